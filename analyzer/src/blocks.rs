@@ -1,0 +1,107 @@
+//! Decoding blocks on all cores.
+
+use std::sync::{Mutex, PoisonError};
+
+use barrow_format::SnapshotId;
+use barrow_format::block::{Block, BlockColumns, Decoder, Wanted};
+use barrow_format::commit::BlockEntry;
+use rayon::prelude::*;
+
+use crate::error::{AnalyzerError, Result};
+use crate::progress::{Progress, check};
+use crate::recording::Recording;
+
+/// A block of one snapshot that is to be decoded.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct BlockPlace {
+    pub(crate) snapshot: SnapshotId,
+    pub(crate) entry: BlockEntry,
+    /// References of the last object that stand in continuations after this block.
+    pub(crate) continued: u64,
+}
+
+/// What one thread decodes with; a few megabytes that are used again and again.
+#[derive(Debug, Default)]
+pub(crate) struct Workspace {
+    decoder: Decoder,
+    columns: BlockColumns,
+}
+
+/// All blocks of these snapshots, in order.
+pub(crate) fn places(recording: &Recording, snapshots: &[SnapshotId]) -> Result<Vec<BlockPlace>> {
+    let mut places = Vec::new();
+    for &snapshot in snapshots {
+        let blocks = &recording.commit(snapshot)?.blocks;
+        places.extend((0..blocks.len()).map(|position| place(snapshot, blocks, position)));
+    }
+    Ok(places)
+}
+
+/// The block at `position` of a commit's directory.
+pub(crate) fn place(snapshot: SnapshotId, blocks: &[BlockEntry], position: usize) -> BlockPlace {
+    let continuations = blocks[position + 1..].iter().take_while(|block| block.objects == 0);
+    let continued = continuations.map(|block| u64::from(block.references)).sum();
+    BlockPlace { snapshot, entry: blocks[position], continued }
+}
+
+/// Decodes the wanted columns of one block and hands them over.
+pub(crate) fn decode<T>(
+    recording: &Recording,
+    place: &BlockPlace,
+    wanted: Wanted,
+    workspace: &mut Workspace,
+    visit: impl FnOnce(&Block<'_>, &BlockColumns) -> Result<T>,
+) -> Result<T> {
+    let forms = recording.tables()?.forms();
+    let commit = recording.commit(place.snapshot)?;
+    let known = forms.get(..commit.tables.shapes as usize).unwrap_or(forms);
+    let objects = u32::try_from(commit.totals.objects).unwrap_or(u32::MAX);
+    let block = recording.block(place.snapshot, &place.entry)?;
+    workspace
+        .decoder
+        .decode(&block, known, objects, wanted, &mut workspace.columns)
+        .map_err(AnalyzerError::section("BLOCK", place.entry.offset))?;
+    visit(&block, &workspace.columns)
+}
+
+/// Decodes the wanted columns of blocks on all threads of the current pool. The results are in the
+/// order of `places`, whatever the number of threads.
+///
+/// # Errors
+/// The error of the first block, in order of time, that has one; [`AnalyzerError::Cancelled`].
+pub(crate) fn map_blocks<T: Send>(
+    recording: &Recording,
+    places: &[BlockPlace],
+    wanted: Wanted,
+    progress: &dyn Progress,
+    visit: impl Fn(&BlockPlace, &Block<'_>, &BlockColumns) -> Result<T> + Sync,
+) -> Result<Vec<T>> {
+    in_parallel(places, wanted, progress, |place, workspace| {
+        decode(recording, place, wanted, workspace, |block, columns| visit(place, block, columns))
+    })
+}
+
+/// Calls `work` for every place, on all threads of the current pool, each with a workspace of its own.
+pub(crate) fn in_parallel<T: Send>(
+    places: &[BlockPlace],
+    wanted: Wanted,
+    progress: &dyn Progress,
+    work: impl Fn(&BlockPlace, &mut Workspace) -> Result<T> + Sync,
+) -> Result<Vec<T>> {
+    let spare = Mutex::new(Vec::<Workspace>::new());
+    let run = |place: &BlockPlace| {
+        check(progress)?;
+        let taken = spare.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let mut workspace = taken.unwrap_or_default();
+        let result = work(place, &mut workspace);
+        spare.lock().unwrap_or_else(PoisonError::into_inner).push(workspace);
+        progress.advance(steps(place, wanted));
+        result
+    };
+    places.par_iter().map(run).collect()
+}
+
+/// What a block counts for in progress: references if they are decoded, else objects.
+fn steps(place: &BlockPlace, wanted: Wanted) -> u64 {
+    u64::from(if wanted == Wanted::All { place.entry.references } else { place.entry.objects })
+}

@@ -1,0 +1,85 @@
+//! Why a question has no answer.
+
+use std::path::PathBuf;
+
+use barrow_format::{FormatError, ObjectId, SnapshotId};
+
+/// The result of a question.
+pub type Result<T, E = AnalyzerError> = std::result::Result<T, E>;
+
+/// Why a question has no answer.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum AnalyzerError {
+    /// The file cannot be opened, mapped or written.
+    #[error("{path}: cannot {action}: {source}", path = path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What was tried.
+        action: &'static str,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// The file is not a recording, or one that this version cannot read.
+    #[error(transparent)]
+    Unreadable(FormatError),
+    /// A section is damaged.
+    #[error("{section} at byte {offset}: {source}")]
+    Section {
+        /// Its type's name.
+        section: &'static str,
+        /// Where its frame starts in the file.
+        offset: u64,
+        /// What is wrong.
+        source: FormatError,
+    },
+    /// The recording holds no snapshot of that number.
+    #[error("there is no snapshot {snapshot}; the recording has {count}{range}", range = range(*.first, *.last))]
+    NoSnapshot {
+        /// The number asked for.
+        snapshot: SnapshotId,
+        /// How many there are.
+        count: usize,
+        /// The first.
+        first: Option<SnapshotId>,
+        /// The last.
+        last: Option<SnapshotId>,
+    },
+    /// The snapshot holds no object of that number.
+    #[error("there is no object {object} in snapshot {snapshot}, which holds {count} objects, 0 to {}", count.saturating_sub(1))]
+    NoObject {
+        /// The number asked for.
+        object: ObjectId,
+        /// The snapshot.
+        snapshot: SnapshotId,
+        /// How many objects it holds.
+        count: u64,
+    },
+    /// The file to write would replace the recording it is made from.
+    #[error("{path}: is the recording itself; choose another name", path = path.display())]
+    SameFile {
+        /// The file.
+        path: PathBuf,
+    },
+    /// Whoever asked wants no answer any more.
+    #[error("stopped")]
+    Cancelled,
+}
+
+fn range(first: Option<SnapshotId>, last: Option<SnapshotId>) -> String {
+    match (first, last) {
+        (Some(first), Some(last)) => format!(", {first} to {last}"),
+        _ => String::new(),
+    }
+}
+
+impl AnalyzerError {
+    pub(crate) fn io(path: &std::path::Path, action: &'static str) -> impl FnOnce(std::io::Error) -> Self {
+        move |source| AnalyzerError::Io { path: path.to_owned(), action, source }
+    }
+
+    pub(crate) fn section(section: &'static str, offset: u64) -> impl Fn(FormatError) -> Self {
+        move |source| AnalyzerError::Section { section, offset, source }
+    }
+}

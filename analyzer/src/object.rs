@@ -1,0 +1,191 @@
+//! Single objects: what the columns say of them, and what they refer to.
+
+use barrow_format::block::{BlockColumns, Wanted};
+use barrow_format::rows::{Label, LabelCode};
+use barrow_format::{ObjectId, SiteId, SnapshotId, StrengthId, TypeId};
+
+use crate::blocks::{BlockPlace, Workspace, decode, map_blocks, place, places};
+use crate::error::{AnalyzerError, Result};
+use crate::progress::Progress;
+use crate::recording::Recording;
+use crate::tables::Tables;
+
+/// One object as the columns have it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ObjectDetails {
+    /// Its number in the snapshot.
+    pub id: ObjectId,
+    /// Its type.
+    pub type_id: TypeId,
+    /// Its own size on the managed heap, in bytes.
+    pub shallow_bytes: u64,
+    /// Memory outside the managed heap that it owns, in bytes.
+    pub unmanaged_bytes: u64,
+    /// Its outgoing references.
+    pub references: u64,
+    /// Where it lived, if that was recorded.
+    pub address: Option<u64>,
+    /// What names it across snapshots, if that was recorded.
+    pub serial: Option<u64>,
+    /// Where it was allocated, if that was recorded.
+    pub site: Option<SiteId>,
+}
+
+/// An outgoing reference.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Reference {
+    /// What it is called in its source.
+    pub label: Label,
+    /// Whether and how it keeps its target alive.
+    pub strength: StrengthId,
+    /// Where it leads.
+    pub target: ObjectId,
+}
+
+/// One object.
+///
+/// # Errors
+/// [`AnalyzerError::NoSnapshot`], [`AnalyzerError::NoObject`], [`AnalyzerError::Section`].
+pub fn object(recording: &Recording, snapshot: SnapshotId, id: ObjectId) -> Result<ObjectDetails> {
+    let found = objects(recording, snapshot, &[id])?;
+    found.first().copied().ok_or_else(|| no_object(recording, snapshot, id))
+}
+
+/// Several objects, in the order asked for; blocks are decoded once each.
+///
+/// # Errors
+/// As for [`object`].
+pub fn objects(recording: &Recording, snapshot: SnapshotId, ids: &[ObjectId]) -> Result<Vec<ObjectDetails>> {
+    let mut order: Vec<usize> = (0..ids.len()).collect();
+    order.sort_unstable_by_key(|&position| ids[position]);
+    let mut found: Vec<Option<ObjectDetails>> = vec![None; ids.len()];
+    let mut workspace = Workspace::default();
+    let mut rest = order.as_slice();
+    while let Some(&first) = rest.first() {
+        let run = run_of_blocks(recording, snapshot, ids[first])?;
+        let end = run[0].entry.first_object + run[0].entry.objects;
+        let (here, later) = rest.split_at(rest.partition_point(|&position| ids[position].0 < end));
+        decode(recording, &run[0], Wanted::All, &mut workspace, |_, columns| {
+            for &position in here {
+                let row = (ids[position].0 - columns.first_object) as usize;
+                let mut details = details(columns, row, recording.tables()?);
+                if ids[position].0 + 1 == end {
+                    details.references += run[0].continued;
+                }
+                found[position] = Some(details);
+            }
+            Ok(())
+        })?;
+        rest = later;
+    }
+    Ok(found.into_iter().flatten().collect())
+}
+
+/// The outgoing references of an object, in their order.
+///
+/// # Errors
+/// As for [`object`].
+pub fn outgoing(recording: &Recording, snapshot: SnapshotId, id: ObjectId) -> Result<Vec<Reference>> {
+    let tables = recording.tables()?;
+    let mut workspace = Workspace::default();
+    let mut references = Vec::new();
+    for place in run_of_blocks(recording, snapshot, id)? {
+        let is_continuation = place.entry.objects == 0;
+        if is_continuation && place.entry.first_object != id.0 {
+            continue;
+        }
+        decode(recording, &place, Wanted::All, &mut workspace, |_, columns| {
+            let row = if is_continuation { 0 } else { (id.0 - columns.first_object) as usize };
+            push_references(columns, row, tables, place.entry.offset, &mut references)
+        })?;
+    }
+    Ok(references)
+}
+
+/// The first object at an address, if addresses were recorded.
+///
+/// # Errors
+/// [`AnalyzerError::NoSnapshot`], [`AnalyzerError::Section`], [`AnalyzerError::Cancelled`].
+pub fn object_at_address(
+    recording: &Recording,
+    snapshot: SnapshotId,
+    address: u64,
+    progress: &dyn Progress,
+) -> Result<Option<ObjectId>> {
+    let places = places(recording, &[snapshot])?;
+    let references = places.iter().map(|place| u64::from(place.entry.references)).sum();
+    progress.begin("looking for an address", references, "references");
+    let found = map_blocks(recording, &places, Wanted::All, progress, |_, _, columns| {
+        let row = columns.addresses.iter().position(|&other| other == address && address != 0);
+        Ok(row.and_then(|row| u32::try_from(row).ok()).map(|row| ObjectId(columns.first_object + row)))
+    })?;
+    Ok(found.into_iter().flatten().next())
+}
+
+/// The block an object begins in, and the continuations after it.
+fn run_of_blocks(recording: &Recording, snapshot: SnapshotId, id: ObjectId) -> Result<Vec<BlockPlace>> {
+    let blocks = &recording.commit(snapshot)?.blocks;
+    let after = blocks.partition_point(|block| block.first_object <= id.0);
+    let first = blocks[..after].iter().rposition(|block| block.objects > 0);
+    let first = first.filter(|&first| id.0 - blocks[first].first_object < blocks[first].objects);
+    let first = first.ok_or_else(|| no_object(recording, snapshot, id))?;
+    let continuations = blocks[first + 1..].iter().take_while(|block| block.objects == 0).count();
+    Ok((first..=first + continuations).map(|position| place(snapshot, blocks, position)).collect())
+}
+
+fn no_object(recording: &Recording, snapshot: SnapshotId, object: ObjectId) -> AnalyzerError {
+    let count = recording.commit(snapshot).map_or(0, |commit| commit.totals.objects);
+    AnalyzerError::NoObject { object, snapshot, count }
+}
+
+/// Row `row` of decoded columns as an object.
+pub(crate) fn details(columns: &BlockColumns, row: usize, tables: &Tables) -> ObjectDetails {
+    let optional = |column: &[u64]| column.get(row).copied().filter(|&value| value != 0);
+    let shape = columns.dictionary[columns.shapes[row] as usize];
+    ObjectDetails {
+        id: ObjectId(columns.first_object + u32::try_from(row).unwrap_or(u32::MAX)),
+        type_id: tables.shape(shape).type_id,
+        shallow_bytes: columns.shallow_bytes[row],
+        unmanaged_bytes: columns.unmanaged_bytes.get(row).copied().unwrap_or(0),
+        references: columns.counts[row].into(),
+        address: optional(&columns.addresses),
+        serial: optional(&columns.serials),
+        site: columns.sites.get(row).copied().filter(|&site| site != 0).map(SiteId),
+    }
+}
+
+/// Appends the references of row `row`; a continuation has just one.
+fn push_references(
+    columns: &BlockColumns,
+    row: usize,
+    tables: &Tables,
+    offset: u64,
+    references: &mut Vec<Reference>,
+) -> Result<()> {
+    let at = AnalyzerError::section("BLOCK", offset);
+    let sum = |counts: &[u32]| counts.iter().map(|&count| count as usize).sum::<usize>();
+    let shape_of = |row: usize| columns.shapes.get(row).map_or(0, |&shape| shape as usize);
+    let explicit = |row: usize| {
+        let form = columns.forms[shape_of(row)];
+        if form.is_explicit { (columns.counts[row] - form.prefix) as usize } else { 0 }
+    };
+    let start = sum(&columns.counts[..row]);
+    let first_label = (0..row).map(explicit).sum::<usize>();
+    let shape = tables.shape(columns.dictionary[shape_of(row)]);
+    let prefix = shape.prefix.len();
+    let targets = &columns.targets[start..start + columns.counts[row] as usize];
+    for (position, &target) in targets.iter().enumerate() {
+        let from = position + usize::try_from(columns.start_index).unwrap_or(0);
+        let code = match shape.label(if columns.shapes.is_empty() { from } else { position }) {
+            Some(code) => code,
+            None => LabelCode(columns.labels[first_label + position - prefix]),
+        };
+        tables.check_label(code).map_err(&at)?;
+        references.push(Reference {
+            label: code.label().map_err(&at)?,
+            strength: code.strength(),
+            target: ObjectId(target),
+        });
+    }
+    Ok(())
+}

@@ -1,0 +1,285 @@
+//! A recording: an opened file, its snapshots and its tables.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
+
+use barrow_format::block::Block;
+use barrow_format::commit::{BlockEntry, Commit, Totals};
+use barrow_format::frame::{Frame, SectionType};
+use barrow_format::header::Header;
+use barrow_format::{FormatError, SnapshotId};
+
+use crate::bytes::Bytes;
+use crate::contents::{Contents, Damage};
+use crate::error::{AnalyzerError, Result};
+use crate::tables::Tables;
+
+/// An opened recording. Opening reads header and index only; everything else is read when a question
+/// needs it, and kept.
+#[derive(Debug)]
+pub struct Recording {
+    path: Option<PathBuf>,
+    bytes: Arc<Bytes>,
+    header: Header,
+    contents: Contents,
+    commits: Vec<OnceLock<Commit>>,
+    tables: OnceLock<Tables>,
+}
+
+/// What is known of a snapshot without looking at its objects.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SnapshotInfo {
+    /// Its number.
+    pub id: SnapshotId,
+    /// When it was taken, in nanoseconds since the recording began.
+    pub time_ns: Option<u64>,
+    /// The collection after which it was taken.
+    pub gc_number: Option<u64>,
+    /// Its name.
+    pub label: Option<String>,
+    /// What else is known of it.
+    pub key_values: Vec<(String, String)>,
+    /// What it holds, as its writer counted.
+    pub totals: Totals,
+    /// Its blocks.
+    pub blocks: usize,
+    /// The length of its blocks in the file, in bytes.
+    pub stored_bytes: u64,
+}
+
+impl Recording {
+    /// Maps a file and reads its index; a file without one is scanned, see [`Recording::damage`].
+    ///
+    /// # Errors
+    /// [`AnalyzerError::Io`]; [`AnalyzerError::Unreadable`] if it is no recording or a newer one.
+    pub fn open(path: &Path) -> Result<Self> {
+        Self::new(Some(path.to_owned()), Bytes::map(path)?)
+    }
+
+    /// Opens a recording that is in memory.
+    ///
+    /// # Errors
+    /// [`AnalyzerError::Unreadable`].
+    pub fn from_bytes(bytes: Vec<u8>) -> Result<Self> {
+        Self::new(None, Bytes::Owned(bytes))
+    }
+
+    fn new(path: Option<PathBuf>, bytes: Bytes) -> Result<Self> {
+        match Header::parse(&bytes) {
+            Ok(header) => {
+                let contents = Contents::find(&bytes).map_err(AnalyzerError::Unreadable)?;
+                Ok(Self::with_contents(path, Arc::new(bytes), header, contents))
+            }
+            // Everything that is needed to read on stands in the frames.
+            Err(error @ FormatError::Checksum { .. }) => {
+                let header = Header::read(&bytes).map_err(AnalyzerError::Unreadable)?;
+                let contents = Contents::scan(&bytes, error.to_string()).map_err(AnalyzerError::Unreadable)?;
+                Ok(Self::with_contents(path, Arc::new(bytes), header, contents))
+            }
+            Err(error) => Err(AnalyzerError::Unreadable(error)),
+        }
+    }
+
+    fn with_contents(path: Option<PathBuf>, bytes: Arc<Bytes>, header: Header, contents: Contents) -> Self {
+        let commits = contents.commits.iter().map(|_| OnceLock::new()).collect();
+        Recording { path, bytes, header, contents, commits, tables: OnceLock::new() }
+    }
+
+    /// The same file, opened without trust in its index.
+    pub(crate) fn rescanned(&self, reason: String) -> Result<Self> {
+        let contents = Contents::scan(&self.bytes, reason).map_err(AnalyzerError::Unreadable)?;
+        Ok(Self::with_contents(self.path.clone(), Arc::clone(&self.bytes), self.header.clone(), contents))
+    }
+
+    /// The file, unless the recording is in memory.
+    #[must_use]
+    pub fn path(&self) -> Option<&Path> {
+        self.path.as_deref()
+    }
+
+    /// Length of the file, in bytes.
+    #[must_use]
+    pub fn length_bytes(&self) -> u64 {
+        self.bytes.len() as u64
+    }
+
+    /// What names the recording for ever.
+    #[must_use]
+    pub fn uuid(&self) -> [u8; 16] {
+        self.header.uuid
+    }
+
+    /// When recording began, in nanoseconds since 1970-01-01 UTC; 0 if unknown.
+    #[must_use]
+    pub fn created_ns(&self) -> u64 {
+        self.header.created_ns
+    }
+
+    /// Major and minor version of its format.
+    #[must_use]
+    pub fn version(&self) -> (u16, u16) {
+        (self.header.major, self.header.minor)
+    }
+
+    /// What was lost, if the file is not whole.
+    #[must_use]
+    pub fn damage(&self) -> Option<&Damage> {
+        self.contents.damage.as_ref()
+    }
+
+    /// Facts about the file: producer, runtime and so on.
+    ///
+    /// # Errors
+    /// [`AnalyzerError::Section`] if the tables are damaged.
+    pub fn facts(&self) -> Result<Vec<(String, String)>> {
+        let tables = self.tables()?;
+        let text = |id| tables.string(id).to_owned();
+        Ok(tables.facts().iter().map(|fact| (text(fact.key), text(fact.value))).collect())
+    }
+
+    /// How many complete snapshots there are.
+    #[must_use]
+    pub fn snapshot_count(&self) -> usize {
+        self.commits.len()
+    }
+
+    /// Their numbers, ascending; without gaps unless the file is damaged.
+    pub fn snapshot_ids(&self) -> impl DoubleEndedIterator<Item = SnapshotId> + '_ {
+        self.contents.commits.iter().map(|&(id, _)| id)
+    }
+
+    /// What is known of a snapshot without looking at its objects.
+    ///
+    /// # Errors
+    /// [`AnalyzerError::NoSnapshot`], [`AnalyzerError::Section`].
+    pub fn snapshot(&self, id: SnapshotId) -> Result<SnapshotInfo> {
+        let commit = self.commit(id)?;
+        let tables = self.tables()?;
+        let text = |id| tables.string(id).to_owned();
+        Ok(SnapshotInfo {
+            id,
+            time_ns: commit.time_ns,
+            gc_number: commit.gc_number,
+            label: commit.label.map(text),
+            key_values: commit.key_values.iter().map(|&(key, value)| (text(key), text(value))).collect(),
+            totals: commit.totals,
+            blocks: commit.blocks.len(),
+            stored_bytes: commit.blocks.iter().map(|block| block.length).sum(),
+        })
+    }
+
+    /// The tables, loaded when first asked for.
+    ///
+    /// # Errors
+    /// [`AnalyzerError::Section`] if they are damaged.
+    pub fn tables(&self) -> Result<&Tables> {
+        if let Some(tables) = self.tables.get() {
+            return Ok(tables);
+        }
+        let tables = Tables::load(&self.bytes, &self.contents)?;
+        Ok(self.tables.get_or_init(|| tables))
+    }
+
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    pub(crate) fn header(&self) -> &Header {
+        &self.header
+    }
+
+    pub(crate) fn contents(&self) -> &Contents {
+        &self.contents
+    }
+
+    /// The commit of a snapshot, read when first asked for.
+    pub(crate) fn commit(&self, id: SnapshotId) -> Result<&Commit> {
+        let commits = &self.contents.commits;
+        let position = commits.binary_search_by_key(&id, |&(id, _)| id).map_err(|_| AnalyzerError::NoSnapshot {
+            snapshot: id,
+            count: commits.len(),
+            first: commits.first().map(|&(id, _)| id),
+            last: commits.last().map(|&(id, _)| id),
+        })?;
+        if let Some(commit) = self.commits[position].get() {
+            return Ok(commit);
+        }
+        let (_, offset) = commits[position];
+        let commit = self.read_commit(id, offset)?;
+        Ok(self.commits[position].get_or_init(|| commit))
+    }
+
+    fn read_commit(&self, id: SnapshotId, offset: u64) -> Result<Commit> {
+        let at = AnalyzerError::section("COMMIT", offset);
+        let frame = self.frame(SectionType::COMMIT, Some(id), offset)?;
+        let commit = frame.body().and_then(Commit::parse).map_err(&at)?;
+        let agree = |what, stored: u32, found: u32| {
+            let (stored, found) = (stored.into(), found.into());
+            if stored == found { Ok(()) } else { Err(at(FormatError::Mismatch { what, stored, found })) }
+        };
+        agree("number of the snapshot", commit.snapshot, id.0)?;
+        // A block that is listed twice would make a small file look large.
+        let mut offsets: Vec<u64> = commit.blocks.iter().map(|block| block.offset).collect();
+        offsets.sort_unstable();
+        if let Some(pair) = offsets.windows(2).find(|pair| pair[0] == pair[1]) {
+            let (value, limit) = (pair[0], pair[0]);
+            return Err(at(FormatError::OutOfRange { what: "offset of a block listed twice", value, limit }));
+        }
+        // Tables are loaded now, since what a commit names must be in them.
+        let tables = self.tables()?;
+        for (what, needed, known) in [
+            ("strings of the snapshot", commit.tables.strings, tables.string_count()),
+            ("kinds of the snapshot", commit.tables.kinds, tables.kind_count()),
+            ("strengths of the snapshot", commit.tables.strengths, tables.strength_count()),
+            ("types of the snapshot", commit.tables.types, tables.type_count()),
+            ("shapes of the snapshot", commit.tables.shapes, tables.shape_count()),
+        ] {
+            if needed as usize > known {
+                let (value, limit) = (needed.into(), known as u64);
+                return Err(at(FormatError::OutOfRange { what, value, limit }));
+            }
+        }
+        let named = commit.label.into_iter().chain(commit.key_values.iter().flat_map(|&(key, value)| [key, value]));
+        for name in named {
+            if name.0 >= commit.tables.strings {
+                let (value, limit) = (name.0.into(), commit.tables.strings.into());
+                return Err(at(FormatError::OutOfRange { what: "string of a commit", value, limit }));
+            }
+        }
+        Ok(commit)
+    }
+
+    /// The frame at `offset`, which must be of this type (and snapshot).
+    pub(crate) fn frame(&self, section: SectionType, snapshot: Option<SnapshotId>, offset: u64) -> Result<Frame<'_>> {
+        let at = AnalyzerError::section(section.name().unwrap_or("section"), offset);
+        let frame = Frame::parse(&self.bytes, offset).map_err(&at)?;
+        let expected = snapshot.map_or(frame.header.snapshot, |id| id.0);
+        for (what, stored, found) in [
+            ("section type", u64::from(section.0), u64::from(frame.header.section.0)),
+            ("snapshot of a section", expected.into(), frame.header.snapshot.into()),
+        ] {
+            if stored != found {
+                return Err(at(FormatError::Mismatch { what, stored, found }));
+            }
+        }
+        Ok(frame)
+    }
+
+    /// The block that a commit lists, which must be what it says.
+    pub(crate) fn block(&self, snapshot: SnapshotId, entry: &BlockEntry) -> Result<Block<'_>> {
+        let frame = self.frame(SectionType::BLOCK, Some(snapshot), entry.offset)?;
+        let at = AnalyzerError::section("BLOCK", entry.offset);
+        let block = Block::parse(&frame).map_err(&at)?;
+        for (what, stored, found) in [
+            ("length of a block", entry.length, frame.end() - frame.offset),
+            ("first object of a block", entry.first_object.into(), block.first_object().into()),
+            ("objects in a block", entry.objects.into(), block.objects().into()),
+            ("references in a block", entry.references.into(), block.references().into()),
+        ] {
+            if stored != found {
+                return Err(at(FormatError::Mismatch { what, stored, found }));
+            }
+        }
+        Ok(block)
+    }
+}

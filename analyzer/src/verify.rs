@@ -1,0 +1,340 @@
+//! Verifying a recording: every byte of it is checked, every block decoded, every number compared.
+
+use std::collections::HashSet;
+use std::sync::{Mutex, PoisonError};
+
+use barrow_format::block::{Block, BlockColumns, Wanted};
+use barrow_format::codec::Decompressor;
+use barrow_format::commit::Totals;
+use barrow_format::frame::{Frame, SectionType};
+use barrow_format::header::{HEADER_BYTES, TRAILER_BYTES};
+use barrow_format::rows::{Chunk, LabelCode, Root};
+use barrow_format::{FormatError, SnapshotId};
+
+use crate::blocks::{BlockPlace, Workspace, decode, in_parallel, places};
+use crate::contents::is_table;
+use crate::error::{AnalyzerError, Result};
+use crate::progress::Progress;
+use crate::recording::Recording;
+use crate::summary::{TypeCounter, count_types, difference, type_totals};
+
+/// What was found.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Verification {
+    /// Every committed snapshot.
+    pub snapshots: Vec<SnapshotVerification>,
+    /// Everything that is wrong, in the order of the file.
+    pub problems: Vec<Problem>,
+    /// Objects decoded.
+    pub objects: u64,
+    /// References decoded.
+    pub references: u64,
+    /// Roots decoded.
+    pub roots: u64,
+    /// Blocks decoded.
+    pub blocks: u64,
+    /// Bytes of those blocks in the file.
+    pub stored_bytes: u64,
+    /// Bytes of frames that belong to no committed snapshot: what a snapshot that was given up leaves.
+    pub unused_bytes: u64,
+}
+
+/// What was found in one snapshot.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SnapshotVerification {
+    /// The snapshot.
+    pub snapshot: SnapshotId,
+    /// Its totals, as its commit says.
+    pub totals: Totals,
+    /// Its blocks.
+    pub blocks: u64,
+    /// How many problems it has.
+    pub problems: usize,
+}
+
+/// Something that is wrong with a recording.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Problem {
+    /// Where, in bytes from the start of the file.
+    pub offset: u64,
+    /// The snapshot it belongs to.
+    pub snapshot: Option<SnapshotId>,
+    /// What is wrong.
+    pub message: String,
+}
+
+impl std::fmt::Display for Problem {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        if let Some(snapshot) = self.snapshot {
+            write!(f, "snapshot {snapshot}: ")?;
+        }
+        f.write_str(&self.message)
+    }
+}
+
+/// Checks the whole file: the chain of frames and every checksum in it, tables, commits, every column
+/// of every block, ids, counts and statistics. Damage is not an error but the answer.
+///
+/// # Errors
+/// [`AnalyzerError::Cancelled`].
+pub fn verify(recording: &Recording, progress: &dyn Progress) -> Result<Verification> {
+    let mut found = Verification::default();
+    if let Some(damage) = recording.damage() {
+        found.problem(damage.committed_end, None, damage.to_string());
+    }
+    let chain = Chain::walk(recording, &mut found);
+    if let Err(error) = recording.tables() {
+        found.error(None, &error);
+        return Ok(found);
+    }
+    let snapshots: Vec<SnapshotId> = recording.snapshot_ids().collect();
+    let mut whole = Vec::new();
+    for &snapshot in &snapshots {
+        match recording.commit(snapshot) {
+            Ok(_) => whole.push(snapshot),
+            Err(error) => found.error(Some(snapshot), &error),
+        }
+    }
+    verify_blocks(recording, &whole, progress, &mut found)?;
+    for &snapshot in &whole {
+        verify_roots(recording, snapshot, &mut found);
+    }
+    chain.compare(recording, &whole, &mut found)?;
+    found.problems.sort_unstable();
+    found.problems.dedup();
+    for &snapshot in &whole {
+        let commit = recording.commit(snapshot)?;
+        let problems = found.problems.iter().filter(|problem| problem.snapshot == Some(snapshot)).count();
+        let (totals, blocks) = (commit.totals, commit.blocks.len() as u64);
+        found.snapshots.push(SnapshotVerification { snapshot, totals, blocks, problems });
+    }
+    Ok(found)
+}
+
+impl Verification {
+    fn problem(&mut self, offset: u64, snapshot: Option<SnapshotId>, message: String) {
+        self.problems.push(Problem { offset, snapshot, message });
+    }
+
+    fn error(&mut self, snapshot: Option<SnapshotId>, error: &AnalyzerError) {
+        let offset = if let AnalyzerError::Section { offset, .. } = error { *offset } else { 0 };
+        self.problem(offset, snapshot, error.to_string());
+    }
+}
+
+/// The frames of a file, from its header to its trailer.
+struct Chain {
+    /// Offsets and lengths of frames that belong to a snapshot, other than commits.
+    of_snapshots: Vec<(u64, u64)>,
+    /// Offsets of tables and commits.
+    shared: HashSet<u64>,
+}
+
+impl Chain {
+    /// Hops over all frames and checks what no question decodes: that they follow each other without
+    /// a gap, and the checksums of all but blocks.
+    fn walk(recording: &Recording, found: &mut Verification) -> Self {
+        let file = recording.bytes();
+        let mut chain = Chain { of_snapshots: Vec::new(), shared: HashSet::new() };
+        let trailer = if recording.damage().is_some() { 0 } else { TRAILER_BYTES };
+        let end = (file.len() - trailer.min(file.len())) as u64;
+        let (mut offset, mut sequence) = (HEADER_BYTES as u64, 0u32);
+        while offset < end {
+            let frame = match Frame::parse(file, offset) {
+                Ok(frame) => frame,
+                Err(error) => {
+                    // What a cut file ends with has been reported as its damage.
+                    if recording.damage().is_none() {
+                        found.problem(offset, None, format!("frame at byte {offset}: {error}"));
+                    }
+                    return chain;
+                }
+            };
+            let section = frame.header.section;
+            let snapshot = Some(SnapshotId(frame.header.snapshot)).filter(|_| !is_table(section));
+            if frame.header.sequence != sequence {
+                let message = format!("{section} at byte {offset}: frame {sequence} of the file says it is frame {}", frame.header.sequence);
+                found.problem(offset, snapshot, message);
+            }
+            sequence = frame.header.sequence.wrapping_add(1);
+            let is_block = section == SectionType::BLOCK;
+            let checked = frame.directory().and_then(|_| if is_block { Ok(&[][..]) } else { frame.body() });
+            if let Err(error) = checked {
+                let known = snapshot.filter(|_| section != SectionType::INDEX);
+                found.problem(offset, known, format!("{section} at byte {offset}: {error}"));
+            }
+            if is_table(section) || section == SectionType::COMMIT {
+                chain.shared.insert(offset);
+            } else if section != SectionType::INDEX && section.is_read() {
+                chain.of_snapshots.push((offset, frame.end() - offset));
+            }
+            offset = frame.end();
+        }
+        if offset != end {
+            found.problem(offset, None, format!("the last frame ends at byte {offset}, the frames at byte {end}"));
+        }
+        chain
+    }
+
+    /// Compares the frames that are there with those that index and commits name.
+    fn compare(&self, recording: &Recording, whole: &[SnapshotId], found: &mut Verification) -> Result<()> {
+        let mut named = HashSet::new();
+        for &snapshot in whole {
+            let commit = recording.commit(snapshot)?;
+            named.extend(commit.blocks.iter().map(|block| block.offset));
+            named.extend(commit.stats.iter().chain(&commit.roots));
+        }
+        let unused = self.of_snapshots.iter().filter(|(offset, _)| !named.contains(offset));
+        found.unused_bytes = unused.map(|(_, length)| length).sum();
+        let there: HashSet<u64> = self.of_snapshots.iter().map(|&(offset, _)| offset).collect();
+        for &offset in named.iter().filter(|offset| !there.contains(*offset)) {
+            found.problem(offset, None, format!("a commit names a frame at byte {offset}, where none begins"));
+        }
+        let contents = recording.contents();
+        let listed: HashSet<u64> = contents
+            .commits
+            .iter()
+            .map(|&(_, offset)| offset)
+            .chain(contents.chunks.iter().map(|&(_, offset)| offset))
+            .collect();
+        if recording.damage().is_none() {
+            for offset in self.shared.symmetric_difference(&listed) {
+                found.problem(*offset, None, format!("the index and the frames disagree about byte {offset}"));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Counts of one snapshot, gathered from all threads.
+struct Counting {
+    snapshot: SnapshotId,
+    types: TypeCounter,
+    is_whole: bool,
+}
+
+/// Decodes all columns of all blocks and compares their sums with the statistics.
+fn verify_blocks(
+    recording: &Recording,
+    snapshots: &[SnapshotId],
+    progress: &dyn Progress,
+    found: &mut Verification,
+) -> Result<()> {
+    let places = places(recording, snapshots)?;
+    progress.begin("decoding", places.iter().map(|place| u64::from(place.entry.references)).sum(), "references");
+    let types = recording.tables()?.type_count();
+    let counting: Vec<Mutex<Counting>> = snapshots
+        .iter()
+        .map(|&snapshot| Mutex::new(Counting { snapshot, types: TypeCounter::new(types), is_whole: true }))
+        .collect();
+    let problems = in_parallel(&places, Wanted::All, progress, |place, workspace| {
+        Ok(verify_block(recording, place, workspace, &counting))
+    })?;
+    found.problems.extend(problems.into_iter().flatten());
+    for place in &places {
+        found.objects += u64::from(place.entry.objects);
+        found.references += u64::from(place.entry.references);
+        found.blocks += 1;
+        found.stored_bytes += place.entry.length;
+    }
+    for counting in counting {
+        let counting = counting.into_inner().unwrap_or_else(PoisonError::into_inner);
+        verify_statistics(recording, &counting, found);
+    }
+    Ok(())
+}
+
+fn verify_block(
+    recording: &Recording,
+    place: &BlockPlace,
+    workspace: &mut Workspace,
+    counting: &[Mutex<Counting>],
+) -> Option<Problem> {
+    let position = counting
+        .binary_search_by_key(&place.snapshot, |counting| lock(counting).snapshot)
+        .expect("blocks were listed from these snapshots");
+    let checked = decode(recording, place, Wanted::All, workspace, |block, columns| {
+        check_block(recording, place, block, columns)?;
+        Ok(count_types(columns, recording.tables()?))
+    });
+    let mut counting = lock(&counting[position]);
+    match checked {
+        Ok(rows) => {
+            counting.types.add(&rows);
+            None
+        }
+        Err(error) => {
+            counting.is_whole = false;
+            let (offset, snapshot) = (place.entry.offset, Some(place.snapshot));
+            Some(Problem { offset, snapshot, message: error.to_string() })
+        }
+    }
+}
+
+/// Checks what decoding leaves unchecked: columns nobody asked for, and the labels of explicit tails.
+fn check_block(recording: &Recording, place: &BlockPlace, block: &Block<'_>, columns: &BlockColumns) -> Result<()> {
+    let at = AnalyzerError::section("BLOCK", place.entry.offset);
+    block.check_columns().map_err(&at)?;
+    let tables = recording.tables()?;
+    columns.labels.iter().try_for_each(|&code| tables.check_label(LabelCode(code))).map_err(at)
+}
+
+fn verify_statistics(recording: &Recording, counting: &Counting, found: &mut Verification) {
+    let snapshot = counting.snapshot;
+    match type_totals(recording, snapshot) {
+        Err(error) => found.error(Some(snapshot), &error),
+        // A block that cannot be decoded is one problem, not two.
+        Ok(stored) if counting.is_whole => {
+            if let Some(error) = difference(&stored, &counting.types.rows()) {
+                let offset = recording.commit(snapshot).ok().and_then(|commit| commit.stats.first().copied());
+                let offset = offset.unwrap_or_default();
+                found.problem(offset, Some(snapshot), format!("STATS at byte {offset}: {error}"));
+            }
+        }
+        Ok(_) => {}
+    }
+}
+
+fn verify_roots(recording: &Recording, snapshot: SnapshotId, found: &mut Verification) {
+    let Ok(commit) = recording.commit(snapshot) else { return };
+    let mut count = 0;
+    for &offset in &commit.roots {
+        match roots_at(recording, snapshot, offset) {
+            Ok(roots) => count += roots,
+            Err(error) => return found.error(Some(snapshot), &error),
+        }
+    }
+    found.roots += count;
+    if count != commit.totals.roots {
+        let error = FormatError::Mismatch { what: "roots of the snapshot", stored: commit.totals.roots, found: count };
+        let offset = commit.roots.first().copied().unwrap_or_default();
+        found.problem(offset, Some(snapshot), format!("ROOTS at byte {offset}: {error}"));
+    }
+}
+
+/// Reads one chunk of roots and checks their ids. Returns how many there are.
+fn roots_at(recording: &Recording, snapshot: SnapshotId, offset: u64) -> Result<u64> {
+    let at = AnalyzerError::section("ROOTS", offset);
+    let commit = recording.commit(snapshot)?;
+    let frame = recording.frame(SectionType::ROOTS, Some(snapshot), offset)?;
+    let chunk = frame.directory().and_then(|directory| Chunk::parse(directory, frame.body()?)).map_err(&at)?;
+    chunk
+        .for_each(&mut Decompressor::new(), |root: Root| {
+            let name = root.category.0.max(root.label.map_or(0, |label| label.0));
+            for (what, value, limit) in [
+                ("string of a root", u64::from(name), u64::from(commit.tables.strings)),
+                ("target of a root", root.target.0.into(), commit.totals.objects),
+            ] {
+                if value >= limit {
+                    return Err(FormatError::OutOfRange { what, value, limit });
+                }
+            }
+            Ok(())
+        })
+        .map_err(at)?;
+    Ok(chunk.count)
+}
+
+fn lock(counting: &Mutex<Counting>) -> std::sync::MutexGuard<'_, Counting> {
+    counting.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,244 @@
+//! Blocks: up to 65,536 objects with their references, as independent columns.
+//!
+//! ```text
+//!   objects        0         1         2        3            an object stores only what its shape
+//!   SHAPE          17        18        17       17           (type + names of references) leaves open
+//!   SIZE           +48       +24       0        0            difference to the last size of that shape
+//!   COUNT                    3                               length of the tail, where the shape has one
+//!   REFERENCES     a b c d   e  f g h  i j k l  m n o p      one symbol each, see below
+//!   LABELS, UNMANAGED, ADDRESS, SERIAL, SITE                 only where some object needs them
+//! ```
+//!
+//! A reference's symbol is `zigzag(target - base) << 2 | which`, where `which` names the base:
+//!
+//! | which | base |
+//! |---|---|
+//! | 0 | the last target in this slot of this shape: the field of the last object of its kind |
+//! | 1 | the source: objects made together lie together |
+//! | 2 | the target of the previous reference of the block |
+//! | 3 | reserved |
+//!
+//! A slot is the position of a reference in its shape, counted up to [`MAX_SLOTS`] - 1. All bases are
+//! the block's first object when the block begins, so every block decodes on its own. Arithmetic is
+//! modulo 2^32; a decoded target is checked against the number of objects.
+//!
+//! A block with no objects *continues* the references of the last object before it, so that one
+//! array of any length never needs a larger block.
+
+mod columns;
+mod decode;
+mod encode;
+
+pub use columns::{BlockColumns, ShapeForm};
+pub use decode::{Block, Decoder, Wanted};
+pub use encode::Encoder;
+
+use crate::codec::Codec;
+use crate::error::{FormatError, Result};
+use crate::fields::{Fields, put_u32, put_varint};
+use crate::ids::ShapeId;
+use crate::varint::MAX_BYTES_U64;
+
+/// The most objects that begin in one block.
+pub const MAX_OBJECTS: u32 = 1 << 16;
+/// The most references in one block.
+pub const MAX_REFERENCES: u32 = 1 << 20;
+/// The most slots a shape has for predicting references; later ones share the last.
+pub const MAX_SLOTS: u32 = 32;
+/// The slots that a shape's tail may add to those of its prefix.
+pub const TAIL_SLOTS: u32 = 4;
+
+/// The most columns of a block.
+pub const MAX_COLUMNS: u32 = 64;
+
+/// What a column holds, as the number in the file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ColumnId(pub u64);
+
+impl ColumnId {
+    /// The shapes the block uses, the most frequent first: absolute shape numbers.
+    pub const DICTIONARY: ColumnId = ColumnId(1);
+    /// For each object its shape, as a position in the dictionary.
+    pub const SHAPE: ColumnId = ColumnId(2);
+    /// For each object its shallow size: zigzag difference to the last of the same shape.
+    pub const SIZE: ColumnId = ColumnId(3);
+    /// For each object its unmanaged size: zigzag difference to the last of the same shape.
+    pub const UNMANAGED: ColumnId = ColumnId(4);
+    /// For each object whose shape has a tail: the tail's length.
+    pub const COUNT: ColumnId = ColumnId(5);
+    /// For each reference its symbol.
+    pub const REFERENCES: ColumnId = ColumnId(6);
+    /// For each reference of an explicit tail: its label code.
+    pub const LABELS: ColumnId = ColumnId(7);
+    /// For each object its address: zigzag difference to the previous object's; 0 is none.
+    pub const ADDRESS: ColumnId = ColumnId(8);
+    /// For each object its serial: zigzag difference to the previous object's; 0 is none.
+    pub const SERIAL: ColumnId = ColumnId(9);
+    /// For each object its allocation site; 0 is none.
+    pub const SITE: ColumnId = ColumnId(10);
+
+    /// Its name in errors.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self.0 {
+            1 => "column DICTIONARY",
+            2 => "column SHAPE",
+            3 => "column SIZE",
+            4 => "column UNMANAGED",
+            5 => "column COUNT",
+            6 => "column REFERENCES",
+            7 => "column LABELS",
+            8 => "column ADDRESS",
+            9 => "column SERIAL",
+            10 => "column SITE",
+            _ => "unknown column",
+        }
+    }
+}
+
+/// Column flag: some value needs more than 32 bits.
+const WIDE: u64 = 1;
+
+/// How one column is stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Column {
+    id: ColumnId,
+    codec: Codec,
+    wide: bool,
+    /// Numbers in the column.
+    values: u32,
+    /// Bytes of their varints.
+    raw_length: u32,
+    /// Bytes in the file.
+    stored_length: u32,
+    /// CRC-32C of the bytes in the file.
+    crc: u32,
+}
+
+/// What precedes the columns of a block.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Directory {
+    first_object: u32,
+    objects: u32,
+    references: u32,
+    /// In a continuation of an indexed tail: the index of its first reference.
+    start_index: u64,
+    columns: Vec<Column>,
+}
+
+impl Directory {
+    fn encode(&self) -> Vec<u8> {
+        let mut out = Vec::new();
+        for value in [self.first_object, self.objects, self.references] {
+            put_varint(&mut out, value.into());
+        }
+        put_varint(&mut out, self.start_index);
+        put_varint(&mut out, self.columns.len() as u64);
+        for column in &self.columns {
+            put_varint(&mut out, column.id.0);
+            put_varint(&mut out, column.codec.number());
+            put_varint(&mut out, if column.wide { WIDE } else { 0 });
+            put_varint(&mut out, column.values.into());
+            put_varint(&mut out, column.raw_length.into());
+            put_varint(&mut out, column.stored_length.into());
+            put_u32(&mut out, column.crc);
+        }
+        out
+    }
+
+    /// Reads a block's directory and checks its numbers against the limits, so that decoding
+    /// allocates no more than a block may need.
+    fn parse(bytes: &[u8]) -> Result<Self> {
+        let mut fields = Fields::new("block directory", bytes);
+        let mut directory = Directory {
+            first_object: fields.varint_u32()?,
+            objects: fields.varint_u32()?,
+            references: fields.varint_u32()?,
+            start_index: fields.varint()?,
+            columns: Vec::new(),
+        };
+        limit("objects in a block", directory.objects, MAX_OBJECTS)?;
+        limit("references in a block", directory.references, MAX_REFERENCES)?;
+        let end = u64::from(directory.first_object) + u64::from(directory.objects);
+        if end > u64::from(u32::MAX) {
+            return Err(FormatError::OutOfRange {
+                what: "last object of a block",
+                value: end,
+                limit: u32::MAX.into(),
+            });
+        }
+        let columns = fields.count()?;
+        limit("columns of a block", u32::try_from(columns).unwrap_or(u32::MAX), MAX_COLUMNS)?;
+        for _ in 0..columns {
+            let column = Self::parse_column(&mut fields)?;
+            if directory.columns.iter().any(|known| known.id == column.id) {
+                return Err(FormatError::Mismatch { what: column.id.name(), stored: 2, found: 1 });
+            }
+            directory.columns.push(column);
+        }
+        if fields.rest().is_empty() {
+            return Ok(directory);
+        }
+        Err(FormatError::Mismatch {
+            what: "block directory length",
+            stored: bytes.len() as u64,
+            found: fields.offset(),
+        })
+    }
+
+    fn parse_column(fields: &mut Fields<'_>) -> Result<Column> {
+        let column = Column {
+            id: ColumnId(fields.varint()?),
+            codec: Codec::from_number(fields.varint()?)?,
+            wide: fields.varint()? & WIDE != 0,
+            values: fields.varint_u32()?,
+            raw_length: fields.varint_u32()?,
+            stored_length: fields.varint_u32()?,
+            crc: fields.u32()?,
+        };
+        limit(column.id.name(), column.values, MAX_OBJECTS.max(MAX_REFERENCES))?;
+        limit("length of a column", column.raw_length, column.values.saturating_mul(MAX_BYTES_U64 as u32))?;
+        limit("values of a column", column.values, column.raw_length)?;
+        Ok(column)
+    }
+}
+
+fn limit(what: &'static str, value: u32, limit: u32) -> Result<()> {
+    if value <= limit {
+        return Ok(());
+    }
+    Err(FormatError::OutOfRange { what, value: value.into(), limit: limit.into() })
+}
+
+/// Where the slots of a shape are in a block's table of last targets.
+#[derive(Debug, Clone, Copy)]
+struct LocalShape {
+    first_slot: u32,
+    /// The highest slot, relative to `first_slot`.
+    last_slot: u32,
+}
+
+/// Gives every shape of a block its slots. Returns the shapes and the number of slots.
+fn local_shapes(forms: &[ShapeForm], locals: &mut Vec<LocalShape>) -> u32 {
+    locals.clear();
+    let mut next = 0;
+    for form in forms {
+        let tail = if form.has_tail { TAIL_SLOTS } else { 0 };
+        let slots = form.prefix.saturating_add(tail).clamp(1, MAX_SLOTS);
+        locals.push(LocalShape { first_slot: next, last_slot: slots - 1 });
+        next += slots;
+    }
+    next
+}
+
+/// The form of a shape, looked up in the shape table.
+fn form_of(forms: &[ShapeForm], id: ShapeId) -> Result<ShapeForm> {
+    forms.get(id.index()).copied().ok_or(FormatError::OutOfRange {
+        what: "shape",
+        value: id.0.into(),
+        limit: forms.len() as u64,
+    })
+}
+
+#[cfg(test)]
+mod tests;

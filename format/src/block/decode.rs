@@ -1,0 +1,421 @@
+//! From the payload of a BLOCK frame to columns.
+
+#![expect(
+    clippy::indexing_slicing,
+    reason = "the reference loop indexes tables whose lengths were checked against the block's dictionary"
+)]
+
+use super::{BlockColumns, Column, ColumnId, Directory, LocalShape, ShapeForm, form_of, local_shapes};
+use crate::codec::Decompressor;
+use crate::error::{FormatError, Result};
+use crate::frame::{Frame, checked};
+use crate::ids::ShapeId;
+use crate::varint::{decode_u32, decode_u64, unzigzag};
+
+/// A block of a file: its directory read and checked, its columns still encoded.
+#[derive(Debug, Clone)]
+pub struct Block<'a> {
+    directory: Directory,
+    body: &'a [u8],
+}
+
+/// Which columns to decode.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wanted {
+    /// Shapes and sizes: what a summary counts.
+    Sizes,
+    /// Shapes, sizes, and how many references each object has.
+    Counts,
+    /// All columns.
+    All,
+}
+
+impl<'a> Block<'a> {
+    /// Reads the directory of a BLOCK frame.
+    ///
+    /// # Errors
+    /// Whatever is wrong with it.
+    pub fn parse(frame: &Frame<'a>) -> Result<Self> {
+        Ok(Block { directory: Directory::parse(frame.directory()?)?, body: frame.unchecked_body() })
+    }
+
+    /// Objects that begin in the block; 0 in a continuation.
+    #[must_use]
+    pub fn objects(&self) -> u32 {
+        self.directory.objects
+    }
+
+    /// References in the block.
+    #[must_use]
+    pub fn references(&self) -> u32 {
+        self.directory.references
+    }
+
+    /// The first object; in a continuation the object that is continued.
+    #[must_use]
+    pub fn first_object(&self) -> u32 {
+        self.directory.first_object
+    }
+
+    /// The column `id` and its checksummed bytes.
+    fn column(&self, id: ColumnId) -> Result<Option<(Column, &'a [u8])>> {
+        let mut rest = self.body;
+        for &column in &self.directory.columns {
+            let (bytes, after) =
+                rest.split_at_checked(column.stored_length as usize).ok_or(FormatError::Truncated {
+                    what: column.id.name(),
+                    offset: (self.body.len() - rest.len()) as u64,
+                    needed: column.stored_length.into(),
+                    available: rest.len() as u64,
+                })?;
+            if column.id == id {
+                return Ok(Some((column, checked(id.name(), bytes, column.crc)?)));
+            }
+            rest = after;
+        }
+        Ok(None)
+    }
+
+    /// Checks the checksums of all columns, known or not, and that they fill the body.
+    ///
+    /// # Errors
+    /// The first that does not hold.
+    pub fn check_columns(&self) -> Result<()> {
+        let mut length = 0u64;
+        for column in &self.directory.columns {
+            self.column(column.id)?;
+            length += u64::from(column.stored_length);
+        }
+        if length == self.body.len() as u64 {
+            return Ok(());
+        }
+        Err(FormatError::Mismatch { what: "body of a block", stored: self.body.len() as u64, found: length })
+    }
+}
+
+/// Decodes blocks one after the other; one per thread.
+#[derive(Debug, Default)]
+pub struct Decoder {
+    decompressor: Decompressor,
+    /// Decompressed bytes of the column at hand.
+    raw: Vec<u8>,
+    /// Its numbers.
+    narrow: Vec<u32>,
+    wide: Vec<u64>,
+    locals: Vec<LocalShape>,
+    /// The last target in every slot.
+    slots: Vec<u32>,
+    /// The last value of every shape.
+    last: Vec<u64>,
+}
+
+impl Decoder {
+    /// A decoder without any memory yet.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Its decompressor, for tables.
+    pub fn decompressor(&mut self) -> &mut Decompressor {
+        &mut self.decompressor
+    }
+
+    /// Decodes the wanted columns of `block` into `out`, which is overwritten; the others are empty.
+    ///
+    /// `forms` are those of the snapshot's shape table, `objects` the number of objects in the
+    /// snapshot, below which every target must lie. Labels are not interpreted.
+    ///
+    /// # Errors
+    /// Whatever is wrong with the wanted columns.
+    pub fn decode(
+        &mut self,
+        block: &Block<'_>,
+        forms: &[ShapeForm],
+        objects: u32,
+        wanted: Wanted,
+        out: &mut BlockColumns,
+    ) -> Result<()> {
+        out.clear();
+        out.first_object = block.directory.first_object;
+        out.start_index = block.directory.start_index;
+        self.dictionary(block, forms, out)?;
+        self.by_shape(block, ColumnId::SIZE, &out.shapes, out.dictionary.len(), &mut out.shallow_bytes)?;
+        if out.shallow_bytes.len() != out.shapes.len() {
+            return Err(FormatError::Missing { what: ColumnId::SIZE.name() });
+        }
+        self.by_shape(block, ColumnId::UNMANAGED, &out.shapes, out.dictionary.len(), &mut out.unmanaged_bytes)?;
+        if wanted == Wanted::Sizes {
+            return Ok(());
+        }
+        self.counts(block, out)?;
+        if wanted == Wanted::Counts {
+            return Ok(());
+        }
+        self.references(block, objects, out)?;
+        self.labels(block, out)?;
+        self.running(block, ColumnId::ADDRESS, &mut out.addresses)?;
+        self.running(block, ColumnId::SERIAL, &mut out.serials)?;
+        let count = block.directory.objects;
+        if self.numbers(block, ColumnId::SITE, count)?.is_some() {
+            std::mem::swap(&mut out.sites, &mut self.narrow);
+        }
+        Ok(())
+    }
+
+    /// The shapes: which the block uses, and which each object has.
+    fn dictionary(&mut self, block: &Block<'_>, forms: &[ShapeForm], out: &mut BlockColumns) -> Result<()> {
+        let (column, _) =
+            block.column(ColumnId::DICTIONARY)?.ok_or(FormatError::Missing { what: "column DICTIONARY" })?;
+        let count = block.directory.objects;
+        super::limit("shapes in a block", column.values, count.max(1))?;
+        self.numbers(block, ColumnId::DICTIONARY, column.values)?;
+        for &shape in &self.narrow {
+            out.dictionary.push(ShapeId(shape));
+            out.forms.push(form_of(forms, ShapeId(shape))?);
+        }
+        if count == 0 {
+            return Ok(());
+        }
+        if self.numbers(block, ColumnId::SHAPE, count)?.is_none() {
+            return Err(FormatError::Missing { what: "column SHAPE" });
+        }
+        std::mem::swap(&mut out.shapes, &mut self.narrow);
+        let known = out.dictionary.len() as u64;
+        let highest = u64::from(out.shapes.iter().copied().max().unwrap_or(0));
+        if highest < known {
+            return Ok(());
+        }
+        Err(FormatError::OutOfRange { what: "shape in a block", value: highest, limit: known })
+    }
+
+    /// How many references each object has: those of its prefix, and its tail's.
+    fn counts(&mut self, block: &Block<'_>, out: &mut BlockColumns) -> Result<()> {
+        if block.directory.objects == 0 {
+            out.counts.push(block.directory.references);
+            return Ok(());
+        }
+        let tails = block.column(ColumnId::COUNT)?.map_or(0, |(column, _)| column.values);
+        self.narrow.clear();
+        if tails > 0 {
+            self.numbers(block, ColumnId::COUNT, tails)?;
+        }
+        let (mut used, mut total) = (0, 0u64);
+        out.counts.reserve(out.shapes.len());
+        for &shape in &out.shapes {
+            let form = out.forms[shape as usize];
+            let mut count = form.prefix;
+            if form.has_tail {
+                count = count.saturating_add(self.narrow.get(used).copied().unwrap_or(0));
+                used += 1;
+            }
+            total += u64::from(count);
+            out.counts.push(count);
+        }
+        agree("values of column COUNT", tails.into(), used as u64)?;
+        agree("references in a block", block.directory.references.into(), total)
+    }
+
+    /// The targets of all references.
+    fn references(&mut self, block: &Block<'_>, objects: u32, out: &mut BlockColumns) -> Result<()> {
+        let count = block.directory.references;
+        if count == 0 {
+            return Ok(());
+        }
+        let is_wide = self
+            .numbers(block, ColumnId::REFERENCES, count)?
+            .ok_or(FormatError::Missing { what: "column REFERENCES" })?;
+        let slots = local_shapes(&out.forms, &mut self.locals);
+        self.slots.clear();
+        self.slots.resize(slots as usize, out.first_object);
+        out.targets.resize(count as usize, 0);
+        let shapes = if out.shapes.is_empty() { &[0][..] } else { &out.shapes };
+        let mut predictor = Predictor {
+            locals: &self.locals,
+            slots: &mut self.slots,
+            first_object: out.first_object,
+            highest: 0,
+            reserved: 0,
+        };
+        if is_wide {
+            predictor.decode(shapes, &out.counts, &self.wide, &mut out.targets);
+        } else {
+            predictor.decode(shapes, &out.counts, &self.narrow, &mut out.targets);
+        }
+        if predictor.reserved != 0 {
+            return Err(FormatError::OutOfRange { what: "base of a reference", value: 3, limit: 2 });
+        }
+        if predictor.highest < objects {
+            return Ok(());
+        }
+        Err(FormatError::OutOfRange {
+            what: "target of a reference",
+            value: predictor.highest.into(),
+            limit: objects.into(),
+        })
+    }
+
+    /// The labels of explicit tails.
+    fn labels(&mut self, block: &Block<'_>, out: &mut BlockColumns) -> Result<()> {
+        let explicit: u64 = if out.shapes.is_empty() {
+            let is_explicit = out.forms.first().is_some_and(|form| form.is_explicit);
+            if is_explicit { block.directory.references.into() } else { 0 }
+        } else {
+            let counted = out.shapes.iter().zip(&out.counts);
+            counted
+                .map(|(&shape, &count)| (out.forms[shape as usize], count))
+                .filter(|(form, _)| form.is_explicit)
+                .map(|(form, count)| u64::from(count - form.prefix))
+                .sum()
+        };
+        let stored = block.column(ColumnId::LABELS)?.map_or(0, |(column, _)| column.values);
+        agree("values of column LABELS", stored.into(), explicit)?;
+        if stored == 0 {
+            return Ok(());
+        }
+        self.numbers_u64(block, ColumnId::LABELS, stored)?;
+        std::mem::swap(&mut out.labels, &mut self.wide);
+        Ok(())
+    }
+
+    /// A column of differences to the last value of the same shape; stays empty if it is absent.
+    fn by_shape(
+        &mut self,
+        block: &Block<'_>,
+        id: ColumnId,
+        shapes: &[u32],
+        known: usize,
+        out: &mut Vec<u64>,
+    ) -> Result<()> {
+        let count = block.directory.objects;
+        if count == 0 {
+            return Ok(());
+        }
+        let Some(is_wide) = self.numbers(block, id, count)? else { return Ok(()) };
+        self.last.clear();
+        self.last.resize(known, 0);
+        let last = self.last.as_mut_slice();
+        if is_wide {
+            out.extend(shapes.iter().zip(&self.wide).map(|(&shape, &value)| next(&mut last[shape as usize], value)));
+        } else {
+            out.extend(
+                shapes.iter().zip(&self.narrow).map(|(&shape, &value)| next(&mut last[shape as usize], value.into())),
+            );
+        }
+        Ok(())
+    }
+
+    /// A column of differences to the value before; stays empty if it is absent.
+    fn running(&mut self, block: &Block<'_>, id: ColumnId, out: &mut Vec<u64>) -> Result<()> {
+        if block.column(id)?.is_none() {
+            return Ok(());
+        }
+        self.numbers_u64(block, id, block.directory.objects)?;
+        let mut last = 0;
+        out.extend(self.wide.iter().map(|&value| next(&mut last, value)));
+        Ok(())
+    }
+
+    /// Decodes a column of `count` numbers into `narrow`, or into `wide` if it says so (then true).
+    /// `None` if the block has no such column.
+    fn numbers(&mut self, block: &Block<'_>, id: ColumnId, count: u32) -> Result<Option<bool>> {
+        let Some((column, stored)) = block.column(id)? else { return Ok(None) };
+        agree(id.name(), column.values.into(), count.into())?;
+        if column.wide {
+            self.numbers_u64(block, id, count)?;
+            return Ok(Some(true));
+        }
+        let raw = self.decompressor.decompress(
+            id.name(),
+            column.codec,
+            stored,
+            column.raw_length as usize,
+            &mut self.raw,
+        )?;
+        decode_u32(id.name(), raw, count as usize, &mut self.narrow)?;
+        Ok(Some(false))
+    }
+
+    fn numbers_u64(&mut self, block: &Block<'_>, id: ColumnId, count: u32) -> Result<()> {
+        let (column, stored) = block.column(id)?.ok_or(FormatError::Missing { what: id.name() })?;
+        agree(id.name(), column.values.into(), count.into())?;
+        let raw = self.decompressor.decompress(
+            id.name(),
+            column.codec,
+            stored,
+            column.raw_length as usize,
+            &mut self.raw,
+        )?;
+        decode_u64(id.name(), raw, count as usize, &mut self.wide)
+    }
+}
+
+fn next(last: &mut u64, difference: u64) -> u64 {
+    *last = last.wrapping_add(unzigzag(difference).cast_unsigned());
+    *last
+}
+
+fn agree(what: &'static str, stored: u64, found: u64) -> Result<()> {
+    if stored == found { Ok(()) } else { Err(FormatError::Mismatch { what, stored, found }) }
+}
+
+/// Turns symbols into targets.
+struct Predictor<'a> {
+    locals: &'a [LocalShape],
+    slots: &'a mut [u32],
+    first_object: u32,
+    /// The largest target so far.
+    highest: u32,
+    /// Not 0 once a symbol named the reserved base.
+    reserved: u32,
+}
+
+/// A symbol of either width: which base, and the difference modulo 2^32.
+trait Symbol: Copy {
+    fn parts(self) -> (u32, u32);
+}
+
+impl Symbol for u32 {
+    #[inline]
+    fn parts(self) -> (u32, u32) {
+        let folded = self >> 2;
+        (self & 3, (folded >> 1) ^ (folded & 1).wrapping_neg())
+    }
+}
+
+impl Symbol for u64 {
+    #[inline]
+    #[expect(clippy::cast_possible_truncation, reason = "arithmetic of targets is modulo 2^32")]
+    fn parts(self) -> (u32, u32) {
+        ((self & 3) as u32, unzigzag(self >> 2) as u32)
+    }
+}
+
+impl Predictor<'_> {
+    /// `symbols` and `targets` are as long as the counts say, `shapes` are in the dictionary:
+    /// the caller has checked both.
+    #[inline]
+    fn decode<S: Symbol>(&mut self, shapes: &[u32], counts: &[u32], symbols: &[S], targets: &mut [u32]) {
+        let (mut previous, mut highest, mut reserved) = (self.first_object, 0, 0);
+        let mut start = 0;
+        for ((&shape, &count), source) in shapes.iter().zip(counts).zip(self.first_object..) {
+            let local = &self.locals[shape as usize];
+            let last_slot = local.last_slot as usize;
+            let slots = &mut self.slots[local.first_slot as usize..][..=last_slot];
+            let end = start + count as usize;
+            let pairs = symbols[start..end].iter().zip(&mut targets[start..end]);
+            for (position, (&symbol, target)) in pairs.enumerate() {
+                let slot = &mut slots[position.min(last_slot)];
+                let (which, difference) = symbol.parts();
+                let near = if which == 1 { source } else { previous };
+                let base = if which == 0 { *slot } else { near };
+                let value = base.wrapping_add(difference);
+                (*slot, *target, previous) = (value, value, value);
+                highest = highest.max(value);
+                reserved |= which & (which >> 1);
+            }
+            start = end;
+        }
+        (self.highest, self.reserved) = (highest, reserved);
+    }
+}

@@ -1,0 +1,148 @@
+use proptest::prelude::*;
+
+use super::*;
+use crate::codec::Compression;
+use crate::frame::{Frame, NO_SNAPSHOT, SectionType, encode_frame};
+
+const OBJECTS: u32 = 1000;
+
+/// Random columns over random shapes, of `OBJECTS` objects at the most.
+fn columns() -> impl Strategy<Value = (Vec<ShapeForm>, BlockColumns)> {
+    let form = (0..40u32, any::<bool>(), any::<bool>()).prop_map(|(prefix, has_tail, is_explicit)| ShapeForm {
+        prefix,
+        has_tail,
+        is_explicit: has_tail && is_explicit,
+    });
+    let size = prop_oneof![8 => 0..100u64, 1 => any::<u64>()];
+    let object = (0..8usize, size.clone(), size, 0..5u32, any::<u64>(), any::<u32>());
+    (prop::collection::vec(form, 8), prop::collection::vec(object, 1..60), any::<[bool; 4]>(), any::<u64>()).prop_map(
+        |(forms, objects, has, mut seed)| {
+            let mut columns = BlockColumns { first_object: 17, ..BlockColumns::default() };
+            columns.dictionary = (0..8).map(ShapeId).collect();
+            columns.forms = forms.clone();
+            for (shape, size, unmanaged, tail, address, site) in objects {
+                let form = forms[shape];
+                let tail = if form.has_tail { tail } else { 0 };
+                columns.shapes.push(shape as u32);
+                columns.shallow_bytes.push(size);
+                columns.counts.push(form.prefix + tail);
+                for _ in 0..form.prefix + tail {
+                    seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+                    columns.targets.push((seed >> 33) as u32 % OBJECTS);
+                }
+                if form.is_explicit {
+                    columns.labels.extend((0..tail).map(|label| seed >> label));
+                }
+                if has[0] {
+                    columns.unmanaged_bytes.push(unmanaged);
+                }
+                if has[1] {
+                    columns.addresses.push(address);
+                }
+                if has[2] {
+                    columns.serials.push(address >> 7);
+                }
+                if has[3] {
+                    columns.sites.push(site);
+                }
+            }
+            if columns.unmanaged_bytes.iter().all(|&bytes| bytes == 0) {
+                columns.unmanaged_bytes.clear();
+            }
+            (forms, columns)
+        },
+    )
+}
+
+fn frame_of(columns: &mut BlockColumns, compression: Compression) -> Vec<u8> {
+    let mut encoder = Encoder::new(compression).unwrap();
+    let (directory, body) = encoder.encode(columns).unwrap();
+    encode_frame(SectionType::BLOCK, NO_SNAPSHOT, 0, &directory, body)
+}
+
+fn decode(frame: &[u8], forms: &[ShapeForm], objects: u32, out: &mut BlockColumns) -> Result<()> {
+    let block = Block::parse(&Frame::parse(frame, 0)?)?;
+    block.check_columns()?;
+    Decoder::new().decode(&block, forms, objects, Wanted::All, out)
+}
+
+proptest! {
+    #[test]
+    fn what_was_written_is_read_back((forms, mut columns) in columns()) {
+        for compression in [Compression::None, Compression::Lz4, Compression::Zstd(1)] {
+            // Encoding sorts the dictionary; from then on both must be equal.
+            let frame = frame_of(&mut columns, compression);
+            let mut read = BlockColumns::default();
+            decode(&frame, &forms, OBJECTS, &mut read).unwrap();
+            prop_assert_eq!(&read, &columns);
+        }
+    }
+
+    #[test]
+    fn a_target_that_is_no_object_is_an_error((forms, mut columns) in columns()) {
+        let highest = columns.targets.iter().copied().max().unwrap_or(0);
+        let frame = frame_of(&mut columns, Compression::None);
+        let read = decode(&frame, &forms, highest, &mut BlockColumns::default());
+        prop_assert!(columns.targets.is_empty() || read.is_err());
+    }
+
+    #[test]
+    fn any_change_is_an_answer_or_an_error(
+        (forms, mut columns) in columns(),
+        changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..4),
+    ) {
+        let mut encoder = Encoder::new(Compression::Zstd(1)).unwrap();
+        let (mut directory, body) = encoder.encode(&mut columns).unwrap();
+        for (index, byte) in changes {
+            *index.get_mut(&mut directory) = byte;
+        }
+        let frame = encode_frame(SectionType::BLOCK, NO_SNAPSHOT, 0, &directory, body);
+        let _ = decode(&frame, &forms, OBJECTS, &mut BlockColumns::default());
+    }
+}
+
+#[test]
+fn a_continuation_is_read_back() {
+    let forms = [ShapeForm { prefix: 0, has_tail: true, is_explicit: false }];
+    let mut columns = BlockColumns {
+        first_object: 9,
+        start_index: 1000,
+        dictionary: vec![ShapeId(0)],
+        forms: forms.to_vec(),
+        counts: vec![4],
+        targets: vec![1, 2, 3, 999],
+        ..BlockColumns::default()
+    };
+    let frame = frame_of(&mut columns, Compression::None);
+    let mut read = BlockColumns::default();
+    decode(&frame, &forms, OBJECTS, &mut read).unwrap();
+    assert_eq!(read, columns);
+}
+
+#[test]
+fn targets_far_apart_need_wide_symbols() {
+    let forms = [ShapeForm { prefix: 2, has_tail: false, is_explicit: false }];
+    let mut columns = BlockColumns {
+        dictionary: vec![ShapeId(0)],
+        forms: forms.to_vec(),
+        shapes: vec![0],
+        shallow_bytes: vec![16],
+        counts: vec![2],
+        targets: vec![u32::MAX / 2, u32::MAX - 1],
+        ..BlockColumns::default()
+    };
+    let frame = frame_of(&mut columns, Compression::None);
+    let mut read = BlockColumns::default();
+    decode(&frame, &forms, u32::MAX, &mut read).unwrap();
+    assert_eq!(read, columns);
+}
+
+#[test]
+fn a_length_that_lies_allocates_nothing() {
+    let mut directory = Vec::new();
+    for value in [0, 1, 0, 0, 1, ColumnId::DICTIONARY.0, 2, 0, 1 << 20, (10 << 20) + 1, 4] {
+        put_varint(&mut directory, value);
+    }
+    directory.extend_from_slice(&[0; 4]);
+    assert!(matches!(Directory::parse(&directory), Err(FormatError::OutOfRange { .. })));
+}

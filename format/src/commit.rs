@@ -1,0 +1,272 @@
+//! Commits: the frame that makes a snapshot count, and tells where all of it is.
+
+use crate::error::{FormatError, Result};
+use crate::fields::{Fields, put_optional, put_varint};
+use crate::ids::StringId;
+
+/// Where one block is, and which objects it holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BlockEntry {
+    /// Where its frame starts in the file.
+    pub offset: u64,
+    /// The length of its frame, in bytes.
+    pub length: u64,
+    /// Its first object; for a continuation, the object it continues.
+    pub first_object: u32,
+    /// Objects that begin in it; 0 for a continuation.
+    pub objects: u32,
+    /// References in it.
+    pub references: u32,
+}
+
+/// How much of each table of the file a snapshot needs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct TableCounts {
+    /// Rows of the string table.
+    pub strings: u32,
+    /// Rows of the kind table.
+    pub kinds: u32,
+    /// Rows of the strength table.
+    pub strengths: u32,
+    /// Rows of the type table.
+    pub types: u32,
+    /// Rows of the shape table.
+    pub shapes: u32,
+}
+
+/// What a snapshot holds, counted by its writer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Totals {
+    /// Objects.
+    pub objects: u64,
+    /// References.
+    pub references: u64,
+    /// Roots.
+    pub roots: u64,
+    /// Shallow sizes, summed, in bytes.
+    pub heap_bytes: u64,
+    /// Unmanaged sizes, summed, in bytes.
+    pub unmanaged_bytes: u64,
+}
+
+/// The end of a snapshot.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Commit {
+    /// The snapshot's number.
+    pub snapshot: u32,
+    /// When it was taken, in nanoseconds since the recording began.
+    pub time_ns: Option<u64>,
+    /// The collection after which it was taken.
+    pub gc_number: Option<u64>,
+    /// Its name.
+    pub label: Option<StringId>,
+    /// What else is known of it.
+    pub key_values: Vec<(StringId, StringId)>,
+    /// What it holds.
+    pub totals: Totals,
+    /// How much of the tables it needs.
+    pub tables: TableCounts,
+    /// Offsets of its STATS frames, in order.
+    pub stats: Vec<u64>,
+    /// Offsets of its ROOTS frames, in order.
+    pub roots: Vec<u64>,
+    /// Its blocks, by first object.
+    pub blocks: Vec<BlockEntry>,
+    /// The commit before this one.
+    pub previous_offset: Option<u64>,
+}
+
+impl Commit {
+    /// The body of its frame.
+    #[must_use]
+    pub fn encode(&self) -> Vec<u8> {
+        let mut out = Vec::new();
+        put_varint(&mut out, self.snapshot.into());
+        put_optional(&mut out, self.time_ns);
+        put_optional(&mut out, self.gc_number);
+        put_optional(&mut out, self.label.map(|label| label.0.into()));
+        put_varint(&mut out, self.key_values.len() as u64);
+        for (key, value) in &self.key_values {
+            put_varint(&mut out, key.0.into());
+            put_varint(&mut out, value.0.into());
+        }
+        let totals = &self.totals;
+        for total in
+            [totals.objects, totals.references, totals.roots, totals.heap_bytes, totals.unmanaged_bytes]
+        {
+            put_varint(&mut out, total);
+        }
+        let tables = &self.tables;
+        for count in [tables.strings, tables.kinds, tables.strengths, tables.types, tables.shapes] {
+            put_varint(&mut out, count.into());
+        }
+        put_optional(&mut out, self.previous_offset);
+        for offsets in [&self.stats, &self.roots] {
+            put_varint(&mut out, offsets.len() as u64);
+            offsets.iter().for_each(|&offset| put_varint(&mut out, offset));
+        }
+        put_varint(&mut out, self.blocks.len() as u64);
+        put_varint(&mut out, self.middle() as u64);
+        for block in &self.blocks {
+            put_varint(&mut out, block.offset);
+            put_varint(&mut out, block.length);
+            put_varint(&mut out, block.objects.into());
+            put_varint(&mut out, block.references.into());
+        }
+        out
+    }
+
+    /// Reads the body of a COMMIT frame and checks what can be checked without the blocks: that
+    /// they tile the objects and add up to the totals.
+    ///
+    /// # Errors
+    /// Whatever is wrong with its bytes.
+    pub fn parse(body: &[u8]) -> Result<Self> {
+        let mut fields = Fields::new("commit", body);
+        let mut commit = Commit {
+            snapshot: fields.varint_u32()?,
+            time_ns: fields.optional()?,
+            gc_number: fields.optional()?,
+            label: fields.optional_u32()?.map(StringId),
+            ..Commit::default()
+        };
+        for _ in 0..fields.count()? {
+            commit.key_values.push((StringId(fields.varint_u32()?), StringId(fields.varint_u32()?)));
+        }
+        commit.totals = Totals {
+            objects: fields.varint()?,
+            references: fields.varint()?,
+            roots: fields.varint()?,
+            heap_bytes: fields.varint()?,
+            unmanaged_bytes: fields.varint()?,
+        };
+        commit.tables = TableCounts {
+            strings: fields.varint_u32()?,
+            kinds: fields.varint_u32()?,
+            strengths: fields.varint_u32()?,
+            types: fields.varint_u32()?,
+            shapes: fields.varint_u32()?,
+        };
+        commit.previous_offset = fields.optional()?;
+        commit.stats = offsets(&mut fields)?;
+        commit.roots = offsets(&mut fields)?;
+        let count = fields.count()?;
+        let middle = fields.varint()?;
+        let (mut objects, mut references) = (0u64, 0u64);
+        for _ in 0..count {
+            let (offset, length) = (fields.varint()?, fields.varint()?);
+            let (in_block, edges) = (fields.varint_u32()?, fields.varint_u32()?);
+            // A continuation belongs to the last object before it.
+            let first = if in_block == 0 { objects.checked_sub(1) } else { Some(objects) };
+            let first_object = first.and_then(|first| u32::try_from(first).ok()).ok_or(FormatError::OutOfRange {
+                what: "first object of a block",
+                value: objects,
+                limit: u32::MAX.into(),
+            })?;
+            commit.blocks.push(BlockEntry { offset, length, first_object, objects: in_block, references: edges });
+            objects += u64::from(in_block);
+            references += u64::from(edges);
+        }
+        agree("objects in blocks", commit.totals.objects, objects)?;
+        agree("references in blocks", commit.totals.references, references)?;
+        agree("middle block", middle, commit.middle() as u64)?;
+        if objects > u64::from(u32::MAX) {
+            return Err(FormatError::OutOfRange {
+                what: "objects in a snapshot",
+                value: objects,
+                limit: u32::MAX.into(),
+            });
+        }
+        if fields.rest().is_empty() {
+            return Ok(commit);
+        }
+        Err(FormatError::Mismatch { what: "commit length", stored: body.len() as u64, found: fields.offset() })
+    }
+
+    /// The block at which the first half of the snapshot's bytes ends: where a second thread starts.
+    #[must_use]
+    pub fn middle(&self) -> usize {
+        self.split_point(1, 2)
+    }
+
+    /// The block at which part `part` of `parts` starts, if the snapshot's blocks are divided into
+    /// runs of about equal length in bytes: `split_point(1, 2)` is the middle, `split_point(0, n)`
+    /// the first block, `split_point(n, n)` the number of blocks.
+    #[must_use]
+    pub fn split_point(&self, part: usize, parts: usize) -> usize {
+        if part >= parts {
+            return self.blocks.len();
+        }
+        let total: u128 = self.blocks.iter().map(|block| u128::from(block.length)).sum();
+        let wanted = total * part as u128 / parts as u128;
+        let mut before = 0;
+        self.blocks
+            .iter()
+            .position(|block| {
+                let reached = before >= wanted;
+                before += u128::from(block.length);
+                reached
+            })
+            .unwrap_or(self.blocks.len())
+    }
+}
+
+fn offsets(fields: &mut Fields<'_>) -> Result<Vec<u64>> {
+    (0..fields.count()?).map(|_| fields.varint()).collect()
+}
+
+fn agree(what: &'static str, stored: u64, found: u64) -> Result<()> {
+    if stored == found { Ok(()) } else { Err(FormatError::Mismatch { what, stored, found }) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn commit(lengths: &[u64]) -> Commit {
+        let blocks = lengths.iter().enumerate().map(|(number, &length)| BlockEntry {
+            offset: 64 + number as u64 * 1000,
+            length,
+            first_object: 2 * number as u32,
+            objects: 2,
+            references: 3,
+        });
+        Commit {
+            snapshot: 1,
+            time_ns: Some(0),
+            key_values: vec![(StringId(0), StringId(1))],
+            totals: Totals {
+                objects: 2 * lengths.len() as u64,
+                references: 3 * lengths.len() as u64,
+                ..Totals::default()
+            },
+            blocks: blocks.collect(),
+            stats: vec![8, 16],
+            ..Commit::default()
+        }
+    }
+
+    #[test]
+    fn a_commit_is_read_back() {
+        for lengths in [&[][..], &[48], &[48, 480, 40]] {
+            let commit = commit(lengths);
+            assert_eq!(Commit::parse(&commit.encode()).unwrap(), commit);
+        }
+    }
+
+    #[test]
+    fn totals_that_lie_are_noticed() {
+        let mut commit = commit(&[48, 480]);
+        commit.totals.references += 1;
+        assert!(matches!(Commit::parse(&commit.encode()), Err(FormatError::Mismatch { .. })));
+    }
+
+    #[test]
+    fn split_points_divide_by_bytes() {
+        let commit = commit(&[100, 100, 100, 100, 400]);
+        assert_eq!(commit.split_point(0, 2), 0);
+        assert_eq!(commit.split_point(1, 2), 4);
+        assert_eq!(commit.split_point(2, 2), 5);
+        assert_eq!(commit.split_point(1, 8), 1);
+    }
+}

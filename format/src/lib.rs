@@ -1,0 +1,14 @@
+//! What the bytes of a barrow recording mean.
+pub mod block;
+pub mod codec;
+pub mod commit;
+pub mod frame;
+pub mod header;
+pub mod index;
+pub mod rows;
+pub mod error;
+pub mod fields;
+pub mod ids;
+pub mod varint;
+pub use error::{FormatError, Result};
+pub use ids::*;

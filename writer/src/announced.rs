@@ -1,0 +1,81 @@
+//! A block as it was announced: plain columns, filled by one shard, emptied by an encoder.
+
+use crate::shard::Object;
+
+/// Objects and references in the order of their announcement.
+#[derive(Debug, Default)]
+pub(crate) struct Announced {
+    /// The number of the first object; of the continued one in a continuation.
+    pub(crate) first_object: u32,
+    /// The last object of an earlier block goes on here: no objects, one run of references.
+    pub(crate) is_continuation: bool,
+    /// Counts the blocks of a snapshot, so that continuations keep their order.
+    pub(crate) sequence: u64,
+    pub(crate) types: Vec<u32>,
+    pub(crate) shallow_bytes: Vec<u64>,
+    pub(crate) unmanaged_bytes: Vec<u64>,
+    /// For each object, where its references end.
+    pub(crate) ends: Vec<u32>,
+    pub(crate) labels: Vec<u64>,
+    pub(crate) targets: Vec<u32>,
+    /// Empty until an object has one; then as long as `types`.
+    pub(crate) addresses: Vec<u64>,
+    pub(crate) serials: Vec<u64>,
+    pub(crate) sites: Vec<u32>,
+}
+
+impl Announced {
+    pub(crate) fn begin(&mut self, first_object: u32) {
+        self.clear();
+        self.first_object = first_object;
+    }
+
+    fn clear(&mut self) {
+        self.is_continuation = false;
+        self.types.clear();
+        self.shallow_bytes.clear();
+        self.unmanaged_bytes.clear();
+        self.ends.clear();
+        self.labels.clear();
+        self.targets.clear();
+        self.addresses.clear();
+        self.serials.clear();
+        self.sites.clear();
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.types.is_empty() && self.targets.is_empty()
+    }
+
+    pub(crate) fn push(&mut self, object: &Object) {
+        let before = self.types.len();
+        self.end_object();
+        self.types.push(object.type_id.0);
+        self.shallow_bytes.push(object.shallow_bytes);
+        self.unmanaged_bytes.push(object.unmanaged_bytes);
+        push_optional(&mut self.addresses, before, object.address.unwrap_or(0));
+        push_optional(&mut self.serials, before, object.serial.unwrap_or(0));
+        push_optional(&mut self.sites, before, object.site.map_or(0, |site| site.0));
+    }
+
+    /// Marks where the references of the last object end.
+    pub(crate) fn end_object(&mut self) {
+        if self.ends.len() < self.types.len() {
+            self.ends.push(u32::try_from(self.targets.len()).unwrap_or(u32::MAX));
+        }
+    }
+
+    /// Memory in use, in bytes.
+    pub(crate) fn bytes(&self) -> usize {
+        let optional = 8 * (self.addresses.len() + self.serials.len()) + 4 * self.sites.len();
+        24 * self.types.len() + 12 * self.targets.len() + optional
+    }
+}
+
+/// Appends to a column that stays empty as long as all its values are 0.
+fn push_optional<T: Copy + Default + PartialEq>(column: &mut Vec<T>, before: usize, value: T) {
+    if value != T::default() || !column.is_empty() {
+        column.resize(before, T::default());
+        column.push(value);
+    }
+}

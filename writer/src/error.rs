@@ -1,0 +1,99 @@
+//! Everything that can go wrong while a recording is written.
+
+use barrow_format::FormatError;
+
+/// The result of a call to the writer.
+pub type Result<T, E = WriterError> = std::result::Result<T, E>;
+
+/// Why the writer could not do what it was asked. Whatever was committed before stays readable.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum WriterError {
+    /// The file cannot be written: a full disk, say.
+    #[error("cannot {action}: {source}")]
+    Io {
+        /// What was tried.
+        action: &'static str,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// An earlier failure left the stream in the middle of a section; nothing more can be appended.
+    #[error("an earlier write failed in the middle of a section; what was committed is readable, start a new file")]
+    Broken,
+    /// The format cannot hold this.
+    #[error(transparent)]
+    Format(#[from] FormatError),
+    /// Two announcements have the same number.
+    #[error("object {object} was announced twice")]
+    ObjectAnnouncedTwice {
+        /// The object's number.
+        object: u64,
+    },
+    /// The numbers of the announced objects leave a gap.
+    #[error("object {object} was never announced, though {announced} objects were and later numbers are taken")]
+    ObjectNeverAnnounced {
+        /// The lowest missing number.
+        object: u64,
+        /// How many objects were announced.
+        announced: u64,
+    },
+    /// A reference leads to no object.
+    #[error("object {from} refers to object {target}, which was never announced ({announced} were)")]
+    ReferenceToUnannounced {
+        /// The object that holds the reference.
+        from: u64,
+        /// Where it leads.
+        target: u64,
+        /// How many objects were announced.
+        announced: u64,
+    },
+    /// A root leads to no object.
+    #[error("a root refers to object {target}, which was never announced ({announced} were)")]
+    RootToUnannounced {
+        /// Where it leads.
+        target: u64,
+        /// How many objects were announced.
+        announced: u64,
+    },
+    /// A value the format has no room for.
+    #[error("{what} is {value}, the limit is {limit}")]
+    OutOfRange {
+        /// The value's name.
+        what: &'static str,
+        /// The value.
+        value: u64,
+        /// The largest value allowed.
+        limit: u64,
+    },
+    /// An id that this writer never gave out.
+    #[error("{what} {id} was never declared ({known} were)")]
+    Undeclared {
+        /// The table.
+        what: &'static str,
+        /// The id.
+        id: u32,
+        /// How many rows the table has.
+        known: u32,
+    },
+    /// A reference was announced before any object.
+    #[error("a reference was announced before the object that holds it")]
+    ReferenceWithoutObject,
+    /// Only one snapshot can be open at a time.
+    #[error("a snapshot is still open: commit or drop it first")]
+    SnapshotOpen,
+    /// A snapshot was to be committed while shards were still announcing.
+    #[error("{count} shards of the snapshot are not finished")]
+    ShardsOpen {
+        /// How many.
+        count: usize,
+    },
+    /// A shard was dropped without being finished: its thread died, perhaps.
+    #[error("a shard of the snapshot was dropped without being finished; the snapshot is not recorded")]
+    ShardAbandoned,
+}
+
+impl WriterError {
+    pub(crate) fn io(action: &'static str) -> impl FnOnce(std::io::Error) -> WriterError {
+        move |source| WriterError::Io { action, source }
+    }
+}

@@ -1,0 +1,65 @@
+//! Turns a live heap into a barrow recording.
+//!
+//! ```text
+//!   runtime                       writer                                   file
+//!   ───────                       ──────                                   ────
+//!   declare kinds, types     ──▶  tables ───────────────────────────────▶  STRINGS KINDS TYPES …
+//!   begin_snapshot
+//!     shard: objects and     ──▶  block of plain columns ──▶ encoders ──▶  BLOCK BLOCK …
+//!     references (any number                (bounded)        (threads)
+//!     of threads)
+//!   commit                   ──▶  check, totals ────────────────────────▶  ROOTS STATS COMMIT
+//!   finish                   ──▶  ──────────────────────────────────────▶  INDEX, trailer
+//! ```
+//!
+//! The file is only ever appended to. A snapshot counts from the moment its commit is whole; if the
+//! process dies, all snapshots committed before are readable.
+//!
+//! ```
+//! use barrow_writer::{KindRole, Label, Object, Options, SnapshotInfo, StrengthId, TypeDescription, Writer};
+//!
+//! # fn main() -> Result<(), barrow_writer::WriterError> {
+//! let writer = Writer::to_stream(Box::new(Vec::new()), Options::default())?;
+//! let object = writer.kind("object", KindRole::Object)?;
+//! let pair = writer.declare_type(&TypeDescription::new(object, "Pair"))?;
+//! let (head, globals) = (writer.string("head")?, writer.string("globals")?);
+//!
+//! let snapshot = writer.begin_snapshot(SnapshotInfo::default())?;
+//! let mut shard = snapshot.shard();
+//! shard.root(globals, None, 0)?;
+//! shard.object(0, &Object::new(pair, 32))?;
+//! shard.reference(Label::Name(head), StrengthId::STRONG, 1)?;
+//! shard.object(1, &Object::new(pair, 32))?;
+//! shard.finish()?;
+//! let totals = snapshot.commit()?;
+//! assert_eq!((totals.objects, totals.references, totals.heap_bytes), (2, 1, 64));
+//!
+//! assert_eq!(writer.finish()?.snapshots, 1);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! Reading order: [`Writer`], [`Snapshot`], [`Shard`]; then `announced` (a block as it was told),
+//! `shapes` (what objects of a type have in common), `encoders` (threads and the memory bound),
+//! `tables` and `sink` (what is shared, and the end of the file).
+
+mod announced;
+mod encoders;
+mod error;
+mod options;
+mod shapes;
+mod shard;
+mod sink;
+mod snapshot;
+mod tables;
+mod writer;
+
+pub use barrow_format::codec::Compression;
+pub use barrow_format::commit::Totals;
+pub use barrow_format::rows::{KindRole, Label, StrengthClass};
+pub use barrow_format::{KindId, ObjectId, SiteId, SnapshotId, StrengthId, StringId, TypeId};
+pub use error::{Result, WriterError};
+pub use options::{Options, Sync};
+pub use shard::{Object, Shard};
+pub use snapshot::{Snapshot, SnapshotInfo};
+pub use writer::{Finished, TypeDescription, Writer};

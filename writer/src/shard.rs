@@ -1,0 +1,188 @@
+//! A shard: what one thread announces of a snapshot.
+
+use std::sync::Arc;
+
+use barrow_format::block::{MAX_OBJECTS, MAX_REFERENCES};
+use barrow_format::rows::{Label, LabelCode, Root};
+use barrow_format::{ObjectId, SiteId, StrengthId, StringId, TypeId};
+
+use crate::announced::Announced;
+use crate::error::{Result, WriterError};
+use crate::snapshot::Collected;
+use crate::tables::Counts;
+use crate::writer::Shared;
+
+/// The largest number of an object.
+const MAX_OBJECT: u64 = u32::MAX as u64 - 1;
+/// A block is handed on when it has this many references, even in the middle of an object.
+const BLOCK_REFERENCES: usize = (MAX_REFERENCES / 4) as usize;
+
+/// What is announced of one object, apart from its number and its references.
+#[derive(Debug, Clone, Copy)]
+pub struct Object {
+    /// Its type.
+    pub type_id: TypeId,
+    /// Its own size on the managed heap, in bytes.
+    pub shallow_bytes: u64,
+    /// Memory outside the managed heap that it owns, in bytes.
+    pub unmanaged_bytes: u64,
+    /// Where it lives, if that is to be recorded. Not 0.
+    pub address: Option<u64>,
+    /// What names it across snapshots, if the runtime has such a thing. Not 0.
+    pub serial: Option<u64>,
+    /// Where it was allocated. Not 0.
+    pub site: Option<SiteId>,
+}
+
+impl Object {
+    /// An object of which only type and shallow size are known.
+    #[must_use]
+    pub fn new(type_id: TypeId, shallow_bytes: u64) -> Self {
+        Object { type_id, shallow_bytes, unmanaged_bytes: 0, address: None, serial: None, site: None }
+    }
+}
+
+/// Announces objects, their references and roots, from one thread. Made by
+/// [`Snapshot::shard`](crate::Snapshot::shard).
+///
+/// The calls copy what they are told into a block of plain columns; encoding and compression happen
+/// elsewhere. Objects are best announced in runs of ascending numbers: each jump begins a new block.
+#[derive(Debug)]
+pub struct Shard<'s> {
+    shared: &'s Arc<Shared>,
+    collected: &'s Arc<Collected>,
+    block: Announced,
+    /// The number that would continue the block.
+    next_object: u64,
+    /// The last object's type, for continuations.
+    type_id: TypeId,
+    finished: bool,
+}
+
+impl<'s> Shard<'s> {
+    pub(crate) fn new(shared: &'s Arc<Shared>, collected: &'s Arc<Collected>) -> Self {
+        collected.open_shard();
+        let block = Announced::default();
+        Shard { shared, collected, block, next_object: 0, type_id: TypeId(0), finished: false }
+    }
+
+    /// Announces an object. `id` is its number in the snapshot: in the end the numbers of all shards
+    /// must be 0 to n - 1, each announced once.
+    ///
+    /// # Errors
+    /// [`WriterError::OutOfRange`], [`WriterError::Undeclared`], [`WriterError::ObjectAnnouncedTwice`]
+    /// if this shard saw the number shortly before (otherwise the commit says so), or the error that an
+    /// encoder met.
+    pub fn object(&mut self, id: u64, object: &Object) -> Result<()> {
+        if id != self.next_object || self.block.types.len() >= MAX_OBJECTS as usize || self.is_over_share() {
+            self.begin_block(id)?;
+        }
+        Counts::check("type", object.type_id.0, &self.shared.counts.types)?;
+        self.type_id = object.type_id;
+        if self.block.is_continuation {
+            self.hand_on()?;
+            self.block.begin(number(id));
+        }
+        self.block.push(object);
+        self.next_object = id + 1;
+        Ok(())
+    }
+
+    /// Announces a reference of the object announced last, in the order of its fields or elements.
+    ///
+    /// # Errors
+    /// [`WriterError::ReferenceWithoutObject`], [`WriterError::OutOfRange`], [`WriterError::Undeclared`].
+    pub fn reference(&mut self, label: Label, strength: StrengthId, target: u64) -> Result<()> {
+        if self.block.types.is_empty() {
+            return Err(WriterError::ReferenceWithoutObject);
+        }
+        if let Label::Name(name) = label {
+            Counts::check("string", name.0, &self.shared.counts.strings)?;
+        }
+        Counts::check("strength", strength.0, &self.shared.counts.strengths)?;
+        check_number("target of a reference", target)?;
+        let code = LabelCode::new(label, strength)?;
+        if self.block.targets.len() >= BLOCK_REFERENCES {
+            self.continue_object()?;
+        }
+        self.block.labels.push(code.0);
+        self.block.targets.push(number(target));
+        Ok(())
+    }
+
+    /// Announces a root.
+    ///
+    /// # Errors
+    /// [`WriterError::OutOfRange`], [`WriterError::Undeclared`].
+    pub fn root(&mut self, category: StringId, label: Option<StringId>, target: u64) -> Result<()> {
+        for name in [Some(category), label].into_iter().flatten() {
+            Counts::check("string", name.0, &self.shared.counts.strings)?;
+        }
+        check_number("target of a root", target)?;
+        self.collected.root(self.shared, &Root { category, label, target: ObjectId(number(target)) })
+    }
+
+    /// Hands on what is left. A shard that is dropped without it makes its snapshot uncommittable.
+    ///
+    /// # Errors
+    /// The error that an encoder met.
+    pub fn finish(mut self) -> Result<()> {
+        self.hand_on()?;
+        self.finished = true;
+        Ok(())
+    }
+
+    /// Whether the block takes this shard's share of the memory budget.
+    fn is_over_share(&self) -> bool {
+        self.block.targets.len() >= BLOCK_REFERENCES || self.block.bytes() >= self.collected.share_bytes(self.shared)
+    }
+
+    #[cold]
+    fn begin_block(&mut self, id: u64) -> Result<()> {
+        check_number("number of an object", id)?;
+        let first = u64::from(self.block.first_object);
+        if !self.block.types.is_empty() && (first..self.next_object).contains(&id) {
+            return Err(WriterError::ObjectAnnouncedTwice { object: id });
+        }
+        self.hand_on()?;
+        self.block.begin(number(id));
+        Ok(())
+    }
+
+    /// The last object has more references than a block may hold: they go on in the next.
+    #[cold]
+    fn continue_object(&mut self) -> Result<()> {
+        self.hand_on()?;
+        self.block.begin(number(self.next_object - 1));
+        self.block.is_continuation = true;
+        // The type stands for the object that is continued.
+        self.block.types.push(self.type_id.0);
+        Ok(())
+    }
+
+    fn hand_on(&mut self) -> Result<()> {
+        self.collected.check()?;
+        if self.block.is_empty() {
+            return Ok(());
+        }
+        self.block.end_object();
+        let empty = self.shared.encoders.spare();
+        let full = std::mem::replace(&mut self.block, empty);
+        self.shared.encoders.submit(self.shared, self.collected, full)
+    }
+}
+
+impl Drop for Shard<'_> {
+    fn drop(&mut self) {
+        self.collected.close_shard(self.finished);
+    }
+}
+
+fn check_number(what: &'static str, value: u64) -> Result<()> {
+    if value <= MAX_OBJECT { Ok(()) } else { Err(WriterError::OutOfRange { what, value, limit: MAX_OBJECT }) }
+}
+
+/// A number that was checked.
+fn number(value: u64) -> u32 {
+    u32::try_from(value).unwrap_or(u32::MAX)
+}

@@ -1,0 +1,124 @@
+//! The end of the file: frames are appended to it, whole or not at all.
+
+use std::fs::File;
+use std::io::{Seek, SeekFrom, Write};
+
+use barrow_format::frame::{SectionType, encode_frame, set_sequence};
+use barrow_format::index::IndexRow;
+
+use crate::error::{Result, WriterError};
+
+enum Output {
+    File(File),
+    Stream(Box<dyn Write + Send>),
+}
+
+/// Appends frames and remembers where they are.
+pub(crate) struct Sink {
+    output: Output,
+    /// Bytes written so far: where the next frame starts.
+    length: u64,
+    sequence: u32,
+    /// The rows of the trailing index.
+    index: Vec<IndexRow>,
+    broken: bool,
+}
+
+impl Sink {
+    pub(crate) fn file(file: File) -> Self {
+        Self::new(Output::File(file))
+    }
+
+    pub(crate) fn stream(stream: Box<dyn Write + Send>) -> Self {
+        Self::new(Output::Stream(stream))
+    }
+
+    fn new(output: Output) -> Self {
+        Sink { output, length: 0, sequence: 0, index: Vec::new(), broken: false }
+    }
+
+    pub(crate) fn length(&self) -> u64 {
+        self.length
+    }
+
+    pub(crate) fn index(&self) -> &[IndexRow] {
+        &self.index
+    }
+
+    /// Appends bytes that are no frame: header and trailer.
+    pub(crate) fn append(&mut self, bytes: &[u8]) -> Result<()> {
+        if self.broken {
+            return Err(WriterError::Broken);
+        }
+        let written = match &mut self.output {
+            Output::File(file) => file.write_all(bytes),
+            Output::Stream(stream) => stream.write_all(bytes),
+        };
+        if let Err(error) = written {
+            self.take_back();
+            return Err(WriterError::Io { action: "append to the recording", source: error });
+        }
+        self.length += bytes.len() as u64;
+        Ok(())
+    }
+
+    /// Removes a partly written frame, so that the next one can follow the last whole one. Where
+    /// that is not possible, nothing more may be appended.
+    fn take_back(&mut self) {
+        self.broken = match &mut self.output {
+            Output::File(file) => {
+                file.set_len(self.length).and_then(|()| file.seek(SeekFrom::Start(self.length))).is_err()
+            }
+            Output::Stream(_) => true,
+        };
+    }
+
+    /// Appends an encoded frame. Returns its offset.
+    pub(crate) fn append_frame(&mut self, frame: &mut [u8]) -> Result<u64> {
+        let offset = self.length;
+        set_sequence(frame, self.sequence);
+        self.append(frame)?;
+        self.sequence = self.sequence.wrapping_add(1);
+        Ok(offset)
+    }
+
+    /// Appends a section of one frame and enters it into the index. Returns its offset.
+    pub(crate) fn append_section(
+        &mut self,
+        section: SectionType,
+        snapshot: u32,
+        rows: u64,
+        directory: &[u8],
+        body: &[u8],
+    ) -> Result<u64> {
+        let mut frame = encode_frame(section, snapshot, 0, directory, body);
+        let offset = self.append_frame(&mut frame)?;
+        let length = frame.len() as u64;
+        self.index.push(IndexRow { section, snapshot, offset, length, rows, split_offset: offset });
+        Ok(offset)
+    }
+
+    /// Enters a section of several frames into the index.
+    pub(crate) fn enter(&mut self, row: IndexRow) {
+        self.index.push(row);
+    }
+
+    /// Forgets the index rows of a snapshot that was given up.
+    pub(crate) fn forget(&mut self, snapshot: u32) {
+        self.index.retain(|row| row.snapshot != snapshot);
+    }
+
+    /// Flushes a stream, and waits for the disk where that was asked for.
+    pub(crate) fn sync_if(&mut self, wanted: bool) -> Result<()> {
+        if wanted || matches!(self.output, Output::Stream(_)) { self.sync() } else { Ok(()) }
+    }
+
+    /// Waits until all that was appended is on the disk; flushes a stream.
+    pub(crate) fn sync(&mut self) -> Result<()> {
+        match &mut self.output {
+            Output::File(file) => file.sync_data(),
+            Output::Stream(stream) => stream.flush(),
+        }
+        .map_err(WriterError::io("sync the recording"))
+    }
+}

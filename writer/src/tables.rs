@@ -1,0 +1,210 @@
+//! The tables that all snapshots share: rows are numbered when declared, and wait here until a
+//! chunk of them is written.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use barrow_format::codec::{Compression, Compressor};
+use barrow_format::commit::TableCounts;
+use barrow_format::frame::NO_SNAPSHOT;
+use barrow_format::rows::{KeyValue, Kind, Row, Shape, Strength, StrengthClass, Text, Type, encode_raw_chunk};
+use barrow_format::{KindId, StrengthId, StringId, TypeId};
+
+use crate::error::{Result, WriterError};
+use crate::sink::Sink;
+
+/// Rows wait until their chunk is this long, or until the next commit.
+const CHUNK_BYTES: usize = 256 << 10;
+/// The longest string.
+const MAX_TEXT_BYTES: usize = 1 << 20;
+/// What the interned strings may take before they are forgotten: later equal strings get new
+/// numbers, which costs space in the file and nothing else.
+const MAX_INTERNED_BYTES: usize = 16 << 20;
+
+/// The rows of one table that are not in the file yet.
+pub(crate) struct Pending {
+    /// Rows in the file.
+    first: u64,
+    /// Rows waiting.
+    count: u64,
+    raw: Vec<u8>,
+}
+
+impl Pending {
+    pub(crate) const fn new() -> Self {
+        Pending { first: 0, count: 0, raw: Vec::new() }
+    }
+
+    /// Numbers a row and lets it wait.
+    pub(crate) fn push<R: Row>(&mut self, row: &R) -> Result<u32> {
+        let number = self.first + self.count;
+        let id = u32::try_from(number).ok().filter(|&id| id < u32::MAX).ok_or(WriterError::OutOfRange {
+            what: R::NAME,
+            value: number,
+            limit: u64::from(u32::MAX) - 1,
+        })?;
+        row.put(&mut self.raw);
+        self.count += 1;
+        Ok(id)
+    }
+
+    pub(crate) fn is_full(&self) -> bool {
+        self.raw.len() >= CHUNK_BYTES
+    }
+
+    /// Writes the waiting rows as one chunk. If that fails, they go on waiting.
+    pub(crate) fn flush<R: Row>(
+        &mut self,
+        snapshot: u32,
+        sink: &mut Sink,
+        compressor: &mut Compressor,
+    ) -> Result<Option<u64>> {
+        if self.count == 0 {
+            return Ok(None);
+        }
+        let (directory, body) = encode_raw_chunk(self.first, self.count, &self.raw, compressor)?;
+        let offset = sink.append_section(R::SECTION, snapshot, self.count, &directory, &body)?;
+        self.first += self.count;
+        self.count = 0;
+        self.raw.clear();
+        Ok(Some(offset))
+    }
+}
+
+/// How many rows each table has: read by every announcing thread, so without a lock.
+#[derive(Default)]
+pub(crate) struct Counts {
+    pub(crate) strings: AtomicU32,
+    pub(crate) kinds: AtomicU32,
+    pub(crate) strengths: AtomicU32,
+    pub(crate) types: AtomicU32,
+    pub(crate) shapes: AtomicU32,
+}
+
+impl Counts {
+    /// Fails unless `id` was given out.
+    pub(crate) fn check(what: &'static str, id: u32, known: &AtomicU32) -> Result<()> {
+        // Relaxed: whoever has an id got it after the count was raised, through the table's lock.
+        let known = known.load(Ordering::Relaxed);
+        if id < known { Ok(()) } else { Err(WriterError::Undeclared { what, id, known }) }
+    }
+
+    pub(crate) fn snapshot(&self) -> TableCounts {
+        let load = |count: &AtomicU32| count.load(Ordering::Acquire);
+        TableCounts {
+            strings: load(&self.strings),
+            kinds: load(&self.kinds),
+            strengths: load(&self.strengths),
+            types: load(&self.types),
+            shapes: load(&self.shapes),
+        }
+    }
+}
+
+/// All tables but the shapes, which the encoders look up on their own.
+pub(crate) struct Tables {
+    interned: HashMap<Box<str>, StringId>,
+    interned_bytes: usize,
+    strings: Pending,
+    kinds: Pending,
+    strengths: Pending,
+    types: Pending,
+    facts: Pending,
+    compressor: Compressor,
+}
+
+impl Tables {
+    /// Empty tables, but for the strength every table begins with.
+    pub(crate) fn new(compression: Compression, counts: &Counts) -> Result<Self> {
+        let mut tables = Tables {
+            interned: HashMap::new(),
+            interned_bytes: 0,
+            strings: Pending::new(),
+            kinds: Pending::new(),
+            strengths: Pending::new(),
+            types: Pending::new(),
+            facts: Pending::new(),
+            compressor: Compressor::new(compression)?,
+        };
+        let name = tables.string("strong", counts)?;
+        tables.strength(&Strength { name, class: StrengthClass::Strong }, counts)?;
+        Ok(tables)
+    }
+
+    pub(crate) fn string(&mut self, text: &str, counts: &Counts) -> Result<StringId> {
+        if let Some(&id) = self.interned.get(text) {
+            return Ok(id);
+        }
+        if text.len() > MAX_TEXT_BYTES {
+            return Err(WriterError::OutOfRange {
+                what: "length of a string",
+                value: text.len() as u64,
+                limit: MAX_TEXT_BYTES as u64,
+            });
+        }
+        let id = StringId(declare(&mut self.strings, &Text(text.to_owned()), &counts.strings)?);
+        if self.interned_bytes > MAX_INTERNED_BYTES {
+            self.interned.clear();
+            self.interned_bytes = 0;
+        }
+        self.interned_bytes += text.len() + size_of::<(Box<str>, StringId)>();
+        self.interned.insert(text.into(), id);
+        Ok(id)
+    }
+
+    pub(crate) fn kind(&mut self, kind: &Kind, counts: &Counts) -> Result<KindId> {
+        declare(&mut self.kinds, kind, &counts.kinds).map(KindId)
+    }
+
+    pub(crate) fn strength(&mut self, strength: &Strength, counts: &Counts) -> Result<StrengthId> {
+        declare(&mut self.strengths, strength, &counts.strengths).map(StrengthId)
+    }
+
+    pub(crate) fn declare_type(&mut self, row: &Type, counts: &Counts) -> Result<TypeId> {
+        declare(&mut self.types, row, &counts.types).map(TypeId)
+    }
+
+    pub(crate) fn fact(&mut self, fact: &KeyValue) -> Result<()> {
+        self.facts.push(fact).map(drop)
+    }
+
+    /// Writes full chunks, so that waiting rows never take much memory.
+    pub(crate) fn flush_full(&mut self, sink: &mut Sink) -> Result<()> {
+        if self.strings.is_full() || self.types.is_full() || self.facts.is_full() {
+            self.flush(sink)?;
+        }
+        Ok(())
+    }
+
+    pub(crate) fn is_full(&self) -> bool {
+        self.strings.is_full() || self.types.is_full() || self.facts.is_full()
+    }
+
+    /// Writes all waiting rows.
+    pub(crate) fn flush(&mut self, sink: &mut Sink) -> Result<()> {
+        let compressor = &mut self.compressor;
+        self.strings.flush::<Text>(NO_SNAPSHOT, sink, compressor)?;
+        self.kinds.flush::<Kind>(NO_SNAPSHOT, sink, compressor)?;
+        self.strengths.flush::<Strength>(NO_SNAPSHOT, sink, compressor)?;
+        self.types.flush::<Type>(NO_SNAPSHOT, sink, compressor)?;
+        self.facts.flush::<KeyValue>(NO_SNAPSHOT, sink, compressor)?;
+        Ok(())
+    }
+
+    /// The compressor for chunks of other tables.
+    pub(crate) fn compressor(&mut self) -> &mut Compressor {
+        &mut self.compressor
+    }
+}
+
+/// Numbers a row and publishes its number.
+fn declare<R: Row>(pending: &mut Pending, row: &R, count: &AtomicU32) -> Result<u32> {
+    let id = pending.push(row)?;
+    count.store(id + 1, Ordering::Release);
+    Ok(id)
+}
+
+/// A shape waits and is numbered like any row; kept here because it is the same mechanism.
+pub(crate) fn declare_shape(pending: &mut Pending, shape: &Shape, counts: &Counts) -> Result<u32> {
+    declare(pending, shape, &counts.shapes)
+}
