@@ -283,7 +283,8 @@ impl<'t> Parser<'t> {
     }
 
     fn word(&mut self, word: &str) -> bool {
-        let is_next = matches!(self.peek(), Some(Token { kind: TokenKind::Word(next), .. }) if next.eq_ignore_ascii_case(word));
+        let is_next =
+            matches!(self.peek(), Some(Token { kind: TokenKind::Word(next), .. }) if next.eq_ignore_ascii_case(word));
         self.next += usize::from(is_next);
         is_next
     }

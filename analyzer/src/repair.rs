@@ -182,7 +182,10 @@ impl<'r, W: Write> Copy<'r, W> {
     fn copy_frame(&mut self, section: SectionType, offset: u64) -> Result<Frame<'r>, CopyError> {
         let frame = self.recording.frame(section, None, offset)?;
         let bytes = self.recording.bytes();
-        let bytes = usize::try_from(frame.offset).ok().zip(usize::try_from(frame.end()).ok()).and_then(|(start, end)| bytes.get(start..end));
+        let bytes = usize::try_from(frame.offset)
+            .ok()
+            .zip(usize::try_from(frame.end()).ok())
+            .and_then(|(start, end)| bytes.get(start..end));
         self.moved.insert(offset, self.length);
         self.append(bytes.unwrap_or_default().to_vec())?;
         Ok(frame)

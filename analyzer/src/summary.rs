@@ -180,10 +180,13 @@ fn accumulate(sum: &mut TypeTotals, row: &TypeTotals) {
 pub(crate) fn count_types(columns: &BlockColumns, tables: &Tables) -> Vec<TypeTotals> {
     let shapes = columns.dictionary.iter();
     let mut rows: Vec<TypeTotals> = shapes.map(|&shape| empty(tables.shape(shape).type_id)).collect();
+    let mut sums = vec![(0u64, 0u64); rows.len()];
     for (&shape, &bytes) in columns.shapes.iter().zip(&columns.shallow_bytes) {
-        let row = &mut rows[shape as usize];
-        row.objects += 1;
-        row.heap_bytes = row.heap_bytes.wrapping_add(bytes);
+        let sum = &mut sums[shape as usize];
+        *sum = (sum.0 + 1, sum.1.wrapping_add(bytes));
+    }
+    for (row, (objects, heap_bytes)) in rows.iter_mut().zip(sums) {
+        (row.objects, row.heap_bytes) = (objects, heap_bytes);
     }
     for (&shape, &bytes) in columns.shapes.iter().zip(&columns.unmanaged_bytes) {
         let row = &mut rows[shape as usize];

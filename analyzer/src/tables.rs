@@ -35,7 +35,9 @@ impl Tables {
         let mut decompressor = Decompressor::new();
         for &(section, offset) in &contents.chunks {
             let name = section.name().unwrap_or("table");
-            tables.load_chunk(file, section, offset, &mut decompressor).map_err(AnalyzerError::section(name, offset))?;
+            tables
+                .load_chunk(file, section, offset, &mut decompressor)
+                .map_err(AnalyzerError::section(name, offset))?;
         }
         tables.check().map_err(AnalyzerError::Unreadable)?;
         tables.forms = tables.shapes.iter().map(ShapeForm::from).collect();

@@ -153,7 +153,10 @@ impl Chain {
             let section = frame.header.section;
             let snapshot = Some(SnapshotId(frame.header.snapshot)).filter(|_| !is_table(section));
             if frame.header.sequence != sequence {
-                let message = format!("{section} at byte {offset}: frame {sequence} of the file says it is frame {}", frame.header.sequence);
+                let message = format!(
+                    "{section} at byte {offset}: frame {sequence} of the file says it is frame {}",
+                    frame.header.sequence
+                );
                 found.problem(offset, snapshot, message);
             }
             sequence = frame.header.sequence.wrapping_add(1);

@@ -45,8 +45,6 @@ pub const MAX_OBJECTS: u32 = 1 << 16;
 pub const MAX_REFERENCES: u32 = 1 << 20;
 /// The most slots a shape has for predicting references; later ones share the last.
 pub const MAX_SLOTS: u32 = 32;
-/// The slots that a shape's tail may add to those of its prefix.
-pub const TAIL_SLOTS: u32 = 4;
 
 /// The most columns of a block.
 pub const MAX_COLUMNS: u32 = 64;
@@ -161,11 +159,7 @@ impl Directory {
         limit("references in a block", directory.references, MAX_REFERENCES)?;
         let end = u64::from(directory.first_object) + u64::from(directory.objects);
         if end > u64::from(u32::MAX) {
-            return Err(FormatError::OutOfRange {
-                what: "last object of a block",
-                value: end,
-                limit: u32::MAX.into(),
-            });
+            return Err(FormatError::OutOfRange { what: "last object of a block", value: end, limit: u32::MAX.into() });
         }
         let columns = fields.count()?;
         limit("columns of a block", u32::try_from(columns).unwrap_or(u32::MAX), MAX_COLUMNS)?;
@@ -223,8 +217,7 @@ fn local_shapes(forms: &[ShapeForm], locals: &mut Vec<LocalShape>) -> u32 {
     locals.clear();
     let mut next = 0;
     for form in forms {
-        let tail = if form.has_tail { TAIL_SLOTS } else { 0 };
-        let slots = form.prefix.saturating_add(tail).clamp(1, MAX_SLOTS);
+        let slots = if form.has_tail { MAX_SLOTS } else { form.prefix.clamp(1, MAX_SLOTS) };
         locals.push(LocalShape { first_slot: next, last_slot: slots - 1 });
         next += slots;
     }

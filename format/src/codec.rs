@@ -184,9 +184,7 @@ impl Decompressor {
             Codec::None => {
                 return if stored.len() == raw_length { Ok(stored) } else { Err(failed()) };
             }
-            Codec::Lz4 => {
-                lz4_flex::block::decompress_into(stored, room(buffer, raw_length)).map_err(|_| failed())?
-            }
+            Codec::Lz4 => lz4_flex::block::decompress_into(stored, room(buffer, raw_length)).map_err(|_| failed())?,
             Codec::Zstd => {
                 let zstd = match &mut self.zstd {
                     Some(zstd) => zstd,

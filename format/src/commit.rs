@@ -91,9 +91,7 @@ impl Commit {
             put_varint(&mut out, value.0.into());
         }
         let totals = &self.totals;
-        for total in
-            [totals.objects, totals.references, totals.roots, totals.heap_bytes, totals.unmanaged_bytes]
-        {
+        for total in [totals.objects, totals.references, totals.roots, totals.heap_bytes, totals.unmanaged_bytes] {
             put_varint(&mut out, total);
         }
         let tables = &self.tables;

@@ -79,8 +79,7 @@ impl<'a> Fields<'a> {
     /// [`FormatError::Varint`] if it does not end or does not fit 64 bits.
     pub fn varint(&mut self) -> Result<u64> {
         let offset = self.offset();
-        leb128::read::unsigned(&mut self.rest)
-            .map_err(|_| FormatError::Varint { what: self.what, offset })
+        leb128::read::unsigned(&mut self.rest).map_err(|_| FormatError::Varint { what: self.what, offset })
     }
 
     /// The next varint, which must fit 32 bits.
@@ -89,11 +88,7 @@ impl<'a> Fields<'a> {
     /// [`FormatError::Varint`], or [`FormatError::OutOfRange`].
     pub fn varint_u32(&mut self) -> Result<u32> {
         let value = self.varint()?;
-        u32::try_from(value).map_err(|_| FormatError::OutOfRange {
-            what: self.what,
-            value,
-            limit: u64::from(u32::MAX),
-        })
+        u32::try_from(value).map_err(|_| FormatError::OutOfRange { what: self.what, value, limit: u64::from(u32::MAX) })
     }
 
     /// The next varint as a count of things that take at least one byte each in this payload,

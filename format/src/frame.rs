@@ -182,9 +182,7 @@ impl FrameHeader {
     /// The length of the whole frame with header and padding; `None` if it does not fit 64 bits.
     #[must_use]
     pub fn frame_length(&self) -> Option<u64> {
-        self.payload_length
-            .checked_add(FRAME_HEADER_BYTES as u64)?
-            .checked_next_multiple_of(FRAME_ALIGNMENT as u64)
+        self.payload_length.checked_add(FRAME_HEADER_BYTES as u64)?.checked_next_multiple_of(FRAME_ALIGNMENT as u64)
     }
 }
 

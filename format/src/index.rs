@@ -84,11 +84,7 @@ pub fn parse_index(body: &[u8], file_length: u64) -> Result<Vec<IndexRow>> {
         let split_offset = row.offset.wrapping_add(fields.varint()?);
         let end = row.offset.checked_add(row.length).filter(|&end| end <= file_length && split_offset <= end);
         if end.is_none() {
-            return Err(FormatError::OutOfRange {
-                what: "section in index",
-                value: row.offset,
-                limit: file_length,
-            });
+            return Err(FormatError::OutOfRange { what: "section in index", value: row.offset, limit: file_length });
         }
         rows.push(IndexRow { split_offset, ..row });
     }

@@ -134,12 +134,7 @@ pub fn encode_chunk<R: Row>(first: u64, rows: &[R], compressor: &mut Compressor)
 ///
 /// # Errors
 /// As for [`encode_chunk`].
-pub fn encode_raw_chunk(
-    first: u64,
-    count: u64,
-    raw: &[u8],
-    compressor: &mut Compressor,
-) -> Result<(Vec<u8>, Vec<u8>)> {
+pub fn encode_raw_chunk(first: u64, count: u64, raw: &[u8], compressor: &mut Compressor) -> Result<(Vec<u8>, Vec<u8>)> {
     if raw.len() > MAX_CHUNK_BYTES {
         return Err(FormatError::OutOfRange {
             what: "table chunk length",

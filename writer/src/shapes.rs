@@ -193,7 +193,8 @@ impl Shaper {
         }
         let Some(recent) = self.recent.get_mut(type_id.index()) else { return Ok(NONE) };
         let met = &self.met;
-        let hit = recent.iter().position(|&number| met.get(number as usize).is_some_and(|met| fits(&met.shape, labels)));
+        let hit =
+            recent.iter().position(|&number| met.get(number as usize).is_some_and(|met| fits(&met.shape, labels)));
         if let Some(hit) = hit {
             recent.get_mut(..=hit).unwrap_or_default().rotate_right(1);
             return Ok(recent[0]);

@@ -230,7 +230,8 @@ impl Collected {
             begins: !block.is_continuation,
             sequence: block.sequence,
         };
-        let entry = BlockEntry { offset, length, first_object, objects: encoded.objects, references: encoded.references };
+        let entry =
+            BlockEntry { offset, length, first_object, objects: encoded.objects, references: encoded.references };
         let mut gathered = lock(&self.gathered);
         gathered.blocks.push((place, entry));
         gathered.highest = gathered.highest.max(encoded.highest);

@@ -5,6 +5,8 @@
     reason = "the reference loop indexes tables whose lengths were checked against the block's dictionary"
 )]
 
+use std::hint::select_unpredictable;
+
 use super::{BlockColumns, Column, ColumnId, Directory, LocalShape, ShapeForm, form_of, local_shapes};
 use crate::codec::Decompressor;
 use crate::error::{FormatError, Result};
@@ -325,13 +327,8 @@ impl Decoder {
             self.numbers_u64(block, id, count)?;
             return Ok(Some(true));
         }
-        let raw = self.decompressor.decompress(
-            id.name(),
-            column.codec,
-            stored,
-            column.raw_length as usize,
-            &mut self.raw,
-        )?;
+        let raw =
+            self.decompressor.decompress(id.name(), column.codec, stored, column.raw_length as usize, &mut self.raw)?;
         decode_u32(id.name(), raw, count as usize, &mut self.narrow)?;
         Ok(Some(false))
     }
@@ -339,13 +336,8 @@ impl Decoder {
     fn numbers_u64(&mut self, block: &Block<'_>, id: ColumnId, count: u32) -> Result<()> {
         let (column, stored) = block.column(id)?.ok_or(FormatError::Missing { what: id.name() })?;
         agree(id.name(), column.values.into(), count.into())?;
-        let raw = self.decompressor.decompress(
-            id.name(),
-            column.codec,
-            stored,
-            column.raw_length as usize,
-            &mut self.raw,
-        )?;
+        let raw =
+            self.decompressor.decompress(id.name(), column.codec, stored, column.raw_length as usize, &mut self.raw)?;
         decode_u64(id.name(), raw, count as usize, &mut self.wide)
     }
 }
@@ -407,8 +399,9 @@ impl Predictor<'_> {
             for (position, (&symbol, target)) in pairs.enumerate() {
                 let slot = &mut slots[position.min(last_slot)];
                 let (which, difference) = symbol.parts();
-                let near = if which == 1 { source } else { previous };
-                let base = if which == 0 { *slot } else { near };
+                // The base follows no pattern that a processor could predict.
+                let near = select_unpredictable(which == 1, source, previous);
+                let base = select_unpredictable(which == 0, *slot, near);
                 let value = base.wrapping_add(difference);
                 (*slot, *target, previous) = (value, value, value);
                 highest = highest.max(value);

@@ -5,9 +5,7 @@
     reason = "positions come from columns whose lengths are asserted when encoding begins"
 )]
 
-use super::{
-    BlockColumns, Column, ColumnId, Directory, LocalShape, MAX_OBJECTS, MAX_REFERENCES, limit, local_shapes,
-};
+use super::{BlockColumns, Column, ColumnId, Directory, LocalShape, MAX_OBJECTS, MAX_REFERENCES, limit, local_shapes};
 use crate::codec::{Compression, Compressor};
 use crate::error::{FormatError, Result};
 use crate::varint::{put, zigzag};
@@ -86,12 +84,7 @@ impl Encoder {
     }
 
     /// Appends one column; none if it has no values.
-    fn column(
-        &mut self,
-        stored: &mut Vec<Column>,
-        id: ColumnId,
-        values: impl Iterator<Item = u64>,
-    ) -> Result<()> {
+    fn column(&mut self, stored: &mut Vec<Column>, id: ColumnId, values: impl Iterator<Item = u64>) -> Result<()> {
         self.raw.clear();
         let (mut count, mut all) = (0u32, 0u64);
         for value in values {

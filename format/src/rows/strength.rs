@@ -61,9 +61,6 @@ impl Row for Strength {
     }
 
     fn read(fields: &mut Fields<'_>, _id: u64) -> Result<Self> {
-        Ok(Strength {
-            name: StringId(fields.varint_u32()?),
-            class: StrengthClass::from_number(fields.varint()?)?,
-        })
+        Ok(Strength { name: StringId(fields.varint_u32()?), class: StrengthClass::from_number(fields.varint()?)? })
     }
 }

@@ -17,8 +17,8 @@
 )]
 
 use std::arch::x86_64::{
-    __m128i, _mm_and_si128, _mm_cvtsi128_si64, _mm_madd_epi16, _mm_maddubs_epi16, _mm_movemask_epi8,
-    _mm_set1_epi8, _mm_set1_epi16, _mm_set1_epi32, _mm_set_epi64x, _mm_shuffle_epi8, _mm_unpackhi_epi64,
+    __m128i, _mm_and_si128, _mm_cvtsi128_si64, _mm_madd_epi16, _mm_maddubs_epi16, _mm_movemask_epi8, _mm_set_epi64x,
+    _mm_set1_epi8, _mm_set1_epi16, _mm_set1_epi32, _mm_shuffle_epi8, _mm_unpackhi_epi64,
 };
 
 use super::scalar::{exactly, next_u32, too_many};

@@ -1,0 +1,212 @@
+//! Everything that can end an import early.
+
+use barrow_writer::WriterError;
+use std::fmt;
+use std::io;
+use std::path::PathBuf;
+
+/// Why a dump could not be imported.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ImportError {
+    /// The dump cannot be opened or mapped.
+    #[error("cannot open {}: {source}", path.display())]
+    Open {
+        /// The dump.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The first bytes are those of no known format.
+    #[error("not a heap dump that can be imported: it begins with {}", found.escape_ascii())]
+    Unrecognised {
+        /// The first bytes, at most sixteen.
+        found: Vec<u8>,
+    },
+    /// A MoarVM dump of a version that is not known.
+    #[error("a MoarVM heap dump of version {found}; this importer knows 1, 2 and 3; update barrow")]
+    UnknownVersion {
+        /// The version's digits.
+        found: String,
+    },
+    /// The dump is cut or damaged before the end of its first snapshot.
+    #[error("no whole snapshot: {damage}")]
+    NoWholeSnapshot {
+        /// What is wrong, and where.
+        damage: Damage,
+    },
+    /// The dump is whole and empty.
+    #[error("the dump of {length} bytes holds no snapshot")]
+    NoSnapshot {
+        /// The dump's length in bytes.
+        length: u64,
+    },
+    /// [`Progress::cancelled`](crate::Progress::cancelled) said so.
+    #[error("cancelled")]
+    Cancelled,
+    /// The recording cannot be written.
+    #[error(transparent)]
+    Writer(#[from] WriterError),
+}
+
+/// What is wrong with the bytes of a dump; offsets count from its start.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Damage {
+    /// The bytes end too early.
+    #[error("the dump ends at byte {length} inside {inside}")]
+    Ends {
+        /// The dump's length in bytes.
+        length: u64,
+        /// What is cut.
+        inside: &'static str,
+    },
+    /// All parts are whole, but the one that is written last is missing.
+    #[error("the dump ends at byte {length} without {missing}, as after a kill")]
+    Unfinished {
+        /// The dump's length in bytes.
+        length: u64,
+        /// What should have followed.
+        missing: &'static str,
+    },
+    /// Something stands where it cannot.
+    #[error("{found} at byte {offset}, expected {expected}")]
+    Unexpected {
+        /// What is there, readable.
+        found: String,
+        /// Where.
+        offset: u64,
+        /// What could stand there.
+        expected: &'static str,
+    },
+    /// A number is too large.
+    #[error("{what} at byte {offset} is {value}, the limit is {limit}")]
+    OutOfRange {
+        /// The field.
+        what: &'static str,
+        /// Where it is, or where the column starts that it is in.
+        offset: u64,
+        /// Its value.
+        value: u64,
+        /// The largest allowed value, or the count it must stay below.
+        limit: u64,
+    },
+    /// A collectable is of no known kind.
+    #[error("a collectable at byte {offset} is of kind {kind}; kinds 1 to 11 are known")]
+    UnknownKind {
+        /// The kind.
+        kind: u64,
+        /// Where the collectable is, or where the column of kinds starts.
+        offset: u64,
+    },
+    /// Two numbers that must agree do not.
+    #[error("{what} at byte {offset}: {expected} expected, {found} found")]
+    Mismatch {
+        /// What the numbers count.
+        what: &'static str,
+        /// Where that part of the dump starts.
+        offset: u64,
+        /// What the rest of the dump says.
+        expected: u64,
+        /// What is there.
+        found: u64,
+    },
+    /// A compressed part does not decompress.
+    #[error("{what} at byte {offset} cannot be decompressed: {message}")]
+    Decompress {
+        /// The column or table.
+        what: &'static str,
+        /// Where it starts.
+        offset: u64,
+        /// What zstd said.
+        message: String,
+    },
+    /// JSON that is none.
+    #[error("{what} at byte {offset} cannot be read: {message}")]
+    Json {
+        /// The table or metadata.
+        what: &'static str,
+        /// Where it starts.
+        offset: u64,
+        /// What the parser said.
+        message: String,
+    },
+    /// The snapshot holds something that a recording cannot.
+    #[error("it cannot be recorded: {message}")]
+    Unrecordable {
+        /// What the writer said.
+        message: String,
+    },
+}
+
+/// What was lost of a dump that is cut or damaged.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Loss {
+    /// What is wrong, and where.
+    pub damage: Damage,
+    /// The snapshot it is in, counted from 0; `None` if it is in none.
+    pub snapshot: Option<u64>,
+    /// How many whole snapshots before it were imported.
+    pub imported: u64,
+}
+
+impl fmt::Display for Loss {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.damage)?;
+        if let Some(snapshot) = self.snapshot {
+            write!(f, ", in snapshot {snapshot}")?;
+        }
+        match self.imported {
+            1 => write!(f, "; 1 whole snapshot was imported"),
+            count => write!(f, "; {count} whole snapshots were imported"),
+        }
+    }
+}
+
+/// Why an importer goes no further.
+#[derive(Debug)]
+pub(crate) enum Stop {
+    /// The dump is bad from here on; the number is that of the snapshot, if it is in one.
+    Damage(Damage, Option<u64>),
+    /// The import has failed.
+    Import(ImportError),
+}
+
+impl Stop {
+    /// The same, inside snapshot `number`.
+    pub(crate) fn in_snapshot(self, number: u64) -> Stop {
+        match self {
+            Stop::Damage(damage, None) => Stop::Damage(damage, Some(number)),
+            other => other,
+        }
+    }
+}
+
+impl From<Damage> for Stop {
+    fn from(damage: Damage) -> Self {
+        Stop::Damage(damage, None)
+    }
+}
+
+impl From<ImportError> for Stop {
+    fn from(error: ImportError) -> Self {
+        Stop::Import(error)
+    }
+}
+
+impl From<WriterError> for Stop {
+    /// What the writer refuses because of the dump's numbers is damage; everything else is a failure.
+    fn from(error: WriterError) -> Self {
+        match error {
+            WriterError::Format(_)
+            | WriterError::OutOfRange { .. }
+            | WriterError::ObjectAnnouncedTwice { .. }
+            | WriterError::ObjectNeverAnnounced { .. }
+            | WriterError::ReferenceToUnannounced { .. }
+            | WriterError::RootToUnannounced { .. } => {
+                Stop::Damage(Damage::Unrecordable { message: error.to_string() }, None)
+            }
+            _ => Stop::Import(ImportError::Writer(error)),
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! Which dumps are known, and how their first bytes tell.
+
+use crate::error::ImportError;
+use std::fmt;
+
+/// How many of a dump's first bytes [`recognise`] looks at.
+const RECOGNISED_BYTES: usize = 4096;
+/// What binary MoarVM dumps begin with; three digits follow.
+const MOARVM_MAGIC: &[u8] = b"MoarHeapDumpv";
+/// How many bytes magic and digits are.
+pub(crate) const MOARVM_HEADER_BYTES: usize = MOARVM_MAGIC.len() + 3;
+
+/// A format of foreign dumps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Format {
+    /// MoarVM's text format.
+    MoarVm1,
+    /// MoarVM's format of plain records.
+    MoarVm2,
+    /// MoarVM's format of compressed columns.
+    MoarVm3,
+}
+
+/// All known formats.
+pub const FORMATS: &[Format] = &[Format::MoarVm1, Format::MoarVm2, Format::MoarVm3];
+
+impl fmt::Display for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Format::MoarVm1 => "MoarVM heap dump, format 1",
+            Format::MoarVm2 => "MoarVM heap dump, format 2",
+            Format::MoarVm3 => "MoarVM heap dump, format 3",
+        })
+    }
+}
+
+/// Recognises a dump by its first bytes, of which 4096 are enough.
+#[must_use]
+pub fn recognise(first_bytes: &[u8]) -> Option<Format> {
+    match moarvm_version(first_bytes) {
+        Some(b"002") => Some(Format::MoarVm2),
+        Some(b"003") => Some(Format::MoarVm3),
+        Some(_) => None,
+        None => is_moarvm_text(first_bytes).then_some(Format::MoarVm1),
+    }
+}
+
+/// Says why `dump` is not imported.
+pub(crate) fn unrecognised(dump: &[u8]) -> ImportError {
+    match moarvm_version(dump) {
+        Some(digits) => ImportError::UnknownVersion { found: digits.escape_ascii().to_string() },
+        None => ImportError::Unrecognised { found: dump.iter().take(16).copied().collect() },
+    }
+}
+
+fn moarvm_version(first_bytes: &[u8]) -> Option<&[u8]> {
+    first_bytes.strip_prefix(MOARVM_MAGIC)?.get(..3)
+}
+
+/// Whether the first line that is neither blank nor a comment is one of format 1.
+fn is_moarvm_text(first_bytes: &[u8]) -> bool {
+    let looked_at = first_bytes.get(..RECOGNISED_BYTES).unwrap_or(first_bytes);
+    let first_line = looked_at.split(|&byte| byte == b'\n').find(|line| !is_ignored(line));
+    let keys: [&[u8]; 4] = [b"strings:", b"types:", b"static_frames:", b"snapshot "];
+    first_line.is_some_and(|line| keys.iter().any(|key| line.starts_with(key)))
+}
+
+/// Whether a line of format 1 is blank or a comment.
+pub(crate) fn is_ignored(line: &[u8]) -> bool {
+    let text = line.trim_ascii();
+    text.is_empty() || text.starts_with(b"#")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn first_bytes_tell_the_format() {
+        assert_eq!(recognise(b"MoarHeapDumpv002coll"), Some(Format::MoarVm2));
+        assert_eq!(recognise(b"MoarHeapDumpv003filemeta"), Some(Format::MoarVm3));
+        assert_eq!(recognise(b"# a comment\n\r\n\nstrings: [\"a\"]\n"), Some(Format::MoarVm1));
+        assert_eq!(recognise(b"snapshot 0\n"), Some(Format::MoarVm1));
+    }
+
+    #[test]
+    fn other_bytes_are_not_recognised() {
+        for bytes in [&b""[..], b"MoarHeapDumpv", b"MoarHeapDumpv004", b"JAVA PROFILE 1.0.2\0", b"# only a comment\n"] {
+            assert_eq!(recognise(bytes), None, "{}", bytes.escape_ascii());
+        }
+        let late = [&b"#".repeat(RECOGNISED_BYTES)[..], b"\nstrings: []\n"].concat();
+        assert_eq!(recognise(&late), None);
+    }
+
+    #[test]
+    fn a_newer_version_is_named() {
+        assert_eq!(
+            unrecognised(b"MoarHeapDumpv004...").to_string(),
+            "a MoarVM heap dump of version 004; this importer knows 1, 2 and 3; update barrow"
+        );
+    }
+}

@@ -1,0 +1,311 @@
+//! Format 1: text.
+//!
+//! ```text
+//!   # a comment
+//!   strings: ["P6opaque","Document"]                        JSON
+//!   types: 0,1;…                                            REPR name, name
+//!   static_frames: 2,3,14,4;…                               name, cuid, line, file
+//!
+//!   snapshot 0
+//!   collectables: 9,0,0,0,0,1;1,0,24,0,0,0;…                kind, type, size, unmanaged, first reference, count
+//!   references: 2,5,1;…                                     kind, description, target
+//! ```
+//!
+//! Every line ends with a newline: without it the last number could be half of one. The tables may
+//! stand after the snapshots, so all lines are found first.
+
+use super::{Collectable, Collectables, Columns, RECORDS_PER_QUESTION, References, Session};
+use crate::error::{Damage, Stop};
+use crate::format::is_ignored;
+use crate::moarvm::tables::escape_invalid;
+use barrow_writer::SnapshotInfo;
+use std::borrow::Cow;
+
+/// Imports a dump, tables first.
+pub(crate) fn import(dump: &[u8], session: &mut Session<'_>) -> Result<(), Stop> {
+    let mut snapshots = Vec::new();
+    // The snapshots before any damage are imported before it is reported.
+    let scanned = find_lines(dump, &mut snapshots, session);
+    if matches!(scanned, Err(Stop::Import(_))) {
+        return scanned;
+    }
+    for (number, lines) in (0..).zip(&snapshots) {
+        match (lines, &scanned) {
+            (SnapshotLines { collectables: Some(collectables), references: Some(references), .. }, _) => {
+                import_snapshot(number, *collectables, *references, session)?;
+            }
+            // The last snapshot before the damage misses what the damage took.
+            (_, Err(Stop::Damage(damage, _))) => return Err(Stop::from(damage.clone()).in_snapshot(number)),
+            (lines, _) => return Err(lines.incomplete(dump, number == snapshots.len() as u64 - 1).in_snapshot(number)),
+        }
+    }
+    scanned
+}
+
+fn import_snapshot(
+    number: u64,
+    collectables: Rows<'_, 6>,
+    references: Rows<'_, 3>,
+    session: &mut Session<'_>,
+) -> Result<(), Stop> {
+    let string_count = session.tables.strings().len() as u64;
+    let read = read_references(references, collectables.count(), string_count, session);
+    let references = read.map_err(|stop| stop.in_snapshot(number))?;
+    session.import(&Columns { number, collectables, references }, SnapshotInfo::default())?;
+    session.progress.advance(collectables.text.len() as u64);
+    Ok(())
+}
+
+fn read_references(
+    rows: Rows<'_, 3>,
+    collectable_count: u64,
+    string_count: u64,
+    session: &Session<'_>,
+) -> Result<References, Stop> {
+    let mut references = References::new(rows.count(), collectable_count, string_count, rows.offset)?;
+    let mut reported = rows.offset;
+    rows.for_each_row(|[kind, value, target], offset| {
+        references.push(u8::try_from(kind).unwrap_or(u8::MAX), value, target, offset)?;
+        if references.len() % RECORDS_PER_QUESTION == 0 {
+            session.progress.advance(offset - reported);
+            reported = offset;
+            session.check_cancelled()?;
+        }
+        Ok(())
+    })?;
+    session.progress.advance(rows.end() - reported);
+    Ok(references)
+}
+
+/// The lines of one snapshot, as far as they have been found.
+struct SnapshotLines<'a> {
+    offset: u64,
+    collectables: Option<Rows<'a, 6>>,
+    references: Option<Rows<'a, 3>>,
+}
+
+impl SnapshotLines<'_> {
+    /// Why a snapshot without damage is not whole.
+    fn incomplete(&self, dump: &[u8], is_last: bool) -> Stop {
+        if is_last {
+            return Damage::Ends { length: dump.len() as u64, inside: "a snapshot, before its last line" }.into();
+        }
+        let found = "a snapshot that has not both collectables and references".to_string();
+        Damage::Unexpected { found, offset: self.offset, expected: "both lines" }.into()
+    }
+}
+
+/// Finds all lines, and reads the tables among them.
+fn find_lines<'a>(
+    dump: &'a [u8],
+    snapshots: &mut Vec<SnapshotLines<'a>>,
+    session: &mut Session<'_>,
+) -> Result<(), Stop> {
+    let mut offset = 0;
+    while offset < dump.len() {
+        session.check_cancelled()?;
+        let rest = &dump[offset..];
+        let Some(length) = rest.iter().position(|&byte| byte == b'\n') else {
+            return Err(Damage::Ends { length: dump.len() as u64, inside: "a line" }.into());
+        };
+        let line = &rest[..length];
+        let noted = if is_ignored(line) { 0 } else { read_line(line, offset as u64, snapshots, session)? };
+        session.progress.advance((length + 1 - noted) as u64);
+        offset += length + 1;
+    }
+    Ok(())
+}
+
+/// Reads a table or notes a line of a snapshot; returns how many bytes are left for later.
+fn read_line<'a>(
+    line: &'a [u8],
+    offset: u64,
+    snapshots: &mut Vec<SnapshotLines<'a>>,
+    session: &mut Session<'_>,
+) -> Result<usize, Stop> {
+    let line = line.trim_ascii_end();
+    let key_length = line.iter().position(|&byte| byte == b':' || byte == b' ').unwrap_or(line.len());
+    let (key, value) = line.split_at(key_length);
+    let value = value.strip_prefix(b":").unwrap_or(value);
+    let text = value.trim_ascii_start();
+    let text_offset = offset + (line.len() - text.len()) as u64;
+    let unexpected = |expected| Damage::Unexpected {
+        found: format!("\"{}\"", key.iter().take(20).copied().collect::<Vec<_>>().escape_ascii()),
+        offset,
+        expected,
+    };
+    match (key, snapshots.last_mut()) {
+        (b"strings", _) => read_strings(text, text_offset, session)?,
+        (b"types", _) => Rows::<2>::new(text, text_offset).for_each_row(|row, offset| {
+            session.tables.push_type([u32_of(row[0], offset)?, u32_of(row[1], offset)?]);
+            Ok(())
+        })?,
+        (b"static_frames", _) => {
+            Rows::<4>::new(text, text_offset).for_each_row(|[name, cuid, line, file], offset| {
+                let row = [u32_of(name, offset)?, u32_of(cuid, offset)?, u32_of(line, offset)?, u32_of(file, offset)?];
+                session.tables.push_frame(row);
+                Ok(())
+            })?
+        }
+        (b"snapshot", _) => snapshots.push(SnapshotLines { offset, collectables: None, references: None }),
+        (b"collectables", Some(snapshot)) if snapshot.collectables.is_none() => {
+            let rows = snapshot.collectables.insert(Rows::new(text, text_offset));
+            return Ok(rows.text.len());
+        }
+        (b"references", Some(snapshot)) if snapshot.references.is_none() => {
+            let rows = snapshot.references.insert(Rows::new(text, text_offset));
+            return Ok(rows.text.len());
+        }
+        (b"collectables" | b"references", _) => return Err(unexpected("one such line after each line snapshot").into()),
+        _ => return Err(unexpected("the key of a line").into()),
+    }
+    Ok(0)
+}
+
+/// Reads a JSON array of strings.
+fn read_strings(text: &[u8], offset: u64, session: &mut Session<'_>) -> Result<(), Damage> {
+    // Two backslashes: JSON takes one of them.
+    let valid = escape_invalid(text, "\\\\x");
+    let strings = serde_json::from_str::<Vec<String>>(&valid).map_err(|error| Damage::Json {
+        what: "the strings",
+        offset,
+        message: error.to_string(),
+    })?;
+    session.tables.count_escaped(u64::from(matches!(valid, Cow::Owned(_))));
+    strings.iter().for_each(|text| session.tables.push_owned_string(text.as_bytes()));
+    Ok(())
+}
+
+fn u32_of(value: u64, offset: u64) -> Result<u32, Damage> {
+    let limit = u32::MAX.into();
+    u32::try_from(value).map_err(|_| Damage::OutOfRange { what: "a number in a table", offset, value, limit })
+}
+
+/// Rows of `N` integers each: `,` between integers, `;` between rows, and perhaps a `;` at the end.
+#[derive(Clone, Copy)]
+struct Rows<'a, const N: usize> {
+    text: &'a [u8],
+    /// Where the text is in the dump.
+    offset: u64,
+}
+
+impl<'a, const N: usize> Rows<'a, N> {
+    fn new(text: &'a [u8], offset: u64) -> Self {
+        Rows { text: text.strip_suffix(b";").unwrap_or(text), offset }
+    }
+
+    fn end(&self) -> u64 {
+        self.offset + self.text.len() as u64
+    }
+
+    /// How many rows there are.
+    fn count(&self) -> u64 {
+        if self.text.is_empty() {
+            return 0;
+        }
+        1 + self.text.iter().map(|&byte| u64::from(byte == b';')).sum::<u64>()
+    }
+
+    /// Hands over each row and where it is.
+    fn for_each_row(&self, mut visit: impl FnMut([u64; N], u64) -> Result<(), Stop>) -> Result<(), Stop> {
+        let mut position = 0;
+        while position < self.text.len() {
+            let start = position;
+            let mut row = [0; N];
+            for (column, value) in row.iter_mut().enumerate() {
+                (*value, position) = self.integer(position)?;
+                let separator = if column + 1 < N { b',' } else { b';' };
+                match self.text.get(position) {
+                    Some(&found) if found == separator => position += 1,
+                    None if separator == b';' => {}
+                    _ => return Err(self.no_row(position).into()),
+                }
+            }
+            visit(row, self.offset + start as u64)?;
+        }
+        Ok(())
+    }
+
+    /// Reads an integer and returns where it ends.
+    #[inline]
+    fn integer(&self, start: usize) -> Result<(u64, usize), Damage> {
+        let mut position = start;
+        let mut value = 0_u64;
+        while let Some(digit) = self.text.get(position).map(|byte| byte.wrapping_sub(b'0')).filter(|&digit| digit < 10)
+        {
+            let shifted = value.checked_mul(10).and_then(|value| value.checked_add(digit.into()));
+            value = shifted.ok_or_else(|| self.no_row(start))?;
+            position += 1;
+        }
+        if position == start { Err(self.no_row(start)) } else { Ok((value, position)) }
+    }
+
+    #[cold]
+    fn no_row(&self, position: usize) -> Damage {
+        let rest = self.text.get(position..).unwrap_or_default();
+        let found = rest.iter().take(24).copied().collect::<Vec<_>>();
+        let offset = self.offset + position as u64;
+        Damage::Unexpected { found: format!("\"{}\"", found.escape_ascii()), offset, expected: rows_of(N) }
+    }
+}
+
+/// What stands in a row of so many integers.
+fn rows_of(columns: usize) -> &'static str {
+    match columns {
+        2 => "rows of 2 integers of 64 bits",
+        3 => "rows of 3 integers of 64 bits",
+        4 => "rows of 4 integers of 64 bits",
+        _ => "rows of 6 integers of 64 bits",
+    }
+}
+
+impl Collectables for Rows<'_, 6> {
+    fn for_each(&self, mut visit: impl FnMut(&Collectable) -> Result<(), Stop>) -> Result<(), Stop> {
+        self.for_each_row(|[kind, type_index, size, unmanaged, first_reference, reference_count], offset| {
+            visit(&Collectable { offset, kind, type_index, size, unmanaged, first_reference, reference_count })
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rows(text: &str) -> Result<Vec<([u64; 2], u64)>, String> {
+        let mut found = Vec::new();
+        let rows = Rows::<2>::new(text.as_bytes(), 100);
+        let read = rows.for_each_row(|row, offset| {
+            found.push((row, offset));
+            Ok(())
+        });
+        match read {
+            Ok(()) => {
+                assert_eq!(rows.count(), found.len() as u64);
+                Ok(found)
+            }
+            Err(Stop::Damage(damage, _)) => Err(damage.to_string()),
+            Err(Stop::Import(error)) => Err(error.to_string()),
+        }
+    }
+
+    #[test]
+    fn rows_are_read_with_their_offsets() {
+        assert_eq!(rows(""), Ok(vec![]));
+        assert_eq!(rows("1,2;30,18446744073709551615"), Ok(vec![([1, 2], 100), ([30, u64::MAX], 104)]));
+        assert_eq!(rows("1,2;"), Ok(vec![([1, 2], 100)]));
+    }
+
+    #[test]
+    fn other_text_is_refused_where_it_stands() {
+        let expected = "expected rows of 2 integers of 64 bits";
+        for (text, offset, found) in [
+            ("1;2", 101, ";2"),
+            ("1,2,3", 103, ",3"),
+            ("1,", 102, ""),
+            ("1,-2", 102, "-2"),
+            ("1,18446744073709551616", 102, "18446744073709551616"),
+        ] {
+            assert_eq!(rows(text), Err(format!("\"{found}\" at byte {offset}, {expected}")), "{text}");
+        }
+    }
+}

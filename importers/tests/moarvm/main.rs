@@ -1,0 +1,7 @@
+//! MoarVM heap dumps, imported and read back.
+
+mod cuts;
+mod dump;
+mod recorded;
+mod samples;
+mod tiny;

@@ -1,0 +1,95 @@
+//! What a recording says after an import, read back with the analyzer.
+
+use barrow_analyzer::{KindRole, Label, ObjectId, Recording, SnapshotId, Totals};
+use barrow_importers::{ImportError, Imported, Silent, import_bytes};
+use barrow_writer::{Options, Writer};
+use std::io::Write;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// An object, in words.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Described {
+    pub(crate) kind: String,
+    pub(crate) role: KindRole,
+    pub(crate) name: String,
+    pub(crate) layout: Option<String>,
+    pub(crate) source: Option<(String, u32)>,
+    pub(crate) sizes: (u64, u64),
+    pub(crate) reference_count: u64,
+    /// Only of every `step`th object.
+    pub(crate) references: Vec<(String, u32)>,
+}
+
+/// An import and the recording it made.
+pub(crate) struct Recorded {
+    pub(crate) imported: Imported,
+    pub(crate) recording: Recording,
+}
+
+/// Bytes that a writer and a test share.
+#[derive(Clone, Default)]
+struct Shared(Arc<Mutex<Vec<u8>>>);
+
+impl Write for Shared {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Imports a dump and opens the recording.
+pub(crate) fn record(dump: &[u8]) -> Result<Recorded, ImportError> {
+    let shared = Shared::default();
+    let options = Options { threads: 0, ..Options::default() };
+    let writer = Writer::to_stream(Box::new(shared.clone()), options).expect("writing to memory");
+    let imported = import_bytes(dump, &writer, &Silent)?;
+    writer.finish().expect("writing to memory");
+    let bytes = shared.0.lock().expect("the writer is done").clone();
+    Ok(Recorded { imported, recording: Recording::from_bytes(bytes).expect("a whole recording") })
+}
+
+impl Recorded {
+    pub(crate) fn totals(&self, snapshot: u32) -> Totals {
+        self.recording.snapshot(SnapshotId(snapshot)).expect("the snapshot").totals
+    }
+
+    /// All objects of a snapshot, and the references of every `step`th.
+    pub(crate) fn objects(&self, snapshot: u32, step: usize) -> Vec<Described> {
+        let snapshot = SnapshotId(snapshot);
+        let count = self.recording.snapshot(snapshot).expect("the snapshot").totals.objects as u32;
+        let ids = (0..count).map(ObjectId).collect::<Vec<_>>();
+        let details = barrow_analyzer::objects(&self.recording, snapshot, &ids).expect("objects");
+        let tables = self.recording.tables().expect("tables");
+        let describe = |(id, object): (&ObjectId, &barrow_analyzer::ObjectDetails)| {
+            let (type_id, kind) = (object.type_id, tables.type_kind(object.type_id));
+            Described {
+                kind: tables.kind_name(kind).to_string(),
+                role: tables.kind_role(kind),
+                name: tables.type_name(type_id).to_string(),
+                layout: tables.type_layout(type_id).map(str::to_string),
+                source: tables
+                    .type_line(type_id)
+                    .map(|line| (tables.type_file(type_id).unwrap_or_default().to_string(), line)),
+                sizes: (object.shallow_bytes, object.unmanaged_bytes),
+                reference_count: object.references,
+                references: if id.index() % step == 0 { self.references(snapshot, *id) } else { Vec::new() },
+            }
+        };
+        ids.iter().zip(&details).map(describe).collect()
+    }
+
+    fn references(&self, snapshot: SnapshotId, id: ObjectId) -> Vec<(String, u32)> {
+        let tables = self.recording.tables().expect("tables");
+        let outgoing = barrow_analyzer::outgoing(&self.recording, snapshot, id).expect("references");
+        let label = |label| match label {
+            Label::Unknown => "?".to_string(),
+            Label::Index(index) => format!("[{index}]"),
+            Label::Name(name) => tables.string(name).to_string(),
+        };
+        outgoing.iter().map(|reference| (label(reference.label), reference.target.0)).collect()
+    }
+}

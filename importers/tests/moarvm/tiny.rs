@@ -1,0 +1,222 @@
+//! A tiny heap in every format, and in everything that builds of MoarVM write differently.
+
+use crate::dump::{Build, DEBIAN, Dump, Snapshot, StringsField, TablesAt, tiny};
+use crate::recorded::{Described, record};
+use barrow_analyzer::{KindRole, SnapshotId};
+use barrow_importers::{Damage, Format, ImportError, Loss};
+
+fn described(
+    kind: &str,
+    role: KindRole,
+    name: &str,
+    layout: Option<&str>,
+    source: Option<(&str, u32)>,
+    sizes: (u64, u64),
+    references: &[(&str, u32)],
+) -> Described {
+    Described {
+        kind: kind.to_string(),
+        role,
+        name: name.to_string(),
+        layout: layout.map(str::to_string),
+        source: source.map(|(file, line)| (file.to_string(), line)),
+        sizes,
+        reference_count: references.len() as u64,
+        references: references.iter().map(|(label, target)| (label.to_string(), *target)).collect(),
+    }
+}
+
+/// What [`tiny`]'s first snapshot means.
+fn first_snapshot() -> Vec<Described> {
+    let (opaque, root) = (Some("P6opaque"), KindRole::Root);
+    let title = [("$!title", 5), ("[300]", 6), ("[8589934592]", 4)];
+    vec![
+        described("root", root, "root", None, None, (0, 0), &[("Thread Roots", 1), ("?", 2)]),
+        described("thread roots", root, "thread roots", None, None, (0, 0), &[("?", 4)]),
+        described("call stack roots", root, "call stack roots", None, None, (0, 0), &[("[0]", 3)]),
+        described("frame", KindRole::Frame, "walk", None, Some(("src/walk.raku", 14)), (200, 16), &[("?", 4)]),
+        described("object", KindRole::Object, "Document", opaque, None, (24, 0), &title),
+        described("type object", KindRole::Type, "Document", opaque, None, (16, 0), &[]),
+        described("STable", KindRole::Type, "Document", opaque, None, (65535, 1 << 40), &[("[70000]", 5)]),
+        described("object", KindRole::Object, "<anon SCRef>", Some("SCRef"), None, (32, 0), &[]),
+    ]
+}
+
+fn assert_is_tiny(bytes: &[u8], format: Format) {
+    let recorded = record(bytes).expect("a whole dump");
+    assert_eq!(recorded.imported.format, format);
+    assert_eq!(recorded.imported.lost, None);
+    assert_eq!(recorded.objects(0, 1), first_snapshot());
+    let mut second = first_snapshot();
+    let nameless = [("späte Eigenschaft", 7)];
+    second.push(described("frame", KindRole::Frame, "<anon>", None, Some(("", 1)), (8, 0), &nameless));
+    assert_eq!(recorded.objects(1, 1), second);
+    assert_eq!(recorded.imported.snapshots, [recorded.totals(0), recorded.totals(1)]);
+    assert_eq!(recorded.totals(0).roots, 1);
+    assert_eq!(recorded.totals(0).references, 9);
+    assert_eq!(recorded.totals(0).heap_bytes, 200 + 24 + 16 + 65535 + 32);
+    assert_eq!(recorded.totals(0).unmanaged_bytes, 16 + (1 << 40));
+}
+
+#[test]
+fn every_format_means_the_same_heap() {
+    assert_is_tiny(&tiny().format1(), Format::MoarVm1);
+    assert_is_tiny(&tiny().format2(DEBIAN), Format::MoarVm2);
+    assert_is_tiny(&tiny().format3(None), Format::MoarVm3);
+}
+
+#[test]
+fn builds_of_format_2_differ_in_tables_and_strings() {
+    for tables in [TablesAt::EachSnapshot, TablesAt::TheEnd] {
+        for strings_field in [StringsField::First, StringsField::Count] {
+            assert_is_tiny(&tiny().format2(Build { tables, strings_field, index: true }), Format::MoarVm2);
+        }
+    }
+}
+
+#[test]
+fn format_2_without_index_is_a_killed_process() {
+    let bytes = tiny().format2(Build { index: false, ..DEBIAN });
+    let imported = record(&bytes).expect("whole snapshots").imported;
+    assert_eq!(imported.snapshots.len(), 2);
+    assert_eq!(
+        imported.lost.expect("a missing index").to_string(),
+        format!(
+            "the dump ends at byte {} without its index, as after a kill; 2 whole snapshots were imported",
+            bytes.len()
+        )
+    );
+}
+
+#[test]
+fn an_index_that_lies_is_not_followed() {
+    let whole = tiny().format2(DEBIAN);
+    let index = whole.len() - 96;
+    for lie in [0_u64, 20, 21, 1 << 20, u64::MAX] {
+        let mut bytes = whole.clone();
+        bytes[index + 8..index + 16].copy_from_slice(&lie.to_le_bytes());
+        assert_is_tiny(&bytes, Format::MoarVm2);
+    }
+}
+
+#[test]
+fn format_1_may_have_its_tables_at_the_end() {
+    let text = String::from_utf8(tiny().format1()).expect("text");
+    let (tables, snapshots) = text.split_at(text.find("\nsnapshot 0").expect("a snapshot"));
+    assert_is_tiny(format!("{}{tables}", &snapshots[1..]).as_bytes(), Format::MoarVm1);
+    assert_is_tiny(text.replace('\n', "\r\n").as_bytes(), Format::MoarVm1);
+}
+
+#[test]
+fn format_3_says_when_a_snapshot_was_taken() {
+    let recorded = record(&tiny().format3(None)).expect("a whole dump");
+    let info = recorded.recording.snapshot(SnapshotId(1)).expect("the snapshot");
+    assert_eq!((info.time_ns, info.gc_number), (Some(1_001_000), Some(1)));
+    assert!(info.key_values.contains(&("total_frames".to_string(), "1".to_string())), "{:?}", info.key_values);
+    let facts = recorded.recording.facts().expect("facts");
+    for (key, value) in [("runtime", "MoarVM"), ("pid", "77"), ("source format", "MoarVM heap dump, format 3")] {
+        assert!(facts.contains(&(key.to_string(), value.to_string())), "{facts:?}");
+    }
+}
+
+#[test]
+fn format_3_is_compared_with_its_own_totals() {
+    let notes = |bytes: &[u8]| record(bytes).expect("a whole dump").imported.notes;
+    let reason = "(it leaves out those reached from call stacks)";
+    assert_eq!(
+        notes(&tiny().format3(None)),
+        [
+            format!("snapshot 0: MoarVM states total_frames 0, the dump holds 1 {reason}"),
+            format!("snapshot 1: MoarVM states total_frames 1, the dump holds 2 {reason}"),
+        ]
+    );
+    assert_eq!(
+        notes(&tiny().format3(Some(", \"total_refs\": 8"))),
+        [
+            "snapshot 0: MoarVM states total_refs 8, the dump holds 9",
+            "snapshot 1: MoarVM states total_refs 8, the dump holds 10"
+        ]
+    );
+}
+
+#[test]
+fn strings_that_are_not_utf8_are_escaped() {
+    let mut dump = tiny();
+    dump.strings[1] = b"Doc\xffument".to_vec();
+    for bytes in [dump.format2(DEBIAN), dump.format3(Some(""))] {
+        let recorded = record(&bytes).expect("a whole dump");
+        assert_eq!(recorded.objects(0, 1)[4].name, "Doc\\xffument");
+        assert_eq!(recorded.imported.notes, ["1 strings are not UTF-8; their invalid bytes are written as \\xNN"]);
+    }
+}
+
+/// What is wrong with the second snapshot of [`tiny`] after `change`, the same in every format.
+fn loss_after(change: impl Fn(&mut Snapshot)) -> Vec<Loss> {
+    let mut dump = tiny();
+    change(&mut dump.snapshots[1]);
+    let formats = [dump.format1(), dump.format2(DEBIAN), dump.format3(Some(""))];
+    let losses = formats.iter().map(|bytes| {
+        let recorded = record(bytes).expect("one whole snapshot");
+        assert_eq!(recorded.objects(0, 1), first_snapshot());
+        assert_eq!(recorded.recording.snapshot_count(), 1);
+        recorded.imported.lost.expect("a damaged snapshot")
+    });
+    losses.inspect(|loss| assert_eq!((loss.snapshot, loss.imported), (Some(1), 1))).collect()
+}
+
+fn assert_out_of_range(change: impl Fn(&mut Snapshot), expected: (&str, u64, u64)) {
+    for loss in loss_after(change) {
+        let Damage::OutOfRange { what, value, limit, offset } = loss.damage else { panic!("{loss}") };
+        assert_eq!((what, value, limit), expected);
+        assert!(offset > 0);
+    }
+}
+
+#[test]
+fn what_does_not_exist_ends_the_import() {
+    assert_out_of_range(|snapshot| snapshot.references[4][2] = 9, ("the target of a reference", 9, 9));
+    assert_out_of_range(|snapshot| snapshot.references[0][1] = 12, ("the name of a reference", 12, 12));
+    assert_out_of_range(|snapshot| snapshot.references[0][0] = 3, ("the kind of a reference's description", 3, 2));
+    assert_out_of_range(|snapshot| snapshot.collectables[4][1] = 2, ("the type of a collectable", 2, 2));
+    assert_out_of_range(|snapshot| snapshot.collectables[3][1] = 7, ("the frame of a collectable", 7, 2));
+    assert_out_of_range(|snapshot| snapshot.collectables[0][4] = 9, ("the end of a collectable's references", 11, 10));
+    assert_out_of_range(
+        |snapshot| snapshot.collectables[0] = [9, 0, 0, 0, 0, 10],
+        ("the number of a collectable's references", 1, 0),
+    );
+}
+
+#[test]
+fn an_unknown_kind_ends_the_import() {
+    for loss in loss_after(|snapshot| snapshot.collectables[5][0] = 12) {
+        assert!(matches!(loss.damage, Damage::UnknownKind { kind: 12, .. }), "{loss}");
+    }
+}
+
+#[test]
+fn references_of_nobody_and_missing_roots_are_noted() {
+    let mut dump = tiny();
+    dump.snapshots.truncate(1);
+    dump.snapshots[0].collectables[0] = [5, 0, 0, 0, 0, 1];
+    for bytes in [dump.format1(), dump.format2(DEBIAN), dump.format3(Some(""))] {
+        assert_eq!(
+            record(&bytes).expect("a whole dump").imported.notes,
+            [
+                "snapshot 0 has no collectable of kind 9, so no GC root",
+                "snapshot 0: 1 references belong to no collectable and were left out",
+            ]
+        );
+    }
+}
+
+#[test]
+fn a_dump_without_snapshots_is_an_error() {
+    let empty = Dump::default();
+    for bytes in [b"snapshot ".to_vec(), b"MoarHeapDumpv002".to_vec(), b"MoarHeapDumpv003".to_vec()] {
+        assert!(matches!(record(&bytes), Err(ImportError::NoWholeSnapshot { .. })), "{}", bytes.escape_ascii());
+    }
+    for bytes in [empty.format1(), empty.format2(DEBIAN)] {
+        assert!(matches!(record(&bytes), Err(ImportError::NoSnapshot { .. })), "{}", bytes.escape_ascii());
+    }
+    assert!(matches!(record(b"JAVA PROFILE 1.0.2"), Err(ImportError::Unrecognised { .. })));
+}
