@@ -73,7 +73,7 @@ pub struct Imported {
 pub fn import(source: &Path, writer: &Writer, progress: &dyn Progress) -> Result<Imported, ImportError> {
     let dump = map::Dump::open(source)
         .map_err(|source_error| ImportError::Open { path: source.to_path_buf(), source: source_error })?;
-    import_bytes(dump.bytes(), writer, progress)
+    import_bytes(dump.bytes(), writer, &map::Releasing::new(&dump, progress))
 }
 
 /// [`import`] for a dump that is in memory already.
