@@ -58,7 +58,7 @@ pub use contents::Damage;
 pub use error::{AnalyzerError, Result};
 pub use expression::{ATTRIBUTES, Expression, ExpressionError, parse_size};
 pub use find::{Counted, Found, count, find};
-pub use object::{ObjectDetails, Reference, object, object_at_address, objects, outgoing};
+pub use object::{ObjectDetails, Reference, object, object_at_address, objects, outgoing, walk};
 pub use progress::{Progress, Silent};
 pub use recording::{Recording, SnapshotInfo};
 pub use repair::{Repaired, repair};

@@ -2,11 +2,11 @@
 
 use barrow_format::block::{BlockColumns, Wanted};
 use barrow_format::rows::{Label, LabelCode};
-use barrow_format::{ObjectId, SiteId, SnapshotId, StrengthId, TypeId};
+use barrow_format::{FormatError, ObjectId, SiteId, SnapshotId, StrengthId, TypeId};
 
 use crate::blocks::{BlockPlace, Workspace, decode, map_blocks, place, places};
 use crate::error::{AnalyzerError, Result};
-use crate::progress::Progress;
+use crate::progress::{Progress, check};
 use crate::recording::Recording;
 use crate::tables::Tables;
 
@@ -96,10 +96,58 @@ pub fn outgoing(recording: &Recording, snapshot: SnapshotId, id: ObjectId) -> Re
         }
         decode(recording, &place, Wanted::All, &mut workspace, |_, columns| {
             let row = if is_continuation { 0 } else { (id.0 - columns.first_object) as usize };
-            push_references(columns, row, tables, place.entry.offset, &mut references)
+            Cursor::at(columns, row)
+                .push_references(columns, row, tables, &mut references)
+                .map_err(AnalyzerError::section("BLOCK", place.entry.offset))
         })?;
     }
     Ok(references)
+}
+
+/// Visits all objects of a snapshot in order, each with its outgoing references.
+///
+/// # Errors
+/// [`AnalyzerError::NoSnapshot`], [`AnalyzerError::Section`], [`AnalyzerError::Cancelled`], or the
+/// error of `visit`.
+pub fn walk(
+    recording: &Recording,
+    snapshot: SnapshotId,
+    progress: &dyn Progress,
+    mut visit: impl FnMut(&ObjectDetails, &[Reference]) -> Result<()>,
+) -> Result<()> {
+    let tables = recording.tables()?;
+    let places = places(recording, &[snapshot])?;
+    progress.begin("walking", places.iter().map(|place| u64::from(place.entry.references)).sum(), "references");
+    let mut workspace = Workspace::default();
+    let mut references = Vec::new();
+    // The last object of a block waits: continuations may follow.
+    let mut waiting: Option<ObjectDetails> = None;
+    for place in &places {
+        check(progress)?;
+        let at = AnalyzerError::section("BLOCK", place.entry.offset);
+        decode(recording, place, Wanted::All, &mut workspace, |_, columns| {
+            if columns.objects() == 0 {
+                return Cursor::default().push_references(columns, 0, tables, &mut references).map_err(&at);
+            }
+            let mut cursor = Cursor::default();
+            for row in 0..columns.objects() {
+                if let Some(details) = waiting.take() {
+                    visit(&details, &references)?;
+                }
+                references.clear();
+                cursor.push_references(columns, row, tables, &mut references).map_err(&at)?;
+                cursor.step(columns, row);
+                let mut details = details(columns, row, tables);
+                if row + 1 == columns.objects() {
+                    details.references += place.continued;
+                }
+                waiting = Some(details);
+            }
+            Ok(())
+        })?;
+        progress.advance(place.entry.references.into());
+    }
+    waiting.map_or(Ok(()), |details| visit(&details, &references))
 }
 
 /// The first object at an address, if addresses were recorded.
@@ -154,38 +202,57 @@ pub(crate) fn details(columns: &BlockColumns, row: usize, tables: &Tables) -> Ob
     }
 }
 
-/// Appends the references of row `row`; a continuation has just one.
-fn push_references(
-    columns: &BlockColumns,
-    row: usize,
-    tables: &Tables,
-    offset: u64,
-    references: &mut Vec<Reference>,
-) -> Result<()> {
-    let at = AnalyzerError::section("BLOCK", offset);
-    let sum = |counts: &[u32]| counts.iter().map(|&count| count as usize).sum::<usize>();
-    let shape_of = |row: usize| columns.shapes.get(row).map_or(0, |&shape| shape as usize);
-    let explicit = |row: usize| {
-        let form = columns.forms[shape_of(row)];
-        if form.is_explicit { (columns.counts[row] - form.prefix) as usize } else { 0 }
-    };
-    let start = sum(&columns.counts[..row]);
-    let first_label = (0..row).map(explicit).sum::<usize>();
-    let shape = tables.shape(columns.dictionary[shape_of(row)]);
-    let prefix = shape.prefix.len();
-    let targets = &columns.targets[start..start + columns.counts[row] as usize];
-    for (position, &target) in targets.iter().enumerate() {
-        let from = position + usize::try_from(columns.start_index).unwrap_or(0);
-        let code = match shape.label(if columns.shapes.is_empty() { from } else { position }) {
-            Some(code) => code,
-            None => LabelCode(columns.labels[first_label + position - prefix]),
-        };
-        tables.check_label(code).map_err(&at)?;
-        references.push(Reference {
-            label: code.label().map_err(&at)?,
-            strength: code.strength(),
-            target: ObjectId(target),
-        });
+/// Where in a block's columns the references of a row begin.
+#[derive(Debug, Clone, Copy, Default)]
+struct Cursor {
+    target: usize,
+    /// In the column of explicit labels.
+    label: usize,
+}
+
+impl Cursor {
+    /// The place of row `row`; a continuation has just one row.
+    fn at(columns: &BlockColumns, row: usize) -> Self {
+        let mut cursor = Cursor::default();
+        (0..row).for_each(|row| cursor.step(columns, row));
+        cursor
     }
-    Ok(())
+
+    /// Moves over row `row`, where the cursor stands.
+    fn step(&mut self, columns: &BlockColumns, row: usize) {
+        let count = columns.counts[row];
+        self.target += count as usize;
+        let form = columns.forms[dictionary_place(columns, row)];
+        if form.is_explicit {
+            self.label += (count - form.prefix) as usize;
+        }
+    }
+
+    /// Appends the references of row `row`, where the cursor stands.
+    fn push_references(
+        self,
+        columns: &BlockColumns,
+        row: usize,
+        tables: &Tables,
+        references: &mut Vec<Reference>,
+    ) -> Result<(), FormatError> {
+        let shape = tables.shape(columns.dictionary[dictionary_place(columns, row)]);
+        let is_continuation = columns.shapes.is_empty();
+        let continued = if is_continuation { usize::try_from(columns.start_index).unwrap_or(usize::MAX) } else { 0 };
+        let targets = &columns.targets[self.target..self.target + columns.counts[row] as usize];
+        for (position, &target) in targets.iter().enumerate() {
+            let code = match shape.label(position.saturating_add(continued)) {
+                Some(code) => code,
+                None => LabelCode(columns.labels[self.label + position - shape.prefix.len()]),
+            };
+            tables.check_label(code)?;
+            references.push(Reference { label: code.label()?, strength: code.strength(), target: ObjectId(target) });
+        }
+        Ok(())
+    }
+}
+
+/// The place of a row's shape in the block's dictionary; a continuation has one shape.
+fn dictionary_place(columns: &BlockColumns, row: usize) -> usize {
+    columns.shapes.get(row).map_or(0, |&shape| shape as usize)
 }

@@ -3,7 +3,9 @@
 
 use std::sync::{Arc, Mutex};
 
-use barrow_analyzer::{Recording, Silent, SnapshotId, summary, verified_summaries, verify};
+use barrow_analyzer::{
+    Expression, ObjectId, Recording, Silent, SnapshotId, find, objects, outgoing, summary, verified_summaries, verify,
+};
 use barrow_testdata::{Edge, Heap, Node, Random, Vocabulary};
 use barrow_writer::{Compression, Label, Options, SnapshotInfo, StrengthId, Writer};
 use proptest::prelude::*;
@@ -57,6 +59,7 @@ fn assert_reads_back(heaps: &[Heap], recording: &Recording) {
     let verified = verified_summaries(recording, &ids, &Silent).unwrap();
     for ((heap, &id), verified) in heaps.iter().zip(&ids).zip(verified) {
         assert_eq!(&Heap::read(recording, id).unwrap(), heap);
+        assert_questions_agree(heap, recording, id);
         let summary = summary(recording, id).unwrap();
         let bytes = |part: fn(&Node) -> u64| heap.nodes.iter().map(part).sum::<u64>();
         assert_eq!(summary.totals.objects, heap.nodes.len() as u64);
@@ -65,6 +68,35 @@ fn assert_reads_back(heaps: &[Heap], recording: &Recording) {
         assert_eq!(summary.totals.unmanaged_bytes, bytes(|node| node.unmanaged_bytes));
         assert_eq!(summary.kinds, verified.kinds);
     }
+}
+
+/// Questions about single objects tell the same as walking over all of them.
+fn assert_questions_agree(heap: &Heap, recording: &Recording, id: SnapshotId) {
+    let count = heap.nodes.len();
+    let ids: Vec<ObjectId> = [0, count / 2, count - 1, count / 3].map(|id| ObjectId(id as u32)).into();
+    for (&object, details) in ids.iter().zip(objects(recording, id, &ids).unwrap()) {
+        let node = &heap.nodes[object.index()];
+        assert_eq!((details.id, details.type_id, details.shallow_bytes), (object, node.type_id, node.shallow_bytes));
+        let edges = outgoing(recording, id, object).unwrap();
+        assert_eq!(details.references, edges.len() as u64);
+        let edges: Vec<_> = edges.iter().map(|edge| (edge.label, edge.strength, edge.target.0)).collect();
+        let expected: Vec<_> = node.edges.iter().map(|edge| (edge.label, edge.strength, edge.target)).collect();
+        assert_eq!(edges, expected);
+    }
+    let many = Expression::parse("refs > 3 and not (name = \"Map\" or size > 30)").unwrap();
+    let matches = |node: &&Node| {
+        let tables = recording.tables().unwrap();
+        node.edges.len() > 3 && !(tables.type_name(node.type_id) == "Map" || node.shallow_bytes > 30)
+    };
+    let expected: Vec<&Node> = heap.nodes.iter().filter(matches).collect();
+    assert_eq!(barrow_analyzer::count(recording, id, &[], &many, &Silent).unwrap().objects, expected.len() as u64);
+    let (mut from, mut found) = (Some(ObjectId(0)), 0);
+    while let Some(next) = from {
+        let page = find(recording, id, &[], &many, next, 10, &Silent).unwrap();
+        found += page.objects.len();
+        from = page.next;
+    }
+    assert_eq!(found, expected.len());
 }
 
 proptest! {

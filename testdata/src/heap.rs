@@ -1,6 +1,6 @@
 //! A heap as plain data.
 
-use barrow_analyzer::{AnalyzerError, Label as ReadLabel, ObjectId, Recording, SnapshotId, objects, outgoing};
+use barrow_analyzer::{AnalyzerError, Recording, Reference, Silent, SnapshotId, walk};
 use barrow_writer::{
     KindId, KindRole, Label, Object, SiteId, Snapshot, StrengthClass, StrengthId, StringId, TypeDescription, TypeId,
     Writer, WriterError,
@@ -159,26 +159,23 @@ impl Heap {
     /// # Errors
     /// Those of the analyzer.
     pub fn read(recording: &Recording, snapshot: SnapshotId) -> Result<Self, AnalyzerError> {
-        let count = recording.snapshot(snapshot)?.totals.objects as u32;
-        let ids: Vec<ObjectId> = (0..count).map(ObjectId).collect();
         let mut heap = Heap::default();
-        for details in objects(recording, snapshot, &ids)? {
-            let references = outgoing(recording, snapshot, details.id)?;
+        walk(recording, snapshot, &Silent, |details, references| {
             assert_eq!(details.references, references.len() as u64, "references of {}", details.id);
+            let edge = |reference: &Reference| Edge {
+                label: reference.label,
+                strength: reference.strength,
+                target: reference.target.0,
+            };
             heap.nodes.push(Node {
                 type_id: details.type_id,
                 shallow_bytes: details.shallow_bytes,
                 unmanaged_bytes: details.unmanaged_bytes,
                 identity: (details.address, details.serial, details.site),
-                edges: references
-                    .iter()
-                    .map(|reference| {
-                        let label: ReadLabel = reference.label;
-                        Edge { label, strength: reference.strength, target: reference.target.0 }
-                    })
-                    .collect(),
+                edges: references.iter().map(edge).collect(),
             });
-        }
+            Ok(())
+        })?;
         Ok(heap)
     }
 }
