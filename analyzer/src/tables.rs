@@ -118,7 +118,9 @@ impl Tables {
         &self.shapes[id.index()]
     }
 
-    pub(crate) fn string_count(&self) -> usize {
+    /// How many strings there are.
+    #[must_use]
+    pub fn string_count(&self) -> usize {
         self.strings.len()
     }
 

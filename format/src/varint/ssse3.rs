@@ -18,7 +18,8 @@
 
 use std::arch::x86_64::{
     __m128i, _mm_and_si128, _mm_cvtsi128_si64, _mm_madd_epi16, _mm_maddubs_epi16, _mm_movemask_epi8, _mm_set_epi64x,
-    _mm_set1_epi8, _mm_set1_epi16, _mm_set1_epi32, _mm_shuffle_epi8, _mm_unpackhi_epi64,
+    _mm_set1_epi8, _mm_set1_epi16, _mm_set1_epi32, _mm_setzero_si128, _mm_shuffle_epi8, _mm_unpackhi_epi8,
+    _mm_unpackhi_epi16, _mm_unpackhi_epi64, _mm_unpacklo_epi8, _mm_unpacklo_epi16,
 };
 
 use super::scalar::{exactly, next_u32, too_many};
@@ -87,28 +88,66 @@ pub fn decode_u32(what: &'static str, bytes: &[u8], count: usize, out: &mut Vec<
     if out.len() < room {
         out.resize(room, 0);
     }
-    // SAFETY: the only condition of `decode_run` is SSSE3, which was asserted above.
-    let (mut used, mut written) = unsafe { decode_run(bytes, count, &mut out[..room]) };
+    let (mut used, mut written) = (0, 0);
+    // In a column of counts or small differences nearly all values take one byte.
+    if bytes.len() < count + count / 16 {
+        // SAFETY: the only condition of `decode_one_byte_runs` is SSSE3, which was asserted above.
+        (used, written) = unsafe { decode_one_byte_runs(bytes, count, &mut out[..room]) };
+    }
     while used < bytes.len() {
+        let rest = &bytes[used..];
+        if rest.len() >= LANES && written < count {
+            let window = written..;
+            // SAFETY: the only condition of `decode_run` is SSSE3, which was asserted above.
+            let (more_used, more) = unsafe { decode_run(rest, count - written, &mut out[window]) };
+            used += more_used;
+            written += more;
+            if more > 0 {
+                continue;
+            }
+        }
         if written == count {
             return Err(too_many(what, count));
         }
-        let rest = &bytes[used..];
         let (value, after) = next_u32(what, bytes, rest)?;
         out[written] = value;
         written += 1;
         used += rest.len() - after.len();
-        if after.len() >= LANES && written < count {
-            let window = written..;
-            // SAFETY: as above.
-            let (more_used, more) = unsafe { decode_run(after, count - written, &mut out[window]) };
-            used += more_used;
-            written += more;
-        }
     }
     exactly(what, count, written)?;
     out.truncate(count);
     Ok(())
+}
+
+/// Decodes from the front of `bytes`, sixteen values of one byte at a time where there are as many,
+/// until it meets what [`decode_run`] ends at. Returns bytes used and values written.
+#[target_feature(enable = "ssse3")]
+fn decode_one_byte_runs(bytes: &[u8], count: usize, out: &mut [u32]) -> (usize, usize) {
+    let (mut used, mut written) = (0, 0);
+    while let Some(window) = bytes.get(used..used + 2 * LANES)
+        && written + 2 * LANES <= count
+        && let Some(lanes) = out.get_mut(written..written + 2 * LANES)
+    {
+        let sixteen = _mm_set_epi64x(word(&window[LANES..]), word(&window[..LANES]));
+        if _mm_movemask_epi8(sixteen) == 0 {
+            let zero = _mm_setzero_si128();
+            let (low, high) = (_mm_unpacklo_epi8(sixteen, zero), _mm_unpackhi_epi8(sixteen, zero));
+            store(_mm_unpacklo_epi16(low, zero), &mut lanes[..4]);
+            store(_mm_unpackhi_epi16(low, zero), &mut lanes[4..8]);
+            store(_mm_unpacklo_epi16(high, zero), &mut lanes[8..12]);
+            store(_mm_unpackhi_epi16(high, zero), &mut lanes[12..]);
+            used += 2 * LANES;
+            written += 2 * LANES;
+            continue;
+        }
+        let (more_used, more) = decode_run(window, 2 * LANES, lanes);
+        if more == 0 {
+            break;
+        }
+        used += more_used;
+        written += more;
+    }
+    (used, written)
 }
 
 /// Decodes from the front of `bytes` until it meets a value of five bytes, fewer than eight bytes
