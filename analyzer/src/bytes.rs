@@ -1,5 +1,7 @@
 //! The bytes of a file: mapped, or held in memory. The analyzer's only unsafe code.
 
+#![expect(unsafe_code, reason = "mapping a file is unsafe: somebody else could change it")]
+
 use std::fs::File;
 use std::ops::Deref;
 use std::path::Path;

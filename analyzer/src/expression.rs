@@ -36,8 +36,17 @@ enum Node {
     Any(Vec<Node>),
     All(Vec<Node>),
     Not(Box<Node>),
-    Text { attribute: TextAttribute, pattern: Pattern, negated: bool },
+    Text(TextComparison),
     Number { attribute: NumberAttribute, comparison: Comparison, value: u64 },
+}
+
+#[derive(Debug, Clone)]
+struct TextComparison {
+    /// Counts the text comparisons of an expression.
+    number: usize,
+    attribute: TextAttribute,
+    pattern: Pattern,
+    negated: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -97,7 +106,7 @@ impl Expression {
     /// [`ExpressionError`] with the place in the text.
     pub fn parse(text: &str) -> Result<Self, ExpressionError> {
         let tokens = tokens(text)?;
-        let mut parser = Parser { tokens: &tokens, next: 0, end: text.len(), depth: 0 };
+        let mut parser = Parser { tokens: &tokens, next: 0, end: text.len(), depth: 0, texts: 0 };
         if tokens.is_empty() {
             return Ok(Expression(Node::Everything));
         }
@@ -124,50 +133,53 @@ pub(crate) struct Prepared<'e> {
     node: &'e Node,
     /// For each type, whether its kind is asked for.
     of_kind: Vec<bool>,
-    /// For each text comparison, in the order of the tree: its answer for each type.
+    /// For each text comparison, by its number: its answer for each type.
     by_type: Vec<Vec<bool>>,
 }
 
 impl Prepared<'_> {
     pub(crate) fn matches(&self, object: &ObjectDetails) -> bool {
-        self.of_kind[object.type_id.index()] && matches(self.node, object, &mut self.by_type.iter())
+        self.of_kind[object.type_id.index()] && matches(self.node, object, &self.by_type)
     }
 }
 
+/// Appends the answers of all text comparisons, in the order of their numbers.
 fn prepare(node: &Node, tables: &Tables, by_type: &mut Vec<Vec<bool>>) {
     match node {
         Node::Any(nodes) | Node::All(nodes) => nodes.iter().for_each(|node| prepare(node, tables, by_type)),
         Node::Not(node) => prepare(node, tables, by_type),
-        Node::Text { attribute, pattern, negated } => {
+        Node::Text(comparison) => {
+            debug_assert_eq!(comparison.number, by_type.len(), "numbers follow the order of the text");
             let types = (0u32..).map(TypeId).take(tables.type_count());
-            let answers = types.map(|id| {
-                let text = match attribute {
-                    TextAttribute::Name => Some(tables.type_name(id)),
-                    TextAttribute::Kind => Some(tables.kind_name(tables.type_kind(id))),
-                    TextAttribute::Layout => tables.type_layout(id),
-                    TextAttribute::File => tables.type_file(id),
-                };
-                let is_match = text.is_some_and(|text| match pattern {
-                    Pattern::Exact(exact) => text == exact,
-                    Pattern::Regex(regex) => regex.is_match(text),
-                });
-                is_match != *negated
-            });
-            by_type.push(answers.collect());
+            by_type.push(types.map(|id| comparison.holds(tables, id)).collect());
         }
         Node::Everything | Node::Number { .. } => {}
     }
 }
 
-/// `by_type` gives the answers of the text comparisons in the order of the tree, so every branch is
-/// walked, decided or not.
-fn matches<'p>(node: &Node, object: &ObjectDetails, by_type: &mut impl Iterator<Item = &'p Vec<bool>>) -> bool {
+impl TextComparison {
+    fn holds(&self, tables: &Tables, id: TypeId) -> bool {
+        let text = match self.attribute {
+            TextAttribute::Name => Some(tables.type_name(id)),
+            TextAttribute::Kind => Some(tables.kind_name(tables.type_kind(id))),
+            TextAttribute::Layout => tables.type_layout(id),
+            TextAttribute::File => tables.type_file(id),
+        };
+        let is_match = text.is_some_and(|text| match &self.pattern {
+            Pattern::Exact(exact) => text == exact,
+            Pattern::Regex(regex) => regex.is_match(text),
+        });
+        is_match != self.negated
+    }
+}
+
+fn matches(node: &Node, object: &ObjectDetails, by_type: &[Vec<bool>]) -> bool {
     match node {
         Node::Everything => true,
-        Node::Any(nodes) => nodes.iter().fold(false, |any, node| matches(node, object, by_type) || any),
-        Node::All(nodes) => nodes.iter().fold(true, |all, node| matches(node, object, by_type) && all),
+        Node::Any(nodes) => nodes.iter().any(|node| matches(node, object, by_type)),
+        Node::All(nodes) => nodes.iter().all(|node| matches(node, object, by_type)),
         Node::Not(node) => !matches(node, object, by_type),
-        Node::Text { .. } => by_type.next().is_some_and(|answers| answers[object.type_id.index()]),
+        Node::Text(comparison) => by_type[comparison.number][object.type_id.index()],
         Node::Number { attribute, comparison, value } => {
             let found = match attribute {
                 NumberAttribute::Size => object.shallow_bytes,
@@ -269,6 +281,8 @@ struct Parser<'t> {
     /// Length of the text: where an error is that something is missing.
     end: usize,
     depth: usize,
+    /// Text comparisons so far.
+    texts: usize,
 }
 
 impl<'t> Parser<'t> {
@@ -349,7 +363,9 @@ impl<'t> Parser<'t> {
         };
         if let Some(attribute) = text {
             let (pattern, negated) = pattern(operator, operator_token.position, value)?;
-            return Ok(Node::Text { attribute, pattern, negated });
+            let number = self.texts;
+            self.texts += 1;
+            return Ok(Node::Text(TextComparison { number, attribute, pattern, negated }));
         }
         let attribute = match attribute.to_ascii_lowercase().as_str() {
             "size" | "shallow" => NumberAttribute::Size,

@@ -37,6 +37,8 @@
 //! all cores), then a file for each question: `summary`, `object`, `find` with `expression`, `verify`,
 //! `repair`.
 
+#![deny(unsafe_code)]
+
 mod blocks;
 mod bytes;
 mod contents;

@@ -191,7 +191,7 @@ impl Directory {
             crc: fields.u32()?,
         };
         limit(column.id.name(), column.values, MAX_OBJECTS.max(MAX_REFERENCES))?;
-        limit("length of a column", column.raw_length, column.values.saturating_mul(MAX_BYTES_U64 as u32))?;
+        limit("length of a column", column.raw_length, column.values.saturating_mul(MAX_BYTES_U64))?;
         limit("values of a column", column.values, column.raw_length)?;
         Ok(column)
     }

@@ -13,7 +13,9 @@ pub const MAJOR_VERSION: u16 = 1;
 /// The version written by this crate.
 pub const MINOR_VERSION: u16 = 0;
 /// The length of the header, in bytes.
-pub const HEADER_BYTES: usize = 64;
+pub const HEADER_BYTES: usize = HEADER_LENGTH as usize;
+/// The same, as the header itself says it.
+const HEADER_LENGTH: u32 = 64;
 /// Feature bits without which a file cannot be understood; version 1.0 has none.
 pub const KNOWN_INCOMPATIBLE_FEATURES: u64 = 0;
 
@@ -55,7 +57,7 @@ impl Header {
         out.extend_from_slice(&MAGIC);
         out.extend_from_slice(&self.major.to_le_bytes());
         out.extend_from_slice(&self.minor.to_le_bytes());
-        put_u32(&mut out, HEADER_BYTES as u32);
+        put_u32(&mut out, HEADER_LENGTH);
         put_u64(&mut out, self.incompatible_features);
         put_u64(&mut out, self.compatible_features);
         out.extend_from_slice(&self.uuid);

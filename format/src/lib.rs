@@ -1,14 +1,63 @@
-//! What the bytes of a barrow recording mean.
+//! What the bytes of a barrow recording mean. `docs/format.md` is the specification; this crate is its
+//! first implementation, for writers and readers alike. It works on slices: files and threads are
+//! other crates' business.
+//!
+//! ```text
+//!   header │ frame frame frame … │ INDEX frame │ trailer
+//!             │
+//!             ├─ table chunk: rows        strings, kinds, strengths, types, shapes, facts, roots, totals
+//!             ├─ BLOCK: columns           objects and references
+//!             └─ COMMIT                   ends a snapshot, says where its blocks are
+//! ```
+//!
+//! ```
+//! use barrow_format::block::{Block, BlockColumns, Decoder, Encoder, ShapeForm, Wanted};
+//! use barrow_format::codec::Compression;
+//! use barrow_format::frame::{Frame, SectionType, encode_frame};
+//! use barrow_format::ShapeId;
+//!
+//! // Two objects of one shape, whose objects have one reference: 0 → 1 and 1 → 0.
+//! let forms = [ShapeForm { prefix: 1, ..ShapeForm::default() }];
+//! let mut columns = BlockColumns {
+//!     dictionary: vec![ShapeId(0)],
+//!     forms: forms.to_vec(),
+//!     shapes: vec![0, 0],
+//!     shallow_bytes: vec![16, 16],
+//!     counts: vec![1, 1],
+//!     targets: vec![1, 0],
+//!     ..BlockColumns::default()
+//! };
+//! let mut encoder = Encoder::new(Compression::Zstd(1))?;
+//! let (directory, body) = encoder.encode(&mut columns)?;
+//! let bytes = encode_frame(SectionType::BLOCK, 0, 0, &directory, body);
+//!
+//! let block = Block::parse(&Frame::parse(&bytes, 0)?)?;
+//! let mut decoded = BlockColumns::default();
+//! Decoder::new().decode(&block, &forms, 2, Wanted::All, &mut decoded)?;
+//! assert_eq!(decoded, columns);
+//! # Ok::<(), barrow_format::FormatError>(())
+//! ```
+//!
+//! Reading order: [`header`], [`frame`], [`rows`] (tables), [`block`] with [`varint`] and [`codec`],
+//! [`commit`], [`index`]; [`fields`] reads what is not in a column.
+
+#![deny(unsafe_code)]
+#![cfg_attr(
+    not(test),
+    deny(clippy::indexing_slicing, clippy::unwrap_used, clippy::expect_used, clippy::cast_possible_truncation)
+)]
+
 pub mod block;
 pub mod codec;
 pub mod commit;
-pub mod error;
+mod error;
 pub mod fields;
 pub mod frame;
 pub mod header;
-pub mod ids;
+mod ids;
 pub mod index;
 pub mod rows;
 pub mod varint;
+
 pub use error::{FormatError, Result};
-pub use ids::*;
+pub use ids::{KindId, ObjectId, ShapeId, SiteId, SnapshotId, StrengthId, StringId, TypeId};

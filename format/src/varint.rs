@@ -20,9 +20,9 @@ pub mod ssse3;
 use crate::error::Result;
 
 /// The longest encoding of a 32-bit number, in bytes.
-pub const MAX_BYTES_U32: usize = 5;
+pub const MAX_BYTES_U32: u32 = 5;
 /// The longest encoding of a 64-bit number, in bytes.
-pub const MAX_BYTES_U64: usize = 10;
+pub const MAX_BYTES_U64: u32 = 10;
 
 /// Folds a signed number into an unsigned one: small magnitudes stay small.
 #[must_use]

@@ -43,6 +43,8 @@
 //! `shapes` (what objects of a type have in common), `encoders` (threads and the memory bound),
 //! `tables` and `sink` (what is shared, and the end of the file).
 
+#![forbid(unsafe_code)]
+
 mod announced;
 mod encoders;
 mod error;

@@ -4,9 +4,7 @@
 use std::fs;
 
 use barrow_analyzer::{Recording, Silent, verify};
-use barrow_writer::{
-    Compression, KindRole, Label, Object, Options, SnapshotInfo, StrengthId, TypeDescription, Writer,
-};
+use barrow_writer::{Compression, KindRole, Label, Object, Options, SnapshotInfo, StrengthId, TypeDescription, Writer};
 
 /// One snapshot of one object that refers to itself, kept alive by one root.
 fn record(path: &std::path::Path) {

@@ -50,10 +50,10 @@ pub(super) fn next_u32<'a>(what: &'static str, all: &[u8], rest: &'a [u8]) -> Re
         return Ok((u32::from(first), after));
     }
     let mut value = 0u32;
-    for (position, &byte) in rest.iter().take(MAX_BYTES_U32).enumerate() {
+    for (position, &byte) in rest.iter().take(MAX_BYTES_U32 as usize).enumerate() {
         value |= u32::from(byte & 0x7f) << (7 * position);
         if byte < 0x80 {
-            if position == MAX_BYTES_U32 - 1 && byte > 0x0f {
+            if position + 1 == MAX_BYTES_U32 as usize && byte > 0x0f {
                 break;
             }
             return Ok((value, rest.get(position + 1..).unwrap_or_default()));
@@ -65,10 +65,10 @@ pub(super) fn next_u32<'a>(what: &'static str, all: &[u8], rest: &'a [u8]) -> Re
 #[inline]
 fn next_u64(rest: &[u8]) -> Option<(u64, &[u8])> {
     let mut value = 0u64;
-    for (position, &byte) in rest.iter().take(MAX_BYTES_U64).enumerate() {
+    for (position, &byte) in rest.iter().take(MAX_BYTES_U64 as usize).enumerate() {
         value |= u64::from(byte & 0x7f) << (7 * position);
         if byte < 0x80 {
-            if position == MAX_BYTES_U64 - 1 && byte > 0x01 {
+            if position + 1 == MAX_BYTES_U64 as usize && byte > 0x01 {
                 return None;
             }
             return Some((value, rest.get(position + 1..).unwrap_or_default()));

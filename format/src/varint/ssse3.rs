@@ -10,6 +10,7 @@
 //!
 //! A value of five bytes ends the run of a table entry; it is decoded by [`super::scalar`].
 
+#![expect(unsafe_code, reason = "calling a function for a feature of the processor, after asking for it")]
 #![expect(
     clippy::cast_possible_truncation,
     clippy::indexing_slicing,

@@ -1,0 +1,232 @@
+//! What a command answers: data that knows its units, drawn by [`crate::output`].
+//!
+//! ```text
+//! Answer ┬ facts    heading: value                one per line, or a key of the JSON object
+//!        ├ tables   columns (key, unit) × rows    a table, an array of objects, a CSV file
+//!        └ notes    sentences                     for people only
+//! ```
+
+/// The answer to one question.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Answer {
+    /// Single values, in their order.
+    pub(crate) facts: Vec<Fact>,
+    /// Tables, in their order.
+    pub(crate) tables: Vec<Table>,
+    /// Sentences for people, printed last.
+    pub(crate) notes: Vec<String>,
+    /// What JSON says of the numbers, if not each row says it.
+    pub(crate) exactness: Option<&'static str>,
+    /// What the exit code tells.
+    pub(crate) outcome: Outcome,
+    /// What a dump had lost: a sentence for stderr, and an exit code of its own.
+    pub(crate) lost: Option<String>,
+}
+
+/// How a question ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Outcome {
+    /// Answered.
+    #[default]
+    Answered,
+    /// `verify` found damage.
+    DamageFound,
+}
+
+/// Who gets to see something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Audience {
+    /// Tables, JSON and CSV.
+    Everyone,
+    /// Tables: what machines can work out themselves, and what differs from run to run.
+    People,
+    /// JSON and CSV: what people see in another form.
+    Machines,
+}
+
+/// A single value.
+#[derive(Debug, Clone)]
+pub(crate) struct Fact {
+    /// What it is called, and counted in.
+    pub(crate) column: Column,
+    /// The value.
+    pub(crate) value: Value,
+}
+
+/// Rows of the same columns.
+#[derive(Debug, Clone)]
+pub(crate) struct Table {
+    /// Its key in JSON.
+    pub(crate) key: &'static str,
+    /// Who sees it.
+    pub(crate) audience: Audience,
+    /// Its columns.
+    pub(crate) columns: Vec<Column>,
+    /// Its rows, each as long as `columns`.
+    pub(crate) rows: Vec<Vec<Value>>,
+}
+
+/// The name and the unit of a value.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Column {
+    /// Its name for machines, unit included: `shallow_bytes`.
+    pub(crate) key: &'static str,
+    /// Its name for people: `shallow`.
+    pub(crate) heading: &'static str,
+    /// What it counts.
+    pub(crate) unit: Unit,
+    /// Who sees it.
+    pub(crate) audience: Audience,
+}
+
+impl Column {
+    /// A column for everyone.
+    pub(crate) const fn new(key: &'static str, heading: &'static str, unit: Unit) -> Self {
+        Column { key, heading, unit, audience: Audience::Everyone }
+    }
+
+    /// The same for people only.
+    pub(crate) const fn for_people(self) -> Self {
+        Column { audience: Audience::People, ..self }
+    }
+
+    /// The same for machines only.
+    pub(crate) const fn for_machines(self) -> Self {
+        Column { audience: Audience::Machines, ..self }
+    }
+}
+
+/// What a number counts, so how people read it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Unit {
+    /// No number.
+    Text,
+    /// A number that names something: printed as it is.
+    Number,
+    /// Things: `1,234`.
+    Count,
+    /// Bytes: `12.3 MiB`.
+    Bytes,
+    /// An object: `@123`.
+    Object,
+    /// Where an object lived: `0x7f00`.
+    Address,
+    /// Nanoseconds: `1.50 s`.
+    Duration,
+    /// A part of a whole: `12.3 %`.
+    Share,
+    /// A [`Value::List`] or [`Value::Record`].
+    Nested,
+}
+
+/// A value; its column says what it counts.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Value {
+    /// Not recorded, or does not apply.
+    None,
+    /// Text.
+    Text(String),
+    /// A number.
+    Number(u64),
+    /// A signed difference.
+    Change(i64),
+    /// Between 0 and 1.
+    Share(f64),
+    /// Yes or no.
+    Flag(bool),
+    /// Values in order; machines only.
+    List(Vec<Value>),
+    /// Values by name; machines only.
+    Record(Vec<(String, Value)>),
+}
+
+impl Value {
+    /// Text, owned.
+    pub(crate) fn text(text: impl Into<String>) -> Self {
+        Value::Text(text.into())
+    }
+
+    /// The difference between two counts, as far as 63 bits go.
+    pub(crate) fn change(before: u64, after: u64) -> Self {
+        let difference = i128::from(after) - i128::from(before);
+        Value::Change(difference.clamp(i64::MIN.into(), i64::MAX.into()) as i64)
+    }
+
+    /// `part` of `whole`; of nothing there is no share.
+    pub(crate) fn share(part: u64, whole: u64) -> Self {
+        if whole == 0 { Value::None } else { Value::Share(part as f64 / whole as f64) }
+    }
+}
+
+impl<T: Into<Value>> From<Option<T>> for Value {
+    fn from(value: Option<T>) -> Self {
+        value.map_or(Value::None, Into::into)
+    }
+}
+
+impl From<u64> for Value {
+    fn from(number: u64) -> Self {
+        Value::Number(number)
+    }
+}
+
+impl From<u32> for Value {
+    fn from(number: u32) -> Self {
+        Value::Number(number.into())
+    }
+}
+
+impl From<usize> for Value {
+    fn from(number: usize) -> Self {
+        Value::Number(number as u64)
+    }
+}
+
+impl From<&str> for Value {
+    fn from(text: &str) -> Self {
+        Value::Text(text.to_owned())
+    }
+}
+
+impl From<String> for Value {
+    fn from(text: String) -> Self {
+        Value::Text(text)
+    }
+}
+
+impl Answer {
+    /// An answer that is words: what `help` and `set` say.
+    pub(crate) fn text(text: impl Into<String>) -> Self {
+        let text = text.into();
+        let machines = Column::new("text", "", Unit::Text).for_machines();
+        Answer {
+            facts: vec![Fact { column: machines, value: Value::Text(text.clone()) }],
+            notes: vec![text],
+            ..Answer::default()
+        }
+    }
+
+    /// Adds a fact.
+    pub(crate) fn fact(mut self, column: Column, value: impl Into<Value>) -> Self {
+        self.facts.push(Fact { column, value: value.into() });
+        self
+    }
+
+    /// Adds a table.
+    pub(crate) fn table(mut self, table: Table) -> Self {
+        self.tables.push(table);
+        self
+    }
+
+    /// Adds a note.
+    pub(crate) fn note(mut self, note: impl Into<String>) -> Self {
+        self.notes.push(note.into());
+        self
+    }
+
+    /// Every number in it is exact.
+    pub(crate) fn exact(mut self) -> Self {
+        self.exactness = Some("exact");
+        self
+    }
+}

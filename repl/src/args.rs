@@ -1,0 +1,193 @@
+//! Flags, and nothing else: of the command line and of a line at the prompt.
+
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use barrow_writer::Compression;
+use clap::{Parser, ValueEnum};
+
+use crate::error::ReplError;
+
+/// Asks a barrow recording questions.
+#[derive(Debug, Clone, Default, Parser)]
+#[command(name = "barrow", version, disable_help_flag = true)]
+pub(crate) struct Flags {
+    /// A verb, the file it asks and its arguments; or a file to open at the prompt.
+    pub(crate) words: Vec<String>,
+    /// How answers are printed.
+    #[arg(long, value_enum)]
+    pub(crate) format: Option<Format>,
+    /// The snapshot that is asked: a number, or `last`.
+    #[arg(short, long, value_name = "N|last")]
+    pub(crate) snapshot: Option<SnapshotName>,
+    /// How many threads may work.
+    #[arg(long, value_name = "N")]
+    pub(crate) threads: Option<usize>,
+    /// How much memory may be used, like 512MiB.
+    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
+    pub(crate) max_memory: Option<u64>,
+    /// No colours.
+    #[arg(long)]
+    pub(crate) no_color: bool,
+    /// No progress.
+    #[arg(long)]
+    pub(crate) quiet: bool,
+    /// A line to run as if typed at the prompt; repeatable.
+    #[arg(short = 'e', long = "line", value_name = "LINE")]
+    pub(crate) lines: Vec<String>,
+    /// A file of such lines.
+    #[arg(short = 'f', long, value_name = "SCRIPT")]
+    pub(crate) script: Option<PathBuf>,
+    /// What can be asked.
+    #[arg(short, long)]
+    pub(crate) help: bool,
+    /// summary: decode the objects instead of trusting the statistics.
+    #[arg(long)]
+    pub(crate) verify: bool,
+    /// import, repair: the recording to write.
+    #[arg(short, long, value_name = "DST")]
+    pub(crate) output: Option<PathBuf>,
+    /// import, repair: replace DST if it exists.
+    #[arg(long)]
+    pub(crate) force: bool,
+    /// import: none, lz4, zstd or zstd:LEVEL.
+    #[arg(long, value_name = "CODEC", value_parser = parse_compression)]
+    pub(crate) compression: Option<Compression>,
+}
+
+/// How answers are printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub(crate) enum Format {
+    /// For people.
+    #[default]
+    Table,
+    /// One object.
+    Json,
+    /// After RFC 4180.
+    Csv,
+}
+
+/// A snapshot as it is named: by number, or as the last one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum SnapshotName {
+    /// Counted from 0.
+    Number(u32),
+    /// The last whole one.
+    Last,
+}
+
+impl FromStr for SnapshotName {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text.eq_ignore_ascii_case("last") {
+            return Ok(SnapshotName::Last);
+        }
+        let number = text.parse().map_err(|_| format!("`{text}` is no snapshot; type a number, or last"))?;
+        Ok(SnapshotName::Number(number))
+    }
+}
+
+/// The sizes of expressions: `64KiB`, `1M`, `4096`.
+fn parse_size(text: &str) -> Result<u64, String> {
+    barrow_analyzer::parse_size(text).ok_or_else(|| "sizes are written like 4096, 64KiB, 1M or 2GiB".to_owned())
+}
+
+fn parse_compression(text: &str) -> Result<Compression, String> {
+    let (name, level) = text.split_once(':').map_or((text, None), |(name, level)| (name, Some(level)));
+    match (name, level.map(str::parse)) {
+        ("none", None) => Ok(Compression::None),
+        ("lz4", None) => Ok(Compression::Lz4),
+        ("zstd", None) => Ok(Compression::Zstd(3)),
+        ("zstd", Some(Ok(level @ 1..=22))) => Ok(Compression::Zstd(level)),
+        _ => Err("the codecs are none, lz4, zstd and zstd:1 to zstd:22".to_owned()),
+    }
+}
+
+impl Flags {
+    /// Reads a command line, without the name of the program.
+    ///
+    /// `Err` with text and no fault for `--version`.
+    pub(crate) fn of_command_line(words: impl IntoIterator<Item = std::ffi::OsString>) -> Result<Self, ReplError> {
+        let program = std::ffi::OsString::from("barrow");
+        Flags::try_parse_from(std::iter::once(program).chain(words)).map_err(fault)
+    }
+
+    /// Reads the words of a line at the prompt. They keep their quotes, except in a file's name.
+    pub(crate) fn of_line(words: &[String]) -> Result<Self, ReplError> {
+        let mut flags = Flags::of_command_line(words.iter().map(Into::into))?;
+        flags.output = flags.output.map(|path| crate::line::unquoted(&path.to_string_lossy()).into());
+        let outside = [
+            ("--threads", flags.threads.is_some()),
+            ("--max-memory", flags.max_memory.is_some()),
+            ("--no-color", flags.no_color),
+            ("--quiet", flags.quiet),
+            ("-e", !flags.lines.is_empty()),
+            ("-f", flags.script.is_some()),
+        ];
+        match outside.into_iter().find(|(_, given)| *given) {
+            Some((flag, _)) => Err(ReplError::usage(format!("{flag} belongs on the command line; see `help set`"))),
+            None => Ok(flags),
+        }
+    }
+
+    /// The flags that only some verbs know, with whether they were given.
+    pub(crate) fn of_verbs(&self) -> [(&'static str, bool); 4] {
+        [
+            ("--verify", self.verify),
+            ("-o", self.output.is_some()),
+            ("--force", self.force),
+            ("--compression", self.compression.is_some()),
+        ]
+    }
+}
+
+/// What clap says, in one clause.
+fn fault(error: clap::Error) -> ReplError {
+    if error.kind() == clap::error::ErrorKind::DisplayVersion {
+        return ReplError::Version;
+    }
+    let text = error.render().to_string();
+    let text = text.strip_prefix("error: ").unwrap_or(&text);
+    let clause = text.split("\n\nUsage:").next().unwrap_or(text).split("\n\nFor more").next().unwrap_or(text);
+    let clause = clause.lines().map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join("; ");
+    ReplError::usage(format!("{clause}; `barrow --help` lists the flags"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(line: &str) -> Result<Flags, ReplError> {
+        Flags::of_command_line(line.split(' ').map(Into::into))
+    }
+
+    #[test]
+    fn flags_stand_anywhere() {
+        for line in ["summary a.barrow all --format json", "--format json summary a.barrow all"] {
+            let flags = parse(line).unwrap();
+            assert_eq!(flags.words, ["summary", "a.barrow", "all"]);
+            assert_eq!(flags.format, Some(Format::Json));
+        }
+    }
+
+    #[test]
+    fn values_are_checked() {
+        let flags = parse("top f -s last --max-memory 64KiB --threads 2 --compression zstd:19").unwrap();
+        assert_eq!(flags.snapshot, Some(SnapshotName::Last));
+        assert_eq!(flags.max_memory, Some(64 << 10));
+        assert_eq!(flags.compression, Some(Compression::Zstd(19)));
+        for wrong in ["--format xml", "-s first", "--max-memory much", "--compression zstd:99", "--no-such-flag"] {
+            let text = parse(wrong).unwrap_err().to_string();
+            assert!(!text.contains('\n') && text.contains("barrow --help"), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_line_does_not_change_the_machine() {
+        let words = |line: &str| line.split(' ').map(str::to_owned).collect::<Vec<_>>();
+        assert!(Flags::of_line(&words("top --threads 2")).is_err());
+        let flags = Flags::of_line(&words("repair -o \"x.barrow\" --force")).unwrap();
+        assert_eq!(flags.output, Some(PathBuf::from("x.barrow")));
+    }
+}

@@ -1,0 +1,138 @@
+//! Asks: finds the command, lets it answer, and takes the answer where it should go.
+
+use std::fs::File;
+use std::io::{self, BufWriter, IsTerminal, Write};
+use std::process::{Command as Process, Stdio};
+
+use crate::answer::{Answer, Outcome};
+use crate::args::Flags;
+use crate::commands::{self, Command};
+use crate::error::{ReplError, code};
+use crate::interrupt;
+use crate::line::{Line, Sink};
+use crate::output::{self, Context};
+use crate::session::{Arguments, Session};
+
+/// A question: a command and what it was given.
+pub(crate) struct Question<'a> {
+    /// The command.
+    pub(crate) command: &'static Command,
+    /// The words behind the verb.
+    pub(crate) words: &'a [String],
+    /// Whether the words still have their quotes.
+    pub(crate) quoted: bool,
+    /// The flags beside them.
+    pub(crate) flags: &'a Flags,
+    /// Where the answer goes.
+    pub(crate) sink: Sink,
+}
+
+/// Answers a line of the prompt or of a script. Returns the exit code.
+///
+/// # Errors
+/// Why there is no answer.
+pub(crate) fn ask_line(session: &mut Session, text: &str) -> Result<u8, ReplError> {
+    let line = Line::parse(text)?;
+    if line.words.is_empty() {
+        return Ok(code::ANSWERED);
+    }
+    let flags = Flags::of_line(&line.words)?;
+    let Some((verb, words)) = flags.words.split_first() else {
+        return Err(ReplError::usage("which verb? `help` lists them"));
+    };
+    let command = commands::named(verb)?;
+    if flags.help {
+        return print(session, &Answer::text(commands::page(command)), line.sink);
+    }
+    ask(session, Question { command, words, quoted: true, flags: &flags, sink: line.sink })
+}
+
+/// Answers a question. Returns the exit code.
+///
+/// # Errors
+/// Why there is no answer.
+pub(crate) fn ask(session: &mut Session, question: Question<'_>) -> Result<u8, ReplError> {
+    let Question { command, words, quoted, flags, sink } = question;
+    let mut given = flags.of_verbs().into_iter().filter(|(_, given)| *given);
+    if let Some((flag, _)) = given.find(|(flag, _)| !command.flags.contains(flag)) {
+        return Err(command.refuses(flag));
+    }
+    let before = (session.settings.format, session.selected);
+    session.settings.format = flags.format.unwrap_or(before.0);
+    session.selected = flags.snapshot.unwrap_or(before.1);
+    interrupt::clear();
+    // Pages are for who looks at them, not for files.
+    let paged = session.paged;
+    session.paged = paged && sink == Sink::Stdout;
+    let answer = (command.run)(session, &Arguments::new(words, quoted, flags));
+    session.paged = paged;
+    let printed = answer.and_then(|answer| print(session, &answer, sink));
+    if flags.format.is_some() {
+        session.settings.format = before.0;
+    }
+    if flags.snapshot.is_some() {
+        session.selected = before.1;
+    }
+    printed
+}
+
+/// Prints an answer. Returns the exit code.
+fn print(session: &Session, answer: &Answer, sink: Sink) -> Result<u8, ReplError> {
+    let mut context = Context {
+        file: session.file().map(|file| file.name.as_str()),
+        damage: session.file().and_then(|file| file.damage.as_deref()),
+        ..Context::default()
+    };
+    let format = session.settings.format;
+    match sink {
+        Sink::Stdout => {
+            context.terminal = io::stdout().is_terminal();
+            context.colour = context.terminal && session.settings.colour;
+            let mut out = BufWriter::new(io::stdout().lock());
+            output::draw(answer, format, context, &mut out)?;
+            out.flush()?;
+        }
+        Sink::File(name) => {
+            let path = std::path::Path::new(&name);
+            let drawn = File::create(path).and_then(|file| {
+                let mut out = BufWriter::new(file);
+                output::draw(answer, format, context, &mut out)?;
+                out.flush()
+            });
+            drawn.map_err(|error| ReplError::file(path, error))?;
+        }
+        Sink::Command(command) => pipe(&command, |out| output::draw(answer, format, context, out))?,
+    }
+    if let Some(sentence) = &answer.lost {
+        complain(sentence);
+    }
+    Ok(exit_code(session, answer))
+}
+
+/// Runs a command of the shell and writes into it. A command that does not read to the end is no error.
+fn pipe(command: &str, draw: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), ReplError> {
+    let mut shell = Process::new("sh").arg("-c").arg(command).stdin(Stdio::piped()).spawn()?;
+    let stdin = shell.stdin.take().expect("stdin is piped");
+    let mut out = BufWriter::new(stdin);
+    let drawn = draw(&mut out).and_then(|()| out.flush());
+    drop(out);
+    shell.wait()?;
+    match drawn {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error.into()),
+        _ => Ok(()),
+    }
+}
+
+fn exit_code(session: &Session, answer: &Answer) -> u8 {
+    let damaged = answer.lost.is_some() || session.file().is_some_and(|file| file.damage.is_some());
+    match answer.outcome {
+        Outcome::DamageFound => code::DAMAGE_FOUND,
+        Outcome::Answered if damaged => code::DAMAGED_INPUT,
+        Outcome::Answered => code::ANSWERED,
+    }
+}
+
+/// Says something on stderr; if that is closed, nobody wants to know.
+pub(crate) fn complain(sentence: &str) {
+    let _ = writeln!(io::stderr(), "barrow: {sentence}");
+}

@@ -1,0 +1,219 @@
+//! The one table of commands. It feeds the prompt, `help`, completion, the one-shot command line
+//! and `docs/commands.md`.
+
+mod count;
+mod exit;
+mod find;
+mod help;
+mod histogram;
+mod history;
+mod import;
+mod info;
+mod more;
+mod repair;
+mod set;
+mod show;
+mod snapshot;
+mod snapshots;
+mod summary;
+mod top;
+mod verify;
+
+pub(crate) use help::{expressions, from_shell, overview, page};
+pub(crate) use more::More;
+pub(crate) use set::KEYS as SETTINGS;
+
+use crate::answer::Answer;
+use crate::error::ReplError;
+use crate::names::{self, Match};
+use crate::session::{Arguments, Session};
+
+/// Every command, in the order of `help`.
+pub(crate) const COMMANDS: [&Command; 17] = [
+    &snapshots::COMMAND,
+    &snapshot::COMMAND,
+    &summary::COMMAND,
+    &top::COMMAND,
+    &histogram::COMMAND,
+    &find::COMMAND,
+    &count::COMMAND,
+    &info::COMMAND,
+    &show::COMMAND,
+    &verify::COMMAND,
+    &repair::COMMAND,
+    &import::COMMAND,
+    &more::COMMAND,
+    &history::COMMAND,
+    &set::COMMAND,
+    &help::COMMAND,
+    &exit::COMMAND,
+];
+
+/// A verb and what it does.
+pub(crate) struct Command {
+    /// The verb.
+    pub(crate) name: &'static str,
+    /// Other names of it.
+    pub(crate) aliases: &'static [&'static str],
+    /// Where `help` lists it.
+    pub(crate) group: Group,
+    /// Its arguments, as they follow the verb at the prompt.
+    pub(crate) arguments: &'static str,
+    /// One line about it.
+    pub(crate) about: &'static str,
+    /// What else there is to know: whole sentences.
+    pub(crate) details: &'static str,
+    /// A line at the prompt.
+    pub(crate) example: &'static str,
+    /// The flags of [`crate::args`] that only some verbs know, and this one does.
+    pub(crate) flags: &'static [&'static str],
+    /// What it asks.
+    pub(crate) subject: Subject,
+    /// What may follow it.
+    pub(crate) completion: Completion,
+    /// Answers.
+    pub(crate) run: fn(&mut Session, &Arguments) -> Result<Answer, ReplError>,
+}
+
+/// Where `help` lists a command.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Group {
+    /// Snapshots and their totals.
+    Snapshots,
+    /// Single objects.
+    Objects,
+    /// The file itself.
+    File,
+    /// The session.
+    Session,
+}
+
+impl Group {
+    /// All of them, in the order of `help`.
+    pub(crate) const ALL: [Group; 4] = [Group::Snapshots, Group::Objects, Group::File, Group::Session];
+
+    /// Its heading.
+    pub(crate) fn title(self) -> &'static str {
+        match self {
+            Group::Snapshots => "Snapshots and totals",
+            Group::Objects => "Objects",
+            Group::File => "The file",
+            Group::Session => "The session",
+        }
+    }
+}
+
+/// What a command asks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Subject {
+    /// A recording: from a shell, the word behind the verb.
+    Recording,
+    /// Nothing, or what its arguments say.
+    Nothing,
+    /// The session, so it has no meaning outside one.
+    Session,
+}
+
+/// What completion offers behind a verb.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Completion {
+    /// Nothing.
+    Nothing,
+    /// Kinds, types and the attributes of expressions.
+    Expressions,
+    /// Kinds and orders.
+    Rankings,
+    /// Names of snapshots.
+    Snapshots,
+    /// Verbs.
+    Verbs,
+    /// Settings.
+    Settings,
+}
+
+impl Command {
+    /// The verb with its arguments.
+    pub(crate) fn usage(&self) -> String {
+        format!("{} {}", self.name, self.arguments).trim_end().to_owned()
+    }
+
+    /// Its name and its aliases.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &'static str> {
+        std::iter::once(self.name).chain(self.aliases.iter().copied())
+    }
+
+    /// "does not take …", with what it does take.
+    pub(crate) fn refuses(&self, word: &str) -> ReplError {
+        ReplError::usage(format!(
+            "{} does not take `{word}`; its form is `{}`, for instance `{}`",
+            self.name,
+            self.usage(),
+            self.example
+        ))
+    }
+}
+
+/// All names with the place of their command.
+fn names() -> impl Iterator<Item = (&'static str, usize)> + Clone {
+    let commands = COMMANDS.iter().enumerate();
+    commands.flat_map(|(index, command)| command.names().map(move |name| (name, index)).collect::<Vec<_>>())
+}
+
+/// The command of exactly this name.
+pub(crate) fn exactly(name: &str) -> Option<&'static Command> {
+    COMMANDS.into_iter().find(|command| command.names().any(|known| known == name))
+}
+
+/// The command that `word` names, by its name, an alias or a unique prefix of one.
+///
+/// # Errors
+/// A usage error with the choices, or with the nearest name.
+pub(crate) fn named(word: &str) -> Result<&'static Command, ReplError> {
+    match names::find(word, names()) {
+        Match::One(index) => Ok(COMMANDS[index]),
+        Match::Several(found) => {
+            let choices: Vec<&str> = found.iter().map(|&index| COMMANDS[index].name).collect();
+            Err(ReplError::usage(format!("`{word}` may be {}", choices.join(", "))))
+        }
+        Match::None => Err(unknown(word)),
+    }
+}
+
+fn unknown(word: &str) -> ReplError {
+    ReplError::usage(match names::nearest(word, names().map(|(name, _)| name)) {
+        Some(near) => format!("there is no verb `{word}`; did you mean `{near}`?"),
+        None => format!("there is no verb `{word}`; `help` lists them"),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_name_stands_twice() {
+        let mut all: Vec<&str> = names().map(|(name, _)| name).collect();
+        all.sort_unstable();
+        let before = all.len();
+        all.dedup();
+        assert_eq!(all.len(), before);
+    }
+
+    #[test]
+    fn prefixes_and_aliases_name_commands() {
+        for (word, name) in [("su", "summary"), ("histo", "histogram"), ("p", "info"), ("ve", "verify"), ("q", "exit")]
+        {
+            assert_eq!(named(word).map(|command| command.name).ok(), Some(name), "{word}");
+        }
+        assert_eq!(named("s").err().unwrap().to_string(), "`s` may be snapshots, snapshot, summary, show, set");
+        assert_eq!(named("sumary").err().unwrap().to_string(), "there is no verb `sumary`; did you mean `summary`?");
+    }
+
+    #[test]
+    fn examples_begin_with_their_verb() {
+        for command in COMMANDS {
+            assert!(command.example.starts_with(command.name), "{}", command.name);
+            assert!(!command.about.ends_with('.') && command.about.len() < 72, "{}", command.name);
+        }
+    }
+}

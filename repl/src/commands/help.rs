@@ -1,0 +1,115 @@
+//! `help`: what can be asked, from the table of commands.
+
+use std::fmt::Write;
+
+use crate::answer::Answer;
+use crate::error::ReplError;
+use crate::session::{Arguments, Session};
+
+use super::{COMMANDS, Command, Completion, Group, Subject, named};
+
+pub(super) const COMMAND: Command = Command {
+    name: "help",
+    aliases: &[],
+    group: Group::Session,
+    arguments: "[VERB | expressions]",
+    about: "What can be asked, or how a verb is used",
+    details: "`help expressions` describes what `find` and `count` take.",
+    example: "help top",
+    flags: &[],
+    subject: Subject::Nothing,
+    completion: Completion::Verbs,
+    run,
+};
+
+/// Behind the attributes, in `help expressions`.
+const OPERATORS: &str = r#"
+  =  !=                   equal: "text", a word, Glob*, or a number: 1000, 64KiB, 1M
+  <  <=  >  >=            numbers
+  ~  !~                   matches /regular expression/ or "glob*", or does not
+  and  or  not  ( )       combine
+
+  type = "Foo Bar" and size > 1K
+  name ~ /^Str/ and not (refs = 0 or unmanaged > 1M)
+
+In a shell put the whole expression in single quotes. At the prompt `> NAME` at the end of a line
+writes the answer to a file, unless NAME begins with a digit."#;
+
+/// What `find` and `count` take.
+pub(crate) fn expressions() -> String {
+    let mut text = "An expression is compared with every object of the kind.\n\n".to_owned();
+    for (name, meaning) in barrow_analyzer::ATTRIBUTES {
+        let _ = writeln!(text, "  {name:22}  {meaning}");
+    }
+    text + OPERATORS
+}
+
+fn run(_: &mut Session, arguments: &Arguments) -> Result<Answer, ReplError> {
+    match &arguments.words()[..] {
+        [] => Ok(Answer::text(overview())),
+        [word] if word.len() > 3 && "expressions".starts_with(word.as_str()) => Ok(Answer::text(expressions())),
+        [word] => Ok(Answer::text(page(named(word)?))),
+        [_, word, ..] => Err(COMMAND.refuses(word)),
+    }
+}
+
+/// Every command in a line, group by group.
+pub(crate) fn overview() -> String {
+    let mut text = String::new();
+    for group in Group::ALL {
+        let _ = writeln!(text, "{}", group.title());
+        for command in COMMANDS.into_iter().filter(|command| command.group == group) {
+            let names = command.names().collect::<Vec<_>>().join(", ");
+            let _ = writeln!(text, "  {names:18}  {}", command.about);
+        }
+        text.push('\n');
+    }
+    text.push_str("`help VERB` tells more, `help expressions` what `find` and `count` take.\n");
+    text.push_str("A verb can be shortened. `> file` and `| command` take the answer elsewhere.");
+    text
+}
+
+/// Everything about one command.
+pub(crate) fn page(command: &Command) -> String {
+    let mut text = format!("{}\n\n{}.\n{}\n", command.usage(), command.about, wrapped(command.details));
+    if !command.aliases.is_empty() {
+        let _ = write!(text, "\nalso called   {}", command.aliases.join(", "));
+    }
+    let _ = write!(text, "\nfor instance  {}", command.example);
+    if command.subject != Subject::Session {
+        let _ = write!(text, "\nfrom a shell  {}", from_shell(command));
+    }
+    text
+}
+
+/// The example of a command as a shell takes it.
+pub(crate) fn from_shell(command: &Command) -> String {
+    let rest = command.example.strip_prefix(command.name).unwrap_or_default();
+    let file = if command.subject == Subject::Recording { " FILE" } else { "" };
+    match (command.completion, rest.find(" objects ")) {
+        (Completion::Expressions, Some(kind)) => {
+            let (before, expression) = rest.split_at(kind + " objects ".len());
+            format!("barrow {}{file}{before}'{expression}'", command.name)
+        }
+        _ => format!("barrow {}{file}{rest}", command.name),
+    }
+}
+
+/// Broken at blanks into lines of at most 96 characters.
+fn wrapped(text: &str) -> String {
+    let mut lines = String::new();
+    let mut width = 0;
+    for word in text.split_whitespace() {
+        let length = word.chars().count();
+        if width > 0 && width + 1 + length > 96 {
+            lines.push('\n');
+            width = 0;
+        } else if width > 0 {
+            lines.push(' ');
+            width += 1;
+        }
+        lines.push_str(word);
+        width += length;
+    }
+    lines
+}

@@ -1,0 +1,67 @@
+//! `more`: the next page of the last answer.
+
+use crate::answer::{Answer, Value};
+use crate::error::ReplError;
+use crate::session::{Arguments, Session};
+
+use super::{Command, Completion, Group, Subject, find, show};
+
+/// Where the last answer broke off.
+pub(crate) enum More {
+    /// Rows that are there already: the answer with those that are left, and the rows of a page.
+    Rows(Answer, usize),
+    /// Objects that are still to be found.
+    Find(find::Question),
+    /// References that are still to be looked up.
+    References(show::References),
+}
+
+pub(super) const COMMAND: Command = Command {
+    name: "more",
+    aliases: &[],
+    group: Group::Session,
+    arguments: "",
+    about: "The next page of the last answer",
+    details: "A page has 15 rows unless `set rows` says otherwise, or the question did.",
+    example: "more",
+    flags: &[],
+    subject: Subject::Session,
+    completion: Completion::Nothing,
+    run,
+};
+
+fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, ReplError> {
+    if let Some(word) = arguments.words().first() {
+        return Err(COMMAND.refuses(word));
+    }
+    match session.more.take() {
+        None => Err(ReplError::usage("there is no more; ask something that has several pages first")),
+        Some(More::Rows(answer, rows)) => Ok(first_page(session, answer, rows)),
+        Some(More::Find(question)) => question.answer(session),
+        Some(More::References(references)) => references.answer(session),
+    }
+}
+
+/// Cuts the last table of `answer` to `rows`; the others wait for `more`.
+pub(super) fn first_page(session: &mut Session, mut answer: Answer, rows: usize) -> Answer {
+    let Some(table) = answer.tables.last_mut().filter(|table| table.rows.len() > rows) else {
+        return answer;
+    };
+    let mut rest = answer_without_rows(&answer.facts, table);
+    rest.tables[0].rows = table.rows.split_off(rows);
+    (rest.notes, rest.exactness) = (answer.notes.clone(), answer.exactness);
+    answer.notes.insert(0, more_note(session, rest.tables[0].rows.len()));
+    session.more = Some(More::Rows(rest, rows));
+    answer
+}
+
+fn answer_without_rows(facts: &[crate::answer::Fact], table: &crate::answer::Table) -> Answer {
+    let table = crate::answer::Table { rows: Vec::<Vec<Value>>::new(), columns: table.columns.clone(), ..*table };
+    Answer { facts: facts.to_vec(), tables: vec![table], ..Answer::default() }
+}
+
+/// "25 more rows", and how to see them where somebody can.
+pub(super) fn more_note(session: &Session, rows: usize) -> String {
+    let rows = format!("… {}", crate::units::counted(rows as u64, "more row"));
+    if session.paged { format!("{rows}: `more`") } else { rows }
+}

@@ -1,0 +1,71 @@
+//! `docs/commands.md`, from the table of commands.
+
+use std::fmt::Write;
+
+use crate::commands::{COMMANDS, Command, Group, Subject, expressions, from_shell};
+
+const HEAD: &str = "\
+# Commands
+
+<!-- Made from the table of commands in `repl/src/commands.rs`; `BLESS=1 cargo test -p barrow` writes it anew. -->
+
+A line at the prompt is `VERB [ARGS]`. The same question from a shell is `barrow VERB FILE [ARGS]`;
+`barrow FILE` opens the prompt; `barrow FILE -e 'LINE'` (repeatable) and `barrow FILE -f SCRIPT` run lines and leave.
+FILE is a recording or a dump that can be imported, recognised by its first bytes.
+A unique beginning of a verb is enough.
+
+";
+
+const TAIL: &str = "\
+## Conventions
+
+- Objects: `123` or `@123` in the selected snapshot, `2:@123` in snapshot 2, `0x7f00` by address, `%3` in row 3 of the
+  last table.
+- Kinds, as the recording declares them: any case, singular or plural, a unique beginning. `types` and `all` mean
+  every kind.
+- Sizes are binary for people (`64 KiB`), bytes for machines. A size column says shallow or unmanaged.
+- `--format table|json|csv`. JSON has `schema_version`, units in its keys, `\"exactness\"`, and the same bytes for the
+  same input. CSV has units in its header.
+- `-s N` asks another snapshot than the last one; `--threads N` bounds the threads, `--max-memory SIZE` the memory of an
+  import; `--quiet` shows no progress; `--no-color` and `NO_COLOR` no colours.
+- At the prompt `> FILE` and `| COMMAND` at the end of a line take the answer elsewhere. Ctrl-C stops the question, not
+  the session.
+- A dump that is opened directly is imported into `$BARROW_CACHE`, `$XDG_CACHE_HOME/barrow` or `~/.cache/barrow`.
+
+| exit code | meaning |
+|---|---|
+| 0 | answered |
+| 1 | `verify` found damage |
+| 2 | the question was not understood |
+| 3 | the file could not be read |
+| 4 | answered from damaged input; stderr says what was lost |
+| 5 | a resource ceiling |
+| 130 | stopped by Ctrl-C |
+";
+
+/// The text of `docs/commands.md`.
+#[must_use]
+pub fn document() -> String {
+    let mut text = HEAD.to_owned();
+    for group in Group::ALL {
+        let _ = writeln!(text, "## {}\n", group.title());
+        for command in COMMANDS.into_iter().filter(|command| command.group == group) {
+            section(&mut text, command);
+        }
+    }
+    let _ = writeln!(text, "## Expressions\n\n```text\n{}\n```\n", expressions());
+    text + TAIL
+}
+
+fn section(text: &mut String, command: &Command) {
+    let _ = writeln!(text, "### `{}`\n", command.usage());
+    let _ = writeln!(text, "{}. {}\n", command.about, command.details);
+    if !command.aliases.is_empty() {
+        let aliases = command.aliases.iter().map(|alias| format!("`{alias}`")).collect::<Vec<_>>().join(", ");
+        let _ = writeln!(text, "Also called {aliases}.\n");
+    }
+    let _ = match command.subject {
+        Subject::Session => writeln!(text, "```text\n{}\n```\n", command.example),
+        _ => writeln!(text, "```text\n{}\n{}\n```\n", command.example, from_shell(command)),
+    };
+}

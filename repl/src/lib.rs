@@ -1,0 +1,53 @@
+//! Asks a barrow recording questions and prints the answers: at a prompt, or from a shell.
+//!
+//! ```text
+//!  words ──▶ args ──▶ invocation ──┬──▶ asking ──▶ commands ──▶ Answer ──▶ output: table, JSON, CSV
+//!                        prompt ───┘                  │
+//!                     (line, completion)          session ──▶ analyzer
+//! ```
+//!
+//! The library is there for the binary `barrow` and for its tests:
+//!
+//! ```
+//! assert!(barrow_repl::document().contains("barrow summary FILE all"));
+//! ```
+
+mod args;
+mod completion;
+mod invocation;
+mod prompt;
+
+mod asking;
+mod cache;
+mod destination;
+mod importing;
+mod line;
+mod opening;
+mod session;
+
+mod commands;
+mod document;
+mod found;
+mod ranking;
+
+mod kinds;
+mod names;
+mod object_name;
+mod selection;
+mod units;
+
+mod answer;
+mod error;
+mod interrupt;
+mod output;
+mod progress;
+
+pub use document::document;
+
+use std::process::ExitCode;
+
+/// Does what the words of the command line say. Whatever goes wrong is told on stderr.
+#[must_use]
+pub fn main() -> ExitCode {
+    ExitCode::from(invocation::run(std::env::args_os().skip(1)))
+}

@@ -1,0 +1,177 @@
+//! A line typed at the prompt: its words, and where its answer goes.
+//!
+//! Words are divided at blanks and keep their quotes, since `type="Foo Bar"` means something to an
+//! expression that `type=Foo Bar` does not. Quotes are `"…"` and `'…'`, in which `\` keeps the next
+//! character, and `/…/` after a `~`.
+
+use crate::error::ReplError;
+
+/// A line, divided.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Line {
+    /// The words, with their quotes.
+    pub(crate) words: Vec<String>,
+    /// Where the answer goes.
+    pub(crate) sink: Sink,
+}
+
+/// Where an answer goes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Sink {
+    /// To stdout.
+    Stdout,
+    /// Into a file.
+    File(String),
+    /// Into a command of the shell.
+    Command(String),
+}
+
+impl Line {
+    /// Divides `text`. What follows `#` at the beginning of a line is a comment.
+    ///
+    /// # Errors
+    /// A quote that does not end, or a `>` or `|` with nothing behind it.
+    pub(crate) fn parse(text: &str) -> Result<Self, ReplError> {
+        if text.trim_start().starts_with('#') {
+            return Ok(Line { words: Vec::new(), sink: Sink::Stdout });
+        }
+        let marks = marks(text)?;
+        if let Some(bar) = marks.bar {
+            let command = text[bar + 1..].trim();
+            if command.is_empty() {
+                return Err(ReplError::usage("a command has to follow `|`, like `| less`"));
+            }
+            return Ok(Line { words: words(&text[..bar])?, sink: Sink::Command(command.to_owned()) });
+        }
+        match marks.arrow.filter(|&arrow| is_redirection(&text[arrow + 1..])) {
+            Some(arrow) => {
+                let name = unquoted(text[arrow + 1..].trim());
+                Ok(Line { words: words(&text[..arrow])?, sink: Sink::File(name) })
+            }
+            None if text.trim_end().ends_with('>') => Err(ReplError::usage("a file has to follow `>`")),
+            None => Ok(Line { words: words(text)?, sink: Sink::Stdout }),
+        }
+    }
+}
+
+/// `size > 1M` compares, `top > file` redirects: a file is one last word that does not begin like a
+/// number. A file that does is put in quotes.
+fn is_redirection(rest: &str) -> bool {
+    let name = rest.trim();
+    let quoted = name.len() > 1 && name.starts_with(['"', '\'']) && name.ends_with(['"', '\'']);
+    quoted || name.starts_with(|c: char| !c.is_ascii_digit() && c != '=') && !name.contains(char::is_whitespace)
+}
+
+/// Where the last `>` and the first `|` stand that no quotes hide.
+struct Marks {
+    arrow: Option<usize>,
+    bar: Option<usize>,
+}
+
+fn marks(text: &str) -> Result<Marks, ReplError> {
+    let mut marks = Marks { arrow: None, bar: None };
+    scan(text, |position, c| match c {
+        '>' => marks.arrow = Some(position),
+        '|' if marks.bar.is_none() => marks.bar = Some(position),
+        _ => {}
+    })?;
+    Ok(marks)
+}
+
+fn words(text: &str) -> Result<Vec<String>, ReplError> {
+    let mut ends = vec![];
+    scan(text, |position, c| {
+        if c.is_whitespace() {
+            ends.push((position, c.len_utf8()));
+        }
+    })?;
+    ends.push((text.len(), 0));
+    let mut start = 0;
+    let mut words = Vec::new();
+    for (end, width) in ends {
+        if end > start {
+            words.push(text[start..end].to_owned());
+        }
+        start = end + width;
+    }
+    Ok(words)
+}
+
+/// Shows `visit` every character that stands in no quotes.
+fn scan(text: &str, mut visit: impl FnMut(usize, char)) -> Result<(), ReplError> {
+    let mut quote: Option<char> = None;
+    let mut escaped = false;
+    // The last character that was no blank: a `/` opens a regular expression only after `~`.
+    let mut before = ' ';
+    for (position, c) in text.char_indices() {
+        match quote {
+            Some(_) if escaped => escaped = false,
+            Some(_) if c == '\\' => escaped = true,
+            Some(open) if c == open => quote = None,
+            Some(_) => {}
+            None if matches!(c, '"' | '\'') || c == '/' && before == '~' => quote = Some(c),
+            None => visit(position, c),
+        }
+        if !c.is_whitespace() {
+            before = c;
+        }
+    }
+    match quote {
+        Some(open) => Err(ReplError::usage(format!("the quote {open} is not closed"))),
+        None => Ok(()),
+    }
+}
+
+/// A word without the quotes around and inside it; `\` keeps the next character.
+pub(crate) fn unquoted(word: &str) -> String {
+    let mut text = String::with_capacity(word.len());
+    let mut quote: Option<char> = None;
+    let mut characters = word.chars();
+    while let Some(c) = characters.next() {
+        match quote {
+            Some(_) if c == '\\' => text.extend(characters.next()),
+            Some(open) if c == open => quote = None,
+            None if matches!(c, '"' | '\'') => quote = Some(c),
+            _ => text.push(c),
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn divided(text: &str) -> (Vec<String>, Sink) {
+        let line = Line::parse(text).unwrap();
+        (line.words, line.sink)
+    }
+
+    #[test]
+    fn words_keep_their_quotes() {
+        let (words, sink) = divided(r#"  find 5 object type="Foo \"Bar\"" and name ~ /a b|c>/  "#);
+        let expected = ["find", "5", "object", r#"type="Foo \"Bar\"""#, "and", "name", "~", "/a b|c>/"];
+        assert_eq!(words, expected);
+        assert_eq!(sink, Sink::Stdout);
+        assert_eq!(unquoted(r#"type="Foo \"Bar\"""#), r#"type=Foo "Bar""#);
+        assert_eq!(divided("# summary").0, Vec::<String>::new());
+    }
+
+    #[test]
+    fn an_arrow_redirects_or_compares() {
+        assert_eq!(divided("top > /tmp/a.txt").1, Sink::File("/tmp/a.txt".into()));
+        assert_eq!(divided("find object size > 1M").1, Sink::Stdout);
+        assert_eq!(divided("find object size >= 1M > out.csv").1, Sink::File("out.csv".into()));
+        assert_eq!(divided("find object size > 1M and refs > 5").1, Sink::Stdout);
+        assert_eq!(divided("top > '1 M'").1, Sink::File("1 M".into()));
+        assert!(Line::parse("top >").is_err());
+    }
+
+    #[test]
+    fn a_bar_pipes() {
+        let (words, sink) = divided("histogram | sort | head -3");
+        assert_eq!((words, sink), (vec!["histogram".to_owned()], Sink::Command("sort | head -3".into())));
+        assert!(Line::parse("top |").is_err());
+        assert!(Line::parse("find object type=\"Foo").is_err());
+    }
+}

@@ -1,0 +1,5 @@
+//! The command `barrow`.
+
+fn main() -> std::process::ExitCode {
+    barrow_repl::main()
+}

@@ -1,0 +1,67 @@
+//! Opens what a file's first bytes say it is: a recording, or a dump that becomes one.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+use std::rc::Rc;
+
+use barrow_analyzer::{AnalyzerError, FormatError, Recording};
+
+use crate::cache;
+use crate::error::ReplError;
+use crate::session::{OpenFile, Settings};
+
+/// How many bytes tell what a file is.
+const RECOGNISED_BYTES: u64 = 4096;
+
+/// Opens the file of this name.
+///
+/// # Errors
+/// A file that is missing, or that nobody here can read.
+pub(crate) fn open(name: &str, settings: &Settings) -> Result<OpenFile, ReplError> {
+    let path = Path::new(name);
+    let unreadable = |cause: String| ReplError::Unreadable { path: name.to_owned(), cause };
+    if path.is_dir() {
+        return Err(unreadable(format!("this is a folder; {}", readable())));
+    }
+    let first_bytes = first_bytes(path).map_err(|error| unreadable(error.to_string()))?;
+    if barrow_importers::recognise(&first_bytes).is_some() {
+        let (recording, damage) = open_dump(path, settings)?;
+        return Ok(OpenFile { name: name.to_owned(), recording: Rc::new(recording), damage });
+    }
+    let recording = Recording::open(path).map_err(|error| match error {
+        AnalyzerError::Unreadable(FormatError::NotARecording { .. }) => unreadable(format!("{error}; {}", readable())),
+        error => unreadable(error.to_string()),
+    })?;
+    let damage = recording.damage().map(ToString::to_string);
+    Ok(OpenFile { name: name.to_owned(), recording: Rc::new(recording), damage })
+}
+
+/// The recording of a dump, with what the dump had lost. One that is damaged in the cache is made anew.
+fn open_dump(path: &Path, settings: &Settings) -> Result<(Recording, Option<String>), ReplError> {
+    let cached = cache::recording_of(path, settings)?;
+    if let Ok(recording) = Recording::open(&cached.recording)
+        && recording.damage().is_none()
+    {
+        return Ok((recording, cached.lost));
+    }
+    cache::discard(&cached);
+    let cached = cache::recording_of(path, settings)?;
+    Ok((Recording::open(&cached.recording)?, cached.lost))
+}
+
+/// The beginning of a file, as much as importers want to see.
+///
+/// # Errors
+/// The system's.
+pub(crate) fn first_bytes(path: &Path) -> std::io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    File::open(path)?.take(RECOGNISED_BYTES).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// What can be read, as a clause.
+pub(crate) fn readable() -> String {
+    let formats: Vec<String> = barrow_importers::FORMATS.iter().map(ToString::to_string).collect();
+    format!("barrow reads its own recordings, and dumps of these kinds: {}", formats.join("; "))
+}

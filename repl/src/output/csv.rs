@@ -1,0 +1,81 @@
+//! CSV after RFC 4180: the first table of the answer, or its facts as one row. Units stand in the
+//! header's names, sizes are bytes, what is not known is empty.
+
+use std::io::{self, Write};
+
+use crate::answer::{Answer, Table, Unit, Value};
+
+pub(super) fn draw(answer: &Answer, out: &mut dyn Write) -> io::Result<()> {
+    match answer.tables.iter().find(|table| table.audience.has_machines()) {
+        Some(table) => rows(table, out),
+        None => facts(answer, out),
+    }
+}
+
+fn rows(table: &Table, out: &mut dyn Write) -> io::Result<()> {
+    let shown: Vec<usize> = (0..table.columns.len())
+        .filter(|&at| table.columns[at].audience.has_machines() && table.columns[at].unit != Unit::Nested)
+        .collect();
+    record(shown.iter().map(|&at| table.columns[at].key.to_owned()), out)?;
+    for cells in &table.rows {
+        record(shown.iter().map(|&at| text(&cells[at])), out)?;
+    }
+    Ok(())
+}
+
+fn facts(answer: &Answer, out: &mut dyn Write) -> io::Result<()> {
+    let shown = || {
+        let columns = answer.facts.iter().map(|fact| (fact, fact.column));
+        columns.filter(|(_, column)| column.audience.has_machines() && column.unit != Unit::Nested)
+    };
+    record(shown().map(|(_, column)| column.key.to_owned()), out)?;
+    record(shown().map(|(fact, _)| text(&fact.value)), out)
+}
+
+fn record(fields: impl Iterator<Item = String>, out: &mut dyn Write) -> io::Result<()> {
+    let fields: Vec<String> = fields.map(quoted).collect();
+    write!(out, "{}\r\n", fields.join(","))
+}
+
+fn text(value: &Value) -> String {
+    match value {
+        Value::None | Value::List(_) | Value::Record(_) => String::new(),
+        Value::Text(text) => text.clone(),
+        Value::Number(number) => number.to_string(),
+        Value::Change(difference) => difference.to_string(),
+        Value::Share(share) => format!("{share:.6}"),
+        Value::Flag(flag) => flag.to_string(),
+    }
+}
+
+/// In quotes if a comma, a quote or a line end stands in it; quotes are doubled.
+fn quoted(field: String) -> String {
+    if field.contains([',', '"', '\r', '\n']) { format!("\"{}\"", field.replace('"', "\"\"")) } else { field }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::answer::{Audience, Column};
+
+    #[test]
+    fn fields_are_quoted_when_they_must_be() {
+        let fields = ["plain", "a,b", "say \"hi\"", "two\nlines", ""].map(str::to_owned).map(quoted);
+        assert_eq!(fields, ["plain", "\"a,b\"", "\"say \"\"hi\"\"\"", "\"two\nlines\"", ""]);
+    }
+
+    #[test]
+    fn the_header_names_units_and_nested_values_stay_out() {
+        let columns = vec![
+            Column::new("type", "type", Unit::Text),
+            Column::new("kinds", "", Unit::Nested).for_machines(),
+            Column::new("heap_bytes", "shallow", Unit::Bytes),
+            Column::new("share", "share", Unit::Share).for_people(),
+        ];
+        let rows = vec![vec![Value::text("A, B"), Value::Record(Vec::new()), Value::Number(1 << 20), Value::None]];
+        let answer = Answer::default().table(Table { key: "rows", audience: Audience::Everyone, columns, rows });
+        let mut out = Vec::new();
+        draw(&answer, &mut out).unwrap();
+        assert_eq!(String::from_utf8(out).unwrap(), "type,heap_bytes\r\n\"A, B\",1048576\r\n");
+    }
+}

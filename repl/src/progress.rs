@@ -1,0 +1,155 @@
+//! What a long question shows on stderr: phase, rate and time left.
+//!
+//! Nothing in its first second. Then one line that rewrites itself on a terminal, and elsewhere a
+//! plain line at most every two seconds.
+
+use std::io::{IsTerminal, Write};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use crate::interrupt;
+use crate::units::rounded;
+
+/// How long a question may take before it shows anything.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// The progress of one question; shared by the threads that work on it.
+#[derive(Debug)]
+pub(crate) struct Meter {
+    begun: Instant,
+    quiet: bool,
+    terminal: bool,
+    /// Steps of the phase that are done. Relaxed: a figure to look at, it orders nothing.
+    done: AtomicU64,
+    shown: Mutex<Shown>,
+}
+
+#[derive(Debug)]
+struct Shown {
+    phase: String,
+    total: u64,
+    unit: &'static str,
+    phase_begun: Instant,
+    next: Instant,
+    /// The width of what stands on the terminal's line.
+    width: usize,
+}
+
+impl Meter {
+    /// Starts the clock.
+    pub(crate) fn new(quiet: bool) -> Self {
+        let begun = Instant::now();
+        let shown =
+            Shown { phase: String::new(), total: 0, unit: "", phase_begun: begun, next: begun + PATIENCE, width: 0 };
+        let terminal = std::io::stderr().is_terminal();
+        Meter { begun, quiet, terminal, done: AtomicU64::new(0), shown: Mutex::new(shown) }
+    }
+
+    /// How long the question has taken so far.
+    pub(crate) fn elapsed(&self) -> Duration {
+        self.begun.elapsed()
+    }
+
+    fn begin_phase(&self, phase: &str, total: u64, unit: &'static str) {
+        let mut shown = self.shown.lock().unwrap_or_else(PoisonError::into_inner);
+        (shown.phase, shown.total, shown.unit) = (phase.to_owned(), total, unit);
+        shown.phase_begun = Instant::now();
+        self.done.store(0, Ordering::Relaxed);
+    }
+
+    fn add(&self, steps: u64) {
+        let done = self.done.fetch_add(steps, Ordering::Relaxed) + steps;
+        if self.quiet {
+            return;
+        }
+        // Whoever does not get the lock leaves the showing to whoever has it.
+        let Ok(mut shown) = self.shown.try_lock() else { return };
+        let now = Instant::now();
+        if now < shown.next {
+            return;
+        }
+        shown.next = now + if self.terminal { Duration::from_millis(100) } else { Duration::from_secs(2) };
+        let text = line(&shown.phase, done, shown.total, shown.unit, now - shown.phase_begun);
+        self.show(&mut shown, &text);
+    }
+
+    fn show(&self, shown: &mut Shown, text: &str) {
+        let mut stderr = std::io::stderr().lock();
+        // Progress that cannot be shown is no reason to stop.
+        let _ = if self.terminal {
+            write!(stderr, "\r{text:width$}", width = shown.width).and_then(|()| stderr.flush())
+        } else {
+            writeln!(stderr, "{text}")
+        };
+        shown.width = text.chars().count();
+    }
+}
+
+impl Drop for Meter {
+    /// Leaves the terminal's line empty.
+    fn drop(&mut self) {
+        let shown = self.shown.get_mut().unwrap_or_else(PoisonError::into_inner);
+        if self.terminal && shown.width > 0 {
+            let _ = write!(std::io::stderr(), "\r{:width$}\r", "", width = shown.width);
+        }
+    }
+}
+
+/// `decoding references: 45 M of 69 M, 120 M/s, 0.2 s left`
+fn line(phase: &str, done: u64, total: u64, unit: &str, elapsed: Duration) -> String {
+    let rate = done as f64 / elapsed.as_secs_f64().max(1e-3);
+    // A phase like "decoding references" already names its unit.
+    let unit = if unit.is_empty() || phase.contains(unit) { String::new() } else { format!(" {unit}") };
+    let mut text = format!("{phase}: {}", rounded(done as f64));
+    if total > 0 {
+        text.push_str(&format!(" of {}", rounded(total as f64)));
+    }
+    text.push_str(&format!("{unit}, {}/s", rounded(rate)));
+    if total > 0 && rate > 0.0 {
+        text.push_str(&format!(", {:.1} s left", total.saturating_sub(done) as f64 / rate));
+    }
+    text
+}
+
+impl barrow_analyzer::Progress for Meter {
+    fn begin(&self, phase: &str, total: u64, unit: &'static str) {
+        self.begin_phase(phase, total, unit);
+    }
+
+    fn advance(&self, steps: u64) {
+        self.add(steps);
+    }
+
+    fn cancelled(&self) -> bool {
+        interrupt::requested()
+    }
+}
+
+impl barrow_importers::Progress for Meter {
+    fn begin(&self, phase: &str, total: u64, unit: &'static str) {
+        self.begin_phase(phase, total, unit);
+    }
+
+    fn advance(&self, steps: u64) {
+        self.add(steps);
+    }
+
+    fn cancelled(&self) -> bool {
+        interrupt::requested()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_tells_phase_rate_and_time_left() {
+        let second = Duration::from_millis(375);
+        let text = line("decoding references", 45_000_000, 69_000_000, "references", second);
+        assert_eq!(text, "decoding references: 45 M of 69 M, 120 M/s, 0.2 s left");
+        let text = line("importing", 1000, 0, "bytes", Duration::from_secs(1));
+        assert_eq!(text, "importing: 1000 bytes, 1000/s");
+    }
+}

@@ -1,0 +1,244 @@
+//! A session: one recording, the selected snapshot, settings, and what the last answer left behind.
+
+use std::path::PathBuf;
+use std::rc::Rc;
+
+use barrow_analyzer::{ObjectId, Recording, SnapshotId, object_at_address};
+
+use crate::args::{Flags, Format, SnapshotName};
+use crate::commands::More;
+use crate::error::ReplError;
+use crate::object_name::{ObjectName, Which};
+use crate::progress::Meter;
+use crate::selection;
+
+/// Rows of a page, unless told.
+const PAGE_ROWS: usize = 15;
+
+/// What a question may use and change.
+pub(crate) struct Session {
+    /// The recording that is open.
+    file: Option<OpenFile>,
+    /// The snapshot that was selected.
+    pub(crate) selected: SnapshotName,
+    /// How answers are made and printed.
+    pub(crate) settings: Settings,
+    /// Where `more` goes on.
+    pub(crate) more: Option<More>,
+    /// The objects in the rows of the last table; `%1` is the first.
+    pub(crate) listed: Vec<(SnapshotId, ObjectId)>,
+    /// The lines typed so far.
+    pub(crate) history: Vec<String>,
+    /// `exit` was typed.
+    pub(crate) ended: bool,
+    /// Answers come in pages: there is somebody to type `more`.
+    pub(crate) paged: bool,
+}
+
+/// A recording and how it came to be open.
+pub(crate) struct OpenFile {
+    /// As it was named on the command line.
+    pub(crate) name: String,
+    /// The recording.
+    pub(crate) recording: Rc<Recording>,
+    /// What was lost, in the recording or in the dump it was imported from.
+    pub(crate) damage: Option<String>,
+}
+
+/// How answers are made and printed.
+#[derive(Debug, Clone)]
+pub(crate) struct Settings {
+    /// How answers are printed.
+    pub(crate) format: Format,
+    /// Rows of a page.
+    pub(crate) rows: usize,
+    /// How many threads may work; `None`: as many as there are cores.
+    pub(crate) threads: Option<usize>,
+    /// How much memory may be used.
+    pub(crate) max_memory: Option<u64>,
+    /// Whether headings on a terminal are bold.
+    pub(crate) colour: bool,
+    /// No progress.
+    pub(crate) quiet: bool,
+}
+
+impl Session {
+    /// A session with nothing open.
+    pub(crate) fn new(flags: &Flags) -> Result<Self, ReplError> {
+        let settings = Settings {
+            format: flags.format.unwrap_or_default(),
+            rows: PAGE_ROWS,
+            threads: None,
+            max_memory: flags.max_memory,
+            colour: !flags.no_color && std::env::var_os("NO_COLOR").is_none(),
+            quiet: flags.quiet,
+        };
+        let mut session = Session {
+            file: None,
+            selected: flags.snapshot.unwrap_or(SnapshotName::Last),
+            settings,
+            more: None,
+            listed: Vec::new(),
+            history: Vec::new(),
+            ended: false,
+            paged: false,
+        };
+        flags.threads.map_or(Ok(()), |threads| session.bound_threads(threads))?;
+        Ok(session)
+    }
+
+    /// Makes `file` what questions are about.
+    pub(crate) fn open(&mut self, file: OpenFile) {
+        self.file = Some(file);
+    }
+
+    /// The open file, if one is open.
+    pub(crate) fn file(&self) -> Option<&OpenFile> {
+        self.file.as_ref()
+    }
+
+    /// The open recording.
+    ///
+    /// # Errors
+    /// A usage error if none is open.
+    pub(crate) fn recording(&self) -> Result<Rc<Recording>, ReplError> {
+        let file = self.file.as_ref().ok_or_else(|| ReplError::usage("no recording is open; type barrow FILE"))?;
+        Ok(Rc::clone(&file.recording))
+    }
+
+    /// The snapshot that questions are about.
+    ///
+    /// # Errors
+    /// A usage error if the recording does not hold it.
+    pub(crate) fn snapshot(&self) -> Result<SnapshotId, ReplError> {
+        selection::one(self.selected, &self.snapshots()?)
+    }
+
+    /// The snapshots of the open recording.
+    ///
+    /// # Errors
+    /// A usage error if none is open.
+    pub(crate) fn snapshots(&self) -> Result<Vec<SnapshotId>, ReplError> {
+        Ok(self.recording()?.snapshot_ids().collect())
+    }
+
+    /// Rows of the first page of a full table: all of them where nobody can type `more`.
+    pub(crate) fn page_rows(&self) -> usize {
+        if self.paged && self.settings.format == Format::Table { self.settings.rows } else { usize::MAX }
+    }
+
+    /// A clock for a question that may take long.
+    pub(crate) fn meter(&self) -> Meter {
+        Meter::new(self.settings.quiet)
+    }
+
+    /// Bounds the threads of the analyzer. Possible once, before it has started them.
+    ///
+    /// # Errors
+    /// A usage error if they run already.
+    pub(crate) fn bound_threads(&mut self, threads: usize) -> Result<(), ReplError> {
+        if threads == 0 {
+            return Err(ReplError::usage("at least one thread has to work"));
+        }
+        if self.settings.threads == Some(threads) {
+            return Ok(());
+        }
+        rayon::ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .build_global()
+            .map_err(|_| ReplError::usage("the threads run already; start again with `barrow --threads N`"))?;
+        self.settings.threads = Some(threads);
+        Ok(())
+    }
+
+    /// Looks up an object.
+    ///
+    /// # Errors
+    /// A usage error if there is none of that name.
+    pub(crate) fn object(&self, name: &str) -> Result<(SnapshotId, ObjectId), ReplError> {
+        let ObjectName { snapshot, which } = name.parse()?;
+        let recording = self.recording()?;
+        let snapshot = match snapshot {
+            Some(number) => selection::one(SnapshotName::Number(number), &self.snapshots()?)?,
+            None => self.snapshot()?,
+        };
+        match which {
+            Which::Id(object) => self.checked(snapshot, object),
+            Which::Row(row) => self.row(row),
+            Which::Address(address) => {
+                let found = object_at_address(&recording, snapshot, address, &self.meter())?;
+                let object = found.ok_or_else(|| {
+                    ReplError::usage(format!("no object of snapshot {snapshot} lived at {address:#x}"))
+                })?;
+                Ok((snapshot, object))
+            }
+        }
+    }
+
+    fn checked(&self, snapshot: SnapshotId, object: ObjectId) -> Result<(SnapshotId, ObjectId), ReplError> {
+        let objects = self.recording()?.snapshot(snapshot)?.totals.objects;
+        if u64::from(object.0) < objects {
+            return Ok((snapshot, object));
+        }
+        Err(ReplError::usage(match objects.checked_sub(1) {
+            Some(last) => format!("there is no object @{object}; snapshot {snapshot} holds @0 to @{last}"),
+            None => format!("there is no object @{object}; snapshot {snapshot} is empty"),
+        }))
+    }
+
+    fn row(&self, row: usize) -> Result<(SnapshotId, ObjectId), ReplError> {
+        let found = row.checked_sub(1).and_then(|at| self.listed.get(at).copied());
+        found.ok_or_else(|| {
+            ReplError::usage(match self.listed.len() {
+                0 => format!("%{row}: the last table lists no objects; `find` and `show` list some"),
+                rows => format!("%{row}: the last table has the rows %1 to %{rows}"),
+            })
+        })
+    }
+}
+
+/// What a command was given.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Arguments {
+    /// The words behind the verb.
+    words: Vec<String>,
+    /// Whether the words still have their quotes: those of a shell have lost them.
+    quoted: bool,
+    /// `--verify`.
+    pub(crate) verify: bool,
+    /// `-o DST`.
+    pub(crate) output: Option<PathBuf>,
+    /// `--force`.
+    pub(crate) force: bool,
+    /// `--compression`.
+    pub(crate) compression: Option<barrow_writer::Compression>,
+}
+
+impl Arguments {
+    /// The words behind the verb, with the flags beside them.
+    pub(crate) fn new(words: &[String], quoted: bool, flags: &Flags) -> Self {
+        Arguments {
+            words: words.to_vec(),
+            quoted,
+            verify: flags.verify,
+            output: flags.output.clone(),
+            force: flags.force,
+            compression: flags.compression,
+        }
+    }
+
+    /// The words, without quotes.
+    pub(crate) fn words(&self) -> Vec<String> {
+        let plain = |word: &String| if self.quoted { crate::line::unquoted(word) } else { word.clone() };
+        self.words.iter().map(plain).collect()
+    }
+
+    /// The words from number `first` on as an expression, whose quotes mean something. Quotes around
+    /// the whole of it, as a shell needs them, are taken off.
+    pub(crate) fn expression(&self, first: usize) -> String {
+        match &self.words[first.min(self.words.len())..] {
+            [whole] if self.quoted && whole.starts_with('\'') => crate::line::unquoted(whole),
+            words => words.join(" "),
+        }
+    }
+}

@@ -1,0 +1,243 @@
+//! What the program promises to those who call it: exit codes, and where what is printed.
+
+mod program;
+
+use std::io::Read;
+use std::path::Path;
+use std::process::Stdio;
+
+use program::{finished, program, recording, run, testdata};
+
+fn temporary() -> tempfile::TempDir {
+    tempfile::tempdir().expect("there is a folder for temporary files")
+}
+
+fn shown(path: &Path) -> &str {
+    path.to_str().expect("the path is UTF-8")
+}
+
+/// The bundled recording without its last third.
+fn cut_recording(folder: &Path) -> std::path::PathBuf {
+    let whole = std::fs::read(recording()).expect("the bundled recording is there");
+    let path = folder.join("cut.barrow");
+    std::fs::write(&path, &whole[..whole.len() * 2 / 3]).unwrap();
+    path
+}
+
+#[test]
+fn nothing_to_do_is_a_usage_error_with_help() {
+    let run = run(&[]);
+    assert_eq!((run.code, run.stdout.as_str()), (2, ""));
+    assert!(run.stderr.contains("barrow VERB FILE"));
+}
+
+#[test]
+fn help_and_version_go_to_stdout() {
+    for words in [&["--help"][..], &["help"], &["help", "top"], &["top", "--help"], &["--version"]] {
+        let run = run(words);
+        assert_eq!((run.code, run.stderr.as_str()), (0, ""), "{words:?}");
+        assert!(!run.stdout.is_empty(), "{words:?}");
+    }
+}
+
+#[test]
+fn questions_that_are_not_understood_end_with_2() {
+    let recording = recording();
+    for (words, told) in [
+        (&["sumary", &recording][..], "did you mean `summary`?"),
+        (&["s", &recording], "may be snapshots, snapshot, summary"),
+        (&["top"], "which file?"),
+        (&["more"], "at the prompt"),
+        (&["top", &recording, "widgets"], "is no kind of this recording"),
+        (&["top", &recording, "--verify"], "does not take `--verify`"),
+        (&["summary", &recording, "99"], "there is no snapshot 99; this recording holds 0 to 2"),
+        (&["info", &recording, "4000000000"], "there is no object @4000000000"),
+        (&["info", &recording, "%1"], "lists no objects"),
+        (&["find", &recording, "objects", "colour = 1"], "^"),
+        (&["summary", &recording, "--format", "xml"], "--format"),
+        (&[&recording, "summary"], "barrow VERB"),
+        (&["import", &recording], "-o DST"),
+    ] {
+        let run = run(words);
+        assert_eq!((run.code, run.stdout.as_str()), (2, ""), "{words:?}: {}", run.stderr);
+        assert!(run.stderr.starts_with("barrow: ") && run.stderr.contains(told), "{words:?}: {}", run.stderr);
+    }
+}
+
+#[test]
+fn files_that_cannot_be_read_end_with_3() {
+    let folder = temporary();
+    let text = folder.path().join("text");
+    std::fs::write(&text, "neither a recording nor a dump").unwrap();
+    let missing = folder.path().join("missing.barrow");
+    for words in [&["summary", shown(&missing)][..], &[shown(&missing)], &["summary", shown(folder.path())]] {
+        let run = run(words);
+        assert_eq!((run.code, run.stdout.as_str()), (3, ""), "{words:?}: {}", run.stderr);
+    }
+    let run = run(&["summary", shown(&text)]);
+    assert_eq!((run.code, run.stdout.as_str()), (3, ""));
+    assert!(run.stderr.contains("barrow reads its own recordings"), "{}", run.stderr);
+}
+
+#[test]
+fn a_cut_recording_is_answered_with_4() {
+    let folder = temporary();
+    let cut = cut_recording(folder.path());
+    let run = run(&["summary", shown(&cut), "all", "--format", "json"]);
+    assert_eq!(run.code, 4, "{}", run.stderr);
+    assert!(run.stderr.starts_with("barrow: ") && run.stderr.lines().count() == 1, "{}", run.stderr);
+    let answer: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
+    assert!(answer["damage"].is_string());
+    assert!(answer["snapshots"].as_array().unwrap().len() < 3);
+}
+
+#[test]
+fn verify_of_a_cut_recording_ends_with_1_and_repair_saves_it() {
+    let folder = temporary();
+    let cut = cut_recording(folder.path());
+    assert_eq!(run(&["verify", shown(&cut)]).code, 1);
+    let whole = folder.path().join("whole.barrow");
+    let repair = ["repair", shown(&cut), "-o", shown(&whole)];
+    assert_eq!(run(&repair).code, 4);
+    assert_eq!(run(&["verify", shown(&whole)]).code, 0);
+    let again = run(&repair);
+    assert!(again.code == 2 && again.stderr.contains("--force"), "{}", again.stderr);
+    assert_eq!(run(&["verify", &recording()]).code, 0);
+}
+
+#[test]
+fn json_is_json_and_the_same_every_time() {
+    let words = ["summary", &recording(), "all", "--format", "json"];
+    let first = run(&words);
+    assert_eq!((first.code, first.stderr.as_str()), (0, ""));
+    assert_eq!(run(&words).stdout, first.stdout);
+    let answer: serde_json::Value = serde_json::from_str(&first.stdout).unwrap();
+    assert_eq!(answer["schema_version"], 1);
+    let snapshots = answer["snapshots"].as_array().unwrap();
+    assert_eq!(snapshots.len(), 3);
+    for (number, snapshot) in snapshots.iter().enumerate() {
+        assert_eq!(snapshot["snapshot"], number);
+        assert_eq!(snapshot["exactness"], "exact");
+        for key in ["objects", "heap_bytes"] {
+            let kinds = snapshot["kinds"].as_object().unwrap().values();
+            let sum: u64 = kinds.map(|kind| kind[key].as_u64().unwrap()).sum();
+            assert_eq!(snapshot[key].as_u64(), Some(sum), "{key} of the kinds of snapshot {number}");
+        }
+    }
+}
+
+#[test]
+fn every_answer_is_json_if_asked() {
+    let recording = recording();
+    for words in [
+        &["snapshots", &recording][..],
+        &["snapshot", &recording, "1"],
+        &["top", &recording, "3", "types"],
+        &["histogram", &recording, "by", "kind"],
+        &["find", &recording, "3", "all", "size > 16"],
+        &["count", &recording, "all", "size > 16"],
+        &["info", &recording],
+        &["info", &recording, "0"],
+        &["show", &recording, "0"],
+        &["verify", &recording],
+        &["help"],
+    ] {
+        let run = run(&[words, &["--format", "json"]].concat());
+        assert_eq!(run.code, 0, "{words:?}: {}", run.stderr);
+        let answer: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
+        assert_eq!(answer["schema_version"], 1, "{words:?}");
+    }
+}
+
+#[test]
+fn one_verified_summary_equals_the_statistics() {
+    let totals = |run: program::Run| {
+        let mut answer: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
+        for snapshot in answer["snapshots"].as_array_mut().unwrap() {
+            snapshot["source"].take();
+        }
+        answer
+    };
+    let words = ["summary", &recording(), "all", "--format", "json"];
+    assert_eq!(totals(run(&words)), totals(run(&[&words[..], &["--verify"]].concat())));
+}
+
+#[test]
+fn a_dump_is_imported_once_and_its_loss_told_every_time() {
+    let folder = temporary();
+    let dump = testdata("foreign/moarvm-3-cut.mvmheap");
+    let ask = || finished(program(folder.path()).args(["summary", shown(&dump), "all"]).output().unwrap());
+    let cached = || {
+        let files = std::fs::read_dir(folder.path().join("cache")).unwrap().map(|entry| entry.unwrap());
+        let mut files: Vec<_> =
+            files.map(|file| (file.file_name(), file.metadata().unwrap().modified().unwrap())).collect();
+        files.sort();
+        files
+    };
+    let first = ask();
+    assert_eq!(first.code, 4, "{}", first.stderr);
+    let files = cached();
+    assert_eq!(files.len(), 2, "a recording, and what was lost: {files:?}");
+    let second = ask();
+    assert_eq!((second.code, second.stdout, second.stderr), (4, first.stdout, first.stderr));
+    assert_eq!(cached(), files);
+}
+
+#[test]
+fn import_writes_a_recording_and_replaces_none() {
+    let folder = temporary();
+    let dump = testdata("foreign/moarvm-3-cut.mvmheap");
+    let imported = folder.path().join("imported.barrow");
+    let words = ["import", shown(&dump), "-o", shown(&imported), "--compression", "lz4"];
+    let first = run(&words);
+    assert_eq!(first.code, 4, "{}", first.stderr);
+    assert_eq!(run(&["verify", shown(&imported)]).code, 0);
+    assert!(run(&words).stderr.contains("--force"));
+    assert_eq!(run(&[&words[..], &["--force"]].concat()).code, 4);
+    assert_eq!(run(&["import", &recording(), "-o", shown(&imported), "--force"]).code, 3);
+}
+
+#[test]
+fn lines_stop_at_the_first_that_is_not_understood() {
+    let recording = recording();
+    let run = run(&[&recording, "-e", "snapshot 0", "-e", "frobnicate", "-e", "snapshots"]);
+    assert_eq!(run.code, 2);
+    assert!(run.stdout.contains("snapshot") && !run.stdout.contains("blocks"), "{}", run.stdout);
+}
+
+#[test]
+fn lines_come_from_a_script_or_from_stdin() {
+    let folder = temporary();
+    let script = folder.path().join("script");
+    std::fs::write(&script, "# a comment\n\nsnapshot 1\nexit\nfrobnicate\n").unwrap();
+    let recording = recording();
+    let from_script = run(&[&recording, "-f", shown(&script)]);
+    assert_eq!((from_script.code, from_script.stderr.as_str()), (0, ""));
+    let stdin = std::fs::File::open(&script).unwrap();
+    let from_stdin = finished(program(folder.path()).arg(&recording).stdin(stdin).output().unwrap());
+    assert_eq!((from_stdin.code, from_stdin.stdout), (0, from_script.stdout));
+}
+
+#[test]
+fn answers_go_to_files_and_commands() {
+    let folder = temporary();
+    let file = folder.path().join("kinds.csv");
+    let recording = recording();
+    let redirected = format!("histogram by kind --format csv > {}", shown(&file));
+    let run = run(&[&recording, "-e", &redirected, "-e", "histogram --format csv | head -1"]);
+    assert_eq!((run.code, run.stderr.as_str()), (0, ""));
+    assert_eq!(run.stdout, "type,kind,layout,objects,shallow_bytes,unmanaged_bytes\r\n");
+    assert!(std::fs::read_to_string(file).unwrap().starts_with("kind,objects,shallow_bytes,unmanaged_bytes\r\n"));
+}
+
+#[test]
+fn nobody_listening_ends_quietly_with_0() {
+    let folder = temporary();
+    let mut program = program(folder.path());
+    program.args(["histogram", &recording(), "--format", "csv"]).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = program.spawn().unwrap();
+    drop(child.stdout.take());
+    let mut stderr = String::new();
+    child.stderr.take().unwrap().read_to_string(&mut stderr).unwrap();
+    assert_eq!((child.wait().unwrap().code(), stderr.as_str()), (Some(0), ""));
+}

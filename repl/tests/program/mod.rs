@@ -1,0 +1,54 @@
+//! The program under test, the bundled recording, and files that are compared or blessed.
+#![allow(dead_code, reason = "each test uses its part")]
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+/// What a run of the program did.
+pub(crate) struct Run {
+    pub(crate) code: i32,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+/// A file of `testdata/`.
+pub(crate) fn testdata(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../testdata").join(name)
+}
+
+/// The bundled recording: three snapshots of a Raku process.
+pub(crate) fn recording() -> String {
+    testdata("raku.barrow").display().to_string()
+}
+
+/// The program with a cache of its own and nobody's history.
+pub(crate) fn program(folder: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_barrow"));
+    command.env("BARROW_CACHE", folder.join("cache")).env("XDG_STATE_HOME", folder).stdin(Stdio::null());
+    command
+}
+
+/// Runs the program with these words.
+pub(crate) fn run(words: &[&str]) -> Run {
+    let folder = tempfile::tempdir().expect("there is a folder for temporary files");
+    finished(program(folder.path()).args(words).output().expect("the program starts"))
+}
+
+/// What came of a run.
+pub(crate) fn finished(output: Output) -> Run {
+    Run {
+        code: output.status.code().expect("no signal ended the program"),
+        stdout: String::from_utf8(output.stdout).expect("answers are UTF-8"),
+        stderr: String::from_utf8(output.stderr).expect("errors are UTF-8"),
+    }
+}
+
+/// Compares with the file at `path`; `BLESS=1` writes it instead.
+pub(crate) fn compare(path: &Path, text: &str) {
+    if std::env::var_os("BLESS").is_some() {
+        std::fs::write(path, text).expect("the expected text can be written");
+        return;
+    }
+    let expected = std::fs::read_to_string(path).unwrap_or_default();
+    assert!(expected == text, "{} differs; BLESS=1 rewrites it\n--- now:\n{text}", path.display());
+}
