@@ -15,7 +15,7 @@ use crate::recording::Recording;
 pub struct Found {
     /// The objects, by id.
     pub objects: Vec<ObjectDetails>,
-    /// Where to look on; `None` if there is nothing more.
+    /// The next object that matches; `None` if there is none.
     pub next: Option<ObjectId>,
 }
 

@@ -1,6 +1,6 @@
 //! A block as it was announced: plain columns, filled by one shard, emptied by an encoder.
 
-use crate::shard::Object;
+use crate::object::Object;
 
 /// Objects and references in the order of their announcement.
 #[derive(Debug, Default)]

@@ -7,7 +7,7 @@
 //! ```
 
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
 use barrow_format::block::{BlockColumns, Encoder};
@@ -15,10 +15,11 @@ use barrow_format::codec::Compression;
 use barrow_format::frame::{SectionType, encode_frame};
 
 use crate::announced::Announced;
+use crate::collected::{Collected, Encoded};
 use crate::error::{Result, WriterError};
+use crate::options::Options;
 use crate::shapes::Shaper;
-use crate::snapshot::{Collected, Encoded};
-use crate::writer::Shared;
+use crate::shared::{Shared, lock};
 
 /// Encoding takes about this many times the memory of what was announced: the columns, their varints
 /// and their compressed bytes.
@@ -26,21 +27,79 @@ const COST_FACTOR: usize = 2;
 /// Emptied blocks that are kept for reuse.
 const SPARES: usize = 4;
 
-type Job = (Arc<Collected>, Announced);
-
 /// The pool of encoding threads, and the gate that bounds what waits for them.
 #[derive(Debug)]
 pub(crate) struct Encoders {
+    shared: Arc<Shared>,
     compression: Compression,
-    /// Bytes that blocks in the queue and in encoding may take.
-    budget_bytes: usize,
+    /// Where jobs go; `None` where announcing threads encode, and at the end.
     jobs: Mutex<Option<Sender<Job>>>,
     threads: Mutex<Vec<JoinHandle<()>>>,
     /// Encoders that announcing threads use where there are no others.
     own: Mutex<Vec<Bench>>,
-    waiting: Mutex<usize>,
-    drained: Condvar,
-    spares: Mutex<Vec<Announced>>,
+    gate: Arc<Gate>,
+    spares: Arc<Mutex<Vec<Announced>>>,
+}
+
+/// Counts the bytes of blocks that wait or are being encoded, and makes announcing threads wait
+/// when they reach the budget.
+#[derive(Debug)]
+struct Gate {
+    budget_bytes: usize,
+    taken_bytes: Mutex<usize>,
+    changed: Condvar,
+}
+
+impl Gate {
+    /// Waits until there is room. A block larger than the budget goes through alone.
+    fn enter(self: &Arc<Self>, bytes: usize) -> Pass {
+        let mut taken = lock(&self.taken_bytes);
+        while *taken > 0 && *taken + bytes > self.budget_bytes {
+            taken = self.changed.wait(taken).unwrap_or_else(PoisonError::into_inner);
+        }
+        *taken += bytes;
+        Pass { gate: Arc::clone(self), bytes }
+    }
+
+    fn wait_until_empty(&self) {
+        let mut taken = lock(&self.taken_bytes);
+        while *taken > 0 {
+            taken = self.changed.wait(taken).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+}
+
+/// The room that one block takes, given back when it is dropped, even by a panic.
+#[derive(Debug)]
+struct Pass {
+    gate: Arc<Gate>,
+    bytes: usize,
+}
+
+impl Drop for Pass {
+    fn drop(&mut self) {
+        *lock(&self.gate.taken_bytes) -= self.bytes;
+        self.gate.changed.notify_all();
+    }
+}
+
+/// A block on its way to an encoder. If it is dropped before it was encoded, because an encoder
+/// panicked, its snapshot cannot be committed.
+#[derive(Debug)]
+struct Job {
+    collected: Arc<Collected>,
+    block: Announced,
+    is_done: bool,
+    /// Last, so that whoever waits at the gate finds the failure noted.
+    _pass: Pass,
+}
+
+impl Drop for Job {
+    fn drop(&mut self) {
+        if !self.is_done {
+            self.collected.fail(WriterError::Broken);
+        }
+    }
 }
 
 /// What one encoder works with.
@@ -61,6 +120,20 @@ impl Bench {
         Ok(Bench { encoder: Encoder::new(compression)?, shaper: Shaper::default(), columns: BlockColumns::default() })
     }
 
+    /// Encodes a block unless its snapshot has failed already, and keeps its memory for the next.
+    fn work(&mut self, shared: &Shared, spares: &Mutex<Vec<Announced>>, mut job: Job) {
+        if !job.collected.has_failed()
+            && let Err(error) = self.encode(shared, &Arc::clone(&job.collected), &mut job.block)
+        {
+            job.collected.fail(error);
+        }
+        job.is_done = true;
+        let mut spares = lock(spares);
+        if spares.len() < SPARES {
+            spares.push(std::mem::take(&mut job.block));
+        }
+    }
+
     /// Encodes one block and appends its frame.
     fn encode(&mut self, shared: &Shared, collected: &Collected, block: &mut Announced) -> Result<()> {
         self.shaper.shape(block, &shared.shapes, &shared.counts, &mut self.columns)?;
@@ -77,43 +150,42 @@ impl Bench {
 }
 
 impl Encoders {
-    pub(crate) fn new(compression: Compression, budget_bytes: usize) -> Result<Self> {
-        Ok(Encoders {
-            compression,
-            budget_bytes,
+    /// Starts the threads; they live until [`Encoders::stop`].
+    pub(crate) fn start(shared: &Arc<Shared>, options: &Options) -> Result<Arc<Self>> {
+        let gate =
+            Gate { budget_bytes: options.memory_budget_bytes / 2, taken_bytes: Mutex::new(0), changed: Condvar::new() };
+        let encoders = Arc::new(Encoders {
+            shared: Arc::clone(shared),
+            compression: options.compression,
             jobs: Mutex::new(None),
             threads: Mutex::new(Vec::new()),
+            own: Mutex::new(Vec::new()),
+            gate: Arc::new(gate),
+            spares: Arc::new(Mutex::new(Vec::new())),
+        });
+        if options.threads == 0 {
             // One is made at once, so that a bad compression level is found out now.
-            own: Mutex::new(vec![Bench::new(compression)?]),
-            waiting: Mutex::new(0),
-            drained: Condvar::new(),
-            spares: Mutex::new(Vec::new()),
-        })
-    }
-
-    /// Starts the threads; they live as long as the writer.
-    pub(crate) fn start(shared: &Arc<Shared>, threads: usize) -> Result<()> {
-        if threads == 0 {
-            return Ok(());
+            lock(&encoders.own).push(Bench::new(options.compression)?);
+            return Ok(encoders);
         }
         let (sender, receiver) = channel::<Job>();
         let receiver = Arc::new(Mutex::new(receiver));
-        *lock(&shared.encoders.jobs) = Some(sender);
-        for number in 0..threads {
-            let (weak, receiver) = (Arc::downgrade(shared), Arc::clone(&receiver));
-            let mut bench = Bench::new(shared.encoders.compression)?;
+        for number in 0..options.threads {
+            let (shared, receiver) = (Arc::clone(shared), Arc::clone(&receiver));
+            let spares = Arc::clone(&encoders.spares);
+            let mut bench = Bench::new(options.compression)?;
             let thread = std::thread::Builder::new()
                 .name(format!("barrow-encoder-{number}"))
                 .spawn(move || {
-                    while let Some((collected, block)) = next_job(&receiver) {
-                        let Some(shared) = weak.upgrade() else { break };
-                        shared.encoders.work(&mut bench, &shared, &collected, block);
+                    while let Some(job) = next_job(&receiver) {
+                        bench.work(&shared, &spares, job);
                     }
                 })
                 .map_err(WriterError::io("start an encoder thread"))?;
-            lock(&shared.encoders.threads).push(thread);
+            lock(&encoders.threads).push(thread);
         }
-        Ok(())
+        *lock(&encoders.jobs) = Some(sender);
+        Ok(encoders)
     }
 
     /// An empty block, if possible one whose memory was used before.
@@ -122,62 +194,33 @@ impl Encoders {
     }
 
     /// Hands a block to the encoders; waits while they have as much as the budget allows.
-    pub(crate) fn submit(&self, shared: &Arc<Shared>, collected: &Arc<Collected>, block: Announced) -> Result<()> {
-        let mut block = block;
+    pub(crate) fn submit(&self, collected: &Arc<Collected>, mut block: Announced) -> Result<()> {
         block.sequence = collected.next_sequence();
-        let cost = cost(&block);
         let jobs = lock(&self.jobs).clone();
-        self.enter(cost);
-        let Some(jobs) = jobs else {
-            let bench = lock(&self.own).pop();
-            let mut bench = match bench {
-                Some(bench) => bench,
-                None => Bench::new(self.compression)?,
-            };
-            self.work(&mut bench, shared, collected, block);
-            lock(&self.own).push(bench);
+        let pass = self.gate.enter(cost(&block));
+        let job = Job { collected: Arc::clone(collected), block, is_done: false, _pass: pass };
+        if let Some(jobs) = jobs {
+            // If all encoders are gone, the job fails its snapshot as it is dropped.
+            drop(jobs.send(job));
             return collected.check();
-        };
-        jobs.send((Arc::clone(collected), block)).map_err(|_| WriterError::Broken)
-    }
-
-    fn work(&self, bench: &mut Bench, shared: &Shared, collected: &Collected, mut block: Announced) {
-        let cost = cost(&block);
-        if collected.check().is_ok()
-            && let Err(error) = bench.encode(shared, collected, &mut block)
-        {
-            collected.fail(error);
         }
-        let mut spares = lock(&self.spares);
-        if spares.len() < SPARES {
-            spares.push(block);
-        }
-        drop(spares);
-        *lock(&self.waiting) -= cost;
-        self.drained.notify_all();
-    }
-
-    fn enter(&self, cost: usize) {
-        let mut waiting = lock(&self.waiting);
-        while *waiting > 0 && *waiting + cost > self.budget_bytes {
-            waiting = self.drained.wait(waiting).unwrap_or_else(PoisonError::into_inner);
-        }
-        *waiting += cost;
+        let bench = lock(&self.own).pop();
+        let mut bench = bench.map_or_else(|| Bench::new(self.compression), Ok)?;
+        bench.work(&self.shared, &self.spares, job);
+        lock(&self.own).push(bench);
+        collected.check()
     }
 
     /// Waits until no block is queued or being encoded.
     pub(crate) fn drain(&self) {
-        let mut waiting = lock(&self.waiting);
-        while *waiting > 0 {
-            waiting = self.drained.wait(waiting).unwrap_or_else(PoisonError::into_inner);
-        }
+        self.gate.wait_until_empty();
     }
 
     /// Ends the threads.
     pub(crate) fn stop(&self) {
         lock(&self.jobs).take();
         for thread in lock(&self.threads).drain(..) {
-            // A panic of an encoder was a bug and has been printed; nothing it did was committed.
+            // A panic of an encoder was a bug and has been printed; what it did was not committed.
             let _ = thread.join();
         }
     }
@@ -190,10 +233,4 @@ fn next_job(receiver: &Mutex<Receiver<Job>>) -> Option<Job> {
 fn cost(block: &Announced) -> usize {
     // What was announced may have been swapped out for its columns: the larger part stays.
     COST_FACTOR * (24 * block.types.len() + 12 * block.labels.len())
-}
-
-pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // A thread that panicked while holding a lock left whole values behind: each critical section
-    // ends with its value consistent.
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

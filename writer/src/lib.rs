@@ -41,16 +41,19 @@
 //!
 //! Reading order: [`Writer`], [`Snapshot`], [`Shard`]; then `announced` (a block as it was told),
 //! `shapes` (what objects of a type have in common), `encoders` (threads and the memory bound),
-//! `tables` and `sink` (what is shared, and the end of the file).
+//! `collected` (what they gather, and the commit); `shared` with `tables` and `sink` (the end of the file).
 
 #![forbid(unsafe_code)]
 
 mod announced;
+mod collected;
 mod encoders;
 mod error;
+mod object;
 mod options;
 mod shapes;
 mod shard;
+mod shared;
 mod sink;
 mod snapshot;
 mod tables;
@@ -61,7 +64,8 @@ pub use barrow_format::commit::Totals;
 pub use barrow_format::rows::{KindRole, Label, StrengthClass};
 pub use barrow_format::{KindId, ObjectId, SiteId, SnapshotId, StrengthId, StringId, TypeId};
 pub use error::{Result, WriterError};
+pub use object::Object;
 pub use options::{Options, Sync};
-pub use shard::{Object, Shard};
+pub use shard::Shard;
 pub use snapshot::{Snapshot, SnapshotInfo};
 pub use writer::{Finished, TypeDescription, Writer};

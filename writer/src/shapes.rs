@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::{PoisonError, RwLock};
 
 use barrow_format::block::{BlockColumns, ShapeForm};
+use barrow_format::codec::Compressor;
 use barrow_format::frame::NO_SNAPSHOT;
 use barrow_format::rows::{LabelCode, Shape, Tail};
 use barrow_format::{ShapeId, TypeId};
@@ -11,7 +12,7 @@ use barrow_format::{ShapeId, TypeId};
 use crate::announced::Announced;
 use crate::error::Result;
 use crate::sink::Sink;
-use crate::tables::{Counts, Pending, Tables, declare_shape};
+use crate::tables::{Counts, Pending, declare};
 
 /// Shapes that one type may have. Objects that fit none of them share a shape whose labels are stored
 /// with each object: such a type is a dictionary.
@@ -54,9 +55,9 @@ impl ShapeTable {
     }
 
     /// Writes the shapes that are not in the file yet.
-    pub(crate) fn flush(&self, sink: &mut Sink, tables: &mut Tables) -> Result<()> {
+    pub(crate) fn flush(&self, sink: &mut Sink, compressor: &mut Compressor) -> Result<()> {
         let mut known = self.inner.write().unwrap_or_else(PoisonError::into_inner);
-        known.pending.flush::<Shape>(NO_SNAPSHOT, sink, tables.compressor()).map(drop)
+        known.pending.flush::<Shape>(NO_SNAPSHOT, sink, compressor).map(drop)
     }
 
     pub(crate) fn is_full(&self) -> bool {
@@ -69,7 +70,7 @@ impl ShapeTable {
         if let Some(&id) = known.ids.get(&shape) {
             return Ok(id);
         }
-        let id = ShapeId(declare_shape(&mut known.pending, &shape, counts)?);
+        let id = ShapeId(declare(&mut known.pending, &shape, &counts.shapes)?);
         *known.of_type.entry(shape.type_id).or_default() += 1;
         known.shapes.push(shape.clone());
         known.ids.insert(shape, id);

@@ -4,43 +4,20 @@ use std::sync::Arc;
 
 use barrow_format::block::{MAX_OBJECTS, MAX_REFERENCES};
 use barrow_format::rows::{Label, LabelCode, Root};
-use barrow_format::{ObjectId, SiteId, StrengthId, StringId, TypeId};
+use barrow_format::{ObjectId, StrengthId, StringId, TypeId};
 
 use crate::announced::Announced;
+use crate::collected::Collected;
+use crate::encoders::Encoders;
 use crate::error::{Result, WriterError};
-use crate::snapshot::Collected;
+use crate::object::Object;
+use crate::shared::Shared;
 use crate::tables::Counts;
-use crate::writer::Shared;
 
 /// The largest number of an object.
 const MAX_OBJECT: u64 = u32::MAX as u64 - 1;
 /// A block is handed on when it has this many references, even in the middle of an object.
 const BLOCK_REFERENCES: usize = (MAX_REFERENCES / 4) as usize;
-
-/// What is announced of one object, apart from its number and its references.
-#[derive(Debug, Clone, Copy)]
-pub struct Object {
-    /// Its type.
-    pub type_id: TypeId,
-    /// Its own size on the managed heap, in bytes.
-    pub shallow_bytes: u64,
-    /// Memory outside the managed heap that it owns, in bytes.
-    pub unmanaged_bytes: u64,
-    /// Where it lives, if that is to be recorded. Not 0.
-    pub address: Option<u64>,
-    /// What names it across snapshots, if the runtime has such a thing. Not 0.
-    pub serial: Option<u64>,
-    /// Where it was allocated. Not 0.
-    pub site: Option<SiteId>,
-}
-
-impl Object {
-    /// An object of which only type and shallow size are known.
-    #[must_use]
-    pub fn new(type_id: TypeId, shallow_bytes: u64) -> Self {
-        Object { type_id, shallow_bytes, unmanaged_bytes: 0, address: None, serial: None, site: None }
-    }
-}
 
 /// Announces objects, their references and roots, from one thread. Made by
 /// [`Snapshot::shard`](crate::Snapshot::shard).
@@ -49,7 +26,8 @@ impl Object {
 /// elsewhere. Objects are best announced in runs of ascending numbers: each jump begins a new block.
 #[derive(Debug)]
 pub struct Shard<'s> {
-    shared: &'s Arc<Shared>,
+    shared: &'s Shared,
+    encoders: &'s Encoders,
     collected: &'s Arc<Collected>,
     block: Announced,
     /// The number that would continue the block.
@@ -60,10 +38,10 @@ pub struct Shard<'s> {
 }
 
 impl<'s> Shard<'s> {
-    pub(crate) fn new(shared: &'s Arc<Shared>, collected: &'s Arc<Collected>) -> Self {
+    pub(crate) fn new(shared: &'s Shared, encoders: &'s Encoders, collected: &'s Arc<Collected>) -> Self {
         collected.open_shard();
         let block = Announced::default();
-        Shard { shared, collected, block, next_object: 0, type_id: TypeId(0), finished: false }
+        Shard { shared, encoders, collected, block, next_object: 0, type_id: TypeId(0), finished: false }
     }
 
     /// Announces an object. `id` is its number in the snapshot: in the end the numbers of all shards
@@ -166,9 +144,8 @@ impl<'s> Shard<'s> {
             return Ok(());
         }
         self.block.end_object();
-        let empty = self.shared.encoders.spare();
-        let full = std::mem::replace(&mut self.block, empty);
-        self.shared.encoders.submit(self.shared, self.collected, full)
+        let full = std::mem::replace(&mut self.block, self.encoders.spare());
+        self.encoders.submit(self.collected, full)
     }
 }
 

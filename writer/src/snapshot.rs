@@ -1,22 +1,14 @@
-//! A snapshot that is being recorded, and what its shards and encoders have gathered so far.
+//! A snapshot that is being recorded.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
-use barrow_format::block::BlockColumns;
-use barrow_format::commit::{BlockEntry, Commit, Totals};
-use barrow_format::frame::SectionType;
-use barrow_format::index::IndexRow;
-use barrow_format::rows::{Root, TypeTotals};
-use barrow_format::{StringId, TypeId};
+use barrow_format::commit::Totals;
 
-use crate::announced::Announced;
-use crate::encoders::lock;
-use crate::error::{Result, WriterError};
-use crate::options::Sync;
+use crate::collected::{Collected, Description};
+use crate::encoders::Encoders;
+use crate::error::Result;
 use crate::shard::Shard;
-use crate::tables::Pending;
-use crate::writer::{Shared, Writer};
+use crate::shared::Shared;
 
 /// What is known of a snapshot apart from its objects.
 #[derive(Debug, Clone, Default)]
@@ -34,20 +26,21 @@ pub struct SnapshotInfo {
 /// A snapshot that is being recorded. Dropping it gives it up: the file keeps what was committed.
 #[derive(Debug)]
 pub struct Snapshot<'w> {
-    writer: &'w Writer,
+    shared: &'w Shared,
+    encoders: &'w Encoders,
     collected: Arc<Collected>,
     info: SnapshotInfo,
 }
 
 impl<'w> Snapshot<'w> {
-    pub(crate) fn new(writer: &'w Writer, number: u32, info: SnapshotInfo) -> Self {
-        Snapshot { writer, collected: Arc::new(Collected::new(number)), info }
+    pub(crate) fn new(shared: &'w Shared, encoders: &'w Encoders, number: u32, info: SnapshotInfo) -> Self {
+        Snapshot { shared, encoders, collected: Arc::new(Collected::new(number)), info }
     }
 
     /// A shard for the calling thread, or for any other. Several may announce at once.
     #[must_use]
     pub fn shard(&self) -> Shard<'_> {
-        Shard::new(self.writer.shared(), &self.collected)
+        Shard::new(self.shared, self.encoders, &self.collected)
     }
 
     /// Ends the snapshot: from now on it counts, whatever happens. Returns what it holds.
@@ -57,317 +50,33 @@ impl<'w> Snapshot<'w> {
     /// ([`WriterError::ObjectAnnouncedTwice`], [`WriterError::ObjectNeverAnnounced`],
     /// [`WriterError::ReferenceToUnannounced`], [`WriterError::RootToUnannounced`]); or that the file
     /// cannot be written. The snapshot is then given up.
+    ///
+    /// [`WriterError::ShardsOpen`]: crate::WriterError::ShardsOpen
+    /// [`WriterError::ShardAbandoned`]: crate::WriterError::ShardAbandoned
+    /// [`WriterError::ObjectAnnouncedTwice`]: crate::WriterError::ObjectAnnouncedTwice
+    /// [`WriterError::ObjectNeverAnnounced`]: crate::WriterError::ObjectNeverAnnounced
+    /// [`WriterError::ReferenceToUnannounced`]: crate::WriterError::ReferenceToUnannounced
+    /// [`WriterError::RootToUnannounced`]: crate::WriterError::RootToUnannounced
     pub fn commit(self) -> Result<Totals> {
-        let shared = self.writer.shared();
-        let open = self.collected.open_shards.load(Ordering::Acquire);
-        if open > 0 {
-            return Err(WriterError::ShardsOpen { count: open });
-        }
-        shared.encoders.drain();
+        self.collected.check_shards()?;
+        self.encoders.drain();
         self.collected.check()?;
-        if self.collected.abandoned.load(Ordering::Acquire) {
-            return Err(WriterError::ShardAbandoned);
-        }
-        let key_values = self.info.key_values.iter();
-        let key_values = key_values
-            .map(|(key, value)| Ok((self.writer.string(key)?, self.writer.string(value)?)))
-            .collect::<Result<Vec<_>>>()?;
-        let label = self.info.label.as_deref().map(|label| self.writer.string(label)).transpose()?;
-        let commit = self.collected.write(shared, &self.info, label, key_values)?;
-        self.writer.committed();
-        Ok(commit.totals)
+        let string = |text: &String| self.shared.string(text);
+        let pairs = self.info.key_values.iter();
+        let description = Description {
+            time_ns: self.info.time_ns,
+            gc_number: self.info.gc_number,
+            label: self.info.label.as_ref().map(string).transpose()?,
+            key_values: pairs.map(|(key, value)| Ok((string(key)?, string(value)?))).collect::<Result<_>>()?,
+        };
+        self.collected.write(self.shared, description)
     }
 }
 
 impl Drop for Snapshot<'_> {
     fn drop(&mut self) {
         // Blocks that are still queued belong to nobody; wait, so that the next snapshot starts clean.
-        self.writer.shared().encoders.drain();
-        self.writer.close_snapshot(self.collected.snapshot);
-    }
-}
-
-/// What an encoder tells of one block.
-#[derive(Debug)]
-pub(crate) struct Encoded {
-    totals: Vec<TypeTotals>,
-    objects: u32,
-    references: u32,
-    /// The highest target, and which object refers to it.
-    highest: Option<(u32, u32)>,
-}
-
-impl Encoded {
-    pub(crate) fn count(block: &Announced, columns: &BlockColumns) -> Self {
-        let mut by_place =
-            vec![TypeTotals { type_id: TypeId(0), objects: 0, heap_bytes: 0, unmanaged_bytes: 0 }; columns.forms.len()];
-        let sizes = block.shallow_bytes.iter().zip(&block.unmanaged_bytes);
-        for ((&place, &type_id), (&shallow, &unmanaged)) in columns.shapes.iter().zip(&block.types).zip(sizes) {
-            if let Some(totals) = by_place.get_mut(place as usize) {
-                totals.type_id = TypeId(type_id);
-                totals.objects += 1;
-                totals.heap_bytes = totals.heap_bytes.wrapping_add(shallow);
-                totals.unmanaged_bytes = totals.unmanaged_bytes.wrapping_add(unmanaged);
-            }
-        }
-        let highest = columns.targets.iter().copied().max();
-        let length = |length: usize| u32::try_from(length).unwrap_or(u32::MAX);
-        Encoded {
-            totals: by_place,
-            objects: length(columns.shapes.len()),
-            references: length(columns.targets.len()),
-            highest: highest.map(|target| (target, source_of(target, columns))),
-        }
-    }
-}
-
-/// The first object of the block that refers to `target`.
-fn source_of(target: u32, columns: &BlockColumns) -> u32 {
-    let position = columns.targets.iter().position(|&other| other == target).unwrap_or(0);
-    let mut end = 0;
-    let before = columns.counts.iter().take_while(|&&count| {
-        end += count as usize;
-        end <= position
-    });
-    columns.first_object + u32::try_from(before.count()).unwrap_or(0)
-}
-
-/// Where a written block belongs in the order of objects.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Place {
-    /// The first object not before the block.
-    start: u64,
-    /// A continuation goes before the block that begins at `start`.
-    begins: bool,
-    sequence: u64,
-}
-
-/// What all shards and encoders of one snapshot have gathered.
-#[derive(Debug)]
-pub(crate) struct Collected {
-    pub(crate) snapshot: u32,
-    sequence: AtomicU64,
-    open_shards: AtomicUsize,
-    abandoned: AtomicBool,
-    failed: AtomicBool,
-    error: Mutex<Option<WriterError>>,
-    gathered: Mutex<Gathered>,
-}
-
-#[derive(Debug, Default)]
-struct Gathered {
-    blocks: Vec<(Place, BlockEntry)>,
-    /// By type id.
-    totals: Vec<(u64, u64, u64)>,
-    highest: Option<(u32, u32)>,
-    roots: Vec<u64>,
-    root_count: u64,
-    highest_root: Option<u32>,
-    pending_roots: Option<Pending>,
-}
-
-impl std::fmt::Debug for Pending {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Pending").finish_non_exhaustive()
-    }
-}
-
-impl Collected {
-    fn new(snapshot: u32) -> Self {
-        Collected {
-            snapshot,
-            sequence: AtomicU64::new(0),
-            open_shards: AtomicUsize::new(0),
-            abandoned: AtomicBool::new(false),
-            failed: AtomicBool::new(false),
-            error: Mutex::new(None),
-            gathered: Mutex::new(Gathered::default()),
-        }
-    }
-
-    pub(crate) fn open_shard(&self) {
-        self.open_shards.fetch_add(1, Ordering::AcqRel);
-    }
-
-    pub(crate) fn close_shard(&self, finished: bool) {
-        if !finished {
-            self.abandoned.store(true, Ordering::Release);
-        }
-        self.open_shards.fetch_sub(1, Ordering::AcqRel);
-    }
-
-    /// Bytes that one shard's block may take now: half of the budget is divided among the open shards.
-    pub(crate) fn share_bytes(&self, shared: &Shared) -> usize {
-        // Relaxed: a stale number of shards only makes a block a little larger or smaller.
-        let shards = self.open_shards.load(Ordering::Relaxed).max(1);
-        (shared.memory_budget_bytes / 2 / shards).clamp(16 << 10, 8 << 20)
-    }
-
-    pub(crate) fn next_sequence(&self) -> u64 {
-        // Relaxed: only one shard's own order matters, and it submits from one thread.
-        self.sequence.fetch_add(1, Ordering::Relaxed)
-    }
-
-    /// Keeps the first error; the announcing threads meet it at their next block.
-    pub(crate) fn fail(&self, error: WriterError) {
-        lock(&self.error).get_or_insert(error);
-        self.failed.store(true, Ordering::Release);
-    }
-
-    /// Fails if an encoder failed: with its error the first time, then with [`WriterError::Broken`].
-    pub(crate) fn check(&self) -> Result<()> {
-        if self.failed.load(Ordering::Acquire) {
-            return Err(lock(&self.error).take().unwrap_or(WriterError::Broken));
-        }
-        Ok(())
-    }
-
-    /// Enters a block that has been appended to the file.
-    pub(crate) fn add(&self, encoded: Encoded, block: &Announced, offset: u64, length: u64) {
-        let first_object = block.first_object;
-        let place = Place {
-            start: u64::from(first_object) + u64::from(block.is_continuation),
-            begins: !block.is_continuation,
-            sequence: block.sequence,
-        };
-        let entry =
-            BlockEntry { offset, length, first_object, objects: encoded.objects, references: encoded.references };
-        let mut gathered = lock(&self.gathered);
-        gathered.blocks.push((place, entry));
-        gathered.highest = gathered.highest.max(encoded.highest);
-        for totals in encoded.totals.iter().filter(|totals| totals.objects > 0) {
-            let index = totals.type_id.index();
-            if gathered.totals.len() <= index {
-                gathered.totals.resize(index + 1, (0, 0, 0));
-            }
-            if let Some(sum) = gathered.totals.get_mut(index) {
-                sum.0 += totals.objects;
-                sum.1 = sum.1.wrapping_add(totals.heap_bytes);
-                sum.2 = sum.2.wrapping_add(totals.unmanaged_bytes);
-            }
-        }
-    }
-
-    pub(crate) fn root(&self, shared: &Shared, root: &Root) -> Result<()> {
-        let mut gathered = lock(&self.gathered);
-        gathered.highest_root = gathered.highest_root.max(Some(root.target.0));
-        gathered.root_count += 1;
-        let pending = gathered.pending_roots.get_or_insert_with(Pending::new);
-        pending.push(root)?;
-        if pending.is_full() {
-            self.flush_roots(&mut gathered, shared)?;
-        }
-        Ok(())
-    }
-
-    fn flush_roots(&self, gathered: &mut Gathered, shared: &Shared) -> Result<()> {
-        let Some(pending) = &mut gathered.pending_roots else { return Ok(()) };
-        let mut tables = lock(&shared.tables);
-        let offset = pending.flush::<Root>(self.snapshot, &mut lock(&shared.sink), tables.compressor())?;
-        gathered.roots.extend(offset);
-        Ok(())
-    }
-
-    /// Checks what was announced and writes all that ends a snapshot.
-    fn write(
-        &self,
-        shared: &Shared,
-        info: &SnapshotInfo,
-        label: Option<StringId>,
-        key_values: Vec<(StringId, StringId)>,
-    ) -> Result<Commit> {
-        let mut gathered = lock(&self.gathered);
-        let objects = gathered.tile()?;
-        gathered.check_targets(objects)?;
-        self.flush_roots(&mut gathered, shared)?;
-        let stats = gathered.write_stats(self.snapshot, shared)?;
-        shared.flush_tables()?;
-        let blocks: Vec<BlockEntry> = gathered.blocks.iter().map(|&(_, entry)| entry).collect();
-        let sum = |part: fn(&(u64, u64, u64)) -> u64| gathered.totals.iter().map(part).fold(0, u64::wrapping_add);
-        let commit = Commit {
-            snapshot: self.snapshot,
-            time_ns: info.time_ns,
-            gc_number: info.gc_number,
-            label,
-            key_values,
-            totals: Totals {
-                objects,
-                references: blocks.iter().map(|block| u64::from(block.references)).sum(),
-                roots: gathered.root_count,
-                heap_bytes: sum(|totals| totals.1),
-                unmanaged_bytes: sum(|totals| totals.2),
-            },
-            tables: shared.counts.snapshot(),
-            stats,
-            roots: std::mem::take(&mut gathered.roots),
-            blocks,
-            previous_offset: *lock(&shared.last_commit),
-        };
-        let mut sink = lock(&shared.sink);
-        if shared.sync == Sync::AtCommit {
-            sink.sync()?;
-        }
-        if let Some(row) = IndexRow::of_blocks(&commit) {
-            sink.enter(row);
-        }
-        let body = commit.encode();
-        let offset = sink.append_section(SectionType::COMMIT, self.snapshot, 1, &[], &body)?;
-        if shared.sync == Sync::AtCommit {
-            sink.sync()?;
-        }
-        *lock(&shared.last_commit) = Some(offset);
-        Ok(commit)
-    }
-}
-
-impl Gathered {
-    /// Puts the blocks in order and checks that they hold each object once. Returns how many.
-    fn tile(&mut self) -> Result<u64> {
-        self.blocks.sort_unstable_by_key(|&(place, _)| place);
-        let announced = self.blocks.iter().map(|(_, entry)| u64::from(entry.objects)).sum();
-        let mut next = 0;
-        for (place, entry) in self.blocks.iter().filter(|(place, _)| place.begins) {
-            if place.start < next {
-                return Err(WriterError::ObjectAnnouncedTwice { object: place.start });
-            }
-            if place.start > next {
-                return Err(WriterError::ObjectNeverAnnounced { object: next, announced });
-            }
-            next += u64::from(entry.objects);
-        }
-        Ok(next)
-    }
-
-    fn check_targets(&self, announced: u64) -> Result<()> {
-        if let Some((target, from)) = self.highest
-            && u64::from(target) >= announced
-        {
-            return Err(WriterError::ReferenceToUnannounced { from: from.into(), target: target.into(), announced });
-        }
-        match self.highest_root {
-            Some(target) if u64::from(target) >= announced => {
-                Err(WriterError::RootToUnannounced { target: target.into(), announced })
-            }
-            _ => Ok(()),
-        }
-    }
-
-    /// Writes the totals of every type. Returns the offsets of their frames.
-    fn write_stats(&self, snapshot: u32, shared: &Shared) -> Result<Vec<u64>> {
-        let mut offsets = Vec::new();
-        let mut pending = Pending::new();
-        let mut tables = lock(&shared.tables);
-        let mut sink = lock(&shared.sink);
-        for (type_id, &(objects, heap_bytes, unmanaged_bytes)) in (0..).map(TypeId).zip(&self.totals) {
-            if objects == 0 {
-                continue;
-            }
-            pending.push(&TypeTotals { type_id, objects, heap_bytes, unmanaged_bytes })?;
-            if pending.is_full() {
-                offsets.extend(pending.flush::<TypeTotals>(snapshot, &mut sink, tables.compressor())?);
-            }
-        }
-        offsets.extend(pending.flush::<TypeTotals>(snapshot, &mut sink, tables.compressor())?);
-        Ok(offsets)
+        self.encoders.drain();
+        self.shared.close_snapshot(self.collected.snapshot);
     }
 }

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use barrow_format::codec::{Compression, Compressor};
 use barrow_format::commit::TableCounts;
 use barrow_format::frame::NO_SNAPSHOT;
-use barrow_format::rows::{KeyValue, Kind, Row, Shape, Strength, StrengthClass, Text, Type, encode_raw_chunk};
+use barrow_format::rows::{KeyValue, Kind, Row, Strength, StrengthClass, Text, Type, encode_raw_chunk};
 use barrow_format::{KindId, StrengthId, StringId, TypeId};
 
 use crate::error::{Result, WriterError};
@@ -22,6 +22,7 @@ const MAX_TEXT_BYTES: usize = 1 << 20;
 const MAX_INTERNED_BYTES: usize = 16 << 20;
 
 /// The rows of one table that are not in the file yet.
+#[derive(Debug)]
 pub(crate) struct Pending {
     /// Rows in the file.
     first: u64,
@@ -168,14 +169,7 @@ impl Tables {
         self.facts.push(fact).map(drop)
     }
 
-    /// Writes full chunks, so that waiting rows never take much memory.
-    pub(crate) fn flush_full(&mut self, sink: &mut Sink) -> Result<()> {
-        if self.strings.is_full() || self.types.is_full() || self.facts.is_full() {
-            self.flush(sink)?;
-        }
-        Ok(())
-    }
-
+    /// Whether enough rows wait to be written, so that they never take much memory.
     pub(crate) fn is_full(&self) -> bool {
         self.strings.is_full() || self.types.is_full() || self.facts.is_full()
     }
@@ -198,13 +192,8 @@ impl Tables {
 }
 
 /// Numbers a row and publishes its number.
-fn declare<R: Row>(pending: &mut Pending, row: &R, count: &AtomicU32) -> Result<u32> {
+pub(crate) fn declare<R: Row>(pending: &mut Pending, row: &R, count: &AtomicU32) -> Result<u32> {
     let id = pending.push(row)?;
     count.store(id + 1, Ordering::Release);
     Ok(id)
-}
-
-/// A shape waits and is numbered like any row; kept here because it is the same mechanism.
-pub(crate) fn declare_shape(pending: &mut Pending, shape: &Shape, counts: &Counts) -> Result<u32> {
-    declare(pending, shape, &counts.shapes)
 }

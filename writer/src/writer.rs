@@ -1,10 +1,10 @@
-//! The writer itself: the file, the tables, the encoders, and one open snapshot at a time.
+//! The writer itself: how a recording begins, what is declared in it, how it ends.
 
 use std::fs::File;
 use std::hash::{BuildHasher, RandomState};
 use std::io::Write;
 use std::path::Path;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use barrow_format::frame::{NO_SNAPSHOT, SectionType};
@@ -13,42 +13,13 @@ use barrow_format::index::encode_index;
 use barrow_format::rows::{KeyValue, Kind, KindRole, Strength, StrengthClass, Type};
 use barrow_format::{KindId, StrengthId, StringId, TypeId};
 
-use crate::encoders::{Encoders, lock};
+use crate::encoders::Encoders;
 use crate::error::{Result, WriterError};
 use crate::options::{Options, Sync};
-use crate::shapes::ShapeTable;
+use crate::shared::{Shared, lock};
 use crate::sink::Sink;
 use crate::snapshot::{Snapshot, SnapshotInfo};
-use crate::tables::{Counts, Tables};
-
-/// What all threads of a writer share. Locks are taken in the order of the fields.
-pub(crate) struct Shared {
-    pub(crate) memory_budget_bytes: usize,
-    pub(crate) sync: Sync,
-    pub(crate) counts: Counts,
-    pub(crate) encoders: Encoders,
-    pub(crate) tables: Mutex<Tables>,
-    pub(crate) shapes: ShapeTable,
-    pub(crate) sink: Mutex<Sink>,
-    pub(crate) last_commit: Mutex<Option<u64>>,
-}
-
-impl std::fmt::Debug for Shared {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Shared").finish_non_exhaustive()
-    }
-}
-
-impl Shared {
-    /// Writes all rows of tables that are not in the file yet.
-    pub(crate) fn flush_tables(&self) -> Result<()> {
-        let mut tables = lock(&self.tables);
-        // Strings before shapes: a shape's names are then always in front of it.
-        let mut sink = lock(&self.sink);
-        tables.flush(&mut sink)?;
-        self.shapes.flush(&mut sink, &mut tables)
-    }
-}
+use crate::tables::Counts;
 
 /// Describes a type, when it is declared.
 #[derive(Debug, Clone, Copy)]
@@ -90,13 +61,7 @@ pub struct Finished {
 #[derive(Debug)]
 pub struct Writer {
     shared: Arc<Shared>,
-    state: Mutex<State>,
-}
-
-#[derive(Debug, Default)]
-struct State {
-    committed: u32,
-    is_open: bool,
+    encoders: Arc<Encoders>,
 }
 
 impl Writer {
@@ -121,20 +86,9 @@ impl Writer {
         let uuid = options.uuid.unwrap_or_else(random_uuid);
         let created_ns = options.created_ns.unwrap_or_else(now_ns);
         sink.append(&Header::new(uuid, created_ns).encode())?;
-        let counts = Counts::default();
-        let tables = Tables::new(options.compression, &counts)?;
-        let shared = Arc::new(Shared {
-            memory_budget_bytes: options.memory_budget_bytes,
-            sync: options.sync,
-            counts,
-            encoders: Encoders::new(options.compression, options.memory_budget_bytes / 2)?,
-            tables: Mutex::new(tables),
-            shapes: ShapeTable::new(),
-            sink: Mutex::new(sink),
-            last_commit: Mutex::new(None),
-        });
-        Encoders::start(&shared, options.threads)?;
-        Ok(Writer { shared, state: Mutex::new(State::default()) })
+        let shared = Arc::new(Shared::new(sink, options)?);
+        let encoders = Encoders::start(&shared, options)?;
+        Ok(Writer { shared, encoders })
     }
 
     /// The number of a string; the same text gives the same number again.
@@ -142,7 +96,7 @@ impl Writer {
     /// # Errors
     /// [`WriterError::OutOfRange`] for a string of more than 1 MiB; [`WriterError::Io`].
     pub fn string(&self, text: &str) -> Result<StringId> {
-        self.declare(|tables, counts| tables.string(text, counts))
+        self.shared.string(text)
     }
 
     /// Declares a kind of object, by its name in the singular.
@@ -150,7 +104,7 @@ impl Writer {
     /// # Errors
     /// [`WriterError::OutOfRange`], [`WriterError::Io`].
     pub fn kind(&self, name: &str, role: KindRole) -> Result<KindId> {
-        self.declare(|tables, counts| {
+        self.shared.declare(|tables, counts| {
             let name = tables.string(name, counts)?;
             tables.kind(&Kind { name, role }, counts)
         })
@@ -161,7 +115,7 @@ impl Writer {
     /// # Errors
     /// [`WriterError::OutOfRange`], [`WriterError::Io`].
     pub fn strength(&self, name: &str, class: StrengthClass) -> Result<StrengthId> {
-        self.declare(|tables, counts| {
+        self.shared.declare(|tables, counts| {
             let name = tables.string(name, counts)?;
             tables.strength(&Strength { name, class }, counts)
         })
@@ -177,7 +131,7 @@ impl Writer {
         if let Some(base) = description.base {
             Counts::check("base type", base.0, &self.shared.counts.types)?;
         }
-        self.declare(|tables, counts| {
+        self.shared.declare(|tables, counts| {
             let mut optional = |text: Option<&str>| text.map(|text| tables.string(text, counts)).transpose();
             let (layout, file) = (optional(description.layout)?, optional(description.file)?);
             let mut attributes = Vec::with_capacity(description.attributes.len());
@@ -202,19 +156,10 @@ impl Writer {
     /// # Errors
     /// [`WriterError::OutOfRange`], [`WriterError::Io`].
     pub fn fact(&self, key: &str, value: &str) -> Result<()> {
-        self.declare(|tables, counts| {
+        self.shared.declare(|tables, counts| {
             let fact = KeyValue { key: tables.string(key, counts)?, value: tables.string(value, counts)? };
             tables.fact(&fact)
         })
-    }
-
-    fn declare<T>(&self, row: impl FnOnce(&mut Tables, &Counts) -> Result<T>) -> Result<T> {
-        let mut tables = lock(&self.shared.tables);
-        let declared = row(&mut tables, &self.shared.counts)?;
-        if tables.is_full() {
-            tables.flush_full(&mut lock(&self.shared.sink))?;
-        }
-        Ok(declared)
     }
 
     /// Begins a snapshot.
@@ -222,33 +167,8 @@ impl Writer {
     /// # Errors
     /// [`WriterError::SnapshotOpen`] if one is being recorded.
     pub fn begin_snapshot(&self, info: SnapshotInfo) -> Result<Snapshot<'_>> {
-        let mut state = lock(&self.state);
-        if state.is_open {
-            return Err(WriterError::SnapshotOpen);
-        }
-        if state.committed == NO_SNAPSHOT {
-            let value = u64::from(state.committed);
-            return Err(WriterError::OutOfRange { what: "number of snapshots", value, limit: value - 1 });
-        }
-        state.is_open = true;
-        Ok(Snapshot::new(self, state.committed, info))
-    }
-
-    pub(crate) fn shared(&self) -> &Arc<Shared> {
-        &self.shared
-    }
-
-    pub(crate) fn committed(&self) {
-        lock(&self.state).committed += 1;
-    }
-
-    /// A snapshot has ended; if it was not committed, what it left in the index goes.
-    pub(crate) fn close_snapshot(&self, snapshot: u32) {
-        let mut state = lock(&self.state);
-        state.is_open = false;
-        if state.committed == snapshot {
-            lock(&self.shared.sink).forget(snapshot);
-        }
+        let number = self.shared.open_snapshot()?;
+        Ok(Snapshot::new(&self.shared, &self.encoders, number, info))
     }
 
     /// Writes the trailing index. Without it the recording is readable all the same, as after a crash.
@@ -256,7 +176,7 @@ impl Writer {
     /// # Errors
     /// [`WriterError::Io`], [`WriterError::Broken`].
     pub fn finish(self) -> Result<Finished> {
-        self.shared.encoders.stop();
+        self.encoders.stop();
         self.shared.flush_tables()?;
         let mut sink = lock(&self.shared.sink);
         let index_offset = sink.length();
@@ -265,13 +185,13 @@ impl Writer {
         let trailer = Trailer { index_offset, index_length: sink.length() - index_offset };
         sink.append(&trailer.encode())?;
         sink.sync_if(self.shared.sync == Sync::AtCommit)?;
-        Ok(Finished { snapshots: lock(&self.state).committed, bytes: sink.length() })
+        Ok(Finished { snapshots: self.shared.committed_snapshots(), bytes: sink.length() })
     }
 }
 
 impl Drop for Writer {
     fn drop(&mut self) {
-        self.shared.encoders.stop();
+        self.encoders.stop();
     }
 }
 

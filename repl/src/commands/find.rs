@@ -72,7 +72,7 @@ impl Question {
             answer = answer.note("no object matches");
         }
         if let Some(next) = found.next {
-            answer = answer.note(if session.paged { "… there may be more: `more`" } else { "… there may be more" });
+            answer = answer.note(if session.paged { "… more match: `more`" } else { "… more match" });
             self.from = next;
             session.more = Some(More::Find(self));
         }

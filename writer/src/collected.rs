@@ -1,0 +1,313 @@
+//! What the shards and encoders of one snapshot have gathered, and how it becomes a commit.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+
+use barrow_format::block::BlockColumns;
+use barrow_format::commit::{BlockEntry, Commit, Totals};
+use barrow_format::frame::SectionType;
+use barrow_format::index::IndexRow;
+use barrow_format::rows::{Root, TypeTotals};
+use barrow_format::{StringId, TypeId};
+
+use crate::announced::Announced;
+use crate::error::{Result, WriterError};
+use crate::options::Sync;
+use crate::shared::{Shared, lock};
+use crate::tables::Pending;
+
+/// What an encoder tells of one block.
+#[derive(Debug)]
+pub(crate) struct Encoded {
+    totals: Vec<TypeTotals>,
+    objects: u32,
+    references: u32,
+    /// The highest target, and which object refers to it.
+    highest: Option<(u32, u32)>,
+}
+
+impl Encoded {
+    pub(crate) fn count(block: &Announced, columns: &BlockColumns) -> Self {
+        let mut by_place =
+            vec![TypeTotals { type_id: TypeId(0), objects: 0, heap_bytes: 0, unmanaged_bytes: 0 }; columns.forms.len()];
+        let sizes = block.shallow_bytes.iter().zip(&block.unmanaged_bytes);
+        for ((&place, &type_id), (&shallow, &unmanaged)) in columns.shapes.iter().zip(&block.types).zip(sizes) {
+            if let Some(totals) = by_place.get_mut(place as usize) {
+                totals.type_id = TypeId(type_id);
+                totals.objects += 1;
+                totals.heap_bytes = totals.heap_bytes.wrapping_add(shallow);
+                totals.unmanaged_bytes = totals.unmanaged_bytes.wrapping_add(unmanaged);
+            }
+        }
+        let highest = columns.targets.iter().copied().max();
+        let length = |length: usize| u32::try_from(length).unwrap_or(u32::MAX);
+        Encoded {
+            totals: by_place,
+            objects: length(columns.shapes.len()),
+            references: length(columns.targets.len()),
+            highest: highest.map(|target| (target, source_of(target, columns))),
+        }
+    }
+}
+
+/// The first object of the block that refers to `target`.
+fn source_of(target: u32, columns: &BlockColumns) -> u32 {
+    let position = columns.targets.iter().position(|&other| other == target).unwrap_or(0);
+    let mut end = 0;
+    let before = columns.counts.iter().take_while(|&&count| {
+        end += count as usize;
+        end <= position
+    });
+    columns.first_object + u32::try_from(before.count()).unwrap_or(0)
+}
+
+/// What a commit says of its snapshot apart from what it holds.
+#[derive(Debug)]
+pub(crate) struct Description {
+    pub(crate) time_ns: Option<u64>,
+    pub(crate) gc_number: Option<u64>,
+    pub(crate) label: Option<StringId>,
+    pub(crate) key_values: Vec<(StringId, StringId)>,
+}
+
+/// Where a written block belongs in the order of objects.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Place {
+    /// The first object not before the block.
+    start: u64,
+    /// A continuation goes before the block that begins at `start`.
+    begins: bool,
+    sequence: u64,
+}
+
+/// What all shards and encoders of one snapshot have gathered.
+#[derive(Debug)]
+pub(crate) struct Collected {
+    pub(crate) snapshot: u32,
+    sequence: AtomicU64,
+    open_shards: AtomicUsize,
+    abandoned: AtomicBool,
+    failed: AtomicBool,
+    error: Mutex<Option<WriterError>>,
+    gathered: Mutex<Gathered>,
+}
+
+#[derive(Debug, Default)]
+struct Gathered {
+    blocks: Vec<(Place, BlockEntry)>,
+    /// By type id.
+    totals: Vec<(u64, u64, u64)>,
+    highest: Option<(u32, u32)>,
+    roots: Vec<u64>,
+    root_count: u64,
+    highest_root: Option<u32>,
+    pending_roots: Option<Pending>,
+}
+
+impl Collected {
+    pub(crate) fn new(snapshot: u32) -> Self {
+        Collected {
+            snapshot,
+            sequence: AtomicU64::new(0),
+            open_shards: AtomicUsize::new(0),
+            abandoned: AtomicBool::new(false),
+            failed: AtomicBool::new(false),
+            error: Mutex::new(None),
+            gathered: Mutex::new(Gathered::default()),
+        }
+    }
+
+    pub(crate) fn open_shard(&self) {
+        self.open_shards.fetch_add(1, Ordering::AcqRel);
+    }
+
+    pub(crate) fn close_shard(&self, finished: bool) {
+        if !finished {
+            self.abandoned.store(true, Ordering::Release);
+        }
+        self.open_shards.fetch_sub(1, Ordering::AcqRel);
+    }
+
+    /// Bytes that one shard's block may take now: half of the budget is divided among the open shards.
+    pub(crate) fn share_bytes(&self, shared: &Shared) -> usize {
+        // Relaxed: a stale number of shards only makes a block a little larger or smaller.
+        let shards = self.open_shards.load(Ordering::Relaxed).max(1);
+        (shared.memory_budget_bytes / 2 / shards).clamp(16 << 10, 8 << 20)
+    }
+
+    pub(crate) fn next_sequence(&self) -> u64 {
+        // Relaxed: only one shard's own order matters, and it submits from one thread.
+        self.sequence.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// Keeps the first error; the announcing threads meet it at their next block.
+    pub(crate) fn fail(&self, error: WriterError) {
+        lock(&self.error).get_or_insert(error);
+        self.failed.store(true, Ordering::Release);
+    }
+
+    pub(crate) fn has_failed(&self) -> bool {
+        self.failed.load(Ordering::Acquire)
+    }
+
+    /// Fails if an encoder failed: with its error the first time, then with [`WriterError::Broken`].
+    pub(crate) fn check(&self) -> Result<()> {
+        if self.has_failed() { Err(lock(&self.error).take().unwrap_or(WriterError::Broken)) } else { Ok(()) }
+    }
+
+    /// Enters a block that has been appended to the file.
+    pub(crate) fn add(&self, encoded: Encoded, block: &Announced, offset: u64, length: u64) {
+        let first_object = block.first_object;
+        let place = Place {
+            start: u64::from(first_object) + u64::from(block.is_continuation),
+            begins: !block.is_continuation,
+            sequence: block.sequence,
+        };
+        let entry =
+            BlockEntry { offset, length, first_object, objects: encoded.objects, references: encoded.references };
+        let mut gathered = lock(&self.gathered);
+        gathered.blocks.push((place, entry));
+        gathered.highest = gathered.highest.max(encoded.highest);
+        for totals in encoded.totals.iter().filter(|totals| totals.objects > 0) {
+            let index = totals.type_id.index();
+            if gathered.totals.len() <= index {
+                gathered.totals.resize(index + 1, (0, 0, 0));
+            }
+            if let Some(sum) = gathered.totals.get_mut(index) {
+                sum.0 += totals.objects;
+                sum.1 = sum.1.wrapping_add(totals.heap_bytes);
+                sum.2 = sum.2.wrapping_add(totals.unmanaged_bytes);
+            }
+        }
+    }
+
+    pub(crate) fn root(&self, shared: &Shared, root: &Root) -> Result<()> {
+        let mut gathered = lock(&self.gathered);
+        gathered.highest_root = gathered.highest_root.max(Some(root.target.0));
+        gathered.root_count += 1;
+        let pending = gathered.pending_roots.get_or_insert_with(Pending::new);
+        pending.push(root)?;
+        if pending.is_full() {
+            self.flush_roots(&mut gathered, shared)?;
+        }
+        Ok(())
+    }
+
+    fn flush_roots(&self, gathered: &mut Gathered, shared: &Shared) -> Result<()> {
+        let Some(pending) = &mut gathered.pending_roots else { return Ok(()) };
+        let mut tables = lock(&shared.tables);
+        let offset = pending.flush::<Root>(self.snapshot, &mut lock(&shared.sink), tables.compressor())?;
+        gathered.roots.extend(offset);
+        Ok(())
+    }
+
+    /// Fails unless every shard was finished.
+    pub(crate) fn check_shards(&self) -> Result<()> {
+        let count = self.open_shards.load(Ordering::Acquire);
+        if count > 0 {
+            return Err(WriterError::ShardsOpen { count });
+        }
+        if self.abandoned.load(Ordering::Acquire) { Err(WriterError::ShardAbandoned) } else { Ok(()) }
+    }
+
+    /// Checks what was announced and writes all that ends a snapshot.
+    pub(crate) fn write(&self, shared: &Shared, description: Description) -> Result<Totals> {
+        let mut gathered = lock(&self.gathered);
+        let objects = gathered.tile()?;
+        gathered.check_targets(objects)?;
+        self.flush_roots(&mut gathered, shared)?;
+        let stats = gathered.write_stats(self.snapshot, shared)?;
+        shared.flush_tables()?;
+        let Description { time_ns, gc_number, label, key_values } = description;
+        let commit = Commit {
+            snapshot: self.snapshot,
+            time_ns,
+            gc_number,
+            label,
+            key_values,
+            totals: gathered.sums(objects),
+            tables: shared.counts.snapshot(),
+            stats,
+            roots: std::mem::take(&mut gathered.roots),
+            blocks: gathered.blocks.iter().map(|&(_, entry)| entry).collect(),
+            previous_offset: shared.last_commit(),
+        };
+        let mut sink = lock(&shared.sink);
+        if shared.sync == Sync::AtCommit {
+            sink.sync()?;
+        }
+        if let Some(row) = IndexRow::of_blocks(&commit) {
+            sink.enter(row);
+        }
+        let offset = sink.append_section(SectionType::COMMIT, self.snapshot, 1, &[], &commit.encode())?;
+        drop(sink);
+        shared.committed(offset);
+        if shared.sync == Sync::AtCommit {
+            lock(&shared.sink).sync()?;
+        }
+        Ok(commit.totals)
+    }
+}
+
+impl Gathered {
+    fn sums(&self, objects: u64) -> Totals {
+        let sum = |part: fn(&(u64, u64, u64)) -> u64| self.totals.iter().map(part).fold(0, u64::wrapping_add);
+        Totals {
+            objects,
+            references: self.blocks.iter().map(|(_, block)| u64::from(block.references)).sum(),
+            roots: self.root_count,
+            heap_bytes: sum(|totals| totals.1),
+            unmanaged_bytes: sum(|totals| totals.2),
+        }
+    }
+
+    /// Puts the blocks in order and checks that they hold each object once. Returns how many.
+    fn tile(&mut self) -> Result<u64> {
+        self.blocks.sort_unstable_by_key(|&(place, _)| place);
+        let announced = self.blocks.iter().map(|(_, entry)| u64::from(entry.objects)).sum();
+        let mut next = 0;
+        for (place, entry) in self.blocks.iter().filter(|(place, _)| place.begins) {
+            if place.start < next {
+                return Err(WriterError::ObjectAnnouncedTwice { object: place.start });
+            }
+            if place.start > next {
+                return Err(WriterError::ObjectNeverAnnounced { object: next, announced });
+            }
+            next += u64::from(entry.objects);
+        }
+        Ok(next)
+    }
+
+    fn check_targets(&self, announced: u64) -> Result<()> {
+        if let Some((target, from)) = self.highest
+            && u64::from(target) >= announced
+        {
+            return Err(WriterError::ReferenceToUnannounced { from: from.into(), target: target.into(), announced });
+        }
+        match self.highest_root {
+            Some(target) if u64::from(target) >= announced => {
+                Err(WriterError::RootToUnannounced { target: target.into(), announced })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Writes the totals of every type. Returns the offsets of their frames.
+    fn write_stats(&self, snapshot: u32, shared: &Shared) -> Result<Vec<u64>> {
+        let mut offsets = Vec::new();
+        let mut pending = Pending::new();
+        let mut tables = lock(&shared.tables);
+        let mut sink = lock(&shared.sink);
+        for (type_id, &(objects, heap_bytes, unmanaged_bytes)) in (0..).map(TypeId).zip(&self.totals) {
+            if objects == 0 {
+                continue;
+            }
+            pending.push(&TypeTotals { type_id, objects, heap_bytes, unmanaged_bytes })?;
+            if pending.is_full() {
+                offsets.extend(pending.flush::<TypeTotals>(snapshot, &mut sink, tables.compressor())?);
+            }
+        }
+        offsets.extend(pending.flush::<TypeTotals>(snapshot, &mut sink, tables.compressor())?);
+        Ok(offsets)
+    }
+}

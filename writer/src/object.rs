@@ -1,0 +1,28 @@
+//! What is announced of one object.
+
+use barrow_format::{SiteId, TypeId};
+
+/// What is announced of one object, apart from its number and its references.
+#[derive(Debug, Clone, Copy)]
+pub struct Object {
+    /// Its type.
+    pub type_id: TypeId,
+    /// Its own size on the managed heap, in bytes.
+    pub shallow_bytes: u64,
+    /// Memory outside the managed heap that it owns, in bytes.
+    pub unmanaged_bytes: u64,
+    /// Where it lives, if that is to be recorded. Not 0.
+    pub address: Option<u64>,
+    /// What names it across snapshots, if the runtime has such a thing. Not 0.
+    pub serial: Option<u64>,
+    /// Where it was allocated. Not 0.
+    pub site: Option<SiteId>,
+}
+
+impl Object {
+    /// An object of which only type and shallow size are known.
+    #[must_use]
+    pub fn new(type_id: TypeId, shallow_bytes: u64) -> Self {
+        Object { type_id, shallow_bytes, unmanaged_bytes: 0, address: None, serial: None, site: None }
+    }
+}

@@ -1,0 +1,120 @@
+//! What all threads of a writer share: the tables, the end of the file, and which snapshot is open.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use barrow_format::StringId;
+use barrow_format::frame::NO_SNAPSHOT;
+
+use crate::error::{Result, WriterError};
+use crate::options::{Options, Sync};
+use crate::shapes::ShapeTable;
+use crate::sink::Sink;
+use crate::tables::{Counts, Tables};
+
+/// Locks are taken in the order of the fields.
+pub(crate) struct Shared {
+    pub(crate) memory_budget_bytes: usize,
+    pub(crate) sync: Sync,
+    pub(crate) counts: Counts,
+    state: Mutex<State>,
+    pub(crate) tables: Mutex<Tables>,
+    pub(crate) shapes: ShapeTable,
+    pub(crate) sink: Mutex<Sink>,
+}
+
+/// Snapshots so far.
+#[derive(Debug, Default)]
+struct State {
+    committed: u32,
+    is_open: bool,
+    /// Where the last COMMIT frame is.
+    last_commit: Option<u64>,
+}
+
+impl std::fmt::Debug for Shared {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Shared").finish_non_exhaustive()
+    }
+}
+
+impl Shared {
+    pub(crate) fn new(sink: Sink, options: &Options) -> Result<Self> {
+        let counts = Counts::default();
+        let tables = Tables::new(options.compression, &counts)?;
+        Ok(Shared {
+            memory_budget_bytes: options.memory_budget_bytes,
+            sync: options.sync,
+            counts,
+            state: Mutex::new(State::default()),
+            tables: Mutex::new(tables),
+            shapes: ShapeTable::new(),
+            sink: Mutex::new(sink),
+        })
+    }
+
+    /// Declares a row of a table, and writes the tables when enough rows wait.
+    pub(crate) fn declare<T>(&self, row: impl FnOnce(&mut Tables, &Counts) -> Result<T>) -> Result<T> {
+        let mut tables = lock(&self.tables);
+        let declared = row(&mut tables, &self.counts)?;
+        if tables.is_full() {
+            tables.flush(&mut lock(&self.sink))?;
+        }
+        Ok(declared)
+    }
+
+    pub(crate) fn string(&self, text: &str) -> Result<StringId> {
+        self.declare(|tables, counts| tables.string(text, counts))
+    }
+
+    /// Writes all rows of tables that are not in the file yet.
+    pub(crate) fn flush_tables(&self) -> Result<()> {
+        let mut tables = lock(&self.tables);
+        let mut sink = lock(&self.sink);
+        tables.flush(&mut sink)?;
+        self.shapes.flush(&mut sink, tables.compressor())
+    }
+
+    /// Opens the next snapshot. Returns its number.
+    pub(crate) fn open_snapshot(&self) -> Result<u32> {
+        let mut state = lock(&self.state);
+        if state.is_open {
+            return Err(WriterError::SnapshotOpen);
+        }
+        if state.committed == NO_SNAPSHOT {
+            let value = u64::from(state.committed);
+            return Err(WriterError::OutOfRange { what: "number of snapshots", value, limit: value - 1 });
+        }
+        state.is_open = true;
+        Ok(state.committed)
+    }
+
+    /// The open snapshot counts from now on; its COMMIT frame is at `offset`.
+    pub(crate) fn committed(&self, offset: u64) {
+        let mut state = lock(&self.state);
+        state.committed += 1;
+        state.last_commit = Some(offset);
+    }
+
+    /// Closes a snapshot; if it was not committed, what it left in the index goes.
+    pub(crate) fn close_snapshot(&self, snapshot: u32) {
+        let mut state = lock(&self.state);
+        state.is_open = false;
+        if state.committed == snapshot {
+            lock(&self.sink).forget(snapshot);
+        }
+    }
+
+    pub(crate) fn committed_snapshots(&self) -> u32 {
+        lock(&self.state).committed
+    }
+
+    pub(crate) fn last_commit(&self) -> Option<u64> {
+        lock(&self.state).last_commit
+    }
+}
+
+/// A thread that panicked while it held a lock has left whole values behind: every critical section
+/// of this crate ends with its value consistent.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
