@@ -1,66 +1,9 @@
 //! The writer from memory to a committed file: the last snapshot of a recording is loaded, then
 //! announced again and again.
 
-use barrow_analyzer::{ObjectDetails, Recording, Reference, Silent, walk};
-use barrow_benches::{Amount, measure, recording_path};
-use barrow_writer::{Compression, Object, Options, SnapshotInfo, Writer};
-
-/// A snapshot in memory, and how to announce it.
-struct Loaded {
-    objects: Vec<ObjectDetails>,
-    references: Vec<Reference>,
-    kinds: usize,
-    types: usize,
-    strings: usize,
-}
-
-impl Loaded {
-    fn load(recording: &Recording) -> Self {
-        let last = recording.snapshot_ids().next_back().expect("the recording has a snapshot");
-        let tables = recording.tables().expect("its tables are whole");
-        let (mut objects, mut references) = (Vec::new(), Vec::new());
-        walk(recording, last, &Silent, |object, outgoing| {
-            objects.push(*object);
-            references.extend_from_slice(outgoing);
-            Ok(())
-        })
-        .expect("the snapshot is whole");
-        let (kinds, types) = (tables.kind_count(), tables.type_count());
-        Loaded { objects, references, kinds, types, strings: tables.string_count() }
-    }
-
-    /// Declares as many kinds, types and names as the recording has: their numbers are then the same.
-    fn declare(&self, writer: &Writer) {
-        use barrow_writer::{KindId, KindRole, TypeDescription};
-        for number in 0..self.strings {
-            writer.string(&number.to_string()).expect("short");
-        }
-        for _ in 0..self.kinds {
-            writer.kind("kind", KindRole::Object).expect("few");
-        }
-        for _ in 0..self.types {
-            writer.declare_type(&TypeDescription::new(KindId(0), "type")).expect("few");
-        }
-    }
-
-    fn announce(&self, writer: &Writer) {
-        let snapshot = writer.begin_snapshot(SnapshotInfo::default()).expect("none is open");
-        let mut shard = snapshot.shard();
-        let mut rest = self.references.as_slice();
-        for object in &self.objects {
-            let announced =
-                Object { unmanaged_bytes: object.unmanaged_bytes, ..Object::new(object.type_id, object.shallow_bytes) };
-            shard.object(object.id.0.into(), &announced).expect("numbers ascend");
-            let (own, after) = rest.split_at(object.references as usize);
-            rest = after;
-            for reference in own {
-                shard.reference(reference.label, reference.strength, reference.target.0.into()).expect("targets exist");
-            }
-        }
-        shard.finish().expect("the disk has room");
-        snapshot.commit().expect("the disk has room");
-    }
-}
+use barrow_analyzer::Recording;
+use barrow_benches::{Amount, Loaded, measure, recording_path};
+use barrow_writer::{Compression, Options, Writer};
 
 fn main() {
     let path = recording_path();

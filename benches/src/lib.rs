@@ -3,8 +3,12 @@
 //! The benchmarks are programs without a framework, `cargo bench -p barrow-benches`. They print
 //! things per second; nothing is asserted, since machines differ.
 
+mod loaded;
+
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
+
+pub use loaded::Loaded;
 
 /// Runs of which the best and the median are taken.
 const RUNS: usize = 7;
