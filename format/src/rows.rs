@@ -8,9 +8,9 @@
 //! | section | row | numbered |
 //! |---|---|---|
 //! | STRINGS | [`Text`] | by [`StringId`](crate::StringId) over the file |
-//! | KINDS | [`Kind`] | by [`KindId`] over the file |
+//! | KINDS | [`Kind`] | by [`KindId`](crate::KindId) over the file |
 //! | STRENGTHS | [`Strength`] | by [`StrengthId`](crate::StrengthId) over the file |
-//! | TYPES | [`Type`] | by [`TypeId`] over the file |
+//! | TYPES | [`Type`] | by [`TypeId`](crate::TypeId) over the file |
 //! | SHAPES | [`Shape`] | by [`ShapeId`](crate::ShapeId) over the file |
 //! | META | [`KeyValue`] | over the file, later values of a key win |
 //! | ROOTS | [`Root`] | over the snapshot |
