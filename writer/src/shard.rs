@@ -19,6 +19,9 @@ const MAX_OBJECT: u64 = u32::MAX as u64 - 1;
 /// A block is handed on when it has this many references, even in the middle of an object.
 const BLOCK_REFERENCES: usize = (MAX_REFERENCES / 4) as usize;
 
+/// After so many objects a shard looks up its share of the memory budget again.
+const SHARE_INTERVAL: usize = 1024;
+
 /// Announces objects, their references and roots, from one thread. Made by
 /// [`Snapshot::shard`](crate::Snapshot::shard).
 ///
@@ -34,14 +37,24 @@ pub struct Shard<'s> {
     next_object: u64,
     /// The last object's type, for continuations.
     type_id: TypeId,
+    /// Bytes the block may take, as the budget was divided a short while ago.
+    share_bytes: usize,
     finished: bool,
 }
 
 impl<'s> Shard<'s> {
     pub(crate) fn new(shared: &'s Shared, encoders: &'s Encoders, collected: &'s Arc<Collected>) -> Self {
         collected.open_shard();
-        let block = Announced::default();
-        Shard { shared, encoders, collected, block, next_object: 0, type_id: TypeId(0), finished: false }
+        Shard {
+            shared,
+            encoders,
+            collected,
+            block: Announced::default(),
+            next_object: 0,
+            type_id: TypeId(0),
+            share_bytes: 0,
+            finished: false,
+        }
     }
 
     /// Announces an object. `id` is its number in the snapshot: in the end the numbers of all shards
@@ -110,9 +123,13 @@ impl<'s> Shard<'s> {
         Ok(())
     }
 
-    /// Whether the block takes this shard's share of the memory budget.
-    fn is_over_share(&self) -> bool {
-        self.block.targets.len() >= BLOCK_REFERENCES || self.block.bytes() >= self.collected.share_bytes(self.shared)
+    /// Whether the block takes this shard's share of the memory budget. The share is looked up now and
+    /// then, since it shrinks when other shards open.
+    fn is_over_share(&mut self) -> bool {
+        if self.block.types.len() % SHARE_INTERVAL == 0 {
+            self.share_bytes = self.collected.share_bytes(self.shared);
+        }
+        self.block.targets.len() >= BLOCK_REFERENCES || self.block.bytes() >= self.share_bytes
     }
 
     #[cold]
