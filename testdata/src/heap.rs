@@ -2,8 +2,8 @@
 
 use barrow_analyzer::{AnalyzerError, Recording, Reference, Silent, SnapshotId, walk};
 use barrow_writer::{
-    KindId, KindRole, Label, Object, SiteId, Snapshot, StrengthClass, StrengthId, StringId, TypeDescription, TypeId,
-    Writer, WriterError,
+    KindId, KindRole, Label, Object, SiteId, Snapshot, SnapshotInfo, StrengthClass, StrengthId, StringId, Totals,
+    TypeDescription, TypeId, Writer, WriterError,
 };
 
 use crate::random::Random;
@@ -152,6 +152,19 @@ impl Heap {
             }
         }
         shard.finish()
+    }
+
+    /// Records the heap as one snapshot, with object 0 as its root.
+    ///
+    /// # Errors
+    /// Those of the writer.
+    pub fn record(&self, writer: &Writer) -> Result<Totals, WriterError> {
+        let snapshot = writer.begin_snapshot(SnapshotInfo::default())?;
+        let mut shard = snapshot.shard();
+        shard.root(writer.string("globals")?, None, 0)?;
+        shard.finish()?;
+        self.announce(&snapshot, 0..self.nodes.len())?;
+        snapshot.commit()
     }
 
     /// Reads a snapshot back.
