@@ -31,17 +31,25 @@ pub(crate) struct Workspace {
 pub(crate) fn places(recording: &Recording, snapshots: &[SnapshotId]) -> Result<Vec<BlockPlace>> {
     let mut places = Vec::new();
     for &snapshot in snapshots {
-        let blocks = &recording.commit(snapshot)?.blocks;
-        places.extend((0..blocks.len()).map(|position| place(snapshot, blocks, position)));
+        places.extend(places_of(snapshot, &recording.commit(snapshot)?.blocks));
     }
     Ok(places)
 }
 
-/// The block at `position` of a commit's directory.
-pub(crate) fn place(snapshot: SnapshotId, blocks: &[BlockEntry], position: usize) -> BlockPlace {
-    let continuations = blocks[position + 1..].iter().take_while(|block| block.objects == 0);
-    let continued = continuations.map(|block| u64::from(block.references)).sum();
-    BlockPlace { snapshot, entry: blocks[position], continued }
+/// These blocks of a commit's directory, in order.
+pub(crate) fn places_of(snapshot: SnapshotId, blocks: &[BlockEntry]) -> Vec<BlockPlace> {
+    let mut continued = 0;
+    let mut places: Vec<BlockPlace> = blocks
+        .iter()
+        .rev()
+        .map(|&entry| {
+            let place = BlockPlace { snapshot, entry, continued };
+            continued = if entry.objects == 0 { continued + u64::from(entry.references) } else { 0 };
+            place
+        })
+        .collect();
+    places.reverse();
+    places
 }
 
 /// Decodes the wanted columns of one block and hands them over.

@@ -13,8 +13,10 @@ use barrow_format::commit::{Commit, TableCounts};
 use barrow_format::frame::{Frame, SectionType, next_frame};
 use barrow_format::header::{HEADER_BYTES, TRAILER_BYTES, Trailer};
 use barrow_format::index::parse_index;
-use barrow_format::rows::{Chunk, KeyValue, Kind, Row, Shape, Strength, Text, Type};
+use barrow_format::rows::{Chunk, KeyValue, Kind, Shape, Strength, Text, Type};
 use barrow_format::{FormatError, SnapshotId};
+
+use crate::tables::{CheckedRow, TableRoom};
 
 /// Where the sections of a file are.
 #[derive(Debug, Default)]
@@ -112,6 +114,9 @@ impl Contents {
         if !contents.commits.is_sorted_by(|one, other| one.0 < other.0) {
             return Err("its index lists snapshots out of order".to_owned());
         }
+        if !contents.chunks.is_sorted_by(|one, other| one.1 < other.1) {
+            return Err("its index lists tables out of order".to_owned());
+        }
         Ok(contents)
     }
 
@@ -126,7 +131,7 @@ impl Contents {
             unusable_snapshots: Vec::new(),
             unreadable_bytes: 0,
         };
-        let mut known = KnownRows::default();
+        let mut known = KnownRows::new(file);
         let mut offset = HEADER_BYTES as u64;
         while (offset as usize) < file.len() {
             match Frame::parse(file, offset) {
@@ -182,47 +187,75 @@ pub(crate) fn is_table(section: SectionType) -> bool {
 }
 
 /// How many rows of each table a scan has met without a gap.
-#[derive(Default)]
 struct KnownRows {
     counts: [u64; SectionType::SHAPES.0 as usize + 1],
+    room: TableRoom,
     decompressor: Decompressor,
 }
 
 impl KnownRows {
-    /// Counts a chunk, if it continues its table and all its rows can be read.
+    fn new(file: &[u8]) -> Self {
+        KnownRows { counts: Default::default(), room: TableRoom::new(file), decompressor: Decompressor::new() }
+    }
+
+    /// Counts a chunk, if it continues its table, all its rows can be read, and what they name in
+    /// other tables has been met: after a lost chunk, what builds on it is lost too.
     fn add(&mut self, section: SectionType, frame: &Frame<'_>) -> bool {
         let Ok(chunk) = frame.directory().and_then(|directory| Chunk::parse(directory, frame.body()?)) else {
             return false;
         };
-        let Some(count) = self.counts.get_mut(section.0 as usize) else { return false };
-        if chunk.first != *count || !is_readable(section, &chunk, &mut self.decompressor) {
+        let Some(count) = self.counts.get(section.0 as usize) else { return false };
+        let end = *count + chunk.count;
+        if chunk.first != *count || self.room.take(&chunk).is_err() || !self.is_readable(section, &chunk, end) {
             return false;
         }
-        *count += chunk.count;
+        self.counts[section.0 as usize] = end;
         true
     }
 
-    fn suffice(&self, needed: &TableCounts) -> bool {
-        let known = |section: SectionType| self.counts.get(section.0 as usize).copied().unwrap_or(0);
-        known(SectionType::STRINGS) >= needed.strings.into()
-            && known(SectionType::KINDS) >= needed.kinds.into()
-            && known(SectionType::STRENGTHS) >= needed.strengths.into()
-            && known(SectionType::TYPES) >= needed.types.into()
-            && known(SectionType::SHAPES) >= needed.shapes.into()
+    fn tables(&self) -> TableCounts {
+        let known = |section: SectionType| {
+            self.counts.get(section.0 as usize).map_or(0, |&count| u32::try_from(count).unwrap_or(u32::MAX))
+        };
+        TableCounts {
+            strings: known(SectionType::STRINGS),
+            kinds: known(SectionType::KINDS),
+            strengths: known(SectionType::STRENGTHS),
+            types: known(SectionType::TYPES),
+            shapes: known(SectionType::SHAPES),
+        }
     }
-}
 
-fn is_readable(section: SectionType, chunk: &Chunk<'_>, decompressor: &mut Decompressor) -> bool {
-    fn rows<R: Row>(chunk: &Chunk<'_>, decompressor: &mut Decompressor) -> bool {
-        chunk.for_each::<R>(decompressor, |_| Ok(())).is_ok()
+    fn suffice(&self, needed: &TableCounts) -> bool {
+        let known = self.tables();
+        known.strings >= needed.strings
+            && known.kinds >= needed.kinds
+            && known.strengths >= needed.strengths
+            && known.types >= needed.types
+            && known.shapes >= needed.shapes
     }
-    match section {
-        SectionType::META => rows::<KeyValue>(chunk, decompressor),
-        SectionType::STRINGS => rows::<Text>(chunk, decompressor),
-        SectionType::KINDS => rows::<Kind>(chunk, decompressor),
-        SectionType::STRENGTHS => rows::<Strength>(chunk, decompressor),
-        SectionType::TYPES => rows::<Type>(chunk, decompressor),
-        SectionType::SHAPES => rows::<Shape>(chunk, decompressor),
-        _ => false,
+
+    /// Whether all rows of the chunk, with which its table has `end`, can be read and used.
+    fn is_readable(&mut self, section: SectionType, chunk: &Chunk<'_>, end: u64) -> bool {
+        fn rows<R: CheckedRow>(chunk: &Chunk<'_>, known: &TableCounts, decompressor: &mut Decompressor) -> bool {
+            let mut ids = chunk.first..;
+            let checked = |row: R| row.check(ids.next().unwrap_or(u64::MAX), known);
+            chunk.for_each(decompressor, checked).is_ok()
+        }
+        let mut known = self.tables();
+        let decompressor = &mut self.decompressor;
+        match section {
+            SectionType::META => rows::<KeyValue>(chunk, &known, decompressor),
+            SectionType::STRINGS => rows::<Text>(chunk, &known, decompressor),
+            SectionType::KINDS => rows::<Kind>(chunk, &known, decompressor),
+            SectionType::STRENGTHS => rows::<Strength>(chunk, &known, decompressor),
+            SectionType::TYPES => {
+                // A type may be derived from one of the same chunk.
+                known.types = u32::try_from(end).unwrap_or(u32::MAX);
+                rows::<Type>(chunk, &known, decompressor)
+            }
+            SectionType::SHAPES => rows::<Shape>(chunk, &known, decompressor),
+            _ => false,
+        }
     }
 }

@@ -4,7 +4,7 @@ use barrow_format::block::{BlockColumns, Wanted};
 use barrow_format::rows::{Label, LabelCode};
 use barrow_format::{FormatError, ObjectId, SiteId, SnapshotId, StrengthId, TypeId};
 
-use crate::blocks::{BlockPlace, Workspace, decode, map_blocks, place, places};
+use crate::blocks::{BlockPlace, Workspace, decode, map_blocks, places, places_of};
 use crate::error::{AnalyzerError, Result};
 use crate::progress::{Progress, check};
 use crate::recording::Recording;
@@ -178,7 +178,7 @@ fn run_of_blocks(recording: &Recording, snapshot: SnapshotId, id: ObjectId) -> R
     let first = first.filter(|&first| id.0 - blocks[first].first_object < blocks[first].objects);
     let first = first.ok_or_else(|| no_object(recording, snapshot, id))?;
     let continuations = blocks[first + 1..].iter().take_while(|block| block.objects == 0).count();
-    Ok((first..=first + continuations).map(|position| place(snapshot, blocks, position)).collect())
+    Ok(places_of(snapshot, &blocks[first..=first + continuations]))
 }
 
 fn no_object(recording: &Recording, snapshot: SnapshotId, object: ObjectId) -> AnalyzerError {

@@ -5,8 +5,8 @@ use std::sync::{Arc, OnceLock};
 
 use barrow_format::block::Block;
 use barrow_format::commit::{BlockEntry, Commit, Totals};
-use barrow_format::frame::{Frame, SectionType};
-use barrow_format::header::Header;
+use barrow_format::frame::{FRAME_HEADER_BYTES, Frame, SectionType};
+use barrow_format::header::{HEADER_BYTES, Header};
 use barrow_format::{FormatError, SnapshotId};
 
 use crate::bytes::Bytes;
@@ -22,7 +22,8 @@ pub struct Recording {
     bytes: Arc<Bytes>,
     header: Header,
     contents: Contents,
-    commits: Vec<OnceLock<Commit>>,
+    /// Boxed: an index can list more snapshots than there are.
+    commits: Vec<OnceLock<Box<Commit>>>,
     tables: OnceLock<Tables>,
 }
 
@@ -206,7 +207,7 @@ impl Recording {
         }
         let (_, offset) = commits[position];
         let commit = self.read_commit(id, offset)?;
-        Ok(self.commits[position].get_or_init(|| commit))
+        Ok(self.commits[position].get_or_init(|| Box::new(commit)))
     }
 
     fn read_commit(&self, id: SnapshotId, offset: u64) -> Result<Commit> {
@@ -218,13 +219,7 @@ impl Recording {
             if stored == found { Ok(()) } else { Err(at(FormatError::Mismatch { what, stored, found })) }
         };
         agree("number of the snapshot", commit.snapshot, id.0)?;
-        // A block that is listed twice would make a small file look large.
-        let mut offsets: Vec<u64> = commit.blocks.iter().map(|block| block.offset).collect();
-        offsets.sort_unstable();
-        if let Some(pair) = offsets.windows(2).find(|pair| pair[0] == pair[1]) {
-            let (value, limit) = (pair[0], pair[0]);
-            return Err(at(FormatError::OutOfRange { what: "offset of a block listed twice", value, limit }));
-        }
+        check_places(&commit, self.length_bytes()).map_err(&at)?;
         // Tables are loaded now, since what a commit names must be in them.
         let tables = self.tables()?;
         for (what, needed, known) in [
@@ -282,4 +277,23 @@ impl Recording {
         }
         Ok(block)
     }
+}
+
+/// Checks that the sections a commit names lie apart from each other and in the file: one that is
+/// listed twice would make a small file look large.
+fn check_places(commit: &Commit, file_length: u64) -> Result<(), FormatError> {
+    let mut spans: Vec<(u64, u64)> = commit.blocks.iter().map(|block| (block.offset, block.length)).collect();
+    spans.extend(commit.stats.iter().chain(&commit.roots).map(|&offset| (offset, FRAME_HEADER_BYTES as u64)));
+    spans.sort_unstable();
+    let mut free = HEADER_BYTES as u64;
+    for (offset, length) in spans {
+        if offset < free {
+            return Err(FormatError::OutOfRange { what: "end of a section", value: free, limit: offset });
+        }
+        free = offset.saturating_add(length.max(FRAME_HEADER_BYTES as u64));
+    }
+    if free <= file_length {
+        return Ok(());
+    }
+    Err(FormatError::OutOfRange { what: "end of a section", value: free, limit: file_length })
 }

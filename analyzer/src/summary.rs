@@ -1,5 +1,7 @@
 //! Totals of snapshots: from the statistics their writer left, or counted anew.
 
+use std::collections::BTreeMap;
+
 use barrow_format::block::{BlockColumns, Wanted};
 use barrow_format::codec::Decompressor;
 use barrow_format::commit::Totals;
@@ -122,7 +124,7 @@ pub fn verified_summaries(
     let mut summaries = Vec::new();
     let mut blocks = counted.iter().zip(&places).peekable();
     for &snapshot in snapshots {
-        let mut types = TypeCounter::new(recording.tables()?.type_count());
+        let mut types = TypeCounter::default();
         while let Some((rows, _)) = blocks.next_if(|(_, place)| place.snapshot == snapshot) {
             types.add(rows);
         }
@@ -176,7 +178,7 @@ fn accumulate(sum: &mut TypeTotals, row: &TypeTotals) {
     sum.unmanaged_bytes = sum.unmanaged_bytes.wrapping_add(row.unmanaged_bytes);
 }
 
-/// The totals of the shapes of a block, a row each; a type with several shapes has several rows.
+/// The totals of the types of a block.
 pub(crate) fn count_types(columns: &BlockColumns, tables: &Tables) -> Vec<TypeTotals> {
     let shapes = columns.dictionary.iter();
     let mut rows: Vec<TypeTotals> = shapes.map(|&shape| empty(tables.shape(shape).type_id)).collect();
@@ -192,29 +194,28 @@ pub(crate) fn count_types(columns: &BlockColumns, tables: &Tables) -> Vec<TypeTo
         let row = &mut rows[shape as usize];
         row.unmanaged_bytes = row.unmanaged_bytes.wrapping_add(bytes);
     }
-    rows
+    let mut types = TypeCounter::default();
+    types.add(&rows);
+    types.rows()
 }
 
-/// Adds up rows by type.
-#[derive(Debug, Clone)]
+/// Adds up rows by type. It holds what has objects, not all types: a file can have many of those, and
+/// many snapshots without objects.
+#[derive(Debug, Clone, Default)]
 pub(crate) struct TypeCounter {
-    rows: Vec<TypeTotals>,
+    rows: BTreeMap<TypeId, TypeTotals>,
 }
 
 impl TypeCounter {
-    pub(crate) fn new(types: usize) -> Self {
-        TypeCounter { rows: (0u32..).take(types).map(|id| empty(TypeId(id))).collect() }
-    }
-
     pub(crate) fn add(&mut self, rows: &[TypeTotals]) {
-        for row in rows {
-            accumulate(&mut self.rows[row.type_id.index()], row);
+        for row in rows.iter().filter(|row| row.objects > 0) {
+            accumulate(self.rows.entry(row.type_id).or_insert_with(|| empty(row.type_id)), row);
         }
     }
 
-    /// The types that have objects.
+    /// The types that have objects, by their ids.
     pub(crate) fn rows(&self) -> Vec<TypeTotals> {
-        self.rows.iter().filter(|row| row.objects > 0).copied().collect()
+        self.rows.values().copied().collect()
     }
 }
 

@@ -5,6 +5,7 @@
 
 use barrow_format::block::ShapeForm;
 use barrow_format::codec::Decompressor;
+use barrow_format::commit::TableCounts;
 use barrow_format::frame::{Frame, SectionType};
 use barrow_format::rows::{
     Chunk, KeyValue, Kind, KindRole, Label, LabelCode, Row, Shape, Strength, StrengthClass, Tail, Text, Type,
@@ -33,10 +34,11 @@ impl Tables {
     pub(crate) fn load(file: &[u8], contents: &Contents) -> Result<Self> {
         let mut tables = Tables::default();
         let mut decompressor = Decompressor::new();
+        let mut room = TableRoom::new(file);
         for &(section, offset) in &contents.chunks {
             let name = section.name().unwrap_or("table");
             tables
-                .load_chunk(file, section, offset, &mut decompressor)
+                .load_chunk(file, section, offset, &mut decompressor, &mut room)
                 .map_err(AnalyzerError::section(name, offset))?;
         }
         tables.check().map_err(AnalyzerError::Unreadable)?;
@@ -50,6 +52,7 @@ impl Tables {
         section: SectionType,
         offset: u64,
         decompressor: &mut Decompressor,
+        room: &mut TableRoom,
     ) -> Result<(), FormatError> {
         let frame = Frame::parse(file, offset)?;
         if frame.header.section != section {
@@ -57,6 +60,7 @@ impl Tables {
             return Err(FormatError::Mismatch { what: "section type", stored, found });
         }
         let chunk = Chunk::parse(frame.directory()?, frame.body()?)?;
+        room.take(&chunk)?;
         match section {
             SectionType::META => append(&chunk, decompressor, &mut self.facts, |row| row),
             SectionType::STRINGS => append(&chunk, decompressor, &mut self.strings, |Text(text)| text),
@@ -70,40 +74,31 @@ impl Tables {
 
     /// Checks every id that one table holds of another.
     fn check(&self) -> Result<(), FormatError> {
-        let string = |id: StringId| below("string", id.0, self.strings.len());
-        let optional = |id: Option<StringId>| id.map_or(Ok(()), string);
-        for fact in &self.facts {
-            string(fact.key).and(string(fact.value))?;
+        fn rows<R: CheckedRow>(rows: &[R], known: &TableCounts) -> Result<(), FormatError> {
+            (0..).zip(rows).try_for_each(|(id, row)| row.check(id, known))
         }
-        self.kinds.iter().try_for_each(|kind| string(kind.name))?;
-        self.strengths.iter().try_for_each(|strength| string(strength.name))?;
-        if self.strengths.first().is_some_and(|first| first.class != StrengthClass::Strong) {
-            return Err(FormatError::Missing { what: "the strong strength" });
+        let known = self.counts();
+        rows(&self.facts, &known)?;
+        rows(&self.kinds, &known)?;
+        rows(&self.strengths, &known)?;
+        rows(&self.types, &known)?;
+        rows(&self.shapes, &known)
+    }
+
+    fn counts(&self) -> TableCounts {
+        let count = |length: usize| u32::try_from(length).unwrap_or(u32::MAX);
+        TableCounts {
+            strings: count(self.strings.len()),
+            kinds: count(self.kinds.len()),
+            strengths: count(self.strengths.len()),
+            types: count(self.types.len()),
+            shapes: count(self.shapes.len()),
         }
-        for row in &self.types {
-            below("kind", row.kind.0, self.kinds.len())?;
-            string(row.name).and(optional(row.layout)).and(optional(row.file))?;
-            row.base.map_or(Ok(()), |base| below("base type", base.0, self.types.len()))?;
-            row.attributes.iter().try_for_each(|&(key, value)| string(key).and(string(value)))?;
-        }
-        for shape in &self.shapes {
-            below("type of a shape", shape.type_id.0, self.types.len())?;
-            shape.prefix.iter().try_for_each(|&code| self.check_label(code))?;
-            match shape.tail {
-                Tail::Repeated(code) => self.check_label(code)?,
-                Tail::Indexed(strength) => below("strength", strength.0, self.strengths.len())?,
-                Tail::None | Tail::Explicit => {}
-            }
-        }
-        Ok(())
     }
 
     /// Checks the ids in a label.
     pub(crate) fn check_label(&self, code: LabelCode) -> Result<(), FormatError> {
-        if let Label::Name(name) = code.label()? {
-            below("name of a reference", name.0, self.strings.len())?;
-        }
-        below("strength", code.strength().0, self.strengths.len())
+        check_label(code, &self.counts())
     }
 
     pub(crate) fn facts(&self) -> &[KeyValue] {
@@ -231,11 +226,116 @@ impl Tables {
     }
 }
 
-fn below(what: &'static str, id: u32, count: usize) -> Result<(), FormatError> {
-    if (id as usize) < count {
+/// A row whose ids of other tables can be checked.
+pub(crate) trait CheckedRow: Row {
+    /// Fails unless all tables of `known` rows have what row `id` names.
+    fn check(&self, id: u64, known: &TableCounts) -> Result<(), FormatError>;
+}
+
+impl CheckedRow for Text {
+    fn check(&self, _id: u64, _known: &TableCounts) -> Result<(), FormatError> {
+        Ok(())
+    }
+}
+
+impl CheckedRow for KeyValue {
+    fn check(&self, _id: u64, known: &TableCounts) -> Result<(), FormatError> {
+        below("string", self.key.0.max(self.value.0), known.strings)
+    }
+}
+
+impl CheckedRow for Kind {
+    fn check(&self, _id: u64, known: &TableCounts) -> Result<(), FormatError> {
+        below("string", self.name.0, known.strings)
+    }
+}
+
+impl CheckedRow for Strength {
+    fn check(&self, id: u64, known: &TableCounts) -> Result<(), FormatError> {
+        if id == 0 && self.class != StrengthClass::Strong {
+            return Err(FormatError::Missing { what: "the strong strength" });
+        }
+        below("string", self.name.0, known.strings)
+    }
+}
+
+impl CheckedRow for Type {
+    fn check(&self, _id: u64, known: &TableCounts) -> Result<(), FormatError> {
+        below("kind", self.kind.0, known.kinds)?;
+        self.base.map_or(Ok(()), |base| below("base type", base.0, known.types))?;
+        let attributes = self.attributes.iter().flat_map(|&(key, value)| [key, value]);
+        [self.name]
+            .into_iter()
+            .chain(self.layout)
+            .chain(self.file)
+            .chain(attributes)
+            .try_for_each(|text| below("string", text.0, known.strings))
+    }
+}
+
+impl CheckedRow for Shape {
+    fn check(&self, _id: u64, known: &TableCounts) -> Result<(), FormatError> {
+        below("type of a shape", self.type_id.0, known.types)?;
+        self.prefix.iter().try_for_each(|&code| check_label(code, known))?;
+        match self.tail {
+            Tail::Repeated(code) => check_label(code, known),
+            // Its labels are made from it, so it must fit one.
+            Tail::Indexed(strength) => {
+                LabelCode::new(Label::Unknown, strength)?;
+                below("strength", strength.0, known.strengths)
+            }
+            Tail::None | Tail::Explicit => Ok(()),
+        }
+    }
+}
+
+fn check_label(code: LabelCode, known: &TableCounts) -> Result<(), FormatError> {
+    if let Label::Name(name) = code.label()? {
+        below("name of a reference", name.0, known.strings)?;
+    }
+    below("strength", code.strength().0, known.strengths)
+}
+
+fn below(what: &'static str, id: u32, count: u32) -> Result<(), FormatError> {
+    if id < count {
         return Ok(());
     }
-    Err(FormatError::OutOfRange { what, value: id.into(), limit: count as u64 })
+    Err(FormatError::OutOfRange { what, value: id.into(), limit: count.into() })
+}
+
+/// What tables may still take. Rows that take a byte in a chunk take fifty in memory, and chunks
+/// compress a thousandfold: without a bound a small file could ask for any amount of memory. No
+/// writer comes near it, since nearly all rows differ and most are used by objects.
+pub(crate) struct TableRoom {
+    limit: u64,
+    used: u64,
+}
+
+/// What a row takes in memory, apart from its bytes.
+const ROW_BYTES: u64 = 64;
+/// What tables may take in memory, in bytes for a file and for each of its bytes.
+const TABLE_BYTES: u64 = 16 << 20;
+const TABLE_BYTES_PER_BYTE: u64 = 16;
+
+impl TableRoom {
+    /// The room for the tables of this file.
+    pub(crate) fn new(file: &[u8]) -> Self {
+        TableRoom {
+            limit: TABLE_BYTES.saturating_add((file.len() as u64).saturating_mul(TABLE_BYTES_PER_BYTE)),
+            used: 0,
+        }
+    }
+
+    /// Takes the room for a chunk that is about to be decoded.
+    pub(crate) fn take(&mut self, chunk: &Chunk<'_>) -> Result<(), FormatError> {
+        let used =
+            self.used.saturating_add(chunk.raw_length() as u64).saturating_add(chunk.count.saturating_mul(ROW_BYTES));
+        if used > self.limit {
+            return Err(FormatError::OutOfRange { what: "memory for tables", value: used, limit: self.limit });
+        }
+        self.used = used;
+        Ok(())
+    }
 }
 
 fn append<R: Row, T>(

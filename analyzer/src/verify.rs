@@ -187,8 +187,10 @@ impl Chain {
             named.extend(commit.blocks.iter().map(|block| block.offset));
             named.extend(commit.stats.iter().chain(&commit.roots));
         }
-        let unused = self.of_snapshots.iter().filter(|(offset, _)| !named.contains(offset));
-        found.unused_bytes = unused.map(|(_, length)| length).sum();
+        for &(offset, length) in self.of_snapshots.iter().filter(|(offset, _)| !named.contains(offset)) {
+            found.unused_bytes += length;
+            check_unused(recording, offset, found);
+        }
         let there: HashSet<u64> = self.of_snapshots.iter().map(|&(offset, _)| offset).collect();
         for &offset in named.iter().filter(|offset| !there.contains(*offset)) {
             found.problem(offset, None, format!("a commit names a frame at byte {offset}, where none begins"));
@@ -209,6 +211,14 @@ impl Chain {
     }
 }
 
+/// Checks the columns of a block that no commit names, since nothing decodes it.
+fn check_unused(recording: &Recording, offset: u64, found: &mut Verification) {
+    let Ok(frame) = recording.frame(SectionType::BLOCK, None, offset) else { return };
+    if let Err(error) = Block::parse(&frame).and_then(|block| block.check_columns()) {
+        found.problem(offset, None, format!("BLOCK at byte {offset}, which belongs to no snapshot: {error}"));
+    }
+}
+
 /// Counts of one snapshot, gathered from all threads.
 struct Counting {
     snapshot: SnapshotId,
@@ -225,10 +235,9 @@ fn verify_blocks(
 ) -> Result<()> {
     let places = places(recording, snapshots)?;
     progress.begin("decoding", places.iter().map(|place| u64::from(place.entry.references)).sum(), "references");
-    let types = recording.tables()?.type_count();
     let counting: Vec<Mutex<Counting>> = snapshots
         .iter()
-        .map(|&snapshot| Mutex::new(Counting { snapshot, types: TypeCounter::new(types), is_whole: true }))
+        .map(|&snapshot| Mutex::new(Counting { snapshot, types: TypeCounter::default(), is_whole: true }))
         .collect();
     let problems = in_parallel(&places, Wanted::All, progress, |place, workspace| {
         Ok(verify_block(recording, place, workspace, &counting))

@@ -1,104 +1,83 @@
-//! A file cut at any byte keeps exactly the snapshots whose commit is whole, says that it is damaged,
-//! and can be repaired.
+//! A recording cut anywhere keeps every snapshot that was committed before the cut, and says that it is cut.
 
-use barrow_analyzer::{Recording, Silent, SnapshotId, repair, summary, verify};
-use barrow_format::frame::{Frame, SectionType};
-use barrow_testdata::{Heap, Random, Vocabulary};
-use barrow_writer::{Compression, Options, Writer};
+mod sample;
 
-/// A recording of several random heaps, as bytes.
-fn record(sizes: &[u32]) -> (Vec<Heap>, Vec<u8>) {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("cut.barrow");
-    let options = Options { threads: 0, compression: Compression::Zstd(1), ..Options::default() };
-    let writer = Writer::create(&path, options).unwrap();
-    let vocabulary = Vocabulary::declare(&writer).unwrap();
-    let mut random = Random::new(1);
-    let heaps: Vec<Heap> = sizes.iter().map(|&size| Heap::random(&mut random, size, &vocabulary)).collect();
-    for (number, heap) in heaps.iter().enumerate() {
-        // Tables grow between snapshots.
-        writer.string(&format!("only needed from snapshot {number} on")).unwrap();
-        heap.record(&writer).unwrap();
-    }
-    writer.finish().unwrap();
-    (heaps, std::fs::read(path).unwrap())
-}
+use barrow_analyzer::{AnalyzerError, Recording, Silent, SnapshotId, summary, verify};
+use barrow_format::header::HEADER_BYTES;
+use barrow_testdata::Random;
+use barrow_writer::Compression;
+use sample::Sample;
 
-/// Where each COMMIT frame ends.
-fn commit_ends(file: &[u8]) -> Vec<u64> {
-    let mut ends = Vec::new();
-    let mut offset = 64;
-    while let Ok(frame) = Frame::parse(file, offset) {
-        if frame.header.section == SectionType::COMMIT {
-            ends.push(frame.end());
+/// Opens what is left and compares it with what was committed. Returns the recording unless it is
+/// too short to be one.
+fn open_cut(sample: &Sample, left: &[u8]) -> Option<Recording> {
+    let recording = match Recording::from_bytes(left.to_vec()) {
+        Ok(recording) => recording,
+        Err(error) => {
+            assert!(matches!(error, AnalyzerError::Unreadable(_)), "{error}");
+            assert!(left.len() < HEADER_BYTES, "{} bytes are left: {error}", left.len());
+            return None;
         }
-        offset = frame.end();
-    }
-    ends
+    };
+    assert!(left.len() >= HEADER_BYTES);
+    let committed = sample.commit_ends.iter().filter(|&&end| left.get(..end) == sample.bytes.get(..end)).count();
+    assert_eq!(recording.snapshot_count(), committed, "{} bytes are left", left.len());
+    let damage = recording.damage().expect("a cut recording is not whole");
+    assert_eq!(damage.whole_snapshots, committed);
+    let sentence = damage.to_string();
+    assert!(sentence.starts_with("the recording is not whole: ") && !sentence.contains('\n'), "{sentence}");
+    recording.snapshot_ids().for_each(|id| assert_summary(sample, &recording, id));
+    Some(recording)
 }
 
-/// Checks a damaged copy of a recording of which the first `whole` snapshots are complete.
-fn check(bytes: Vec<u8>, heaps: &[Heap], whole: usize, deeply: bool) {
-    let length = bytes.len();
-    let recording = Recording::from_bytes(bytes).unwrap();
-    let damage = recording.damage().unwrap_or_else(|| panic!("cut at {length} without a word"));
-    assert_eq!(damage.whole_snapshots, whole, "cut at {length}: {damage}");
-    assert_eq!(recording.snapshot_count(), whole, "cut at {length}");
-    for (number, heap) in heaps.iter().enumerate().take(whole) {
-        let id = SnapshotId(number as u32);
-        assert_eq!(summary(&recording, id).unwrap().totals.objects, heap.nodes.len() as u64);
-        if deeply {
-            assert_eq!(&Heap::read(&recording, id).unwrap(), heap, "cut at {length}");
-        }
-    }
-    if deeply {
-        check_repair(&recording, heaps, whole);
-    }
+/// The totals of a snapshot are those of its heap.
+fn assert_summary(sample: &Sample, recording: &Recording, id: SnapshotId) {
+    let (totals, heap) = (summary(recording, id).unwrap().totals, &sample.heaps[id.index()]);
+    let bytes = heap.nodes.iter().map(|node| node.shallow_bytes).fold(0, u64::wrapping_add);
+    assert_eq!((totals.objects, totals.heap_bytes), (heap.nodes.len() as u64, bytes));
 }
 
-fn check_repair(recording: &Recording, heaps: &[Heap], whole: usize) {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("repaired.barrow");
-    let repaired = repair(recording, &path, &Silent).unwrap();
-    assert_eq!(repaired.snapshots as usize, whole);
-    assert!(!repaired.dropped.is_empty());
-    let recording = Recording::open(&path).unwrap();
-    assert_eq!(recording.damage(), None);
-    assert_eq!(verify(&recording, &Silent).unwrap().problems, []);
-    for (number, heap) in heaps.iter().enumerate().take(whole) {
-        assert_eq!(&Heap::read(&recording, SnapshotId(number as u32)).unwrap(), heap);
-    }
+/// Beyond counting: everything is read, verified and repaired.
+fn assert_whole_up_to_the_cut(sample: &Sample, recording: &Recording) {
+    sample.assert_agrees(recording);
+    let problems = verify(recording, &Silent).unwrap().problems;
+    assert!(problems.iter().all(|problem| problem.snapshot.is_none()), "{problems:?}");
+    assert!(!problems.is_empty(), "verifying a cut recording reports the cut");
+    assert_eq!(sample.assert_repairs(recording), recording.snapshot_count());
 }
 
 #[test]
-fn at_every_byte() {
-    let (heaps, file) = record(&[30, 5, 40]);
-    let ends = commit_ends(&file);
-    assert_eq!(ends.len(), 3);
-    for length in 0..file.len() {
-        let cut = file[..length].to_vec();
-        if length < 64 {
-            assert!(Recording::from_bytes(cut).is_err(), "cut at {length}");
-            continue;
+fn a_recording_cut_at_every_byte() {
+    let sample = Sample::record(&[6, 20, 3, 9], Compression::Zstd(1));
+    assert_eq!(sample.commit_ends.len(), 4);
+    for length in 0..sample.bytes.len() {
+        if let Some(recording) = open_cut(&sample, &sample.bytes[..length])
+            && (length % 7 == 0 || sample.commit_ends.iter().any(|end| end.abs_diff(length) <= 1))
+        {
+            assert_whole_up_to_the_cut(&sample, &recording);
         }
-        let whole = ends.iter().filter(|&&end| end <= length as u64).count();
-        let near_an_end = ends.iter().any(|end| end.abs_diff(length as u64) < 3);
-        check(cut, &heaps, whole, length % 97 == 0 || near_an_end);
     }
+    let whole = Recording::from_bytes(sample.bytes.clone()).unwrap();
+    assert_eq!(whole.damage(), None);
+    assert_eq!(sample.assert_repairs(&whole), 4);
 }
 
 #[test]
-fn a_large_file_at_random_bytes() {
-    let (heaps, file) = record(&[9000, 20_000, 70_000]);
-    let ends = commit_ends(&file);
+fn a_larger_recording_cut_at_random() {
+    let sample = Sample::record(&[20_000, 5_000, 20_000], Compression::Lz4);
     let mut random = Random::new(5);
-    for round in 0..200 {
-        let length = 64 + random.below(file.len() as u64 - 64) as usize;
-        let whole = ends.iter().filter(|&&end| end <= length as u64).count();
-        let mut cut = file[..length].to_vec();
-        check(cut.clone(), &heaps, whole, round % 40 == 0);
-        // What a file system leaves of a file that was being extended.
-        cut.resize(length + 4096, 0);
-        check(cut, &heaps, whole, false);
+    for round in 0..300 {
+        let length = random.below(sample.bytes.len() as u64) as usize;
+        let mut left = sample.bytes[..length].to_vec();
+        if round % 3 == 0 {
+            // As after a crash of the whole machine: the file is as long as it was, its end never came.
+            let zeros = random.below(2 * (sample.bytes.len() - length) as u64) as usize;
+            left.resize(length + zeros, 0);
+        }
+        if let Some(recording) = open_cut(&sample, &left)
+            && round % 15 == 0
+        {
+            assert_whole_up_to_the_cut(&sample, &recording);
+        }
     }
 }

@@ -1,78 +1,121 @@
-//! No changed bit goes unnoticed: `verify` finds it, and `repair` keeps what is sound.
+//! Whatever is changed in a recording is noticed, and what is whole survives a repair.
 
-use barrow_analyzer::{Recording, Silent, repair, verify};
-use barrow_testdata::{Heap, Random, Vocabulary};
-use barrow_writer::{Options, Writer};
+mod sample;
 
-fn record() -> Vec<u8> {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("flips.barrow");
-    let writer = Writer::create(&path, Options { threads: 0, ..Options::default() }).unwrap();
-    let vocabulary = Vocabulary::declare(&writer).unwrap();
+use barrow_analyzer::{Recording, Silent, verify};
+use barrow_testdata::Random;
+use barrow_writer::Compression;
+use sample::{Sample, frames};
+
+/// The change is noticed; if `repaired`, what can be saved is clean and as it was recorded.
+fn assert_noticed(sample: &Sample, changed: Vec<u8>, repaired: bool, what: impl Fn() -> String) {
+    if changed == sample.bytes {
+        return;
+    }
+    // Only the very first bytes and the version decide whether this is a recording at all.
+    let Ok(recording) = Recording::from_bytes(changed) else { return };
+    let found = verify(&recording, &Silent).unwrap();
+    assert!(!found.problems.is_empty(), "{} went unnoticed", what());
+    if repaired {
+        sample.assert_repairs(&recording);
+    }
+}
+
+#[test]
+fn every_flipped_bit_is_noticed() {
+    for compression in [Compression::None, Compression::Zstd(1)] {
+        let sample = Sample::record(&[3, 7], compression);
+        for bit in 0..8 * sample.bytes.len() {
+            let mut changed = sample.bytes.clone();
+            changed[bit / 8] ^= 1 << (bit % 8);
+            assert_noticed(&sample, changed, bit % 29 == 0, || format!("bit {} of byte {}", bit % 8, bit / 8));
+        }
+    }
+}
+
+/// One damaged place costs no more than the snapshots it is in.
+#[test]
+fn a_flipped_bit_in_a_block_costs_one_snapshot() {
+    let sample = Sample::record(&[40, 30, 50], Compression::Lz4);
+    for (section, range) in frames(&sample.bytes) {
+        let is_block = section == barrow_format::frame::SectionType::BLOCK;
+        for byte in range.step_by(5).filter(|_| is_block) {
+            let mut changed = sample.bytes.clone();
+            changed[byte] ^= 0x10;
+            let recording = Recording::from_bytes(changed).unwrap();
+            assert!(sample.assert_repairs(&recording) >= 2, "byte {byte}");
+        }
+    }
+}
+
+/// A lost chunk of a table costs the snapshots after it, not those before.
+#[test]
+fn a_damaged_table_keeps_the_snapshots_before_it() {
+    let sample = Sample::record(&[10, 10, 10], Compression::None);
+    for (section, range) in frames(&sample.bytes) {
+        let before = sample.commit_ends.iter().filter(|&&end| end <= range.start).count();
+        if section <= barrow_format::frame::SectionType::SHAPES {
+            let mut changed = sample.bytes.clone();
+            changed[range.end - 9] ^= 1;
+            let recording = Recording::from_bytes(changed).unwrap();
+            let kept = sample.assert_repairs(&recording);
+            assert!(kept >= before, "{section} at byte {}: {kept} of {before} kept", range.start);
+        }
+    }
+}
+
+#[test]
+fn several_changes_at_once_are_noticed() {
+    let sample = Sample::record(&[30, 60, 20], Compression::Zstd(1));
     let mut random = Random::new(2);
-    for size in [40, 3, 60] {
-        Heap::random(&mut random, size, &vocabulary).record(&writer).unwrap();
-    }
-    writer.finish().unwrap();
-    std::fs::read(path).unwrap()
-}
-
-/// Whether somebody who opens and verifies these bytes is told that something is wrong.
-fn is_noticed(bytes: Vec<u8>) -> bool {
-    match Recording::from_bytes(bytes) {
-        Ok(recording) => !verify(&recording, &Silent).unwrap().problems.is_empty(),
-        Err(_) => true,
-    }
-}
-
-fn check_repair(bytes: Vec<u8>, what: &str) {
-    let Ok(recording) = Recording::from_bytes(bytes) else { return };
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("repaired.barrow");
-    repair(&recording, &path, &Silent).unwrap_or_else(|error| panic!("{what}: {error}"));
-    let repaired = Recording::open(&path).unwrap();
-    assert_eq!(repaired.damage(), None, "{what}");
-    assert_eq!(verify(&repaired, &Silent).unwrap().problems, [], "{what}");
-}
-
-#[test]
-fn every_single_bit() {
-    let file = record();
-    assert!(!is_noticed(file.clone()));
-    for bit in 0..file.len() * 8 {
-        // Every byte has its turn, each with another bit; one byte in 50 has all.
-        if bit % 8 != (bit / 8) % 8 && (bit / 8) % 50 != 0 {
-            continue;
+    for round in 0..1500 {
+        let mut changed = sample.bytes.clone();
+        for _ in 0..1 + random.below(6) {
+            let bit = random.below(8 * changed.len() as u64) as usize;
+            changed[bit / 8] ^= 1 << (bit % 8);
         }
-        let mut changed = file.clone();
-        changed[bit / 8] ^= 1 << (bit % 8);
-        assert!(is_noticed(changed.clone()), "bit {bit} of {}", file.len() * 8);
-        if bit % 61 == 0 {
-            check_repair(changed, &format!("bit {bit}"));
-        }
+        assert_noticed(&sample, changed, round % 10 == 0, || format!("round {round}"));
+    }
+    for word in (0..sample.bytes.len()).step_by(8) {
+        let mut changed = sample.bytes.clone();
+        changed[word..word + 8].fill(0);
+        assert_noticed(&sample, changed, word % 40 == 0, || format!("zeros at byte {word}"));
     }
 }
 
 #[test]
-fn larger_wounds() {
-    let file = record();
-    let mut random = Random::new(3);
-    for round in 0..300 {
-        let mut changed = file.clone();
-        let at = random.below(file.len() as u64 - 64) as usize;
-        let length = 1 + random.below(64) as usize;
-        match round % 4 {
-            0 => changed[at..at + length].fill(0),
-            1 => changed[at..at + length].iter_mut().for_each(|byte| *byte = random.next() as u8),
-            2 => drop(changed.drain(at..at + length)),
-            _ => {
-                let copy = changed[at..at + length].to_vec();
-                drop(changed.splice(at..at, copy));
-            }
+fn moved_frames_are_noticed() {
+    let sample = Sample::record(&[30, 60, 20], Compression::None);
+    let frames = frames(&sample.bytes);
+    for (position, (section, one)) in frames.iter().enumerate() {
+        let what = |change: &str| format!("{section} at byte {} {change}", one.start);
+        for (_, other) in &frames[position + 1..] {
+            let parts = [0..one.start, other.clone(), one.end..other.start, one.clone(), other.end..sample.bytes.len()];
+            assert_noticed(&sample, join(&sample, &parts), true, || what("was swapped"));
         }
-        if changed != file {
-            assert!(is_noticed(changed.clone()), "round {round} at {at}, {length} bytes");
-            check_repair(changed, &format!("round {round} at {at}, {length} bytes"));
-        }
+        let twice = [0..one.end, one.clone(), one.end..sample.bytes.len()];
+        assert_noticed(&sample, join(&sample, &twice), true, || what("stands twice"));
+        let gone = [0..one.start, one.end..sample.bytes.len()];
+        assert_noticed(&sample, join(&sample, &gone), true, || what("is gone"));
     }
+}
+
+#[test]
+fn a_piece_cut_out_is_noticed() {
+    let sample = Sample::record(&[30, 60, 20], Compression::Lz4);
+    let mut random = Random::new(8);
+    for round in 0..1000 {
+        let mut ends = [0; 2].map(|_| random.below(sample.bytes.len() as u64) as usize);
+        ends.sort_unstable();
+        if round % 2 == 0 {
+            // What follows stays aligned, so that it can be found again.
+            ends[1] -= (ends[1] - ends[0]) % 8;
+        }
+        let parts = [0..ends[0], ends[1]..sample.bytes.len()];
+        assert_noticed(&sample, join(&sample, &parts), round % 5 == 0, || format!("bytes {ends:?} cut out"));
+    }
+}
+
+fn join(sample: &Sample, parts: &[std::ops::Range<usize>]) -> Vec<u8> {
+    parts.iter().flat_map(|range| &sample.bytes[range.clone()]).copied().collect()
 }

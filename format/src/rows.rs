@@ -98,6 +98,12 @@ impl<'a> Chunk<'a> {
         Ok(Chunk { first, count, codec, raw_length, body })
     }
 
+    /// The length of its rows, in bytes.
+    #[must_use]
+    pub fn raw_length(&self) -> usize {
+        self.raw_length
+    }
+
     /// Decodes its rows and hands them over one by one.
     ///
     /// # Errors

@@ -65,6 +65,13 @@ impl Announced {
         }
     }
 
+    /// Memory that it holds, used or not, in bytes.
+    pub(crate) fn allocated_bytes(&self) -> usize {
+        let wide = [&self.shallow_bytes, &self.unmanaged_bytes, &self.labels, &self.addresses, &self.serials];
+        let narrow = [&self.types, &self.ends, &self.targets, &self.sites];
+        8 * wide.map(Vec::capacity).iter().sum::<usize>() + 4 * narrow.map(Vec::capacity).iter().sum::<usize>()
+    }
+
     /// Memory in use, in bytes.
     pub(crate) fn bytes(&self) -> usize {
         let optional = 8 * (self.addresses.len() + self.serials.len()) + 4 * self.sites.len();

@@ -128,11 +128,15 @@ impl Collected {
         self.open_shards.fetch_sub(1, Ordering::AcqRel);
     }
 
-    /// Bytes that one shard's block may take now: half of the budget is divided among the open shards.
+    /// Bytes that one shard's block may take now. A column that grows holds up to two and a half times
+    /// what is in it, and an encoder up to three times the block it works on: its columns, their
+    /// varints, the compressed bytes and the frame.
     pub(crate) fn share_bytes(&self, shared: &Shared) -> usize {
         // Relaxed: a stale number of shards only makes a block a little larger or smaller.
         let shards = self.open_shards.load(Ordering::Relaxed).max(1);
-        (shared.memory_budget_bytes / 2 / shards).clamp(16 << 10, 8 << 20)
+        // Where there are no encoding threads, every shard has an encoder of its own.
+        let encoders = if shared.threads == 0 { shards } else { shared.threads };
+        (shared.memory_budget_bytes / 5 / (shards + encoders + 1)).clamp(16 << 10, 8 << 20)
     }
 
     pub(crate) fn next_sequence(&self) -> u64 {
@@ -217,6 +221,9 @@ impl Collected {
         gathered.check_targets(objects)?;
         self.flush_roots(&mut gathered, shared)?;
         let stats = gathered.write_stats(self.snapshot, shared)?;
+        // Counted before they are written: other threads may declare more meanwhile, and a commit
+        // must need nothing that does not stand before it in the file.
+        let tables = shared.counts.snapshot();
         shared.flush_tables()?;
         let Description { time_ns, gc_number, label, key_values } = description;
         let commit = Commit {
@@ -226,7 +233,7 @@ impl Collected {
             label,
             key_values,
             totals: gathered.sums(objects),
-            tables: shared.counts.snapshot(),
+            tables,
             stats,
             roots: std::mem::take(&mut gathered.roots),
             blocks: gathered.blocks.iter().map(|&(_, entry)| entry).collect(),

@@ -21,11 +21,8 @@ use crate::options::Options;
 use crate::shapes::Shaper;
 use crate::shared::{Shared, lock};
 
-/// Encoding takes about this many times the memory of what was announced: the columns, their varints
-/// and their compressed bytes.
-const COST_FACTOR: usize = 2;
-/// Emptied blocks that are kept for reuse.
-const SPARES: usize = 4;
+/// What emptied blocks may take that are kept for reuse: this part of the memory budget.
+const SPARES_PART: usize = 16;
 
 /// The pool of encoding threads, and the gate that bounds what waits for them.
 #[derive(Debug)]
@@ -129,7 +126,8 @@ impl Bench {
         }
         job.is_done = true;
         let mut spares = lock(spares);
-        if spares.len() < SPARES {
+        let kept: usize = spares.iter().map(Announced::allocated_bytes).sum();
+        if kept + job.block.allocated_bytes() <= shared.memory_budget_bytes / SPARES_PART {
             spares.push(std::mem::take(&mut job.block));
         }
     }
@@ -152,8 +150,9 @@ impl Bench {
 impl Encoders {
     /// Starts the threads; they live until [`Encoders::stop`].
     pub(crate) fn start(shared: &Arc<Shared>, options: &Options) -> Result<Arc<Self>> {
-        let gate =
-            Gate { budget_bytes: options.memory_budget_bytes / 2, taken_bytes: Mutex::new(0), changed: Condvar::new() };
+        // The rest is for what shards fill, encoders work with and spares keep; see `share_bytes`.
+        let budget_bytes = options.memory_budget_bytes / 8 * 3;
+        let gate = Gate { budget_bytes, taken_bytes: Mutex::new(0), changed: Condvar::new() };
         let encoders = Arc::new(Encoders {
             shared: Arc::clone(shared),
             compression: options.compression,
@@ -197,7 +196,7 @@ impl Encoders {
     pub(crate) fn submit(&self, collected: &Arc<Collected>, mut block: Announced) -> Result<()> {
         block.sequence = collected.next_sequence();
         let jobs = lock(&self.jobs).clone();
-        let pass = self.gate.enter(cost(&block));
+        let pass = self.gate.enter(block.allocated_bytes());
         let job = Job { collected: Arc::clone(collected), block, is_done: false, _pass: pass };
         if let Some(jobs) = jobs {
             // If all encoders are gone, the job fails its snapshot as it is dropped.
@@ -228,9 +227,4 @@ impl Encoders {
 
 fn next_job(receiver: &Mutex<Receiver<Job>>) -> Option<Job> {
     lock(receiver).recv().ok()
-}
-
-fn cost(block: &Announced) -> usize {
-    // What was announced may have been swapped out for its columns: the larger part stays.
-    COST_FACTOR * (24 * block.types.len() + 12 * block.labels.len())
 }

@@ -18,6 +18,8 @@ use crate::tables::Counts;
 const MAX_OBJECT: u64 = u32::MAX as u64 - 1;
 /// A block is handed on when it has this many references, even in the middle of an object.
 const BLOCK_REFERENCES: usize = (MAX_REFERENCES / 4) as usize;
+/// However small its share of the budget, a block may have this many.
+const MIN_REFERENCES: usize = 4096;
 
 /// After so many objects a shard looks up its share of the memory budget again.
 const SHARE_INTERVAL: usize = 1024;
@@ -39,6 +41,8 @@ pub struct Shard<'s> {
     type_id: TypeId,
     /// Bytes the block may take, as the budget was divided a short while ago.
     share_bytes: usize,
+    /// References the block may hold: somewhat more than its share, so that only large objects are divided.
+    most_references: usize,
     finished: bool,
 }
 
@@ -53,6 +57,7 @@ impl<'s> Shard<'s> {
             next_object: 0,
             type_id: TypeId(0),
             share_bytes: 0,
+            most_references: 0,
             finished: false,
         }
     }
@@ -65,10 +70,11 @@ impl<'s> Shard<'s> {
     /// if this shard saw the number shortly before (otherwise the commit says so), or the error that an
     /// encoder met.
     pub fn object(&mut self, id: u64, object: &Object) -> Result<()> {
+        // Before anything changes: whoever gives the right type next goes on where they were.
+        Counts::check("type", object.type_id.0, &self.shared.counts.types)?;
         if id != self.next_object || self.block.types.len() >= MAX_OBJECTS as usize || self.is_over_share() {
             self.begin_block(id)?;
         }
-        Counts::check("type", object.type_id.0, &self.shared.counts.types)?;
         self.type_id = object.type_id;
         if self.block.is_continuation {
             self.hand_on()?;
@@ -93,7 +99,7 @@ impl<'s> Shard<'s> {
         Counts::check("strength", strength.0, &self.shared.counts.strengths)?;
         check_number("target of a reference", target)?;
         let code = LabelCode::new(label, strength)?;
-        if self.block.targets.len() >= BLOCK_REFERENCES {
+        if self.block.targets.len() >= self.most_references {
             self.continue_object()?;
         }
         self.block.labels.push(code.0);
@@ -127,9 +133,14 @@ impl<'s> Shard<'s> {
     /// then, since it shrinks when other shards open.
     fn is_over_share(&mut self) -> bool {
         if self.block.types.len() % SHARE_INTERVAL == 0 {
-            self.share_bytes = self.collected.share_bytes(self.shared);
+            self.look_up_share();
         }
         self.block.targets.len() >= BLOCK_REFERENCES || self.block.bytes() >= self.share_bytes
+    }
+
+    fn look_up_share(&mut self) {
+        self.share_bytes = self.collected.share_bytes(self.shared);
+        self.most_references = (self.share_bytes / 8).clamp(MIN_REFERENCES, BLOCK_REFERENCES);
     }
 
     #[cold]
@@ -140,6 +151,7 @@ impl<'s> Shard<'s> {
             return Err(WriterError::ObjectAnnouncedTwice { object: id });
         }
         self.hand_on()?;
+        self.look_up_share();
         self.block.begin(number(id));
         Ok(())
     }

@@ -14,6 +14,8 @@ use crate::tables::{Counts, Tables};
 /// Locks are taken in the order of the fields.
 pub(crate) struct Shared {
     pub(crate) memory_budget_bytes: usize,
+    /// Threads that encode; 0 if announcing threads do.
+    pub(crate) threads: usize,
     pub(crate) sync: Sync,
     pub(crate) counts: Counts,
     state: Mutex<State>,
@@ -43,6 +45,7 @@ impl Shared {
         let tables = Tables::new(options.compression, &counts)?;
         Ok(Shared {
             memory_budget_bytes: options.memory_budget_bytes,
+            threads: options.threads,
             sync: options.sync,
             counts,
             state: Mutex::new(State::default()),

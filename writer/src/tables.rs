@@ -7,7 +7,9 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use barrow_format::codec::{Compression, Compressor};
 use barrow_format::commit::TableCounts;
 use barrow_format::frame::NO_SNAPSHOT;
-use barrow_format::rows::{KeyValue, Kind, Row, Strength, StrengthClass, Text, Type, encode_raw_chunk};
+use barrow_format::rows::{
+    KeyValue, Kind, MAX_CHUNK_BYTES, Row, Strength, StrengthClass, Text, Type, encode_raw_chunk,
+};
 use barrow_format::{KindId, StrengthId, StringId, TypeId};
 
 use crate::error::{Result, WriterError};
@@ -44,7 +46,15 @@ impl Pending {
             value: number,
             limit: u64::from(u32::MAX) - 1,
         })?;
+        let before = self.raw.len();
         row.put(&mut self.raw);
+        let length = self.raw.len();
+        if length > MAX_CHUNK_BYTES {
+            // A chunk that is too long could never be written: the rows before this one still can.
+            self.raw.truncate(before);
+            let (value, limit) = (length as u64, MAX_CHUNK_BYTES as u64);
+            return Err(WriterError::OutOfRange { what: "length of the rows that wait to be written", value, limit });
+        }
         self.count += 1;
         Ok(id)
     }

@@ -7,11 +7,12 @@
 
 use std::hint::select_unpredictable;
 
-use super::{BlockColumns, Column, ColumnId, Directory, LocalShape, ShapeForm, form_of, local_shapes};
+use super::{BlockColumns, Column, ColumnId, Directory, LocalShape, ShapeForm, WIDE, form_of, local_shapes};
 use crate::codec::Decompressor;
 use crate::error::{FormatError, Result};
 use crate::frame::{Frame, checked};
 use crate::ids::ShapeId;
+use crate::rows::MAX_LABEL_VALUE;
 use crate::varint::{decode_u32, decode_u64, unzigzag};
 
 /// A block of a file: its directory read and checked, its columns still encoded.
@@ -159,7 +160,7 @@ impl Decoder {
         self.running(block, ColumnId::ADDRESS, &mut out.addresses)?;
         self.running(block, ColumnId::SERIAL, &mut out.serials)?;
         let count = block.directory.objects;
-        if self.numbers(block, ColumnId::SITE, count)?.is_some() {
+        if self.narrow(block, ColumnId::SITE, count)? {
             std::mem::swap(&mut out.sites, &mut self.narrow);
         }
         Ok(())
@@ -171,15 +172,15 @@ impl Decoder {
             block.column(ColumnId::DICTIONARY)?.ok_or(FormatError::Missing { what: "column DICTIONARY" })?;
         let count = block.directory.objects;
         super::limit("shapes in a block", column.values, count.max(1))?;
-        self.numbers(block, ColumnId::DICTIONARY, column.values)?;
+        self.narrow(block, ColumnId::DICTIONARY, column.values)?;
         for &shape in &self.narrow {
             out.dictionary.push(ShapeId(shape));
             out.forms.push(form_of(forms, ShapeId(shape))?);
         }
         if count == 0 {
-            return Ok(());
+            return check_continuation(block, &out.forms);
         }
-        if self.numbers(block, ColumnId::SHAPE, count)?.is_none() {
+        if !self.narrow(block, ColumnId::SHAPE, count)? {
             return Err(FormatError::Missing { what: "column SHAPE" });
         }
         std::mem::swap(&mut out.shapes, &mut self.narrow);
@@ -199,9 +200,7 @@ impl Decoder {
         }
         let tails = block.column(ColumnId::COUNT)?.map_or(0, |(column, _)| column.values);
         self.narrow.clear();
-        if tails > 0 {
-            self.numbers(block, ColumnId::COUNT, tails)?;
-        }
+        self.narrow(block, ColumnId::COUNT, tails)?;
         let (mut used, mut total) = (0, 0u64);
         out.counts.reserve(out.shapes.len());
         for &shape in &out.shapes {
@@ -318,6 +317,14 @@ impl Decoder {
         Ok(())
     }
 
+    /// Decodes a column of `count` numbers of 32 bits into `narrow`. False if the block has none.
+    fn narrow(&mut self, block: &Block<'_>, id: ColumnId, count: u32) -> Result<bool> {
+        match self.numbers(block, id, count)? {
+            Some(true) => Err(FormatError::OutOfRange { what: id.name(), value: WIDE, limit: 0 }),
+            found => Ok(found.is_some()),
+        }
+    }
+
     /// Decodes a column of `count` numbers into `narrow`, or into `wide` if it says so (then true).
     /// `None` if the block has no such column.
     fn numbers(&mut self, block: &Block<'_>, id: ColumnId, count: u32) -> Result<Option<bool>> {
@@ -340,6 +347,19 @@ impl Decoder {
             self.decompressor.decompress(id.name(), column.codec, stored, column.raw_length as usize, &mut self.raw)?;
         decode_u64(id.name(), raw, count as usize, &mut self.wide)
     }
+}
+
+/// A continuation has one shape, which is nothing but a tail; the indexes of that fit a label.
+fn check_continuation(block: &Block<'_>, forms: &[ShapeForm]) -> Result<()> {
+    agree("shapes of a continuation", 1, forms.len() as u64)?;
+    if forms.iter().any(|form| form.prefix > 0 || !form.has_tail) {
+        return Err(FormatError::Missing { what: "tail of a continuation" });
+    }
+    let (start, limit) = (block.directory.start_index, MAX_LABEL_VALUE - u64::from(block.directory.references));
+    if start <= limit {
+        return Ok(());
+    }
+    Err(FormatError::OutOfRange { what: "start index of a continuation", value: start, limit })
 }
 
 fn next(last: &mut u64, difference: u64) -> u64 {

@@ -173,13 +173,14 @@ fn differences(values: &[u64]) -> impl Iterator<Item = u64> + '_ {
     })
 }
 
-/// Renumbers the dictionary by falling frequency; equals keep their order.
+/// Renumbers the dictionary by falling frequency; equals keep their order. Shapes without objects go.
 fn sort_dictionary(columns: &mut BlockColumns) {
     let mut uses = vec![0u32; columns.dictionary.len()];
     columns.shapes.iter().for_each(|&shape| uses[shape as usize] += 1);
-    let mut order: Vec<usize> = (0..uses.len()).collect();
+    let is_continuation = columns.shapes.is_empty();
+    let mut order: Vec<usize> = (0..uses.len()).filter(|&old| is_continuation || uses[old] > 0).collect();
     order.sort_by_key(|&old| std::cmp::Reverse(uses[old]));
-    let mut renumbered = vec![0u32; order.len()];
+    let mut renumbered = vec![0u32; uses.len()];
     for (new, &old) in (0u32..).zip(&order) {
         renumbered[old] = new;
     }

@@ -1,0 +1,489 @@
+//! Files that lie, with checksums that hold: a clear error, never a panic, and memory in proportion to the file.
+
+#[path = "../allocator/mod.rs"]
+mod allocator;
+mod forge;
+
+use allocator::peak_bytes;
+use barrow_analyzer::{
+    AnalyzerError, Expression, FormatError, ObjectId, Recording, Silent, count, find, object, objects, outgoing,
+    repair, summary, verified_summaries, verify, walk,
+};
+use barrow_format::block::{ColumnId, MAX_OBJECTS, MAX_REFERENCES};
+use barrow_format::frame::{CRITICAL, FRAME_HEADER_BYTES, SectionType};
+use barrow_format::header::HEADER_BYTES;
+use barrow_format::rows::{LabelCode, Root, Strength, StrengthClass, Tail, Text, TypeTotals};
+use barrow_format::{KindId, StrengthId, StringId, TypeId};
+use forge::{Block, Column, Forge, NAME, Parts, chunk, crc32c, directory};
+
+/// What any file may take: the buffers of the decoding threads, and tables of up to 16 MiB.
+const ANY_FILE_BYTES: usize = 96 << 20;
+/// What each byte of a file may take on top.
+const PER_BYTE: usize = 64;
+
+/// Asks everything of a file and returns all complaints.
+fn complaints(file: Vec<u8>) -> Vec<String> {
+    let limit = ANY_FILE_BYTES + PER_BYTE * file.len();
+    let (peak, complaints) = peak_bytes(|| ask(file));
+    assert!(peak <= limit, "{peak} bytes were allocated, {limit} are in proportion");
+    assert!(complaints.iter().all(|text| !text.is_empty() && !text.contains('\n')), "{complaints:?}");
+    complaints
+}
+
+fn ask(file: Vec<u8>) -> Vec<String> {
+    let recording = match Recording::from_bytes(file) {
+        Ok(recording) => recording,
+        Err(error) => return vec![error.to_string()],
+    };
+    let mut complaints: Vec<String> = recording.damage().map(ToString::to_string).into_iter().collect();
+    let found = verify(&recording, &Silent).unwrap();
+    complaints.extend(found.problems.iter().map(ToString::to_string));
+    let every = Expression::parse("refs >= 0 and type ~ T*").unwrap();
+    for id in recording.snapshot_ids() {
+        let answers: [Result<(), AnalyzerError>; 9] = [
+            recording.snapshot(id).map(drop),
+            summary(&recording, id).map(drop),
+            verified_summaries(&recording, &[id], &Silent).map(drop),
+            count(&recording, id, &[], &every, &Silent).map(drop),
+            find(&recording, id, &[], &every, ObjectId(1), 2, &Silent).map(drop),
+            object(&recording, id, ObjectId(0)).map(drop),
+            objects(&recording, id, &[ObjectId(1), ObjectId(0)]).map(drop),
+            outgoing(&recording, id, ObjectId(1)).map(drop),
+            walk(&recording, id, &Silent, |_, _| Ok(())),
+        ];
+        complaints.extend(answers.into_iter().filter_map(Result::err).map(|error| error.to_string()));
+    }
+    // Not for every file of thousands: it is the only question that writes.
+    if recording.length_bytes() % 3 == 0 || complaints.len() < 3 {
+        check_repair(&recording);
+    }
+    complaints
+}
+
+/// What can be saved of it is a clean file.
+fn check_repair(recording: &Recording) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("repaired.barrow");
+    if repair(recording, &path, &Silent).is_ok() {
+        let clean = Recording::open(&path).unwrap();
+        assert_eq!(clean.damage(), None);
+        assert_eq!(verify(&clean, &Silent).unwrap().problems, []);
+    }
+}
+
+/// The change leads to a complaint with these words in it.
+fn assert_refused(words: &str, change: impl FnOnce(&mut Parts)) {
+    let mut parts = Parts::default();
+    change(&mut parts);
+    let complaints = complaints(Forge::file(&parts));
+    assert!(complaints.iter().any(|text| text.contains(words)), "{words}: {complaints:#?}");
+}
+
+#[test]
+fn without_a_lie_there_is_no_complaint() {
+    assert_eq!(complaints(Forge::file(&Parts::default())), [""; 0]);
+}
+
+#[test]
+fn commits_whose_blocks_are_elsewhere() {
+    type Change = fn(&mut barrow_format::commit::Commit);
+    let cases: [(&str, Change); 12] = [
+        ("end of a section is", |commit| {
+            commit.blocks[1] = commit.blocks[0];
+            commit.totals.objects = 4;
+        }),
+        ("end of a section is", |commit| commit.blocks[1].offset = commit.blocks[0].offset + 8),
+        ("end of a section is", |commit| commit.stats.push(commit.stats[0])),
+        ("end of a section is", |commit| commit.roots.push(commit.roots[0])),
+        ("end of a section is", |commit| commit.blocks[0].offset = 0),
+        ("end of a section is", |commit| commit.blocks[1].offset = 1 << 40),
+        ("end of a section is", |commit| commit.blocks[1].offset = u64::MAX),
+        ("end of a section is", |commit| commit.blocks.iter_mut().for_each(|block| block.length = 1 << 63)),
+        ("length of a block", |commit| commit.blocks[1].length -= 8),
+        ("section type", |commit| commit.roots[0] = std::mem::replace(&mut commit.stats[0], commit.roots[0])),
+        ("frame does not begin with its magic number", |commit| {
+            commit.blocks[1].offset += 16;
+            commit.blocks[1].length -= 16;
+        }),
+        ("a commit names a frame", |commit| commit.roots[0] += 8),
+    ];
+    for (words, change) in cases {
+        assert_refused(words, |parts| parts.commit = Box::new(change));
+    }
+}
+
+#[test]
+fn commits_whose_counts_lie() {
+    type Change = fn(&mut barrow_format::commit::Commit);
+    let cases: [(&str, Change); 13] = [
+        ("objects in blocks", |commit| commit.totals.objects = 1 << 32),
+        ("objects in blocks", |commit| commit.totals.objects = 1 << 63),
+        ("references in blocks", |commit| commit.totals.references = u64::MAX),
+        ("roots of the snapshot", |commit| commit.totals.roots = 1 << 63),
+        ("heap bytes in statistics", |commit| commit.totals.heap_bytes += 1),
+        ("objects in a block", |commit| {
+            commit.blocks[0].objects = u32::MAX - 3;
+            commit.totals.objects = u64::from(u32::MAX);
+        }),
+        ("objects in a snapshot", |commit| {
+            commit.blocks[1].objects = u32::MAX;
+            commit.totals.objects = u64::from(u32::MAX) + 2;
+        }),
+        ("strings of the snapshot", |commit| commit.tables.strings = u32::MAX),
+        ("types of the snapshot", |commit| commit.tables.types = 2),
+        ("shapes of the snapshot", |commit| commit.tables.shapes = 1 << 20),
+        ("shape is 0, the limit is 0", |commit| commit.tables.shapes = 0),
+        ("string of a commit", |commit| commit.label = Some(StringId(3))),
+        ("number of the snapshot", |commit| commit.snapshot = 1),
+    ];
+    for (words, change) in cases {
+        assert_refused(words, |parts| parts.commit = Box::new(change));
+    }
+    // Nobody follows the chain of commits backwards, so a circle harms nobody.
+    for offset in [0, 64, 1 << 63, u64::MAX - 1] {
+        let commit = Box::new(move |commit: &mut barrow_format::commit::Commit| commit.previous_offset = Some(offset));
+        assert_eq!(complaints(Forge::file(&Parts { commit, ..Parts::default() })), [""; 0]);
+    }
+}
+
+#[test]
+fn ids_that_no_table_has() {
+    let label = |value: u64| LabelCode(value << 6 | 2);
+    assert_refused("string is 3, the limit is 3", |parts| parts.kinds[0].name = StringId(3));
+    assert_refused("string is 9", |parts| parts.strengths[0].name = StringId(9));
+    assert_refused("string is 4294967295", |parts| parts.facts[0].value = StringId(u32::MAX));
+    assert_refused("string is 3", |parts| parts.types[0].name = StringId(3));
+    assert_refused("string is 3", |parts| parts.types[0].layout = Some(StringId(3)));
+    assert_refused("string is 3", |parts| parts.types[0].file = Some(StringId(3)));
+    assert_refused("string is 3", |parts| parts.types[0].attributes = vec![(StringId(0), StringId(3))]);
+    assert_refused("kind is 1", |parts| parts.types[0].kind = KindId(1));
+    assert_refused("base type is 1", |parts| parts.types[0].base = Some(TypeId(1)));
+    assert_refused("type of a shape is 1", |parts| parts.shapes[0].type_id = TypeId(1));
+    assert_refused("name of a reference is 3", |parts| parts.shapes[1].prefix[0] = label(3));
+    assert_refused("name of a reference", |parts| parts.shapes[1].prefix[0] = label(1 << 40));
+    assert_refused("kind of a label is 3", |parts| parts.shapes[1].prefix[0] = LabelCode(3));
+    assert_refused("kind of a label is 0", |parts| parts.shapes[1].prefix[0] = LabelCode(1 << 6));
+    assert_refused("strength is 15", |parts| parts.shapes[1].prefix[0] = LabelCode(NAME.0 | 15 << 2));
+    assert_refused("strength is 1", |parts| parts.shapes[3].tail = Tail::Indexed(StrengthId(1)));
+    assert_refused("strength is 99", |parts| parts.shapes[3].tail = Tail::Indexed(StrengthId(99)));
+    assert_refused("kind of a label is 3", |parts| parts.shapes[3].tail = Tail::Repeated(LabelCode(3)));
+    assert_refused("the strong strength is missing", |parts| parts.strengths[0].class = StrengthClass::Weak);
+    assert_refused("strength is 16", |parts| {
+        let more = Strength { name: StringId(0), class: StrengthClass::Weak };
+        parts.strengths.resize(20, more);
+        parts.shapes[3].tail = Tail::Indexed(StrengthId(16));
+    });
+    let root = |name, label, target| Root { category: StringId(name), label, target: ObjectId(target) };
+    assert_refused("target of a root is 5", |parts| parts.roots[0] = root(1, None, 5));
+    assert_refused("string of a root is 3", |parts| parts.roots[0] = root(3, None, 0));
+    assert_refused("string of a root is 3", |parts| parts.roots[0] = root(0, Some(StringId(3)), 0));
+    let totals =
+        |type_id, objects| TypeTotals { type_id: TypeId(type_id), objects, heap_bytes: 40, unmanaged_bytes: 0 };
+    assert_refused("type in statistics is 1", |parts| parts.stats = vec![totals(1, 5)]);
+    assert_refused("objects in statistics", |parts| parts.stats = vec![totals(0, 4)]);
+    assert_refused("type in statistics", |parts| parts.stats = vec![totals(0, 3), totals(0, 2)]);
+    assert_refused("types with objects", |parts| {
+        parts.types.push(parts.types[0].clone());
+        parts.stats = vec![totals(0, 4), TypeTotals { heap_bytes: 0, ..totals(1, 1) }];
+    });
+}
+
+#[test]
+fn chunks_that_lie() {
+    let strings = |directory: Vec<u8>, body: Vec<u8>| {
+        move |parts: &mut Parts| parts.frames.push((SectionType::STRINGS, CRITICAL, directory, body))
+    };
+    let text = || chunk(3, &[Text("more".to_owned())]).1;
+    assert_refused("first row of a table chunk", strings(directory(0, 5, 2, 1), text()));
+    assert_refused("first row of a table chunk", strings(directory(0, 5, u64::MAX, 1), text()));
+    assert_refused("first row of a table chunk", strings(directory(0, 5, u32::MAX.into(), 1), text()));
+    assert_refused("rows in a table chunk", strings(directory(0, 5, 3, 1 << 63), text()));
+    assert_refused("rows in a table chunk", strings(directory(0, 5, 3, 6), text()));
+    assert_refused("string needs", strings(directory(0, 5, 3, 1), vec![9, b'm', b'o', b'r', b'e']));
+    assert_refused("string: 5 is stored, 0 was found", strings(directory(0, 5, 3, 0), text()));
+    assert_refused("table chunk length", strings(directory(2, 1 << 63, 3, 1), text()));
+    assert_refused("does not decompress", strings(directory(2, 4 << 20, 3, 1), text()));
+    assert_refused("does not decompress", strings(directory(1, 4 << 20, 3, 1), text()));
+    assert_refused("does not decompress", strings(directory(0, 4 << 20, 3, 1), text()));
+    assert_refused("codec is 3", strings(directory(3, 5, 3, 1), text()));
+    assert_refused("string 3 is not UTF-8", strings(directory(0, 5, 3, 1), vec![4, b'm', 0xff, 0xfe, b'e']));
+    assert_refused("overflows or does not end", strings(directory(0, 11, 3, 1), vec![0xff; 11]));
+    assert_refused("overflows or does not end", strings(vec![0x80], text()));
+    let raw = |section, first, body: Vec<u8>| {
+        let directory = directory(0, body.len() as u64, first, 1);
+        move |parts: &mut Parts| parts.frames.push((section, CRITICAL, directory, body))
+    };
+    assert_refused("role of a kind is 4", raw(SectionType::KINDS, 1, vec![0, 4]));
+    assert_refused("class of a strength is 4", raw(SectionType::STRENGTHS, 1, vec![0, 4]));
+    assert_refused("tail of a shape is 4", raw(SectionType::SHAPES, 5, vec![0, 4, 0]));
+}
+
+#[test]
+fn small_chunks_that_expand_hugely() {
+    let empty_strings = |first: u64, count: u64| {
+        let body = forge::zstd(&vec![0; count as usize]);
+        assert!(body.len() < 400);
+        (SectionType::STRINGS, CRITICAL, directory(2, count, first, count), body)
+    };
+    let rows = 4 << 20;
+    assert_refused("memory for tables", |parts| parts.frames.push(empty_strings(3, rows)));
+    assert_refused("memory for tables", |parts| {
+        parts.frames.extend((0..100).map(|number| empty_strings(3 + number * 100_000, 100_000)));
+    });
+    // Just within what is allowed.
+    let mut parts = Parts::default();
+    parts.frames.push(empty_strings(3, 200_000));
+    assert_eq!(complaints(Forge::file(&parts)), [""; 0]);
+}
+
+/// Ten bytes for each number, the most there can be.
+const WIDE: [u8; 10] = [0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0];
+
+#[test]
+fn small_blocks_that_expand_hugely() {
+    let references = u64::from(MAX_REFERENCES);
+    let mut block = Block::continuation(4, references, 2);
+    *block.column(ColumnId::REFERENCES) = Column::bomb(ColumnId::REFERENCES, references, &WIDE);
+    block.columns.push(Column::bomb(ColumnId::LABELS, references, &WIDE));
+    let mut parts = Parts::default();
+    parts.blocks.push(block);
+    let file = Forge::file(&parts);
+    assert!(file.len() < 8000);
+    assert_eq!(complaints(file), [""; 0]);
+
+    // Many objects with a dictionary that names the same shape for each.
+    let objects = u64::from(MAX_OBJECTS);
+    let mut block = Block::plain(0, 1);
+    block.objects = objects;
+    *block.column(ColumnId::SIZE) = Column::bomb(ColumnId::SIZE, objects, &[0]);
+    *block.column(ColumnId::SHAPE) = Column::bomb(ColumnId::SHAPE, objects, &[7]);
+    *block.column(ColumnId::DICTIONARY) = Column::bomb(ColumnId::DICTIONARY, objects, &[2]);
+    block.columns.push(Column::bomb(ColumnId::COUNT, objects, &[0]));
+    let mut parts = Parts::default();
+    parts.blocks = (0..200).map(|number| Block { first_object: number * objects, ..block.clone() }).collect();
+    parts.commit = Box::new(|commit| commit.totals.heap_bytes = 0);
+    parts.stats = vec![TypeTotals { type_id: TypeId(0), objects: 200 * objects, heap_bytes: 0, unmanaged_bytes: 0 }];
+    assert_eq!(complaints(Forge::file(&parts)), [""; 0]);
+
+    for lie in [1 << 21, 1 << 32, 1 << 63] {
+        assert_refused("the limit is", |parts| parts.blocks[0].column(ColumnId::SIZE).raw_length = lie);
+        assert_refused("the limit is", |parts| parts.blocks[0].column(ColumnId::SIZE).values = lie);
+        assert_refused("the limit is", |parts| parts.blocks[0].objects = lie);
+        assert_refused("the limit is", |parts| parts.blocks[0].references = lie);
+    }
+}
+
+#[test]
+fn blocks_that_lie() {
+    type Change = fn(&mut Block);
+    let cases: [(&str, Change); 14] = [
+        ("first object of a block", |block| block.first_object = 3),
+        ("column DICTIONARY is missing", |block| drop(block.columns.remove(0))),
+        ("column SHAPE is missing", |block| drop(block.columns.remove(1))),
+        ("column SIZE is missing", |block| drop(block.columns.remove(2))),
+        ("shape is 5", |block| *block.column(ColumnId::DICTIONARY) = Column::new(ColumnId::DICTIONARY, &[5])),
+        ("shape in a block is 1", |block| *block.column(ColumnId::SHAPE) = Column::new(ColumnId::SHAPE, &[0, 1, 0])),
+        ("column SIZE", |block| *block.column(ColumnId::SIZE) = Column::new(ColumnId::SIZE, &[16, 0])),
+        ("column DICTIONARY", |block| block.column(ColumnId::DICTIONARY).flags = 1),
+        ("column SHAPE", |block| block.column(ColumnId::SHAPE).flags = 1),
+        ("column SITE", |block| {
+            block.columns.push(Column { flags: 1, ..Column::new(ColumnId::SITE, &[1, 2, 3]) });
+        }),
+        ("overflows or does not end", |block| block.column(ColumnId::SIZE).stored[2] = 0x80),
+        ("codec is 7", |block| block.column(ColumnId::SIZE).codec = 7),
+        ("column SIZE", |block| block.columns.push(block.columns[2].clone())),
+        ("references in a block", |block| {
+            *block.column(ColumnId::DICTIONARY) = Column::new(ColumnId::DICTIONARY, &[1])
+        }),
+    ];
+    for (words, change) in cases {
+        assert_refused(words, |parts| change(&mut parts.blocks[1]));
+    }
+}
+
+/// Objects with one reference each, of shape 1 or with an explicit tail.
+fn with_references(shape: u64, references: &[u64], further: Vec<Column>) -> Block {
+    let mut block = Block::plain(2, 3);
+    block.references = 3;
+    *block.column(ColumnId::DICTIONARY) = Column::new(ColumnId::DICTIONARY, &[shape]);
+    block.columns.push(Column::new(ColumnId::REFERENCES, references));
+    block.columns.extend(further);
+    block
+}
+
+#[test]
+fn references_that_lie() {
+    let counts = || Column::new(ColumnId::COUNT, &[1, 1, 1]);
+    let labels = |labels: [u64; 3]| Column::new(ColumnId::LABELS, &labels);
+    let cases = [
+        ("target of a reference", with_references(1, &[0, 0, 100 << 3], vec![])),
+        ("target of a reference", with_references(1, &[(5 << 1 | 1) << 2, 0, 0], vec![])),
+        ("base of a reference is 3", with_references(1, &[3, 0, 0], vec![])),
+        ("column REFERENCES", with_references(1, &[0, 0], vec![])),
+        ("column REFERENCES", with_references(1, &[0, 0, 0, 0], vec![])),
+        ("values of column COUNT", with_references(1, &[0, 0, 0], vec![counts()])),
+        ("values of column COUNT", with_references(2, &[0, 0, 0], vec![])),
+        ("column COUNT", with_references(2, &[0, 0, 0], vec![Column { flags: 1, ..counts() }])),
+        ("values of column LABELS", with_references(2, &[0, 0, 0], vec![counts()])),
+        ("values of column LABELS", with_references(1, &[0, 0, 0], vec![labels([0, 0, 0])])),
+        ("kind of a label is 3", with_references(2, &[0, 0, 0], vec![counts(), labels([0, 3, 0])])),
+        ("name of a reference is 3", with_references(2, &[0, 0, 0], vec![counts(), labels([3 << 6 | 2, 0, 0])])),
+        ("strength is 1", with_references(2, &[0, 0, 0], vec![counts(), labels([1 << 2, 0, 0])])),
+    ];
+    for (words, block) in cases {
+        assert_refused(words, |parts| parts.blocks[1] = block);
+    }
+}
+
+#[test]
+fn continuations_that_lie() {
+    let good = || Block::continuation(1, 3, 3);
+    let with = |change: fn(&mut Block)| {
+        let mut block = good();
+        change(&mut block);
+        move |parts: &mut Parts| parts.blocks.insert(1, block)
+    };
+    let mut parts = Parts::default();
+    with(|_| {})(&mut parts);
+    assert_eq!(complaints(Forge::file(&parts)), [""; 0]);
+
+    assert_refused("first object of a block is 0", |parts| parts.blocks.insert(0, Block::continuation(0, 3, 3)));
+    assert_refused("first object of a block", with(|block| block.first_object = 0));
+    assert_refused("tail of a continuation is missing", with(|block| block.columns[0] = dictionary(&[0])));
+    assert_refused("tail of a continuation is missing", with(|block| block.columns[0] = dictionary(&[1])));
+    assert_refused("tail of a continuation is missing", with(|block| block.columns[0] = dictionary(&[4])));
+    assert_refused("shapes of a continuation", with(|block| block.columns[0] = dictionary(&[])));
+    assert_refused("shapes in a block", with(|block| block.columns[0] = dictionary(&[3, 3])));
+    assert_refused("column DICTIONARY is missing", with(|block| drop(block.columns.remove(0))));
+    assert_refused("start index of a continuation", with(|block| block.start_index = u64::MAX));
+    assert_refused("start index of a continuation", with(|block| block.start_index = u64::MAX >> 6));
+    assert_refused("values of column LABELS", with(|block| block.columns[0] = dictionary(&[2])));
+    // Neither objects nor references: useless, and harmless.
+    let mut parts = Parts::default();
+    parts.blocks.insert(1, Block { references: 0, columns: vec![dictionary(&[3])], ..good() });
+    assert_eq!(complaints(Forge::file(&parts)), [""; 0]);
+}
+
+fn dictionary(shapes: &[u64]) -> Column {
+    Column::new(ColumnId::DICTIONARY, shapes)
+}
+
+#[test]
+fn an_index_that_lies() {
+    type Change = fn(&mut Vec<barrow_format::index::IndexRow>);
+    let cases: [(&str, Change); 8] = [
+        ("section in index", |rows| rows[0].offset = 1 << 40),
+        ("section in index", |rows| rows[0].length = u64::MAX),
+        ("section in index", |rows| rows[0].split_offset = 1 << 40),
+        ("out of order", |rows| rows.push(*rows.last().unwrap())),
+        ("out of order", |rows| rows.insert(1, rows[0])),
+        ("disagree", |rows| rows.truncate(5)),
+        ("disagree", |rows| rows.truncate(rows.len() - 1)),
+        ("section type", |rows| rows[0].section = SectionType::KINDS),
+    ];
+    for (words, change) in cases {
+        assert_refused(words, |parts| parts.index = Box::new(change));
+    }
+    assert_refused("index is damaged", |parts| parts.trailer = Box::new(|trailer| trailer.index_offset = u64::MAX));
+    assert_refused("index is not where", |parts| {
+        parts.trailer = Box::new(|trailer| trailer.index_offset = HEADER_BYTES as u64);
+    });
+    // The index lists what is no commit at all, as often as it likes.
+    assert_refused("section type", |parts| {
+        parts.index = Box::new(|rows| {
+            let row = *rows.last().unwrap();
+            rows.pop();
+            rows.extend((0..20_000).map(|snapshot| barrow_format::index::IndexRow {
+                snapshot,
+                offset: HEADER_BYTES as u64,
+                split_offset: HEADER_BYTES as u64,
+                ..row
+            }));
+        });
+    });
+}
+
+#[test]
+fn sections_of_the_future() {
+    let unknown = |section, flags| {
+        let mut parts = Parts::default();
+        parts.frames.push((section, flags, b"directory".to_vec(), b"body".to_vec()));
+        Forge::file(&parts)
+    };
+    for section in [SectionType::SITES, SectionType(99), SectionType(SectionType::FIRST_PRIVATE)] {
+        assert_eq!(complaints(unknown(section, 0)), [""; 0]);
+        for file in [unknown(section, CRITICAL), cut_trailer(unknown(section, CRITICAL))] {
+            let error = Recording::from_bytes(file).unwrap_err();
+            let AnalyzerError::Unreadable(FormatError::UnknownCriticalSection { section: found }) = error else {
+                panic!("{error}");
+            };
+            assert_eq!(found, section.0);
+        }
+    }
+}
+
+fn cut_trailer(mut file: Vec<u8>) -> Vec<u8> {
+    file.truncate(file.len() - 1);
+    file
+}
+
+/// Every byte of every payload takes other values, with checksums that hold.
+#[test]
+fn any_byte_may_lie() {
+    let mut parts = Parts::default();
+    parts.blocks[1] = with_references(
+        2,
+        &[0, 8, 1],
+        vec![
+            Column::new(ColumnId::COUNT, &[1, 1, 1]),
+            Column::new(ColumnId::LABELS, &[0, 1 << 6 | 1, NAME.0]),
+            Column::new(ColumnId::ADDRESS, &[1 << 40, 16, 0]),
+        ],
+    );
+    parts.blocks.push(Block::continuation(4, 2, 3));
+    let file = Forge::file(&parts);
+    assert_eq!(complaints(file.clone()), [""; 0]);
+    for byte in HEADER_BYTES..file.len() {
+        for value in [0, 0x7f, 0xff, file[byte] ^ 1] {
+            let mut changed = file.clone();
+            changed[byte] = value;
+            seal(&mut changed);
+            complaints(changed);
+        }
+    }
+}
+
+/// Makes the checksums of all frames hold again; those of columns follow only their directory.
+fn seal(file: &mut [u8]) {
+    let mut offset = HEADER_BYTES;
+    while let Some(frame) = file.get_mut(offset..).filter(|rest| rest.starts_with(b"BrwF")) {
+        let field = |at: usize, length: usize| {
+            frame[at..at + length].iter().rev().fold(0usize, |value, &byte| value << 8 | usize::from(byte))
+        };
+        let (payload, directory, section) = (field(16, 8), field(24, 4), field(4, 2));
+        let Some(length) = payload.checked_add(FRAME_HEADER_BYTES).map(|length| length.next_multiple_of(8)) else {
+            return;
+        };
+        if length > frame.len() || directory > payload {
+            return;
+        }
+        let (header, rest) = frame.split_at_mut(FRAME_HEADER_BYTES);
+        let (directory, body) = rest[..payload].split_at(directory);
+        header[28..32].copy_from_slice(&crc32c(directory).to_le_bytes());
+        let is_block = section == usize::from(SectionType::BLOCK.0);
+        let body_crc = if is_block { 0 } else { crc32c(body) };
+        header[32..36].copy_from_slice(&body_crc.to_le_bytes());
+        let crc = crc32c(&header[..36]);
+        header[36..].copy_from_slice(&crc.to_le_bytes());
+        offset += length;
+    }
+}
+
+/// The limits of this test, beside what files really take.
+#[test]
+fn memory_of_an_honest_file() {
+    let file = Forge::file(&Parts::default());
+    let (peak, found) = peak_bytes(|| ask(file));
+    assert_eq!(found, [""; 0]);
+    assert!(peak < 8 << 20, "{peak}");
+}

@@ -1,0 +1,107 @@
+//! A recording to be damaged, with what is in it.
+
+use std::io::Write;
+use std::ops::Range;
+use std::sync::{Arc, Mutex};
+
+use barrow_analyzer::{Recording, Silent, repair, verify};
+use barrow_format::frame::{Frame, SectionType};
+use barrow_format::header::{HEADER_BYTES, TRAILER_BYTES};
+use barrow_testdata::{Heap, Random, Vocabulary};
+use barrow_writer::{Compression, Options, SnapshotInfo, TypeDescription, Writer};
+
+/// A stream whose bytes can be had after the writer is gone.
+#[derive(Clone, Default)]
+pub(crate) struct Shelf(Arc<Mutex<Vec<u8>>>);
+
+impl Write for Shelf {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.lock().unwrap().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+/// A whole recording.
+pub(crate) struct Sample {
+    /// Its snapshots.
+    pub(crate) heaps: Vec<Heap>,
+    /// Its file.
+    pub(crate) bytes: Vec<u8>,
+    /// Where its COMMIT frames end in the file, padding included.
+    pub(crate) commit_ends: Vec<usize>,
+}
+
+impl Sample {
+    /// Snapshots of these sizes. Tables grow before each, and one snapshot is given up on the way.
+    pub(crate) fn record(sizes: &[u32], compression: Compression) -> Self {
+        let shelf = Shelf::default();
+        let options = Options { threads: 0, compression, ..Options::default() };
+        let writer = Writer::to_stream(Box::new(shelf.clone()), options).unwrap();
+        let vocabulary = Vocabulary::declare(&writer).unwrap();
+        let mut random = Random::new(11);
+        let mut heaps = Vec::new();
+        for &size in sizes {
+            let mut words = vocabulary.clone();
+            let name = format!("Type {}", heaps.len());
+            words.types[3] = writer.declare_type(&TypeDescription::new(words.kinds[0], &name)).unwrap();
+            words.names[7] = writer.string(&format!("name {}", heaps.len())).unwrap();
+            writer.fact("snapshot", &name).unwrap();
+            let heap = Heap::random(&mut random, size, &words);
+            if heaps.len() == 1 {
+                let given_up = writer.begin_snapshot(SnapshotInfo::default()).unwrap();
+                heap.announce(&given_up, 0..size as usize).unwrap();
+            }
+            let info = SnapshotInfo { label: Some(name), ..SnapshotInfo::default() };
+            let snapshot = writer.begin_snapshot(info).unwrap();
+            heap.announce(&snapshot, 0..size as usize).unwrap();
+            let mut shard = snapshot.shard();
+            shard.root(words.names[0], Some(words.names[7]), u64::from(size) - 1).unwrap();
+            shard.finish().unwrap();
+            snapshot.commit().unwrap();
+            heaps.push(heap);
+        }
+        writer.finish().unwrap();
+        let bytes = std::mem::take(&mut *shelf.0.lock().unwrap());
+        let commits = frames(&bytes).into_iter().filter(|(section, _)| *section == SectionType::COMMIT);
+        let commit_ends = commits.map(|(_, range)| range.end).collect();
+        Sample { heaps, bytes, commit_ends }
+    }
+
+    /// What is readable agrees with what was recorded.
+    pub(crate) fn assert_agrees(&self, recording: &Recording) {
+        for id in recording.snapshot_ids() {
+            assert_eq!(Heap::read(recording, id).unwrap(), self.heaps[id.index()], "snapshot {id}");
+        }
+    }
+
+    /// Repairs the recording; the new file must be clean and hold nothing but what was recorded.
+    /// Returns how many snapshots were kept.
+    pub(crate) fn assert_repairs(&self, recording: &Recording) -> usize {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("repaired.barrow");
+        let repaired = repair(recording, &path, &Silent).unwrap();
+        let clean = Recording::open(&path).unwrap();
+        assert_eq!(clean.damage(), None);
+        assert_eq!(verify(&clean, &Silent).unwrap().problems, []);
+        assert_eq!(clean.snapshot_count(), repaired.snapshots as usize);
+        self.assert_agrees(&clean);
+        clean.snapshot_count()
+    }
+}
+
+/// Every frame of a whole file, with its place.
+pub(crate) fn frames(bytes: &[u8]) -> Vec<(SectionType, Range<usize>)> {
+    let mut frames = Vec::new();
+    let mut offset = HEADER_BYTES;
+    while offset < bytes.len() - TRAILER_BYTES {
+        let frame = Frame::parse(bytes, offset as u64).unwrap();
+        let end = usize::try_from(frame.end()).unwrap();
+        frames.push((frame.header.section, offset..end));
+        offset = end;
+    }
+    frames
+}
