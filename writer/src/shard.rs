@@ -132,7 +132,7 @@ impl<'s> Shard<'s> {
     /// Whether the block takes this shard's share of the memory budget. The share is looked up now and
     /// then, since it shrinks when other shards open.
     fn is_over_share(&mut self) -> bool {
-        if self.block.types.len() % SHARE_INTERVAL == 0 {
+        if self.block.types.len().is_multiple_of(SHARE_INTERVAL) {
             self.look_up_share();
         }
         self.block.targets.len() >= BLOCK_REFERENCES || self.block.bytes() >= self.share_bytes

@@ -5,6 +5,7 @@
 mod allocator;
 
 use allocator::peak_bytes;
+use barrow_analyzer::{Recording, SnapshotId};
 use barrow_testdata::Random;
 use barrow_writer::{
     Compression, KindRole, Label, Object, Options, SnapshotInfo, StrengthId, StringId, TypeDescription, TypeId, Writer,
@@ -20,7 +21,10 @@ struct Shape {
 
 /// Records a heap that is made on the fly, so that nothing but the writer takes memory.
 fn record(options: Options, shape: &Shape) {
-    let writer = Writer::to_stream(Box::new(std::io::sink()), options).unwrap();
+    record_to(Writer::to_stream(Box::new(std::io::sink()), options).unwrap(), shape);
+}
+
+fn record_to(writer: Writer, shape: &Shape) {
     let kind = writer.kind("object", KindRole::Object).unwrap();
     let types: Vec<TypeId> =
         (0..50).map(|n| writer.declare_type(&TypeDescription::new(kind, &format!("T{n}"))).unwrap()).collect();
@@ -90,4 +94,16 @@ fn the_default_budget() {
     assert_in_budget(options.clone(), &Shape { objects: 3_000_000, ..FIELDS });
     assert_in_budget(Options { threads: 8, ..options.clone() }, &Shape { shards: 8, identity: true, ..FIELDS });
     assert_in_budget(options, &Shape { objects: 20, references: 400_000, ..FIELDS });
+}
+
+/// Small blocks cost space and time: wherever a shard begins, its blocks are as large as the budget allows.
+#[test]
+fn shards_fill_their_blocks() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("shards.barrow");
+    let writer = Writer::create(&path, Options { threads: 2, ..Options::default() }).unwrap();
+    let shape = Shape { objects: 400_000, shards: 4, references: 1, identity: false };
+    peak_bytes(|| record_to(writer, &shape));
+    let blocks = Recording::open(&path).unwrap().snapshot(SnapshotId(0)).unwrap().blocks;
+    assert!(blocks <= 16, "{blocks} blocks");
 }
