@@ -76,7 +76,7 @@ pub(crate) fn decode<T>(
 /// order of `places`, whatever the number of threads.
 ///
 /// # Errors
-/// The error of the first block, in order of time, that has one; [`AnalyzerError::Cancelled`].
+/// The error of the first block that has one; [`AnalyzerError::Cancelled`].
 pub(crate) fn map_blocks<T: Send>(
     recording: &Recording,
     places: &[BlockPlace],
@@ -106,7 +106,9 @@ pub(crate) fn in_parallel<T: Send>(
         progress.advance(steps(place, wanted));
         result
     };
-    places.par_iter().map(run).collect()
+    // Collected before it is searched for errors: the first in the order of blocks is reported, not in time.
+    let results: Vec<Result<T>> = places.par_iter().map(run).collect();
+    results.into_iter().collect()
 }
 
 /// What a block counts for in progress: references if they are decoded, else objects.

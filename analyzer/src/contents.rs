@@ -206,7 +206,8 @@ impl KnownRows {
         };
         let Some(count) = self.counts.get(section.0 as usize) else { return false };
         let end = *count + chunk.count;
-        if chunk.first != *count || self.room.take(&chunk).is_err() || !self.is_readable(section, &chunk, end) {
+        if chunk.first != *count || self.room.take(section, &chunk).is_err() || !self.is_readable(section, &chunk, end)
+        {
             return false;
         }
         self.counts[section.0 as usize] = end;

@@ -62,7 +62,7 @@ pub fn find(
         }
         let pages = map_blocks(recording, batch, Wanted::Counts, progress, |place, _, columns| {
             let rows = matching_rows(columns, place, &prepared, recording)?;
-            let ids = rows.map(|details| details.id).filter(|id| *id >= from).take(limit + 1);
+            let ids = rows.map(|details| details.id).filter(|id| *id >= from).take(limit.saturating_add(1));
             Ok(ids.collect::<Vec<_>>())
         })?;
         matching.extend(pages.into_iter().flatten());

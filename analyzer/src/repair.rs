@@ -1,9 +1,10 @@
 //! Repairing a recording: a new file with every snapshot that is whole, and an index.
 
 use std::collections::HashMap;
-use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::Path;
+
+use tempfile::NamedTempFile;
 
 use barrow_format::SnapshotId;
 use barrow_format::commit::Commit;
@@ -46,21 +47,17 @@ pub fn repair(recording: &Recording, destination: &Path, progress: &dyn Progress
     let mut dropped: Vec<String> = recording.damage().map(ToString::to_string).into_iter().collect();
     let kept = whole_snapshots(recording, progress, &mut dropped)?;
 
-    let partial = destination.with_extension("partial");
-    let file = File::create(&partial).map_err(AnalyzerError::io(&partial, "create"))?;
-    let written = Copy::new(recording, BufWriter::new(file)).run(&kept);
-    let bytes = match written {
-        Ok(bytes) => bytes,
-        Err(cause) => {
-            // The error that is reported is the one that matters.
-            let _ = std::fs::remove_file(&partial);
-            return Err(match cause {
-                CopyError::Io(source) => AnalyzerError::Io { path: partial, action: "write", source },
-                CopyError::Analyzer(error) => error,
-            });
-        }
-    };
-    std::fs::rename(&partial, destination).map_err(AnalyzerError::io(destination, "create"))?;
+    // A new file in the same folder, so that it can take the destination's name when it is whole.
+    let folder = destination.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let partial = NamedTempFile::new_in(folder).map_err(AnalyzerError::io(folder, "create a file"))?;
+    let mut out = BufWriter::new(partial);
+    let bytes = Copy::new(recording, &mut out).run(&kept).map_err(|cause| match cause {
+        CopyError::Io(source) => AnalyzerError::Io { path: destination.to_owned(), action: "write", source },
+        CopyError::Analyzer(error) => error,
+    })?;
+    let partial = out.into_inner().map_err(|error| AnalyzerError::io(destination, "write")(error.into_error()))?;
+    partial.as_file().sync_all().map_err(AnalyzerError::io(destination, "sync"))?;
+    partial.persist(destination).map_err(|error| AnalyzerError::io(destination, "replace")(error.error))?;
     Ok(Repaired { snapshots: u32::try_from(kept.len()).unwrap_or(u32::MAX), bytes, dropped })
 }
 
@@ -75,10 +72,13 @@ fn whole_snapshots(
     dropped: &mut Vec<String>,
 ) -> Result<Vec<SnapshotId>> {
     let verification = verify(recording, progress)?;
+    let mut problem_of = HashMap::new();
+    for problem in &verification.problems {
+        problem_of.entry(problem.snapshot).or_insert(problem);
+    }
     let mut kept = Vec::new();
     for id in recording.snapshot_ids() {
-        let problem = verification.problems.iter().find(|problem| problem.snapshot == Some(id));
-        match problem {
+        match problem_of.get(&Some(id)) {
             None => kept.push(id),
             Some(problem) => dropped.push(format!("left out {problem}")),
         }

@@ -60,7 +60,7 @@ impl Tables {
             return Err(FormatError::Mismatch { what: "section type", stored, found });
         }
         let chunk = Chunk::parse(frame.directory()?, frame.body()?)?;
-        room.take(&chunk)?;
+        room.take(section, &chunk)?;
         match section {
             SectionType::META => append(&chunk, decompressor, &mut self.facts, |row| row),
             SectionType::STRINGS => append(&chunk, decompressor, &mut self.strings, |Text(text)| text),
@@ -327,9 +327,15 @@ impl TableRoom {
     }
 
     /// Takes the room for a chunk that is about to be decoded.
-    pub(crate) fn take(&mut self, chunk: &Chunk<'_>) -> Result<(), FormatError> {
-        let used =
-            self.used.saturating_add(chunk.raw_length() as u64).saturating_add(chunk.count.saturating_mul(ROW_BYTES));
+    pub(crate) fn take(&mut self, section: SectionType, chunk: &Chunk<'_>) -> Result<(), FormatError> {
+        // A label of a shape takes eight bytes, an attribute of a type four, for one in the chunk.
+        let factor = match section {
+            SectionType::SHAPES => 8,
+            SectionType::TYPES => 4,
+            _ => 1,
+        };
+        let bytes = factor * chunk.raw_length() as u64;
+        let used = self.used.saturating_add(bytes).saturating_add(chunk.count.saturating_mul(ROW_BYTES));
         if used > self.limit {
             return Err(FormatError::OutOfRange { what: "memory for tables", value: used, limit: self.limit });
         }

@@ -1,12 +1,12 @@
 //! Verifying a recording: every byte of it is checked, every block decoded, every number compared.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, PoisonError};
 
 use barrow_format::block::{Block, BlockColumns, Wanted};
 use barrow_format::codec::Decompressor;
 use barrow_format::commit::Totals;
-use barrow_format::frame::{Frame, SectionType};
+use barrow_format::frame::{Frame, SectionType, next_frame};
 use barrow_format::header::{HEADER_BYTES, TRAILER_BYTES};
 use barrow_format::rows::{Chunk, LabelCode, Root};
 use barrow_format::{FormatError, SnapshotId};
@@ -102,9 +102,13 @@ pub fn verify(recording: &Recording, progress: &dyn Progress) -> Result<Verifica
     chain.compare(recording, &whole, &mut found)?;
     found.problems.sort_unstable();
     found.problems.dedup();
+    let mut problems_of: HashMap<SnapshotId, usize> = HashMap::new();
+    for snapshot in found.problems.iter().filter_map(|problem| problem.snapshot) {
+        *problems_of.entry(snapshot).or_default() += 1;
+    }
     for &snapshot in &whole {
         let commit = recording.commit(snapshot)?;
-        let problems = found.problems.iter().filter(|problem| problem.snapshot == Some(snapshot)).count();
+        let problems = problems_of.get(&snapshot).copied().unwrap_or(0);
         let (totals, blocks) = (commit.totals, commit.blocks.len() as u64);
         found.snapshots.push(SnapshotVerification { snapshot, totals, blocks, problems });
     }
@@ -132,13 +136,15 @@ struct Chain {
 
 impl Chain {
     /// Hops over all frames and checks what no question decodes: that they follow each other without
-    /// a gap, and the checksums of all but blocks.
+    /// a gap, and the checksums of all but blocks. Which snapshot a frame belongs to is not asked here:
+    /// one that was given up leaves frames with the number of the next.
     fn walk(recording: &Recording, found: &mut Verification) -> Self {
         let file = recording.bytes();
         let mut chain = Chain { of_snapshots: Vec::new(), shared: HashSet::new() };
         let trailer = if recording.damage().is_some() { 0 } else { TRAILER_BYTES };
         let end = (file.len() - trailer.min(file.len())) as u64;
-        let (mut offset, mut sequence) = (HEADER_BYTES as u64, 0u32);
+        // After a damaged stretch nobody knows which frame comes next.
+        let (mut offset, mut sequence) = (HEADER_BYTES as u64, Some(0u32));
         while offset < end {
             let frame = match Frame::parse(file, offset) {
                 Ok(frame) => frame,
@@ -147,24 +153,23 @@ impl Chain {
                     if recording.damage().is_none() {
                         found.problem(offset, None, format!("frame at byte {offset}: {error}"));
                     }
-                    return chain;
+                    offset = next_frame(file, offset + 1).unwrap_or(end);
+                    sequence = None;
+                    continue;
                 }
             };
             let section = frame.header.section;
-            let snapshot = Some(SnapshotId(frame.header.snapshot)).filter(|_| !is_table(section));
-            if frame.header.sequence != sequence {
-                let message = format!(
-                    "{section} at byte {offset}: frame {sequence} of the file says it is frame {}",
-                    frame.header.sequence
-                );
-                found.problem(offset, snapshot, message);
+            let stored = frame.header.sequence;
+            if let Some(expected) = sequence.filter(|&expected| expected != stored) {
+                let message =
+                    format!("{section} at byte {offset}: frame {expected} of the file says it is frame {stored}");
+                found.problem(offset, None, message);
             }
-            sequence = frame.header.sequence.wrapping_add(1);
+            sequence = Some(stored.wrapping_add(1));
             let is_block = section == SectionType::BLOCK;
             let checked = frame.directory().and_then(|_| if is_block { Ok(&[][..]) } else { frame.body() });
             if let Err(error) = checked {
-                let known = snapshot.filter(|_| section != SectionType::INDEX);
-                found.problem(offset, known, format!("{section} at byte {offset}: {error}"));
+                found.problem(offset, None, format!("{section} at byte {offset}: {error}"));
             }
             if is_table(section) || section == SectionType::COMMIT {
                 chain.shared.insert(offset);
@@ -181,18 +186,24 @@ impl Chain {
 
     /// Compares the frames that are there with those that index and commits name.
     fn compare(&self, recording: &Recording, whole: &[SnapshotId], found: &mut Verification) -> Result<()> {
-        let mut named = HashSet::new();
+        let mut named: HashMap<u64, SnapshotId> = HashMap::new();
         for &snapshot in whole {
             let commit = recording.commit(snapshot)?;
-            named.extend(commit.blocks.iter().map(|block| block.offset));
-            named.extend(commit.stats.iter().chain(&commit.roots));
+            let blocks = commit.blocks.iter().map(|block| block.offset);
+            let offsets = blocks.chain(commit.stats.iter().copied()).chain(commit.roots.iter().copied());
+            named.extend(offsets.map(|offset| (offset, snapshot)));
         }
-        for &(offset, length) in self.of_snapshots.iter().filter(|(offset, _)| !named.contains(offset)) {
+        let commits = recording.contents().commits.iter().map(|&(snapshot, offset)| (offset, snapshot));
+        let owners: HashMap<u64, SnapshotId> = named.iter().map(|(&offset, &id)| (offset, id)).chain(commits).collect();
+        for problem in found.problems.iter_mut().filter(|problem| problem.snapshot.is_none()) {
+            problem.snapshot = owners.get(&problem.offset).copied();
+        }
+        for &(offset, length) in self.of_snapshots.iter().filter(|(offset, _)| !named.contains_key(offset)) {
             found.unused_bytes += length;
             check_unused(recording, offset, found);
         }
         let there: HashSet<u64> = self.of_snapshots.iter().map(|&(offset, _)| offset).collect();
-        for &offset in named.iter().filter(|offset| !there.contains(*offset)) {
+        for &offset in named.keys().filter(|offset| !there.contains(*offset)) {
             found.problem(offset, None, format!("a commit names a frame at byte {offset}, where none begins"));
         }
         let contents = recording.contents();

@@ -157,7 +157,8 @@ impl Directory {
         };
         limit("objects in a block", directory.objects, MAX_OBJECTS)?;
         limit("references in a block", directory.references, MAX_REFERENCES)?;
-        let end = u64::from(directory.first_object) + u64::from(directory.objects);
+        // A continuation's object is before the end, too.
+        let end = u64::from(directory.first_object) + u64::from(directory.objects.max(1));
         if end > u64::from(u32::MAX) {
             return Err(FormatError::OutOfRange { what: "last object of a block", value: end, limit: u32::MAX.into() });
         }

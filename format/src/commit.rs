@@ -196,7 +196,7 @@ impl Commit {
             return self.blocks.len();
         }
         let total: u128 = self.blocks.iter().map(|block| u128::from(block.length)).sum();
-        let wanted = total * part as u128 / parts as u128;
+        let wanted = (total * part as u128).div_ceil(parts as u128);
         let mut before = 0;
         self.blocks
             .iter()

@@ -154,9 +154,9 @@ impl Collected {
         self.failed.load(Ordering::Acquire)
     }
 
-    /// Fails if an encoder failed: with its error the first time, then with [`WriterError::Broken`].
+    /// Fails if an encoder failed: with its error the first time, then with [`WriterError::SnapshotFailed`].
     pub(crate) fn check(&self) -> Result<()> {
-        if self.has_failed() { Err(lock(&self.error).take().unwrap_or(WriterError::Broken)) } else { Ok(()) }
+        if self.has_failed() { Err(lock(&self.error).take().unwrap_or(WriterError::SnapshotFailed)) } else { Ok(()) }
     }
 
     /// Enters a block that has been appended to the file.
@@ -186,15 +186,17 @@ impl Collected {
     }
 
     pub(crate) fn root(&self, shared: &Shared, root: &Root) -> Result<()> {
+        self.check()?;
         let mut gathered = lock(&self.gathered);
-        gathered.highest_root = gathered.highest_root.max(Some(root.target.0));
-        gathered.root_count += 1;
         let pending = gathered.pending_roots.get_or_insert_with(Pending::new);
         pending.push(root)?;
-        if pending.is_full() {
-            self.flush_roots(&mut gathered, shared)?;
+        let is_full = pending.is_full();
+        gathered.root_count += 1;
+        gathered.highest_root = gathered.highest_root.max(Some(root.target.0));
+        if is_full && let Err(error) = self.flush_roots(&mut gathered, shared) {
+            self.fail(error);
         }
-        Ok(())
+        self.check()
     }
 
     fn flush_roots(&self, gathered: &mut Gathered, shared: &Shared) -> Result<()> {
@@ -249,10 +251,11 @@ impl Collected {
         let offset = sink.append_section(SectionType::COMMIT, self.snapshot, 1, &[], &commit.encode())?;
         drop(sink);
         shared.committed(offset);
-        if shared.sync == Sync::AtCommit {
-            lock(&shared.sink).sync()?;
+        let totals = commit.totals;
+        match lock(&shared.sink).sync_if(shared.sync == Sync::AtCommit) {
+            Err(WriterError::Io { source, .. }) => Err(WriterError::CommittedNotSynced { totals, source }),
+            other => other.map(|()| totals),
         }
-        Ok(commit.totals)
     }
 }
 

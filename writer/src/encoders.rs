@@ -94,7 +94,7 @@ struct Job {
 impl Drop for Job {
     fn drop(&mut self) {
         if !self.is_done {
-            self.collected.fail(WriterError::Broken);
+            self.collected.fail(WriterError::SnapshotFailed);
         }
     }
 }
@@ -151,7 +151,7 @@ impl Encoders {
     /// Starts the threads; they live until [`Encoders::stop`].
     pub(crate) fn start(shared: &Arc<Shared>, options: &Options) -> Result<Arc<Self>> {
         // The rest is for what shards fill, encoders work with and spares keep; see `share_bytes`.
-        let budget_bytes = options.memory_budget_bytes / 8 * 3;
+        let budget_bytes = shared.memory_budget_bytes / 8 * 3;
         let gate = Gate { budget_bytes, taken_bytes: Mutex::new(0), changed: Condvar::new() };
         let encoders = Arc::new(Encoders {
             shared: Arc::clone(shared),

@@ -20,6 +20,17 @@ pub enum WriterError {
     /// An earlier failure left the stream in the middle of a section; nothing more can be appended.
     #[error("an earlier write failed in the middle of a section; what was committed is readable, start a new file")]
     Broken,
+    /// Something went wrong with this snapshot before, and was reported then.
+    #[error("the snapshot cannot be committed: an earlier call reported why, or an encoder panicked")]
+    SnapshotFailed,
+    /// The snapshot was committed and counts, but the system could not be made to put it on the disk.
+    #[error("the snapshot was committed, but waiting for the disk failed: {source}")]
+    CommittedNotSynced {
+        /// What the snapshot holds.
+        totals: barrow_format::commit::Totals,
+        /// What the system said.
+        source: std::io::Error,
+    },
     /// The format cannot hold this.
     #[error(transparent)]
     Format(#[from] FormatError),
@@ -75,8 +86,8 @@ pub enum WriterError {
         /// How many rows the table has.
         known: u32,
     },
-    /// A reference was announced before any object.
-    #[error("a reference was announced before the object that holds it")]
+    /// A reference was announced before any object, or after one that was refused.
+    #[error("a reference was announced without the object that holds it")]
     ReferenceWithoutObject,
     /// Only one snapshot can be open at a time.
     #[error("a snapshot is still open: commit or drop it first")]

@@ -34,8 +34,6 @@ pub(crate) struct ShapeTable {
 }
 
 struct Known {
-    /// By number.
-    shapes: Vec<Shape>,
     ids: HashMap<Shape, ShapeId>,
     /// For each type, how many shapes it has.
     of_type: HashMap<TypeId, u32>,
@@ -45,12 +43,7 @@ struct Known {
 impl ShapeTable {
     pub(crate) fn new() -> Self {
         ShapeTable {
-            inner: RwLock::new(Known {
-                shapes: Vec::new(),
-                ids: HashMap::new(),
-                of_type: HashMap::new(),
-                pending: Pending::new(),
-            }),
+            inner: RwLock::new(Known { ids: HashMap::new(), of_type: HashMap::new(), pending: Pending::new() }),
         }
     }
 
@@ -72,7 +65,6 @@ impl ShapeTable {
         }
         let id = ShapeId(declare(&mut known.pending, &shape, &counts.shapes)?);
         *known.of_type.entry(shape.type_id).or_default() += 1;
-        known.shapes.push(shape.clone());
         known.ids.insert(shape, id);
         Ok(id)
     }
@@ -139,10 +131,6 @@ impl Shaper {
         columns.addresses.extend_from_slice(&announced.addresses);
         columns.serials.extend_from_slice(&announced.serials);
         columns.sites.extend_from_slice(&announced.sites);
-        let objects = columns.shapes.len();
-        fill(&mut columns.addresses, objects);
-        fill(&mut columns.serials, objects);
-        fill(&mut columns.sites, objects);
         std::mem::swap(&mut columns.targets, &mut announced.targets);
         Ok(())
     }
@@ -242,13 +230,6 @@ fn choose(shape: Shape, labels: &[u64], table: &ShapeTable) -> Shape {
 
 fn first_codes(labels: &[u64], length: usize) -> Vec<LabelCode> {
     labels.iter().take(length).map(|&code| LabelCode(code)).collect()
-}
-
-/// A column that is not empty becomes as long as the others.
-fn fill<T: Copy + Default>(column: &mut Vec<T>, length: usize) {
-    if !column.is_empty() {
-        column.resize(length, T::default());
-    }
 }
 
 /// How many labels to fix, and what follows them.

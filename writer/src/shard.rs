@@ -43,6 +43,8 @@ pub struct Shard<'s> {
     share_bytes: usize,
     /// References the block may hold: somewhat more than its share, so that only large objects are divided.
     most_references: usize,
+    /// The last object was refused: its references belong to nobody.
+    was_refused: bool,
     finished: bool,
 }
 
@@ -58,6 +60,7 @@ impl<'s> Shard<'s> {
             type_id: TypeId(0),
             share_bytes: 0,
             most_references: 0,
+            was_refused: false,
             finished: false,
         }
     }
@@ -70,6 +73,12 @@ impl<'s> Shard<'s> {
     /// if this shard saw the number shortly before (otherwise the commit says so), or the error that an
     /// encoder met.
     pub fn object(&mut self, id: u64, object: &Object) -> Result<()> {
+        let announced = self.announce(id, object);
+        self.was_refused = announced.is_err();
+        announced
+    }
+
+    fn announce(&mut self, id: u64, object: &Object) -> Result<()> {
         // Before anything changes: whoever gives the right type next goes on where they were.
         Counts::check("type", object.type_id.0, &self.shared.counts.types)?;
         if id != self.next_object || self.block.types.len() >= MAX_OBJECTS as usize || self.is_over_share() {
@@ -90,7 +99,7 @@ impl<'s> Shard<'s> {
     /// # Errors
     /// [`WriterError::ReferenceWithoutObject`], [`WriterError::OutOfRange`], [`WriterError::Undeclared`].
     pub fn reference(&mut self, label: Label, strength: StrengthId, target: u64) -> Result<()> {
-        if self.block.types.is_empty() {
+        if self.was_refused || self.block.types.is_empty() {
             return Err(WriterError::ReferenceWithoutObject);
         }
         if let Label::Name(name) = label {

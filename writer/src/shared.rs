@@ -13,6 +13,7 @@ use crate::tables::{Counts, Tables};
 
 /// Locks are taken in the order of the fields.
 pub(crate) struct Shared {
+    /// What objects and references may take: the budget without what codecs take for themselves.
     pub(crate) memory_budget_bytes: usize,
     /// Threads that encode; 0 if announcing threads do.
     pub(crate) threads: usize,
@@ -44,7 +45,7 @@ impl Shared {
         let counts = Counts::default();
         let tables = Tables::new(options.compression, &counts)?;
         Ok(Shared {
-            memory_budget_bytes: options.memory_budget_bytes,
+            memory_budget_bytes: budget_without_codecs(options),
             threads: options.threads,
             sync: options.sync,
             counts,
@@ -114,6 +115,15 @@ impl Shared {
     pub(crate) fn last_commit(&self) -> Option<u64> {
         lock(&self.state).last_commit
     }
+}
+
+/// What a codec takes for itself, in bytes: zstd at its usual levels.
+const CODEC_BYTES: usize = 2 << 20;
+
+/// The budget less the codecs of all encoders, which take at most three quarters of it.
+fn budget_without_codecs(options: &Options) -> usize {
+    let budget = options.memory_budget_bytes;
+    budget.saturating_sub(CODEC_BYTES.saturating_mul(options.threads.max(1))).max(budget / 4)
 }
 
 /// A thread that panicked while it held a lock has left whole values behind: every critical section

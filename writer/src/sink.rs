@@ -50,6 +50,8 @@ impl Sink {
         if self.broken {
             return Err(WriterError::Broken);
         }
+        // A stream of the caller's may panic: nothing may follow what it has left.
+        self.broken = true;
         let written = match &mut self.output {
             Output::File(file) => file.write_all(bytes),
             Output::Stream(stream) => stream.write_all(bytes),
@@ -58,6 +60,7 @@ impl Sink {
             self.take_back();
             return Err(WriterError::Io { action: "append to the recording", source: error });
         }
+        self.broken = false;
         self.length += bytes.len() as u64;
         Ok(())
     }
@@ -113,12 +116,14 @@ impl Sink {
         if wanted || matches!(self.output, Output::Stream(_)) { self.sync() } else { Ok(()) }
     }
 
-    /// Waits until all that was appended is on the disk; flushes a stream.
+    /// Waits until all that was appended is on the disk; flushes a stream. After a failure the system
+    /// may have dropped what was not written, so that nothing more is appended.
     pub(crate) fn sync(&mut self) -> Result<()> {
-        match &mut self.output {
+        let synced = match &mut self.output {
             Output::File(file) => file.sync_data(),
             Output::Stream(stream) => stream.flush(),
-        }
-        .map_err(WriterError::io("sync the recording"))
+        };
+        self.broken |= synced.is_err();
+        synced.map_err(WriterError::io("sync the recording"))
     }
 }

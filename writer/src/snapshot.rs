@@ -49,8 +49,10 @@ impl<'w> Snapshot<'w> {
     /// [`WriterError::ShardsOpen`], [`WriterError::ShardAbandoned`]; what was announced wrongly
     /// ([`WriterError::ObjectAnnouncedTwice`], [`WriterError::ObjectNeverAnnounced`],
     /// [`WriterError::ReferenceToUnannounced`], [`WriterError::RootToUnannounced`]); or that the file
-    /// cannot be written. The snapshot is then given up.
+    /// cannot be written. The snapshot is then given up, except with
+    /// [`WriterError::CommittedNotSynced`], which says that it counts all the same.
     ///
+    /// [`WriterError::CommittedNotSynced`]: crate::WriterError::CommittedNotSynced
     /// [`WriterError::ShardsOpen`]: crate::WriterError::ShardsOpen
     /// [`WriterError::ShardAbandoned`]: crate::WriterError::ShardAbandoned
     /// [`WriterError::ObjectAnnouncedTwice`]: crate::WriterError::ObjectAnnouncedTwice

@@ -91,7 +91,8 @@ impl Writer {
         Ok(Writer { shared, encoders })
     }
 
-    /// The number of a string; the same text gives the same number again.
+    /// The number of a string; the same text gives the same number again, unless the texts in between
+    /// were more than 16 MiB: keep the numbers of names that are used often.
     ///
     /// # Errors
     /// [`WriterError::OutOfRange`] for a string of more than 1 MiB; [`WriterError::Io`].

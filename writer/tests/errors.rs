@@ -225,7 +225,7 @@ fn numbers_the_format_has_no_room_for() {
 
 #[test]
 fn calls_out_of_order() {
-    assert_error("a reference was announced before the object that holds it", |writer, _| {
+    assert_error("a reference was announced without the object that holds it", |writer, _| {
         in_shard(writer, |shard| shard.reference(Label::Unknown, StrengthId::STRONG, 0))
     });
     assert_error("a snapshot is still open: commit or drop it first", |writer, _| {

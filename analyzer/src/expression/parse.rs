@@ -266,6 +266,9 @@ pub fn parse_size(text: &str) -> Option<u64> {
     if let Ok(whole) = number.parse::<u64>() {
         return whole.checked_mul(factor);
     }
+    if factor == 1 {
+        return None;
+    }
     let value = number.parse::<f64>().ok()? * factor as f64;
     (value.is_finite() && value < u64::MAX as f64).then_some(value as u64)
 }

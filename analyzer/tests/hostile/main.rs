@@ -259,10 +259,13 @@ fn small_blocks_that_expand_hugely() {
     *block.column(ColumnId::SHAPE) = Column::bomb(ColumnId::SHAPE, objects, &[7]);
     *block.column(ColumnId::DICTIONARY) = Column::bomb(ColumnId::DICTIONARY, objects, &[2]);
     block.columns.push(Column::bomb(ColumnId::COUNT, objects, &[0]));
-    let mut parts = Parts::default();
-    parts.blocks = (0..200).map(|number| Block { first_object: number * objects, ..block.clone() }).collect();
-    parts.commit = Box::new(|commit| commit.totals.heap_bytes = 0);
-    parts.stats = vec![TypeTotals { type_id: TypeId(0), objects: 200 * objects, heap_bytes: 0, unmanaged_bytes: 0 }];
+    let totals = TypeTotals { type_id: TypeId(0), objects: 200 * objects, heap_bytes: 0, unmanaged_bytes: 0 };
+    let parts = Parts {
+        blocks: (0..200).map(|number| Block { first_object: number * objects, ..block.clone() }).collect(),
+        commit: Box::new(|commit| commit.totals.heap_bytes = 0),
+        stats: vec![totals],
+        ..Parts::default()
+    };
     assert_eq!(complaints(Forge::file(&parts)), [""; 0]);
 
     for lie in [1 << 21, 1 << 32, 1 << 63] {

@@ -355,7 +355,7 @@ fn check_continuation(block: &Block<'_>, forms: &[ShapeForm]) -> Result<()> {
     if forms.iter().any(|form| form.prefix > 0 || !form.has_tail) {
         return Err(FormatError::Missing { what: "tail of a continuation" });
     }
-    let (start, limit) = (block.directory.start_index, MAX_LABEL_VALUE - u64::from(block.directory.references));
+    let (start, limit) = (block.directory.start_index, MAX_LABEL_VALUE + 1 - u64::from(block.directory.references));
     if start <= limit {
         return Ok(());
     }

@@ -1,0 +1,74 @@
+//! Writes the seeds of the corpus: small whole recordings, tiny dumps, expressions, varints.
+//!
+//! `cargo run --manifest-path fuzz/Cargo.toml --example seeds`
+
+#[expect(dead_code, reason = "the importer's tests use more of it")]
+#[path = "../../importers/tests/moarvm/dump.rs"]
+mod dump;
+
+use std::fs;
+use std::path::Path;
+
+use barrow_fuzz::Shelf;
+use barrow_testdata::{Heap, Random, Vocabulary};
+use barrow_writer::{Compression, Options, SnapshotInfo, Writer};
+use dump::{Build, DEBIAN, TablesAt, tiny};
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    for folder in ["recording", "recording_fixed"] {
+        for (name, compression) in
+            [("none", Compression::None), ("lz4", Compression::Lz4), ("zstd", Compression::Zstd(1))]
+        {
+            for sizes in [&[][..], &[1], &[8, 30, 12]] {
+                let bytes = recording(compression, sizes)?;
+                write(folder, &format!("seed-{name}-{}", sizes.len()), &bytes)?;
+            }
+        }
+    }
+    let at_the_end = Build { tables: TablesAt::TheEnd, ..DEBIAN };
+    let dumps = [tiny().format1(), tiny().format2(DEBIAN), tiny().format2(at_the_end), tiny().format3(None)];
+    for (number, dump) in dumps.iter().enumerate() {
+        write("moarvm", &format!("seed-{number}"), dump)?;
+    }
+    let expressions = [
+        "",
+        "type = \"Hash\" and size > 1K",
+        "not (name ~ H*sh or refs <= 3) and unmanaged != 64KiB",
+        "file ~ /src.*raku$/ or id >= 2",
+        "kind = frame and layout !~ P6* or repr = x",
+    ];
+    for (number, expression) in expressions.iter().enumerate() {
+        write("expression", &format!("seed-{number}"), expression.as_bytes())?;
+    }
+    let long: Vec<u8> = [5, 0].into_iter().chain((0..200).map(|byte| byte ^ (byte << 4))).collect();
+    for (number, bytes) in [&[2, 0, 1, 0xac, 2][..], &[1, 0, 0xff, 0xff, 0xff, 0xff, 0x0f], &long].iter().enumerate() {
+        write("varint", &format!("seed-{number}"), bytes)?;
+    }
+    Ok(())
+}
+
+fn write(folder: &str, name: &str, bytes: &[u8]) -> std::io::Result<()> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus").join(folder);
+    fs::create_dir_all(&folder)?;
+    fs::write(folder.join(name), bytes)
+}
+
+fn recording(compression: Compression, sizes: &[u32]) -> Result<Vec<u8>, Box<dyn std::error::Error>> {
+    let shelf = Shelf::default();
+    let (uuid, created_ns) = (Some(*b"seed for fuzzing"), Some(0));
+    let options = Options { threads: 0, compression, uuid, created_ns, ..Options::default() };
+    let writer = Writer::to_stream(Box::new(shelf.clone()), options)?;
+    let vocabulary = Vocabulary::declare(&writer)?;
+    writer.fact("runtime", "none")?;
+    for (seed, &size) in (1..).zip(sizes) {
+        let info = SnapshotInfo { label: Some(format!("snapshot {seed}")), ..SnapshotInfo::default() };
+        let snapshot = writer.begin_snapshot(info)?;
+        Heap::random(&mut Random::new(seed), size, &vocabulary).announce(&snapshot, 0..size as usize)?;
+        let mut shard = snapshot.shard();
+        shard.root(vocabulary.names[0], Some(vocabulary.names[1]), 0)?;
+        shard.finish()?;
+        snapshot.commit()?;
+    }
+    writer.finish()?;
+    Ok(shelf.take())
+}

@@ -1,0 +1,183 @@
+//! What the fuzz targets do with their bytes: any bytes, and every answer must be `Ok` or `Err`.
+//!
+//! ```text
+//!   fuzz_targets/<name>.rs ─┐
+//!                           ├─▶ one function here ─▶ panics if an answer contradicts another
+//!   tests/replay.rs ────────┘
+//! ```
+
+#![forbid(unsafe_code)]
+
+mod checksums;
+
+use std::io::Write;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use barrow_analyzer::{
+    Expression, ObjectId, Recording, Silent, SnapshotId, count, find, object, outgoing, repair, summary,
+    verified_summaries, verify, walk,
+};
+use barrow_format::varint::{decode_u32, scalar};
+use barrow_importers::{Silent as Unwatched, import_bytes};
+use barrow_writer::{
+    Compression, KindRole, Label, Object, Options, SnapshotInfo, StrengthId, TypeDescription, Writer, WriterError,
+};
+
+pub use checksums::with_checksums;
+
+/// Opens the bytes as a recording and asks everything.
+pub fn recording(bytes: &[u8]) {
+    let Ok(recording) = Recording::from_bytes(bytes.to_vec()) else { return };
+    if let Some(damage) = recording.damage() {
+        assert!(!damage.to_string().contains('\n'), "one sentence: {damage}");
+    }
+    let found = verify(&recording, &Silent).expect("nobody cancels");
+    let is_whole = recording.damage().is_none() && found.problems.is_empty();
+    for id in recording.snapshot_ids() {
+        let answers = ask(&recording, id);
+        assert!(!is_whole || answers.is_ok(), "verified, but {answers:?}");
+    }
+    check_repair(&recording);
+}
+
+/// [`recording`] with every checksum made right first, so that lies get past them.
+pub fn recording_fixed(bytes: &[u8]) {
+    recording(&with_checksums(bytes));
+}
+
+fn ask(recording: &Recording, id: SnapshotId) -> barrow_analyzer::Result<()> {
+    let info = recording.snapshot(id);
+    let totals = summary(recording, id);
+    let verified = verified_summaries(recording, &[id], &Silent);
+    let many = Expression::parse("refs > 1 or type ~ a*").expect("an expression");
+    let counted = count(recording, id, &[], &many, &Silent);
+    let page = find(recording, id, &[], &many, ObjectId(1), 3, &Silent);
+    for number in [0, 1, 7, u32::MAX] {
+        let (object, references) = (object(recording, id, ObjectId(number)), outgoing(recording, id, ObjectId(number)));
+        if let (Ok(object), Ok(references)) = (object, references) {
+            assert_eq!(object.references, references.len() as u64);
+        }
+    }
+    let mut walked = 0;
+    walk(recording, id, &Silent, |_, _| {
+        walked += 1;
+        Ok(())
+    })?;
+    let info = info?;
+    assert_eq!(info.totals.objects, walked);
+    assert!(counted?.objects <= walked);
+    assert!(page?.objects.len() <= 3);
+    assert_eq!(totals?.kinds, verified?[0].kinds);
+    recording.facts().map(drop)
+}
+
+/// Whatever can be repaired is clean afterwards.
+fn check_repair(recording: &Recording) {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join("repaired.barrow");
+    let Ok(repaired) = repair(recording, &path, &Silent) else { return };
+    let clean = Recording::open(&path).expect("a repaired recording");
+    assert_eq!(clean.damage(), None);
+    assert_eq!(clean.snapshot_count(), repaired.snapshots as usize);
+    assert_eq!(verify(&clean, &Silent).expect("nobody cancels").problems, []);
+}
+
+/// A stream whose bytes can be had after the writer is gone.
+#[derive(Clone, Default)]
+pub struct Shelf(Arc<Mutex<Vec<u8>>>);
+
+impl Shelf {
+    /// The bytes written so far.
+    #[must_use]
+    pub fn take(&self) -> Vec<u8> {
+        std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl Write for Shelf {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Imports the bytes as a dump; what was written must be a whole recording.
+pub fn moarvm(bytes: &[u8]) {
+    let shelf = Shelf::default();
+    let options = Options { threads: 0, compression: Compression::None, ..Options::default() };
+    let writer = Writer::to_stream(Box::new(shelf.clone()), options).expect("a stream in memory");
+    let imported = import_bytes(bytes, &writer, &Unwatched);
+    writer.finish().expect("the writer is usable after any import");
+    let recording = Recording::from_bytes(shelf.take()).expect("what the writer wrote");
+    assert_eq!(recording.damage(), None);
+    assert_eq!(verify(&recording, &Silent).expect("nobody cancels").problems, []);
+    if let Ok(imported) = imported {
+        assert_eq!(recording.snapshot_count(), imported.snapshots.len());
+        if let Some(loss) = imported.lost {
+            assert!(!loss.to_string().is_empty());
+        }
+    }
+}
+
+/// Reads the bytes as an expression and looks for what it describes.
+pub fn expression(bytes: &[u8]) {
+    let text = String::from_utf8_lossy(bytes);
+    match Expression::parse(&text) {
+        Ok(expression) => {
+            let matching = count(small(), SnapshotId(0), &[], &expression, &Silent).expect("a whole recording");
+            let found = find(small(), SnapshotId(0), &[], &expression, ObjectId(0), 100, &Silent);
+            assert_eq!(matching.objects, found.expect("a whole recording").objects.len() as u64);
+        }
+        Err(error) => assert!(error.position <= text.len() && !error.message.is_empty()),
+    }
+}
+
+/// A recording of a few objects that differ in all that an expression can ask for.
+fn small() -> &'static Recording {
+    static SMALL: OnceLock<Recording> = OnceLock::new();
+    SMALL.get_or_init(|| record_small().expect("a recording in memory"))
+}
+
+fn record_small() -> Result<Recording, Box<dyn std::error::Error>> {
+    let shelf = Shelf::default();
+    let writer = Writer::to_stream(Box::new(shelf.clone()), Options { threads: 0, ..Options::default() })?;
+    announce_small(&writer)?;
+    writer.finish()?;
+    Ok(Recording::from_bytes(shelf.take())?)
+}
+
+fn announce_small(writer: &Writer) -> Result<(), WriterError> {
+    let kinds = [writer.kind("object", KindRole::Object)?, writer.kind("frame", KindRole::Frame)?];
+    let snapshot = writer.begin_snapshot(SnapshotInfo::default())?;
+    let mut shard = snapshot.shard();
+    for (number, name) in (0u64..).zip(["Hash", "Array", "größer", "a b", ""]) {
+        let type_id = writer.declare_type(&TypeDescription {
+            layout: Some("P6opaque"),
+            file: (number > 2).then_some("src/app.raku"),
+            ..TypeDescription::new(kinds[usize::from(number > 2)], name)
+        })?;
+        shard.object(number, &Object { unmanaged_bytes: 1 << number, ..Object::new(type_id, 1 << (10 * number)) })?;
+        for index in 0..number {
+            shard.reference(Label::Index(index), StrengthId::STRONG, index)?;
+        }
+    }
+    shard.finish()?;
+    snapshot.commit().map(drop)
+}
+
+/// Both decoders of varints say the same. The first two bytes are the count.
+pub fn varint(bytes: &[u8]) {
+    let Some((count, bytes)) = bytes.split_first_chunk() else { return };
+    let ends = bytes.iter().filter(|&&byte| byte < 0x80).count();
+    for count in [usize::from(u16::from_le_bytes(*count)), ends] {
+        let (mut one, mut other) = (Vec::new(), vec![7; 3]);
+        let slow = scalar::decode_u32("fuzz", bytes, count, &mut one);
+        let fast = decode_u32("fuzz", bytes, count, &mut other);
+        assert_eq!(slow.is_ok(), fast.is_ok(), "{slow:?} {fast:?}");
+        assert!(slow.is_err() || one == other);
+    }
+}

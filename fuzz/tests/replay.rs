@@ -1,0 +1,44 @@
+//! Every input in the corpus is an answer: found by fuzzing, replayed by plain `cargo test`.
+
+use std::fs;
+use std::path::Path;
+
+/// A file of each kind of input is read by the function of its folder.
+fn replay(folder: &str, target: fn(&[u8])) {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus").join(folder);
+    let mut count = 0;
+    for entry in fs::read_dir(&folder).expect("the corpus") {
+        let path = entry.expect("a file of the corpus").path();
+        let bytes = fs::read(&path).expect("a file of the corpus");
+        // Shown only if the test fails: the last one is to blame.
+        println!("{}", path.display());
+        target(&bytes);
+        count += 1;
+    }
+    assert!(count > 0, "no corpus in {}", folder.display());
+}
+
+#[test]
+fn recordings() {
+    replay("recording", barrow_fuzz::recording);
+}
+
+#[test]
+fn recordings_with_right_checksums() {
+    replay("recording_fixed", barrow_fuzz::recording_fixed);
+}
+
+#[test]
+fn moarvm_dumps() {
+    replay("moarvm", barrow_fuzz::moarvm);
+}
+
+#[test]
+fn expressions() {
+    replay("expression", barrow_fuzz::expression);
+}
+
+#[test]
+fn varints() {
+    replay("varint", barrow_fuzz::varint);
+}
