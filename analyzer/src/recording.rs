@@ -177,7 +177,7 @@ impl Recording {
         if let Some(tables) = self.tables.get() {
             return Ok(tables);
         }
-        let tables = Tables::load(&self.bytes, &self.contents)?;
+        let tables = Tables::load(&self.bytes, &self.contents.chunks)?;
         Ok(self.tables.get_or_init(|| tables))
     }
 

@@ -12,7 +12,6 @@ use barrow_format::rows::{
 };
 use barrow_format::{FormatError, KindId, ShapeId, StrengthId, StringId, TypeId};
 
-use crate::contents::Contents;
 use crate::error::{AnalyzerError, Result};
 
 /// The tables that all snapshots of a recording share.
@@ -31,11 +30,12 @@ pub struct Tables {
 }
 
 impl Tables {
-    pub(crate) fn load(file: &[u8], contents: &Contents) -> Result<Self> {
+    /// Loads the chunks of tables at these offsets.
+    pub(crate) fn load(file: &[u8], chunks: &[(SectionType, u64)]) -> Result<Self> {
         let mut tables = Tables::default();
         let mut decompressor = Decompressor::new();
         let mut room = TableRoom::new(file);
-        for &(section, offset) in &contents.chunks {
+        for &(section, offset) in chunks {
             let name = section.name().unwrap_or("table");
             tables
                 .load_chunk(file, section, offset, &mut decompressor, &mut room)

@@ -7,7 +7,7 @@
 //! ```
 
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 
 use barrow_format::block::{BlockColumns, Encoder};
@@ -17,6 +17,7 @@ use barrow_format::frame::{SectionType, encode_frame};
 use crate::announced::Announced;
 use crate::collected::{Collected, Encoded};
 use crate::error::{Result, WriterError};
+use crate::gate::{Gate, Pass};
 use crate::options::Options;
 use crate::shapes::Shaper;
 use crate::shared::{Shared, lock};
@@ -24,7 +25,7 @@ use crate::shared::{Shared, lock};
 /// What emptied blocks may take that are kept for reuse: this part of the memory budget.
 const SPARES_PART: usize = 16;
 
-/// The pool of encoding threads, and the gate that bounds what waits for them.
+/// The pool of encoding threads; the gate bounds what waits for them.
 #[derive(Debug)]
 pub(crate) struct Encoders {
     shared: Arc<Shared>,
@@ -36,48 +37,6 @@ pub(crate) struct Encoders {
     own: Mutex<Vec<Bench>>,
     gate: Arc<Gate>,
     spares: Arc<Mutex<Vec<Announced>>>,
-}
-
-/// Counts the bytes of blocks that wait or are being encoded, and makes announcing threads wait
-/// when they reach the budget.
-#[derive(Debug)]
-struct Gate {
-    budget_bytes: usize,
-    taken_bytes: Mutex<usize>,
-    changed: Condvar,
-}
-
-impl Gate {
-    /// Waits until there is room. A block larger than the budget goes through alone.
-    fn enter(self: &Arc<Self>, bytes: usize) -> Pass {
-        let mut taken = lock(&self.taken_bytes);
-        while *taken > 0 && *taken + bytes > self.budget_bytes {
-            taken = self.changed.wait(taken).unwrap_or_else(PoisonError::into_inner);
-        }
-        *taken += bytes;
-        Pass { gate: Arc::clone(self), bytes }
-    }
-
-    fn wait_until_empty(&self) {
-        let mut taken = lock(&self.taken_bytes);
-        while *taken > 0 {
-            taken = self.changed.wait(taken).unwrap_or_else(PoisonError::into_inner);
-        }
-    }
-}
-
-/// The room that one block takes, given back when it is dropped, even by a panic.
-#[derive(Debug)]
-struct Pass {
-    gate: Arc<Gate>,
-    bytes: usize,
-}
-
-impl Drop for Pass {
-    fn drop(&mut self) {
-        *lock(&self.gate.taken_bytes) -= self.bytes;
-        self.gate.changed.notify_all();
-    }
 }
 
 /// A block on its way to an encoder. If it is dropped before it was encoded, because an encoder
@@ -152,7 +111,7 @@ impl Encoders {
     pub(crate) fn start(shared: &Arc<Shared>, options: &Options) -> Result<Arc<Self>> {
         // The rest is for what shards fill, encoders work with and spares keep; see `share_bytes`.
         let budget_bytes = shared.memory_budget_bytes / 8 * 3;
-        let gate = Gate { budget_bytes, taken_bytes: Mutex::new(0), changed: Condvar::new() };
+        let gate = Gate::new(budget_bytes);
         let encoders = Arc::new(Encoders {
             shared: Arc::clone(shared),
             compression: options.compression,

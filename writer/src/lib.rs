@@ -40,7 +40,7 @@
 //! ```
 //!
 //! Reading order: [`Writer`], [`Snapshot`], [`Shard`]; then `announced` (a block as it was told),
-//! `shapes` (what objects of a type have in common), `encoders` (threads and the memory bound),
+//! `shapes` (what objects of a type have in common), `encoders` (threads) with `gate` (the memory bound),
 //! `collected` (what they gather, and the commit); `shared` with `tables` and `sink` (the end of the file).
 
 #![forbid(unsafe_code)]
@@ -49,6 +49,7 @@ mod announced;
 mod collected;
 mod encoders;
 mod error;
+mod gate;
 mod object;
 mod options;
 mod shapes;

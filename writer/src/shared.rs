@@ -11,7 +11,8 @@ use crate::shapes::ShapeTable;
 use crate::sink::Sink;
 use crate::tables::{Counts, Tables};
 
-/// Locks are taken in the order of the fields.
+/// Locks are taken in this order: what a snapshot has gathered, tables, sink, shapes. The state stands
+/// apart: it is held together with the sink only.
 pub(crate) struct Shared {
     /// What objects and references may take: the budget without what codecs take for themselves.
     pub(crate) memory_budget_bytes: usize,
