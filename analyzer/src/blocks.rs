@@ -25,6 +25,8 @@ pub(crate) struct BlockPlace {
 pub(crate) struct Workspace {
     decoder: Decoder,
     columns: BlockColumns,
+    /// Bytes for whoever makes something of the columns.
+    pub(crate) bytes: Vec<u8>,
 }
 
 /// All blocks of these snapshots, in order.
@@ -96,22 +98,36 @@ pub(crate) fn in_parallel<T: Send>(
     progress: &dyn Progress,
     work: impl Fn(&BlockPlace, &mut Workspace) -> Result<T> + Sync,
 ) -> Result<Vec<T>> {
-    let spare = Mutex::new(Vec::<Workspace>::new());
-    let run = |place: &BlockPlace| {
+    pooled(places.iter().collect(), |place, workspace| {
         check(progress)?;
+        let result = work(place, workspace);
+        progress.advance(steps(place, wanted));
+        result
+    })
+}
+
+/// Calls `work` for every item, on all threads of the current pool, each with a workspace of its own.
+pub(crate) fn pooled<I: Send, T: Send>(
+    items: Vec<I>,
+    work: impl Fn(I, &mut Workspace) -> Result<T> + Sync,
+) -> Result<Vec<T>> {
+    let spare = Mutex::new(Vec::<Workspace>::new());
+    let run = |item: I| {
         let taken = spare.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let mut workspace = taken.unwrap_or_default();
-        let result = work(place, &mut workspace);
+        let result = work(item, &mut workspace);
         spare.lock().unwrap_or_else(PoisonError::into_inner).push(workspace);
-        progress.advance(steps(place, wanted));
         result
     };
     // Collected before it is searched for errors: the first in the order of blocks is reported, not in time.
-    let results: Vec<Result<T>> = places.par_iter().map(run).collect();
+    let results: Vec<Result<T>> = items.into_par_iter().map(run).collect();
     results.into_iter().collect()
 }
 
 /// What a block counts for in progress: references if they are decoded, else objects.
 fn steps(place: &BlockPlace, wanted: Wanted) -> u64 {
-    u64::from(if wanted == Wanted::All { place.entry.references } else { place.entry.objects })
+    u64::from(match wanted {
+        Wanted::References | Wanted::All => place.entry.references,
+        Wanted::Sizes | Wanted::Counts => place.entry.objects,
+    })
 }

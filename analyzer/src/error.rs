@@ -62,6 +62,28 @@ pub enum AnalyzerError {
         /// The file.
         path: PathBuf,
     },
+    /// The answer needs more memory than it may use.
+    #[error(
+        "this needs about {} MiB of memory, and may use {} MiB; raise the limit to {} MiB",
+        needed_bytes >> 20, limit_bytes >> 20, (needed_bytes >> 20) + 1
+    )]
+    MemoryCeiling {
+        /// What it needs, in bytes.
+        needed_bytes: u64,
+        /// What it may use, in bytes.
+        limit_bytes: u64,
+    },
+    /// More references than this version can lay out.
+    #[error("more than 2^32 references lead to 4096 neighbouring objects; this version cannot lay them out")]
+    TooManyReferences,
+    /// The system gives no memory.
+    #[error("cannot have {} MiB of memory: {source}", bytes >> 20)]
+    Allocation {
+        /// How much was asked for.
+        bytes: u64,
+        /// What the system said.
+        source: std::io::Error,
+    },
     /// Whoever asked wants no answer any more.
     #[error("stopped")]
     Cancelled,

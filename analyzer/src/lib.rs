@@ -39,31 +39,57 @@
 
 #![deny(unsafe_code)]
 
+mod atomic;
 mod blocks;
 mod bytes;
 mod contents;
+mod distances;
+mod dominators;
 mod error;
 mod expression;
 mod find;
+mod memory;
 mod object;
+mod object_set;
+mod packed;
 mod progress;
+mod reachable;
 mod recording;
 mod repair;
+mod roots;
+mod rows;
 mod summary;
 mod tables;
+mod transposed;
+mod values;
 mod verify;
+mod without;
 
 pub use barrow_format::commit::Totals;
 pub use barrow_format::rows::{KindRole, Label, StrengthClass, TypeTotals};
 pub use barrow_format::{FormatError, KindId, ObjectId, SiteId, SnapshotId, StrengthId, StringId, TypeId};
 pub use contents::Damage;
+pub use distances::Distances;
+pub use dominators::{Dominators, Holder};
 pub use error::{AnalyzerError, Result};
 pub use expression::{ATTRIBUTES, Expression, ExpressionError, parse_size};
 pub use find::{Counted, Found, count, find};
+pub use memory::Memory;
+pub use object_set::ObjectSet;
 pub use object::{ObjectDetails, Reference, object, object_at_address, objects, outgoing, walk};
 pub use progress::{Progress, Silent};
 pub use recording::{Recording, SnapshotInfo};
 pub use repair::{Repaired, repair};
+pub use roots::{RootCategory, Roots};
+pub use rows::Follow;
 pub use summary::{KindTotals, Source, Summary, summary, type_totals, verified_summaries};
 pub use tables::Tables;
+pub use without::Without;
 pub use verify::{Problem, SnapshotVerification, Verification, verify};
+
+/// Temporary: for measuring.
+pub fn measure(recording: &Recording, snapshot: SnapshotId, memory: &Memory, progress: &dyn Progress) -> Result<Dominators> {
+    let rows = rows::Rows::build(recording, snapshot, Follow::Retaining, None, memory, progress)?;
+    let roots = Roots::read(recording, snapshot)?;
+    Dominators::find(recording, snapshot, rows, &roots, &[], memory, progress)
+}

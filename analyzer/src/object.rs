@@ -204,7 +204,7 @@ pub(crate) fn details(columns: &BlockColumns, row: usize, tables: &Tables) -> Ob
 
 /// Where in a block's columns the references of a row begin.
 #[derive(Debug, Clone, Copy, Default)]
-struct Cursor {
+pub(crate) struct Cursor {
     target: usize,
     /// In the column of explicit labels.
     label: usize,
@@ -219,7 +219,7 @@ impl Cursor {
     }
 
     /// Moves over row `row`, where the cursor stands.
-    fn step(&mut self, columns: &BlockColumns, row: usize) {
+    pub(crate) fn step(&mut self, columns: &BlockColumns, row: usize) {
         let count = columns.counts[row];
         self.target += count as usize;
         let form = columns.forms[dictionary_place(columns, row)];
@@ -228,8 +228,13 @@ impl Cursor {
         }
     }
 
+    /// The targets of row `row`, where the cursor stands.
+    pub(crate) fn targets<'c>(&self, columns: &'c BlockColumns, row: usize) -> &'c [u32] {
+        &columns.targets[self.target..self.target + columns.counts[row] as usize]
+    }
+
     /// Appends the references of row `row`, where the cursor stands.
-    fn push_references(
+    pub(crate) fn push_references(
         self,
         columns: &BlockColumns,
         row: usize,
@@ -239,8 +244,7 @@ impl Cursor {
         let shape = tables.shape(columns.dictionary[dictionary_place(columns, row)]);
         let is_continuation = columns.shapes.is_empty();
         let continued = if is_continuation { usize::try_from(columns.start_index).unwrap_or(usize::MAX) } else { 0 };
-        let targets = &columns.targets[self.target..self.target + columns.counts[row] as usize];
-        for (position, &target) in targets.iter().enumerate() {
+        for (position, &target) in self.targets(columns, row).iter().enumerate() {
             let code = match shape.label(position.saturating_add(continued)) {
                 Some(code) => code,
                 None => LabelCode(columns.labels[self.label + position - shape.prefix.len()]),

@@ -29,6 +29,8 @@ pub enum Wanted {
     Sizes,
     /// Shapes, sizes, and how many references each object has.
     Counts,
+    /// The same, and where the references lead and what they are called.
+    References,
     /// All columns.
     All,
 }
@@ -157,6 +159,9 @@ impl Decoder {
         }
         self.references(block, objects, out)?;
         self.labels(block, out)?;
+        if wanted == Wanted::References {
+            return Ok(());
+        }
         self.running(block, ColumnId::ADDRESS, &mut out.addresses)?;
         self.running(block, ColumnId::SERIAL, &mut out.serials)?;
         let count = block.directory.objects;

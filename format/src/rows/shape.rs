@@ -120,6 +120,18 @@ pub struct Shape {
 }
 
 impl Shape {
+    /// The strengths of all references that objects of this shape can have; `None` if each object has
+    /// its own.
+    pub fn fixed_strengths(&self) -> Option<impl Iterator<Item = StrengthId> + '_> {
+        let tail = match self.tail {
+            Tail::None => None,
+            Tail::Indexed(strength) => Some(strength),
+            Tail::Repeated(code) => Some(code.strength()),
+            Tail::Explicit => return None,
+        };
+        Some(self.prefix.iter().map(|code| code.strength()).chain(tail))
+    }
+
     /// The code of reference `position`, if the shape fixes it.
     #[must_use]
     pub fn label(&self, position: usize) -> Option<LabelCode> {

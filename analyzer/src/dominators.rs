@@ -1,0 +1,230 @@
+//! Dominators: which object keeps which others alive alone, and how much that is.
+//!
+//! ```text
+//!   rows ──▶ number_depth_first ──▶ late references, turned around ──▶ semidominators
+//!                                                                          │
+//!   Dominators ◀── sizes, summed ◀── preorder of the tree ◀── immediate dominators
+//!
+//!   position   0      1        2 … 7          8          9 …
+//!   vertex     —      group    objects it …   group      objects …
+//!                     └ extent 7 ──────┘                            a subtree is a range
+//!   before     bytes of all positions before this one               a retained size is a difference
+//! ```
+//!
+//! An object *dominates* another if every way from the roots to the other leads through it. What it
+//! dominates is freed with it: its *retained set*. Roots are held by their groups, groups by one place.
+
+mod depth_first;
+mod semi_nca;
+mod tree;
+
+use barrow_format::block::Wanted;
+use barrow_format::{ObjectId, SnapshotId, StringId};
+use rayon::prelude::*;
+
+use crate::blocks::{decode, places, pooled};
+use crate::error::Result;
+use crate::memory::{Column, Memory};
+use crate::progress::{Progress, check};
+use crate::recording::Recording;
+use crate::roots::Roots;
+use crate::rows::{Ephemeron, Rows};
+use crate::transposed::Transposed;
+use crate::values::Values;
+
+use self::depth_first::{DepthFirst, number_depth_first};
+use self::semi_nca::{immediate_dominators, semidominators};
+use self::tree::Preorder;
+
+/// Who holds an object alone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Holder {
+    /// An object.
+    Object(ObjectId),
+    /// The roots of one group, together.
+    Roots(StringId),
+    /// Several groups of roots: nobody alone.
+    Everything,
+}
+
+/// The dominator tree of one snapshot, with the retained size of every object.
+#[derive(Debug)]
+pub struct Dominators {
+    objects: u32,
+    groups: Vec<StringId>,
+    position: Values<u32>,
+    vertex: Values<u32>,
+    extent: Values<u32>,
+    idom: Values<u32>,
+    /// Shallow and unmanaged bytes of all positions before this one; one more than there are positions.
+    before: Values<u64>,
+}
+
+/// What a phase of dominators needs resident, in bytes a vertex.
+const RESIDENT_BYTES: u64 = 8;
+
+impl Dominators {
+    /// Finds the dominators of what the roots reach. `ephemerons` are those with reachable sources.
+    ///
+    /// Time: O(m log n) in the worst case. Rows are taken, since most of the memory is theirs.
+    ///
+    /// # Errors
+    /// [`crate::AnalyzerError::Section`], [`crate::AnalyzerError::Cancelled`], those of [`Memory`].
+    pub(crate) fn find(
+        recording: &Recording,
+        snapshot: SnapshotId,
+        rows: Rows,
+        roots: &Roots,
+        ephemerons: &[Ephemeron],
+        memory: &Memory,
+        progress: &dyn Progress,
+    ) -> Result<Self> {
+        let objects = rows.objects();
+        let reserved_bytes = RESIDENT_BYTES * (objects as u64 + 1);
+        memory.require(reserved_bytes)?;
+        let found = number_depth_first(&rows, roots, ephemerons, memory, reserved_bytes, progress)?;
+        drop(rows);
+        let DepthFirst { number, parent: mut idom, early: mut semi, late: log, last } = found;
+        progress.begin("turning references around", last.into(), "objects");
+        let late = Transposed::of(&log, last as usize + 1, memory, reserved_bytes, progress)?;
+        drop(log);
+        semidominators(&idom, &mut semi, &late, last, memory, progress)?;
+        drop(late);
+        immediate_dominators(&mut idom, &semi, last, memory, progress)?;
+        drop(semi);
+        let Preorder { position, vertex, extent, idom } = Preorder::of(number, idom, last, memory, progress)?;
+        let before = bytes_before(recording, snapshot, &vertex, memory, progress)?;
+        let groups = roots.categories().iter().map(|group| group.name).collect();
+        let objects = u32::try_from(objects).expect("ids of objects have 32 bits");
+        Ok(Dominators {
+            objects,
+            groups,
+            position: position.into(),
+            vertex: vertex.into(),
+            extent: extent.into(),
+            idom: idom.into(),
+            before: before.into(),
+        })
+    }
+
+    /// How many objects are reachable.
+    #[must_use]
+    pub fn reachable_count(&self) -> u64 {
+        self.vertex.len() as u64 - 1 - self.groups.len() as u64
+    }
+
+    /// Shallow and unmanaged bytes of everything that is reachable.
+    #[must_use]
+    pub fn reachable_bytes(&self) -> u64 {
+        self.before[self.before.len() - 1]
+    }
+
+    /// Whether the roots reach an object.
+    #[must_use]
+    pub fn is_reachable(&self, object: ObjectId) -> bool {
+        self.position[object.index()] != 0
+    }
+
+    /// The bytes that are freed with an object: shallow and unmanaged sizes of all that it dominates,
+    /// itself included. 0 for an unreachable one, which keeps nothing alive.
+    #[must_use]
+    pub fn retained_bytes(&self, object: ObjectId) -> u64 {
+        match self.position[object.index()] {
+            0 => 0,
+            position => self.bytes_below(position),
+        }
+    }
+
+    /// How many objects an object dominates, itself included; 0 for an unreachable one.
+    #[must_use]
+    pub fn retained_count(&self, object: ObjectId) -> u64 {
+        match self.position[object.index()] {
+            0 => 0,
+            position => self.extent[position as usize].into(),
+        }
+    }
+
+    /// Who holds an object alone; `None` for an unreachable one.
+    #[must_use]
+    pub fn immediate_dominator(&self, object: ObjectId) -> Option<Holder> {
+        match self.position[object.index()] {
+            0 => None,
+            position => Some(self.holder(self.idom[position as usize])),
+        }
+    }
+
+    fn holder(&self, position: u32) -> Holder {
+        if position == 0 {
+            return Holder::Everything;
+        }
+        let vertex = self.vertex[position as usize];
+        match vertex.checked_sub(self.objects) {
+            None => Holder::Object(ObjectId(vertex)),
+            Some(group) => Holder::Roots(self.groups[group as usize]),
+        }
+    }
+
+    fn bytes_below(&self, position: u32) -> u64 {
+        let position = position as usize;
+        self.before[position + self.extent[position] as usize].wrapping_sub(self.before[position])
+    }
+}
+
+/// Sums the sizes of the objects in the order of their positions.
+fn bytes_before(
+    recording: &Recording,
+    snapshot: SnapshotId,
+    vertex: &[u32],
+    memory: &Memory,
+    progress: &dyn Progress,
+) -> Result<Column<u64>> {
+    let sizes = object_bytes(recording, snapshot, memory, progress)?;
+    let mut before: Column<u64> = memory.column(vertex.len() + 1)?;
+    const CHUNK: usize = 1 << 16;
+    before[1..].par_chunks_mut(CHUNK).zip(vertex.par_chunks(CHUNK)).for_each(|(out, vertices)| {
+        for (out, &vertex) in out.iter_mut().zip(vertices) {
+            // Groups of roots are behind the objects, and have no size.
+            *out = sizes.get(vertex as usize).copied().unwrap_or(0);
+        }
+    });
+    let mut total = 0u64;
+    for bytes in &mut *before {
+        // Sizes of a hostile file may add up to more than 64 bits.
+        total = total.wrapping_add(*bytes);
+        *bytes = total;
+    }
+    Ok(before)
+}
+
+/// For each object its shallow and unmanaged size, summed.
+fn object_bytes(
+    recording: &Recording,
+    snapshot: SnapshotId,
+    memory: &Memory,
+    progress: &dyn Progress,
+) -> Result<Column<u64>> {
+    let totals = recording.commit(snapshot)?.totals;
+    progress.begin("adding up sizes", totals.objects, "objects");
+    let mut sizes: Column<u64> = memory.column(usize::try_from(totals.objects).unwrap_or(usize::MAX))?;
+    let mut rest = &mut sizes[..];
+    let mut jobs = Vec::new();
+    for place in places(recording, &[snapshot])? {
+        let (own, others) = std::mem::take(&mut rest).split_at_mut(place.entry.objects as usize);
+        rest = others;
+        jobs.push((place, own));
+    }
+    jobs.retain(|(place, _)| place.entry.objects > 0);
+    pooled(jobs, |(place, own), workspace| {
+        check(progress)?;
+        decode(recording, &place, Wanted::Sizes, workspace, |_, columns| {
+            own.copy_from_slice(&columns.shallow_bytes);
+            for (bytes, &unmanaged) in own.iter_mut().zip(&columns.unmanaged_bytes) {
+                *bytes = bytes.wrapping_add(unmanaged);
+            }
+            Ok(())
+        })?;
+        progress.advance(place.entry.objects.into());
+        Ok(())
+    })?;
+    Ok(sizes)
+}

@@ -1,0 +1,288 @@
+//! Memory for columns: anonymous while it lasts, mapped temporary files when a ceiling is set.
+//!
+//! ```text
+//!   Memory ── limit, used ──┬─ Column   anonymous pages          under the limit, or without one
+//!                           └─ Column   an unlinked file, mapped  over it: the system pages it
+//!                                 ▲
+//!   pager thread ── every few milliseconds: is the process over its limit? then give back the
+//!                   pages of mapped files; what is needed again comes back from the page cache
+//! ```
+//!
+//! A column is an array of plain numbers, zero at first. Large ones ask for 2 MiB pages: most of the
+//! time of a graph algorithm is spent waiting for memory, and much of that for page tables.
+
+#![expect(unsafe_code, reason = "mapping a file is unsafe, and so is giving back its pages")]
+
+use std::marker::PhantomData;
+use std::ops::{Deref, DerefMut};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Duration;
+
+use bytemuck::Pod;
+use memmap2::{Advice, MmapMut, MmapOptions};
+
+use crate::error::{AnalyzerError, Result};
+
+/// Columns from this length on ask for large pages.
+const LARGE_PAGE_BYTES: usize = 2 << 20;
+/// What a limit leaves for everything that is no column: decoders, tables, stacks, the program.
+const OTHER_BYTES: u64 = 48 << 20;
+/// How often the pager looks.
+const PAGER_INTERVAL: Duration = Duration::from_millis(10);
+
+/// How much memory columns may take, and where they go beyond it. Clones share one account.
+#[derive(Debug, Clone)]
+pub struct Memory(Arc<Account>);
+
+#[derive(Debug)]
+struct Account {
+    limit_bytes: Option<u64>,
+    used_bytes: AtomicU64,
+    folder: PathBuf,
+    /// Mapped files whose pages can be given back: address and length.
+    regions: Mutex<Vec<(usize, usize)>>,
+}
+
+impl Default for Memory {
+    fn default() -> Self {
+        Self::unlimited()
+    }
+}
+
+impl Memory {
+    /// As much as there is.
+    #[must_use]
+    pub fn unlimited() -> Self {
+        Self::new(None)
+    }
+
+    /// A ceiling for the whole process, in bytes. Columns that do not fit under it are mapped
+    /// temporary files in `TMPDIR`, or else in `/var/tmp`.
+    #[must_use]
+    pub fn limited(limit_bytes: u64) -> Self {
+        Self::new(Some(limit_bytes))
+    }
+
+    fn new(limit_bytes: Option<u64>) -> Self {
+        let disk = PathBuf::from("/var/tmp");
+        // `/tmp` is memory on many systems.
+        let folder = match std::env::var_os("TMPDIR") {
+            None if disk.is_dir() => disk,
+            _ => std::env::temp_dir(),
+        };
+        let account =
+            Account { limit_bytes, used_bytes: AtomicU64::new(0), folder, regions: Mutex::new(Vec::new()) };
+        let memory = Memory(Arc::new(account));
+        if limit_bytes.is_some() {
+            let watched = Arc::downgrade(&memory.0);
+            // Without the thread the limit is kept less closely.
+            let _ = std::thread::Builder::new().name("pager".into()).spawn(move || keep_under(&watched));
+        }
+        memory
+    }
+
+    /// A column of `length` zeros, which may be paged.
+    ///
+    /// # Errors
+    /// [`AnalyzerError::Io`] if neither memory nor a temporary file can be had.
+    pub(crate) fn column<T: Pod>(&self, length: usize) -> Result<Column<T>> {
+        self.with_room(length, 0)
+    }
+
+    /// A column of `length` zeros, for which memory is there: it is read and written in no order.
+    ///
+    /// # Errors
+    /// [`AnalyzerError::MemoryCeiling`]; [`AnalyzerError::Io`].
+    pub(crate) fn resident<T: Pod>(&self, length: usize) -> Result<Column<T>> {
+        let bytes = (length * size_of::<T>()) as u64;
+        if let Some(charge) = self.charge(bytes, 0) {
+            return Column::anonymous(length, Some(charge));
+        }
+        let limit_bytes = self.0.limit_bytes.unwrap_or(u64::MAX);
+        let needed_bytes = self.0.used_bytes.load(Ordering::Relaxed) + bytes + OTHER_BYTES;
+        Err(AnalyzerError::MemoryCeiling { needed_bytes, limit_bytes })
+    }
+
+    /// Fails unless `bytes` can be resident.
+    ///
+    /// # Errors
+    /// [`AnalyzerError::MemoryCeiling`].
+    pub(crate) fn require(&self, bytes: u64) -> Result<()> {
+        match self.0.limit_bytes {
+            Some(limit_bytes) if limit_bytes < bytes + OTHER_BYTES => {
+                Err(AnalyzerError::MemoryCeiling { needed_bytes: bytes + OTHER_BYTES, limit_bytes })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// A column that leaves room for `reserved_bytes` that are to be resident later.
+    ///
+    /// # Errors
+    /// As for [`Memory::column`].
+    pub(crate) fn with_room<T: Pod>(&self, length: usize, reserved_bytes: u64) -> Result<Column<T>> {
+        match self.charge((length * size_of::<T>()) as u64, reserved_bytes) {
+            Some(charge) => Column::anonymous(length, Some(charge)),
+            None => self.spilled(length),
+        }
+    }
+
+    /// A column of which only the beginning will be used, nobody knows how much of it: pages that
+    /// are never touched cost nothing.
+    ///
+    /// # Errors
+    /// As for [`Memory::column`].
+    pub(crate) fn scratch<T: Pod>(&self, upper_bound: usize) -> Result<Column<T>> {
+        if self.0.limit_bytes.is_some() { self.spilled(upper_bound) } else { Column::anonymous(upper_bound, None) }
+    }
+
+    fn charge(&self, bytes: u64, reserved_bytes: u64) -> Option<Charge> {
+        let used = self.0.used_bytes.fetch_add(bytes, Ordering::Relaxed);
+        let charge = Charge { account: Arc::clone(&self.0), bytes };
+        let wanted = used.saturating_add(bytes).saturating_add(reserved_bytes).saturating_add(OTHER_BYTES);
+        // A charge that is dropped is paid back.
+        (wanted <= self.0.limit_bytes.unwrap_or(u64::MAX)).then_some(charge)
+    }
+
+    fn spilled<T: Pod>(&self, length: usize) -> Result<Column<T>> {
+        let folder = &self.0.folder;
+        let at = |action| AnalyzerError::io(folder, action);
+        let file = tempfile::tempfile_in(folder).map_err(at("make a temporary file in"))?;
+        let bytes = (length * size_of::<T>()).max(1);
+        file.set_len(bytes as u64).map_err(at("make a temporary file in"))?;
+        // SAFETY: nobody else knows the file: it has no name any more. It is as long as the mapping.
+        let map = unsafe { MmapOptions::new().len(bytes).map_mut(&file) }.map_err(at("map a temporary file in"))?;
+        let region = Region { account: Arc::clone(&self.0), address: map.as_ptr() as usize };
+        lock(&self.0.regions).push((region.address, bytes));
+        Ok(Column { length, _region: Some(region), map, _charge: None, values: PhantomData })
+    }
+
+    /// Lets the pager give back pages of `bytes` too: a mapped file that is only read.
+    pub(crate) fn pages_of(&self, bytes: &[u8]) -> Option<impl Sized + use<>> {
+        self.0.limit_bytes.filter(|_| !bytes.is_empty()).map(|_| {
+            let region = Region { account: Arc::clone(&self.0), address: bytes.as_ptr() as usize };
+            lock(&self.0.regions).push((region.address, bytes.len()));
+            region
+        })
+    }
+}
+
+/// Bytes of an account that are in use until this is dropped.
+#[derive(Debug)]
+struct Charge {
+    account: Arc<Account>,
+    bytes: u64,
+}
+
+impl Drop for Charge {
+    fn drop(&mut self) {
+        self.account.used_bytes.fetch_sub(self.bytes, Ordering::Relaxed);
+    }
+}
+
+/// A mapping whose pages the pager may give back until this is dropped.
+#[derive(Debug)]
+struct Region {
+    account: Arc<Account>,
+    address: usize,
+}
+
+impl Drop for Region {
+    fn drop(&mut self) {
+        let mut regions = lock(&self.account.regions);
+        if let Some(at) = regions.iter().position(|&(address, _)| address == self.address) {
+            regions.swap_remove(at);
+        }
+    }
+}
+
+/// An array of plain numbers.
+#[derive(Debug)]
+pub(crate) struct Column<T> {
+    length: usize,
+    /// Before the mapping, so that it is dropped first.
+    _region: Option<Region>,
+    map: MmapMut,
+    _charge: Option<Charge>,
+    values: PhantomData<T>,
+}
+
+impl<T: Pod> Column<T> {
+    fn anonymous(length: usize, charge: Option<Charge>) -> Result<Self> {
+        let bytes = (length * size_of::<T>()).max(1);
+        let map = MmapOptions::new()
+            .len(bytes)
+            .no_reserve_swap()
+            .map_anon()
+            .map_err(|source| AnalyzerError::Allocation { bytes: bytes as u64, source })?;
+        if bytes >= LARGE_PAGE_BYTES {
+            // A wish: small pages are slower, not wrong.
+            let _ = map.advise(Advice::HugePage);
+        }
+        Ok(Column { length, _region: None, map, _charge: charge, values: PhantomData })
+    }
+}
+
+impl<T: Pod> Deref for Column<T> {
+    type Target = [T];
+
+    fn deref(&self) -> &[T] {
+        &bytemuck::cast_slice(whole::<T>(&self.map))[..self.length]
+    }
+}
+
+impl<T: Pod> DerefMut for Column<T> {
+    fn deref_mut(&mut self) -> &mut [T] {
+        let whole = self.map.len() / size_of::<T>() * size_of::<T>();
+        &mut bytemuck::cast_slice_mut(&mut self.map[..whole])[..self.length]
+    }
+}
+
+/// The bytes that are whole values: an empty column maps a byte.
+fn whole<T>(bytes: &[u8]) -> &[u8] {
+    &bytes[..bytes.len() / size_of::<T>() * size_of::<T>()]
+}
+
+/// Gives back pages of mapped files whenever the process is over its limit.
+fn keep_under(account: &Weak<Account>) {
+    while let Some(account) = account.upgrade() {
+        let limit = account.limit_bytes.unwrap_or(u64::MAX);
+        if resident_bytes().is_some_and(|resident| resident > limit - limit / 8) {
+            for &(address, length) in &*lock(&account.regions) {
+                give_back(address, length);
+            }
+        }
+        drop(account);
+        std::thread::sleep(PAGER_INTERVAL);
+    }
+}
+
+/// Gives back the pages of one mapping of a file.
+#[cfg(target_os = "linux")]
+fn give_back(address: usize, length: usize) {
+    let start = std::ptr::with_exposed_provenance_mut::<u8>(address);
+    // SAFETY: the caller holds the lock under which regions are taken off the list before they are
+    // unmapped, so the range is mapped. Shared mappings of files (and private ones that nobody writes)
+    // hold the same bytes when their pages are read again, so other threads may use them meanwhile.
+    unsafe {
+        libc::madvise(start.cast(), length, libc::MADV_DONTNEED);
+    }
+}
+
+/// Elsewhere the system decides alone which pages stay.
+#[cfg(not(target_os = "linux"))]
+fn give_back(_address: usize, _length: usize) {}
+
+/// What the process holds in memory, mapped files included; `None` where nobody says.
+fn resident_bytes() -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+    let kibibytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(kibibytes << 10)
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

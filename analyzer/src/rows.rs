@@ -1,0 +1,348 @@
+//! Outgoing references as packed rows: the graph of one snapshot in memory.
+//!
+//! ```text
+//!   offsets   object ─▶ where its row starts in the bytes of its chunk       4 bytes an object
+//!   chunks    a block of the file each, with its continuations
+//!   bytes     target − source, zigzag, packed                               about 2 bytes a reference
+//! ```
+//!
+//! Real heaps refer to what lies near, so a reference takes half of what its number would, and the
+//! caches hold twice the graph. Rows are made from the blocks of the file on all cores.
+
+use std::sync::{Mutex, PoisonError};
+
+use barrow_format::block::{BlockColumns, Wanted};
+use barrow_format::rows::StrengthClass;
+use barrow_format::{ObjectId, SnapshotId, StrengthId};
+
+use crate::blocks::{BlockPlace, Workspace, decode, places, pooled};
+use crate::error::{AnalyzerError, Result};
+use crate::memory::{Column, Memory};
+use crate::object::{Cursor, Reference};
+use crate::packed::{self, MAX_BYTES, PADDING, Packer, unzigzag, zigzag};
+use crate::progress::{Progress, check};
+use crate::recording::Recording;
+use crate::without::Without;
+
+/// Which references become part of the graph.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Follow {
+    /// Those that keep their targets alive: strong ones. Ephemerons stand apart.
+    Retaining,
+    /// All of them, weak, soft and ephemeral ones too.
+    All,
+}
+
+/// A reference that keeps its target alive as long as its source and its key are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct Ephemeron {
+    pub(crate) key: ObjectId,
+    pub(crate) source: ObjectId,
+    pub(crate) value: ObjectId,
+}
+
+/// The outgoing references of all objects of a snapshot.
+#[derive(Debug)]
+pub(crate) struct Rows {
+    chunks: Vec<Chunk>,
+    /// For every [`GUIDE_OBJECTS`] objects the chunk the first of them is in.
+    guide: Vec<u32>,
+    /// Where the row of an object starts in its chunk.
+    offsets: Column<u32>,
+    bytes: Column<u8>,
+    references: u64,
+    ephemerons: Vec<Ephemeron>,
+}
+
+/// The rows of consecutive objects.
+#[derive(Debug, Clone, Copy)]
+struct Chunk {
+    /// The first object behind it.
+    end_object: u32,
+    /// Where its bytes start, and end.
+    start: usize,
+    end: usize,
+}
+
+/// Objects for which the guide has one entry.
+const GUIDE_OBJECTS: usize = 1 << 10;
+
+/// A block with its continuations, and where the offsets of its objects go.
+struct Job<'a> {
+    run: &'a [BlockPlace],
+    offsets: &'a mut [u32],
+}
+
+/// What became of a job.
+struct Done {
+    start: usize,
+    end: usize,
+    references: u64,
+    ephemerons: Vec<Ephemeron>,
+}
+
+impl Rows {
+    /// Decodes the references of a snapshot, on all threads of the current pool.
+    ///
+    /// # Errors
+    /// [`AnalyzerError::Section`], [`AnalyzerError::Cancelled`], those of [`Memory`].
+    pub(crate) fn build(
+        recording: &Recording,
+        snapshot: SnapshotId,
+        follow: Follow,
+        without: Option<&Without>,
+        memory: &Memory,
+        progress: &dyn Progress,
+    ) -> Result<Self> {
+        let totals = recording.commit(snapshot)?.totals;
+        let places = places(recording, &[snapshot])?;
+        let runs: Vec<&[BlockPlace]> = places.chunk_by(|_, next| next.entry.objects == 0).collect();
+        let objects = usize::try_from(totals.objects).unwrap_or(usize::MAX);
+        let references = usize::try_from(totals.references).unwrap_or(usize::MAX);
+        progress.begin("reading references", totals.references, "references");
+        let mut offsets = memory.column(objects)?;
+        let mut bytes = memory.scratch(references * MAX_BYTES + runs.len() * PADDING)?;
+        let filter = Filter::new(recording, follow, without)?;
+        let free = Mutex::new((0, &mut bytes[..]));
+        let mut rest = &mut offsets[..];
+        let jobs = runs.iter().map(|&run| {
+            let (own, others) = std::mem::take(&mut rest).split_at_mut(run[0].entry.objects as usize);
+            rest = others;
+            Job { run, offsets: own }
+        });
+        let done = pooled(jobs.collect(), |job, workspace| {
+            check(progress)?;
+            let references = job_references(&job);
+            let mut row_bytes = std::mem::take(&mut workspace.bytes);
+            let longest = references as usize * MAX_BYTES + PADDING;
+            row_bytes.resize(row_bytes.len().max(longest), 0);
+            let mut packer = Packer::new(&mut row_bytes);
+            let mut done = pack(recording, job, &filter, workspace, &mut packer)?;
+            let length = packer.position();
+            (done.start, done.end) = place(&free, &row_bytes[..length + PADDING]);
+            workspace.bytes = row_bytes;
+            progress.advance(references);
+            Ok(done)
+        })?;
+        let mut guide = Vec::with_capacity(objects / GUIDE_OBJECTS + 1);
+        let mut chunks = Vec::with_capacity(runs.len());
+        for (chunk, (run, done)) in (0..).zip(runs.iter().zip(&done)) {
+            let end_object = run[0].entry.first_object + run[0].entry.objects;
+            while guide.len() * GUIDE_OBJECTS < end_object as usize {
+                guide.push(chunk);
+            }
+            chunks.push(Chunk { end_object, start: done.start, end: done.end });
+        }
+        let mut ephemerons: Vec<Ephemeron> = done.iter().flat_map(|done| done.ephemerons.iter().copied()).collect();
+        ephemerons.sort_unstable();
+        ephemerons.dedup();
+        let references = done.iter().map(|done| done.references).sum();
+        Ok(Rows { chunks, guide, offsets, bytes, references, ephemerons })
+    }
+
+    /// How many objects there are.
+    pub(crate) fn objects(&self) -> usize {
+        self.offsets.len()
+    }
+
+    /// How many references are in the rows.
+    pub(crate) fn references(&self) -> u64 {
+        self.references
+    }
+
+    /// The ephemerons, by key.
+    pub(crate) fn ephemerons(&self) -> &[Ephemeron] {
+        &self.ephemerons
+    }
+
+    /// The targets of an object, in the order of its references.
+    pub(crate) fn row(&self, object: u32) -> Row<'_> {
+        let view = self.view();
+        view.row(object)
+    }
+
+    /// The same with everything at hand that a loop over many rows needs.
+    pub(crate) fn view(&self) -> RowsView<'_> {
+        RowsView { chunks: &self.chunks, guide: &self.guide, offsets: &self.offsets, bytes: &self.bytes }
+    }
+}
+
+/// [`Rows`] as plain slices.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct RowsView<'r> {
+    chunks: &'r [Chunk],
+    guide: &'r [u32],
+    offsets: &'r [u32],
+    bytes: &'r [u8],
+}
+
+impl<'r> RowsView<'r> {
+    /// The targets of an object, in the order of its references.
+    #[inline(always)]
+    pub(crate) fn row(&self, object: u32) -> Row<'r> {
+        let mut at = self.guide[object as usize / GUIDE_OBJECTS] as usize;
+        while self.chunks[at].end_object <= object {
+            at += 1;
+        }
+        let chunk = self.chunks[at];
+        let next = object as usize + 1;
+        let end = if next < chunk.end_object as usize { chunk.start + self.offsets[next] as usize } else { chunk.end };
+        Row { bytes: self.bytes, at: chunk.start + self.offsets[object as usize] as usize, end, source: object }
+    }
+}
+
+/// The targets of one object.
+#[derive(Debug, Clone)]
+pub(crate) struct Row<'r> {
+    bytes: &'r [u8],
+    at: usize,
+    end: usize,
+    source: u32,
+}
+
+impl Iterator for Row<'_> {
+    type Item = u32;
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<u32> {
+        if self.at >= self.end {
+            return None;
+        }
+        let difference = unzigzag(packed::get(self.bytes, &mut self.at));
+        // Both are ids, so their difference in 32 bits brings one to the other.
+        Some(self.source.wrapping_add(difference as u32))
+    }
+}
+
+/// Takes a piece of the free bytes for those of a chunk. Returns where it starts, and ends without
+/// its padding.
+fn place(free: &Mutex<(usize, &mut [u8])>, bytes: &[u8]) -> (usize, usize) {
+    let (start, own) = {
+        let mut free = free.lock().unwrap_or_else(PoisonError::into_inner);
+        let (start, rest) = (free.0, std::mem::take(&mut free.1));
+        let (own, rest) = rest.split_at_mut(bytes.len());
+        *free = (start + bytes.len(), rest);
+        (start, own)
+    };
+    own.copy_from_slice(bytes);
+    (start, start + bytes.len() - PADDING)
+}
+
+fn job_references(job: &Job<'_>) -> u64 {
+    job.run.iter().map(|place| u64::from(place.entry.references)).sum()
+}
+
+/// Decides which references are kept.
+struct Filter<'a> {
+    recording: &'a Recording,
+    follow: Follow,
+    without: Option<&'a Without>,
+    classes: Vec<StrengthClass>,
+}
+
+impl<'a> Filter<'a> {
+    fn new(recording: &'a Recording, follow: Follow, without: Option<&'a Without>) -> Result<Self> {
+        let tables = recording.tables()?;
+        let strengths = (0..tables.strength_count() as u32).map(StrengthId);
+        let classes = strengths.map(|strength| tables.strength_class(strength)).collect();
+        Ok(Filter { recording, follow, without, classes })
+    }
+
+    /// For each shape of the block, whether all references of its objects are kept.
+    fn keeps_all(&self, columns: &BlockColumns, out: &mut Vec<bool>) -> Result<()> {
+        let tables = self.recording.tables()?;
+        out.clear();
+        let only_strong = self.classes.iter().all(|&class| class == StrengthClass::Strong);
+        out.extend(columns.dictionary.iter().map(|&shape| {
+            self.without.is_none()
+                && (self.follow == Follow::All || only_strong || {
+                    let strengths = tables.shape(shape).fixed_strengths();
+                    strengths.is_some_and(|mut fixed| fixed.all(|id| self.class(id) == Some(StrengthClass::Strong)))
+                })
+        }));
+        Ok(())
+    }
+
+    fn class(&self, strength: StrengthId) -> Option<StrengthClass> {
+        self.classes.get(strength.index()).copied()
+    }
+}
+
+/// Packs the rows of one job into `bytes`.
+fn pack(
+    recording: &Recording,
+    job: Job<'_>,
+    filter: &Filter<'_>,
+    workspace: &mut Workspace,
+    bytes: &mut Packer<'_>,
+) -> Result<Done> {
+    let mut done = Done { start: 0, end: 0, references: 0, ephemerons: Vec::new() };
+    let tables = recording.tables()?;
+    let mut keeps_all = Vec::new();
+    let mut references = Vec::new();
+    // The reference before, which an ephemeron at the beginning of a continuation needs.
+    let mut previous = None;
+    for place in job.run {
+        let at = AnalyzerError::section("BLOCK", place.entry.offset);
+        decode(recording, place, Wanted::References, workspace, |_, columns| {
+            filter.keeps_all(columns, &mut keeps_all)?;
+            let is_continuation = columns.objects() == 0;
+            let mut cursor = Cursor::default();
+            for row in 0..columns.counts.len() {
+                let source = columns.first_object + row as u32;
+                if !is_continuation {
+                    job.offsets[row] = u32::try_from(bytes.position()).expect("a block has at most 2^20 references");
+                    previous = None;
+                }
+                let shape = columns.shapes.get(row).map_or(0, |&shape| shape as usize);
+                if keeps_all[shape] {
+                    let targets = cursor.targets(columns, row);
+                    for &target in targets {
+                        bytes.put(zigzag(i64::from(target) - i64::from(source)));
+                    }
+                    done.references += targets.len() as u64;
+                    previous = targets.last().map(|&target| ObjectId(target)).or(previous);
+                } else {
+                    references.clear();
+                    cursor.push_references(columns, row, tables, &mut references).map_err(&at)?;
+                    pack_filtered(ObjectId(source), &references, filter, &mut previous, bytes, &mut done);
+                }
+                cursor.step(columns, row);
+            }
+            Ok(())
+        })?;
+    }
+    Ok(done)
+}
+
+/// Packs those references of one object that are kept.
+fn pack_filtered(
+    source: ObjectId,
+    references: &[Reference],
+    filter: &Filter<'_>,
+    previous: &mut Option<ObjectId>,
+    bytes: &mut Packer<'_>,
+    done: &mut Done,
+) {
+    for reference in references {
+        let before = previous.replace(reference.target);
+        if filter.without.is_some_and(|without| without.cuts(source, reference)) {
+            continue;
+        }
+        let class = filter.class(reference.strength).unwrap_or(StrengthClass::Strong);
+        match (filter.follow, class) {
+            (Follow::All, _) | (Follow::Retaining, StrengthClass::Strong) => {
+                bytes.put(zigzag(i64::from(reference.target.0) - i64::from(source.0)));
+                done.references += 1;
+            }
+            (Follow::Retaining, StrengthClass::Ephemeron) => {
+                // Without a key it depends on its source alone.
+                let key = before.unwrap_or(source);
+                if !filter.without.is_some_and(|without| without.removes(key)) {
+                    done.ephemerons.push(Ephemeron { key, source, value: reference.target });
+                }
+            }
+            (Follow::Retaining, StrengthClass::Weak | StrengthClass::Soft) => {}
+        }
+    }
+}

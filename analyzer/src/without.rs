@@ -1,0 +1,31 @@
+//! A heap without some of its objects and references: what if they were gone?
+
+use barrow_format::ObjectId;
+use barrow_format::rows::Label;
+use barrow_format::{StringId, TypeId};
+
+use crate::object::Reference;
+use crate::object_set::ObjectSet;
+
+/// What is thought away.
+#[derive(Debug, Clone)]
+pub struct Without {
+    /// Objects that are gone.
+    objects: ObjectSet,
+    /// Names of references that are gone.
+    names: Vec<bool>,
+}
+
+impl Without {
+    /// Whether an object is gone.
+    pub(crate) fn removes(&self, object: ObjectId) -> bool {
+        self.objects.contains(object)
+    }
+
+    /// Whether a reference is gone, by itself or with one of its ends.
+    pub(crate) fn cuts(&self, source: ObjectId, reference: &Reference) -> bool {
+        self.removes(source)
+            || self.removes(reference.target)
+            || matches!(reference.label, Label::Name(name) if self.names.get(name.index()) == Some(&true))
+    }
+}
