@@ -100,11 +100,24 @@ impl Distances {
         Ok(Distances { distance: distance.into(), parent: parent.into() })
     }
 
+    /// From columns that were kept, if they fit.
+    pub(crate) fn of_columns(objects: u64, distance: Values<u32>, parent: Values<u32>) -> Option<Self> {
+        let is_object = |&parent: &u32| parent == NONE || u64::from(parent) < objects;
+        let fits = distance.len() as u64 == objects && parent.len() as u64 == objects;
+        (fits && parent.par_iter().all(is_object)).then_some(Distances { distance, parent })
+    }
+
     /// How many references lead from the nearest root to an object; `None` if it is unreachable. What a
     /// root refers to itself has the distance 0.
     #[must_use]
     pub fn distance(&self, object: ObjectId) -> Option<u32> {
         Some(self.distance[object.index()]).filter(|&distance| distance != NONE)
+    }
+
+    /// The object before this one on a shortest path; `None` if a root refers to it, or nobody does.
+    #[must_use]
+    pub fn parent_of(&self, object: ObjectId) -> Option<ObjectId> {
+        Some(self.parent[object.index()]).filter(|&parent| parent != NONE).map(ObjectId)
     }
 
     /// The objects of a shortest path, from what a root refers to down to `object`; empty if the object
@@ -115,10 +128,11 @@ impl Distances {
             return Vec::new();
         }
         let mut path = vec![object];
-        let mut at = self.parent[object.index()];
-        while at != NONE {
-            path.push(ObjectId(at));
-            at = self.parent[at as usize];
+        let mut last = object;
+        // Every step comes nearer to a root, so that no path of a wrong index goes in circles.
+        while let Some(parent) = self.parent_of(last).filter(|parent| self.distance(*parent) < self.distance(last)) {
+            path.push(parent);
+            last = parent;
         }
         path.reverse();
         path

@@ -18,6 +18,8 @@ mod depth_first;
 mod semi_nca;
 mod tree;
 
+use std::sync::Arc;
+
 use barrow_format::block::Wanted;
 use barrow_format::{ObjectId, SnapshotId, StringId};
 use rayon::prelude::*;
@@ -58,6 +60,17 @@ pub struct Dominators {
     idom: Values<u32>,
     /// Shallow and unmanaged bytes of all positions before this one; one more than there are positions.
     before: Values<u64>,
+    /// Ephemerons that keep their values alive.
+    live_ephemerons: u64,
+}
+
+/// What an index file keeps of dominators.
+pub(crate) struct DominatorColumns<'d> {
+    pub(crate) position: &'d [u32],
+    pub(crate) vertex: &'d [u32],
+    pub(crate) extent: &'d [u32],
+    pub(crate) idom: &'d [u32],
+    pub(crate) before: &'d [u64],
 }
 
 /// What a phase of dominators needs resident, in bytes a vertex.
@@ -73,7 +86,7 @@ impl Dominators {
     pub(crate) fn find(
         recording: &Recording,
         snapshot: SnapshotId,
-        rows: Rows,
+        rows: Arc<Rows>,
         roots: &Roots,
         ephemerons: &[Ephemeron],
         memory: &Memory,
@@ -104,7 +117,64 @@ impl Dominators {
             extent: extent.into(),
             idom: idom.into(),
             before: before.into(),
+            live_ephemerons: ephemerons.len() as u64,
         })
+    }
+
+    /// The columns as they are kept.
+    pub(crate) fn columns(&self) -> DominatorColumns<'_> {
+        DominatorColumns {
+            position: &self.position,
+            vertex: &self.vertex,
+            extent: &self.extent,
+            idom: &self.idom,
+            before: &self.before,
+        }
+    }
+
+    /// From columns that were kept, if they belong together.
+    #[expect(clippy::too_many_arguments, reason = "one for each column")]
+    pub(crate) fn of_columns(
+        objects: u64,
+        roots: &Roots,
+        position: Values<u32>,
+        vertex: Values<u32>,
+        extent: Values<u32>,
+        idom: Values<u32>,
+        before: Values<u64>,
+        live_ephemerons: u64,
+    ) -> Option<Self> {
+        let groups: Vec<StringId> = roots.categories().iter().map(|group| group.name).collect();
+        let (objects, count) = (u32::try_from(objects).ok()?, vertex.len());
+        let vertices = objects as usize + groups.len();
+        let lengths_fit = position.len() == vertices
+            && (groups.len() + 1..=vertices + 1).contains(&count)
+            && [extent.len(), idom.len(), before.len()] == [count, count, count + 1];
+        if !lengths_fit {
+            return None;
+        }
+        let is_whole = position.par_iter().all(|&position| (position as usize) < count)
+            && vertex[1..].par_iter().all(|&vertex| (vertex as usize) < vertices)
+            && idom[1..].par_iter().enumerate().all(|(at, &idom)| idom as usize <= at)
+            && idom[0] == 0
+            && extent.par_iter().enumerate().all(|(at, &extent)| extent > 0 && extent as usize <= count - at);
+        is_whole.then_some(Dominators {
+            objects,
+            groups,
+            position,
+            vertex,
+            extent,
+            idom,
+            before,
+            live_ephemerons,
+        })
+    }
+
+    /// Whether retained sizes are exact. Where ephemerons keep values alive they are lower bounds: a value
+    /// is freed with its key *or* with the source, and a tree has room for one of them, the key.
+    #[must_use]
+    pub fn is_exact(&self) -> bool {
+        self.live_ephemerons == 0
     }
 
     /// How many objects are reachable.

@@ -48,6 +48,9 @@ mod dominators;
 mod error;
 mod expression;
 mod find;
+mod heap;
+mod incoming;
+mod index_file;
 mod memory;
 mod object;
 mod object_set;
@@ -74,6 +77,9 @@ pub use dominators::{Dominators, Holder};
 pub use error::{AnalyzerError, Result};
 pub use expression::{ATTRIBUTES, Expression, ExpressionError, parse_size};
 pub use find::{Counted, Found, count, find};
+pub use heap::Heap;
+pub use incoming::{Incoming, scan_incoming};
+pub use index_file::IndexPlace;
 pub use memory::Memory;
 pub use object_set::ObjectSet;
 pub use object::{ObjectDetails, Reference, object, object_at_address, objects, outgoing, walk};
@@ -86,10 +92,3 @@ pub use summary::{KindTotals, Source, Summary, summary, type_totals, verified_su
 pub use tables::Tables;
 pub use without::Without;
 pub use verify::{Problem, SnapshotVerification, Verification, verify};
-
-/// Temporary: for measuring.
-pub fn measure(recording: &Recording, snapshot: SnapshotId, memory: &Memory, progress: &dyn Progress) -> Result<Dominators> {
-    let rows = rows::Rows::build(recording, snapshot, Follow::Retaining, None, memory, progress)?;
-    let roots = Roots::read(recording, snapshot)?;
-    Dominators::find(recording, snapshot, rows, &roots, &[], memory, progress)
-}

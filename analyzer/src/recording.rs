@@ -210,6 +210,14 @@ impl Recording {
         Ok(self.commits[position].get_or_init(|| Box::new(commit)))
     }
 
+    /// The checksum of the last commit's frame; 0 if there is none. It names what the file holds.
+    pub(crate) fn last_commit_checksum(&self) -> Result<u32> {
+        let Some(&(id, offset)) = self.contents.commits.last() else { return Ok(0) };
+        let frame = self.frame(SectionType::COMMIT, Some(id), offset)?;
+        let end = usize::try_from(frame.end()).unwrap_or(usize::MAX).min(self.bytes.len());
+        Ok(crc32c::crc32c(&self.bytes[usize::try_from(offset).unwrap_or(usize::MAX).min(end)..end]))
+    }
+
     fn read_commit(&self, id: SnapshotId, offset: u64) -> Result<Commit> {
         let at = AnalyzerError::section("COMMIT", offset);
         let frame = self.frame(SectionType::COMMIT, Some(id), offset)?;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use bytemuck::Pod;
 
+use crate::bytes::Bytes;
 use crate::memory::Column;
 
 /// An array of plain numbers that nobody changes any more.
@@ -13,7 +14,7 @@ pub(crate) enum Values<T> {
     /// Computed.
     Computed(Column<T>),
     /// These bytes of a mapped index file.
-    Mapped { file: Arc<memmap2::Mmap>, start: usize, length: usize },
+    Mapped { file: Arc<Bytes>, start: usize, length: usize },
 }
 
 impl<T: Pod> Deref for Values<T> {

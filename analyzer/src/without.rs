@@ -2,7 +2,6 @@
 
 use barrow_format::ObjectId;
 use barrow_format::rows::Label;
-use barrow_format::{StringId, TypeId};
 
 use crate::object::Reference;
 use crate::object_set::ObjectSet;
@@ -12,14 +11,21 @@ use crate::object_set::ObjectSet;
 pub struct Without {
     /// Objects that are gone.
     objects: ObjectSet,
-    /// Names of references that are gone.
+    /// Names of references that are gone, by string.
     names: Vec<bool>,
+    /// Objects that are gone, and all that they alone kept alive.
+    freed: ObjectSet,
 }
 
 impl Without {
     /// Whether an object is gone.
     pub(crate) fn removes(&self, object: ObjectId) -> bool {
         self.objects.contains(object)
+    }
+
+    /// Whether an object is gone, or was kept alive only by what is gone.
+    pub(crate) fn frees(&self, object: ObjectId) -> bool {
+        self.freed.contains(object)
     }
 
     /// Whether a reference is gone, by itself or with one of its ends.

@@ -3,10 +3,10 @@
 //! `BARROW_BENCH` names the recording, `BARROW_THREADS` how many threads may work, `BARROW_MEMORY` a
 //! ceiling in MiB.
 
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
-use barrow_analyzer::{Memory, Progress, Recording};
+use barrow_analyzer::{Heap, IndexPlace, Memory, Progress, Recording};
 use barrow_benches::{recording_path, with_threads};
 
 /// What the process has used so far: seconds of CPU, and the most memory in bytes.
@@ -51,14 +51,15 @@ fn main() {
     let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
     let threads = number("BARROW_THREADS").unwrap_or(2) as usize;
     let memory = || number("BARROW_MEMORY").map_or(Memory::unlimited(), |mebibytes| Memory::limited(mebibytes << 20));
-    let recording = Recording::open(&recording_path()).expect("BARROW_BENCH is a recording");
+    let recording = Arc::new(Recording::open(&recording_path()).expect("BARROW_BENCH is a recording"));
     let last = recording.snapshot_ids().next_back().expect("the recording has a snapshot");
     let totals = recording.snapshot(last).expect("it is whole").totals;
     println!("{} objects, {} references, {threads} threads", totals.objects, totals.references);
     with_threads(threads, || {
         let (start, (cpu, _)) = (Instant::now(), used());
         let phases = Phases(Mutex::new(("opening".into(), Instant::now(), cpu)));
-        let dominators = barrow_analyzer::measure(&recording, last, &memory(), &phases).expect("it is whole");
+        let heap = Heap::new(Arc::clone(&recording), last, &IndexPlace::Nowhere, memory()).expect("it is whole");
+        let dominators = heap.dominators(&phases).expect("it is whole");
         phases.next("");
         let (after, peak) = used();
         let objects = totals.objects as f64;

@@ -3,11 +3,13 @@
 //! [`Heap`] is a heap as plain data: made at random, recorded with the writer, read back with the
 //! analyzer, and compared with `==`.
 
+mod graph;
 mod heap;
 mod random;
 
 use std::path::PathBuf;
 
+pub use graph::Graph;
 pub use heap::{Edge, Heap, Node, Vocabulary};
 pub use random::Random;
 

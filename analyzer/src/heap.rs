@@ -1,0 +1,389 @@
+//! The heap of one snapshot: its graph and everything derived from it, computed when first asked for.
+//!
+//! ```text
+//!   Heap ─┬─ roots, rows ──────────────▶ dominators ─▶ retained sizes   ┐
+//!         ├─ rows, incoming ───────────▶ who refers to whom             ├─ kept in FILE.index
+//!         ├─ distances ────────────────▶ shortest paths                 ┘
+//!         └─ without ── what is thought away: every answer is about the rest
+//! ```
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use barrow_format::block::Wanted;
+use barrow_format::{ObjectId, SnapshotId, TypeId};
+
+use crate::blocks::{decode, places, pooled};
+use crate::distances::{Bounds, Distances};
+use crate::dominators::Dominators;
+use crate::error::{AnalyzerError, Result};
+use crate::incoming::Incoming;
+use crate::index_file::{ColumnId, IndexFile, IndexPlace};
+use crate::memory::{Column, Memory};
+use crate::object_set::ObjectSet;
+use crate::progress::{Progress, check};
+use crate::reachable::{Ephemerons, reachable};
+use crate::recording::Recording;
+use crate::roots::Roots;
+use crate::rows::{Follow, Rows};
+use crate::transposed::Transposed;
+use crate::values::Values;
+use crate::without::Without;
+
+/// One snapshot as a graph.
+#[derive(Debug)]
+pub struct Heap {
+    recording: Arc<Recording>,
+    snapshot: SnapshotId,
+    memory: Memory,
+    index: Option<IndexFile>,
+    without: Option<Arc<Without>>,
+    objects: u64,
+    roots: OnceLock<Roots>,
+    rows: Mutex<Option<Arc<Rows>>>,
+    dominators: OnceLock<Dominators>,
+    distances: OnceLock<Distances>,
+    incoming: OnceLock<Incoming>,
+    types: OnceLock<Values<u32>>,
+    /// Why columns could not be kept.
+    unkept: Mutex<Option<String>>,
+}
+
+/// The columns that an index file keeps.
+mod column {
+    use super::ColumnId;
+
+    pub(super) const POSITION: ColumnId = ColumnId(1);
+    pub(super) const VERTEX: ColumnId = ColumnId(2);
+    pub(super) const EXTENT: ColumnId = ColumnId(3);
+    pub(super) const IDOM: ColumnId = ColumnId(4);
+    pub(super) const BEFORE: ColumnId = ColumnId(5);
+    pub(super) const DISTANCE: ColumnId = ColumnId(6);
+    pub(super) const PARENT: ColumnId = ColumnId(7);
+    pub(super) const INCOMING_STARTS: ColumnId = ColumnId(8);
+    pub(super) const INCOMING_BASES: ColumnId = ColumnId(9);
+    pub(super) const INCOMING_SOURCES: ColumnId = ColumnId(10);
+    pub(super) const TYPE: ColumnId = ColumnId(11);
+    pub(super) const EPHEMERONS: ColumnId = ColumnId(12);
+}
+
+impl Heap {
+    /// The heap of a snapshot. Nothing is read yet.
+    ///
+    /// # Errors
+    /// [`AnalyzerError::NoSnapshot`], [`AnalyzerError::Section`].
+    pub fn new(recording: Arc<Recording>, snapshot: SnapshotId, place: &IndexPlace, memory: Memory) -> Result<Self> {
+        let objects = recording.commit(snapshot)?.totals.objects;
+        let index = IndexFile::find(&recording, place)?;
+        Ok(Self::with(recording, snapshot, objects, memory, index, None))
+    }
+
+    /// The same heap without some of its objects and references. Nothing of it is kept.
+    #[must_use]
+    pub fn without(&self, without: Without) -> Self {
+        let (recording, memory) = (Arc::clone(&self.recording), self.memory.clone());
+        Self::with(recording, self.snapshot, self.objects, memory, None, Some(Arc::new(without)))
+    }
+
+    fn with(
+        recording: Arc<Recording>,
+        snapshot: SnapshotId,
+        objects: u64,
+        memory: Memory,
+        index: Option<IndexFile>,
+        without: Option<Arc<Without>>,
+    ) -> Self {
+        Heap {
+            recording,
+            snapshot,
+            memory,
+            index,
+            without,
+            objects,
+            roots: OnceLock::new(),
+            rows: Mutex::new(None),
+            dominators: OnceLock::new(),
+            distances: OnceLock::new(),
+            incoming: OnceLock::new(),
+            types: OnceLock::new(),
+            unkept: Mutex::new(None),
+        }
+    }
+
+    /// The recording.
+    #[must_use]
+    pub fn recording(&self) -> &Arc<Recording> {
+        &self.recording
+    }
+
+    /// The snapshot.
+    #[must_use]
+    pub fn snapshot(&self) -> SnapshotId {
+        self.snapshot
+    }
+
+    /// How many objects the snapshot holds, those that are thought away included.
+    #[must_use]
+    pub fn object_count(&self) -> u64 {
+        self.objects
+    }
+
+    /// What is thought away.
+    #[must_use]
+    pub fn overlay(&self) -> Option<&Arc<Without>> {
+        self.without.as_ref()
+    }
+
+    /// Whether an object is there, and not thought away.
+    #[must_use]
+    pub fn has(&self, object: ObjectId) -> bool {
+        u64::from(object.0) < self.objects && !self.without.as_ref().is_some_and(|without| without.frees(object))
+    }
+
+    /// Why the last columns could not be kept in the index file; asked once.
+    #[must_use]
+    pub fn index_problem(&self) -> Option<String> {
+        self.unkept.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+
+    /// The roots, without those that hold what is thought away.
+    ///
+    /// # Errors
+    /// [`AnalyzerError::Section`].
+    pub fn roots(&self) -> Result<&Roots> {
+        if let Some(roots) = self.roots.get() {
+            return Ok(roots);
+        }
+        let mut roots = Roots::read(&self.recording, self.snapshot)?;
+        if let Some(without) = &self.without {
+            let rows = roots.rows().iter().copied().filter(|root| !without.removes(root.target)).collect();
+            roots = Roots::of(rows);
+        }
+        Ok(self.roots.get_or_init(|| roots))
+    }
+
+    /// The retaining references. They are read again after [`Heap::dominators`] was computed, which takes
+    /// them.
+    pub(crate) fn rows(&self, progress: &dyn Progress) -> Result<Arc<Rows>> {
+        let mut rows = self.rows.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(rows) = &*rows {
+            return Ok(Arc::clone(rows));
+        }
+        let built = Arc::new(self.build_rows(Follow::Retaining, progress)?);
+        Ok(Arc::clone(rows.insert(built)))
+    }
+
+    /// Forgets the rows; whoever still has them keeps them.
+    fn take_rows(&self, progress: &dyn Progress) -> Result<Arc<Rows>> {
+        let rows = self.rows(progress)?;
+        *self.rows.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        Ok(rows)
+    }
+
+    pub(crate) fn build_rows(&self, follow: Follow, progress: &dyn Progress) -> Result<Rows> {
+        Rows::build(&self.recording, self.snapshot, follow, self.without.as_deref(), &self.memory, progress)
+    }
+
+    pub(crate) fn memory(&self) -> &Memory {
+        &self.memory
+    }
+
+    /// What the roots reach, without `removed`.
+    ///
+    /// # Errors
+    /// [`AnalyzerError::Section`], [`AnalyzerError::Cancelled`], [`AnalyzerError::MemoryCeiling`].
+    pub fn reachable(&self, removed: Option<&ObjectSet>, progress: &dyn Progress) -> Result<ObjectSet> {
+        let rows = self.rows(progress)?;
+        let ephemerons = Ephemerons::new(rows.ephemerons());
+        reachable(self.snapshot, &rows, &self.roots()?.targets(), &ephemerons, removed, progress)
+    }
+
+    /// Dominators and retained sizes.
+    ///
+    /// # Errors
+    /// [`AnalyzerError::Section`], [`AnalyzerError::Cancelled`], [`AnalyzerError::MemoryCeiling`].
+    pub fn dominators(&self, progress: &dyn Progress) -> Result<&Dominators> {
+        if let Some(dominators) = self.dominators.get() {
+            return Ok(dominators);
+        }
+        if let Some(kept) = self.kept_dominators()? {
+            return Ok(self.dominators.get_or_init(|| kept));
+        }
+        let rows = self.take_rows(progress)?;
+        let mut live = Vec::new();
+        if !rows.ephemerons().is_empty() {
+            let ephemerons = Ephemerons::new(rows.ephemerons());
+            let targets = self.roots()?.targets();
+            let seen = reachable(self.snapshot, &rows, &targets, &ephemerons, None, progress)?;
+            live = ephemerons.with_sources_in(&seen);
+            live.retain(|ephemeron| seen.contains(ephemeron.key));
+        }
+        let (roots, memory) = (self.roots()?, &self.memory);
+        let found = Dominators::find(&self.recording, self.snapshot, rows, roots, &live, memory, progress)?;
+        let kept = found.columns();
+        let ephemerons = [live.len() as u64];
+        let columns = [
+            (column::POSITION, bytemuck::cast_slice(kept.position)),
+            (column::VERTEX, bytemuck::cast_slice(kept.vertex)),
+            (column::EXTENT, bytemuck::cast_slice(kept.extent)),
+            (column::IDOM, bytemuck::cast_slice(kept.idom)),
+            (column::BEFORE, bytemuck::cast_slice(kept.before)),
+            (column::EPHEMERONS, bytemuck::cast_slice(&ephemerons)),
+        ];
+        self.keep(&columns, progress)?;
+        Ok(self.dominators.get_or_init(|| found))
+    }
+
+    fn kept_dominators(&self) -> Result<Option<Dominators>> {
+        let Some(index) = &self.index else { return Ok(None) };
+        let narrow = |column| index.column::<u32>(self.snapshot, column);
+        let columns = (
+            narrow(column::POSITION),
+            narrow(column::VERTEX),
+            narrow(column::EXTENT),
+            narrow(column::IDOM),
+            index.column::<u64>(self.snapshot, column::BEFORE),
+            index.column::<u64>(self.snapshot, column::EPHEMERONS),
+        );
+        let (Some(position), Some(vertex), Some(extent), Some(idom), Some(before), Some(ephemerons)) = columns else {
+            return Ok(None);
+        };
+        let roots = self.roots()?;
+        let live = ephemerons.first().copied().unwrap_or(0);
+        Ok(Dominators::of_columns(self.objects, roots, position, vertex, extent, idom, before, live))
+    }
+
+    /// Distances from the roots over retaining references.
+    ///
+    /// # Errors
+    /// [`AnalyzerError::Section`], [`AnalyzerError::Cancelled`], [`AnalyzerError::MemoryCeiling`].
+    pub fn distances(&self, progress: &dyn Progress) -> Result<&Distances> {
+        if let Some(distances) = self.distances.get() {
+            return Ok(distances);
+        }
+        if let Some(index) = &self.index {
+            let narrow = |column| index.column::<u32>(self.snapshot, column);
+            if let (Some(distance), Some(parent)) = (narrow(column::DISTANCE), narrow(column::PARENT))
+                && let Some(kept) = Distances::of_columns(self.objects, distance, parent)
+            {
+                return Ok(self.distances.get_or_init(|| kept));
+            }
+        }
+        let found = self.search(Bounds::default(), progress)?;
+        let columns = [
+            (column::DISTANCE, bytemuck::cast_slice(&found.distance)),
+            (column::PARENT, bytemuck::cast_slice(&found.parent)),
+        ];
+        self.keep(&columns, progress)?;
+        Ok(self.distances.get_or_init(|| found))
+    }
+
+    /// Distances within bounds; nothing is kept.
+    pub(crate) fn search(&self, bounds: Bounds<'_>, progress: &dyn Progress) -> Result<Distances> {
+        let rows = self.rows(progress)?;
+        let ephemerons = Ephemerons::new(rows.ephemerons());
+        let roots = self.roots()?.targets();
+        Distances::find(self.snapshot, &rows, &roots, &ephemerons, bounds, &self.memory, progress)
+    }
+
+    /// Incoming references of all objects, weak ones too.
+    ///
+    /// # Errors
+    /// [`AnalyzerError::Section`], [`AnalyzerError::Cancelled`], [`AnalyzerError::MemoryCeiling`].
+    pub fn incoming(&self, progress: &dyn Progress) -> Result<&Incoming> {
+        if let Some(incoming) = self.known_incoming() {
+            return Ok(incoming);
+        }
+        let rows = self.build_rows(Follow::All, progress)?;
+        let found = Incoming::of(&rows, &self.memory, progress)?;
+        drop(rows);
+        let (starts, bases, sources) = found.sources.columns();
+        let columns = [
+            (column::INCOMING_STARTS, bytemuck::cast_slice(starts)),
+            (column::INCOMING_BASES, bytemuck::cast_slice(bases)),
+            (column::INCOMING_SOURCES, bytemuck::cast_slice(sources)),
+        ];
+        self.keep(&columns, progress)?;
+        Ok(self.incoming.get_or_init(|| found))
+    }
+
+    /// Incoming references, if they were computed before.
+    #[must_use]
+    pub fn known_incoming(&self) -> Option<&Incoming> {
+        if let Some(incoming) = self.incoming.get() {
+            return Some(incoming);
+        }
+        let index = self.index.as_ref()?;
+        let starts = index.column(self.snapshot, column::INCOMING_STARTS)?;
+        let bases = index.column(self.snapshot, column::INCOMING_BASES)?;
+        let sources: Values<u32> = index.column(self.snapshot, column::INCOMING_SOURCES)?;
+        let are_objects = sources.iter().all(|&source| u64::from(source) < self.objects);
+        let sources = Transposed::of_columns(starts, bases, sources)?;
+        let fits = sources.columns().0.len() as u64 == self.objects + 1;
+        (are_objects && fits).then(|| self.incoming.get_or_init(|| Incoming { sources }))
+    }
+
+    /// The type of every object, by its number.
+    ///
+    /// # Errors
+    /// [`AnalyzerError::Section`], [`AnalyzerError::Cancelled`].
+    pub(crate) fn types(&self, progress: &dyn Progress) -> Result<&[u32]> {
+        if let Some(types) = self.types.get() {
+            return Ok(types);
+        }
+        let kept = self.index.as_ref().and_then(|index| index.column::<u32>(self.snapshot, column::TYPE));
+        let count = self.recording.tables()?.type_count() as u64;
+        let is_valid = |types: &Values<u32>| {
+            types.len() as u64 == self.objects && types.iter().all(|&type_id| u64::from(type_id) < count)
+        };
+        if let Some(kept) = kept.filter(is_valid) {
+            return Ok(self.types.get_or_init(|| kept));
+        }
+        let types = self.read_types(progress)?;
+        if self.without.is_none() {
+            self.keep(&[(column::TYPE, bytemuck::cast_slice(&types))], progress)?;
+        }
+        Ok(self.types.get_or_init(|| types.into()))
+    }
+
+    fn read_types(&self, progress: &dyn Progress) -> Result<Column<u32>> {
+        let tables = self.recording.tables()?;
+        progress.begin("reading types", self.objects, "objects");
+        let mut types: Column<u32> = self.memory.column(usize::try_from(self.objects).unwrap_or(usize::MAX))?;
+        let mut rest = &mut types[..];
+        let mut jobs = Vec::new();
+        for place in places(&self.recording, &[self.snapshot])? {
+            let (own, others) = std::mem::take(&mut rest).split_at_mut(place.entry.objects as usize);
+            rest = others;
+            jobs.push((place, own));
+        }
+        jobs.retain(|(place, _)| place.entry.objects > 0);
+        pooled(jobs, |(place, own), workspace| {
+            check(progress)?;
+            decode(&self.recording, &place, Wanted::Sizes, workspace, |_, columns| {
+                let of: Vec<TypeId> = columns.dictionary.iter().map(|&shape| tables.shape(shape).type_id).collect();
+                for (out, &shape) in own.iter_mut().zip(&columns.shapes) {
+                    *out = of[shape as usize].0;
+                }
+                Ok(())
+            })?;
+            progress.advance(place.entry.objects.into());
+            Ok(())
+        })?;
+        Ok(types)
+    }
+
+    /// Keeps columns in the index file. That it cannot be written is no reason to give no answer.
+    fn keep(&self, columns: &[(ColumnId, &[u8])], progress: &dyn Progress) -> Result<()> {
+        let Some(index) = &self.index else { return Ok(()) };
+        match index.keep(self.snapshot, columns, progress) {
+            Err(AnalyzerError::Io { path, source, .. }) => {
+                let path: PathBuf = path;
+                let sentence = format!("{}: the index is not kept: {source}", path.display());
+                *self.unkept.lock().unwrap_or_else(PoisonError::into_inner) = Some(sentence);
+                Ok(())
+            }
+            kept => kept,
+        }
+    }
+}

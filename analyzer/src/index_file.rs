@@ -1,0 +1,280 @@
+//! The index file beside a recording: columns that were computed once, mapped the next time.
+//!
+//! ```text
+//!   FILE.index   magic · analysis version · uuid of the recording · checksum of its last commit
+//!                directory: {snapshot, column, offset, length, checksum} …, and its own checksum
+//!                columns, little-endian, each on a multiple of 64 bytes
+//! ```
+//!
+//! Nobody needs it: what is stale, foreign, cut or damaged is computed again, and replaced. A new file
+//! is written under another name and then renamed, so there is an old one or a new one, never a half.
+
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Read, Seek, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use barrow_format::SnapshotId;
+use byteorder::{ByteOrder, LittleEndian};
+use bytemuck::Pod;
+use rayon::prelude::*;
+
+use crate::bytes::Bytes;
+use crate::error::{AnalyzerError, Result};
+use crate::progress::{Progress, check};
+use crate::recording::Recording;
+use crate::values::Values;
+
+const MAGIC: [u8; 8] = *b"\x89BRWIX\r\n";
+/// Changes whenever a column means something else than before.
+const ANALYSIS_VERSION: u32 = 1;
+const HEADER_BYTES: usize = 48;
+const KEY_BYTES: usize = 32;
+/// Where in the header its checksum stands, which covers what is before it and the directory.
+const CHECKSUM_AT: usize = 44;
+const ENTRY_BYTES: usize = 32;
+const ALIGNMENT: usize = 64;
+/// Bytes that one thread checks, or that are written between looks at whether to stop.
+const PIECE_BYTES: usize = 1 << 20;
+/// No directory is longer.
+const MAX_ENTRIES: usize = 1 << 20;
+/// A half-written file that is older was left by somebody who was killed.
+const ABANDONED: Duration = Duration::from_secs(600);
+
+/// Where columns are kept from one run to the next.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum IndexPlace {
+    /// Nowhere.
+    Nowhere,
+    /// In `FILE.index`, or in this folder if the recording's own cannot be written to.
+    Beside {
+        /// The other folder.
+        otherwise: Option<PathBuf>,
+    },
+}
+
+/// A column of one snapshot.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct ColumnId(pub(crate) u32);
+
+/// The index file of one recording.
+#[derive(Debug)]
+pub(crate) struct IndexFile {
+    /// Where it is looked for, in this order; written to the first that can be.
+    places: Vec<PathBuf>,
+    key: [u8; KEY_BYTES],
+    open: Mutex<Option<OpenIndex>>,
+}
+
+#[derive(Debug, Clone)]
+struct OpenIndex {
+    path: PathBuf,
+    bytes: Arc<Bytes>,
+    entries: Vec<Entry>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Entry {
+    snapshot: SnapshotId,
+    column: ColumnId,
+    offset: u64,
+    length: u64,
+    checksum: u32,
+}
+
+impl IndexFile {
+    /// Looks for the index file of a recording. `None` if there is to be none.
+    ///
+    /// # Errors
+    /// [`AnalyzerError::Section`] if the recording's last commit cannot be read.
+    pub(crate) fn find(recording: &Recording, place: &IndexPlace) -> Result<Option<Self>> {
+        let (IndexPlace::Beside { otherwise }, Some(path)) = (place, recording.path()) else { return Ok(None) };
+        if cfg!(target_endian = "big") {
+            return Ok(None);
+        }
+        let mut beside = path.as_os_str().to_owned();
+        beside.push(".index");
+        let uuid: String = recording.uuid().iter().map(|byte| format!("{byte:02x}")).collect();
+        let mut places = vec![PathBuf::from(beside)];
+        places.extend(otherwise.iter().map(|folder| folder.join(format!("{uuid}.index"))));
+        let mut key = [0; KEY_BYTES];
+        key[..8].copy_from_slice(&MAGIC);
+        LittleEndian::write_u32(&mut key[8..12], ANALYSIS_VERSION);
+        LittleEndian::write_u32(&mut key[12..16], recording.last_commit_checksum()?);
+        key[16..].copy_from_slice(&recording.uuid());
+        let open = places.iter().find_map(|path| OpenIndex::read(path, &key));
+        Ok(Some(IndexFile { places, key, open: Mutex::new(open) }))
+    }
+
+    fn current(&self) -> Option<OpenIndex> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// A column that was kept, if it is whole.
+    pub(crate) fn column<T: Pod>(&self, snapshot: SnapshotId, column: ColumnId) -> Option<Values<T>> {
+        let index = self.current()?;
+        let entry = index.entries.iter().find(|entry| entry.snapshot == snapshot && entry.column == column)?;
+        let (start, length) = (usize::try_from(entry.offset).ok()?, usize::try_from(entry.length).ok()?);
+        let bytes = index.bytes.get(start..start.checked_add(length)?)?;
+        let is_whole = start % ALIGNMENT == 0 && length % size_of::<T>() == 0 && checksum(bytes) == entry.checksum;
+        is_whole.then(|| Values::Mapped { file: Arc::clone(&index.bytes), start, length: length / size_of::<T>() })
+    }
+
+    /// Adds columns of a snapshot to those that are kept.
+    ///
+    /// # Errors
+    /// [`AnalyzerError::Io`] if no place can be written to; [`AnalyzerError::Cancelled`]. The old file is
+    /// then as it was.
+    pub(crate) fn keep(
+        &self,
+        snapshot: SnapshotId,
+        columns: &[(ColumnId, &[u8])],
+        progress: &dyn Progress,
+    ) -> Result<()> {
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        // Another process may have added columns since.
+        let old = self.places.iter().find_map(|path| OpenIndex::read(path, &self.key));
+        let new: Vec<(SnapshotId, ColumnId, &[u8])> =
+            columns.iter().map(|&(column, bytes)| (snapshot, column, bytes)).collect();
+        let mut failure = None;
+        for path in &self.places {
+            match self.write(path, old.as_ref(), &new, progress) {
+                Ok(()) => {
+                    *open = OpenIndex::read(path, &self.key);
+                    return Ok(());
+                }
+                Err(AnalyzerError::Cancelled) => return Err(AnalyzerError::Cancelled),
+                Err(error) => failure = failure.or(Some(error)),
+            }
+        }
+        failure.map_or(Ok(()), Err)
+    }
+
+    fn write(
+        &self,
+        path: &Path,
+        old: Option<&OpenIndex>,
+        new: &[(SnapshotId, ColumnId, &[u8])],
+        progress: &dyn Progress,
+    ) -> Result<()> {
+        let io = |action| AnalyzerError::io(path, action);
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let prefix = format!(".{name}.");
+        remove_abandoned(folder, &prefix);
+        let old_columns = old.iter().flat_map(|old| {
+            let bytes_of = |entry: &Entry| old.bytes.get(entry.offset as usize..(entry.offset + entry.length) as usize);
+            old.entries.iter().filter_map(move |entry| {
+                let is_replaced = new.iter().any(|&(snapshot, column, _)| (snapshot, column) == (entry.snapshot, entry.column));
+                bytes_of(entry).filter(|_| !is_replaced).map(|bytes| (*entry, bytes))
+            })
+        });
+        let mut columns: Vec<(Entry, &[u8])> = old_columns.collect();
+        columns.extend(new.iter().map(|&(snapshot, column, bytes)| {
+            let entry = Entry { snapshot, column, offset: 0, length: bytes.len() as u64, checksum: checksum(bytes) };
+            (entry, bytes)
+        }));
+        let mut offset = HEADER_BYTES + columns.len() * ENTRY_BYTES;
+        for (entry, bytes) in &mut columns {
+            offset = offset.next_multiple_of(ALIGNMENT);
+            entry.offset = offset as u64;
+            offset += bytes.len();
+        }
+        progress.begin("keeping the index", offset as u64, "bytes");
+        let temporary = tempfile::Builder::new().prefix(&prefix).tempfile_in(folder).map_err(io("write"))?;
+        let mut out = BufWriter::with_capacity(PIECE_BYTES, temporary.as_file());
+        let head = head(&self.key, columns.iter().map(|(entry, _)| entry));
+        out.write_all(&head).map_err(io("write"))?;
+        let mut at = head.len();
+        for (entry, bytes) in &columns {
+            out.write_all(&[0; ALIGNMENT][..entry.offset as usize - at]).map_err(io("write"))?;
+            for piece in bytes.chunks(PIECE_BYTES) {
+                check(progress)?;
+                out.write_all(piece).map_err(io("write"))?;
+                progress.advance(piece.len() as u64);
+            }
+            at = entry.offset as usize + bytes.len();
+        }
+        out.flush().map_err(io("write"))?;
+        drop(out);
+        temporary.persist(path).map_err(|error| io("write")(error.error))?;
+        Ok(())
+    }
+}
+
+impl OpenIndex {
+    /// Reads header and directory. `None` if the file is not there, foreign, stale, cut or damaged.
+    fn read(path: &Path, key: &[u8; KEY_BYTES]) -> Option<Self> {
+        let mut file = File::open(path).ok()?;
+        let mut header = [0; HEADER_BYTES];
+        file.read_exact(&mut header).ok()?;
+        let count = LittleEndian::read_u32(&header[32..36]) as usize;
+        if header[..KEY_BYTES] != *key || count > MAX_ENTRIES {
+            return None;
+        }
+        let mut directory = vec![0; count * ENTRY_BYTES];
+        file.read_exact(&mut directory).ok()?;
+        let length = file.seek(io::SeekFrom::End(0)).ok()?;
+        let found = crc32c::crc32c_append(crc32c::crc32c(&header[..CHECKSUM_AT]), &directory);
+        if LittleEndian::read_u32(&header[CHECKSUM_AT..]) != found || LittleEndian::read_u64(&header[36..44]) != length {
+            return None;
+        }
+        let entries = directory.chunks_exact(ENTRY_BYTES).map(Entry::read).collect();
+        Some(OpenIndex { path: path.to_owned(), bytes: Arc::new(Bytes::map(path).ok()?), entries })
+    }
+}
+
+impl Entry {
+    fn read(bytes: &[u8]) -> Self {
+        Entry {
+            snapshot: SnapshotId(LittleEndian::read_u32(&bytes[..4])),
+            column: ColumnId(LittleEndian::read_u32(&bytes[4..8])),
+            offset: LittleEndian::read_u64(&bytes[8..16]),
+            length: LittleEndian::read_u64(&bytes[16..24]),
+            checksum: LittleEndian::read_u32(&bytes[24..28]),
+        }
+    }
+
+    fn put(&self, out: &mut Vec<u8>) {
+        let mut bytes = [0; ENTRY_BYTES];
+        LittleEndian::write_u32(&mut bytes[..4], self.snapshot.0);
+        LittleEndian::write_u32(&mut bytes[4..8], self.column.0);
+        LittleEndian::write_u64(&mut bytes[8..16], self.offset);
+        LittleEndian::write_u64(&mut bytes[16..24], self.length);
+        LittleEndian::write_u32(&mut bytes[24..28], self.checksum);
+        out.extend_from_slice(&bytes);
+    }
+}
+
+/// Header and directory.
+fn head<'e>(key: &[u8; KEY_BYTES], entries: impl ExactSizeIterator<Item = &'e Entry> + Clone) -> Vec<u8> {
+    let mut out = vec![0; HEADER_BYTES];
+    out[..KEY_BYTES].copy_from_slice(key);
+    LittleEndian::write_u32(&mut out[32..36], u32::try_from(entries.len()).unwrap_or(u32::MAX));
+    let length = entries.clone().map(|entry| entry.offset + entry.length).max().unwrap_or(HEADER_BYTES as u64);
+    LittleEndian::write_u64(&mut out[36..44], length);
+    entries.for_each(|entry| entry.put(&mut out));
+    let checksum = crc32c::crc32c_append(crc32c::crc32c(&out[..CHECKSUM_AT]), &out[HEADER_BYTES..]);
+    LittleEndian::write_u32(&mut out[CHECKSUM_AT..HEADER_BYTES], checksum);
+    out
+}
+
+/// CRC-32C, on all threads of the current pool.
+fn checksum(bytes: &[u8]) -> u32 {
+    let pieces: Vec<(u32, usize)> =
+        bytes.par_chunks(PIECE_BYTES).map(|piece| (crc32c::crc32c(piece), piece.len())).collect();
+    pieces.into_iter().fold(0, |sum, (checksum, length)| crc32c::crc32c_combine(sum, checksum, length))
+}
+
+/// Removes what killed processes left half-written.
+fn remove_abandoned(folder: &Path, prefix: &str) {
+    let Ok(files) = fs::read_dir(folder) else { return };
+    for file in files.flatten() {
+        let is_old = || file.metadata().and_then(|data| data.modified()).ok()?.elapsed().ok().map(|age| age > ABANDONED);
+        if file.file_name().to_string_lossy().starts_with(prefix) && is_old() == Some(true) {
+            // Somebody else may have been faster.
+            let _ = fs::remove_file(file.path());
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! Dominators, retained sizes, reachability and distances against their definitions, on small random
+//! graphs. `BARROW_GRAPHS` says on how many.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use barrow_analyzer::{Heap, Holder, IndexPlace, Memory, ObjectId, ObjectSet, Silent, SnapshotId, StrengthClass};
+use barrow_testdata::{Graph, Random};
+
+const SNAPSHOT: SnapshotId = SnapshotId(0);
+
+fn graphs() -> u64 {
+    std::env::var("BARROW_GRAPHS").ok().and_then(|text| text.parse().ok()).unwrap_or(4000)
+}
+
+fn heap(graph: &Graph) -> Heap {
+    let recording = Arc::new(graph.recording());
+    Heap::new(recording, SNAPSHOT, &IndexPlace::Nowhere, Memory::unlimited()).expect("the snapshot is there")
+}
+
+fn objects(graph: &Graph) -> impl Iterator<Item = ObjectId> + use<> {
+    (0..graph.types.len() as u32).map(ObjectId)
+}
+
+fn flags(graph: &Graph, set: &ObjectSet) -> Vec<bool> {
+    objects(graph).map(|object| set.contains(object)).collect()
+}
+
+/// What is lost when `object` is removed: the objects, by the definition.
+fn lost(graph: &Graph, object: usize) -> Vec<bool> {
+    let none = vec![false; graph.types.len()];
+    let mut removed = none.clone();
+    removed[object] = true;
+    let (before, after) = (graph.reachable_without(&none), graph.reachable_without(&removed));
+    before.iter().zip(&after).map(|(before, after)| *before && !*after).collect()
+}
+
+fn bytes_of(graph: &Graph, flags: &[bool]) -> u64 {
+    (0..flags.len()).filter(|&object| flags[object]).map(|object| graph.bytes(object)).sum()
+}
+
+fn check(graph: &Graph, threads: usize) {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads start");
+    pool.install(|| {
+        let heap = heap(graph);
+        let none = vec![false; graph.types.len()];
+        let reachable = graph.reachable_without(&none);
+        assert_eq!(flags(graph, &heap.reachable(None, &Silent).unwrap()), reachable, "{graph:?}");
+        check_dominators(graph, &heap, &reachable);
+        check_distances(graph, &heap, &reachable);
+    });
+}
+
+fn check_dominators(graph: &Graph, heap: &Heap, reachable: &[bool]) {
+    let dominators = heap.dominators(&Silent).unwrap();
+    assert_eq!(dominators.reachable_count(), reachable.iter().filter(|reached| **reached).count() as u64);
+    assert_eq!(dominators.reachable_bytes(), bytes_of(graph, reachable));
+    let lost: Vec<Vec<bool>> = (0..graph.types.len()).map(|object| lost(graph, object)).collect();
+    for object in objects(graph) {
+        let (expected, found) = (bytes_of(graph, &lost[object.index()]), dominators.retained_bytes(object));
+        let count = lost[object.index()].iter().filter(|lost| **lost).count() as u64;
+        assert_eq!(dominators.is_reachable(object), reachable[object.index()]);
+        if dominators.is_exact() {
+            assert_eq!((found, dominators.retained_count(object)), (expected, count), "{object} of {graph:?}");
+            check_immediate(graph, object, &lost, dominators.immediate_dominator(object));
+        } else {
+            assert!(found <= expected && dominators.retained_count(object) <= count, "{object} of {graph:?}");
+        }
+    }
+}
+
+/// The immediate dominator is the dominator that all other dominators dominate.
+fn check_immediate(graph: &Graph, object: ObjectId, lost: &[Vec<bool>], found: Option<Holder>) {
+    let dominates = |one: usize, other: usize| lost[one][other];
+    let strict: Vec<usize> = (0..graph.types.len())
+        .filter(|&other| other != object.index() && dominates(other, object.index()))
+        .collect();
+    let nearest = strict.iter().find(|&&nearest| strict.iter().all(|&other| dominates(other, nearest)));
+    match found {
+        Some(Holder::Object(holder)) => assert_eq!(Some(&holder.index()), nearest, "{object} of {graph:?}"),
+        _ => assert_eq!(nearest, None, "{object} of {graph:?}"),
+    }
+}
+
+fn check_distances(graph: &Graph, heap: &Heap, reachable: &[bool]) {
+    let distances = heap.distances(&Silent).unwrap();
+    let has_ephemerons = graph.references.iter().flatten().any(|&(_, class)| class == StrengthClass::Ephemeron);
+    let mut expected = vec![None; graph.types.len()];
+    let mut waiting = VecDeque::new();
+    for &(_, root) in &graph.roots {
+        expected[root as usize] = Some(0);
+        waiting.push_back(root as usize);
+    }
+    while let Some(object) = waiting.pop_front() {
+        for &(target, class) in &graph.references[object] {
+            if class == StrengthClass::Strong && expected[target as usize].is_none() {
+                expected[target as usize] = expected[object].map(|distance: u32| distance + 1);
+                waiting.push_back(target as usize);
+            }
+        }
+    }
+    for object in objects(graph) {
+        let found = distances.distance(object);
+        assert_eq!(found.is_some(), reachable[object.index()], "{object} of {graph:?}");
+        if !has_ephemerons {
+            assert_eq!(found, expected[object.index()], "{object} of {graph:?}");
+        }
+        let path = distances.path(object);
+        assert_eq!(path.is_empty(), found.is_none());
+        assert!(path.first().is_none_or(|first| graph.roots.iter().any(|&(_, root)| root == first.0)));
+        for pair in path.windows(2) {
+            assert!(graph.references[pair[0].index()].iter().any(|&(target, _)| target == pair[1].0), "{graph:?}");
+        }
+    }
+}
+
+#[test]
+fn answers_are_those_of_the_definition() {
+    let mut random = Random::new(3);
+    for round in 0..graphs() {
+        let graph = Graph::random(&mut random, 3 + round % 24, false);
+        check(&graph, [1, 2, 8][(round % 3) as usize]);
+    }
+}
+
+#[test]
+fn ephemerons_follow_their_exact_rule() {
+    let mut random = Random::new(4);
+    for round in 0..graphs() {
+        let graph = Graph::random(&mut random, 3 + round % 16, true);
+        check(&graph, [1, 2, 8][(round % 3) as usize]);
+    }
+}
+
+#[test]
+fn the_example_of_the_field() {
+    let (graph, names) = Graph::of_words("root -> a(16) -> b(24) -> d(40); a -> c(8) -> d; root -> e(1) -> e");
+    let heap = heap(&graph);
+    let dominators = heap.dominators(&Silent).unwrap();
+    let retained: Vec<(&str, u64)> =
+        names.iter().map(String::as_str).zip(objects(&graph).map(|id| dominators.retained_bytes(id))).collect();
+    assert_eq!(retained, [("a", 88), ("b", 24), ("d", 40), ("c", 8), ("e", 1)]);
+}
+
+/// A list of n objects that ends in an array of n others, to which the root refers as well: walking up
+/// for each of them would take n steps.
+#[test]
+fn a_list_before_a_hub_takes_no_square_of_time() {
+    const N: u32 = 200_000;
+    let strong = |target| (target, StrengthClass::Strong);
+    let mut graph = Graph::default();
+    for object in 0..2 * N {
+        graph.types.push(0);
+        graph.sizes.push((1, 0));
+        graph.references.push(match object {
+            // The last reference is visited first: down the list before the others.
+            0 => (N..2 * N).chain([1]).map(strong).collect(),
+            _ if object + 1 < N => vec![strong(object + 1)],
+            _ if object + 1 == N => (N..2 * N).map(strong).collect(),
+            _ => Vec::new(),
+        });
+    }
+    graph.roots.push((0, 0));
+    let heap = heap(&graph);
+    let dominators = heap.dominators(&Silent).unwrap();
+    assert_eq!(dominators.retained_bytes(ObjectId(0)), u64::from(2 * N));
+    assert_eq!(dominators.retained_bytes(ObjectId(1)), u64::from(N - 1));
+    assert_eq!(dominators.immediate_dominator(ObjectId(2 * N - 1)), Some(Holder::Object(ObjectId(0))));
+    assert_eq!(heap.distances(&Silent).unwrap().distance(ObjectId(N - 1)), Some(N - 1));
+}

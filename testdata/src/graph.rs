@@ -1,0 +1,195 @@
+//! Small graphs: for comparing answers with their definitions.
+
+use std::io::{self, Write};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use barrow_analyzer::{AnalyzerError, Recording};
+use barrow_writer::{
+    Compression, KindRole, Label, Object, Options, SnapshotInfo, StrengthClass, StrengthId, TypeDescription, Writer,
+    WriterError,
+};
+
+use crate::random::Random;
+
+/// A graph: objects with sizes, references with strengths, roots in groups.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Graph {
+    /// The type of each object, below [`Graph::TYPES`]; there are as many objects.
+    pub types: Vec<u8>,
+    /// Shallow and unmanaged size of each object.
+    pub sizes: Vec<(u64, u64)>,
+    /// The outgoing references of each object: targets and strengths. The key of an ephemeron is the
+    /// target before it.
+    pub references: Vec<Vec<(u32, StrengthClass)>>,
+    /// Roots: group and target.
+    pub roots: Vec<(u8, u32)>,
+}
+
+impl Graph {
+    /// The names of the types.
+    pub const TYPES: [&'static str; 4] = ["Pair", "List", "Map", "Leaf"];
+    /// The names of the groups of roots.
+    pub const GROUPS: [&'static str; 3] = ["stack", "globals", "handles"];
+
+    /// A graph of up to `most` objects with cycles, references to itself and several to the same object,
+    /// several roots, unreachable parts, and, if asked for, weak references and ephemerons.
+    #[must_use]
+    pub fn random(random: &mut Random, most: u64, strengths: bool) -> Self {
+        let size = 1 + random.below(most);
+        let mut graph = Graph::default();
+        let density = 1 + random.below(4);
+        for object in 0..size {
+            graph.types.push(random.below(4) as u8);
+            graph.sizes.push((random.below(100), if random.below(4) == 0 { random.below(50) } else { 0 }));
+            let mut references = Vec::new();
+            for _ in 0..random.below(2 * density) {
+                let near = (object + 1 + random.below(3)) % size;
+                let target = if random.below(2) == 0 { near } else { random.below(size) } as u32;
+                let strength = match random.below(10) {
+                    0 if strengths => StrengthClass::Weak,
+                    1 if strengths => StrengthClass::Soft,
+                    2 | 3 if strengths => StrengthClass::Ephemeron,
+                    _ => StrengthClass::Strong,
+                };
+                references.push((target, strength));
+            }
+            graph.references.push(references);
+        }
+        for _ in 0..random.below(4) {
+            graph.roots.push((random.below(3) as u8, random.below(size) as u32));
+        }
+        graph
+    }
+
+    /// Reads a graph in words: `root -> a(16) -> b(24); a -> c(8)`. Names are numbered in the order they
+    /// appear; sizes stand behind a name once; what `root` refers to is held by the group "globals".
+    ///
+    /// # Panics
+    /// If a size is no number.
+    #[must_use]
+    pub fn of_words(text: &str) -> (Self, Vec<String>) {
+        let (mut graph, mut names) = (Graph::default(), Vec::<String>::new());
+        for chain in text.split(';') {
+            let mut before: Option<Option<u32>> = None;
+            for word in chain.split("->").map(str::trim).filter(|word| !word.is_empty()) {
+                let (name, size) = word.trim_end_matches(')').split_once('(').unwrap_or((word, ""));
+                let id = (name != "root").then(|| {
+                    let known = names.iter().position(|known| known == name);
+                    known.unwrap_or_else(|| {
+                        names.push(name.to_owned());
+                        graph.types.push(0);
+                        graph.sizes.push((0, 0));
+                        graph.references.push(Vec::new());
+                        names.len() - 1
+                    }) as u32
+                });
+                if let (Some(id), false) = (id, size.is_empty()) {
+                    graph.sizes[id as usize].0 = size.parse().expect("a size is a number");
+                }
+                match (before, id) {
+                    (Some(None), Some(id)) => graph.roots.push((1, id)),
+                    (Some(Some(source)), Some(id)) => graph.references[source as usize].push((id, StrengthClass::Strong)),
+                    _ => {}
+                }
+                before = Some(id);
+            }
+        }
+        (graph, names)
+    }
+
+    /// The graph as a recording of one snapshot.
+    ///
+    /// # Panics
+    /// If it cannot be recorded: it is in memory.
+    #[must_use]
+    pub fn recording(&self) -> Recording {
+        self.record().expect("memory takes everything").expect("what was written is read")
+    }
+
+    fn record(&self) -> Result<Result<Recording, AnalyzerError>, WriterError> {
+        let sink = Sink::default();
+        let options = Options { compression: Compression::None, threads: 0, memory_budget_bytes: 4 << 20, ..Options::default() };
+        let writer = Writer::to_stream(Box::new(sink.clone()), options)?;
+        let kind = writer.kind("object", KindRole::Object)?;
+        let types = Self::TYPES.map(|name| writer.declare_type(&TypeDescription::new(kind, name)));
+        let types = types.into_iter().collect::<Result<Vec<_>, _>>()?;
+        let weak = writer.strength("weak", StrengthClass::Weak)?;
+        let soft = writer.strength("soft", StrengthClass::Soft)?;
+        let ephemeron = writer.strength("ephemeron", StrengthClass::Ephemeron)?;
+        let groups = Self::GROUPS.map(|name| writer.string(name)).into_iter().collect::<Result<Vec<_>, _>>()?;
+        let snapshot = writer.begin_snapshot(SnapshotInfo::default())?;
+        let mut shard = snapshot.shard();
+        for &(group, target) in &self.roots {
+            shard.root(groups[usize::from(group)], None, target.into())?;
+        }
+        for (object, references) in self.references.iter().enumerate() {
+            let (shallow_bytes, unmanaged_bytes) = self.sizes[object];
+            let type_id = types[usize::from(self.types[object])];
+            shard.object(object as u64, &Object { unmanaged_bytes, ..Object::new(type_id, shallow_bytes) })?;
+            for (index, &(target, class)) in (0..).zip(references) {
+                let strength = match class {
+                    StrengthClass::Strong => StrengthId::STRONG,
+                    StrengthClass::Weak => weak,
+                    StrengthClass::Soft => soft,
+                    StrengthClass::Ephemeron => ephemeron,
+                };
+                shard.reference(Label::Index(index), strength, target.into())?;
+            }
+        }
+        shard.finish()?;
+        snapshot.commit()?;
+        writer.finish()?;
+        let bytes = std::mem::take(&mut *sink.0.lock().unwrap_or_else(PoisonError::into_inner));
+        Ok(Recording::from_bytes(bytes))
+    }
+
+    /// The objects that the roots reach without those of `removed`, by the definition: whatever a
+    /// reachable object refers to strongly, and the value of an ephemeron whose source and key are
+    /// reachable, until nothing more is found.
+    #[must_use]
+    pub fn reachable_without(&self, removed: &[bool]) -> Vec<bool> {
+        let mut reached = vec![false; self.types.len()];
+        self.roots.iter().for_each(|&(_, target)| reached[target as usize] = !removed[target as usize]);
+        loop {
+            let mut found = Vec::new();
+            for (object, references) in self.references.iter().enumerate().filter(|(object, _)| reached[*object]) {
+                for (at, &(target, class)) in references.iter().enumerate() {
+                    let key = at.checked_sub(1).map_or(object, |before| references[before].0 as usize);
+                    let holds = match class {
+                        StrengthClass::Strong => true,
+                        StrengthClass::Weak | StrengthClass::Soft => false,
+                        StrengthClass::Ephemeron => reached[key],
+                    };
+                    if holds && !reached[target as usize] && !removed[target as usize] {
+                        found.push(target as usize);
+                    }
+                }
+            }
+            if found.is_empty() {
+                return reached;
+            }
+            found.into_iter().for_each(|object| reached[object] = true);
+        }
+    }
+
+    /// Shallow and unmanaged size of an object.
+    #[must_use]
+    pub fn bytes(&self, object: usize) -> u64 {
+        self.sizes[object].0 + self.sizes[object].1
+    }
+}
+
+/// Bytes that stay reachable while the writer owns the stream.
+#[derive(Debug, Clone, Default)]
+struct Sink(Arc<Mutex<Vec<u8>>>);
+
+impl Write for Sink {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
