@@ -298,3 +298,133 @@ fn object_bytes(
     })?;
     Ok(sizes)
 }
+
+/// A place in the dominator tree: an object, a group of roots, or the place all roots are held from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TreePlace(u32);
+
+impl Dominators {
+    /// The place that all roots are held from: it dominates everything.
+    #[must_use]
+    pub fn top(&self) -> TreePlace {
+        TreePlace(0)
+    }
+
+    /// The place of an object; `None` for an unreachable one.
+    #[must_use]
+    pub fn place(&self, object: ObjectId) -> Option<TreePlace> {
+        Some(self.position[object.index()]).filter(|&position| position != 0).map(TreePlace)
+    }
+
+    /// Who is at a place.
+    #[must_use]
+    pub fn at(&self, place: TreePlace) -> Holder {
+        self.holder(place.0)
+    }
+
+    /// The bytes of everything at and below a place.
+    #[must_use]
+    pub fn bytes_at(&self, place: TreePlace) -> u64 {
+        self.bytes_below(place.0)
+    }
+
+    /// How many objects are at and below a place.
+    #[must_use]
+    pub fn count_at(&self, place: TreePlace) -> u64 {
+        let groups = match self.holder(place.0) {
+            Holder::Object(_) => 0,
+            Holder::Roots(_) => 1,
+            Holder::Everything => self.groups.len() as u64 + 1,
+        };
+        u64::from(self.extent[place.0 as usize]) - groups
+    }
+
+    /// The places right below one, in the order of the tree.
+    pub fn children(&self, place: TreePlace) -> impl Iterator<Item = TreePlace> + '_ {
+        let end = place.0 + self.extent[place.0 as usize];
+        let first = Some(place.0 + 1).filter(|&first| first < end);
+        std::iter::successors(first, move |&child| {
+            Some(child + self.extent[child as usize]).filter(|&next| next < end)
+        })
+        .map(TreePlace)
+    }
+
+    /// The objects that an object dominates, itself first.
+    pub fn dominated(&self, object: ObjectId) -> impl Iterator<Item = ObjectId> + '_ {
+        let start = self.position[object.index()];
+        let end = if start == 0 { 0 } else { start + self.extent[start as usize] };
+        (start..end).filter_map(|position| match self.holder(position) {
+            Holder::Object(object) => Some(object),
+            Holder::Roots(_) | Holder::Everything => None,
+        })
+    }
+
+    /// The `count` wanted objects that retain most, the largest first; equal ones by their number.
+    ///
+    /// Time: subtrees that are smaller than what was found are skipped as a whole.
+    pub fn largest(&self, count: usize, wanted: impl Fn(ObjectId) -> bool) -> Vec<ObjectId> {
+        let mut best = std::collections::BinaryHeap::new();
+        self.each_above(|object, bytes| {
+            if wanted(object) {
+                best.push(std::cmp::Reverse((bytes, std::cmp::Reverse(object))));
+            }
+            if best.len() > count {
+                best.pop();
+            }
+            match best.peek() {
+                // An equal one of a lesser number may still come, so equals are looked at.
+                Some(&std::cmp::Reverse((least, _))) if best.len() == count => least,
+                _ => 0,
+            }
+        });
+        best.into_sorted_vec().into_iter().map(|std::cmp::Reverse((_, std::cmp::Reverse(object)))| object).collect()
+    }
+
+    /// Calls `visit` with objects and their retained sizes, dominators before what they dominate. It
+    /// returns a number of bytes: subtrees of less are skipped.
+    pub(crate) fn each_above(&self, mut visit: impl FnMut(ObjectId, u64) -> u64) {
+        let (mut position, mut least) = (1, 0);
+        while position < self.vertex.len() as u32 {
+            let bytes = self.bytes_below(position);
+            if bytes < least {
+                position += self.extent[position as usize];
+                continue;
+            }
+            if let Holder::Object(object) = self.holder(position) {
+                least = visit(object, bytes);
+            }
+            position += 1;
+        }
+    }
+
+    /// For each of `groups` the bytes that its objects dominate, each byte once, also where objects of a
+    /// group dominate others of it; and how many of its objects are reachable. `group_of` says which
+    /// group an object is in.
+    ///
+    /// Objects of a group that hold something only together do not count it: it is a lower bound of what
+    /// would be freed with all of them.
+    pub fn bytes_by_group(&self, groups: usize, group_of: impl Fn(ObjectId) -> Option<usize>) -> Vec<GroupRetained> {
+        let mut found = vec![GroupRetained::default(); groups];
+        // For each group the end of the subtree of its that is open.
+        let mut open_until = vec![0u32; groups];
+        for position in 1..self.vertex.len() as u32 {
+            let Holder::Object(object) = self.holder(position) else { continue };
+            let Some(group) = group_of(object) else { continue };
+            found[group].objects += 1;
+            if position >= open_until[group] {
+                found[group].bytes = found[group].bytes.wrapping_add(self.bytes_below(position));
+                open_until[group] = position + self.extent[position as usize];
+            }
+        }
+        found
+    }
+}
+
+/// What the objects of a group dominate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct GroupRetained {
+    /// Its reachable objects.
+    pub objects: u64,
+    /// The bytes they dominate, each once.
+    pub bytes: u64,
+}

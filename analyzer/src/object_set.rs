@@ -42,4 +42,18 @@ impl ObjectSet {
     pub fn subtract(&mut self, other: &ObjectSet) {
         self.words.iter_mut().zip(&other.words).for_each(|(word, other)| *word &= !other);
     }
+
+    /// Puts in what is in `other`.
+    pub fn unite(&mut self, other: &ObjectSet) {
+        self.words.iter_mut().zip(&other.words).for_each(|(word, other)| *word |= other);
+    }
+
+    /// Its objects, ascending.
+    pub fn iter(&self) -> impl Iterator<Item = ObjectId> + '_ {
+        (0u32..).zip(&self.words).flat_map(|(at, &word)| {
+            let next = |rest: &u64| Some(rest & (rest - 1)).filter(|&rest| rest != 0);
+            std::iter::successors(Some(word).filter(|&word| word != 0), next)
+                .map(move |rest| ObjectId(at * 64 + rest.trailing_zeros()))
+        })
+    }
 }

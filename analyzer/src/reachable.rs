@@ -81,7 +81,7 @@ pub(crate) fn reachable(
     // What is removed counts as seen until the end, so that nobody goes there.
     let mut seen = removed.cloned().unwrap_or_else(|| ObjectSet::new(snapshot, objects));
     let mut waiting = Vec::new();
-    let mut visit = |seen: &mut ObjectSet, waiting: &mut Vec<u32>, target: ObjectId| {
+    let visit = |seen: &mut ObjectSet, waiting: &mut Vec<u32>, target: ObjectId| {
         if seen.insert(target) {
             waiting.push(target.0);
         }

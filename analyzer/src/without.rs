@@ -1,26 +1,68 @@
 //! A heap without some of its objects and references: what if they were gone?
 
-use barrow_format::ObjectId;
 use barrow_format::rows::Label;
+use barrow_format::{ObjectId, StringId};
 
+use crate::error::Result;
+use crate::heap::Heap;
 use crate::object::Reference;
 use crate::object_set::ObjectSet;
+use crate::progress::Progress;
 
 /// What is thought away.
 #[derive(Debug, Clone)]
 pub struct Without {
     /// Objects that are gone.
-    objects: ObjectSet,
-    /// Names of references that are gone, by string.
-    names: Vec<bool>,
+    removed: ObjectSet,
+    /// References of these names that are gone, from objects of `sources` if there are some.
+    cuts: Vec<Cut>,
     /// Objects that are gone, and all that they alone kept alive.
     freed: ObjectSet,
 }
 
+/// References that are gone.
+#[derive(Debug, Clone)]
+pub struct Cut {
+    /// Their names: whether a string is one, by string id.
+    pub names: Vec<bool>,
+    /// The objects they start from; `None` for all.
+    pub sources: Option<ObjectSet>,
+}
+
 impl Without {
+    /// Thinks objects and references away, besides those that `heap` is without already.
+    ///
+    /// # Errors
+    /// [`crate::AnalyzerError::Section`], [`crate::AnalyzerError::Cancelled`],
+    /// [`crate::AnalyzerError::MemoryCeiling`].
+    pub fn new(heap: &Heap, removed: &ObjectSet, cut: Option<Cut>, progress: &dyn Progress) -> Result<Self> {
+        let mut freed = heap.reachable(None, progress)?;
+        let (mut all, mut cuts) = (removed.clone(), Vec::new());
+        if let Some(before) = heap.overlay() {
+            all.unite(&before.removed);
+            cuts.clone_from(&before.cuts);
+        }
+        cuts.extend(cut);
+        let nothing = ObjectSet::new(heap.snapshot(), heap.object_count());
+        let mut without = Without { removed: all, cuts, freed: nothing };
+        freed.subtract(&heap.without(without.clone()).reachable(None, progress)?);
+        freed.unite(&without.removed);
+        if let Some(before) = heap.overlay() {
+            freed.unite(&before.freed);
+        }
+        without.freed = freed;
+        Ok(without)
+    }
+
+    /// The objects that are gone, with all that they alone kept alive.
+    #[must_use]
+    pub fn freed(&self) -> &ObjectSet {
+        &self.freed
+    }
+
     /// Whether an object is gone.
     pub(crate) fn removes(&self, object: ObjectId) -> bool {
-        self.objects.contains(object)
+        self.removed.contains(object)
     }
 
     /// Whether an object is gone, or was kept alive only by what is gone.
@@ -30,8 +72,13 @@ impl Without {
 
     /// Whether a reference is gone, by itself or with one of its ends.
     pub(crate) fn cuts(&self, source: ObjectId, reference: &Reference) -> bool {
-        self.removes(source)
+        let is_named = |cut: &Cut, name: StringId| cut.names.get(name.index()) == Some(&true);
+        let starts_at = |cut: &Cut| cut.sources.as_ref().is_none_or(|sources| sources.contains(source));
+        self.frees(source)
+            || self.removes(source)
+            || self.frees(reference.target)
             || self.removes(reference.target)
-            || matches!(reference.label, Label::Name(name) if self.names.get(name.index()) == Some(&true))
+            || matches!(reference.label, Label::Name(name)
+                if self.cuts.iter().any(|cut| is_named(cut, name) && starts_at(cut)))
     }
 }

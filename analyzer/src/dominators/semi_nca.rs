@@ -130,7 +130,7 @@ fn with_jumps(
     let mut jumps: Column<[u32; 2]> = memory.column(last as usize + 1)?;
     // Where to, and how deep the vertex is.
     let jumps = &mut jumps[..];
-    let mut link = |jumps: &mut [[u32; 2]], number: u32, dominator: u32| {
+    let link = |jumps: &mut [[u32; 2]], number: u32, dominator: u32| {
         let [near, depth] = jumps[dominator as usize];
         let [far, near_depth] = jumps[near as usize];
         let far_depth = jumps[far as usize][1];

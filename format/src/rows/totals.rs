@@ -7,7 +7,7 @@ use crate::frame::SectionType;
 use crate::ids::TypeId;
 
 /// What the objects of one type add up to in one snapshot.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct TypeTotals {
     /// The type.
     pub type_id: TypeId,

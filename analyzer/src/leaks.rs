@@ -1,0 +1,177 @@
+//! Leak suspects: what holds an unusual part of the heap, and where it piles up.
+//!
+//! ```text
+//!   suspect              a single object that dominates at least the threshold, or the objects of one
+//!      │                 type that do so together, right below one place of the dominator tree
+//!      ▼ the child that holds most of it, again and again
+//!   accumulation point   here no child holds most of it any more: it piled up in many
+//! ```
+//!
+//! After the leak hunter of Eclipse MAT, as its documentation describes it.
+
+use std::collections::BTreeMap;
+
+use barrow_format::{ObjectId, TypeId};
+
+use crate::dominators::{Dominators, Holder, TreePlace};
+use crate::error::Result;
+use crate::heap::Heap;
+use crate::progress::Progress;
+
+/// A suspect must hold this part of all reachable bytes, unless told.
+pub const LEAK_THRESHOLD: f64 = 0.1;
+/// A child that holds this part of its parent's bytes carries the accumulation on.
+const CARRIED: f64 = 0.7;
+
+/// An object that holds this part of all reachable bytes says nothing: what is below it is looked at.
+const NEARLY_ALL: f64 = 0.9;
+
+/// What holds an unusual part of the heap.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Suspect {
+    /// One object, or the largest of those of a type.
+    pub object: ObjectId,
+    /// The type.
+    pub type_id: TypeId,
+    /// How many objects of the type it is.
+    pub objects: u64,
+    /// The bytes that are freed with it.
+    pub retained_bytes: u64,
+    /// Where it piles up: for a single object, the last on the way down that holds most of it; for several,
+    /// the object they are right below, if there is one.
+    pub accumulation: Option<ObjectId>,
+    /// The bytes that are freed with the accumulation point.
+    pub accumulation_bytes: u64,
+    /// What piles up there, by type, the largest first.
+    pub accumulated: Vec<Accumulated>,
+}
+
+/// Objects of one type that an accumulation point dominates immediately.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Accumulated {
+    /// Their type.
+    pub type_id: TypeId,
+    /// How many.
+    pub objects: u64,
+    /// The bytes that are freed with them.
+    pub retained_bytes: u64,
+}
+
+impl Heap {
+    /// The objects and types that hold at least `threshold` of all reachable bytes, the largest first.
+    ///
+    /// # Errors
+    /// As for [`Heap::dominators`].
+    pub fn leak_suspects(&self, threshold: f64, progress: &dyn Progress) -> Result<Vec<Suspect>> {
+        let types = self.types(progress)?;
+        let dominators = self.dominators(progress)?;
+        let least = (dominators.reachable_bytes() as f64 * threshold).max(1.0) as u64;
+        let nearly_all = (dominators.reachable_bytes() as f64 * NEARLY_ALL) as u64;
+        let mut suspects = Vec::new();
+        let mut open: Vec<TreePlace> = holders_of_roots(dominators);
+        while let Some(place) = open.pop() {
+            let before = suspects.len() + open.len();
+            let mut groups: BTreeMap<u32, Group> = BTreeMap::new();
+            for child in dominators.children(place) {
+                let Holder::Object(object) = dominators.at(child) else { continue };
+                let bytes = dominators.bytes_at(child);
+                if bytes >= nearly_all {
+                    open.push(child);
+                } else if bytes >= least {
+                    suspects.push(single(dominators, types, object));
+                } else {
+                    groups.entry(types[object.index()]).or_default().add(object, bytes);
+                }
+            }
+            for (type_id, group) in groups.into_iter().filter(|(_, group)| group.retained_bytes >= least) {
+                suspects.push(group.suspect(dominators, types, place, TypeId(type_id)));
+            }
+            if let Holder::Object(object) = dominators.at(place)
+                && suspects.len() + open.len() == before
+            {
+                suspects.push(single(dominators, types, object));
+            }
+        }
+        suspects.sort_by_key(|suspect| (std::cmp::Reverse(suspect.retained_bytes), suspect.object));
+        Ok(suspects)
+    }
+}
+
+/// Objects of one type below one place, none of which is a suspect alone.
+#[derive(Default)]
+struct Group {
+    objects: u64,
+    retained_bytes: u64,
+    largest: Option<(u64, ObjectId)>,
+}
+
+impl Group {
+    fn add(&mut self, object: ObjectId, bytes: u64) {
+        self.objects += 1;
+        self.retained_bytes += bytes;
+        if self.largest.is_none_or(|(most, _)| bytes > most) {
+            self.largest = Some((bytes, object));
+        }
+    }
+
+    fn suspect(&self, dominators: &Dominators, types: &[u32], place: TreePlace, type_id: TypeId) -> Suspect {
+        let accumulation = match dominators.at(place) {
+            Holder::Object(object) => Some(object),
+            Holder::Roots(_) | Holder::Everything => None,
+        };
+        Suspect {
+            object: self.largest.map_or(ObjectId(0), |(_, object)| object),
+            type_id,
+            objects: self.objects,
+            retained_bytes: self.retained_bytes,
+            accumulation,
+            accumulation_bytes: dominators.bytes_at(place),
+            accumulated: accumulation.map_or(Vec::new(), |object| accumulated(dominators, types, object)),
+        }
+    }
+}
+
+/// The place all roots are held from, and the groups of roots.
+fn holders_of_roots(dominators: &Dominators) -> Vec<TreePlace> {
+    let groups = dominators.children(dominators.top());
+    let mut places: Vec<TreePlace> = groups.filter(|&at| matches!(dominators.at(at), Holder::Roots(_))).collect();
+    places.push(dominators.top());
+    places
+}
+
+/// One object as a suspect.
+fn single(dominators: &Dominators, types: &[u32], object: ObjectId) -> Suspect {
+    let (mut accumulation, mut place) = (object, dominators.place(object));
+    while let Some(at) = place {
+        let largest = dominators.children(at).max_by_key(|&child| (dominators.bytes_at(child), std::cmp::Reverse(child)));
+        let carried = (dominators.bytes_at(at) as f64 * CARRIED) as u64;
+        place = largest.filter(|&child| dominators.bytes_at(child) >= carried.max(1));
+        if let Some(Holder::Object(object)) = place.map(|place| dominators.at(place)) {
+            accumulation = object;
+        }
+    }
+    Suspect {
+        object,
+        type_id: TypeId(types[object.index()]),
+        objects: 1,
+        retained_bytes: dominators.retained_bytes(object),
+        accumulation: Some(accumulation),
+        accumulation_bytes: dominators.retained_bytes(accumulation),
+        accumulated: accumulated(dominators, types, accumulation),
+    }
+}
+
+fn accumulated(dominators: &Dominators, types: &[u32], object: ObjectId) -> Vec<Accumulated> {
+    let mut by_type: BTreeMap<u32, Accumulated> = BTreeMap::new();
+    for child in dominators.place(object).into_iter().flat_map(|place| dominators.children(place)) {
+        let Holder::Object(object) = dominators.at(child) else { continue };
+        let type_id = types[object.index()];
+        let nothing = Accumulated { type_id: TypeId(type_id), objects: 0, retained_bytes: 0 };
+        let sum = by_type.entry(type_id).or_insert(nothing);
+        sum.objects += 1;
+        sum.retained_bytes += dominators.bytes_at(child);
+    }
+    let mut sums: Vec<Accumulated> = by_type.into_values().collect();
+    sums.sort_by_key(|sum| (std::cmp::Reverse(sum.retained_bytes), sum.type_id));
+    sums
+}

@@ -1,0 +1,220 @@
+//! Paths from the roots: why an object is alive.
+
+use std::collections::{BTreeMap, HashMap};
+
+use barrow_format::rows::{Label, Root};
+use barrow_format::{ObjectId, StrengthId, TypeId};
+use rayon::prelude::*;
+
+use crate::distances::{Bounds, Distances};
+use crate::error::Result;
+use crate::heap::Heap;
+use crate::object::outgoing;
+use crate::object_set::ObjectSet;
+use crate::progress::Progress;
+use crate::reachable::Ephemerons;
+use crate::rows::Follow;
+
+/// A way from a root to an object.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Path {
+    /// The root it begins at.
+    pub root: Root,
+    /// The objects on it, the last of them the one that was asked for.
+    pub steps: Vec<Step>,
+}
+
+/// An object on a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Step {
+    /// The object.
+    pub object: ObjectId,
+    /// The reference that leads to it from the step before; `None` for the first.
+    pub reference: Option<(Label, StrengthId)>,
+}
+
+/// Which ways count.
+#[derive(Debug, Clone, Default)]
+pub struct PathOptions {
+    /// Objects that no path leads through.
+    pub avoid: Option<ObjectSet>,
+    /// Whether references that keep nothing alive count too.
+    pub weak: bool,
+    /// How many paths to look for that share no object but the last, and no root.
+    pub count: usize,
+}
+
+impl Heap {
+    /// A shortest path from a root to `object`, and then others that share none of the objects before
+    /// it: fewer than asked for if there are no more. Empty if it is unreachable.
+    ///
+    /// # Errors
+    /// [`crate::AnalyzerError::Section`], [`crate::AnalyzerError::Cancelled`],
+    /// [`crate::AnalyzerError::MemoryCeiling`].
+    pub fn paths(&self, object: ObjectId, options: &PathOptions, progress: &dyn Progress) -> Result<Vec<Path>> {
+        let mut paths: Vec<Path> = Vec::new();
+        let mut avoid = options.avoid.clone();
+        let is_plain = !options.weak && avoid.is_none();
+        let rows = if options.weak { Some(self.build_rows(Follow::All, progress)?) } else { None };
+        while paths.len() < options.count.max(1) {
+            let bounds = Bounds { avoid: avoid.as_ref(), until: Some(object) };
+            let found;
+            let distances: &Distances = match &rows {
+                None if is_plain && paths.is_empty() => self.distances(progress)?,
+                None => {
+                    found = self.search(bounds, progress)?;
+                    &found
+                }
+                Some(rows) => {
+                    let roots = self.roots()?.targets();
+                    let ephemerons = Ephemerons::default();
+                    found =
+                        Distances::find(self.snapshot(), rows, &roots, &ephemerons, bounds, self.memory(), progress)?;
+                    &found
+                }
+            };
+            let objects = distances.path(object);
+            let Some(path) = self.labelled(&objects)? else { break };
+            // What a root refers to itself has no second path that shares nothing.
+            let is_last = objects.len() == 1;
+            let avoided = avoid.get_or_insert_with(|| ObjectSet::new(self.snapshot(), self.object_count()));
+            for &object in &objects[..objects.len() - 1] {
+                avoided.insert(object);
+            }
+            paths.push(path);
+            if is_last {
+                break;
+            }
+        }
+        Ok(paths)
+    }
+
+    /// The names of the references along a path.
+    fn labelled(&self, objects: &[ObjectId]) -> Result<Option<Path>> {
+        let Some(&first) = objects.first() else { return Ok(None) };
+        let root = self.roots()?.rows().iter().copied().find(|root| root.target == first);
+        let Some(root) = root else { return Ok(None) };
+        let labels: Vec<Option<(Label, StrengthId)>> = objects
+            .par_windows(2)
+            .map(|pair| {
+                let references = outgoing(self.recording(), self.snapshot(), pair[0])?;
+                let between = references.iter().filter(|reference| reference.target == pair[1]);
+                // A strong one, if there are several.
+                let best = between.min_by_key(|reference| reference.strength != StrengthId::STRONG);
+                Ok(best.map(|reference| (reference.label, reference.strength)))
+            })
+            .collect::<Result<_>>()?;
+        let references = std::iter::once(None).chain(labels);
+        let steps = objects.iter().zip(references).map(|(&object, reference)| Step { object, reference }).collect();
+        Ok(Some(Path { root, steps }))
+    }
+
+    /// The shortest paths to all objects of a set, merged into one tree: objects of one type that are
+    /// reached in the same way are one node.
+    ///
+    /// # Errors
+    /// [`crate::AnalyzerError::Section`], [`crate::AnalyzerError::Cancelled`],
+    /// [`crate::AnalyzerError::MemoryCeiling`].
+    pub fn merged_paths(&self, set: &ObjectSet, progress: &dyn Progress) -> Result<MergedPaths> {
+        let types = self.types(progress)?;
+        let distances = self.distances(progress)?;
+        // From the farthest to the nearest: how many of the set are reached through each object.
+        let mut through: HashMap<ObjectId, u64> = HashMap::new();
+        let mut children: HashMap<Option<ObjectId>, Vec<ObjectId>> = HashMap::new();
+        let mut by_distance: BTreeMap<u32, Vec<ObjectId>> = BTreeMap::new();
+        let mut unreachable = 0;
+        for object in set.iter() {
+            match distances.distance(object) {
+                None => unreachable += 1,
+                Some(distance) => {
+                    through.insert(object, 1);
+                    by_distance.entry(distance).or_default().push(object);
+                }
+            }
+        }
+        while let Some((_, objects)) = by_distance.pop_last() {
+            crate::progress::check(progress)?;
+            for object in objects {
+                let parent = distances.parent_of(object);
+                children.entry(parent).or_default().push(object);
+                if let Some(parent) = parent {
+                    let count = through[&object];
+                    if !through.contains_key(&parent) {
+                        let distance = distances.distance(parent).unwrap_or(0);
+                        by_distance.entry(distance).or_default().push(parent);
+                    }
+                    *through.entry(parent).or_default() += count;
+                }
+            }
+        }
+        let top = children.get(&None).cloned().unwrap_or_default();
+        let mut nodes = Vec::new();
+        merge(&top, types, set, &through, &children, 0, &mut nodes);
+        Ok(MergedPaths { nodes, unreachable })
+    }
+}
+
+/// Paths merged into a tree.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MergedPaths {
+    /// Its nodes, parents before children, siblings by falling counts.
+    pub nodes: Vec<MergedNode>,
+    /// Objects of the set that no root reaches.
+    pub unreachable: u64,
+}
+
+/// Objects of one type that are reached in the same way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MergedNode {
+    /// How deep it stands in the tree.
+    pub depth: u32,
+    /// The type.
+    pub type_id: TypeId,
+    /// How many objects of the set are reached through this node, those in it included.
+    pub through: u64,
+    /// How many objects are in it.
+    pub objects: u64,
+    /// How many of them are in the set.
+    pub members: u64,
+    /// One of them: that through which most are reached.
+    pub example: ObjectId,
+}
+
+/// Nodes deeper than this are left out.
+const MAX_DEPTH: u32 = 200;
+
+fn merge(
+    objects: &[ObjectId],
+    types: &[u32],
+    set: &ObjectSet,
+    through: &HashMap<ObjectId, u64>,
+    children: &HashMap<Option<ObjectId>, Vec<ObjectId>>,
+    depth: u32,
+    nodes: &mut Vec<MergedNode>,
+) {
+    let mut by_type: BTreeMap<u32, Vec<ObjectId>> = BTreeMap::new();
+    for &object in objects {
+        by_type.entry(types[object.index()]).or_default().push(object);
+    }
+    let mut groups: Vec<(u64, u32, Vec<ObjectId>)> = by_type
+        .into_iter()
+        .map(|(type_id, objects)| (objects.iter().map(|object| through[object]).sum(), type_id, objects))
+        .collect();
+    groups.sort_by_key(|(count, type_id, _)| (std::cmp::Reverse(*count), *type_id));
+    for (count, type_id, mut objects) in groups {
+        objects.sort_unstable_by_key(|object| (std::cmp::Reverse(through[object]), *object));
+        nodes.push(MergedNode {
+            depth,
+            type_id: TypeId(type_id),
+            through: count,
+            objects: objects.len() as u64,
+            members: objects.iter().filter(|object| set.contains(**object)).count() as u64,
+            example: objects[0],
+        });
+        if depth < MAX_DEPTH {
+            let below: Vec<ObjectId> =
+                objects.iter().filter_map(|object| children.get(&Some(*object))).flatten().copied().collect();
+            merge(&below, types, set, through, children, depth + 1, nodes);
+        }
+    }
+}
