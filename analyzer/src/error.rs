@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use barrow_format::{FormatError, ObjectId, SnapshotId};
 
+use crate::expression::Needs;
+
 /// The result of a question.
 pub type Result<T, E = AnalyzerError> = std::result::Result<T, E>;
 
@@ -55,6 +57,20 @@ pub enum AnalyzerError {
         snapshot: SnapshotId,
         /// How many objects it holds.
         count: u64,
+    },
+    /// An expression names objects of another snapshot.
+    #[error("the expression names objects of snapshot {named}; this question is about {asked}")]
+    OtherSnapshot {
+        /// The snapshot whose objects it names.
+        named: SnapshotId,
+        /// The snapshot asked for.
+        asked: SnapshotId,
+    },
+    /// An expression asks for what was not computed.
+    #[error("the expression asks for {missing}, and they were not computed")]
+    MissingColumns {
+        /// What was not.
+        missing: Needs,
     },
     /// The file to write would replace the recording it is made from.
     #[error("{path}: is the recording itself; choose another name", path = path.display())]

@@ -4,11 +4,22 @@ use barrow_format::block::{BlockColumns, Wanted};
 use barrow_format::{KindId, ObjectId, SnapshotId};
 
 use crate::blocks::{BlockPlace, map_blocks, places};
-use crate::error::Result;
-use crate::expression::{Expression, Prepared};
+use crate::error::{AnalyzerError, Result};
+use crate::expression::{DerivedColumns, Expression, Prepared};
 use crate::object::{ObjectDetails, details, objects};
+use crate::object_set::{ObjectSet, PartialSet};
 use crate::progress::Progress;
 use crate::recording::Recording;
+use crate::tables::Tables;
+
+/// Which of the objects that match are wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Page {
+    /// Where to begin.
+    pub from: ObjectId,
+    /// How many, at most.
+    pub limit: usize,
+}
 
 /// One page of what was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,42 +44,38 @@ pub struct Counted {
 /// Blocks that are searched at once before it is known whether they hold enough.
 const BATCH_BLOCKS: usize = 16;
 
-/// The first `limit` objects from `from` on that are of one of `kinds` (of any, if there are none)
-/// and match the expression.
+/// A page of the objects that are of one of `kinds` (of any, if there are none) and match the
+/// expression. `columns` has to provide what the expression needs.
 ///
 /// # Errors
-/// [`crate::AnalyzerError::NoSnapshot`], [`crate::AnalyzerError::Section`],
-/// [`crate::AnalyzerError::Cancelled`].
+/// [`AnalyzerError::NoSnapshot`], [`AnalyzerError::Section`], [`AnalyzerError::Cancelled`];
+/// [`AnalyzerError::OtherSnapshot`], [`AnalyzerError::MissingColumns`].
 pub fn find(
     recording: &Recording,
     snapshot: SnapshotId,
     kinds: &[KindId],
     expression: &Expression,
-    from: ObjectId,
-    limit: usize,
+    columns: &dyn DerivedColumns,
+    page: Page,
     progress: &dyn Progress,
 ) -> Result<Found> {
-    let tables = recording.tables()?;
-    let prepared = expression.prepare(tables, kinds);
-    let places = search_places(recording, snapshot)?;
-    let rest = &places[places.partition_point(|place| place.entry.first_object + place.entry.objects <= from.0)..];
-    let objects_left = rest.iter().map(|place| u64::from(place.entry.objects)).sum();
-    progress.begin("searching", objects_left, "objects");
+    let mut search = Search::new(recording, snapshot, kinds, expression, columns)?;
+    search.places.retain(|place| place.entry.first_object + place.entry.objects > page.from.0);
+    search.begin("searching", progress);
     let mut matching = Vec::new();
-    for batch in rest.chunks(BATCH_BLOCKS) {
+    for batch in search.places.chunks(BATCH_BLOCKS) {
         // One more than asked for shows whether there is more.
-        if matching.len() > limit {
+        if matching.len() > page.limit {
             break;
         }
-        let pages = map_blocks(recording, batch, Wanted::Counts, progress, |place, _, columns| {
-            let rows = matching_rows(columns, place, &prepared, recording)?;
-            let ids = rows.map(|details| details.id).filter(|id| *id >= from).take(limit.saturating_add(1));
-            Ok(ids.collect::<Vec<_>>())
+        let ids = search.map(batch, progress, |_, rows| {
+            let ids = rows.map(|details| details.id).filter(|id| *id >= page.from);
+            ids.take(page.limit.saturating_add(1)).collect::<Vec<_>>()
         })?;
-        matching.extend(pages.into_iter().flatten());
+        matching.extend(ids.into_iter().flatten());
     }
-    let next = matching.get(limit).copied();
-    matching.truncate(limit);
+    let next = matching.get(page.limit).copied();
+    matching.truncate(page.limit);
     Ok(Found { objects: objects(recording, snapshot, &matching)?, next })
 }
 
@@ -82,49 +89,142 @@ pub fn count(
     snapshot: SnapshotId,
     kinds: &[KindId],
     expression: &Expression,
+    columns: &dyn DerivedColumns,
     progress: &dyn Progress,
 ) -> Result<Counted> {
-    let prepared = expression.prepare(recording.tables()?, kinds);
-    let places = search_places(recording, snapshot)?;
-    progress.begin("counting", places.iter().map(|place| u64::from(place.entry.objects)).sum(), "objects");
-    let counts = map_blocks(recording, &places, Wanted::Counts, progress, |place, _, columns| {
+    let search = Search::new(recording, snapshot, kinds, expression, columns)?;
+    search.begin("counting", progress);
+    let counts = search.map(&search.places, progress, |_, rows| {
         let mut counted = Counted::default();
-        for details in matching_rows(columns, place, &prepared, recording)? {
-            counted.objects += 1;
-            counted.heap_bytes = counted.heap_bytes.wrapping_add(details.shallow_bytes);
-            counted.unmanaged_bytes = counted.unmanaged_bytes.wrapping_add(details.unmanaged_bytes);
-        }
-        Ok(counted)
+        rows.for_each(|details| counted.add(&details));
+        counted
     })?;
-    Ok(counts.into_iter().fold(Counted::default(), |sum, part| Counted {
-        objects: sum.objects + part.objects,
-        heap_bytes: sum.heap_bytes.wrapping_add(part.heap_bytes),
-        unmanaged_bytes: sum.unmanaged_bytes.wrapping_add(part.unmanaged_bytes),
-    }))
+    Ok(counts.into_iter().fold(Counted::default(), Counted::and))
 }
 
-/// The blocks in which objects begin.
-fn search_places(recording: &Recording, snapshot: SnapshotId) -> Result<Vec<BlockPlace>> {
-    let mut places = places(recording, &[snapshot])?;
-    places.retain(|place| place.entry.objects > 0);
-    Ok(places)
+/// All objects that are of one of `kinds` (of any, if there are none) and match the expression.
+///
+/// # Errors
+/// As for [`find`].
+pub fn select(
+    recording: &Recording,
+    snapshot: SnapshotId,
+    kinds: &[KindId],
+    expression: &Expression,
+    columns: &dyn DerivedColumns,
+    progress: &dyn Progress,
+) -> Result<ObjectSet> {
+    select_and_count(recording, snapshot, kinds, expression, columns, progress).map(|(set, _)| set)
 }
 
-/// The objects of a block that match.
-fn matching_rows<'a>(
-    columns: &'a BlockColumns,
-    place: &BlockPlace,
-    prepared: &'a Prepared<'_>,
-    recording: &'a Recording,
-) -> Result<impl Iterator<Item = ObjectDetails> + 'a> {
-    let tables = recording.tables()?;
-    let last = columns.objects().saturating_sub(1);
-    let continued = place.continued;
-    Ok((0..columns.objects()).filter_map(move |row| {
-        let mut details = details(columns, row, tables);
-        if row == last {
-            details.references += continued;
+/// [`select`] and [`count`] at once.
+///
+/// # Errors
+/// As for [`find`].
+pub fn select_and_count(
+    recording: &Recording,
+    snapshot: SnapshotId,
+    kinds: &[KindId],
+    expression: &Expression,
+    columns: &dyn DerivedColumns,
+    progress: &dyn Progress,
+) -> Result<(ObjectSet, Counted)> {
+    let search = Search::new(recording, snapshot, kinds, expression, columns)?;
+    search.begin("selecting", progress);
+    let parts = search.map(&search.places, progress, |place, rows| {
+        let mut set = PartialSet::new(ObjectId(place.entry.first_object), place.entry.objects as usize);
+        let mut counted = Counted::default();
+        for details in rows {
+            set.insert(details.id);
+            counted.add(&details);
         }
-        prepared.matches(&details).then_some(details)
-    }))
+        (set, counted)
+    })?;
+    let mut selected = ObjectSet::new(snapshot, recording.commit(snapshot)?.totals.objects);
+    let mut total = Counted::default();
+    for (set, counted) in parts {
+        selected.insert_part(&set);
+        total = total.and(counted);
+    }
+    Ok((selected, total))
+}
+
+impl Counted {
+    fn add(&mut self, object: &ObjectDetails) {
+        let one = Counted { objects: 1, heap_bytes: object.shallow_bytes, unmanaged_bytes: object.unmanaged_bytes };
+        *self = self.and(one);
+    }
+
+    fn and(self, other: Counted) -> Counted {
+        Counted {
+            objects: self.objects + other.objects,
+            heap_bytes: self.heap_bytes.wrapping_add(other.heap_bytes),
+            unmanaged_bytes: self.unmanaged_bytes.wrapping_add(other.unmanaged_bytes),
+        }
+    }
+}
+
+/// A question made ready for the blocks of a snapshot.
+struct Search<'a> {
+    recording: &'a Recording,
+    tables: &'a Tables,
+    prepared: Prepared<'a>,
+    wanted: Wanted,
+    /// The blocks in which objects begin.
+    places: Vec<BlockPlace>,
+}
+
+impl<'a> Search<'a> {
+    fn new(
+        recording: &'a Recording,
+        snapshot: SnapshotId,
+        kinds: &[KindId],
+        expression: &'a Expression,
+        columns: &'a dyn DerivedColumns,
+    ) -> Result<Self> {
+        if let Some(named) = expression.snapshot().filter(|&named| named != snapshot) {
+            return Err(AnalyzerError::OtherSnapshot { named, asked: snapshot });
+        }
+        let missing = expression.needs().beyond(columns.provides());
+        if !missing.is_none() {
+            return Err(AnalyzerError::MissingColumns { missing });
+        }
+        let tables = recording.tables()?;
+        let prepared = expression.prepare(tables, kinds, columns);
+        let mut places = places(recording, &[snapshot])?;
+        places.retain(|place| place.entry.objects > 0);
+        Ok(Search { recording, tables, prepared, wanted: expression.wanted(), places })
+    }
+
+    fn begin(&self, phase: &str, progress: &dyn Progress) {
+        let sum = |of: fn(&BlockPlace) -> u32| self.places.iter().map(|place| u64::from(of(place))).sum();
+        match self.wanted {
+            Wanted::All => progress.begin(phase, sum(|place| place.entry.references), "references"),
+            _ => progress.begin(phase, sum(|place| place.entry.objects), "objects"),
+        }
+    }
+
+    /// Shows `visit` the objects of each block that match.
+    fn map<T: Send>(
+        &self,
+        places: &[BlockPlace],
+        progress: &dyn Progress,
+        visit: impl Fn(&BlockPlace, &mut dyn Iterator<Item = ObjectDetails>) -> T + Sync,
+    ) -> Result<Vec<T>> {
+        map_blocks(self.recording, places, self.wanted, progress, |place, _, columns| {
+            Ok(visit(place, &mut self.matching_rows(columns, place)))
+        })
+    }
+
+    fn matching_rows(&self, columns: &BlockColumns, place: &BlockPlace) -> impl Iterator<Item = ObjectDetails> {
+        let last = columns.objects().saturating_sub(1);
+        let continued = place.continued;
+        (0..columns.objects()).filter_map(move |row| {
+            let mut details = details(columns, row, self.tables);
+            if row == last {
+                details.references += continued;
+            }
+            self.prepared.matches(&details).then_some(details)
+        })
+    }
 }

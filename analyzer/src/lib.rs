@@ -8,7 +8,7 @@
 //! ```
 //!
 //! ```
-//! use barrow_analyzer::{Expression, Recording, Silent, count, summary};
+//! use barrow_analyzer::{Expression, NoColumns, Recording, Silent, count, summary};
 //! # use barrow_writer::{KindRole, Object, Options, SnapshotInfo, TypeDescription, Writer};
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! # let folder = tempfile::tempdir()?;
@@ -28,14 +28,14 @@
 //! assert_eq!(summary(&recording, last)?.totals.heap_bytes, 80);
 //!
 //! let large = Expression::parse("type = \"Pair\" and size > 40")?;
-//! assert_eq!(count(&recording, last, &[], &large, &Silent)?.objects, 1);
+//! assert_eq!(count(&recording, last, &[], &large, &NoColumns, &Silent)?.objects, 1);
 //! # Ok(())
 //! # }
 //! ```
 //!
 //! Reading order: [`Recording`] (with `contents`: index or scan; and [`Tables`]), `blocks` (decoding on
-//! all cores), then a file for each question: `summary`, `object`, `find` with `expression`, `verify`,
-//! `repair`.
+//! all cores), then a file for each question: `summary`, `object`, `find` with `expression` and
+//! `object_set`, `verify`, `repair`.
 
 #![deny(unsafe_code)]
 
@@ -46,6 +46,7 @@ mod error;
 mod expression;
 mod find;
 mod object;
+mod object_set;
 mod progress;
 mod recording;
 mod repair;
@@ -58,9 +59,10 @@ pub use barrow_format::rows::{KindRole, Label, StrengthClass, TypeTotals};
 pub use barrow_format::{FormatError, KindId, ObjectId, SiteId, SnapshotId, StrengthId, StringId, TypeId};
 pub use contents::Damage;
 pub use error::{AnalyzerError, Result};
-pub use expression::{ATTRIBUTES, Expression, ExpressionError, parse_size};
-pub use find::{Counted, Found, count, find};
+pub use expression::{ATTRIBUTES, DerivedColumns, Expression, ExpressionError, Names, Needs, NoColumns, parse_size};
+pub use find::{Counted, Found, Page, count, find, select, select_and_count};
 pub use object::{ObjectDetails, Reference, object, object_at_address, objects, outgoing, walk};
+pub use object_set::ObjectSet;
 pub use progress::{Progress, Silent};
 pub use recording::{Recording, SnapshotInfo};
 pub use repair::{Repaired, repair};

@@ -1,6 +1,8 @@
 //! The analyzer on a recording: opening, totals, decoding.
 
-use barrow_analyzer::{Expression, Recording, Silent, SnapshotId, count, summary, verified_summaries, verify};
+use barrow_analyzer::{
+    Expression, NoColumns, Recording, Silent, SnapshotId, count, summary, verified_summaries, verify,
+};
 use barrow_benches::{Amount, measure, recording_path, with_threads};
 
 fn main() {
@@ -38,7 +40,7 @@ fn main() {
             });
             measure(&format!("count size > 100, {threads} threads"), &[objects], || {
                 for &id in &ids {
-                    count(&recording, id, &[], &everything, &Silent).expect("it is whole");
+                    count(&recording, id, &[], &everything, &NoColumns, &Silent).expect("it is whole");
                 }
             });
         });

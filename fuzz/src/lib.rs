@@ -14,8 +14,8 @@ use std::io::Write;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use barrow_analyzer::{
-    Expression, ObjectId, Recording, Silent, SnapshotId, count, find, object, outgoing, repair, summary,
-    verified_summaries, verify, walk,
+    DerivedColumns, Expression, Names, NoColumns, ObjectId, ObjectSet, Page, Recording, Silent, SnapshotId, count,
+    find, object, outgoing, repair, select, summary, verified_summaries, verify, walk,
 };
 use barrow_format::varint::{decode_u32, scalar};
 use barrow_importers::{Silent as Unwatched, import_bytes};
@@ -50,8 +50,8 @@ fn ask(recording: &Recording, id: SnapshotId) -> barrow_analyzer::Result<()> {
     let totals = summary(recording, id);
     let verified = verified_summaries(recording, &[id], &Silent);
     let many = Expression::parse("refs > 1 or type ~ a*").expect("an expression");
-    let counted = count(recording, id, &[], &many, &Silent);
-    let page = find(recording, id, &[], &many, ObjectId(1), 3, &Silent);
+    let counted = count(recording, id, &[], &many, &NoColumns, &Silent);
+    let page = find(recording, id, &[], &many, &NoColumns, Page { from: ObjectId(1), limit: 3 }, &Silent);
     for number in [0, 1, 7, u32::MAX] {
         let (object, references) = (object(recording, id, ObjectId(number)), outgoing(recording, id, ObjectId(number)));
         if let (Ok(object), Ok(references)) = (object, references) {
@@ -126,13 +126,65 @@ pub fn moarvm(bytes: &[u8]) {
 /// Reads the bytes as an expression and looks for what it describes.
 pub fn expression(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
-    match Expression::parse(&text) {
+    match Expression::parse_with(&text, &SmallNames) {
         Ok(expression) => {
-            let matching = count(small(), SnapshotId(0), &[], &expression, &Silent).expect("a whole recording");
-            let found = find(small(), SnapshotId(0), &[], &expression, ObjectId(0), 100, &Silent);
-            assert_eq!(matching.objects, found.expect("a whole recording").objects.len() as u64);
+            let id = SnapshotId(0);
+            let page = Page { from: ObjectId(0), limit: 100 };
+            let matching = count(small(), id, &[], &expression, &SmallColumns, &Silent).expect("a whole recording");
+            let found = find(small(), id, &[], &expression, &SmallColumns, page, &Silent).expect("a whole recording");
+            let set = select(small(), id, &[], &expression, &SmallColumns, &Silent).expect("a whole recording");
+            assert_eq!(matching.objects, found.objects.len() as u64);
+            assert!(set.iter().eq(found.objects.iter().map(|object| object.id)));
         }
         Err(error) => assert!(error.position <= text.len() && !error.message.is_empty()),
+    }
+}
+
+/// `$a` is of the small recording, `$b` of another snapshot; row 1 is object 3.
+struct SmallNames;
+
+impl Names for SmallNames {
+    fn snapshot(&self) -> SnapshotId {
+        SnapshotId(0)
+    }
+
+    fn set(&self, name: &str) -> Option<Arc<ObjectSet>> {
+        let snapshot = ["a", "b"].iter().position(|known| *known == name)?;
+        let ids = [1, 4].map(ObjectId);
+        Some(Arc::new(ObjectSet::from_sorted(SnapshotId(snapshot as u32), 5, ids)))
+    }
+
+    fn set_names(&self) -> Vec<String> {
+        ["a", "b"].map(str::to_owned).into()
+    }
+
+    fn row(&self, row: usize) -> Option<(SnapshotId, ObjectId)> {
+        (row == 1).then_some((SnapshotId(0), ObjectId(3)))
+    }
+
+    fn row_count(&self) -> usize {
+        1
+    }
+}
+
+/// Numbers that differ from object to object; the last object is unreachable.
+struct SmallColumns;
+
+impl DerivedColumns for SmallColumns {
+    fn retained_bytes(&self, object: ObjectId) -> u64 {
+        1 << object.0
+    }
+
+    fn distance(&self, object: ObjectId) -> Option<u32> {
+        (object.0 < 4).then_some(object.0)
+    }
+
+    fn incoming_count(&self, object: ObjectId) -> u64 {
+        4 - u64::from(object.0)
+    }
+
+    fn is_root(&self, object: ObjectId) -> bool {
+        object.0 == 0
     }
 }
 
