@@ -78,7 +78,7 @@ impl Distances {
                 break;
             }
             let mut next = next_level(rows, &level, &seen, atomics(&mut parent));
-            next.iter().for_each(|&object| drop(seen.insert(ObjectId(object))));
+            next.iter().for_each(|&object| _ = seen.insert(ObjectId(object)));
             if !ephemerons.is_empty() {
                 // The values of ephemerons that this level completes are one reference further on.
                 let mut values = Vec::new();

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use barrow_format::{FormatError, ObjectId, SnapshotId};
 
+
 /// The result of a question.
 pub type Result<T, E = AnalyzerError> = std::result::Result<T, E>;
 
@@ -55,6 +56,14 @@ pub enum AnalyzerError {
         snapshot: SnapshotId,
         /// How many objects it holds.
         count: u64,
+    },
+    /// An expression names objects of another snapshot.
+    #[error("the expression names objects of snapshot {named}; this question is about {asked}")]
+    OtherSnapshot {
+        /// The snapshot whose objects it names.
+        named: SnapshotId,
+        /// The snapshot asked for.
+        asked: SnapshotId,
     },
     /// The file to write would replace the recording it is made from.
     #[error("{path}: is the recording itself; choose another name", path = path.display())]

@@ -1,14 +1,28 @@
 //! Looking for objects that an expression describes.
 
 use barrow_format::block::{BlockColumns, Wanted};
-use barrow_format::{KindId, ObjectId, SnapshotId};
+use barrow_format::{KindId, ObjectId};
 
 use crate::blocks::{BlockPlace, map_blocks, places};
-use crate::error::Result;
-use crate::expression::{Expression, Prepared};
+use crate::distances::Distances;
+use crate::dominators::Dominators;
+use crate::error::{AnalyzerError, Result};
+use crate::expression::{DerivedColumns, Expression, Prepared};
+use crate::heap::Heap;
+use crate::incoming::Incoming;
 use crate::object::{ObjectDetails, details, objects};
+use crate::object_set::{ObjectSet, PartialSet};
 use crate::progress::Progress;
-use crate::recording::Recording;
+use crate::tables::Tables;
+
+/// Which of the objects that match are wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Page {
+    /// Where to begin.
+    pub from: ObjectId,
+    /// How many, at most.
+    pub limit: usize,
+}
 
 /// One page of what was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,98 +47,194 @@ pub struct Counted {
 /// Blocks that are searched at once before it is known whether they hold enough.
 const BATCH_BLOCKS: usize = 16;
 
-/// The first `limit` objects from `from` on that are of one of `kinds` (of any, if there are none)
-/// and match the expression.
-///
-/// # Errors
-/// [`crate::AnalyzerError::NoSnapshot`], [`crate::AnalyzerError::Section`],
-/// [`crate::AnalyzerError::Cancelled`].
-pub fn find(
-    recording: &Recording,
-    snapshot: SnapshotId,
-    kinds: &[KindId],
-    expression: &Expression,
-    from: ObjectId,
-    limit: usize,
-    progress: &dyn Progress,
-) -> Result<Found> {
-    let tables = recording.tables()?;
-    let prepared = expression.prepare(tables, kinds);
-    let places = search_places(recording, snapshot)?;
-    let rest = &places[places.partition_point(|place| place.entry.first_object + place.entry.objects <= from.0)..];
-    let objects_left = rest.iter().map(|place| u64::from(place.entry.objects)).sum();
-    progress.begin("searching", objects_left, "objects");
-    let mut matching = Vec::new();
-    for batch in rest.chunks(BATCH_BLOCKS) {
-        // One more than asked for shows whether there is more.
-        if matching.len() > limit {
-            break;
+impl Heap {
+    /// A page of the objects that are of one of `kinds` (of any, if there are none) and match the
+    /// expression.
+    ///
+    /// # Errors
+    /// [`AnalyzerError::Section`], [`AnalyzerError::Cancelled`], [`AnalyzerError::OtherSnapshot`];
+    /// [`AnalyzerError::MemoryCeiling`] if the expression needs derived columns.
+    pub fn find(
+        &self,
+        kinds: &[KindId],
+        expression: &Expression,
+        page: Page,
+        progress: &dyn Progress,
+    ) -> Result<Found> {
+        let columns = HeapColumns::of(self, expression, progress)?;
+        let mut search = Search::new(self, kinds, expression, &columns)?;
+        search.places.retain(|place| place.entry.first_object + place.entry.objects > page.from.0);
+        search.begin("searching", progress);
+        let mut matching = Vec::new();
+        for batch in search.places.chunks(BATCH_BLOCKS) {
+            // One more than asked for shows whether there is more.
+            if matching.len() > page.limit {
+                break;
+            }
+            let ids = search.map(batch, progress, |_, rows| {
+                let ids = rows.map(|details| details.id).filter(|id| *id >= page.from);
+                ids.take(page.limit.saturating_add(1)).collect::<Vec<_>>()
+            })?;
+            matching.extend(ids.into_iter().flatten());
         }
-        let pages = map_blocks(recording, batch, Wanted::Counts, progress, |place, _, columns| {
-            let rows = matching_rows(columns, place, &prepared, recording)?;
-            let ids = rows.map(|details| details.id).filter(|id| *id >= from).take(limit.saturating_add(1));
-            Ok(ids.collect::<Vec<_>>())
-        })?;
-        matching.extend(pages.into_iter().flatten());
+        let next = matching.get(page.limit).copied();
+        matching.truncate(page.limit);
+        Ok(Found { objects: objects(self.recording(), self.snapshot(), &matching)?, next })
     }
-    let next = matching.get(limit).copied();
-    matching.truncate(limit);
-    Ok(Found { objects: objects(recording, snapshot, &matching)?, next })
-}
 
-/// How many objects are of one of `kinds` (of any, if there are none) and match the expression, and
-/// what they add up to.
-///
-/// # Errors
-/// As for [`find`].
-pub fn count(
-    recording: &Recording,
-    snapshot: SnapshotId,
-    kinds: &[KindId],
-    expression: &Expression,
-    progress: &dyn Progress,
-) -> Result<Counted> {
-    let prepared = expression.prepare(recording.tables()?, kinds);
-    let places = search_places(recording, snapshot)?;
-    progress.begin("counting", places.iter().map(|place| u64::from(place.entry.objects)).sum(), "objects");
-    let counts = map_blocks(recording, &places, Wanted::Counts, progress, |place, _, columns| {
-        let mut counted = Counted::default();
-        for details in matching_rows(columns, place, &prepared, recording)? {
-            counted.objects += 1;
-            counted.heap_bytes = counted.heap_bytes.wrapping_add(details.shallow_bytes);
-            counted.unmanaged_bytes = counted.unmanaged_bytes.wrapping_add(details.unmanaged_bytes);
+    /// How many objects are of one of `kinds` (of any, if there are none) and match the expression, and
+    /// what they add up to.
+    ///
+    /// # Errors
+    /// As for [`Heap::find`].
+    pub fn count(&self, kinds: &[KindId], expression: &Expression, progress: &dyn Progress) -> Result<Counted> {
+        self.select(kinds, expression, progress).map(|(_, counted)| counted)
+    }
+
+    /// All objects that are of one of `kinds` (of any, if there are none) and match the expression, and
+    /// what they add up to.
+    ///
+    /// # Errors
+    /// As for [`Heap::find`].
+    pub fn select(
+        &self,
+        kinds: &[KindId],
+        expression: &Expression,
+        progress: &dyn Progress,
+    ) -> Result<(ObjectSet, Counted)> {
+        let columns = HeapColumns::of(self, expression, progress)?;
+        let search = Search::new(self, kinds, expression, &columns)?;
+        search.begin("selecting", progress);
+        let parts = search.map(&search.places, progress, |place, rows| {
+            let mut set = PartialSet::new(ObjectId(place.entry.first_object), place.entry.objects as usize);
+            let mut counted = Counted::default();
+            for details in rows {
+                set.insert(details.id);
+                counted.add(&details);
+            }
+            (set, counted)
+        })?;
+        let mut selected = ObjectSet::new(self.snapshot(), self.object_count());
+        let mut total = Counted::default();
+        for (set, counted) in parts {
+            selected.insert_part(&set);
+            total = total.and(counted);
         }
-        Ok(counted)
-    })?;
-    Ok(counts.into_iter().fold(Counted::default(), |sum, part| Counted {
-        objects: sum.objects + part.objects,
-        heap_bytes: sum.heap_bytes.wrapping_add(part.heap_bytes),
-        unmanaged_bytes: sum.unmanaged_bytes.wrapping_add(part.unmanaged_bytes),
-    }))
+        Ok((selected, total))
+    }
 }
 
-/// The blocks in which objects begin.
-fn search_places(recording: &Recording, snapshot: SnapshotId) -> Result<Vec<BlockPlace>> {
-    let mut places = places(recording, &[snapshot])?;
-    places.retain(|place| place.entry.objects > 0);
-    Ok(places)
+/// The derived columns that an expression needs, taken from a heap.
+struct HeapColumns<'h> {
+    dominators: Option<&'h Dominators>,
+    distances: Option<&'h Distances>,
+    incoming: Option<&'h Incoming>,
+    roots: Option<Vec<ObjectId>>,
 }
 
-/// The objects of a block that match.
-fn matching_rows<'a>(
-    columns: &'a BlockColumns,
-    place: &BlockPlace,
-    prepared: &'a Prepared<'_>,
-    recording: &'a Recording,
-) -> Result<impl Iterator<Item = ObjectDetails> + 'a> {
-    let tables = recording.tables()?;
-    let last = columns.objects().saturating_sub(1);
-    let continued = place.continued;
-    Ok((0..columns.objects()).filter_map(move |row| {
-        let mut details = details(columns, row, tables);
-        if row == last {
-            details.references += continued;
+impl<'h> HeapColumns<'h> {
+    fn of(heap: &'h Heap, expression: &Expression, progress: &dyn Progress) -> Result<Self> {
+        let needs = expression.needs();
+        Ok(HeapColumns {
+            dominators: needs.retained.then(|| heap.dominators(progress)).transpose()?,
+            distances: needs.distance.then(|| heap.distances(progress)).transpose()?,
+            incoming: needs.incoming.then(|| heap.incoming(progress)).transpose()?,
+            roots: needs.roots.then(|| heap.roots().map(crate::Roots::targets)).transpose()?,
+        })
+    }
+}
+
+/// Columns that the expression did not need are not asked for.
+impl DerivedColumns for HeapColumns<'_> {
+    fn retained_bytes(&self, object: ObjectId) -> u64 {
+        self.dominators.map_or(0, |dominators| dominators.retained_bytes(object))
+    }
+
+    fn distance(&self, object: ObjectId) -> Option<u32> {
+        self.distances.and_then(|distances| distances.distance(object))
+    }
+
+    fn incoming_count(&self, object: ObjectId) -> u64 {
+        self.incoming.map_or(0, |incoming| incoming.count(object))
+    }
+
+    fn is_root(&self, object: ObjectId) -> bool {
+        self.roots.as_ref().is_some_and(|roots| roots.binary_search(&object).is_ok())
+    }
+}
+
+impl Counted {
+    fn add(&mut self, object: &ObjectDetails) {
+        let one = Counted { objects: 1, heap_bytes: object.shallow_bytes, unmanaged_bytes: object.unmanaged_bytes };
+        *self = self.and(one);
+    }
+
+    fn and(self, other: Counted) -> Counted {
+        Counted {
+            objects: self.objects + other.objects,
+            heap_bytes: self.heap_bytes.wrapping_add(other.heap_bytes),
+            unmanaged_bytes: self.unmanaged_bytes.wrapping_add(other.unmanaged_bytes),
         }
-        prepared.matches(&details).then_some(details)
-    }))
+    }
+}
+
+/// A question made ready for the blocks of a snapshot.
+struct Search<'a> {
+    heap: &'a Heap,
+    tables: &'a Tables,
+    prepared: Prepared<'a>,
+    wanted: Wanted,
+    /// The blocks in which objects begin.
+    places: Vec<BlockPlace>,
+}
+
+impl<'a> Search<'a> {
+    fn new(
+        heap: &'a Heap,
+        kinds: &[KindId],
+        expression: &'a Expression,
+        columns: &'a dyn DerivedColumns,
+    ) -> Result<Self> {
+        let snapshot = heap.snapshot();
+        if let Some(named) = expression.snapshot().filter(|&named| named != snapshot) {
+            return Err(AnalyzerError::OtherSnapshot { named, asked: snapshot });
+        }
+        let tables = heap.recording().tables()?;
+        let prepared = expression.prepare(tables, kinds, columns);
+        let mut places = places(heap.recording(), &[snapshot])?;
+        places.retain(|place| place.entry.objects > 0);
+        Ok(Search { heap, tables, prepared, wanted: expression.wanted(), places })
+    }
+
+    fn begin(&self, phase: &str, progress: &dyn Progress) {
+        let sum = |of: fn(&BlockPlace) -> u32| self.places.iter().map(|place| u64::from(of(place))).sum();
+        match self.wanted {
+            Wanted::All => progress.begin(phase, sum(|place| place.entry.references), "references"),
+            _ => progress.begin(phase, sum(|place| place.entry.objects), "objects"),
+        }
+    }
+
+    /// Shows `visit` the objects of each block that match.
+    fn map<T: Send>(
+        &self,
+        places: &[BlockPlace],
+        progress: &dyn Progress,
+        visit: impl Fn(&BlockPlace, &mut dyn Iterator<Item = ObjectDetails>) -> T + Sync,
+    ) -> Result<Vec<T>> {
+        map_blocks(self.heap.recording(), places, self.wanted, progress, |place, _, columns| {
+            Ok(visit(place, &mut self.matching_rows(columns, place)))
+        })
+    }
+
+    fn matching_rows(&self, columns: &BlockColumns, place: &BlockPlace) -> impl Iterator<Item = ObjectDetails> {
+        let last = columns.objects().saturating_sub(1);
+        let continued = place.continued;
+        (0..columns.objects()).filter_map(move |row| {
+            let mut details = details(columns, row, self.tables);
+            if row == last {
+                details.references += continued;
+            }
+            (self.prepared.matches(&details) && self.heap.has(details.id)).then_some(details)
+        })
+    }
 }

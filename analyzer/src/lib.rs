@@ -8,7 +8,7 @@
 //! ```
 //!
 //! ```
-//! use barrow_analyzer::{Expression, Recording, Silent, count, summary};
+//! use barrow_analyzer::{Expression, NoColumns, Recording, Silent, count, summary};
 //! # use barrow_writer::{KindRole, Object, Options, SnapshotInfo, TypeDescription, Writer};
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! # let folder = tempfile::tempdir()?;
@@ -18,24 +18,30 @@
 //! # let pair = writer.declare_type(&TypeDescription::new(kind, "Pair"))?;
 //! # let snapshot = writer.begin_snapshot(SnapshotInfo::default())?;
 //! # let mut shard = snapshot.shard();
+//! # use barrow_writer::{Label, StrengthId};
+//! # shard.root(writer.string("globals")?, None, 0)?;
 //! # shard.object(0, &Object::new(pair, 32))?;
+//! # shard.reference(Label::Index(0), StrengthId::STRONG, 1)?;
 //! # shard.object(1, &Object::new(pair, 48))?;
 //! # shard.finish()?;
 //! # snapshot.commit()?;
 //! # writer.finish()?;
-//! let recording = Recording::open(&path)?;
+//! let recording = Arc::new(Recording::open(&path)?);
 //! let last = recording.snapshot_ids().last().ok_or("no snapshot")?;
 //! assert_eq!(summary(&recording, last)?.totals.heap_bytes, 80);
 //!
+//! let heap = Heap::new(recording, last, &IndexPlace::Nowhere, Memory::unlimited())?;
 //! let large = Expression::parse("type = \"Pair\" and size > 40")?;
-//! assert_eq!(count(&recording, last, &[], &large, &Silent)?.objects, 1);
+//! assert_eq!(heap.count(&[], &large, &Silent)?.objects, 1);
+//! // Object 0 is a root and refers to object 1.
+//! assert_eq!(heap.dominators(&Silent)?.retained_bytes(ObjectId(0)), 80);
 //! # Ok(())
 //! # }
 //! ```
 //!
 //! Reading order: [`Recording`] (with `contents`: index or scan; and [`Tables`]), `blocks` (decoding on
-//! all cores), then a file for each question: `summary`, `object`, `find` with `expression`, `verify`,
-//! `repair`.
+//! all cores), then a file for each question: `summary`, `object`, `find` with `expression` and
+//! `object_set`, `verify`, `repair`.
 
 #![deny(unsafe_code)]
 
@@ -78,15 +84,15 @@ pub use contents::Damage;
 pub use distances::Distances;
 pub use dominators::{Dominators, GroupRetained, Holder, TreePlace};
 pub use error::{AnalyzerError, Result};
-pub use expression::{ATTRIBUTES, Expression, ExpressionError, parse_size};
-pub use find::{Counted, Found, count, find};
+pub use expression::{ATTRIBUTES, Expression, ExpressionError, Names, parse_size};
+pub use find::{Counted, Found, Page};
 pub use heap::Heap;
 pub use incoming::{Incoming, scan_incoming};
 pub use index_file::IndexPlace;
 pub use leaks::{Accumulated, LEAK_THRESHOLD, Suspect};
 pub use memory::Memory;
-pub use object_set::ObjectSet;
 pub use object::{ObjectDetails, Reference, object, object_at_address, objects, outgoing, walk};
+pub use object_set::ObjectSet;
 pub use paths::{MergedNode, MergedPaths, Path, PathOptions, Step};
 pub use progress::{Progress, Silent};
 pub use recording::{Recording, SnapshotInfo};

@@ -1,59 +1,249 @@
-//! A set of objects of one snapshot.
+//! Sets of objects of one snapshot: a bit for each of its objects.
+//!
+//! ```text
+//!   object   0 1 2 3 …                      63   64 …
+//!   words  [ 0 1 1 0 …                       1 ] [ 0 …     an eighth of a byte per object
+//! ```
 
 use barrow_format::{ObjectId, SnapshotId};
 
-/// A set of objects of one snapshot: a bit for each.
+/// Objects in a word.
+const BITS: usize = u64::BITS as usize;
+
+/// Some objects of one snapshot. Its size in memory depends only on how many objects the snapshot has:
+/// a bit for each.
+///
+/// ```
+/// use barrow_analyzer::{ObjectId, ObjectSet, SnapshotId};
+///
+/// let snapshot = SnapshotId(0);
+/// let mut large = ObjectSet::from_sorted(snapshot, 100, [3, 70].map(ObjectId));
+/// let old = ObjectSet::from_sorted(snapshot, 100, [70, 99].map(ObjectId));
+/// large.intersect_with(&old);
+/// assert_eq!(large.iter().collect::<Vec<_>>(), [ObjectId(70)]);
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ObjectSet {
     snapshot: SnapshotId,
+    /// How many objects the snapshot has.
+    objects: u64,
+    /// The bits of objects that the snapshot does not have are 0.
     words: Vec<u64>,
 }
 
 impl ObjectSet {
-    /// The empty set of a snapshot that holds so many objects.
+    /// No objects of a snapshot that has `objects` of them.
+    ///
+    /// # Panics
+    /// If no snapshot can have so many objects: their numbers have 32 bits.
     #[must_use]
     pub fn new(snapshot: SnapshotId, objects: u64) -> Self {
-        ObjectSet { snapshot, words: vec![0; usize::try_from(objects.div_ceil(64)).unwrap_or(usize::MAX)] }
+        assert!(objects <= 1 << 32, "objects are numbered with 32 bits");
+        ObjectSet { snapshot, objects, words: vec![0; (objects as usize).div_ceil(BITS)] }
     }
 
-    /// Adds an object. False if it was there.
+    /// These objects of a snapshot that has `objects` of them. Fastest if they are sorted.
+    ///
+    /// # Panics
+    /// As [`ObjectSet::new`] and [`ObjectSet::insert`] do.
+    #[must_use]
+    pub fn from_sorted(snapshot: SnapshotId, objects: u64, ids: impl IntoIterator<Item = ObjectId>) -> Self {
+        let mut set = ObjectSet::new(snapshot, objects);
+        for id in ids {
+            set.insert(id);
+        }
+        set
+    }
+
+    /// The snapshot whose objects these are.
+    #[must_use]
+    pub fn snapshot(&self) -> SnapshotId {
+        self.snapshot
+    }
+
+    /// How many objects the snapshot has.
+    #[must_use]
+    pub fn snapshot_objects(&self) -> u64 {
+        self.objects
+    }
+
+    /// Adds an object. Returns whether it was not there yet.
+    ///
+    /// # Panics
+    /// If the snapshot has no such object.
     #[inline]
     pub fn insert(&mut self, object: ObjectId) -> bool {
-        let (word, bit) = (&mut self.words[object.index() / 64], 1 << (object.0 % 64));
-        let is_new = *word & bit == 0;
-        *word |= bit;
-        is_new
+        assert!(u64::from(object.0) < self.objects, "the snapshot has {} objects, not {object}", self.objects);
+        let word = &mut self.words[object.index() / BITS];
+        let before = *word;
+        *word |= 1 << (object.index() % BITS);
+        *word != before
     }
 
-    /// Whether an object is in it.
+    /// Whether it holds an object; one that the snapshot does not have is in no set.
     #[must_use]
     #[inline]
     pub fn contains(&self, object: ObjectId) -> bool {
-        self.words.get(object.index() / 64).is_some_and(|word| word >> (object.0 % 64) & 1 == 1)
+        self.words.get(object.index() / BITS).is_some_and(|word| word >> (object.index() % BITS) & 1 == 1)
     }
 
-    /// How many objects are in it.
+    /// How many objects it holds. Counts them, 64 at a time.
     #[must_use]
     pub fn len(&self) -> u64 {
         self.words.iter().map(|word| u64::from(word.count_ones())).sum()
     }
 
-    /// Takes out what is in `other`.
-    pub fn subtract(&mut self, other: &ObjectSet) {
-        self.words.iter_mut().zip(&other.words).for_each(|(word, other)| *word &= !other);
-    }
-
-    /// Puts in what is in `other`.
-    pub fn unite(&mut self, other: &ObjectSet) {
-        self.words.iter_mut().zip(&other.words).for_each(|(word, other)| *word |= other);
+    /// Whether it holds none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.words.iter().all(|&word| word == 0)
     }
 
     /// Its objects, ascending.
     pub fn iter(&self) -> impl Iterator<Item = ObjectId> + '_ {
-        (0u32..).zip(&self.words).flat_map(|(at, &word)| {
-            let next = |rest: &u64| Some(rest & (rest - 1)).filter(|&rest| rest != 0);
-            std::iter::successors(Some(word).filter(|&word| word != 0), next)
-                .map(move |rest| ObjectId(at * 64 + rest.trailing_zeros()))
+        let words = (0u32..).step_by(BITS).zip(&self.words);
+        words.flat_map(|(first, &word)| bits(word).map(move |bit| ObjectId(first + bit)))
+    }
+
+    /// Adds the objects of another set.
+    ///
+    /// # Panics
+    /// If that is a set of another snapshot; so do the other operations on two sets.
+    pub fn union_with(&mut self, other: &ObjectSet) {
+        self.combine(other, |word, other| word | other);
+    }
+
+    /// Keeps only the objects that another set holds too.
+    ///
+    /// # Panics
+    /// As [`ObjectSet::union_with`] does.
+    pub fn intersect_with(&mut self, other: &ObjectSet) {
+        self.combine(other, |word, other| word & other);
+    }
+
+    /// Removes the objects of another set.
+    ///
+    /// # Panics
+    /// As [`ObjectSet::union_with`] does.
+    pub fn difference_with(&mut self, other: &ObjectSet) {
+        self.combine(other, |word, other| word & !other);
+    }
+
+    fn combine(&mut self, other: &ObjectSet, operation: impl Fn(u64, u64) -> u64) {
+        let of = |set: &ObjectSet| (set.snapshot, set.objects);
+        assert_eq!(of(self), of(other), "sets of one snapshot are combined");
+        for (word, &other) in self.words.iter_mut().zip(&other.words) {
+            *word = operation(*word, other);
+        }
+    }
+
+    /// Adds the objects of a part.
+    pub(crate) fn insert_part(&mut self, part: &PartialSet) {
+        for (word, &other) in self.words[part.first_word..].iter_mut().zip(&part.words) {
+            *word |= other;
+        }
+    }
+}
+
+/// The bits of a word that are 1, ascending.
+fn bits(mut word: u64) -> impl Iterator<Item = u32> {
+    std::iter::from_fn(move || {
+        let bit = word.trailing_zeros();
+        (word != 0).then(|| {
+            word &= word - 1;
+            bit
         })
+    })
+}
+
+/// The objects of one block that are in a set, found on a thread of its own.
+#[derive(Debug)]
+pub(crate) struct PartialSet {
+    /// The word of the whole set that `words` begins with.
+    first_word: usize,
+    words: Vec<u64>,
+}
+
+impl PartialSet {
+    /// None of the `objects` objects from `first` on.
+    pub(crate) fn new(first: ObjectId, objects: usize) -> Self {
+        let first_word = first.index() / BITS;
+        let end = (first.index() + objects).div_ceil(BITS);
+        PartialSet { first_word, words: vec![0; end - first_word] }
+    }
+
+    /// Adds an object of the block.
+    pub(crate) fn insert(&mut self, object: ObjectId) {
+        self.words[object.index() / BITS - self.first_word] |= 1 << (object.index() % BITS);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const OBJECTS: u32 = 300;
+
+    fn made_of(ids: &BTreeSet<u32>) -> ObjectSet {
+        ObjectSet::from_sorted(SnapshotId(3), OBJECTS.into(), ids.iter().copied().map(ObjectId))
+    }
+
+    fn ids(set: &ObjectSet) -> Vec<u32> {
+        set.iter().map(|id| id.0).collect()
+    }
+
+    proptest! {
+        #[test]
+        fn it_is_a_set(
+            one in prop::collection::btree_set(0..OBJECTS, 0..200),
+            other in prop::collection::btree_set(0..OBJECTS, 0..200),
+        ) {
+            let (a, b) = (made_of(&one), made_of(&other));
+            prop_assert_eq!(ids(&a), one.iter().copied().collect::<Vec<_>>());
+            prop_assert_eq!((a.len(), a.is_empty()), (one.len() as u64, one.is_empty()));
+            for id in 0..OBJECTS + 100 {
+                prop_assert_eq!(a.contains(ObjectId(id)), one.contains(&id));
+            }
+            let combined = |operation: fn(&mut ObjectSet, &ObjectSet)| {
+                let mut set = a.clone();
+                operation(&mut set, &b);
+                ids(&set)
+            };
+            prop_assert_eq!(combined(ObjectSet::union_with), one.union(&other).copied().collect::<Vec<_>>());
+            prop_assert_eq!(combined(ObjectSet::intersect_with), one.intersection(&other).copied().collect::<Vec<_>>());
+            prop_assert_eq!(combined(ObjectSet::difference_with), one.difference(&other).copied().collect::<Vec<_>>());
+        }
+
+        #[test]
+        fn it_is_made_of_parts(
+            ids in prop::collection::btree_set(0..OBJECTS, 0..200),
+            cuts in prop::collection::btree_set(1..OBJECTS, 0..5),
+        ) {
+            let mut set = ObjectSet::new(SnapshotId(3), OBJECTS.into());
+            let ends = cuts.iter().copied().chain([OBJECTS]);
+            for (start, end) in [0].into_iter().chain(cuts.iter().copied()).zip(ends) {
+                let mut part = PartialSet::new(ObjectId(start), (end - start) as usize);
+                ids.range(start..end).for_each(|&id| part.insert(ObjectId(id)));
+                set.insert_part(&part);
+            }
+            prop_assert_eq!(set, made_of(&ids));
+        }
+    }
+
+    #[test]
+    fn an_object_is_added_once() {
+        let mut set = ObjectSet::new(SnapshotId(0), 65);
+        assert!(set.insert(ObjectId(64)) && !set.insert(ObjectId(64)));
+        assert_eq!(ObjectSet::new(SnapshotId(0), 0).iter().count(), 0);
+    }
+
+    #[test]
+    #[should_panic(expected = "sets of one snapshot")]
+    fn sets_of_two_snapshots_are_not_combined() {
+        ObjectSet::new(SnapshotId(0), 5).union_with(&ObjectSet::new(SnapshotId(1), 5));
     }
 }

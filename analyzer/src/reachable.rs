@@ -106,7 +106,7 @@ pub(crate) fn reachable(
         }
     }
     if let Some(removed) = removed {
-        seen.subtract(removed);
+        seen.difference_with(removed);
     }
     Ok(seen)
 }

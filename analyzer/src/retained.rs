@@ -21,7 +21,7 @@ impl Heap {
     /// [`crate::AnalyzerError::MemoryCeiling`].
     pub fn retained_set(&self, set: &ObjectSet, progress: &dyn Progress) -> Result<ObjectSet> {
         let mut retained = self.reachable(None, progress)?;
-        retained.subtract(&self.reachable(Some(set), progress)?);
+        retained.difference_with(&self.reachable(Some(set), progress)?);
         Ok(retained)
     }
 
@@ -31,7 +31,7 @@ impl Heap {
     /// As for [`Heap::retained_set`].
     pub fn unreachable(&self, progress: &dyn Progress) -> Result<ObjectSet> {
         let mut unreachable = self.all_objects();
-        unreachable.subtract(&self.reachable(None, progress)?);
+        unreachable.difference_with(&self.reachable(None, progress)?);
         Ok(unreachable)
     }
 
@@ -40,9 +40,9 @@ impl Heap {
     pub fn all_objects(&self) -> ObjectSet {
         let mut all = ObjectSet::new(self.snapshot(), self.object_count());
         // Ids have 32 bits, and so has their number.
-        (0..self.object_count() as u32).for_each(|id| drop(all.insert(ObjectId(id))));
+        (0..self.object_count() as u32).for_each(|id| _ = all.insert(ObjectId(id)));
         if let Some(without) = self.overlay() {
-            all.subtract(without.freed());
+            all.difference_with(without.freed());
         }
         all
     }

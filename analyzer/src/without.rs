@@ -39,16 +39,16 @@ impl Without {
         let mut freed = heap.reachable(None, progress)?;
         let (mut all, mut cuts) = (removed.clone(), Vec::new());
         if let Some(before) = heap.overlay() {
-            all.unite(&before.removed);
+            all.union_with(&before.removed);
             cuts.clone_from(&before.cuts);
         }
         cuts.extend(cut);
         let nothing = ObjectSet::new(heap.snapshot(), heap.object_count());
         let mut without = Without { removed: all, cuts, freed: nothing };
-        freed.subtract(&heap.without(without.clone()).reachable(None, progress)?);
-        freed.unite(&without.removed);
+        freed.difference_with(&heap.without(without.clone()).reachable(None, progress)?);
+        freed.union_with(&without.removed);
         if let Some(before) = heap.overlay() {
-            freed.unite(&before.freed);
+            freed.union_with(&before.freed);
         }
         without.freed = freed;
         Ok(without)

@@ -4,7 +4,8 @@
 use std::sync::{Arc, Mutex};
 
 use barrow_analyzer::{
-    Expression, ObjectId, Recording, Silent, SnapshotId, find, objects, outgoing, summary, verified_summaries, verify,
+    Expression, NoColumns, ObjectId, Page, Recording, Silent, SnapshotId, find, objects, outgoing, summary,
+    verified_summaries, verify,
 };
 use barrow_testdata::{Edge, Heap, Node, Random, Vocabulary};
 use barrow_writer::{Compression, Label, Options, SnapshotInfo, StrengthId, Writer};
@@ -89,10 +90,13 @@ fn assert_questions_agree(heap: &Heap, recording: &Recording, id: SnapshotId) {
         node.edges.len() > 3 && !(tables.type_name(node.type_id) == "Map" || node.shallow_bytes > 30)
     };
     let expected: Vec<&Node> = heap.nodes.iter().filter(matches).collect();
-    assert_eq!(barrow_analyzer::count(recording, id, &[], &many, &Silent).unwrap().objects, expected.len() as u64);
+    assert_eq!(
+        barrow_analyzer::count(recording, id, &[], &many, &NoColumns, &Silent).unwrap().objects,
+        expected.len() as u64
+    );
     let (mut from, mut found) = (Some(ObjectId(0)), 0);
     while let Some(next) = from {
-        let page = find(recording, id, &[], &many, next, 10, &Silent).unwrap();
+        let page = find(recording, id, &[], &many, &NoColumns, Page { from: next, limit: 10 }, &Silent).unwrap();
         found += page.objects.len();
         from = page.next;
     }

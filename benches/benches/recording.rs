@@ -1,12 +1,16 @@
 //! The analyzer on a recording: opening, totals, decoding.
 
-use barrow_analyzer::{Expression, Recording, Silent, SnapshotId, count, summary, verified_summaries, verify};
+use std::sync::Arc;
+
+use barrow_analyzer::{
+    Expression, Heap, IndexPlace, Memory, Recording, Silent, SnapshotId, summary, verified_summaries, verify,
+};
 use barrow_benches::{Amount, measure, recording_path, with_threads};
 
 fn main() {
     let path = recording_path();
     let open = || Recording::open(&path).expect("BARROW_BENCH is a recording");
-    let recording = open();
+    let recording = Arc::new(open());
     let ids: Vec<SnapshotId> = recording.snapshot_ids().collect();
     let found = verify(&recording, &Silent).expect("nobody cancels");
     assert_eq!(found.problems, [], "the recording is whole");
@@ -38,7 +42,8 @@ fn main() {
             });
             measure(&format!("count size > 100, {threads} threads"), &[objects], || {
                 for &id in &ids {
-                    count(&recording, id, &[], &everything, &Silent).expect("it is whole");
+                    let heap = Heap::new(Arc::clone(&recording), id, &IndexPlace::Nowhere, Memory::unlimited());
+                    heap.and_then(|heap| heap.count(&[], &everything, &Silent)).expect("it is whole");
                 }
             });
         });

@@ -36,6 +36,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         "not (name ~ H*sh or refs <= 3) and unmanaged != 64KiB",
         "file ~ /src.*raku$/ or id >= 2",
         "kind = frame and layout !~ P6* or repr = x",
+        "$a - @4 | !(%1 & size in 1K..2M)",
+        "retained in 2.. & distance < 3 or unreachable - root and inrefs >= 0x2",
     ];
     for (number, expression) in expressions.iter().enumerate() {
         write("expression", &format!("seed-{number}"), expression.as_bytes())?;

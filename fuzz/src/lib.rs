@@ -14,8 +14,8 @@ use std::io::Write;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use barrow_analyzer::{
-    Expression, ObjectId, Recording, Silent, SnapshotId, count, find, object, outgoing, repair, summary,
-    verified_summaries, verify, walk,
+    Expression, Heap, IndexPlace, Memory, Names, ObjectId, ObjectSet, Page, PathOptions, Recording, Silent, SnapshotId,
+    object, outgoing, repair, scan_incoming, summary, verified_summaries, verify, walk,
 };
 use barrow_format::varint::{decode_u32, scalar};
 use barrow_importers::{Silent as Unwatched, import_bytes};
@@ -27,7 +27,7 @@ pub use checksums::with_checksums;
 
 /// Opens the bytes as a recording and asks everything.
 pub fn recording(bytes: &[u8]) {
-    let Ok(recording) = Recording::from_bytes(bytes.to_vec()) else { return };
+    let Ok(recording) = Recording::from_bytes(bytes.to_vec()).map(Arc::new) else { return };
     if let Some(damage) = recording.damage() {
         assert!(!damage.to_string().contains('\n'), "one sentence: {damage}");
     }
@@ -45,13 +45,15 @@ pub fn recording_fixed(bytes: &[u8]) {
     recording(&with_checksums(bytes));
 }
 
-fn ask(recording: &Recording, id: SnapshotId) -> barrow_analyzer::Result<()> {
+fn ask(recording: &Arc<Recording>, id: SnapshotId) -> barrow_analyzer::Result<()> {
     let info = recording.snapshot(id);
     let totals = summary(recording, id);
     let verified = verified_summaries(recording, &[id], &Silent);
     let many = Expression::parse("refs > 1 or type ~ a*").expect("an expression");
-    let counted = count(recording, id, &[], &many, &Silent);
-    let page = find(recording, id, &[], &many, ObjectId(1), 3, &Silent);
+    let heap = Heap::new(Arc::clone(recording), id, &IndexPlace::Nowhere, Memory::unlimited())?;
+    let counted = heap.count(&[], &many, &Silent);
+    let page = heap.find(&[], &many, Page { from: ObjectId(1), limit: 3 }, &Silent);
+    let graph = ask_graph(&heap);
     for number in [0, 1, 7, u32::MAX] {
         let (object, references) = (object(recording, id, ObjectId(number)), outgoing(recording, id, ObjectId(number)));
         if let (Ok(object), Ok(references)) = (object, references) {
@@ -65,10 +67,27 @@ fn ask(recording: &Recording, id: SnapshotId) -> barrow_analyzer::Result<()> {
     })?;
     let info = info?;
     assert_eq!(info.totals.objects, walked);
+    graph?;
     assert!(counted?.objects <= walked);
     assert!(page?.objects.len() <= 3);
     assert_eq!(totals?.kinds, verified?[0].kinds);
     recording.facts().map(drop)
+}
+
+/// What follows from the references of all objects.
+fn ask_graph(heap: &Heap) -> barrow_analyzer::Result<()> {
+    let dominators = heap.dominators(&Silent)?;
+    let unreachable = heap.unreachable(&Silent)?.len();
+    assert_eq!(dominators.reachable_count() + unreachable, heap.object_count());
+    let largest = dominators.largest(3, |_| true);
+    for &object in &largest {
+        let path = heap.paths(object, &PathOptions { count: 2, ..PathOptions::default() }, &Silent)?;
+        assert!(!path.is_empty(), "what is dominated is reachable");
+        scan_incoming(heap.recording(), heap.snapshot(), object, &Silent)?;
+        assert!(heap.incoming(&Silent)?.count(object) <= heap.recording().snapshot(heap.snapshot())?.totals.references);
+    }
+    heap.leak_suspects(0.1, &Silent)?;
+    heap.retained_by_type(&Silent).map(drop)
 }
 
 /// Whatever can be repaired is clean afterwards.
@@ -126,13 +145,65 @@ pub fn moarvm(bytes: &[u8]) {
 /// Reads the bytes as an expression and looks for what it describes.
 pub fn expression(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
-    match Expression::parse(&text) {
+    match Expression::parse_with(&text, &SmallNames) {
         Ok(expression) => {
-            let matching = count(small(), SnapshotId(0), &[], &expression, &Silent).expect("a whole recording");
-            let found = find(small(), SnapshotId(0), &[], &expression, ObjectId(0), 100, &Silent);
-            assert_eq!(matching.objects, found.expect("a whole recording").objects.len() as u64);
+            let id = SnapshotId(0);
+            let page = Page { from: ObjectId(0), limit: 100 };
+            let matching = count(small(), id, &[], &expression, &SmallColumns, &Silent).expect("a whole recording");
+            let found = find(small(), id, &[], &expression, &SmallColumns, page, &Silent).expect("a whole recording");
+            let set = select(small(), id, &[], &expression, &SmallColumns, &Silent).expect("a whole recording");
+            assert_eq!(matching.objects, found.objects.len() as u64);
+            assert!(set.iter().eq(found.objects.iter().map(|object| object.id)));
         }
         Err(error) => assert!(error.position <= text.len() && !error.message.is_empty()),
+    }
+}
+
+/// `$a` is of the small recording, `$b` of another snapshot; row 1 is object 3.
+struct SmallNames;
+
+impl Names for SmallNames {
+    fn snapshot(&self) -> SnapshotId {
+        SnapshotId(0)
+    }
+
+    fn set(&self, name: &str) -> Option<Arc<ObjectSet>> {
+        let snapshot = ["a", "b"].iter().position(|known| *known == name)?;
+        let ids = [1, 4].map(ObjectId);
+        Some(Arc::new(ObjectSet::from_sorted(SnapshotId(snapshot as u32), 5, ids)))
+    }
+
+    fn set_names(&self) -> Vec<String> {
+        ["a", "b"].map(str::to_owned).into()
+    }
+
+    fn row(&self, row: usize) -> Option<(SnapshotId, ObjectId)> {
+        (row == 1).then_some((SnapshotId(0), ObjectId(3)))
+    }
+
+    fn row_count(&self) -> usize {
+        1
+    }
+}
+
+/// Numbers that differ from object to object; the last object is unreachable.
+struct SmallColumns;
+
+impl DerivedColumns for SmallColumns {
+    fn retained_bytes(&self, object: ObjectId) -> u64 {
+        1 << object.0
+    }
+
+    fn distance(&self, object: ObjectId) -> Option<u32> {
+        (object.0 < 4).then_some(object.0)
+    }
+
+    fn incoming_count(&self, object: ObjectId) -> u64 {
+        4 - u64::from(object.0)
+    }
+
+    fn is_root(&self, object: ObjectId) -> bool {
+        object.0 == 0
     }
 }
 

@@ -10,6 +10,7 @@ mod history;
 mod import;
 mod info;
 mod more;
+mod naming;
 mod repair;
 mod set;
 mod show;
@@ -29,7 +30,7 @@ use crate::names::{self, Match};
 use crate::session::{Arguments, Session};
 
 /// Every command, in the order of `help`.
-pub(crate) const COMMANDS: [&Command; 17] = [
+pub(crate) const COMMANDS: [&Command; 18] = [
     &snapshots::COMMAND,
     &snapshot::COMMAND,
     &summary::COMMAND,
@@ -37,6 +38,7 @@ pub(crate) const COMMANDS: [&Command; 17] = [
     &histogram::COMMAND,
     &find::COMMAND,
     &count::COMMAND,
+    &naming::COMMAND,
     &info::COMMAND,
     &show::COMMAND,
     &verify::COMMAND,
@@ -119,7 +121,7 @@ pub(crate) enum Subject {
 pub(crate) enum Completion {
     /// Nothing.
     Nothing,
-    /// Kinds, types and the attributes of expressions.
+    /// Kinds, types, and the attributes and sets of expressions.
     Expressions,
     /// Kinds and orders.
     Rankings,

@@ -1,4 +1,4 @@
-//! What Tab offers: verbs, kinds, types, attributes of expressions, settings.
+//! What Tab offers: verbs, kinds, types, attributes of expressions, sets, settings.
 
 use std::rc::Rc;
 
@@ -18,12 +18,14 @@ const ORDERS: [&str; 6] = ["by size", "by count", "by unmanaged", "by type", "by
 /// Completes lines about one recording.
 pub(crate) struct Completer {
     recording: Rc<Recording>,
+    /// The sets of the session, like `$large`.
+    pub(crate) sets: Vec<String>,
 }
 
 impl Completer {
     /// Completes lines about `recording`.
     pub(crate) fn new(recording: Rc<Recording>) -> Self {
-        Completer { recording }
+        Completer { recording, sets: Vec::new() }
     }
 
     /// What may follow `verb` and begins like `word`.
@@ -36,7 +38,8 @@ impl Completer {
             Completion::Snapshots => ["all", "every", "last", "0"].map(str::to_owned).into(),
             Completion::Rankings => ORDERS.map(str::to_owned).into_iter().chain(self.kinds()).collect(),
             Completion::Expressions => {
-                ATTRIBUTES.map(|(name, _)| name.to_owned()).into_iter().chain(self.kinds()).collect()
+                let attributes = ATTRIBUTES.map(|(name, _)| name.to_owned());
+                attributes.into_iter().chain(self.kinds()).chain(self.sets.iter().cloned()).collect()
             }
         };
         let mut choices: Vec<String> = fixed.into_iter().filter(|choice| begins(choice, word)).collect();
@@ -81,7 +84,7 @@ fn word_start(line: &str) -> usize {
     if line.matches('"').count() % 2 == 1 {
         return line.rfind('"').unwrap_or(0);
     }
-    let last = line.rfind(|c: char| c.is_whitespace() || "=~<>(!".contains(c));
+    let last = line.rfind(|c: char| c.is_whitespace() || "=~<>(!&|".contains(c));
     last.map_or(0, |at| at + line[at..].chars().next().map_or(0, char::len_utf8))
 }
 
@@ -120,6 +123,8 @@ mod tests {
         assert_eq!(word("find obj"), "obj");
         assert_eq!(word("find object type=In"), "In");
         assert_eq!(word("find object type=\"Foo B"), "\"Foo B");
+        assert_eq!(word("find !$la"), "$la");
+        assert_eq!(word("find $a|$b"), "$b");
         assert_eq!(word("top "), "");
     }
 

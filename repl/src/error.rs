@@ -81,7 +81,11 @@ impl ReplError {
             ReplError::Version => code::ANSWERED,
             ReplError::Usage { .. } => code::USAGE,
             ReplError::Analyzer(
-                AnalyzerError::NoSnapshot { .. } | AnalyzerError::NoObject { .. } | AnalyzerError::SameFile { .. },
+                AnalyzerError::NoSnapshot { .. }
+                | AnalyzerError::NoObject { .. }
+                | AnalyzerError::OtherSnapshot { .. }
+                | AnalyzerError::MissingColumns { .. }
+                | AnalyzerError::SameFile { .. },
             ) => code::USAGE,
             ReplError::Print(error) if error.kind() == io::ErrorKind::BrokenPipe => code::ANSWERED,
             ReplError::Stopped => code::STOPPED,

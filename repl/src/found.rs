@@ -1,23 +1,55 @@
-//! Objects that match an expression, as `find` and `count` ask for them.
+//! Objects that match an expression, as `find`, `count` and `let` ask for them.
 
-use barrow_analyzer::{Expression, ExpressionError, KindId, ObjectDetails, Tables};
+use std::sync::Arc;
+
+use barrow_analyzer::{
+    Counted, Expression, ExpressionError, KindId, NoColumns, ObjectDetails, ObjectSet, SnapshotId, Tables,
+    select_and_count,
+};
 
 use crate::answer::{Audience, Column, Table, Unit, Value};
 use crate::error::ReplError;
 use crate::kinds::leading_kind;
-use crate::session::Arguments;
+use crate::session::{Arguments, Session};
 
-/// Reads `KIND EXPR` from the words from `first` on. Without an expression every object matches.
+/// Reads `[KIND] [EXPR]` from the words from `first` on: one of them, or both. Without an expression
+/// every object of the kind matches.
+///
+/// A word can begin both, as `type` does where there is a kind `type object`. It is read as a kind if
+/// an expression follows; and if neither can be read, the one that got further was meant.
 pub(crate) fn kinds_and_expression(
-    tables: &Tables,
+    session: &Session,
+    snapshot: SnapshotId,
     arguments: &Arguments,
     first: usize,
 ) -> Result<(Vec<KindId>, Expression), ReplError> {
+    let recording = session.recording()?;
     let words = arguments.words();
-    let kinds = leading_kind(tables, &words[first.min(words.len())..])?;
-    let text = arguments.expression(first + kinds.words);
-    let expression = Expression::parse(&text).map_err(|error| pointed_at(&text, &error))?;
-    Ok((kinds.ids, expression))
+    let words = &words[first.min(words.len())..];
+    let scope = session.scope(snapshot);
+    let whole = arguments.expression(first);
+    let of_all = Expression::parse_with(&whole, &scope).map_err(|error| (error.position, pointed_at(&whole, &error)));
+    let kinds = match leading_kind(recording.tables()?, words) {
+        Ok(kinds) => kinds,
+        // A name that is neither a kind nor anything else, or no word at all.
+        Err(unknown) => {
+            let is_name = words.first().is_none_or(|word| word.starts_with(char::is_alphanumeric));
+            return match of_all {
+                Ok(expression) if !words.is_empty() => Ok((Vec::new(), expression)),
+                Err((position, error)) if position > 0 || !is_name => Err(error),
+                _ => Err(unknown),
+            };
+        }
+    };
+    let rest = arguments.expression(first + kinds.words);
+    match (Expression::parse_with(&rest, &scope), of_all) {
+        (Ok(expression), _) => Ok((kinds.ids, expression)),
+        (Err(_), Ok(expression)) => Ok((Vec::new(), expression)),
+        (Err(error), Err((position, of_all))) => {
+            let before = whole.len().saturating_sub(rest.len());
+            Err(if before + error.position < position { of_all } else { pointed_at(&rest, &error) })
+        }
+    }
 }
 
 /// What is wrong with an expression, with a caret under the place.
@@ -28,6 +60,33 @@ fn pointed_at(text: &str, error: &ExpressionError) -> ReplError {
         "{}\n    {text}\n    {:blanks$}^\n  `help expressions` lists what can be asked",
         error.message, ""
     ))
+}
+
+/// The derived columns that an expression needs.
+///
+/// # Errors
+/// A usage error if it needs any.
+pub(crate) fn columns(expression: &Expression) -> Result<NoColumns, ReplError> {
+    let needs = expression.needs();
+    if needs.is_none() {
+        return Ok(NoColumns);
+    }
+    Err(ReplError::usage(format!("the expression asks for {needs}, which this version does not know yet")))
+}
+
+/// The objects that match, and what they add up to. They become the last result, `$_`.
+pub(crate) fn select(
+    session: &mut Session,
+    snapshot: SnapshotId,
+    kinds: &[KindId],
+    expression: &Expression,
+) -> Result<(Arc<ObjectSet>, Counted), ReplError> {
+    let recording = session.recording()?;
+    let columns = columns(expression)?;
+    let (set, counted) = select_and_count(&recording, snapshot, kinds, expression, &columns, &session.meter())?;
+    let set = Arc::new(set);
+    session.sets.set_last(Arc::clone(&set));
+    Ok((set, counted))
 }
 
 /// A row per object; `numbered_from` is the number that `%` takes for the first.

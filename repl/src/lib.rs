@@ -24,6 +24,7 @@ mod importing;
 mod line;
 mod opening;
 mod session;
+mod sets;
 
 mod commands;
 mod document;

@@ -3,6 +3,9 @@
 //! Words are divided at blanks and keep their quotes, since `type="Foo Bar"` means something to an
 //! expression that `type=Foo Bar` does not. Quotes are `"…"` and `'…'`, in which `\` keeps the next
 //! character, and `/…/` after a `~`.
+//!
+//! `>` and `|` take the answer elsewhere, or belong to an expression: in parentheses; `>` before a
+//! number; `|` before `$`, `@` or `%`, where no command begins.
 
 use crate::error::ReplError;
 
@@ -62,7 +65,12 @@ fn is_redirection(rest: &str) -> bool {
     quoted || name.starts_with(|c: char| !c.is_ascii_digit() && c != '=') && !name.contains(char::is_whitespace)
 }
 
-/// Where the last `>` and the first `|` stand that no quotes hide.
+/// `$a | $b` is one set or the other, `find … | less` goes through a command.
+fn is_pipe(rest: &str) -> bool {
+    !rest.trim_start().starts_with(['$', '@', '%'])
+}
+
+/// Where the last `>` and the first `|` stand that no quotes and parentheses hide.
 struct Marks {
     arrow: Option<usize>,
     bar: Option<usize>,
@@ -70,15 +78,22 @@ struct Marks {
 
 fn marks(text: &str) -> Result<Marks, ReplError> {
     let mut marks = Marks { arrow: None, bar: None };
+    let mut depth = 0u32;
     scan(text, |position, c| match c {
-        '>' => marks.arrow = Some(position),
-        '|' if marks.bar.is_none() => marks.bar = Some(position),
+        '(' => depth = depth.saturating_add(1),
+        ')' => depth = depth.saturating_sub(1),
+        '>' if depth == 0 => marks.arrow = Some(position),
+        '|' if depth == 0 && marks.bar.is_none() && is_pipe(&text[position + 1..]) => marks.bar = Some(position),
         _ => {}
     })?;
     Ok(marks)
 }
 
-fn words(text: &str) -> Result<Vec<String>, ReplError> {
+/// Divides a part of a line at blanks.
+///
+/// # Errors
+/// A quote that does not end.
+pub(crate) fn words(text: &str) -> Result<Vec<String>, ReplError> {
     let mut ends = vec![];
     scan(text, |position, c| {
         if c.is_whitespace() {
@@ -163,6 +178,8 @@ mod tests {
         assert_eq!(divided("find object size > 1M").1, Sink::Stdout);
         assert_eq!(divided("find object size >= 1M > out.csv").1, Sink::File("out.csv".into()));
         assert_eq!(divided("find object size > 1M and refs > 5").1, Sink::Stdout);
+        assert_eq!(divided("find object (size > x)").1, Sink::Stdout);
+        assert_eq!(divided("find object (size > x) > y").1, Sink::File("y".into()));
         assert_eq!(divided("top > '1 M'").1, Sink::File("1 M".into()));
         assert!(Line::parse("top >").is_err());
     }
@@ -172,6 +189,10 @@ mod tests {
         let (words, sink) = divided("histogram | sort | head -3");
         assert_eq!((words, sink), (vec!["histogram".to_owned()], Sink::Command("sort | head -3".into())));
         assert!(Line::parse("top |").is_err());
+        for text in ["count $a | $b", "count $a |@5", "count (size > 1 | refs = 0)"] {
+            assert_eq!(divided(text).1, Sink::Stdout, "{text}");
+        }
+        assert_eq!(divided("count (size > 1 | %2) | cat").1, Sink::Command("cat".into()));
         assert!(Line::parse("find object type=\"Foo").is_err());
     }
 }

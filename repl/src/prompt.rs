@@ -32,6 +32,9 @@ pub(crate) fn run(session: &mut Session) -> Result<u8, ReplError> {
     }
     println!("{}", greeting(session));
     while !session.ended {
+        if let Some(completer) = lines.helper_mut() {
+            completer.sets = session.sets.iter().map(|(name, _)| format!("${name}")).collect();
+        }
         match lines.readline(&prompt(session)) {
             Ok(line) => {
                 let _ = lines.add_history_entry(&line);

@@ -2,8 +2,9 @@
 
 use std::path::PathBuf;
 use std::rc::Rc;
+use std::sync::Arc;
 
-use barrow_analyzer::{ObjectId, Recording, SnapshotId, object_at_address};
+use barrow_analyzer::{ObjectId, ObjectSet, Recording, SnapshotId, object_at_address};
 
 use crate::args::{Flags, Format, SnapshotName};
 use crate::commands::More;
@@ -11,6 +12,7 @@ use crate::error::ReplError;
 use crate::object_name::{ObjectName, Which};
 use crate::progress::Meter;
 use crate::selection;
+use crate::sets::{Scope, Sets};
 
 /// Rows of a page, unless told.
 const PAGE_ROWS: usize = 15;
@@ -27,6 +29,8 @@ pub(crate) struct Session {
     pub(crate) more: Option<More>,
     /// The objects in the rows of the last table; `%1` is the first.
     pub(crate) listed: Vec<(SnapshotId, ObjectId)>,
+    /// Sets of objects that have a name.
+    pub(crate) sets: Sets,
     /// The lines typed so far.
     pub(crate) history: Vec<String>,
     /// `exit` was typed.
@@ -79,6 +83,7 @@ impl Session {
             settings,
             more: None,
             listed: Vec::new(),
+            sets: Sets::default(),
             history: Vec::new(),
             ended: false,
             paged: false,
@@ -148,6 +153,20 @@ impl Session {
             .build_global()
             .map_err(|_| ReplError::usage("the threads run already; start again with `barrow --threads N`"))?;
         self.settings.threads = Some(threads);
+        Ok(())
+    }
+
+    /// What names mean in a question about this snapshot.
+    pub(crate) fn scope(&self, snapshot: SnapshotId) -> Scope<'_> {
+        Scope { snapshot, sets: &self.sets, listed: &self.listed }
+    }
+
+    /// Makes the objects in the rows of the last table, all of this snapshot, the last result.
+    pub(crate) fn set_last_to_listed(&mut self, snapshot: SnapshotId) -> Result<(), ReplError> {
+        let objects = self.recording()?.snapshot(snapshot)?.totals.objects;
+        let ids = self.listed.iter().filter(|(of, _)| *of == snapshot).map(|(_, id)| *id);
+        let set = ObjectSet::from_sorted(snapshot, objects, ids);
+        self.sets.set_last(Arc::new(set));
         Ok(())
     }
 
@@ -225,6 +244,14 @@ impl Arguments {
             force: flags.force,
             compression: flags.compression,
         }
+    }
+
+    /// The words of a part of a line.
+    ///
+    /// # Errors
+    /// A quote that does not end.
+    pub(crate) fn of_text(text: &str) -> Result<Self, ReplError> {
+        Ok(Arguments { words: crate::line::words(text)?, quoted: true, ..Arguments::default() })
     }
 
     /// The words, without quotes.

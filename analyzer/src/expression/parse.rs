@@ -1,102 +1,46 @@
-//! From the text of an expression to its tree.
+//! From the tokens of an expression to its tree.
 
+use barrow_format::{ObjectId, SnapshotId};
 use regex::RegexBuilder;
 
-use super::{ATTRIBUTES, Comparison, ExpressionError, Node, NumberAttribute, Pattern, TextAttribute, TextComparison};
+use super::ExpressionError;
+use super::lexer::{Token, TokenKind, tokens};
+use super::names::Names;
+use super::number::parse_number;
+use super::tree::{
+    ATTRIBUTES, Attribute, Node, NumberAttribute, NumberComparison, Pattern, Property, Range, TextAttribute,
+    TextComparison,
+};
 
 /// Parentheses and `not` may be nested this deep.
 const MAX_DEPTH: usize = 100;
 /// A compiled regular expression may take this much memory, in bytes.
 const MAX_REGEX_BYTES: usize = 1 << 20;
 
-/// Reads the whole text; an empty one describes every object.
-pub(super) fn parse(text: &str) -> Result<Node, ExpressionError> {
+const TERM: &str = "an attribute such as `type` or `size`, a set, an object or `(`";
+const OPERATOR: &str = "an operator such as `=`, `>` or `in`";
+const NUMBER: &str = "expected a number such as 100, 64KiB or 1.5M here";
+const RANGE: &str = "expected a range such as 1K..2M, 1K.. or ..2M here, without blanks";
+
+/// Reads the whole text; an empty one describes every object. Also tells whether names were looked up.
+pub(super) fn parse(text: &str, names: &dyn Names) -> Result<(Node, bool), ExpressionError> {
     let tokens = tokens(text)?;
-    let mut parser = Parser { tokens: &tokens, next: 0, end: text.len(), depth: 0, texts: 0 };
+    let mut parser = Parser { tokens: &tokens, next: 0, end: text.len(), depth: 0, names, has_names: false };
     if tokens.is_empty() {
-        return Ok(Node::Everything);
+        return Ok((Node::All(Vec::new()), false));
     }
     let node = parser.any()?;
     match parser.peek() {
-        None => Ok(node),
-        Some(token) => Err(error(token.position, "expected `and`, `or` or the end here")),
+        None => Ok((node, parser.has_names)),
+        Some(Token { kind: TokenKind::Word(word), position }) if word.starts_with('-') => {
+            Err(error(*position, "`-` stands alone, with blanks around it: `$a - $b`"))
+        }
+        Some(token) => Err(error(token.position, "expected `and`, `or`, `&`, `|`, `-` or the end here")),
     }
 }
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum TokenKind {
-    Word(String),
-    Quoted(String),
-    Regex(String),
-    Operator(&'static str),
-    Open,
-    Close,
-}
-
-#[derive(Debug, Clone)]
-struct Token {
-    kind: TokenKind,
-    position: usize,
-}
-
-const OPERATORS: [&str; 9] = ["!=", "!~", "<=", ">=", "==", "=", "~", "<", ">"];
 
 fn error(position: usize, message: impl Into<String>) -> ExpressionError {
-    ExpressionError { position, message: message.into() }
-}
-
-fn tokens(text: &str) -> Result<Vec<Token>, ExpressionError> {
-    let mut tokens = Vec::new();
-    let mut position = 0;
-    while let Some(first) = text[position..].chars().next() {
-        let rest = &text[position..];
-        if first.is_whitespace() {
-            position += first.len_utf8();
-            continue;
-        }
-        let operator = OPERATORS.into_iter().find(|operator| rest.starts_with(operator));
-        let (kind, length) = match (first, operator) {
-            ('(', _) => (TokenKind::Open, 1),
-            (')', _) => (TokenKind::Close, 1),
-            ('"' | '\'' | '/', _) => {
-                let (content, length) = delimited(rest, first)
-                    .ok_or_else(|| error(position, format!("the {first} that begins here is never closed")))?;
-                (if first == '/' { TokenKind::Regex(content) } else { TokenKind::Quoted(content) }, length)
-            }
-            (_, Some(operator)) => (TokenKind::Operator(operator), operator.len()),
-            _ => {
-                let ends = |c: char| c.is_whitespace() || "()\"'=!~<>".contains(c);
-                let length = rest.find(ends).unwrap_or(rest.len()).max(first.len_utf8());
-                (TokenKind::Word(rest[..length].to_owned()), length)
-            }
-        };
-        tokens.push(Token { kind, position });
-        position += length;
-    }
-    Ok(tokens)
-}
-
-/// The content of a delimited text, in which a backslash makes the delimiter ordinary; and the length
-/// of the whole.
-fn delimited(text: &str, delimiter: char) -> Option<(String, usize)> {
-    let mut content = String::new();
-    let mut characters = text.char_indices().skip(1);
-    while let Some((position, character)) = characters.next() {
-        if character == delimiter {
-            return Some((content, position + 1));
-        }
-        if character == '\\' {
-            let (_, next) = characters.next()?;
-            // In a regular expression other escapes keep their meaning.
-            if next != delimiter && (delimiter == '/' || next != '\\') {
-                content.push('\\');
-            }
-            content.push(next);
-        } else {
-            content.push(character);
-        }
-    }
-    None
+    ExpressionError::new(position, message)
 }
 
 struct Parser<'t> {
@@ -105,8 +49,9 @@ struct Parser<'t> {
     /// Length of the text: where an error is that something is missing.
     end: usize,
     depth: usize,
-    /// Text comparisons so far.
-    texts: usize,
+    names: &'t dyn Names,
+    /// Whether one was looked up.
+    has_names: bool,
 }
 
 impl<'t> Parser<'t> {
@@ -120,16 +65,20 @@ impl<'t> Parser<'t> {
         Ok(token)
     }
 
-    fn word(&mut self, word: &str) -> bool {
-        let is_next =
-            matches!(self.peek(), Some(Token { kind: TokenKind::Word(next), .. }) if next.eq_ignore_ascii_case(word));
+    /// Whether `word` or `sign` stands here; if so, moves over it.
+    fn is_next(&mut self, word: &str, sign: &str) -> bool {
+        let is_next = self.peek().is_some_and(|token| match &token.kind {
+            TokenKind::Word(next) => next.eq_ignore_ascii_case(word),
+            TokenKind::Operator(next) => *next == sign,
+            _ => false,
+        });
         self.next += usize::from(is_next);
         is_next
     }
 
     fn any(&mut self) -> Result<Node, ExpressionError> {
         let mut nodes = vec![self.all()?];
-        while self.word("or") {
+        while self.is_next("or", "|") {
             nodes.push(self.all()?);
         }
         Ok(if nodes.len() == 1 { nodes.remove(0) } else { Node::Any(nodes) })
@@ -137,8 +86,14 @@ impl<'t> Parser<'t> {
 
     fn all(&mut self) -> Result<Node, ExpressionError> {
         let mut nodes = vec![self.one()?];
-        while self.word("and") {
-            nodes.push(self.one()?);
+        loop {
+            if self.is_next("and", "&") {
+                nodes.push(self.one()?);
+            } else if self.is_next("-", "") {
+                nodes.push(Node::Not(Box::new(self.one()?)));
+            } else {
+                break;
+            }
         }
         Ok(if nodes.len() == 1 { nodes.remove(0) } else { Node::All(nodes) })
     }
@@ -155,10 +110,10 @@ impl<'t> Parser<'t> {
     }
 
     fn one_inside(&mut self) -> Result<Node, ExpressionError> {
-        if self.word("not") {
+        if self.is_next("not", "!") {
             return Ok(Node::Not(Box::new(self.one()?)));
         }
-        let token = self.take("an attribute such as `type` or `size`")?;
+        let token = self.take(TERM)?;
         match &token.kind {
             TokenKind::Open => {
                 let node = self.any()?;
@@ -167,55 +122,121 @@ impl<'t> Parser<'t> {
                     other => Err(error(other.position, "expected `)` here")),
                 }
             }
-            TokenKind::Word(word) => self.comparison(word, token.position),
-            _ => Err(error(token.position, "expected an attribute such as `type` or `size` here")),
+            TokenKind::Word(word) => self.attribute(word, token.position),
+            TokenKind::Set(name) => self.set(name, token.position),
+            TokenKind::Object(number) => Ok(Node::Object(ObjectId(*number))),
+            TokenKind::Row(row) => self.row(*row, token.position),
+            _ => Err(error(token.position, format!("expected {TERM} here"))),
         }
     }
 
-    fn comparison(&mut self, attribute: &str, position: usize) -> Result<Node, ExpressionError> {
-        let operator_token = self.take("an operator such as `=` or `>`")?;
-        let TokenKind::Operator(operator) = operator_token.kind else {
-            return Err(error(operator_token.position, "expected an operator such as `=` or `>` here"));
+    fn set(&mut self, name: &str, position: usize) -> Result<Node, ExpressionError> {
+        let Some(set) = self.names.set(name) else {
+            let known: Vec<String> = self.names.set_names().iter().map(|name| format!("${name}")).collect();
+            return Err(error(
+                position,
+                match known.len() {
+                    0 => format!("there is no set ${name}; no set has a name"),
+                    1 => format!("there is no set ${name}; there is only {}", known[0]),
+                    _ => format!("there is no set ${name}; there are {}", known.join(", ")),
+                },
+            ));
         };
-        let value = self.take("a value")?;
-        let text = match attribute.to_ascii_lowercase().as_str() {
-            "type" | "name" => Some(TextAttribute::Name),
-            "kind" => Some(TextAttribute::Kind),
-            "layout" | "repr" => Some(TextAttribute::Layout),
-            "file" => Some(TextAttribute::File),
-            _ => None,
+        self.belongs(&format!("${name} is a set"), set.snapshot(), position)?;
+        Ok(Node::Member(set))
+    }
+
+    fn row(&mut self, row: usize, position: usize) -> Result<Node, ExpressionError> {
+        let Some((snapshot, object)) = self.names.row(row) else {
+            return Err(error(
+                position,
+                match self.names.row_count() {
+                    0 => "the last table lists no objects".to_owned(),
+                    rows => format!("the last table has the rows %1 to %{rows}"),
+                },
+            ));
         };
-        if let Some(attribute) = text {
-            let (pattern, negated) = pattern(operator, operator_token.position, value)?;
-            let number = self.texts;
-            self.texts += 1;
-            return Ok(Node::Text(TextComparison { number, attribute, pattern, negated }));
+        self.belongs(&format!("%{row} is an object"), snapshot, position)?;
+        Ok(Node::Object(object))
+    }
+
+    /// Refuses what belongs to another snapshot.
+    fn belongs(&mut self, what: &str, snapshot: SnapshotId, position: usize) -> Result<(), ExpressionError> {
+        let asked = self.names.snapshot();
+        if snapshot != asked {
+            return Err(error(position, format!("{what} of snapshot {snapshot}; this question is about {asked}")));
         }
-        let attribute = match attribute.to_ascii_lowercase().as_str() {
-            "size" | "shallow" => NumberAttribute::Size,
-            "unmanaged" => NumberAttribute::Unmanaged,
-            "refs" | "references" => NumberAttribute::References,
-            "id" => NumberAttribute::Id,
-            _ => {
+        self.has_names = true;
+        Ok(())
+    }
+
+    fn attribute(&mut self, word: &str, position: usize) -> Result<Node, ExpressionError> {
+        match Attribute::named(word) {
+            None => {
                 let known: Vec<&str> = ATTRIBUTES.iter().map(|(name, _)| *name).collect();
-                return Err(error(position, format!("unknown attribute; there are {}", known.join(", "))));
+                Err(error(position, format!("unknown attribute; there are {}", known.join(", "))))
             }
+            Some(Attribute::Property(property)) => self.property(word, property),
+            Some(Attribute::Text(attribute)) => self.text(attribute),
+            Some(Attribute::Number(attribute)) => self.number(attribute),
+        }
+    }
+
+    fn property(&mut self, word: &str, property: Property) -> Result<Node, ExpressionError> {
+        match self.peek() {
+            Some(Token { kind: TokenKind::Operator(operator), position }) if !["&", "|", "!"].contains(operator) => {
+                Err(error(*position, format!("`{word}` is true or false, and compared with nothing")))
+            }
+            _ => Ok(Node::Is(property)),
+        }
+    }
+
+    fn text(&mut self, attribute: TextAttribute) -> Result<Node, ExpressionError> {
+        let (operator, position) = self.operator()?;
+        let value = self.take("a value")?;
+        let (pattern, negated) = pattern(operator, position, value)?;
+        Ok(Node::Text(TextComparison { attribute, pattern, negated }))
+    }
+
+    fn number(&mut self, attribute: NumberAttribute) -> Result<Node, ExpressionError> {
+        let (operator, position) = self.operator()?;
+        let value = self.take("a value")?;
+        let range = if operator == "in" {
+            range(value)?
+        } else {
+            // Whether numbers are compared so is the question before what they are compared with.
+            let compared = |number| {
+                let message = "numbers are compared with = != < <= > >= in";
+                Range::compared(operator, number).ok_or_else(|| error(position, message))
+            };
+            compared(0)?;
+            let TokenKind::Word(word) = &value.kind else { return Err(error(value.position, NUMBER)) };
+            compared(parse_number(word).ok_or_else(|| error(value.position, NUMBER))?)?
         };
-        let comparison = match operator {
-            "=" | "==" => Comparison::Equal,
-            "!=" => Comparison::NotEqual,
-            "<" => Comparison::Less,
-            "<=" => Comparison::LessOrEqual,
-            ">" => Comparison::Greater,
-            ">=" => Comparison::GreaterOrEqual,
-            _ => return Err(error(operator_token.position, "numbers are compared with = != < <= > >=")),
-        };
-        let TokenKind::Word(word) = &value.kind else {
-            return Err(error(value.position, "expected a number such as 100, 64KiB or 1.5M here"));
-        };
-        let value = parse_size(word)
-            .ok_or_else(|| error(value.position, "expected a number such as 100, 64KiB or 1.5M here"))?;
-        Ok(Node::Number { attribute, comparison, value })
+        Ok(Node::Number(NumberComparison { attribute, range }))
+    }
+
+    /// The operator of a comparison, and its place.
+    fn operator(&mut self) -> Result<(&'static str, usize), ExpressionError> {
+        let token = self.take(OPERATOR)?;
+        match &token.kind {
+            TokenKind::Operator(operator) if !["&", "|", "!"].contains(operator) => Ok((operator, token.position)),
+            TokenKind::Word(word) if word.eq_ignore_ascii_case("in") => Ok(("in", token.position)),
+            _ => Err(error(token.position, format!("expected {OPERATOR} here"))),
+        }
+    }
+}
+
+/// `1K..2M`, `1K..` or `..2M`.
+fn range(value: &Token) -> Result<Range, ExpressionError> {
+    let TokenKind::Word(word) = &value.kind else { return Err(error(value.position, RANGE)) };
+    let end = |text: &str, missing| if text.is_empty() { Some(missing) } else { parse_number(text) };
+    let ends = word.split_once("..").filter(|_| word != "..");
+    let ends = ends.and_then(|(low, high)| Some((end(low, 0)?, end(high, u64::MAX)?)));
+    match ends {
+        None => Err(error(value.position, RANGE)),
+        Some((low, high)) if low > high => Err(error(value.position, "this range ends before it begins")),
+        Some((low, high)) => Ok(Range { low, high, negated: false }),
     }
 }
 
@@ -248,61 +269,101 @@ fn glob(pattern: &str) -> String {
     format!("(?s)^{escaped}$")
 }
 
-/// A number of bytes or things as people type it: `100`, `64KiB`, `1.5M`. Units are binary.
-#[must_use]
-pub fn parse_size(text: &str) -> Option<u64> {
-    let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.' && c != '_').unwrap_or(text.len());
-    let (number, unit) = text.split_at(digits);
-    let number = number.replace('_', "");
-    let power = match unit.to_ascii_lowercase().as_str() {
-        "" | "b" => 0,
-        "k" | "kb" | "kib" => 1,
-        "m" | "mb" | "mib" => 2,
-        "g" | "gb" | "gib" => 3,
-        "t" | "tb" | "tib" => 4,
-        _ => return None,
-    };
-    let factor = 1u64 << (10 * power);
-    if let Ok(whole) = number.parse::<u64>() {
-        return whole.checked_mul(factor);
-    }
-    if factor == 1 {
-        return None;
-    }
-    let value = number.parse::<f64>().ok()? * factor as f64;
-    (value.is_finite() && value < u64::MAX as f64).then_some(value as u64)
-}
-
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
+    use super::super::names::NoNames;
     use super::*;
+    use crate::object_set::ObjectSet;
     use regex::Regex;
+
+    /// `$a` and row 1 are of this snapshot, `$b` and row 2 of another.
+    struct Known;
+
+    impl Names for Known {
+        fn snapshot(&self) -> SnapshotId {
+            SnapshotId(1)
+        }
+
+        fn set(&self, name: &str) -> Option<Arc<ObjectSet>> {
+            let snapshot = ["b", "a"].iter().position(|known| *known == name)?;
+            Some(Arc::new(ObjectSet::new(SnapshotId(snapshot as u32), 10)))
+        }
+
+        fn set_names(&self) -> Vec<String> {
+            vec!["a".into(), "b".into()]
+        }
+
+        fn row(&self, row: usize) -> Option<(SnapshotId, ObjectId)> {
+            (1..=2).contains(&row).then(|| (SnapshotId(2 - row as u32), ObjectId(7)))
+        }
+
+        fn row_count(&self) -> usize {
+            2
+        }
+    }
 
     #[test]
     fn errors_point_at_their_place() {
-        for (text, position) in [
-            ("size", 4),
-            ("size >", 6),
-            ("colour = 3", 0),
-            ("size ~ 3", 5),
-            ("type = \"open", 7),
-            ("type ~ /(/", 7),
-            ("size > 1 size", 9),
-            ("(size > 1", 9),
-            ("size > big", 7),
+        for (text, position, message) in [
+            ("size", 4, "expected an operator"),
+            ("size >", 6, "expected a value"),
+            ("colour = 3", 0, "unknown attribute"),
+            ("objects size > 3", 0, "unknown attribute"),
+            ("size ~ 3", 5, "numbers are compared with"),
+            ("size = \"3\"", 7, "expected a number"),
+            ("size | 3", 5, "expected an operator"),
+            ("type > a", 5, "texts are compared with"),
+            ("type in a..b", 5, "texts are compared with"),
+            ("type = $a", 7, "expected a text"),
+            ("type = \"open", 7, "never closed"),
+            ("type ~ /(/", 7, "not a regular expression"),
+            ("size > 1 size", 9, "expected `and`"),
+            ("(size > 1", 9, "expected `)`"),
+            ("size > big", 7, "expected a number"),
+            ("size > 0xfg", 7, "expected a number"),
+            ("size in 5", 8, "expected a range"),
+            ("size in ..", 8, "expected a range"),
+            ("size in 1 .. 2", 8, "expected a range"),
+            ("size in 3..2", 8, "ends before it begins"),
+            ("size in", 7, "expected a value"),
+            ("root = 1", 5, "`root` is true or false"),
+            ("reachable size > 1", 10, "expected `and`"),
+            ("not", 3, "expected an attribute"),
+            ("!", 1, "expected an attribute"),
+            ("$a - ", 5, "expected an attribute"),
+            ("$a -$a", 3, "`-` stands alone"),
+            ("- $a", 0, "unknown attribute"),
+            ("$a $a", 3, "expected `and`"),
+            ("$a & | $a", 5, "expected an attribute"),
+            ("$a and $c", 7, "there is no set $c; there are $a, $b"),
+            ("$", 0, "sets have names"),
+            ("!$a-b", 1, "sets have names"),
+            ("$a or $b", 6, "$b is a set of snapshot 0; this question is about 1"),
+            ("%1 or %2", 6, "%2 is an object of snapshot 0"),
+            ("%3", 0, "the rows %1 to %2"),
+            ("%0", 0, "the rows %1 to %2"),
+            ("%x", 0, "from %1 on"),
+            ("size > 1 and @", 13, "from @0 on"),
+            ("@+1", 0, "from @0 on"),
+            ("@4294967296", 0, "from @0 on"),
         ] {
-            assert_eq!(parse(text).unwrap_err().position, position, "{text}");
+            let error = parse(text, &Known).unwrap_err();
+            assert_eq!(error.position, position, "{text}: {error}");
+            assert!(error.message.contains(message), "{text}: {error}");
         }
-        assert!(parse(&"(".repeat(100_000)).is_err());
+        assert!(parse(&"(".repeat(100_000), &Known).is_err());
+        assert!(parse(&"!".repeat(100_000), &Known).is_err());
     }
 
     #[test]
-    fn sizes_are_binary() {
-        assert_eq!(parse_size("64KiB"), Some(65_536));
-        assert_eq!(parse_size("1.5M"), Some(1_572_864));
-        assert_eq!(parse_size("1_000"), Some(1000));
-        assert_eq!(parse_size("99999999999T"), None);
-        assert_eq!(parse_size("x"), None);
+    fn without_names_there_are_none() {
+        for (text, message) in [("$a", "no set has a name"), ("%1", "lists no objects")] {
+            assert!(parse(text, &NoNames).unwrap_err().message.contains(message), "{text}");
+        }
+        assert!(!parse("@1 - size > 5", &Known).unwrap().1);
+        assert!(parse("size > 5 or $a", &Known).unwrap().1);
     }
 
     #[test]

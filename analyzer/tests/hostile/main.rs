@@ -6,8 +6,8 @@ mod forge;
 
 use allocator::peak_bytes;
 use barrow_analyzer::{
-    AnalyzerError, Expression, FormatError, ObjectId, Recording, Silent, count, find, object, objects, outgoing,
-    repair, summary, verified_summaries, verify, walk,
+    AnalyzerError, Expression, FormatError, NoColumns, ObjectId, Page, Recording, Silent, count, find, object, objects,
+    outgoing, repair, select, summary, verified_summaries, verify, walk,
 };
 use barrow_format::block::{ColumnId, MAX_OBJECTS, MAX_REFERENCES};
 use barrow_format::frame::{CRITICAL, FRAME_HEADER_BYTES, SectionType};
@@ -40,12 +40,13 @@ fn ask(file: Vec<u8>) -> Vec<String> {
     complaints.extend(found.problems.iter().map(ToString::to_string));
     let every = Expression::parse("refs >= 0 and type ~ T*").unwrap();
     for id in recording.snapshot_ids() {
-        let answers: [Result<(), AnalyzerError>; 9] = [
+        let answers: [Result<(), AnalyzerError>; 10] = [
             recording.snapshot(id).map(drop),
             summary(&recording, id).map(drop),
             verified_summaries(&recording, &[id], &Silent).map(drop),
-            count(&recording, id, &[], &every, &Silent).map(drop),
-            find(&recording, id, &[], &every, ObjectId(1), 2, &Silent).map(drop),
+            count(&recording, id, &[], &every, &NoColumns, &Silent).map(drop),
+            find(&recording, id, &[], &every, &NoColumns, Page { from: ObjectId(1), limit: 2 }, &Silent).map(drop),
+            select(&recording, id, &[], &every, &NoColumns, &Silent).map(drop),
             object(&recording, id, ObjectId(0)).map(drop),
             objects(&recording, id, &[ObjectId(1), ObjectId(0)]).map(drop),
             outgoing(&recording, id, ObjectId(1)).map(drop),

@@ -1,5 +1,7 @@
 //! `count`: how many objects match an expression.
 
+use barrow_analyzer::{Counted, SnapshotId};
+
 use crate::answer::{Answer, Column, Unit};
 use crate::error::ReplError;
 use crate::found;
@@ -11,9 +13,9 @@ pub(super) const COMMAND: Command = Command {
     name: "count",
     aliases: &[],
     group: Group::Objects,
-    arguments: "KIND [EXPR]",
+    arguments: "[KIND] [EXPR]",
     about: "How many objects match an expression, and their sizes",
-    details: "`help expressions` describes EXPR; in a shell put it in single quotes.",
+    details: "Of every kind, unless KIND is told. `$_` is the set of these objects afterwards. `help expressions` describes EXPR; in a shell put it in single quotes.",
     example: "count objects size > 1K",
     flags: &[],
     subject: Subject::Recording,
@@ -22,14 +24,18 @@ pub(super) const COMMAND: Command = Command {
 };
 
 fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, ReplError> {
-    let recording = session.recording()?;
     let snapshot = session.snapshot()?;
-    let (kinds, expression) = found::kinds_and_expression(recording.tables()?, arguments, 0)?;
-    let counted = barrow_analyzer::count(&recording, snapshot, &kinds, &expression, &session.meter())?;
-    Ok(Answer::default()
+    let (kinds, expression) = found::kinds_and_expression(session, snapshot, arguments, 0)?;
+    let (_, counted) = found::select(session, snapshot, &kinds, &expression)?;
+    Ok(with_totals(Answer::default(), snapshot, counted))
+}
+
+/// Adds what objects add up to.
+pub(super) fn with_totals(answer: Answer, snapshot: SnapshotId, counted: Counted) -> Answer {
+    answer
         .fact(Column::new("snapshot", "snapshot", Unit::Number), snapshot.0)
         .fact(Column::new("objects", "objects", Unit::Count), counted.objects)
         .fact(Column::new("shallow_bytes", "shallow", Unit::Bytes), counted.heap_bytes)
         .fact(Column::new("unmanaged_bytes", "unmanaged", Unit::Bytes), counted.unmanaged_bytes)
-        .exact())
+        .exact()
 }

@@ -1,6 +1,6 @@
 //! `find`: objects that match an expression.
 
-use barrow_analyzer::{Expression, KindId, ObjectId, SnapshotId};
+use barrow_analyzer::{Expression, KindId, ObjectId, Page, SnapshotId};
 
 use crate::answer::{Answer, Column, Unit, Value};
 use crate::error::ReplError;
@@ -13,10 +13,10 @@ pub(super) const COMMAND: Command = Command {
     name: "find",
     aliases: &[],
     group: Group::Objects,
-    arguments: "[N] KIND [EXPR]",
+    arguments: "[N] [KIND] [EXPR]",
     about: "Objects that match an expression",
-    details: "The first N of them, 15 unless told, in the order of their numbers. `%3` names the object in row 3 \
-              afterwards. `help expressions` describes EXPR; in a shell put it in single quotes.",
+    details: "The first N of them, 15 unless told, in the order of their numbers, and of every kind, unless KIND \
+              is told. `%3` names the object in row 3 afterwards, `$_` the set of all that are listed. `help expressions` describes EXPR; in a shell put it in single quotes.",
     example: "find 5 objects type = \"Int\" and size > 1K",
     flags: &[],
     subject: Subject::Recording,
@@ -34,12 +34,11 @@ pub(crate) struct Question {
 }
 
 fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, ReplError> {
-    let recording = session.recording()?;
     let snapshot = session.snapshot()?;
     let words = arguments.words();
     let number = words.first().and_then(|word| word.parse::<usize>().ok());
-    let (kinds, expression) =
-        found::kinds_and_expression(recording.tables()?, arguments, usize::from(number.is_some()))?;
+    let first = usize::from(number.is_some());
+    let (kinds, expression) = found::kinds_and_expression(session, snapshot, arguments, first)?;
     let rows = number.unwrap_or(session.settings.rows).max(1);
     let question = Question { snapshot, kinds, expression, from: ObjectId(0), rows };
     session.listed.clear();
@@ -56,13 +55,14 @@ impl Question {
             self.snapshot,
             &self.kinds,
             &self.expression,
-            self.from,
-            self.rows,
+            &found::columns(&self.expression)?,
+            Page { from: self.from, limit: self.rows },
             &meter,
         )?;
         drop(meter);
         let table = found::table(recording.tables()?, &found.objects, session.listed.len() + 1);
         session.listed.extend(found.objects.iter().map(|object| (self.snapshot, object.id)));
+        session.set_last_to_listed(self.snapshot)?;
         let mut answer = Answer::default()
             .fact(Column::new("snapshot", "snapshot", Unit::Number), self.snapshot.0)
             .fact(Column::new("complete", "", Unit::Text).for_machines(), Value::Flag(found.next.is_none()))

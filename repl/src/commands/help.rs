@@ -14,7 +14,7 @@ pub(super) const COMMAND: Command = Command {
     group: Group::Session,
     arguments: "[VERB | expressions]",
     about: "What can be asked, or how a verb is used",
-    details: "`help expressions` describes what `find` and `count` take.",
+    details: "`help expressions` describes what `find`, `count` and `let` take.",
     example: "help top",
     flags: &[],
     subject: Subject::Nothing,
@@ -24,18 +24,33 @@ pub(super) const COMMAND: Command = Command {
 
 /// Behind the attributes, in `help expressions`.
 const OPERATORS: &str = r#"
-  =  !=                   equal: "text", a word, Glob*, or a number: 1000, 64KiB, 1M
+  =  !=                   equal: "text", a word, or a number: 1000, 64KiB, 1M, 0x7f00
   <  <=  >  >=            numbers
+  in                      a range of numbers with both its ends: 1K..2M, 1K.., ..2M
   ~  !~                   matches /regular expression/ or "glob*", or does not
-  and  or  not  ( )       combine
 
-  type = "Foo Bar" and size > 1K
+  $NAME  $_               in the set that `let` gave this name; in the last result
+  @123  %3                this object; the object in row 3 of the last table
+
+  not  !                  bind tightest
+  and  &  -               then these, from left to right; `a - b` is a and not b
+  or  |                   then these
+  ( )                     first of all
+
+  type = "Foo Bar" and size in 1K..2M
   name ~ /^Str/ and not (refs = 0 or unmanaged > 1M)
+  $before - $after - type = "Cache"
+
+A comparison with a number that an object does not have is false, `!=` too: the distance of an
+unreachable object, an address that was not recorded. Sets and rows belong to one snapshot.
+A word that is the name of a kind is read as one: `all root` asks for the property where `root` is
+a kind. `-` needs blanks around it. Names with blanks or one of ( ) " ' = ! ~ < > & | need quotes.
 
 In a shell put the whole expression in single quotes. At the prompt `> NAME` at the end of a line
-writes the answer to a file, unless NAME begins with a digit."#;
+writes the answer to a file, unless NAME begins with a digit; `| COMMAND` gives it to a command,
+unless it begins with $, @ or %. In parentheses both belong to the expression."#;
 
-/// What `find` and `count` take.
+/// What `find`, `count` and `let` take.
 pub(crate) fn expressions() -> String {
     let mut text = "An expression is compared with every object of the kind.\n\n".to_owned();
     for (name, meaning) in barrow_analyzer::ATTRIBUTES {
@@ -64,7 +79,7 @@ pub(crate) fn overview() -> String {
         }
         text.push('\n');
     }
-    text.push_str("`help VERB` tells more, `help expressions` what `find` and `count` take.\n");
+    text.push_str("`help VERB` tells more, `help expressions` what `find`, `count` and `let` take.\n");
     text.push_str("A verb can be shortened. `> file` and `| command` take the answer elsewhere.");
     text
 }

@@ -1,0 +1,357 @@
+//! Whether an object matches an expression.
+//!
+//! Most expressions ask for types, and most objects are of few types. So the texts are compared once
+//! for every type, and with them the whole expression: of most types it is then known that all or none
+//! of their objects match. Only the others are looked at, the cheap terms of `and` and `or` first.
+
+use barrow_format::block::Wanted;
+use barrow_format::{KindId, ObjectId, TypeId};
+
+use super::Expression;
+use super::tree::{Node, NumberAttribute, NumberComparison, Pattern, Property, TextAttribute, TextComparison};
+use crate::object::ObjectDetails;
+use crate::object_set::ObjectSet;
+use crate::tables::Tables;
+
+/// What an expression asks that no column of the recording holds: it follows from the references of
+/// all objects.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Needs {
+    /// Retained sizes.
+    pub(crate) retained: bool,
+    /// Distances from the roots, which tell what is reachable, too.
+    pub(crate) distance: bool,
+    /// Numbers of incoming references.
+    pub(crate) incoming: bool,
+    /// Which objects are roots.
+    pub(crate) roots: bool,
+}
+
+impl Needs {
+    fn and(self, other: Needs) -> Needs {
+        Needs {
+            retained: self.retained || other.retained,
+            distance: self.distance || other.distance,
+            incoming: self.incoming || other.incoming,
+            roots: self.roots || other.roots,
+        }
+    }
+}
+
+/// What follows from the references of all objects of a snapshot, by object. Asked from many threads,
+/// and only for objects that the snapshot has.
+pub(crate) trait DerivedColumns: Sync {
+    /// The bytes freed if the object were collected.
+    fn retained_bytes(&self, object: ObjectId) -> u64;
+    /// The references from the nearest root to the object: 0 for a root; `None` if it is unreachable.
+    fn distance(&self, object: ObjectId) -> Option<u32>;
+    /// How many references lead to the object.
+    fn incoming_count(&self, object: ObjectId) -> u64;
+    /// Whether the runtime itself refers to the object.
+    fn is_root(&self, object: ObjectId) -> bool;
+}
+
+impl Expression {
+    /// Which derived columns it takes to tell whether an object matches.
+    pub(crate) fn needs(&self) -> Needs {
+        needs(&self.node)
+    }
+
+    /// Which columns of blocks it takes.
+    pub(crate) fn wanted(&self) -> Wanted {
+        if asks_for_origin(&self.node) { Wanted::All } else { Wanted::Counts }
+    }
+
+    /// Evaluates what depends on types only, once for every type. `columns` has to provide what the
+    /// expression needs.
+    pub(crate) fn prepare<'e>(
+        &'e self,
+        tables: &Tables,
+        kinds: &[KindId],
+        columns: &'e dyn DerivedColumns,
+    ) -> Prepared<'e> {
+        let step = Step::of(&self.node, tables);
+        let of_kind = |id| kinds.is_empty() || kinds.contains(&tables.type_kind(id));
+        let answer = |id| if of_kind(id) { step.of_type(id) } else { Some(false) };
+        let by_type = type_ids(tables).map(answer).collect();
+        Prepared { step, by_type, columns }
+    }
+}
+
+fn type_ids(tables: &Tables) -> impl Iterator<Item = TypeId> {
+    (0u32..).map(TypeId).take(tables.type_count())
+}
+
+fn needs(node: &Node) -> Needs {
+    let none = Needs::default();
+    match node {
+        Node::Any(nodes) | Node::All(nodes) => nodes.iter().map(needs).fold(none, Needs::and),
+        Node::Not(node) => needs(node),
+        Node::Number(comparison) => match comparison.attribute {
+            NumberAttribute::Retained => Needs { retained: true, ..none },
+            NumberAttribute::Distance => Needs { distance: true, ..none },
+            NumberAttribute::Incoming => Needs { incoming: true, ..none },
+            _ => none,
+        },
+        Node::Is(Property::Reachable | Property::Unreachable) => Needs { distance: true, ..none },
+        Node::Is(Property::Root) => Needs { roots: true, ..none },
+        Node::Text(_) | Node::Member(_) | Node::Object(_) => none,
+    }
+}
+
+/// Whether it asks for address, serial or site, which stand behind the references in a block.
+fn asks_for_origin(node: &Node) -> bool {
+    use NumberAttribute::{Address, Serial, Site};
+    match node {
+        Node::Any(nodes) | Node::All(nodes) => nodes.iter().any(asks_for_origin),
+        Node::Not(node) => asks_for_origin(node),
+        Node::Number(comparison) => matches!(comparison.attribute, Address | Serial | Site),
+        Node::Text(_) | Node::Is(_) | Node::Member(_) | Node::Object(_) => false,
+    }
+}
+
+/// An expression with its answers for every type.
+pub(crate) struct Prepared<'e> {
+    step: Step<'e>,
+    /// For each type whether its objects match, all or none; `None` if that depends on the object.
+    by_type: Vec<Option<bool>>,
+    columns: &'e dyn DerivedColumns,
+}
+
+impl Prepared<'_> {
+    pub(crate) fn matches(&self, object: &ObjectDetails) -> bool {
+        self.by_type[object.type_id.index()].unwrap_or_else(|| self.step.matches(object, self.columns))
+    }
+}
+
+/// A node of the tree, made ready for one recording.
+enum Step<'e> {
+    Any(Vec<Step<'e>>),
+    All(Vec<Step<'e>>),
+    Not(Box<Step<'e>>),
+    /// The answer for each type.
+    Types(Vec<bool>),
+    Number(NumberComparison),
+    Is(Property),
+    Member(&'e ObjectSet),
+    Object(ObjectId),
+}
+
+impl<'e> Step<'e> {
+    fn of(node: &'e Node, tables: &Tables) -> Self {
+        match node {
+            Node::Any(nodes) => Step::Any(cheapest_first(nodes, tables)),
+            Node::All(nodes) => Step::All(cheapest_first(nodes, tables)),
+            Node::Not(node) => Step::Not(Box::new(Step::of(node, tables))),
+            Node::Text(comparison) => Step::Types(type_ids(tables).map(|id| comparison.holds(tables, id)).collect()),
+            Node::Number(comparison) => Step::Number(*comparison),
+            Node::Is(property) => Step::Is(*property),
+            Node::Member(set) => Step::Member(set),
+            Node::Object(id) => Step::Object(*id),
+        }
+    }
+
+    /// Types, then what the block holds, then what is far away in memory.
+    fn cost(&self) -> u32 {
+        match self {
+            Step::Types(_) => 0,
+            Step::Object(_) => 1,
+            Step::Number(comparison) => match comparison.attribute {
+                NumberAttribute::Retained | NumberAttribute::Distance | NumberAttribute::Incoming => 3,
+                _ => 1,
+            },
+            Step::Member(_) => 2,
+            Step::Is(_) => 3,
+            Step::Not(step) => step.cost(),
+            Step::Any(steps) | Step::All(steps) => steps.iter().map(Step::cost).max().unwrap_or(0),
+        }
+    }
+
+    /// Whether all or none of the objects of a type match, if the type alone tells.
+    fn of_type(&self, id: TypeId) -> Option<bool> {
+        // One answer decides; without it, one that is not known leaves all open.
+        let decided = |steps: &[Step<'_>], deciding: bool| {
+            let mut answers = steps.iter().map(|step| step.of_type(id));
+            let is_open = answers.clone().any(|answer| answer.is_none());
+            if answers.any(|answer| answer == Some(deciding)) {
+                Some(deciding)
+            } else {
+                (!is_open).then_some(!deciding)
+            }
+        };
+        match self {
+            Step::Any(steps) => decided(steps, true),
+            Step::All(steps) => decided(steps, false),
+            Step::Not(step) => step.of_type(id).map(|answer| !answer),
+            Step::Types(answers) => Some(answers[id.index()]),
+            Step::Number(_) | Step::Is(_) | Step::Member(_) | Step::Object(_) => None,
+        }
+    }
+
+    fn matches(&self, object: &ObjectDetails, columns: &dyn DerivedColumns) -> bool {
+        match self {
+            Step::Any(steps) => steps.iter().any(|step| step.matches(object, columns)),
+            Step::All(steps) => steps.iter().all(|step| step.matches(object, columns)),
+            Step::Not(step) => !step.matches(object, columns),
+            Step::Types(answers) => answers[object.type_id.index()],
+            Step::Number(comparison) => {
+                let found = comparison.attribute.of(object, columns);
+                found.is_some_and(|found| comparison.range.contains(found))
+            }
+            Step::Is(Property::Reachable) => columns.distance(object.id).is_some(),
+            Step::Is(Property::Unreachable) => columns.distance(object.id).is_none(),
+            Step::Is(Property::Root) => columns.is_root(object.id),
+            Step::Member(set) => set.contains(object.id),
+            Step::Object(id) => object.id == *id,
+        }
+    }
+}
+
+fn cheapest_first<'e>(nodes: &'e [Node], tables: &Tables) -> Vec<Step<'e>> {
+    let mut steps: Vec<Step<'e>> = nodes.iter().map(|node| Step::of(node, tables)).collect();
+    steps.sort_by_key(Step::cost);
+    steps
+}
+
+impl TextComparison {
+    fn holds(&self, tables: &Tables, id: TypeId) -> bool {
+        let text = match self.attribute {
+            TextAttribute::Name => Some(tables.type_name(id)),
+            TextAttribute::Kind => Some(tables.kind_name(tables.type_kind(id))),
+            TextAttribute::Layout => tables.type_layout(id),
+            TextAttribute::File => tables.type_file(id),
+        };
+        let is_match = text.is_some_and(|text| match &self.pattern {
+            Pattern::Exact(exact) => text == exact,
+            Pattern::Regex(regex) => regex.is_match(text),
+        });
+        is_match != self.negated
+    }
+}
+
+impl NumberAttribute {
+    /// The number of an object, if it has one.
+    fn of(self, object: &ObjectDetails, columns: &dyn DerivedColumns) -> Option<u64> {
+        match self {
+            NumberAttribute::Size => Some(object.shallow_bytes),
+            NumberAttribute::Unmanaged => Some(object.unmanaged_bytes),
+            NumberAttribute::Retained => Some(columns.retained_bytes(object.id)),
+            NumberAttribute::Distance => columns.distance(object.id).map(u64::from),
+            NumberAttribute::Incoming => Some(columns.incoming_count(object.id)),
+            NumberAttribute::Outgoing => Some(object.references),
+            NumberAttribute::Id => Some(object.id.0.into()),
+            NumberAttribute::Site => object.site.map(|site| site.0.into()),
+            NumberAttribute::Serial => object.serial,
+            NumberAttribute::Address => object.address,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Object 7 is a root, of two references and 100 retained bytes; no other object is reachable.
+    struct Columns;
+
+    impl DerivedColumns for Columns {
+        fn retained_bytes(&self, _object: ObjectId) -> u64 {
+            100
+        }
+
+        fn distance(&self, object: ObjectId) -> Option<u32> {
+            self.is_root(object).then_some(0)
+        }
+
+        fn incoming_count(&self, _object: ObjectId) -> u64 {
+            2
+        }
+
+        fn is_root(&self, object: ObjectId) -> bool {
+            object == ObjectId(7)
+        }
+    }
+
+    fn object(id: u32, shallow_bytes: u64) -> ObjectDetails {
+        ObjectDetails {
+            id: ObjectId(id),
+            type_id: TypeId(0),
+            shallow_bytes,
+            unmanaged_bytes: 5,
+            references: 2,
+            address: Some(0x7f00),
+            serial: None,
+            site: None,
+        }
+    }
+
+    fn holds(text: &str, object: &ObjectDetails) -> bool {
+        let expression = Expression::parse(text).unwrap();
+        // There is one type, and no text comparison in these expressions.
+        let step = Step::of(&expression.node, &Tables::default());
+        Prepared { step, by_type: vec![None], columns: &Columns }.matches(object)
+    }
+
+    #[test]
+    fn numbers_are_compared() {
+        for text in [
+            "",
+            "size > 1K",
+            "size >= 2k and refs = 2",
+            "not (id = 8 or unmanaged != 5)",
+            "size<=2KiB",
+            "size in 1K..2K & size in 2K.. & size in ..2K",
+            "address = 0x7F00 and address in 0x7000..0x8000",
+            "inrefs = 2 and in in 1..2 and incoming > 1 and outrefs = 2",
+            "retained = 100 and distance = 0 and root and reachable",
+        ] {
+            assert!(holds(text, &object(7, 2048)), "{text}");
+        }
+        for text in ["size < 2048", "refs = 3 or id > 7", "not not size = 1", "size in 3K..", "unreachable"] {
+            assert!(!holds(text, &object(7, 2048)), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_an_object_does_not_have_is_not_compared() {
+        let unreachable = object(8, 1);
+        for text in
+            ["distance < 5", "distance >= 0", "distance != 3", "serial != 1", "site in 0..", "reachable", "root"]
+        {
+            assert!(!holds(text, &unreachable), "{text}");
+            assert!(holds(&format!("not {text}"), &unreachable), "{text}");
+        }
+        assert!(holds("unreachable", &unreachable));
+    }
+
+    #[test]
+    fn not_binds_closer_than_and_closer_than_or() {
+        assert!(holds("id = 7 or id = 8 and id = 9", &object(7, 1)));
+        assert!(holds("id = 7 | id = 8 & id = 9", &object(7, 1)));
+        assert!(!holds("(id = 7 or id = 8) and id = 9", &object(7, 1)));
+        assert!(holds("not id = 8 and id = 7", &object(7, 1)));
+        assert!(holds("!@8 & @7", &object(7, 1)));
+        assert!(!holds("@7 - @7 | @8", &object(7, 1)));
+        assert!(holds("@7 - @8 and size = 1", &object(7, 1)));
+        assert!(!holds("@7 - (@8 | size = 1)", &object(7, 1)));
+    }
+
+    #[test]
+    fn needs_are_those_of_every_term() {
+        let needs = |text| Expression::parse(text).unwrap().needs();
+        assert!(needs("type = A and size > 1 - @5 | address = 1").is_none());
+        assert_eq!(needs("retained > 1 or not root"), Needs { retained: true, roots: true, ..Needs::default() });
+        assert_eq!(needs("unreachable and in = 0"), Needs { distance: true, incoming: true, ..Needs::default() });
+        assert_eq!(needs("distance > 3").beyond(NoColumns.provides()).to_string(), "distances from the roots");
+        assert!(needs("distance > 3").beyond(Needs::ALL).is_none());
+    }
+
+    #[test]
+    fn all_columns_are_decoded_only_for_origins() {
+        let wanted = |text| Expression::parse(text).unwrap().wanted();
+        assert_eq!(wanted("size > 1 and (type = a or id in 2..5)"), Wanted::Counts);
+        for text in ["size > 1 and not site = 1", "serial = 5", "(address > 0x10 or size > 1)"] {
+            assert_eq!(wanted(text), Wanted::All, "{text}");
+        }
+    }
+}
