@@ -1,7 +1,7 @@
 //! Answers questions about a barrow recording, with all cores.
 //!
 //! ```text
-//!   file ─ map ─▶ Recording ─┬─ index, commits ──▶ snapshots, summary, top     read: kilobytes
+//!   file ─ map ─▶ Recording ─┬─ index, commits ──▶ snapshots, summary, diff    read: kilobytes
 //!                            ├─ tables ──────────▶ names, types, shapes        read: once, when needed
 //!                            └─ blocks ──────────▶ find, count, object, verify read: what is asked for,
 //!                                 (each decodes on its own, on any thread)           in parallel
@@ -34,14 +34,15 @@
 //! ```
 //!
 //! Reading order: [`Recording`] (with `contents`: index or scan; and [`Tables`]), `blocks` (decoding on
-//! all cores), then a file for each question: `summary`, `object`, `find` with `expression`, `verify`,
-//! `repair`.
+//! all cores), then a file for each question: `summary`, `diff`, `object`, `find` with `expression`,
+//! `verify`, `repair`.
 
 #![deny(unsafe_code)]
 
 mod blocks;
 mod bytes;
 mod contents;
+mod diff;
 mod error;
 mod expression;
 mod find;
@@ -57,6 +58,7 @@ pub use barrow_format::commit::Totals;
 pub use barrow_format::rows::{KindRole, Label, StrengthClass, TypeTotals};
 pub use barrow_format::{FormatError, KindId, ObjectId, SiteId, SnapshotId, StrengthId, StringId, TypeId};
 pub use contents::Damage;
+pub use diff::{Amounts, Diff, KindChange, Side, TypeChange, TypeIdentity, diff};
 pub use error::{AnalyzerError, Result};
 pub use expression::{ATTRIBUTES, Expression, ExpressionError, parse_size};
 pub use find::{Counted, Found, count, find};

@@ -2,6 +2,7 @@
 //! and `docs/commands.md`.
 
 mod count;
+mod diff;
 mod exit;
 mod find;
 mod help;
@@ -29,12 +30,13 @@ use crate::names::{self, Match};
 use crate::session::{Arguments, Session};
 
 /// Every command, in the order of `help`.
-pub(crate) const COMMANDS: [&Command; 17] = [
+pub(crate) const COMMANDS: [&Command; 18] = [
     &snapshots::COMMAND,
     &snapshot::COMMAND,
     &summary::COMMAND,
     &top::COMMAND,
     &histogram::COMMAND,
+    &diff::COMMAND,
     &find::COMMAND,
     &count::COMMAND,
     &info::COMMAND,

@@ -26,6 +26,7 @@ mod opening;
 mod session;
 
 mod commands;
+mod comparison;
 mod document;
 mod found;
 mod ranking;
@@ -33,6 +34,7 @@ mod ranking;
 mod kinds;
 mod names;
 mod object_name;
+mod operand;
 mod selection;
 mod units;
 
