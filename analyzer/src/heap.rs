@@ -19,7 +19,7 @@ use crate::dominators::Dominators;
 use crate::error::{AnalyzerError, Result};
 use crate::incoming::Incoming;
 use crate::index_file::{ColumnId, IndexFile, IndexPlace};
-use crate::memory::{Column, Memory};
+use crate::memory::{Column, Memory, Region};
 use crate::object_set::ObjectSet;
 use crate::progress::{Progress, check};
 use crate::reachable::{Ephemerons, reachable};
@@ -47,6 +47,8 @@ pub struct Heap {
     types: OnceLock<Values<u32>>,
     /// Why columns could not be kept.
     unkept: Mutex<Option<String>>,
+    /// Under a ceiling the pages of the recording are given back as well.
+    _pages: Option<Region>,
 }
 
 /// The columns that an index file keeps.
@@ -93,6 +95,7 @@ impl Heap {
         index: Option<IndexFile>,
         without: Option<Arc<Without>>,
     ) -> Self {
+        let pages = memory.pages_of(recording.bytes());
         Heap {
             recording,
             snapshot,
@@ -107,6 +110,7 @@ impl Heap {
             incoming: OnceLock::new(),
             types: OnceLock::new(),
             unkept: Mutex::new(None),
+            _pages: pages,
         }
     }
 

@@ -69,7 +69,6 @@ pub(crate) struct IndexFile {
 
 #[derive(Debug, Clone)]
 struct OpenIndex {
-    path: PathBuf,
     bytes: Arc<Bytes>,
     entries: Vec<Entry>,
 }
@@ -221,7 +220,7 @@ impl OpenIndex {
             return None;
         }
         let entries = directory.chunks_exact(ENTRY_BYTES).map(Entry::read).collect();
-        Some(OpenIndex { path: path.to_owned(), bytes: Arc::new(Bytes::map(path).ok()?), entries })
+        Some(OpenIndex { bytes: Arc::new(Bytes::map(path).ok()?), entries })
     }
 }
 

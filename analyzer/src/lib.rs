@@ -1,7 +1,7 @@
 //! Answers questions about a barrow recording, with all cores.
 //!
 //! ```text
-//!   file ─ map ─▶ Recording ─┬─ index, commits ──▶ snapshots, summary, top     read: kilobytes
+//!   file ─ map ─▶ Recording ─┬─ index, commits ──▶ snapshots, summary, diff    read: kilobytes
 //!                            ├─ tables ──────────▶ names, types, shapes        read: once, when needed
 //!                            └─ blocks ──────────▶ find, count, object, verify read: what is asked for,
 //!                                 (each decodes on its own, on any thread)           in parallel
@@ -40,8 +40,10 @@
 //! ```
 //!
 //! Reading order: [`Recording`] (with `contents`: index or scan; and [`Tables`]), `blocks` (decoding on
-//! all cores), then a file for each question: `summary`, `object`, `find` with `expression` and
-//! `object_set`, `verify`, `repair`.
+//! all cores) and [`Heap`], the graph of one snapshot. Below it, from the bytes up: `memory` and `values`
+//! (columns), `packed`, `rows` and `transposed` (references), `reachable`, `distances`, `dominators`,
+//! `index_file`. Then a file for each question: `summary`, `diff`, `object`, `incoming`, `find` with
+//! `expression` and `object_set`, `paths`, `retained`, `without`, `leaks`, `verify`, `repair`.
 
 #![deny(unsafe_code)]
 
@@ -49,6 +51,7 @@ mod atomic;
 mod blocks;
 mod bytes;
 mod contents;
+mod diff;
 mod distances;
 mod dominators;
 mod error;
@@ -81,6 +84,7 @@ pub use barrow_format::commit::Totals;
 pub use barrow_format::rows::{KindRole, Label, StrengthClass, TypeTotals};
 pub use barrow_format::{FormatError, KindId, ObjectId, SiteId, SnapshotId, StrengthId, StringId, TypeId};
 pub use contents::Damage;
+pub use diff::{Amounts, Diff, KindChange, Side, TypeChange, TypeIdentity, diff};
 pub use distances::Distances;
 pub use dominators::{Dominators, GroupRetained, Holder, TreePlace};
 pub use error::{AnalyzerError, Result};

@@ -160,7 +160,7 @@ impl Memory {
     }
 
     /// Lets the pager give back pages of `bytes` too: a mapped file that is only read.
-    pub(crate) fn pages_of(&self, bytes: &[u8]) -> Option<impl Sized + use<>> {
+    pub(crate) fn pages_of(&self, bytes: &[u8]) -> Option<Region> {
         self.0.limit_bytes.filter(|_| !bytes.is_empty()).map(|_| {
             let region = Region { account: Arc::clone(&self.0), address: bytes.as_ptr() as usize };
             lock(&self.0.regions).push((region.address, bytes.len()));
@@ -184,7 +184,7 @@ impl Drop for Charge {
 
 /// A mapping whose pages the pager may give back until this is dropped.
 #[derive(Debug)]
-struct Region {
+pub(crate) struct Region {
     account: Arc<Account>,
     address: usize,
 }

@@ -155,13 +155,7 @@ impl Rows {
         &self.ephemerons
     }
 
-    /// The targets of an object, in the order of its references.
-    pub(crate) fn row(&self, object: u32) -> Row<'_> {
-        let view = self.view();
-        view.row(object)
-    }
-
-    /// The same with everything at hand that a loop over many rows needs.
+    /// The rows as slices, at hand for a loop over many of them.
     pub(crate) fn view(&self) -> RowsView<'_> {
         RowsView { chunks: &self.chunks, guide: &self.guide, offsets: &self.offsets, bytes: &self.bytes }
     }

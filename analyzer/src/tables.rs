@@ -199,12 +199,7 @@ impl Tables {
     /// A type as people read it: its name, for a function with file and line.
     #[must_use]
     pub fn type_title(&self, id: TypeId) -> String {
-        let name = self.type_name(id);
-        match (self.type_file(id), self.type_line(id)) {
-            (Some(file), Some(line)) => format!("{name} ({file}:{line})"),
-            (Some(file), None) => format!("{name} ({file})"),
-            _ => name.to_owned(),
-        }
+        title(self.type_name(id), self.type_file(id), self.type_line(id))
     }
 
     /// How many strengths there are.
@@ -223,6 +218,15 @@ impl Tables {
     #[must_use]
     pub fn strength_class(&self, id: StrengthId) -> StrengthClass {
         self.strengths[id.index()].class
+    }
+}
+
+/// A type of this name and place as people read it.
+pub(crate) fn title(name: &str, file: Option<&str>, line: Option<u32>) -> String {
+    match (file, line) {
+        (Some(file), Some(line)) => format!("{name} ({file}:{line})"),
+        (Some(file), None) => format!("{name} ({file})"),
+        _ => name.to_owned(),
     }
 }
 

@@ -32,6 +32,9 @@ pub(crate) struct Flags {
     /// No progress.
     #[arg(long)]
     pub(crate) quiet: bool,
+    /// No index file is read or written.
+    #[arg(long)]
+    pub(crate) no_index: bool,
     /// A line to run as if typed at the prompt; repeatable.
     #[arg(short = 'e', long = "line", value_name = "LINE")]
     pub(crate) lines: Vec<String>,
@@ -122,6 +125,7 @@ impl Flags {
             ("--max-memory", flags.max_memory.is_some()),
             ("--no-color", flags.no_color),
             ("--quiet", flags.quiet),
+            ("--no-index", flags.no_index),
             ("-e", !flags.lines.is_empty()),
             ("-f", flags.script.is_some()),
         ];

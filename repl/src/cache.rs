@@ -68,7 +68,8 @@ fn forget(folder: &Path, prefix: &str) {
     }
 }
 
-fn folder() -> PathBuf {
+/// The folder of the cache; it need not be there yet.
+pub(crate) fn folder() -> PathBuf {
     let variable = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     variable("BARROW_CACHE")
         .or_else(|| variable("XDG_CACHE_HOME").map(|folder| folder.join("barrow")))

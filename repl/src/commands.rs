@@ -2,6 +2,7 @@
 //! and `docs/commands.md`.
 
 mod count;
+mod diff;
 mod exit;
 mod find;
 mod help;
@@ -30,12 +31,13 @@ use crate::names::{self, Match};
 use crate::session::{Arguments, Session};
 
 /// Every command, in the order of `help`.
-pub(crate) const COMMANDS: [&Command; 18] = [
+pub(crate) const COMMANDS: &[&Command] = &[
     &snapshots::COMMAND,
     &snapshot::COMMAND,
     &summary::COMMAND,
     &top::COMMAND,
     &histogram::COMMAND,
+    &diff::COMMAND,
     &find::COMMAND,
     &count::COMMAND,
     &naming::COMMAND,
@@ -163,7 +165,7 @@ fn names() -> impl Iterator<Item = (&'static str, usize)> + Clone {
 
 /// The command of exactly this name.
 pub(crate) fn exactly(name: &str) -> Option<&'static Command> {
-    COMMANDS.into_iter().find(|command| command.names().any(|known| known == name))
+    COMMANDS.iter().copied().find(|command| command.names().any(|known| known == name))
 }
 
 /// The command that `word` names, by its name, an alias or a unique prefix of one.

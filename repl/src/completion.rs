@@ -1,6 +1,6 @@
 //! What Tab offers: verbs, kinds, types, attributes of expressions, sets, settings.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use barrow_analyzer::{ATTRIBUTES, KindId, Recording, Tables, TypeId};
 use rustyline::completion::Pair;
@@ -17,14 +17,14 @@ const ORDERS: [&str; 6] = ["by size", "by count", "by unmanaged", "by type", "by
 
 /// Completes lines about one recording.
 pub(crate) struct Completer {
-    recording: Rc<Recording>,
+    recording: Arc<Recording>,
     /// The sets of the session, like `$large`.
     pub(crate) sets: Vec<String>,
 }
 
 impl Completer {
     /// Completes lines about `recording`.
-    pub(crate) fn new(recording: Rc<Recording>) -> Self {
+    pub(crate) fn new(recording: Arc<Recording>) -> Self {
         Completer { recording, sets: Vec::new() }
     }
 

@@ -84,11 +84,11 @@ impl ReplError {
                 AnalyzerError::NoSnapshot { .. }
                 | AnalyzerError::NoObject { .. }
                 | AnalyzerError::OtherSnapshot { .. }
-                | AnalyzerError::MissingColumns { .. }
                 | AnalyzerError::SameFile { .. },
             ) => code::USAGE,
             ReplError::Print(error) if error.kind() == io::ErrorKind::BrokenPipe => code::ANSWERED,
             ReplError::Stopped => code::STOPPED,
+            ReplError::Analyzer(AnalyzerError::MemoryCeiling { .. } | AnalyzerError::Allocation { .. }) => code::CEILING,
             error if is_ceiling(error) => code::CEILING,
             _ => code::UNREADABLE,
         }

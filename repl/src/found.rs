@@ -3,8 +3,7 @@
 use std::sync::Arc;
 
 use barrow_analyzer::{
-    Counted, Expression, ExpressionError, KindId, NoColumns, ObjectDetails, ObjectSet, SnapshotId, Tables,
-    select_and_count,
+    Counted, Expression, ExpressionError, KindId, ObjectDetails, ObjectSet, SnapshotId, Tables,
 };
 
 use crate::answer::{Audience, Column, Table, Unit, Value};
@@ -62,18 +61,6 @@ fn pointed_at(text: &str, error: &ExpressionError) -> ReplError {
     ))
 }
 
-/// The derived columns that an expression needs.
-///
-/// # Errors
-/// A usage error if it needs any.
-pub(crate) fn columns(expression: &Expression) -> Result<NoColumns, ReplError> {
-    let needs = expression.needs();
-    if needs.is_none() {
-        return Ok(NoColumns);
-    }
-    Err(ReplError::usage(format!("the expression asks for {needs}, which this version does not know yet")))
-}
-
 /// The objects that match, and what they add up to. They become the last result, `$_`.
 pub(crate) fn select(
     session: &mut Session,
@@ -81,9 +68,7 @@ pub(crate) fn select(
     kinds: &[KindId],
     expression: &Expression,
 ) -> Result<(Arc<ObjectSet>, Counted), ReplError> {
-    let recording = session.recording()?;
-    let columns = columns(expression)?;
-    let (set, counted) = select_and_count(&recording, snapshot, kinds, expression, &columns, &session.meter())?;
+    let (set, counted) = session.heap(snapshot)?.select(kinds, expression, &session.meter())?;
     let set = Arc::new(set);
     session.sets.set_last(Arc::clone(&set));
     Ok((set, counted))

@@ -30,7 +30,8 @@ Flags, anywhere on the command line
   -e, --line LINE           a line to run as if typed at the prompt; repeatable
   -f, --script SCRIPT       a file of such lines
   --threads N               how many threads may work
-  --max-memory SIZE         how much memory an import may use, like 512MiB
+  --max-memory SIZE         how much memory may be used, like 512MiB
+  --no-index                computed columns are not kept in FILE.index, nor read from it
   --no-color                no colours; NO_COLOR does the same
   --quiet                   no progress
   -h, --help                this; behind a verb, about the verb

@@ -27,8 +27,22 @@ impl Kinds {
 /// # Errors
 /// A usage error that lists the kinds of this recording.
 pub(crate) fn leading_kind(tables: &Tables, words: &[String]) -> Result<Kinds, ReplError> {
-    let names: Vec<&str> = (0..tables.kind_count()).map(|kind| tables.kind_name(KindId(kind as u32))).collect();
-    match_leading(&names, words)
+    match_leading(&names(tables), words)
+}
+
+/// The names of the kinds of a recording, by their ids.
+pub(crate) fn names(tables: &Tables) -> Vec<&str> {
+    (0..tables.kind_count()).map(|kind| tables.kind_name(KindId(kind as u32))).collect()
+}
+
+/// Reads the kind at the beginning of `words` where several recordings are asked, and only names tell
+/// kinds apart: its name, `None` for every kind, and how many words named it.
+///
+/// # Errors
+/// A usage error that lists `names`.
+pub(crate) fn leading_name<'a>(names: &[&'a str], words: &[String]) -> Result<(Option<&'a str>, usize), ReplError> {
+    let kinds = match_leading(names, words)?;
+    Ok((kinds.ids.first().map(|kind| names[kind.index()]), kinds.words))
 }
 
 fn match_leading(names: &[&str], words: &[String]) -> Result<Kinds, ReplError> {

@@ -27,6 +27,7 @@ mod session;
 mod sets;
 
 mod commands;
+mod comparison;
 mod document;
 mod found;
 mod ranking;
@@ -34,6 +35,7 @@ mod ranking;
 mod kinds;
 mod names;
 mod object_name;
+mod operand;
 mod selection;
 mod units;
 

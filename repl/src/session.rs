@@ -1,10 +1,10 @@
 //! A session: one recording, the selected snapshot, settings, and what the last answer left behind.
 
 use std::path::PathBuf;
-use std::rc::Rc;
+use std::cell::RefCell;
 use std::sync::Arc;
 
-use barrow_analyzer::{ObjectId, ObjectSet, Recording, SnapshotId, object_at_address};
+use barrow_analyzer::{Heap, IndexPlace, Memory, ObjectId, ObjectSet, Recording, SnapshotId, object_at_address};
 
 use crate::args::{Flags, Format, SnapshotName};
 use crate::commands::More;
@@ -21,6 +21,8 @@ const PAGE_ROWS: usize = 15;
 pub(crate) struct Session {
     /// The recording that is open.
     file: Option<OpenFile>,
+    /// The heap that was asked last: what was computed for one question serves the next.
+    heap: RefCell<Option<Arc<Heap>>>,
     /// The snapshot that was selected.
     pub(crate) selected: SnapshotName,
     /// How answers are made and printed.
@@ -44,7 +46,7 @@ pub(crate) struct OpenFile {
     /// As it was named on the command line.
     pub(crate) name: String,
     /// The recording.
-    pub(crate) recording: Rc<Recording>,
+    pub(crate) recording: Arc<Recording>,
     /// What was lost, in the recording or in the dump it was imported from.
     pub(crate) damage: Option<String>,
 }
@@ -64,6 +66,24 @@ pub(crate) struct Settings {
     pub(crate) colour: bool,
     /// No progress.
     pub(crate) quiet: bool,
+    /// No index file is read or written.
+    pub(crate) no_index: bool,
+}
+
+impl Settings {
+    /// A snapshot as a graph, with nothing thought away.
+    ///
+    /// # Errors
+    /// Those of the analyzer.
+    pub(crate) fn heap_of(&self, recording: Arc<Recording>, snapshot: SnapshotId) -> Result<Heap, ReplError> {
+        let memory = self.max_memory.map_or_else(Memory::unlimited, Memory::limited);
+        let place = if self.no_index {
+            IndexPlace::Nowhere
+        } else {
+            IndexPlace::Beside { otherwise: Some(crate::cache::folder()) }
+        };
+        Ok(Heap::new(recording, snapshot, &place, memory)?)
+    }
 }
 
 impl Session {
@@ -76,9 +96,11 @@ impl Session {
             max_memory: flags.max_memory,
             colour: !flags.no_color && std::env::var_os("NO_COLOR").is_none(),
             quiet: flags.quiet,
+            no_index: flags.no_index,
         };
         let mut session = Session {
             file: None,
+            heap: RefCell::new(None),
             selected: flags.snapshot.unwrap_or(SnapshotName::Last),
             settings,
             more: None,
@@ -106,9 +128,9 @@ impl Session {
     ///
     /// # Errors
     /// A usage error if none is open.
-    pub(crate) fn recording(&self) -> Result<Rc<Recording>, ReplError> {
+    pub(crate) fn recording(&self) -> Result<Arc<Recording>, ReplError> {
         let file = self.file.as_ref().ok_or_else(|| ReplError::usage("no recording is open; type barrow FILE"))?;
-        Ok(Rc::clone(&file.recording))
+        Ok(Arc::clone(&file.recording))
     }
 
     /// The snapshot that questions are about.
@@ -117,6 +139,30 @@ impl Session {
     /// A usage error if the recording does not hold it.
     pub(crate) fn snapshot(&self) -> Result<SnapshotId, ReplError> {
         selection::one(self.selected, &self.snapshots()?)
+    }
+
+    /// A snapshot of the open recording as a graph, without what is thought away.
+    ///
+    /// # Errors
+    /// A usage error if no recording is open; those of the analyzer.
+    pub(crate) fn heap(&self, snapshot: SnapshotId) -> Result<Arc<Heap>, ReplError> {
+        let recording = self.recording()?;
+        let mut last = self.heap.borrow_mut();
+        if let Some(heap) = &*last
+            && heap.snapshot() == snapshot
+            && Arc::ptr_eq(heap.recording(), &recording)
+        {
+            return Ok(Arc::clone(heap));
+        }
+        // The other one's memory goes first.
+        *last = None;
+        let heap = Arc::new(self.settings.heap_of(recording, snapshot)?);
+        Ok(Arc::clone(last.insert(heap)))
+    }
+
+    /// Makes `heap` the one that questions about its snapshot ask.
+    pub(crate) fn think(&self, heap: Arc<Heap>) {
+        *self.heap.borrow_mut() = Some(heap);
     }
 
     /// The snapshots of the open recording.

@@ -43,6 +43,7 @@ fn help_and_version_go_to_stdout() {
 #[test]
 fn questions_that_are_not_understood_end_with_2() {
     let recording = recording();
+    let smallest = testdata("smallest.barrow");
     for (words, told) in [
         (&["sumary", &recording][..], "did you mean `summary`?"),
         (&["s", &recording], "may be snapshots, snapshot, summary"),
@@ -65,6 +66,14 @@ fn questions_that_are_not_understood_end_with_2() {
         (&["summary", &recording, "--format", "xml"], "--format"),
         (&[&recording, "summary"], "barrow VERB"),
         (&["import", &recording], "-o DST"),
+        (&["diff", &recording, "0", "9"], "there is no snapshot 9; this recording holds 0 to 2"),
+        (&["diff", &recording, &format!("{recording}:9")], "raku.barrow: there is no snapshot 9"),
+        (&["diff", &recording, "-s", "0"], "there is no snapshot before 0"),
+        (&["diff", &recording, "0", "widgets"], "`widgets` names no snapshot and no file"),
+        (&["diff", &recording, "0", "1", "2"], "does not take `2`"),
+        (&["diff", &recording, "0..2"], "`diff 0 2`"),
+        (&["diff", &recording, "by", "retained"], "try `by size`"),
+        (&["diff", shown(&smallest)], "name another file"),
     ] {
         let run = run(words);
         assert_eq!((run.code, run.stdout.as_str()), (2, ""), "{words:?}: {}", run.stderr);
@@ -78,7 +87,15 @@ fn files_that_cannot_be_read_end_with_3() {
     let text = folder.path().join("text");
     std::fs::write(&text, "neither a recording nor a dump").unwrap();
     let missing = folder.path().join("missing.barrow");
-    for words in [&["summary", shown(&missing)][..], &[shown(&missing)], &["summary", shown(folder.path())]] {
+    let recording = recording();
+    for words in [
+        &["summary", shown(&missing)][..],
+        &[shown(&missing)],
+        &["summary", shown(folder.path())],
+        &["diff", &recording, shown(&missing)],
+        &["diff", &recording, "0", &format!("{}:1", shown(&missing))],
+        &["diff", &recording, shown(&text)],
+    ] {
         let run = run(words);
         assert_eq!((run.code, run.stdout.as_str()), (3, ""), "{words:?}: {}", run.stderr);
     }
@@ -142,6 +159,8 @@ fn every_answer_is_json_if_asked() {
         &["snapshot", &recording, "1"],
         &["top", &recording, "3", "types"],
         &["histogram", &recording, "by", "kind"],
+        &["diff", &recording, "0", "last"],
+        &["diff", &recording, &recording, "by", "kind"],
         &["find", &recording, "3", "all", "size > 16"],
         &["count", &recording, "all", "size > 16"],
         &["info", &recording],
@@ -155,6 +174,46 @@ fn every_answer_is_json_if_asked() {
         let answer: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
         assert_eq!(answer["schema_version"], 1, "{words:?}");
     }
+}
+
+#[test]
+fn changes_add_up_to_the_difference_of_the_totals() {
+    let recording = recording();
+    let asked = |words: &[&str]| -> serde_json::Value {
+        let run = run(&[words, &["--format", "json"]].concat());
+        assert_eq!(run.code, 0, "{}", run.stderr);
+        serde_json::from_str(&run.stdout).unwrap()
+    };
+    let summaries = asked(&["summary", &recording, "all"]);
+    for words in [&["0", "2"][..], &["2", "1"], &["0", "2", "by", "kind"], &["by", "count"]] {
+        let answer = asked(&[&["diff", &recording], words].concat());
+        assert_eq!(answer["exactness"], "exact");
+        for (key, total) in
+            [("objects", "objects"), ("shallow_bytes", "heap_bytes"), ("unmanaged_bytes", "unmanaged_bytes")]
+        {
+            for side in ["before", "after"] {
+                let number = answer[side]["snapshot"].as_u64().unwrap() as usize;
+                assert_eq!(answer[side][key], summaries["snapshots"][number][total], "{words:?}");
+            }
+            let number = |value: &serde_json::Value| value.as_i64().unwrap();
+            let changes = answer["rows"].as_array().unwrap().iter().map(|row| number(&row[format!("{key}_change")]));
+            assert_eq!(changes.sum::<i64>(), number(&answer["change"][key]), "{words:?}");
+            assert_eq!(number(&answer["after"][key]) - number(&answer["before"][key]), number(&answer["change"][key]));
+        }
+        assert!(answer["rows"][0]["retained_bytes_change"].is_null());
+    }
+}
+
+#[test]
+fn two_files_are_compared_and_what_one_lost_is_told() {
+    let folder = temporary();
+    let cut = cut_recording(folder.path());
+    let run = run(&["diff", &recording(), shown(&cut), "--format", "json"]);
+    assert_eq!(run.code, 4, "{}", run.stderr);
+    assert!(run.stderr.contains("cut.barrow: "), "{}", run.stderr);
+    let answer: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
+    assert_eq!((&answer["before"]["snapshot"], &answer["before"]["damage"]), (&2.into(), &serde_json::Value::Null));
+    assert!(answer["after"]["damage"].is_string() && answer["damage"].is_null());
 }
 
 #[test]

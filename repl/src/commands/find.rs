@@ -50,15 +50,8 @@ impl Question {
     pub(super) fn answer(mut self, session: &mut Session) -> Result<Answer, ReplError> {
         let recording = session.recording()?;
         let meter = session.meter();
-        let found = barrow_analyzer::find(
-            &recording,
-            self.snapshot,
-            &self.kinds,
-            &self.expression,
-            &found::columns(&self.expression)?,
-            Page { from: self.from, limit: self.rows },
-            &meter,
-        )?;
+        let page = Page { from: self.from, limit: self.rows };
+        let found = session.heap(self.snapshot)?.find(&self.kinds, &self.expression, page, &meter)?;
         drop(meter);
         let table = found::table(recording.tables()?, &found.objects, session.listed.len() + 1);
         session.listed.extend(found.objects.iter().map(|object| (self.snapshot, object.id)));
