@@ -16,6 +16,8 @@ use barrow_format::rows::TypeTotals;
 use barrow_format::{SnapshotId, TypeId};
 
 use crate::error::Result;
+use crate::heap::Heap;
+use crate::progress::Progress;
 use crate::recording::Recording;
 use crate::summary::type_totals;
 use crate::tables::{self, Tables};
@@ -27,6 +29,8 @@ pub struct Side<'a> {
     pub recording: &'a Recording,
     /// The snapshot.
     pub snapshot: SnapshotId,
+    /// What its types add up to, if that is not what its statistics say: something is thought away.
+    pub types: Option<&'a [TypeTotals]>,
     /// What the objects of each type retain, in bytes and by type id, if that is known; types behind
     /// the end retain nothing. The sizes of types that share a row are added up: to have the union
     /// there, give it to one of them.
@@ -115,10 +119,14 @@ pub fn diff<'a>(before: Side<'a>, after: Side<'a>) -> Result<Diff<'a>> {
     Ok(Diff::of_rows(rows.collect()))
 }
 
+fn totals_of(side: Side<'_>) -> Result<Vec<TypeTotals>> {
+    side.types.map_or_else(|| type_totals(side.recording, side.snapshot), |types| Ok(types.to_vec()))
+}
+
 /// What every type of a side amounts to; an identity may stand there twice.
 fn amounts<'a>(side: Side<'a>) -> Result<Vec<(TypeIdentity<'a>, Amounts)>> {
     let tables = side.recording.tables()?;
-    let types = type_totals(side.recording, side.snapshot)?;
+    let types = totals_of(side)?;
     let amounts = |totals: &TypeTotals| Amounts {
         objects: totals.objects,
         heap_bytes: totals.heap_bytes,
@@ -126,6 +134,27 @@ fn amounts<'a>(side: Side<'a>) -> Result<Vec<(TypeIdentity<'a>, Amounts)>> {
         retained_bytes: side.retained_bytes.map(|bytes| bytes.get(totals.type_id.index()).copied().unwrap_or(0)),
     };
     Ok(types.iter().map(|totals| (TypeIdentity::of(tables, totals.type_id), amounts(totals))).collect())
+}
+
+impl Heap {
+    /// For each type id the bytes that objects of the type dominate, each byte once, as a [`Side`] takes
+    /// them: of types that are the same the first has the bytes of all of them.
+    ///
+    /// # Errors
+    /// As for [`Heap::dominators`].
+    pub fn retained_by_identity(&self, progress: &dyn Progress) -> Result<Vec<u64>> {
+        let tables = self.recording().tables()?;
+        let mut firsts = BTreeMap::new();
+        let first_of = (0..tables.type_count() as u32).map(TypeId).map(|id| {
+            let first: &mut TypeId = firsts.entry(TypeIdentity::of(tables, id)).or_insert(id);
+            first.index()
+        });
+        let first_of: Vec<usize> = first_of.collect();
+        let types = self.types(progress)?;
+        let dominators = self.dominators(progress)?;
+        let groups = dominators.bytes_by_group(first_of.len(), |object| Some(first_of[types[object.index()] as usize]));
+        Ok(groups.into_iter().map(|group| group.bytes).collect())
+    }
 }
 
 impl<'a> TypeIdentity<'a> {
@@ -222,11 +251,11 @@ mod tests {
     }
 
     fn side(recording: &Recording, snapshot: u32) -> Side<'_> {
-        Side { recording, snapshot: SnapshotId(snapshot), retained_bytes: None }
+        Side { recording, snapshot: SnapshotId(snapshot), types: None, retained_bytes: None }
     }
 
     fn amounts_of(objects: u64, heap_bytes: u64, unmanaged_bytes: u64) -> Amounts {
-        Amounts { objects, heap_bytes, unmanaged_bytes, retained_bytes: None }
+        Amounts { objects, heap_bytes, unmanaged_bytes, types: None, retained_bytes: None }
     }
 
     /// The rows of each side, and the kinds, add up to what the commit says.

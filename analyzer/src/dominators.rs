@@ -328,6 +328,13 @@ impl Dominators {
         self.bytes_below(place.0)
     }
 
+    /// The bytes that would be freed if all roots of a group were gone; 0 if there is no such group.
+    #[must_use]
+    pub fn group_bytes(&self, name: StringId) -> u64 {
+        let group = self.groups.iter().position(|&group| group == name);
+        group.map_or(0, |group| self.bytes_below(self.position[self.objects as usize + group]))
+    }
+
     /// How many objects are at and below a place.
     #[must_use]
     pub fn count_at(&self, place: TreePlace) -> u64 {

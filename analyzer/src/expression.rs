@@ -31,6 +31,7 @@ mod tree;
 pub(crate) use evaluation::{DerivedColumns, Prepared};
 pub use names::Names;
 pub use number::parse_size;
+pub(crate) use parse::name_pattern;
 pub use tree::ATTRIBUTES;
 
 use names::NoNames;

@@ -7,13 +7,15 @@
 //!         └─ without ── what is thought away: every answer is about the rest
 //! ```
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use barrow_format::block::Wanted;
-use barrow_format::{ObjectId, SnapshotId, TypeId};
+use barrow_format::rows::TypeTotals;
+use barrow_format::{ObjectId, SiteId, SnapshotId, TypeId};
 
-use crate::blocks::{decode, places, pooled};
+use crate::blocks::{decode, map_blocks, places, pooled};
 use crate::distances::{Bounds, Distances};
 use crate::dominators::Dominators;
 use crate::error::{AnalyzerError, Result};
@@ -26,6 +28,7 @@ use crate::reachable::{Ephemerons, reachable};
 use crate::recording::Recording;
 use crate::roots::Roots;
 use crate::rows::{Follow, Rows};
+use crate::summary::accumulate;
 use crate::transposed::Transposed;
 use crate::values::Values;
 use crate::without::Without;
@@ -327,11 +330,11 @@ impl Heap {
         (are_objects && fits).then(|| self.incoming.get_or_init(|| Incoming { sources }))
     }
 
-    /// The type of every object, by its number.
+    /// The number of the type of every object, by the object's number.
     ///
     /// # Errors
     /// [`AnalyzerError::Section`], [`AnalyzerError::Cancelled`].
-    pub(crate) fn types(&self, progress: &dyn Progress) -> Result<&[u32]> {
+    pub fn types(&self, progress: &dyn Progress) -> Result<&[u32]> {
         if let Some(types) = self.types.get() {
             return Ok(types);
         }
@@ -375,6 +378,53 @@ impl Heap {
             Ok(())
         })?;
         Ok(types)
+    }
+
+    /// The number of the allocation site of every object, by the object's number; 0 where none was
+    /// recorded.
+    ///
+    /// # Errors
+    /// [`AnalyzerError::Section`], [`AnalyzerError::Cancelled`].
+    pub fn sites(&self, progress: &dyn Progress) -> Result<Vec<u32>> {
+        let places = places(&self.recording, &[self.snapshot])?;
+        progress.begin("reading allocation sites", self.objects, "objects");
+        let found = map_blocks(&self.recording, &places, Wanted::All, progress, |_, _, columns| {
+            let mut sites = columns.sites.clone();
+            sites.resize(columns.objects(), 0);
+            Ok(sites)
+        })?;
+        Ok(found.concat())
+    }
+
+    /// What the objects of every allocation site add up to, by site; the type ids mean nothing.
+    ///
+    /// # Errors
+    /// [`AnalyzerError::Section`], [`AnalyzerError::Cancelled`].
+    pub fn site_totals(&self, progress: &dyn Progress) -> Result<Vec<(SiteId, TypeTotals)>> {
+        let places = places(&self.recording, &[self.snapshot])?;
+        progress.begin("counting by allocation site", self.objects, "objects");
+        let found = map_blocks(&self.recording, &places, Wanted::All, progress, |_, _, columns| {
+            let mut by_site: BTreeMap<u32, TypeTotals> = BTreeMap::new();
+            for row in 0..columns.objects() {
+                if self.has(ObjectId(columns.first_object + row as u32)) {
+                    let of = |column: &[u64]| column.get(row).copied().unwrap_or(0);
+                    let one = TypeTotals {
+                        objects: 1,
+                        heap_bytes: of(&columns.shallow_bytes),
+                        unmanaged_bytes: of(&columns.unmanaged_bytes),
+                        ..TypeTotals::default()
+                    };
+                    let site = columns.sites.get(row).copied().unwrap_or(0);
+                    accumulate(by_site.entry(site).or_default(), &one);
+                }
+            }
+            Ok(by_site)
+        })?;
+        let mut all: BTreeMap<u32, TypeTotals> = BTreeMap::new();
+        for (site, totals) in found.into_iter().flatten() {
+            accumulate(all.entry(site).or_default(), &totals);
+        }
+        Ok(all.into_iter().map(|(site, totals)| (SiteId(site), totals)).collect())
     }
 
     /// Keeps columns in the index file. That it cannot be written is no reason to give no answer.

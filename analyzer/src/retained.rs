@@ -1,16 +1,17 @@
 //! What would be freed: retained sets of any objects, and totals of sets.
 
-use std::collections::BTreeMap;
-
 use barrow_format::block::Wanted;
+use barrow_format::commit::Totals;
 use barrow_format::rows::TypeTotals;
-use barrow_format::{ObjectId, TypeId};
+use barrow_format::ObjectId;
 
 use crate::blocks::{map_blocks, places};
 use crate::error::Result;
 use crate::heap::Heap;
 use crate::object_set::ObjectSet;
 use crate::progress::Progress;
+use crate::rows::Follow;
+use crate::summary::{Source, Summary, TypeCounter, by_kind, summary};
 
 impl Heap {
     /// Everything that would be freed if all objects of `set` were gone, exactly: what the roots reach
@@ -57,27 +58,46 @@ impl Heap {
         places.retain(|place| place.entry.objects > 0);
         progress.begin("adding up sizes", self.object_count(), "objects");
         let found = map_blocks(self.recording(), &places, Wanted::Sizes, progress, |_, _, columns| {
-            let mut by_shape = vec![TypeTotals::default(); columns.dictionary.len()];
+            let types = columns.dictionary.iter().map(|&shape| tables.shape(shape).type_id);
+            let mut rows: Vec<TypeTotals> =
+                types.map(|type_id| TypeTotals { type_id, ..TypeTotals::default() }).collect();
             for (row, &shape) in columns.shapes.iter().enumerate() {
                 if set.contains(ObjectId(columns.first_object + row as u32)) {
-                    let totals = &mut by_shape[shape as usize];
+                    let totals = &mut rows[shape as usize];
                     totals.objects += 1;
                     totals.heap_bytes = totals.heap_bytes.wrapping_add(columns.shallow_bytes[row]);
                     let unmanaged = columns.unmanaged_bytes.get(row).copied().unwrap_or(0);
                     totals.unmanaged_bytes = totals.unmanaged_bytes.wrapping_add(unmanaged);
                 }
             }
-            let types = columns.dictionary.iter().map(|&shape| tables.shape(shape).type_id);
-            Ok(types.zip(by_shape).filter(|(_, totals)| totals.objects > 0).collect::<Vec<_>>())
+            Ok(rows)
         })?;
-        let mut by_type: BTreeMap<TypeId, TypeTotals> = BTreeMap::new();
-        for (type_id, totals) in found.into_iter().flatten() {
-            let sum = by_type.entry(type_id).or_insert(TypeTotals { type_id, ..TypeTotals::default() });
-            sum.objects += totals.objects;
-            sum.heap_bytes = sum.heap_bytes.wrapping_add(totals.heap_bytes);
-            sum.unmanaged_bytes = sum.unmanaged_bytes.wrapping_add(totals.unmanaged_bytes);
+        let mut types = TypeCounter::default();
+        found.iter().for_each(|rows| types.add(rows));
+        Ok(types.rows())
+    }
+
+    /// The totals of the snapshot, without what is thought away.
+    ///
+    /// # Errors
+    /// [`crate::AnalyzerError::Section`], [`crate::AnalyzerError::Cancelled`],
+    /// [`crate::AnalyzerError::MemoryCeiling`].
+    pub fn summary(&self, progress: &dyn Progress) -> Result<Summary> {
+        let mut summary = summary(self.recording(), self.snapshot())?;
+        if self.overlay().is_some() {
+            let types = self.type_totals(progress)?;
+            let sum = |of: fn(&TypeTotals) -> u64| types.iter().map(of).fold(0, u64::wrapping_add);
+            summary.totals = Totals {
+                objects: sum(|row| row.objects),
+                references: self.build_rows(Follow::All, progress)?.references(),
+                roots: self.roots()?.rows().len() as u64,
+                heap_bytes: sum(|row| row.heap_bytes),
+                unmanaged_bytes: sum(|row| row.unmanaged_bytes),
+            };
+            summary.kinds = by_kind(&types, self.recording().tables()?);
+            summary.source = Source::Counted;
         }
-        Ok(by_type.into_values().collect())
+        Ok(summary)
     }
 
     /// What every type of the snapshot adds up to, by type id; without what is thought away.

@@ -15,13 +15,15 @@ use crate::progress::Progress;
 use crate::recording::Recording;
 use crate::tables::Tables;
 
-/// Where a total comes from. Both are exact; they differ in who counted.
+/// Where a total comes from. All are exact; they differ in who counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Source {
     /// Counted by the writer when it committed the snapshot, and protected by a checksum.
     Statistics,
     /// Decoded and counted just now, and found equal to the statistics.
     Verified,
+    /// Decoded and counted just now: the statistics do not know what is thought away.
+    Counted,
 }
 
 /// What the objects of one kind add up to.
@@ -172,7 +174,7 @@ fn empty(type_id: TypeId) -> TypeTotals {
 }
 
 /// Adds one to the other; sums are modulo 2^64, as in the file.
-fn accumulate(sum: &mut TypeTotals, row: &TypeTotals) {
+pub(crate) fn accumulate(sum: &mut TypeTotals, row: &TypeTotals) {
     sum.objects = sum.objects.wrapping_add(row.objects);
     sum.heap_bytes = sum.heap_bytes.wrapping_add(row.heap_bytes);
     sum.unmanaged_bytes = sum.unmanaged_bytes.wrapping_add(row.unmanaged_bytes);
@@ -226,7 +228,8 @@ fn add_up(rows: &[TypeTotals]) -> TypeTotals {
     sum
 }
 
-fn by_kind(rows: &[TypeTotals], tables: &Tables) -> Vec<KindTotals> {
+/// What the rows of types add up to for each kind that has objects.
+pub(crate) fn by_kind(rows: &[TypeTotals], tables: &Tables) -> Vec<KindTotals> {
     let mut sums = vec![empty(TypeId(0)); tables.kind_count()];
     for row in rows {
         accumulate(&mut sums[tables.type_kind(row.type_id).index()], row);

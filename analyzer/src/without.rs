@@ -4,10 +4,12 @@ use barrow_format::rows::Label;
 use barrow_format::{ObjectId, StringId};
 
 use crate::error::Result;
+use crate::expression::{ExpressionError, name_pattern};
 use crate::heap::Heap;
 use crate::object::Reference;
 use crate::object_set::ObjectSet;
 use crate::progress::Progress;
+use crate::tables::Tables;
 
 /// What is thought away.
 #[derive(Debug, Clone)]
@@ -24,9 +26,22 @@ pub struct Without {
 #[derive(Debug, Clone)]
 pub struct Cut {
     /// Their names: whether a string is one, by string id.
-    pub names: Vec<bool>,
+    names: Vec<bool>,
     /// The objects they start from; `None` for all.
-    pub sources: Option<ObjectSet>,
+    sources: Option<ObjectSet>,
+}
+
+impl Cut {
+    /// The references of a name, from the objects of a set or from all of them. The name is a glob
+    /// pattern, or a regular expression between slashes.
+    ///
+    /// # Errors
+    /// [`ExpressionError`] if it is none.
+    pub fn named(tables: &Tables, name: &str, sources: Option<ObjectSet>) -> Result<Self, ExpressionError> {
+        let pattern = name_pattern(name)?;
+        let strings = (0..tables.string_count() as u32).map(StringId);
+        Ok(Cut { names: strings.map(|id| pattern.is_match(tables.string(id))).collect(), sources })
+    }
 }
 
 impl Without {

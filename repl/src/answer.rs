@@ -6,6 +6,8 @@
 //!        └ notes    sentences                     for people only
 //! ```
 
+use barrow_analyzer::Dominators;
+
 /// The answer to one question.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Answer {
@@ -222,6 +224,23 @@ impl Answer {
     pub(crate) fn note(mut self, note: impl Into<String>) -> Self {
         self.notes.push(note.into());
         self
+    }
+
+    /// Retained sizes are lower bounds; the rest is exact.
+    pub(crate) fn at_least(mut self) -> Self {
+        self.exactness = Some("lower bound");
+        self
+    }
+
+    /// Retained sizes as exact as the dominator tree they come from.
+    pub(crate) fn as_exact_as(self, dominators: &Dominators) -> Self {
+        if dominators.is_exact() {
+            return self.exact();
+        }
+        self.at_least().note(
+            "retained sizes are lower bounds (≥): ephemerons keep objects alive that are freed with their source or \
+             with their key, and a dominator tree has room for one of them; `retained @ID` is exact",
+        )
     }
 
     /// Every number in it is exact.

@@ -53,6 +53,18 @@ pub(crate) struct Flags {
     /// import, repair: replace DST if it exists.
     #[arg(long)]
     pub(crate) force: bool,
+    /// path: objects that no path leads through.
+    #[arg(long, value_name = "EXPR")]
+    pub(crate) avoid: Option<String>,
+    /// path: references that keep nothing alive count too.
+    #[arg(long)]
+    pub(crate) weak: bool,
+    /// dominators, paths: so many levels of the tree.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) depth: Option<u32>,
+    /// dominators, paths, leaks: leave out what is less, like 1% or 64K.
+    #[arg(long, value_name = "SHARE|SIZE", value_parser = parse_least)]
+    pub(crate) min: Option<Least>,
     /// import: none, lz4, zstd or zstd:LEVEL.
     #[arg(long, value_name = "CODEC", value_parser = parse_compression)]
     pub(crate) compression: Option<Compression>,
@@ -91,6 +103,34 @@ impl FromStr for SnapshotName {
     }
 }
 
+/// What is too little to be shown.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Least {
+    /// A part of the whole, between 0 and 1.
+    Share(f64),
+    /// So many bytes or objects.
+    Amount(u64),
+}
+
+impl Least {
+    /// The least amount of a whole that counts.
+    pub(crate) fn of(self, whole: u64) -> u64 {
+        match self {
+            Least::Share(share) => (whole as f64 * share) as u64,
+            Least::Amount(amount) => amount,
+        }
+    }
+}
+
+fn parse_least(text: &str) -> Result<Least, String> {
+    let share = text.strip_suffix('%').map(|number| number.trim().parse::<f64>().ok());
+    match share {
+        Some(Some(share)) if (0.0..=100.0).contains(&share) => Ok(Least::Share(share / 100.0)),
+        Some(_) => Err("shares are written like 1% or 0.5%".to_owned()),
+        None => parse_size(text).map(Least::Amount),
+    }
+}
+
 /// The sizes of expressions: `64KiB`, `1M`, `4096`.
 fn parse_size(text: &str) -> Result<u64, String> {
     barrow_analyzer::parse_size(text).ok_or_else(|| "sizes are written like 4096, 64KiB, 1M or 2GiB".to_owned())
@@ -120,6 +160,7 @@ impl Flags {
     pub(crate) fn of_line(words: &[String]) -> Result<Self, ReplError> {
         let mut flags = Flags::of_command_line(words.iter().map(Into::into))?;
         flags.output = flags.output.map(|path| crate::line::unquoted(&path.to_string_lossy()).into());
+        flags.avoid = flags.avoid.map(|text| crate::line::unquoted_whole(&text));
         let outside = [
             ("--threads", flags.threads.is_some()),
             ("--max-memory", flags.max_memory.is_some()),
@@ -136,12 +177,16 @@ impl Flags {
     }
 
     /// The flags that only some verbs know, with whether they were given.
-    pub(crate) fn of_verbs(&self) -> [(&'static str, bool); 4] {
+    pub(crate) fn of_verbs(&self) -> [(&'static str, bool); 8] {
         [
             ("--verify", self.verify),
             ("-o", self.output.is_some()),
             ("--force", self.force),
             ("--compression", self.compression.is_some()),
+            ("--avoid", self.avoid.is_some()),
+            ("--weak", self.weak),
+            ("--depth", self.depth.is_some()),
+            ("--min", self.min.is_some()),
         ]
     }
 }

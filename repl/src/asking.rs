@@ -4,9 +4,9 @@ use std::fs::File;
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::process::{Command as Process, Stdio};
 
-use crate::answer::{Answer, Outcome};
+use crate::answer::{Answer, Column, Outcome, Unit};
 use crate::args::Flags;
-use crate::commands::{self, Command};
+use crate::commands::{self, Command, Subject};
 use crate::error::{ReplError, code};
 use crate::interrupt;
 use crate::line::{Line, Sink};
@@ -66,7 +66,17 @@ pub(crate) fn ask(session: &mut Session, question: Question<'_>) -> Result<u8, R
     session.paged = paged && sink == Sink::Stdout;
     let answer = (command.run)(session, &Arguments::new(words, quoted, flags));
     session.paged = paged;
-    let printed = answer.and_then(|answer| print(session, &answer, sink));
+    let about_heap = command.subject == Subject::Recording && !session.away.is_empty();
+    let printed = answer.and_then(|mut answer| {
+        if about_heap {
+            let away = format!("without {}", session.away.join(", without "));
+            answer = answer.fact(Column::new("without", "", Unit::Text).for_machines(), away.as_str()).note(away);
+        }
+        print(session, &answer, sink)
+    });
+    if let Some(sentence) = session.index_problem() {
+        complain(&sentence);
+    }
     if flags.format.is_some() {
         session.settings.format = before.0;
     }

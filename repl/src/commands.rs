@@ -3,16 +3,22 @@
 
 mod count;
 mod diff;
+mod dominators;
 mod exit;
 mod find;
 mod help;
 mod histogram;
 mod history;
+mod idom;
 mod import;
 mod info;
+mod leaks;
 mod more;
 mod naming;
+mod path;
+mod paths;
 mod repair;
+mod retained;
 mod set;
 mod show;
 mod snapshot;
@@ -20,6 +26,7 @@ mod snapshots;
 mod summary;
 mod top;
 mod verify;
+mod without;
 
 pub(crate) use help::{expressions, from_shell, overview, page};
 pub(crate) use more::More;
@@ -43,6 +50,13 @@ pub(crate) const COMMANDS: &[&Command] = &[
     &naming::COMMAND,
     &info::COMMAND,
     &show::COMMAND,
+    &path::COMMAND,
+    &paths::COMMAND,
+    &dominators::COMMAND,
+    &idom::COMMAND,
+    &retained::COMMAND,
+    &without::COMMAND,
+    &leaks::COMMAND,
     &verify::COMMAND,
     &repair::COMMAND,
     &import::COMMAND,
@@ -86,6 +100,8 @@ pub(crate) enum Group {
     Snapshots,
     /// Single objects.
     Objects,
+    /// Paths, dominators and what they tell.
+    Alive,
     /// The file itself.
     File,
     /// The session.
@@ -94,13 +110,14 @@ pub(crate) enum Group {
 
 impl Group {
     /// All of them, in the order of `help`.
-    pub(crate) const ALL: [Group; 4] = [Group::Snapshots, Group::Objects, Group::File, Group::Session];
+    pub(crate) const ALL: [Group; 5] = [Group::Snapshots, Group::Objects, Group::Alive, Group::File, Group::Session];
 
     /// Its heading.
     pub(crate) fn title(self) -> &'static str {
         match self {
             Group::Snapshots => "Snapshots and totals",
             Group::Objects => "Objects",
+            Group::Alive => "Why it is alive",
             Group::File => "The file",
             Group::Session => "The session",
         }

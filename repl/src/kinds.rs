@@ -53,6 +53,10 @@ fn match_leading(names: &[&str], words: &[String]) -> Result<Kinds, ReplError> {
         if matches!(word.as_str(), "type" | "all") && (word == "all" || words[0].eq_ignore_ascii_case("types")) {
             return Ok(Kinds { ids: Vec::new(), words: count });
         }
+        // Everything in a heap is an object, unless the recording uses the word for some of them.
+        if word == "object" && !plain.iter().any(|name| name.starts_with(&word)) {
+            return Ok(Kinds { ids: Vec::new(), words: count });
+        }
         match find(&word, plain.iter().enumerate().map(|(index, name)| (name.as_str(), index))) {
             Match::One(index) if !word.is_empty() => {
                 return Ok(Kinds { ids: vec![KindId(index as u32)], words: count });

@@ -33,11 +33,13 @@ mod found;
 mod ranking;
 
 mod kinds;
+mod label;
 mod names;
 mod object_name;
 mod operand;
 mod selection;
 mod units;
+mod without;
 
 mod answer;
 mod error;

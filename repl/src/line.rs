@@ -137,6 +137,12 @@ fn scan(text: &str, mut visit: impl FnMut(usize, char)) -> Result<(), ReplError>
     }
 }
 
+/// A word without the quotes around the whole of it; those inside mean something.
+pub(crate) fn unquoted_whole(word: &str) -> String {
+    let between = |quote| word.strip_prefix(quote).and_then(|rest| rest.strip_suffix(quote));
+    between('\'').or_else(|| between('"')).unwrap_or(word).to_owned()
+}
+
 /// A word without the quotes around and inside it; `\` keeps the next character.
 pub(crate) fn unquoted(word: &str) -> String {
     let mut text = String::with_capacity(word.len());

@@ -1,6 +1,6 @@
 //! Types ranked by what they hold, as `top` and `histogram` print them.
 
-use barrow_analyzer::{Recording, SnapshotId, Tables, TypeTotals, type_totals};
+use barrow_analyzer::{GroupRetained, Heap, Progress, TypeTotals};
 
 use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
 use crate::error::ReplError;
@@ -17,47 +17,91 @@ pub(crate) enum Order {
     Count,
     /// By unmanaged size.
     Unmanaged,
+    /// By retained size.
+    Retained,
 }
 
 impl Order {
-    /// `size`, `count` or `unmanaged`, or a beginning of one.
+    /// `size`, `count`, `unmanaged` or `retained`, or a beginning of one.
     pub(crate) fn named(word: &str) -> Option<Self> {
-        let names =
-            [("size", Order::Size), ("shallow", Order::Size), ("count", Order::Count), ("unmanaged", Order::Unmanaged)];
+        let names = [
+            ("size", Order::Size),
+            ("shallow", Order::Size),
+            ("count", Order::Count),
+            ("unmanaged", Order::Unmanaged),
+            ("retained", Order::Retained),
+        ];
         let word = word.to_ascii_lowercase();
         names.into_iter().find(|(name, _)| !word.is_empty() && name.starts_with(&word)).map(|(_, order)| order)
     }
 
     /// What this order looks at.
-    pub(crate) fn of(self, totals: &TypeTotals) -> u64 {
+    pub(crate) fn of(self, totals: &TypeTotals, retained: Option<GroupRetained>) -> u64 {
         match self {
             Order::Size => totals.heap_bytes,
             Order::Count => totals.objects,
             Order::Unmanaged => totals.unmanaged_bytes,
+            Order::Retained => retained.map_or(0, |retained| retained.bytes),
         }
     }
 }
 
-/// The types of `kinds` in `snapshot`, the largest first; equal ones by their number.
+/// A type and what it holds.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct RankedType {
+    totals: TypeTotals,
+    /// What its objects dominate, where that was asked for.
+    retained: Option<GroupRetained>,
+}
+
+impl RankedType {
+    fn by(&self, order: Order) -> u64 {
+        order.of(&self.totals, self.retained)
+    }
+}
+
+/// What a retained size of a group is.
+pub(crate) const AT_LEAST: &str = "≥: what single objects of the group dominate, each byte once; what several of them \
+    hold only together comes on top: `retained type = …` tells that for one type";
+
+/// The types of `kinds` in a heap, the largest first; equal ones by their number.
 pub(crate) fn types(
-    recording: &Recording,
-    snapshot: SnapshotId,
+    heap: &Heap,
     kinds: &Kinds,
     order: Order,
-) -> Result<Vec<TypeTotals>, ReplError> {
-    let tables = recording.tables()?;
-    let mut types = type_totals(recording, snapshot)?;
-    types.retain(|totals| kinds.contain(tables.type_kind(totals.type_id)));
-    types.sort_by_key(|totals| (std::cmp::Reverse(order.of(totals)), totals.type_id));
+    progress: &dyn Progress,
+) -> Result<Vec<RankedType>, ReplError> {
+    let tables = heap.recording().tables()?;
+    let retained = if order == Order::Retained { Some(heap.retained_by_type(progress)?) } else { None };
+    let totals = heap.type_totals(progress)?.into_iter();
+    let of_kinds = totals.filter(|totals| kinds.contain(tables.type_kind(totals.type_id)));
+    let mut types: Vec<RankedType> = of_kinds
+        .map(|totals| {
+            let retained = retained.as_ref().map(|retained| retained[totals.type_id.index()]);
+            RankedType { totals, retained }
+        })
+        .collect();
+    types.sort_by_key(|row| (std::cmp::Reverse(row.by(order)), row.totals.type_id));
     Ok(types)
 }
 
 /// Draws ranked types.
-pub(crate) fn answer(tables: &Tables, snapshot: SnapshotId, types: &[TypeTotals], order: Order) -> Answer {
-    let whole: u64 = types.iter().map(|totals| order.of(totals)).sum();
-    let rows = types.iter().enumerate().map(|(at, totals)| {
+pub(crate) fn answer(
+    heap: &Heap,
+    types: &[RankedType],
+    order: Order,
+    progress: &dyn Progress,
+) -> Result<Answer, ReplError> {
+    let tables = heap.recording().tables()?;
+    let whole: u64 = match order {
+        // What types dominate overlaps: one holds the other.
+        Order::Retained => heap.dominators(progress)?.reachable_bytes(),
+        _ => types.iter().map(|row| row.by(order)).sum(),
+    };
+    let rows = types.iter().enumerate().map(|(at, row)| {
+        let totals = &row.totals;
         let kind = tables.kind_name(tables.type_kind(totals.type_id));
-        vec![
+        let mut cells = vec![
             Value::from(at + 1),
             Value::text(tables.type_title(totals.type_id)),
             Value::text(kind),
@@ -65,21 +109,28 @@ pub(crate) fn answer(tables: &Tables, snapshot: SnapshotId, types: &[TypeTotals]
             totals.objects.into(),
             totals.heap_bytes.into(),
             totals.unmanaged_bytes.into(),
-            Value::share(order.of(totals), whole),
-        ]
+        ];
+        cells.extend(row.retained.map(|retained| Value::from(retained.bytes)));
+        cells.push(Value::share(row.by(order), whole));
+        cells
     });
-    let several = types.iter().any(|totals| tables.type_kind(totals.type_id) != tables.type_kind(types[0].type_id));
-    let table = Table { key: "rows", audience: Audience::Everyone, columns: columns(several), rows: rows.collect() };
-    Answer::default()
-        .fact(Column::new("snapshot", "snapshot", Unit::Number), snapshot.0)
+    let kind_of = |row: &RankedType| tables.type_kind(row.totals.type_id);
+    let several = types.iter().any(|row| kind_of(row) != kind_of(&types[0]));
+    let columns = columns(several, order == Order::Retained);
+    let table = Table { key: "rows", audience: Audience::Everyone, columns, rows: rows.collect() };
+    let answer = Answer::default()
+        .fact(Column::new("snapshot", "snapshot", Unit::Number), heap.snapshot().0)
         .table(table)
-        .note(whole_note(types))
-        .exact()
+        .note(whole_note(types));
+    Ok(match order {
+        Order::Retained => answer.at_least().note(AT_LEAST),
+        _ => answer.exact(),
+    })
 }
 
-fn columns(several_kinds: bool) -> Vec<Column> {
+fn columns(several_kinds: bool, retained: bool) -> Vec<Column> {
     let kind = Column::new("kind", "kind", Unit::Text);
-    vec![
+    let mut columns = vec![
         Column::new("rank", "#", Unit::Number).for_people(),
         Column::new("type", "type", Unit::Text),
         if several_kinds { kind } else { kind.for_machines() },
@@ -87,12 +138,14 @@ fn columns(several_kinds: bool) -> Vec<Column> {
         Column::new("objects", "objects", Unit::Count),
         Column::new("shallow_bytes", "shallow", Unit::Bytes),
         Column::new("unmanaged_bytes", "unmanaged", Unit::Bytes),
-        Column::new("share", "share", Unit::Share).for_people(),
-    ]
+    ];
+    columns.extend(retained.then_some(Column::new("retained_bytes", "≥ retained", Unit::Bytes)));
+    columns.push(Column::new("share", "share", Unit::Share).for_people());
+    columns
 }
 
-fn whole_note(types: &[TypeTotals]) -> String {
-    let sum = |of: fn(&TypeTotals) -> u64| types.iter().map(of).sum::<u64>();
+fn whole_note(types: &[RankedType]) -> String {
+    let sum = |of: fn(&TypeTotals) -> u64| types.iter().map(|row| of(&row.totals)).sum::<u64>();
     format!(
         "{}: {}, {} shallow, {} unmanaged",
         units::counted(types.len() as u64, "type"),

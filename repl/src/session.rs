@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use barrow_analyzer::{Heap, IndexPlace, Memory, ObjectId, ObjectSet, Recording, SnapshotId, object_at_address};
 
-use crate::args::{Flags, Format, SnapshotName};
+use crate::args::{Flags, Format, Least, SnapshotName};
 use crate::commands::More;
 use crate::error::ReplError;
 use crate::object_name::{ObjectName, Which};
@@ -21,6 +21,8 @@ const PAGE_ROWS: usize = 15;
 pub(crate) struct Session {
     /// The recording that is open.
     file: Option<OpenFile>,
+    /// What is thought away, in the words of `without`.
+    pub(crate) away: Vec<String>,
     /// The heap that was asked last: what was computed for one question serves the next.
     heap: RefCell<Option<Arc<Heap>>>,
     /// The snapshot that was selected.
@@ -100,6 +102,7 @@ impl Session {
         };
         let mut session = Session {
             file: None,
+            away: Vec::new(),
             heap: RefCell::new(None),
             selected: flags.snapshot.unwrap_or(SnapshotName::Last),
             settings,
@@ -156,13 +159,29 @@ impl Session {
         }
         // The other one's memory goes first.
         *last = None;
-        let heap = Arc::new(self.settings.heap_of(recording, snapshot)?);
+        let mut heap = Arc::new(self.settings.heap_of(recording, snapshot)?);
+        for text in &self.away {
+            heap = Arc::new(crate::without::applied(self, &heap, text)?);
+        }
         Ok(Arc::clone(last.insert(heap)))
     }
 
-    /// Makes `heap` the one that questions about its snapshot ask.
-    pub(crate) fn think(&self, heap: Arc<Heap>) {
-        *self.heap.borrow_mut() = Some(heap);
+    /// The same snapshot with nothing thought away.
+    ///
+    /// # Errors
+    /// As for [`Session::heap`].
+    pub(crate) fn whole_heap(&self, snapshot: SnapshotId) -> Result<Heap, ReplError> {
+        self.settings.heap_of(self.recording()?, snapshot)
+    }
+
+    /// Why computed columns could not be kept, if that happened since it was asked last.
+    pub(crate) fn index_problem(&self) -> Option<String> {
+        self.heap.borrow().as_ref().and_then(|heap| heap.index_problem())
+    }
+
+    /// Makes `heap` the one that is asked, or none: it is then made anew.
+    pub(crate) fn ask_of(&self, heap: Option<Arc<Heap>>) {
+        *self.heap.borrow_mut() = heap;
     }
 
     /// The snapshots of the open recording.
@@ -277,6 +296,14 @@ pub(crate) struct Arguments {
     pub(crate) force: bool,
     /// `--compression`.
     pub(crate) compression: Option<barrow_writer::Compression>,
+    /// `--avoid`.
+    pub(crate) avoid: Option<String>,
+    /// `--weak`.
+    pub(crate) weak: bool,
+    /// `--depth`.
+    pub(crate) depth: Option<u32>,
+    /// `--min`.
+    pub(crate) min: Option<Least>,
 }
 
 impl Arguments {
@@ -289,6 +316,10 @@ impl Arguments {
             output: flags.output.clone(),
             force: flags.force,
             compression: flags.compression,
+            avoid: flags.avoid.clone(),
+            weak: flags.weak,
+            depth: flags.depth,
+            min: flags.min,
         }
     }
 
@@ -298,6 +329,16 @@ impl Arguments {
     /// A quote that does not end.
     pub(crate) fn of_text(text: &str) -> Result<Self, ReplError> {
         Ok(Arguments { words: crate::line::words(text)?, quoted: true, ..Arguments::default() })
+    }
+
+    /// All words as they were typed, as one text.
+    pub(crate) fn text(&self) -> String {
+        self.expression(0)
+    }
+
+    /// What is too little of `whole` to be shown: 0 unless `--min` tells.
+    pub(crate) fn least(&self, whole: u64) -> u64 {
+        self.min.map_or(0, |min| min.of(whole))
     }
 
     /// The words, without quotes.

@@ -1,7 +1,7 @@
 //! From the tokens of an expression to its tree.
 
 use barrow_format::{ObjectId, SnapshotId};
-use regex::RegexBuilder;
+use regex::{Regex, RegexBuilder};
 
 use super::ExpressionError;
 use super::lexer::{Token, TokenKind, tokens};
@@ -261,6 +261,17 @@ fn pattern(operator: &str, position: usize, value: &Token) -> Result<(Pattern, b
 
 fn last_line(cause: &regex::Error) -> String {
     cause.to_string().lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned()
+}
+
+/// A glob pattern, or a regular expression between slashes, as people type names.
+///
+/// # Errors
+/// [`ExpressionError`] if it is no regular expression.
+pub(crate) fn name_pattern(text: &str) -> Result<Regex, ExpressionError> {
+    let between = text.strip_prefix('/').and_then(|rest| rest.strip_suffix('/'));
+    let source = between.map_or_else(|| glob(text), str::to_owned);
+    let built = RegexBuilder::new(&source).size_limit(MAX_REGEX_BYTES).build();
+    built.map_err(|cause| ExpressionError::new(0, format!("not a regular expression: {}", last_line(&cause))))
 }
 
 /// A glob pattern as a regular expression: `*` any text, `?` any character.

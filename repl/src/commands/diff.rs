@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use barrow_analyzer::{Side, SnapshotId, diff};
+use barrow_analyzer::{Side, SnapshotId, TypeTotals, diff};
 
 use crate::answer::Answer;
 use crate::args::SnapshotName;
@@ -26,7 +26,7 @@ pub(super) const COMMAND: Command = Command {
               `diff` alone the one before the selected one with it. \
               Types are the same if kind, name, layout, file and line are; those that did not change are left \
               out. The largest change comes first: `by size` looks at shallow and unmanaged size together, \
-              `by retained` at retained sizes, where they are known. The relative change is one of what is \
+              `by retained` at what single objects of a type dominate, each byte once. The relative change is one of what is \
               looked at.",
     example: "diff 0 last objects by count",
     flags: &[],
@@ -42,15 +42,11 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, ReplError
     let (before, after) = compared(session, &operands)?;
     let names = kind_names(&before, &after)?;
     let choice = choice(&names, rest, operands.len())?;
-    let retained = [&before, &after].map(|side| retained_by_type(session, side));
-    if choice.measure == Measure::Retained && (choice.grouping == Grouping::Kind || retained.contains(&None)) {
-        return Err(ReplError::usage(format!(
-            "nobody knows yet what each {} retains; try `by size`, `by shallow`, `by unmanaged` or `by count`",
-            if choice.grouping == Grouping::Kind { "kind" } else { "type" }
-        )));
+    if choice.measure == Measure::Retained && choice.grouping == Grouping::Kind {
+        return Err(ReplError::usage("what kinds retain overlaps; try `by retained` without `by kind`"));
     }
-    let side = |side, retained| side_of(side, retained);
-    let mut diff = diff(side(&before, &retained[0]), side(&after, &retained[1]))?;
+    let (old, new) = (sized(session, &before, choice.measure)?, sized(session, &after, choice.measure)?);
+    let mut diff = diff(old.side(&before), new.side(&after))?;
     if let Some(kind) = choice.kind {
         diff = diff.of_kind(kind);
     }
@@ -61,13 +57,37 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, ReplError
     Ok(more::first_page(session, answer, rows))
 }
 
-/// What the objects of each type retain, in bytes and by type id, if that is known.
-fn retained_by_type(_session: &Session, _side: &Compared) -> Option<Vec<u64>> {
-    None
+/// What the types of one side add up to, beyond its statistics.
+struct Sized {
+    /// Without what is thought away.
+    types: Option<Vec<TypeTotals>>,
+    /// What they retain.
+    retained_bytes: Option<Vec<u64>>,
 }
 
-fn side_of<'a>(side: &'a Compared, retained: &'a Option<Vec<u64>>) -> Side<'a> {
-    Side { recording: &side.recording, snapshot: side.snapshot, retained_bytes: retained.as_deref() }
+impl Sized {
+    fn side<'a>(&'a self, side: &'a Compared) -> Side<'a> {
+        let (types, retained_bytes) = (self.types.as_deref(), self.retained_bytes.as_deref());
+        Side { recording: &side.recording, snapshot: side.snapshot, types, retained_bytes }
+    }
+}
+
+/// Measures a side as far as it takes more than its statistics.
+fn sized(session: &Session, side: &Compared, measure: Measure) -> Result<Sized, ReplError> {
+    let meter = session.meter();
+    let is_open = Arc::ptr_eq(&session.recording()?, &side.recording);
+    let is_whole = !is_open || session.away.is_empty();
+    if is_whole && measure != Measure::Retained {
+        return Ok(Sized { types: None, retained_bytes: None });
+    }
+    let heap = match is_open {
+        true => session.heap(side.snapshot)?,
+        false => Arc::new(session.settings.heap_of(Arc::clone(&side.recording), side.snapshot)?),
+    };
+    let types = if is_whole { None } else { Some(heap.type_totals(&meter)?) };
+    let is_wanted = measure == Measure::Retained;
+    let retained_bytes = is_wanted.then(|| heap.retained_by_identity(&meter)).transpose()?;
+    Ok(Sized { types, retained_bytes })
 }
 
 /// The snapshots that the first words name, at most two.

@@ -1,6 +1,8 @@
-//! `histogram`: all types or kinds of a snapshot.
+//! `histogram`: all types, kinds or sites of a snapshot.
 
-use barrow_analyzer::{Recording, SnapshotId, summary};
+use std::collections::BTreeMap;
+
+use barrow_analyzer::{GroupRetained, Heap, Progress, TypeId, TypeTotals};
 
 use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
 use crate::error::ReplError;
@@ -14,9 +16,10 @@ pub(super) const COMMAND: Command = Command {
     name: "histogram",
     aliases: &["histo"],
     group: Group::Snapshots,
-    arguments: "[by type|kind]",
-    about: "Objects and sizes of every type, or of every kind",
-    details: "The whole table, the largest shallow size first; at the prompt page by page.",
+    arguments: "[by type|kind|site] [by size|count|unmanaged|retained]",
+    about: "Objects and sizes of every type, kind or allocation site",
+    details: "The whole table, the largest shallow size first; at the prompt page by page. `by retained` adds what \
+              single objects of each dominate, every byte once.",
     example: "histogram by kind",
     flags: &[],
     subject: Subject::Recording,
@@ -24,39 +27,113 @@ pub(super) const COMMAND: Command = Command {
     run,
 };
 
+/// What a row is about.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Grouping {
+    Type,
+    Kind,
+    Site,
+}
+
 fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, ReplError> {
-    let recording = session.recording()?;
-    let snapshot = session.snapshot()?;
     let words = arguments.words();
-    let answer = match words.iter().map(String::as_str).collect::<Vec<_>>()[..] {
-        [] | ["by", "type"] => {
-            let types = ranking::types(&recording, snapshot, &Kinds::default(), Order::Size)?;
-            ranking::answer(recording.tables()?, snapshot, &types, Order::Size)
+    let (mut grouping, mut order) = (Grouping::Type, Order::Size);
+    for pair in words.chunks(2) {
+        match (pair, pair.get(1).and_then(|name| Order::named(name))) {
+            ([by, name], _) if by == "by" && name == "type" => grouping = Grouping::Type,
+            ([by, name], _) if by == "by" && name == "kind" => grouping = Grouping::Kind,
+            ([by, name], _) if by == "by" && name == "site" => grouping = Grouping::Site,
+            ([by, _], Some(named)) if by == "by" => order = named,
+            ([by, word], _) if by == "by" => return Err(COMMAND.refuses(word)),
+            _ => return Err(COMMAND.refuses(&pair[0])),
         }
-        ["by", "kind"] => by_kind(&recording, snapshot)?,
-        ["by", word, ..] | [word, ..] => return Err(COMMAND.refuses(word)),
+    }
+    let heap = session.heap(session.snapshot()?)?;
+    let meter = session.meter();
+    let answer = match grouping {
+        Grouping::Type => {
+            let types = ranking::types(&heap, &Kinds::default(), order, &meter)?;
+            ranking::answer(&heap, &types, order, &meter)?
+        }
+        Grouping::Kind => by_kind(&heap, order, &meter)?,
+        Grouping::Site => by_site(&heap, order, &meter)?,
     };
+    drop(meter);
     session.listed.clear();
     let rows = session.page_rows();
     Ok(more::first_page(session, answer, rows))
 }
 
-fn by_kind(recording: &Recording, snapshot: SnapshotId) -> Result<Answer, ReplError> {
-    let tables = recording.tables()?;
-    let mut kinds = summary(recording, snapshot)?.kinds;
-    kinds.sort_by_key(|kind| (std::cmp::Reverse(kind.heap_bytes), kind.kind));
-    let whole = kinds.iter().map(|kind| kind.heap_bytes).sum();
-    let rows = kinds.iter().map(|kind| {
-        vec![
-            Value::text(tables.kind_name(kind.kind)),
-            kind.objects.into(),
-            kind.heap_bytes.into(),
-            kind.unmanaged_bytes.into(),
-            Value::share(kind.heap_bytes, whole),
-        ]
+fn by_kind(heap: &Heap, order: Order, progress: &dyn Progress) -> Result<Answer, ReplError> {
+    let tables = heap.recording().tables()?;
+    let mut sums: BTreeMap<usize, TypeTotals> = BTreeMap::new();
+    for totals in heap.type_totals(progress)? {
+        add(sums.entry(tables.type_kind(totals.type_id).index()).or_default(), &totals);
+    }
+    let mut retained = None;
+    if order == Order::Retained {
+        let types = heap.types(progress)?;
+        let kind_of = |type_id: u32| tables.type_kind(TypeId(type_id)).index();
+        let dominators = heap.dominators(progress)?;
+        let group_of = |object: barrow_analyzer::ObjectId| Some(kind_of(types[object.index()]));
+        retained = Some(dominators.bytes_by_group(tables.kind_count(), group_of));
+    }
+    let name = |kind: usize| Value::text(tables.kind_name(barrow_analyzer::KindId(kind as u32)));
+    let rows = sums.into_iter().map(|(kind, sum)| (name(kind), sum, retained.as_ref().map(|bytes| bytes[kind])));
+    Ok(grouped(heap, Column::new("kind", "kind", Unit::Text), rows.collect(), order))
+}
+
+fn by_site(heap: &Heap, order: Order, progress: &dyn Progress) -> Result<Answer, ReplError> {
+    let totals = heap.site_totals(progress)?;
+    let mut retained = None;
+    if order == Order::Retained {
+        let sites = heap.sites(progress)?;
+        let place = |site: u32| totals.binary_search_by_key(&site, |(site, _)| site.0).ok();
+        let group_of = |object: barrow_analyzer::ObjectId| place(sites[object.index()]);
+        retained = Some(heap.dominators(progress)?.bytes_by_group(totals.len(), group_of));
+    }
+    let name = |site: u32| if site == 0 { Value::text("not recorded") } else { Value::text(site.to_string()) };
+    let rows = totals.iter().enumerate().map(|(at, (site, sum))| {
+        (name(site.0), *sum, retained.as_ref().map(|bytes: &Vec<GroupRetained>| bytes[at]))
     });
-    let table = Table { key: "rows", audience: Audience::Everyone, columns: kind_columns(), rows: rows.collect() };
-    Ok(Answer::default().fact(Column::new("snapshot", "snapshot", Unit::Number), snapshot.0).table(table).exact())
+    Ok(grouped(heap, Column::new("site", "site", Unit::Text), rows.collect(), order))
+}
+
+/// A row per group, the largest first.
+fn grouped(
+    heap: &Heap,
+    name: Column,
+    mut rows: Vec<(Value, TypeTotals, Option<GroupRetained>)>,
+    order: Order,
+) -> Answer {
+    let of = |(_, totals, retained): &(Value, TypeTotals, Option<GroupRetained>)| order.of(totals, *retained);
+    rows.sort_by_key(|row| std::cmp::Reverse(of(row)));
+    let whole: u64 = rows.iter().map(of).sum();
+    let is_retained = order == Order::Retained;
+    let cells = rows.iter().map(|row| {
+        let (name, totals, retained) = row;
+        let mut cells =
+            vec![name.clone(), totals.objects.into(), totals.heap_bytes.into(), totals.unmanaged_bytes.into()];
+        cells.extend(retained.map(|retained| Value::from(retained.bytes)));
+        // What groups dominate overlaps: there is no whole.
+        cells.push(if is_retained { Value::None } else { Value::share(of(row), whole) });
+        cells
+    });
+    let mut columns = kind_columns();
+    columns[0] = name;
+    if is_retained {
+        columns.insert(4, Column::new("retained_bytes", "≥ retained", Unit::Bytes));
+    }
+    let table = Table { key: "rows", audience: Audience::Everyone, columns, rows: cells.collect() };
+    let answer = Answer::default().fact(Column::new("snapshot", "snapshot", Unit::Number), heap.snapshot().0);
+    let answer = answer.table(table);
+    if is_retained { answer.at_least().note(ranking::AT_LEAST) } else { answer.exact() }
+}
+
+fn add(sum: &mut TypeTotals, totals: &TypeTotals) {
+    sum.objects += totals.objects;
+    sum.heap_bytes = sum.heap_bytes.wrapping_add(totals.heap_bytes);
+    sum.unmanaged_bytes = sum.unmanaged_bytes.wrapping_add(totals.unmanaged_bytes);
 }
 
 /// The columns of a row per kind.

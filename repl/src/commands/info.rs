@@ -1,6 +1,6 @@
 //! `info`: one object, or the file.
 
-use barrow_analyzer::{ObjectDetails, SnapshotId, Tables};
+use barrow_analyzer::{Heap, Holder, ObjectDetails, ObjectId, Progress, SnapshotId, Tables, scan_incoming};
 
 use crate::answer::{Answer, Column, Unit, Value};
 use crate::error::ReplError;
@@ -30,9 +30,10 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, ReplError
         [] => of_file(session),
         [name] => {
             let (snapshot, id) = session.object(name)?;
-            let recording = session.recording()?;
-            let details = barrow_analyzer::object(&recording, snapshot, id)?;
-            Ok(of_object(recording.tables()?, snapshot, &details))
+            let heap = session.heap(snapshot)?;
+            let details = barrow_analyzer::object(heap.recording(), snapshot, id)?;
+            let answer = of_object(heap.recording().tables()?, snapshot, &details);
+            with_graph(&heap, answer, id, &session.meter())
         }
         [_, word, ..] => Err(COMMAND.refuses(word)),
     }
@@ -54,7 +55,47 @@ fn of_object(tables: &Tables, snapshot: SnapshotId, object: &ObjectDetails) -> A
         .fact(Column::new("address", "address", Unit::Address), object.address)
         .fact(Column::new("serial", "serial", Unit::Number), object.serial)
         .fact(Column::new("site", "site", Unit::Number), object.site.map(|site| site.0))
-        .exact()
+}
+
+/// Adds what follows from the references of all objects.
+fn with_graph(heap: &Heap, answer: Answer, id: ObjectId, progress: &dyn Progress) -> Result<Answer, ReplError> {
+    let tables = heap.recording().tables()?;
+    let dominators = heap.dominators(progress)?;
+    let distance = heap.distances(progress)?.distance(id);
+    let incoming = match heap.known_incoming() {
+        Some(incoming) => incoming.sources(id),
+        None => scan_incoming(heap.recording(), heap.snapshot(), id, progress)?,
+    };
+    let incoming = incoming.into_iter().filter(|&source| heap.has(source)).count();
+    let holder = dominators.immediate_dominator(id);
+    let (object, text) = match holder {
+        None => (None, None),
+        Some(Holder::Object(holder)) => {
+            let details = barrow_analyzer::object(heap.recording(), heap.snapshot(), holder)?;
+            (Some(holder), Some(format!("@{holder} {}", tables.type_title(details.type_id))))
+        }
+        Some(Holder::Roots(name)) => (None, Some(format!("roots: {}", tables.string(name)))),
+        Some(Holder::Everything) => (None, Some("several groups of roots".to_owned())),
+    };
+    let is_reachable = dominators.is_reachable(id);
+    let bytes = is_reachable.then(|| dominators.retained_bytes(id));
+    let mut answer = answer
+        .fact(Column::new("referring_objects", "referred to by", Unit::Count), incoming)
+        .fact(Column::new("reachable", "", Unit::Text).for_machines(), Value::Flag(is_reachable))
+        .fact(Column::new("distance", "distance", Unit::Count), distance)
+        .fact(Column::new("retained_bytes", "retained", Unit::Bytes), bytes)
+        .fact(
+            Column::new("retained_objects", "retains objects", Unit::Count),
+            is_reachable.then(|| dominators.retained_count(id)),
+        )
+        .fact(Column::new("immediate_dominator", "", Unit::Object).for_machines(), object.map(|object| object.0))
+        .fact(Column::new("dominated_by", "dominated by", Unit::Text), text);
+    if !heap.has(id) {
+        answer = answer.note("it is thought away: `without`");
+    } else if !is_reachable {
+        answer = answer.note("no root reaches it");
+    }
+    Ok(answer.as_exact_as(dominators))
 }
 
 fn of_file(session: &Session) -> Result<Answer, ReplError> {

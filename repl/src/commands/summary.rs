@@ -37,7 +37,7 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, ReplError
     let meter = session.meter();
     let summaries = match arguments.verify {
         true => verified_summaries(&recording, &snapshots, &meter)?,
-        false => snapshots.iter().map(|&snapshot| summary(&recording, snapshot)).collect::<Result<Vec<_>, _>>()?,
+        false => snapshots.iter().map(|&snapshot| summarized(session, snapshot)).collect::<Result<Vec<_>, _>>()?,
     };
     let elapsed = arguments.verify.then(|| meter.elapsed());
     let tables = recording.tables()?;
@@ -54,10 +54,19 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, ReplError
     Ok(source_notes(answer, &summaries, elapsed))
 }
 
+/// From statistics alone, unless something is thought away.
+fn summarized(session: &Session, snapshot: SnapshotId) -> Result<Summary, ReplError> {
+    match session.away.is_empty() {
+        true => Ok(summary(&*session.recording()?, snapshot)?),
+        false => Ok(session.heap(snapshot)?.summary(&session.meter())?),
+    }
+}
+
 fn source_notes(answer: Answer, summaries: &[Summary], elapsed: Option<std::time::Duration>) -> Answer {
     let objects: u64 = summaries.iter().map(|summary| summary.totals.objects).sum();
     match elapsed {
         _ if summaries.is_empty() => answer.note("this recording holds no whole snapshot"),
+        None if summaries[0].source == Source::Counted => answer,
         None => answer.note("from the recording's statistics"),
         Some(elapsed) => {
             let seconds = elapsed.as_secs_f64();
@@ -132,6 +141,7 @@ fn row(tables: &Tables, info: SnapshotInfo, before: Option<&Summary>, summary: &
     let source = match summary.source {
         Source::Statistics => "statistics",
         Source::Verified => "verified",
+        Source::Counted => "counted",
     };
     let change = |of: fn(&Summary) -> u64| before.map(|before| Value::change(of(before), of(summary)));
     vec![

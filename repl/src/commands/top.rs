@@ -1,6 +1,8 @@
-//! `top`: the types that hold most.
+//! `top`: the types or objects that hold most.
 
-use crate::answer::Answer;
+use barrow_analyzer::{ObjectId, TypeId, objects};
+
+use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
 use crate::error::ReplError;
 use crate::kinds::{Kinds, leading_kind};
 use crate::ranking::{self, Order};
@@ -12,12 +14,13 @@ pub(super) const COMMAND: Command = Command {
     name: "top",
     aliases: &[],
     group: Group::Snapshots,
-    arguments: "[N] [KIND] [by size|count|unmanaged]",
-    about: "The types that hold most",
-    details: "KIND is a kind of the recording, like `objects` or `frames`; `types` or none means all of them. \
-              `by size` ranks by shallow size, `by unmanaged` by what lies outside the heap. \
-              N is 15 unless told.",
-    example: "top 10 objects by count",
+    arguments: "[N] [KIND] [by size|count|unmanaged|retained]",
+    about: "The types that hold most, or the objects that retain most",
+    details: "KIND is a kind of the recording, like `objects` or `frames`; `all` or none means all of them. \
+              `by size` ranks types by shallow size, `by unmanaged` by what lies outside the heap. \
+              `by retained` ranks single objects by what would be freed with them, or types with \
+              `top types by retained`. N is 15 unless told.",
+    example: "top 10 objects by retained",
     flags: &[],
     subject: Subject::Recording,
     completion: Completion::Rankings,
@@ -34,9 +37,16 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, ReplError
         words = &words[1..];
     }
     let (kinds, order) = kind_and_order(recording.tables()?, words)?;
-    let types = ranking::types(&recording, snapshot, &kinds, order)?;
-    let answer = ranking::answer(recording.tables()?, snapshot, &types, order);
+    let is_of_types = words.first().is_some_and(|word| word.eq_ignore_ascii_case("types")) && kinds.ids.is_empty();
+    let heap = session.heap(snapshot)?;
+    let meter = session.meter();
     session.listed.clear();
+    if order == Order::Retained && !is_of_types {
+        return by_retained(session, &kinds, rows.max(1));
+    }
+    let types = ranking::types(&heap, &kinds, order, &meter)?;
+    let answer = ranking::answer(&heap, &types, order, &meter)?;
+    drop(meter);
     Ok(more::first_page(session, answer, rows.max(1)))
 }
 
@@ -50,9 +60,56 @@ fn kind_and_order(tables: &barrow_analyzer::Tables, words: &[String]) -> Result<
         [by, name] if by == "by" => match Order::named(name) {
             Some(order) => Ok((kinds, order)),
             None => Err(ReplError::usage(format!(
-                "there is no order `{name}`; try `by size`, `by count` or `by unmanaged`"
+                "there is no order `{name}`; try `by size`, `by count`, `by unmanaged` or `by retained`"
             ))),
         },
         [word, ..] => Err(COMMAND.refuses(word)),
     }
+}
+
+/// The objects of `kinds` that retain most.
+fn by_retained(session: &mut Session, kinds: &Kinds, rows: usize) -> Result<Answer, ReplError> {
+    let heap = session.heap(session.snapshot()?)?;
+    let meter = session.meter();
+    let tables = heap.recording().tables()?;
+    let dominators = heap.dominators(&meter)?;
+    let largest = if kinds.ids.is_empty() {
+        dominators.largest(rows, |_| true)
+    } else {
+        let types = heap.types(&meter)?;
+        let kind_of = |object: ObjectId| tables.type_kind(TypeId(types[object.index()]));
+        dominators.largest(rows, |object| kinds.contain(kind_of(object)))
+    };
+    drop(meter);
+    let found = objects(heap.recording(), heap.snapshot(), &largest)?;
+    let whole = dominators.reachable_bytes();
+    let cells = found.iter().enumerate().map(|(at, object)| {
+        let retained = dominators.retained_bytes(object.id);
+        vec![
+            Value::from(at + 1),
+            object.id.0.into(),
+            Value::text(tables.type_title(object.type_id)),
+            Value::text(tables.kind_name(tables.type_kind(object.type_id))),
+            object.shallow_bytes.into(),
+            object.unmanaged_bytes.into(),
+            retained.into(),
+            Value::share(retained, whole),
+        ]
+    });
+    let columns = vec![
+        Column::new("row", "%", Unit::Number).for_people(),
+        Column::new("object", "object", Unit::Object),
+        Column::new("type", "type", Unit::Text),
+        Column::new("kind", "kind", Unit::Text),
+        Column::new("shallow_bytes", "shallow", Unit::Bytes),
+        Column::new("unmanaged_bytes", "unmanaged", Unit::Bytes),
+        Column::new("retained_bytes", if dominators.is_exact() { "retained" } else { "≥ retained" }, Unit::Bytes),
+        Column::new("share", "share", Unit::Share).for_people(),
+    ];
+    let table = Table { key: "rows", audience: Audience::Everyone, columns, rows: cells.collect() };
+    session.listed.extend(largest.into_iter().map(|object| (heap.snapshot(), object)));
+    Ok(Answer::default()
+        .fact(Column::new("snapshot", "snapshot", Unit::Number), heap.snapshot().0)
+        .table(table)
+        .as_exact_as(dominators))
 }

@@ -1,0 +1,154 @@
+//! `dominators`: the dominator tree.
+
+use barrow_analyzer::{Dominators, Heap, Holder, TreePlace, TypeId, objects};
+
+use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
+use crate::error::ReplError;
+use crate::session::{Arguments, Session};
+
+use super::{Command, Completion, Group, Subject, more};
+
+pub(super) const COMMAND: Command = Command {
+    name: "dominators",
+    aliases: &["dom"],
+    group: Group::Alive,
+    arguments: "[ID]",
+    about: "The dominator tree: what is freed with what",
+    details: "From the roots, or from an object down. A line is what would be freed with everything below it, \
+              its children are what it alone keeps alive. `--depth N` shows so many levels, 3 unless told; \
+              `--min 1%` or `--min 1M` leaves out less, 1% unless told.",
+    example: "dominators @123 --depth 2",
+    flags: &["--depth", "--min"],
+    subject: Subject::Recording,
+    completion: Completion::Nothing,
+    run,
+};
+
+/// Levels that are shown unless told.
+const DEPTH: u32 = 3;
+/// Lines of one answer.
+const MOST_LINES: usize = 10_000;
+
+fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, ReplError> {
+    let words = arguments.words();
+    let named = match &words[..] {
+        [] => None,
+        [name] => Some(session.object(name)?),
+        [_, word, ..] => return Err(COMMAND.refuses(word)),
+    };
+    let snapshot = named.map_or_else(|| session.snapshot(), |(snapshot, _)| Ok(snapshot))?;
+    let heap = session.heap(snapshot)?;
+    let meter = session.meter();
+    let dominators = heap.dominators(&meter)?;
+    let types = heap.types(&meter)?;
+    drop(meter);
+    let top = match named {
+        None => dominators.top(),
+        Some((_, object)) => match dominators.place(object) {
+            Some(place) => place,
+            None => return Ok(Answer::default().note("no root reaches it: it keeps nothing alive").exact()),
+        },
+    };
+    let least = arguments.min.map_or(dominators.bytes_at(top) / 100, |_| arguments.least(dominators.bytes_at(top)));
+    let mut lines = Vec::new();
+    collect(dominators, top, 0, arguments.depth.unwrap_or(DEPTH), least, &mut lines);
+    session.listed.clear();
+    let rows = rows(&heap, session, dominators, types, &lines)?;
+    let answer = Answer::default()
+        .fact(Column::new("snapshot", "snapshot", Unit::Number), snapshot.0)
+        .table(Table { key: "rows", audience: Audience::Everyone, columns: columns(), rows })
+        .as_exact_as(dominators);
+    let page = session.page_rows();
+    Ok(more::first_page(session, answer, page))
+}
+
+/// A place of the tree, how deep it is, and what is left out below it: places and bytes.
+struct TreeLine {
+    place: TreePlace,
+    depth: u32,
+    left_out: (u64, u64),
+}
+
+/// Lines of the tree from `top` down, children by falling bytes.
+fn collect(dominators: &Dominators, top: TreePlace, depth: u32, levels: u32, least: u64, lines: &mut Vec<TreeLine>) {
+    // A stack of its own: the tree may be as deep as a list is long.
+    let mut open = vec![(top, depth)];
+    while let Some((place, depth)) = open.pop() {
+        if lines.len() >= MOST_LINES {
+            return;
+        }
+        let (mut children, mut left_out) = (Vec::new(), (0, 0));
+        for child in dominators.children(place) {
+            let bytes = dominators.bytes_at(child);
+            if depth + 1 < levels && bytes >= least {
+                children.push((bytes, child));
+            } else {
+                left_out = (left_out.0 + 1, left_out.1 + bytes);
+            }
+        }
+        children.sort_unstable_by_key(|&(bytes, child)| (bytes, std::cmp::Reverse(child)));
+        lines.push(TreeLine { place, depth, left_out });
+        open.extend(children.into_iter().map(|(_, child)| (child, depth + 1)));
+    }
+}
+
+fn columns() -> Vec<Column> {
+    vec![
+        Column::new("row", "%", Unit::Number).for_people(),
+        Column::new("depth", "depth", Unit::Number).for_machines(),
+        Column::new("object", "object", Unit::Object),
+        Column::new("", "type", Unit::Text).for_people(),
+        Column::new("type", "type", Unit::Text).for_machines(),
+        Column::new("kind", "kind", Unit::Text),
+        Column::new("shallow_bytes", "shallow", Unit::Bytes),
+        Column::new("unmanaged_bytes", "unmanaged", Unit::Bytes),
+        Column::new("retained_objects", "retains objects", Unit::Count),
+        Column::new("retained_bytes", "retained", Unit::Bytes),
+        Column::new("left_out", "smaller ones", Unit::Count),
+        Column::new("left_out_bytes", "they retain", Unit::Bytes),
+    ]
+}
+
+fn rows(
+    heap: &Heap,
+    session: &mut Session,
+    dominators: &Dominators,
+    types: &[u32],
+    lines: &[TreeLine],
+) -> Result<Vec<Vec<Value>>, ReplError> {
+    let tables = heap.recording().tables()?;
+    let object_of = |line: &TreeLine| match dominators.at(line.place) {
+        Holder::Object(object) => Some(object),
+        Holder::Roots(_) | Holder::Everything => None,
+    };
+    let ids: Vec<_> = lines.iter().filter_map(object_of).collect();
+    let mut details = objects(heap.recording(), heap.snapshot(), &ids)?.into_iter();
+    let mut rows = Vec::new();
+    for line in lines {
+        let (title, object) = match dominators.at(line.place) {
+            Holder::Object(object) => (tables.type_title(TypeId(types[object.index()])), details.next()),
+            Holder::Roots(name) => (format!("roots: {}", tables.string(name)), None),
+            Holder::Everything => ("all roots".to_owned(), None),
+        };
+        let row = object.map(|object| {
+            session.listed.push((heap.snapshot(), object.id));
+            session.listed.len()
+        });
+        let left_out = |value: u64| if line.left_out.0 == 0 { Value::None } else { Value::Number(value) };
+        rows.push(vec![
+            row.map(Value::from).unwrap_or(Value::None),
+            line.depth.into(),
+            object.map(|object| object.id.0).into(),
+            Value::Text(format!("{}{title}", "  ".repeat((line.depth as usize).min(60)))),
+            Value::text(title),
+            object.map(|object| tables.kind_name(tables.type_kind(object.type_id))).into(),
+            object.map(|object| object.shallow_bytes).into(),
+            object.map(|object| object.unmanaged_bytes).into(),
+            dominators.count_at(line.place).into(),
+            dominators.bytes_at(line.place).into(),
+            left_out(line.left_out.0),
+            left_out(line.left_out.1),
+        ]);
+    }
+    Ok(rows)
+}

@@ -1,0 +1,129 @@
+//! `path`: why an object is alive.
+
+use barrow_analyzer::{Heap, ObjectId, Path, PathOptions, objects};
+
+use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
+use crate::error::ReplError;
+use crate::found;
+use crate::label;
+use crate::session::{Arguments, Session};
+
+use super::{Command, Completion, Group, Subject};
+
+pub(super) const COMMAND: Command = Command {
+    name: "path",
+    aliases: &["path2gc", "gcroot"],
+    group: Group::Alive,
+    arguments: "ID [COUNT]",
+    about: "A shortest path from a root to an object",
+    details: "With COUNT so many paths that share no object but the last, as far as there are. `--avoid EXPR` leads \
+              around objects, `--weak` follows references that keep nothing alive too. In a shell put EXPR in \
+              quotes.",
+    example: "path @123",
+    flags: &["--avoid", "--weak"],
+    subject: Subject::Recording,
+    completion: Completion::Nothing,
+    run,
+};
+
+/// Steps that are shown of a longer path, at its beginning and at its end.
+const SHOWN_STEPS: usize = 50;
+
+fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, ReplError> {
+    let words = arguments.words();
+    let (name, count) = match &words[..] {
+        [] => return Err(ReplError::usage("to which object? `path @123`, or `path %3` for row 3 of the last table")),
+        [name] => (name, 1),
+        [name, count] => (name, count.parse().map_err(|_| COMMAND.refuses(count))?),
+        [_, _, word, ..] => return Err(COMMAND.refuses(word)),
+    };
+    let (snapshot, object) = session.object(name)?;
+    let heap = session.heap(snapshot)?;
+    let meter = session.meter();
+    let avoid = match &arguments.avoid {
+        None => None,
+        Some(text) => {
+            let around = Arguments::of_text(text)?;
+            let (kinds, expression) = found::kinds_and_expression(session, snapshot, &around, 0)?;
+            Some(heap.select(&kinds, &expression, &meter)?.0)
+        }
+    };
+    let options = PathOptions { avoid, weak: arguments.weak, count };
+    let paths = heap.paths(object, &options, &meter)?;
+    drop(meter);
+    session.listed.clear();
+    let mut answer = Answer::default()
+        .fact(Column::new("snapshot", "snapshot", Unit::Number), snapshot.0)
+        .fact(Column::new("object", "object", Unit::Object), object.0);
+    let mut rows = Vec::new();
+    for (number, path) in paths.iter().enumerate() {
+        rows.extend(rows_of(&heap, session, number + 1, path)?);
+    }
+    if paths.is_empty() {
+        let around = if options.avoid.is_some() { " around these objects" } else { "" };
+        answer = answer.note(format!("no root reaches it{around}"));
+    } else if paths.len() < count {
+        answer = answer.note(format!(
+            "there {} only {}; every other way shares an object with {}",
+            if paths.len() == 1 { "is" } else { "are" },
+            crate::units::counted(paths.len() as u64, "such path"),
+            if paths.len() == 1 { "it" } else { "them" },
+        ));
+    }
+    Ok(answer.table(Table { key: "rows", audience: Audience::Everyone, columns: columns(), rows }).exact())
+}
+
+fn columns() -> Vec<Column> {
+    vec![
+        Column::new("row", "%", Unit::Number).for_people(),
+        Column::new("path", "path", Unit::Number),
+        Column::new("step", "step", Unit::Number).for_machines(),
+        Column::new("reference", "", Unit::Text),
+        Column::new("object", "object", Unit::Object),
+        Column::new("type", "type", Unit::Text),
+        Column::new("kind", "kind", Unit::Text),
+        Column::new("shallow_bytes", "shallow", Unit::Bytes),
+    ]
+}
+
+fn rows_of(heap: &Heap, session: &mut Session, number: usize, path: &Path) -> Result<Vec<Vec<Value>>, ReplError> {
+    let tables = heap.recording().tables()?;
+    let ids: Vec<ObjectId> = path.steps.iter().map(|step| step.object).collect();
+    // A list may be long: its ends tell most.
+    let (first, last) = (SHOWN_STEPS.min(ids.len()), ids.len().saturating_sub(SHOWN_STEPS));
+    let shown: Vec<usize> = (0..first).chain(last.max(first)..ids.len()).collect();
+    let shown_ids: Vec<ObjectId> = shown.iter().map(|&at| ids[at]).collect();
+    let details = objects(heap.recording(), heap.snapshot(), &shown_ids)?;
+    let root = match path.root.label {
+        Some(name) => format!("{} ({})", tables.string(path.root.category), tables.string(name)),
+        None => tables.string(path.root.category).to_owned(),
+    };
+    let mut rows = Vec::new();
+    let mut before = None;
+    for (&at, object) in shown.iter().zip(&details) {
+        if before.is_some_and(|before| before + 1 < at) {
+            let mut gap = vec![Value::None; columns().len()];
+            let left_out = at - before.unwrap_or(0) - 1;
+            gap[3] = Value::text(format!("… {} …", crate::units::counted(left_out as u64, "more step")));
+            rows.push(gap);
+            session.listed.push((heap.snapshot(), object.id));
+        }
+        before = Some(at);
+        let arrow = match at {
+            0 => format!("--[ {root} ]-->"),
+            _ => label::arrow(tables, path.steps[at].reference),
+        };
+        session.listed.push((heap.snapshot(), object.id));
+        rows.push(vec![
+            Value::from(session.listed.len()),
+            number.into(),
+            at.into(),
+            Value::Text(arrow),
+            object.id.0.into(),
+            Value::text(tables.type_title(object.type_id)),
+            Value::text(tables.kind_name(tables.type_kind(object.type_id))),
+            object.shallow_bytes.into(),
+        ]);
+    }
+    Ok(rows)
+}

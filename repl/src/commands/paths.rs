@@ -1,0 +1,78 @@
+//! `paths`: the paths of many objects, merged.
+
+use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
+use crate::error::ReplError;
+use crate::found;
+use crate::session::{Arguments, Session};
+
+use super::{Command, Completion, Group, Subject, more};
+
+pub(super) const COMMAND: Command = Command {
+    name: "paths",
+    aliases: &["merge-paths"],
+    group: Group::Alive,
+    arguments: "[KIND] EXPR",
+    about: "The shortest paths of many objects, merged into one tree with counts",
+    details: "Objects of one type that are reached in the same way are one line. `through` counts how many of the \
+              objects asked for are reached through it; `--depth N` cuts the tree, `--min 1%` leaves out what \
+              fewer are reached through.",
+    example: "paths type = \"Session\"",
+    flags: &["--depth", "--min"],
+    subject: Subject::Recording,
+    completion: Completion::Expressions,
+    run,
+};
+
+fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, ReplError> {
+    let snapshot = session.snapshot()?;
+    if arguments.words().is_empty() {
+        return Err(ReplError::usage(format!("the paths of which objects? `{}`", COMMAND.example)));
+    }
+    let (kinds, expression) = found::kinds_and_expression(session, snapshot, arguments, 0)?;
+    let (set, counted) = found::select(session, snapshot, &kinds, &expression)?;
+    let heap = session.heap(snapshot)?;
+    let meter = session.meter();
+    let merged = heap.merged_paths(&set, &meter)?;
+    drop(meter);
+    let tables = heap.recording().tables()?;
+    let least = arguments.least(counted.objects);
+    let depth = arguments.depth.unwrap_or(u32::MAX);
+    session.listed.clear();
+    let mut rows = Vec::new();
+    for node in merged.nodes.iter().filter(|node| node.depth < depth && node.through >= least) {
+        session.listed.push((snapshot, node.example));
+        let indent = "  ".repeat((node.depth as usize).min(60));
+        rows.push(vec![
+            Value::from(session.listed.len()),
+            node.through.into(),
+            node.depth.into(),
+            Value::Text(format!("{indent}{}", tables.type_title(node.type_id))),
+            Value::text(tables.type_title(node.type_id)),
+            Value::text(tables.kind_name(tables.type_kind(node.type_id))),
+            node.objects.into(),
+            node.members.into(),
+            node.example.0.into(),
+        ]);
+    }
+    let columns = vec![
+        Column::new("row", "%", Unit::Number).for_people(),
+        Column::new("through", "through", Unit::Count),
+        Column::new("depth", "depth", Unit::Number).for_machines(),
+        Column::new("", "type", Unit::Text).for_people(),
+        Column::new("type", "type", Unit::Text).for_machines(),
+        Column::new("kind", "kind", Unit::Text),
+        Column::new("objects", "objects", Unit::Count),
+        Column::new("members", "asked for", Unit::Count),
+        Column::new("example", "example", Unit::Object),
+    ];
+    let mut answer = Answer::default()
+        .fact(Column::new("snapshot", "snapshot", Unit::Number), snapshot.0)
+        .fact(Column::new("objects", "objects", Unit::Count), counted.objects)
+        .fact(Column::new("unreachable", "unreachable", Unit::Count), merged.unreachable)
+        .table(Table { key: "rows", audience: Audience::Everyone, columns, rows });
+    if counted.objects == 0 {
+        answer = answer.note("no object matches");
+    }
+    let rows = session.page_rows();
+    Ok(more::first_page(session, answer.exact(), rows))
+}

@@ -1,0 +1,55 @@
+//! `retained`: what would be freed with a set of objects.
+
+use std::sync::Arc;
+
+use barrow_analyzer::ObjectSet;
+
+use crate::answer::Answer;
+use crate::error::ReplError;
+use crate::found;
+use crate::session::{Arguments, Session};
+
+use super::{Command, Completion, Group, Subject, more, without};
+
+pub(super) const COMMAND: Command = Command {
+    name: "retained",
+    aliases: &[],
+    group: Group::Alive,
+    arguments: "ID | [KIND] EXPR",
+    about: "The retained set of objects: all that would be freed with them",
+    details: "Exactly what the roots reach now, and would not reach if none of these objects were there: for \
+              several objects also what they hold only together. `$_` is the set afterwards.",
+    example: "retained type = \"Session\"",
+    flags: &[],
+    subject: Subject::Recording,
+    completion: Completion::Expressions,
+    run,
+};
+
+fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, ReplError> {
+    let words = arguments.words();
+    let (snapshot, set) = match &words[..] {
+        [] => return Err(ReplError::usage("retained by what? `retained @123`, `retained type = \"Session\"`")),
+        [name] if session.object(name).is_ok() => {
+            let (snapshot, object) = session.object(name)?;
+            let objects = session.heap(snapshot)?.object_count();
+            (snapshot, ObjectSet::from_sorted(snapshot, objects, [object]))
+        }
+        _ => {
+            let snapshot = session.snapshot()?;
+            let (kinds, expression) = found::kinds_and_expression(session, snapshot, arguments, 0)?;
+            (snapshot, session.heap(snapshot)?.select(&kinds, &expression, &session.meter())?.0)
+        }
+    };
+    let heap = session.heap(snapshot)?;
+    let meter = session.meter();
+    let retained = heap.retained_set(&set, &meter)?;
+    let types = heap.type_totals_of(&retained, &meter)?;
+    drop(meter);
+    session.sets.set_last(Arc::new(retained));
+    session.listed.clear();
+    let what = format!("would be freed with {}", crate::units::counted(set.len(), "object"));
+    let answer = without::by_type(heap.recording().tables()?, snapshot, &types, &what)?;
+    let rows = session.page_rows();
+    Ok(more::first_page(session, answer.exact(), rows))
+}
