@@ -181,7 +181,7 @@ impl IndexFile {
             offset += bytes.len();
         }
         progress.begin("keeping the index", offset as u64, "bytes");
-        let temporary = tempfile::Builder::new().prefix(&prefix).tempfile_in(folder).map_err(io("write"))?;
+        let temporary = temporary(folder, &prefix).map_err(io("write"))?;
         let mut out = BufWriter::with_capacity(PIECE_BYTES, temporary.as_file());
         let head = head(&self.key, columns.iter().map(|(entry, _)| entry));
         out.write_all(&head).map_err(io("write"))?;
@@ -244,6 +244,15 @@ impl Entry {
         LittleEndian::write_u32(&mut bytes[24..28], self.checksum);
         out.extend_from_slice(&bytes);
     }
+}
+
+/// A file that whoever may read the recording's folder may read, as far as the process allows it.
+fn temporary(folder: &Path, prefix: &str) -> io::Result<tempfile::NamedTempFile> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(prefix);
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    builder.tempfile_in(folder)
 }
 
 /// Header and directory.

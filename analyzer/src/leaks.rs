@@ -42,7 +42,7 @@ pub struct Suspect {
     pub accumulation: Option<ObjectId>,
     /// The bytes that are freed with the accumulation point.
     pub accumulation_bytes: u64,
-    /// What piles up there, by type, the largest first.
+    /// What piles up there, by type, the largest first; nothing for several objects, which are it.
     pub accumulated: Vec<Accumulated>,
 }
 
@@ -84,7 +84,7 @@ impl Heap {
                 }
             }
             for (type_id, group) in groups.into_iter().filter(|(_, group)| group.retained_bytes >= least) {
-                suspects.push(group.suspect(dominators, types, place, TypeId(type_id)));
+                suspects.push(group.suspect(dominators, place, TypeId(type_id)));
             }
             if let Holder::Object(object) = dominators.at(place)
                 && suspects.len() + open.len() == before
@@ -114,7 +114,7 @@ impl Group {
         }
     }
 
-    fn suspect(&self, dominators: &Dominators, types: &[u32], place: TreePlace, type_id: TypeId) -> Suspect {
+    fn suspect(&self, dominators: &Dominators, place: TreePlace, type_id: TypeId) -> Suspect {
         let accumulation = match dominators.at(place) {
             Holder::Object(object) => Some(object),
             Holder::Roots(_) | Holder::Everything => None,
@@ -126,7 +126,7 @@ impl Group {
             retained_bytes: self.retained_bytes,
             accumulation,
             accumulation_bytes: dominators.bytes_at(place),
-            accumulated: accumulation.map_or(Vec::new(), |object| accumulated(dominators, types, object)),
+            accumulated: Vec::new(),
         }
     }
 }

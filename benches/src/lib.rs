@@ -4,11 +4,13 @@
 //! things per second; nothing is asserted, since machines differ.
 
 mod loaded;
+mod shapes;
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 pub use loaded::Loaded;
+pub use shapes::{GenerateError, Shape, repeat};
 
 /// Runs of which the best and the median are taken.
 const RUNS: usize = 7;

@@ -1,6 +1,6 @@
 //! A snapshot in memory, to be announced again and again.
 
-use barrow_analyzer::{ObjectDetails, Recording, Reference, Silent, walk};
+use barrow_analyzer::{ObjectDetails, Recording, Reference, Silent, SnapshotId, walk};
 use barrow_writer::{KindId, KindRole, Object, SnapshotInfo, TypeDescription, Writer};
 
 /// A snapshot in memory, and how to announce it.
@@ -22,10 +22,18 @@ impl Loaded {
     /// If the recording is damaged or empty.
     #[must_use]
     pub fn load(recording: &Recording) -> Self {
-        let last = recording.snapshot_ids().next_back().expect("the recording has a snapshot");
+        Self::load_snapshot(recording, recording.snapshot_ids().next_back().expect("the recording has a snapshot"))
+    }
+
+    /// Loads a snapshot.
+    ///
+    /// # Panics
+    /// If the recording is damaged.
+    #[must_use]
+    pub fn load_snapshot(recording: &Recording, snapshot: SnapshotId) -> Self {
         let tables = recording.tables().expect("its tables are whole");
         let (mut objects, mut references) = (Vec::new(), Vec::new());
-        walk(recording, last, &Silent, |object, outgoing| {
+        walk(recording, snapshot, &Silent, |object, outgoing| {
             objects.push(*object);
             references.extend_from_slice(outgoing);
             Ok(())

@@ -15,7 +15,7 @@ pub(super) const COMMAND: Command = Command {
     arguments: "[ID]",
     about: "The dominator tree: what is freed with what",
     details: "From the roots, or from an object down. A line is what would be freed with everything below it, \
-              its children are what it alone keeps alive. `--depth N` shows so many levels, 3 unless told; \
+              its children are what it alone keeps alive. `--depth N` shows so many levels, 5 unless told; \
               `--min 1%` or `--min 1M` leaves out less, 1% unless told.",
     example: "dominators @123 --depth 2",
     flags: &["--depth", "--min"],
@@ -25,7 +25,7 @@ pub(super) const COMMAND: Command = Command {
 };
 
 /// Levels that are shown unless told.
-const DEPTH: u32 = 3;
+const DEPTH: u32 = 5;
 /// Lines of one answer.
 const MOST_LINES: usize = 10_000;
 

@@ -55,7 +55,7 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, ReplError
     for (at, suspect) in suspects.iter().enumerate() {
         session.listed.push((heap.snapshot(), suspect.object));
         let path = steps(&heap, suspect, &meter)?;
-        rows.push(row(&heap, at + 1, suspect, &path, whole)?);
+        rows.push(row(&heap, suspect, &path, whole)?);
         answer = answer.note(sentence(&heap, at + 1, suspect, &path, whole)?);
     }
     drop(meter);
@@ -68,7 +68,8 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, ReplError
 /// The path to a suspect: for each step an arrow and an object.
 fn steps(heap: &Heap, suspect: &Suspect, meter: &crate::progress::Meter) -> Result<Vec<(String, ObjectId)>, ReplError> {
     let tables = heap.recording().tables()?;
-    let target = suspect.accumulation.unwrap_or(suspect.object);
+    // Of several objects the largest stands for all.
+    let target = suspect.accumulation.filter(|_| suspect.objects == 1).unwrap_or(suspect.object);
     let paths = heap.paths(target, &barrow_analyzer::PathOptions::default(), meter)?;
     let Some(path) = paths.first() else { return Ok(Vec::new()) };
     let root = format!("--[ {} ]-->", tables.string(path.root.category));
@@ -96,7 +97,6 @@ fn columns() -> Vec<Column> {
 
 fn row(
     heap: &Heap,
-    _number: usize,
     suspect: &Suspect,
     path: &[(String, ObjectId)],
     whole: u64,
@@ -168,7 +168,7 @@ fn sentence(
         text += &format!("\n      … and {}", units::counted((suspect.accumulated.len() - SHOWN_TYPES) as u64, "more type"));
     }
     let skipped = path.len().saturating_sub(SHOWN_STEPS);
-    text += "\n    held by";
+    text += if suspect.objects == 1 { "\n    held by" } else { "\n    the largest is held by" };
     if skipped > 0 {
         text += &format!("\n      … {} …", units::counted(skipped as u64, "step"));
     }
