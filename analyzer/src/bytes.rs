@@ -7,6 +7,7 @@ use std::ops::Deref;
 use std::path::Path;
 
 use crate::error::{AnalyzerError, Result};
+use crate::memory::give_back;
 
 /// The bytes of a whole file.
 #[derive(Debug)]
@@ -30,6 +31,16 @@ impl Bytes {
         // the README says so.
         let map = unsafe { memmap2::Mmap::map(&file) }.map_err(AnalyzerError::io(path, "map"))?;
         Ok(Bytes::Mapped(map))
+    }
+}
+
+impl Bytes {
+    /// Gives back what the process holds of a mapped file: a long scan leaves all of it behind. It is
+    /// read from the page cache when it is needed again.
+    pub(crate) fn release(&self) {
+        if let Bytes::Mapped(map) = self {
+            give_back(map.as_ptr() as usize, map.len());
+        }
     }
 }
 

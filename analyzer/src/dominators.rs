@@ -18,8 +18,6 @@ mod depth_first;
 mod semi_nca;
 mod tree;
 
-use std::sync::Arc;
-
 use barrow_format::block::Wanted;
 use barrow_format::{ObjectId, SnapshotId, StringId};
 use rayon::prelude::*;
@@ -55,6 +53,7 @@ pub struct Dominators {
     objects: u32,
     groups: Vec<StringId>,
     position: Values<u32>,
+    group_position: Vec<u32>,
     vertex: Values<u32>,
     extent: Values<u32>,
     idom: Values<u32>,
@@ -86,7 +85,7 @@ impl Dominators {
     pub(crate) fn find(
         recording: &Recording,
         snapshot: SnapshotId,
-        rows: Arc<Rows>,
+        rows: Rows,
         roots: &Roots,
         ephemerons: &[Ephemeron],
         memory: &Memory,
@@ -95,9 +94,8 @@ impl Dominators {
         let objects = rows.objects();
         let reserved_bytes = RESIDENT_BYTES * (objects as u64 + 1);
         memory.require(reserved_bytes)?;
-        let found = number_depth_first(&rows, roots, ephemerons, memory, reserved_bytes, progress)?;
-        drop(rows);
-        let DepthFirst { number, parent: mut idom, early: mut semi, late: log, last } = found;
+        let found = number_depth_first(rows, roots, ephemerons, memory, reserved_bytes, progress)?;
+        let DepthFirst { object_number, group_number, parent: mut idom, early: mut semi, late: log, last } = found;
         progress.begin("turning references around", last.into(), "objects");
         let late = Transposed::of(&log, last as usize + 1, memory, reserved_bytes, progress)?;
         drop(log);
@@ -105,7 +103,8 @@ impl Dominators {
         drop(late);
         immediate_dominators(&mut idom, &semi, last, memory, progress)?;
         drop(semi);
-        let Preorder { position, vertex, extent, idom } = Preorder::of(number, idom, last, memory, progress)?;
+        let tree = Preorder::of(object_number, group_number, idom, last, memory, progress)?;
+        let Preorder { position, group_position, vertex, extent, idom } = tree;
         let before = bytes_before(recording, snapshot, &vertex, memory, progress)?;
         let groups = roots.categories().iter().map(|group| group.name).collect();
         let objects = u32::try_from(objects).expect("ids of objects have 32 bits");
@@ -113,6 +112,7 @@ impl Dominators {
             objects,
             groups,
             position: position.into(),
+            group_position,
             vertex: vertex.into(),
             extent: extent.into(),
             idom: idom.into(),
@@ -147,7 +147,7 @@ impl Dominators {
         let groups: Vec<StringId> = roots.categories().iter().map(|group| group.name).collect();
         let (objects, count) = (u32::try_from(objects).ok()?, vertex.len());
         let vertices = objects as usize + groups.len();
-        let lengths_fit = position.len() == vertices
+        let lengths_fit = position.len() == objects as usize
             && (groups.len() + 1..=vertices + 1).contains(&count)
             && [extent.len(), idom.len(), before.len()] == [count, count, count + 1];
         if !lengths_fit {
@@ -158,10 +158,20 @@ impl Dominators {
             && idom[1..].par_iter().enumerate().all(|(at, &idom)| idom as usize <= at)
             && idom[0] == 0
             && extent.par_iter().enumerate().all(|(at, &extent)| extent > 0 && extent as usize <= count - at);
-        is_whole.then_some(Dominators {
+        if !is_whole {
+            return None;
+        }
+        let mut group_position = vec![0; groups.len()];
+        for (at, &vertex) in (0..).zip(&vertex[..]).skip(1) {
+            if let Some(group) = vertex.checked_sub(objects) {
+                group_position[group as usize] = at;
+            }
+        }
+        Some(Dominators {
             objects,
             groups,
             position,
+            group_position,
             vertex,
             extent,
             idom,
@@ -332,7 +342,7 @@ impl Dominators {
     #[must_use]
     pub fn group_bytes(&self, name: StringId) -> u64 {
         let group = self.groups.iter().position(|&group| group == name);
-        group.map_or(0, |group| self.bytes_below(self.position[self.objects as usize + group]))
+        group.map_or(0, |group| self.bytes_below(self.group_position[group]))
     }
 
     /// How many objects are at and below a place.

@@ -180,11 +180,13 @@ impl Heap {
         Ok(Arc::clone(rows.insert(built)))
     }
 
-    /// Forgets the rows; whoever still has them keeps them.
-    fn take_rows(&self, progress: &dyn Progress) -> Result<Arc<Rows>> {
-        let rows = self.rows(progress)?;
-        *self.rows.lock().unwrap_or_else(PoisonError::into_inner) = None;
-        Ok(rows)
+    /// The rows, for somebody who uses them up.
+    fn take_rows(&self, progress: &dyn Progress) -> Result<Rows> {
+        let rows = self.rows.lock().unwrap_or_else(PoisonError::into_inner).take();
+        match rows.and_then(Arc::into_inner) {
+            Some(rows) => Ok(rows),
+            None => self.build_rows(Follow::Retaining, progress),
+        }
     }
 
     pub(crate) fn build_rows(&self, follow: Follow, progress: &dyn Progress) -> Result<Rows> {

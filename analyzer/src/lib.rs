@@ -66,6 +66,7 @@ mod object;
 mod object_set;
 mod packed;
 mod paths;
+mod prefetch;
 mod progress;
 mod reachable;
 mod recording;

@@ -156,7 +156,7 @@ impl Memory {
         let map = unsafe { MmapOptions::new().len(bytes).map_mut(&file) }.map_err(at("map a temporary file in"))?;
         let region = Region { account: Arc::clone(&self.0), address: map.as_ptr() as usize };
         lock(&self.0.regions).push((region.address, bytes));
-        Ok(Column { length, _region: Some(region), map, _charge: None, values: PhantomData })
+        Ok(Column { length, region: Some(region), map, charge: None, values: PhantomData })
     }
 
     /// Lets the pager give back pages of `bytes` too: a mapped file that is only read.
@@ -203,9 +203,9 @@ impl Drop for Region {
 pub(crate) struct Column<T> {
     length: usize,
     /// Before the mapping, so that it is dropped first.
-    _region: Option<Region>,
+    region: Option<Region>,
     map: MmapMut,
-    _charge: Option<Charge>,
+    charge: Option<Charge>,
     values: PhantomData<T>,
 }
 
@@ -221,7 +221,25 @@ impl<T: Pod> Column<T> {
             // A wish: small pages are slower, not wrong.
             let _ = map.advise(Advice::HugePage);
         }
-        Ok(Column { length, _region: None, map, _charge: charge, values: PhantomData })
+        Ok(Column { length, region: None, map, charge, values: PhantomData })
+    }
+}
+
+impl Column<[u32; 2]> {
+    /// The second numbers alone; the memory of the first ones is given back.
+    pub(crate) fn into_seconds(mut self) -> Column<u32> {
+        let length = self.length;
+        let numbers: &mut [u32] = &mut bytemuck::cast_slice_mut(&mut self.map[..])[..2 * length];
+        for at in 0..length {
+            numbers[at] = numbers[2 * at + 1];
+        }
+        let Column { region, map, charge, .. } = self;
+        let used = (length * size_of::<u32>()).next_multiple_of(LARGE_PAGE_BYTES);
+        if used < map.len() {
+            // What is behind is never looked at again.
+            give_back(map.as_ptr() as usize + used, map.len() - used);
+        }
+        Column { length, region, map, charge, values: PhantomData }
     }
 }
 
@@ -261,7 +279,7 @@ fn keep_under(account: &Weak<Account>) {
 
 /// Gives back the pages of one mapping of a file.
 #[cfg(target_os = "linux")]
-fn give_back(address: usize, length: usize) {
+pub(crate) fn give_back(address: usize, length: usize) {
     let start = std::ptr::with_exposed_provenance_mut::<u8>(address);
     // SAFETY: the caller holds the lock under which regions are taken off the list before they are
     // unmapped, so the range is mapped. Shared mappings of files (and private ones that nobody writes)
@@ -273,7 +291,7 @@ fn give_back(address: usize, length: usize) {
 
 /// Elsewhere the system decides alone which pages stay.
 #[cfg(not(target_os = "linux"))]
-fn give_back(_address: usize, _length: usize) {}
+pub(crate) fn give_back(_address: usize, _length: usize) {}
 
 /// What the process holds in memory, mapped files included; `None` where nobody says.
 fn resident_bytes() -> Option<u64> {

@@ -185,6 +185,11 @@ impl Recording {
         &self.bytes
     }
 
+    /// Gives back the memory of what was read; see [`Bytes::release`].
+    pub(crate) fn release(&self) {
+        self.bytes.release();
+    }
+
     pub(crate) fn header(&self) -> &Header {
         &self.header
     }

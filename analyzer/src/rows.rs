@@ -1,7 +1,8 @@
 //! Outgoing references as packed rows: the graph of one snapshot in memory.
 //!
 //! ```text
-//!   offsets   object ─▶ where its row starts in the bytes of its chunk       4 bytes an object
+//!   starts    object ─▶ where its row starts in the bytes of its chunk       4 bytes an object,
+//!                       and a mark beside it, for who walks along the rows   and 4 more
 //!   chunks    a block of the file each, with its continuations
 //!   bytes     target − source, zigzag, packed                               about 2 bytes a reference
 //! ```
@@ -20,6 +21,7 @@ use crate::error::{AnalyzerError, Result};
 use crate::memory::{Column, Memory};
 use crate::object::{Cursor, Reference};
 use crate::packed::{self, MAX_BYTES, PADDING, Packer, unzigzag, zigzag};
+use crate::prefetch::prefetch;
 use crate::progress::{Progress, check};
 use crate::recording::Recording;
 use crate::without::Without;
@@ -47,8 +49,9 @@ pub(crate) struct Rows {
     chunks: Vec<Chunk>,
     /// For every [`GUIDE_OBJECTS`] objects the chunk the first of them is in.
     guide: Vec<u32>,
-    /// Where the row of an object starts in its chunk.
-    offsets: Column<u32>,
+    /// Where the row of an object starts in its chunk; and a mark, 0 at first. Side by side, since who
+    /// looks at the one wants the other next.
+    starts: Column<[u32; 2]>,
     bytes: Column<u8>,
     references: u64,
     ephemerons: Vec<Ephemeron>,
@@ -70,7 +73,7 @@ const GUIDE_OBJECTS: usize = 1 << 10;
 /// A block with its continuations, and where the offsets of its objects go.
 struct Job<'a> {
     run: &'a [BlockPlace],
-    offsets: &'a mut [u32],
+    starts: &'a mut [[u32; 2]],
 }
 
 /// What became of a job.
@@ -100,15 +103,15 @@ impl Rows {
         let objects = usize::try_from(totals.objects).unwrap_or(usize::MAX);
         let references = usize::try_from(totals.references).unwrap_or(usize::MAX);
         progress.begin("reading references", totals.references, "references");
-        let mut offsets = memory.column(objects)?;
+        let mut starts = memory.column(objects)?;
         let mut bytes = memory.scratch(references * MAX_BYTES + runs.len() * PADDING)?;
         let filter = Filter::new(recording, follow, without)?;
         let free = Mutex::new((0, &mut bytes[..]));
-        let mut rest = &mut offsets[..];
+        let mut rest = &mut starts[..];
         let jobs = runs.iter().map(|&run| {
             let (own, others) = std::mem::take(&mut rest).split_at_mut(run[0].entry.objects as usize);
             rest = others;
-            Job { run, offsets: own }
+            Job { run, starts: own }
         });
         let done = pooled(jobs.collect(), |job, workspace| {
             check(progress)?;
@@ -124,6 +127,7 @@ impl Rows {
             progress.advance(references);
             Ok(done)
         })?;
+        recording.release();
         let mut guide = Vec::with_capacity(objects / GUIDE_OBJECTS + 1);
         let mut chunks = Vec::with_capacity(runs.len());
         for (chunk, (run, done)) in (0..).zip(runs.iter().zip(&done)) {
@@ -137,12 +141,12 @@ impl Rows {
         ephemerons.sort_unstable();
         ephemerons.dedup();
         let references = done.iter().map(|done| done.references).sum();
-        Ok(Rows { chunks, guide, offsets, bytes, references, ephemerons })
+        Ok(Rows { chunks, guide, starts, bytes, references, ephemerons })
     }
 
     /// How many objects there are.
     pub(crate) fn objects(&self) -> usize {
-        self.offsets.len()
+        self.starts.len()
     }
 
     /// How many references are in the rows.
@@ -157,31 +161,66 @@ impl Rows {
 
     /// The rows as slices, at hand for a loop over many of them.
     pub(crate) fn view(&self) -> RowsView<'_> {
-        RowsView { chunks: &self.chunks, guide: &self.guide, offsets: &self.offsets, bytes: &self.bytes }
+        let places = Places { chunks: &self.chunks, guide: &self.guide, bytes: &self.bytes };
+        RowsView { places, starts: &self.starts }
+    }
+
+    /// The rows with their marks, to be written while they are walked along.
+    pub(crate) fn marked(&mut self) -> (Places<'_>, &mut [[u32; 2]]) {
+        (Places { chunks: &self.chunks, guide: &self.guide, bytes: &self.bytes }, &mut self.starts)
+    }
+
+    /// The marks alone.
+    pub(crate) fn into_marks(self) -> Column<u32> {
+        self.starts.into_seconds()
     }
 }
 
 /// [`Rows`] as plain slices.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RowsView<'r> {
-    chunks: &'r [Chunk],
-    guide: &'r [u32],
-    offsets: &'r [u32],
-    bytes: &'r [u8],
+    places: Places<'r>,
+    starts: &'r [[u32; 2]],
 }
 
 impl<'r> RowsView<'r> {
     /// The targets of an object, in the order of its references.
     #[inline(always)]
     pub(crate) fn row(&self, object: u32) -> Row<'r> {
+        self.places.row(object, |object| self.starts[object][0])
+    }
+}
+
+/// Where rows are, but for their starts.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Places<'r> {
+    chunks: &'r [Chunk],
+    guide: &'r [u32],
+    bytes: &'r [u8],
+}
+
+impl<'r> Places<'r> {
+    fn chunk(&self, object: u32) -> Chunk {
         let mut at = self.guide[object as usize / GUIDE_OBJECTS] as usize;
         while self.chunks[at].end_object <= object {
             at += 1;
         }
-        let chunk = self.chunks[at];
+        self.chunks[at]
+    }
+
+    /// The targets of an object, whose start and that of the next one `start` tells.
+    #[inline(always)]
+    pub(crate) fn row(&self, object: u32, start: impl Fn(usize) -> u32) -> Row<'r> {
+        let chunk = self.chunk(object);
         let next = object as usize + 1;
-        let end = if next < chunk.end_object as usize { chunk.start + self.offsets[next] as usize } else { chunk.end };
-        Row { bytes: self.bytes, at: chunk.start + self.offsets[object as usize] as usize, end, source: object }
+        let end = if next < chunk.end_object as usize { chunk.start + start(next) as usize } else { chunk.end };
+        Row { bytes: self.bytes, at: chunk.start + start(object as usize) as usize, end, source: object }
+    }
+
+    /// Asks for the memory of a row that starts there.
+    #[inline(always)]
+    pub(crate) fn prefetch(&self, object: u32, start: u32) {
+        prefetch(self.bytes, self.chunk(object).start + start as usize);
     }
 }
 
@@ -285,7 +324,7 @@ fn pack(
             for row in 0..columns.counts.len() {
                 let source = columns.first_object + row as u32;
                 if !is_continuation {
-                    job.offsets[row] = u32::try_from(bytes.position()).expect("a block has at most 2^20 references");
+                    job.starts[row][0] = u32::try_from(bytes.position()).expect("a block has at most 2^20 references");
                     previous = None;
                 }
                 let shape = columns.shapes.get(row).map_or(0, |&shape| shape as usize);

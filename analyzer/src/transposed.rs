@@ -29,6 +29,8 @@ pub(crate) struct Transposed {
 
 /// Targets with one base, so that four bytes are enough for a start.
 const GROUP: usize = 1 << 12;
+/// References between the announcement of a source and its visit: enough for memory to answer.
+const AHEAD: usize = 32;
 /// The most threads that turn references around: each one reads all of them and keeps its part.
 const MAX_PARTS: usize = 4;
 
@@ -117,14 +119,23 @@ impl Transposed {
         (self.bases[target / GROUP] + u64::from(self.starts[target])) as usize
     }
 
-    /// Calls `visit` with all rows, from that of `last` down to 1.
+    /// Calls `visit` with all rows, from that of `last` down to 1; and before that, some way ahead,
+    /// `announce` with each source.
     #[inline(always)]
-    pub(crate) fn rev_each(&self, last: u32, mut visit: impl FnMut(u32, &[u32]) -> Result<()>) -> Result<()> {
+    pub(crate) fn rev_each<S>(
+        &self,
+        last: u32,
+        state: &mut S,
+        mut announce: impl FnMut(&mut S, u32),
+        mut visit: impl FnMut(&mut S, u32, &[u32]) -> Result<()>,
+    ) -> Result<()> {
         let (starts, bases, sources) = (&self.starts[..], &self.bases[..], &self.sources[..]);
         let mut end = self.start(last as usize + 1);
         for target in (1..=last).rev() {
             let start = (bases[target as usize / GROUP] + u64::from(starts[target as usize])) as usize;
-            visit(target, &sources[start..end])?;
+            let ahead = start.saturating_sub(AHEAD)..end.saturating_sub(AHEAD);
+            sources[ahead].iter().for_each(|&source| announce(state, source));
+            visit(state, target, &sources[start..end])?;
             end = start;
         }
         Ok(())

@@ -224,8 +224,8 @@ pub fn repeat(
             let more = missing as u64 + u64::from(happens(missing.fract(), &mut random));
             for index in 0..more {
                 let near = (u64::from(object.id.0) + random.below(1000)) % size;
-                let target = if random.below(10) > 0 { copy * size + near } else { random.below(copies * size) };
-                shard.reference(Label::Index(index), StrengthId::STRONG, target)?;
+                let other = if happens(crossing, &mut random) { random.below(copies) } else { copy };
+                shard.reference(Label::Index(index), StrengthId::STRONG, other * size + near)?;
             }
         }
     }

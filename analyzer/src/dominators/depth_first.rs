@@ -1,7 +1,7 @@
 //! Numbering the reachable objects depth first.
 //!
 //! ```text
-//!   number     vertex ─▶ its number, in the order of first visits; 0 if it is not reached
+//!   number     vertex (object or group of roots) ─▶ its number, in the order of first visits; 0 if it is not reached
 //!   parent     number ─▶ the number it was visited from
 //!   early      number ─▶ the least number that refers to it from above in the tree
 //!   late       for each number, ascending: the numbers it refers to that are less than its own
@@ -17,6 +17,7 @@ use barrow_format::ObjectId;
 use crate::error::Result;
 use crate::memory::{Column, Memory};
 use crate::packed::{self, MAX_BYTES, PADDING, Packer};
+use crate::prefetch::prefetch;
 use crate::progress::{Progress, check};
 use crate::roots::Roots;
 use crate::rows::{Ephemeron, Rows};
@@ -24,8 +25,9 @@ use crate::transposed::EachReference;
 
 /// What the search leaves behind. Number 0 is the place that all roots are held from.
 pub(super) struct DepthFirst {
-    /// By vertex: objects, then groups of roots.
-    pub(super) number: Column<u32>,
+    /// The number of each object, and of each group of roots.
+    pub(super) object_number: Column<u32>,
+    pub(super) group_number: Vec<u32>,
     pub(super) parent: Column<u32>,
     pub(super) early: Column<u32>,
     pub(super) late: LateLog,
@@ -35,6 +37,11 @@ pub(super) struct DepthFirst {
 
 /// Steps between looks at whether to stop.
 const CHECK_STEPS: u32 = 1 << 16;
+
+/// How far ahead of their visits the memory of waiting vertices is asked for: of their numbers, then of
+/// what stands at these numbers.
+const FAR: usize = 16;
+const NEAR: usize = 6;
 
 /// Vertices that are still to be visited.
 struct Pending<'a> {
@@ -53,6 +60,12 @@ impl Pending<'_> {
         self.length += usize::from(wanted);
     }
 
+    /// What will be popped in so many steps, if nothing is put there before.
+    #[inline(always)]
+    fn below(&self, steps: usize) -> Option<u32> {
+        self.length.checked_sub(steps).map(|at| self.targets[at])
+    }
+
     /// The next vertex and the number it is visited from.
     #[inline(always)]
     fn pop(&mut self) -> Option<(u32, u32)> {
@@ -68,13 +81,14 @@ impl Pending<'_> {
 
 /// Numbers what the roots reach.
 ///
-/// Time: each reference is decoded once. Memory: 12 bytes a vertex, and what the log takes.
+/// Time: each reference is decoded once. Memory: 8 bytes a vertex, and what the log takes; numbers stand
+/// in the marks of the rows, which are taken.
 /// Sequential.
 ///
 /// # Errors
 /// [`crate::AnalyzerError::Cancelled`], those of [`Memory`].
 pub(super) fn number_depth_first(
-    rows: &Rows,
+    mut rows: Rows,
     roots: &Roots,
     ephemerons: &[Ephemeron],
     memory: &Memory,
@@ -85,33 +99,38 @@ pub(super) fn number_depth_first(
     let groups = roots.categories();
     let vertices = objects + groups.len();
     progress.begin("numbering objects", objects as u64, "objects");
-    let mut found = DepthFirst {
-        number: memory.with_room(vertices, reserved_bytes)?,
-        parent: memory.with_room(vertices + 1, reserved_bytes)?,
-        early: memory.with_room(vertices + 1, reserved_bytes)?,
-        late: LateLog::new(rows.references() as usize + ephemerons.len() + group_targets(roots), vertices, memory)?,
-        last: 0,
-    };
-    let most_pending = rows.references() as usize + ephemerons.len() + group_targets(roots) + groups.len();
-    let mut targets = memory.scratch(most_pending + 1)?;
-    let mut pending = Pending { targets: &mut targets, length: 0, sources: vec![(0, 0)] };
+    let references = rows.references() as usize + ephemerons.len() + group_targets(roots);
+    let mut parent: Column<u32> = memory.with_room(vertices + 1, reserved_bytes)?;
+    let mut early: Column<u32> = memory.with_room(vertices + 1, reserved_bytes)?;
+    let mut late = LateLog::new(references, vertices, memory)?;
+    let mut group_number = vec![0; groups.len()];
+    // One more, as vertices are put there before it is known whether they stay.
+    let mut targets = memory.scratch(references + groups.len() + 1)?;
+    let mut pending = Pending { targets: &mut targets, length: 0, sources: Vec::new() };
     (objects..vertices).rev().for_each(|group| pending.push_if(group as u32, true));
-    if groups.is_empty() {
-        pending.sources.clear();
-    }
-    let (number, parent, early) = (&mut *found.number, &mut *found.parent, &mut *found.early);
-    let mut log = Packer::new(&mut found.late.bytes);
-    let view = rows.view();
+    pending.sources.extend((!groups.is_empty()).then_some((0, 0)));
+    let mut log = Packer::new(&mut late.bytes);
+    let (places, state) = rows.marked();
     let mut last = 0;
     while let Some((vertex, source)) = pending.pop() {
-        let known = number[vertex as usize];
-        if known != 0 {
+        // Most of what waits was visited meanwhile: then this one's neighbours below are next.
+        if let Some(far) = pending.below(FAR) {
+            prefetch(state, far as usize);
+        }
+        if let Some([_, known]) = pending.below(NEAR).and_then(|near| state.get(near as usize)) {
+            prefetch(&early, *known as usize);
+        }
+        let number = match state.get_mut(vertex as usize) {
+            Some([_, number]) => number,
+            None => &mut group_number[vertex as usize - objects],
+        };
+        if *number != 0 {
             // Visited below `source` since it was put there.
-            early[known as usize] = early[known as usize].min(source);
+            early[*number as usize] = early[*number as usize].min(source);
             continue;
         }
         last += 1;
-        number[vertex as usize] = last;
+        *number = last;
         parent[last as usize] = source;
         early[last as usize] = source;
         if last % CHECK_STEPS == 0 {
@@ -120,12 +139,13 @@ pub(super) fn number_depth_first(
         }
         let before = pending.length;
         let mut visit = |target: u32| {
-            let known = number[target as usize];
+            let [start, known] = state[target as usize];
             pending.push_if(target, known == 0);
             log.put_if(u64::from(last.wrapping_sub(known)), known != 0 && known != last);
+            places.prefetch(target, start);
         };
         if (vertex as usize) < objects {
-            view.row(vertex).for_each(&mut visit);
+            places.row(vertex, |object| state[object][0]).for_each(&mut visit);
             if !ephemerons.is_empty() {
                 values_of(ephemerons, ObjectId(vertex)).for_each(|value| visit(value.0));
             }
@@ -137,9 +157,8 @@ pub(super) fn number_depth_first(
             pending.sources.push((before, last));
         }
     }
-    found.last = last;
-    found.late.rows = last;
-    Ok(found)
+    late.rows = last;
+    Ok(DepthFirst { object_number: rows.into_marks(), group_number, parent, early, late, last })
 }
 
 fn group_targets(roots: &Roots) -> usize {

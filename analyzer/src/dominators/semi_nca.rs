@@ -6,6 +6,7 @@
 
 use crate::error::Result;
 use crate::memory::{Column, Memory};
+use crate::prefetch::prefetch;
 use crate::progress::{Progress, check};
 use crate::transposed::Transposed;
 
@@ -31,9 +32,9 @@ pub(super) fn semidominators(
     // Side by side, since each step up needs both: the ancestor, and the least semidominator on the
     // way to it. A vertex is linked once the walk is at a lesser number.
     let mut forest: Column<[u32; 2]> = memory.resident(last as usize + 1)?;
-    let forest = &mut forest[..];
     let mut path = Vec::new();
-    late.rev_each(last, |number, sources| {
+    let announce = |forest: &mut &mut [[u32; 2]], source: u32| prefetch(forest, source as usize);
+    late.rev_each(last, &mut &mut forest[..], announce, |forest, number, sources| {
         let mut least = semi[number as usize];
         for &source in sources {
             least = least.min(least_above(forest, source, number, &mut path));

@@ -6,8 +6,10 @@ use crate::progress::{Progress, check};
 
 /// The tree by position in preorder; position 0 is the place that all roots are held from.
 pub(super) struct Preorder {
-    /// By vertex: its position; 0 if it is not reached.
+    /// By object: its position; 0 if it is not reached.
     pub(super) position: Column<u32>,
+    /// By group of roots: its position.
+    pub(super) group_position: Vec<u32>,
     /// By position: the vertex.
     pub(super) vertex: Column<u32>,
     /// By position: how many positions its subtree takes, itself included.
@@ -18,14 +20,15 @@ pub(super) struct Preorder {
 
 impl Preorder {
     /// Lays out a tree that is given by `idom`, from number to number, each less than its vertex's.
-    /// `number` maps vertices to numbers and is overwritten.
+    /// The numbers are overwritten.
     ///
     /// Time: linear. Memory: 24 bytes a vertex, of which 16 stay. Sequential.
     ///
     /// # Errors
     /// [`crate::AnalyzerError::Cancelled`], those of [`Memory`].
     pub(super) fn of(
-        mut number: Column<u32>,
+        mut object_number: Column<u32>,
+        mut group_number: Vec<u32>,
         idom: Column<u32>,
         last: u32,
         memory: &Memory,
@@ -63,12 +66,12 @@ impl Preorder {
         let mut vertex = memory.column(count)?;
         let vertices: &mut [u32] = &mut vertex;
         vertices[0] = u32::MAX;
-        for (id, number) in (0..).zip(&mut *number) {
+        for (id, number) in (0..).zip(object_number.iter_mut().chain(&mut group_number)) {
             *number = placed[*number as usize][0];
             if *number != 0 {
                 vertices[*number as usize] = id;
             }
         }
-        Ok(Preorder { position: number, vertex, extent, idom: idom_position })
+        Ok(Preorder { position: object_number, group_position: group_number, vertex, extent, idom: idom_position })
     }
 }
