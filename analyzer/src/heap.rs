@@ -245,19 +245,27 @@ impl Heap {
 
     fn kept_dominators(&self) -> Result<Option<Dominators>> {
         let Some(index) = &self.index else { return Ok(None) };
-        let narrow = |column| index.column::<u32>(self.snapshot, column);
-        let columns = (
-            narrow(column::POSITION),
-            narrow(column::VERTEX),
-            narrow(column::EXTENT),
-            narrow(column::IDOM),
-            index.column::<u64>(self.snapshot, column::BEFORE),
-            index.column::<u64>(self.snapshot, column::EPHEMERONS),
-        );
+        let roots = self.roots()?;
+        let vertices = self.objects + roots.categories().len() as u64;
+        let Some(count) = index.length::<u32>(self.snapshot, column::VERTEX) else { return Ok(None) };
+        let below = |limit: u64| move |_: usize, piece: &[u32]| piece.iter().all(|&value| u64::from(value) < limit);
+        let position = |column| index.column::<u32>(self.snapshot, column, below(count as u64));
+        // Position 0 is no vertex.
+        let vertex = index.column::<u32>(self.snapshot, column::VERTEX, |first, piece| {
+            piece[usize::from(first == 0)..].iter().all(|&vertex| u64::from(vertex) < vertices)
+        });
+        let extent = index.column::<u32>(self.snapshot, column::EXTENT, |first, piece| {
+            (first..).zip(piece).all(|(at, &extent)| extent > 0 && extent as usize <= count - at)
+        });
+        let idom = index.column::<u32>(self.snapshot, column::IDOM, |first, piece| {
+            (first..).zip(piece).all(|(at, &idom)| (idom as usize) < at.max(1))
+        });
+        let before = index.column::<u64>(self.snapshot, column::BEFORE, |_, _| true);
+        let ephemerons = index.column::<u64>(self.snapshot, column::EPHEMERONS, |_, _| true);
+        let columns = (position(column::POSITION), vertex, extent, idom, before, ephemerons);
         let (Some(position), Some(vertex), Some(extent), Some(idom), Some(before), Some(ephemerons)) = columns else {
             return Ok(None);
         };
-        let roots = self.roots()?;
         let live = ephemerons.first().copied().unwrap_or(0);
         Ok(Dominators::of_columns(self.objects, roots, position, vertex, extent, idom, before, live))
     }
@@ -271,8 +279,10 @@ impl Heap {
             return Ok(distances);
         }
         if let Some(index) = &self.index {
-            let narrow = |column| index.column::<u32>(self.snapshot, column);
-            if let (Some(distance), Some(parent)) = (narrow(column::DISTANCE), narrow(column::PARENT))
+            let distance = index.column(self.snapshot, column::DISTANCE, |_, _| true);
+            let is_object = |&parent: &u32| parent == u32::MAX || u64::from(parent) < self.objects;
+            let parent = index.column(self.snapshot, column::PARENT, |_, piece| piece.iter().all(is_object));
+            if let (Some(distance), Some(parent)) = (distance, parent)
                 && let Some(kept) = Distances::of_columns(self.objects, distance, parent)
             {
                 return Ok(self.distances.get_or_init(|| kept));
@@ -323,13 +333,13 @@ impl Heap {
             return Some(incoming);
         }
         let index = self.index.as_ref()?;
-        let starts = index.column(self.snapshot, column::INCOMING_STARTS)?;
-        let bases = index.column(self.snapshot, column::INCOMING_BASES)?;
-        let sources: Values<u32> = index.column(self.snapshot, column::INCOMING_SOURCES)?;
-        let are_objects = sources.iter().all(|&source| u64::from(source) < self.objects);
+        let starts = index.column(self.snapshot, column::INCOMING_STARTS, |_, _| true)?;
+        let bases = index.column(self.snapshot, column::INCOMING_BASES, |_, _| true)?;
+        let is_object = |&source: &u32| u64::from(source) < self.objects;
+        let sources = index.column(self.snapshot, column::INCOMING_SOURCES, |_, piece| piece.iter().all(is_object))?;
         let sources = Transposed::of_columns(starts, bases, sources)?;
         let fits = sources.columns().0.len() as u64 == self.objects + 1;
-        (are_objects && fits).then(|| self.incoming.get_or_init(|| Incoming { sources }))
+        fits.then(|| self.incoming.get_or_init(|| Incoming { sources }))
     }
 
     /// The number of the type of every object, by the object's number.
@@ -340,12 +350,11 @@ impl Heap {
         if let Some(types) = self.types.get() {
             return Ok(types);
         }
-        let kept = self.index.as_ref().and_then(|index| index.column::<u32>(self.snapshot, column::TYPE));
         let count = self.recording.tables()?.type_count() as u64;
-        let is_valid = |types: &Values<u32>| {
-            types.len() as u64 == self.objects && types.iter().all(|&type_id| u64::from(type_id) < count)
-        };
-        if let Some(kept) = kept.filter(is_valid) {
+        let is_type = |&type_id: &u32| u64::from(type_id) < count;
+        let are_types = |_: usize, piece: &[u32]| piece.iter().all(is_type);
+        let kept = self.index.as_ref().and_then(|index| index.column(self.snapshot, column::TYPE, are_types));
+        if let Some(kept) = kept.filter(|types: &Values<u32>| types.len() as u64 == self.objects) {
             return Ok(self.types.get_or_init(|| kept));
         }
         let types = self.read_types(progress)?;

@@ -36,7 +36,7 @@ const CHECKSUM_AT: usize = 44;
 const ENTRY_BYTES: usize = 32;
 const ALIGNMENT: usize = 64;
 /// Bytes that one thread checks, or that are written between looks at whether to stop.
-const PIECE_BYTES: usize = 1 << 20;
+const PIECE_BYTES: usize = 1 << 18;
 /// No directory is longer.
 const MAX_ENTRIES: usize = 1 << 20;
 /// A half-written file that is older was left by somebody who was killed.
@@ -110,14 +110,44 @@ impl IndexFile {
         self.open.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// A column that was kept, if it is whole.
-    pub(crate) fn column<T: Pod>(&self, snapshot: SnapshotId, column: ColumnId) -> Option<Values<T>> {
+    /// How many values of type `T` a column has that was kept.
+    pub(crate) fn length<T>(&self, snapshot: SnapshotId, column: ColumnId) -> Option<usize> {
+        let index = self.current()?;
+        let entry = index.entries.iter().find(|entry| entry.snapshot == snapshot && entry.column == column)?;
+        Some(usize::try_from(entry.length).ok()? / size_of::<T>())
+    }
+
+    /// A column that was kept, if it is whole. `is_valid` sees it piece by piece, each with the number of
+    /// its first value: a checksum tells damage from what was written, not what was meant.
+    pub(crate) fn column<T: Pod + Sync>(
+        &self,
+        snapshot: SnapshotId,
+        column: ColumnId,
+        is_valid: impl Fn(usize, &[T]) -> bool + Sync,
+    ) -> Option<Values<T>> {
         let index = self.current()?;
         let entry = index.entries.iter().find(|entry| entry.snapshot == snapshot && entry.column == column)?;
         let (start, length) = (usize::try_from(entry.offset).ok()?, usize::try_from(entry.length).ok()?);
         let bytes = index.bytes.get(start..start.checked_add(length)?)?;
-        let is_whole = start % ALIGNMENT == 0 && length % size_of::<T>() == 0 && checksum(bytes) == entry.checksum;
-        is_whole.then(|| Values::Mapped { file: Arc::clone(&index.bytes), start, length: length / size_of::<T>() })
+        if start % ALIGNMENT != 0 || length % size_of::<T>() != 0 {
+            return None;
+        }
+        index.bytes.will_be_read(start, length);
+        let values: &[T] = bytemuck::cast_slice(bytes);
+        let per_piece = PIECE_BYTES / size_of::<T>();
+        let pieces: Option<Vec<(u32, usize)>> = values
+            .par_chunks(per_piece)
+            .enumerate()
+            .map(|(number, piece)| {
+                let bytes: &[u8] = bytemuck::cast_slice(piece);
+                is_valid(number * per_piece, piece).then(|| (crc32c::crc32c(bytes), bytes.len()))
+            })
+            .collect();
+        (combined(&pieces?) == entry.checksum).then(|| Values::Mapped {
+            file: Arc::clone(&index.bytes),
+            start,
+            length: length / size_of::<T>(),
+        })
     }
 
     /// Adds columns of a snapshot to those that are kept.
@@ -272,7 +302,12 @@ fn head<'e>(key: &[u8; KEY_BYTES], entries: impl ExactSizeIterator<Item = &'e En
 fn checksum(bytes: &[u8]) -> u32 {
     let pieces: Vec<(u32, usize)> =
         bytes.par_chunks(PIECE_BYTES).map(|piece| (crc32c::crc32c(piece), piece.len())).collect();
-    pieces.into_iter().fold(0, |sum, (checksum, length)| crc32c::crc32c_combine(sum, checksum, length))
+    combined(&pieces)
+}
+
+/// The checksum of pieces behind each other: their checksums and lengths.
+fn combined(pieces: &[(u32, usize)]) -> u32 {
+    pieces.iter().fold(0, |sum, &(checksum, length)| crc32c::crc32c_combine(sum, checksum, length))
 }
 
 /// Removes what killed processes left half-written.
