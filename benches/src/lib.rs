@@ -1,9 +1,11 @@
-//! Timing for the benchmarks: several runs, the best and the median, as throughput.
+//! Timing for the benchmarks: several runs, the best and the median, as throughput; and large
+//! recordings to measure with, see [`shapes`].
 //!
 //! The benchmarks are programs without a framework, `cargo bench -p barrow-benches`. They print
 //! things per second; nothing is asserted, since machines differ.
 
 mod loaded;
+pub mod shapes;
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
