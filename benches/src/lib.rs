@@ -1,16 +1,16 @@
-//! Timing for the benchmarks: several runs, the best and the median, as throughput.
+//! Timing for the benchmarks: several runs, the best and the median, as throughput; and large
+//! recordings to measure with, see [`shapes`].
 //!
 //! The benchmarks are programs without a framework, `cargo bench -p barrow-benches`. They print
 //! things per second; nothing is asserted, since machines differ.
 
 mod loaded;
-mod shapes;
+pub mod shapes;
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 pub use loaded::Loaded;
-pub use shapes::{GenerateError, Shape, repeat};
 
 /// Runs of which the best and the median are taken.
 const RUNS: usize = 7;

@@ -1,6 +1,6 @@
 //! A snapshot in memory, to be announced again and again.
 
-use barrow_analyzer::{ObjectDetails, Recording, Reference, Silent, SnapshotId, walk};
+use barrow_analyzer::{AnalyzerError, ObjectDetails, Recording, Reference, Silent, SnapshotId, walk};
 use barrow_writer::{KindId, KindRole, Object, SnapshotInfo, TypeDescription, Writer};
 
 /// A snapshot in memory, and how to announce it.
@@ -22,25 +22,24 @@ impl Loaded {
     /// If the recording is damaged or empty.
     #[must_use]
     pub fn load(recording: &Recording) -> Self {
-        Self::load_snapshot(recording, recording.snapshot_ids().next_back().expect("the recording has a snapshot"))
+        let last = recording.snapshot_ids().next_back().expect("the recording has a snapshot");
+        Self::load_snapshot(recording, last).expect("the snapshot is whole")
     }
 
     /// Loads a snapshot.
     ///
-    /// # Panics
-    /// If the recording is damaged.
-    #[must_use]
-    pub fn load_snapshot(recording: &Recording, snapshot: SnapshotId) -> Self {
-        let tables = recording.tables().expect("its tables are whole");
+    /// # Errors
+    /// Those of the analyzer.
+    pub fn load_snapshot(recording: &Recording, snapshot: SnapshotId) -> Result<Self, AnalyzerError> {
+        let tables = recording.tables()?;
         let (mut objects, mut references) = (Vec::new(), Vec::new());
         walk(recording, snapshot, &Silent, |object, outgoing| {
             objects.push(*object);
             references.extend_from_slice(outgoing);
             Ok(())
-        })
-        .expect("the snapshot is whole");
+        })?;
         let (kinds, types) = (tables.kind_count(), tables.type_count());
-        Loaded { objects, references, kinds, types, strings: tables.string_count() }
+        Ok(Loaded { objects, references, kinds, types, strings: tables.string_count() })
     }
 
     /// Declares as many kinds, types and names as the recording has: their numbers are then the same.

@@ -1,74 +1,162 @@
-//! Writes a generated heap: `generate SHAPE -o FILE [--objects 12M] [--references 4]`.
+//! Writes a large recording of one snapshot: `generate SHAPE --objects 12M -o FILE`.
 
+use std::error::Error;
 use std::path::PathBuf;
-use std::time::Instant;
+use std::process::ExitCode;
 
-use barrow_analyzer::{Recording, parse_size};
-use barrow_benches::{GenerateError, Shape, repeat};
-use barrow_writer::{Compression, Options, Writer};
-use clap::Parser;
+use barrow_analyzer::SnapshotId;
+use barrow_benches::shapes::{
+    Arrays, Bipartite, Generated, Hub, List, ListHub, RandomGraph, Repeated, Repetition, Shape, generate,
+};
+use clap::{Args, Parser, Subcommand};
 
-/// Writes a recording of one generated snapshot.
-#[derive(Parser)]
-struct Arguments {
-    /// repeated, random, list, scattered, hub, arrays, bipartite or listhub.
-    shape: String,
-    /// How many objects: 12M are 12 × 2^20.
-    #[arg(long, default_value = "12M", value_parser = number)]
+/// Writes a large recording of one snapshot, to measure with.
+#[derive(Debug, Parser)]
+#[command(name = "generate")]
+struct Flags {
+    #[command(subcommand)]
+    shape: Chosen,
+}
+
+/// What every shape is told.
+#[derive(Debug, Args)]
+struct Common {
+    /// How many objects, like 12M, 500k or 1000.
+    #[arg(long, value_name = "N", value_parser = parse_count)]
     objects: u64,
-    /// References of an object, on average, where the shape leaves that open.
-    #[arg(long, default_value_t = 4.0)]
-    references: f64,
-    /// repeated: the recording whose last snapshot is repeated; the bundled one unless told.
-    #[arg(long)]
-    source: Option<PathBuf>,
-    /// repeated: the part of references that lead to another copy.
-    #[arg(long, default_value_t = 0.01)]
-    crossing: f64,
-    /// The recording to write.
-    #[arg(short)]
+    /// The recording to write; an existing one is replaced.
+    #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
+    /// Where random numbers begin.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
 }
 
-fn number(text: &str) -> Result<u64, String> {
-    parse_size(text).ok_or_else(|| "numbers are written like 1000 or 12M".to_owned())
+#[derive(Debug, Subcommand)]
+enum Chosen {
+    /// A real snapshot many times over, its copies linked with each other.
+    Repeated {
+        #[command(flatten)]
+        common: Common,
+        /// The recording to repeat; the bundled one unless given.
+        #[arg(long, value_name = "FILE")]
+        source: Option<PathBuf>,
+        /// Which of its snapshots; the last one unless given.
+        #[arg(long, value_name = "N")]
+        snapshot: Option<u32>,
+        /// How many references lead into another copy, from 0 to 1.
+        #[arg(long, value_name = "SHARE", default_value_t = 0.01, value_parser = parse_share)]
+        cross: f64,
+        /// References an object, if the snapshot has fewer.
+        #[arg(long, value_name = "N")]
+        references: Option<f64>,
+    },
+    /// Every object refers to others, wherever they are.
+    Random {
+        #[command(flatten)]
+        common: Common,
+        /// References of each object.
+        #[arg(long, value_name = "N", default_value_t = 4)]
+        references: u64,
+    },
+    /// A singly linked list.
+    List {
+        #[command(flatten)]
+        common: Common,
+        /// Numbers in disorder.
+        #[arg(long)]
+        scattered: bool,
+    },
+    /// An array of objects that all refer to the same one.
+    Hub {
+        #[command(flatten)]
+        common: Common,
+    },
+    /// Huge arrays over shared objects.
+    Arrays {
+        #[command(flatten)]
+        common: Common,
+        /// References an object, which decide how many arrays there are.
+        #[arg(long, value_name = "N", default_value_t = 4)]
+        references: u64,
+        /// References of each array.
+        #[arg(long, value_name = "N", default_value = "1M", value_parser = parse_count)]
+        length: u64,
+    },
+    /// Groups of objects, each of one side referring to each of the other.
+    Bipartite {
+        #[command(flatten)]
+        common: Common,
+        /// Objects on each side of a group.
+        #[arg(long, value_name = "N", default_value = "1000", value_parser = parse_count)]
+        side: u64,
+    },
+    /// A list that ends in an array, whose elements a root array holds too.
+    Listhub {
+        #[command(flatten)]
+        common: Common,
+    },
 }
 
-fn main() {
-    let arguments = Arguments::parse();
-    let start = Instant::now();
-    if let Err(error) = generate(&arguments) {
-        eprintln!("nothing is generated: {error:?}");
-        std::process::exit(1);
+impl Chosen {
+    /// The shape, and what every shape is told.
+    fn shape(self) -> Result<(Box<dyn Shape>, Common), Box<dyn Error + Send + Sync>> {
+        Ok(match self {
+            Chosen::Repeated { common, source, snapshot, cross, references } => {
+                let source = source.unwrap_or_else(|| barrow_testdata::path("raku.barrow"));
+                let repetition = Repetition { objects: common.objects, cross, references, seed: common.seed };
+                (Box::new(Repeated::load(&source, snapshot.map(SnapshotId), repetition)?), common)
+            }
+            Chosen::Random { common, references } => {
+                (Box::new(RandomGraph { objects: common.objects, references, seed: common.seed }), common)
+            }
+            Chosen::List { common, scattered } => {
+                (Box::new(List { objects: common.objects, scattered: scattered.then_some(common.seed) }), common)
+            }
+            Chosen::Hub { common } => (Box::new(Hub { objects: common.objects }), common),
+            Chosen::Arrays { common, references, length } => {
+                (Box::new(Arrays { objects: common.objects, references, length, seed: common.seed }), common)
+            }
+            Chosen::Bipartite { common, side } => (Box::new(Bipartite { objects: common.objects, side }), common),
+            Chosen::Listhub { common } => (Box::new(ListHub { objects: common.objects }), common),
+        })
     }
-    let written = Recording::open(&arguments.output).expect("it was just written");
-    let last = written.snapshot_ids().next_back().expect("it has a snapshot");
-    let totals = written.snapshot(last).expect("it is whole").totals;
+}
+
+fn main() -> ExitCode {
+    match run(Flags::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("generate: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(flags: Flags) -> Result<(), Box<dyn Error + Send + Sync>> {
+    let (shape, common) = flags.shape.shape()?;
+    let Generated { totals, file_bytes, elapsed } = generate(shape.as_ref(), &common.output)?;
     println!(
-        "{} objects, {} references, {} bytes in {:.1} s",
+        "{}: {} objects, {} references, {} roots, {file_bytes} bytes, {:.2} s",
+        common.output.display(),
         totals.objects,
         totals.references,
-        written.length_bytes(),
-        start.elapsed().as_secs_f64()
+        totals.roots,
+        elapsed.as_secs_f64()
     );
+    Ok(())
 }
 
-fn generate(arguments: &Arguments) -> Result<(), GenerateError> {
-    let options = Options { compression: Compression::Zstd(1), ..Options::default() };
-    let writer = Writer::create(&arguments.output, options)?;
-    match Shape::ALL.into_iter().find(|(name, _)| *name == arguments.shape) {
-        Some((_, shape)) => shape.record(&writer, arguments.objects, arguments.references as u64)?,
-        None if arguments.shape == "repeated" => {
-            let path = arguments.source.clone().unwrap_or_else(|| barrow_testdata::path("raku.barrow"));
-            let source = Recording::open(&path)?;
-            let Some(last) = source.snapshot_ids().next_back() else { return Ok(()) };
-            repeat(&writer, &source, last, arguments.objects, arguments.references, arguments.crossing)?;
-        }
-        None => {
-            eprintln!("there is no shape `{}`", arguments.shape);
-            std::process::exit(2);
-        }
-    }
-    writer.finish()?;
-    Ok(())
+/// `12M`, `500k`, `1G` or a plain number, but not 0.
+fn parse_count(text: &str) -> Result<u64, String> {
+    let units = [("k", 1_000), ("M", 1_000_000), ("G", 1_000_000_000)];
+    let suffixed = units.iter().find_map(|&(suffix, unit)| Some((text.strip_suffix(suffix)?, unit)));
+    let (digits, unit) = suffixed.unwrap_or((text, 1));
+    let count = digits.parse().ok().and_then(|number: u64| number.checked_mul(unit));
+    count.filter(|&count| count > 0).ok_or_else(|| "counts are written like 1000, 500k, 12M or 1G".to_owned())
+}
+
+fn parse_share(text: &str) -> Result<f64, String> {
+    let share = text.parse().ok().filter(|share| (0.0..=1.0).contains(share));
+    share.ok_or_else(|| "a share is a number from 0 to 1".to_owned())
 }
