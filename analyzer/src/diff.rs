@@ -255,7 +255,7 @@ mod tests {
     }
 
     fn amounts_of(objects: u64, heap_bytes: u64, unmanaged_bytes: u64) -> Amounts {
-        Amounts { objects, heap_bytes, unmanaged_bytes, types: None, retained_bytes: None }
+        Amounts { objects, heap_bytes, unmanaged_bytes, retained_bytes: None }
     }
 
     /// The rows of each side, and the kinds, add up to what the commit says.

@@ -5,7 +5,8 @@
 //!   00                               1        6 bits
 //!   01                               2       14 bits
 //!   10                               3       22 bits
-//!   11                               5       38 bits
+//!   11                               4       30 bits, if all numbers are that small
+//!   11                               5       38 bits, if not
 //! ```
 //!
 //! In memory only: files hold LEB128, which is denser, but whose lengths a processor cannot foresee.
@@ -16,17 +17,51 @@ pub(crate) const PADDING: usize = 8;
 /// The longest number, in bytes.
 pub(crate) const MAX_BYTES: usize = 5;
 
+/// How long the longest numbers are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Longest {
+    /// What they take beyond four bytes: 0 or 1.
+    more: u64,
+}
+
+impl Longest {
+    /// For numbers up to this one, which is below 2^38.
+    pub(crate) fn of(number: u64) -> Self {
+        Longest { more: u64::from(number >= 1 << 30) }
+    }
+
+    /// Bytes of a number with this tag.
+    #[inline(always)]
+    fn length(self, tag: u64) -> u64 {
+        1 + tag + (tag + 1 >> 2) * self.more
+    }
+
+    /// Reads the number at `at` and moves behind it.
+    ///
+    /// # Panics
+    /// If fewer than [`PADDING`] bytes follow `at`.
+    #[inline(always)]
+    pub(crate) fn get(self, bytes: &[u8], at: &mut usize) -> u64 {
+        let word: [u8; 8] = bytes[*at..*at + 8].try_into().expect("eight bytes are eight bytes");
+        let word = u64::from_le_bytes(word);
+        let length = self.length(word & 3);
+        *at += length as usize;
+        word << (64 - 8 * length) >> (66 - 8 * length)
+    }
+}
+
 /// Writes numbers behind each other into bytes that are long enough.
 #[derive(Debug)]
 pub(crate) struct Packer<'b> {
+    longest: Longest,
     bytes: &'b mut [u8],
     at: usize,
 }
 
 impl<'b> Packer<'b> {
     /// Writes from the beginning of `bytes`: [`MAX_BYTES`] for each number, and [`PADDING`].
-    pub(crate) fn new(bytes: &'b mut [u8]) -> Self {
-        Packer { bytes, at: 0 }
+    pub(crate) fn new(bytes: &'b mut [u8], longest: Longest) -> Self {
+        Packer { longest, bytes, at: 0 }
     }
 
     /// Where the next number will stand.
@@ -45,30 +80,10 @@ impl<'b> Packer<'b> {
     #[inline(always)]
     pub(crate) fn put_if(&mut self, number: u64, wanted: bool) {
         let tag = u64::from(number >= 1 << 6) + u64::from(number >= 1 << 14) + u64::from(number >= 1 << 22);
-        let length = length_of(tag);
+        let length = self.longest.length(tag) as usize;
         self.bytes[self.at..self.at + PADDING].copy_from_slice(&(number << 2 | tag).to_le_bytes());
         self.at += if wanted { length } else { 0 };
     }
-}
-
-/// Bytes of a number with this tag.
-#[inline(always)]
-fn length_of(tag: u64) -> usize {
-    (1 + tag + (tag + 1 >> 2)) as usize
-}
-
-/// Reads the number at `at` and moves behind it.
-///
-/// # Panics
-/// If fewer than [`PADDING`] bytes follow `at`.
-#[inline(always)]
-pub(crate) fn get(bytes: &[u8], at: &mut usize) -> u64 {
-    let word: [u8; 8] = bytes[*at..*at + 8].try_into().expect("eight bytes are eight bytes");
-    let word = u64::from_le_bytes(word);
-    let tag = word & 3;
-    let length = length_of(tag) as u64;
-    *at += length as usize;
-    word << (64 - 8 * length) >> (66 - 8 * length)
 }
 
 /// Small for numbers near 0, on either side.
@@ -88,19 +103,22 @@ mod tests {
 
     #[test]
     fn numbers_are_read_back() {
-        let powers = (0..38).flat_map(|bits| [(1u64 << bits) - 1, 1 << bits]);
-        let mut bytes = vec![0xff; 76 * MAX_BYTES + PADDING];
-        let mut packer = Packer::new(&mut bytes);
-        for number in powers.clone() {
-            packer.put(number);
-            packer.put_if(number / 3, false);
+        for bits in [30, 38] {
+            let longest = Longest::of((1 << bits) - 1);
+            let powers = (0..bits).flat_map(|bits| [(1u64 << bits) - 1, 1 << bits]);
+            let mut bytes = vec![0xff; 80 * MAX_BYTES + PADDING];
+            let mut packer = Packer::new(&mut bytes, longest);
+            for number in powers.clone() {
+                packer.put(number);
+                packer.put_if(number / 3, false);
+            }
+            let end = packer.position();
+            let mut at = 0;
+            for number in powers {
+                assert_eq!(longest.get(&bytes, &mut at), number);
+            }
+            assert_eq!(at, end);
         }
-        let end = packer.position();
-        let mut at = 0;
-        for number in powers {
-            assert_eq!(get(&bytes, &mut at), number);
-        }
-        assert_eq!(at, end);
     }
 
     #[test]

@@ -20,7 +20,7 @@ use crate::blocks::{BlockPlace, Workspace, decode, places, pooled};
 use crate::error::{AnalyzerError, Result};
 use crate::memory::{Column, Memory};
 use crate::object::{Cursor, Reference};
-use crate::packed::{self, MAX_BYTES, PADDING, Packer, unzigzag, zigzag};
+use crate::packed::{Longest, MAX_BYTES, PADDING, Packer, unzigzag, zigzag};
 use crate::prefetch::prefetch;
 use crate::progress::{Progress, check};
 use crate::recording::Recording;
@@ -53,6 +53,7 @@ pub(crate) struct Rows {
     /// looks at the one wants the other next.
     starts: Column<[u32; 2]>,
     bytes: Column<u8>,
+    longest: Longest,
     references: u64,
     ephemerons: Vec<Ephemeron>,
 }
@@ -106,6 +107,8 @@ impl Rows {
         let mut starts = memory.column(objects)?;
         let mut bytes = memory.scratch(references * MAX_BYTES + runs.len() * PADDING)?;
         let filter = Filter::new(recording, follow, without)?;
+        // A zigzag difference takes one bit more than the ids.
+        let longest = Longest::of(2 * totals.objects);
         let free = Mutex::new((0, &mut bytes[..]));
         let mut rest = &mut starts[..];
         let jobs = runs.iter().map(|&run| {
@@ -117,9 +120,9 @@ impl Rows {
             check(progress)?;
             let references = job_references(&job);
             let mut row_bytes = std::mem::take(&mut workspace.bytes);
-            let longest = references as usize * MAX_BYTES + PADDING;
-            row_bytes.resize(row_bytes.len().max(longest), 0);
-            let mut packer = Packer::new(&mut row_bytes);
+            let most = references as usize * MAX_BYTES + PADDING;
+            row_bytes.resize(row_bytes.len().max(most), 0);
+            let mut packer = Packer::new(&mut row_bytes, longest);
             let mut done = pack(recording, job, &filter, workspace, &mut packer)?;
             let length = packer.position();
             (done.start, done.end) = place(&free, &row_bytes[..length + PADDING]);
@@ -141,7 +144,7 @@ impl Rows {
         ephemerons.sort_unstable();
         ephemerons.dedup();
         let references = done.iter().map(|done| done.references).sum();
-        Ok(Rows { chunks, guide, starts, bytes, references, ephemerons })
+        Ok(Rows { chunks, guide, starts, bytes, longest, references, ephemerons })
     }
 
     /// How many objects there are.
@@ -161,13 +164,14 @@ impl Rows {
 
     /// The rows as slices, at hand for a loop over many of them.
     pub(crate) fn view(&self) -> RowsView<'_> {
-        let places = Places { chunks: &self.chunks, guide: &self.guide, bytes: &self.bytes };
-        RowsView { places, starts: &self.starts }
+        let (chunks, guide) = (&self.chunks[..], &self.guide[..]);
+        RowsView { places: Places { chunks, guide, bytes: &self.bytes, longest: self.longest }, starts: &self.starts }
     }
 
     /// The rows with their marks, to be written while they are walked along.
     pub(crate) fn marked(&mut self) -> (Places<'_>, &mut [[u32; 2]]) {
-        (Places { chunks: &self.chunks, guide: &self.guide, bytes: &self.bytes }, &mut self.starts)
+        let (chunks, guide) = (&self.chunks[..], &self.guide[..]);
+        (Places { chunks, guide, bytes: &self.bytes, longest: self.longest }, &mut self.starts)
     }
 
     /// The marks alone.
@@ -197,6 +201,7 @@ pub(crate) struct Places<'r> {
     chunks: &'r [Chunk],
     guide: &'r [u32],
     bytes: &'r [u8],
+    longest: Longest,
 }
 
 impl<'r> Places<'r> {
@@ -214,7 +219,8 @@ impl<'r> Places<'r> {
         let chunk = self.chunk(object);
         let next = object as usize + 1;
         let end = if next < chunk.end_object as usize { chunk.start + start(next) as usize } else { chunk.end };
-        Row { bytes: self.bytes, at: chunk.start + start(object as usize) as usize, end, source: object }
+        let at = chunk.start + start(object as usize) as usize;
+        Row { bytes: self.bytes, longest: self.longest, at, end, source: object }
     }
 
     /// Asks for the memory of a row that starts there.
@@ -228,6 +234,7 @@ impl<'r> Places<'r> {
 #[derive(Debug, Clone)]
 pub(crate) struct Row<'r> {
     bytes: &'r [u8],
+    longest: Longest,
     at: usize,
     end: usize,
     source: u32,
@@ -241,7 +248,7 @@ impl Iterator for Row<'_> {
         if self.at >= self.end {
             return None;
         }
-        let difference = unzigzag(packed::get(self.bytes, &mut self.at));
+        let difference = unzigzag(self.longest.get(self.bytes, &mut self.at));
         // Both are ids, so their difference in 32 bits brings one to the other.
         Some(self.source.wrapping_add(difference as u32))
     }

@@ -16,7 +16,7 @@ use barrow_format::ObjectId;
 
 use crate::error::Result;
 use crate::memory::{Column, Memory};
-use crate::packed::{self, MAX_BYTES, PADDING, Packer};
+use crate::packed::{Longest, MAX_BYTES, PADDING, Packer};
 use crate::prefetch::prefetch;
 use crate::progress::{Progress, check};
 use crate::roots::Roots;
@@ -58,6 +58,16 @@ impl Pending<'_> {
     fn push_if(&mut self, target: u32, wanted: bool) {
         self.targets[self.length] = target;
         self.length += usize::from(wanted);
+    }
+
+    /// Makes what stands behind `start` the targets of one source, to be visited in their order: that is
+    /// how heaps are built and laid out, so it finds the next object near the last one.
+    #[inline(always)]
+    fn begin_source(&mut self, start: usize, number: u32) {
+        if self.length > start {
+            self.targets[start..self.length].reverse();
+            self.sources.push((start, number));
+        }
     }
 
     /// What will be popped in so many steps, if nothing is put there before.
@@ -109,7 +119,7 @@ pub(super) fn number_depth_first(
     let mut pending = Pending { targets: &mut targets, length: 0, sources: Vec::new() };
     (objects..vertices).rev().for_each(|group| pending.push_if(group as u32, true));
     pending.sources.extend((!groups.is_empty()).then_some((0, 0)));
-    let mut log = Packer::new(&mut late.bytes);
+    let mut log = Packer::new(&mut late.bytes, late.longest);
     let (places, state) = rows.marked();
     let mut last = 0;
     while let Some((vertex, source)) = pending.pop() {
@@ -153,9 +163,7 @@ pub(super) fn number_depth_first(
             groups[vertex as usize - objects].targets.iter().for_each(|target| visit(target.0));
         }
         log.put(0);
-        if pending.length > before {
-            pending.sources.push((before, last));
-        }
+        pending.begin_source(before, last);
     }
     late.rows = last;
     Ok(DepthFirst { object_number: rows.into_marks(), group_number, parent, early, late, last })
@@ -174,13 +182,15 @@ fn values_of(ephemerons: &[Ephemeron], key: ObjectId) -> impl Iterator<Item = Ob
 /// For each number, ascending: how much less the numbers are that it refers to, packed; then a 0.
 pub(super) struct LateLog {
     bytes: Column<u8>,
+    longest: Longest,
     /// Numbers that have a row.
     rows: u32,
 }
 
 impl LateLog {
     fn new(references: usize, vertices: usize, memory: &Memory) -> Result<Self> {
-        Ok(LateLog { bytes: memory.scratch(references * MAX_BYTES + vertices + PADDING)?, rows: 0 })
+        let bytes = memory.scratch(references * MAX_BYTES + vertices + PADDING)?;
+        Ok(LateLog { bytes, longest: Longest::of(vertices as u64), rows: 0 })
     }
 }
 
@@ -191,7 +201,7 @@ impl EachReference for LateLog {
         let mut at = 0;
         for source in 1..=self.rows {
             loop {
-                let difference = packed::get(bytes, &mut at) as u32;
+                let difference = self.longest.get(bytes, &mut at) as u32;
                 if difference == 0 {
                     break;
                 }

@@ -5,9 +5,11 @@ mod allocator;
 mod forge;
 
 use allocator::peak_bytes;
+use std::sync::Arc;
+
 use barrow_analyzer::{
-    AnalyzerError, Expression, FormatError, NoColumns, ObjectId, Page, Recording, Silent, count, find, object, objects,
-    outgoing, repair, select, summary, verified_summaries, verify, walk,
+    AnalyzerError, Expression, FormatError, Heap, IndexPlace, Memory, ObjectId, Page, Recording, Silent, object, objects,
+    outgoing, repair, summary, verified_summaries, verify, walk,
 };
 use barrow_format::block::{ColumnId, MAX_OBJECTS, MAX_REFERENCES};
 use barrow_format::frame::{CRITICAL, FRAME_HEADER_BYTES, SectionType};
@@ -32,7 +34,7 @@ fn complaints(file: Vec<u8>) -> Vec<String> {
 
 fn ask(file: Vec<u8>) -> Vec<String> {
     let recording = match Recording::from_bytes(file) {
-        Ok(recording) => recording,
+        Ok(recording) => Arc::new(recording),
         Err(error) => return vec![error.to_string()],
     };
     let mut complaints: Vec<String> = recording.damage().map(ToString::to_string).into_iter().collect();
@@ -40,13 +42,24 @@ fn ask(file: Vec<u8>) -> Vec<String> {
     complaints.extend(found.problems.iter().map(ToString::to_string));
     let every = Expression::parse("refs >= 0 and type ~ T*").unwrap();
     for id in recording.snapshot_ids() {
-        let answers: [Result<(), AnalyzerError>; 10] = [
+        let heap = Heap::new(Arc::clone(&recording), id, &IndexPlace::Nowhere, Memory::unlimited());
+        let of_heap = |question: fn(&Heap) -> Result<(), AnalyzerError>| match &heap {
+            Ok(heap) => question(heap),
+            // The same that `snapshot` complains of.
+            Err(_) => Ok(()),
+        };
+        let page = Page { from: ObjectId(1), limit: 2 };
+        let answers: [Result<(), AnalyzerError>; 14] = [
             recording.snapshot(id).map(drop),
             summary(&recording, id).map(drop),
             verified_summaries(&recording, &[id], &Silent).map(drop),
-            count(&recording, id, &[], &every, &NoColumns, &Silent).map(drop),
-            find(&recording, id, &[], &every, &NoColumns, Page { from: ObjectId(1), limit: 2 }, &Silent).map(drop),
-            select(&recording, id, &[], &every, &NoColumns, &Silent).map(drop),
+            heap.as_ref().map_or(Ok(()), |heap| heap.count(&[], &every, &Silent).map(drop)),
+            heap.as_ref().map_or(Ok(()), |heap| heap.find(&[], &every, page, &Silent).map(drop)),
+            of_heap(|heap| heap.dominators(&Silent).map(drop)),
+            of_heap(|heap| heap.distances(&Silent).map(drop)),
+            of_heap(|heap| heap.incoming(&Silent).map(drop)),
+            of_heap(|heap| heap.unreachable(&Silent).map(drop)),
+            of_heap(|heap| heap.leak_suspects(0.1, &Silent).map(drop)),
             object(&recording, id, ObjectId(0)).map(drop),
             objects(&recording, id, &[ObjectId(1), ObjectId(0)]).map(drop),
             outgoing(&recording, id, ObjectId(1)).map(drop),
