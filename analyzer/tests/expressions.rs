@@ -6,8 +6,8 @@ use std::io::Write;
 use std::sync::{Arc, Mutex};
 
 use barrow_analyzer::{
-    AnalyzerError, DerivedColumns, Expression, KindId, Names, Needs, NoColumns, ObjectId, ObjectSet, Page, Recording,
-    Silent, SiteId, SnapshotId, count, find, select, select_and_count,
+    AnalyzerError, Expression, Heap, IndexPlace, KindId, Memory, Names, ObjectId, ObjectSet, Page, Recording, Silent,
+    SiteId, SnapshotId,
 };
 use barrow_writer::{KindRole, Label, Object, Options, SnapshotInfo, StrengthId, TypeDescription, Writer};
 use proptest::prelude::*;
@@ -17,7 +17,7 @@ const SNAPSHOT: SnapshotId = SnapshotId(0);
 const TYPES: [&str; 4] = ["Hash", "Hash::Node", "a b", "main.run"];
 const KINDS: [&str; 2] = ["object", "frame"];
 
-/// An object, and what derived columns say of it.
+/// An object, and what follows from the references of all of them.
 #[derive(Debug, Clone)]
 struct Sample {
     type_number: usize,
@@ -211,49 +211,41 @@ fn samples() -> impl Strategy<Value = Vec<Sample>> {
     // Where something is recorded it is recorded for a whole snapshot, and 0 means nothing.
     let origin = || prop::option::of(1..6u64);
     let recorded = (0..TYPES.len(), 0..6u64, 0..6u64, 0..6u64, origin(), origin(), prop::option::of(1..6u32));
-    let derived = (0..6u64, prop::option::of(0..6u32), 0..6u64, any::<bool>());
-    let sample = (recorded, derived).prop_map(|(recorded, derived)| {
+    let sample = (recorded, prop::bool::weighted(0.1)).prop_map(|(recorded, root)| {
         let (type_number, size, unmanaged, refs, address, serial, site) = recorded;
-        let (retained, distance, incoming, root) = derived;
+        let (retained, distance, incoming) = (0, None, 0);
         Sample { type_number, size, unmanaged, refs, address, serial, site, retained, distance, incoming, root }
     });
     prop::collection::vec(sample, 1..80)
 }
 
-/// What stands in the columns, if it is asked for.
-struct Columns<'s>(&'s [Sample]);
-
-impl DerivedColumns for Columns<'_> {
-    fn retained_bytes(&self, object: ObjectId) -> u64 {
-        self.0[object.index()].retained
+/// The heap of these objects; fills in what follows from their references.
+fn heap(samples: &mut [Sample]) -> Heap {
+    let recording = Arc::new(record(samples));
+    let heap = Heap::new(recording, SNAPSHOT, &IndexPlace::Nowhere, Memory::unlimited()).unwrap();
+    let (dominators, distances) = (heap.dominators(&Silent).unwrap(), heap.distances(&Silent).unwrap());
+    for (id, sample) in (0..).map(ObjectId).zip(samples) {
+        sample.retained = dominators.retained_bytes(id);
+        sample.distance = distances.distance(id);
+        sample.incoming = heap.incoming(&Silent).unwrap().count(id);
     }
-
-    fn distance(&self, object: ObjectId) -> Option<u32> {
-        self.0[object.index()].distance
-    }
-
-    fn incoming_count(&self, object: ObjectId) -> u64 {
-        self.0[object.index()].incoming
-    }
-
-    fn is_root(&self, object: ObjectId) -> bool {
-        self.0[object.index()].root
-    }
+    heap
 }
 
 /// `$even` and `$low`; rows 1 and 2 are objects 2 and 3.
 struct SmallNames {
+    snapshot: SnapshotId,
     objects: u64,
 }
 
 impl Names for SmallNames {
     fn snapshot(&self) -> SnapshotId {
-        SNAPSHOT
+        self.snapshot
     }
 
     fn set(&self, name: &str) -> Option<Arc<ObjectSet>> {
         let ids = (0..self.objects as u32).filter(|id| if name == "even" { id.is_multiple_of(2) } else { *id < 5 });
-        let set = ObjectSet::from_sorted(SNAPSHOT, self.objects, ids.map(ObjectId));
+        let set = ObjectSet::from_sorted(self.snapshot, self.objects, ids.map(ObjectId));
         self.set_names().iter().any(|known| known == name).then(|| Arc::new(set))
     }
 
@@ -262,7 +254,7 @@ impl Names for SmallNames {
     }
 
     fn row(&self, row: usize) -> Option<(SnapshotId, ObjectId)> {
-        (1..=2).contains(&row).then(|| (SNAPSHOT, ObjectId(row as u32 + 1)))
+        (1..=2).contains(&row).then(|| (self.snapshot, ObjectId(row as u32 + 1)))
     }
 
     fn row_count(&self) -> usize {
@@ -305,8 +297,12 @@ fn record(samples: &[Sample]) -> Recording {
                 ..Object::new(types[sample.type_number], sample.size)
             };
             shard.object(id, &object).unwrap();
+            if sample.root {
+                shard.root(writer.string("globals").unwrap(), None, id).unwrap();
+            }
             for index in 0..sample.refs {
-                shard.reference(Label::Index(index), StrengthId::STRONG, 0).unwrap();
+                let target = (5 * id + 3 * index + 1) % samples.len() as u64;
+                shard.reference(Label::Index(index), StrengthId::STRONG, target).unwrap();
             }
         }
         shard.finish().unwrap();
@@ -321,30 +317,28 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(128))]
     #[test]
     fn expressions_mean_what_they_say(
-        samples in samples(),
+        mut samples in samples(),
         expressions in prop::collection::vec(terms(), 1..8),
         limit in 0..10usize,
     ) {
-        let recording = record(&samples);
+        let heap = heap(&mut samples);
         let objects = samples.len() as u64;
-        let columns = Columns(&samples);
         for term in expressions {
             let text = term.to_string();
-            let expression = Expression::parse_with(&text, &SmallNames { objects }).unwrap();
+            let expression = Expression::parse_with(&text, &SmallNames { snapshot: SNAPSHOT, objects }).unwrap();
             for kinds in [&[][..], &[KindId(1)]] {
                 let matching = (0u32..).zip(&samples).filter(|(id, sample)| {
                     holds(&term, *id, sample) && (kinds.is_empty() || TYPES[sample.type_number].contains('.'))
                 });
                 let expected: Vec<ObjectId> = matching.clone().map(|(id, _)| ObjectId(id)).collect();
-                let (set, counted) =
-                    select_and_count(&recording, SNAPSHOT, kinds, &expression, &columns, &Silent).unwrap();
+                let (set, counted) = heap.select(kinds, &expression, &Silent).unwrap();
                 prop_assert_eq!(set.iter().collect::<Vec<_>>(), expected.clone(), "{}", text);
                 prop_assert_eq!(counted.objects, expected.len() as u64);
                 prop_assert_eq!(counted.heap_bytes, matching.clone().map(|(_, sample)| sample.size).sum::<u64>());
                 prop_assert_eq!(counted.unmanaged_bytes, matching.map(|(_, sample)| sample.unmanaged).sum::<u64>());
-                prop_assert_eq!(count(&recording, SNAPSHOT, kinds, &expression, &columns, &Silent).unwrap(), counted);
+                prop_assert_eq!(heap.count(kinds, &expression, &Silent).unwrap(), counted);
                 let page = Page { from: ObjectId(7), limit };
-                let found = find(&recording, SNAPSHOT, kinds, &expression, &columns, page, &Silent).unwrap();
+                let found = heap.find(kinds, &expression, page, &Silent).unwrap();
                 let mut later: Vec<ObjectId> = expected.into_iter().filter(|id| *id >= page.from).collect();
                 prop_assert_eq!(found.next, later.get(limit).copied());
                 later.truncate(limit);
@@ -355,8 +349,8 @@ proptest! {
 
     #[test]
     fn any_text_is_an_expression_or_an_error(text in any_text()) {
-        match Expression::parse_with(&text, &SmallNames { objects: 9 }) {
-            Ok(expression) => drop(expression.needs()),
+        match Expression::parse_with(&text, &SmallNames { snapshot: SNAPSHOT, objects: 9 }) {
+            Ok(expression) => prop_assert!(expression.snapshot().is_none_or(|snapshot| snapshot == SNAPSHOT)),
             Err(error) => prop_assert!(text.is_char_boundary(error.position) && !error.message.is_empty()),
         }
     }
@@ -372,10 +366,10 @@ fn any_text() -> impl Strategy<Value = String> {
     prop::collection::vec(prop::sample::select(pieces.to_vec()), 0..12).prop_map(|pieces| pieces.concat())
 }
 
-/// One tiny recording for what depends on no object.
-fn tiny() -> Recording {
-    let sample = |type_number| Sample {
-        type_number,
+#[test]
+fn sets_belong_to_their_snapshot() {
+    let sample = Sample {
+        type_number: 0,
         size: 1,
         unmanaged: 0,
         refs: 0,
@@ -387,35 +381,15 @@ fn tiny() -> Recording {
         incoming: 0,
         root: false,
     };
-    record(&[sample(0), sample(1), sample(3)])
-}
-
-#[test]
-fn columns_that_are_not_there_are_missed() {
-    let recording = tiny();
-    let ask = |text: &str| {
-        let expression = Expression::parse(text).unwrap();
-        count(&recording, SNAPSHOT, &[], &expression, &NoColumns, &Silent)
-    };
-    assert_eq!(ask("size = 1").unwrap().objects, 3);
-    // Whether an object matches could be told without it, but the question was about it.
-    match ask("type = \"none\" and retained > 5") {
-        Err(AnalyzerError::MissingColumns { missing }) => {
-            assert_eq!(missing, Needs { retained: true, ..Needs::default() });
-        }
-        other => panic!("{other:?}"),
-    }
-}
-
-#[test]
-fn sets_belong_to_their_snapshot() {
-    let recording = tiny();
-    let expression = Expression::parse_with("$low", &SmallNames { objects: 3 }).unwrap();
+    let heap = heap(&mut vec![sample; 3]);
+    let expression = Expression::parse_with("$low", &SmallNames { snapshot: SNAPSHOT, objects: 3 }).unwrap();
     assert_eq!(expression.snapshot(), Some(SNAPSHOT));
-    let set = select(&recording, SNAPSHOT, &[], &expression, &NoColumns, &Silent).unwrap();
+    let (set, _) = heap.select(&[], &expression, &Silent).unwrap();
     assert_eq!((set.snapshot(), set.snapshot_objects(), set.len()), (SNAPSHOT, 3, 3));
-    match select(&recording, SnapshotId(1), &[], &expression, &NoColumns, &Silent) {
-        Err(AnalyzerError::OtherSnapshot { named, asked }) => assert_eq!((named, asked), (SNAPSHOT, SnapshotId(1))),
+    let other = SmallNames { snapshot: SnapshotId(1), objects: 3 };
+    let expression = Expression::parse_with("$low", &other).unwrap();
+    match heap.select(&[], &expression, &Silent) {
+        Err(AnalyzerError::OtherSnapshot { named, asked }) => assert_eq!((named, asked), (SnapshotId(1), SNAPSHOT)),
         other => panic!("{other:?}"),
     }
 }

@@ -4,7 +4,7 @@
 use std::sync::{Arc, Mutex};
 
 use barrow_analyzer::{
-    Expression, NoColumns, ObjectId, Page, Recording, Silent, SnapshotId, find, objects, outgoing, summary,
+    Expression, IndexPlace, Memory, ObjectId, Page, Recording, Silent, SnapshotId, objects, outgoing, summary,
     verified_summaries, verify,
 };
 use barrow_testdata::{Edge, Heap, Node, Random, Vocabulary};
@@ -26,7 +26,7 @@ impl std::io::Write for Shelf {
     }
 }
 
-fn record(options: Options, shards: usize, heaps: impl Fn(&Vocabulary) -> Vec<Heap>) -> (Vec<Heap>, Recording) {
+fn record(options: Options, shards: usize, heaps: impl Fn(&Vocabulary) -> Vec<Heap>) -> (Vec<Heap>, Arc<Recording>) {
     let shelf = Shelf::default();
     let writer = Writer::to_stream(Box::new(shelf.clone()), options).unwrap();
     let heaps = heaps(&Vocabulary::declare(&writer).unwrap());
@@ -47,10 +47,10 @@ fn record(options: Options, shards: usize, heaps: impl Fn(&Vocabulary) -> Vec<He
     }
     writer.finish().unwrap();
     let bytes = std::mem::take(&mut *shelf.0.lock().unwrap());
-    (heaps, Recording::from_bytes(bytes).unwrap())
+    (heaps, Arc::new(Recording::from_bytes(bytes).unwrap()))
 }
 
-fn assert_reads_back(heaps: &[Heap], recording: &Recording) {
+fn assert_reads_back(heaps: &[Heap], recording: &Arc<Recording>) {
     assert_eq!(recording.damage(), None);
     assert_eq!(recording.snapshot_count(), heaps.len());
     let found = verify(recording, &Silent).unwrap();
@@ -72,7 +72,7 @@ fn assert_reads_back(heaps: &[Heap], recording: &Recording) {
 }
 
 /// Questions about single objects tell the same as walking over all of them.
-fn assert_questions_agree(heap: &Heap, recording: &Recording, id: SnapshotId) {
+fn assert_questions_agree(heap: &Heap, recording: &Arc<Recording>, id: SnapshotId) {
     let count = heap.nodes.len();
     let ids: Vec<ObjectId> = [0, count / 2, count - 1, count / 3].map(|id| ObjectId(id as u32)).into();
     for (&object, details) in ids.iter().zip(objects(recording, id, &ids).unwrap()) {
@@ -90,13 +90,12 @@ fn assert_questions_agree(heap: &Heap, recording: &Recording, id: SnapshotId) {
         node.edges.len() > 3 && !(tables.type_name(node.type_id) == "Map" || node.shallow_bytes > 30)
     };
     let expected: Vec<&Node> = heap.nodes.iter().filter(matches).collect();
-    assert_eq!(
-        barrow_analyzer::count(recording, id, &[], &many, &NoColumns, &Silent).unwrap().objects,
-        expected.len() as u64
-    );
+    let asked = barrow_analyzer::Heap::new(Arc::clone(recording), id, &IndexPlace::Nowhere, Memory::unlimited());
+    let asked = asked.unwrap();
+    assert_eq!(asked.count(&[], &many, &Silent).unwrap().objects, expected.len() as u64);
     let (mut from, mut found) = (Some(ObjectId(0)), 0);
     while let Some(next) = from {
-        let page = find(recording, id, &[], &many, &NoColumns, Page { from: next, limit: 10 }, &Silent).unwrap();
+        let page = asked.find(&[], &many, Page { from: next, limit: 10 }, &Silent).unwrap();
         found += page.objects.len();
         from = page.next;
     }

@@ -147,12 +147,10 @@ pub fn expression(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     match Expression::parse_with(&text, &SmallNames) {
         Ok(expression) => {
-            let id = SnapshotId(0);
             let page = Page { from: ObjectId(0), limit: 100 };
-            let matching = count(small(), id, &[], &expression, &SmallColumns, &Silent).expect("a whole recording");
-            let found = find(small(), id, &[], &expression, &SmallColumns, page, &Silent).expect("a whole recording");
-            let set = select(small(), id, &[], &expression, &SmallColumns, &Silent).expect("a whole recording");
-            assert_eq!(matching.objects, found.objects.len() as u64);
+            let found = small().find(&[], &expression, page, &Silent).expect("a whole recording");
+            let (set, counted) = small().select(&[], &expression, &Silent).expect("a whole recording");
+            assert_eq!(counted.objects, found.objects.len() as u64);
             assert!(set.iter().eq(found.objects.iter().map(|object| object.id)));
         }
         Err(error) => assert!(error.position <= text.len() && !error.message.is_empty()),
@@ -186,31 +184,13 @@ impl Names for SmallNames {
     }
 }
 
-/// Numbers that differ from object to object; the last object is unreachable.
-struct SmallColumns;
-
-impl DerivedColumns for SmallColumns {
-    fn retained_bytes(&self, object: ObjectId) -> u64 {
-        1 << object.0
-    }
-
-    fn distance(&self, object: ObjectId) -> Option<u32> {
-        (object.0 < 4).then_some(object.0)
-    }
-
-    fn incoming_count(&self, object: ObjectId) -> u64 {
-        4 - u64::from(object.0)
-    }
-
-    fn is_root(&self, object: ObjectId) -> bool {
-        object.0 == 0
-    }
-}
-
 /// A recording of a few objects that differ in all that an expression can ask for.
-fn small() -> &'static Recording {
-    static SMALL: OnceLock<Recording> = OnceLock::new();
-    SMALL.get_or_init(|| record_small().expect("a recording in memory"))
+fn small() -> &'static Heap {
+    static SMALL: OnceLock<Heap> = OnceLock::new();
+    SMALL.get_or_init(|| {
+        let recording = Arc::new(record_small().expect("a recording in memory"));
+        Heap::new(recording, SnapshotId(0), &IndexPlace::Nowhere, Memory::unlimited()).expect("it has a snapshot")
+    })
 }
 
 fn record_small() -> Result<Recording, Box<dyn std::error::Error>> {
