@@ -8,6 +8,7 @@
 //! ```
 
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use barrow_format::block::Wanted;
@@ -20,6 +21,7 @@ use crate::error::{AnalyzerError, Result};
 use crate::incoming::Incoming;
 use crate::index_file::{ColumnId, IndexFile, IndexPlace};
 use crate::memory::{Column, Memory, Region};
+use crate::object::Reference;
 use crate::object_set::ObjectSet;
 use crate::progress::{Progress, check};
 use crate::reachable::{Ephemerons, reachable};
@@ -44,6 +46,8 @@ pub struct Heap {
     dominators: OnceLock<Dominators>,
     distances: OnceLock<Distances>,
     incoming: OnceLock<Incoming>,
+    /// Somebody asked for the incoming references of one object.
+    incoming_asked: AtomicBool,
     types: OnceLock<Values<u32>>,
     /// Why columns could not be kept.
     unkept: Mutex<Option<String>>,
@@ -108,6 +112,7 @@ impl Heap {
             dominators: OnceLock::new(),
             distances: OnceLock::new(),
             incoming: OnceLock::new(),
+            incoming_asked: AtomicBool::new(false),
             types: OnceLock::new(),
             unkept: Mutex::new(None),
             _pages: pages,
@@ -142,6 +147,12 @@ impl Heap {
     #[must_use]
     pub fn has(&self, object: ObjectId) -> bool {
         u64::from(object.0) < self.objects && !self.without.as_ref().is_some_and(|without| without.frees(object))
+    }
+
+    /// Whether a reference from `source` is there, and not thought away, by itself or with one of its ends.
+    #[must_use]
+    pub fn has_reference(&self, source: ObjectId, reference: &Reference) -> bool {
+        !self.without.as_ref().is_some_and(|without| without.cuts(source, reference))
     }
 
     /// Why the last columns could not be kept in the index file; asked once.
@@ -325,6 +336,12 @@ impl Heap {
         let sources = Transposed::of_columns(starts, bases, sources)?;
         let fits = sources.columns().0.len() as u64 == self.objects + 1;
         (are_objects && fits).then(|| self.incoming.get_or_init(|| Incoming { sources }))
+    }
+
+    /// Whether this is not the first question for the incoming references of one object.
+    pub(crate) fn asks_again_for_incoming(&self) -> bool {
+        // Nothing else depends on it.
+        self.incoming_asked.swap(true, Ordering::Relaxed)
     }
 
     /// The type of every object, by its number.

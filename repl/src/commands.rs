@@ -3,6 +3,7 @@
 
 mod count;
 mod diff;
+mod dups;
 mod exit;
 mod find;
 mod help;
@@ -10,16 +11,20 @@ mod histogram;
 mod history;
 mod import;
 mod info;
+mod inrefs;
 mod more;
 mod naming;
 mod repair;
+mod roots;
 mod set;
 mod show;
 mod snapshot;
 mod snapshots;
 mod summary;
 mod top;
+mod unreachable;
 mod verify;
+mod waste;
 
 pub(crate) use help::{expressions, from_shell, overview, page};
 pub(crate) use more::More;
@@ -43,6 +48,11 @@ pub(crate) const COMMANDS: &[&Command] = &[
     &naming::COMMAND,
     &info::COMMAND,
     &show::COMMAND,
+    &inrefs::COMMAND,
+    &dups::COMMAND,
+    &waste::COMMAND,
+    &roots::COMMAND,
+    &unreachable::COMMAND,
     &verify::COMMAND,
     &repair::COMMAND,
     &import::COMMAND,
@@ -86,6 +96,8 @@ pub(crate) enum Group {
     Snapshots,
     /// Single objects.
     Objects,
+    /// Roots, and what they reach.
+    Alive,
     /// The file itself.
     File,
     /// The session.
@@ -94,13 +106,15 @@ pub(crate) enum Group {
 
 impl Group {
     /// All of them, in the order of `help`.
-    pub(crate) const ALL: [Group; 4] = [Group::Snapshots, Group::Objects, Group::File, Group::Session];
+    pub(crate) const ALL: [Group; 5] =
+        [Group::Snapshots, Group::Objects, Group::Alive, Group::File, Group::Session];
 
     /// Its heading.
     pub(crate) fn title(self) -> &'static str {
         match self {
             Group::Snapshots => "Snapshots and totals",
             Group::Objects => "Objects",
+            Group::Alive => "Why it is alive",
             Group::File => "The file",
             Group::Session => "The session",
         }
