@@ -73,7 +73,7 @@ pub(crate) struct DominatorColumns<'d> {
 }
 
 /// What a phase of dominators needs resident, in bytes a vertex.
-const RESIDENT_BYTES: u64 = 8;
+pub(crate) const RESIDENT_BYTES: u64 = 8;
 
 impl Dominators {
     /// Finds the dominators of what the roots reach. `ephemerons` are those with reachable sources.
@@ -93,7 +93,6 @@ impl Dominators {
     ) -> Result<Self> {
         let objects = rows.objects();
         let reserved_bytes = RESIDENT_BYTES * (objects as u64 + 1);
-        memory.require(reserved_bytes)?;
         let found = number_depth_first(rows, roots, ephemerons, memory, reserved_bytes, progress)?;
         let DepthFirst { object_number, group_number, parent: mut idom, early: mut semi, late: log, last } = found;
         progress.begin("turning references around", last.into(), "objects");

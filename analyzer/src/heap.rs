@@ -9,6 +9,7 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use barrow_format::block::Wanted;
@@ -17,11 +18,12 @@ use barrow_format::{ObjectId, SiteId, SnapshotId, TypeId};
 
 use crate::blocks::{decode, map_blocks, places, pooled};
 use crate::distances::{Bounds, Distances};
-use crate::dominators::Dominators;
+use crate::dominators::{Dominators, RESIDENT_BYTES};
 use crate::error::{AnalyzerError, Result};
 use crate::incoming::Incoming;
 use crate::index_file::{ColumnId, IndexFile, IndexPlace};
 use crate::memory::{Column, Memory, Region};
+use crate::object::Reference;
 use crate::object_set::ObjectSet;
 use crate::progress::{Progress, check};
 use crate::reachable::{Ephemerons, reachable};
@@ -47,6 +49,8 @@ pub struct Heap {
     dominators: OnceLock<Dominators>,
     distances: OnceLock<Distances>,
     incoming: OnceLock<Incoming>,
+    /// Somebody asked for the incoming references of one object.
+    incoming_asked: AtomicBool,
     types: OnceLock<Values<u32>>,
     /// Why columns could not be kept.
     unkept: Mutex<Option<String>>,
@@ -111,6 +115,7 @@ impl Heap {
             dominators: OnceLock::new(),
             distances: OnceLock::new(),
             incoming: OnceLock::new(),
+            incoming_asked: AtomicBool::new(false),
             types: OnceLock::new(),
             unkept: Mutex::new(None),
             _pages: pages,
@@ -145,6 +150,12 @@ impl Heap {
     #[must_use]
     pub fn has(&self, object: ObjectId) -> bool {
         u64::from(object.0) < self.objects && !self.without.as_ref().is_some_and(|without| without.frees(object))
+    }
+
+    /// Whether a reference from `source` is there, and not thought away, by itself or with one of its ends.
+    #[must_use]
+    pub fn has_reference(&self, source: ObjectId, reference: &Reference) -> bool {
+        !self.without.as_ref().is_some_and(|without| without.cuts(source, reference))
     }
 
     /// Why the last columns could not be kept in the index file; asked once.
@@ -218,6 +229,7 @@ impl Heap {
         if let Some(kept) = self.kept_dominators()? {
             return Ok(self.dominators.get_or_init(|| kept));
         }
+        self.memory.require(RESIDENT_BYTES * (self.objects + 1))?;
         let rows = self.take_rows(progress)?;
         let mut live = Vec::new();
         if !rows.ephemerons().is_empty() {
@@ -340,6 +352,12 @@ impl Heap {
         let sources = Transposed::of_columns(starts, bases, sources)?;
         let fits = sources.columns().0.len() as u64 == self.objects + 1;
         fits.then(|| self.incoming.get_or_init(|| Incoming { sources }))
+    }
+
+    /// Whether this is not the first question for the incoming references of one object.
+    pub(crate) fn asks_again_for_incoming(&self) -> bool {
+        // Nothing else depends on it.
+        self.incoming_asked.swap(true, Ordering::Relaxed)
     }
 
     /// The number of the type of every object, by the object's number.

@@ -1,15 +1,19 @@
 //! Incoming references: who refers to an object.
 
-use barrow_format::block::Wanted;
-use barrow_format::{ObjectId, SnapshotId};
+use barrow_format::block::{BlockColumns, Wanted};
+use barrow_format::rows::Label;
+use barrow_format::{ObjectId, SnapshotId, StrengthId};
 
-use crate::blocks::{map_blocks, places};
-use crate::error::Result;
+use crate::blocks::{BlockPlace, Workspace, decode, map_blocks, places, pooled};
+use crate::error::{AnalyzerError, Result};
+use crate::heap::Heap;
 use crate::memory::Memory;
+use crate::object::{Cursor, ObjectDetails, Reference, details, run_of_blocks};
 use crate::progress::Progress;
 use crate::recording::Recording;
 use crate::rows::Rows;
 use crate::transposed::{EachReference, Transposed};
+use crate::without::Without;
 
 /// The incoming references of all objects.
 #[derive(Debug)]
@@ -68,26 +72,261 @@ pub fn scan_incoming(
     target: ObjectId,
     progress: &dyn Progress,
 ) -> Result<Vec<ObjectId>> {
+    let mut sources = scan(recording, snapshot, target, None, progress)?;
+    sources.dedup();
+    Ok(sources.into_iter().map(ObjectId).collect())
+}
+
+/// The source of every reference to `target`, ascending.
+fn scan(
+    recording: &Recording,
+    snapshot: SnapshotId,
+    target: ObjectId,
+    without: Option<&Without>,
+    progress: &dyn Progress,
+) -> Result<Vec<u32>> {
     let places = places(recording, &[snapshot])?;
-    let references = places.iter().map(|place| u64::from(place.entry.references)).sum();
-    progress.begin("looking at all references", references, "references");
-    let found = map_blocks(recording, &places, Wanted::References, progress, |_, _, columns| {
+    begin_scan(&places, progress);
+    let found = map_blocks(recording, &places, Wanted::References, progress, |place, _, columns| {
         let mut sources = Vec::new();
-        // Most blocks do not refer to it at all.
-        if columns.targets.contains(&target.0) {
-            let mut rest = &columns.targets[..];
-            for (source, &count) in (columns.first_object..).zip(&columns.counts) {
-                let (own, others) = rest.split_at(count as usize);
-                rest = others;
-                if own.contains(&target.0) {
-                    sources.push(ObjectId(source));
-                }
-            }
-        }
+        let hit = |hit: Hit| sources.extend(std::iter::repeat_n(hit.source.0, hit.count as usize));
+        each_hit(recording, place, columns, target, without, hit)?;
         Ok(sources)
     })?;
-    let mut sources = found.concat();
-    // An object that goes on in the next block may be found twice.
-    sources.dedup();
-    Ok(sources)
+    Ok(found.concat())
+}
+
+/// Announces that the references of these blocks are looked at.
+pub(crate) fn begin_scan(places: &[BlockPlace], progress: &dyn Progress) {
+    let references = places.iter().map(|place| u64::from(place.entry.references)).sum();
+    progress.begin("looking at all references", references, "references");
+}
+
+/// References of one object, as far as they stand in one block, that lead to the one in question.
+pub(crate) struct Hit {
+    /// Its row in the block; in a continuation 0.
+    pub(crate) row: usize,
+    /// The object.
+    pub(crate) source: ObjectId,
+    /// How many of its references there are.
+    pub(crate) count: u64,
+}
+
+/// Calls `visit` for every object of a block that refers to `target`.
+pub(crate) fn each_hit(
+    recording: &Recording,
+    place: &BlockPlace,
+    columns: &BlockColumns,
+    target: ObjectId,
+    without: Option<&Without>,
+    mut visit: impl FnMut(Hit),
+) -> Result<()> {
+    // Most blocks do not refer to it at all.
+    if !columns.targets.contains(&target.0) {
+        return Ok(());
+    }
+    let tables = recording.tables()?;
+    let (mut cursor, mut references) = (Cursor::default(), Vec::new());
+    for row in 0..columns.counts.len() {
+        let source = ObjectId(columns.first_object + row as u32);
+        let mut count = cursor.targets(columns, row).iter().filter(|&&other| other == target.0).count() as u64;
+        if let Some(without) = without.filter(|_| count > 0) {
+            references.clear();
+            let at = AnalyzerError::section("BLOCK", place.entry.offset);
+            cursor.push_references(columns, row, tables, &mut references).map_err(at)?;
+            let is_there = |reference: &&Reference| reference.target == target && !without.cuts(source, reference);
+            count = references.iter().filter(is_there).count() as u64;
+        }
+        if count > 0 {
+            visit(Hit { row, source, count });
+        }
+        cursor.step(columns, row);
+    }
+    Ok(())
+}
+
+/// Who refers to an object: as many sources as there are references, ascending.
+#[derive(Debug, Clone)]
+pub struct Referrers {
+    /// What was found by looking; `None` if the incoming references of the heap are known.
+    scanned: Option<Vec<u32>>,
+    target: ObjectId,
+}
+
+/// An incoming reference.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct IncomingReference {
+    /// The object it starts from.
+    pub source: ObjectDetails,
+    /// What it is called there.
+    pub label: Label,
+    /// Whether and how it keeps its target alive.
+    pub strength: StrengthId,
+}
+
+/// References of one source that are wanted: so many of those that lead to the target, behind some.
+struct Want {
+    source: ObjectId,
+    skip: u64,
+    take: u64,
+}
+
+impl Heap {
+    /// Who refers to an object, without what is thought away. The first question is answered by looking
+    /// at all references; the second one makes the incoming references of all objects known.
+    ///
+    /// # Errors
+    /// As for [`Heap::incoming`].
+    pub fn referrers(&self, target: ObjectId, progress: &dyn Progress) -> Result<Referrers> {
+        let is_known = self.known_incoming().is_some();
+        if is_known || self.asks_again_for_incoming() {
+            self.incoming(progress)?;
+            return Ok(Referrers { scanned: None, target });
+        }
+        let without = self.overlay().map(|without| &**without);
+        let scanned = scan(self.recording(), self.snapshot(), target, without, progress)?;
+        Ok(Referrers { scanned: Some(scanned), target })
+    }
+
+    /// How many references [`Heap::referrers`] found.
+    #[must_use]
+    pub fn referrer_count(&self, referrers: &Referrers) -> u64 {
+        self.sources_of(referrers).len() as u64
+    }
+
+    /// A page of the references that lead to an object: at most `limit`, from number `from` on, in the
+    /// order of their sources. Blocks without sources of the page are not decoded.
+    ///
+    /// # Errors
+    /// [`AnalyzerError::Section`].
+    pub fn incoming_page(&self, referrers: &Referrers, from: u64, limit: usize) -> Result<Vec<IncomingReference>> {
+        let sources = self.sources_of(referrers);
+        let mut jobs: Vec<(Vec<BlockPlace>, Vec<Want>)> = Vec::new();
+        let mut number = usize::try_from(from).unwrap_or(usize::MAX).min(sources.len());
+        let end = number.saturating_add(limit).min(sources.len());
+        while number < end {
+            let source = sources.get(number);
+            let (first, after) = (sources.first_from(source), sources.first_from(source + 1));
+            let want = Want {
+                source: ObjectId(source),
+                skip: number.saturating_sub(first) as u64,
+                take: after.clamp(number + 1, end) as u64 - number as u64,
+            };
+            number += want.take as usize;
+            match jobs
+                .last_mut()
+                .filter(|(run, _)| source.wrapping_sub(run[0].entry.first_object) < run[0].entry.objects)
+            {
+                Some((_, wants)) => wants.push(want),
+                None => jobs.push((run_of_blocks(self.recording(), self.snapshot(), want.source)?, vec![want])),
+            }
+        }
+        let found = pooled(jobs, |(run, wants), workspace| self.wanted(referrers.target, &run, wants, workspace))?;
+        Ok(found.concat())
+    }
+
+    /// The wanted references of the objects of one block, which `run` begins with.
+    fn wanted(
+        &self,
+        target: ObjectId,
+        run: &[BlockPlace],
+        wants: Vec<Want>,
+        workspace: &mut Workspace,
+    ) -> Result<Vec<IncomingReference>> {
+        let tables = self.recording().tables()?;
+        let (mut references, mut found) = (Vec::new(), Vec::new());
+        // The last one may go on in continuations.
+        let mut open: Option<(ObjectDetails, Want)> = None;
+        for place in run {
+            let is_continuation = place.entry.objects == 0;
+            let is_open = open.as_ref().is_some_and(|(of, want)| of.id.0 == place.entry.first_object && want.take > 0);
+            if is_continuation && !is_open {
+                continue;
+            }
+            let at = AnalyzerError::section("BLOCK", place.entry.offset);
+            decode(self.recording(), place, Wanted::All, workspace, |_, columns| {
+                if let Some((source, want)) = open.as_mut().filter(|_| is_continuation) {
+                    references.clear();
+                    Cursor::default().push_references(columns, 0, tables, &mut references).map_err(&at)?;
+                    self.take(target, *source, want, &references, &mut found);
+                    return Ok(());
+                }
+                let (mut cursor, mut next) = (Cursor::default(), 0);
+                for mut want in wants.iter().map(|want| Want { ..*want }) {
+                    let row = (want.source.0 - columns.first_object) as usize;
+                    if row < next {
+                        // Only sources of a broken index do not ascend.
+                        (cursor, next) = (Cursor::default(), 0);
+                    }
+                    (next..row).for_each(|row| cursor.step(columns, row));
+                    next = row;
+                    references.clear();
+                    cursor.push_references(columns, row, tables, &mut references).map_err(&at)?;
+                    let mut source = details(columns, row, tables);
+                    if row + 1 == columns.objects() {
+                        source.references += place.continued;
+                    }
+                    self.take(target, source, &mut want, &references, &mut found);
+                    open = Some((source, want));
+                }
+                Ok(())
+            })?;
+        }
+        Ok(found)
+    }
+
+    /// Takes those of `references` that lead to `target` and are wanted.
+    fn take(
+        &self,
+        target: ObjectId,
+        source: ObjectDetails,
+        want: &mut Want,
+        references: &[Reference],
+        found: &mut Vec<IncomingReference>,
+    ) {
+        let is_there =
+            |&&reference: &&Reference| reference.target == target && self.has_reference(source.id, &reference);
+        for reference in references.iter().filter(is_there) {
+            if want.skip > 0 {
+                want.skip -= 1;
+            } else if want.take > 0 {
+                want.take -= 1;
+                found.push(IncomingReference { source, label: reference.label, strength: reference.strength });
+            }
+        }
+    }
+
+    pub(crate) fn sources_of<'r>(&'r self, referrers: &'r Referrers) -> Sources<'r> {
+        match (&referrers.scanned, self.known_incoming()) {
+            (Some(scanned), _) => Sources { ids: scanned, is_falling: false },
+            (None, Some(incoming)) => Sources { ids: incoming.sources.row(referrers.target.0), is_falling: true },
+            (None, None) => Sources { ids: &[], is_falling: false },
+        }
+    }
+}
+
+/// Sources, one for each reference, ascending.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Sources<'r> {
+    ids: &'r [u32],
+    /// Whether they stand in falling order.
+    is_falling: bool,
+}
+
+impl Sources<'_> {
+    pub(crate) fn len(&self) -> usize {
+        self.ids.len()
+    }
+
+    fn get(&self, number: usize) -> u32 {
+        if self.is_falling { self.ids[self.ids.len() - 1 - number] } else { self.ids[number] }
+    }
+
+    /// The number of the first one that is not below `source`.
+    pub(crate) fn first_from(&self, source: u32) -> usize {
+        match self.is_falling {
+            true => self.ids.len() - self.ids.partition_point(|&id| id >= source),
+            false => self.ids.partition_point(|&id| id < source),
+        }
+    }
 }

@@ -43,7 +43,8 @@
 //! all cores) and [`Heap`], the graph of one snapshot. Below it, from the bytes up: `memory` and `values`
 //! (columns), `packed`, `rows` and `transposed` (references), `reachable`, `distances`, `dominators`,
 //! `index_file`. Then a file for each question: `summary`, `diff`, `object`, `incoming`, `find` with
-//! `expression` and `object_set`, `paths`, `retained`, `without`, `leaks`, `verify`, `repair`.
+//! `expression` and `object_set`, `paths`, `retained`, `without`, `leaks`, `type_references`,
+//! `duplicates`, `waste`, `verify`, `repair`.
 
 #![deny(unsafe_code)]
 
@@ -54,6 +55,7 @@ mod contents;
 mod diff;
 mod distances;
 mod dominators;
+mod duplicates;
 mod error;
 mod expression;
 mod find;
@@ -77,8 +79,10 @@ mod rows;
 mod summary;
 mod tables;
 mod transposed;
+mod type_references;
 mod values;
 mod verify;
+mod waste;
 mod without;
 
 pub use barrow_format::commit::Totals;
@@ -88,15 +92,16 @@ pub use contents::Damage;
 pub use diff::{Amounts, Diff, KindChange, Side, TypeChange, TypeIdentity, diff};
 pub use distances::Distances;
 pub use dominators::{Dominators, GroupRetained, Holder, TreePlace};
+pub use duplicates::Duplicates;
 pub use error::{AnalyzerError, Result};
 pub use expression::{ATTRIBUTES, Expression, ExpressionError, Names, parse_size};
 pub use find::{Counted, Found, Page};
 pub use heap::Heap;
-pub use incoming::{Incoming, scan_incoming};
+pub use incoming::{Incoming, IncomingReference, Referrers, scan_incoming};
 pub use index_file::IndexPlace;
 pub use leaks::{Accumulated, LEAK_THRESHOLD, Suspect};
 pub use memory::Memory;
-pub use object::{ObjectDetails, Reference, object, object_at_address, objects, outgoing, walk};
+pub use object::{ObjectDetails, Reference, object, object_at_address, objects, outgoing, outgoing_page, walk};
 pub use object_set::ObjectSet;
 pub use paths::{MergedNode, MergedPaths, Path, PathOptions, Step};
 pub use progress::{Progress, Silent};
@@ -106,5 +111,7 @@ pub use roots::{RootCategory, Roots};
 pub use rows::Follow;
 pub use summary::{KindTotals, Source, Summary, summary, type_totals, verified_summaries};
 pub use tables::Tables;
+pub use type_references::TypeReferences;
+pub use waste::{ELEMENT_BYTES, Waste};
 pub use without::{Cut, Without};
 pub use verify::{Problem, SnapshotVerification, Verification, verify};

@@ -1,5 +1,7 @@
 //! Single objects: what the columns say of them, and what they refer to.
 
+use std::ops::Range;
+
 use barrow_format::block::{BlockColumns, Wanted};
 use barrow_format::rows::{Label, LabelCode};
 use barrow_format::{FormatError, ObjectId, SiteId, SnapshotId, StrengthId, TypeId};
@@ -81,27 +83,78 @@ pub fn objects(recording: &Recording, snapshot: SnapshotId, ids: &[ObjectId]) ->
     Ok(found.into_iter().flatten().collect())
 }
 
-/// The outgoing references of an object, in their order.
+/// The outgoing references of an object, in their order: all of them, in memory.
 ///
 /// # Errors
 /// As for [`object`].
 pub fn outgoing(recording: &Recording, snapshot: SnapshotId, id: ObjectId) -> Result<Vec<Reference>> {
+    let mut references = Vec::new();
+    visit_outgoing(recording, snapshot, id, 0..u64::MAX, |part| {
+        references.extend_from_slice(part);
+        Ok(())
+    })?;
+    Ok(references)
+}
+
+/// A page of the outgoing references of an object: at most `limit`, from number `from` on, counted from
+/// 0; and how many it has in all. Blocks that hold none of the page are not decoded.
+///
+/// # Errors
+/// As for [`object`].
+pub fn outgoing_page(
+    recording: &Recording,
+    snapshot: SnapshotId,
+    id: ObjectId,
+    from: u64,
+    limit: usize,
+) -> Result<(Vec<Reference>, u64)> {
+    let mut references = Vec::new();
+    let range = from..from.saturating_add(limit as u64);
+    let total = visit_outgoing(recording, snapshot, id, range, |part| {
+        references.extend_from_slice(part);
+        Ok(())
+    })?;
+    Ok((references, total))
+}
+
+/// Hands over the outgoing references of an object whose numbers are in `range`, block by block.
+/// Returns how many it has in all.
+pub(crate) fn visit_outgoing(
+    recording: &Recording,
+    snapshot: SnapshotId,
+    id: ObjectId,
+    range: Range<u64>,
+    mut visit: impl FnMut(&[Reference]) -> Result<()>,
+) -> Result<u64> {
     let tables = recording.tables()?;
     let mut workspace = Workspace::default();
     let mut references = Vec::new();
+    let mut before = 0;
     for place in run_of_blocks(recording, snapshot, id)? {
         let is_continuation = place.entry.objects == 0;
         if is_continuation && place.entry.first_object != id.0 {
             continue;
         }
-        decode(recording, &place, Wanted::All, &mut workspace, |_, columns| {
-            let row = if is_continuation { 0 } else { (id.0 - columns.first_object) as usize };
+        let row = if is_continuation { 0 } else { (id.0 - place.entry.first_object) as usize };
+        let count = match is_continuation {
+            true => place.entry.references,
+            false => decode(recording, &place, Wanted::Counts, &mut workspace, |_, columns| Ok(columns.counts[row]))?,
+        };
+        let within = |number: u64| number.saturating_sub(before).min(count.into()) as usize;
+        let wanted = within(range.start)..within(range.end);
+        before += u64::from(count);
+        if wanted.is_empty() {
+            continue;
+        }
+        references.clear();
+        decode(recording, &place, Wanted::References, &mut workspace, |_, columns| {
             Cursor::at(columns, row)
-                .push_references(columns, row, tables, &mut references)
+                .push_range(columns, row, wanted, tables, &mut references)
                 .map_err(AnalyzerError::section("BLOCK", place.entry.offset))
         })?;
+        visit(&references)?;
     }
-    Ok(references)
+    Ok(before)
 }
 
 /// Visits all objects of a snapshot in order, each with its outgoing references.
@@ -171,7 +224,7 @@ pub fn object_at_address(
 }
 
 /// The block an object begins in, and the continuations after it.
-fn run_of_blocks(recording: &Recording, snapshot: SnapshotId, id: ObjectId) -> Result<Vec<BlockPlace>> {
+pub(crate) fn run_of_blocks(recording: &Recording, snapshot: SnapshotId, id: ObjectId) -> Result<Vec<BlockPlace>> {
     let blocks = &recording.commit(snapshot)?.blocks;
     let after = blocks.partition_point(|block| block.first_object <= id.0);
     let first = blocks[..after].iter().rposition(|block| block.objects > 0);
@@ -241,10 +294,22 @@ impl Cursor {
         tables: &Tables,
         references: &mut Vec<Reference>,
     ) -> Result<(), FormatError> {
+        self.push_range(columns, row, 0..usize::MAX, tables, references)
+    }
+
+    /// Appends those references of row `row`, where the cursor stands, whose numbers in it are in `range`.
+    pub(crate) fn push_range(
+        self,
+        columns: &BlockColumns,
+        row: usize,
+        range: Range<usize>,
+        tables: &Tables,
+        references: &mut Vec<Reference>,
+    ) -> Result<(), FormatError> {
         let shape = tables.shape(columns.dictionary[dictionary_place(columns, row)]);
         let is_continuation = columns.shapes.is_empty();
         let continued = if is_continuation { usize::try_from(columns.start_index).unwrap_or(usize::MAX) } else { 0 };
-        for (position, &target) in self.targets(columns, row).iter().enumerate() {
+        for (position, &target) in self.targets(columns, row).iter().enumerate().take(range.end).skip(range.start) {
             let code = match shape.label(position.saturating_add(continued)) {
                 Some(code) => code,
                 None => LabelCode(columns.labels[self.label + position - shape.prefix.len()]),
@@ -257,6 +322,6 @@ impl Cursor {
 }
 
 /// The place of a row's shape in the block's dictionary; a continuation has one shape.
-fn dictionary_place(columns: &BlockColumns, row: usize) -> usize {
+pub(crate) fn dictionary_place(columns: &BlockColumns, row: usize) -> usize {
     columns.shapes.get(row).map_or(0, |&shape| shape as usize)
 }

@@ -64,6 +64,11 @@ impl<'b> Packer<'b> {
         Packer { longest, bytes, at: 0 }
     }
 
+    /// Leaves so many bytes as they are.
+    pub(crate) fn skip(&mut self, bytes: usize) {
+        self.at += bytes;
+    }
+
     /// Where the next number will stand.
     pub(crate) fn position(&self) -> usize {
         self.at

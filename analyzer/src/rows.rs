@@ -120,11 +120,7 @@ impl Rows {
             check(progress)?;
             let references = job_references(&job);
             let mut row_bytes = std::mem::take(&mut workspace.bytes);
-            let most = references as usize * MAX_BYTES + PADDING;
-            row_bytes.resize(row_bytes.len().max(most), 0);
-            let mut packer = Packer::new(&mut row_bytes, longest);
-            let mut done = pack(recording, job, &filter, workspace, &mut packer)?;
-            let length = packer.position();
+            let (mut done, length) = pack(recording, job, &filter, longest, workspace, &mut row_bytes)?;
             (done.start, done.end) = place(&free, &row_bytes[..length + PADDING]);
             workspace.bytes = row_bytes;
             progress.advance(references);
@@ -308,26 +304,33 @@ impl<'a> Filter<'a> {
     }
 }
 
-/// Packs the rows of one job into `bytes`.
+/// Packs the rows of one job into `bytes`. Returns also how many bytes they are, before the padding.
 fn pack(
     recording: &Recording,
     job: Job<'_>,
     filter: &Filter<'_>,
+    longest: Longest,
     workspace: &mut Workspace,
-    bytes: &mut Packer<'_>,
-) -> Result<Done> {
+    row_bytes: &mut Vec<u8>,
+) -> Result<(Done, usize)> {
     let mut done = Done { start: 0, end: 0, references: 0, ephemerons: Vec::new() };
     let tables = recording.tables()?;
     let mut keeps_all = Vec::new();
     let mut references = Vec::new();
     // The reference before, which an ephemeron at the beginning of a continuation needs.
     let mut previous = None;
+    let mut length = 0;
     for place in job.run {
         let at = AnalyzerError::section("BLOCK", place.entry.offset);
         decode(recording, place, Wanted::References, workspace, |_, columns| {
             filter.keeps_all(columns, &mut keeps_all)?;
             let is_continuation = columns.objects() == 0;
             let mut cursor = Cursor::default();
+            // Only now is it known that the block holds as many references as its commit says.
+            let most = length + columns.targets.len() * MAX_BYTES + PADDING;
+            row_bytes.resize(row_bytes.len().max(most), 0);
+            let mut bytes = Packer::new(&mut row_bytes[..], longest);
+            bytes.skip(length);
             for row in 0..columns.counts.len() {
                 let source = columns.first_object + row as u32;
                 if !is_continuation {
@@ -345,14 +348,16 @@ fn pack(
                 } else {
                     references.clear();
                     cursor.push_references(columns, row, tables, &mut references).map_err(&at)?;
-                    pack_filtered(ObjectId(source), &references, filter, &mut previous, bytes, &mut done);
+                    pack_filtered(ObjectId(source), &references, filter, &mut previous, &mut bytes, &mut done);
                 }
                 cursor.step(columns, row);
             }
+            length = bytes.position();
             Ok(())
         })?;
     }
-    Ok(done)
+    row_bytes.resize(row_bytes.len().max(length + PADDING), 0);
+    Ok((done, length))
 }
 
 /// Packs those references of one object that are kept.

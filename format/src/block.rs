@@ -198,7 +198,7 @@ impl Directory {
     }
 }
 
-fn limit(what: &'static str, value: u32, limit: u32) -> Result<()> {
+pub(crate) fn limit(what: &'static str, value: u32, limit: u32) -> Result<()> {
     if value <= limit {
         return Ok(());
     }

@@ -1,5 +1,6 @@
 //! Commits: the frame that makes a snapshot count, and tells where all of it is.
 
+use crate::block::{MAX_OBJECTS, MAX_REFERENCES, limit};
 use crate::error::{FormatError, Result};
 use crate::fields::{Fields, put_optional, put_varint};
 use crate::ids::StringId;
@@ -154,6 +155,8 @@ impl Commit {
         for _ in 0..count {
             let (offset, length) = (fields.varint()?, fields.varint()?);
             let (in_block, edges) = (fields.varint_u32()?, fields.varint_u32()?);
+            limit("objects in a block", in_block, MAX_OBJECTS)?;
+            limit("references in a block", edges, MAX_REFERENCES)?;
             // A continuation belongs to the last object before it.
             let first = if in_block == 0 { objects.checked_sub(1) } else { Some(objects) };
             let first_object = first.and_then(|first| u32::try_from(first).ok()).ok_or(FormatError::OutOfRange {

@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use barrow_analyzer::{
     Expression, Heap, IndexPlace, Memory, Names, ObjectId, ObjectSet, Page, PathOptions, Recording, Silent, SnapshotId,
-    object, outgoing, repair, scan_incoming, summary, verified_summaries, verify, walk,
+    object, outgoing, outgoing_page, repair, scan_incoming, summary, verified_summaries, verify, walk,
 };
 use barrow_format::varint::{decode_u32, scalar};
 use barrow_importers::{Silent as Unwatched, import_bytes};
@@ -58,6 +58,9 @@ fn ask(recording: &Arc<Recording>, id: SnapshotId) -> barrow_analyzer::Result<()
         let (object, references) = (object(recording, id, ObjectId(number)), outgoing(recording, id, ObjectId(number)));
         if let (Ok(object), Ok(references)) = (object, references) {
             assert_eq!(object.references, references.len() as u64);
+            let (page, total) = outgoing_page(recording, id, object.id, 1, 2)?;
+            assert_eq!(total, object.references);
+            assert!(references.iter().skip(1).take(2).eq(&page));
         }
     }
     let mut walked = 0;
@@ -83,9 +86,16 @@ fn ask_graph(heap: &Heap) -> barrow_analyzer::Result<()> {
     for &object in &largest {
         let path = heap.paths(object, &PathOptions { count: 2, ..PathOptions::default() }, &Silent)?;
         assert!(!path.is_empty(), "what is dominated is reachable");
+        let referrers = heap.referrers(object, &Silent)?;
+        let count = heap.referrer_count(&referrers);
+        assert_eq!(heap.incoming_page(&referrers, 0, usize::MAX)?.len() as u64, count);
+        assert_eq!(heap.incoming_by_type(object, &Silent)?.iter().map(|one| one.references).sum::<u64>(), count);
+        heap.outgoing_by_type(object, &Silent)?;
         scan_incoming(heap.recording(), heap.snapshot(), object, &Silent)?;
         assert!(heap.incoming(&Silent)?.count(object) <= heap.recording().snapshot(heap.snapshot())?.totals.references);
     }
+    heap.duplicates(&Silent)?;
+    heap.waste(&Silent)?;
     heap.leak_suspects(0.1, &Silent)?;
     heap.retained_by_type(&Silent).map(drop)
 }

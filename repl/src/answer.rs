@@ -130,6 +130,8 @@ pub(crate) enum Value {
     Text(String),
     /// A number.
     Number(u64),
+    /// A number that is about right.
+    Estimate(u64),
     /// A signed difference.
     Change(i64),
     /// Between 0 and 1.

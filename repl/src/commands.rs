@@ -4,6 +4,7 @@
 mod count;
 mod diff;
 mod dominators;
+mod dups;
 mod exit;
 mod find;
 mod help;
@@ -12,6 +13,7 @@ mod history;
 mod idom;
 mod import;
 mod info;
+mod inrefs;
 mod leaks;
 mod more;
 mod naming;
@@ -19,13 +21,16 @@ mod path;
 mod paths;
 mod repair;
 mod retained;
+mod roots;
 mod set;
 mod show;
 mod snapshot;
 mod snapshots;
 mod summary;
 mod top;
+mod unreachable;
 mod verify;
+mod waste;
 mod without;
 
 pub(crate) use help::{expressions, from_shell, overview, page};
@@ -50,13 +55,18 @@ pub(crate) const COMMANDS: &[&Command] = &[
     &naming::COMMAND,
     &info::COMMAND,
     &show::COMMAND,
+    &inrefs::COMMAND,
     &path::COMMAND,
     &paths::COMMAND,
+    &roots::COMMAND,
     &dominators::COMMAND,
     &idom::COMMAND,
     &retained::COMMAND,
     &without::COMMAND,
     &leaks::COMMAND,
+    &unreachable::COMMAND,
+    &dups::COMMAND,
+    &waste::COMMAND,
     &verify::COMMAND,
     &repair::COMMAND,
     &import::COMMAND,

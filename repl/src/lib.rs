@@ -31,6 +31,7 @@ mod comparison;
 mod document;
 mod found;
 mod ranking;
+mod references;
 
 mod kinds;
 mod label;

@@ -60,6 +60,14 @@ impl RankedType {
     }
 }
 
+/// These totals of types, the largest first.
+pub(crate) fn ranked(totals: &[TypeTotals], order: Order) -> Vec<RankedType> {
+    let mut types: Vec<RankedType> =
+        totals.iter().map(|&totals| RankedType { totals, retained: None }).collect();
+    types.sort_by_key(|row| (std::cmp::Reverse(row.by(order)), row.totals.type_id));
+    types
+}
+
 /// What a retained size of a group is.
 pub(crate) const AT_LEAST: &str = "≥: what single objects of the group dominate, each byte once; what several of them \
     hold only together comes on top: `retained type = …` tells that for one type";

@@ -4,7 +4,7 @@ use crate::answer::{Answer, Value};
 use crate::error::ReplError;
 use crate::session::{Arguments, Session};
 
-use super::{Command, Completion, Group, Subject, find, show};
+use super::{Command, Completion, Group, Subject, find, inrefs, roots, show};
 
 /// Where the last answer broke off.
 pub(crate) enum More {
@@ -14,6 +14,10 @@ pub(crate) enum More {
     Find(find::Question),
     /// References that are still to be looked up.
     References(show::References),
+    /// Incoming references that are still to be looked up.
+    Incoming(inrefs::Incoming),
+    /// Roots that are still to be looked up.
+    Roots(roots::Roots),
 }
 
 pub(super) const COMMAND: Command = Command {
@@ -39,6 +43,8 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, ReplError
         Some(More::Rows(answer, rows)) => Ok(first_page(session, answer, rows)),
         Some(More::Find(question)) => question.answer(session),
         Some(More::References(references)) => references.answer(session),
+        Some(More::Incoming(incoming)) => incoming.answer(session),
+        Some(More::Roots(roots)) => roots.answer(session),
     }
 }
 

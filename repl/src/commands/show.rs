@@ -1,9 +1,10 @@
 //! `show`: what an object refers to.
 
-use barrow_analyzer::{Label, ObjectId, Reference, SnapshotId, StrengthId, Tables, objects, outgoing};
+use barrow_analyzer::{ObjectId, SnapshotId, objects, outgoing_page};
 
 use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
 use crate::error::ReplError;
+use crate::references::{self, Wanted};
 use crate::session::{Arguments, Session};
 
 use super::{Command, Completion, Group, More, Subject, more};
@@ -12,9 +13,12 @@ pub(super) const COMMAND: Command = Command {
     name: "show",
     aliases: &["out", "refs"],
     group: Group::Objects,
-    arguments: "ID",
+    arguments: "ID [by type | FROM.. | FROM..TO]",
     about: "The outgoing references of an object, in their order",
-    details: "ID is written as for `info`. `show %3` follows the reference in row 3.",
+    details: "ID is written as for `info`. `show %3` follows the reference in row 3. References are counted \
+              from 0: `show @123 1000..` begins with number 1000, `show @123 1000..1999` ends with 1999. \
+              `by type` adds them up by the types of the objects they lead to: references, different objects, \
+              their shallow size, and an example.",
     example: "show @123",
     flags: &[],
     subject: Subject::Recording,
@@ -26,37 +30,44 @@ pub(super) const COMMAND: Command = Command {
 pub(crate) struct References {
     snapshot: SnapshotId,
     object: ObjectId,
-    rest: Vec<Reference>,
+    wanted: Wanted,
 }
 
 fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, ReplError> {
     let words = arguments.words();
-    let (snapshot, object) = match &words[..] {
-        [] => return Err(ReplError::usage("which object? `show @123`, or `show %3` for row 3 of the last table")),
-        [name] => session.object(name)?,
-        [_, word, ..] => return Err(COMMAND.refuses(word)),
-    };
-    let recording = session.recording()?;
-    let rest = outgoing(&recording, snapshot, object)?;
-    session.listed.clear();
-    References { snapshot, object, rest }.answer(session)
+    let (name, wanted) = Wanted::of_words(&COMMAND, &words)?;
+    let (snapshot, object) = references::object(session, name)?;
+    if !wanted.by_type {
+        session.listed.clear();
+        return References { snapshot, object, wanted }.answer(session);
+    }
+    let heap = session.heap(snapshot)?;
+    let types = heap.outgoing_by_type(object, &session.meter())?;
+    let is_empty = types.is_empty();
+    let answer = references::by_type(session, &heap, object, types)?;
+    let rows = session.page_rows();
+    Ok(more::first_page(session, if is_empty { answer.note("it refers to nothing") } else { answer }, rows))
 }
 
 impl References {
     /// The next page.
     pub(super) fn answer(mut self, session: &mut Session) -> Result<Answer, ReplError> {
-        let recording = session.recording()?;
-        let count = session.page_rows().min(self.rest.len());
-        let later = self.rest.split_off(count);
-        let targets: Vec<ObjectId> = self.rest.iter().map(|reference| reference.target).collect();
+        let (recording, heap) = (session.recording()?, session.heap(self.snapshot)?);
+        let most = self.wanted.page(session, u64::MAX);
+        let (mut found, total) = outgoing_page(&recording, self.snapshot, self.object, self.wanted.from, most)?;
+        self.wanted.from = self.wanted.from.saturating_add(found.len() as u64);
+        let before = found.len();
+        found.retain(|reference| heap.has_reference(self.object, reference));
+        let gone = before - found.len();
+        let targets: Vec<ObjectId> = found.iter().map(|reference| reference.target).collect();
         let details = objects(&recording, self.snapshot, &targets)?;
         let tables = recording.tables()?;
         let first = session.listed.len() + 1;
-        let rows = self.rest.iter().zip(&details).enumerate().map(|(at, (reference, target))| {
+        let rows = found.iter().zip(&details).enumerate().map(|(at, (reference, target))| {
             vec![
                 Value::from(first + at),
-                label(tables, reference.label),
-                strength(tables, reference.strength),
+                references::label(tables, reference.label),
+                references::strength(tables, reference.strength),
                 reference.target.0.into(),
                 Value::text(tables.type_title(target.type_id)),
                 Value::text(tables.kind_name(tables.type_kind(target.type_id))),
@@ -64,18 +75,21 @@ impl References {
             ]
         });
         let table = Table { key: "rows", audience: Audience::Everyone, columns: columns(), rows: rows.collect() };
-        let mut answer = Answer::default()
-            .fact(Column::new("snapshot", "snapshot", Unit::Number), self.snapshot.0)
-            .fact(Column::new("object", "object", Unit::Object), self.object.0)
-            .table(table)
-            .exact();
+        let mut answer = references::about(self.snapshot, self.object, total).table(table);
         session.listed.extend(targets.into_iter().map(|target| (self.snapshot, target)));
-        if first == 1 && count == 0 {
+        if total == 0 {
             answer = answer.note("it refers to nothing");
+        } else if before == 0 {
+            answer = answer.note(format!("its references have the numbers 0 to {}", total - 1));
         }
-        if !later.is_empty() {
-            answer = answer.note(more::more_note(session, later.len()));
-            session.more = Some(More::References(References { rest: later, ..self }));
+        if gone > 0 {
+            answer =
+                answer.note(format!("… {} to what is thought away", crate::units::counted(gone as u64, "reference")));
+        }
+        let left = self.wanted.left(total);
+        if left > 0 {
+            answer = answer.note(references::rest_note(session, COMMAND.name, self.object, self.wanted.from, left));
+            session.more = Some(More::References(self));
         }
         Ok(answer)
     }
@@ -91,18 +105,4 @@ fn columns() -> Vec<Column> {
         Column::new("kind", "kind", Unit::Text),
         Column::new("shallow_bytes", "shallow", Unit::Bytes),
     ]
-}
-
-/// A name, or a place like `[3]`.
-fn label(tables: &Tables, label: Label) -> Value {
-    match label {
-        Label::Unknown => Value::None,
-        Label::Index(index) => Value::Text(format!("[{index}]")),
-        Label::Name(name) => Value::text(tables.string(name)),
-    }
-}
-
-/// Nothing for an ordinary reference: only others are worth a word.
-fn strength(tables: &Tables, strength: StrengthId) -> Value {
-    if strength == StrengthId(0) { Value::None } else { Value::text(tables.strength_name(strength)) }
 }

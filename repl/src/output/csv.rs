@@ -41,7 +41,7 @@ fn text(value: &Value) -> String {
     match value {
         Value::None | Value::List(_) | Value::Record(_) => String::new(),
         Value::Text(text) => text.clone(),
-        Value::Number(number) => number.to_string(),
+        Value::Number(number) | Value::Estimate(number) => number.to_string(),
         Value::Change(difference) => difference.to_string(),
         Value::Share(share) => format!("{share:.6}"),
         Value::Flag(flag) => flag.to_string(),

@@ -54,7 +54,7 @@ fn value(value: &Value) -> String {
     match value {
         Value::None => "null".to_owned(),
         Value::Text(text) => string(text),
-        Value::Number(number) => number.to_string(),
+        Value::Number(number) | Value::Estimate(number) => number.to_string(),
         Value::Change(difference) => difference.to_string(),
         Value::Share(share) => format!("{share:.6}"),
         Value::Flag(flag) => flag.to_string(),

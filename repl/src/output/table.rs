@@ -81,6 +81,7 @@ fn text(value: &Value, unit: Unit) -> String {
         // A line end in a name must not break the table.
         Value::Text(text) => text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect(),
         Value::Number(number) => number_text(*number, unit),
+        Value::Estimate(number) => format!("~{}", number_text(*number, unit)),
         Value::Change(difference) if unit == Unit::Bytes => units::change(*difference, units::size),
         Value::Change(difference) => units::change(*difference, units::grouped),
         Value::Share(share) => format!("{:.1} %", share * 100.0),

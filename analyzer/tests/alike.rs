@@ -1,0 +1,320 @@
+//! References by page and by type, duplicates and waste against their definitions, on small random heaps.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex};
+
+use barrow_analyzer::{
+    Cut, Duplicates, Heap, IndexPlace, Memory, ObjectId, ObjectSet, Recording, Reference, Silent, SnapshotId,
+    TypeReferences, Waste, Without, outgoing, outgoing_page, scan_incoming,
+};
+use barrow_testdata::{Edge, Graph, Heap as Plain, Node, Random, Vocabulary};
+use barrow_writer::{Compression, Label, Options, StrengthId, TypeId, Writer};
+
+const SNAPSHOT: SnapshotId = SnapshotId(0);
+
+/// A stream whose bytes can be had after the writer is gone.
+#[derive(Clone, Default)]
+struct Shelf(Arc<Mutex<Vec<u8>>>);
+
+impl std::io::Write for Shelf {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.lock().unwrap().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+fn recorded(make: impl FnOnce(&Vocabulary) -> Plain) -> (Plain, Heap) {
+    let shelf = Shelf::default();
+    let options = Options { compression: Compression::None, threads: 0, ..Options::default() };
+    let writer = Writer::to_stream(Box::new(shelf.clone()), options).unwrap();
+    let plain = make(&Vocabulary::declare(&writer).unwrap());
+    plain.record(&writer).unwrap();
+    writer.finish().unwrap();
+    let bytes = std::mem::take(&mut *shelf.0.lock().unwrap());
+    (plain, of(Arc::new(Recording::from_bytes(bytes).unwrap())))
+}
+
+fn of(recording: Arc<Recording>) -> Heap {
+    Heap::new(recording, SNAPSHOT, &IndexPlace::Nowhere, Memory::unlimited()).unwrap()
+}
+
+fn references(node: &Node) -> Vec<Reference> {
+    let reference =
+        |edge: &Edge| Reference { label: edge.label, strength: edge.strength, target: ObjectId(edge.target) };
+    node.edges.iter().map(reference).collect()
+}
+
+/// References of objects, of one type each, added up.
+fn by_type(plain: &Plain, ends: impl Iterator<Item = u32>) -> BTreeMap<TypeId, (u64, BTreeSet<u32>)> {
+    let mut by_type: BTreeMap<TypeId, (u64, BTreeSet<u32>)> = BTreeMap::new();
+    for end in ends {
+        let sum = by_type.entry(plain.nodes[end as usize].type_id).or_default();
+        sum.0 += 1;
+        sum.1.insert(end);
+    }
+    by_type
+}
+
+fn assert_by_type(plain: &Plain, found: &[TypeReferences], ends: impl Iterator<Item = u32>) {
+    let expected = by_type(plain, ends);
+    assert_eq!(found.len(), expected.len());
+    for (one, (type_id, (references, objects))) in found.iter().zip(expected) {
+        let sizes = objects.iter().map(|&object| plain.nodes[object as usize].shallow_bytes);
+        let bytes = sizes.fold(0, u64::wrapping_add);
+        assert_eq!((one.type_id, one.references, one.objects), (type_id, references, objects.len() as u64));
+        assert_eq!(one.shallow_bytes, bytes);
+        assert!(objects.contains(&one.example.0));
+    }
+}
+
+/// All references that lead to `target`: source, label, strength.
+fn incoming(plain: &Plain, target: u32) -> Vec<(u32, Label, StrengthId)> {
+    let sources = (0u32..).zip(&plain.nodes);
+    let edges = sources.flat_map(|(source, node)| node.edges.iter().map(move |edge| (source, edge)));
+    edges.filter(|(_, edge)| edge.target == target).map(|(source, edge)| (source, edge.label, edge.strength)).collect()
+}
+
+fn assert_incoming(
+    plain: &Plain,
+    heap: &Heap,
+    target: u32,
+    expected: &[(u32, Label, StrengthId)],
+    random: &mut Random,
+) {
+    let referrers = heap.referrers(ObjectId(target), &Silent).unwrap();
+    assert_eq!(heap.referrer_count(&referrers), expected.len() as u64);
+    let from = random.below(expected.len() as u64 + 2);
+    let limit = random.below(5) as usize;
+    for (from, limit) in [(0, usize::MAX), (from, limit)] {
+        let page = heap.incoming_page(&referrers, from, limit).unwrap();
+        let wanted: Vec<_> = expected.iter().skip(from as usize).take(limit).copied().collect();
+        let found: Vec<_> = page.iter().map(|one| (one.source.id.0, one.label, one.strength)).collect();
+        assert_eq!(found, wanted);
+        for one in &page {
+            let node = &plain.nodes[one.source.id.index()];
+            assert_eq!((one.source.type_id, one.source.shallow_bytes), (node.type_id, node.shallow_bytes));
+            assert_eq!(one.source.references, node.edges.len() as u64);
+        }
+    }
+    assert_by_type(plain, &heap.incoming_by_type(ObjectId(target), &Silent).unwrap(), expected.iter().map(|one| one.0));
+}
+
+#[test]
+fn references_are_paged_and_added_up_by_type() {
+    for seed in 0..60 {
+        let mut random = Random::new(seed);
+        let size = 1 + random.below(120) as u32;
+        let (plain, heap) = recorded(|vocabulary| Plain::random(&mut random, size, vocabulary));
+        for (id, node) in (0u32..).zip(&plain.nodes) {
+            let all = references(node);
+            assert_eq!(outgoing(heap.recording(), SNAPSHOT, ObjectId(id)).unwrap(), all);
+            let (from, limit) = (random.below(8), random.below(8) as usize);
+            let expected: Vec<Reference> = all.iter().skip(from as usize).take(limit).copied().collect();
+            let page = outgoing_page(heap.recording(), SNAPSHOT, ObjectId(id), from, limit).unwrap();
+            assert_eq!(page, (expected, all.len() as u64));
+            let targets = all.iter().map(|reference| reference.target.0);
+            assert_by_type(&plain, &heap.outgoing_by_type(ObjectId(id), &Silent).unwrap(), targets);
+            let expected = incoming(&plain, id);
+            // A heap that is asked for the first time looks at all references, the other one knows them.
+            let fresh = of(Arc::clone(heap.recording()));
+            assert_incoming(&plain, &fresh, id, &expected, &mut random);
+            assert!(fresh.known_incoming().is_none());
+            assert_incoming(&plain, &heap, id, &expected, &mut random);
+            let mut sources: Vec<ObjectId> = expected.iter().map(|one| ObjectId(one.0)).collect();
+            sources.dedup();
+            assert_eq!(scan_incoming(heap.recording(), SNAPSHOT, ObjectId(id), &Silent).unwrap(), sources);
+        }
+        assert!(heap.known_incoming().is_some() || size == 1);
+    }
+}
+
+#[test]
+fn references_that_go_on_in_further_blocks_are_paged() {
+    const MANY: u32 = (1 << 21) + 1000;
+    let (plain, heap) = recorded(|vocabulary| {
+        let node = |type_id, edges| Node {
+            type_id,
+            shallow_bytes: 16,
+            unmanaged_bytes: 0,
+            identity: (None, None, None),
+            edges,
+        };
+        let edge = |index: u32| Edge {
+            label: Label::Index(index.into()),
+            strength: StrengthId::STRONG,
+            // Only the first and the last block refer to object 3.
+            target: if (5..MANY - 5).contains(&index) { index % 2 } else { 3 },
+        };
+        let kinds = [0, 1, 2, 3].map(|kind| vocabulary.types[kind]);
+        let small = node(kinds[0], vec![edge(0)]);
+        let array = node(kinds[1], (0..MANY).map(edge).collect());
+        Plain { nodes: vec![small.clone(), node(kinds[2], Vec::new()), array, node(kinds[3], Vec::new()), small] }
+    });
+    let all = references(&plain.nodes[2]);
+    for (from, limit) in [(0, 3), ((1 << 20) - 2, 5), ((1 << 21) - 10, 2000), (u64::from(MANY) - 1, 9), (1 << 40, 1)] {
+        let (page, total) = outgoing_page(heap.recording(), SNAPSHOT, ObjectId(2), from, limit).unwrap();
+        assert_eq!(total, u64::from(MANY));
+        assert_eq!(page, all.iter().skip(from as usize).take(limit).copied().collect::<Vec<_>>(), "{from}");
+    }
+    let targets = all.iter().map(|reference| reference.target.0);
+    assert_by_type(&plain, &heap.outgoing_by_type(ObjectId(2), &Silent).unwrap(), targets);
+    let mut random = Random::new(1);
+    for target in [3, 3, 1] {
+        assert_incoming(&plain, &heap, target, &incoming(&plain, target), &mut random);
+    }
+    assert_eq!(heap.duplicates(&Silent).unwrap(), []);
+}
+
+#[test]
+fn what_is_thought_away_refers_to_nothing() {
+    let (graph, names) = Graph::of_words("root -> a(16) -> b(24) -> c(8); root -> d(8) -> c; a -> c");
+    let heap = of(Arc::new(graph.recording()));
+    let id = |name: &str| ObjectId(names.iter().position(|known| known == name).unwrap() as u32);
+    let sources = |heap: &Heap, of: &str| {
+        let referrers = heap.referrers(id(of), &Silent).unwrap();
+        let page = heap.incoming_page(&referrers, 0, 9).unwrap();
+        let by_type = heap.incoming_by_type(id(of), &Silent).unwrap();
+        assert_eq!(by_type.iter().map(|one| one.references).sum::<u64>(), page.len() as u64);
+        page.iter().map(|one| names[one.source.id.index()].clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(sources(&heap, "c"), ["a", "b", "d"]);
+    let removed = ObjectSet::from_sorted(SNAPSHOT, heap.object_count(), [id("b")]);
+    let rest = heap.without(Without::new(&heap, &removed, None::<Cut>, &Silent).unwrap());
+    // Asked twice: found by looking, and known.
+    assert_eq!([sources(&rest, "c"), sources(&rest, "c")], [["a", "d"], ["a", "d"]]);
+    let kept: u64 = rest.outgoing_by_type(id("a"), &Silent).unwrap().iter().map(|one| one.references).sum();
+    assert_eq!(kept, 1);
+}
+
+/// Duplicates by the definition, apart from their examples.
+fn naive_duplicates(plain: &Plain) -> BTreeMap<TypeId, (u64, u64, u64)> {
+    let mut found: BTreeMap<TypeId, (u64, u64, u64)> = BTreeMap::new();
+    let look = |node: &Node| (node.type_id, node.shallow_bytes, node.unmanaged_bytes, references(node));
+    for (id, node) in plain.nodes.iter().enumerate().filter(|(_, node)| !node.edges.is_empty()) {
+        let is_alike = |other: &&Node| look(other) == look(node);
+        let mut of_type = plain.nodes.iter().filter(|other| other.type_id == node.type_id && !other.edges.is_empty());
+        let tells_nothing =
+            node.edges.len() == 1 && of_type.all(|other| other.edges.iter().take(4).any(|edge| *edge == node.edges[0]));
+        let count = plain.nodes.iter().filter(is_alike).count() as u64;
+        if tells_nothing || count < 2 || plain.nodes[..id].iter().any(|other| is_alike(&other)) {
+            continue;
+        }
+        let sum = found.entry(node.type_id).or_default();
+        sum.0 += 1;
+        sum.1 += count;
+        sum.2 = sum.2.wrapping_add((count - 1).wrapping_mul(node.shallow_bytes + node.unmanaged_bytes));
+    }
+    found
+}
+
+#[test]
+fn duplicates_are_what_they_are_by_definition() {
+    for seed in 0..150 {
+        let mut random = Random::new(seed);
+        let size = 1 + random.below(150) as u32;
+        let (plain, heap) = recorded(|vocabulary| {
+            let mut plain = Plain::random(&mut random, size, vocabulary);
+            for _ in 0..random.below(u64::from(size)) {
+                let [from, to] = [0; 2].map(|_: u8| random.below(size.into()) as usize);
+                let identity = plain.nodes[to].identity;
+                plain.nodes[to] = Node { identity, ..plain.nodes[from].clone() };
+                // Some differ in one thing only.
+                match random.below(6) {
+                    0 => plain.nodes[to].unmanaged_bytes ^= 1,
+                    1 => plain.nodes[to].shallow_bytes ^= 8,
+                    2 => plain.nodes[to].edges.reverse(),
+                    3 => plain.nodes[to].edges.truncate(1),
+                    _ => {}
+                }
+            }
+            plain
+        });
+        let expected = naive_duplicates(&plain);
+        for threads in [1, 2, 8] {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            let found = pool.install(|| heap.duplicates(&Silent)).unwrap();
+            let sums = found.iter().map(|one| (one.type_id, (one.groups, one.objects, one.wasted_bytes)));
+            assert_eq!(sums.collect::<BTreeMap<_, _>>(), expected, "seed {seed}");
+            assert!(found.is_sorted_by_key(|one| std::cmp::Reverse(one.wasted_bytes)));
+            found.iter().for_each(|one| assert_example(&plain, one));
+        }
+    }
+}
+
+fn assert_example(plain: &Plain, one: &Duplicates) {
+    let example = &plain.nodes[one.example.index()];
+    let alike = plain.nodes.iter().filter(|node| Node { identity: example.identity, ..(*node).clone() } == *example);
+    assert_eq!((example.type_id, one.example_count), (one.type_id, alike.count() as u64));
+}
+
+#[test]
+fn waste_is_what_it_is_by_definition() {
+    for seed in 0..60 {
+        let mut random = Random::new(seed);
+        let mut class = None;
+        let (plain, heap) = recorded(|vocabulary| {
+            class = Some(Label::Name(vocabulary.names[0]));
+            containers(&mut random, vocabulary)
+        });
+        let mut expected: BTreeMap<TypeId, (u64, u64, u64, u64)> = BTreeMap::new();
+        let dictionary = plain.nodes[1].type_id;
+        let is_container = |node: &Node| {
+            let mut of_type = plain.nodes.iter().filter(|other| other.type_id == node.type_id);
+            node.type_id == dictionary
+                || of_type.any(|other| matches!(other.edges.last(), Some(Edge { label: Label::Index(_), .. })))
+        };
+        for node in &plain.nodes {
+            let elements = node.edges.len() as u64 - 1;
+            let is_array = matches!(node.edges[node.edges.len() - 1].label, Label::Index(_));
+            let sum = expected.entry(node.type_id).or_default();
+            if elements == 0 && is_container(node) {
+                sum.0 += 1;
+                sum.1 += node.shallow_bytes + node.unmanaged_bytes;
+            }
+            if is_array && node.unmanaged_bytes > 8 * elements {
+                sum.2 += 1;
+                sum.3 += node.unmanaged_bytes - 8 * elements;
+            }
+        }
+        expected.retain(|_, sum| sum.0 + sum.2 > 0);
+        let found = heap.waste(&Silent).unwrap();
+        let sum = |one: &Waste| (one.empty_objects, one.empty_bytes, one.spare_objects, one.spare_bytes);
+        assert_eq!(
+            found.iter().map(|one| (one.type_id, sum(one))).collect::<BTreeMap<_, _>>(),
+            expected,
+            "seed {seed}"
+        );
+        assert!(found.is_sorted_by_key(|one| std::cmp::Reverse(one.empty_bytes + one.spare_bytes)));
+    }
+}
+
+/// Arrays, dictionaries with so many different keys that no shapes fix them, and records, all of
+/// which begin with a reference to their class; some of the first two are empty.
+fn containers(random: &mut Random, vocabulary: &Vocabulary) -> Plain {
+    let size = 900 + random.below(100);
+    let nodes = (0..size).map(|number| {
+        let kind = if number == 1 { 1 } else { random.below(4) };
+        let strong = |label, target: u64| Edge { label, strength: StrengthId::STRONG, target: target as u32 };
+        let mut edges = vec![strong(Label::Name(vocabulary.names[0]), kind)];
+        for element in 0..random.below(6) {
+            let label = match kind {
+                0 => Label::Index(element),
+                1 => Label::Name(vocabulary.names[1 + random.below(7) as usize]),
+                2 if element > 2 => continue,
+                // An object of no elements, only fields.
+                2 => Label::Name(vocabulary.names[1 + element as usize]),
+                // Elements without labels make no container.
+                _ => Label::Unknown,
+            };
+            edges.push(strong(label, random.below(size)));
+        }
+        let unmanaged_bytes = 8 * random.below(8);
+        let type_id = vocabulary.types[kind as usize];
+        Node { type_id, shallow_bytes: 16 + 8 * random.below(3), unmanaged_bytes, identity: (None, None, None), edges }
+    });
+    Plain { nodes: nodes.collect() }
+}
