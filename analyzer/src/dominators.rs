@@ -15,6 +15,7 @@
 //! dominates is freed with it: its *retained set*. Roots are held by their groups, groups by one place.
 
 mod depth_first;
+mod largest;
 mod semi_nca;
 mod tree;
 
@@ -31,6 +32,8 @@ use crate::roots::Roots;
 use crate::rows::{Ephemeron, Rows};
 use crate::transposed::Transposed;
 use crate::values::Values;
+
+pub use self::largest::Largest;
 
 use self::depth_first::{DepthFirst, number_depth_first};
 use self::semi_nca::{immediate_dominators, semidominators};

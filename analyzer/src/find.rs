@@ -63,6 +63,7 @@ impl Heap {
     ) -> Result<Found> {
         let columns = HeapColumns::of(self, expression, progress)?;
         let mut search = Search::new(self, kinds, expression, &columns)?;
+        search.narrow(expression, progress)?;
         search.places.retain(|place| place.entry.first_object + place.entry.objects > page.from.0);
         search.begin("searching", progress);
         let mut matching = Vec::new();
@@ -103,7 +104,8 @@ impl Heap {
         progress: &dyn Progress,
     ) -> Result<(ObjectSet, Counted)> {
         let columns = HeapColumns::of(self, expression, progress)?;
-        let search = Search::new(self, kinds, expression, &columns)?;
+        let mut search = Search::new(self, kinds, expression, &columns)?;
+        search.narrow(expression, progress)?;
         search.begin("selecting", progress);
         let parts = search.map(&search.places, progress, |place, rows| {
             let mut set = PartialSet::new(ObjectId(place.entry.first_object), place.entry.objects as usize);
@@ -204,6 +206,22 @@ impl<'a> Search<'a> {
         let mut places = places(heap.recording(), &[snapshot])?;
         places.retain(|place| place.entry.objects > 0);
         Ok(Search { heap, tables, prepared, wanted: expression.wanted(), places })
+    }
+
+    /// Leaves out blocks in which no object retains as much as the expression asks for.
+    fn narrow(&mut self, expression: &Expression, progress: &dyn Progress) -> Result<()> {
+        let least = expression.least_retained();
+        if least == 0 {
+            return Ok(());
+        }
+        if let Some(candidates) = self.heap.largest(progress)?.at_least(least) {
+            self.places.retain(|place| {
+                let first = candidates.partition_point(|candidate| candidate.0 < place.entry.first_object);
+                let end = place.entry.first_object + place.entry.objects;
+                candidates.get(first).is_some_and(|candidate| candidate.0 < end)
+            });
+        }
+        Ok(())
     }
 
     fn begin(&self, phase: &str, progress: &dyn Progress) {

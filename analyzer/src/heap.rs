@@ -18,7 +18,7 @@ use barrow_format::{ObjectId, SiteId, SnapshotId, TypeId};
 
 use crate::blocks::{decode, map_blocks, places, pooled};
 use crate::distances::{Bounds, Distances};
-use crate::dominators::{Dominators, RESIDENT_BYTES};
+use crate::dominators::{Dominators, GroupRetained, Largest, RESIDENT_BYTES};
 use crate::error::{AnalyzerError, Result};
 use crate::incoming::Incoming;
 use crate::index_file::{ColumnId, IndexFile, IndexPlace};
@@ -47,6 +47,7 @@ pub struct Heap {
     roots: OnceLock<Roots>,
     rows: Mutex<Option<Arc<Rows>>>,
     dominators: OnceLock<Dominators>,
+    largest: OnceLock<Largest>,
     distances: OnceLock<Distances>,
     incoming: OnceLock<Incoming>,
     /// Somebody asked for the incoming references of one object.
@@ -74,6 +75,8 @@ mod column {
     pub(super) const INCOMING_SOURCES: ColumnId = ColumnId(10);
     pub(super) const TYPE: ColumnId = ColumnId(11);
     pub(super) const EPHEMERONS: ColumnId = ColumnId(12);
+    pub(super) const LARGEST: ColumnId = ColumnId(13);
+    pub(super) const RETAINED_BY_TYPE: ColumnId = ColumnId(14);
 }
 
 impl Heap {
@@ -113,6 +116,7 @@ impl Heap {
             roots: OnceLock::new(),
             rows: Mutex::new(None),
             dominators: OnceLock::new(),
+            largest: OnceLock::new(),
             distances: OnceLock::new(),
             incoming: OnceLock::new(),
             incoming_asked: AtomicBool::new(false),
@@ -241,6 +245,7 @@ impl Heap {
         }
         let (roots, memory) = (self.roots()?, &self.memory);
         let found = Dominators::find(&self.recording, self.snapshot, rows, roots, &live, memory, progress)?;
+        let largest = Largest::of(&found).to_column();
         let kept = found.columns();
         let ephemerons = [live.len() as u64];
         let columns = [
@@ -250,6 +255,7 @@ impl Heap {
             (column::IDOM, bytemuck::cast_slice(kept.idom)),
             (column::BEFORE, bytemuck::cast_slice(kept.before)),
             (column::EPHEMERONS, bytemuck::cast_slice(&ephemerons)),
+            (column::LARGEST, bytemuck::cast_slice(&largest)),
         ];
         self.keep(&columns, progress)?;
         Ok(self.dominators.get_or_init(|| found))
@@ -260,17 +266,19 @@ impl Heap {
         let roots = self.roots()?;
         let vertices = self.objects + roots.categories().len() as u64;
         let Some(count) = index.length::<u32>(self.snapshot, column::VERTEX) else { return Ok(None) };
-        let below = |limit: u64| move |_: usize, piece: &[u32]| piece.iter().all(|&value| u64::from(value) < limit);
-        let position = |column| index.column::<u32>(self.snapshot, column, below(count as u64));
+        let position = |column| index.column::<u32>(self.snapshot, column, |_, piece| below(piece, count as u64));
         // Position 0 is no vertex.
         let vertex = index.column::<u32>(self.snapshot, column::VERTEX, |first, piece| {
-            piece[usize::from(first == 0)..].iter().all(|&vertex| u64::from(vertex) < vertices)
+            below(&piece[usize::from(first == 0)..], vertices)
         });
         let extent = index.column::<u32>(self.snapshot, column::EXTENT, |first, piece| {
-            (first..).zip(piece).all(|(at, &extent)| extent > 0 && extent as usize <= count - at)
+            // Every subtree ends before the last position does.
+            let wrong = |(at, &extent): (usize, &u32)| extent == 0 || extent as usize > count - first - at;
+            !piece.iter().enumerate().fold(false, |found, value| found | wrong(value))
         });
         let idom = index.column::<u32>(self.snapshot, column::IDOM, |first, piece| {
-            (first..).zip(piece).all(|(at, &idom)| (idom as usize) < at.max(1))
+            let wrong = |(at, &idom): (usize, &u32)| idom as usize >= (first + at).max(1);
+            !piece.iter().enumerate().fold(false, |found, value| found | wrong(value))
         });
         let before = index.column::<u64>(self.snapshot, column::BEFORE, |_, _| true);
         let ephemerons = index.column::<u64>(self.snapshot, column::EPHEMERONS, |_, _| true);
@@ -280,6 +288,43 @@ impl Heap {
         };
         let live = ephemerons.first().copied().unwrap_or(0);
         Ok(Dominators::of_columns(self.objects, roots, position, vertex, extent, idom, before, live))
+    }
+
+    /// The objects that retain most, as many as an index file keeps: that takes no look at the others.
+    ///
+    /// # Errors
+    /// As for [`Heap::dominators`].
+    pub fn largest(&self, progress: &dyn Progress) -> Result<&Largest> {
+        if let Some(largest) = self.largest.get() {
+            return Ok(largest);
+        }
+        let column = |index: &IndexFile| index.column::<u64>(self.snapshot, column::LARGEST, |_, _| true);
+        let kept = self.index.as_ref().and_then(column).and_then(|kept| Largest::from_column(&kept, self.objects));
+        let largest = match kept {
+            Some(kept) => kept,
+            None => Largest::of(self.dominators(progress)?),
+        };
+        Ok(self.largest.get_or_init(|| largest))
+    }
+
+    /// For each type id the bytes that objects of the type dominate, each byte once, and how many of its
+    /// objects are reachable. See [`crate::Dominators::bytes_by_group`].
+    ///
+    /// # Errors
+    /// As for [`Heap::dominators`].
+    pub fn retained_by_type(&self, progress: &dyn Progress) -> Result<Vec<GroupRetained>> {
+        let count = self.recording.tables()?.type_count();
+        let column = |index: &IndexFile| index.column::<u64>(self.snapshot, column::RETAINED_BY_TYPE, |_, _| true);
+        if let Some(kept) = self.index.as_ref().and_then(column).filter(|kept| kept.len() == 2 * count) {
+            let group = |pair: &[u64]| GroupRetained { objects: pair[0], bytes: pair[1] };
+            return Ok(kept.chunks_exact(2).map(group).collect());
+        }
+        let types = self.types(progress)?;
+        let dominators = self.dominators(progress)?;
+        let groups = dominators.bytes_by_group(count, |object| Some(types[object.index()] as usize));
+        let pairs: Vec<u64> = groups.iter().flat_map(|group| [group.objects, group.bytes]).collect();
+        self.keep(&[(column::RETAINED_BY_TYPE, bytemuck::cast_slice(&pairs))], progress)?;
+        Ok(groups)
     }
 
     /// Distances from the roots over retaining references.
@@ -292,8 +337,10 @@ impl Heap {
         }
         if let Some(index) = &self.index {
             let distance = index.column(self.snapshot, column::DISTANCE, |_, _| true);
-            let is_object = |&parent: &u32| parent == u32::MAX || u64::from(parent) < self.objects;
-            let parent = index.column(self.snapshot, column::PARENT, |_, piece| piece.iter().all(is_object));
+            let parent = index.column(self.snapshot, column::PARENT, |_, piece| {
+                let wrong = |&parent: &u32| parent != u32::MAX && u64::from(parent) >= self.objects;
+                !piece.iter().fold(false, |found, value| found | wrong(value))
+            });
             if let (Some(distance), Some(parent)) = (distance, parent)
                 && let Some(kept) = Distances::of_columns(self.objects, distance, parent)
             {
@@ -347,8 +394,8 @@ impl Heap {
         let index = self.index.as_ref()?;
         let starts = index.column(self.snapshot, column::INCOMING_STARTS, |_, _| true)?;
         let bases = index.column(self.snapshot, column::INCOMING_BASES, |_, _| true)?;
-        let is_object = |&source: &u32| u64::from(source) < self.objects;
-        let sources = index.column(self.snapshot, column::INCOMING_SOURCES, |_, piece| piece.iter().all(is_object))?;
+        let are_objects = |_: usize, piece: &[u32]| below(piece, self.objects);
+        let sources = index.column(self.snapshot, column::INCOMING_SOURCES, are_objects)?;
         let sources = Transposed::of_columns(starts, bases, sources)?;
         let fits = sources.columns().0.len() as u64 == self.objects + 1;
         fits.then(|| self.incoming.get_or_init(|| Incoming { sources }))
@@ -369,8 +416,7 @@ impl Heap {
             return Ok(types);
         }
         let count = self.recording.tables()?.type_count() as u64;
-        let is_type = |&type_id: &u32| u64::from(type_id) < count;
-        let are_types = |_: usize, piece: &[u32]| piece.iter().all(is_type);
+        let are_types = |_: usize, piece: &[u32]| below(piece, count);
         let kept = self.index.as_ref().and_then(|index| index.column(self.snapshot, column::TYPE, are_types));
         if let Some(kept) = kept.filter(|types: &Values<u32>| types.len() as u64 == self.objects) {
             return Ok(self.types.get_or_init(|| kept));
@@ -469,4 +515,9 @@ impl Heap {
             kept => kept,
         }
     }
+}
+
+/// Whether all values are below a limit; looked at without a branch, since they are.
+fn below(values: &[u32], limit: u64) -> bool {
+    !values.iter().fold(false, |found, &value| found | (u64::from(value) >= limit))
 }

@@ -6,7 +6,7 @@ use barrow_format::block::{BlockColumns, Wanted};
 use barrow_format::rows::{Label, LabelCode};
 use barrow_format::{FormatError, ObjectId, SiteId, SnapshotId, StrengthId, TypeId};
 
-use crate::blocks::{BlockPlace, Workspace, decode, map_blocks, places, places_of};
+use crate::blocks::{BlockPlace, Workspace, decode, map_blocks, places, places_of, pooled};
 use crate::error::{AnalyzerError, Result};
 use crate::progress::{Progress, check};
 use crate::recording::Recording;
@@ -49,38 +49,53 @@ pub struct Reference {
 /// # Errors
 /// [`AnalyzerError::NoSnapshot`], [`AnalyzerError::NoObject`], [`AnalyzerError::Section`].
 pub fn object(recording: &Recording, snapshot: SnapshotId, id: ObjectId) -> Result<ObjectDetails> {
-    let found = objects(recording, snapshot, &[id])?;
+    let found = details_of(recording, snapshot, &[id], Wanted::All)?;
     found.first().copied().ok_or_else(|| no_object(recording, snapshot, id))
 }
 
-/// Several objects, in the order asked for; blocks are decoded once each.
+/// Several objects, in the order asked for, without addresses, serials and sites; blocks are decoded
+/// once each, on all threads of the current pool.
 ///
 /// # Errors
 /// As for [`object`].
 pub fn objects(recording: &Recording, snapshot: SnapshotId, ids: &[ObjectId]) -> Result<Vec<ObjectDetails>> {
+    details_of(recording, snapshot, ids, Wanted::Counts)
+}
+
+fn details_of(
+    recording: &Recording,
+    snapshot: SnapshotId,
+    ids: &[ObjectId],
+    wanted: Wanted,
+) -> Result<Vec<ObjectDetails>> {
+    let tables = recording.tables()?;
     let mut order: Vec<usize> = (0..ids.len()).collect();
     order.sort_unstable_by_key(|&position| ids[position]);
-    let mut found: Vec<Option<ObjectDetails>> = vec![None; ids.len()];
-    let mut workspace = Workspace::default();
+    let mut jobs = Vec::new();
     let mut rest = order.as_slice();
     while let Some(&first) = rest.first() {
         let run = run_of_blocks(recording, snapshot, ids[first])?;
         let end = run[0].entry.first_object + run[0].entry.objects;
         let (here, later) = rest.split_at(rest.partition_point(|&position| ids[position].0 < end));
-        decode(recording, &run[0], Wanted::All, &mut workspace, |_, columns| {
-            for &position in here {
-                let row = (ids[position].0 - columns.first_object) as usize;
-                let mut details = details(columns, row, recording.tables()?);
-                if ids[position].0 + 1 == end {
-                    details.references += run[0].continued;
-                }
-                found[position] = Some(details);
-            }
-            Ok(())
-        })?;
+        jobs.push((run[0], here));
         rest = later;
     }
-    Ok(found.into_iter().flatten().collect())
+    let found = pooled(jobs, |(place, positions), workspace| {
+        decode(recording, &place, wanted, workspace, |_, columns| {
+            let found = positions.iter().map(|&position| {
+                let row = (ids[position].0 - columns.first_object) as usize;
+                let mut details = details(columns, row, tables);
+                if row + 1 == columns.objects() {
+                    details.references += place.continued;
+                }
+                (position, details)
+            });
+            Ok(found.collect::<Vec<_>>())
+        })
+    })?;
+    let mut in_order: Vec<(usize, ObjectDetails)> = found.concat();
+    in_order.sort_unstable_by_key(|&(position, _)| position);
+    Ok(in_order.into_iter().map(|(_, details)| details).collect())
 }
 
 /// The outgoing references of an object, in their order: all of them, in memory.

@@ -110,16 +110,4 @@ impl Heap {
             Some(_) => self.type_totals_of(&self.all_objects(), progress),
         }
     }
-
-    /// For each type id the bytes that objects of the type dominate, each byte once, and how many of its
-    /// objects are reachable. See [`crate::Dominators::bytes_by_group`].
-    ///
-    /// # Errors
-    /// As for [`Heap::dominators`].
-    pub fn retained_by_type(&self, progress: &dyn Progress) -> Result<Vec<crate::GroupRetained>> {
-        let types = self.types(progress)?;
-        let dominators = self.dominators(progress)?;
-        let count = self.recording().tables()?.type_count();
-        Ok(dominators.bytes_by_group(count, |object| Some(types[object.index()] as usize)))
-    }
 }

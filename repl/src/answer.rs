@@ -6,8 +6,6 @@
 //!        └ notes    sentences                     for people only
 //! ```
 
-use barrow_analyzer::Dominators;
-
 /// The answer to one question.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Answer {
@@ -235,8 +233,8 @@ impl Answer {
     }
 
     /// Retained sizes as exact as the dominator tree they come from.
-    pub(crate) fn as_exact_as(self, dominators: &Dominators) -> Self {
-        if dominators.is_exact() {
+    pub(crate) fn as_exact_as(self, is_exact: bool) -> Self {
+        if is_exact {
             return self.exact();
         }
         self.at_least().note(

@@ -103,7 +103,7 @@ pub(crate) fn answer(
     let tables = heap.recording().tables()?;
     let whole: u64 = match order {
         // What types dominate overlaps: one holds the other.
-        Order::Retained => heap.dominators(progress)?.reachable_bytes(),
+        Order::Retained => heap.largest(progress)?.reachable_bytes(),
         _ => types.iter().map(|row| row.by(order)).sum(),
     };
     let rows = types.iter().enumerate().map(|(at, row)| {

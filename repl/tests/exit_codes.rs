@@ -60,7 +60,9 @@ fn questions_that_are_not_understood_end_with_2() {
         (&["count", &recording, "type objects", "colour = 1"], "unknown attribute"),
         (&["count", &recording, "$large"], "there is no set $large"),
         (&["count", &recording, "objects", "%1"], "lists no objects"),
-        (&["count", &recording, "objects", "retained > 1M"], "asks for retained sizes"),
+        (&["path", &recording], "to which object?"),
+        (&["leaks", &recording, "--min", "200%"], "shares are written"),
+        (&["show", &recording, "@1", "--depth", "2"], "does not take `--depth`"),
         (&["find", &recording, "objects", "root - $_"], "there is no set $_"),
         (&["let", &recording, "$a = all"], "at the prompt"),
         (&["summary", &recording, "--format", "xml"], "--format"),
@@ -72,7 +74,7 @@ fn questions_that_are_not_understood_end_with_2() {
         (&["diff", &recording, "0", "widgets"], "`widgets` names no snapshot and no file"),
         (&["diff", &recording, "0", "1", "2"], "does not take `2`"),
         (&["diff", &recording, "0..2"], "`diff 0 2`"),
-        (&["diff", &recording, "by", "retained"], "try `by size`"),
+        (&["diff", &recording, "by", "kind", "by", "retained"], "what kinds retain overlaps"),
         (&["diff", shown(&smallest)], "name another file"),
     ] {
         let run = run(words);

@@ -57,6 +57,23 @@ impl Expression {
         needs(&self.node)
     }
 
+    /// What every object that matches retains at least; 0 if the expression does not tell.
+    pub(crate) fn least_retained(&self) -> u64 {
+        fn least(node: &Node) -> u64 {
+            match node {
+                Node::All(nodes) => nodes.iter().map(least).max().unwrap_or(0),
+                Node::Any(nodes) => nodes.iter().map(least).min().unwrap_or(0),
+                Node::Number(comparison)
+                    if comparison.attribute == NumberAttribute::Retained && !comparison.range.negated =>
+                {
+                    comparison.range.low
+                }
+                _ => 0,
+            }
+        }
+        least(&self.node)
+    }
+
     /// Which columns of blocks it takes.
     pub(crate) fn wanted(&self) -> Wanted {
         if asks_for_origin(&self.node) { Wanted::All } else { Wanted::Counts }

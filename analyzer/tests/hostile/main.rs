@@ -139,9 +139,9 @@ fn commits_whose_counts_lie() {
             commit.blocks[0].objects = u32::MAX - 3;
             commit.totals.objects = u64::from(u32::MAX);
         }),
-        ("objects in a snapshot", |commit| {
-            commit.blocks[1].objects = u32::MAX;
-            commit.totals.objects = u64::from(u32::MAX) + 2;
+        ("references in a block", |commit| {
+            commit.blocks[0].references = u32::MAX;
+            commit.totals.references = u64::from(u32::MAX) + 1;
         }),
         ("strings of the snapshot", |commit| commit.tables.strings = u32::MAX),
         ("types of the snapshot", |commit| commit.tables.types = 2),

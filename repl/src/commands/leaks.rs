@@ -50,7 +50,7 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, ReplError
     let mut answer = Answer::default()
         .fact(Column::new("snapshot", "snapshot", Unit::Number), heap.snapshot().0)
         .fact(Column::new("reachable_bytes", "reachable", Unit::Bytes), whole)
-        .as_exact_as(dominators);
+        .as_exact_as(dominators.is_exact());
     let mut rows = Vec::new();
     for (at, suspect) in suspects.iter().enumerate() {
         session.listed.push((heap.snapshot(), suspect.object));

@@ -1,6 +1,6 @@
 //! `top`: the types or objects that hold most.
 
-use barrow_analyzer::{ObjectId, TypeId, objects};
+use barrow_analyzer::{Heap, Largest, ObjectDetails, ObjectId, Progress, TypeId, objects};
 
 use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
 use crate::error::ReplError;
@@ -72,19 +72,11 @@ fn by_retained(session: &mut Session, kinds: &Kinds, rows: usize) -> Result<Answ
     let heap = session.heap(session.snapshot()?)?;
     let meter = session.meter();
     let tables = heap.recording().tables()?;
-    let dominators = heap.dominators(&meter)?;
-    let largest = if kinds.ids.is_empty() {
-        dominators.largest(rows, |_| true)
-    } else {
-        let types = heap.types(&meter)?;
-        let kind_of = |object: ObjectId| tables.type_kind(TypeId(types[object.index()]));
-        dominators.largest(rows, |object| kinds.contain(kind_of(object)))
-    };
+    let known = heap.largest(&meter)?;
+    let found = of_kinds(&heap, known, kinds, rows, &meter)?;
     drop(meter);
-    let found = objects(heap.recording(), heap.snapshot(), &largest)?;
-    let whole = dominators.reachable_bytes();
-    let cells = found.iter().enumerate().map(|(at, object)| {
-        let retained = dominators.retained_bytes(object.id);
+    let whole = known.reachable_bytes();
+    let cells = found.iter().enumerate().map(|(at, (object, retained))| {
         vec![
             Value::from(at + 1),
             object.id.0.into(),
@@ -92,8 +84,8 @@ fn by_retained(session: &mut Session, kinds: &Kinds, rows: usize) -> Result<Answ
             Value::text(tables.kind_name(tables.type_kind(object.type_id))),
             object.shallow_bytes.into(),
             object.unmanaged_bytes.into(),
-            retained.into(),
-            Value::share(retained, whole),
+            (*retained).into(),
+            Value::share(*retained, whole),
         ]
     });
     let columns = vec![
@@ -103,13 +95,45 @@ fn by_retained(session: &mut Session, kinds: &Kinds, rows: usize) -> Result<Answ
         Column::new("kind", "kind", Unit::Text),
         Column::new("shallow_bytes", "shallow", Unit::Bytes),
         Column::new("unmanaged_bytes", "unmanaged", Unit::Bytes),
-        Column::new("retained_bytes", if dominators.is_exact() { "retained" } else { "≥ retained" }, Unit::Bytes),
+        Column::new("retained_bytes", if known.is_exact() { "retained" } else { "≥ retained" }, Unit::Bytes),
         Column::new("share", "share", Unit::Share).for_people(),
     ];
     let table = Table { key: "rows", audience: Audience::Everyone, columns, rows: cells.collect() };
-    session.listed.extend(largest.into_iter().map(|object| (heap.snapshot(), object)));
+    session.listed.extend(found.iter().map(|(object, _)| (heap.snapshot(), object.id)));
     Ok(Answer::default()
         .fact(Column::new("snapshot", "snapshot", Unit::Number), heap.snapshot().0)
         .table(table)
-        .as_exact_as(dominators))
+        .as_exact_as(known.is_exact()))
+}
+
+/// The first `rows` objects of these kinds, with what they retain: of the largest ones that are known, or
+/// of all if they are not enough.
+fn of_kinds(
+    heap: &Heap,
+    known: &Largest,
+    kinds: &Kinds,
+    rows: usize,
+    progress: &dyn Progress,
+) -> Result<Vec<(ObjectDetails, u64)>, ReplError> {
+    let tables = heap.recording().tables()?;
+    let mut found = Vec::new();
+    for part in known.objects().chunks(rows.max(64)) {
+        let ids: Vec<ObjectId> = part.iter().map(|&(object, _)| object).collect();
+        let details = objects(heap.recording(), heap.snapshot(), &ids)?;
+        let wanted = details.into_iter().zip(part.iter().map(|&(_, bytes)| bytes));
+        found.extend(wanted.filter(|(object, _)| kinds.contain(tables.type_kind(object.type_id))));
+        if found.len() >= rows {
+            break;
+        }
+    }
+    if found.len() < rows && known.has_more() {
+        let dominators = heap.dominators(progress)?;
+        let types = heap.types(progress)?;
+        let kind_of = |object: ObjectId| tables.type_kind(TypeId(types[object.index()]));
+        let largest = dominators.largest(rows, |object| kinds.contain(kind_of(object)));
+        let details = objects(heap.recording(), heap.snapshot(), &largest)?;
+        found = details.into_iter().map(|object| (object, dominators.retained_bytes(object.id))).collect();
+    }
+    found.truncate(rows);
+    Ok(found)
 }

@@ -1,0 +1,79 @@
+//! The objects that retain most, apart from all others: what is asked first.
+
+use barrow_format::ObjectId;
+
+use super::Dominators;
+
+/// How many objects are set apart.
+const KEPT: usize = 10_000;
+
+/// The objects that retain most, and what all of them are a part of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Largest {
+    objects: Vec<(ObjectId, u64)>,
+    reachable_bytes: u64,
+    is_exact: bool,
+}
+
+impl Largest {
+    pub(crate) fn of(dominators: &Dominators) -> Self {
+        let largest = dominators.largest(KEPT, |_| true);
+        Largest {
+            objects: largest.into_iter().map(|object| (object, dominators.retained_bytes(object))).collect(),
+            reachable_bytes: dominators.reachable_bytes(),
+            is_exact: dominators.is_exact(),
+        }
+    }
+
+    /// As an index file keeps them.
+    pub(crate) fn to_column(&self) -> Vec<u64> {
+        let head = [self.reachable_bytes, u64::from(self.is_exact)];
+        head.into_iter().chain(self.objects.iter().flat_map(|&(object, bytes)| [object.0.into(), bytes])).collect()
+    }
+
+    /// From what was kept, if that can be.
+    pub(crate) fn from_column(column: &[u64], objects: u64) -> Option<Self> {
+        let (&[reachable_bytes, is_exact], rest) = column.split_first_chunk::<2>()?;
+        let object = |pair: &[u64]| {
+            let id = u32::try_from(pair[0]).ok().filter(|&id| u64::from(id) < objects)?;
+            Some((ObjectId(id), pair[1]))
+        };
+        let objects = rest.chunks_exact(2).map(object).collect::<Option<Vec<_>>>()?;
+        Some(Largest { objects, reachable_bytes, is_exact: is_exact == 1 })
+    }
+
+    /// The objects with what they retain, the largest first; equal ones by their number.
+    #[must_use]
+    pub fn objects(&self) -> &[(ObjectId, u64)] {
+        &self.objects
+    }
+
+    /// Whether there may be others.
+    #[must_use]
+    pub fn has_more(&self) -> bool {
+        self.objects.len() >= KEPT
+    }
+
+    /// Shallow and unmanaged bytes of everything that is reachable.
+    #[must_use]
+    pub fn reachable_bytes(&self) -> u64 {
+        self.reachable_bytes
+    }
+
+    /// Whether retained sizes are exact, see [`Dominators::is_exact`].
+    #[must_use]
+    pub fn is_exact(&self) -> bool {
+        self.is_exact
+    }
+
+    /// The objects that retain at least so much, by number; `None` if there may be others.
+    pub(crate) fn at_least(&self, bytes: u64) -> Option<Vec<ObjectId>> {
+        let count = self.objects.partition_point(|&(_, retained)| retained >= bytes);
+        if count == self.objects.len() && self.has_more() {
+            return None;
+        }
+        let mut found: Vec<ObjectId> = self.objects[..count].iter().map(|&(object, _)| object).collect();
+        found.sort_unstable();
+        Some(found)
+    }
+}
