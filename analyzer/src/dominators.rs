@@ -69,6 +69,7 @@ pub struct Dominators {
 /// What an index file keeps of dominators.
 pub(crate) struct DominatorColumns<'d> {
     pub(crate) position: &'d [u32],
+    pub(crate) group_position: &'d [u32],
     pub(crate) vertex: &'d [u32],
     pub(crate) extent: &'d [u32],
     pub(crate) idom: &'d [u32],
@@ -127,6 +128,7 @@ impl Dominators {
     pub(crate) fn columns(&self) -> DominatorColumns<'_> {
         DominatorColumns {
             position: &self.position,
+            group_position: &self.group_position,
             vertex: &self.vertex,
             extent: &self.extent,
             idom: &self.idom,
@@ -141,6 +143,7 @@ impl Dominators {
         objects: u64,
         roots: &Roots,
         position: Values<u32>,
+        group_position: Vec<u32>,
         vertex: Values<u32>,
         extent: Values<u32>,
         idom: Values<u32>,
@@ -151,19 +154,11 @@ impl Dominators {
         let (objects, count) = (u32::try_from(objects).ok()?, vertex.len());
         let vertices = objects as usize + groups.len();
         let lengths_fit = position.len() == objects as usize
+            && group_position.len() == groups.len()
             && (groups.len() + 1..=vertices + 1).contains(&count)
             && [extent.len(), idom.len(), before.len()] == [count, count, count + 1];
         if !lengths_fit {
             return None;
-        }
-        let mut group_position = vec![0; groups.len()];
-        // Groups are right below the top, and few.
-        let mut at = 1;
-        while at < count {
-            if let Some(group) = vertex[at].checked_sub(objects) {
-                group_position[group as usize] = at as u32;
-            }
-            at += extent[at] as usize;
         }
         Some(Dominators {
             objects,

@@ -77,6 +77,7 @@ mod column {
     pub(super) const EPHEMERONS: ColumnId = ColumnId(12);
     pub(super) const LARGEST: ColumnId = ColumnId(13);
     pub(super) const RETAINED_BY_TYPE: ColumnId = ColumnId(14);
+    pub(super) const GROUP_POSITION: ColumnId = ColumnId(15);
 }
 
 impl Heap {
@@ -250,6 +251,7 @@ impl Heap {
         let ephemerons = [live.len() as u64];
         let columns = [
             (column::POSITION, bytemuck::cast_slice(kept.position)),
+            (column::GROUP_POSITION, bytemuck::cast_slice(kept.group_position)),
             (column::VERTEX, bytemuck::cast_slice(kept.vertex)),
             (column::EXTENT, bytemuck::cast_slice(kept.extent)),
             (column::IDOM, bytemuck::cast_slice(kept.idom)),
@@ -282,12 +284,15 @@ impl Heap {
         });
         let before = index.column::<u64>(self.snapshot, column::BEFORE, |_, _| true);
         let ephemerons = index.column::<u64>(self.snapshot, column::EPHEMERONS, |_, _| true);
-        let columns = (position(column::POSITION), vertex, extent, idom, before, ephemerons);
-        let (Some(position), Some(vertex), Some(extent), Some(idom), Some(before), Some(ephemerons)) = columns else {
+        let (by_object, by_group) = (position(column::POSITION), position(column::GROUP_POSITION));
+        let columns = (by_object, by_group, vertex, extent, idom, before, ephemerons);
+        let (Some(position), Some(groups), Some(vertex), Some(extent), Some(idom), Some(before), Some(ephemerons)) =
+            columns
+        else {
             return Ok(None);
         };
         let live = ephemerons.first().copied().unwrap_or(0);
-        Ok(Dominators::of_columns(self.objects, roots, position, vertex, extent, idom, before, live))
+        Ok(Dominators::of_columns(self.objects, roots, position, groups.to_vec(), vertex, extent, idom, before, live))
     }
 
     /// The objects that retain most, as many as an index file keeps: that takes no look at the others.

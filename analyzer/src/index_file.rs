@@ -36,7 +36,7 @@ const CHECKSUM_AT: usize = 44;
 const ENTRY_BYTES: usize = 32;
 const ALIGNMENT: usize = 64;
 /// Bytes that one thread checks, or that are written between looks at whether to stop.
-const PIECE_BYTES: usize = 1 << 18;
+const PIECE_BYTES: usize = 1 << 21;
 /// No directory is longer.
 const MAX_ENTRIES: usize = 1 << 20;
 /// A half-written file that is older was left by somebody who was killed.
