@@ -140,28 +140,33 @@ impl Distances {
 
 /// What `level` refers to and nobody has seen; each takes the least that refers to it as its parent.
 fn next_level(rows: &Rows, level: &[u32], seen: &ObjectSet, parent: &[AtomicU32]) -> Vec<u32> {
-    let pieces: Vec<Vec<u32>> = level
-        .par_chunks(PIECE)
-        .map(|piece| {
-            let view = rows.view();
-            let mut next = Vec::new();
-            for &object in piece {
-                for target in view.row(object) {
-                    if seen.contains(ObjectId(target)) {
-                        continue;
-                    }
-                    // Relaxed: the levels are separated by the end of the parallel loop, and within one
-                    // only the least value counts.
-                    let parent = &parent[target as usize];
-                    if parent.load(Ordering::Relaxed) > object
-                        && parent.fetch_min(object, Ordering::Relaxed) == NONE
-                    {
-                        next.push(target);
-                    }
-                }
-            }
-            next
-        })
-        .collect();
+    // Relaxed everywhere: levels are separated by the end of the parallel loop, and within one only the
+    // least value counts.
+    if level.len() <= PIECE || rayon::current_num_threads() == 1 {
+        return beyond(rows, level, seen, |target, object| {
+            let before = parent[target as usize].load(Ordering::Relaxed);
+            parent[target as usize].store(before.min(object), Ordering::Relaxed);
+            before == NONE
+        });
+    }
+    let claim = |target: u32, object| {
+        let parent = &parent[target as usize];
+        parent.load(Ordering::Relaxed) > object && parent.fetch_min(object, Ordering::Relaxed) == NONE
+    };
+    let pieces: Vec<Vec<u32>> = level.par_chunks(PIECE).map(|piece| beyond(rows, piece, seen, claim)).collect();
     pieces.concat()
+}
+
+/// The unseen targets of these objects for which `claim`, told target and object, says that they are new.
+fn beyond(rows: &Rows, objects: &[u32], seen: &ObjectSet, claim: impl Fn(u32, u32) -> bool) -> Vec<u32> {
+    let view = rows.view();
+    let mut found = Vec::new();
+    for &object in objects {
+        for target in view.row(object) {
+            if !seen.contains(ObjectId(target)) && claim(target, object) {
+                found.push(target);
+            }
+        }
+    }
+    found
 }

@@ -160,17 +160,7 @@ impl Dominators {
         if !lengths_fit {
             return None;
         }
-        Some(Dominators {
-            objects,
-            groups,
-            position,
-            group_position,
-            vertex,
-            extent,
-            idom,
-            before,
-            live_ephemerons,
-        })
+        Some(Dominators { objects, groups, position, group_position, vertex, extent, idom, before, live_ephemerons })
     }
 
     /// Whether retained sizes are exact. Where ephemerons keep values alive they are lower bounds: a value
@@ -353,10 +343,8 @@ impl Dominators {
     pub fn children(&self, place: TreePlace) -> impl Iterator<Item = TreePlace> + '_ {
         let end = place.0 + self.extent[place.0 as usize];
         let first = Some(place.0 + 1).filter(|&first| first < end);
-        std::iter::successors(first, move |&child| {
-            Some(child + self.extent[child as usize]).filter(|&next| next < end)
-        })
-        .map(TreePlace)
+        std::iter::successors(first, move |&child| Some(child + self.extent[child as usize]).filter(|&next| next < end))
+            .map(TreePlace)
     }
 
     /// The objects that an object dominates, itself first.

@@ -4,7 +4,6 @@ use std::path::PathBuf;
 
 use barrow_format::{FormatError, ObjectId, SnapshotId};
 
-
 /// The result of a question.
 pub type Result<T, E = AnalyzerError> = std::result::Result<T, E>;
 

@@ -352,13 +352,21 @@ impl Heap {
                 return Ok(self.distances.get_or_init(|| kept));
             }
         }
-        let found = self.search(Bounds::default(), progress)?;
+        let found = self.distances_anew(progress)?;
         let columns = [
             (column::DISTANCE, bytemuck::cast_slice(&found.distance)),
             (column::PARENT, bytemuck::cast_slice(&found.parent)),
         ];
         self.keep(&columns, progress)?;
         Ok(self.distances.get_or_init(|| found))
+    }
+
+    /// Distances from the roots, measured whether they are known or not; nothing is kept.
+    ///
+    /// # Errors
+    /// As for [`Heap::distances`].
+    pub fn distances_anew(&self, progress: &dyn Progress) -> Result<Distances> {
+        self.search(Bounds::default(), progress)
     }
 
     /// Distances within bounds; nothing is kept.

@@ -16,8 +16,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use barrow_format::SnapshotId;
-use byteorder::{ByteOrder, LittleEndian};
 use bytemuck::Pod;
+use byteorder::{ByteOrder, LittleEndian};
 use rayon::prelude::*;
 
 use crate::bytes::Bytes;
@@ -195,7 +195,8 @@ impl IndexFile {
         let old_columns = old.iter().flat_map(|old| {
             let bytes_of = |entry: &Entry| old.bytes.get(entry.offset as usize..(entry.offset + entry.length) as usize);
             old.entries.iter().filter_map(move |entry| {
-                let is_replaced = new.iter().any(|&(snapshot, column, _)| (snapshot, column) == (entry.snapshot, entry.column));
+                let is_replaced =
+                    new.iter().any(|&(snapshot, column, _)| (snapshot, column) == (entry.snapshot, entry.column));
                 bytes_of(entry).filter(|_| !is_replaced).map(|bytes| (*entry, bytes))
             })
         });
@@ -246,7 +247,8 @@ impl OpenIndex {
         file.read_exact(&mut directory).ok()?;
         let length = file.seek(io::SeekFrom::End(0)).ok()?;
         let found = crc32c::crc32c_append(crc32c::crc32c(&header[..CHECKSUM_AT]), &directory);
-        if LittleEndian::read_u32(&header[CHECKSUM_AT..]) != found || LittleEndian::read_u64(&header[36..44]) != length {
+        if LittleEndian::read_u32(&header[CHECKSUM_AT..]) != found || LittleEndian::read_u64(&header[36..44]) != length
+        {
             return None;
         }
         let entries = directory.chunks_exact(ENTRY_BYTES).map(Entry::read).collect();
@@ -314,7 +316,8 @@ fn combined(pieces: &[(u32, usize)]) -> u32 {
 fn remove_abandoned(folder: &Path, prefix: &str) {
     let Ok(files) = fs::read_dir(folder) else { return };
     for file in files.flatten() {
-        let is_old = || file.metadata().and_then(|data| data.modified()).ok()?.elapsed().ok().map(|age| age > ABANDONED);
+        let is_old =
+            || file.metadata().and_then(|data| data.modified()).ok()?.elapsed().ok().map(|age| age > ABANDONED);
         if file.file_name().to_string_lossy().starts_with(prefix) && is_old() == Some(true) {
             // Somebody else may have been faster.
             let _ = fs::remove_file(file.path());

@@ -143,7 +143,8 @@ fn holders_of_roots(dominators: &Dominators) -> Vec<TreePlace> {
 fn single(dominators: &Dominators, types: &[u32], object: ObjectId) -> Suspect {
     let (mut accumulation, mut place) = (object, dominators.place(object));
     while let Some(at) = place {
-        let largest = dominators.children(at).max_by_key(|&child| (dominators.bytes_at(child), std::cmp::Reverse(child)));
+        let largest =
+            dominators.children(at).max_by_key(|&child| (dominators.bytes_at(child), std::cmp::Reverse(child)));
         let carried = (dominators.bytes_at(at) as f64 * CARRIED) as u64;
         place = largest.filter(|&child| dominators.bytes_at(child) >= carried.max(1));
         if let Some(Holder::Object(object)) = place.map(|place| dominators.at(place)) {

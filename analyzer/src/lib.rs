@@ -112,6 +112,6 @@ pub use rows::Follow;
 pub use summary::{KindTotals, Source, Summary, summary, type_totals, verified_summaries};
 pub use tables::Tables;
 pub use type_references::TypeReferences;
+pub use verify::{Problem, SnapshotVerification, Verification, verify};
 pub use waste::{ELEMENT_BYTES, Waste};
 pub use without::{Cut, Without};
-pub use verify::{Problem, SnapshotVerification, Verification, verify};

@@ -33,7 +33,7 @@ impl Longest {
     /// Bytes of a number with this tag.
     #[inline(always)]
     fn length(self, tag: u64) -> u64 {
-        1 + tag + (tag + 1 >> 2) * self.more
+        1 + tag + ((tag + 1) >> 2) * self.more
     }
 
     /// Reads the number at `at` and moves behind it.

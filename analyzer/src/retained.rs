@@ -1,9 +1,9 @@
 //! What would be freed: retained sets of any objects, and totals of sets.
 
+use barrow_format::ObjectId;
 use barrow_format::block::Wanted;
 use barrow_format::commit::Totals;
 use barrow_format::rows::TypeTotals;
-use barrow_format::ObjectId;
 
 use crate::blocks::{map_blocks, places};
 use crate::error::Result;

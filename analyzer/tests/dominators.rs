@@ -72,9 +72,8 @@ fn check_dominators(graph: &Graph, heap: &Heap, reachable: &[bool]) {
 /// The immediate dominator is the dominator that all other dominators dominate.
 fn check_immediate(graph: &Graph, object: ObjectId, lost: &[Vec<bool>], found: Option<Holder>) {
     let dominates = |one: usize, other: usize| lost[one][other];
-    let strict: Vec<usize> = (0..graph.types.len())
-        .filter(|&other| other != object.index() && dominates(other, object.index()))
-        .collect();
+    let strict: Vec<usize> =
+        (0..graph.types.len()).filter(|&other| other != object.index() && dominates(other, object.index())).collect();
     let nearest = strict.iter().find(|&&nearest| strict.iter().all(|&other| dominates(other, nearest)));
     match found {
         Some(Holder::Object(holder)) => assert_eq!(Some(&holder.index()), nearest, "{object} of {graph:?}"),

@@ -233,7 +233,7 @@ impl Answer {
     }
 
     /// Retained sizes as exact as the dominator tree they come from.
-    pub(crate) fn as_exact_as(self, is_exact: bool) -> Self {
+    pub(crate) fn with_exactness(self, is_exact: bool) -> Self {
         if is_exact {
             return self.exact();
         }

@@ -56,7 +56,7 @@ impl Completer {
 }
 
 fn verbs() -> Vec<String> {
-    COMMANDS.into_iter().map(|command| command.name.to_owned()).collect()
+    COMMANDS.iter().map(|command| command.name.to_owned()).collect()
 }
 
 /// Types that begin like `word`, in quotes, as an expression takes them.

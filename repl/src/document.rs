@@ -49,7 +49,7 @@ pub fn document() -> String {
     let mut text = HEAD.to_owned();
     for group in Group::ALL {
         let _ = writeln!(text, "## {}\n", group.title());
-        for command in COMMANDS.into_iter().filter(|command| command.group == group) {
+        for command in COMMANDS.iter().filter(|command| command.group == group) {
             section(&mut text, command);
         }
     }

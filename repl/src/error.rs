@@ -88,7 +88,9 @@ impl ReplError {
             ) => code::USAGE,
             ReplError::Print(error) if error.kind() == io::ErrorKind::BrokenPipe => code::ANSWERED,
             ReplError::Stopped => code::STOPPED,
-            ReplError::Analyzer(AnalyzerError::MemoryCeiling { .. } | AnalyzerError::Allocation { .. }) => code::CEILING,
+            ReplError::Analyzer(AnalyzerError::MemoryCeiling { .. } | AnalyzerError::Allocation { .. }) => {
+                code::CEILING
+            }
             error if is_ceiling(error) => code::CEILING,
             _ => code::UNREADABLE,
         }

@@ -2,9 +2,7 @@
 
 use std::sync::Arc;
 
-use barrow_analyzer::{
-    Counted, Expression, ExpressionError, KindId, ObjectDetails, ObjectSet, SnapshotId, Tables,
-};
+use barrow_analyzer::{Counted, Expression, ExpressionError, KindId, ObjectDetails, ObjectSet, SnapshotId, Tables};
 
 use crate::answer::{Audience, Column, Table, Unit, Value};
 use crate::error::ReplError;

@@ -62,8 +62,7 @@ impl RankedType {
 
 /// These totals of types, the largest first.
 pub(crate) fn ranked(totals: &[TypeTotals], order: Order) -> Vec<RankedType> {
-    let mut types: Vec<RankedType> =
-        totals.iter().map(|&totals| RankedType { totals, retained: None }).collect();
+    let mut types: Vec<RankedType> = totals.iter().map(|&totals| RankedType { totals, retained: None }).collect();
     types.sort_by_key(|row| (std::cmp::Reverse(row.by(order)), row.totals.type_id));
     types
 }

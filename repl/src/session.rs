@@ -1,7 +1,7 @@
 //! A session: one recording, the selected snapshot, settings, and what the last answer left behind.
 
-use std::path::PathBuf;
 use std::cell::RefCell;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use barrow_analyzer::{Heap, IndexPlace, Memory, ObjectId, ObjectSet, Recording, SnapshotId, object_at_address};

@@ -88,7 +88,9 @@ impl Graph {
                 }
                 match (before, id) {
                     (Some(None), Some(id)) => graph.roots.push((1, id)),
-                    (Some(Some(source)), Some(id)) => graph.references[source as usize].push((id, StrengthClass::Strong)),
+                    (Some(Some(source)), Some(id)) => {
+                        graph.references[source as usize].push((id, StrengthClass::Strong))
+                    }
                     _ => {}
                 }
                 before = Some(id);
@@ -108,7 +110,8 @@ impl Graph {
 
     fn record(&self) -> Result<Result<Recording, AnalyzerError>, WriterError> {
         let sink = Sink::default();
-        let options = Options { compression: Compression::None, threads: 0, memory_budget_bytes: 4 << 20, ..Options::default() };
+        let options =
+            Options { compression: Compression::None, threads: 0, memory_budget_bytes: 4 << 20, ..Options::default() };
         let writer = Writer::to_stream(Box::new(sink.clone()), options)?;
         let kind = writer.kind("object", KindRole::Object)?;
         let types = Self::TYPES.map(|name| writer.declare_type(&TypeDescription::new(kind, name)));

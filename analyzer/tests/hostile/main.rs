@@ -8,8 +8,8 @@ use allocator::peak_bytes;
 use std::sync::Arc;
 
 use barrow_analyzer::{
-    AnalyzerError, Expression, FormatError, Heap, IndexPlace, Memory, ObjectId, Page, Recording, Silent, object, objects,
-    outgoing, repair, summary, verified_summaries, verify, walk,
+    AnalyzerError, Expression, FormatError, Heap, IndexPlace, Memory, ObjectId, Page, Recording, Silent, object,
+    objects, outgoing, repair, summary, verified_summaries, verify, walk,
 };
 use barrow_format::block::{ColumnId, MAX_OBJECTS, MAX_REFERENCES};
 use barrow_format::frame::{CRITICAL, FRAME_HEADER_BYTES, SectionType};

@@ -57,7 +57,7 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, ReplError
     let answer = Answer::default()
         .fact(Column::new("snapshot", "snapshot", Unit::Number), snapshot.0)
         .table(Table { key: "rows", audience: Audience::Everyone, columns: columns(), rows })
-        .as_exact_as(dominators.is_exact());
+        .with_exactness(dominators.is_exact());
     let page = session.page_rows();
     Ok(more::first_page(session, answer, page))
 }

@@ -73,7 +73,7 @@ pub(crate) fn overview() -> String {
     let mut text = String::new();
     for group in Group::ALL {
         let _ = writeln!(text, "{}", group.title());
-        for command in COMMANDS.into_iter().filter(|command| command.group == group) {
+        for command in COMMANDS.iter().filter(|command| command.group == group) {
             let names = command.names().collect::<Vec<_>>().join(", ");
             let _ = writeln!(text, "  {names:18}  {}", command.about);
         }

@@ -93,9 +93,10 @@ fn by_site(heap: &Heap, order: Order, progress: &dyn Progress) -> Result<Answer,
         retained = Some(heap.dominators(progress)?.bytes_by_group(totals.len(), group_of));
     }
     let name = |site: u32| if site == 0 { Value::text("not recorded") } else { Value::text(site.to_string()) };
-    let rows = totals.iter().enumerate().map(|(at, (site, sum))| {
-        (name(site.0), *sum, retained.as_ref().map(|bytes: &Vec<GroupRetained>| bytes[at]))
-    });
+    let rows = totals
+        .iter()
+        .enumerate()
+        .map(|(at, (site, sum))| (name(site.0), *sum, retained.as_ref().map(|bytes: &Vec<GroupRetained>| bytes[at])));
     Ok(grouped(heap, Column::new("site", "site", Unit::Text), rows.collect(), order))
 }
 

@@ -69,7 +69,7 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, ReplError
         .fact(Column::new("snapshot", "snapshot", Unit::Number), snapshot.0)
         .fact(Column::new("object", "object", Unit::Object), object.0)
         .table(Table { key: "rows", audience: Audience::Everyone, columns, rows })
-        .as_exact_as(dominators.is_exact());
+        .with_exactness(dominators.is_exact());
     if !dominators.is_reachable(object) {
         answer = answer.note("no root reaches it: nothing keeps it alive");
     }

@@ -95,7 +95,7 @@ fn with_graph(heap: &Heap, answer: Answer, id: ObjectId, progress: &dyn Progress
     } else if !is_reachable {
         answer = answer.note("no root reaches it");
     }
-    Ok(answer.as_exact_as(dominators.is_exact()))
+    Ok(answer.with_exactness(dominators.is_exact()))
 }
 
 fn of_file(session: &Session) -> Result<Answer, ReplError> {

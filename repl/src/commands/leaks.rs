@@ -50,7 +50,7 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, ReplError
     let mut answer = Answer::default()
         .fact(Column::new("snapshot", "snapshot", Unit::Number), heap.snapshot().0)
         .fact(Column::new("reachable_bytes", "reachable", Unit::Bytes), whole)
-        .as_exact_as(dominators.is_exact());
+        .with_exactness(dominators.is_exact());
     let mut rows = Vec::new();
     for (at, suspect) in suspects.iter().enumerate() {
         session.listed.push((heap.snapshot(), suspect.object));
@@ -60,7 +60,8 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, ReplError
     }
     drop(meter);
     if suspects.is_empty() {
-        answer = answer.note(format!("nothing holds {:.0} % of the heap; `leaks --min 2%` looks closer", threshold * 100.0));
+        answer =
+            answer.note(format!("nothing holds {:.0} % of the heap; `leaks --min 2%` looks closer", threshold * 100.0));
     }
     Ok(answer.table(Table { key: "suspects", audience: Audience::Machines, columns: columns(), rows }))
 }
@@ -95,12 +96,7 @@ fn columns() -> Vec<Column> {
     ]
 }
 
-fn row(
-    heap: &Heap,
-    suspect: &Suspect,
-    path: &[(String, ObjectId)],
-    whole: u64,
-) -> Result<Vec<Value>, ReplError> {
+fn row(heap: &Heap, suspect: &Suspect, path: &[(String, ObjectId)], whole: u64) -> Result<Vec<Value>, ReplError> {
     let tables = heap.recording().tables()?;
     let types = heap.types(&barrow_analyzer::Silent)?;
     let title = |object: ObjectId| tables.type_title(TypeId(types[object.index()]));
@@ -112,10 +108,7 @@ fn row(
         ])
     });
     let path = path.iter().map(|(_, object)| {
-        Value::Record(vec![
-            ("object".to_owned(), object.0.into()),
-            ("type".to_owned(), Value::Text(title(*object))),
-        ])
+        Value::Record(vec![("object".to_owned(), object.0.into()), ("type".to_owned(), Value::Text(title(*object)))])
     });
     Ok(vec![
         suspect.object.0.into(),
@@ -146,7 +139,8 @@ fn sentence(
     let bytes = units::size(suspect.retained_bytes);
     let mut text = match (suspect.objects, suspect.accumulation) {
         (1, accumulation) => {
-            let mut text = format!("\n%{number}  {} retains {bytes}, {share} of what is reachable", titled(suspect.object));
+            let mut text =
+                format!("\n%{number}  {} retains {bytes}, {share} of what is reachable", titled(suspect.object));
             if let Some(point) = accumulation.filter(|point| *point != suspect.object) {
                 text += &format!("\n    it piles up in {}, {}", titled(point), units::size(suspect.accumulation_bytes));
             }
@@ -165,7 +159,8 @@ fn sentence(
         text += &format!("\n      {} of {title}: {bytes}", units::counted(objects, "object"));
     }
     if suspect.accumulated.len() > SHOWN_TYPES {
-        text += &format!("\n      … and {}", units::counted((suspect.accumulated.len() - SHOWN_TYPES) as u64, "more type"));
+        text +=
+            &format!("\n      … and {}", units::counted((suspect.accumulated.len() - SHOWN_TYPES) as u64, "more type"));
     }
     let skipped = path.len().saturating_sub(SHOWN_STEPS);
     text += if suspect.objects == 1 { "\n    held by" } else { "\n    the largest is held by" };

@@ -103,7 +103,7 @@ fn by_retained(session: &mut Session, kinds: &Kinds, rows: usize) -> Result<Answ
     Ok(Answer::default()
         .fact(Column::new("snapshot", "snapshot", Unit::Number), heap.snapshot().0)
         .table(table)
-        .as_exact_as(known.is_exact()))
+        .with_exactness(known.is_exact()))
 }
 
 /// The first `rows` objects of these kinds, with what they retain: of the largest ones that are known, or
