@@ -77,7 +77,7 @@ impl Distances {
             if bounds.until.is_some_and(|target| distance[target.index()] == steps) {
                 break;
             }
-            let mut next = next_level(rows, &level, &seen, atomics(&mut parent));
+            let mut next = next_level(rows, &level, &seen, atomics(&mut parent), progress)?;
             next.iter().for_each(|&object| _ = seen.insert(ObjectId(object)));
             if !ephemerons.is_empty() {
                 // The values of ephemerons that this level completes are one reference further on.
@@ -139,22 +139,37 @@ impl Distances {
 }
 
 /// What `level` refers to and nobody has seen; each takes the least that refers to it as its parent.
-fn next_level(rows: &Rows, level: &[u32], seen: &ObjectSet, parent: &[AtomicU32]) -> Vec<u32> {
+fn next_level(
+    rows: &Rows,
+    level: &[u32],
+    seen: &ObjectSet,
+    parent: &[AtomicU32],
+    progress: &dyn Progress,
+) -> Result<Vec<u32>> {
     // Relaxed everywhere: levels are separated by the end of the parallel loop, and within one only the
     // least value counts.
     if level.len() <= PIECE || rayon::current_num_threads() == 1 {
-        return beyond(rows, level, seen, |target, object| {
+        let claim = |target: u32, object| {
             let before = parent[target as usize].load(Ordering::Relaxed);
             parent[target as usize].store(before.min(object), Ordering::Relaxed);
             before == NONE
-        });
+        };
+        let mut next = Vec::new();
+        for piece in level.chunks(PIECE) {
+            check(progress)?;
+            next.append(&mut beyond(rows, piece, seen, claim));
+        }
+        return Ok(next);
     }
     let claim = |target: u32, object| {
         let parent = &parent[target as usize];
         parent.load(Ordering::Relaxed) > object && parent.fetch_min(object, Ordering::Relaxed) == NONE
     };
-    let pieces: Vec<Vec<u32>> = level.par_chunks(PIECE).map(|piece| beyond(rows, piece, seen, claim)).collect();
-    pieces.concat()
+    let piece_by_piece = level.par_chunks(PIECE).map(|piece| {
+        check(progress)?;
+        Ok(beyond(rows, piece, seen, claim))
+    });
+    Ok(piece_by_piece.collect::<Result<Vec<Vec<u32>>>>()?.concat())
 }
 
 /// The unseen targets of these objects for which `claim`, told target and object, says that they are new.

@@ -9,11 +9,14 @@ use crate::error::{AnalyzerError, Result};
 use crate::heap::Heap;
 use crate::memory::Memory;
 use crate::object::{Cursor, ObjectDetails, Reference, details, run_of_blocks};
-use crate::progress::Progress;
+use crate::progress::{Progress, check};
 use crate::recording::Recording;
 use crate::rows::Rows;
 use crate::transposed::{EachReference, Transposed};
 use crate::without::Without;
+
+/// Objects between looks at whether to stop.
+const CHECK_OBJECTS: u32 = 1 << 16;
 
 /// The incoming references of all objects.
 #[derive(Debug)]
@@ -23,11 +26,15 @@ pub struct Incoming {
 
 impl EachReference for Rows {
     #[inline(always)]
-    fn for_each(&self, mut visit: impl FnMut(u32, u32)) {
+    fn for_each(&self, progress: &dyn Progress, mut visit: impl FnMut(u32, u32)) -> Result<()> {
         let view = self.view();
         for object in 0..self.objects() as u32 {
+            if object % CHECK_OBJECTS == 0 {
+                check(progress)?;
+            }
             view.row(object).for_each(|target| visit(object, target));
         }
+        Ok(())
     }
 }
 

@@ -14,7 +14,10 @@ use crate::values::Values;
 /// References that can be looked at again and again, always in the same order.
 pub(crate) trait EachReference: Sync {
     /// Calls `visit` with the source and the target of every reference.
-    fn for_each(&self, visit: impl FnMut(u32, u32));
+    ///
+    /// # Errors
+    /// [`AnalyzerError::Cancelled`].
+    fn for_each(&self, progress: &dyn Progress, visit: impl FnMut(u32, u32)) -> Result<()>;
 }
 
 /// For each target the sources that refer to it, in the order of the references.
@@ -53,14 +56,14 @@ impl Transposed {
         let mut starts: Column<u32> = memory.with_room(targets + 1, reserved_bytes)?;
         let mut bases: Column<u64> = memory.with_room(targets / GROUP + 2, reserved_bytes)?;
         let part = part_length(targets + 1);
-        starts.par_chunks_mut(part).enumerate().for_each(|(number, counts)| {
+        starts.par_chunks_mut(part).enumerate().try_for_each(|(number, counts)| {
             let first = (number * part) as u32;
-            references.for_each(|_, target| {
+            references.for_each(progress, |_, target| {
                 if let Some(count) = counts.get_mut(target.wrapping_sub(first) as usize) {
                     *count += 1;
                 }
-            });
-        });
+            })
+        })?;
         let total = ends(&mut starts, &mut bases)?;
         check(progress)?;
         let mut sources: Column<u32> = memory.with_room(total as usize, reserved_bytes)?;
@@ -74,16 +77,16 @@ impl Transposed {
             jobs.push((first as u32, starts, own));
         }
         let bases_of = &bases[..];
-        jobs.into_par_iter().for_each(|(first, starts, sources)| {
+        jobs.into_par_iter().try_for_each(|(first, starts, sources)| {
             let base = bases_of[first as usize / GROUP];
-            references.for_each(|source, target| {
+            references.for_each(progress, |source, target| {
                 if let Some(start) = starts.get_mut(target.wrapping_sub(first) as usize) {
                     *start -= 1;
                     let group = bases_of[target as usize / GROUP] - base;
                     sources[(group + u64::from(*start)) as usize] = source;
                 }
-            });
-        });
+            })
+        })?;
         Ok(Transposed { starts: starts.into(), bases: bases.into(), sources: sources.into() })
     }
 

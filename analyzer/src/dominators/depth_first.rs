@@ -196,10 +196,13 @@ impl LateLog {
 
 impl EachReference for LateLog {
     #[inline(always)]
-    fn for_each(&self, mut visit: impl FnMut(u32, u32)) {
+    fn for_each(&self, progress: &dyn Progress, mut visit: impl FnMut(u32, u32)) -> Result<()> {
         let bytes = &self.bytes[..];
         let mut at = 0;
         for source in 1..=self.rows {
+            if source % CHECK_STEPS == 0 {
+                check(progress)?;
+            }
             loop {
                 let difference = self.longest.get(bytes, &mut at) as u32;
                 if difference == 0 {
@@ -208,5 +211,6 @@ impl EachReference for LateLog {
                 visit(source, source - difference);
             }
         }
+        Ok(())
     }
 }

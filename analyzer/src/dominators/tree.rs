@@ -4,6 +4,9 @@ use crate::error::Result;
 use crate::memory::{Column, Memory};
 use crate::progress::{Progress, check};
 
+/// Steps between looks at whether to stop.
+const CHECK_STEPS: usize = 1 << 16;
+
 /// The tree by position in preorder; position 0 is the place that all roots are held from.
 pub(super) struct Preorder {
     /// By object: its position; 0 if it is not reached.
@@ -41,6 +44,9 @@ impl Preorder {
         let places = &mut placed[..];
         places.iter_mut().for_each(|[_, extent]| *extent = 1);
         for at in (1..count).rev() {
+            if at % CHECK_STEPS == 0 {
+                check(progress)?;
+            }
             places[idom[at] as usize][1] += places[at][1];
         }
         check(progress)?;
@@ -52,6 +58,9 @@ impl Preorder {
             extents[0] = places[0][1];
             places[0] = [0, 1];
             for at in 1..count {
+                if at % CHECK_STEPS == 0 {
+                    check(progress)?;
+                }
                 let own = places[at][1];
                 let dominator = &mut places[idom[at] as usize];
                 let [above, position] = *dominator;
@@ -67,6 +76,9 @@ impl Preorder {
         let vertices: &mut [u32] = &mut vertex;
         vertices[0] = u32::MAX;
         for (id, number) in (0..).zip(object_number.iter_mut().chain(&mut group_number)) {
+            if id % CHECK_STEPS as u32 == 0 {
+                check(progress)?;
+            }
             *number = placed[*number as usize][0];
             if *number != 0 {
                 vertices[*number as usize] = id;
