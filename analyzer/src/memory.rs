@@ -29,8 +29,8 @@ use crate::error::{AnalyzerError, Result};
 const LARGE_PAGE_BYTES: usize = 2 << 20;
 /// What a limit leaves for everything that is no column: decoders, tables, stacks, the program.
 const OTHER_BYTES: u64 = 48 << 20;
-/// How often the pager looks.
-const PAGER_INTERVAL: Duration = Duration::from_millis(10);
+/// How often the pager looks. Pages come back at gigabytes a second.
+const PAGER_INTERVAL: Duration = Duration::from_millis(2);
 
 /// How much memory columns may take, and where they go beyond it. Clones share one account.
 #[derive(Debug, Clone)]
@@ -96,10 +96,10 @@ impl Memory {
     /// [`AnalyzerError::MemoryCeiling`]; [`AnalyzerError::Io`].
     pub(crate) fn resident<T: Pod>(&self, length: usize) -> Result<Column<T>> {
         let bytes = (length * size_of::<T>()) as u64;
-        if let Some(charge) = self.charge(bytes, 0) {
+        let limit_bytes = self.0.limit_bytes.unwrap_or(u64::MAX);
+        if let Some(charge) = self.charge(bytes, OTHER_BYTES, limit_bytes) {
             return Column::anonymous(length, Some(charge));
         }
-        let limit_bytes = self.0.limit_bytes.unwrap_or(u64::MAX);
         let needed_bytes = self.0.used_bytes.load(Ordering::Relaxed) + bytes + OTHER_BYTES;
         Err(AnalyzerError::MemoryCeiling { needed_bytes, limit_bytes })
     }
@@ -122,7 +122,9 @@ impl Memory {
     /// # Errors
     /// As for [`Memory::column`].
     pub(crate) fn with_room<T: Pod>(&self, length: usize, reserved_bytes: u64) -> Result<Column<T>> {
-        match self.charge((length * size_of::<T>()) as u64, reserved_bytes) {
+        // The other half is for pages of mapped files on their way.
+        let half_bytes = self.0.limit_bytes.map_or(u64::MAX, |limit| limit / 2);
+        match self.charge((length * size_of::<T>()) as u64, reserved_bytes, half_bytes) {
             Some(charge) => Column::anonymous(length, Some(charge)),
             None => self.spilled(length),
         }
@@ -137,12 +139,12 @@ impl Memory {
         if self.0.limit_bytes.is_some() { self.spilled(upper_bound) } else { Column::anonymous(upper_bound, None) }
     }
 
-    fn charge(&self, bytes: u64, reserved_bytes: u64) -> Option<Charge> {
+    /// Charges `bytes`, if with `others` they stay under a ceiling.
+    fn charge(&self, bytes: u64, others: u64, ceiling_bytes: u64) -> Option<Charge> {
         let used = self.0.used_bytes.fetch_add(bytes, Ordering::Relaxed);
         let charge = Charge { account: Arc::clone(&self.0), bytes };
-        let wanted = used.saturating_add(bytes).saturating_add(reserved_bytes).saturating_add(OTHER_BYTES);
         // A charge that is dropped is paid back.
-        (wanted <= self.0.limit_bytes.unwrap_or(u64::MAX)).then_some(charge)
+        (used.saturating_add(bytes).saturating_add(others) <= ceiling_bytes).then_some(charge)
     }
 
     fn spilled<T: Pod>(&self, length: usize) -> Result<Column<T>> {
@@ -266,7 +268,7 @@ fn whole<T>(bytes: &[u8]) -> &[u8] {
 fn keep_under(account: &Weak<Account>) {
     while let Some(account) = account.upgrade() {
         let limit = account.limit_bytes.unwrap_or(u64::MAX);
-        if resident_bytes().is_some_and(|resident| resident > limit - limit / 8) {
+        if resident_bytes().is_some_and(|resident| resident > limit - limit / 4) {
             for &(address, length) in &*lock(&account.regions) {
                 give_back(address, length);
             }
