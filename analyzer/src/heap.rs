@@ -273,7 +273,7 @@ impl Heap {
                 return Ok(self.distances.get_or_init(|| kept));
             }
         }
-        let found = self.search(Bounds::default(), progress)?;
+        let found = self.search(&self.roots()?.targets(), Bounds::default(), progress)?;
         let columns = [
             (column::DISTANCE, bytemuck::cast_slice(&found.distance)),
             (column::PARENT, bytemuck::cast_slice(&found.parent)),
@@ -282,12 +282,11 @@ impl Heap {
         Ok(self.distances.get_or_init(|| found))
     }
 
-    /// Distances within bounds; nothing is kept.
-    pub(crate) fn search(&self, bounds: Bounds<'_>, progress: &dyn Progress) -> Result<Distances> {
+    /// Distances from these roots within bounds; nothing is kept.
+    pub(crate) fn search(&self, roots: &[ObjectId], bounds: Bounds<'_>, progress: &dyn Progress) -> Result<Distances> {
         let rows = self.rows(progress)?;
         let ephemerons = Ephemerons::new(rows.ephemerons());
-        let roots = self.roots()?.targets();
-        Distances::find(self.snapshot, &rows, &roots, &ephemerons, bounds, &self.memory, progress)
+        Distances::find(self.snapshot, &rows, roots, &ephemerons, bounds, &self.memory, progress)
     }
 
     /// Incoming references of all objects, weak ones too.
