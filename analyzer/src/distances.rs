@@ -154,9 +154,7 @@ fn next_level(rows: &Rows, level: &[u32], seen: &ObjectSet, parent: &[AtomicU32]
                     // Relaxed: the levels are separated by the end of the parallel loop, and within one
                     // only the least value counts.
                     let parent = &parent[target as usize];
-                    if parent.load(Ordering::Relaxed) > object
-                        && parent.fetch_min(object, Ordering::Relaxed) == NONE
-                    {
+                    if parent.load(Ordering::Relaxed) > object && parent.fetch_min(object, Ordering::Relaxed) == NONE {
                         next.push(target);
                     }
                 }

@@ -153,21 +153,25 @@ impl Dominators {
         if !lengths_fit {
             return None;
         }
+        // Each subtree lies within that of its dominator, behind the one before it; so the children of a
+        // place take up all that is below it.
+        let end = |at: usize| at + extent[at] as usize;
+        let is_in_place = |at: usize| {
+            let (above, next) = (idom[at] as usize, end(at));
+            next <= end(above)
+                && (extent[at] == 1 || idom[at + 1] as usize == at)
+                && (next == end(above) || idom[next] as usize == above)
+        };
         let is_whole = position.par_iter().all(|&position| (position as usize) < count)
             && vertex[1..].par_iter().all(|&vertex| (vertex as usize) < vertices)
+            && (1..count).into_par_iter().all(|at| position[vertex[at] as usize] as usize == at)
             && idom[1..].par_iter().enumerate().all(|(at, &idom)| idom as usize <= at)
             && idom[0] == 0
-            && extent.par_iter().enumerate().all(|(at, &extent)| extent > 0 && extent as usize <= count - at);
-        is_whole.then_some(Dominators {
-            objects,
-            groups,
-            position,
-            vertex,
-            extent,
-            idom,
-            before,
-            live_ephemerons,
-        })
+            && extent.par_iter().enumerate().all(|(at, &extent)| extent > 0 && extent as usize <= count - at)
+            && extent[0] as usize == count
+            && (count == 1 || idom[1] == 0)
+            && (1..count).into_par_iter().all(is_in_place);
+        is_whole.then_some(Dominators { objects, groups, position, vertex, extent, idom, before, live_ephemerons })
     }
 
     /// Whether retained sizes are exact. Where ephemerons keep values alive they are lower bounds: a value
@@ -343,10 +347,8 @@ impl Dominators {
     pub fn children(&self, place: TreePlace) -> impl Iterator<Item = TreePlace> + '_ {
         let end = place.0 + self.extent[place.0 as usize];
         let first = Some(place.0 + 1).filter(|&first| first < end);
-        std::iter::successors(first, move |&child| {
-            Some(child + self.extent[child as usize]).filter(|&next| next < end)
-        })
-        .map(TreePlace)
+        std::iter::successors(first, move |&child| Some(child + self.extent[child as usize]).filter(|&next| next < end))
+            .map(TreePlace)
     }
 
     /// The objects that an object dominates, itself first.

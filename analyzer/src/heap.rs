@@ -76,7 +76,7 @@ impl Heap {
     /// [`AnalyzerError::NoSnapshot`], [`AnalyzerError::Section`].
     pub fn new(recording: Arc<Recording>, snapshot: SnapshotId, place: &IndexPlace, memory: Memory) -> Result<Self> {
         let objects = recording.commit(snapshot)?.totals.objects;
-        let index = IndexFile::find(&recording, place)?;
+        let index = IndexFile::find(&recording, place);
         Ok(Self::with(recording, snapshot, objects, memory, index, None))
     }
 

@@ -72,8 +72,7 @@ impl Memory {
             None if disk.is_dir() => disk,
             _ => std::env::temp_dir(),
         };
-        let account =
-            Account { limit_bytes, used_bytes: AtomicU64::new(0), folder, regions: Mutex::new(Vec::new()) };
+        let account = Account { limit_bytes, used_bytes: AtomicU64::new(0), folder, regions: Mutex::new(Vec::new()) };
         let memory = Memory(Arc::new(account));
         if limit_bytes.is_some() {
             let watched = Arc::downgrade(&memory.0);
