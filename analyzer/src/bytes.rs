@@ -19,7 +19,11 @@ pub(crate) enum Bytes {
 impl Bytes {
     /// Maps a file: no byte is read before it is used.
     pub(crate) fn map(path: &Path) -> Result<Self> {
-        let file = File::open(path).map_err(AnalyzerError::io(path, "open"))?;
+        Self::of(&File::open(path).map_err(AnalyzerError::io(path, "open"))?, path)
+    }
+
+    /// Maps an opened file, whatever has its name by now.
+    pub(crate) fn of(file: &File, path: &Path) -> Result<Self> {
         let length = file.metadata().map_err(AnalyzerError::io(path, "open"))?.len();
         if length == 0 {
             // An empty file cannot be mapped.
@@ -29,7 +33,7 @@ impl Bytes {
         // while they are borrowed: recordings are only ever appended to, beyond the mapped length.
         // Somebody who truncates or rewrites one while it is analyzed can make this process fail;
         // the README says so.
-        let map = unsafe { memmap2::Mmap::map(&file) }.map_err(AnalyzerError::io(path, "map"))?;
+        let map = unsafe { memmap2::Mmap::map(file) }.map_err(AnalyzerError::io(path, "map"))?;
         Ok(Bytes::Mapped(map))
     }
 }

@@ -160,6 +160,21 @@ impl Dominators {
         if !lengths_fit {
             return None;
         }
+        // Each subtree lies within that of its dominator, behind the one before it; so the children of a
+        // place take up all that is below it.
+        let end = |at: usize| at + extent[at] as usize;
+        let is_in_place = |at: usize| {
+            let (above, next) = (idom[at] as usize, end(at));
+            next <= end(above)
+                && (extent[at] == 1 || idom[at + 1] as usize == at)
+                && (next == end(above) || idom[next] as usize == above)
+        };
+        let is_tree = extent[0] as usize == count
+            && (count == 1 || idom[1] == 0)
+            && (1..count).into_par_iter().with_min_len(1 << 16).all(is_in_place);
+        if !is_tree {
+            return None;
+        }
         Some(Dominators { objects, groups, position, group_position, vertex, extent, idom, before, live_ephemerons })
     }
 

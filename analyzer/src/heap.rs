@@ -87,7 +87,7 @@ impl Heap {
     /// [`AnalyzerError::NoSnapshot`], [`AnalyzerError::Section`].
     pub fn new(recording: Arc<Recording>, snapshot: SnapshotId, place: &IndexPlace, memory: Memory) -> Result<Self> {
         let objects = recording.commit(snapshot)?.totals.objects;
-        let index = IndexFile::find(&recording, place)?;
+        let index = IndexFile::find(&recording, place);
         Ok(Self::with(recording, snapshot, objects, memory, index, None))
     }
 
@@ -366,15 +366,14 @@ impl Heap {
     /// # Errors
     /// As for [`Heap::distances`].
     pub fn distances_anew(&self, progress: &dyn Progress) -> Result<Distances> {
-        self.search(Bounds::default(), progress)
+        self.search(&self.roots()?.targets(), Bounds::default(), progress)
     }
 
-    /// Distances within bounds; nothing is kept.
-    pub(crate) fn search(&self, bounds: Bounds<'_>, progress: &dyn Progress) -> Result<Distances> {
+    /// Distances from these roots within bounds; nothing is kept.
+    pub(crate) fn search(&self, roots: &[ObjectId], bounds: Bounds<'_>, progress: &dyn Progress) -> Result<Distances> {
         let rows = self.rows(progress)?;
         let ephemerons = Ephemerons::new(rows.ephemerons());
-        let roots = self.roots()?.targets();
-        Distances::find(self.snapshot, &rows, &roots, &ephemerons, bounds, &self.memory, progress)
+        Distances::find(self.snapshot, &rows, roots, &ephemerons, bounds, &self.memory, progress)
     }
 
     /// Incoming references of all objects, weak ones too.

@@ -39,6 +39,8 @@ const ALIGNMENT: usize = 64;
 const PIECE_BYTES: usize = 1 << 21;
 /// No directory is longer.
 const MAX_ENTRIES: usize = 1 << 20;
+/// How names of half-written files end.
+const HALF: &str = ".half";
 /// A half-written file that is older was left by somebody who was killed.
 const ABANDONED: Duration = Duration::from_secs(600);
 
@@ -64,7 +66,8 @@ pub(crate) struct IndexFile {
     /// Where it is looked for, in this order; written to the first that can be.
     places: Vec<PathBuf>,
     key: [u8; KEY_BYTES],
-    open: Mutex<Option<OpenIndex>>,
+    /// Those that are there: a column is in one of them.
+    open: Mutex<Vec<OpenIndex>>,
 }
 
 #[derive(Debug, Clone)]
@@ -83,15 +86,14 @@ struct Entry {
 }
 
 impl IndexFile {
-    /// Looks for the index file of a recording. `None` if there is to be none.
-    ///
-    /// # Errors
-    /// [`AnalyzerError::Section`] if the recording's last commit cannot be read.
-    pub(crate) fn find(recording: &Recording, place: &IndexPlace) -> Result<Option<Self>> {
-        let (IndexPlace::Beside { otherwise }, Some(path)) = (place, recording.path()) else { return Ok(None) };
+    /// Looks for the index file of a recording. `None` if there is to be none, or if the recording's last
+    /// commit is damaged: then nothing names what it holds.
+    pub(crate) fn find(recording: &Recording, place: &IndexPlace) -> Option<Self> {
+        let (IndexPlace::Beside { otherwise }, Some(path)) = (place, recording.path()) else { return None };
         if cfg!(target_endian = "big") {
-            return Ok(None);
+            return None;
         }
+        let last_commit = recording.last_commit_checksum().ok()?;
         let mut beside = path.as_os_str().to_owned();
         beside.push(".index");
         let uuid: String = recording.uuid().iter().map(|byte| format!("{byte:02x}")).collect();
@@ -100,20 +102,20 @@ impl IndexFile {
         let mut key = [0; KEY_BYTES];
         key[..8].copy_from_slice(&MAGIC);
         LittleEndian::write_u32(&mut key[8..12], ANALYSIS_VERSION);
-        LittleEndian::write_u32(&mut key[12..16], recording.last_commit_checksum()?);
+        LittleEndian::write_u32(&mut key[12..16], last_commit);
         key[16..].copy_from_slice(&recording.uuid());
-        let open = places.iter().find_map(|path| OpenIndex::read(path, &key));
-        Ok(Some(IndexFile { places, key, open: Mutex::new(open) }))
+        let open = Mutex::new(Self::read(&places, &key));
+        Some(IndexFile { places, key, open })
     }
 
-    fn current(&self) -> Option<OpenIndex> {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    fn read(places: &[PathBuf], key: &[u8; KEY_BYTES]) -> Vec<OpenIndex> {
+        places.iter().filter_map(|path| OpenIndex::read(path, key)).collect()
     }
 
     /// How many values of type `T` a column has that was kept.
     pub(crate) fn length<T>(&self, snapshot: SnapshotId, column: ColumnId) -> Option<usize> {
-        let index = self.current()?;
-        let entry = index.entries.iter().find(|entry| entry.snapshot == snapshot && entry.column == column)?;
+        let open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let entry = open.iter().find_map(|index| index.entry(snapshot, column))?;
         Some(usize::try_from(entry.length).ok()? / size_of::<T>())
     }
 
@@ -125,28 +127,24 @@ impl IndexFile {
         column: ColumnId,
         is_valid: impl Fn(usize, &[T]) -> bool + Sync,
     ) -> Option<Values<T>> {
-        let index = self.current()?;
-        let entry = index.entries.iter().find(|entry| entry.snapshot == snapshot && entry.column == column)?;
-        let (start, length) = (usize::try_from(entry.offset).ok()?, usize::try_from(entry.length).ok()?);
-        let bytes = index.bytes.get(start..start.checked_add(length)?)?;
-        if start % ALIGNMENT != 0 || length % size_of::<T>() != 0 {
-            return None;
-        }
-        index.bytes.will_be_read(start, length);
-        let values: &[T] = bytemuck::cast_slice(bytes);
-        let per_piece = PIECE_BYTES / size_of::<T>();
-        let pieces: Option<Vec<(u32, usize)>> = values
-            .par_chunks(per_piece)
-            .enumerate()
-            .map(|(number, piece)| {
-                let bytes: &[u8] = bytemuck::cast_slice(piece);
-                is_valid(number * per_piece, piece).then(|| (crc32c::crc32c(bytes), bytes.len()))
-            })
-            .collect();
-        (combined(&pieces?) == entry.checksum).then(|| Values::Mapped {
-            file: Arc::clone(&index.bytes),
-            start,
-            length: length / size_of::<T>(),
+        let open = self.open.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        open.iter().find_map(|index| {
+            let entry = index.entry(snapshot, column)?;
+            let bytes = index.bytes_of(entry).filter(|bytes| bytes.len() % size_of::<T>() == 0)?;
+            index.bytes.will_be_read(entry.offset as usize, bytes.len());
+            let values: &[T] = bytemuck::cast_slice(bytes);
+            let per_piece = PIECE_BYTES / size_of::<T>();
+            let pieces: Option<Vec<(u32, usize)>> = values
+                .par_chunks(per_piece)
+                .enumerate()
+                .map(|(number, piece)| {
+                    let bytes: &[u8] = bytemuck::cast_slice(piece);
+                    is_valid(number * per_piece, piece).then(|| (crc32c::crc32c(bytes), bytes.len()))
+                })
+                .collect();
+            let (start, length) = (entry.offset as usize, values.len());
+            let is_whole = combined(&pieces?) == entry.checksum;
+            is_whole.then(|| Values::Mapped { file: Arc::clone(&index.bytes), start, length })
         })
     }
 
@@ -163,14 +161,14 @@ impl IndexFile {
     ) -> Result<()> {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         // Another process may have added columns since.
-        let old = self.places.iter().find_map(|path| OpenIndex::read(path, &self.key));
+        let old = Self::read(&self.places, &self.key);
         let new: Vec<(SnapshotId, ColumnId, &[u8])> =
             columns.iter().map(|&(column, bytes)| (snapshot, column, bytes)).collect();
         let mut failure = None;
         for path in &self.places {
-            match self.write(path, old.as_ref(), &new, progress) {
+            match self.write(path, &old, &new, progress) {
                 Ok(()) => {
-                    *open = OpenIndex::read(path, &self.key);
+                    *open = Self::read(&self.places, &self.key);
                     return Ok(());
                 }
                 Err(AnalyzerError::Cancelled) => return Err(AnalyzerError::Cancelled),
@@ -183,7 +181,7 @@ impl IndexFile {
     fn write(
         &self,
         path: &Path,
-        old: Option<&OpenIndex>,
+        old: &[OpenIndex],
         new: &[(SnapshotId, ColumnId, &[u8])],
         progress: &dyn Progress,
     ) -> Result<()> {
@@ -192,19 +190,20 @@ impl IndexFile {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let prefix = format!(".{name}.");
         remove_abandoned(folder, &prefix);
-        let old_columns = old.iter().flat_map(|old| {
-            let bytes_of = |entry: &Entry| old.bytes.get(entry.offset as usize..(entry.offset + entry.length) as usize);
-            old.entries.iter().filter_map(move |entry| {
-                let is_replaced =
-                    new.iter().any(|&(snapshot, column, _)| (snapshot, column) == (entry.snapshot, entry.column));
-                bytes_of(entry).filter(|_| !is_replaced).map(|bytes| (*entry, bytes))
-            })
-        });
-        let mut columns: Vec<(Entry, &[u8])> = old_columns.collect();
+        let mut columns: Vec<(Entry, &[u8])> = Vec::new();
         columns.extend(new.iter().map(|&(snapshot, column, bytes)| {
             let entry = Entry { snapshot, column, offset: 0, length: bytes.len() as u64, checksum: checksum(bytes) };
             (entry, bytes)
         }));
+        for index in old {
+            for entry in &index.entries {
+                let is_there =
+                    |(other, _): &(Entry, _)| (other.snapshot, other.column) == (entry.snapshot, entry.column);
+                if !columns.iter().any(is_there) {
+                    columns.extend(index.whole(entry).map(|bytes| (*entry, bytes)));
+                }
+            }
+        }
         let mut offset = HEADER_BYTES + columns.len() * ENTRY_BYTES;
         for (entry, bytes) in &mut columns {
             offset = offset.next_multiple_of(ALIGNMENT);
@@ -251,8 +250,31 @@ impl OpenIndex {
         {
             return None;
         }
-        let entries = directory.chunks_exact(ENTRY_BYTES).map(Entry::read).collect();
-        Some(OpenIndex { bytes: Arc::new(Bytes::map(path).ok()?), entries })
+        let entries: Vec<Entry> = directory.chunks_exact(ENTRY_BYTES).map(Entry::read).collect();
+        // One behind the other: many that shared their bytes would be copied into a huge file.
+        let mut free = (HEADER_BYTES + directory.len()) as u64;
+        for entry in &entries {
+            if entry.offset < free || entry.offset % ALIGNMENT as u64 != 0 {
+                return None;
+            }
+            free = entry.offset.checked_add(entry.length).filter(|&end| end <= length)?;
+        }
+        Some(OpenIndex { bytes: Arc::new(Bytes::of(&file, path).ok()?), entries })
+    }
+
+    fn entry(&self, snapshot: SnapshotId, column: ColumnId) -> Option<&Entry> {
+        self.entries.iter().find(|entry| (entry.snapshot, entry.column) == (snapshot, column))
+    }
+
+    /// The bytes of a column, whole or not.
+    fn bytes_of(&self, entry: &Entry) -> Option<&[u8]> {
+        let start = usize::try_from(entry.offset).ok()?;
+        self.bytes.get(start..start.checked_add(usize::try_from(entry.length).ok()?)?)
+    }
+
+    /// The bytes of a column, unless they are damaged.
+    fn whole(&self, entry: &Entry) -> Option<&[u8]> {
+        self.bytes_of(entry).filter(|bytes| checksum(bytes) == entry.checksum)
     }
 }
 
@@ -281,7 +303,7 @@ impl Entry {
 /// A file that whoever may read the recording's folder may read, as far as the process allows it.
 fn temporary(folder: &Path, prefix: &str) -> io::Result<tempfile::NamedTempFile> {
     let mut builder = tempfile::Builder::new();
-    builder.prefix(prefix);
+    builder.prefix(prefix).suffix(HALF);
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
     builder.tempfile_in(folder)
@@ -318,7 +340,9 @@ fn remove_abandoned(folder: &Path, prefix: &str) {
     for file in files.flatten() {
         let is_old =
             || file.metadata().and_then(|data| data.modified()).ok()?.elapsed().ok().map(|age| age > ABANDONED);
-        if file.file_name().to_string_lossy().starts_with(prefix) && is_old() == Some(true) {
+        let name = file.file_name();
+        let name = name.to_string_lossy();
+        if name.starts_with(prefix) && name.ends_with(HALF) && is_old() == Some(true) {
             // Somebody else may have been faster.
             let _ = fs::remove_file(file.path());
         }

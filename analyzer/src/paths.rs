@@ -2,14 +2,14 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use barrow_format::rows::{Label, Root};
+use barrow_format::rows::{Label, Root, StrengthClass};
 use barrow_format::{ObjectId, StrengthId, TypeId};
 use rayon::prelude::*;
 
 use crate::distances::{Bounds, Distances};
 use crate::error::Result;
 use crate::heap::Heap;
-use crate::object::outgoing;
+use crate::object::{Reference, outgoing};
 use crate::object_set::ObjectSet;
 use crate::progress::Progress;
 use crate::reachable::Ephemerons;
@@ -46,7 +46,8 @@ pub struct PathOptions {
 
 impl Heap {
     /// A shortest path from a root to `object`, and then others that share none of the objects before
-    /// it: fewer than asked for if there are no more. Empty if it is unreachable.
+    /// it: each the shortest that those before leave, and fewer than asked for if they leave no more.
+    /// Empty if it is unreachable.
     ///
     /// # Errors
     /// [`crate::AnalyzerError::Section`], [`crate::AnalyzerError::Cancelled`],
@@ -56,17 +57,17 @@ impl Heap {
         let mut avoid = options.avoid.clone();
         let is_plain = !options.weak && avoid.is_none();
         let rows = if options.weak { Some(self.build_rows(Follow::All, progress)?) } else { None };
+        let mut roots = self.roots()?.targets();
         while paths.len() < options.count.max(1) {
             let bounds = Bounds { avoid: avoid.as_ref(), until: Some(object) };
             let found;
             let distances: &Distances = match &rows {
                 None if is_plain && paths.is_empty() => self.distances(progress)?,
                 None => {
-                    found = self.search(bounds, progress)?;
+                    found = self.search(&roots, bounds, progress)?;
                     &found
                 }
                 Some(rows) => {
-                    let roots = self.roots()?.targets();
                     let ephemerons = Ephemerons::default();
                     found =
                         Distances::find(self.snapshot(), rows, &roots, &ephemerons, bounds, self.memory(), progress)?;
@@ -74,34 +75,40 @@ impl Heap {
                 }
             };
             let objects = distances.path(object);
-            let Some(path) = self.labelled(&objects)? else { break };
-            // What a root refers to itself has no second path that shares nothing.
-            let is_last = objects.len() == 1;
+            let Some(path) = self.labelled(&objects, options.weak)? else { break };
+            let (_, before) = objects.split_last().unwrap_or((&object, &[]));
+            if before.is_empty() {
+                // A root refers to it; others may hold it as well.
+                roots.retain(|&root| root != object);
+            }
             let avoided = avoid.get_or_insert_with(|| ObjectSet::new(self.snapshot(), self.object_count()));
-            for &object in &objects[..objects.len() - 1] {
-                avoided.insert(object);
-            }
+            before.iter().for_each(|&object| _ = avoided.insert(object));
             paths.push(path);
-            if is_last {
-                break;
-            }
         }
         Ok(paths)
     }
 
     /// The names of the references along a path.
-    fn labelled(&self, objects: &[ObjectId]) -> Result<Option<Path>> {
+    fn labelled(&self, objects: &[ObjectId], weak: bool) -> Result<Option<Path>> {
         let Some(&first) = objects.first() else { return Ok(None) };
         let root = self.roots()?.rows().iter().copied().find(|root| root.target == first);
         let Some(root) = root else { return Ok(None) };
+        let tables = self.recording().tables()?;
         let labels: Vec<Option<(Label, StrengthId)>> = objects
             .par_windows(2)
             .map(|pair| {
                 let references = outgoing(self.recording(), self.snapshot(), pair[0])?;
-                let between = references.iter().filter(|reference| reference.target == pair[1]);
-                // A strong one, if there are several.
-                let best = between.min_by_key(|reference| reference.strength != StrengthId::STRONG);
-                Ok(best.map(|reference| (reference.label, reference.strength)))
+                let is_cut = |reference: &&Reference| self.overlay().is_some_and(|it| it.cuts(pair[0], reference));
+                let between = references.iter().filter(|reference| reference.target == pair[1] && !is_cut(reference));
+                // The strongest, if there are several.
+                let ranked = between.filter_map(|reference| match tables.strength_class(reference.strength) {
+                    StrengthClass::Strong => Some((0, reference)),
+                    StrengthClass::Ephemeron => Some((1, reference)),
+                    StrengthClass::Soft => weak.then_some((2, reference)),
+                    StrengthClass::Weak => weak.then_some((3, reference)),
+                });
+                let best = ranked.min_by_key(|&(rank, _)| rank);
+                Ok(best.map(|(_, reference)| (reference.label, reference.strength)))
             })
             .collect::<Result<_>>()?;
         let references = std::iter::once(None).chain(labels);

@@ -3,10 +3,10 @@
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use barrow_analyzer::{AnalyzerError, Recording};
+use barrow_analyzer::Recording;
 use barrow_writer::{
-    Compression, KindRole, Label, Object, Options, SnapshotInfo, StrengthClass, StrengthId, TypeDescription, Writer,
-    WriterError,
+    Compression, KindRole, Label, Object, Options, SnapshotInfo, StrengthClass, StrengthId, StringId, TypeDescription,
+    TypeId, Writer, WriterError,
 };
 
 use crate::random::Random;
@@ -30,6 +30,8 @@ impl Graph {
     pub const TYPES: [&'static str; 4] = ["Pair", "List", "Map", "Leaf"];
     /// The names of the groups of roots.
     pub const GROUPS: [&'static str; 3] = ["stack", "globals", "handles"];
+    /// The names of the first references of every object; those behind them are numbered.
+    pub const NAMES: [&'static str; 3] = ["first", "second", "third"];
 
     /// A graph of up to `most` objects with cycles, references to itself and several to the same object,
     /// several roots, unreachable parts, and, if asked for, weak references and ephemerons.
@@ -99,51 +101,55 @@ impl Graph {
         (graph, names)
     }
 
-    /// The graph as a recording of one snapshot.
+    /// The graph as a recording of one snapshot, in memory.
     ///
     /// # Panics
     /// If it cannot be recorded: it is in memory.
     #[must_use]
     pub fn recording(&self) -> Recording {
-        self.record().expect("memory takes everything").expect("what was written is read")
+        Recording::from_bytes(Self::bytes_of(&[self], None)).expect("what was written is read")
     }
 
-    fn record(&self) -> Result<Result<Recording, AnalyzerError>, WriterError> {
+    /// The bytes of a recording whose snapshots are `graphs`, of this name if one is given.
+    ///
+    /// # Panics
+    /// If they cannot be recorded: they are in memory.
+    #[must_use]
+    pub fn bytes_of(graphs: &[&Graph], uuid: Option<[u8; 16]>) -> Vec<u8> {
+        Self::record_all(graphs, uuid).expect("memory takes everything")
+    }
+
+    fn record_all(graphs: &[&Graph], uuid: Option<[u8; 16]>) -> Result<Vec<u8>, WriterError> {
         let sink = Sink::default();
-        let options =
-            Options { compression: Compression::None, threads: 0, memory_budget_bytes: 4 << 20, ..Options::default() };
+        let (compression, memory_budget_bytes) = (Compression::None, 4 << 20);
+        let options = Options { compression, threads: 0, memory_budget_bytes, uuid, ..Options::default() };
         let writer = Writer::to_stream(Box::new(sink.clone()), options)?;
-        let kind = writer.kind("object", KindRole::Object)?;
-        let types = Self::TYPES.map(|name| writer.declare_type(&TypeDescription::new(kind, name)));
-        let types = types.into_iter().collect::<Result<Vec<_>, _>>()?;
-        let weak = writer.strength("weak", StrengthClass::Weak)?;
-        let soft = writer.strength("soft", StrengthClass::Soft)?;
-        let ephemeron = writer.strength("ephemeron", StrengthClass::Ephemeron)?;
-        let groups = Self::GROUPS.map(|name| writer.string(name)).into_iter().collect::<Result<Vec<_>, _>>()?;
+        let words = Words::declare(&writer)?;
+        for graph in graphs {
+            graph.record(&writer, &words)?;
+        }
+        writer.finish()?;
+        Ok(std::mem::take(&mut *sink.0.lock().unwrap_or_else(PoisonError::into_inner)))
+    }
+
+    fn record(&self, writer: &Writer, words: &Words) -> Result<(), WriterError> {
         let snapshot = writer.begin_snapshot(SnapshotInfo::default())?;
         let mut shard = snapshot.shard();
         for &(group, target) in &self.roots {
-            shard.root(groups[usize::from(group)], None, target.into())?;
+            shard.root(words.groups[usize::from(group)], None, target.into())?;
         }
         for (object, references) in self.references.iter().enumerate() {
             let (shallow_bytes, unmanaged_bytes) = self.sizes[object];
-            let type_id = types[usize::from(self.types[object])];
+            let type_id = words.types[usize::from(self.types[object])];
             shard.object(object as u64, &Object { unmanaged_bytes, ..Object::new(type_id, shallow_bytes) })?;
-            for (index, &(target, class)) in (0..).zip(references) {
-                let strength = match class {
-                    StrengthClass::Strong => StrengthId::STRONG,
-                    StrengthClass::Weak => weak,
-                    StrengthClass::Soft => soft,
-                    StrengthClass::Ephemeron => ephemeron,
-                };
-                shard.reference(Label::Index(index), strength, target.into())?;
+            for (index, &(target, class)) in references.iter().enumerate() {
+                let label = words.names.get(index).map_or(Label::Index(index as u64), |&name| Label::Name(name));
+                shard.reference(label, words.strength(class), target.into())?;
             }
         }
         shard.finish()?;
         snapshot.commit()?;
-        writer.finish()?;
-        let bytes = std::mem::take(&mut *sink.0.lock().unwrap_or_else(PoisonError::into_inner));
-        Ok(Recording::from_bytes(bytes))
+        Ok(())
     }
 
     /// The objects that the roots reach without those of `removed`, by the definition: whatever a
@@ -179,6 +185,40 @@ impl Graph {
     #[must_use]
     pub fn bytes(&self, object: usize) -> u64 {
         self.sizes[object].0 + self.sizes[object].1
+    }
+}
+
+/// What graphs are recorded with.
+struct Words {
+    types: Vec<TypeId>,
+    groups: Vec<StringId>,
+    names: Vec<StringId>,
+    weak: StrengthId,
+    soft: StrengthId,
+    ephemeron: StrengthId,
+}
+
+impl Words {
+    fn declare(writer: &Writer) -> Result<Self, WriterError> {
+        let kind = writer.kind("object", KindRole::Object)?;
+        let declare = |name| writer.declare_type(&TypeDescription::new(kind, name));
+        Ok(Words {
+            types: Graph::TYPES.into_iter().map(declare).collect::<Result<_, _>>()?,
+            weak: writer.strength("weak", StrengthClass::Weak)?,
+            soft: writer.strength("soft", StrengthClass::Soft)?,
+            ephemeron: writer.strength("ephemeron", StrengthClass::Ephemeron)?,
+            groups: Graph::GROUPS.into_iter().map(|name| writer.string(name)).collect::<Result<_, _>>()?,
+            names: Graph::NAMES.into_iter().map(|name| writer.string(name)).collect::<Result<_, _>>()?,
+        })
+    }
+
+    fn strength(&self, class: StrengthClass) -> StrengthId {
+        match class {
+            StrengthClass::Strong => StrengthId::STRONG,
+            StrengthClass::Weak => self.weak,
+            StrengthClass::Soft => self.soft,
+            StrengthClass::Ephemeron => self.ephemeron,
+        }
     }
 }
 

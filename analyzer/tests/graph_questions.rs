@@ -1,0 +1,712 @@
+//! Retained sets, incoming references, the dominator tree, paths and what is thought away, against their
+//! definitions, on small random graphs and with any number of threads. `BARROW_GRAPHS` says on how many.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::Arc;
+
+use barrow_analyzer::{
+    Cut, Dominators, Heap, Holder, IndexPlace, Label, Memory, ObjectId, ObjectSet, Path, PathOptions, Silent,
+    SnapshotId, StrengthClass, StringId, Without, outgoing, scan_incoming,
+};
+use barrow_testdata::{Graph, Random};
+use rayon::ThreadPool;
+
+const SNAPSHOT: SnapshotId = SnapshotId(0);
+
+fn graphs() -> u64 {
+    std::env::var("BARROW_GRAPHS").ok().and_then(|text| text.parse().ok()).unwrap_or(2000)
+}
+
+fn pools() -> Vec<ThreadPool> {
+    let pool = |threads| rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads start");
+    [1, 2, 8].map(pool).into()
+}
+
+fn heap(graph: &Graph) -> Heap {
+    let recording = Arc::new(graph.recording());
+    Heap::new(recording, SNAPSHOT, &IndexPlace::Nowhere, Memory::unlimited()).expect("the snapshot is there")
+}
+
+fn count(graph: &Graph) -> usize {
+    graph.types.len()
+}
+
+fn objects(graph: &Graph) -> impl Iterator<Item = ObjectId> + use<> {
+    (0..graph.types.len() as u32).map(ObjectId)
+}
+
+fn flags(graph: &Graph, set: &ObjectSet) -> Vec<bool> {
+    objects(graph).map(|object| set.contains(object)).collect()
+}
+
+fn set(flags: &[bool]) -> ObjectSet {
+    let ids = (0..).map(ObjectId).zip(flags).filter(|(_, is_in)| **is_in).map(|(id, _)| id);
+    ObjectSet::from_sorted(SNAPSHOT, flags.len() as u64, ids)
+}
+
+fn random_flags(random: &mut Random, graph: &Graph, one_in: u64) -> Vec<bool> {
+    (0..count(graph)).map(|_| random.below(one_in) == 0).collect()
+}
+
+fn minus(one: &[bool], other: &[bool]) -> Vec<bool> {
+    one.iter().zip(other).map(|(one, other)| *one && !*other).collect()
+}
+
+fn union(one: &[bool], other: &[bool]) -> Vec<bool> {
+    one.iter().zip(other).map(|(one, other)| *one || *other).collect()
+}
+
+/// What is lost when `removed` is: what is reachable now and not without it.
+fn lost(graph: &Graph, removed: &[bool]) -> Vec<bool> {
+    let none = vec![false; count(graph)];
+    minus(&graph.reachable_without(&none), &graph.reachable_without(removed))
+}
+
+fn lost_with(graph: &Graph, object: ObjectId) -> Vec<bool> {
+    let mut removed = vec![false; count(graph)];
+    removed[object.index()] = true;
+    lost(graph, &removed)
+}
+
+// ---- Retained sets and references -------------------------------------------------------------------
+
+fn check_sets(graph: &Graph, heap: &Heap, random: &mut Random) {
+    let none = vec![false; count(graph)];
+    let reachable = graph.reachable_without(&none);
+    let unreachable = minus(&vec![true; count(graph)], &reachable);
+    assert_eq!(flags(graph, &heap.unreachable(&Silent).unwrap()), unreachable, "{graph:?}");
+    for one_in in [1, 2, 5, 9] {
+        let removed = random_flags(random, graph, one_in);
+        let found = heap.retained_set(&set(&removed), &Silent).unwrap();
+        assert_eq!(flags(graph, &found), lost(graph, &removed), "without {removed:?} of {graph:?}");
+        let types = heap.type_totals_of(&set(&removed), &Silent).unwrap();
+        for (number, name) in Graph::TYPES.iter().enumerate() {
+            let is_of_type = |object: usize| removed[object] && usize::from(graph.types[object]) == number;
+            let expected = (0..count(graph)).filter(|&object| is_of_type(object));
+            let expected = expected.fold((0, 0, 0), |(objects, heap, unmanaged), object| {
+                (objects + 1, heap + graph.sizes[object].0, unmanaged + graph.sizes[object].1)
+            });
+            let found =
+                types.iter().find(|totals| heap.recording().tables().unwrap().type_name(totals.type_id) == *name);
+            let found = found.map_or((0, 0, 0), |found| (found.objects, found.heap_bytes, found.unmanaged_bytes));
+            assert_eq!(found, expected, "{name} of {removed:?} of {graph:?}");
+        }
+    }
+}
+
+fn check_incoming(graph: &Graph, heap: &Heap) {
+    let incoming = heap.incoming(&Silent).unwrap();
+    for object in objects(graph) {
+        let refers = |source: usize| graph.references[source].iter().filter(|(target, _)| *target == object.0).count();
+        let sources: Vec<ObjectId> = objects(graph).filter(|source| refers(source.index()) > 0).collect();
+        assert_eq!(incoming.sources(object), sources, "{object} of {graph:?}");
+        assert_eq!(
+            incoming.count(object),
+            (0..count(graph)).map(refers).sum::<usize>() as u64,
+            "{object} of {graph:?}"
+        );
+        let scanned = scan_incoming(heap.recording(), SNAPSHOT, object, &Silent).unwrap();
+        assert_eq!(scanned, sources, "{object} of {graph:?}");
+    }
+}
+
+// ---- The dominator tree -----------------------------------------------------------------------------
+
+/// Who holds an object alone, by the definition: the nearest of the objects that it is lost with, or the
+/// group of roots that it is lost with.
+fn holder(graph: &Graph, object: ObjectId, lost: &[Vec<bool>], groups: &[StringId]) -> Option<Holder> {
+    if !lost[object.index()][object.index()] {
+        return None;
+    }
+    let strict = || (0..count(graph)).filter(|&other| other != object.index() && lost[other][object.index()]);
+    let nearest = strict().find(|&nearest| strict().all(|other| lost[other][nearest]));
+    if let Some(nearest) = nearest {
+        return Some(Holder::Object(ObjectId(nearest as u32)));
+    }
+    let none = vec![false; count(graph)];
+    let group = (0..groups.len()).find(|&group| {
+        let mut without = graph.clone();
+        without.roots.retain(|&(other, _)| usize::from(other) != group);
+        !without.reachable_without(&none)[object.index()]
+    });
+    Some(group.map_or(Holder::Everything, |group| Holder::Roots(groups[group])))
+}
+
+/// The ids of the names of groups, and of references.
+fn strings(heap: &Heap, names: &[&str]) -> Vec<StringId> {
+    let tables = heap.recording().tables().unwrap();
+    let ids = || (0..tables.string_count() as u32).map(StringId);
+    let find = |name: &&str| ids().find(|&id| tables.string(id) == *name).expect("the name was recorded");
+    names.iter().map(find).collect()
+}
+
+/// What a place of the tree holds, as far as its answers go.
+fn check_place(graph: &Graph, dominators: &Dominators, place: barrow_analyzer::TreePlace, below: &[Vec<ObjectId>]) {
+    let holder = dominators.at(place);
+    let under: BTreeSet<ObjectId> = match holder {
+        Holder::Object(object) => below[object.index()].iter().copied().collect(),
+        _ => {
+            let is_under = |object: &ObjectId| match holder {
+                Holder::Everything => dominators.is_reachable(*object),
+                _ => top_of(dominators, *object) == Some(holder),
+            };
+            objects(graph).filter(is_under).collect()
+        }
+    };
+    assert_eq!(dominators.count_at(place), under.len() as u64, "{holder:?} of {graph:?}");
+    let bytes: u64 = under.iter().map(|object| graph.bytes(object.index())).sum();
+    assert_eq!(dominators.bytes_at(place), bytes, "{holder:?} of {graph:?}");
+    let children: Vec<Holder> = dominators.children(place).map(|child| dominators.at(child)).collect();
+    let mut found: Vec<ObjectId> = children
+        .iter()
+        .filter_map(|child| match child {
+            Holder::Object(object) => Some(*object),
+            _ => None,
+        })
+        .collect();
+    found.sort_unstable();
+    let expected: Vec<ObjectId> =
+        objects(graph).filter(|object| dominators.immediate_dominator(*object) == Some(holder)).collect();
+    assert_eq!(found, expected, "children of {holder:?} of {graph:?}");
+    let groups = children.len() - found.len();
+    let expected: BTreeSet<u8> = graph.roots.iter().map(|&(group, _)| group).collect();
+    assert_eq!(groups, if holder == Holder::Everything { expected.len() } else { 0 }, "{graph:?}");
+}
+
+/// The group an object is under, or nobody.
+fn top_of(dominators: &Dominators, object: ObjectId) -> Option<Holder> {
+    match dominators.immediate_dominator(object)? {
+        Holder::Object(above) => top_of(dominators, above),
+        holder => Some(holder),
+    }
+}
+
+fn check_tree(graph: &Graph, heap: &Heap, random: &mut Random) {
+    let dominators = heap.dominators(&Silent).unwrap();
+    // Everything below each object, by following holders up.
+    let mut below = vec![Vec::new(); count(graph)];
+    for object in objects(graph).filter(|object| dominators.is_reachable(*object)) {
+        let mut at = object;
+        below[at.index()].push(object);
+        while let Some(Holder::Object(above)) = dominators.immediate_dominator(at) {
+            below[above.index()].push(object);
+            at = above;
+        }
+    }
+    if dominators.is_exact() {
+        let lost: Vec<Vec<bool>> = objects(graph).map(|object| lost_with(graph, object)).collect();
+        let groups = strings(heap, &Graph::GROUPS);
+        for object in objects(graph) {
+            let expected = holder(graph, object, &lost, &groups);
+            assert_eq!(dominators.immediate_dominator(object), expected, "{object} of {graph:?}");
+            assert_eq!(
+                flags(graph, &ids(graph, &below[object.index()])),
+                lost[object.index()],
+                "{object} of {graph:?}"
+            );
+        }
+    }
+    for object in objects(graph) {
+        let dominated: Vec<ObjectId> = dominators.dominated(object).collect();
+        assert_eq!(dominated.first().copied(), dominators.is_reachable(object).then_some(object), "{graph:?}");
+        assert_eq!(ids(graph, &dominated), ids(graph, &below[object.index()]), "{object} of {graph:?}");
+        assert_eq!(dominated.len(), below[object.index()].len(), "{object} of {graph:?}");
+        match dominators.place(object) {
+            Some(place) => check_place(graph, dominators, place, &below),
+            None => assert!(!dominators.is_reachable(object), "{object} of {graph:?}"),
+        }
+    }
+    for place in std::iter::once(dominators.top()).chain(dominators.children(dominators.top())) {
+        check_place(graph, dominators, place, &below);
+    }
+    check_largest(graph, dominators, random);
+    check_groups(graph, dominators, &below);
+    let by_type = heap.retained_by_type(&Silent).unwrap();
+    let own = dominators.bytes_by_group(4, |object| Some(usize::from(graph.types[object.index()])));
+    assert_eq!(by_type, own, "{graph:?}");
+}
+
+fn ids(graph: &Graph, ids: &[ObjectId]) -> ObjectSet {
+    ObjectSet::from_sorted(SNAPSHOT, count(graph) as u64, ids.iter().copied())
+}
+
+fn check_largest(graph: &Graph, dominators: &Dominators, random: &mut Random) {
+    let wanted = random_flags(random, graph, 2);
+    for (number, only) in [(0, false), (1, true), (3, false), (4, true), (count(graph) + 1, false)] {
+        let is_wanted = |object: ObjectId| !only || wanted[object.index()];
+        let mut expected: Vec<ObjectId> =
+            objects(graph).filter(|&object| dominators.is_reachable(object) && is_wanted(object)).collect();
+        expected.sort_by_key(|&object| (std::cmp::Reverse(dominators.retained_bytes(object)), object));
+        expected.truncate(number);
+        assert_eq!(dominators.largest(number, is_wanted), expected, "{number} largest of {graph:?}");
+    }
+}
+
+fn check_groups(graph: &Graph, dominators: &Dominators, below: &[Vec<ObjectId>]) {
+    // Objects of the last type are in no group.
+    let group_of = |object: ObjectId| Some(usize::from(graph.types[object.index()])).filter(|&group| group < 3);
+    let found = dominators.bytes_by_group(3, group_of);
+    for (group, found) in found.iter().enumerate() {
+        let of_group = || objects(graph).filter(|&object| group_of(object) == Some(group));
+        let held: BTreeSet<ObjectId> = of_group().flat_map(|object| below[object.index()].iter().copied()).collect();
+        let bytes: u64 = held.iter().map(|object| graph.bytes(object.index())).sum();
+        let reachable = of_group().filter(|&object| dominators.is_reachable(object)).count() as u64;
+        assert_eq!((found.bytes, found.objects), (bytes, reachable), "group {group} of {graph:?}");
+    }
+}
+
+// ---- Paths ------------------------------------------------------------------------------------------
+
+/// How far an object is from the roots without `avoid`, where references of these classes count.
+fn steps_to(graph: &Graph, object: ObjectId, avoid: &[bool], weak: bool) -> Option<usize> {
+    let mut distance = vec![None; count(graph)];
+    let mut waiting = VecDeque::new();
+    for &(_, root) in graph.roots.iter().filter(|&&(_, root)| !avoid[root as usize]) {
+        distance[root as usize] = Some(0);
+        waiting.push_back(root as usize);
+    }
+    while let Some(source) = waiting.pop_front() {
+        for &(target, class) in &graph.references[source] {
+            let target = target as usize;
+            if (weak || class == StrengthClass::Strong) && !avoid[target] && distance[target].is_none() {
+                distance[target] = distance[source].map(|steps: usize| steps + 1);
+                waiting.push_back(target);
+            }
+        }
+    }
+    distance[object.index()]
+}
+
+/// Each step exists, by its name and its strength.
+fn check_path(graph: &Graph, heap: &Heap, path: &Path, object: ObjectId, weak: bool) {
+    let first = path.steps.first().expect("a path has at least one object");
+    assert_eq!((path.root.target, first.reference), (first.object, None), "{graph:?}");
+    let group = strings(heap, &Graph::GROUPS).iter().position(|&group| group == path.root.category).unwrap();
+    assert!(graph.roots.contains(&(group as u8, first.object.0)), "{:?} of {graph:?}", path.root);
+    assert_eq!(path.steps.last().map(|step| step.object), Some(object), "{graph:?}");
+    let names = strings(heap, &Graph::NAMES);
+    for pair in path.steps.windows(2) {
+        let (label, strength) = pair[1].reference.unwrap_or_else(|| panic!("{path:?} misses a reference: {graph:?}"));
+        let at = match label {
+            Label::Name(name) => names.iter().position(|&known| known == name).expect("names are known"),
+            Label::Index(index) => index as usize,
+            other => panic!("no reference has the label {other:?}"),
+        };
+        let (target, class) = graph.references[pair[0].object.index()][at];
+        assert_eq!(target, pair[1].object.0, "{path:?} of {graph:?}");
+        let found = heap.recording().tables().unwrap().strength_class(strength);
+        assert_eq!(found, class, "{path:?} of {graph:?}");
+        assert!(
+            weak || matches!(class, StrengthClass::Strong | StrengthClass::Ephemeron),
+            "{path:?} goes over a reference that keeps nothing: {graph:?}"
+        );
+    }
+}
+
+fn check_paths(graph: &Graph, heap: &Heap, random: &mut Random, has_ephemerons: bool) {
+    let none = vec![false; count(graph)];
+    let all_strong = {
+        let mut graph = graph.clone();
+        graph.references.iter_mut().flatten().for_each(|reference| reference.1 = StrengthClass::Strong);
+        graph
+    };
+    for object in objects(graph) {
+        for weak in [false, true] {
+            let mut avoid = if random.below(2) == 0 { none.clone() } else { random_flags(random, graph, 5) };
+            avoid[object.index()] = false;
+            let is_plain = avoid == none && random.below(2) == 0;
+            let wanted = 1 + random.below(4) as usize;
+            let options = PathOptions { avoid: (!is_plain).then(|| set(&avoid)), weak, count: wanted };
+            let paths = heap.paths(object, &options, &Silent).unwrap();
+            assert!(paths.len() <= wanted);
+            let mut used = avoid.clone();
+            for path in &paths {
+                check_path(graph, heap, path, object, weak);
+                let (_, before) = path.steps.split_last().unwrap();
+                for step in before {
+                    assert!(!used[step.object.index()], "{} twice, or avoided: {paths:?} of {graph:?}", step.object);
+                    used[step.object.index()] = true;
+                }
+            }
+            // The first is a shortest one, and when there are fewer than wanted there are no more.
+            let mut followed = if weak { all_strong.clone() } else { graph.clone() };
+            assert_eq!(paths.is_empty(), !followed.reachable_without(&avoid)[object.index()], "{object} of {graph:?}");
+            if !has_ephemerons || weak {
+                let shortest = steps_to(&followed, object, &avoid, weak);
+                assert_eq!(paths.first().map(|path| path.steps.len() - 1), shortest, "{object} of {graph:?}");
+            }
+            if paths.len() < wanted {
+                if paths.iter().any(|path| path.steps.len() == 1) {
+                    followed.roots.retain(|&(_, target)| target != object.0);
+                }
+                let more = followed.reachable_without(&used)[object.index()];
+                assert!(!more, "more paths than {paths:?} lead to {object} of {graph:?}");
+            }
+        }
+    }
+}
+
+fn check_merged_paths(graph: &Graph, heap: &Heap, random: &mut Random) {
+    let distances = heap.distances(&Silent).unwrap();
+    let members = random_flags(random, graph, 2);
+    let merged = heap.merged_paths(&set(&members), &Silent).unwrap();
+    // What the nodes should hold: by the types along the paths.
+    let mut expected: BTreeMap<Vec<u32>, (u64, u64)> = BTreeMap::new();
+    let mut unreachable = 0;
+    for object in objects(graph).filter(|object| members[object.index()]) {
+        let path = distances.path(object);
+        let types: Vec<u32> = path.iter().map(|object| graph.types[object.index()].into()).collect();
+        unreachable += u64::from(types.is_empty());
+        for end in 1..=types.len() {
+            let node = expected.entry(types[..end].to_vec()).or_default();
+            node.0 += 1;
+            node.1 += u64::from(end == types.len());
+        }
+    }
+    assert_eq!(merged.unreachable, unreachable, "{graph:?}");
+    let mut found = BTreeMap::new();
+    let mut types: Vec<u32> = Vec::new();
+    for (at, node) in merged.nodes.iter().enumerate() {
+        assert!(node.depth as usize <= types.len(), "{merged:?}");
+        types.truncate(node.depth as usize);
+        types.push(node.type_id.0);
+        assert_eq!(u32::from(graph.types[node.example.index()]), node.type_id.0);
+        assert!((1..=node.through).contains(&node.objects) && node.members <= node.objects, "{merged:?}");
+        assert!(found.insert(types.clone(), (node.through, node.members)).is_none(), "{types:?} twice: {merged:?}");
+        let later = merged.nodes[at + 1..].iter().take_while(|other| other.depth >= node.depth);
+        assert!(later.filter(|other| other.depth == node.depth).all(|other| other.through <= node.through));
+    }
+    assert_eq!(found, expected, "{merged:?} of {graph:?}");
+}
+
+// ---- What is thought away ---------------------------------------------------------------------------
+
+/// A graph from which objects and references were taken, which a recording may be made of.
+struct Rest {
+    /// What is still there, with the numbers of the whole graph. References that were cut are weak: they
+    /// may be keys of ephemerons.
+    graph: Graph,
+    removed: Vec<bool>,
+    freed: Vec<bool>,
+}
+
+impl Rest {
+    fn of(graph: &Graph) -> Self {
+        let none = vec![false; count(graph)];
+        Rest { graph: graph.clone(), removed: none.clone(), freed: none }
+    }
+
+    /// Takes objects away, and those of the first references that `names` says, of `sources`.
+    fn without(&self, removed: &[bool], names: &[bool; 3], sources: &[bool]) -> Self {
+        let before = self.graph.reachable_without(&self.removed);
+        let mut graph = self.graph.clone();
+        for (references, _) in graph.references.iter_mut().zip(sources).filter(|(_, is_source)| **is_source) {
+            for (reference, _) in references.iter_mut().zip(names).filter(|(_, is_cut)| **is_cut) {
+                reference.1 = StrengthClass::Weak;
+            }
+        }
+        let removed = union(&self.removed, removed);
+        let lost = minus(&before, &graph.reachable_without(&removed));
+        Rest { freed: union(&union(&self.freed, &lost), &removed), removed, graph }
+    }
+
+    /// The graph of what is left, and the new number of each object.
+    fn renumbered(&self) -> (Graph, Vec<Option<u32>>) {
+        let mut next = 0;
+        let number = |&is_freed: &bool| {
+            (!is_freed).then(|| {
+                next += 1;
+                next - 1
+            })
+        };
+        let numbers: Vec<Option<u32>> = self.freed.iter().map(number).collect();
+        let mut rest = Graph::default();
+        for object in (0..count(&self.graph)).filter(|&object| !self.freed[object]) {
+            rest.types.push(self.graph.types[object]);
+            rest.sizes.push(self.graph.sizes[object]);
+            let mut references = Vec::new();
+            let mut key = None;
+            for &(target, class) in &self.graph.references[object] {
+                // Without its key an ephemeron keeps nothing.
+                let is_dead = class == StrengthClass::Ephemeron && key.is_some_and(|key: usize| self.freed[key]);
+                key = Some(target as usize);
+                if let Some(target) = numbers[target as usize] {
+                    references.push((target, if is_dead { StrengthClass::Weak } else { class }));
+                }
+            }
+            rest.references.push(references);
+        }
+        let roots = self.graph.roots.iter();
+        rest.roots = roots.filter_map(|&(group, target)| Some((group, numbers[target as usize]?))).collect();
+        (rest, numbers)
+    }
+}
+
+/// Every answer of the heap equals that of a recording of what is left.
+fn check_rest(rest: &Rest, heap: &Heap, random: &mut Random, is_cut: bool) {
+    let (graph, numbers) = rest.renumbered();
+    let whole = &rest.graph;
+    let real = self::heap(&graph);
+    let new = |object: ObjectId| numbers[object.index()].map(ObjectId);
+    let olds: Vec<ObjectId> = objects(whole).filter(|&object| new(object).is_some()).collect();
+    let old = |object: ObjectId| olds[object.index()];
+    let old_set = |set: &ObjectSet| ObjectSet::from_sorted(SNAPSHOT, count(whole) as u64, set.iter().map(old));
+    assert_eq!(flags(whole, heap.overlay().unwrap().freed()), rest.freed, "{whole:?}");
+    assert!(objects(whole).all(|object| heap.has(object) == new(object).is_some()));
+    assert_eq!(heap.all_objects(), old_set(&real.all_objects()), "{whole:?}");
+    assert_eq!(heap.type_totals(&Silent).unwrap(), real.type_totals(&Silent).unwrap(), "{whole:?}");
+    assert_eq!(heap.reachable(None, &Silent).unwrap(), old_set(&real.reachable(None, &Silent).unwrap()), "{whole:?}");
+    assert_eq!(heap.unreachable(&Silent).unwrap(), old_set(&real.unreachable(&Silent).unwrap()), "{whole:?}");
+    let removed = random_flags(random, &graph, 3);
+    let (some, found) = (set(&removed), real.retained_set(&set(&removed), &Silent).unwrap());
+    assert_eq!(heap.retained_set(&old_set(&some), &Silent).unwrap(), old_set(&found), "{whole:?}");
+    check_rest_tree(whole, heap, &real, &new);
+    check_rest_references(whole, heap, &real, &new, is_cut);
+    for object in objects(whole) {
+        for path in heap.paths(object, &PathOptions { count: 3, ..PathOptions::default() }, &Silent).unwrap() {
+            // References that were cut are weak here, and no path goes over them.
+            check_path(whole, heap, &path, object, false);
+            assert!(path.steps.iter().all(|step| heap.has(step.object)), "{path:?} of {whole:?}");
+        }
+    }
+}
+
+fn check_rest_tree(whole: &Graph, heap: &Heap, real: &Heap, new: &impl Fn(ObjectId) -> Option<ObjectId>) {
+    let (found, expected) = (heap.dominators(&Silent).unwrap(), real.dominators(&Silent).unwrap());
+    let totals =
+        |dominators: &Dominators| (dominators.is_exact(), dominators.reachable_count(), dominators.reachable_bytes());
+    assert_eq!(totals(found), totals(expected), "{whole:?}");
+    let (distances, real_distances) = (heap.distances(&Silent).unwrap(), real.distances(&Silent).unwrap());
+    for object in objects(whole) {
+        let holder = found.immediate_dominator(object);
+        let sizes = (found.retained_bytes(object), found.retained_count(object));
+        let steps = distances.distance(object);
+        let Some(renumbered) = new(object) else {
+            assert_eq!((holder, sizes, steps, distances.parent_of(object)), (None, (0, 0), None, None), "{whole:?}");
+            continue;
+        };
+        let holder = holder.map(|holder| match holder {
+            Holder::Object(holder) => Holder::Object(new(holder).expect("what is gone holds nothing")),
+            other => other,
+        });
+        assert_eq!(holder, expected.immediate_dominator(renumbered), "{object} of {whole:?}");
+        let real_sizes = (expected.retained_bytes(renumbered), expected.retained_count(renumbered));
+        assert_eq!(sizes, real_sizes, "{object} of {whole:?}");
+        assert_eq!(steps, real_distances.distance(renumbered), "{object} of {whole:?}");
+        let parent = distances.parent_of(object).map(|parent| new(parent).expect("what is gone refers to nothing"));
+        assert_eq!(parent, real_distances.parent_of(renumbered), "{object} of {whole:?}");
+    }
+    assert_eq!(heap.retained_by_type(&Silent).unwrap(), real.retained_by_type(&Silent).unwrap(), "{whole:?}");
+}
+
+fn check_rest_references(
+    whole: &Graph,
+    heap: &Heap,
+    real: &Heap,
+    new: &impl Fn(ObjectId) -> Option<ObjectId>,
+    is_cut: bool,
+) {
+    let (found, expected) = (heap.incoming(&Silent).unwrap(), real.incoming(&Silent).unwrap());
+    for object in objects(whole) {
+        let Some(renumbered) = new(object) else {
+            assert_eq!(found.count(object), 0, "{object} of {whole:?}");
+            continue;
+        };
+        let sources: Vec<ObjectId> = found.sources(object).into_iter().filter_map(new).collect();
+        assert_eq!(sources.len(), found.sources(object).len(), "what is gone refers to {object} of {whole:?}");
+        let expected_sources = expected.sources(renumbered);
+        if is_cut {
+            // In the graph of what is left they are weak.
+            assert!(sources.iter().all(|source| expected_sources.contains(source)), "{object} of {whole:?}");
+        } else {
+            assert_eq!((sources, found.count(object)), (expected_sources, expected.count(renumbered)), "{whole:?}");
+        }
+    }
+}
+
+fn check_without(graph: &Graph, heap: &Heap, random: &mut Random) {
+    let none = vec![false; count(graph)];
+    let mut rest = Rest::of(graph);
+    let mut overlay: Option<Heap> = None;
+    let mut is_cut = false;
+    let string_count = heap.recording().tables().unwrap().string_count();
+    let ids = strings(heap, &Graph::NAMES);
+    // Twice in a row, or three times.
+    for _ in 0..2 + random.below(2) {
+        let removed = if random.below(4) == 0 { none.clone() } else { random_flags(random, graph, 6) };
+        let cuts = random.below(2) == 0;
+        let names = [0; 3].map(|_| cuts && random.below(2) == 0);
+        let sources = (random.below(2) == 0).then(|| random_flags(random, graph, 2));
+        rest = rest.without(&removed, &names, sources.as_deref().unwrap_or(&vec![true; count(graph)]));
+        is_cut |= cuts;
+        let mut by_id = vec![false; string_count];
+        ids.iter().zip(names).for_each(|(id, is_cut)| by_id[id.index()] = is_cut);
+        let cut = cuts.then(|| Cut { names: by_id, sources: sources.map(|sources| set(&sources)) });
+        let before = overlay.as_ref().unwrap_or(heap);
+        let without = Without::new(before, &set(&removed), cut, &Silent).unwrap();
+        let after = before.without(without);
+        check_rest(&rest, &after, random, is_cut);
+        overlay = Some(after);
+    }
+}
+
+// ---- All of it --------------------------------------------------------------------------------------
+
+fn check_all(seed: u64, most: impl Fn(u64) -> u64, strengths: bool) {
+    let pools = pools();
+    let mut random = Random::new(seed);
+    for round in 0..graphs() {
+        let graph = Graph::random(&mut random, most(round), strengths);
+        let mut random = Random::new(random.next());
+        pools[(round % 3) as usize].install(|| {
+            let heap = heap(&graph);
+            match round % 4 {
+                0 => {
+                    check_sets(&graph, &heap, &mut random);
+                    check_incoming(&graph, &heap);
+                }
+                1 => check_tree(&graph, &heap, &mut random),
+                2 => {
+                    check_paths(&graph, &heap, &mut random, strengths);
+                    check_merged_paths(&graph, &heap, &mut random);
+                }
+                _ => check_without(&graph, &heap, &mut random),
+            }
+        });
+    }
+}
+
+#[test]
+fn answers_are_those_of_the_definitions() {
+    check_all(11, |round| 3 + round % 22, false);
+}
+
+#[test]
+fn ephemerons_and_weak_references_follow_their_rules() {
+    check_all(12, |round| 3 + round % 15, true);
+}
+
+/// With ephemerons an object is as far as the farther of source and key.
+#[test]
+fn distances_over_ephemerons() {
+    let mut random = Random::new(13);
+    for round in 0..graphs() / 2 {
+        let graph = Graph::random(&mut random, 3 + round % 15, true);
+        let heap = heap(&graph);
+        let mut expected: Vec<Option<u32>> = vec![None; count(&graph)];
+        graph.roots.iter().for_each(|&(_, root)| expected[root as usize] = Some(0));
+        for _ in 0..count(&graph) {
+            for source in 0..count(&graph) {
+                for (at, &(target, class)) in graph.references[source].iter().enumerate() {
+                    let key = at.checked_sub(1).map_or(source, |before| graph.references[source][before].0 as usize);
+                    let from = match class {
+                        StrengthClass::Strong => expected[source],
+                        StrengthClass::Ephemeron => {
+                            expected[source].zip(expected[key]).map(|(one, other)| one.max(other))
+                        }
+                        _ => None,
+                    };
+                    let old = &mut expected[target as usize];
+                    *old = [*old, from.map(|steps| steps + 1)].into_iter().flatten().min();
+                }
+            }
+        }
+        let distances = heap.distances(&Silent).unwrap();
+        let found: Vec<Option<u32>> = objects(&graph).map(|object| distances.distance(object)).collect();
+        assert_eq!(found, expected, "{graph:?}");
+    }
+}
+
+/// Everything there is to say of a heap, as text.
+fn everything(heap: &Heap, random: &mut Random) -> String {
+    let object_count = heap.object_count();
+    let dominators = heap.dominators(&Silent).unwrap();
+    let distances = heap.distances(&Silent).unwrap();
+    let incoming = heap.incoming(&Silent).unwrap();
+    let objects: Vec<String> = (0..object_count as u32)
+        .map(ObjectId)
+        .map(|object| {
+            let held = (dominators.immediate_dominator(object), dominators.retained_bytes(object));
+            let reached = (distances.distance(object), distances.parent_of(object));
+            format!("{held:?} {reached:?} {:?} {:?}", incoming.sources(object), dominators.place(object))
+        })
+        .collect();
+    let some = (0..object_count as u32).map(ObjectId).filter(|_| random.below(50) == 0);
+    let some = ObjectSet::from_sorted(SNAPSHOT, object_count, some);
+    let ask = PathOptions { count: 4, ..PathOptions::default() };
+    let paths: Vec<Vec<Path>> =
+        some.iter().step_by(97).map(|object| heap.paths(object, &ask, &Silent).unwrap()).collect();
+    format!(
+        "{objects:?} {paths:?} {:?} {:?} {:?} {:?} {:?}",
+        heap.retained_set(&some, &Silent).unwrap(),
+        heap.merged_paths(&some, &Silent).unwrap(),
+        heap.retained_by_type(&Silent).unwrap(),
+        heap.leak_suspects(0.01, &Silent).unwrap(),
+        heap.type_totals(&Silent).unwrap(),
+    )
+}
+
+#[test]
+fn any_number_of_threads_gives_the_same_answers() {
+    let pools = pools();
+    let mut random = Random::new(14);
+    for (most, rounds) in [(40, 60), (3_000, 6), (30_000, 4)] {
+        for round in 0..rounds {
+            let graph = Graph::random(&mut random, most, round % 2 == 1);
+            let seed = random.next();
+            let mut answers = pools.iter().map(|pool| {
+                pool.install(|| {
+                    let mut random = Random::new(seed);
+                    let heap = heap(&graph);
+                    let mut text = everything(&heap, &mut random);
+                    let removed = random_flags(&mut random, &graph, 20);
+                    let without = Without::new(&heap, &set(&removed), None, &Silent).unwrap();
+                    text += &everything(&heap.without(without), &mut random);
+                    text
+                })
+            });
+            let first = answers.next();
+            // No `assert_eq`: the texts are megabytes.
+            assert!(answers.all(|text| Some(text) == first), "graph {round} of up to {most} objects");
+        }
+    }
+}
+
+/// What is cut is on no path, even where another reference leads the same way.
+#[test]
+fn a_path_names_a_reference_that_counts() {
+    let (mut graph, _) = Graph::of_words("root -> a(1) -> b(1); a -> b");
+    let by = |heap: &Heap, weak: bool| {
+        let options = PathOptions { weak, ..PathOptions::default() };
+        let paths = heap.paths(ObjectId(1), &options, &Silent).unwrap();
+        paths.first().and_then(|path| path.steps[1].reference.map(|(label, _)| label))
+    };
+    let whole = heap(&graph);
+    let names = strings(&whole, &Graph::NAMES);
+    assert_eq!(by(&whole, false), Some(Label::Name(names[0])));
+    let mut cut = vec![false; whole.recording().tables().unwrap().string_count()];
+    cut[names[0].index()] = true;
+    let nothing = ObjectSet::new(SNAPSHOT, 2);
+    let cut = Cut { names: cut, sources: None };
+    let rest = whole.without(Without::new(&whole, &nothing, Some(cut), &Silent).unwrap());
+    assert_eq!(by(&rest, false), Some(Label::Name(names[1])));
+
+    // A weak reference before an ephemeron to the same object is not why that is alive.
+    graph.references[0] = vec![(1, StrengthClass::Weak), (0, StrengthClass::Weak), (1, StrengthClass::Ephemeron)];
+    let whole = heap(&graph);
+    assert_eq!(by(&whole, false), Some(Label::Name(names[2])));
+    assert_eq!(outgoing(whole.recording(), SNAPSHOT, ObjectId(0)).unwrap().len(), 3);
+}
+
+/// What a root refers to may be held by others as well.
+#[test]
+fn paths_beside_a_root() {
+    let (graph, _) = Graph::of_words("root -> a -> b -> c; root -> c; root -> d -> c");
+    let heap = heap(&graph);
+    let ask = |count| PathOptions { count, ..PathOptions::default() };
+    let paths = heap.paths(ObjectId(2), &ask(5), &Silent).unwrap();
+    let objects: Vec<Vec<u32>> =
+        paths.iter().map(|path| path.steps.iter().map(|step| step.object.0).collect()).collect();
+    assert_eq!(objects, [vec![2], vec![3, 2], vec![0, 1, 2]]);
+    assert_eq!(heap.paths(ObjectId(2), &ask(1), &Silent).unwrap().len(), 1);
+}

@@ -1,0 +1,777 @@
+//! The index file beside a recording: answers come from it while it is right, and are right when it is not.
+
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, mpsc};
+use std::time::{Duration, SystemTime};
+
+use barrow_analyzer::{
+    AnalyzerError, Heap, Holder, IndexPlace, Memory, ObjectId, ObjectSet, PathOptions, Progress, Recording, Result,
+    Silent, SnapshotId, StrengthClass, TreePlace,
+};
+use barrow_testdata::{Graph, Random};
+
+const SNAPSHOT: SnapshotId = SnapshotId(0);
+const BESIDE: IndexPlace = IndexPlace::Beside { otherwise: None };
+
+/// Writes down which phases are computed.
+#[derive(Default)]
+struct Phases(Mutex<Vec<String>>);
+
+impl Progress for Phases {
+    fn begin(&self, phase: &str, _total: u64, _unit: &'static str) {
+        self.0.lock().unwrap().push(phase.to_owned());
+    }
+
+    fn advance(&self, _steps: u64) {}
+
+    fn cancelled(&self) -> bool {
+        false
+    }
+}
+
+/// Says "stop" when it is asked for the n-th time, and from then on.
+struct StopAt(AtomicU64);
+
+impl Progress for StopAt {
+    fn begin(&self, _phase: &str, _total: u64, _unit: &'static str) {}
+
+    fn advance(&self, _steps: u64) {}
+
+    fn cancelled(&self) -> bool {
+        let saturating = |left: u64| Some(left.saturating_sub(1));
+        self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, saturating) == Ok(0)
+    }
+}
+
+fn graph(seed: u64, most: u64) -> Graph {
+    let mut random = Random::new(seed);
+    let mut graph = Graph::random(&mut random, most, true);
+    // Something is always reachable, from two groups.
+    graph.roots.extend([(0, 0), (2, 0)]);
+    graph
+}
+
+/// A graph with a bit of everything: two groups, an ephemeron, something unreachable.
+fn small() -> Graph {
+    let (mut graph, _) = Graph::of_words("root -> a(16) -> b(24) -> d(40); a -> c(8) -> d; e(7) -> e");
+    graph.roots.push((0, 2));
+    graph.references[0].push((2, StrengthClass::Ephemeron));
+    graph
+}
+
+fn open(path: &Path, place: &IndexPlace) -> Heap {
+    heap(path, SNAPSHOT, place).unwrap()
+}
+
+fn heap(path: &Path, snapshot: SnapshotId, place: &IndexPlace) -> Result<Heap> {
+    Heap::new(Arc::new(Recording::open(path)?), snapshot, place, Memory::unlimited())
+}
+
+fn objects(heap: &Heap) -> impl Iterator<Item = ObjectId> + use<> {
+    (0..heap.object_count() as u32).map(ObjectId)
+}
+
+/// All answers that an index file has columns for, as text.
+fn answers(heap: &Heap, progress: &dyn Progress) -> Result<String> {
+    let (dominators, distances) = (heap.dominators(progress)?, heap.distances(progress)?);
+    let (incoming, by_type) = (heap.incoming(progress)?, heap.retained_by_type(progress)?);
+    let lines = objects(heap).map(|object| {
+        let held = (dominators.immediate_dominator(object), dominators.retained_bytes(object));
+        let reached = (distances.distance(object), distances.parent_of(object));
+        format!("{object}: {held:?} {:?} {reached:?} {:?}\n", dominators.place(object), incoming.sources(object))
+    });
+    let totals = (dominators.is_exact(), dominators.reachable_count(), dominators.reachable_bytes());
+    Ok(lines.collect::<String>() + &format!("{totals:?} {by_type:?}"))
+}
+
+/// The answers without an index file.
+fn computed(path: &Path, snapshot: SnapshotId) -> String {
+    answers(&heap(path, snapshot, &IndexPlace::Nowhere).unwrap(), &Silent).unwrap()
+}
+
+fn index_of(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".index");
+    name.into()
+}
+
+fn names(folder: &Path) -> Vec<OsString> {
+    let mut names: Vec<OsString> = fs::read_dir(folder).unwrap().map(|file| file.unwrap().file_name()).collect();
+    names.sort();
+    names
+}
+
+/// The answers are right, and nothing has to be computed for them.
+fn assert_kept(path: &Path, place: &IndexPlace, expected: &str) {
+    let phases = Phases::default();
+    assert_eq!(answers(&open(path, place), &phases).unwrap(), expected);
+    assert_eq!(*phases.0.lock().unwrap(), [""; 0]);
+}
+
+/// The answers are right, though they must be computed; and then they are kept.
+fn assert_renewed(path: &Path, expected: &str) {
+    let (heap, phases) = (open(path, &BESIDE), Phases::default());
+    assert_eq!(answers(&heap, &phases).unwrap(), expected);
+    assert!(!phases.0.lock().unwrap().is_empty(), "the index was taken for a good one");
+    assert_eq!(heap.index_problem(), None);
+    assert_kept(path, &BESIDE, expected);
+}
+
+/// A folder in memory, where there is such a thing: thousands of small files take a disk their time.
+fn folder() -> tempfile::TempDir {
+    let memory = Path::new("/dev/shm");
+    if memory.is_dir() { tempfile::tempdir_in(memory).unwrap() } else { tempfile::tempdir().unwrap() }
+}
+
+/// A recording of a graph in a folder of its own, with its index.
+struct Kept {
+    folder: tempfile::TempDir,
+    path: PathBuf,
+    expected: String,
+    index: Vec<u8>,
+}
+
+impl Kept {
+    fn of(graph: &Graph) -> Self {
+        let folder = folder();
+        let path = folder.path().join("heap.barrow");
+        fs::write(&path, Graph::bytes_of(&[graph], None)).unwrap();
+        let expected = computed(&path, SNAPSHOT);
+        assert_eq!(answers(&open(&path, &BESIDE), &Silent).unwrap(), expected);
+        let index = fs::read(index_of(&path)).unwrap();
+        Kept { folder, path, expected, index }
+    }
+
+    /// The index is changed to these bytes: no answer may be wrong.
+    fn assert_right_with(&self, index: &[u8], what: impl Fn() -> String) {
+        fs::write(index_of(&self.path), index).unwrap();
+        assert_eq!(answers(&open(&self.path, &BESIDE), &Silent).unwrap(), self.expected, "{}", what());
+    }
+}
+
+// ---- Kept, and found again --------------------------------------------------------------------------
+
+#[test]
+fn the_second_time_nothing_is_computed() {
+    for seed in 0..40 {
+        let kept = Kept::of(&graph(seed, 60));
+        assert_kept(&kept.path, &BESIDE, &kept.expected);
+        assert_eq!(names(kept.folder.path()), ["heap.barrow", "heap.barrow.index"]);
+        assert_eq!(fs::read(index_of(&kept.path)).unwrap(), kept.index, "an index that was only read is the same");
+    }
+    let large = Kept::of(&graph(1, 40_000));
+    assert_kept(&large.path, &BESIDE, &large.expected);
+}
+
+#[test]
+fn a_snapshot_of_nothing() {
+    let kept = Kept::of(&Graph::default());
+    assert_kept(&kept.path, &BESIDE, &kept.expected);
+}
+
+#[test]
+fn without_a_place_there_is_no_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("heap.barrow");
+    fs::write(&path, Graph::bytes_of(&[&small()], None)).unwrap();
+    let heap = open(&path, &IndexPlace::Nowhere);
+    answers(&heap, &Silent).unwrap();
+    assert_eq!(heap.index_problem(), None);
+    assert_eq!(names(folder.path()), ["heap.barrow"]);
+    // In memory there is no place beside a recording.
+    let recording = Arc::new(small().recording());
+    let place = IndexPlace::Beside { otherwise: Some(folder.path().to_owned()) };
+    answers(&Heap::new(recording, SNAPSHOT, &place, Memory::unlimited()).unwrap(), &Silent).unwrap();
+    assert_eq!(names(folder.path()), ["heap.barrow"]);
+}
+
+#[test]
+fn each_snapshot_has_its_own_columns() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("heap.barrow");
+    let graphs: Vec<Graph> = (0..3).map(|seed| graph(seed, 50)).collect();
+    fs::write(&path, Graph::bytes_of(&graphs.iter().collect::<Vec<_>>(), None)).unwrap();
+    let ids: Vec<SnapshotId> = (0..3).map(SnapshotId).collect();
+    let expected: Vec<String> = ids.iter().map(|&id| computed(&path, id)).collect();
+    // All are open before any is asked, and asked at the same time.
+    let heaps: Vec<Heap> = ids.iter().map(|&id| heap(&path, id, &BESIDE).unwrap()).collect();
+    std::thread::scope(|scope| {
+        for (heap, expected) in heaps.iter().zip(&expected) {
+            scope.spawn(move || assert_eq!(&answers(heap, &Silent).unwrap(), expected));
+        }
+    });
+    for (&id, expected) in ids.iter().zip(&expected) {
+        assert_eq!(&answers(&heap(&path, id, &BESIDE).unwrap(), &Silent).unwrap(), expected);
+    }
+    for (&id, expected) in ids.iter().zip(&expected) {
+        let phases = Phases::default();
+        assert_eq!(&answers(&heap(&path, id, &BESIDE).unwrap(), &phases).unwrap(), expected);
+        assert_eq!(*phases.0.lock().unwrap(), [""; 0], "snapshot {id}");
+    }
+    assert_eq!(names(folder.path()), ["heap.barrow", "heap.barrow.index"]);
+}
+
+// ---- Stale, foreign, damaged ------------------------------------------------------------------------
+
+#[test]
+fn an_index_of_another_recording() {
+    let (one, other) = (Kept::of(&graph(1, 50)), Kept::of(&graph(2, 50)));
+    // Of the same objects, but under another name.
+    let twin = Kept::of(&graph(1, 50));
+    for foreign in [&other, &twin] {
+        fs::write(index_of(&one.path), &foreign.index).unwrap();
+        assert_renewed(&one.path, &one.expected);
+    }
+    // Another recording takes the name.
+    fs::copy(&other.path, &one.path).unwrap();
+    assert_renewed(&one.path, &other.expected);
+}
+
+#[test]
+fn a_recording_that_grew() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("heap.barrow");
+    let (first, second) = (graph(3, 50), graph(4, 50));
+    let write = |graphs: &[&Graph]| fs::write(&path, Graph::bytes_of(graphs, Some([7; 16]))).unwrap();
+    write(&[&first]);
+    assert_renewed(&path, &computed(&path, SNAPSHOT));
+    write(&[&first, &second]);
+    assert_renewed(&path, &computed(&path, SNAPSHOT));
+    // One of the same name, whose only snapshot is another.
+    write(&[&second]);
+    assert_renewed(&path, &computed(&path, SNAPSHOT));
+}
+
+#[test]
+fn an_index_cut_anywhere() {
+    let kept = Kept::of(&small());
+    alone(|| {
+        for length in 0..kept.index.len() {
+            kept.assert_right_with(&kept.index[..length], || format!("cut after {length} bytes"));
+        }
+        for tail in [&b"\0"[..], b"tail"] {
+            kept.assert_right_with(&[&kept.index, tail].concat(), || "with a tail".to_owned());
+        }
+    });
+    fs::write(index_of(&kept.path), &kept.index[..kept.index.len() / 2]).unwrap();
+    assert_renewed(&kept.path, &kept.expected);
+}
+
+#[test]
+fn every_flipped_bit() {
+    const THREADS: usize = 2;
+    std::thread::scope(|scope| {
+        for first in 0..THREADS {
+            scope.spawn(move || alone(|| flip_bits(first, THREADS)));
+        }
+    });
+}
+
+fn flip_bits(first: usize, step: usize) {
+    let kept = Kept::of(&small());
+    for bit in (first..8 * kept.index.len()).step_by(step) {
+        let mut index = kept.index.clone();
+        index[bit / 8] ^= 1 << (bit % 8);
+        kept.assert_right_with(&index, || format!("bit {} of byte {}", bit % 8, bit / 8));
+    }
+    assert_kept(&kept.path, &BESIDE, &kept.expected);
+}
+
+#[test]
+fn something_else_under_the_name() {
+    let kept = Kept::of(&small());
+    let mut random = Random::new(5);
+    let garbage: Vec<u8> = (0..5000).map(|_| random.next() as u8).collect();
+    for bytes in [&[][..], &garbage, &fs::read(&kept.path).unwrap(), &[0; 4096]] {
+        fs::write(index_of(&kept.path), bytes).unwrap();
+        assert_renewed(&kept.path, &kept.expected);
+    }
+    fs::remove_file(index_of(&kept.path)).unwrap();
+    fs::create_dir(index_of(&kept.path)).unwrap();
+    let heap = open(&kept.path, &BESIDE);
+    assert_eq!(answers(&heap, &Silent).unwrap(), kept.expected);
+    assert!(heap.index_problem().is_some_and(|problem| problem.contains("the index is not kept")));
+    assert_eq!(names(kept.folder.path()), ["heap.barrow", "heap.barrow.index"], "nothing half-written is left");
+    // A file that is there and cannot be read is replaced; the superuser reads it.
+    fs::remove_dir(index_of(&kept.path)).unwrap();
+    fs::write(index_of(&kept.path), &kept.index).unwrap();
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        fs::set_permissions(index_of(&kept.path), fs::Permissions::from_mode(0)).unwrap();
+    }
+    assert_eq!(answers(&open(&kept.path, &BESIDE), &Silent).unwrap(), kept.expected);
+    assert_kept(&kept.path, &BESIDE, &kept.expected);
+}
+
+/// A damaged last commit says nothing about the snapshots before it.
+#[test]
+fn a_recording_whose_last_commit_is_damaged() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("heap.barrow");
+    let bytes = Graph::bytes_of(&[&small(), &graph(4, 50)], None);
+    fs::write(&path, &bytes).unwrap();
+    let expected = computed(&path, SNAPSHOT);
+    let is_frame = |at: &usize| bytes[*at..].starts_with(b"BrwF\x0a\0");
+    let commit = (0..bytes.len()).rfind(is_frame).unwrap();
+    for damaged in [commit, commit + 12, commit + 60] {
+        let mut changed = bytes.clone();
+        changed[damaged] ^= 1;
+        fs::write(&path, &changed).unwrap();
+        assert_eq!(answers(&open(&path, &BESIDE), &Silent).unwrap(), expected, "byte {}", damaged - commit);
+        assert_eq!(answers(&open(&path, &BESIDE), &Silent).unwrap(), expected, "byte {}", damaged - commit);
+    }
+}
+
+// ---- Where it is kept -------------------------------------------------------------------------------
+
+/// A name so long that nothing can be written beside the recording, whoever asks: an index would have a
+/// name of 255 bytes, and a half-written one would have a longer one.
+fn unwritable(folder: &Path) -> PathBuf {
+    folder.join("h".repeat(249))
+}
+
+#[test]
+fn a_folder_that_cannot_be_written_to() {
+    let (folder, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let path = unwritable(folder.path());
+    fs::write(&path, Graph::bytes_of(&[&graph(6, 50)], None)).unwrap();
+    let expected = computed(&path, SNAPSHOT);
+    let place = IndexPlace::Beside { otherwise: Some(other.path().to_owned()) };
+    let heap = open(&path, &place);
+    assert_eq!(answers(&heap, &Silent).unwrap(), expected);
+    assert_eq!(heap.index_problem(), None);
+    assert_kept(&path, &place, &expected);
+    assert_eq!((names(folder.path()).len(), names(other.path()).len()), (1, 1));
+
+    // Nowhere else either: the first reason is told, once.
+    let file = other.path().join("a file");
+    fs::write(&file, "").unwrap();
+    for otherwise in [None, Some(file.join("folder"))] {
+        let heap = open(&path, &IndexPlace::Beside { otherwise });
+        assert_eq!(answers(&heap, &Silent).unwrap(), expected);
+        let problem = heap.index_problem().expect("it cannot be kept");
+        assert!(problem.starts_with(&index_of(&path).display().to_string()), "{problem}");
+        assert_eq!(heap.index_problem(), None);
+    }
+    assert_eq!(names(folder.path()).len(), 1);
+}
+
+/// Somebody else's index beside the recording holds a part; what is missing is kept in the other folder.
+#[test]
+fn both_places_together() {
+    let (folder, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let path = unwritable(folder.path());
+    fs::write(&path, Graph::bytes_of(&[&graph(6, 50)], None)).unwrap();
+    let expected = computed(&path, SNAPSHOT);
+    let place = IndexPlace::Beside { otherwise: Some(other.path().to_owned()) };
+    open(&path, &place).dominators(&Silent).unwrap();
+    let own = fs::read_dir(other.path()).unwrap().next().unwrap().unwrap().path();
+    fs::rename(own, index_of(&path)).unwrap();
+    let heap = open(&path, &place);
+    assert_eq!(answers(&heap, &Silent).unwrap(), expected);
+    // What the heap itself holds does not hide what the file lost.
+    assert_eq!(heap.index_problem(), None);
+    assert_kept(&path, &place, &expected);
+}
+
+#[test]
+fn half_written_files_of_others() {
+    let kept = Kept::of(&small());
+    let names_before = names(kept.folder.path());
+    let half = |name: &str, age: u64| {
+        let path = kept.folder.path().join(name);
+        fs::write(&path, "half").unwrap();
+        File::options()
+            .write(true)
+            .open(&path)
+            .unwrap()
+            .set_modified(SystemTime::now() - Duration::from_secs(age))
+            .unwrap();
+        path
+    };
+    let old = half(".heap.barrow.index.abcdef.half", 3600);
+    let young = half(".heap.barrow.index.bcdefg.half", 5);
+    let foreign = [half(".heap.barrow.index.notes", 3600), half(".heap.barrow.index.other.barrow", 3600)];
+    fs::remove_file(index_of(&kept.path)).unwrap();
+    assert_eq!(answers(&open(&kept.path, &BESIDE), &Silent).unwrap(), kept.expected);
+    assert!(!old.exists(), "what somebody left an hour ago is removed");
+    assert!(young.exists(), "somebody may still be writing it");
+    assert!(foreign.iter().all(|path| path.exists()), "nobody else's files are removed");
+    fs::remove_file(young).unwrap();
+    foreign.iter().for_each(|path| fs::remove_file(path).unwrap());
+    assert_eq!(names(kept.folder.path()), names_before);
+}
+
+// ---- Stopped in the middle --------------------------------------------------------------------------
+
+#[test]
+fn cancelled_anywhere() {
+    let kept = Kept::of(&graph(1, 40_000));
+    // The old file has one column less than there are.
+    fs::remove_file(index_of(&kept.path)).unwrap();
+    open(&kept.path, &BESIDE).distances(&Silent).unwrap();
+    let old = fs::read(index_of(&kept.path)).unwrap();
+    let mut stopped = 0;
+    for calls in 0.. {
+        let heap = open(&kept.path, &BESIDE);
+        match heap.dominators(&StopAt(AtomicU64::new(calls))) {
+            Ok(_) => break,
+            Err(AnalyzerError::Cancelled) => stopped += 1,
+            Err(error) => panic!("{error}"),
+        }
+        assert_eq!(names(kept.folder.path()), ["heap.barrow", "heap.barrow.index"], "after {calls} calls");
+        assert!(fs::read(index_of(&kept.path)).unwrap() == old, "the old index changed after {calls} calls");
+        if calls % 7 == 0 {
+            assert!(answers(&open(&kept.path, &IndexPlace::Nowhere), &Silent).unwrap() == kept.expected);
+            // The same heap goes on.
+            heap.dominators(&Silent).unwrap();
+            assert!(answers(&heap, &Silent).unwrap() == kept.expected);
+            fs::write(index_of(&kept.path), &old).unwrap();
+        }
+    }
+    assert!(stopped > 10, "there were only {stopped} chances to stop");
+    assert!(answers(&open(&kept.path, &BESIDE), &Silent).unwrap() == kept.expected);
+    assert_kept(&kept.path, &BESIDE, &kept.expected);
+}
+
+/// Tells a child which recording to index again and again, or until its disk is full.
+const KILLED: &str = "BARROW_INDEX_KILLED";
+const FULL: &str = "BARROW_INDEX_FULL";
+
+/// What the child does until it is killed. Otherwise this test does nothing.
+#[test]
+fn child_to_be_killed() {
+    let Some(path) = std::env::var_os(KILLED).map(PathBuf::from) else { return };
+    loop {
+        let _ = fs::remove_file(index_of(&path));
+        answers(&open(&path, &BESIDE), &Silent).unwrap();
+    }
+}
+
+fn child(test: &str) -> Command {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.args(["--exact", test, "--nocapture"]).stdout(Stdio::null());
+    command
+}
+
+#[test]
+fn killed_while_writing() {
+    let kept = Kept::of(&graph(1, 40_000));
+    let mut random = Random::new(std::process::id().into());
+    let mut half_written = 0;
+    for _ in 0..25 {
+        let _ = fs::remove_file(index_of(&kept.path));
+        let mut child = child("child_to_be_killed").env(KILLED, &kept.path).spawn().unwrap();
+        while !index_of(&kept.path).exists() {
+            assert!(child.try_wait().unwrap().is_none(), "the child ended on its own");
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        std::thread::sleep(Duration::from_micros(random.below(40_000)));
+        // SIGKILL: the child has no way to clean up.
+        child.kill().unwrap();
+        assert_eq!(child.wait().unwrap().code(), None, "the child did not end on its own");
+        assert!(answers(&open(&kept.path, &BESIDE), &Silent).unwrap() == kept.expected);
+        assert_kept(&kept.path, &BESIDE, &kept.expected);
+        for name in names(kept.folder.path()).iter().filter(|name| name.to_string_lossy().starts_with('.')) {
+            half_written += 1;
+            fs::remove_file(kept.folder.path().join(name)).unwrap();
+        }
+    }
+    eprintln!("{half_written} of 25 were killed while writing");
+}
+
+/// What the child does on its small disk. Otherwise this test does nothing.
+#[test]
+fn child_on_a_small_disk() {
+    let Some(folder) = std::env::var_os(FULL).map(PathBuf::from) else { return };
+    let (path, ballast) = (folder.join("heap.barrow"), folder.join("ballast"));
+    fs::write(&path, Graph::bytes_of(&[&graph(1, 40_000)], None)).unwrap();
+    let expected = computed(&path, SNAPSHOT);
+    open(&path, &BESIDE).distances(&Silent).unwrap();
+    let old = fs::read(index_of(&path)).unwrap();
+    // Room for a part of what comes next.
+    let free = 4 << 20;
+    fs::write(&ballast, vec![1; free - fs::metadata(&path).unwrap().len() as usize - old.len() - (200 << 10)]).unwrap();
+    let heap = open(&path, &BESIDE);
+    assert!(answers(&heap, &Silent).unwrap() == expected);
+    let problem = heap.index_problem().expect("the disk is full");
+    assert!(problem.contains("the index is not kept: No space left"), "{problem}");
+    assert!(fs::read(index_of(&path)).unwrap() == old, "the old index is as it was");
+    assert_eq!(names(&folder), ["ballast", "heap.barrow", "heap.barrow.index"]);
+    fs::remove_file(&ballast).unwrap();
+    assert!(answers(&open(&path, &BESIDE), &Silent).unwrap() == expected);
+    assert_kept(&path, &BESIDE, &expected);
+}
+
+#[test]
+fn a_disk_that_fills_up() {
+    let folder = tempfile::tempdir().unwrap();
+    let script = r#"mount -t tmpfs -o size=4m tmpfs "$1" || exit 77; shift; exec "$@""#;
+    let status = Command::new("unshare")
+        .args(["-rm", "sh", "-c", script, "sh"])
+        .arg(folder.path())
+        .arg(std::env::current_exe().unwrap())
+        .args(["--exact", "child_on_a_small_disk", "--nocapture"])
+        .env(FULL, folder.path())
+        .status();
+    match status {
+        Ok(status) if status.success() => {}
+        // `unshare` ends with 1 where it is not permitted, but so does nothing else: tests end with 101.
+        Ok(status) if matches!(status.code(), Some(1 | 77)) => eprintln!("not tested: no disk can be mounted here"),
+        Ok(status) => panic!("the child failed: {status}"),
+        Err(error) => eprintln!("not tested: no unshare here ({error})"),
+    }
+}
+
+// ---- Made by hand -----------------------------------------------------------------------------------
+
+/// A directory entry and its bytes, as `docs` of the index file have it: {snapshot 4, column 4, offset 8,
+/// length 8, CRC-32C 4, zeros 4}.
+#[derive(Debug, Clone)]
+struct Column {
+    snapshot: u32,
+    number: u32,
+    bytes: Vec<u8>,
+    /// Where the directory says that it is, if not where it is.
+    claimed: Option<(u64, u64)>,
+}
+
+const WIDE: [u32; 3] = [5, 9, 12];
+
+impl Column {
+    fn width(&self) -> usize {
+        if WIDE.contains(&self.number) { 8 } else { 4 }
+    }
+}
+
+/// Takes an index apart: the 32 bytes that name the recording, and the columns.
+fn parts(index: &[u8]) -> (Vec<u8>, Vec<Column>) {
+    let u32_at = |at: usize| u32::from_le_bytes(index[at..at + 4].try_into().unwrap());
+    let u64_at = |at: usize| u64::from_le_bytes(index[at..at + 8].try_into().unwrap()) as usize;
+    let columns = (0..u32_at(32) as usize).map(|number| {
+        let at = 48 + 32 * number;
+        let bytes = index[u64_at(at + 8)..u64_at(at + 8) + u64_at(at + 16)].to_vec();
+        Column { snapshot: u32_at(at), number: u32_at(at + 4), bytes, claimed: None }
+    });
+    (index[..32].to_vec(), columns.collect())
+}
+
+/// Puts an index together, with checksums that hold.
+fn index_with(key: &[u8], columns: &[Column]) -> Vec<u8> {
+    let (mut directory, mut body) = (Vec::new(), Vec::new());
+    let start = 48 + 32 * columns.len();
+    for column in columns {
+        body.resize((start + body.len()).next_multiple_of(64) - start, 0);
+        let (offset, length) = column.claimed.unwrap_or(((start + body.len()) as u64, column.bytes.len() as u64));
+        directory.extend([column.snapshot.to_le_bytes(), column.number.to_le_bytes()].concat());
+        directory.extend([offset.to_le_bytes(), length.to_le_bytes()].concat());
+        body.extend(&column.bytes);
+        let all = [vec![0; start], body.clone()].concat();
+        let claimed = offset.checked_add(length).and_then(|end| all.get(offset as usize..end as usize));
+        directory.extend(crc32c::crc32c(claimed.unwrap_or(&column.bytes)).to_le_bytes());
+        directory.extend([0; 4]);
+    }
+    let mut header = key.to_vec();
+    header.extend((columns.len() as u32).to_le_bytes());
+    header.extend(((start + body.len()) as u64).to_le_bytes());
+    let checksum = crc32c::crc32c_append(crc32c::crc32c(&header), &directory);
+    header.extend(checksum.to_le_bytes());
+    [header, directory, body].concat()
+}
+
+/// Asks everything that looks at columns; answers may be wrong, but there must be some.
+fn ask(heap: &Heap) {
+    let _ = answers(heap, &Silent).unwrap();
+    let dominators = heap.dominators(&Silent).unwrap();
+    let (mut places, mut seen) = (vec![dominators.top()], 0);
+    while let Some(place) = places.pop() {
+        let children: Vec<TreePlace> = dominators.children(place).collect();
+        let _ = (dominators.count_at(place), dominators.bytes_at(place), dominators.at(place));
+        places.extend(children);
+        seen += 1;
+        assert!(seen <= 10 * heap.object_count() + 10, "the tree has more places than there are objects");
+    }
+    let all = heap.all_objects();
+    for object in objects(heap) {
+        let _ = (dominators.retained_count(object), dominators.dominated(object).count());
+        let options = PathOptions { count: 2, ..PathOptions::default() };
+        heap.paths(object, &options, &Silent).unwrap();
+        let mut above = dominators.immediate_dominator(object);
+        while let Some(Holder::Object(next)) = above {
+            above = dominators.immediate_dominator(next);
+            seen += 1;
+            assert!(seen < 1_000_000, "holders go in circles");
+        }
+    }
+    dominators.largest(3, |_| true);
+    heap.merged_paths(&all, &Silent).unwrap();
+    heap.leak_suspects(0.1, &Silent).unwrap();
+    heap.retained_set(&ObjectSet::from_sorted(SNAPSHOT, heap.object_count(), [ObjectId(0)]), &Silent).unwrap();
+}
+
+/// Whatever indexes with right checksums say, questions end.
+fn assert_end(kept: Kept, cases: impl Iterator<Item = (Vec<u8>, String)> + Send + 'static) {
+    let (sender, receiver) = mpsc::channel();
+    // A thread that hangs cannot be ended: the test fails without it.
+    let asking = std::thread::spawn(move || {
+        alone(|| {
+            for (index, what) in cases {
+                sender.send(what.clone()).unwrap();
+                fs::write(index_of(&kept.path), &index).unwrap();
+                ask(&open(&kept.path, &BESIDE));
+                let length = fs::metadata(index_of(&kept.path)).unwrap().len();
+                let is_small = length < 4 * (index.len() + kept.index.len()) as u64;
+                assert!(is_small, "the index has grown to {length} bytes: {what}");
+            }
+        });
+    });
+    let mut last = String::new();
+    loop {
+        match receiver.recv_timeout(Duration::from_secs(20)) {
+            Ok(next) => last = next,
+            Err(mpsc::RecvTimeoutError::Timeout) => panic!("no answer: {last}"),
+            Err(mpsc::RecvTimeoutError::Disconnected) => break,
+        }
+    }
+    asking.join().unwrap_or_else(|_| panic!("a panic: {last}"));
+}
+
+/// Small questions are answered sooner by one thread that waits for no other.
+fn alone<T: Send>(work: impl FnOnce() -> T + Send) -> T {
+    rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap().install(work)
+}
+
+#[test]
+fn an_index_put_together_by_hand_is_the_same() {
+    for graph in [small(), graph(8, 30)] {
+        let kept = Kept::of(&graph);
+        let (key, columns) = parts(&kept.index);
+        assert!(index_with(&key, &columns) == kept.index);
+        assert_eq!(columns.iter().map(|column| column.number).collect::<std::collections::BTreeSet<_>>().len(), 12);
+        fs::write(index_of(&kept.path), index_with(&key, &columns)).unwrap();
+        assert_kept(&kept.path, &BESIDE, &kept.expected);
+    }
+}
+
+#[test]
+fn wild_numbers_in_columns() {
+    std::thread::scope(|scope| {
+        for (seed, graph) in [small(), graph(8, 30), graph(9, 90)].into_iter().enumerate() {
+            scope.spawn(move || {
+                let kept = Kept::of(&graph);
+                let (key, columns) = parts(&kept.index);
+                let mut random = Random::new(seed as u64);
+                let cases = (0..600).map(move |round| {
+                    let mut columns = columns.clone();
+                    for _ in 0..1 + random.below(4) {
+                        let at = random.below(columns.len() as u64) as usize;
+                        change(&mut columns, at, &mut random);
+                    }
+                    (index_with(&key, &columns), format!("round {round} of {seed}: {columns:?}"))
+                });
+                assert_end(kept, cases);
+            });
+        }
+    });
+}
+
+/// Changes one column: a number, its length, its name, or where it is.
+fn change(columns: &mut Vec<Column>, at: usize, random: &mut Random) {
+    let others = columns.clone();
+    let column = &mut columns[at];
+    let width = column.width();
+    let numbers = column.bytes.len() / width;
+    match random.below(12) {
+        0 => column.bytes.truncate(width * random.below(numbers as u64 + 1) as usize),
+        1 => column.bytes.extend(vec![1; width * (1 + random.below(3) as usize)]),
+        2 => column.bytes.push(0),
+        3 => column.number = 1 + random.below(13) as u32,
+        4 => drop(columns.remove(at)),
+        5 => columns.push(others[random.below(others.len() as u64) as usize].clone()),
+        6 => column.bytes.fill(0),
+        7 => column.bytes.fill(0xff),
+        _ => {
+            for _ in 0..1 + random.below(4).min(numbers as u64) {
+                let number = random.below(numbers as u64) as usize;
+                let wild = [0, 1, 2, random.below(numbers as u64 + 2), 0x7fff_ffff, u64::MAX, random.next()];
+                let wild = wild[random.below(7) as usize].to_le_bytes();
+                if let Some(bytes) = column.bytes.get_mut(number * width..(number + 1) * width) {
+                    bytes.copy_from_slice(&wild[..width]);
+                }
+            }
+        }
+    }
+    if columns.is_empty() {
+        columns.push(others[0].clone());
+    }
+}
+
+#[test]
+fn wild_places_in_the_directory() {
+    let kept = Kept::of(&small());
+    let (key, columns) = parts(&kept.index);
+    let end = kept.index.len() as u64;
+    let wild = [0, 64, end - 64, end, 1 << 62, u64::MAX - 63, u64::MAX];
+    let claims = wild.into_iter().flat_map(move |offset| wild.map(|length| (offset, length)));
+    let cases = (0..columns.len()).flat_map(move |at| claims.clone().map(move |claim| (at, claim)));
+    let cases = cases.map(move |(at, claim)| {
+        let mut columns = columns.clone();
+        columns[at].claimed = Some(claim);
+        // One is missing, so that the file is written anew.
+        columns.retain(|column| column.number != 6);
+        (index_with(&key, &columns), format!("column {at} at {claim:?}"))
+    });
+    assert_end(kept, cases);
+}
+
+/// Many entries that all name the same large piece would become a file of many times its size.
+#[test]
+fn entries_that_overlap() {
+    let kept = Kept::of(&graph(8, 30));
+    let (key, mut columns) = parts(&kept.index);
+    columns.retain(|column| column.number == 6);
+    columns[0].bytes.resize(1 << 20, 0);
+    let start = (48 + 32 * 2000u64).next_multiple_of(64);
+    let claimed = Some((start, 1 << 20));
+    columns.extend((1..2000).map(|snapshot| Column { snapshot, number: 6, bytes: Vec::new(), claimed }));
+    fs::write(index_of(&kept.path), index_with(&key, &columns)).unwrap();
+    ask(&open(&kept.path, &BESIDE));
+    let length = fs::metadata(index_of(&kept.path)).unwrap().len();
+    assert!(length < 4 << 20, "the index has grown to {length} bytes");
+}
+
+/// Subtrees that are not within each other would be walked again and again: 2^50 times here.
+#[test]
+fn a_tree_that_is_none() {
+    let (mut graph, _) = Graph::of_words("root -> a(1)");
+    for object in 0..100 {
+        graph.types.push(0);
+        graph.sizes.push((0, 0));
+        graph.references[object].push((object as u32 + 1, StrengthClass::Strong));
+        graph.references.push(Vec::new());
+    }
+    let kept = Kept::of(&graph);
+    let (key, columns) = parts(&kept.index);
+    let cases = (0..3).map(move |pattern| {
+        let mut columns = columns.clone();
+        for column in &mut columns {
+            let count = column.bytes.len() as u32 / column.width() as u32;
+            let numbers = |of: &dyn Fn(u32) -> u32| (0..count).flat_map(|at| of(at).to_le_bytes()).collect();
+            match (column.number, pattern) {
+                (3, 0) => column.bytes = numbers(&|at| if at % 2 == 0 { count - at } else { (count - at).min(2) }),
+                (3, 1) => column.bytes = numbers(&|_| 1),
+                (3, 2) => column.bytes = numbers(&|at| count - at),
+                (4, 2) => column.bytes.fill(0),
+                (5, _) => column.bytes.fill(0),
+                _ => {}
+            }
+        }
+        (index_with(&key, &columns), format!("pattern {pattern}"))
+    });
+    assert_end(kept, cases);
+}
