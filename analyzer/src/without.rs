@@ -26,9 +26,9 @@ pub struct Without {
 #[derive(Debug, Clone)]
 pub struct Cut {
     /// Their names: whether a string is one, by string id.
-    names: Vec<bool>,
+    pub names: Vec<bool>,
     /// The objects they start from; `None` for all.
-    sources: Option<ObjectSet>,
+    pub sources: Option<ObjectSet>,
 }
 
 impl Cut {
