@@ -37,6 +37,16 @@ impl Bytes {
     }
 }
 
+impl Bytes {
+    /// The bytes if they are those of a file, which can be read again.
+    pub(crate) fn mapped(&self) -> Option<&[u8]> {
+        match self {
+            Bytes::Mapped(map) => Some(map),
+            Bytes::Owned(_) => None,
+        }
+    }
+}
+
 impl Deref for Bytes {
     type Target = [u8];
 

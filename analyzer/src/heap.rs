@@ -15,7 +15,7 @@ use barrow_format::{ObjectId, SnapshotId, TypeId};
 
 use crate::blocks::{decode, places, pooled};
 use crate::distances::{Bounds, Distances};
-use crate::dominators::Dominators;
+use crate::dominators::{Dominators, resident_bytes};
 use crate::error::{AnalyzerError, Result};
 use crate::incoming::Incoming;
 use crate::index_file::{ColumnId, IndexFile, IndexPlace};
@@ -33,6 +33,9 @@ use crate::without::Without;
 /// One snapshot as a graph.
 #[derive(Debug)]
 pub struct Heap {
+    /// Under a ceiling the pages of the recording are given back as well. Before the recording, so that
+    /// it is dropped first.
+    _pages: Option<Region>,
     recording: Arc<Recording>,
     snapshot: SnapshotId,
     memory: Memory,
@@ -47,8 +50,6 @@ pub struct Heap {
     types: OnceLock<Values<u32>>,
     /// Why columns could not be kept.
     unkept: Mutex<Option<String>>,
-    /// Under a ceiling the pages of the recording are given back as well.
-    _pages: Option<Region>,
 }
 
 /// The columns that an index file keeps.
@@ -96,7 +97,9 @@ impl Heap {
         without: Option<Arc<Without>>,
     ) -> Self {
         let pages = memory.pages_of(recording.bytes());
+        memory.keep_room(resident_bytes(objects));
         Heap {
+            _pages: pages,
             recording,
             snapshot,
             memory,
@@ -110,7 +113,6 @@ impl Heap {
             incoming: OnceLock::new(),
             types: OnceLock::new(),
             unkept: Mutex::new(None),
-            _pages: pages,
         }
     }
 

@@ -54,7 +54,7 @@ impl<'b> Packer<'b> {
 /// Bytes of a number with this tag.
 #[inline(always)]
 fn length_of(tag: u64) -> usize {
-    (1 + tag + (tag + 1 >> 2)) as usize
+    (1 + tag + ((tag + 1) >> 2)) as usize
 }
 
 /// Reads the number at `at` and moves behind it.
