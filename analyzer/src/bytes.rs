@@ -39,6 +39,14 @@ impl Bytes {
 }
 
 impl Bytes {
+    /// The bytes if they are those of a file, which can be read again.
+    pub(crate) fn mapped(&self) -> Option<&[u8]> {
+        match self {
+            Bytes::Mapped(map) => Some(map),
+            Bytes::Owned(_) => None,
+        }
+    }
+
     /// Tells the system that a part is about to be read as a whole: it is then mapped at once, not page
     /// by page.
     pub(crate) fn will_be_read(&self, start: usize, length: usize) {

@@ -77,7 +77,12 @@ pub(crate) struct DominatorColumns<'d> {
 }
 
 /// What a phase of dominators needs resident, in bytes a vertex.
-pub(crate) const RESIDENT_BYTES: u64 = 8;
+const RESIDENT_BYTES: u64 = 8;
+
+/// The bytes that must be resident to find the dominators of so many objects.
+pub(crate) fn resident_bytes(objects: u64) -> u64 {
+    RESIDENT_BYTES * (objects + 1)
+}
 
 impl Dominators {
     /// Finds the dominators of what the roots reach. `ephemerons` are those with reachable sources.
@@ -96,7 +101,7 @@ impl Dominators {
         progress: &dyn Progress,
     ) -> Result<Self> {
         let objects = rows.objects();
-        let reserved_bytes = RESIDENT_BYTES * (objects as u64 + 1);
+        let reserved_bytes = resident_bytes(objects as u64);
         let found = number_depth_first(rows, roots, ephemerons, memory, reserved_bytes, progress)?;
         let DepthFirst { object_number, group_number, parent: mut idom, early: mut semi, late: log, last } = found;
         progress.begin("turning references around", last.into(), "objects");
@@ -283,7 +288,7 @@ fn object_bytes(
 ) -> Result<Column<u64>> {
     let totals = recording.commit(snapshot)?.totals;
     progress.begin("adding up sizes", totals.objects, "objects");
-    let mut sizes: Column<u64> = memory.column(usize::try_from(totals.objects).unwrap_or(usize::MAX))?;
+    let mut sizes: Column<u64> = memory.with_room(usize::try_from(totals.objects).unwrap_or(usize::MAX), 0)?;
     let mut rest = &mut sizes[..];
     let mut jobs = Vec::new();
     for place in places(recording, &[snapshot])? {

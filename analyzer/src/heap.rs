@@ -18,7 +18,7 @@ use barrow_format::{ObjectId, SiteId, SnapshotId, TypeId};
 
 use crate::blocks::{decode, map_blocks, places, pooled};
 use crate::distances::{Bounds, Distances};
-use crate::dominators::{Dominators, GroupRetained, Largest, RESIDENT_BYTES};
+use crate::dominators::{Dominators, GroupRetained, Largest, resident_bytes};
 use crate::error::{AnalyzerError, Result};
 use crate::incoming::Incoming;
 use crate::index_file::{ColumnId, IndexFile, IndexPlace};
@@ -38,6 +38,9 @@ use crate::without::Without;
 /// One snapshot as a graph.
 #[derive(Debug)]
 pub struct Heap {
+    /// Under a ceiling the pages of the recording are given back as well. Before the recording, so that
+    /// it is dropped first.
+    _pages: Option<Region>,
     recording: Arc<Recording>,
     snapshot: SnapshotId,
     memory: Memory,
@@ -55,8 +58,6 @@ pub struct Heap {
     types: OnceLock<Values<u32>>,
     /// Why columns could not be kept.
     unkept: Mutex<Option<String>>,
-    /// Under a ceiling the pages of the recording are given back as well.
-    _pages: Option<Region>,
 }
 
 /// The columns that an index file keeps.
@@ -107,7 +108,9 @@ impl Heap {
         without: Option<Arc<Without>>,
     ) -> Self {
         let pages = memory.pages_of(recording.bytes());
+        memory.keep_room(resident_bytes(objects));
         Heap {
+            _pages: pages,
             recording,
             snapshot,
             memory,
@@ -123,7 +126,6 @@ impl Heap {
             incoming_asked: AtomicBool::new(false),
             types: OnceLock::new(),
             unkept: Mutex::new(None),
-            _pages: pages,
         }
     }
 
@@ -234,7 +236,7 @@ impl Heap {
         if let Some(kept) = self.kept_dominators()? {
             return Ok(self.dominators.get_or_init(|| kept));
         }
-        self.memory.require(RESIDENT_BYTES * (self.objects + 1))?;
+        self.memory.require(resident_bytes(self.objects))?;
         let rows = self.take_rows(progress)?;
         let mut live = Vec::new();
         if !rows.ephemerons().is_empty() {

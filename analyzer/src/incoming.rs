@@ -47,7 +47,7 @@ impl Incoming {
     /// [`crate::AnalyzerError::Cancelled`], those of [`Memory`].
     pub(crate) fn of(rows: &Rows, memory: &Memory, progress: &dyn Progress) -> Result<Self> {
         progress.begin("turning references around", rows.references(), "references");
-        Ok(Incoming { sources: Transposed::of(rows, rows.objects(), memory, 0, progress)? })
+        Ok(Incoming { sources: Transposed::of(rows, rows.objects(), memory, memory.room_bytes(), progress)? })
     }
 
     /// How many references lead to an object.

@@ -23,6 +23,7 @@ use std::time::Duration;
 use bytemuck::Pod;
 use memmap2::{Advice, MmapMut, MmapOptions};
 
+use crate::bytes::Bytes;
 use crate::error::{AnalyzerError, Result};
 
 /// Columns from this length on ask for large pages.
@@ -40,6 +41,8 @@ pub struct Memory(Arc<Account>);
 struct Account {
     limit_bytes: Option<u64>,
     used_bytes: AtomicU64,
+    /// What columns that stay leave free, for those that must be resident.
+    room_bytes: AtomicU64,
     folder: PathBuf,
     /// Mapped files whose pages can be given back: address and length.
     regions: Mutex<Vec<(usize, usize)>>,
@@ -72,7 +75,13 @@ impl Memory {
             None if disk.is_dir() => disk,
             _ => std::env::temp_dir(),
         };
-        let account = Account { limit_bytes, used_bytes: AtomicU64::new(0), folder, regions: Mutex::new(Vec::new()) };
+        let account = Account {
+            limit_bytes,
+            used_bytes: AtomicU64::new(0),
+            room_bytes: AtomicU64::new(0),
+            folder,
+            regions: Mutex::new(Vec::new()),
+        };
         let memory = Memory(Arc::new(account));
         if limit_bytes.is_some() {
             let watched = Arc::downgrade(&memory.0);
@@ -82,12 +91,23 @@ impl Memory {
         memory
     }
 
-    /// A column of `length` zeros, which may be paged.
+    /// From now on columns leave at least so many bytes free, as something will need them resident: what is
+    /// asked first must not take the room of what is asked later.
+    pub(crate) fn keep_room(&self, bytes: u64) {
+        self.0.room_bytes.fetch_max(bytes, Ordering::Relaxed);
+    }
+
+    /// How many bytes columns that stay leave free.
+    pub(crate) fn room_bytes(&self) -> u64 {
+        self.0.room_bytes.load(Ordering::Relaxed)
+    }
+
+    /// A column of `length` zeros, which may be paged, and may stay.
     ///
     /// # Errors
     /// [`AnalyzerError::Io`] if neither memory nor a temporary file can be had.
     pub(crate) fn column<T: Pod>(&self, length: usize) -> Result<Column<T>> {
-        self.with_room(length, 0)
+        self.with_room(length, self.room_bytes())
     }
 
     /// A column of `length` zeros, for which memory is there: it is read and written in no order.
@@ -160,9 +180,11 @@ impl Memory {
         Ok(Column { length, region: Some(region), map, charge: None, values: PhantomData })
     }
 
-    /// Lets the pager give back pages of `bytes` too: a mapped file that is only read.
-    pub(crate) fn pages_of(&self, bytes: &[u8]) -> Option<Region> {
-        self.0.limit_bytes.filter(|_| !bytes.is_empty()).map(|_| {
+    /// Lets the pager give back pages of `bytes` too, if they are those of a mapped file. The result must
+    /// be dropped before they are.
+    pub(crate) fn pages_of(&self, bytes: &Bytes) -> Option<Region> {
+        let bytes = bytes.mapped()?;
+        self.0.limit_bytes.map(|_| {
             let region = Region { account: Arc::clone(&self.0), address: bytes.as_ptr() as usize };
             lock(&self.0.regions).push((region.address, bytes.len()));
             region

@@ -181,7 +181,7 @@ impl Recording {
         Ok(self.tables.get_or_init(|| tables))
     }
 
-    pub(crate) fn bytes(&self) -> &[u8] {
+    pub(crate) fn bytes(&self) -> &Bytes {
         &self.bytes
     }
 

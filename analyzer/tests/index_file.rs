@@ -302,7 +302,7 @@ fn something_else_under_the_name() {
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
-        fs::set_permissions(index_of(&kept.path), fs::Permissions::from_mode(0)).unwrap();
+        fs::set_permissions(index_of(&kept.path), fs::Permissions::from_mode(0o000)).unwrap();
     }
     assert_eq!(answers(&open(&kept.path, &BESIDE), &Silent).unwrap(), kept.expected);
     assert_kept(&kept.path, &BESIDE, &kept.expected);

@@ -128,7 +128,7 @@ fn with_jumps(
     memory: &Memory,
     progress: &dyn Progress,
 ) -> Result<()> {
-    let mut jumps: Column<[u32; 2]> = memory.column(last as usize + 1)?;
+    let mut jumps: Column<[u32; 2]> = memory.with_room(last as usize + 1, 0)?;
     // Where to, and how deep the vertex is.
     let jumps = &mut jumps[..];
     let link = |jumps: &mut [[u32; 2]], number: u32, dominator: u32| {

@@ -40,7 +40,7 @@ impl Preorder {
         progress.begin("laying out the tree", u64::from(last) + 1, "objects");
         let count = last as usize + 1;
         // Position and extent side by side: a vertex is placed by those of its dominator.
-        let mut placed: Column<[u32; 2]> = memory.column(count)?;
+        let mut placed: Column<[u32; 2]> = memory.with_room(count, 0)?;
         let places = &mut placed[..];
         places.iter_mut().for_each(|[_, extent]| *extent = 1);
         for at in (1..count).rev() {
