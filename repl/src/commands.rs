@@ -200,6 +200,12 @@ pub(crate) fn exactly(name: &str) -> Option<&'static Command> {
 /// # Errors
 /// A usage error with the choices, or with the nearest name.
 pub(crate) fn named(word: &str) -> Result<&'static Command, ReplError> {
+    // The beginning of one verb is that verb, whatever aliases begin so too.
+    let lower = word.to_ascii_lowercase();
+    let mut verbs = COMMANDS.iter().filter(|command| !lower.is_empty() && command.name.starts_with(&lower));
+    if let (Some(only), None, None) = (verbs.next(), verbs.next(), exactly(word)) {
+        return Ok(only);
+    }
     match names::find(word, names()) {
         Match::One(index) => Ok(COMMANDS[index]),
         Match::Several(found) => {
@@ -232,7 +238,7 @@ mod tests {
 
     #[test]
     fn prefixes_and_aliases_name_commands() {
-        for (word, name) in [("sum", "summary"), ("histo", "histogram"), ("p", "info"), ("ve", "verify"), ("q", "exit")]
+        for (word, name) in [("su", "summary"), ("histo", "histogram"), ("p", "info"), ("ve", "verify"), ("q", "exit")]
         {
             assert_eq!(named(word).map(|command| command.name).ok(), Some(name), "{word}");
         }
