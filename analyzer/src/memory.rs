@@ -252,7 +252,8 @@ impl Column<[u32; 2]> {
     /// The second numbers alone; the memory of the first ones is given back.
     pub(crate) fn into_seconds(mut self) -> Column<u32> {
         let length = self.length;
-        let numbers: &mut [u32] = &mut bytemuck::cast_slice_mut(&mut self.map[..])[..2 * length];
+        // An empty column maps a byte, which is no number.
+        let numbers: &mut [u32] = bytemuck::cast_slice_mut(&mut self.map[..2 * length * size_of::<u32>()]);
         for at in 0..length {
             numbers[at] = numbers[2 * at + 1];
         }
