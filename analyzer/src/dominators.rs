@@ -236,6 +236,17 @@ impl Dominators {
         }
     }
 
+    /// Its immediate dominator, that one's and so on, nearest first; the last is a group of roots or
+    /// [`Holder::Everything`].
+    pub fn holders(&self, object: ObjectId) -> impl Iterator<Item = Holder> {
+        // By positions, which only descend: it ends whatever a kept index says.
+        let above = |&position: &u32| (position != 0).then(|| self.idom[position as usize]);
+        let mut is_held = true;
+        std::iter::successors(above(&self.position[object.index()]), above)
+            .map(|position| self.holder(position))
+            .take_while(move |holder| std::mem::replace(&mut is_held, matches!(holder, Holder::Object(_))))
+    }
+
     fn holder(&self, position: u32) -> Holder {
         if position == 0 {
             return Holder::Everything;

@@ -277,7 +277,7 @@ impl Heap {
         });
         let extent = index.column::<u32>(self.snapshot, column::EXTENT, |first, piece| {
             // Every subtree ends before the last position does.
-            let wrong = |(at, &extent): (usize, &u32)| extent == 0 || extent as usize > count - first - at;
+            let wrong = |(at, &extent): (usize, &u32)| extent == 0 || first + at + extent as usize > count;
             !piece.iter().enumerate().fold(false, |found, value| found | wrong(value))
         });
         let idom = index.column::<u32>(self.snapshot, column::IDOM, |first, piece| {

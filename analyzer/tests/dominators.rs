@@ -63,6 +63,12 @@ fn check_dominators(graph: &Graph, heap: &Heap, reachable: &[bool]) {
         if dominators.is_exact() {
             assert_eq!((found, dominators.retained_count(object)), (expected, count), "{object} of {graph:?}");
             check_immediate(graph, object, &lost, dominators.immediate_dominator(object));
+            let mut next = dominators.immediate_dominator(object);
+            for holder in dominators.holders(object) {
+                assert_eq!(Some(holder), next);
+                next = if let Holder::Object(above) = holder { dominators.immediate_dominator(above) } else { None };
+            }
+            assert_eq!(next, None);
         } else {
             assert!(found <= expected && dominators.retained_count(object) <= count, "{object} of {graph:?}");
         }

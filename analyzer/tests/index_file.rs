@@ -9,8 +9,8 @@ use std::sync::{Arc, Mutex, mpsc};
 use std::time::{Duration, SystemTime};
 
 use barrow_analyzer::{
-    AnalyzerError, Heap, Holder, IndexPlace, Memory, ObjectId, ObjectSet, PathOptions, Progress, Recording, Result,
-    Silent, SnapshotId, StrengthClass, TreePlace,
+    AnalyzerError, Heap, IndexPlace, Memory, ObjectId, ObjectSet, PathOptions, Progress, Recording, Result, Silent,
+    SnapshotId, StrengthClass, TreePlace,
 };
 use barrow_testdata::{Graph, Random};
 
@@ -501,7 +501,10 @@ fn child_on_a_small_disk() {
     assert!(answers(&heap, &Silent).unwrap() == expected);
     let problem = heap.index_problem().expect("the disk is full");
     assert!(problem.contains("the index is not kept: No space left"), "{problem}");
-    assert!(fs::read(index_of(&path)).unwrap() == old, "the old index is as it was");
+    // Small columns found room; what was there before is there still.
+    let (key, columns) = parts(&old);
+    let (key_now, columns_now) = parts(&fs::read(index_of(&path)).unwrap());
+    assert!(key == key_now && columns.iter().all(|column| columns_now.contains(column)), "the old columns are gone");
     assert_eq!(names(&folder), ["ballast", "heap.barrow", "heap.barrow.index"]);
     fs::remove_file(&ballast).unwrap();
     assert!(answers(&open(&path, &BESIDE), &Silent).unwrap() == expected);
@@ -532,7 +535,7 @@ fn a_disk_that_fills_up() {
 
 /// A directory entry and its bytes, as `docs` of the index file have it: {snapshot 4, column 4, offset 8,
 /// length 8, CRC-32C 4, zeros 4}.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 struct Column {
     snapshot: u32,
     number: u32,
@@ -601,12 +604,8 @@ fn ask(heap: &Heap) {
         let _ = (dominators.retained_count(object), dominators.dominated(object).count());
         let options = PathOptions { count: 2, ..PathOptions::default() };
         heap.paths(object, &options, &Silent).unwrap();
-        let mut above = dominators.immediate_dominator(object);
-        while let Some(Holder::Object(next)) = above {
-            above = dominators.immediate_dominator(next);
-            seen += 1;
-            assert!(seen < 1_000_000, "holders go in circles");
-        }
+        let holders = dominators.holders(object).count() as u64;
+        assert!(holders <= heap.object_count() + 1, "holders go in circles");
     }
     dominators.largest(3, |_| true);
     heap.merged_paths(&all, &Silent).unwrap();
@@ -652,7 +651,7 @@ fn an_index_put_together_by_hand_is_the_same() {
         let kept = Kept::of(&graph);
         let (key, columns) = parts(&kept.index);
         assert!(index_with(&key, &columns) == kept.index);
-        assert_eq!(columns.iter().map(|column| column.number).collect::<std::collections::BTreeSet<_>>().len(), 12);
+        assert_eq!(columns.iter().map(|column| column.number).collect::<std::collections::BTreeSet<_>>().len(), 15);
         fs::write(index_of(&kept.path), index_with(&key, &columns)).unwrap();
         assert_kept(&kept.path, &BESIDE, &kept.expected);
     }

@@ -38,8 +38,7 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, ReplError
     let type_of = |object: ObjectId| TypeId(types[object.index()]);
     session.listed.clear();
     let mut rows = Vec::new();
-    let mut at = dominators.immediate_dominator(object);
-    while let Some(holder) = at {
+    for holder in dominators.holders(object) {
         let (dominator, title, bytes) = match holder {
             Holder::Object(dominator) => {
                 let title = tables.type_title(type_of(dominator));
@@ -56,7 +55,6 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, ReplError
             dominator.map(|dominator| tables.kind_name(tables.type_kind(type_of(dominator)))).into(),
             bytes.into(),
         ]);
-        at = dominator.and_then(|dominator| dominators.immediate_dominator(dominator));
     }
     let columns = vec![
         Column::new("row", "%", Unit::Number).for_people(),
