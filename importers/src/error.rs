@@ -17,6 +17,14 @@ pub enum ImportError {
         /// What the system said.
         source: io::Error,
     },
+    /// A compressed dump cannot be unpacked, since the temporary file cannot be written.
+    #[error("cannot unpack into {}: {source}", folder.display())]
+    Unpack {
+        /// Where the temporary file was to be.
+        folder: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
     /// The first bytes are those of no known format.
     #[error("not a heap dump that can be imported: it begins with {}", found.escape_ascii())]
     Unrecognised {
@@ -119,6 +127,16 @@ pub enum Damage {
         /// Where it starts.
         offset: u64,
         /// What zstd said.
+        message: String,
+    },
+    /// A compressed dump does not unpack to its end.
+    #[error("the {packing} stream is cut or damaged after {unpacked_bytes} unpacked bytes: {message}")]
+    Unpack {
+        /// How it is compressed.
+        packing: &'static str,
+        /// How much was unpacked before, in bytes.
+        unpacked_bytes: u64,
+        /// What the decompressor said.
         message: String,
     },
     /// JSON that is none.

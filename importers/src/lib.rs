@@ -32,23 +32,30 @@
 //! ```
 //!
 //! In reading order: [`Format`] (which dumps are known), `moarvm` (all of MoarVM's formats), and
-//! beneath them `cursor` (a place in a dump), `map` (a dump in memory), [`Progress`] and the errors.
+//! beneath them `context` (what every importer works with), `cursor` (a place in a dump), `dump` (a dump in
+//! memory), `packing` (gzip and zstd), [`Progress`] and the errors.
 
 #![deny(unsafe_code)]
 
+mod context;
 mod cursor;
+mod dump;
 mod error;
 mod format;
-mod map;
 mod moarvm;
+mod options;
+mod packing;
 mod progress;
 
 pub use barrow_writer::Totals;
 pub use error::{Damage, ImportError, Loss};
 pub use format::{FORMATS, Format, recognise};
+pub use options::ImportOptions;
+pub use packing::first_bytes;
 pub use progress::{Progress, Silent};
 
-use barrow_writer::Writer;
+use barrow_writer::{SnapshotInfo, Writer};
+use context::{Context, Outcome, Vocabulary};
 use error::Stop;
 use std::path::Path;
 
@@ -65,35 +72,48 @@ pub struct Imported {
     pub notes: Vec<String>,
 }
 
-/// Imports the dump at `source` into the recording that `writer` is writing; the caller then calls
-/// [`Writer::finish`].
+/// Imports the dump at `source`, which may be compressed, into the recording that `writer` is writing;
+/// the caller then calls [`Writer::finish`].
 ///
 /// # Errors
 /// [`ImportError`]; the writer then holds the snapshots that were whole.
-pub fn import(source: &Path, writer: &Writer, progress: &dyn Progress) -> Result<Imported, ImportError> {
-    let dump = map::Dump::open(source)
-        .map_err(|source_error| ImportError::Open { path: source.to_path_buf(), source: source_error })?;
-    import_bytes(dump.bytes(), writer, &map::Releasing::new(&dump, progress))
+pub fn import(
+    source: &Path,
+    writer: &Writer,
+    options: &ImportOptions,
+    progress: &dyn Progress,
+) -> Result<Imported, ImportError> {
+    let (dump, damage) = dump::Dump::open(source, &options.folder, progress)?;
+    let progress = &dump::Releasing::new(&dump, progress);
+    let vocabulary = &Vocabulary::new(writer);
+    let context = Context { writer, progress, options, info: SnapshotInfo::default(), vocabulary };
+    let mut imported = import_dump(dump.bytes(), &context)?;
+    if let (Some(damage), None) = (damage, &imported.lost) {
+        imported.lost = Some(Loss { damage, snapshot: None, imported: imported.snapshots.len() as u64 });
+    }
+    Ok(imported)
 }
 
-/// [`import`] for a dump that is in memory already.
+/// [`import`] for a dump that is in memory already, and not compressed.
 ///
 /// # Errors
 /// As for [`import`].
 pub fn import_bytes(dump: &[u8], writer: &Writer, progress: &dyn Progress) -> Result<Imported, ImportError> {
+    let vocabulary = &Vocabulary::new(writer);
+    let options = &ImportOptions::default();
+    import_dump(dump, &Context { writer, progress, options, info: SnapshotInfo::default(), vocabulary })
+}
+
+fn import_dump(dump: &[u8], context: &Context<'_>) -> Result<Imported, ImportError> {
     let format = recognise(dump).ok_or_else(|| format::unrecognised(dump))?;
-    progress.begin("importing", dump.len() as u64, "bytes");
-    writer.fact("producer", "barrow import")?;
-    writer.fact("source format", &format.to_string())?;
-    let mut session = moarvm::Session::new(writer, progress)?;
-    let stop = match format {
-        Format::MoarVm1 => moarvm::format1::import(dump, &mut session),
-        Format::MoarVm2 => moarvm::format2::import(dump, &mut session),
-        Format::MoarVm3 => moarvm::format3::import(dump, &mut session),
+    context.progress.begin("importing", dump.len() as u64, "bytes");
+    context.writer.fact("producer", "barrow import")?;
+    context.writer.fact("source format", &format.to_string())?;
+    let Outcome { snapshots, notes, end } = match format {
+        Format::MoarVm1 | Format::MoarVm2 | Format::MoarVm3 => moarvm::import(dump, format, context)?,
     };
-    let (snapshots, notes) = session.finish();
     let imported = snapshots.len() as u64;
-    let lost = match stop {
+    let lost = match end {
         Ok(()) if imported == 0 => return Err(ImportError::NoSnapshot { length: dump.len() as u64 }),
         Ok(()) => None,
         Err(Stop::Import(error)) => return Err(error),

@@ -20,19 +20,32 @@ mod kinds;
 mod references;
 mod tables;
 
-pub(crate) mod format1;
-pub(crate) mod format2;
-pub(crate) mod format3;
+mod format1;
+mod format2;
+mod format3;
 
 pub(crate) use kinds::{CALL_STACK_ROOTS, FRAME, Kind, OBJECT, STABLE, TYPE_OBJECT};
 pub(crate) use references::References;
 pub(crate) use tables::Tables;
 
+use crate::context::{Context, Outcome, Vocabulary};
 use crate::error::{Damage, ImportError, Stop};
+use crate::format::Format;
 use crate::progress::Progress;
 use barrow_writer::{KindId, Object, SnapshotInfo, StrengthId, StringId, Totals, TypeDescription, TypeId, Writer};
 use kinds::KINDS;
 use tables::FrameRow;
+
+/// Imports a dump of one of MoarVM's formats.
+pub(crate) fn import(dump: &[u8], format: Format, context: &Context<'_>) -> Result<Outcome, ImportError> {
+    let mut session = Session::new(context)?;
+    let end = match format {
+        Format::MoarVm1 => format1::import(dump, &mut session),
+        Format::MoarVm2 => format2::import(dump, &mut session),
+        _ => format3::import(dump, &mut session),
+    };
+    Ok(session.finish(end))
+}
 
 /// After how many records [`Progress::cancelled`] is asked.
 const RECORDS_PER_QUESTION: u64 = 1 << 16;
@@ -89,6 +102,7 @@ pub(crate) struct Session<'a> {
     pub(crate) tables: Tables<'a>,
     pub(crate) notes: Vec<String>,
     writer: &'a Writer,
+    vocabulary: &'a Vocabulary<'a>,
     kinds: Vec<KindId>,
     root_category: StringId,
     /// The string table's rows in the recording.
@@ -100,10 +114,12 @@ pub(crate) struct Session<'a> {
 
 impl<'a> Session<'a> {
     /// Declares what every MoarVM dump has.
-    pub(crate) fn new(writer: &'a Writer, progress: &'a dyn Progress) -> Result<Self, ImportError> {
+    fn new(context: &Context<'a>) -> Result<Self, ImportError> {
+        let &Context { writer, vocabulary, progress, .. } = context;
         writer.fact("runtime", "MoarVM")?;
-        let kinds = KINDS.iter().map(|(name, role)| writer.kind(name, *role)).collect::<Result<_, _>>()?;
+        let kinds = KINDS.iter().map(|(name, role)| vocabulary.kind(name, *role)).collect::<Result<_, _>>()?;
         Ok(Session {
+            vocabulary,
             progress,
             tables: Tables::default(),
             notes: Vec::new(),
@@ -117,9 +133,9 @@ impl<'a> Session<'a> {
     }
 
     /// The snapshots that were imported, and notes for the user.
-    pub(crate) fn finish(mut self) -> (Vec<Totals>, Vec<String>) {
+    fn finish(mut self, end: Result<(), Stop>) -> Outcome {
         self.notes.extend(self.tables.notes());
-        (self.snapshots, self.notes)
+        Outcome { snapshots: self.snapshots, notes: self.notes, end }
     }
 
     /// Adds a fact to the recording.
@@ -225,13 +241,13 @@ impl<'a> Session<'a> {
             attributes: &[],
         };
         if kind.is_root() {
-            return Ok(self.writer.declare_type(&description)?);
+            return self.vocabulary.declare_type(&description);
         }
         if kind != FRAME {
             let (layout, name) = self.tables.type_names(index);
             description.layout = Some(layout);
             description.name = name;
-            return Ok(self.writer.declare_type(&description)?);
+            return self.vocabulary.declare_type(&description);
         }
         let FrameRow { name, cuid, line, file } = self.tables.frame(index);
         let attributes = [("cuid", cuid)];
@@ -239,7 +255,7 @@ impl<'a> Session<'a> {
         description.file = (!file.is_empty()).then_some(file);
         description.line = Some(line);
         description.attributes = &attributes;
-        Ok(self.writer.declare_type(&description)?)
+        self.vocabulary.declare_type(&description)
     }
 }
 

@@ -1,9 +1,10 @@
 //! Imports a dump into a recording: for `import`, and for dumps that are opened directly.
 
 use std::fs;
-use std::path::Path;
+use std::num::NonZero;
+use std::path::{Path, PathBuf};
 
-use barrow_importers::{ImportError, Imported};
+use barrow_importers::{ImportError, ImportOptions, Imported};
 use barrow_writer::{Compression, Finished, Options, Writer};
 
 use crate::error::ReplError;
@@ -40,12 +41,27 @@ pub(crate) fn import(
     }
     let written = |source| ReplError::Write { path: destination.display().to_string(), source };
     let writer = Writer::create(destination, options(compression, settings)).map_err(written)?;
-    let imported = barrow_importers::import(source, &writer, meter).map_err(|source| match source {
+    let imported = barrow_importers::import(source, &writer, &wishes(destination, settings), meter);
+    let imported = imported.map_err(|source| match source {
         ImportError::Cancelled => ReplError::Stopped,
         source => ReplError::Import { path: name.clone(), source },
     })?;
     let finished = writer.finish().map_err(written)?;
     Ok(Done { imported, finished, source_bytes })
+}
+
+/// How the dump is read; a compressed one is unpacked beside the recording.
+fn wishes(destination: &Path, settings: &Settings) -> ImportOptions {
+    let mut wishes = ImportOptions::default();
+    if let Some(threads) = settings.threads.and_then(NonZero::new) {
+        wishes.threads = threads;
+    }
+    if let Some(folder) = destination.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+        folder.clone_into(&mut wishes.folder);
+    } else {
+        wishes.folder = PathBuf::from(".");
+    }
+    wishes
 }
 
 fn options(compression: Option<Compression>, settings: &Settings) -> Options {

@@ -1,7 +1,6 @@
 //! Opens what a file's first bytes say it is: a recording, or a dump that becomes one.
 
 use std::fs::File;
-use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -10,9 +9,6 @@ use barrow_analyzer::{AnalyzerError, FormatError, Recording};
 use crate::cache;
 use crate::error::ReplError;
 use crate::session::{OpenFile, Settings};
-
-/// How many bytes tell what a file is.
-const RECOGNISED_BYTES: u64 = 4096;
 
 /// Opens the file of this name.
 ///
@@ -50,14 +46,12 @@ fn open_dump(path: &Path, settings: &Settings) -> Result<(Recording, Option<Stri
     Ok((Recording::open(&cached.recording)?, cached.lost))
 }
 
-/// The beginning of a file, as much as importers want to see.
+/// The beginning of a file, as much as importers want to see, unpacked if it is compressed.
 ///
 /// # Errors
 /// The system's.
 pub(crate) fn first_bytes(path: &Path) -> std::io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    File::open(path)?.take(RECOGNISED_BYTES).read_to_end(&mut bytes)?;
-    Ok(bytes)
+    barrow_importers::first_bytes(&mut File::open(path)?)
 }
 
 /// What can be read, as a clause.

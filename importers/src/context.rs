@@ -1,0 +1,129 @@
+//! What every importer works with.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use barrow_writer::{
+    KindId, KindRole, SnapshotInfo, StrengthClass, StrengthId, StringId, Totals, TypeDescription, TypeId, Writer,
+};
+
+use crate::error::{ImportError, Stop};
+use crate::options::ImportOptions;
+use crate::progress::Progress;
+
+/// What every importer works with: where the recording goes, what the user wants, and what earlier
+/// dumps of the same series have declared.
+pub(crate) struct Context<'w> {
+    pub(crate) writer: &'w Writer,
+    pub(crate) progress: &'w dyn Progress,
+    #[expect(dead_code, reason = "for formats that several threads can read")]
+    pub(crate) options: &'w ImportOptions,
+    /// Of a dump that holds one snapshot: what is known of it from outside.
+    #[expect(dead_code, reason = "MoarVM's dumps know it themselves")]
+    pub(crate) info: SnapshotInfo,
+    pub(crate) vocabulary: &'w Vocabulary<'w>,
+}
+
+impl Context<'_> {
+    #[expect(dead_code, reason = "for formats without a session of their own")]
+    /// Ends the import if the user has asked for it.
+    pub(crate) fn check_cancelled(&self) -> Result<(), ImportError> {
+        if self.progress.cancelled() { Err(ImportError::Cancelled) } else { Ok(()) }
+    }
+}
+
+/// What an importer has done with one dump.
+pub(crate) struct Outcome {
+    /// The snapshots that were committed.
+    pub(crate) snapshots: Vec<Totals>,
+    /// Sentences for the user.
+    pub(crate) notes: Vec<String>,
+    /// Whether it got to the end.
+    pub(crate) end: Result<(), Stop>,
+}
+
+/// Kinds, strengths and types that were declared already: equal ones are declared once, so that the
+/// snapshots of several dumps can be compared.
+pub(crate) struct Vocabulary<'w> {
+    writer: &'w Writer,
+    declared: Mutex<Declared>,
+}
+
+#[derive(Default)]
+struct Declared {
+    kinds: HashMap<String, KindId>,
+    strengths: HashMap<String, StrengthId>,
+    types: HashMap<TypeKey, TypeId>,
+}
+
+#[derive(PartialEq, Eq, Hash)]
+struct TypeKey {
+    kind: KindId,
+    name: String,
+    layout: Option<String>,
+    base: Option<TypeId>,
+    file: Option<String>,
+    line: Option<u32>,
+    attributes: Vec<(String, String)>,
+}
+
+impl<'w> Vocabulary<'w> {
+    pub(crate) fn new(writer: &'w Writer) -> Self {
+        Vocabulary { writer, declared: Mutex::default() }
+    }
+
+    /// The kind of this name.
+    pub(crate) fn kind(&self, name: &str, role: KindRole) -> Result<KindId, ImportError> {
+        let kinds = &mut self.lock().kinds;
+        if let Some(&kind) = kinds.get(name) {
+            return Ok(kind);
+        }
+        let kind = self.writer.kind(name, role)?;
+        kinds.insert(name.to_owned(), kind);
+        Ok(kind)
+    }
+
+    /// The strength of this name.
+    #[expect(dead_code, reason = "MoarVM's dumps name no strengths")]
+    pub(crate) fn strength(&self, name: &str, class: StrengthClass) -> Result<StrengthId, ImportError> {
+        let strengths = &mut self.lock().strengths;
+        if let Some(&strength) = strengths.get(name) {
+            return Ok(strength);
+        }
+        let strength = self.writer.strength(name, class)?;
+        strengths.insert(name.to_owned(), strength);
+        Ok(strength)
+    }
+
+    /// The type of this description. Takes some memory for each: meant for types, not for objects.
+    pub(crate) fn declare_type(&self, description: &TypeDescription<'_>) -> Result<TypeId, ImportError> {
+        let attributes = description.attributes.iter();
+        let key = TypeKey {
+            kind: description.kind,
+            name: description.name.to_owned(),
+            layout: description.layout.map(str::to_owned),
+            base: description.base,
+            file: description.file.map(str::to_owned),
+            line: description.line,
+            attributes: attributes.map(|&(key, value)| (key.to_owned(), value.to_owned())).collect(),
+        };
+        let types = &mut self.lock().types;
+        if let Some(&type_id) = types.get(&key) {
+            return Ok(type_id);
+        }
+        let type_id = self.writer.declare_type(description)?;
+        types.insert(key, type_id);
+        Ok(type_id)
+    }
+
+    /// The number of a string.
+    #[expect(dead_code, reason = "MoarVM's strings are numbered in the dump")]
+    pub(crate) fn string(&self, text: &str) -> Result<StringId, ImportError> {
+        Ok(self.writer.string(text)?)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Declared> {
+        // Rows are inserted after they were declared: a panic in between leaves the maps right.
+        self.declared.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

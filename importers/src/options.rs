@@ -1,0 +1,20 @@
+//! What the user may say about an import.
+
+use std::num::NonZero;
+use std::path::PathBuf;
+
+/// Options of an import.
+#[derive(Debug, Clone)]
+pub struct ImportOptions {
+    /// Threads that read the dump, for formats that can be read by several.
+    pub threads: NonZero<usize>,
+    /// Where compressed dumps are unpacked, into temporary files that nobody sees.
+    pub folder: PathBuf,
+}
+
+impl Default for ImportOptions {
+    fn default() -> Self {
+        let threads = std::thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN);
+        ImportOptions { threads, folder: std::env::temp_dir() }
+    }
+}

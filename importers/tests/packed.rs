@@ -1,0 +1,61 @@
+//! Dumps inside gzip and zstd.
+
+use barrow_importers::{Damage, Format, ImportError, ImportOptions, Imported, Silent, import};
+use barrow_writer::{Options, Writer};
+use std::io::Write;
+use std::path::Path;
+
+const SAMPLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../testdata/foreign/moarvm-2-nqp.mvmheap.zst");
+
+fn imported(path: &Path) -> Result<Imported, ImportError> {
+    let writer = Writer::to_stream(Box::new(std::io::sink()), Options::default()).expect("a sink");
+    import(path, &writer, &ImportOptions::default(), &Silent)
+}
+
+/// The file of these bytes, imported.
+fn imported_bytes(bytes: &[u8]) -> Result<Imported, ImportError> {
+    let mut file = tempfile::NamedTempFile::new().expect("a file");
+    file.write_all(bytes).expect("written");
+    imported(file.path())
+}
+
+fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    gzip.write_all(bytes).expect("written to memory");
+    gzip.finish().expect("finished")
+}
+
+#[test]
+fn both_compressions_are_seen_through() {
+    let zstd = imported(Path::new(SAMPLE)).expect("a whole dump");
+    let dump = zstd::decode_all(std::fs::File::open(SAMPLE).expect("the sample")).expect("a whole stream");
+    let gzip = imported_bytes(&gzip(&dump)).expect("a whole dump");
+    let plain = imported_bytes(&dump).expect("a whole dump");
+    for imported in [zstd, gzip] {
+        assert_eq!(imported.format, Format::MoarVm2);
+        assert_eq!(imported.snapshots, plain.snapshots);
+        assert_eq!(imported.lost, None);
+    }
+}
+
+#[test]
+fn a_cut_stream_gives_what_is_whole() {
+    let dump = zstd::decode_all(std::fs::File::open(SAMPLE).expect("the sample")).expect("a whole stream");
+    let packed = gzip(&dump);
+    let cut = imported_bytes(&packed[..packed.len() * 3 / 4]).expect("a whole snapshot");
+    assert_eq!(cut.snapshots.len(), 1);
+    let lost = cut.lost.expect("a loss").to_string();
+    assert!(lost.contains("the dump ends at byte"), "{lost}");
+    // Only the checksum is missing.
+    let cut = imported_bytes(&packed[..packed.len() - 5]).expect("two whole snapshots");
+    assert_eq!(cut.snapshots.len(), 2);
+    let damage = cut.lost.expect("a loss").damage;
+    assert!(matches!(damage, Damage::Unpack { packing: "gzip", .. }), "{damage}");
+}
+
+#[test]
+fn packed_nonsense_is_an_error() {
+    assert!(matches!(imported_bytes(&gzip(b"nothing of the kind")), Err(ImportError::Unrecognised { .. })));
+    assert!(matches!(imported_bytes(&[0x1f, 0x8b, 8, 0, 1, 2, 3]), Err(ImportError::Unrecognised { .. })));
+    assert!(matches!(imported_bytes(b""), Err(ImportError::Unrecognised { .. })));
+}
