@@ -8,7 +8,8 @@
 //! ```
 //!
 //! ```
-//! use barrow_analyzer::{Expression, NoColumns, Recording, Silent, count, summary};
+//! use barrow_analyzer::{Expression, Heap, IndexPlace, Memory, ObjectId, Recording, Silent, summary};
+//! # use std::sync::Arc;
 //! # use barrow_writer::{KindRole, Object, Options, SnapshotInfo, TypeDescription, Writer};
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! # let folder = tempfile::tempdir()?;

@@ -142,9 +142,10 @@ impl Memory {
     /// # Errors
     /// As for [`Memory::column`].
     pub(crate) fn with_room<T: Pod>(&self, length: usize, reserved_bytes: u64) -> Result<Column<T>> {
-        // The other half is for pages of mapped files on their way.
-        let half_bytes = self.0.limit_bytes.map_or(u64::MAX, |limit| limit / 2);
-        match self.charge((length * size_of::<T>()) as u64, reserved_bytes, half_bytes) {
+        // The other half is for pages of mapped files on their way. Of a small limit not even that is left.
+        let ceiling = |limit: u64| (limit / 2).min(limit.saturating_sub(OTHER_BYTES));
+        let ceiling_bytes = self.0.limit_bytes.map_or(u64::MAX, ceiling);
+        match self.charge((length * size_of::<T>()) as u64, reserved_bytes, ceiling_bytes) {
             Some(charge) => Column::anonymous(length, Some(charge)),
             None => self.spilled(length),
         }
