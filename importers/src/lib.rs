@@ -42,6 +42,7 @@ mod cursor;
 mod dump;
 mod error;
 mod format;
+mod hprof;
 mod moarvm;
 mod options;
 mod packing;
@@ -50,6 +51,7 @@ mod progress;
 pub use barrow_writer::Totals;
 pub use error::{Damage, ImportError, Loss};
 pub use format::{FORMATS, Format, recognise};
+pub use hprof::ObjectLayout;
 pub use options::ImportOptions;
 pub use packing::first_bytes;
 pub use progress::{Progress, Silent};
@@ -89,7 +91,8 @@ pub fn import(
     let context = Context { writer, progress, options, info: SnapshotInfo::default(), vocabulary };
     let mut imported = import_dump(dump.bytes(), &context)?;
     if let (Some(damage), None) = (damage, &imported.lost) {
-        imported.lost = Some(Loss { damage, snapshot: None, imported: imported.snapshots.len() as u64 });
+        imported.lost =
+            Some(Loss { damage, snapshot: None, imported: imported.snapshots.len() as u64, is_last_partial: false });
     }
     Ok(imported)
 }
@@ -110,6 +113,7 @@ fn import_dump(dump: &[u8], context: &Context<'_>) -> Result<Imported, ImportErr
     context.writer.fact("producer", "barrow import")?;
     context.writer.fact("source format", &format.to_string())?;
     let Outcome { snapshots, notes, end } = match format {
+        Format::Hprof => hprof::import(dump, context)?,
         Format::MoarVm1 | Format::MoarVm2 | Format::MoarVm3 => moarvm::import(dump, format, context)?,
     };
     let imported = snapshots.len() as u64;
@@ -118,7 +122,8 @@ fn import_dump(dump: &[u8], context: &Context<'_>) -> Result<Imported, ImportErr
         Ok(()) => None,
         Err(Stop::Import(error)) => return Err(error),
         Err(Stop::Damage(damage, _)) if imported == 0 => return Err(ImportError::NoWholeSnapshot { damage }),
-        Err(Stop::Damage(damage, snapshot)) => Some(Loss { damage, snapshot, imported }),
+        Err(Stop::Damage(damage, snapshot)) => Some(Loss { damage, snapshot, imported, is_last_partial: false }),
+        Err(Stop::Partial(damage)) => Some(Loss { damage, snapshot: None, imported, is_last_partial: true }),
     };
     Ok(Imported { format, snapshots, lost, notes })
 }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use barrow_analyzer::{Heap, IndexPlace, Memory, ObjectId, ObjectSet, Recording, SnapshotId, object_at_address};
+use barrow_importers::ObjectLayout;
 
 use crate::args::{Flags, Format, Least, SnapshotName};
 use crate::commands::More;
@@ -70,6 +71,8 @@ pub(crate) struct Settings {
     pub(crate) quiet: bool,
     /// No index file is read or written.
     pub(crate) no_index: bool,
+    /// How the JVM of a dump laid out its objects, if that is not to be found out.
+    pub(crate) object_layout: Option<ObjectLayout>,
 }
 
 impl Settings {
@@ -99,6 +102,7 @@ impl Session {
             colour: !flags.no_color && std::env::var_os("NO_COLOR").is_none(),
             quiet: flags.quiet,
             no_index: flags.no_index,
+            object_layout: flags.object_layout,
         };
         let mut session = Session {
             file: None,
