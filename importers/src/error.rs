@@ -182,6 +182,13 @@ pub struct Loss {
     pub is_last_partial: bool,
 }
 
+impl Loss {
+    /// What stood before the damage is in the last of the imported snapshots.
+    pub(crate) fn partial(damage: Damage, imported: u64) -> Self {
+        Loss { damage, snapshot: None, imported, is_last_partial: true }
+    }
+}
+
 impl fmt::Display for Loss {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.damage)?;

@@ -25,8 +25,9 @@ pub(crate) use records::MAGIC;
 
 use barrow_writer::SnapshotInfo;
 
+use crate::Counted;
 use crate::context::{Context, Outcome};
-use crate::error::{ImportError, Stop};
+use crate::error::{ImportError, Loss, Stop};
 
 use announce::Announcer;
 use classes::Classes;
@@ -40,12 +41,36 @@ pub(crate) fn import(dump: &[u8], context: &Context<'_>) -> Result<Outcome, Impo
         Ok(header) => header,
         Err(damage) => return Ok(Outcome { snapshots: Vec::new(), notes: Vec::new(), end: Err(damage.into()) }),
     };
-    let threads = rayon::ThreadPoolBuilder::new().num_threads(context.options.threads.get()).build();
-    let threads = threads.map_err(|error| ImportError::Threads { message: error.to_string() })?;
-    threads.install(|| match header.id_bytes {
+    threads(context)?.install(|| match header.id_bytes {
         4 => import_with::<4>(dump, &header, context),
         _ => import_with::<8>(dump, &header, context),
     })
+}
+
+/// Counts the objects of each type and their bytes, without importing any; declares the types.
+pub(crate) fn totals(dump: &[u8], context: &Context<'_>) -> Result<Counted, ImportError> {
+    let header = Header::parse(dump).map_err(|damage| ImportError::NoWholeSnapshot { damage })?;
+    threads(context)?.install(|| match header.id_bytes {
+        4 => totals_with::<4>(dump, &header, context),
+        _ => totals_with::<8>(dump, &header, context),
+    })
+}
+
+fn threads(context: &Context<'_>) -> Result<rayon::ThreadPool, ImportError> {
+    let threads = rayon::ThreadPoolBuilder::new().num_threads(context.options.threads.get()).build();
+    threads.map_err(|error| ImportError::Threads { message: error.to_string() })
+}
+
+fn totals_with<const ID: usize>(
+    dump: &[u8],
+    header: &Header<'_>,
+    context: &Context<'_>,
+) -> Result<Counted, ImportError> {
+    context.progress.begin("counting", dump.len() as u64, "bytes");
+    let outline = Outline::read::<ID>(dump, header, Purpose::Totals, context)?;
+    let classes = Classes::<ID>::new(&outline, context.vocabulary)?;
+    let lost = outline.damage.clone().map(|damage| Loss::partial(damage, 0));
+    Ok(Counted { totals: classes.totals()?, lost })
 }
 
 fn import_with<const ID: usize>(

@@ -4,7 +4,9 @@ use std::cell::RefCell;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use barrow_analyzer::{Heap, IndexPlace, Memory, ObjectId, ObjectSet, Recording, SnapshotId, object_at_address};
+use barrow_analyzer::{
+    Heap, IndexPlace, Memory, ObjectId, ObjectSet, Recording, SnapshotId, TypeTotals, object_at_address,
+};
 use barrow_importers::ObjectLayout;
 
 use crate::args::{Flags, Format, Least, SnapshotName};
@@ -52,6 +54,9 @@ pub(crate) struct OpenFile {
     pub(crate) recording: Arc<Recording>,
     /// What was lost, in the recording or in the dump it was imported from.
     pub(crate) damage: Option<String>,
+    /// Objects by type, if the file is a dump of which only these are known: the recording then holds
+    /// its types and no object.
+    pub(crate) counted: Option<Vec<TypeTotals>>,
 }
 
 /// How answers are made and printed.
@@ -129,6 +134,11 @@ impl Session {
     /// The open file, if one is open.
     pub(crate) fn file(&self) -> Option<&OpenFile> {
         self.file.as_ref()
+    }
+
+    /// Objects by type, of a dump of which only these are known.
+    pub(crate) fn counted(&self) -> Option<&[TypeTotals]> {
+        self.file.as_ref()?.counted.as_deref()
     }
 
     /// The open recording.

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use barrow_writer::{Label, Object, Shard, Snapshot, StrengthId, StringId, TypeDescription, TypeId};
+use barrow_writer::{Label, Object, Shard, Snapshot, StrengthId, StringId, TypeId};
 use rayon::prelude::*;
 
 use crate::context::Context;
@@ -52,13 +52,11 @@ impl<'o, 'a, const ID: usize> Announcer<'o, 'a, ID> {
         context: &'o Context<'o>,
     ) -> Result<Self, ImportError> {
         let vocabulary = context.vocabulary;
-        let unknown_type = vocabulary.declare_type(&TypeDescription::new(classes.kinds.object, "<unknown class>"))?;
+        let unknown_type = classes.unknown_type()?;
         let mut primitive_arrays = [unknown_type; 12];
         for (code, type_id) in (0..).zip(&mut primitive_arrays) {
             if let Some(element) = FieldType::new(code).filter(|&element| element != FieldType::Reference) {
-                let name = format!("{}[]", element.name());
-                let description = TypeDescription::new(classes.kinds.primitive_array, &name);
-                *type_id = vocabulary.declare_type(&description)?;
+                *type_id = classes.primitive_array_type(element)?;
             }
         }
         Ok(Announcer {
@@ -73,7 +71,7 @@ impl<'o, 'a, const ID: usize> Announcer<'o, 'a, ID> {
                 protection_domain: vocabulary.string("<protection domain>")?,
             },
             primitive_arrays,
-            class_type: vocabulary.declare_type(&TypeDescription::new(classes.kinds.class, "java.lang.Class"))?,
+            class_type: classes.class_type()?,
             unknown_type,
             missing: AtomicU64::new(0),
         })

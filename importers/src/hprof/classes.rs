@@ -1,15 +1,17 @@
 //! Classes: which fields refer to something, how long instances are, and the types in the recording.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
 use barrow_writer::{KindId, KindRole, Label, StrengthClass, StrengthId, TypeDescription, TypeId};
 
+use crate::TypeCount;
 use crate::context::Vocabulary;
 use crate::error::ImportError;
 
 use super::layout::{Fields, Packing};
-use super::outline::Outline;
+use super::outline::{Count, Outline};
 use super::records::{ClassPart, FieldType};
 
 /// A chain of superclasses that is longer goes in circles, or is none.
@@ -36,11 +38,11 @@ pub(super) struct Instances {
 
 /// The kinds of objects of a JVM.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Kinds {
-    pub(super) object: KindId,
-    pub(super) object_array: KindId,
-    pub(super) primitive_array: KindId,
-    pub(super) class: KindId,
+struct Kinds {
+    instance: KindId,
+    array: KindId,
+    primitive_array: KindId,
+    class: KindId,
 }
 
 /// The strengths of references in a JVM, apart from strong ones.
@@ -56,7 +58,7 @@ struct Strengths {
 pub(super) struct Classes<'o, 'a, const ID: usize> {
     outline: &'o Outline<'a>,
     vocabulary: &'o Vocabulary<'o>,
-    pub(super) kinds: Kinds,
+    kinds: Kinds,
     strengths: Strengths,
     packing: Packing,
     /// Classes that the JVM itself holds: their instances do not.
@@ -68,8 +70,8 @@ pub(super) struct Classes<'o, 'a, const ID: usize> {
 impl<'o, 'a, const ID: usize> Classes<'o, 'a, ID> {
     pub(super) fn new(outline: &'o Outline<'a>, vocabulary: &'o Vocabulary<'o>) -> Result<Self, ImportError> {
         let kinds = Kinds {
-            object: vocabulary.kind("object", KindRole::Object)?,
-            object_array: vocabulary.kind("object array", KindRole::Object)?,
+            instance: vocabulary.kind("instance", KindRole::Object)?,
+            array: vocabulary.kind("array", KindRole::Object)?,
             primitive_array: vocabulary.kind("primitive array", KindRole::Object)?,
             class: vocabulary.kind("class", KindRole::Type)?,
         };
@@ -136,7 +138,7 @@ impl<'o, 'a, const ID: usize> Classes<'o, 'a, ID> {
             return Ok(type_id);
         }
         let name = readable_name(&self.internal_name(number));
-        let type_id = self.vocabulary.declare_type(&TypeDescription::new(self.kinds.object_array, &name))?;
+        let type_id = self.vocabulary.declare_type(&TypeDescription::new(self.kinds.array, &name))?;
         Ok(*self.arrays[number].get_or_init(|| type_id))
     }
 
@@ -151,6 +153,52 @@ impl<'o, 'a, const ID: usize> Classes<'o, 'a, ID> {
     pub(super) fn class_fields(&self) -> Fields {
         let number = (0..self.outline.classes.len()).find(|&number| self.internal_name(number) == "java/lang/Class");
         number.map_or_else(|| Fields::none(&self.outline.layout), |number| self.fields(number))
+    }
+
+    /// The type of the class objects.
+    pub(super) fn class_type(&self) -> Result<TypeId, ImportError> {
+        self.vocabulary.declare_type(&TypeDescription::new(self.kinds.class, "java.lang.Class"))
+    }
+
+    /// The type of objects whose class the dump does not hold.
+    pub(super) fn unknown_type(&self) -> Result<TypeId, ImportError> {
+        self.vocabulary.declare_type(&TypeDescription::new(self.kinds.instance, "<unknown class>"))
+    }
+
+    /// The type of the arrays of such elements.
+    pub(super) fn primitive_array_type(&self, element: FieldType) -> Result<TypeId, ImportError> {
+        let name = format!("{}[]", element.name());
+        self.vocabulary.declare_type(&TypeDescription::new(self.kinds.primitive_array, &name))
+    }
+
+    /// What was counted by class, by type.
+    pub(super) fn totals(&self) -> Result<Vec<TypeCount>, ImportError> {
+        let mut totals: BTreeMap<TypeId, Count> = BTreeMap::new();
+        let mut add = |type_id: TypeId, count: Count| totals.entry(type_id).or_default().add(count);
+        let counts = &self.outline.counts;
+        for (&class, &Count { objects, bytes }) in &counts.instances {
+            let (type_id, bytes) = match self.number(class) {
+                Some(number) => {
+                    let shallow_bytes = self.fields(number).instance_bytes(&self.outline.layout);
+                    (self.declare(number)?, shallow_bytes * objects)
+                }
+                None => (self.unknown_type()?, bytes),
+            };
+            add(type_id, Count { objects, bytes });
+        }
+        for (&class, &count) in &counts.object_arrays {
+            let number = self.number(class);
+            add(number.map_or_else(|| self.unknown_type(), |number| self.array_type(number))?, count);
+        }
+        for &(element, count) in &counts.primitive_arrays {
+            add(self.primitive_array_type(element)?, count);
+        }
+        let class_fields = self.class_fields();
+        for class in &self.outline.classes {
+            add(self.class_type()?, Count { objects: 1, bytes: self.class_bytes(class, &class_fields) });
+        }
+        let row = |(type_id, Count { objects, bytes })| TypeCount { type_id, objects, heap_bytes: bytes };
+        Ok(totals.into_iter().map(row).collect())
     }
 
     /// A class and its superclasses, itself first.
@@ -224,7 +272,7 @@ impl<'o, 'a, const ID: usize> Classes<'o, 'a, ID> {
             let name = readable_name(&self.internal_name(number));
             let loader = self.loader_name(number);
             let attribute = [("class loader", loader.as_deref().unwrap_or_default())];
-            let mut description = TypeDescription::new(self.kinds.object, &name);
+            let mut description = TypeDescription::new(self.kinds.instance, &name);
             description.base = base;
             description.attributes = if loader.is_some() { &attribute } else { &[] };
             base = Some(self.vocabulary.declare_type(&description)?);

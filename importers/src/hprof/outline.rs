@@ -27,9 +27,9 @@ const SAMPLE_BYTES: usize = 1 << 20;
 /// What the first pass is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Purpose {
-    /// Object numbers.
+    /// Numbers of all objects.
     Numbers,
-    /// Counts by class.
+    /// Numbers of classes, and counts by class.
     Totals,
 }
 
@@ -66,21 +66,27 @@ pub(super) struct Names<'a> {
     traces: Table<u32, &'a [u8]>,
 }
 
-/// Objects and bytes of a class.
+/// Objects and their bytes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Count {
     pub(super) objects: u64,
-    /// Of arrays; instances of a class are all as long.
     pub(super) bytes: u64,
+}
+
+impl Count {
+    pub(super) fn add(&mut self, other: Count) {
+        self.objects += other.objects;
+        self.bytes += other.bytes;
+    }
 }
 
 /// Counts by class.
 #[derive(Debug, Default)]
 pub(super) struct Counts {
-    pub(super) instances: Table<u64, u64>,
+    /// The bytes are those of their fields in the dump.
+    pub(super) instances: Table<u64, Count>,
     pub(super) object_arrays: Table<u64, Count>,
-    /// By the code of the element type.
-    pub(super) primitive_arrays: Table<&'static str, Count>,
+    pub(super) primitive_arrays: Vec<(FieldType, Count)>,
 }
 
 /// What a dump holds and where.
@@ -160,9 +166,7 @@ impl<'a> Outline<'a> {
         }
         outline.damage = damage;
         outline.add_undumped_classes();
-        if purpose == Purpose::Numbers {
-            outline.number::<ID>(collectors, &odd)?;
-        }
+        outline.number::<ID>(collectors, &odd)?;
         Ok(outline)
     }
 
@@ -336,38 +340,39 @@ impl<'a> Found<'a> {
 impl Counts {
     #[inline]
     fn push<const ID: usize>(&mut self, part: &Part<'_>, layout: &ObjectLayout) {
-        let (count, bytes) = match part {
-            Part::Instance { class, .. } => {
-                *self.instances.entry(*class).or_default() += 1;
-                return;
+        match *part {
+            Part::Instance { class, fields, .. } => {
+                let count = Count { objects: 1, bytes: fields.len() as u64 };
+                self.instances.entry(class).or_default().add(count);
             }
-            Part::ObjectArray { class, elements, .. } => (
-                self.object_arrays.entry(*class).or_default(),
-                layout.array_bytes(FieldType::Reference, (elements.len() / ID) as u64),
-            ),
-            Part::PrimitiveArray { element, count, .. } => (
-                self.primitive_arrays.entry(element.name()).or_default(),
-                layout.array_bytes(*element, u64::from(*count)),
-            ),
-            _ => return,
-        };
-        count.objects += 1;
-        count.bytes += bytes;
+            Part::ObjectArray { class, elements, .. } => {
+                let bytes = layout.array_bytes(FieldType::Reference, (elements.len() / ID) as u64);
+                self.object_arrays.entry(class).or_default().add(Count { objects: 1, bytes });
+            }
+            Part::PrimitiveArray { element, count, .. } => {
+                let bytes = layout.array_bytes(element, count.into());
+                self.add_primitive(element, Count { objects: 1, bytes });
+            }
+            _ => {}
+        }
+    }
+
+    fn add_primitive(&mut self, element: FieldType, count: Count) {
+        match self.primitive_arrays.iter_mut().find(|(known, _)| *known == element) {
+            Some((_, sum)) => sum.add(count),
+            None => self.primitive_arrays.push((element, count)),
+        }
     }
 
     fn add(&mut self, other: Counts) {
-        for (class, objects) in other.instances {
-            *self.instances.entry(class).or_default() += objects;
+        for (class, count) in other.instances {
+            self.instances.entry(class).or_default().add(count);
         }
-        let add = |sum: &mut Count, count: Count| {
-            sum.objects += count.objects;
-            sum.bytes += count.bytes;
-        };
         for (class, count) in other.object_arrays {
-            add(self.object_arrays.entry(class).or_default(), count);
+            self.object_arrays.entry(class).or_default().add(count);
         }
         for (element, count) in other.primitive_arrays {
-            add(self.primitive_arrays.entry(element).or_default(), count);
+            self.add_primitive(element, count);
         }
     }
 }
