@@ -16,16 +16,13 @@ use crate::progress::Progress;
 pub(crate) struct Context<'w> {
     pub(crate) writer: &'w Writer,
     pub(crate) progress: &'w dyn Progress,
-    #[expect(dead_code, reason = "for formats that several threads can read")]
     pub(crate) options: &'w ImportOptions,
     /// Of a dump that holds one snapshot: what is known of it from outside.
-    #[expect(dead_code, reason = "MoarVM's dumps know it themselves")]
     pub(crate) info: SnapshotInfo,
     pub(crate) vocabulary: &'w Vocabulary<'w>,
 }
 
 impl Context<'_> {
-    #[expect(dead_code, reason = "for formats without a session of their own")]
     /// Ends the import if the user has asked for it.
     pub(crate) fn check_cancelled(&self) -> Result<(), ImportError> {
         if self.progress.cancelled() { Err(ImportError::Cancelled) } else { Ok(()) }
@@ -84,7 +81,6 @@ impl<'w> Vocabulary<'w> {
     }
 
     /// The strength of this name.
-    #[expect(dead_code, reason = "MoarVM's dumps name no strengths")]
     pub(crate) fn strength(&self, name: &str, class: StrengthClass) -> Result<StrengthId, ImportError> {
         let strengths = &mut self.lock().strengths;
         if let Some(&strength) = strengths.get(name) {
@@ -117,7 +113,6 @@ impl<'w> Vocabulary<'w> {
     }
 
     /// The number of a string.
-    #[expect(dead_code, reason = "MoarVM's strings are numbered in the dump")]
     pub(crate) fn string(&self, text: &str) -> Result<StringId, ImportError> {
         Ok(self.writer.string(text)?)
     }
