@@ -1,6 +1,7 @@
 //! Which dumps are known, and how their first bytes tell.
 
 use crate::error::ImportError;
+use crate::hprof;
 use crate::python;
 use std::fmt;
 
@@ -14,6 +15,8 @@ pub(crate) const MOARVM_HEADER_BYTES: usize = MOARVM_MAGIC.len() + 3;
 /// A format of foreign dumps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Format {
+    /// The JVM's heap dumps, and Android's.
+    Hprof,
     /// MoarVM's text format.
     MoarVm1,
     /// MoarVM's format of plain records.
@@ -27,11 +30,13 @@ pub enum Format {
 }
 
 /// All known formats.
-pub const FORMATS: &[Format] = &[Format::MoarVm1, Format::MoarVm2, Format::MoarVm3, Format::Python, Format::Ruby];
+pub const FORMATS: &[Format] =
+    &[Format::Hprof, Format::MoarVm1, Format::MoarVm2, Format::MoarVm3, Format::Python, Format::Ruby];
 
 impl fmt::Display for Format {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
+            Format::Hprof => "JVM heap dump (HPROF)",
             Format::MoarVm1 => "MoarVM heap dump, format 1",
             Format::MoarVm2 => "MoarVM heap dump, format 2",
             Format::MoarVm3 => "MoarVM heap dump, format 3",
@@ -44,6 +49,9 @@ impl fmt::Display for Format {
 /// Recognises a dump by its first bytes, of which 4096 are enough.
 #[must_use]
 pub fn recognise(first_bytes: &[u8]) -> Option<Format> {
+    if first_bytes.starts_with(hprof::MAGIC) {
+        return Some(Format::Hprof);
+    }
     match moarvm_version(first_bytes) {
         Some(b"002") => Some(Format::MoarVm2),
         Some(b"003") => Some(Format::MoarVm3),
@@ -112,6 +120,7 @@ mod tests {
     fn first_bytes_tell_the_format() {
         assert_eq!(recognise(b"MoarHeapDumpv002coll"), Some(Format::MoarVm2));
         assert_eq!(recognise(b"MoarHeapDumpv003filemeta"), Some(Format::MoarVm3));
+        assert_eq!(recognise(b"JAVA PROFILE 1.0.2\0"), Some(Format::Hprof));
         assert_eq!(recognise(b"# a comment\n\r\n\nstrings: [\"a\"]\n"), Some(Format::MoarVm1));
         assert_eq!(recognise(b"snapshot 0\n"), Some(Format::MoarVm1));
         assert_eq!(recognise(b"{\"barrow\":\"python-heap\", "), Some(Format::Python));
@@ -125,7 +134,7 @@ mod tests {
             &b""[..],
             b"MoarHeapDumpv",
             b"MoarHeapDumpv004",
-            b"JAVA PROFILE 1.0.2\0",
+            b"JAVA PROFIL",
             b"# only a comment\n",
             b"{\"type\":\"x\"}",
         ] {

@@ -7,10 +7,9 @@
 //!   announce  every chunk, in parallel, with a shard for each thread
 //! ```
 //!
-//! Beneath it: [`Scanner`] (the JSON of one line), [`Addresses`], [`Strings`], `hashing`.
+//! Beneath it: [`Scanner`] (the JSON of one line), [`Addresses`], [`Strings`].
 
 mod addresses;
-pub(crate) mod hashing;
 mod scanner;
 mod strings;
 
@@ -23,6 +22,9 @@ use crate::error::{Damage, Stop};
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
+
+/// A map for keys that a dump holds by the million.
+pub(crate) type FastMap<K, V> = std::collections::HashMap<K, V, foldhash::fast::RandomState>;
 
 /// About how much one thread reads at a time, in bytes. Every chunk begins a block of the recording, which is
 /// large enough for that with a few hundred bytes an object.

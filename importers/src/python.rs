@@ -14,7 +14,7 @@ mod line;
 
 use crate::context::{Context, Outcome, Vocabulary};
 use crate::error::{Damage, ImportError, Stop};
-use crate::json_lines::hashing::FastMap;
+use crate::json_lines::FastMap;
 use crate::json_lines::{Addresses, Lines, MAX_NAME_BYTES, beginning, first_rows};
 use announcer::{Announced, Announcer, Known};
 use barrow_writer::{StrengthClass, StrengthId, StringId};
@@ -31,7 +31,7 @@ pub(crate) fn import(dump: &[u8], context: &Context<'_>) -> Result<Outcome, Impo
     let mut lines = Lines::new(dump);
     let cut = lines.cut.take();
     outcome.end = match import_lines(&lines, context, &mut outcome) {
-        Ok(end) => cut.map_or(end, Err).map_err(Stop::from),
+        Ok(end) => cut.map_or(end, Err).map_err(|cut| outcome.cut(cut)),
         Err(stop) => Err(stop.in_snapshot(0)),
     };
     Ok(outcome)

@@ -36,7 +36,7 @@ pub(crate) fn import(dump: &[u8], context: &Context<'_>) -> Result<Outcome, Impo
     let cut = lines.cut.take();
     context.writer.fact("runtime", "Ruby")?;
     outcome.end = match import_lines(&lines, context, &mut outcome) {
-        Ok(()) => cut.map_or(Ok(()), |cut| Err(cut.into())),
+        Ok(()) => cut.map_or(Ok(()), |cut| Err(outcome.cut(cut))),
         Err(stop) => Err(stop.in_snapshot(0)),
     };
     Ok(outcome)

@@ -13,7 +13,7 @@
 //! through each page from front to back. A dump with a single object on each page takes about a hundred
 //! bytes for each, less than a line is wide in all dumps but made-up ones.
 
-use super::hashing::FastMap;
+use super::FastMap;
 
 /// One bit for each slot of a page.
 #[derive(Debug, Clone, Copy, Default)]

@@ -1,7 +1,7 @@
 //! The numbers of strings that one thread meets again and again.
 
+use super::FastMap;
 use super::Text;
-use super::hashing::FastMap;
 use crate::context::Vocabulary;
 use crate::error::ImportError;
 use barrow_writer::StringId;

@@ -6,7 +6,7 @@ use super::shapes::Shapes;
 use super::{FREE_SLOT, Words};
 use crate::context::Vocabulary;
 use crate::error::{Damage, Stop};
-use crate::json_lines::hashing::FastMap;
+use crate::json_lines::FastMap;
 use crate::json_lines::{Addresses, MAX_NAME_BYTES, Strings, Text, add_bytes, excerpt};
 use barrow_writer::{KindRole, Label, Object, Shard, StrengthId, StringId, TypeDescription, TypeId};
 

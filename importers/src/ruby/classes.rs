@@ -2,7 +2,7 @@
 
 use super::line::Line;
 use crate::error::Damage;
-use crate::json_lines::hashing::FastMap;
+use crate::json_lines::FastMap;
 
 /// How many superclasses are looked at. Real chains have dozens.
 const MAX_CHAIN: usize = 1000;

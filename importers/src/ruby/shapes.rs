@@ -9,7 +9,7 @@
 use super::line::Line;
 use crate::context::Vocabulary;
 use crate::error::Stop;
-use crate::json_lines::hashing::FastMap;
+use crate::json_lines::FastMap;
 use crate::json_lines::{Addresses, MAX_NAME_BYTES};
 use barrow_writer::StringId;
 
