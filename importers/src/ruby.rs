@@ -10,12 +10,13 @@
 //! becomes of each field is in `docs/formats.md`.
 //!
 //! In reading order: `line` (the fields), `classes` and `shapes` (what objects refer to by address or number and
-//! must be known before them), `announcer` (one thread's lines become objects).
+//! must be known before them), `sites`, `announcer` (one thread's lines become objects).
 
 mod announcer;
 mod classes;
 mod line;
 mod shapes;
+mod sites;
 
 use crate::context::{Context, Outcome, Vocabulary};
 use crate::error::{ImportError, Stop};
@@ -25,6 +26,7 @@ use barrow_writer::{StrengthClass, StrengthId, StringId};
 use classes::Classes;
 use line::Line;
 use shapes::Shapes;
+use sites::Sites;
 
 /// A slot that holds no object; written by `dump_all(full: true)`.
 const FREE_SLOT: &[u8] = b"NONE";
@@ -58,6 +60,7 @@ fn import_lines(lines: &Lines<'_>, context: &Context<'_>, outcome: &mut Outcome)
         addresses: &addresses,
         classes: &Classes::new(survey.classes.iter().map(at))?,
         shapes: &Shapes::new(survey.shapes.iter().map(at), &addresses, context.vocabulary)?,
+        sites: &Sites::new(context.writer),
     };
     let snapshot = context.writer.begin_snapshot(context.info.clone())?;
     let announced = lines.in_parallel(

@@ -109,8 +109,8 @@ def _walk(file, collect):
     """Finds and writes everything. Returns how many objects that were."""
     tracked = gc.get_objects()
     # What is known of each class, by its number.
-    classes, waiting, held, lines, queue, hidden, seen = {}, [], set(), [], [], set(), set()
-    own = [tracked, classes, waiting, held, lines, queue, hidden, seen, file, sys._getframe()]
+    classes, waiting, weakly, held, lines, queue, hidden, seen = {}, [], [], set(), [], [], set(), set()
+    own = [tracked, classes, waiting, weakly, held, lines, queue, hidden, seen, file, sys._getframe()]
     hidden.update(map(id, _own(own)))
     seen |= hidden
     header = '{"barrow":"python-heap", "version":%d, "python":%s, "pid":%d, "collected":%s}\n'
@@ -120,9 +120,9 @@ def _walk(file, collect):
         lines.append(_root_line(category, roots))
         queue.extend(value for _, value in roots)
         del roots
-        count += _reach(queue, seen, hidden, classes, lines, file)
+        count += _reach(queue, seen, hidden, classes, weakly, lines, file)
     # What is tracked and no garbage, but was not reached, is held by C code. Of that, roots are the objects that no
-    # other one refers to, and then one of each circle that is left.
+    # other one refers to, and then one of each circle that is left; at last what only weak references lead to.
     waiting.extend(value for value in tracked if id(value) not in seen)
     for value in waiting:
         held.update(id(target) for target in gc.get_referents(value) if target is not value)
@@ -131,7 +131,13 @@ def _walk(file, collect):
             if id(value) not in seen and not (without_holder and id(value) in held):
                 lines.append(_root_line("interpreter", [(None, value)]))
                 queue.append(value)
-                count += _reach(queue, seen, hidden, classes, lines, file)
+                count += _reach(queue, seen, hidden, classes, weakly, lines, file)
+    while weakly:
+        value = weakly.pop()
+        if id(value) not in seen:
+            lines.append(_root_line("interpreter", [(None, value)]))
+            queue.append(value)
+            count += _reach(queue, seen, hidden, classes, weakly, lines, file)
     lines.append('{"barrow":"end", "objects":%d}\n' % count)
     _write(file, lines)
     return count
@@ -171,7 +177,7 @@ def _roots(hidden):
             yield "frames", frames
 
 
-def _reach(queue, seen, hidden, classes, lines, file):
+def _reach(queue, seen, hidden, classes, weakly, lines, file):
     """Writes what can be reached from the objects in the queue and is new. Returns how many objects that is."""
     count = 0
     while queue:
@@ -187,7 +193,12 @@ def _reach(queue, seen, hidden, classes, lines, file):
         if any(id(target) in hidden for _, target in references):
             references = [pair for pair in references if id(pair[1]) not in hidden]
             elements = 0
-        lines.append(_line(value, known, references, elements))
+        referent = _call_reference(value) if known.container is _weakref.ref else None
+        if id(referent) in hidden:
+            referent = None
+        if referent is not None and id(referent) not in seen:
+            weakly.append(referent)
+        lines.append(_line(value, known, references, elements, referent))
         if len(lines) >= _WRITE_LINES:
             _write(file, lines)
         queue.append(known.itself)
@@ -263,6 +274,11 @@ def _references(value, known):
         return references, elements
     others = gc.get_referents(value)
     if not others:
+        if _is_type(known) and not _is_heap_type(value):
+            # The collector does not look into classes that are part of the interpreter.
+            references += [("__base__", _base_of_type(value)), ("__mro__", _mro_of_type(value))]
+            references += [("__dict__", space) for space in gc.get_referents(_dict_of_type(value))]
+            references = [pair for pair in references if pair[1] is not None]
         return references, elements
     # Elements and the class are told already.
     told = {}
@@ -353,7 +369,7 @@ def _is_huge(number):
     return type(number) is int and number.bit_length() > 128
 
 
-def _line(value, known, references, elements):
+def _line(value, known, references, elements, referent):
     """The line of an object."""
     kind = known.itself
     parts = ['{"address":"0x%x", "type":"' % id(value)]
@@ -375,10 +391,8 @@ def _line(value, known, references, elements):
             parts.append(', "name":%s' % _quoted(name))
     parts.append(', "class":"0x%x", "size":%d' % (id(kind), _size(value)))
     parts.append(_references_of_line(references, elements))
-    if known.container is _weakref.ref:
-        target = _call_reference(value)
-        if target is not None:
-            parts.append(', "weak":["0x%x"]' % id(target))
+    if referent is not None:
+        parts.append(', "weak":["0x%x"]' % id(referent))
     parts.append("}\n")
     return "".join(parts)
 

@@ -1,7 +1,7 @@
 //! What one thread does with its lines: it announces them to a shard.
 
 use super::line::{Line, References};
-use super::{Classes, Words};
+use super::{Classes, Words, name_of_type};
 use crate::context::Vocabulary;
 use crate::error::{Damage, Stop};
 use crate::json_lines::FastMap;
@@ -107,7 +107,8 @@ impl<'k, 's> Announcer<'k, 's> {
         self.announced.bytes = add_bytes(self.announced.bytes, size, offset)?;
         let address = Some(address).filter(|&address| address != 0);
         let type_id = self.type_id(line)?;
-        self.shard.object(self.row, &Object { address, ..Object::new(type_id, size) })?;
+        let name = self.name(line)?;
+        self.shard.object(self.row, &Object { address, name, ..Object::new(type_id, size) })?;
         self.row += 1;
         if let Some(class) = line.class {
             self.reference(Label::Name(words.class), StrengthId::STRONG, class)?;
@@ -124,6 +125,13 @@ impl<'k, 's> Announcer<'k, 's> {
             self.reference(Label::Name(words.referent), words.weak, target)?;
         }
         Ok(())
+    }
+
+    fn name(&mut self, line: &Line<'_>) -> Result<Option<StringId>, Stop> {
+        if line.kind == b"type" {
+            return Ok(Some(self.known.vocabulary.string(&name_of_type(line))?));
+        }
+        Ok(line.name.map(|text| self.strings.id(text)).transpose()?)
     }
 
     fn label(&mut self, references: &References<'_>, position: usize) -> Result<Option<StringId>, Stop> {

@@ -3,6 +3,7 @@
 use super::classes::Classes;
 use super::line::Line;
 use super::shapes::Shapes;
+use super::sites::{Sites, SitesOfThread};
 use super::{FREE_SLOT, Words};
 use crate::context::Vocabulary;
 use crate::error::{Damage, Stop};
@@ -21,6 +22,7 @@ pub(crate) struct Known<'k> {
     pub(crate) addresses: &'k Addresses,
     pub(crate) classes: &'k Classes,
     pub(crate) shapes: &'k Shapes,
+    pub(crate) sites: &'k Sites<'k>,
 }
 
 /// What became of some lines.
@@ -69,6 +71,7 @@ pub(crate) struct Announcer<'k, 's> {
     row: u64,
     types: FastMap<Box<[u8]>, TypeId>,
     strings: Strings<'k>,
+    sites: SitesOfThread<'k>,
     // Kept for their memory.
     key: Vec<u8>,
     references: Vec<u64>,
@@ -85,6 +88,7 @@ impl<'k, 's> Announcer<'k, 's> {
             row: 0,
             types: FastMap::default(),
             strings: Strings::new(known.vocabulary),
+            sites: SitesOfThread::new(known.sites),
             key: Vec::new(),
             references: Vec::new(),
             variables: Vec::new(),
@@ -143,6 +147,8 @@ impl<'k, 's> Announcer<'k, 's> {
         let object = Object {
             unmanaged_bytes,
             address: Some(address).filter(|&address| address != 0),
+            site: self.sites.id(&line.site)?,
+            name: self.name(line, address)?,
             ..Object::new(self.type_id(line)?, shallow_bytes)
         };
         self.shard.object(self.row, &object)?;
@@ -151,6 +157,17 @@ impl<'k, 's> Announcer<'k, 's> {
             return self.imemo_references(line, references);
         }
         self.references(line, references)
+    }
+
+    /// What a string or symbol says, what a class is called, the variable that a shape adds, the method of a
+    /// method entry.
+    fn name(&mut self, line: &Line<'_>, address: u64) -> Result<Option<StringId>, Stop> {
+        if matches!(line.kind, b"CLASS" | b"MODULE") {
+            let name = self.known.classes.own_name(address);
+            return Ok(name.map(|name| self.known.vocabulary.string(&name)).transpose()?);
+        }
+        let name = line.value.or(line.method_id).or(line.shape.edge_name);
+        Ok(name.map(|text| self.strings.id(text)).transpose()?)
     }
 
     /// Up to Ruby 3.1 the `class` of an imemo is whatever it keeps in that word, and `references` leaves that

@@ -2,7 +2,7 @@
 
 use super::line::Line;
 use crate::error::Damage;
-use crate::json_lines::FastMap;
+use crate::json_lines::{FastMap, MAX_NAME_BYTES, Text};
 
 /// How many superclasses are looked at. Real chains have dozens.
 const MAX_CHAIN: usize = 1000;
@@ -50,7 +50,7 @@ impl Classes {
             if let (Some(class), ClassKind::Class | ClassKind::Module) = (line.class, kind) {
                 attached.push((class, address));
             }
-            let boxed = |text: crate::json_lines::Text<'_>| text.decode().into_owned().into_boxed_str();
+            let boxed = |text: Text<'_>| text.decode_first(4 * MAX_NAME_BYTES).into_owned().into_boxed_str();
             let class = Class {
                 name: line.name.map(boxed),
                 real_class_name: line.real_class_name.map(boxed),
@@ -87,7 +87,6 @@ impl Classes {
         real_class_name.map(str::to_owned)
     }
 
-    #[expect(dead_code, reason = "names of objects are not recorded yet")]
     /// What the class at `address` calls itself, as its `inspect` does.
     pub(crate) fn own_name(&self, address: u64) -> Option<String> {
         self.by_address.get(&address).map(|class| self.name(address, class))
