@@ -105,9 +105,9 @@ impl<'o, 'a, const ID: usize> Announcer<'o, 'a, ID> {
 impl<const ID: usize> Job<'_, '_, '_, ID> {
     fn announce_classes(&mut self) -> Result<(), Stop> {
         let &Announcer { outline, classes, ref labels, class_type, .. } = self.announcer;
-        let class_fields = classes.class_fields();
+        let own_class_bytes = classes.own_class_bytes();
         for (number, class) in outline.classes.iter().enumerate() {
-            let mut object = Object::new(class_type, classes.class_bytes(class, &class_fields));
+            let mut object = Object::new(class_type, classes.class_bytes(class, own_class_bytes));
             object.address = Some(class.address).filter(|&address| address != 0);
             self.shard.object(number as u64, &object)?;
             for (label, address) in [
