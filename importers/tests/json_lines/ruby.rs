@@ -32,28 +32,26 @@ fn every_field_has_its_place() {
     let recorded = record(RUBY_31).expect("a whole dump");
     assert_eq!(recorded.imported.format, Format::Ruby);
     assert_eq!(recorded.imported.lost, None);
-    assert_eq!(
-        recorded.lines(),
-        [
-            "class Class 40+504 @0x7f10 [class 2, superclass 1, ? 4]",
-            "class Class 40+560 @0x7f38 [class 3]",
-            "class Class 40+504 @0x7f60 [class 3, ? 0]",
-            "class Class 40+460 @0x7f88 [class 2]",
-            "string String 40+48 @0x7fb0 [class 5]",
-            "class Class 40+0 @0x7fd8 [class 2]",
-            "object Card 40+0 @0x8000 [class 0, ? 4, ? 4]",
-            "hash #<Class:0x0000000000008050> 40+128 @0x8028 [class 8, ? 6, default 9]",
-            "class Class 40+0 @0x8050 [class 2, superclass 10]",
-            "data Object (proc) 40+40 @0x8078 [class 1, ? 6]",
-            "iclass Kernel 40+0 @0x80a0 [class 11, superclass 1]",
-            "module Class 40+0 @0x80c8 [class 2]",
-            "imemo callcache 40+0 @0x80f0 [weak ? 4]",
-            "imemo cref 40+0 @0x8118 [? 0]",
-            "array (hidden) 40+0 @0x8140 []",
-            "data autoload_const (autoload_const) 40+64 @0x8168 []",
-            "zombie (hidden) 40+0 @0x8190 []",
-        ]
-    );
+    let expected = r##"
+class Class 40+504 @0x7f10 "Card" [class 2, superclass 1, ? 4]
+class Class 40+560 @0x7f38 "Object" [class 3]
+class Class 40+504 @0x7f60 "#<Class:Card>" [class 3, ? 0]
+class Class 40+460 @0x7f88 "Class" [class 2]
+string String 40+48 @0x7fb0 "späte \"Karte\"" at new (a.rb:12) [class 5]
+class Class 40+0 @0x7fd8 "String" [class 2]
+object Card 40+0 @0x8000 at new (a.rb:12) [class 0, ? 4, ? 4]
+hash #<Class:0x0000000000008050> 40+128 @0x8028 at a.rb:14 [class 8, ? 6, default 9]
+class Class 40+0 @0x8050 "#<Class:0x0000000000008050>" [class 2, superclass 10]
+data Object (proc) 40+40 @0x8078 [class 1, ? 6]
+iclass Kernel 40+0 @0x80a0 [class 11, superclass 1]
+module Class 40+0 @0x80c8 "Kernel" [class 2]
+imemo callcache 40+0 @0x80f0 [weak ? 4]
+imemo cref 40+0 @0x8118 [? 0]
+array (hidden) 40+0 @0x8140 []
+data autoload_const (autoload_const) 40+64 @0x8168 []
+zombie (hidden) 40+0 @0x8190 []
+"##;
+    assert_eq!(recorded.text(), expected.trim_start());
     assert_eq!(recorded.roots(), ["vm ? 0", "vm ? 1", "global_tbl ? 4"]);
     assert_eq!(
         recorded.imported.notes,
@@ -84,22 +82,20 @@ const RUBY_34: &str = r#"{"type":"ROOT", "root":"vm", "references":["0x30010"]}
 #[test]
 fn shapes_name_instance_variables() {
     let recorded = record(RUBY_34).expect("a whole dump");
-    assert_eq!(
-        recorded.lines(),
-        [
-            "shape ROOT 0+168 @0x9000 []",
-            "shape T_OBJECT 0+72 @0x9018 []",
-            "shape IVAR 0+24 @0x9030 [parent 1]",
-            "shape IVAR 0+24 @0x9048 [parent 2]",
-            "shape FROZEN 0+24 @0x9060 [parent 3]",
-            "class Class 160+88 @0x30010 [class 6]",
-            "class Class 160+0 @0x300b0 [class 6]",
-            "object Pair 40+0 @0x30150 [class 5, shape 4, @left 8, @right 7]",
-            // One of its variables holds no object, and it is not said which.
-            "object Pair 40+0 @0x30178 [class 5, shape 3, ? 7]",
-            "imemo ment 40+48 @0x301a0 []",
-        ]
-    );
+    let expected = r##"
+shape ROOT 0+168 @0x9000 []
+shape T_OBJECT 0+72 @0x9018 []
+shape IVAR 0+24 @0x9030 "@left" [parent 1]
+shape IVAR 0+24 @0x9048 "@right" [parent 2]
+shape FROZEN 0+24 @0x9060 [parent 3]
+class Class 160+88 @0x30010 "Pair" [class 6]
+class Class 160+0 @0x300b0 "Class" [class 6]
+object Pair 40+0 @0x30150 [class 5, shape 4, @left 8, @right 7]
+object Pair 40+0 @0x30178 [class 5, shape 3, ? 7]
+imemo ment 40+48 @0x301a0 "read" []
+"##;
+    assert_eq!(recorded.text(), expected.trim_start());
+    // Of the second pair, one variable holds no object, and it is not said which.
     assert_eq!(recorded.role("shape"), KindRole::Type);
 }
 
