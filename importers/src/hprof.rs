@@ -19,6 +19,7 @@ mod layout;
 mod outline;
 mod records;
 mod roots;
+mod stacks;
 
 pub use layout::ObjectLayout;
 pub(crate) use records::MAGIC;

@@ -93,8 +93,13 @@ impl Dump {
     }
 
     pub(crate) fn instance(&mut self, address: u64, class: u64, fields: &[u8]) {
-        let length = (fields.len() as u32).to_be_bytes().to_vec();
-        let body = [vec![0x21], self.id(address), vec![0; 4], self.id(class), length, fields.to_vec()].concat();
+        self.instance_at(0, address, class, fields);
+    }
+
+    /// An instance with the serial of the stack trace at its allocation.
+    pub(crate) fn instance_at(&mut self, trace: u32, address: u64, class: u64, fields: &[u8]) {
+        let (trace, length) = (trace.to_be_bytes().to_vec(), (fields.len() as u32).to_be_bytes().to_vec());
+        let body = [vec![0x21], self.id(address), trace, self.id(class), length, fields.to_vec()].concat();
         self.heap.extend(body);
     }
 

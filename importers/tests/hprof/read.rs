@@ -1,6 +1,6 @@
 //! What a recording says after an import, in words.
 
-use barrow_analyzer::{Label, ObjectId, Recording, Silent, SnapshotId, type_totals, walk};
+use barrow_analyzer::{Label, ObjectId, Recording, Silent, SiteId, SnapshotId, type_totals, walk};
 use barrow_importers::{ImportError, ImportOptions, Imported, import};
 use barrow_writer::{Options, Writer};
 use std::collections::BTreeMap;
@@ -90,5 +90,19 @@ impl Recorded {
 
     pub(crate) fn address(&self, object: u32) -> Option<u64> {
         barrow_analyzer::object(&self.recording, SNAPSHOT, ObjectId(object)).expect("the object").address
+    }
+
+    /// An object's own name.
+    pub(crate) fn name(&self, object: u32) -> Option<String> {
+        let object = barrow_analyzer::object(&self.recording, SNAPSHOT, ObjectId(object)).expect("the object");
+        object.name.map(|name| self.recording.tables().expect("tables").string(name).to_owned())
+    }
+
+    /// An object's allocation site with its callers, if it has one.
+    pub(crate) fn site(&self, object: u32) -> String {
+        let object = barrow_analyzer::object(&self.recording, SNAPSHOT, ObjectId(object)).expect("the object");
+        let caller = |id: &SiteId| self.recording.site(*id).expect("sites").expect("a row").caller;
+        let title = |id| self.recording.site(id).expect("sites").expect("a row").title().expect("a title");
+        std::iter::successors(object.site, caller).map(title).collect::<Vec<_>>().join(" < ")
     }
 }

@@ -152,7 +152,7 @@ fn references_have_their_strength() {
         |start: &str, part: &str| objects.iter().filter(|line| line.starts_with(start) && line.contains(part)).count();
     assert!(count("", " weak:referent=") > 10);
     assert!(count("java.lang.ref.SoftReference(", " soft:referent=") > 0);
-    assert_eq!(count("java.lang.ref.PhantomReference(", " phantom:referent="), 1);
+    assert!(count("", " phantom:referent=") > 0);
     assert_eq!(count("java.util.WeakHashMap$Entry(", " weak:referent="), count("java.util.WeakHashMap$Entry(", ""));
     assert_eq!(count("java.lang.ref.Finalizer(", " finalizer:referent="), 10);
     // Fields of superclasses follow those of the class.

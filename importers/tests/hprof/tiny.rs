@@ -65,6 +65,37 @@ fn everything_is_there() {
 }
 
 #[test]
+fn class_objects_are_called_as_their_class() {
+    let recorded = record(&tiny(EIGHT)).expect("a whole dump");
+    let names: Vec<Option<String>> = (0..8).map(|object| recorded.name(object)).collect();
+    let name = |text: &str| Some(text.to_owned());
+    assert_eq!(names[3..], [name("Node"), name("Node[]"), name("java.lang.Thread"), name("java.lang.String"), None]);
+}
+
+#[test]
+fn objects_have_the_site_of_their_stack_trace() {
+    let mut dump = Dump::new("1.0.1", EIGHT);
+    for (id, text) in [(1, "Main"), (2, "run"), (3, "make"), (4, "Main.java")] {
+        dump.string(id, text);
+    }
+    dump.load_class(0x100, 1);
+    dump.frame(800, 2, 4, 1, 10);
+    dump.frame(801, 3, 4, 1, 20);
+    dump.frame(802, 3, 0, 1, -3);
+    dump.trace(1, 0, &[]);
+    dump.trace(5, 0, &[801, 800]);
+    dump.trace(6, 0, &[802, 800]);
+    dump.class(&Class { address: 0x100, ..Class::default() });
+    for (trace, address) in [(5, 0x1000), (6, 0x1010), (1, 0x1020), (5, 0x1030)] {
+        dump.instance_at(trace, address, 0x100, &[]);
+    }
+    let recorded = record(&dump.end()).expect("a whole dump");
+    let make = "Main.make (Main.java:20) < Main.run (Main.java:10)";
+    let sites: Vec<String> = (1..5).map(|object| recorded.site(object)).collect();
+    assert_eq!(sites, [make, "Main.make < Main.run (Main.java:10)", "", make]);
+}
+
+#[test]
 fn sizes_follow_the_layout() {
     let options = ImportOptions { object_layout: Some("4,12,16,8".parse().expect("a layout")), ..Default::default() };
     let recorded = record_with(&tiny(EIGHT), &options).expect("a whole dump");
