@@ -1,29 +1,15 @@
 //! Dumps of CPython's heap: tiny ones, and one that the script makes here and now.
 
+use crate::dumps::PYTHON;
 use crate::recorded::{Recorded, record, record_file};
 use barrow_analyzer::KindRole;
 use barrow_importers::{Format, ImportError};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Every field that is recorded.
-pub(crate) const TINY: &str = r#"{"barrow":"python-heap", "version":1, "python":"3.11.2", "pid":77, "collected":true}
-{"type":"ROOT", "root":"modules", "references":["0x7f10", "0xdead"], "labels":["__main__", "lost"]}
-{"address":"0x7f10", "type":"object", "name":"__main__", "class":"0x100", "size":72, "references":["0x7f20"], "labels":["__dict__"]}
-{"address":"0x7f20", "type":"object", "class":"0x300", "size":232, "references":["0x7f40", "0x7f30"], "labels":[null, "cards"]}
-{"address":"0x7f30", "type":"object", "class":"0x7f60", "size":96, "references":["0x7f40", "0x7f20", "0x7f10"], "elements":2, "labels":["owner"]}
-{"address":"0x7f40", "type":"object", "name":"cards", "class":"0x400", "size":54}
-{"address":"0x7f50", "type":"object", "class":"0x7f70", "size":72, "weak":["0x7f30"]}
-{"address":"0x7f60", "type":"type", "module":"app.cards", "name":"Deck.Cards", "base":"0x7f70", "class":"0x7f70", "size":1064, "references":["0x7f70"]}
-{"address":"0x7f70", "type":"type", "module":"builtins", "name":"type", "class":"0x7f70", "size":900}
-{"address":"0x7f80", "type":"frame", "function":"Deck.shuffle", "file":"app.py", "line":12, "class":"0x7f70", "size":440, "references":["0x7f30"], "labels":["self"]}
-{"address":"0x7f90", "type":"frame", "function":"Deck.shuffle", "file":"app.py", "line":12, "class":"0x7f70", "size":440, "references":["0x7f80"]}
-{"barrow":"end", "objects":9}
-"#;
-
 #[test]
 fn every_field_has_its_place() {
-    let recorded = record(TINY).expect("a whole dump");
+    let recorded = record(PYTHON).expect("a whole dump");
     assert_eq!(recorded.imported.format, Format::Python);
     assert_eq!(recorded.imported.lost, None);
     let expected = r##"
@@ -51,10 +37,10 @@ frame Deck.shuffle (app.py:12) 440+0 @0x7f90 [class 6, ? 7]
 
 #[test]
 fn versions_and_garbage_are_told() {
-    let newer = TINY.replace("\"version\":1", "\"version\":2");
+    let newer = PYTHON.replace("\"version\":1", "\"version\":2");
     let Err(error) = record(&newer).map(drop) else { panic!("it was read") };
     assert!(matches!(error, ImportError::UnknownPythonVersion { found: 2 }), "{error}");
-    let notes = record(&TINY.replace("\"collected\":true", "\"collected\":false")).expect("whole").imported.notes;
+    let notes = record(&PYTHON.replace("\"collected\":true", "\"collected\":false")).expect("whole").imported.notes;
     assert!(notes[0].starts_with("garbage was not collected"), "{notes:?}");
 }
 
