@@ -13,19 +13,17 @@ use crate::progress::Progress;
 
 /// What every importer works with: where the recording goes, what the user wants, and what earlier
 /// dumps of the same series have declared.
+#[derive(Clone)]
 pub(crate) struct Context<'w> {
     pub(crate) writer: &'w Writer,
     pub(crate) progress: &'w dyn Progress,
-    #[expect(dead_code, reason = "for formats that several threads can read")]
     pub(crate) options: &'w ImportOptions,
     /// Of a dump that holds one snapshot: what is known of it from outside.
-    #[expect(dead_code, reason = "MoarVM's dumps know it themselves")]
     pub(crate) info: SnapshotInfo,
     pub(crate) vocabulary: &'w Vocabulary<'w>,
 }
 
 impl Context<'_> {
-    #[expect(dead_code, reason = "for formats without a session of their own")]
     /// Ends the import if the user has asked for it.
     pub(crate) fn check_cancelled(&self) -> Result<(), ImportError> {
         if self.progress.cancelled() { Err(ImportError::Cancelled) } else { Ok(()) }
@@ -84,7 +82,6 @@ impl<'w> Vocabulary<'w> {
     }
 
     /// The strength of this name.
-    #[expect(dead_code, reason = "MoarVM's dumps name no strengths")]
     pub(crate) fn strength(&self, name: &str, class: StrengthClass) -> Result<StrengthId, ImportError> {
         let strengths = &mut self.lock().strengths;
         if let Some(&strength) = strengths.get(name) {
@@ -117,7 +114,6 @@ impl<'w> Vocabulary<'w> {
     }
 
     /// The number of a string.
-    #[expect(dead_code, reason = "MoarVM's strings are numbered in the dump")]
     pub(crate) fn string(&self, text: &str) -> Result<StringId, ImportError> {
         Ok(self.writer.string(text)?)
     }
@@ -125,5 +121,19 @@ impl<'w> Vocabulary<'w> {
     fn lock(&self) -> MutexGuard<'_, Declared> {
         // Rows are inserted after they were declared: a panic in between leaves the maps right.
         self.declared.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use crate::progress::Silent;
+    use barrow_writer::Options;
+
+    /// Calls `test` with a context whose recording goes nowhere.
+    pub(crate) fn with_context<T>(test: impl FnOnce(&Context<'_>) -> T) -> T {
+        let writer = Writer::to_stream(Box::new(std::io::sink()), Options::default()).expect("writing to nowhere");
+        let (options, vocabulary) = (&ImportOptions::default(), &Vocabulary::new(&writer));
+        test(&Context { writer: &writer, progress: &Silent, options, info: SnapshotInfo::default(), vocabulary })
     }
 }

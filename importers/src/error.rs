@@ -37,6 +37,14 @@ pub enum ImportError {
         /// The version's digits.
         found: String,
     },
+    /// A file of another kind that is known all the same.
+    #[error("{found}; {instead}")]
+    OtherKind {
+        /// What it is.
+        found: &'static str,
+        /// What can be imported instead.
+        instead: &'static str,
+    },
     /// The dump is cut or damaged before the end of its first snapshot.
     #[error("no whole snapshot: {damage}")]
     NoWholeSnapshot {
@@ -148,6 +156,14 @@ pub enum Damage {
         offset: u64,
         /// What the parser said.
         message: String,
+    },
+    /// Objects and references are whole; what tells more of them is not.
+    #[error("{damage}; objects and references are whole, {names} of their names are there")]
+    Incomplete {
+        /// What is wrong, and where.
+        damage: Box<Damage>,
+        /// How many strings were there.
+        names: u64,
     },
     /// The snapshot holds something that a recording cannot.
     #[error("it cannot be recorded: {message}")]

@@ -31,9 +31,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! In reading order: [`Format`] (which dumps are known), `moarvm` (all of MoarVM's formats), and
-//! beneath them `context` (what every importer works with), `cursor` (a place in a dump), `dump` (a dump in
-//! memory), `packing` (gzip and zstd), [`Progress`] and the errors.
+//! In reading order: [`Format`] (which dumps are known), `moarvm` (all of MoarVM's formats), `v8` (V8's heap
+//! snapshots), and beneath them `context` (what every importer works with), `cursor` (a place in a dump),
+//! `dump` (a dump in memory), `packing` (gzip and zstd), [`Progress`] and the errors.
 
 #![deny(unsafe_code)]
 
@@ -46,6 +46,7 @@ mod moarvm;
 mod options;
 mod packing;
 mod progress;
+mod v8;
 
 pub use barrow_writer::Totals;
 pub use error::{Damage, ImportError, Loss};
@@ -111,6 +112,7 @@ fn import_dump(dump: &[u8], context: &Context<'_>) -> Result<Imported, ImportErr
     context.writer.fact("source format", &format.to_string())?;
     let Outcome { snapshots, notes, end } = match format {
         Format::MoarVm1 | Format::MoarVm2 | Format::MoarVm3 => moarvm::import(dump, format, context)?,
+        Format::V8 => v8::import(dump, context)?,
     };
     let imported = snapshots.len() as u64;
     let lost = match end {
