@@ -64,6 +64,17 @@ impl Dump {
         Ok((Dump::map(&unpacked).map_err(unpack)?, damage))
     }
 
+    /// Opens and maps a file that is not compressed.
+    ///
+    /// # Errors
+    /// [`ImportError::Open`].
+    pub(crate) fn open_plain(path: &Path) -> Result<Option<Dump>, ImportError> {
+        let open = |source| ImportError::Open { path: path.to_path_buf(), source };
+        let mut file = File::open(path).map_err(open)?;
+        let (packing, _) = Packing::of(&mut file).map_err(open)?;
+        if packing.is_some() { Ok(None) } else { Dump::map(&file).map(Some).map_err(open) }
+    }
+
     fn map(file: &File) -> io::Result<Dump> {
         if file.metadata()?.len() == 0 { Ok(Dump::Empty) } else { map(file).map(Dump::Mapped) }
     }

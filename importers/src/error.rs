@@ -57,6 +57,18 @@ pub enum ImportError {
         /// The dump's length in bytes.
         length: u64,
     },
+    /// The dump holds more than a recording can.
+    #[error("the dump holds {objects} objects; a snapshot has at most 4,294,967,294")]
+    TooManyObjects {
+        /// How many it holds.
+        objects: u64,
+    },
+    /// The system gives no threads.
+    #[error("cannot start threads: {message}")]
+    Threads {
+        /// What the system said.
+        message: String,
+    },
     /// [`Progress::cancelled`](crate::Progress::cancelled) said so.
     #[error("cancelled")]
     Cancelled,
@@ -180,8 +192,17 @@ pub struct Loss {
     pub damage: Damage,
     /// The snapshot it is in, counted from 0; `None` if it is in none.
     pub snapshot: Option<u64>,
-    /// How many whole snapshots before it were imported.
+    /// How many snapshots were imported.
     pub imported: u64,
+    /// Whether the last of them holds only what stood before the damage.
+    pub is_last_partial: bool,
+}
+
+impl Loss {
+    /// What stood before the damage is in the last of the imported snapshots.
+    pub(crate) fn partial(damage: Damage, imported: u64) -> Self {
+        Loss { damage, snapshot: None, imported, is_last_partial: true }
+    }
 }
 
 impl fmt::Display for Loss {
@@ -189,6 +210,9 @@ impl fmt::Display for Loss {
         write!(f, "{}", self.damage)?;
         if let Some(snapshot) = self.snapshot {
             write!(f, ", in snapshot {snapshot}")?;
+        }
+        if self.is_last_partial {
+            return write!(f, "; what stands before was imported");
         }
         match self.imported {
             1 => write!(f, "; 1 whole snapshot was imported"),
@@ -202,6 +226,8 @@ impl fmt::Display for Loss {
 pub(crate) enum Stop {
     /// The dump is bad from here on; the number is that of the snapshot, if it is in one.
     Damage(Damage, Option<u64>),
+    /// The dump is bad from here on; what stood before is in the last snapshot, which was committed.
+    Partial(Damage),
     /// The import has failed.
     Import(ImportError),
 }

@@ -1,6 +1,7 @@
 //! Which dumps are known, and how their first bytes tell.
 
 use crate::error::ImportError;
+use crate::hprof;
 use std::fmt;
 
 /// How many of a dump's first bytes [`recognise`] looks at.
@@ -22,6 +23,8 @@ const V8_RELATIVES: &[(&[&[u8]], &str)] = &[
 /// A format of foreign dumps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Format {
+    /// The JVM's heap dumps, and Android's.
+    Hprof,
     /// MoarVM's text format.
     MoarVm1,
     /// MoarVM's format of plain records.
@@ -33,11 +36,12 @@ pub enum Format {
 }
 
 /// All known formats.
-pub const FORMATS: &[Format] = &[Format::MoarVm1, Format::MoarVm2, Format::MoarVm3, Format::V8];
+pub const FORMATS: &[Format] = &[Format::Hprof, Format::MoarVm1, Format::MoarVm2, Format::MoarVm3, Format::V8];
 
 impl fmt::Display for Format {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
+            Format::Hprof => "JVM heap dump (HPROF)",
             Format::MoarVm1 => "MoarVM heap dump, format 1",
             Format::MoarVm2 => "MoarVM heap dump, format 2",
             Format::MoarVm3 => "MoarVM heap dump, format 3",
@@ -49,6 +53,9 @@ impl fmt::Display for Format {
 /// Recognises a dump by its first bytes, of which 4096 are enough.
 #[must_use]
 pub fn recognise(first_bytes: &[u8]) -> Option<Format> {
+    if first_bytes.starts_with(hprof::MAGIC) {
+        return Some(Format::Hprof);
+    }
     match moarvm_version(first_bytes) {
         Some(b"002") => Some(Format::MoarVm2),
         Some(b"003") => Some(Format::MoarVm3),
@@ -105,13 +112,14 @@ mod tests {
     fn first_bytes_tell_the_format() {
         assert_eq!(recognise(b"MoarHeapDumpv002coll"), Some(Format::MoarVm2));
         assert_eq!(recognise(b"MoarHeapDumpv003filemeta"), Some(Format::MoarVm3));
+        assert_eq!(recognise(b"JAVA PROFILE 1.0.2\0"), Some(Format::Hprof));
         assert_eq!(recognise(b"# a comment\n\r\n\nstrings: [\"a\"]\n"), Some(Format::MoarVm1));
         assert_eq!(recognise(b"snapshot 0\n"), Some(Format::MoarVm1));
     }
 
     #[test]
     fn other_bytes_are_not_recognised() {
-        for bytes in [&b""[..], b"MoarHeapDumpv", b"MoarHeapDumpv004", b"JAVA PROFILE 1.0.2\0", b"# only a comment\n"] {
+        for bytes in [&b""[..], b"MoarHeapDumpv", b"MoarHeapDumpv004", b"JAVA PROFIL", b"# only a comment\n"] {
             assert_eq!(recognise(bytes), None, "{}", bytes.escape_ascii());
         }
         let late = [&b"#".repeat(RECOGNISED_BYTES)[..], b"\nstrings: []\n"].concat();

@@ -3,6 +3,8 @@
 use std::num::NonZero;
 use std::path::PathBuf;
 
+use crate::hprof::ObjectLayout;
+
 /// Options of an import.
 #[derive(Debug, Clone)]
 pub struct ImportOptions {
@@ -10,11 +12,13 @@ pub struct ImportOptions {
     pub threads: NonZero<usize>,
     /// Where compressed dumps are unpacked, into temporary files that nobody sees.
     pub folder: PathBuf,
+    /// How a JVM laid out its objects, if that is not to be found out from the dump.
+    pub object_layout: Option<ObjectLayout>,
 }
 
 impl Default for ImportOptions {
     fn default() -> Self {
         let threads = std::thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN);
-        ImportOptions { threads, folder: std::env::temp_dir() }
+        ImportOptions { threads, folder: std::env::temp_dir(), object_layout: None }
     }
 }

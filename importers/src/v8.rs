@@ -13,10 +13,11 @@
 //! 3. [`Announcer`]: nodes and their edges are announced, unit by unit, on all threads.
 //!
 //! Nothing of the graph is held in memory: 4 bytes for each string, 4 for each node where the dump has
-//! locations, and what the writer takes. A node becomes an object of the same number, its id the serial.
+//! locations, a bit where it tells what is attached to a document, and what the writer takes. A node becomes an object of the same number, its id the serial.
 
 mod announce;
 mod classes;
+mod detached;
 mod ephemerons;
 mod layout;
 mod locations;
@@ -29,10 +30,11 @@ mod strings;
 use crate::context::{Context, Outcome};
 use crate::error::{Damage, ImportError, Stop};
 use announce::Announcer;
+use detached::Detached;
 use ephemerons::Wanted;
 use layout::Layout;
 use locations::Locations;
-use nodes::{Unit, divide};
+use nodes::{Divided, divide};
 use strings::Names;
 
 /// Imports a snapshot.
@@ -50,7 +52,7 @@ fn import_snapshot(dump: &[u8], context: &Context<'_>, outcome: &mut Outcome) ->
     }
     outcome.notes.extend(contradictions(&layout));
     let wanted = Wanted::find(layout.strings.bytes());
-    let (names, locations, units) = prepare(&layout, &wanted, context)?;
+    let (names, locations, divided) = prepare(&layout, &wanted, context)?;
     outcome.notes.extend(changed_strings(&names));
     let mut end = layout.end.clone();
     let locations = locations.unwrap_or_else(|damage| {
@@ -58,15 +60,17 @@ fn import_snapshot(dump: &[u8], context: &Context<'_>, outcome: &mut Outcome) ->
         Locations::default()
     });
     let entries = wanted.into_entries();
+    let detached =
+        if divided.has_states { Detached::find(&layout, &divided.units, context)? } else { Detached::default() };
     context.progress.begin("importing", dump.len() as u64, "bytes");
-    let announcer = Announcer::new(context, &layout, &names, &locations, &entries)?;
-    outcome.snapshots.push(announcer.announce(&units)?);
+    let announcer = Announcer::new(context, &layout, &names, &locations, &entries, &detached)?;
+    outcome.snapshots.push(announcer.announce(&divided.units)?);
     context.progress.advance((dump.len() as u64).saturating_sub(announcer.advanced()));
-    end.map_err(|damage| incomplete(&layout, damage).into())
+    end.map_err(|damage| Stop::Partial(incomplete(&layout, damage)))
 }
 
 /// What is needed before objects are announced: strings, locations and units, on several threads.
-type Prepared = (Names, Result<Locations, Damage>, Vec<Unit>);
+type Prepared = (Names, Result<Locations, Damage>, Divided);
 
 fn prepare(layout: &Layout<'_>, wanted: &Wanted, context: &Context<'_>) -> Result<Prepared, Stop> {
     let Layout { meta, nodes, edges, .. } = layout;

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::str::FromStr;
 
+use barrow_importers::ObjectLayout;
 use barrow_writer::Compression;
 use clap::{Parser, ValueEnum};
 
@@ -35,6 +36,9 @@ pub(crate) struct Flags {
     /// No index file is read or written.
     #[arg(long)]
     pub(crate) no_index: bool,
+    /// How the JVM of an HPROF dump laid out objects: REFERENCE,HEADER,ARRAY_BASE,ALIGNMENT in bytes.
+    #[arg(long, value_name = "LAYOUT")]
+    pub(crate) object_layout: Option<ObjectLayout>,
     /// A line to run as if typed at the prompt; repeatable.
     #[arg(short = 'e', long = "line", value_name = "LINE")]
     pub(crate) lines: Vec<String>,
@@ -167,6 +171,7 @@ impl Flags {
             ("--no-color", flags.no_color),
             ("--quiet", flags.quiet),
             ("--no-index", flags.no_index),
+            ("--object-layout", flags.object_layout.is_some()),
             ("-e", !flags.lines.is_empty()),
             ("-f", flags.script.is_some()),
         ];

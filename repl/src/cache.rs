@@ -35,9 +35,9 @@ pub(crate) struct Cached {
 pub(crate) fn recording_of(source: &Path, settings: &Settings) -> Result<Cached, ReplError> {
     let unreadable =
         |error: std::io::Error| ReplError::Unreadable { path: source.display().to_string(), cause: error.to_string() };
-    let (path_hash, content_hash) = hashes(source).map_err(unreadable)?;
+    let (path_hash, _) = hashes(source, settings).map_err(unreadable)?;
     let folder = folder();
-    let recording = folder.join(format!("{path_hash:016x}-{content_hash:016x}.barrow"));
+    let recording = recording_path(source, settings).map_err(unreadable)?;
     let sidecar = recording.with_extension("lost");
     if recording.is_file() {
         return Ok(Cached { recording, lost: fs::read_to_string(sidecar).ok() });
@@ -53,6 +53,11 @@ pub(crate) fn recording_of(source: &Path, settings: &Settings) -> Result<Cached,
     }
     destination.commit()?;
     Ok(Cached { recording, lost })
+}
+
+/// Whether the dump at `source` was imported already.
+pub(crate) fn holds(source: &Path, settings: &Settings) -> bool {
+    recording_path(source, settings).is_ok_and(|recording| recording.is_file())
 }
 
 /// Removes a recording that turned out to be damaged.
@@ -77,7 +82,12 @@ pub(crate) fn folder() -> PathBuf {
         .unwrap_or_else(|| std::env::temp_dir().join("barrow"))
 }
 
-fn hashes(source: &Path) -> std::io::Result<(u64, u64)> {
+fn recording_path(source: &Path, settings: &Settings) -> std::io::Result<PathBuf> {
+    let (path_hash, content_hash) = hashes(source, settings)?;
+    Ok(folder().join(format!("{path_hash:016x}-{content_hash:016x}.barrow")))
+}
+
+fn hashes(source: &Path, settings: &Settings) -> std::io::Result<(u64, u64)> {
     let hash = |value: &dyn Fn(&mut DefaultHasher)| {
         let mut hasher = DefaultHasher::new();
         value(&mut hasher);
@@ -86,6 +96,7 @@ fn hashes(source: &Path) -> std::io::Result<(u64, u64)> {
     let path = source.canonicalize()?;
     let metadata = fs::metadata(source)?;
     let changed = metadata.modified()?;
-    let content = hash(&|hasher| (metadata.len(), changed, IMPORTER_VERSION).hash(hasher));
+    let layout = settings.object_layout.map(|layout| layout.to_string());
+    let content = hash(&|hasher| (metadata.len(), changed, layout.as_deref(), IMPORTER_VERSION).hash(hasher));
     Ok((hash(&|hasher| path.hash(hasher)), content))
 }

@@ -40,7 +40,16 @@ pub(crate) use set::KEYS as SETTINGS;
 use crate::answer::Answer;
 use crate::error::ReplError;
 use crate::names::{self, Match};
+use crate::ranking::Order;
 use crate::session::{Arguments, Session};
+
+/// Whether a question is about how many objects of each type there are, and how long, and nothing else.
+pub(crate) fn asks_for_totals(command: &Command, words: &[String]) -> bool {
+    let is_one = |name: &str| command.name == name;
+    let is_total = |by: &String| Order::named(by).is_some_and(|order| order != Order::Retained) || by == "type";
+    (is_one(top::COMMAND.name) || is_one(histogram::COMMAND.name))
+        && words.windows(2).all(|pair| pair[0] != "by" || is_total(&pair[1]))
+}
 
 /// Every command, in the order of `help`.
 pub(crate) const COMMANDS: &[&Command] = &[

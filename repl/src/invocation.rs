@@ -10,8 +10,8 @@ use crate::asking::{Question, ask, ask_line, complain};
 use crate::commands::{self, Command, Subject};
 use crate::error::{ReplError, code};
 use crate::line::Sink;
-use crate::session::Session;
-use crate::{interrupt, opening, prompt};
+use crate::session::{OpenFile, Session};
+use crate::{counting, interrupt, opening, prompt};
 
 /// What is printed for `barrow` alone.
 const SHORT_HELP: &str = "\
@@ -138,7 +138,11 @@ fn ask_once(flags: &Flags, command: &'static Command, words: &[String]) -> Resul
         }
         (Subject::Recording, Some((file, rest))) => {
             interrupt::listen();
-            open(&mut session, file)?;
+            let is_quick = flags.snapshot.is_none() && commands::asks_for_totals(command, rest);
+            match is_quick.then(|| counting::open(file, &session.settings)).transpose()?.flatten() {
+                Some(counted) => take(&mut session, counted),
+                None => open(&mut session, file)?,
+            }
             rest
         }
     };
@@ -151,11 +155,15 @@ fn ask_once(flags: &Flags, command: &'static Command, words: &[String]) -> Resul
 /// Opens the file and says what it lost.
 fn open(session: &mut Session, name: &str) -> Result<(), ReplError> {
     let file = opening::open(name, &session.settings)?;
+    take(session, file);
+    Ok(())
+}
+
+fn take(session: &mut Session, file: OpenFile) {
     if let Some(sentence) = &file.damage {
-        complain(&format!("{name}: {sentence}"));
+        complain(&format!("{}: {sentence}", file.name));
     }
     session.open(file);
-    Ok(())
 }
 
 fn converse(session: &mut Session, flags: &Flags) -> Result<u8, ReplError> {

@@ -19,6 +19,7 @@ mod prompt;
 
 mod asking;
 mod cache;
+mod counting;
 mod destination;
 mod importing;
 mod line;

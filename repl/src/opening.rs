@@ -23,14 +23,14 @@ pub(crate) fn open(name: &str, settings: &Settings) -> Result<OpenFile, ReplErro
     let first_bytes = first_bytes(path).map_err(|error| unreadable(error.to_string()))?;
     if barrow_importers::recognise(&first_bytes).is_some() {
         let (recording, damage) = open_dump(path, settings)?;
-        return Ok(OpenFile { name: name.to_owned(), recording: Arc::new(recording), damage });
+        return Ok(OpenFile { name: name.to_owned(), recording: Arc::new(recording), damage, counted: None });
     }
     let recording = Recording::open(path).map_err(|error| match error {
         AnalyzerError::Unreadable(FormatError::NotARecording { .. }) => unreadable(format!("{error}; {}", readable())),
         error => unreadable(error.to_string()),
     })?;
     let damage = recording.damage().map(ToString::to_string);
-    Ok(OpenFile { name: name.to_owned(), recording: Arc::new(recording), damage })
+    Ok(OpenFile { name: name.to_owned(), recording: Arc::new(recording), damage, counted: None })
 }
 
 /// The recording of a dump, with what the dump had lost. One that is damaged in the cache is made anew.

@@ -71,7 +71,7 @@ pub(crate) fn open(session: &Session, snapshot: SnapshotId) -> Result<Compared, 
 }
 
 fn other(file: OpenFile, snapshot: SnapshotName) -> Result<Compared, ReplError> {
-    let OpenFile { name, recording, damage } = file;
+    let OpenFile { name, recording, damage, .. } = file;
     let known: Vec<SnapshotId> = recording.snapshot_ids().collect();
     let snapshot = selection::one(snapshot, &known).map_err(|error| match error {
         ReplError::Usage { message } => ReplError::usage(format!("{name}: {message}")),

@@ -71,17 +71,22 @@ pub(crate) fn ranked(totals: &[TypeTotals], order: Order) -> Vec<RankedType> {
 pub(crate) const AT_LEAST: &str = "≥: what single objects of the group dominate, each byte once; what several of them \
     hold only together comes on top: `retained type = …` tells that for one type";
 
-/// The types of `kinds` in a heap, the largest first; equal ones by their number.
+/// The types of `kinds` in a heap, the largest first; equal ones by their number. `counted` stands for the
+/// objects of a heap that holds none.
 pub(crate) fn types(
     heap: &Heap,
+    counted: Option<&[TypeTotals]>,
     kinds: &Kinds,
     order: Order,
     progress: &dyn Progress,
 ) -> Result<Vec<RankedType>, ReplError> {
     let tables = heap.recording().tables()?;
     let retained = if order == Order::Retained { Some(heap.retained_by_type(progress)?) } else { None };
-    let totals = heap.type_totals(progress)?.into_iter();
-    let of_kinds = totals.filter(|totals| kinds.contain(tables.type_kind(totals.type_id)));
+    let totals = match counted {
+        Some(counted) => counted.to_vec(),
+        None => heap.type_totals(progress)?,
+    };
+    let of_kinds = totals.into_iter().filter(|totals| kinds.contain(tables.type_kind(totals.type_id)));
     let mut types: Vec<RankedType> = of_kinds
         .map(|totals| {
             let retained = retained.as_ref().map(|retained| retained[totals.type_id.index()]);

@@ -4,7 +4,10 @@ use std::cell::RefCell;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use barrow_analyzer::{Heap, IndexPlace, Memory, ObjectId, ObjectSet, Recording, SnapshotId, object_at_address};
+use barrow_analyzer::{
+    Heap, IndexPlace, Memory, ObjectId, ObjectSet, Recording, SnapshotId, TypeTotals, object_at_address,
+};
+use barrow_importers::ObjectLayout;
 
 use crate::args::{Flags, Format, Least, SnapshotName};
 use crate::commands::More;
@@ -51,6 +54,9 @@ pub(crate) struct OpenFile {
     pub(crate) recording: Arc<Recording>,
     /// What was lost, in the recording or in the dump it was imported from.
     pub(crate) damage: Option<String>,
+    /// Objects by type, if the file is a dump of which only these are known: the recording then holds
+    /// its types and no object.
+    pub(crate) counted: Option<Vec<TypeTotals>>,
 }
 
 /// How answers are made and printed.
@@ -70,6 +76,8 @@ pub(crate) struct Settings {
     pub(crate) quiet: bool,
     /// No index file is read or written.
     pub(crate) no_index: bool,
+    /// How the JVM of a dump laid out its objects, if that is not to be found out.
+    pub(crate) object_layout: Option<ObjectLayout>,
 }
 
 impl Settings {
@@ -99,6 +107,7 @@ impl Session {
             colour: !flags.no_color && std::env::var_os("NO_COLOR").is_none(),
             quiet: flags.quiet,
             no_index: flags.no_index,
+            object_layout: flags.object_layout,
         };
         let mut session = Session {
             file: None,
@@ -125,6 +134,11 @@ impl Session {
     /// The open file, if one is open.
     pub(crate) fn file(&self) -> Option<&OpenFile> {
         self.file.as_ref()
+    }
+
+    /// Objects by type, of a dump of which only these are known.
+    pub(crate) fn counted(&self) -> Option<&[TypeTotals]> {
+        self.file.as_ref()?.counted.as_deref()
     }
 
     /// The open recording.

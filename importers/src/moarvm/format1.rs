@@ -283,7 +283,7 @@ mod tests {
                 assert_eq!(rows.count(), found.len() as u64);
                 Ok(found)
             }
-            Err(Stop::Damage(damage, _)) => Err(damage.to_string()),
+            Err(Stop::Damage(damage, _) | Stop::Partial(damage)) => Err(damage.to_string()),
             Err(Stop::Import(error)) => Err(error.to_string()),
         }
     }

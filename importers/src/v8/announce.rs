@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::classes::{Class, constructor};
+use super::detached::Detached;
 use super::ephemerons::{Entries, Half, ordered};
 use super::layout::Layout;
 use super::locations::{Locations, PlaceId};
@@ -19,8 +20,6 @@ use barrow_writer::{
 
 /// The name of what has lost its own.
 const LOST: &str = "(name lost)";
-/// In the dump: a node of the document that hangs in no document any more.
-const DETACHED: u64 = 2;
 
 /// What is known of a dump when its objects are announced.
 pub(crate) struct Announcer<'c, 'a> {
@@ -29,6 +28,7 @@ pub(crate) struct Announcer<'c, 'a> {
     names: &'c Names,
     locations: &'c Locations,
     entries: &'c Entries,
+    detached: &'c Detached,
     node_count: u64,
     /// By type of node.
     classes: Vec<Class>,
@@ -65,7 +65,7 @@ enum Labels {
 /// What one thread works with.
 struct Worker<'s> {
     shard: Shard<'s>,
-    types: HashMap<TypeKey, TypeId>,
+    types: HashMap<TypeKey, TypeId, foldhash::fast::RandomState>,
     /// The last type looked up, since many neighbours have the same.
     last: Option<(TypeKey, TypeId)>,
     of_table: Vec<(Reference, Option<u64>)>,
@@ -82,6 +82,7 @@ impl<'c, 'a> Announcer<'c, 'a> {
         names: &'c Names,
         locations: &'c Locations,
         entries: &'c Entries,
+        detached: &'c Detached,
     ) -> Result<Self, ImportError> {
         let vocabulary = context.vocabulary;
         let types = &layout.meta.nodes.types;
@@ -111,6 +112,7 @@ impl<'c, 'a> Announcer<'c, 'a> {
             names,
             locations,
             entries,
+            detached,
             node_count: layout.nodes.len() / layout.meta.nodes.count as u64,
             classes,
             kinds,
@@ -130,7 +132,7 @@ impl<'c, 'a> Announcer<'c, 'a> {
         shard.root(self.context.vocabulary.string("root")?, None, 0)?;
         shard.finish()?;
         let begin = || {
-            let (types, of_table) = (HashMap::new(), Vec::new());
+            let (types, of_table) = (HashMap::default(), Vec::new());
             Ok(Worker { shard: snapshot.shard(), types, last: None, of_table })
         };
         let work = |worker: &mut Worker<'_>, unit: usize| self.unit(worker, &units[unit]);
@@ -261,7 +263,7 @@ impl<'c, 'a> Announcer<'c, 'a> {
         let key = match class {
             Class::Fixed(_) => (node.type_, 0, 0, false),
             Class::Placed => (node.type_, node.name, self.locations.of(row as usize), false),
-            Class::Named => (node.type_, node.name, 0, node.detachedness == DETACHED),
+            Class::Named => (node.type_, node.name, 0, self.detached.contains(row)),
             Class::Group => (node.type_, node.name, 0, false),
         };
         match worker.last {

@@ -123,6 +123,13 @@ impl<'m, 'a> Edges<'m, 'a> {
     }
 }
 
+/// The nodes of a dump in units.
+pub(crate) struct Divided {
+    pub(crate) units: Vec<Unit>,
+    /// Whether any node says that it is attached or detached.
+    pub(crate) has_states: bool,
+}
+
 /// A run of nodes and their edges.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Unit {
@@ -150,7 +157,7 @@ pub(crate) fn divide(
     edges: &Numbers<'_>,
     wanted: &Wanted,
     context: &Context<'_>,
-) -> Result<Vec<Unit>, Stop> {
+) -> Result<Divided, Stop> {
     let node_count = record_count(nodes, meta.nodes.count, "the numbers of the nodes")?;
     let edge_count = record_count(edges, meta.edges.count, "the numbers of the edges")?;
     let units = usize::try_from(node_count.div_ceil(UNIT_NODES)).unwrap_or(usize::MAX);
@@ -183,18 +190,21 @@ pub(crate) fn divide(
         divided.push(Unit { first_node, nodes: nodes_in_unit, first_edge: sums.edges });
         sums.edges += more.edges;
         sums.bytes = add_bytes(sums.bytes, more.bytes, nodes.offset())?;
+        sums.states |= more.states;
     }
     if sums.edges != edge_count {
         let (offset, expected) = (edges.offset(), sums.edges);
         return Err(Damage::Mismatch { what: "the edges of all nodes", offset, expected, found: edge_count }.into());
     }
-    Ok(divided)
+    Ok(Divided { units: divided, has_states: sums.states != 0 })
 }
 
 #[derive(Default)]
 struct Sums {
     edges: u64,
     bytes: u64,
+    /// All states of attachment, together.
+    states: u64,
 }
 
 impl Sums {
@@ -205,6 +215,7 @@ impl Sums {
             return Err(Damage::OutOfRange { what: "the edges of a node", offset, value, limit });
         }
         self.bytes = add_bytes(self.bytes, node.self_size, offset)?;
+        self.states |= node.detachedness;
         Ok(())
     }
 }

@@ -52,7 +52,7 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, ReplError
     let meter = session.meter();
     let answer = match grouping {
         Grouping::Type => {
-            let types = ranking::types(&heap, &Kinds::default(), order, &meter)?;
+            let types = ranking::types(&heap, session.counted(), &Kinds::default(), order, &meter)?;
             ranking::answer(&heap, &types, order, &meter)?
         }
         Grouping::Kind => by_kind(&heap, order, &meter)?,

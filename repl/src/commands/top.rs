@@ -44,7 +44,7 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, ReplError
     if order == Order::Retained && !is_of_types {
         return by_retained(session, &kinds, rows.max(1));
     }
-    let types = ranking::types(&heap, &kinds, order, &meter)?;
+    let types = ranking::types(&heap, session.counted(), &kinds, order, &meter)?;
     let answer = ranking::answer(&heap, &types, order, &meter)?;
     drop(meter);
     Ok(more::first_page(session, answer, rows.max(1)))

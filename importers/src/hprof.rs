@@ -1,0 +1,131 @@
+//! HPROF: the heap dumps of JVMs (HotSpot, OpenJ9, GraalVM) and of Android.
+//!
+//! ```text
+//!   records      names · classes by serial · stack frames and traces · heap dump segments
+//!   segments     roots · classes with fields · instances · arrays        values as they are in memory
+//!
+//!   first pass   what is where: classes, chunks of objects, addresses ──▶ numbers      all threads
+//!   second pass  fields and elements that refer to something ──▶ writer                all threads
+//! ```
+//!
+//! Instances do not say which of their bytes are references: classes do, which may stand behind them. And
+//! references are addresses. So there is no way around two passes; the first looks at the head of each
+//! object only.
+
+mod addresses;
+mod announce;
+mod classes;
+mod layout;
+mod outline;
+mod records;
+mod roots;
+
+pub use layout::ObjectLayout;
+pub(crate) use records::MAGIC;
+
+use barrow_writer::SnapshotInfo;
+
+use crate::Counted;
+use crate::context::{Context, Outcome};
+use crate::error::{ImportError, Loss, Stop};
+
+use announce::Announcer;
+use classes::Classes;
+use outline::{Outline, Purpose};
+use records::Header;
+use roots::Roots;
+
+/// Imports a dump.
+pub(crate) fn import(dump: &[u8], context: &Context<'_>) -> Result<Outcome, ImportError> {
+    let header = match Header::parse(dump) {
+        Ok(header) => header,
+        Err(damage) => return Ok(Outcome { snapshots: Vec::new(), notes: Vec::new(), end: Err(damage.into()) }),
+    };
+    threads(context)?.install(|| match header.id_bytes {
+        4 => import_with::<4>(dump, &header, context),
+        _ => import_with::<8>(dump, &header, context),
+    })
+}
+
+/// Counts the objects of each type and their bytes, without importing any; declares the types.
+pub(crate) fn totals(dump: &[u8], context: &Context<'_>) -> Result<Counted, ImportError> {
+    let header = Header::parse(dump).map_err(|damage| ImportError::NoWholeSnapshot { damage })?;
+    threads(context)?.install(|| match header.id_bytes {
+        4 => totals_with::<4>(dump, &header, context),
+        _ => totals_with::<8>(dump, &header, context),
+    })
+}
+
+fn threads(context: &Context<'_>) -> Result<rayon::ThreadPool, ImportError> {
+    let threads = rayon::ThreadPoolBuilder::new().num_threads(context.options.threads.get()).build();
+    threads.map_err(|error| ImportError::Threads { message: error.to_string() })
+}
+
+fn totals_with<const ID: usize>(
+    dump: &[u8],
+    header: &Header<'_>,
+    context: &Context<'_>,
+) -> Result<Counted, ImportError> {
+    context.progress.begin("counting", dump.len() as u64, "bytes");
+    let outline = Outline::read::<ID>(dump, header, Purpose::Totals, context)?;
+    let classes = Classes::<ID>::new(&outline, context.vocabulary)?;
+    let lost = outline.damage.clone().map(|damage| Loss::partial(damage, 0));
+    Ok(Counted { totals: classes.totals()?, lost })
+}
+
+fn import_with<const ID: usize>(
+    dump: &[u8],
+    header: &Header<'_>,
+    context: &Context<'_>,
+) -> Result<Outcome, ImportError> {
+    context.progress.begin("finding objects", dump.len() as u64, "bytes");
+    let outline = Outline::read::<ID>(dump, header, Purpose::Numbers, context)?;
+    context.progress.begin("importing", dump.len() as u64, "bytes");
+    let mut outcome = Outcome { snapshots: Vec::new(), notes: Vec::new(), end: Ok(()) };
+    if outline.objects() == 0 {
+        outcome.end = outline.damage.map_or(Ok(()), |damage| Err(damage.into()));
+        return Ok(outcome);
+    }
+    match announce_all::<ID>(&outline, header, context, &mut outcome) {
+        Ok(()) => {}
+        Err(Stop::Import(error)) => return Err(error),
+        stop => outcome.end = stop,
+    }
+    if let (Ok(()), Some(damage)) = (&outcome.end, outline.damage) {
+        outcome.end = Err(Stop::Partial(damage));
+    }
+    Ok(outcome)
+}
+
+fn announce_all<const ID: usize>(
+    outline: &Outline<'_>,
+    header: &Header<'_>,
+    context: &Context<'_>,
+    outcome: &mut Outcome,
+) -> Result<(), Stop> {
+    let classes = Classes::<ID>::new(outline, context.vocabulary)?;
+    let roots = Roots::<ID>::new(outline, &classes);
+    let layout = outline.layout.to_string();
+    let mut key_values = vec![
+        ("hprof version".to_owned(), header.version.to_owned()),
+        ("identifier bytes".to_owned(), ID.to_string()),
+        ("object layout".to_owned(), layout.clone()),
+        ("taken, ms since 1970".to_owned(), header.time_ms.to_string()),
+    ];
+    key_values.extend(roots.stacks());
+    let info = SnapshotInfo { key_values, ..context.info.clone() };
+    let snapshot = context.writer.begin_snapshot(info)?;
+    let missing_roots = roots.announce(&snapshot, context)?;
+    let missing = Announcer::<ID>::new(outline, &classes, context)?.announce(&snapshot)?;
+    outcome.snapshots.push(snapshot.commit()?);
+    if !outline.is_layout_found {
+        outcome.notes.push(format!("nothing in the dump tells the object layout; shallow sizes assume {layout}"));
+    }
+    if missing > 0 {
+        outcome.notes.push(format!("{missing} references lead to nothing in the dump and were left out"));
+    }
+    if missing_roots > 0 {
+        outcome.notes.push(format!("{missing_roots} roots lead to nothing in the dump and were left out"));
+    }
+    Ok(())
+}

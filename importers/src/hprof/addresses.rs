@@ -1,0 +1,242 @@
+//! From addresses to object numbers, in about two bytes an object.
+//!
+//! ```text
+//!   address ──▶ page of 4 KiB ──▶ bitmap of its 512 places ──▶ how many objects live below: the rank
+//!   rank ──▶ number        the same where the dump is in the order of addresses; else one column
+//! ```
+//!
+//! Objects live at multiples of eight. The few things whose identifiers are not, and classes, which are
+//! numbered before everything else, are in a hash table.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// Addresses by page: the page's number, and a bit for every place.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Page {
+    number: u64,
+    places: [u64; 8],
+}
+
+/// Collects the addresses of a part of the dump.
+#[derive(Debug, Default)]
+pub(super) struct Collector {
+    pages: Vec<Page>,
+    /// The last address, while all were ascending; then `None`.
+    ascending: Option<u64>,
+    first: Option<u64>,
+    is_ascending: bool,
+}
+
+impl Collector {
+    pub(super) fn new() -> Self {
+        Collector { is_ascending: true, ..Self::default() }
+    }
+
+    /// The same, to be numbered one by one.
+    pub(super) fn unordered(mut collected: Vec<Collector>) -> Vec<Collector> {
+        collected.iter_mut().for_each(|collector| collector.is_ascending = false);
+        collected
+    }
+
+    /// Adds an address that [`has_place`].
+    #[inline]
+    pub(super) fn push(&mut self, address: u64) {
+        self.is_ascending &= self.ascending.is_none_or(|last| last < address);
+        self.ascending = Some(address);
+        self.first = self.first.or(Some(address));
+        let (number, word, bit) = place(address);
+        match self.pages.last_mut() {
+            Some(page) if page.number == number => page.places[word] |= bit,
+            _ => {
+                let mut places = [0; 8];
+                places[word] = bit;
+                self.pages.push(Page { number, places });
+            }
+        }
+    }
+}
+
+/// Whether an address has a place in a page.
+#[inline]
+pub(super) fn has_place(address: u64) -> bool {
+    address.is_multiple_of(8)
+}
+
+/// Page, word and bit of an address.
+#[inline]
+fn place(address: u64) -> (u64, usize, u64) {
+    (address >> 12, (address >> 9 & 7) as usize, 1 << (address >> 3 & 63))
+}
+
+/// From addresses to object numbers.
+#[derive(Debug)]
+pub(super) struct Addresses {
+    directory: Directory,
+    pages: Vec<Page>,
+    /// How many addresses are below each page.
+    below: Vec<u32>,
+    /// The number of the first object with a place.
+    first_number: u32,
+    /// Numbers by rank, unless they are the same.
+    order: Option<Vec<AtomicU32>>,
+    others: HashMap<u64, u32, foldhash::fast::RandomState>,
+}
+
+/// From the numbers of pages to their index.
+#[derive(Debug)]
+enum Directory {
+    /// One entry for each page number from the first on: index + 1, or 0.
+    Flat { first: u64, indexes: Vec<u32> },
+    /// Pages far apart are searched for.
+    Sparse,
+}
+
+impl Addresses {
+    /// From what was collected, in the order of the dump. Objects with a place are numbered from
+    /// `first_number` on, in that order; what has none is in `others`. If the result is not
+    /// [`is_ordered`](Self::is_ordered), each object must be [`set`](Self::set).
+    pub(super) fn new(
+        collected: Vec<Collector>,
+        first_number: u32,
+        others: HashMap<u64, u32, foldhash::fast::RandomState>,
+    ) -> Self {
+        let mut last = None;
+        let mut is_ascending = true;
+        for collector in &collected {
+            is_ascending &= collector.is_ascending && (collector.first.is_none() || collector.first > last);
+            last = collector.ascending.or(last);
+        }
+        let mut pages: Vec<Page> = Vec::with_capacity(collected.iter().map(|collector| collector.pages.len()).sum());
+        for collector in collected {
+            pages.extend(collector.pages);
+        }
+        if !is_ascending {
+            pages.sort_unstable_by_key(|page| page.number);
+        }
+        pages.dedup_by(|page, before| {
+            let is_same = page.number == before.number;
+            if is_same {
+                before.places.iter_mut().zip(page.places).for_each(|(before, places)| *before |= places);
+            }
+            is_same
+        });
+        let mut count = 0;
+        let below = pages.iter().map(|page| {
+            let below = count;
+            count += page.places.iter().map(|word| word.count_ones()).sum::<u32>();
+            below
+        });
+        let below = below.collect();
+        let order = (!is_ascending).then(|| (0..count).map(|_| AtomicU32::new(u32::MAX)).collect());
+        Addresses { directory: Directory::new(&pages), pages, below, first_number, order, others }
+    }
+
+    /// Whether numbers follow addresses. Otherwise each must be set.
+    pub(super) fn is_ordered(&self) -> bool {
+        self.order.is_none()
+    }
+
+    /// Sets the number of the object at an address.
+    pub(super) fn set(&self, address: u64, number: u32) {
+        if let (Some(order), Some(rank)) = (&self.order, self.rank(address)) {
+            // Relaxed: read only after the threads that set have ended.
+            order[rank as usize].store(number, Ordering::Relaxed);
+        }
+    }
+
+    /// The number of the object at an address; `None` if there is none.
+    #[inline]
+    pub(super) fn number(&self, address: u64) -> Option<u32> {
+        match self.rank(address) {
+            Some(rank) => match &self.order {
+                None => Some(self.first_number + rank),
+                Some(order) => Some(order[rank as usize].load(Ordering::Relaxed)),
+            },
+            None => self.others.get(&address).copied(),
+        }
+    }
+
+    /// The number of what was told apart from the others: a class.
+    pub(super) fn other(&self, address: u64) -> Option<u32> {
+        self.others.get(&address).copied()
+    }
+
+    /// How many objects with a place live below an address, if one is there.
+    #[inline]
+    fn rank(&self, address: u64) -> Option<u32> {
+        if !has_place(address) {
+            return None;
+        }
+        let (number, word, bit) = place(address);
+        let index = match &self.directory {
+            Directory::Flat { first, indexes } => {
+                let at = usize::try_from(number.checked_sub(*first)?).ok()?;
+                (*indexes.get(at)?).checked_sub(1)? as usize
+            }
+            Directory::Sparse => self.pages.binary_search_by_key(&number, |page| page.number).ok()?,
+        };
+        let places = &self.pages[index].places;
+        if places[word] & bit == 0 {
+            return None;
+        }
+        let before: u32 = places[..word].iter().map(|word| word.count_ones()).sum();
+        Some(self.below[index] + before + (places[word] & (bit - 1)).count_ones())
+    }
+}
+
+impl Directory {
+    fn new(pages: &[Page]) -> Self {
+        let (Some(first), Some(last)) = (pages.first(), pages.last()) else { return Directory::Sparse };
+        let span = last.number - first.number;
+        if span > 16 * pages.len() as u64 + (1 << 16) {
+            return Directory::Sparse;
+        }
+        let mut indexes = vec![0; span as usize + 1];
+        for (index, page) in (1..).zip(pages) {
+            indexes[(page.number - first.number) as usize] = index;
+        }
+        Directory::Flat { first: first.number, indexes }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn addresses(parts: &[&[u64]]) -> Addresses {
+        let collected = parts.iter().map(|part| {
+            let mut collector = Collector::new();
+            part.iter().for_each(|&address| collector.push(address));
+            collector
+        });
+        let mut others = HashMap::default();
+        others.insert(0x1234_5679, 1);
+        let addresses = Addresses::new(collected.collect(), 2, others);
+        if !addresses.is_ordered() {
+            for (number, &address) in (2..).zip(parts.iter().copied().flatten()) {
+                addresses.set(address, number);
+            }
+        }
+        addresses
+    }
+
+    #[test]
+    fn numbers_follow_the_dump() {
+        let near: &[&[u64]] = &[&[8, 16, 0x1000], &[], &[0x1008, 0x5_0000]];
+        let far: &[&[u64]] = &[&[8, 16], &[0x1000, 0x7fff_0000_0000, 0xffff_ffff_ffff_fff8]];
+        let mixed: &[&[u64]] = &[&[0x2000, 0x2008], &[8, 0x2010], &[0x1000]];
+        let falling: &[&[u64]] = &[&[0x2000, 0x1000, 8]];
+        for (parts, is_ordered) in [(near, true), (far, true), (mixed, false), (falling, false), (&[], true)] {
+            let addresses = addresses(parts);
+            assert_eq!(addresses.is_ordered(), is_ordered, "{parts:x?}");
+            for (number, &address) in (2..).zip(parts.iter().copied().flatten()) {
+                assert_eq!(addresses.number(address), Some(number), "{address:x} of {parts:x?}");
+            }
+            assert_eq!(addresses.number(0x1234_5679), Some(1));
+            for missing in [0, 24, 0x1010, 0x3000, 0x1234_5678, 0x6_0000, u64::MAX] {
+                assert_eq!(addresses.number(missing), None, "{missing:x} of {parts:x?}");
+            }
+        }
+    }
+}

@@ -1,0 +1,207 @@
+//! The second pass: every object with its references, to the writer, by all threads.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use barrow_writer::{Label, Object, Shard, Snapshot, StrengthId, StringId, TypeId};
+use rayon::prelude::*;
+
+use crate::context::Context;
+use crate::error::{ImportError, Stop};
+
+use super::classes::Classes;
+use super::outline::{Chunk, Outline, for_each_object};
+use super::records::{FieldType, Part, id};
+
+/// Chunks that one thread announces in one go.
+const JOB_CHUNKS: usize = 16;
+
+/// Announces the objects of a dump.
+pub(super) struct Announcer<'o, 'a, const ID: usize> {
+    outline: &'o Outline<'a>,
+    classes: &'o Classes<'o, 'a, ID>,
+    context: &'o Context<'o>,
+    labels: Labels,
+    primitive_arrays: [TypeId; 12],
+    class_type: TypeId,
+    /// Of objects whose class the dump does not hold.
+    unknown_type: TypeId,
+    missing: AtomicU64,
+}
+
+/// The names of references that are no fields.
+struct Labels {
+    class: StringId,
+    superclass: StringId,
+    loader: StringId,
+    signers: StringId,
+    protection_domain: StringId,
+}
+
+/// Announces what one thread goes over.
+struct Job<'s, 'o, 'a, const ID: usize> {
+    announcer: &'s Announcer<'o, 'a, ID>,
+    shard: Shard<'s>,
+    /// References to what the dump does not hold.
+    missing: u64,
+}
+
+impl<'o, 'a, const ID: usize> Announcer<'o, 'a, ID> {
+    pub(super) fn new(
+        outline: &'o Outline<'a>,
+        classes: &'o Classes<'o, 'a, ID>,
+        context: &'o Context<'o>,
+    ) -> Result<Self, ImportError> {
+        let vocabulary = context.vocabulary;
+        let unknown_type = classes.unknown_type()?;
+        let mut primitive_arrays = [unknown_type; 12];
+        for (code, type_id) in (0..).zip(&mut primitive_arrays) {
+            if let Some(element) = FieldType::new(code).filter(|&element| element != FieldType::Reference) {
+                *type_id = classes.primitive_array_type(element)?;
+            }
+        }
+        Ok(Announcer {
+            outline,
+            classes,
+            context,
+            labels: Labels {
+                class: vocabulary.string("<class>")?,
+                superclass: vocabulary.string("<superclass>")?,
+                loader: vocabulary.string("<class loader>")?,
+                signers: vocabulary.string("<signers>")?,
+                protection_domain: vocabulary.string("<protection domain>")?,
+            },
+            primitive_arrays,
+            class_type: classes.class_type()?,
+            unknown_type,
+            missing: AtomicU64::new(0),
+        })
+    }
+
+    /// Announces everything, on all threads of the current pool; how many references lead to nothing in
+    /// the dump.
+    pub(super) fn announce(&self, snapshot: &Snapshot<'_>) -> Result<u64, Stop> {
+        self.job(snapshot, |job| job.announce_classes())?;
+        self.outline.chunks.par_chunks(JOB_CHUNKS).try_for_each(|chunks| {
+            self.context.check_cancelled()?;
+            self.job(snapshot, |job| chunks.iter().try_for_each(|chunk| job.announce_chunk(chunk)))
+        })?;
+        Ok(self.missing.load(Ordering::Relaxed))
+    }
+
+    fn job(
+        &self,
+        snapshot: &Snapshot<'_>,
+        announce: impl FnOnce(&mut Job<'_, 'o, 'a, ID>) -> Result<(), Stop>,
+    ) -> Result<(), Stop> {
+        let mut job = Job { announcer: self, shard: snapshot.shard(), missing: 0 };
+        announce(&mut job)?;
+        job.shard.finish()?;
+        // Relaxed: a sum.
+        self.missing.fetch_add(job.missing, Ordering::Relaxed);
+        Ok(())
+    }
+}
+
+impl<const ID: usize> Job<'_, '_, '_, ID> {
+    fn announce_classes(&mut self) -> Result<(), Stop> {
+        let &Announcer { outline, classes, ref labels, class_type, .. } = self.announcer;
+        let class_fields = classes.class_fields();
+        for (number, class) in outline.classes.iter().enumerate() {
+            let mut object = Object::new(class_type, classes.class_bytes(class, &class_fields));
+            object.address = Some(class.address).filter(|&address| address != 0);
+            self.shard.object(number as u64, &object)?;
+            for (label, address) in [
+                (labels.superclass, class.superclass),
+                (labels.loader, class.loader),
+                (labels.signers, class.signers),
+                (labels.protection_domain, class.protection_domain),
+            ] {
+                self.reference(Label::Name(label), StrengthId::STRONG, address)?;
+            }
+            for (name, kind, value) in class.statics::<ID>() {
+                if kind == FieldType::Reference {
+                    let name = outline.names.text(name).unwrap_or("<unknown field>".into());
+                    let name = self.announcer.context.vocabulary.string(&name)?;
+                    self.reference(Label::Name(name), StrengthId::STRONG, id::<ID>(value))?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn announce_chunk(&mut self, chunk: &Chunk) -> Result<(), Stop> {
+        let mut number = u64::from(chunk.first_number);
+        let mut result = Ok(());
+        for_each_object::<ID>(self.announcer.outline.dump, chunk, |address, part| {
+            if result.is_ok() {
+                result = self.announce_object(number, address, part);
+                number += 1;
+            }
+        });
+        self.announcer.context.progress.advance((chunk.end - chunk.start) as u64);
+        result
+    }
+
+    #[inline]
+    fn announce_object(&mut self, number: u64, address: u64, part: Part<'_>) -> Result<(), Stop> {
+        let &Announcer { outline, classes, ref labels, ref primitive_arrays, unknown_type, .. } = self.announcer;
+        let mut object = Object::new(unknown_type, 0);
+        object.address = Some(address).filter(|&address| address != 0);
+        match part {
+            Part::Instance { class, fields, .. } => {
+                let Some(class_number) = classes.number(class) else {
+                    object.shallow_bytes = fields.len() as u64;
+                    self.missing += 1;
+                    self.shard.object(number, &object)?;
+                    return Ok(());
+                };
+                let instances = classes.instances(class_number, fields.len())?;
+                object.type_id = instances.type_id;
+                object.shallow_bytes = instances.shallow_bytes;
+                self.shard.object(number, &object)?;
+                if instances.names_class {
+                    self.shard.reference(Label::Name(labels.class), StrengthId::STRONG, class_number as u64)?;
+                }
+                for field in &instances.references {
+                    if let Some(value) = fields.get(field.offset..field.offset + ID) {
+                        self.reference(field.label, field.strength, id::<ID>(value))?;
+                    }
+                }
+            }
+            Part::ObjectArray { class, elements, .. } => {
+                let class_number = classes.number(class);
+                if let Some(class_number) = class_number {
+                    object.type_id = classes.array_type(class_number)?;
+                } else {
+                    self.missing += 1;
+                }
+                let count = elements.len() / ID;
+                object.shallow_bytes = outline.layout.array_bytes(FieldType::Reference, count as u64);
+                self.shard.object(number, &object)?;
+                for (index, element) in (0..).zip(elements.chunks_exact(ID)) {
+                    self.reference(Label::Index(index), StrengthId::STRONG, id::<ID>(element))?;
+                }
+            }
+            Part::PrimitiveArray { element, count, .. } => {
+                object.type_id = primitive_arrays[element.code() as usize];
+                object.shallow_bytes = outline.layout.array_bytes(element, count.into());
+                self.shard.object(number, &object)?;
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// A reference to what lives at an address; 0 is none.
+    #[inline]
+    fn reference(&mut self, label: Label, strength: StrengthId, address: u64) -> Result<(), Stop> {
+        if address == 0 {
+            return Ok(());
+        }
+        match self.announcer.outline.addresses.number(address) {
+            Some(target) => self.shard.reference(label, strength, target.into())?,
+            None => self.missing += 1,
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,367 @@
+//! Classes: which fields refer to something, how long instances are, and the types in the recording.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::sync::OnceLock;
+
+use barrow_writer::{KindId, KindRole, Label, StrengthClass, StrengthId, TypeDescription, TypeId};
+
+use crate::TypeCount;
+use crate::context::Vocabulary;
+use crate::error::ImportError;
+
+use super::layout::{Fields, Packing};
+use super::outline::{Count, Outline};
+use super::records::{ClassPart, FieldType};
+
+/// A chain of superclasses that is longer goes in circles, or is none.
+const MAX_SUPERCLASSES: usize = 1000;
+
+/// A field of an instance that refers to something.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct ReferenceField {
+    /// Where it is among the values of the fields.
+    pub(super) offset: usize,
+    pub(super) label: Label,
+    pub(super) strength: StrengthId,
+}
+
+/// What is derived from a class when its first instance comes.
+#[derive(Debug)]
+pub(super) struct Instances {
+    pub(super) references: Vec<ReferenceField>,
+    pub(super) shallow_bytes: u64,
+    pub(super) type_id: TypeId,
+    /// Whether instances name their class: the class may be unloaded when they are gone.
+    pub(super) names_class: bool,
+}
+
+/// The kinds of objects of a JVM.
+#[derive(Debug, Clone, Copy)]
+struct Kinds {
+    instance: KindId,
+    array: KindId,
+    primitive_array: KindId,
+    class: KindId,
+}
+
+/// The strengths of references in a JVM, apart from strong ones.
+#[derive(Debug, Clone, Copy)]
+struct Strengths {
+    soft: StrengthId,
+    weak: StrengthId,
+    phantom: StrengthId,
+    finalizer: StrengthId,
+}
+
+/// The classes of a dump, by number.
+pub(super) struct Classes<'o, 'a, const ID: usize> {
+    outline: &'o Outline<'a>,
+    vocabulary: &'o Vocabulary<'o>,
+    kinds: Kinds,
+    strengths: Strengths,
+    packing: Packing,
+    /// Classes that the JVM itself holds: their instances do not.
+    is_held: Vec<bool>,
+    instances: Vec<OnceLock<Instances>>,
+    arrays: Vec<OnceLock<TypeId>>,
+}
+
+impl<'o, 'a, const ID: usize> Classes<'o, 'a, ID> {
+    pub(super) fn new(outline: &'o Outline<'a>, vocabulary: &'o Vocabulary<'o>) -> Result<Self, ImportError> {
+        let kinds = Kinds {
+            instance: vocabulary.kind("instance", KindRole::Object)?,
+            array: vocabulary.kind("array", KindRole::Object)?,
+            primitive_array: vocabulary.kind("primitive array", KindRole::Object)?,
+            class: vocabulary.kind("class", KindRole::Type)?,
+        };
+        let strengths = Strengths {
+            soft: vocabulary.strength("soft", StrengthClass::Soft)?,
+            weak: vocabulary.strength("weak", StrengthClass::Weak)?,
+            phantom: vocabulary.strength("phantom", StrengthClass::Weak)?,
+            finalizer: vocabulary.strength("finalizer", StrengthClass::Weak)?,
+        };
+        let count = outline.classes.len();
+        let mut is_held = vec![false; count];
+        for root in &outline.roots {
+            if let Some(number) = outline.addresses.other(root.object)
+                && let Some(is_held) = is_held.get_mut(number as usize)
+            {
+                *is_held = true;
+            }
+        }
+        let name = |class: &ClassPart<'_>| outline.names.class_name(class.address);
+        // Since JDK 14: nearly the versions that pack fields anew, which are those from 15 on.
+        let is_recent = outline.classes.iter().any(|class| name(class).as_deref() == Some("java/lang/Record"));
+        Ok(Classes {
+            outline,
+            vocabulary,
+            kinds,
+            strengths,
+            packing: if is_recent { Packing::Gaps } else { Packing::Classic },
+            is_held,
+            instances: (0..count).map(|_| OnceLock::new()).collect(),
+            arrays: (0..count).map(|_| OnceLock::new()).collect(),
+        })
+    }
+
+    /// The number of the class at an address.
+    #[inline]
+    pub(super) fn number(&self, address: u64) -> Option<usize> {
+        let number = self.outline.addresses.other(address)? as usize;
+        (number < self.instances.len()).then_some(number)
+    }
+
+    /// The name of a class as the JVM has it, or its address.
+    pub(super) fn internal_name(&self, number: usize) -> Cow<'a, str> {
+        let address = self.outline.classes[number].address;
+        self.outline.names.class_name(address).unwrap_or_else(|| format!("<class at {address:#x}>").into())
+    }
+
+    /// What is to know of the instances of a class. `field_bytes` is how long one of them is in the dump.
+    pub(super) fn instances(&self, number: usize, field_bytes: usize) -> Result<&Instances, ImportError> {
+        if let Some(instances) = self.instances[number].get() {
+            return Ok(instances);
+        }
+        let instances = Instances {
+            references: self.references(number, field_bytes)?,
+            shallow_bytes: self.fields(number).instance_bytes(&self.outline.layout),
+            type_id: self.declare(number)?,
+            names_class: !self.is_held[number],
+        };
+        Ok(self.instances[number].get_or_init(|| instances))
+    }
+
+    /// The type of the arrays of a class.
+    pub(super) fn array_type(&self, number: usize) -> Result<TypeId, ImportError> {
+        if let Some(&type_id) = self.arrays[number].get() {
+            return Ok(type_id);
+        }
+        let name = readable_name(&self.internal_name(number));
+        let type_id = self.vocabulary.declare_type(&TypeDescription::new(self.kinds.array, &name))?;
+        Ok(*self.arrays[number].get_or_init(|| type_id))
+    }
+
+    /// The size of a class object: it holds the static fields, behind the fields of `java.lang.Class`.
+    pub(super) fn class_bytes(&self, class: &ClassPart<'_>, own: &Fields) -> u64 {
+        let layout = &self.outline.layout;
+        let statics = class.statics::<ID>().map(|(_, kind, _)| u64::from(kind.bytes(layout.reference_bytes)));
+        layout.aligned(own.end() + statics.sum::<u64>())
+    }
+
+    /// The fields of `java.lang.Class`, or of an object without fields if the dump does not hold it.
+    pub(super) fn class_fields(&self) -> Fields {
+        let number = (0..self.outline.classes.len()).find(|&number| self.internal_name(number) == "java/lang/Class");
+        number.map_or_else(|| Fields::none(&self.outline.layout), |number| self.fields(number))
+    }
+
+    /// The type of the class objects.
+    pub(super) fn class_type(&self) -> Result<TypeId, ImportError> {
+        self.vocabulary.declare_type(&TypeDescription::new(self.kinds.class, "java.lang.Class"))
+    }
+
+    /// The type of objects whose class the dump does not hold.
+    pub(super) fn unknown_type(&self) -> Result<TypeId, ImportError> {
+        self.vocabulary.declare_type(&TypeDescription::new(self.kinds.instance, "<unknown class>"))
+    }
+
+    /// The type of the arrays of such elements.
+    pub(super) fn primitive_array_type(&self, element: FieldType) -> Result<TypeId, ImportError> {
+        let name = format!("{}[]", element.name());
+        self.vocabulary.declare_type(&TypeDescription::new(self.kinds.primitive_array, &name))
+    }
+
+    /// What was counted by class, by type.
+    pub(super) fn totals(&self) -> Result<Vec<TypeCount>, ImportError> {
+        let mut totals: BTreeMap<TypeId, Count> = BTreeMap::new();
+        let mut add = |type_id: TypeId, count: Count| totals.entry(type_id).or_default().add(count);
+        let counts = &self.outline.counts;
+        for (&class, &Count { objects, bytes }) in &counts.instances {
+            let (type_id, bytes) = match self.number(class) {
+                Some(number) => {
+                    let shallow_bytes = self.fields(number).instance_bytes(&self.outline.layout);
+                    (self.declare(number)?, shallow_bytes * objects)
+                }
+                None => (self.unknown_type()?, bytes),
+            };
+            add(type_id, Count { objects, bytes });
+        }
+        for (&class, &count) in &counts.object_arrays {
+            let number = self.number(class);
+            add(number.map_or_else(|| self.unknown_type(), |number| self.array_type(number))?, count);
+        }
+        for &(element, count) in &counts.primitive_arrays {
+            add(self.primitive_array_type(element)?, count);
+        }
+        let class_fields = self.class_fields();
+        for class in &self.outline.classes {
+            add(self.class_type()?, Count { objects: 1, bytes: self.class_bytes(class, &class_fields) });
+        }
+        let row = |(type_id, Count { objects, bytes })| TypeCount { type_id, objects, heap_bytes: bytes };
+        Ok(totals.into_iter().map(row).collect())
+    }
+
+    /// A class and its superclasses, itself first.
+    pub(super) fn chain(&self, number: usize) -> impl Iterator<Item = usize> {
+        let above = |&number: &usize| self.number(self.outline.classes[number].superclass);
+        std::iter::successors(Some(number), above).take(MAX_SUPERCLASSES)
+    }
+
+    fn fields(&self, number: usize) -> Fields {
+        let layout = &self.outline.layout;
+        let mut fields = Fields::none(layout);
+        let chain: Vec<usize> = self.chain(number).collect();
+        for &number in chain.iter().rev() {
+            let class = self.internal_name(number);
+            let declared: Vec<(Cow<'_, str>, FieldType)> = self.outline.classes[number]
+                .fields::<ID>()
+                .map(|(name, kind)| (self.outline.names.text(name).unwrap_or_default(), kind))
+                .collect();
+            // Threads have it since JDK 19.
+            let is_since_19 = declared.iter().any(|(name, _)| name == "holder");
+            let of = |contended: bool| {
+                let is_one =
+                    |(name, _): &&(Cow<'_, str>, FieldType)| is_contended(&class, name, is_since_19) == contended;
+                declared.iter().filter(is_one).map(|&(_, kind)| kind).collect::<Vec<_>>()
+            };
+            let hidden = hidden_fields(&class, is_since_19);
+            fields.add(of(false).into_iter().chain(hidden.iter().copied()), layout, self.packing);
+            fields.add_apart(&of(true), layout, self.packing);
+        }
+        fields
+    }
+
+    /// The fields that refer to something: first those of the class, then those of its superclasses.
+    fn references(&self, number: usize, field_bytes: usize) -> Result<Vec<ReferenceField>, ImportError> {
+        let mut references = Vec::new();
+        let mut offset = 0;
+        for declaring in self.chain(number) {
+            let is_reference = self.internal_name(declaring) == "java/lang/ref/Reference";
+            for (name, kind) in self.outline.classes[declaring].fields::<ID>() {
+                let start = offset;
+                offset += usize::from(kind.bytes(ID as u8));
+                if kind != FieldType::Reference || offset > field_bytes {
+                    continue;
+                }
+                let name = self.outline.names.text(name).unwrap_or(Cow::Borrowed("<unknown field>"));
+                let is_referent = is_reference && name == "referent";
+                let strength = if is_referent { self.strength(number) } else { StrengthId::STRONG };
+                let label = Label::Name(self.vocabulary.string(&name)?);
+                references.push(ReferenceField { offset: start, label, strength });
+            }
+        }
+        Ok(references)
+    }
+
+    /// How strongly a `java.lang.ref.Reference` refers.
+    fn strength(&self, number: usize) -> StrengthId {
+        let of_name = |name: &str| match name {
+            "java/lang/ref/SoftReference" => Some(self.strengths.soft),
+            "java/lang/ref/PhantomReference" => Some(self.strengths.phantom),
+            "java/lang/ref/FinalReference" => Some(self.strengths.finalizer),
+            _ => None,
+        };
+        self.chain(number).find_map(|number| of_name(&self.internal_name(number))).unwrap_or(self.strengths.weak)
+    }
+
+    /// Declares the type of a class's instances, superclasses first.
+    fn declare(&self, number: usize) -> Result<TypeId, ImportError> {
+        let chain: Vec<usize> = self.chain(number).collect();
+        let mut base = None;
+        for &number in chain.iter().rev() {
+            let name = readable_name(&self.internal_name(number));
+            let loader = self.loader_name(number);
+            let attribute = [("class loader", loader.as_deref().unwrap_or_default())];
+            let mut description = TypeDescription::new(self.kinds.instance, &name);
+            description.base = base;
+            description.attributes = if loader.is_some() { &attribute } else { &[] };
+            base = Some(self.vocabulary.declare_type(&description)?);
+        }
+        Ok(base.expect("a chain begins with the class itself"))
+    }
+
+    /// The class of a class's loader; `None` for the JVM's own.
+    fn loader_name(&self, number: usize) -> Option<String> {
+        let loader = self.outline.addresses.number(self.outline.classes[number].loader)?;
+        match self.outline.object::<ID>(loader)? {
+            super::records::Part::Instance { class, .. } => {
+                Some(readable_name(&self.internal_name(self.number(class)?)))
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Fields that HotSpot adds to some classes and that no dump lists: pointers into the JVM's own memory.
+fn hidden_fields(class: &str, is_since_19: bool) -> &'static [FieldType] {
+    use FieldType::{Byte, Int, Long, Reference};
+    match class {
+        // The class, that of its arrays; the size and the number of static references; protection domain,
+        // signers and source file.
+        "java/lang/Class" => &[Long, Long, Int, Int, Reference, Reference, Reference],
+        // What debuggers know of it.
+        "java/lang/Thread" if is_since_19 => &[Long, Int, Byte],
+        "java/lang/ClassLoader"
+        | "java/lang/Module"
+        | "java/lang/invoke/MemberName"
+        | "java/lang/invoke/ResolvedMethodName" => &[Long],
+        "java/lang/invoke/MethodHandleNatives$CallSiteContext" => &[Long, Long],
+        _ => &[],
+    }
+}
+
+/// Whether a field is marked `@Contended`, which no dump tells: it stands apart from all others.
+fn is_contended(class: &str, field: &str, is_since_19: bool) -> bool {
+    match class {
+        "java/lang/Thread" => field.starts_with("threadLocalRandom") && !is_since_19,
+        "java/util/concurrent/ConcurrentHashMap$CounterCell"
+        | "java/util/concurrent/atomic/Striped64$Cell"
+        | "java/util/concurrent/Exchanger$Node" => true,
+        _ => false,
+    }
+}
+
+/// A class's name as the language writes it: `java.lang.String`, `int[][]`.
+pub(super) fn readable_name(internal: &str) -> String {
+    let element = internal.trim_start_matches('[');
+    let dimensions = internal.len() - element.len();
+    let primitive = |code| match code {
+        "Z" => Some("boolean"),
+        "C" => Some("char"),
+        "F" => Some("float"),
+        "D" => Some("double"),
+        "B" => Some("byte"),
+        "S" => Some("short"),
+        "I" => Some("int"),
+        "J" => Some("long"),
+        _ => None,
+    };
+    let element = if dimensions == 0 {
+        element
+    } else {
+        let class = element.strip_prefix('L').and_then(|element| element.strip_suffix(';'));
+        class.or_else(|| primitive(element)).unwrap_or(element)
+    };
+    // Hidden classes, those of lambdas for instance, have a `+` that the JVM shows as `/`.
+    element.replace('/', ".").replace("+0x", "/0x") + &"[]".repeat(dimensions)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_those_of_the_language() {
+        for (internal, readable) in [
+            ("java/lang/String", "java.lang.String"),
+            ("[Ljava/util/Map$Entry;", "java.util.Map$Entry[]"),
+            ("[[I", "int[][]"),
+            ("I", "I"),
+            ("Main", "Main"),
+            ("a/Main$$Lambda$3+0x00007f09", "a.Main$$Lambda$3/0x00007f09"),
+            ("[", "[]"),
+        ] {
+            assert_eq!(readable_name(internal), readable);
+        }
+    }
+}

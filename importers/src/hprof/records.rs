@@ -1,0 +1,449 @@
+//! The records of an HPROF dump: what its bytes say, one record after the other.
+//!
+//! ```text
+//!   "JAVA PROFILE 1.0.2\0" · identifier bytes u4 · time u8          all integers big-endian
+//!   record …   tag u1 · microseconds u4 · length u4 · body
+//!     HEAP DUMP, HEAP DUMP SEGMENT: the body is sub-records   tag u1 · fields, without a length
+//! ```
+//!
+//! Source: HotSpot's `heapDumper.cpp`, which describes the format in a comment; Android's `hprof.h` for
+//! the tags from 0x89 on.
+
+use byteorder::{BigEndian, ByteOrder};
+
+use crate::error::Damage;
+
+/// What every dump begins with.
+pub(crate) const MAGIC: &[u8] = b"JAVA PROFILE ";
+
+/// The tags of records.
+pub(super) mod tag {
+    pub(crate) const STRING: u8 = 0x01;
+    pub(crate) const LOAD_CLASS: u8 = 0x02;
+    pub(crate) const STACK_FRAME: u8 = 0x04;
+    pub(crate) const STACK_TRACE: u8 = 0x05;
+    pub(crate) const HEAP_DUMP: u8 = 0x0c;
+    pub(crate) const HEAP_DUMP_SEGMENT: u8 = 0x1c;
+
+    /// Whether there are records with this tag.
+    pub(crate) fn is_known(tag: u8) -> bool {
+        matches!(tag, 0x01..=0x07 | 0x0a..=0x0e | HEAP_DUMP_SEGMENT | 0x2c)
+    }
+}
+
+/// The first fields of a dump.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Header<'a> {
+    /// "1.0.2", say.
+    pub(super) version: &'a str,
+    /// 4 or 8.
+    pub(super) id_bytes: u8,
+    /// When the dump was taken, in milliseconds since 1970.
+    pub(super) time_ms: u64,
+    /// How long these fields are.
+    pub(super) length: usize,
+}
+
+impl<'a> Header<'a> {
+    pub(super) fn parse(dump: &'a [u8]) -> Result<Self, Damage> {
+        let ends = Damage::Ends { length: dump.len() as u64, inside: "the header" };
+        let version_end = dump.iter().take(32).position(|&byte| byte == 0).ok_or_else(|| ends.clone())?;
+        let version = dump.get(MAGIC.len()..version_end).and_then(|bytes| str::from_utf8(bytes).ok());
+        let fields = dump.get(version_end + 1..version_end + 13).ok_or(ends)?;
+        let id_bytes = BigEndian::read_u32(fields);
+        if id_bytes != 4 && id_bytes != 8 {
+            return Err(Damage::Unexpected {
+                found: format!("an identifier size of {id_bytes} bytes"),
+                offset: version_end as u64 + 1,
+                expected: "4 or 8",
+            });
+        }
+        Ok(Header {
+            version: version.unwrap_or_default(),
+            id_bytes: id_bytes as u8,
+            time_ms: BigEndian::read_u64(&fields[4..]),
+            length: version_end + 13,
+        })
+    }
+}
+
+/// A record, or as much of it as is there.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Record<'a> {
+    pub(super) tag: u8,
+    /// Where its body starts.
+    pub(super) body_offset: usize,
+    pub(super) body: &'a [u8],
+    /// How long the body should be, in bytes.
+    pub(super) length: u64,
+}
+
+/// The record at `offset`; `None` at the end of the dump.
+pub(super) fn record(dump: &[u8], offset: usize) -> Result<Option<Record<'_>>, Damage> {
+    let rest = dump.get(offset..).unwrap_or_default();
+    if rest.is_empty() {
+        return Ok(None);
+    }
+    if !tag::is_known(rest[0]) {
+        return Err(Damage::Unexpected {
+            found: format!("the tag {:#04x}", rest[0]),
+            offset: offset as u64,
+            expected: "the tag of a record",
+        });
+    }
+    let ends = Damage::Ends { length: dump.len() as u64, inside: "the beginning of a record" };
+    let length = u64::from(BigEndian::read_u32(rest.get(5..9).ok_or(ends)?));
+    let body_offset = offset + 9;
+    let after = &rest[9..];
+    // HotSpot before 6u25 wrote 0 where a length has more than 32 bits; later ones write it last, so that it is
+    // missing if they are killed.
+    let begins_heap = after.first().is_some_and(|tag| matches!(tag, 0x20..=0x23));
+    let is_all = length == 0 && (rest[0] == tag::HEAP_DUMP || rest[0] == tag::HEAP_DUMP_SEGMENT && begins_heap);
+    let length = if is_all { after.len() as u64 } else { length };
+    let body = &after[..after.len().min(usize::try_from(length).unwrap_or(usize::MAX))];
+    Ok(Some(Record { tag: rest[0], body_offset, body, length }))
+}
+
+/// The type of a field, or of the elements of an array.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum FieldType {
+    Reference,
+    Boolean,
+    Char,
+    Float,
+    Double,
+    Byte,
+    Short,
+    Int,
+    Long,
+}
+
+impl FieldType {
+    pub(super) fn new(code: u8) -> Option<Self> {
+        Some(match code {
+            2 => FieldType::Reference,
+            4 => FieldType::Boolean,
+            5 => FieldType::Char,
+            6 => FieldType::Float,
+            7 => FieldType::Double,
+            8 => FieldType::Byte,
+            9 => FieldType::Short,
+            10 => FieldType::Int,
+            11 => FieldType::Long,
+            _ => return None,
+        })
+    }
+
+    /// Its code in the dump.
+    pub(super) fn code(self) -> u8 {
+        match self {
+            FieldType::Reference => 2,
+            FieldType::Boolean => 4,
+            FieldType::Char => 5,
+            FieldType::Float => 6,
+            FieldType::Double => 7,
+            FieldType::Byte => 8,
+            FieldType::Short => 9,
+            FieldType::Int => 10,
+            FieldType::Long => 11,
+        }
+    }
+
+    /// How many bytes a value takes, in the dump and, but for references, in the JVM.
+    pub(super) fn bytes(self, reference_bytes: u8) -> u8 {
+        match self {
+            FieldType::Reference => reference_bytes,
+            FieldType::Boolean | FieldType::Byte => 1,
+            FieldType::Char | FieldType::Short => 2,
+            FieldType::Float | FieldType::Int => 4,
+            FieldType::Double | FieldType::Long => 8,
+        }
+    }
+
+    /// Its name in the language.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            FieldType::Reference => "object",
+            FieldType::Boolean => "boolean",
+            FieldType::Char => "char",
+            FieldType::Float => "float",
+            FieldType::Double => "double",
+            FieldType::Byte => "byte",
+            FieldType::Short => "short",
+            FieldType::Int => "int",
+            FieldType::Long => "long",
+        }
+    }
+}
+
+/// Why something is a root.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Root {
+    /// The tag of the sub-record.
+    pub(super) tag: u8,
+    pub(super) object: u64,
+    /// The serial of its thread.
+    pub(super) thread: Option<u32>,
+    /// The frame of the thread's stack it is in, or for a thread the serial of its stack trace.
+    pub(super) place: Option<u32>,
+}
+
+/// What a sub-record of a heap dump says.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Part<'a> {
+    Root(Root),
+    Class(ClassPart<'a>),
+    Instance {
+        address: u64,
+        trace: u32,
+        class: u64,
+        fields: &'a [u8],
+    },
+    ObjectArray {
+        address: u64,
+        trace: u32,
+        class: u64,
+        elements: &'a [u8],
+    },
+    PrimitiveArray {
+        address: u64,
+        trace: u32,
+        element: FieldType,
+        count: u32,
+        elements: &'a [u8],
+    },
+    /// Nothing on the heap: Android's names of heaps.
+    Other,
+}
+
+/// A class as it is dumped.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct ClassPart<'a> {
+    pub(super) address: u64,
+    pub(super) superclass: u64,
+    pub(super) loader: u64,
+    pub(super) signers: u64,
+    pub(super) protection_domain: u64,
+    /// Name id, type and value of each static field.
+    statics: &'a [u8],
+    /// Name id and type of each field of the instances; not those of the superclasses.
+    fields: &'a [u8],
+}
+
+impl<'a> ClassPart<'a> {
+    /// A class of which only the address is known.
+    pub(super) fn undumped(address: u64) -> Self {
+        let (statics, fields) = (&[], &[]);
+        ClassPart { address, superclass: 0, loader: 0, signers: 0, protection_domain: 0, statics, fields }
+    }
+
+    /// The static fields: name id, type and value.
+    pub(super) fn statics<const ID: usize>(&self) -> impl Iterator<Item = (u64, FieldType, &'a [u8])> + use<'a, ID> {
+        let mut rest = self.statics;
+        std::iter::from_fn(move || {
+            let (name, kind) = (id::<ID>(rest.get(..ID)?), FieldType::new(*rest.get(ID)?)?);
+            let end = ID + 1 + usize::from(kind.bytes(ID as u8));
+            let value = rest.get(ID + 1..end)?;
+            rest = &rest[end..];
+            Some((name, kind, value))
+        })
+    }
+
+    /// The fields of the instances: name id and type.
+    pub(super) fn fields<const ID: usize>(&self) -> impl Iterator<Item = (u64, FieldType)> + use<'a, ID> {
+        self.fields.chunks_exact(ID + 1).filter_map(|field| Some((id::<ID>(field), FieldType::new(field[ID])?)))
+    }
+}
+
+/// An identifier; `bytes` are at least as many as it takes.
+#[inline]
+pub(super) fn id<const ID: usize>(bytes: &[u8]) -> u64 {
+    if ID == 4 { BigEndian::read_u32(bytes).into() } else { BigEndian::read_u64(bytes) }
+}
+
+/// Goes over sub-records.
+#[derive(Debug, Clone)]
+pub(super) struct Parts<'a, const ID: usize> {
+    dump: &'a [u8],
+    at: usize,
+}
+
+impl<'a, const ID: usize> Parts<'a, ID> {
+    /// Those between two places of a dump.
+    pub(super) fn new(dump: &'a [u8], start: usize, end: usize) -> Self {
+        Parts { dump: &dump[..end.min(dump.len())], at: start }
+    }
+
+    /// Where the next one starts.
+    pub(super) fn offset(&self) -> usize {
+        self.at
+    }
+
+    /// The next one; `None` at the end.
+    ///
+    /// # Errors
+    /// [`Damage::Ends`] and [`Damage::Unexpected`]; the place then stays where the bad one starts.
+    #[inline]
+    pub(super) fn next(&mut self) -> Result<Option<Part<'a>>, Damage> {
+        let rest = &self.dump[self.at..];
+        let Some(&tag) = rest.first() else { return Ok(None) };
+        match Self::part(tag, &rest[1..]) {
+            Ok((part, length)) => {
+                self.at += 1 + length;
+                Ok(Some(part))
+            }
+            Err(Bad::Short) => Err(Damage::Ends { length: self.dump.len() as u64, inside: "a sub-record" }),
+            Err(Bad::Tag) => Err(Damage::Unexpected {
+                found: format!("the tag {tag:#04x}"),
+                offset: self.at as u64,
+                expected: "the tag of a sub-record",
+            }),
+            Err(Bad::Type(code)) => Err(Damage::Unexpected {
+                found: format!("the type {code} in a sub-record"),
+                offset: self.at as u64,
+                expected: "a type from 2 to 11",
+            }),
+        }
+    }
+
+    /// What a sub-record says, and how long it is without its tag.
+    #[inline]
+    fn part(tag: u8, rest: &'a [u8]) -> Result<(Part<'a>, usize), Bad> {
+        let fixed = |length: usize| rest.get(..length).ok_or(Bad::Short);
+        match tag {
+            0x21 => {
+                let head = fixed(2 * ID + 8)?;
+                let start = 2 * ID + 8;
+                let end = start + BigEndian::read_u32(&head[2 * ID + 4..]) as usize;
+                let fields = rest.get(start..end).ok_or(Bad::Short)?;
+                let (address, trace) = (id::<ID>(head), BigEndian::read_u32(&head[ID..]));
+                Ok((Part::Instance { address, trace, class: id::<ID>(&head[ID + 4..]), fields }, end))
+            }
+            0x22 => {
+                let head = fixed(2 * ID + 8)?;
+                let start = 2 * ID + 8;
+                let end = start + BigEndian::read_u32(&head[ID + 4..]) as usize * ID;
+                let elements = rest.get(start..end).ok_or(Bad::Short)?;
+                let (address, trace) = (id::<ID>(head), BigEndian::read_u32(&head[ID..]));
+                Ok((Part::ObjectArray { address, trace, class: id::<ID>(&head[ID + 8..]), elements }, end))
+            }
+            // 0xc3 is Android's, of arrays whose elements were left out.
+            0x23 | 0xc3 => {
+                let head = fixed(ID + 9)?;
+                let (address, trace) = (id::<ID>(head), BigEndian::read_u32(&head[ID..]));
+                let (count, code) = (BigEndian::read_u32(&head[ID + 4..]), head[ID + 8]);
+                let element = FieldType::new(code).filter(|&kind| kind != FieldType::Reference);
+                let element = element.ok_or(Bad::Type(code))?;
+                let start = ID + 9;
+                let bytes = if tag == 0x23 { count as usize * usize::from(element.bytes(0)) } else { 0 };
+                let elements = rest.get(start..start + bytes).ok_or(Bad::Short)?;
+                Ok((Part::PrimitiveArray { address, trace, element, count, elements }, start + bytes))
+            }
+            0x20 => Self::class(rest),
+            // Android: u4 heap, id name.
+            0xfe => fixed(4 + ID).map(|head| (Part::Other, head.len())),
+            _ => Self::root(tag, rest),
+        }
+    }
+
+    fn root(tag: u8, rest: &'a [u8]) -> Result<(Part<'a>, usize), Bad> {
+        let numbers = match tag {
+            0xff | 0x05 | 0x07 | 0x89..=0x8d | 0x90 => 0,
+            0x04 | 0x06 => 1,
+            0x02 | 0x03 | 0x08 | 0x8e => 2,
+            // A JNI global: the second identifier is that of the handle.
+            0x01 => ID / 4,
+            _ => return Err(Bad::Tag),
+        };
+        let head = rest.get(..ID + 4 * numbers).ok_or(Bad::Short)?;
+        let number = |at: usize| (at < numbers && tag != 0x01).then(|| BigEndian::read_u32(&head[ID + 4 * at..]));
+        let root = Root { tag, object: id::<ID>(head), thread: number(0), place: number(1) };
+        Ok((Part::Root(root), head.len()))
+    }
+
+    fn class(rest: &'a [u8]) -> Result<(Part<'a>, usize), Bad> {
+        let head = rest.get(..7 * ID + 8).ok_or(Bad::Short)?;
+        let other = |number: usize| id::<ID>(&head[ID + 4 + number * ID..]);
+        let mut at = head.len();
+        let u16_at = |at: usize| rest.get(at..at + 2).map(BigEndian::read_u16).ok_or(Bad::Short);
+        let skip_value = |at: usize| {
+            let code = *rest.get(at).ok_or(Bad::Short)?;
+            let kind = FieldType::new(code).ok_or(Bad::Type(code))?;
+            let end = at + 1 + usize::from(kind.bytes(ID as u8));
+            if end <= rest.len() { Ok(end) } else { Err(Bad::Short) }
+        };
+        let constants = u16_at(at)?;
+        at += 2;
+        for _ in 0..constants {
+            at = skip_value(at + 2)?;
+        }
+        let statics = u16_at(at)?;
+        at += 2;
+        let statics_start = at;
+        for _ in 0..statics {
+            at = skip_value(at + ID)?;
+        }
+        let statics = &rest[statics_start..at];
+        let fields = u16_at(at)?;
+        at += 2;
+        let end = at + usize::from(fields) * (ID + 1);
+        let fields = rest.get(at..end).ok_or(Bad::Short)?;
+        if let Some(field) = fields.chunks_exact(ID + 1).find(|field| FieldType::new(field[ID]).is_none()) {
+            return Err(Bad::Type(field[ID]));
+        }
+        let class = ClassPart {
+            address: id::<ID>(head),
+            superclass: other(0),
+            loader: other(1),
+            signers: other(2),
+            protection_domain: other(3),
+            statics,
+            fields,
+        };
+        Ok((Part::Class(class), end))
+    }
+}
+
+/// Why there is no sub-record.
+enum Bad {
+    Short,
+    Tag,
+    Type(u8),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn headers_are_checked() {
+        let header = [b"JAVA PROFILE 1.0.2\0".as_slice(), &[0, 0, 0, 8], &[0, 0, 0, 0, 0, 0, 1, 0]].concat();
+        let parsed = Header::parse(&header).expect("a header");
+        assert_eq!(parsed, Header { version: "1.0.2", id_bytes: 8, time_ms: 256, length: 31 });
+        assert!(matches!(Header::parse(&header[..30]), Err(Damage::Ends { .. })));
+        let odd = [b"JAVA PROFILE 1.0.2\0".as_slice(), &[0, 0, 0, 3], &[0; 8]].concat();
+        assert!(matches!(Header::parse(&odd), Err(Damage::Unexpected { offset: 19, .. })));
+    }
+
+    #[test]
+    fn sub_records_follow_each_other() {
+        let body = [
+            0x05, 0, 0, 1, 0, // sticky class 0x100
+            0x01, 0, 0, 2, 0, 0, 0, 9, 9, // JNI global 0x200 of a handle
+            0x03, 0, 0, 3, 0, 0, 0, 0, 1, 0, 0, 0, 2, // Java frame: thread 1, frame 2
+            0x23, 0, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 3, 9, 1, 2, 3, 4, 5, 6, // short[3]
+            0x22, 0, 0, 5, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 1, 0, 0, 0, 2, 0, // an array of one reference
+            0x44,
+        ];
+        let mut parts = Parts::<4>::new(&body, 0, body.len());
+        let mut next = || parts.next();
+        let root = |tag, object, thread, place| Root { tag, object, thread, place };
+        assert!(matches!(next(), Ok(Some(Part::Root(found))) if found == root(5, 0x100, None, None)));
+        assert!(matches!(next(), Ok(Some(Part::Root(found))) if found == root(1, 0x200, None, None)));
+        assert!(matches!(next(), Ok(Some(Part::Root(found))) if found == root(3, 0x300, Some(1), Some(2))));
+        assert!(matches!(next(), Ok(Some(Part::PrimitiveArray { count: 3, element: FieldType::Short, .. }))));
+        assert!(matches!(next(), Ok(Some(Part::ObjectArray { class: 0x100, elements: [0, 0, 2, 0], .. }))));
+        assert!(matches!(next(), Err(Damage::Unexpected { .. })));
+        assert_eq!(parts.offset(), body.len() - 1);
+    }
+}

@@ -1,0 +1,188 @@
+//! Why objects are alive: the roots, with the thread and the frame they are in.
+
+use barrow_writer::{Shard, Snapshot, StringId};
+
+use crate::context::Context;
+use crate::error::{ImportError, Stop};
+
+use super::classes::{Classes, readable_name};
+use super::outline::{Outline, StackFrame, Table};
+use super::records::{FieldType, Part, Root, id};
+
+/// A thread is a root by this tag.
+const THREAD: u8 = 0x08;
+/// Names of threads are shown up to this length.
+const MAX_NAME_CHARS: usize = 200;
+
+/// A thread.
+#[derive(Debug)]
+struct Thread {
+    name: String,
+    /// The serial of its stack trace.
+    trace: Option<u32>,
+}
+
+/// Gives names to roots.
+pub(super) struct Roots<'o, 'a, const ID: usize> {
+    outline: &'o Outline<'a>,
+    classes: &'o Classes<'o, 'a, ID>,
+    /// By serial.
+    threads: Table<u32, Thread>,
+}
+
+impl<'o, 'a, const ID: usize> Roots<'o, 'a, ID> {
+    pub(super) fn new(outline: &'o Outline<'a>, classes: &'o Classes<'o, 'a, ID>) -> Self {
+        let mut roots = Roots { outline, classes, threads: Table::default() };
+        for root in outline.roots.iter().filter(|root| root.tag == THREAD) {
+            if let Some(serial) = root.thread {
+                let name = roots.thread_name(root.object).unwrap_or_else(|| format!("thread {serial}"));
+                roots.threads.insert(serial, Thread { name, trace: root.place });
+            }
+        }
+        roots
+    }
+
+    /// Announces the roots; how many lead to nothing in the dump.
+    pub(super) fn announce(&self, snapshot: &Snapshot<'_>, context: &Context<'_>) -> Result<u64, Stop> {
+        let mut shard = snapshot.shard();
+        let mut missing = 0;
+        for root in self.outline.roots.iter().filter(|root| holds(root.tag)) {
+            match self.outline.addresses.number(root.object) {
+                Some(number) => self.announce_one(root, number, &mut shard, context)?,
+                None => missing += u64::from(root.object != 0),
+            }
+        }
+        shard.finish()?;
+        Ok(missing)
+    }
+
+    /// The threads by name, each with its stack as text.
+    pub(super) fn stacks(&self) -> Vec<(String, String)> {
+        let mut stacks: Vec<(String, String)> = self
+            .threads
+            .values()
+            .map(|thread| {
+                let frames = thread.trace.into_iter().flat_map(|trace| self.outline.names.frames::<ID>(trace));
+                let lines: Vec<String> = frames.map(|frame| self.frame_text(frame)).collect();
+                (format!("thread {}", thread.name), lines.join("\n"))
+            })
+            .collect();
+        stacks.sort();
+        stacks
+    }
+
+    fn announce_one(&self, root: &Root, number: u32, shard: &mut Shard<'_>, context: &Context<'_>) -> Result<(), Stop> {
+        let category = context.vocabulary.string(category(root.tag))?;
+        let label = self.label(root, context)?;
+        shard.root(category, label, number.into())?;
+        Ok(())
+    }
+
+    /// The thread and, if it is known, the frame a root is in.
+    fn label(&self, root: &Root, context: &Context<'_>) -> Result<Option<StringId>, ImportError> {
+        let Some(serial) = root.thread else { return Ok(None) };
+        let Some(thread) = self.threads.get(&serial) else { return Ok(None) };
+        let is_in_frame = matches!(root.tag, 0x02 | 0x03 | 0x8e);
+        let place = root.place.filter(|_| is_in_frame).map(|place| place as usize);
+        let frame =
+            thread.trace.zip(place).and_then(|(trace, place)| self.outline.names.frames::<ID>(trace).nth(place));
+        let text = match frame {
+            Some(frame) => format!("{}: {}", thread.name, self.frame_text(frame)),
+            None => thread.name.clone(),
+        };
+        context.vocabulary.string(&text).map(Some)
+    }
+
+    /// `java.lang.Object.wait(Object.java:338)`.
+    pub(super) fn frame_text(&self, frame: &StackFrame) -> String {
+        let names = &self.outline.names;
+        let class = names.class_of_serial(frame.class_serial).and_then(|class| names.class_name(class));
+        let class = class.as_deref().map_or_else(|| "<unknown class>".to_owned(), readable_name);
+        let method = names.text(frame.method).unwrap_or("<unknown method>".into());
+        match (names.text(frame.source), frame.line) {
+            (Some(source), line) if line > 0 => format!("{class}.{method}({source}:{line})"),
+            (Some(source), _) if frame.line != -3 => format!("{class}.{method}({source})"),
+            (_, -3) => format!("{class}.{method}(native)"),
+            _ => format!("{class}.{method}"),
+        }
+    }
+
+    fn thread_name(&self, thread: u64) -> Option<String> {
+        let name = self.reference(thread, "name")?;
+        let text = self.string(name)?;
+        (!text.is_empty()).then_some(text)
+    }
+
+    /// The text of a `java.lang.String`; before JDK 9 the value is an array of characters, and in JDK 8 and
+    /// before of characters only.
+    fn string(&self, string: u64) -> Option<String> {
+        let value = self.reference(string, "value")?;
+        match self.outline.object::<ID>(self.outline.addresses.number(value)?)? {
+            Part::PrimitiveArray { element: FieldType::Char, elements, .. } => {
+                let units = elements.chunks_exact(2).map(|unit| u16::from_be_bytes([unit[0], unit[1]]));
+                Some(decoded(units))
+            }
+            Part::PrimitiveArray { element: FieldType::Byte, elements, .. } => {
+                if self.value(string, "coder")?.1 == [0] {
+                    return Some(elements.iter().take(MAX_NAME_CHARS).map(|&byte| char::from(byte)).collect());
+                }
+                // Two bytes each, in the order of the processor that wrote them: nearly always little-endian.
+                Some(decoded(elements.chunks_exact(2).map(|unit| u16::from_le_bytes([unit[0], unit[1]]))))
+            }
+            _ => None,
+        }
+    }
+
+    /// The address in a field of an object.
+    fn reference(&self, object: u64, field: &str) -> Option<u64> {
+        let (kind, value) = self.value(object, field)?;
+        (kind == FieldType::Reference).then(|| id::<ID>(value)).filter(|&address| address != 0)
+    }
+
+    /// The value of a field of an object.
+    fn value(&self, object: u64, field: &str) -> Option<(FieldType, &'a [u8])> {
+        let part = self.outline.object::<ID>(self.outline.addresses.number(object)?)?;
+        let Part::Instance { class, fields, .. } = part else { return None };
+        let mut offset = 0;
+        for declaring in self.classes.chain(self.classes.number(class)?) {
+            for (name, kind) in self.outline.classes[declaring].fields::<ID>() {
+                let end = offset + usize::from(kind.bytes(ID as u8));
+                if self.outline.names.text(name).as_deref() == Some(field) {
+                    return Some((kind, fields.get(offset..end)?));
+                }
+                offset = end;
+            }
+        }
+        None
+    }
+}
+
+fn decoded(units: impl Iterator<Item = u16>) -> String {
+    char::decode_utf16(units).take(MAX_NAME_CHARS).map(|unit| unit.unwrap_or(char::REPLACEMENT_CHARACTER)).collect()
+}
+
+/// What a root of this tag is called.
+fn category(tag: u8) -> &'static str {
+    match tag {
+        0x01 => "JNI global",
+        0x02 => "JNI local",
+        0x03 => "Java frame",
+        0x04 => "native stack",
+        0x05 => "sticky class",
+        0x06 => "thread block",
+        0x07 => "monitor used",
+        THREAD => "thread",
+        0x89 => "interned string",
+        0x8a => "finalizing",
+        0x8b => "debugger",
+        0x8c => "reference cleanup",
+        0x8d => "VM internal",
+        0x8e => "JNI monitor",
+        _ => "unknown",
+    }
+}
+
+/// Whether a root of this tag keeps anything alive: Android marks what it found unreachable.
+fn holds(tag: u8) -> bool {
+    tag != 0x90
+}
