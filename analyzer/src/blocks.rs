@@ -54,7 +54,7 @@ pub(crate) fn places_of(snapshot: SnapshotId, blocks: &[BlockEntry]) -> Vec<Bloc
     places
 }
 
-/// Decodes the wanted columns of one block and hands them over.
+/// Decodes the wanted columns of one block and hands them over; the strings that objects have as names are there.
 pub(crate) fn decode<T>(
     recording: &Recording,
     place: &BlockPlace,
@@ -62,7 +62,8 @@ pub(crate) fn decode<T>(
     workspace: &mut Workspace,
     visit: impl FnOnce(&Block<'_>, &BlockColumns) -> Result<T>,
 ) -> Result<T> {
-    let forms = recording.tables()?.forms();
+    let tables = recording.tables()?;
+    let forms = tables.forms();
     let commit = recording.commit(place.snapshot)?;
     let known = forms.get(..commit.tables.shapes as usize).unwrap_or(forms);
     let objects = u32::try_from(commit.totals.objects).unwrap_or(u32::MAX);
@@ -70,6 +71,7 @@ pub(crate) fn decode<T>(
     workspace
         .decoder
         .decode(&block, known, objects, wanted, &mut workspace.columns)
+        .and_then(|()| workspace.columns.names.iter().flatten().max().map_or(Ok(()), |&name| tables.check_name(name)))
         .map_err(AnalyzerError::section("BLOCK", place.entry.offset))?;
     visit(&block, &workspace.columns)
 }
@@ -128,6 +130,6 @@ pub(crate) fn pooled<I: Send, T: Send>(
 fn steps(place: &BlockPlace, wanted: Wanted) -> u64 {
     u64::from(match wanted {
         Wanted::References | Wanted::All => place.entry.references,
-        Wanted::Sizes | Wanted::Counts => place.entry.objects,
+        Wanted::Sizes | Wanted::Counts | Wanted::Names => place.entry.objects,
     })
 }

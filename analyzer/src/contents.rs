@@ -13,7 +13,7 @@ use barrow_format::commit::{Commit, TableCounts};
 use barrow_format::frame::{Frame, SectionType, next_frame};
 use barrow_format::header::{HEADER_BYTES, TRAILER_BYTES, Trailer};
 use barrow_format::index::parse_index;
-use barrow_format::rows::{Chunk, KeyValue, Kind, Shape, Strength, Text, Type};
+use barrow_format::rows::{Chunk, KeyValue, Kind, Shape, Site, Strength, Text, Type};
 use barrow_format::{FormatError, SnapshotId};
 
 use crate::tables::{CheckedRow, TableRoom};
@@ -182,13 +182,14 @@ pub(crate) fn is_table(section: SectionType) -> bool {
         SectionType::STRENGTHS,
         SectionType::TYPES,
         SectionType::SHAPES,
+        SectionType::SITES,
     ]
     .contains(&section)
 }
 
 /// How many rows of each table a scan has met without a gap.
 struct KnownRows {
-    counts: [u64; SectionType::SHAPES.0 as usize + 1],
+    counts: [u64; SectionType::SITES.0 as usize + 1],
     room: TableRoom,
     decompressor: Decompressor,
 }
@@ -256,6 +257,7 @@ impl KnownRows {
                 rows::<Type>(chunk, &known, decompressor)
             }
             SectionType::SHAPES => rows::<Shape>(chunk, &known, decompressor),
+            SectionType::SITES => rows::<Site>(chunk, &known, decompressor),
             _ => false,
         }
     }

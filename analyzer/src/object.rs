@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use barrow_format::block::{BlockColumns, Wanted};
 use barrow_format::rows::{Label, LabelCode};
-use barrow_format::{FormatError, ObjectId, SiteId, SnapshotId, StrengthId, TypeId};
+use barrow_format::{FormatError, ObjectId, SiteId, SnapshotId, StrengthId, StringId, TypeId};
 
 use crate::blocks::{BlockPlace, Workspace, decode, map_blocks, places, places_of, pooled};
 use crate::error::{AnalyzerError, Result};
@@ -31,6 +31,8 @@ pub struct ObjectDetails {
     pub serial: Option<u64>,
     /// Where it was allocated, if that was recorded.
     pub site: Option<SiteId>,
+    /// Its own name or text, if it has one that was recorded.
+    pub name: Option<StringId>,
 }
 
 /// An outgoing reference.
@@ -59,7 +61,7 @@ pub fn object(recording: &Recording, snapshot: SnapshotId, id: ObjectId) -> Resu
 /// # Errors
 /// As for [`object`].
 pub fn objects(recording: &Recording, snapshot: SnapshotId, ids: &[ObjectId]) -> Result<Vec<ObjectDetails>> {
-    details_of(recording, snapshot, ids, Wanted::Counts)
+    details_of(recording, snapshot, ids, Wanted::Names)
 }
 
 fn details_of(
@@ -267,6 +269,7 @@ pub(crate) fn details(columns: &BlockColumns, row: usize, tables: &Tables) -> Ob
         address: optional(&columns.addresses),
         serial: optional(&columns.serials),
         site: columns.sites.get(row).copied().filter(|&site| site != 0).map(SiteId),
+        name: columns.names.get(row).copied().flatten(),
     }
 }
 

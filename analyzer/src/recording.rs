@@ -7,11 +7,12 @@ use barrow_format::block::Block;
 use barrow_format::commit::{BlockEntry, Commit, Totals};
 use barrow_format::frame::{FRAME_HEADER_BYTES, Frame, SectionType};
 use barrow_format::header::{HEADER_BYTES, Header};
-use barrow_format::{FormatError, SnapshotId};
+use barrow_format::{FormatError, SiteId, SnapshotId};
 
 use crate::bytes::Bytes;
 use crate::contents::{Contents, Damage};
 use crate::error::{AnalyzerError, Result};
+use crate::sites::{SiteDetails, Sites};
 use crate::tables::Tables;
 
 /// An opened recording. Opening reads header and index only; everything else is read when a question
@@ -25,6 +26,7 @@ pub struct Recording {
     /// Boxed: an index can list more snapshots than there are.
     commits: Vec<OnceLock<Box<Commit>>>,
     tables: OnceLock<Tables>,
+    sites: OnceLock<Sites>,
 }
 
 /// What is known of a snapshot without looking at its objects.
@@ -83,7 +85,7 @@ impl Recording {
 
     fn with_contents(path: Option<PathBuf>, bytes: Arc<Bytes>, header: Header, contents: Contents) -> Self {
         let commits = contents.commits.iter().map(|_| OnceLock::new()).collect();
-        Recording { path, bytes, header, contents, commits, tables: OnceLock::new() }
+        Recording { path, bytes, header, contents, commits, tables: OnceLock::new(), sites: OnceLock::new() }
     }
 
     /// The same file, opened without trust in its index.
@@ -179,6 +181,31 @@ impl Recording {
         }
         let tables = Tables::load(&self.bytes, &self.contents.chunks)?;
         Ok(self.tables.get_or_init(|| tables))
+    }
+
+    /// What the recording says of a site; `None` if it has its number only.
+    ///
+    /// # Errors
+    /// [`AnalyzerError::Section`] if the tables are damaged.
+    pub fn site(&self, id: SiteId) -> Result<Option<SiteDetails<'_>>> {
+        Ok(self.sites()?.details(id, self.tables()?))
+    }
+
+    /// How many sites the recording describes; their numbers begin with 1.
+    ///
+    /// # Errors
+    /// As for [`Recording::site`].
+    pub fn site_count(&self) -> Result<usize> {
+        Ok(self.sites()?.count())
+    }
+
+    /// The site table, loaded when first asked for.
+    pub(crate) fn sites(&self) -> Result<&Sites> {
+        if let Some(sites) = self.sites.get() {
+            return Ok(sites);
+        }
+        let sites = Sites::load(&self.bytes, &self.contents.chunks, self.tables()?)?;
+        Ok(self.sites.get_or_init(|| sites))
     }
 
     pub(crate) fn bytes(&self) -> &Bytes {

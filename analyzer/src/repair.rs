@@ -39,7 +39,7 @@ pub fn repair(recording: &Recording, destination: &Path, progress: &dyn Progress
     if recording.path().is_some_and(|path| is_same_file(path, destination)) {
         return Err(AnalyzerError::SameFile { path: destination.to_owned() });
     }
-    let rescanned = match recording.tables() {
+    let rescanned = match recording.sites() {
         Ok(_) => None,
         Err(error) => Some(recording.rescanned(error.to_string())?),
     };

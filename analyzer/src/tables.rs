@@ -1,4 +1,5 @@
-//! The tables of a recording in memory: strings, kinds, strengths, types, shapes.
+//! The tables of a recording in memory: strings, kinds, strengths, types, shapes. Sites stand apart, in
+//! [`crate::sites`].
 //!
 //! They are loaded as a whole when the first question needs one, and every id in them is checked
 //! then, so that later look-ups cannot fail.
@@ -35,7 +36,7 @@ impl Tables {
         let mut tables = Tables::default();
         let mut decompressor = Decompressor::new();
         let mut room = TableRoom::new(file);
-        for &(section, offset) in chunks {
+        for &(section, offset) in chunks.iter().filter(|(section, _)| *section != SectionType::SITES) {
             let name = section.name().unwrap_or("table");
             tables
                 .load_chunk(file, section, offset, &mut decompressor, &mut room)
@@ -54,13 +55,7 @@ impl Tables {
         decompressor: &mut Decompressor,
         room: &mut TableRoom,
     ) -> Result<(), FormatError> {
-        let frame = Frame::parse(file, offset)?;
-        if frame.header.section != section {
-            let (stored, found) = (section.0.into(), frame.header.section.0.into());
-            return Err(FormatError::Mismatch { what: "section type", stored, found });
-        }
-        let chunk = Chunk::parse(frame.directory()?, frame.body()?)?;
-        room.take(section, &chunk)?;
+        let chunk = chunk_at(file, section, offset, room)?;
         match section {
             SectionType::META => append(&chunk, decompressor, &mut self.facts, |row| row),
             SectionType::STRINGS => append(&chunk, decompressor, &mut self.strings, |Text(text)| text),
@@ -85,7 +80,7 @@ impl Tables {
         rows(&self.shapes, &known)
     }
 
-    fn counts(&self) -> TableCounts {
+    pub(crate) fn counts(&self) -> TableCounts {
         let count = |length: usize| u32::try_from(length).unwrap_or(u32::MAX);
         TableCounts {
             strings: count(self.strings.len()),
@@ -94,6 +89,11 @@ impl Tables {
             types: count(self.types.len()),
             shapes: count(self.shapes.len()),
         }
+    }
+
+    /// Checks the string that an object has as its name.
+    pub(crate) fn check_name(&self, name: StringId) -> Result<(), FormatError> {
+        below("name of an object", name.0, self.counts().strings)
     }
 
     /// Checks the ids in a label.
@@ -300,7 +300,8 @@ fn check_label(code: LabelCode, known: &TableCounts) -> Result<(), FormatError> 
     below("strength", code.strength().0, known.strengths)
 }
 
-fn below(what: &'static str, id: u32, count: u32) -> Result<(), FormatError> {
+/// Fails unless `id` is below `count`.
+pub(crate) fn below(what: &'static str, id: u32, count: u32) -> Result<(), FormatError> {
     if id < count {
         return Ok(());
     }
@@ -332,10 +333,10 @@ impl TableRoom {
 
     /// Takes the room for a chunk that is about to be decoded.
     pub(crate) fn take(&mut self, section: SectionType, chunk: &Chunk<'_>) -> Result<(), FormatError> {
-        // A label of a shape takes eight bytes, an attribute of a type four, for one in the chunk.
+        // A label of a shape takes eight bytes, an attribute of a type or site four, for one in the chunk.
         let factor = match section {
             SectionType::SHAPES => 8,
-            SectionType::TYPES => 4,
+            SectionType::TYPES | SectionType::SITES => 4,
             _ => 1,
         };
         let bytes = factor * chunk.raw_length() as u64;
@@ -348,7 +349,25 @@ impl TableRoom {
     }
 }
 
-fn append<R: Row, T>(
+/// The chunk of a table at `offset`, for which there must be room.
+pub(crate) fn chunk_at<'f>(
+    file: &'f [u8],
+    section: SectionType,
+    offset: u64,
+    room: &mut TableRoom,
+) -> Result<Chunk<'f>, FormatError> {
+    let frame = Frame::parse(file, offset)?;
+    if frame.header.section != section {
+        let (stored, found) = (section.0.into(), frame.header.section.0.into());
+        return Err(FormatError::Mismatch { what: "section type", stored, found });
+    }
+    let chunk = Chunk::parse(frame.directory()?, frame.body()?)?;
+    room.take(section, &chunk)?;
+    Ok(chunk)
+}
+
+/// Appends the rows of a chunk to its table, which it must continue.
+pub(crate) fn append<R: Row, T>(
     chunk: &Chunk<'_>,
     decompressor: &mut Decompressor,
     table: &mut Vec<T>,

@@ -87,6 +87,9 @@ pub fn verify(recording: &Recording, progress: &dyn Progress) -> Result<Verifica
         found.error(None, &error);
         return Ok(found);
     }
+    if let Err(error) = recording.sites() {
+        found.error(None, &error);
+    }
     let snapshots: Vec<SnapshotId> = recording.snapshot_ids().collect();
     let mut whole = Vec::new();
     for &snapshot in &snapshots {

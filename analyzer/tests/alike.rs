@@ -141,6 +141,7 @@ fn references_that_go_on_in_further_blocks_are_paged() {
             shallow_bytes: 16,
             unmanaged_bytes: 0,
             identity: (None, None, None),
+            name: None,
             edges,
         };
         let edge = |index: u32| Edge {
@@ -247,7 +248,8 @@ fn duplicates_are_what_they_are_by_definition() {
 
 fn assert_example(plain: &Plain, one: &Duplicates) {
     let example = &plain.nodes[one.example.index()];
-    let alike = plain.nodes.iter().filter(|node| Node { identity: example.identity, ..(*node).clone() } == *example);
+    let Node { identity, name, .. } = *example;
+    let alike = plain.nodes.iter().filter(|node| Node { identity, name, ..(*node).clone() } == *example);
     assert_eq!((example.type_id, one.example_count), (one.type_id, alike.count() as u64));
 }
 
@@ -314,7 +316,8 @@ fn containers(random: &mut Random, vocabulary: &Vocabulary) -> Plain {
         }
         let unmanaged_bytes = 8 * random.below(8);
         let type_id = vocabulary.types[kind as usize];
-        Node { type_id, shallow_bytes: 16 + 8 * random.below(3), unmanaged_bytes, identity: (None, None, None), edges }
+        let (shallow_bytes, identity) = (16 + 8 * random.below(3), (None, None, None));
+        Node { type_id, shallow_bytes, unmanaged_bytes, identity, name: None, edges }
     });
     Plain { nodes: nodes.collect() }
 }

@@ -153,6 +153,7 @@ fn an_array_larger_than_a_block_is_read_back() {
                 shallow_bytes: 8 * count,
                 unmanaged_bytes: 0,
                 identity: (None, None, None),
+                name: None,
                 edges: edges(count),
             };
             vec![Heap { nodes: vec![node(3), node(1_000_000), node(2)] }]

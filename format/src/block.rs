@@ -6,7 +6,7 @@
 //!   SIZE           +48       +24       0        0            difference to the last size of that shape
 //!   COUNT                    3                               length of the tail, where the shape has one
 //!   REFERENCES     a b c d   e  f g h  i j k l  m n o p      one symbol each, see below
-//!   LABELS, UNMANAGED, ADDRESS, SERIAL, SITE                 only where some object needs them
+//!   LABELS, UNMANAGED, ADDRESS, SERIAL, SITE, NAME           only where some object needs them
 //! ```
 //!
 //! A reference's symbol is `zigzag(target - base) << 2 | which`, where `which` names the base:
@@ -74,6 +74,9 @@ impl ColumnId {
     pub const SERIAL: ColumnId = ColumnId(9);
     /// For each object its allocation site; 0 is none.
     pub const SITE: ColumnId = ColumnId(10);
+    /// For each object its own name or text: 0 for none, else 1 + the zigzag difference to the last
+    /// name of the same shape.
+    pub const NAME: ColumnId = ColumnId(11);
 
     /// Its name in errors.
     #[must_use]
@@ -89,6 +92,7 @@ impl ColumnId {
             8 => "column ADDRESS",
             9 => "column SERIAL",
             10 => "column SITE",
+            11 => "column NAME",
             _ => "unknown column",
         }
     }

@@ -72,7 +72,7 @@ section_types! {
     COMMIT = 10, "COMMIT";
     /// The index at the end of the file.
     INDEX = 11, "INDEX";
-    /// Reserved: allocation sites.
+    /// Allocation sites: may be skipped.
     SITES = 16, "SITES";
     /// Reserved: threads and their counters.
     THREADS = 17, "THREADS";
@@ -93,6 +93,12 @@ impl SectionType {
     /// Whether this crate reads the section, rather than skipping it.
     #[must_use]
     pub fn is_read(self) -> bool {
+        self.is_critical() || self == SectionType::SITES
+    }
+
+    /// Whether a reader that does not know the section must refuse the file.
+    #[must_use]
+    pub fn is_critical(self) -> bool {
         (SectionType::META.0..=SectionType::INDEX.0).contains(&self.0)
     }
 }
@@ -269,7 +275,7 @@ pub fn encode_frame(section: SectionType, snapshot: u32, sequence: u32, director
     let body_crc = if section == SectionType::BLOCK { 0 } else { crc32c::crc32c(body) };
     let header = FrameHeader {
         section,
-        flags: CRITICAL,
+        flags: if section.is_critical() { CRITICAL } else { 0 },
         snapshot,
         sequence,
         payload_length: (directory.len() + body.len()) as u64,

@@ -11,12 +11,12 @@ pub const MAGIC: [u8; 8] = *b"\x89BRW\r\n\x1a\n";
 /// The version written by this crate.
 pub const MAJOR_VERSION: u16 = 1;
 /// The version written by this crate.
-pub const MINOR_VERSION: u16 = 0;
+pub const MINOR_VERSION: u16 = 1;
 /// The length of the header, in bytes.
 pub const HEADER_BYTES: usize = HEADER_LENGTH as usize;
 /// The same, as the header itself says it.
 const HEADER_LENGTH: u32 = 64;
-/// Feature bits without which a file cannot be understood; version 1.0 has none.
+/// Feature bits without which a file cannot be understood; version 1 has none.
 pub const KNOWN_INCOMPATIBLE_FEATURES: u64 = 0;
 
 /// The header of a recording.

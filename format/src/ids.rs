@@ -51,7 +51,7 @@ id! {
     StrengthId
 }
 id! {
-    /// An allocation site; 0 means that none was recorded.
+    /// An allocation site: a row of the site table counted from 1. 0 means that none was recorded.
     SiteId
 }
 

@@ -12,6 +12,7 @@
 //! | STRENGTHS | [`Strength`] | by [`StrengthId`](crate::StrengthId) over the file |
 //! | TYPES | [`Type`] | by [`TypeId`](crate::TypeId) over the file |
 //! | SHAPES | [`Shape`] | by [`ShapeId`](crate::ShapeId) over the file |
+//! | SITES | [`Site`] | by [`SiteId`](crate::SiteId) over the file, from 1 |
 //! | META | [`KeyValue`] | over the file, later values of a key win |
 //! | ROOTS | [`Root`] | over the snapshot |
 //! | STATS | [`TypeTotals`] | over the snapshot |
@@ -19,6 +20,7 @@
 mod kind;
 mod root;
 mod shape;
+mod site;
 mod strength;
 mod text;
 mod totals;
@@ -27,6 +29,7 @@ mod types;
 pub use kind::{Kind, KindRole};
 pub use root::Root;
 pub use shape::{Label, LabelCode, MAX_LABEL_VALUE, Shape, Tail};
+pub use site::Site;
 pub use strength::{Strength, StrengthClass};
 pub use text::{KeyValue, Text};
 pub use totals::TypeTotals;

@@ -5,6 +5,9 @@
 #[expect(dead_code, reason = "the importer's tests use more of it")]
 #[path = "../../importers/tests/moarvm/dump.rs"]
 mod dump;
+#[expect(dead_code, reason = "the importer's tests use more of it")]
+#[path = "../../importers/tests/hprof/dump.rs"]
+mod hprof;
 
 use std::fs;
 use std::path::Path;
@@ -29,6 +32,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let dumps = [tiny().format1(), tiny().format2(DEBIAN), tiny().format2(at_the_end), tiny().format3(None)];
     for (number, dump) in dumps.iter().enumerate() {
         write("moarvm", &format!("seed-{number}"), dump)?;
+    }
+    for id_bytes in [4, 8] {
+        write("hprof", &format!("seed-{id_bytes}"), &hprof::tiny(id_bytes))?;
     }
     let expressions = [
         "",

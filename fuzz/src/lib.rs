@@ -135,7 +135,7 @@ impl Write for Shelf {
 }
 
 /// Imports the bytes as a dump; what was written must be a whole recording.
-pub fn moarvm(bytes: &[u8]) {
+pub fn dump(bytes: &[u8]) {
     let shelf = Shelf::default();
     let options = Options { threads: 0, compression: Compression::None, ..Options::default() };
     let writer = Writer::to_stream(Box::new(shelf.clone()), options).expect("a stream in memory");

@@ -30,7 +30,12 @@ fn recordings_with_right_checksums() {
 
 #[test]
 fn moarvm_dumps() {
-    replay("moarvm", barrow_fuzz::moarvm);
+    replay("moarvm", barrow_fuzz::dump);
+}
+
+#[test]
+fn hprof_dumps() {
+    replay("hprof", barrow_fuzz::dump);
 }
 
 #[test]

@@ -7,7 +7,7 @@ use barrow_writer::{
     KindId, KindRole, SnapshotInfo, StrengthClass, StrengthId, StringId, Totals, TypeDescription, TypeId, Writer,
 };
 
-use crate::error::{ImportError, Stop};
+use crate::error::{Damage, ImportError, Stop};
 use crate::options::ImportOptions;
 use crate::progress::Progress;
 
@@ -38,6 +38,13 @@ pub(crate) struct Outcome {
     pub(crate) notes: Vec<String>,
     /// Whether it got to the end.
     pub(crate) end: Result<(), Stop>,
+}
+
+impl Outcome {
+    /// Why an importer ends that has recorded, as its only snapshot, what stands before the damage.
+    pub(crate) fn cut(&self, damage: Damage) -> Stop {
+        if self.snapshots.is_empty() { damage.into() } else { Stop::Partial(damage) }
+    }
 }
 
 /// Kinds, strengths and types that were declared already: equal ones are declared once, so that the

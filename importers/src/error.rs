@@ -45,6 +45,12 @@ pub enum ImportError {
         /// What can be imported instead.
         instead: &'static str,
     },
+    /// A dump of a newer version of our script for CPython.
+    #[error("a CPython heap dump of version {found}; this importer knows 1; update barrow")]
+    UnknownPythonVersion {
+        /// The version.
+        found: u64,
+    },
     /// The dump is cut or damaged before the end of its first snapshot.
     #[error("no whole snapshot: {damage}")]
     NoWholeSnapshot {

@@ -2,6 +2,7 @@
 
 use crate::error::ImportError;
 use crate::hprof;
+use crate::python;
 use std::fmt;
 
 /// How many of a dump's first bytes [`recognise`] looks at.
@@ -31,12 +32,17 @@ pub enum Format {
     MoarVm2,
     /// MoarVM's format of compressed columns.
     MoarVm3,
+    /// What our script for CPython writes.
+    Python,
+    /// What Ruby's `ObjectSpace.dump_all` writes.
+    Ruby,
     /// V8's heap snapshots: Node.js, Deno, Chrome; Julia writes the same.
     V8,
 }
 
 /// All known formats.
-pub const FORMATS: &[Format] = &[Format::Hprof, Format::MoarVm1, Format::MoarVm2, Format::MoarVm3, Format::V8];
+pub const FORMATS: &[Format] =
+    &[Format::Hprof, Format::MoarVm1, Format::MoarVm2, Format::MoarVm3, Format::Python, Format::Ruby, Format::V8];
 
 impl fmt::Display for Format {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -45,6 +51,8 @@ impl fmt::Display for Format {
             Format::MoarVm1 => "MoarVM heap dump, format 1",
             Format::MoarVm2 => "MoarVM heap dump, format 2",
             Format::MoarVm3 => "MoarVM heap dump, format 3",
+            Format::Python => "CPython heap dump (recorders/python/dump_heap.py)",
+            Format::Ruby => "Ruby heap dump (ObjectSpace.dump_all)",
             Format::V8 => "V8 heap snapshot",
         })
     }
@@ -61,7 +69,10 @@ pub fn recognise(first_bytes: &[u8]) -> Option<Format> {
         Some(b"003") => Some(Format::MoarVm3),
         Some(_) => None,
         None if begins(first_bytes, V8_TOKENS) => Some(Format::V8),
-        None => is_moarvm_text(first_bytes).then_some(Format::MoarVm1),
+        None if is_moarvm_text(first_bytes) => Some(Format::MoarVm1),
+        None if first_field(first_bytes) == Some((b"barrow", python::NAME)) => Some(Format::Python),
+        None if is_ruby(first_bytes) => Some(Format::Ruby),
+        None => None,
     }
 }
 
@@ -98,6 +109,29 @@ fn is_moarvm_text(first_bytes: &[u8]) -> bool {
     first_line.is_some_and(|line| keys.iter().any(|key| line.starts_with(key)))
 }
 
+/// Whether the first line is an object with an address, or roots, as Ruby writes them.
+fn is_ruby(first_bytes: &[u8]) -> bool {
+    match first_field(first_bytes) {
+        Some((b"address", value)) => value.starts_with(b"0x"),
+        Some((b"type", value)) => value == b"ROOT",
+        _ => false,
+    }
+}
+
+/// The first field of a JSON object, if its value is a string: key and value.
+fn first_field(first_bytes: &[u8]) -> Option<(&[u8], &[u8])> {
+    let (key, rest) = quoted(first_bytes.trim_ascii_start().strip_prefix(b"{")?)?;
+    let (value, _) = quoted(rest.trim_ascii_start().strip_prefix(b":")?)?;
+    Some((key, value))
+}
+
+/// A short string without escapes, and what follows it.
+fn quoted(text: &[u8]) -> Option<(&[u8], &[u8])> {
+    let text = text.trim_ascii_start().strip_prefix(b"\"")?;
+    let length = text.iter().take(200).position(|&byte| byte == b'"')?;
+    Some((&text[..length], &text[length + 1..]))
+}
+
 /// Whether a line of format 1 is blank or a comment.
 pub(crate) fn is_ignored(line: &[u8]) -> bool {
     let text = line.trim_ascii();
@@ -115,11 +149,21 @@ mod tests {
         assert_eq!(recognise(b"JAVA PROFILE 1.0.2\0"), Some(Format::Hprof));
         assert_eq!(recognise(b"# a comment\n\r\n\nstrings: [\"a\"]\n"), Some(Format::MoarVm1));
         assert_eq!(recognise(b"snapshot 0\n"), Some(Format::MoarVm1));
+        assert_eq!(recognise(b"{\"barrow\":\"python-heap\", "), Some(Format::Python));
+        assert_eq!(recognise(b"{\"type\":\"ROOT\", \"root\":\"vm\""), Some(Format::Ruby));
+        assert_eq!(recognise(b"\n { \"address\" : \"0x7f00\", "), Some(Format::Ruby));
     }
 
     #[test]
     fn other_bytes_are_not_recognised() {
-        for bytes in [&b""[..], b"MoarHeapDumpv", b"MoarHeapDumpv004", b"JAVA PROFIL", b"# only a comment\n"] {
+        for bytes in [
+            &b""[..],
+            b"MoarHeapDumpv",
+            b"MoarHeapDumpv004",
+            b"JAVA PROFIL",
+            b"# only a comment\n",
+            b"{\"type\":\"x\"}",
+        ] {
             assert_eq!(recognise(bytes), None, "{}", bytes.escape_ascii());
         }
         let late = [&b"#".repeat(RECOGNISED_BYTES)[..], b"\nstrings: []\n"].concat();

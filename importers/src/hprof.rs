@@ -19,6 +19,7 @@ mod layout;
 mod outline;
 mod records;
 mod roots;
+mod stacks;
 
 pub use layout::ObjectLayout;
 pub(crate) use records::MAGIC;
@@ -122,10 +123,10 @@ fn announce_all<const ID: usize>(
         outcome.notes.push(format!("nothing in the dump tells the object layout; shallow sizes assume {layout}"));
     }
     if missing > 0 {
-        outcome.notes.push(format!("{missing} references lead to nothing in the dump and were left out"));
+        outcome.notes.push(format!("references that lead to nothing in the dump, left out: {missing}"));
     }
     if missing_roots > 0 {
-        outcome.notes.push(format!("{missing_roots} roots lead to nothing in the dump and were left out"));
+        outcome.notes.push(format!("roots that lead to nothing in the dump, left out: {missing_roots}"));
     }
     Ok(())
 }

@@ -31,9 +31,10 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! In reading order: [`Format`] (which dumps are known), `moarvm` (all of MoarVM's formats), `v8` (V8's heap
-//! snapshots), and beneath them `context` (what every importer works with), `cursor` (a place in a dump),
-//! `dump` (a dump in memory), `packing` (gzip and zstd), [`Progress`] and the errors.
+//! In reading order: [`Format`] (which dumps are known), `moarvm` (all of MoarVM's formats), `hprof` (JVMs),
+//! `ruby` and `python` with `json_lines` (a JSON object a line), `v8` (V8's heap snapshots), and beneath them
+//! `context` (what every importer works with), `cursor` (a place in a dump), `dump` (a dump in memory), `packing`
+//! (gzip and zstd), [`Progress`] and the errors.
 
 #![deny(unsafe_code)]
 
@@ -43,10 +44,13 @@ mod dump;
 mod error;
 mod format;
 mod hprof;
+mod json_lines;
 mod moarvm;
 mod options;
 mod packing;
 mod progress;
+mod python;
+mod ruby;
 mod v8;
 
 pub use barrow_writer::Totals;
@@ -157,6 +161,8 @@ fn import_dump(dump: &[u8], context: &Context<'_>) -> Result<Imported, ImportErr
     let Outcome { snapshots, notes, end } = match format {
         Format::Hprof => hprof::import(dump, context)?,
         Format::MoarVm1 | Format::MoarVm2 | Format::MoarVm3 => moarvm::import(dump, format, context)?,
+        Format::Python => python::import(dump, context)?,
+        Format::Ruby => ruby::import(dump, context)?,
         Format::V8 => v8::import(dump, context)?,
     };
     let imported = snapshots.len() as u64;

@@ -2,8 +2,8 @@
 
 use barrow_analyzer::{AnalyzerError, Recording, Reference, Silent, SnapshotId, walk};
 use barrow_writer::{
-    KindId, KindRole, Label, Object, SiteId, Snapshot, SnapshotInfo, StrengthClass, StrengthId, StringId, Totals,
-    TypeDescription, TypeId, Writer, WriterError,
+    KindId, KindRole, Label, Object, SiteDescription, SiteId, Snapshot, SnapshotInfo, StrengthClass, StrengthId,
+    StringId, Totals, TypeDescription, TypeId, Writer, WriterError,
 };
 
 use crate::random::Random;
@@ -30,6 +30,8 @@ pub struct Node {
     pub unmanaged_bytes: u64,
     /// Its address, serial and site, where it has them.
     pub identity: (Option<u64>, Option<u64>, Option<SiteId>),
+    /// Its own name, if it has one.
+    pub name: Option<StringId>,
     /// Its references.
     pub edges: Vec<Edge>,
 }
@@ -55,7 +57,7 @@ pub struct Vocabulary {
 }
 
 impl Vocabulary {
-    /// Declares two kinds, six types, some names and a weak strength.
+    /// Declares two kinds, six types, some names, a weak strength and four sites.
     ///
     /// # Errors
     /// Those of the writer.
@@ -74,6 +76,18 @@ impl Vocabulary {
         let names = ["head", "tail", "next", "left", "right", "key", "value", "parent"];
         let names = names.into_iter().map(|name| writer.string(name)).collect::<Result<_, _>>()?;
         let strengths = vec![StrengthId::STRONG, writer.strength("weak", StrengthClass::Weak)?];
+        let mut caller = None;
+        for (number, (key, value)) in (1..).zip([("unit", "main"), ("tier", "1"), ("tier", "2")]) {
+            caller = Some(writer.site(&SiteDescription {
+                function: (number > 1).then_some("work"),
+                file: Some("app.x"),
+                line: Some(10 * number),
+                column: (number == 3).then_some(4),
+                caller,
+                attributes: &[(key, value)],
+            })?);
+        }
+        writer.site(&SiteDescription::default())?;
         Ok(Vocabulary { kinds, types, names, strengths })
     }
 }
@@ -83,12 +97,15 @@ impl Heap {
     /// own, unlabelled references, weak ones, huge sizes, with and without identity.
     #[must_use]
     pub fn random(random: &mut Random, size: u32, vocabulary: &Vocabulary) -> Self {
-        let has = [random.below(3), random.below(3), random.below(3)];
+        let has = [random.below(3), random.below(3), random.below(3), random.below(3)];
         let nodes = (0..size).map(|number| {
             let mut optional = |has: u64| (has == 0 && random.below(4) > 0).then(|| random.next() >> 20 | 1);
             let (address, serial) = (optional(has[0]), optional(has[1]));
-            let site = optional(has[2]).map(|site| SiteId((site & 0xffff) as u32));
-            Self::random_node(random, number, size, vocabulary, (address, serial, site))
+            // Some of the sites have a row, most are mere numbers.
+            let site =
+                optional(has[2]).map(|site| SiteId((site & if site & 1 << 20 == 0 { 0xffff } else { 7 }) as u32));
+            let name = optional(has[3]).map(|name| vocabulary.names[name as usize % vocabulary.names.len()]);
+            Node { name, ..Self::random_node(random, number, size, vocabulary, (address, serial, site)) }
         });
         Heap { nodes: nodes.collect() }
     }
@@ -126,7 +143,7 @@ impl Heap {
         }
         let shallow_bytes = if random.below(50) == 0 { random.next() >> 8 } else { 16 + 8 * random.below(4) };
         let unmanaged_bytes = if random.below(3) == 0 { random.below(1000) } else { 0 };
-        Node { type_id, shallow_bytes, unmanaged_bytes, identity, edges }
+        Node { type_id, shallow_bytes, unmanaged_bytes, identity, name: None, edges }
     }
 
     /// Announces the objects `range` to a new shard of `snapshot`.
@@ -144,6 +161,7 @@ impl Heap {
                     address,
                     serial,
                     site,
+                    name: node.name,
                     ..Object::new(node.type_id, node.shallow_bytes)
                 },
             )?;
@@ -185,6 +203,7 @@ impl Heap {
                 shallow_bytes: details.shallow_bytes,
                 unmanaged_bytes: details.unmanaged_bytes,
                 identity: (details.address, details.serial, details.site),
+                name: details.name,
                 edges: references.iter().map(edge).collect(),
             });
             Ok(())

@@ -1,5 +1,7 @@
 //! A block as it was announced: plain columns, filled by one shard, emptied by an encoder.
 
+use barrow_format::StringId;
+
 use crate::object::Object;
 
 /// Objects and references in the order of their announcement.
@@ -22,6 +24,7 @@ pub(crate) struct Announced {
     pub(crate) addresses: Vec<u64>,
     pub(crate) serials: Vec<u64>,
     pub(crate) sites: Vec<u32>,
+    pub(crate) names: Vec<Option<StringId>>,
 }
 
 impl Announced {
@@ -41,6 +44,7 @@ impl Announced {
         self.addresses.clear();
         self.serials.clear();
         self.sites.clear();
+        self.names.clear();
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -56,6 +60,7 @@ impl Announced {
         push_optional(&mut self.addresses, before, object.address.unwrap_or(0));
         push_optional(&mut self.serials, before, object.serial.unwrap_or(0));
         push_optional(&mut self.sites, before, object.site.map_or(0, |site| site.0));
+        push_optional(&mut self.names, before, object.name);
     }
 
     /// Marks where the references of the last object end.
@@ -69,17 +74,19 @@ impl Announced {
     pub(crate) fn allocated_bytes(&self) -> usize {
         let wide = [&self.shallow_bytes, &self.unmanaged_bytes, &self.labels, &self.addresses, &self.serials];
         let narrow = [&self.types, &self.ends, &self.targets, &self.sites];
-        8 * wide.map(Vec::capacity).iter().sum::<usize>() + 4 * narrow.map(Vec::capacity).iter().sum::<usize>()
+        8 * wide.map(Vec::capacity).iter().sum::<usize>()
+            + 4 * narrow.map(Vec::capacity).iter().sum::<usize>()
+            + size_of::<Option<StringId>>() * self.names.capacity()
     }
 
     /// Memory in use, in bytes.
     pub(crate) fn bytes(&self) -> usize {
-        let optional = 8 * (self.addresses.len() + self.serials.len()) + 4 * self.sites.len();
+        let optional = 8 * (self.addresses.len() + self.serials.len() + self.names.len()) + 4 * self.sites.len();
         24 * self.types.len() + 12 * self.targets.len() + optional
     }
 }
 
-/// Appends to a column that stays empty as long as all its values are 0.
+/// Appends to a column that stays empty as long as all its values are 0 or none.
 fn push_optional<T: Copy + Default + PartialEq>(column: &mut Vec<T>, before: usize, value: T) {
     if value != T::default() || !column.is_empty() {
         column.resize(before, T::default());

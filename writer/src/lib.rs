@@ -69,4 +69,4 @@ pub use object::Object;
 pub use options::{Options, Sync};
 pub use shard::Shard;
 pub use snapshot::{Snapshot, SnapshotInfo};
-pub use writer::{Finished, TypeDescription, Writer};
+pub use writer::{Finished, SiteDescription, TypeDescription, Writer};

@@ -1,6 +1,6 @@
 //! What is announced of one object.
 
-use barrow_format::{SiteId, TypeId};
+use barrow_format::{SiteId, StringId, TypeId};
 
 /// What is announced of one object, apart from its number and its references.
 #[derive(Debug, Clone, Copy)]
@@ -15,14 +15,18 @@ pub struct Object {
     pub address: Option<u64>,
     /// What names it across snapshots, if the runtime has such a thing. Not 0.
     pub serial: Option<u64>,
-    /// Where it was allocated. Not 0.
+    /// Where it was allocated: a number from [`Writer::site`](crate::Writer::site), or one whose meaning only
+    /// the runtime knows. Not 0.
     pub site: Option<SiteId>,
+    /// Its own name or text, if it has one: a string's content, the name of the class that a class
+    /// object stands for.
+    pub name: Option<StringId>,
 }
 
 impl Object {
     /// An object of which only type and shallow size are known.
     #[must_use]
     pub fn new(type_id: TypeId, shallow_bytes: u64) -> Self {
-        Object { type_id, shallow_bytes, unmanaged_bytes: 0, address: None, serial: None, site: None }
+        Object { type_id, shallow_bytes, unmanaged_bytes: 0, address: None, serial: None, site: None, name: None }
     }
 }

@@ -131,6 +131,7 @@ impl Shaper {
         columns.addresses.extend_from_slice(&announced.addresses);
         columns.serials.extend_from_slice(&announced.serials);
         columns.sites.extend_from_slice(&announced.sites);
+        columns.names.extend_from_slice(&announced.names);
         std::mem::swap(&mut columns.targets, &mut announced.targets);
         Ok(())
     }

@@ -81,6 +81,9 @@ impl<'s> Shard<'s> {
     fn announce(&mut self, id: u64, object: &Object) -> Result<()> {
         // Before anything changes: whoever gives the right type next goes on where they were.
         Counts::check("type", object.type_id.0, &self.shared.counts.types)?;
+        if let Some(name) = object.name {
+            Counts::check("string", name.0, &self.shared.counts.strings)?;
+        }
         if id != self.next_object || self.block.types.len() >= MAX_OBJECTS as usize || self.is_over_share() {
             self.begin_block(id)?;
         }

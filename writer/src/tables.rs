@@ -8,9 +8,9 @@ use barrow_format::codec::{Compression, Compressor};
 use barrow_format::commit::TableCounts;
 use barrow_format::frame::NO_SNAPSHOT;
 use barrow_format::rows::{
-    KeyValue, Kind, MAX_CHUNK_BYTES, Row, Strength, StrengthClass, Text, Type, encode_raw_chunk,
+    KeyValue, Kind, MAX_CHUNK_BYTES, Row, Site, Strength, StrengthClass, Text, Type, encode_raw_chunk,
 };
-use barrow_format::{KindId, StrengthId, StringId, TypeId};
+use barrow_format::{KindId, SiteId, StrengthId, StringId, TypeId};
 
 use crate::error::{Result, WriterError};
 use crate::sink::Sink;
@@ -90,6 +90,8 @@ pub(crate) struct Counts {
     pub(crate) strengths: AtomicU32,
     pub(crate) types: AtomicU32,
     pub(crate) shapes: AtomicU32,
+    /// Rows of the site table, whose numbers begin with 1.
+    pub(crate) sites: AtomicU32,
 }
 
 impl Counts {
@@ -121,6 +123,7 @@ pub(crate) struct Tables {
     strengths: Pending,
     types: Pending,
     facts: Pending,
+    sites: Pending,
     compressor: Compressor,
 }
 
@@ -135,6 +138,7 @@ impl Tables {
             strengths: Pending::new(),
             types: Pending::new(),
             facts: Pending::new(),
+            sites: Pending::new(),
             compressor: Compressor::new(compression)?,
         };
         let name = tables.string("strong", counts)?;
@@ -179,9 +183,14 @@ impl Tables {
         self.facts.push(fact).map(drop)
     }
 
+    pub(crate) fn site(&mut self, site: &Site, counts: &Counts) -> Result<SiteId> {
+        // A row's number is below the largest, so that one more fits.
+        declare(&mut self.sites, site, &counts.sites).map(|row| SiteId(row + 1))
+    }
+
     /// Whether enough rows wait to be written, so that they never take much memory.
     pub(crate) fn is_full(&self) -> bool {
-        self.strings.is_full() || self.types.is_full() || self.facts.is_full()
+        [&self.strings, &self.types, &self.facts, &self.sites].into_iter().any(Pending::is_full)
     }
 
     /// Writes all waiting rows.
@@ -192,6 +201,7 @@ impl Tables {
         self.strengths.flush::<Strength>(NO_SNAPSHOT, sink, compressor)?;
         self.types.flush::<Type>(NO_SNAPSHOT, sink, compressor)?;
         self.facts.flush::<KeyValue>(NO_SNAPSHOT, sink, compressor)?;
+        self.sites.flush::<Site>(NO_SNAPSHOT, sink, compressor)?;
         Ok(())
     }
 

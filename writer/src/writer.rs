@@ -10,8 +10,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use barrow_format::frame::{NO_SNAPSHOT, SectionType};
 use barrow_format::header::{Header, Trailer};
 use barrow_format::index::encode_index;
-use barrow_format::rows::{KeyValue, Kind, KindRole, Strength, StrengthClass, Type};
-use barrow_format::{KindId, StrengthId, StringId, TypeId};
+use barrow_format::rows::{KeyValue, Kind, KindRole, Site, Strength, StrengthClass, Type};
+use barrow_format::{KindId, SiteId, StrengthId, StringId, TypeId};
 
 use crate::encoders::Encoders;
 use crate::error::{Result, WriterError};
@@ -19,7 +19,7 @@ use crate::options::{Options, Sync};
 use crate::shared::{Shared, lock};
 use crate::sink::Sink;
 use crate::snapshot::{Snapshot, SnapshotInfo};
-use crate::tables::Counts;
+use crate::tables::{Counts, Tables};
 
 /// Describes a type, when it is declared.
 #[derive(Debug, Clone, Copy)]
@@ -46,6 +46,23 @@ impl<'a> TypeDescription<'a> {
     pub fn new(kind: KindId, name: &'a str) -> Self {
         TypeDescription { kind, name, layout: None, base: None, file: None, line: None, attributes: &[] }
     }
+}
+
+/// Describes an allocation site, when it is declared.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct SiteDescription<'a> {
+    /// The function that allocates.
+    pub function: Option<&'a str>,
+    /// The file it is in.
+    pub file: Option<&'a str>,
+    /// The line in it.
+    pub line: Option<u32>,
+    /// The column of that line.
+    pub column: Option<u32>,
+    /// Where the function was called.
+    pub caller: Option<SiteId>,
+    /// What else the runtime knows: keys and values.
+    pub attributes: &'a [(&'a str, &'a str)],
 }
 
 /// What a finished recording holds.
@@ -135,10 +152,7 @@ impl Writer {
         self.shared.declare(|tables, counts| {
             let mut optional = |text: Option<&str>| text.map(|text| tables.string(text, counts)).transpose();
             let (layout, file) = (optional(description.layout)?, optional(description.file)?);
-            let mut attributes = Vec::with_capacity(description.attributes.len());
-            for (key, value) in description.attributes {
-                attributes.push((tables.string(key, counts)?, tables.string(value, counts)?));
-            }
+            let attributes = pairs(description.attributes, tables, counts)?;
             let row = Type {
                 kind: description.kind,
                 name: tables.string(description.name, counts)?,
@@ -149,6 +163,29 @@ impl Writer {
                 attributes,
             };
             tables.declare_type(&row, counts)
+        })
+    }
+
+    /// Declares an allocation site. Each call makes a new one, numbered from 1: keep the number with the
+    /// runtime's own.
+    ///
+    /// # Errors
+    /// [`WriterError::Undeclared`] for an unknown caller, [`WriterError::OutOfRange`], [`WriterError::Io`].
+    pub fn site(&self, description: &SiteDescription<'_>) -> Result<SiteId> {
+        if let Some(caller) = description.caller {
+            // Site 0 is none; it was never declared.
+            let row = caller.0.checked_sub(1).unwrap_or(u32::MAX);
+            Counts::check("calling site", row, &self.shared.counts.sites).map_err(|error| match error {
+                WriterError::Undeclared { what, known, .. } => WriterError::Undeclared { what, id: caller.0, known },
+                other => other,
+            })?;
+        }
+        self.shared.declare(|tables, counts| {
+            let mut optional = |text: Option<&str>| text.map(|text| tables.string(text, counts)).transpose();
+            let (function, file) = (optional(description.function)?, optional(description.file)?);
+            let attributes = pairs(description.attributes, tables, counts)?;
+            let SiteDescription { line, column, caller, .. } = *description;
+            tables.site(&Site { function, file, line, column, caller, attributes }, counts)
         })
     }
 
@@ -194,6 +231,11 @@ impl Drop for Writer {
     fn drop(&mut self) {
         self.encoders.stop();
     }
+}
+
+/// Keys and values as strings of the recording.
+fn pairs(attributes: &[(&str, &str)], tables: &mut Tables, counts: &Counts) -> Result<Vec<(StringId, StringId)>> {
+    attributes.iter().map(|(key, value)| Ok((tables.string(key, counts)?, tables.string(value, counts)?))).collect()
 }
 
 /// Sixteen bytes that no other recording has: the standard library seeds its hashers at random.

@@ -4,8 +4,8 @@ mod shelf;
 
 use barrow_analyzer::{Recording, Silent, SnapshotId, summary, verify};
 use barrow_writer::{
-    KindId, KindRole, Label, Object, Options, Result, Shard, SiteId, Snapshot, SnapshotInfo, StrengthClass, StrengthId,
-    StringId, TypeDescription, TypeId, Writer, WriterError,
+    KindId, KindRole, Label, Object, Options, Result, Shard, SiteDescription, SiteId, Snapshot, SnapshotInfo,
+    StrengthClass, StrengthId, StringId, TypeDescription, TypeId, Writer, WriterError,
 };
 use shelf::Shelf;
 
@@ -172,6 +172,20 @@ fn ids_that_were_never_given_out() {
     assert_error("string 8 was never declared (3 were)", |writer, _| {
         in_shard(writer, |shard| shard.root(StringId(0), Some(StringId(8)), 0))
     });
+    assert_error("string 3 was never declared (3 were)", |writer, type_id| {
+        in_shard(writer, |shard| shard.object(0, &Object { name: Some(StringId(3)), ..object(type_id) }))
+    });
+    for (caller, expected) in [
+        (0, "calling site 0 was never declared (1 were)"),
+        (2, "calling site 2 was never declared (1 were)"),
+        (u32::MAX, "calling site 4294967295 was never declared (1 were)"),
+    ] {
+        assert_error(expected, |writer, _| {
+            let first = writer.site(&SiteDescription::default())?;
+            assert_eq!(first, SiteId(1));
+            writer.site(&SiteDescription { caller: Some(SiteId(caller)), ..SiteDescription::default() }).map(drop)
+        });
+    }
     assert_error("kind 3 was never declared (1 were)", |writer, _| {
         writer.declare_type(&TypeDescription::new(KindId(3), "T")).map(drop)
     });

@@ -299,6 +299,7 @@ mod tests {
             address: Some(0x7f00),
             serial: None,
             site: None,
+            name: None,
         }
     }
 

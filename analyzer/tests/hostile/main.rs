@@ -14,8 +14,8 @@ use barrow_analyzer::{
 use barrow_format::block::{ColumnId, MAX_OBJECTS, MAX_REFERENCES};
 use barrow_format::frame::{CRITICAL, FRAME_HEADER_BYTES, SectionType};
 use barrow_format::header::HEADER_BYTES;
-use barrow_format::rows::{LabelCode, Root, Strength, StrengthClass, Tail, Text, TypeTotals};
-use barrow_format::{KindId, StrengthId, StringId, TypeId};
+use barrow_format::rows::{LabelCode, Root, Site, Strength, StrengthClass, Tail, Text, TypeTotals};
+use barrow_format::{KindId, SiteId, SnapshotId, StrengthId, StringId, TypeId};
 use forge::{Block, Column, Forge, NAME, Parts, chunk, crc32c, directory};
 
 /// What any file may take: the buffers of the decoding threads, and tables of up to 16 MiB.
@@ -49,7 +49,7 @@ fn ask(file: Vec<u8>) -> Vec<String> {
             Err(_) => Ok(()),
         };
         let page = Page { from: ObjectId(1), limit: 2 };
-        let answers: [Result<(), AnalyzerError>; 14] = [
+        let answers: [Result<(), AnalyzerError>; 15] = [
             recording.snapshot(id).map(drop),
             summary(&recording, id).map(drop),
             verified_summaries(&recording, &[id], &Silent).map(drop),
@@ -64,6 +64,7 @@ fn ask(file: Vec<u8>) -> Vec<String> {
             objects(&recording, id, &[ObjectId(1), ObjectId(0)]).map(drop),
             outgoing(&recording, id, ObjectId(1)).map(drop),
             walk(&recording, id, &Silent, |_, _| Ok(())),
+            (0..9).try_for_each(|site| recording.site(SiteId(site)).map(drop)),
         ];
         complaints.extend(answers.into_iter().filter_map(Result::err).map(|error| error.to_string()));
     }
@@ -427,7 +428,7 @@ fn sections_of_the_future() {
         parts.frames.push((section, flags, b"directory".to_vec(), b"body".to_vec()));
         Forge::file(&parts)
     };
-    for section in [SectionType::SITES, SectionType(99), SectionType(SectionType::FIRST_PRIVATE)] {
+    for section in [SectionType::THREADS, SectionType(99), SectionType(SectionType::FIRST_PRIVATE)] {
         assert_eq!(complaints(unknown(section, 0)), [""; 0]);
         for file in [unknown(section, CRITICAL), cut_trailer(unknown(section, CRITICAL))] {
             let error = Recording::from_bytes(file).unwrap_err();
@@ -437,6 +438,75 @@ fn sections_of_the_future() {
             assert_eq!(found, section.0);
         }
     }
+}
+
+/// Sites that lie are refused where somebody asks for them, and cost a repair nothing but the sites.
+#[test]
+fn sites_that_lie() {
+    let site = Site { function: Some(StringId(1)), line: Some(7), ..Site::default() };
+    let lies = [
+        ("string is 3, the limit is 3", Site { function: Some(StringId(3)), ..Site::default() }),
+        ("string is 9, the limit is 3", Site { file: Some(StringId(9)), ..Site::default() }),
+        ("string is 4", Site { attributes: vec![(StringId(0), StringId(4))], ..Site::default() }),
+        ("caller of a site is 2, the limit is 1", Site { caller: Some(SiteId(2)), ..Site::default() }),
+        ("caller of a site is 4294967295", Site { caller: Some(SiteId(u32::MAX)), ..Site::default() }),
+    ];
+    for (expected, lie) in lies {
+        let mut parts = Parts::default();
+        let (directory, body) = chunk(0, std::slice::from_ref(&site));
+        parts.frames.push((SectionType::SITES, 0, directory, body));
+        let (directory, body) = chunk(1, &[lie]);
+        parts.frames.push((SectionType::SITES, 0, directory, body));
+        let file = Forge::file(&parts);
+        assert!(complaints(file.clone()).iter().any(|found| found.contains(expected)), "{expected}");
+        // The first chunk stands on its own where the index does not decide.
+        let scanned = Recording::from_bytes(cut_trailer(file.clone())).unwrap();
+        assert_eq!(scanned.site_count().unwrap(), 1);
+        assert_eq!(scanned.site(SiteId(1)).unwrap().unwrap().function, Some("a"));
+        for id in [0, 2, u32::MAX] {
+            assert_eq!(scanned.site(SiteId(id)).unwrap(), None);
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let repaired = folder.path().join("repaired.barrow");
+        assert_eq!(repair(&Recording::from_bytes(file).unwrap(), &repaired, &Silent).unwrap().snapshots, 1);
+        let repaired = Recording::open(&repaired).unwrap();
+        assert_eq!(verify(&repaired, &Silent).unwrap().problems, []);
+        assert_eq!(repaired.site_count().unwrap(), 1);
+    }
+}
+
+/// Files of 1.0 have site numbers and no table: a number is all there is to know, and it is no error.
+#[test]
+fn site_numbers_without_a_table() {
+    let mut parts = Parts::default();
+    parts.blocks[0].columns.push(Column::new(ColumnId::SITE, &[7, u64::from(u32::MAX)]));
+    let file = Forge::file(&parts);
+    assert_eq!(complaints(file.clone()), [""; 0]);
+    let recording = Recording::from_bytes(file).unwrap();
+    let found = object(&recording, SnapshotId(0), ObjectId(1)).unwrap();
+    assert_eq!(found.site, Some(SiteId(u32::MAX)));
+    assert_eq!(recording.site(SiteId(u32::MAX)).unwrap(), None);
+}
+
+#[test]
+fn names_that_lie() {
+    for (expected, codes) in [
+        ("name of an object is 3, the limit is 3", [1 + 6, 0]),
+        ("name of an object is 4294967295, the limit is 3", [1 + 2 * u64::from(u32::MAX), 0]),
+        ("difference of names", [1 + 1, 0]),
+        ("difference of names", [1 + 4, 1 + 5]),
+        ("difference of names", [u64::MAX, 0]),
+        ("difference of names", [1 + (1 << 33), 0]),
+    ] {
+        assert_refused(expected, |parts| {
+            let flags = u64::from(codes.iter().any(|&code| code >> 32 != 0));
+            parts.blocks[0].columns.push(Column { flags, ..Column::new(ColumnId::NAME, &codes) });
+        });
+    }
+    assert_refused("column NAME", |parts| parts.blocks[0].columns.push(Column::new(ColumnId::NAME, &[1, 1, 1])));
+    let mut parts = Parts::default();
+    parts.blocks[0].columns.push(Column::new(ColumnId::NAME, &[1 + 4, 1 + 3]));
+    assert_eq!(complaints(Forge::file(&parts)), [""; 0]);
 }
 
 fn cut_trailer(mut file: Vec<u8>) -> Vec<u8> {
@@ -455,9 +525,13 @@ fn any_byte_may_lie() {
             Column::new(ColumnId::COUNT, &[1, 1, 1]),
             Column::new(ColumnId::LABELS, &[0, 1 << 6 | 1, NAME.0]),
             Column::new(ColumnId::ADDRESS, &[1 << 40, 16, 0]),
+            Column::new(ColumnId::NAME, &[3, 0, 1]),
         ],
     );
     parts.blocks.push(Block::continuation(4, 2, 3));
+    let site = Site { line: Some(3), caller: Some(SiteId(1)), ..Site::default() };
+    let (directory, body) = chunk(0, &[Site { file: Some(StringId(1)), ..Site::default() }, site]);
+    parts.frames.push((SectionType::SITES, 0, directory, body));
     let file = Forge::file(&parts);
     assert_eq!(complaints(file.clone()), [""; 0]);
     for byte in HEADER_BYTES..file.len() {

@@ -1,6 +1,6 @@
 //! The columns of a block as plain arrays.
 
-use crate::ids::ShapeId;
+use crate::ids::{ShapeId, StringId};
 use crate::rows::{Shape, Tail};
 
 /// What a block must know of a shape to lay out its objects.
@@ -53,6 +53,8 @@ pub struct BlockColumns {
     pub serials: Vec<u64>,
     /// For each object its allocation site, 0 for none; empty if there are none.
     pub sites: Vec<u32>,
+    /// For each object its own name or text, if it has one; empty if there are none.
+    pub names: Vec<Option<StringId>>,
 }
 
 impl BlockColumns {
@@ -71,6 +73,7 @@ impl BlockColumns {
         self.addresses.clear();
         self.serials.clear();
         self.sites.clear();
+        self.names.clear();
     }
 
     /// Objects that begin in the block; 0 in a continuation.

@@ -11,7 +11,7 @@ use super::{BlockColumns, Column, ColumnId, Directory, LocalShape, ShapeForm, WI
 use crate::codec::Decompressor;
 use crate::error::{FormatError, Result};
 use crate::frame::{Frame, checked};
-use crate::ids::ShapeId;
+use crate::ids::{ShapeId, StringId};
 use crate::rows::MAX_LABEL_VALUE;
 use crate::varint::{decode_u32, decode_u64, unzigzag};
 
@@ -29,7 +29,9 @@ pub enum Wanted {
     Sizes,
     /// Shapes, sizes, and how many references each object has.
     Counts,
-    /// The same, and where the references lead and what they are called.
+    /// The same, and the objects' own names.
+    Names,
+    /// Shapes, sizes, counts, and where the references lead and what they are called.
     References,
     /// All columns.
     All,
@@ -108,7 +110,7 @@ pub struct Decoder {
     narrow: Vec<u32>,
     wide: Vec<u64>,
     locals: Vec<LocalShape>,
-    /// The last target in every slot.
+    /// The last target in every slot; for names, the last of every shape.
     slots: Vec<u32>,
     /// The last value of every shape.
     last: Vec<u64>,
@@ -157,6 +159,9 @@ impl Decoder {
         if wanted == Wanted::Counts {
             return Ok(());
         }
+        if wanted == Wanted::Names {
+            return self.names(block, out);
+        }
         self.references(block, objects, out)?;
         self.labels(block, out)?;
         if wanted == Wanted::References {
@@ -168,7 +173,7 @@ impl Decoder {
         if self.narrow(block, ColumnId::SITE, count)? {
             std::mem::swap(&mut out.sites, &mut self.narrow);
         }
-        Ok(())
+        self.names(block, out)
     }
 
     /// The shapes: which the block uses, and which each object has.
@@ -322,6 +327,27 @@ impl Decoder {
         Ok(())
     }
 
+    /// The objects' own names; stays empty if there are none.
+    fn names(&mut self, block: &Block<'_>, out: &mut BlockColumns) -> Result<()> {
+        if block.column(ColumnId::NAME)?.is_none() {
+            return Ok(());
+        }
+        self.numbers_u64(block, ColumnId::NAME, block.directory.objects)?;
+        self.slots.clear();
+        self.slots.resize(out.dictionary.len(), 0);
+        out.names.reserve(self.wide.len());
+        for (&code, &shape) in self.wide.iter().zip(&out.shapes) {
+            let mut name = None;
+            if let Some(difference) = code.checked_sub(1) {
+                let last = &mut self.slots[shape as usize];
+                *last = name_after(*last, difference)?;
+                name = Some(StringId(*last));
+            }
+            out.names.push(name);
+        }
+        Ok(())
+    }
+
     /// Decodes a column of `count` numbers of 32 bits into `narrow`. False if the block has none.
     fn narrow(&mut self, block: &Block<'_>, id: ColumnId, count: u32) -> Result<bool> {
         match self.numbers(block, id, count)? {
@@ -370,6 +396,16 @@ fn check_continuation(block: &Block<'_>, forms: &[ShapeForm]) -> Result<()> {
 fn next(last: &mut u64, difference: u64) -> u64 {
     *last = last.wrapping_add(unzigzag(difference).cast_unsigned());
     *last
+}
+
+/// The string that stands a zigzag difference after the last.
+fn name_after(last: u32, difference: u64) -> Result<u32> {
+    let name = i64::from(last).checked_add(unzigzag(difference));
+    name.and_then(|name| u32::try_from(name).ok()).ok_or(FormatError::OutOfRange {
+        what: "difference of names",
+        value: difference,
+        limit: u32::MAX.into(),
+    })
 }
 
 fn agree(what: &'static str, stored: u64, found: u64) -> Result<()> {

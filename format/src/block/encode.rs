@@ -72,6 +72,9 @@ impl Encoder {
             self.column(&mut stored, id, differences(values))?;
         }
         self.column(&mut stored, ColumnId::SITE, columns.sites.iter().map(|&site| site.into()))?;
+        if columns.names.iter().any(Option::is_some) {
+            self.column(&mut stored, ColumnId::NAME, name_codes(columns))?;
+        }
 
         let directory = Directory {
             first_object: columns.first_object,
@@ -173,6 +176,18 @@ fn differences(values: &[u64]) -> impl Iterator<Item = u64> + '_ {
     })
 }
 
+/// For each name 1 + the zigzag difference to the last name of the same shape; 0 for none.
+fn name_codes(columns: &BlockColumns) -> impl Iterator<Item = u64> + '_ {
+    let mut last = vec![0i64; columns.dictionary.len()];
+    columns.shapes.iter().zip(&columns.names).map(move |(&shape, name)| {
+        let Some(name) = name.map(|name| i64::from(name.0)) else { return 0 };
+        let last = &mut last[shape as usize];
+        let difference = name - *last;
+        *last = name;
+        1 + zigzag(difference)
+    })
+}
+
 /// Renumbers the dictionary by falling frequency; equals keep their order. Shapes without objects go.
 fn sort_dictionary(columns: &mut BlockColumns) {
     let mut uses = vec![0u32; columns.dictionary.len()];
@@ -206,6 +221,7 @@ fn check_lengths(columns: &BlockColumns) -> Result<()> {
         ("addresses in a block", objects, columns.addresses.len().max(objects)),
         ("serials in a block", objects, columns.serials.len().max(objects)),
         ("sites in a block", objects, columns.sites.len().max(objects)),
+        ("names in a block", objects, columns.names.len().max(objects)),
         ("shapes of a continuation", 1, if objects == 0 { known } else { 1 }),
     ];
     for (what, stored, found) in pairs {

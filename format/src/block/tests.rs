@@ -3,6 +3,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::codec::Compression;
 use crate::frame::{Frame, NO_SNAPSHOT, SectionType, encode_frame};
+use crate::ids::StringId;
 
 const OBJECTS: u32 = 1000;
 
@@ -14,13 +15,14 @@ fn columns() -> impl Strategy<Value = (Vec<ShapeForm>, BlockColumns)> {
         is_explicit: has_tail && is_explicit,
     });
     let size = prop_oneof![8 => 0..100u64, 1 => any::<u64>()];
-    let object = (0..8usize, size.clone(), size, 0..5u32, any::<u64>(), any::<u32>());
-    (prop::collection::vec(form, 8), prop::collection::vec(object, 1..60), any::<[bool; 4]>(), any::<u64>()).prop_map(
+    let name = prop::option::of(prop_oneof![8 => 0..100u32, 1 => any::<u32>()]);
+    let object = (0..8usize, size.clone(), size, 0..5u32, any::<u64>(), any::<u32>(), name);
+    (prop::collection::vec(form, 8), prop::collection::vec(object, 1..60), any::<[bool; 5]>(), any::<u64>()).prop_map(
         |(forms, objects, has, mut seed)| {
             let mut columns = BlockColumns { first_object: 17, ..BlockColumns::default() };
             columns.dictionary = (0..8).map(ShapeId).collect();
             columns.forms = forms.clone();
-            for (shape, size, unmanaged, tail, address, site) in objects {
+            for (shape, size, unmanaged, tail, address, site, name) in objects {
                 let form = forms[shape];
                 let tail = if form.has_tail { tail } else { 0 };
                 columns.shapes.push(shape as u32);
@@ -45,6 +47,12 @@ fn columns() -> impl Strategy<Value = (Vec<ShapeForm>, BlockColumns)> {
                 if has[3] {
                     columns.sites.push(site);
                 }
+                if has[4] {
+                    columns.names.push(name.map(StringId));
+                }
+            }
+            if columns.names.iter().all(Option::is_none) {
+                columns.names.clear();
             }
             if columns.unmanaged_bytes.iter().all(|&bytes| bytes == 0) {
                 columns.unmanaged_bytes.clear();
@@ -145,4 +153,41 @@ fn a_length_that_lies_allocates_nothing() {
     }
     directory.extend_from_slice(&[0; 4]);
     assert!(matches!(Directory::parse(&directory), Err(FormatError::OutOfRange { .. })));
+}
+
+/// Names as far apart as they can be, through the column alone and with codes that lead nowhere.
+#[test]
+fn names_stay_within_the_string_ids() {
+    let forms = [ShapeForm::default()];
+    let names = [u32::MAX, 0, u32::MAX, u32::MAX - 1].map(|name| Some(StringId(name)));
+    let mut columns = BlockColumns {
+        dictionary: vec![ShapeId(0)],
+        forms: forms.to_vec(),
+        shapes: vec![0; 5],
+        shallow_bytes: vec![16; 5],
+        counts: vec![0; 5],
+        names: [&[None], names.as_slice()].concat(),
+        ..BlockColumns::default()
+    };
+    let frame = frame_of(&mut columns, Compression::None);
+    let mut read = BlockColumns::default();
+    decode(&frame, &forms, OBJECTS, &mut read).unwrap();
+    assert_eq!(read, columns);
+
+    let whole = Frame::parse(&frame, 0).unwrap();
+    let directory = Directory::parse(whole.directory().unwrap()).unwrap();
+    for codes in [[2, 0, 0, 0, 0], [3, 4, 4, 0, 0], [u64::MAX, 0, 0, 0, 0], [(1 << 33) + 1, 0, 0, 0, 0]] {
+        let mut raw = Vec::new();
+        codes.iter().for_each(|&code| put_varint(&mut raw, code));
+        let mut directory = directory.clone();
+        let column = directory.columns.last_mut().unwrap();
+        assert_eq!(column.id, ColumnId::NAME);
+        let before = whole.unchecked_body().len() - column.stored_length as usize;
+        let length = raw.len() as u32;
+        *column = Column { raw_length: length, stored_length: length, crc: crc32c::crc32c(&raw), ..*column };
+        let body = [&whole.unchecked_body()[..before], &raw].concat();
+        let frame = encode_frame(SectionType::BLOCK, NO_SNAPSHOT, 0, &directory.encode(), &body);
+        let error = decode(&frame, &forms, OBJECTS, &mut BlockColumns::default()).unwrap_err();
+        assert!(matches!(error, FormatError::OutOfRange { what: "difference of names", .. }), "{codes:?}: {error}");
+    }
 }

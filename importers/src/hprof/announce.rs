@@ -8,9 +8,10 @@ use rayon::prelude::*;
 use crate::context::Context;
 use crate::error::{ImportError, Stop};
 
-use super::classes::Classes;
+use super::classes::{Classes, readable_name};
 use super::outline::{Chunk, Outline, for_each_object};
 use super::records::{FieldType, Part, id};
+use super::stacks::Sites;
 
 /// Chunks that one thread announces in one go.
 const JOB_CHUNKS: usize = 16;
@@ -25,6 +26,7 @@ pub(super) struct Announcer<'o, 'a, const ID: usize> {
     class_type: TypeId,
     /// Of objects whose class the dump does not hold.
     unknown_type: TypeId,
+    sites: Sites,
     missing: AtomicU64,
 }
 
@@ -73,6 +75,7 @@ impl<'o, 'a, const ID: usize> Announcer<'o, 'a, ID> {
             primitive_arrays,
             class_type: classes.class_type()?,
             unknown_type,
+            sites: Sites::declare::<ID>(outline, context)?,
             missing: AtomicU64::new(0),
         })
     }
@@ -105,10 +108,12 @@ impl<'o, 'a, const ID: usize> Announcer<'o, 'a, ID> {
 impl<const ID: usize> Job<'_, '_, '_, ID> {
     fn announce_classes(&mut self) -> Result<(), Stop> {
         let &Announcer { outline, classes, ref labels, class_type, .. } = self.announcer;
-        let class_fields = classes.class_fields();
+        let own_class_bytes = classes.own_class_bytes();
         for (number, class) in outline.classes.iter().enumerate() {
-            let mut object = Object::new(class_type, classes.class_bytes(class, &class_fields));
+            let mut object = Object::new(class_type, classes.class_bytes(class, own_class_bytes));
             object.address = Some(class.address).filter(|&address| address != 0);
+            let name = readable_name(&classes.internal_name(number));
+            object.name = Some(self.announcer.context.vocabulary.string(&name)?);
             self.shard.object(number as u64, &object)?;
             for (label, address) in [
                 (labels.superclass, class.superclass),
@@ -144,11 +149,13 @@ impl<const ID: usize> Job<'_, '_, '_, ID> {
 
     #[inline]
     fn announce_object(&mut self, number: u64, address: u64, part: Part<'_>) -> Result<(), Stop> {
-        let &Announcer { outline, classes, ref labels, ref primitive_arrays, unknown_type, .. } = self.announcer;
+        let &Announcer { outline, classes, ref labels, ref primitive_arrays, ref sites, unknown_type, .. } =
+            self.announcer;
         let mut object = Object::new(unknown_type, 0);
         object.address = Some(address).filter(|&address| address != 0);
         match part {
-            Part::Instance { class, fields, .. } => {
+            Part::Instance { trace, class, fields, .. } => {
+                object.site = sites.of(trace);
                 let Some(class_number) = classes.number(class) else {
                     object.shallow_bytes = fields.len() as u64;
                     self.missing += 1;
@@ -168,7 +175,8 @@ impl<const ID: usize> Job<'_, '_, '_, ID> {
                     }
                 }
             }
-            Part::ObjectArray { class, elements, .. } => {
+            Part::ObjectArray { trace, class, elements, .. } => {
+                object.site = sites.of(trace);
                 let class_number = classes.number(class);
                 if let Some(class_number) = class_number {
                     object.type_id = classes.array_type(class_number)?;
@@ -182,7 +190,8 @@ impl<const ID: usize> Job<'_, '_, '_, ID> {
                     self.reference(Label::Index(index), StrengthId::STRONG, id::<ID>(element))?;
                 }
             }
-            Part::PrimitiveArray { element, count, .. } => {
+            Part::PrimitiveArray { trace, element, count, .. } => {
+                object.site = sites.of(trace);
                 object.type_id = primitive_arrays[element.code() as usize];
                 object.shallow_bytes = outline.layout.array_bytes(element, count.into());
                 self.shard.object(number, &object)?;

@@ -142,17 +142,21 @@ impl<'o, 'a, const ID: usize> Classes<'o, 'a, ID> {
         Ok(*self.arrays[number].get_or_init(|| type_id))
     }
 
-    /// The size of a class object: it holds the static fields, behind the fields of `java.lang.Class`.
-    pub(super) fn class_bytes(&self, class: &ClassPart<'_>, own: &Fields) -> u64 {
+    /// The size of a class object: behind the `own_bytes` of `java.lang.Class` it holds the static fields.
+    pub(super) fn class_bytes(&self, class: &ClassPart<'_>, own_bytes: u64) -> u64 {
         let layout = &self.outline.layout;
-        let statics = class.statics::<ID>().map(|(_, kind, _)| u64::from(kind.bytes(layout.reference_bytes)));
-        layout.aligned(own.end() + statics.sum::<u64>())
+        let is_field = |name| !self.outline.names.text(name).is_some_and(|name| name.starts_with('<'));
+        // HotSpot lists what classes hold elsewhere among their static fields: `<resolved_references>`.
+        let statics = class.statics::<ID>().filter(|&(name, ..)| is_field(name));
+        layout
+            .aligned(own_bytes + statics.map(|(_, kind, _)| u64::from(kind.bytes(layout.reference_bytes))).sum::<u64>())
     }
 
-    /// The fields of `java.lang.Class`, or of an object without fields if the dump does not hold it.
-    pub(super) fn class_fields(&self) -> Fields {
+    /// The size of an instance of `java.lang.Class`, without static fields.
+    pub(super) fn own_class_bytes(&self) -> u64 {
         let number = (0..self.outline.classes.len()).find(|&number| self.internal_name(number) == "java/lang/Class");
-        number.map_or_else(|| Fields::none(&self.outline.layout), |number| self.fields(number))
+        let fields = number.map_or_else(|| Fields::none(&self.outline.layout), |number| self.fields(number));
+        fields.instance_bytes(&self.outline.layout)
     }
 
     /// The type of the class objects.
@@ -193,9 +197,9 @@ impl<'o, 'a, const ID: usize> Classes<'o, 'a, ID> {
         for &(element, count) in &counts.primitive_arrays {
             add(self.primitive_array_type(element)?, count);
         }
-        let class_fields = self.class_fields();
+        let own_class_bytes = self.own_class_bytes();
         for class in &self.outline.classes {
-            add(self.class_type()?, Count { objects: 1, bytes: self.class_bytes(class, &class_fields) });
+            add(self.class_type()?, Count { objects: 1, bytes: self.class_bytes(class, own_class_bytes) });
         }
         let row = |(type_id, Count { objects, bytes })| TypeCount { type_id, objects, heap_bytes: bytes };
         Ok(totals.into_iter().map(row).collect())
@@ -217,14 +221,12 @@ impl<'o, 'a, const ID: usize> Classes<'o, 'a, ID> {
                 .fields::<ID>()
                 .map(|(name, kind)| (self.outline.names.text(name).unwrap_or_default(), kind))
                 .collect();
-            // Threads have it since JDK 19.
-            let is_since_19 = declared.iter().any(|(name, _)| name == "holder");
+            let has = |field: &str| declared.iter().any(|(name, _)| name == field);
+            let hidden = hidden_fields(&class, has);
             let of = |contended: bool| {
-                let is_one =
-                    |(name, _): &&(Cow<'_, str>, FieldType)| is_contended(&class, name, is_since_19) == contended;
+                let is_one = |(name, _): &&(Cow<'_, str>, FieldType)| is_contended(&class, name, has) == contended;
                 declared.iter().filter(is_one).map(|&(_, kind)| kind).collect::<Vec<_>>()
             };
-            let hidden = hidden_fields(&class, is_since_19);
             fields.add(of(false).into_iter().chain(hidden.iter().copied()), layout, self.packing);
             fields.add_apart(&of(true), layout, self.packing);
         }
@@ -292,28 +294,32 @@ impl<'o, 'a, const ID: usize> Classes<'o, 'a, ID> {
     }
 }
 
-/// Fields that HotSpot adds to some classes and that no dump lists: pointers into the JVM's own memory.
-fn hidden_fields(class: &str, is_since_19: bool) -> &'static [FieldType] {
-    use FieldType::{Byte, Int, Long, Reference};
+/// Fields that HotSpot adds to some classes and that no dump lists, for a class that declares what `has` says.
+fn hidden_fields(class: &str, has: impl Fn(&str) -> bool) -> &'static [FieldType] {
+    use FieldType::{Boolean, Int, Long, Reference, Short};
     match class {
-        // The class, that of its arrays; the size and the number of static references; protection domain,
-        // signers and source file.
+        // The class in the JVM's own memory, that of its arrays; the size and the number of static references.
+        // Source file and lock; before JDK 25 protection domain and signers, in place of the lock.
+        "java/lang/Class" if has("signers") => &[Long, Long, Int, Int, Reference, Reference],
         "java/lang/Class" => &[Long, Long, Int, Int, Reference, Reference, Reference],
-        // What debuggers know of it.
-        "java/lang/Thread" if is_since_19 => &[Long, Int, Byte],
+        // Since JDK 19: what debuggers and the flight recorder know of it.
+        "java/lang/Thread" if has("holder") => &[Long, Int, Short, Boolean],
+        "java/lang/invoke/ResolvedMethodName" if !has("vmholder") => &[Long, Reference],
         "java/lang/ClassLoader"
         | "java/lang/Module"
         | "java/lang/invoke/MemberName"
         | "java/lang/invoke/ResolvedMethodName" => &[Long],
         "java/lang/invoke/MethodHandleNatives$CallSiteContext" => &[Long, Long],
+        "java/lang/InternalError" => &[Boolean],
         _ => &[],
     }
 }
 
 /// Whether a field is marked `@Contended`, which no dump tells: it stands apart from all others.
-fn is_contended(class: &str, field: &str, is_since_19: bool) -> bool {
+fn is_contended(class: &str, field: &str, has: impl Fn(&str) -> bool) -> bool {
     match class {
-        "java/lang/Thread" => field.starts_with("threadLocalRandom") && !is_since_19,
+        // Until JDK 19, when threads got a holder.
+        "java/lang/Thread" => field.starts_with("threadLocalRandom") && !has("holder"),
         "java/util/concurrent/ConcurrentHashMap$CounterCell"
         | "java/util/concurrent/atomic/Striped64$Cell"
         | "java/util/concurrent/Exchanger$Node" => true,

@@ -178,7 +178,12 @@ pub(super) enum Packing {
 impl Fields {
     /// Those of a class without fields and superclass.
     pub(super) fn none(layout: &ObjectLayout) -> Self {
-        Fields { end: layout.header_bytes.into(), gaps: Vec::new() }
+        Fields::behind(layout.header_bytes.into())
+    }
+
+    /// Those behind so many bytes.
+    pub(super) fn behind(bytes: u64) -> Self {
+        Fields { end: bytes, gaps: Vec::new() }
     }
 
     /// Adds the fields that a class declares: how many there are of each width.
@@ -208,8 +213,8 @@ impl Fields {
     /// Adds fields that stand apart, with padding on both sides. What was free before stays so.
     pub(super) fn add_apart(&mut self, fields: &[FieldType], layout: &ObjectLayout, packing: Packing) {
         if !fields.is_empty() {
+            self.end = (self.end + CONTENDED_PADDING_BYTES).next_multiple_of(8);
             self.gaps.clear();
-            self.end += CONTENDED_PADDING_BYTES;
             self.add(fields.iter().copied(), layout, packing);
             self.gaps.clear();
             self.end += CONTENDED_PADDING_BYTES;
@@ -219,11 +224,6 @@ impl Fields {
     /// The size of an instance.
     pub(super) fn instance_bytes(&self, layout: &ObjectLayout) -> u64 {
         layout.aligned(self.end)
-    }
-
-    /// Where the fields end.
-    pub(super) fn end(&self) -> u64 {
-        self.end
     }
 
     /// Fills what is free before 8-byte fields, the widest first.

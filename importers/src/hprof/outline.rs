@@ -466,9 +466,14 @@ impl<'a> Names<'a> {
         self.class_serials.get(&serial).copied()
     }
 
-    /// The frames of a stack trace, the innermost first.
-    pub(super) fn frames<const ID: usize>(&self, trace: u32) -> impl Iterator<Item = &StackFrame> {
+    /// The frames of a stack trace with their identifiers, the innermost first.
+    pub(super) fn frames<const ID: usize>(&self, trace: u32) -> impl Iterator<Item = (u64, &StackFrame)> {
         let ids = self.traces.get(&trace).copied().unwrap_or_default();
-        ids.chunks_exact(ID).filter_map(|frame| self.frames.get(&id::<ID>(frame)))
+        ids.chunks_exact(ID).map(id::<ID>).filter_map(|frame| Some((frame, self.frames.get(&frame)?)))
+    }
+
+    /// The serials of the stack traces that there are.
+    pub(super) fn traces(&self) -> impl Iterator<Item = u32> {
+        self.traces.keys().copied()
     }
 }

@@ -104,6 +104,9 @@ pub(super) fn record(dump: &[u8], offset: usize) -> Result<Option<Record<'_>>, D
     Ok(Some(Record { tag: rest[0], body_offset, body, length }))
 }
 
+/// Threads are roots with this tag.
+pub(super) const THREAD: u8 = 0x08;
+
 /// The type of a field, or of the elements of an array.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum FieldType {

@@ -5,12 +5,11 @@ use barrow_writer::{Shard, Snapshot, StringId};
 use crate::context::Context;
 use crate::error::{ImportError, Stop};
 
-use super::classes::{Classes, readable_name};
-use super::outline::{Outline, StackFrame, Table};
-use super::records::{FieldType, Part, Root, id};
+use super::classes::Classes;
+use super::outline::{Outline, Table};
+use super::records::{FieldType, Part, Root, THREAD, id};
+use super::stacks::frame_text;
 
-/// A thread is a root by this tag.
-const THREAD: u8 = 0x08;
 /// Names of threads are shown up to this length.
 const MAX_NAME_CHARS: usize = 200;
 
@@ -63,7 +62,7 @@ impl<'o, 'a, const ID: usize> Roots<'o, 'a, ID> {
             .values()
             .map(|thread| {
                 let frames = thread.trace.into_iter().flat_map(|trace| self.outline.names.frames::<ID>(trace));
-                let lines: Vec<String> = frames.map(|frame| self.frame_text(frame)).collect();
+                let lines: Vec<String> = frames.map(|(_, frame)| frame_text(&self.outline.names, frame)).collect();
                 (format!("thread {}", thread.name), lines.join("\n"))
             })
             .collect();
@@ -87,24 +86,10 @@ impl<'o, 'a, const ID: usize> Roots<'o, 'a, ID> {
         let frame =
             thread.trace.zip(place).and_then(|(trace, place)| self.outline.names.frames::<ID>(trace).nth(place));
         let text = match frame {
-            Some(frame) => format!("{}: {}", thread.name, self.frame_text(frame)),
+            Some((_, frame)) => format!("{}: {}", thread.name, frame_text(&self.outline.names, frame)),
             None => thread.name.clone(),
         };
         context.vocabulary.string(&text).map(Some)
-    }
-
-    /// `java.lang.Object.wait(Object.java:338)`.
-    pub(super) fn frame_text(&self, frame: &StackFrame) -> String {
-        let names = &self.outline.names;
-        let class = names.class_of_serial(frame.class_serial).and_then(|class| names.class_name(class));
-        let class = class.as_deref().map_or_else(|| "<unknown class>".to_owned(), readable_name);
-        let method = names.text(frame.method).unwrap_or("<unknown method>".into());
-        match (names.text(frame.source), frame.line) {
-            (Some(source), line) if line > 0 => format!("{class}.{method}({source}:{line})"),
-            (Some(source), _) if frame.line != -3 => format!("{class}.{method}({source})"),
-            (_, -3) => format!("{class}.{method}(native)"),
-            _ => format!("{class}.{method}"),
-        }
     }
 
     fn thread_name(&self, thread: u64) -> Option<String> {

@@ -1,0 +1,243 @@
+//! Dumps of one JSON object per line, in two passes over the lines:
+//!
+//! ```text
+//!   dump   {"address":"0x10", …}\n{"address":"0x38", …}\n …      cut into chunks at line ends
+//!   survey  every chunk, in parallel: which lines are objects, and where they live
+//!             ▼ rows in file order, Addresses: from an address to a row
+//!   announce  every chunk, in parallel, with a shard for each thread
+//! ```
+//!
+//! Beneath it: [`Scanner`] (the JSON of one line), [`Addresses`], [`Strings`].
+
+mod addresses;
+mod scanner;
+mod strings;
+
+pub(crate) use addresses::Addresses;
+pub(crate) use scanner::{Scanner, Text};
+pub(crate) use strings::{MAX_NAME_BYTES, Strings};
+
+use crate::context::Context;
+use crate::error::{Damage, Stop};
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+/// A map for keys that a dump holds by the million.
+pub(crate) type FastMap<K, V> = std::collections::HashMap<K, V, foldhash::fast::RandomState>;
+
+/// About how much one thread reads at a time, in bytes. Every chunk begins a block of the recording, which is
+/// large enough for that with a few hundred bytes an object.
+const CHUNK_BYTES: usize = 8 << 20;
+
+/// The lines of a dump, divided for threads.
+pub(crate) struct Lines<'d> {
+    dump: &'d [u8],
+    chunks: Vec<Range<usize>>,
+    /// What is cut off at the end.
+    pub(crate) cut: Option<Damage>,
+}
+
+impl<'d> Lines<'d> {
+    /// Divides `dump`. Its last line counts only if it is whole.
+    pub(crate) fn new(dump: &'d [u8]) -> Self {
+        Self::with_chunks(dump, CHUNK_BYTES)
+    }
+
+    fn with_chunks(dump: &'d [u8], chunk_bytes: usize) -> Self {
+        let mut end = memchr::memrchr(b'\n', dump).map_or(0, |newline| newline + 1);
+        let tail = dump.get(end..).unwrap_or_default();
+        let mut cut = None;
+        if !tail.trim_ascii().is_empty() {
+            // The beginning of a JSON object is none: a last line that is one misses only its newline.
+            if Scanner::new(tail, end as u64).skip_line().is_ok() {
+                end = dump.len();
+            } else {
+                cut = Some(Damage::Ends { length: dump.len() as u64, inside: "a line" });
+            }
+        }
+        let mut chunks = Vec::new();
+        let mut start = 0;
+        while start < end {
+            let wanted = start.saturating_add(chunk_bytes).min(end);
+            let rest = dump.get(wanted - 1..end).unwrap_or_default();
+            let chunk_end = memchr::memchr(b'\n', rest).map_or(end, |newline| wanted + newline);
+            chunks.push(start..chunk_end);
+            start = chunk_end;
+        }
+        Lines { dump, chunks, cut }
+    }
+
+    /// Hands over the lines of one chunk that are not blank, and where each begins.
+    pub(crate) fn for_each_line<E>(
+        &self,
+        chunk: usize,
+        mut visit: impl FnMut(&'d [u8], u64) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let Some(range) = self.chunks.get(chunk) else { return Ok(()) };
+        let text = self.dump.get(range.clone()).unwrap_or_default();
+        let mut start = 0;
+        while start < text.len() {
+            let rest = &text[start..];
+            let length = memchr::memchr(b'\n', rest).unwrap_or(rest.len());
+            let line = &rest[..length];
+            if !line.trim_ascii().is_empty() {
+                visit(line, (range.start + start) as u64)?;
+            }
+            start += length + 1;
+        }
+        Ok(())
+    }
+
+    /// Where a line begins that is at `offset`.
+    pub(crate) fn line_at(&self, offset: u64) -> &'d [u8] {
+        let rest = usize::try_from(offset).ok().and_then(|offset| self.dump.get(offset..)).unwrap_or_default();
+        let length = memchr::memchr(b'\n', rest).unwrap_or(rest.len());
+        &rest[..length]
+    }
+
+    /// How long the dump is, in bytes.
+    pub(crate) fn length(&self) -> u64 {
+        self.dump.len() as u64
+    }
+
+    /// Visits every chunk on as many threads as the user wants, each with a worker of its own, and
+    /// returns what became of the chunks, in their order. The error is that of the first bad chunk.
+    pub(crate) fn in_parallel<W, T: Send>(
+        &self,
+        phase: &str,
+        context: &Context<'_>,
+        worker: impl Fn() -> Result<W, Stop> + Sync,
+        visit: impl Fn(&mut W, usize) -> Result<T, Stop> + Sync,
+        finish: impl Fn(W) -> Result<(), Stop> + Sync,
+    ) -> Result<Vec<T>, Stop> {
+        context.progress.begin(phase, self.dump.len() as u64, "bytes");
+        context.check_cancelled()?;
+        let crew = Crew { next: AtomicUsize::new(0), has_failed: AtomicBool::new(false), done: Mutex::default() };
+        let work = || {
+            let end = worker().and_then(|mut worker| {
+                while let Some(chunk) = crew.next_of(&self.chunks) {
+                    let answer = match context.check_cancelled() {
+                        Ok(()) => visit(&mut worker, chunk),
+                        Err(error) => Err(error.into()),
+                    };
+                    crew.report(chunk, answer);
+                    context.progress.advance(self.chunks.get(chunk).map_or(0, Range::len) as u64);
+                }
+                finish(worker)
+            });
+            if let Err(stop) = end {
+                // After all chunks: what is wrong with one of them comes first.
+                crew.report(usize::MAX, Err(stop));
+            }
+        };
+        let threads = context.options.threads.get().min(self.chunks.len()).max(1);
+        std::thread::scope(|scope| {
+            (1..threads).for_each(|_| drop(scope.spawn(work)));
+            work();
+        });
+        let covered = self.chunks.last().map_or(0, |last| last.end);
+        context.progress.advance((self.dump.len() - covered) as u64);
+        let mut done = crew.done.into_inner().unwrap_or_else(PoisonError::into_inner);
+        done.sort_unstable_by_key(|&(chunk, _)| chunk);
+        done.into_iter().map(|(_, answer)| answer).collect()
+    }
+}
+
+/// Threads that divide the chunks among themselves.
+struct Crew<T> {
+    next: AtomicUsize,
+    has_failed: AtomicBool,
+    done: Mutex<Vec<(usize, Result<T, Stop>)>>,
+}
+
+impl<T> Crew<T> {
+    /// The next chunk. After a failure none: those before it are taken already, as they go in order.
+    fn next_of(&self, chunks: &[Range<usize>]) -> Option<usize> {
+        if self.has_failed.load(Ordering::Relaxed) {
+            return None;
+        }
+        // Relaxed: each number is given out once, and nothing else depends on it.
+        let next = self.next.fetch_add(1, Ordering::Relaxed);
+        (next < chunks.len()).then_some(next)
+    }
+
+    fn report(&self, chunk: usize, answer: Result<T, Stop>) {
+        if answer.is_err() {
+            self.has_failed.store(true, Ordering::Relaxed);
+        }
+        self.done.lock().unwrap_or_else(PoisonError::into_inner).push((chunk, answer));
+    }
+}
+
+/// Adds sizes; together they must fit an `i64`, as any sizes in one address space do.
+pub(crate) fn add_bytes(sum: u64, size: u64, offset: u64) -> Result<u64, Damage> {
+    let limit = i64::MAX as u64;
+    let out_of_range = Damage::OutOfRange { what: "the size of an object", offset, value: size, limit };
+    sum.checked_add(size).filter(|&sum| sum <= limit).ok_or(out_of_range)
+}
+
+/// The number of each chunk's first object; then how many objects there are.
+pub(crate) fn first_rows<T>(objects: &[Vec<T>]) -> Vec<u64> {
+    let mut next = 0;
+    let mut rows = vec![0];
+    rows.extend(objects.iter().map(|chunk| {
+        next += chunk.len() as u64;
+        next
+    }));
+    rows
+}
+
+/// Address and kind of a line that begins as lines of objects do.
+pub(crate) fn beginning(text: &[u8]) -> Option<(u64, &[u8])> {
+    const ADDRESS: &[u8] = b"{\"address\":";
+    const KIND: &[u8] = b", \"type\":\"";
+    let (address, end) = scanner::quoted_address(text.starts_with(ADDRESS).then_some(text)?, ADDRESS.len())?;
+    let rest = text.get(end..)?.strip_prefix(KIND)?;
+    let length = rest.iter().take(20).position(|&byte| byte == b'"' || byte == b'\\')?;
+    (rest[length] == b'"').then_some((address, &rest[..length]))
+}
+
+/// The beginning of a line, for people.
+pub(crate) fn excerpt(line: &[u8]) -> String {
+    format!("\"{}\"", line.iter().take(40).copied().collect::<Vec<_>>().escape_ascii())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lines_of(dump: &str, chunk_bytes: usize) -> Vec<(usize, String, u64)> {
+        let lines = Lines::with_chunks(dump.as_bytes(), chunk_bytes);
+        let mut found = Vec::new();
+        for chunk in 0..lines.chunks.len() {
+            let visited: Result<(), ()> = lines.for_each_line(chunk, |line, offset| {
+                found.push((chunk, String::from_utf8_lossy(line).into_owned(), offset));
+                Ok(())
+            });
+            visited.expect("no visit fails");
+        }
+        found
+    }
+
+    #[test]
+    fn every_line_is_in_one_chunk() {
+        let dump = "{\"a\":1}\n\n{\"b\":22}\n{\"c\":333}\n";
+        let whole: Vec<_> = lines_of(dump, 1 << 20).into_iter().map(|(_, line, offset)| (line, offset)).collect();
+        assert_eq!(whole, [("{\"a\":1}".into(), 0), ("{\"b\":22}".into(), 9), ("{\"c\":333}".into(), 18)]);
+        for chunk_bytes in 1..dump.len() {
+            let divided = lines_of(dump, chunk_bytes);
+            assert!(divided.iter().map(|(_, line, offset)| (line.clone(), *offset)).eq(whole.iter().cloned()));
+        }
+        assert_eq!(lines_of(dump, 10).iter().map(|&(chunk, ..)| chunk).collect::<Vec<_>>(), [0, 0, 1]);
+    }
+
+    #[test]
+    fn a_last_line_counts_if_it_is_whole() {
+        assert_eq!(lines_of("{}\n{}", 100).len(), 2);
+        assert_eq!(Lines::new(b"{}\n{}").cut, None);
+        assert_eq!(lines_of("{}\n{\"a\":[1", 100).len(), 1);
+        assert_eq!(Lines::new(b"{}\n{\"a\":[1").cut, Some(Damage::Ends { length: 10, inside: "a line" }));
+        assert_eq!(Lines::new(b"").cut, None);
+    }
+}

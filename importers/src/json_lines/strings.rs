@@ -1,0 +1,41 @@
+//! The numbers of strings that one thread meets again and again.
+
+use super::FastMap;
+use super::Text;
+use crate::context::Vocabulary;
+use crate::error::ImportError;
+use barrow_writer::StringId;
+
+/// Names and values are cut after about so many bytes.
+pub(crate) const MAX_NAME_BYTES: usize = 256;
+/// So many are kept; then all are forgotten, which costs time and nothing else.
+const MAX_KEPT: usize = 1 << 15;
+
+/// Strings as they are written in the dump, with their numbers.
+pub(crate) struct Strings<'v> {
+    vocabulary: &'v Vocabulary<'v>,
+    kept: FastMap<Box<[u8]>, StringId>,
+}
+
+impl<'v> Strings<'v> {
+    pub(crate) fn new(vocabulary: &'v Vocabulary<'v>) -> Self {
+        Strings { vocabulary, kept: FastMap::default() }
+    }
+
+    /// The number of a string, cut if it is long.
+    pub(crate) fn id(&mut self, text: Text<'_>) -> Result<StringId, ImportError> {
+        let cut = text.raw.get(..=MAX_NAME_BYTES);
+        if cut.is_some() {
+            return self.vocabulary.string(&text.decode_first(MAX_NAME_BYTES));
+        }
+        if let Some(&id) = self.kept.get(text.raw) {
+            return Ok(id);
+        }
+        let id = self.vocabulary.string(&text.decode())?;
+        if self.kept.len() >= MAX_KEPT {
+            self.kept.clear();
+        }
+        self.kept.insert(text.raw.into(), id);
+        Ok(id)
+    }
+}

@@ -1,0 +1,197 @@
+//! CPython heaps, as our script `recorders/python/dump_heap.py` writes them.
+//!
+//! ```text
+//!   {"barrow":"python-heap", "version":1, "python":"3.11.2", …}                      first
+//!   {"type":"ROOT", "root":"modules", "references":["0x7f90"], "labels":["sys"]}      groups of roots
+//!   {"address":"0x7f10", "type":"object", "class":"0x7f40", "size":64, …}            objects, as they were found
+//!   {"barrow":"end", "objects":1}                                                    last
+//! ```
+//!
+//! In reading order: `line` (the fields), `announcer` (one thread's lines become objects).
+
+mod announcer;
+mod line;
+
+use crate::context::{Context, Outcome, Vocabulary};
+use crate::error::{Damage, ImportError, Stop};
+use crate::json_lines::FastMap;
+use crate::json_lines::{Addresses, Lines, MAX_NAME_BYTES, beginning, first_rows};
+use announcer::{Announced, Announcer, Known};
+use barrow_writer::{StrengthClass, StrengthId, StringId};
+use line::{Line, References};
+
+/// What the first line says the dump is.
+pub(crate) const NAME: &[u8] = b"python-heap";
+/// The version of the script's format that is known.
+const VERSION: u64 = 1;
+
+/// Imports a dump: one snapshot.
+pub(crate) fn import(dump: &[u8], context: &Context<'_>) -> Result<Outcome, ImportError> {
+    let mut outcome = Outcome { snapshots: Vec::new(), notes: Vec::new(), end: Ok(()) };
+    let mut lines = Lines::new(dump);
+    let cut = lines.cut.take();
+    outcome.end = match import_lines(&lines, context, &mut outcome) {
+        Ok(end) => cut.map_or(end, Err).map_err(|cut| outcome.cut(cut)),
+        Err(stop) => Err(stop.in_snapshot(0)),
+    };
+    Ok(outcome)
+}
+
+/// Imports the lines. The inner result is whether they are all that were written.
+fn import_lines(lines: &Lines<'_>, context: &Context<'_>, outcome: &mut Outcome) -> Result<Result<(), Damage>, Stop> {
+    read_header(lines, context, outcome)?;
+    let surveyed = lines.in_parallel("finding objects", context, || Ok(()), |(), chunk| survey(lines, chunk), Ok)?;
+    let (mut found, mut classes, mut end) = (Vec::new(), Vec::new(), None);
+    for (addresses, of_classes, of_end) in surveyed {
+        found.push(addresses);
+        classes.extend(of_classes);
+        end = end.or(of_end);
+    }
+    let addresses = Addresses::new(&found);
+    let first_rows = first_rows(&found);
+    let count = first_rows.last().copied().unwrap_or(0);
+    let whole = check_end(end, count, lines);
+    if count == 0 {
+        return Ok(whole);
+    }
+    // Eight bytes an object that are not needed any more.
+    drop(found);
+    let known = Known {
+        vocabulary: context.vocabulary,
+        words: &Words::new(context.vocabulary)?,
+        addresses: &addresses,
+        classes: &Classes::new(classes.iter().map(|&offset| (lines.line_at(offset), offset)))?,
+    };
+    let snapshot = context.writer.begin_snapshot(context.info.clone())?;
+    let announced = lines.in_parallel(
+        "importing",
+        context,
+        || Ok(Announcer::new(known, snapshot.shard())),
+        |announcer, chunk| {
+            announcer.begin(first_rows.get(chunk).copied().unwrap_or(0));
+            lines.for_each_line(chunk, |text, offset| announcer.announce(text, offset))?;
+            Ok(announcer.announced)
+        },
+        Announcer::finish,
+    )?;
+    let mut sum = Announced::default();
+    announced.iter().try_for_each(|one| sum.add(one))?;
+    outcome.snapshots.push(snapshot.commit()?);
+    let lost = sum.lost_references;
+    if lost > 0 {
+        let sentence = "references lead to addresses that are not in the dump and were left out";
+        outcome.notes.push(format!("{lost} {sentence}"));
+    }
+    Ok(whole)
+}
+
+/// Reads the first line: what it says becomes facts.
+fn read_header(lines: &Lines<'_>, context: &Context<'_>, outcome: &mut Outcome) -> Result<(), Stop> {
+    let mut header = None;
+    let _ = lines.for_each_line(0, |text, offset| {
+        header = Some((text, offset));
+        Err(())
+    });
+    let Some((text, offset)) = header else { return Ok(()) };
+    let line = Line::read(text, offset, &mut References::default())?;
+    let version = line.version.unwrap_or(0);
+    if version != VERSION {
+        return Err(ImportError::UnknownPythonVersion { found: version }.into());
+    }
+    let python = line.python.map_or_else(String::new, |text| format!(" {}", text.decode_first(MAX_NAME_BYTES)));
+    context.writer.fact("runtime", &format!("CPython{python}")).map_err(ImportError::from)?;
+    if let Some(pid) = line.pid {
+        context.writer.fact("pid", &pid.to_string()).map_err(ImportError::from)?;
+    }
+    if !line.is_collected {
+        outcome
+            .notes
+            .push("garbage was not collected before: what looks held by the interpreter may be garbage".into());
+    }
+    Ok(())
+}
+
+/// Whether the last line is there, and its count is right.
+fn check_end(end: Option<(u64, u64)>, count: u64, lines: &Lines<'_>) -> Result<(), Damage> {
+    match end {
+        None => Err(Damage::Unfinished { length: lines.length(), missing: "its last line" }),
+        Some((expected, offset)) if expected != count => {
+            Err(Damage::Mismatch { what: "the number of objects", offset, expected, found: count })
+        }
+        Some(_) => Ok(()),
+    }
+}
+
+/// Addresses of objects, offsets of types, and what the last line says with its offset.
+type Surveyed = (Vec<u64>, Vec<u64>, Option<(u64, u64)>);
+
+/// Finds the objects of one chunk, and which lines are types.
+fn survey(lines: &Lines<'_>, chunk: usize) -> Result<Surveyed, Stop> {
+    let (mut addresses, mut classes, mut end) = (Vec::new(), Vec::new(), None);
+    lines.for_each_line(chunk, |text, offset| {
+        let (address, kind) = match beginning(text) {
+            Some((address, kind)) => (Some(address), kind),
+            None => {
+                let line = Line::read(text, offset, &mut References::default())?;
+                if line.barrow.is_some_and(|text| text.raw == b"end") {
+                    end = end.or(line.objects.map(|objects| (objects, offset)));
+                }
+                (line.address, line.kind)
+            }
+        };
+        addresses.extend(address);
+        if address.is_some() && kind == b"type" {
+            classes.push(offset);
+        }
+        Ok::<_, Stop>(())
+    })?;
+    Ok((addresses, classes, end))
+}
+
+/// What the instances of each class are called.
+#[derive(Debug, Default)]
+struct Classes {
+    names: FastMap<u64, Box<str>>,
+}
+
+impl Classes {
+    /// Reads the lines of types.
+    fn new<'d>(lines: impl Iterator<Item = (&'d [u8], u64)>) -> Result<Self, Damage> {
+        let mut names = FastMap::default();
+        for (text, offset) in lines {
+            let line = Line::read(text, offset, &mut References::default())?;
+            if let Some(address) = line.address {
+                names.entry(address).or_insert_with(|| name_of_type(&line).into_boxed_str());
+            }
+        }
+        Ok(Classes { names })
+    }
+
+    fn name(&self, class: u64) -> Option<&str> {
+        self.names.get(&class).map(|name| &**name)
+    }
+}
+
+/// The module and qualified name of a type; without the module where Python leaves it out.
+fn name_of_type(line: &Line<'_>) -> String {
+    let decode = |text: crate::json_lines::Text<'_>| text.decode_first(MAX_NAME_BYTES).into_owned();
+    let (module, name) = (line.module.map(decode).unwrap_or_default(), line.name.map(decode).unwrap_or_default());
+    if module.is_empty() || module == "builtins" { name } else { format!("{module}.{name}") }
+}
+
+/// Names and strengths that every dump has.
+struct Words {
+    class: StringId,
+    referent: StringId,
+    weak: StrengthId,
+}
+
+impl Words {
+    fn new(vocabulary: &Vocabulary<'_>) -> Result<Self, ImportError> {
+        Ok(Words {
+            class: vocabulary.string("class")?,
+            referent: vocabulary.string("referent")?,
+            weak: vocabulary.strength("weak", StrengthClass::Weak)?,
+        })
+    }
+}

@@ -1,0 +1,190 @@
+//! What one thread does with its lines: it announces them to a shard.
+
+use super::line::{Line, References};
+use super::{Classes, Words, name_of_type};
+use crate::context::Vocabulary;
+use crate::error::{Damage, Stop};
+use crate::json_lines::FastMap;
+use crate::json_lines::{Addresses, MAX_NAME_BYTES, Strings, Text, add_bytes, excerpt};
+use barrow_writer::{KindRole, Label, Object, Shard, StrengthId, StringId, TypeDescription, TypeId};
+
+/// What all threads share.
+#[derive(Clone, Copy)]
+pub(crate) struct Known<'k> {
+    pub(crate) vocabulary: &'k Vocabulary<'k>,
+    pub(crate) words: &'k Words,
+    pub(crate) addresses: &'k Addresses,
+    pub(crate) classes: &'k Classes,
+}
+
+/// What became of some lines.
+#[derive(Debug, Default, Clone, Copy)]
+pub(crate) struct Announced {
+    /// References and roots whose target is not in the dump.
+    pub(crate) lost_references: u64,
+    /// Sizes of objects, summed, in bytes.
+    pub(crate) bytes: u64,
+}
+
+impl Announced {
+    pub(crate) fn add(&mut self, other: &Announced) -> Result<(), Damage> {
+        self.bytes = add_bytes(self.bytes, other.bytes, 0)?;
+        self.lost_references += other.lost_references;
+        Ok(())
+    }
+}
+
+/// Announces the lines of one thread.
+pub(crate) struct Announcer<'k, 's> {
+    known: Known<'k>,
+    shard: Shard<'s>,
+    /// The next object's number.
+    row: u64,
+    types: FastMap<Box<[u8]>, TypeId>,
+    strings: Strings<'k>,
+    // Kept for their memory.
+    key: Vec<u8>,
+    references: References<'static>,
+    pub(crate) announced: Announced,
+}
+
+impl<'k, 's> Announcer<'k, 's> {
+    pub(crate) fn new(known: Known<'k>, shard: Shard<'s>) -> Self {
+        Announcer {
+            known,
+            shard,
+            row: 0,
+            types: FastMap::default(),
+            strings: Strings::new(known.vocabulary),
+            key: Vec::new(),
+            references: References::default(),
+            announced: Announced::default(),
+        }
+    }
+
+    pub(crate) fn finish(self) -> Result<(), Stop> {
+        Ok(self.shard.finish()?)
+    }
+
+    /// Begins a chunk whose first object is number `row`.
+    pub(crate) fn begin(&mut self, row: u64) {
+        self.row = row;
+        self.announced = Announced::default();
+    }
+
+    /// Announces the line at `offset`: roots, or the next object.
+    pub(crate) fn announce(&mut self, text: &[u8], offset: u64) -> Result<(), Stop> {
+        let mut references = std::mem::take(&mut self.references).recycled();
+        let line = Line::read(text, offset, &mut references)?;
+        let announced = match (line.address, line.root, line.barrow) {
+            (Some(address), ..) => self.object(&line, address, &references, offset),
+            (None, Some(category), _) => self.roots(category, &references),
+            (None, None, Some(_)) => Ok(()),
+            (None, None, None) => {
+                let expected = "an object with its address, or roots";
+                Err(Damage::Unexpected { found: excerpt(text), offset, expected }.into())
+            }
+        };
+        self.references = references.recycled();
+        announced
+    }
+
+    fn roots(&mut self, category: Text<'_>, references: &References<'_>) -> Result<(), Stop> {
+        let category = self.strings.id(category)?;
+        for (position, &address) in references.strong.iter().enumerate() {
+            let label = self.label(references, position)?;
+            match self.known.addresses.row(address) {
+                Some(row) => self.shard.root(category, label, row.into())?,
+                None => self.announced.lost_references += 1,
+            }
+        }
+        Ok(())
+    }
+
+    fn object(&mut self, line: &Line<'_>, address: u64, references: &References<'_>, offset: u64) -> Result<(), Stop> {
+        let words = self.known.words;
+        let size = line.size.unwrap_or(0);
+        self.announced.bytes = add_bytes(self.announced.bytes, size, offset)?;
+        let address = Some(address).filter(|&address| address != 0);
+        let type_id = self.type_id(line)?;
+        let name = self.name(line)?;
+        self.shard.object(self.row, &Object { address, name, ..Object::new(type_id, size) })?;
+        self.row += 1;
+        if let Some(class) = line.class {
+            self.reference(Label::Name(words.class), StrengthId::STRONG, class)?;
+        }
+        let elements = usize::try_from(line.elements).unwrap_or(usize::MAX);
+        for (position, &target) in references.strong.iter().enumerate() {
+            let label = match position.checked_sub(elements) {
+                None => Label::Index(position as u64),
+                Some(position) => self.label(references, position)?.map_or(Label::Unknown, Label::Name),
+            };
+            self.reference(label, StrengthId::STRONG, target)?;
+        }
+        for &target in &references.weak {
+            self.reference(Label::Name(words.referent), words.weak, target)?;
+        }
+        Ok(())
+    }
+
+    fn name(&mut self, line: &Line<'_>) -> Result<Option<StringId>, Stop> {
+        if line.kind == b"type" {
+            return Ok(Some(self.known.vocabulary.string(&name_of_type(line))?));
+        }
+        Ok(line.name.map(|text| self.strings.id(text)).transpose()?)
+    }
+
+    fn label(&mut self, references: &References<'_>, position: usize) -> Result<Option<StringId>, Stop> {
+        let label = references.labels.get(position).copied().flatten();
+        Ok(label.map(|text| self.strings.id(text)).transpose()?)
+    }
+
+    fn reference(&mut self, label: Label, strength: StrengthId, address: u64) -> Result<(), Stop> {
+        match self.known.addresses.row(address) {
+            Some(row) => self.shard.reference(label, strength, row.into())?,
+            None => self.announced.lost_references += 1,
+        }
+        Ok(())
+    }
+
+    /// The type of a line, declared when it is first met.
+    fn type_id(&mut self, line: &Line<'_>) -> Result<TypeId, Stop> {
+        self.key.clear();
+        self.key.extend_from_slice(&line.class.unwrap_or(0).to_le_bytes());
+        self.key.extend_from_slice(line.kind);
+        if let Some(function) = line.function {
+            self.key.push(b'"');
+            self.key.extend_from_slice(&line.line.unwrap_or(0).to_le_bytes());
+            self.key.extend_from_slice(function.raw);
+            self.key.push(b'"');
+            self.key.extend_from_slice(line.file.map_or(&b""[..], |file| file.raw));
+        }
+        if let Some(&type_id) = self.types.get(&self.key[..]) {
+            return Ok(type_id);
+        }
+        let type_id = self.declare_type(line)?;
+        self.types.insert(self.key.as_slice().into(), type_id);
+        Ok(type_id)
+    }
+
+    fn declare_type(&self, line: &Line<'_>) -> Result<TypeId, Stop> {
+        let Known { vocabulary, classes, .. } = self.known;
+        let role = match line.kind {
+            b"type" => KindRole::Type,
+            b"frame" => KindRole::Frame,
+            _ => KindRole::Object,
+        };
+        let decode = |text: Text<'_>| text.decode_first(MAX_NAME_BYTES).into_owned();
+        let kind = vocabulary.kind(&String::from_utf8_lossy(line.kind), role)?;
+        let file = line.file.map(decode);
+        let name = match line.function.map(decode) {
+            Some(function) => function,
+            None => line.class.and_then(|class| classes.name(class)).unwrap_or("(class not in the dump)").to_owned(),
+        };
+        Ok(vocabulary.declare_type(&TypeDescription {
+            file: file.as_deref(),
+            line: line.line.and_then(|line| u32::try_from(line).ok()),
+            ..TypeDescription::new(kind, &name)
+        })?)
+    }
+}

@@ -1,0 +1,152 @@
+//! Ruby's `ObjectSpace.dump_all`, as Ruby 2.7 to 3.4 write it.
+//!
+//! ```text
+//!   {"type":"ROOT", "root":"vm", "references":["0x7f10", …]}                      groups of roots
+//!   {"address":"0x9048", "type":"SHAPE", "id":0, …}                               from 3.2 on
+//!   {"address":"0x7f10", "type":"STRING", "class":"0x7f38", "value":"…", …}       everything in a slot
+//! ```
+//!
+//! Each object is a line, in the order of the heap's pages; references are addresses, without names. What
+//! becomes of each field is in `docs/formats.md`.
+//!
+//! In reading order: `line` (the fields), `classes` and `shapes` (what objects refer to by address or number and
+//! must be known before them), `sites`, `announcer` (one thread's lines become objects).
+
+mod announcer;
+mod classes;
+mod line;
+mod shapes;
+mod sites;
+
+use crate::context::{Context, Outcome, Vocabulary};
+use crate::error::{ImportError, Stop};
+use crate::json_lines::{Addresses, Lines, beginning, first_rows};
+use announcer::{Announced, Announcer, Known};
+use barrow_writer::{StrengthClass, StrengthId, StringId};
+use classes::Classes;
+use line::Line;
+use shapes::Shapes;
+use sites::Sites;
+
+/// A slot that holds no object; written by `dump_all(full: true)`.
+const FREE_SLOT: &[u8] = b"NONE";
+
+/// Imports a dump: one snapshot.
+pub(crate) fn import(dump: &[u8], context: &Context<'_>) -> Result<Outcome, ImportError> {
+    let mut outcome = Outcome { snapshots: Vec::new(), notes: Vec::new(), end: Ok(()) };
+    let mut lines = Lines::new(dump);
+    let cut = lines.cut.take();
+    context.writer.fact("runtime", "Ruby")?;
+    outcome.end = match import_lines(&lines, context, &mut outcome) {
+        Ok(()) => cut.map_or(Ok(()), |cut| Err(outcome.cut(cut))),
+        Err(stop) => Err(stop.in_snapshot(0)),
+    };
+    Ok(outcome)
+}
+
+fn import_lines(lines: &Lines<'_>, context: &Context<'_>, outcome: &mut Outcome) -> Result<(), Stop> {
+    let survey = Survey::of(lines, context)?;
+    let addresses = Addresses::new(&survey.addresses);
+    let first_rows = first_rows(&survey.addresses);
+    if first_rows.last().is_none_or(|&count| count == 0) {
+        return Ok(());
+    }
+    // Eight bytes an object that are not needed any more.
+    drop(survey.addresses);
+    let at = |offset: &u64| (lines.line_at(*offset), *offset);
+    let known = Known {
+        vocabulary: context.vocabulary,
+        words: &Words::new(context.vocabulary)?,
+        addresses: &addresses,
+        classes: &Classes::new(survey.classes.iter().map(at))?,
+        shapes: &Shapes::new(survey.shapes.iter().map(at), &addresses, context.vocabulary)?,
+        sites: &Sites::new(context.writer),
+    };
+    let snapshot = context.writer.begin_snapshot(context.info.clone())?;
+    let announced = lines.in_parallel(
+        "importing",
+        context,
+        || Ok(Announcer::new(known, snapshot.shard())),
+        |announcer, chunk| {
+            announcer.begin(first_rows.get(chunk).copied().unwrap_or(0));
+            lines.for_each_line(chunk, |text, offset| announcer.announce(text, offset))?;
+            Ok(announcer.announced)
+        },
+        Announcer::finish,
+    )?;
+    let mut sum = Announced::default();
+    announced.iter().try_for_each(|one| sum.add(one))?;
+    outcome.snapshots.push(snapshot.commit()?);
+    outcome.notes.extend(sum.notes(addresses.repeated));
+    Ok(())
+}
+
+/// What the first pass finds.
+#[derive(Debug, Default)]
+struct Survey {
+    /// Of the objects, in their order, by chunk.
+    addresses: Vec<Vec<u64>>,
+    /// Where the lines of classes begin.
+    classes: Vec<u64>,
+    /// Where the lines of shapes begin.
+    shapes: Vec<u64>,
+}
+
+impl Survey {
+    fn of(lines: &Lines<'_>, context: &Context<'_>) -> Result<Survey, Stop> {
+        let chunks = lines.in_parallel("finding objects", context, || Ok(()), |(), chunk| survey(lines, chunk), Ok)?;
+        let mut all = Survey::default();
+        for (addresses, classes, shapes) in chunks {
+            all.addresses.push(addresses);
+            all.classes.extend(classes);
+            all.shapes.extend(shapes);
+        }
+        Ok(all)
+    }
+}
+
+/// Finds the objects of one chunk, and which lines are classes and shapes.
+fn survey(lines: &Lines<'_>, chunk: usize) -> Result<(Vec<u64>, Vec<u64>, Vec<u64>), Stop> {
+    let (mut addresses, mut classes, mut shapes) = (Vec::new(), Vec::new(), Vec::new());
+    lines.for_each_line(chunk, |text, offset| {
+        let (address, kind) = match beginning(text) {
+            Some((address, kind)) => (Some(address), kind),
+            None => {
+                let line = Line::read(text, offset, &mut Vec::new())?;
+                (line.address, line.kind)
+            }
+        };
+        let Some(address) = address.filter(|_| kind != FREE_SLOT) else { return Ok::<_, Stop>(()) };
+        addresses.push(address);
+        match kind {
+            b"CLASS" | b"MODULE" | b"ICLASS" => classes.push(offset),
+            b"SHAPE" => shapes.push(offset),
+            _ => {}
+        }
+        Ok(())
+    })?;
+    Ok((addresses, classes, shapes))
+}
+
+/// The names of references that the fields tell.
+struct Words {
+    class: StringId,
+    superclass: StringId,
+    default: StringId,
+    shape: StringId,
+    parent: StringId,
+    weak: StrengthId,
+}
+
+impl Words {
+    fn new(vocabulary: &Vocabulary<'_>) -> Result<Self, ImportError> {
+        Ok(Words {
+            class: vocabulary.string("class")?,
+            superclass: vocabulary.string("superclass")?,
+            default: vocabulary.string("default")?,
+            shape: vocabulary.string("shape")?,
+            parent: vocabulary.string("parent")?,
+            weak: vocabulary.strength("weak", StrengthClass::Weak)?,
+        })
+    }
+}

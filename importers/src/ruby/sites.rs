@@ -1,0 +1,63 @@
+//! Allocation sites: file, line and method, declared once for each that differs.
+
+use super::line::Site;
+use crate::error::{ImportError, Stop};
+use crate::json_lines::{FastMap, MAX_NAME_BYTES, Text};
+use barrow_writer::{SiteDescription, SiteId, Writer};
+use std::collections::hash_map::Entry;
+use std::sync::{Mutex, PoisonError};
+
+/// The sites that all threads have met, as they are written in the dump.
+pub(crate) struct Sites<'w> {
+    writer: &'w Writer,
+    declared: Mutex<FastMap<Box<[u8]>, SiteId>>,
+}
+
+impl<'w> Sites<'w> {
+    pub(crate) fn new(writer: &'w Writer) -> Self {
+        Sites { writer, declared: Mutex::default() }
+    }
+
+    fn declare(&self, site: &Site<'_>) -> Result<SiteId, Stop> {
+        let mut declared = self.declared.lock().unwrap_or_else(PoisonError::into_inner);
+        match declared.entry(site.written.into()) {
+            Entry::Occupied(entry) => Ok(*entry.get()),
+            Entry::Vacant(entry) => {
+                let decode = |text: Text<'_>| text.decode_first(4 * MAX_NAME_BYTES).into_owned();
+                let (file, method) = (site.file.map(decode), site.method.map(decode));
+                let id = self.writer.site(&SiteDescription {
+                    function: method.as_deref(),
+                    file: file.as_deref(),
+                    line: site.line.and_then(|line| u32::try_from(line).ok()),
+                    ..SiteDescription::default()
+                });
+                Ok(*entry.insert(id.map_err(ImportError::from)?))
+            }
+        }
+    }
+}
+
+/// The sites that one thread has met.
+pub(crate) struct SitesOfThread<'s> {
+    all: &'s Sites<'s>,
+    met: FastMap<Box<[u8]>, SiteId>,
+}
+
+impl<'s> SitesOfThread<'s> {
+    pub(crate) fn new(all: &'s Sites<'s>) -> Self {
+        SitesOfThread { all, met: FastMap::default() }
+    }
+
+    /// The number of a site, if the line has one.
+    pub(crate) fn id(&mut self, site: &Site<'_>) -> Result<Option<SiteId>, Stop> {
+        if site.file.is_none() {
+            return Ok(None);
+        }
+        if let Some(&id) = self.met.get(site.written) {
+            return Ok(Some(id));
+        }
+        let id = self.all.declare(site)?;
+        self.met.insert(site.written.into(), id);
+        Ok(Some(id))
+    }
+}

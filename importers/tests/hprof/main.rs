@@ -1,0 +1,8 @@
+//! HPROF: dumps made by hand, real ones, and dumps of a JVM that runs now.
+
+mod cuts;
+mod dump;
+mod live;
+mod read;
+mod samples;
+mod tiny;

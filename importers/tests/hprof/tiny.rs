@@ -1,0 +1,227 @@
+//! A dump made by hand, word by word.
+
+use crate::dump::{CHAR, Class, Dump, INT, OBJECT, tiny};
+use crate::read::{record, record_with};
+use barrow_importers::{Format, ImportOptions};
+use std::num::NonZero;
+
+const EIGHT: usize = 8;
+
+#[test]
+fn everything_is_there() {
+    for id_bytes in [4, EIGHT] {
+        let recorded = record(&tiny(id_bytes)).expect("a whole dump");
+        assert_eq!(recorded.imported.format, Format::Hprof);
+        assert_eq!(recorded.imported.lost, None);
+        let objects: Vec<String> = recorded.objects();
+        let names: Vec<&str> = objects.iter().map(|line| line.split_once('(').expect("a size").0).collect();
+        let classes = ["java.lang.Class"; 7];
+        let others = [
+            "Node",
+            "Node",
+            "java.lang.ref.WeakReference",
+            "java.lang.Object",
+            "Node[]",
+            "java.lang.Thread",
+            "java.lang.String",
+            "byte[]",
+            "Node",
+        ];
+        assert_eq!(names, [&classes[..], &others].concat());
+        let references: Vec<&str> = objects.iter().map(|line| line.split_once(')').expect("a size").1).collect();
+        // Node is a root here, so that its instances need not name it; java.lang.Object is not.
+        let expected = [
+            "",
+            " <superclass>=0",
+            " <superclass>=1",
+            " <superclass>=0 <class loader>=10 FIRST=7",
+            " <superclass>=0",
+            " <superclass>=0",
+            " <superclass>=0",
+            " next=8",
+            "",
+            " <class>=2 weak:referent=8",
+            " <class>=0",
+            " [0]=7 [2]=9",
+            " <class>=5 name=13",
+            " <class>=6 value=14",
+            "",
+            " next=7",
+        ];
+        assert_eq!(references, expected);
+        let roots = [
+            "thread, main = 12",
+            "Java frame, main: Node.run(Node.java:17) = 11",
+            "sticky class = 3",
+            "JNI global = 10",
+        ];
+        assert_eq!(recorded.roots(), roots);
+        assert_eq!(recorded.address(7), Some(0x1000));
+        let left_out = |what| format!("{what} that lead to nothing in the dump, left out: 1");
+        // In the narrow one no neighbours tell the layout.
+        let notes = &recorded.imported.notes;
+        assert_eq!(notes[notes.len() - 2..], [left_out("references"), left_out("roots")], "{notes:?}");
+    }
+}
+
+#[test]
+fn class_objects_are_called_as_their_class() {
+    let recorded = record(&tiny(EIGHT)).expect("a whole dump");
+    let names: Vec<Option<String>> = (0..8).map(|object| recorded.name(object)).collect();
+    let name = |text: &str| Some(text.to_owned());
+    assert_eq!(names[3..], [name("Node"), name("Node[]"), name("java.lang.Thread"), name("java.lang.String"), None]);
+}
+
+#[test]
+fn objects_have_the_site_of_their_stack_trace() {
+    let mut dump = Dump::new("1.0.1", EIGHT);
+    for (id, text) in [(1, "Main"), (2, "run"), (3, "make"), (4, "Main.java")] {
+        dump.string(id, text);
+    }
+    dump.load_class(0x100, 1);
+    dump.frame(800, 2, 4, 1, 10);
+    dump.frame(801, 3, 4, 1, 20);
+    dump.frame(802, 3, 0, 1, -3);
+    dump.trace(1, 0, &[]);
+    dump.trace(5, 0, &[801, 800]);
+    dump.trace(6, 0, &[802, 800]);
+    dump.class(&Class { address: 0x100, ..Class::default() });
+    for (trace, address) in [(5, 0x1000), (6, 0x1010), (1, 0x1020), (5, 0x1030)] {
+        dump.instance_at(trace, address, 0x100, &[]);
+    }
+    let recorded = record(&dump.end()).expect("a whole dump");
+    let make = "Main.make (Main.java:20) < Main.run (Main.java:10)";
+    let sites: Vec<String> = (1..5).map(|object| recorded.site(object)).collect();
+    assert_eq!(sites, [make, "Main.make < Main.run (Main.java:10)", "", make]);
+}
+
+#[test]
+fn sizes_follow_the_layout() {
+    let options = ImportOptions { object_layout: Some("4,12,16,8".parse().expect("a layout")), ..Default::default() };
+    let recorded = record_with(&tiny(EIGHT), &options).expect("a whole dump");
+    let histogram = recorded.histogram();
+    // Header 12, a reference 4, a long 8.
+    assert_eq!(histogram["Node"], (3, 3 * 24));
+    assert_eq!(histogram["java.lang.Object"], (1, 16));
+    assert_eq!(histogram["Node[]"], (1, 32));
+    assert_eq!(histogram["byte[]"], (1, 24));
+    let options = ImportOptions { object_layout: Some("8,16,24,16".parse().expect("a layout")), ..Default::default() };
+    let histogram = record_with(&tiny(EIGHT), &options).expect("a whole dump").histogram();
+    assert_eq!(histogram["Node"], (3, 3 * 32));
+    assert_eq!(histogram["Node[]"], (1, 64));
+}
+
+#[test]
+fn threads_do_not_matter() {
+    let dump = many(10_000);
+    let of = |threads| {
+        let options = ImportOptions { threads: NonZero::new(threads).expect("not 0"), ..Default::default() };
+        record_with(&dump, &options).expect("a whole dump").objects()
+    };
+    let expected = of(1);
+    assert_eq!(expected.len(), 20_002);
+    assert_eq!(expected[2 + 17], "Box(16) <class>=0 next=10019");
+    for threads in [2, 8] {
+        assert!(of(threads) == expected, "{threads} threads");
+    }
+}
+
+/// Two kinds of boxes in segments, each of the first referring to one of the second, in falling
+/// addresses.
+fn many(count: u64) -> Vec<u8> {
+    let mut dump = Dump::new("1.0.1", EIGHT);
+    for (id, text) in [(1, "Box"), (2, "next"), (3, "Other")] {
+        dump.string(id, text);
+    }
+    dump.load_class(0x10, 1);
+    dump.load_class(0x18, 3);
+    dump.class(&Class { address: 0x10, fields: &[(2, OBJECT)], ..Class::default() });
+    dump.class(&Class { address: 0x18, ..Class::default() });
+    for number in 0..count {
+        let next = dump.id(0x10_0000 + 16 * (count - number));
+        dump.instance(0x80_0000 + 16 * number, 0x10, &next);
+        if number % 100 == 0 {
+            dump.segment();
+        }
+    }
+    for number in 0..count {
+        dump.instance(0x10_0000 + 16 * (count - number), 0x18, &[]);
+    }
+    dump.end()
+}
+
+#[test]
+fn identifiers_need_not_be_addresses() {
+    let mut dump = Dump::new("1.0.1", 4);
+    for (id, text) in [(1, "Box"), (2, "next")] {
+        dump.string(id, text);
+    }
+    dump.load_class(3, 1);
+    dump.class(&Class { address: 3, fields: &[(2, OBJECT)], ..Class::default() });
+    // Odd, in no order, and one twice: references lead to the last.
+    for (address, next) in [(21, 9), (8, 21), (9, 7), (7, 8), (7, 0)] {
+        let next = dump.id(next);
+        dump.instance(address, 3, &next);
+    }
+    let recorded = record(&dump.end()).expect("a whole dump");
+    let references: Vec<String> =
+        recorded.objects().iter().map(|line| line.split_once(')').unwrap().1.into()).collect();
+    let class = " <class>=0";
+    let expected = [
+        "".into(),
+        format!("{class} next=3"),
+        format!("{class} next=1"),
+        format!("{class} next=5"),
+        format!("{class} next=2"),
+        class.into(),
+    ];
+    assert_eq!(references, expected);
+}
+
+#[test]
+fn what_is_missing_is_told() {
+    let mut dump = Dump::new("1.0.2", EIGHT);
+    dump.instance(0x1000, 0x5000, &[1, 2, 3]);
+    dump.object_array(0x1020, 0x5008, &[0x1000, 0x6000]);
+    dump.primitive_array(0x1040, CHAR, 2, &[0, 65, 0, 66]);
+    dump.primitive_array(0x1060, INT, 0, &[]);
+    let recorded = record(&dump.end()).expect("a whole dump");
+    let objects = recorded.objects();
+    assert_eq!(objects[0], "<unknown class>(3)");
+    assert!(objects[1].starts_with("<unknown class>(") && objects[1].ends_with(" [0]=0"), "{}", objects[1]);
+    assert!(objects[2].starts_with("char[]("));
+    assert_eq!(recorded.imported.notes, ["references that lead to nothing in the dump, left out: 3"]);
+}
+
+#[test]
+fn a_class_that_is_its_own_superclass_is_no_end() {
+    let mut dump = Dump::new("1.0.2", EIGHT);
+    for (id, text) in [(1, "A"), (2, "B"), (3, "next")] {
+        dump.string(id, text);
+    }
+    dump.load_class(0x100, 1);
+    dump.load_class(0x108, 2);
+    dump.class(&Class { address: 0x100, superclass: 0x108, fields: &[(3, OBJECT)], ..Class::default() });
+    dump.class(&Class { address: 0x108, superclass: 0x100, ..Class::default() });
+    let next = dump.id(0x1000);
+    dump.instance(0x1000, 0x100, &next);
+    assert_eq!(record(&dump.end()).expect("a whole dump").object_count(), 3);
+}
+
+#[test]
+fn androids_tags_are_read() {
+    let mut dump = Dump::new("1.0.3", 4);
+    dump.string(1, "app");
+    let heap = dump.id(1);
+    dump.heap.extend([[0xfe, 0, 0, 0, 65].to_vec(), heap].concat());
+    dump.primitive_array(0x1000, INT, 1, &[0, 0, 0, 5]);
+    for (tag, numbers) in [(0x89, vec![]), (0x8a, vec![]), (0x8e, vec![1, 2]), (0x90, vec![])] {
+        dump.root(tag, 0x1000, &numbers);
+    }
+    // An array whose elements were left out.
+    dump.heap.extend([0xc3, 0, 0, 0x10, 0x20, 0, 0, 0, 0, 0, 0, 0, 9, INT]);
+    let recorded = record(&dump.end()).expect("a whole dump");
+    assert_eq!(recorded.object_count(), 2);
+    // The last root's tag says that nothing reaches it.
+    assert_eq!(recorded.roots(), ["interned string = 0", "finalizing = 0", "JNI monitor = 0"]);
+}

@@ -1,0 +1,7 @@
+//! Dumps of one JSON object per line, imported and read back: Ruby's and CPython's.
+
+mod cuts;
+mod python;
+mod recorded;
+mod ruby;
+mod samples;

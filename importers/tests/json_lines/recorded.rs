@@ -1,0 +1,146 @@
+//! What a recording says after an import, in words.
+
+use barrow_analyzer::{
+    KindRole, Label, ObjectDetails, ObjectId, Recording, Reference, Roots, SnapshotId, StrengthClass, Totals, objects,
+    walk,
+};
+use barrow_importers::{ImportError, ImportOptions, Imported, Silent, import};
+use barrow_writer::{Options, Writer};
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::num::NonZero;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+const FIRST: SnapshotId = SnapshotId(0);
+
+/// An import and the recording it made.
+pub(crate) struct Recorded {
+    pub(crate) imported: Imported,
+    pub(crate) recording: Recording,
+}
+
+/// Bytes that a writer and a test share.
+#[derive(Clone, Default)]
+struct Shared(Arc<Mutex<Vec<u8>>>);
+
+impl Write for Shared {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Imports a dump with one thread, and opens the recording.
+pub(crate) fn record(dump: &str) -> Result<Recorded, ImportError> {
+    record_bytes(dump.as_bytes(), 1)
+}
+
+/// Imports a dump.
+pub(crate) fn record_bytes(dump: &[u8], threads: usize) -> Result<Recorded, ImportError> {
+    let mut file = tempfile::NamedTempFile::new().expect("a temporary file");
+    file.write_all(dump).expect("written");
+    record_file(file.path(), threads)
+}
+
+/// Imports a file, which may be compressed.
+pub(crate) fn record_file(path: &Path, threads: usize) -> Result<Recorded, ImportError> {
+    let shared = Shared::default();
+    let options = Options { threads: 0, ..Options::default() };
+    let writer = Writer::to_stream(Box::new(shared.clone()), options).expect("writing to memory");
+    let wishes = ImportOptions { threads: NonZero::new(threads).expect("threads"), ..ImportOptions::default() };
+    let imported = import(path, &writer, &wishes, &Silent)?;
+    writer.finish().expect("writing to memory");
+    let bytes = shared.0.lock().expect("the writer is done").clone();
+    Ok(Recorded { imported, recording: Recording::from_bytes(bytes).expect("a whole recording") })
+}
+
+impl Recorded {
+    pub(crate) fn totals(&self) -> Totals {
+        self.recording.snapshot(FIRST).expect("the snapshot").totals
+    }
+
+    /// Every object as a line: `string String 40+15 @0x10 [class 2, ? 5, weak referent 6]`.
+    pub(crate) fn lines(&self) -> Vec<String> {
+        let mut lines = Vec::new();
+        walk(&self.recording, FIRST, &barrow_analyzer::Silent, |object, references| {
+            lines.push(self.line(object, references));
+            Ok(())
+        })
+        .expect("objects");
+        lines
+    }
+
+    fn line(&self, object: &ObjectDetails, references: &[Reference]) -> String {
+        let tables = self.recording.tables().expect("tables");
+        let kind = tables.kind_name(tables.type_kind(object.type_id));
+        let mut line = format!("{kind} {}", tables.type_name(object.type_id));
+        if let Some(layout) = tables.type_layout(object.type_id) {
+            line += &format!(" ({layout})");
+        }
+        if let Some(file) = tables.type_file(object.type_id) {
+            line += &format!(" ({file}:{})", tables.type_line(object.type_id).unwrap_or(0));
+        }
+        line += &format!(" {}+{}", object.shallow_bytes, object.unmanaged_bytes);
+        if let Some(address) = object.address {
+            line += &format!(" @{address:#x}");
+        }
+        let references = references.iter().map(|reference| {
+            let label = match reference.label {
+                Label::Unknown => "?".to_string(),
+                Label::Index(index) => index.to_string(),
+                Label::Name(name) => tables.string(name).to_string(),
+            };
+            match tables.strength_class(reference.strength) {
+                StrengthClass::Strong => format!("{label} {}", reference.target.0),
+                _ => format!("{} {label} {}", tables.strength_name(reference.strength), reference.target.0),
+            }
+        });
+        format!("{line} [{}]", references.collect::<Vec<_>>().join(", "))
+    }
+
+    /// The roots: category, label, target.
+    pub(crate) fn roots(&self) -> Vec<String> {
+        let tables = self.recording.tables().expect("tables");
+        let roots = Roots::read(&self.recording, FIRST).expect("roots");
+        let label = |id| tables.string(id).to_string();
+        let rows = roots
+            .rows()
+            .iter()
+            .map(|root| format!("{} {} {}", label(root.category), root.label.map_or("?".into(), label), root.target.0));
+        rows.collect()
+    }
+
+    /// Objects by kind and type.
+    pub(crate) fn counts(&self) -> BTreeMap<(String, String), u64> {
+        let tables = self.recording.tables().expect("tables");
+        let ids: Vec<ObjectId> = (0..self.totals().objects as u32).map(ObjectId).collect();
+        let mut counts = BTreeMap::new();
+        for details in objects(&self.recording, FIRST, &ids).expect("objects") {
+            let kind = tables.kind_name(tables.type_kind(details.type_id)).to_string();
+            *counts.entry((kind, tables.type_name(details.type_id).to_string())).or_default() += 1;
+        }
+        counts
+    }
+
+    /// Objects by kind.
+    pub(crate) fn counts_of_kinds(&self) -> BTreeMap<String, u64> {
+        let mut counts = BTreeMap::new();
+        for ((kind, _), count) in self.counts() {
+            *counts.entry(kind).or_default() += count;
+        }
+        counts
+    }
+
+    /// The role of a kind.
+    pub(crate) fn role(&self, name: &str) -> KindRole {
+        let tables = self.recording.tables().expect("tables");
+        let kinds = (0..tables.kind_count() as u32).map(barrow_analyzer::KindId);
+        let kind = kinds.into_iter().find(|&kind| tables.kind_name(kind) == name).expect("the kind");
+        tables.kind_role(kind)
+    }
+}

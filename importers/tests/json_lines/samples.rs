@@ -1,0 +1,106 @@
+//! Real dumps of several Rubies, against what each of them counted itself at that moment.
+
+use crate::recorded::{Recorded, record_file};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+const VERSIONS: [&str; 4] = ["3.1", "3.2", "3.3", "3.4"];
+
+fn sample(name: &str) -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../testdata/foreign").join(name)
+}
+
+fn recorded(version: &str, threads: usize) -> Recorded {
+    record_file(&sample(&format!("ruby-{version}.jsonl.zst")), threads).expect("a whole dump")
+}
+
+fn counted(version: &str) -> serde_json::Value {
+    let text = std::fs::read_to_string(sample(&format!("ruby-{version}.counts.json"))).expect("the counts");
+    serde_json::from_str(&text).expect("JSON")
+}
+
+#[test]
+fn kinds_are_as_many_as_count_objects_says() {
+    for version in VERSIONS {
+        let kinds = recorded(version, 2).counts_of_kinds();
+        let counted = counted(version);
+        let counted = counted["kinds"].as_object().expect("kinds");
+        for (kind, bounds) in counted {
+            let Some(kind) = kind.strip_prefix("T_") else { continue };
+            // Counting and dumping make a few objects themselves; the collector was off.
+            let [before, after] = [0, 1].map(|moment| bounds[moment].as_u64().expect("a count"));
+            let found = kinds.get(&kind.to_lowercase()).copied().unwrap_or(0);
+            assert!((before..=after).contains(&found), "{version} {kind}: {before} <= {found} <= {after}");
+            assert!(after - before <= 10, "{version} {kind}");
+        }
+        let known = |kind: &str| kind == "shape" || counted.contains_key(&format!("T_{}", kind.to_uppercase()));
+        assert_eq!(kinds.keys().find(|kind| !known(kind)), None, "{version}");
+    }
+}
+
+#[test]
+fn classes_have_as_many_instances_as_each_object_finds() {
+    for version in VERSIONS {
+        let mut found: BTreeMap<String, u64> = BTreeMap::new();
+        for ((kind, name), count) in recorded(version, 2).counts() {
+            // What each_object passes over; and classes, since it leaves out singleton classes.
+            if ["imemo", "iclass", "shape", "class"].contains(&kind.as_str()) || name == "(hidden)" {
+                continue;
+            }
+            // Modules are of class Module, or of a class of their own.
+            let name = if name.starts_with("#<Class:") { "anonymous".to_owned() } else { name };
+            *found.entry(name).or_default() += count;
+        }
+        let counted = counted(version);
+        for (name, count) in counted["classes"].as_object().expect("classes") {
+            if name != "Class" {
+                let found = found.get(name).copied().unwrap_or(0);
+                assert_eq!(found, count.as_u64().expect("a count"), "{version} {name}");
+            }
+        }
+    }
+}
+
+#[test]
+fn bytes_are_those_of_memsize_of_all() {
+    for version in VERSIONS {
+        let recorded = recorded(version, 2);
+        let tables = recorded.recording.tables().expect("tables");
+        let summary = barrow_analyzer::summary(&recorded.recording, barrow_analyzer::SnapshotId(0)).expect("totals");
+        // memsize_of_all leaves out what belongs to the virtual machine.
+        let of_program = summary
+            .kinds
+            .iter()
+            .filter(|kind| !["imemo", "iclass", "zombie", "node", "shape"].contains(&tables.kind_name(kind.kind)));
+        let bytes: u64 = of_program.map(|kind| kind.heap_bytes + kind.unmanaged_bytes).sum();
+        let [before, after] = [0, 1].map(|moment| counted(version)["memsize_of_all"][moment].as_u64().expect("bytes"));
+        assert!((before..=after).contains(&bytes), "{version}: {before} <= {bytes} <= {after}");
+    }
+}
+
+#[test]
+fn any_number_of_threads_records_the_same() {
+    for version in ["3.1", "3.4"] {
+        let one = recorded(version, 1);
+        for threads in [2, 8] {
+            let other = recorded(version, threads);
+            assert_eq!(other.imported.snapshots, one.imported.snapshots);
+            assert_eq!(other.imported.notes, one.imported.notes);
+            assert_eq!(other.counts(), one.counts());
+            assert_eq!(other.roots(), one.roots());
+            assert_eq!(other.lines(), one.lines());
+        }
+    }
+}
+
+#[test]
+fn nothing_is_lost_of_real_dumps() {
+    for version in VERSIONS {
+        let recorded = recorded(version, 2);
+        assert_eq!(recorded.imported.lost, None);
+        let verified = barrow_analyzer::verify(&recorded.recording, &barrow_analyzer::Silent).expect("read");
+        assert_eq!(verified.problems, []);
+        let totals = recorded.totals();
+        assert!(totals.roots > 100 && totals.references > totals.objects, "{version}: {totals:?}");
+    }
+}
