@@ -32,9 +32,9 @@
 //! ```
 //!
 //! In reading order: [`Format`] (which dumps are known), `moarvm` (all of MoarVM's formats), `hprof` (JVMs),
-//! `ruby` and `python` with `json_lines` (a JSON object a line), and beneath them `context` (what every importer
-//! works with), `cursor` (a place in a dump), `dump` (a dump in memory), `packing` (gzip and zstd), [`Progress`]
-//! and the errors.
+//! `ruby` and `python` with `json_lines` (a JSON object a line), `v8` (V8's heap snapshots), and beneath them
+//! `context` (what every importer works with), `cursor` (a place in a dump), `dump` (a dump in memory), `packing`
+//! (gzip and zstd), [`Progress`] and the errors.
 
 #![deny(unsafe_code)]
 
@@ -52,6 +52,7 @@ mod progress;
 mod python;
 mod ruby;
 mod series;
+mod v8;
 
 pub use barrow_writer::Totals;
 pub use error::{Damage, ImportError, Loss};
@@ -155,6 +156,7 @@ fn import_dump(dump: &[u8], context: &Context<'_>) -> Result<Imported, ImportErr
         Format::MoarVm1 | Format::MoarVm2 | Format::MoarVm3 => moarvm::import(dump, format, context)?,
         Format::Python => python::import(dump, context)?,
         Format::Ruby => ruby::import(dump, context)?,
+        Format::V8 => v8::import(dump, context)?,
     };
     let imported = snapshots.len() as u64;
     let lost = match end {
