@@ -13,6 +13,7 @@ use crate::progress::Progress;
 
 /// What every importer works with: where the recording goes, what the user wants, and what earlier
 /// dumps of the same series have declared.
+#[derive(Clone)]
 pub(crate) struct Context<'w> {
     pub(crate) writer: &'w Writer,
     pub(crate) progress: &'w dyn Progress,
@@ -127,5 +128,19 @@ impl<'w> Vocabulary<'w> {
     fn lock(&self) -> MutexGuard<'_, Declared> {
         // Rows are inserted after they were declared: a panic in between leaves the maps right.
         self.declared.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use crate::progress::Silent;
+    use barrow_writer::Options;
+
+    /// Calls `test` with a context whose recording goes nowhere.
+    pub(crate) fn with_context<T>(test: impl FnOnce(&Context<'_>) -> T) -> T {
+        let writer = Writer::to_stream(Box::new(std::io::sink()), Options::default()).expect("writing to nowhere");
+        let (options, vocabulary) = (&ImportOptions::default(), &Vocabulary::new(&writer));
+        test(&Context { writer: &writer, progress: &Silent, options, info: SnapshotInfo::default(), vocabulary })
     }
 }

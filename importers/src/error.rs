@@ -1,5 +1,6 @@
 //! Everything that can end an import early.
 
+use crate::format::Format;
 use barrow_writer::WriterError;
 use std::fmt;
 use std::io;
@@ -37,6 +38,14 @@ pub enum ImportError {
         /// The version's digits.
         found: String,
     },
+    /// A file of another kind that is known all the same.
+    #[error("{found}; {instead}")]
+    OtherKind {
+        /// What it is.
+        found: &'static str,
+        /// What can be imported instead.
+        instead: &'static str,
+    },
     /// A dump of a newer version of our script for CPython.
     #[error("a CPython heap dump of version {found}; this importer knows 1; update barrow")]
     UnknownPythonVersion {
@@ -54,6 +63,14 @@ pub enum ImportError {
     NoSnapshot {
         /// The dump's length in bytes.
         length: u64,
+    },
+    /// A series is of one format.
+    #[error("this is a {found}, but the series began with a {expected}")]
+    MixedFormats {
+        /// The format of the dumps before.
+        expected: Format,
+        /// The format of this one.
+        found: Format,
     },
     /// The dump holds more than a recording can.
     #[error("the dump holds {objects} objects; a snapshot has at most 4,294,967,294")]
@@ -166,6 +183,14 @@ pub enum Damage {
         offset: u64,
         /// What the parser said.
         message: String,
+    },
+    /// Objects and references are whole; what tells more of them is not.
+    #[error("{damage}; objects and references are whole, {names} of their names are there")]
+    Incomplete {
+        /// What is wrong, and where.
+        damage: Box<Damage>,
+        /// How many strings were there.
+        names: u64,
     },
     /// The snapshot holds something that a recording cannot.
     #[error("it cannot be recorded: {message}")]

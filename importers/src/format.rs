@@ -12,6 +12,15 @@ const MOARVM_MAGIC: &[u8] = b"MoarHeapDumpv";
 /// How many bytes magic and digits are.
 pub(crate) const MOARVM_HEADER_BYTES: usize = MOARVM_MAGIC.len() + 3;
 
+/// What V8's heap snapshots begin with, whatever space stands in between.
+const V8_TOKENS: &[&[u8]] = &[b"{", b"\"snapshot\"", b":", b"{"];
+/// What other files of V8 and its relatives begin with.
+const V8_RELATIVES: &[(&[&[u8]], &str)] = &[
+    (&[b"{", b"\"head\"", b":"], "a sampling heap profile of V8, which holds no objects"),
+    (&[b"{", b"\"nodes\"", b":"], "a CPU profile of V8, which holds no objects"),
+    (&[b"{", b"\"version\"", b":"], "a heap snapshot of JavaScriptCore or a file of another kind"),
+];
+
 /// A format of foreign dumps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Format {
@@ -27,11 +36,13 @@ pub enum Format {
     Python,
     /// What Ruby's `ObjectSpace.dump_all` writes.
     Ruby,
+    /// V8's heap snapshots: Node.js, Deno, Chrome; Julia writes the same.
+    V8,
 }
 
 /// All known formats.
 pub const FORMATS: &[Format] =
-    &[Format::Hprof, Format::MoarVm1, Format::MoarVm2, Format::MoarVm3, Format::Python, Format::Ruby];
+    &[Format::Hprof, Format::MoarVm1, Format::MoarVm2, Format::MoarVm3, Format::Python, Format::Ruby, Format::V8];
 
 impl fmt::Display for Format {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -42,6 +53,7 @@ impl fmt::Display for Format {
             Format::MoarVm3 => "MoarVM heap dump, format 3",
             Format::Python => "CPython heap dump (recorders/python/dump_heap.py)",
             Format::Ruby => "Ruby heap dump (ObjectSpace.dump_all)",
+            Format::V8 => "V8 heap snapshot",
         })
     }
 }
@@ -56,6 +68,7 @@ pub fn recognise(first_bytes: &[u8]) -> Option<Format> {
         Some(b"002") => Some(Format::MoarVm2),
         Some(b"003") => Some(Format::MoarVm3),
         Some(_) => None,
+        None if begins(first_bytes, V8_TOKENS) => Some(Format::V8),
         None if is_moarvm_text(first_bytes) => Some(Format::MoarVm1),
         None if first_field(first_bytes) == Some((b"barrow", python::NAME)) => Some(Format::Python),
         None if is_ruby(first_bytes) => Some(Format::Ruby),
@@ -67,8 +80,21 @@ pub fn recognise(first_bytes: &[u8]) -> Option<Format> {
 pub(crate) fn unrecognised(dump: &[u8]) -> ImportError {
     match moarvm_version(dump) {
         Some(digits) => ImportError::UnknownVersion { found: digits.escape_ascii().to_string() },
+        None if let Some((_, found)) = V8_RELATIVES.iter().find(|(tokens, _)| begins(dump, tokens)) => {
+            ImportError::OtherKind { found, instead: "of V8, heap snapshots (*.heapsnapshot) can be imported" }
+        }
         None => ImportError::Unrecognised { found: dump.iter().take(16).copied().collect() },
     }
+}
+
+/// Whether these tokens come first.
+fn begins(first_bytes: &[u8], tokens: &[&[u8]]) -> bool {
+    let mut rest = first_bytes.get(..RECOGNISED_BYTES).unwrap_or(first_bytes);
+    tokens.iter().all(|token| {
+        let begins = rest.trim_ascii_start().strip_prefix(*token);
+        rest = begins.unwrap_or_default();
+        begins.is_some()
+    })
 }
 
 fn moarvm_version(first_bytes: &[u8]) -> Option<&[u8]> {
@@ -142,6 +168,25 @@ mod tests {
         }
         let late = [&b"#".repeat(RECOGNISED_BYTES)[..], b"\nstrings: []\n"].concat();
         assert_eq!(recognise(&late), None);
+    }
+
+    #[test]
+    fn space_may_stand_anywhere_in_a_snapshot_of_v8() {
+        assert_eq!(recognise(br#"{"snapshot":{"meta":{"#), Some(Format::V8));
+        assert_eq!(recognise(b" {\n\t\"snapshot\" : { \"title\": \"\""), Some(Format::V8));
+        assert_eq!(recognise(br#"{"snapshots":{"meta":{"#), None);
+        assert_eq!(recognise(br#"{"snapshot""#), None);
+    }
+
+    #[test]
+    fn relatives_of_v8s_snapshots_are_named() {
+        assert_eq!(
+            unrecognised(br#"{"head":{"callFrame":{"functionName":"(root)""#).to_string(),
+            "a sampling heap profile of V8, which holds no objects; \
+             of V8, heap snapshots (*.heapsnapshot) can be imported"
+        );
+        assert!(matches!(unrecognised(br#"{ "nodes" : [{"id":1"#), ImportError::OtherKind { .. }));
+        assert!(matches!(unrecognised(br#"{ "what" : 1}"#), ImportError::Unrecognised { .. }));
     }
 
     #[test]

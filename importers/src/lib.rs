@@ -32,9 +32,9 @@
 //! ```
 //!
 //! In reading order: [`Format`] (which dumps are known), `moarvm` (all of MoarVM's formats), `hprof` (JVMs),
-//! `ruby` and `python` with `json_lines` (a JSON object a line), and beneath them `context` (what every importer
-//! works with), `cursor` (a place in a dump), `dump` (a dump in memory), `packing` (gzip and zstd), [`Progress`]
-//! and the errors.
+//! `ruby` and `python` with `json_lines` (a JSON object a line), `v8` (V8's heap snapshots), and beneath them
+//! `context` (what every importer works with), `cursor` (a place in a dump), `dump` (a dump in memory), `packing`
+//! (gzip and zstd), [`Progress`] and the errors.
 
 #![deny(unsafe_code)]
 
@@ -51,6 +51,8 @@ mod packing;
 mod progress;
 mod python;
 mod ruby;
+mod series;
+mod v8;
 
 pub use barrow_writer::Totals;
 pub use error::{Damage, ImportError, Loss};
@@ -59,6 +61,7 @@ pub use hprof::ObjectLayout;
 pub use options::ImportOptions;
 pub use packing::first_bytes;
 pub use progress::{Progress, Silent};
+pub use series::{Series, taken_ns};
 
 use barrow_writer::{SnapshotInfo, TypeId, Writer};
 use context::{Context, Outcome, Vocabulary};
@@ -89,26 +92,7 @@ pub fn import(
     options: &ImportOptions,
     progress: &dyn Progress,
 ) -> Result<Imported, ImportError> {
-    let (dump, damage) = dump::Dump::open(source, &options.folder, progress)?;
-    let progress = &dump::Releasing::new(&dump, progress);
-    let vocabulary = &Vocabulary::new(writer);
-    let context = Context { writer, progress, options, info: SnapshotInfo::default(), vocabulary };
-    let mut imported = import_dump(dump.bytes(), &context)?;
-    if let (Some(damage), None) = (damage, &imported.lost) {
-        imported.lost =
-            Some(Loss { damage, snapshot: None, imported: imported.snapshots.len() as u64, is_last_partial: false });
-    }
-    Ok(imported)
-}
-
-/// [`import`] for a dump that is in memory already, and not compressed.
-///
-/// # Errors
-/// As for [`import`].
-pub fn import_bytes(dump: &[u8], writer: &Writer, progress: &dyn Progress) -> Result<Imported, ImportError> {
-    let vocabulary = &Vocabulary::new(writer);
-    let options = &ImportOptions::default();
-    import_dump(dump, &Context { writer, progress, options, info: SnapshotInfo::default(), vocabulary })
+    Series::new(writer, options, progress).import_as(source, SnapshotInfo::default())
 }
 
 /// Objects of a type in a dump.
@@ -152,6 +136,16 @@ pub fn totals(
     hprof::totals(dump.bytes(), &context).map(Some)
 }
 
+/// [`import`] for a dump that is in memory already, and not compressed.
+///
+/// # Errors
+/// As for [`import`].
+pub fn import_bytes(dump: &[u8], writer: &Writer, progress: &dyn Progress) -> Result<Imported, ImportError> {
+    let vocabulary = &Vocabulary::new(writer);
+    let options = &ImportOptions::default();
+    import_dump(dump, &Context { writer, progress, options, info: SnapshotInfo::default(), vocabulary })
+}
+
 fn import_dump(dump: &[u8], context: &Context<'_>) -> Result<Imported, ImportError> {
     let format = recognise(dump).ok_or_else(|| format::unrecognised(dump))?;
     context.progress.begin("importing", dump.len() as u64, "bytes");
@@ -162,6 +156,7 @@ fn import_dump(dump: &[u8], context: &Context<'_>) -> Result<Imported, ImportErr
         Format::MoarVm1 | Format::MoarVm2 | Format::MoarVm3 => moarvm::import(dump, format, context)?,
         Format::Python => python::import(dump, context)?,
         Format::Ruby => ruby::import(dump, context)?,
+        Format::V8 => v8::import(dump, context)?,
     };
     let imported = snapshots.len() as u64;
     let lost = match end {

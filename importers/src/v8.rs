@@ -1,0 +1,133 @@
+//! V8 heap snapshots, as Node.js, Deno and Chrome write them, and Julia.
+//!
+//! ```text
+//!   {"snapshot": meta …, "nodes": [ node node … ], "edges": [ edge edge … ], …, "strings": [ … ]}
+//!                                    │ type · name · id · self size · edge count …   ▲
+//!                                    └────▶ so many edges: type · name or index · to node
+//! ```
+//!
+//! The text is mapped and gone over more than once, since what the first node needs stands last:
+//!
+//! 1. [`Layout`]: where the parts are. Commas are counted on all threads, so that any number is found.
+//! 2. Strings are entered into the recording; meanwhile the nodes are checked and divided into units.
+//! 3. [`Announcer`]: nodes and their edges are announced, unit by unit, on all threads.
+//!
+//! Nothing of the graph is held in memory: 4 bytes for each string, 4 for each node where the dump has
+//! locations, a bit where it tells what is attached to a document, and what the writer takes. A node becomes an object of the same number, its id the serial.
+
+mod announce;
+mod classes;
+mod detached;
+mod ephemerons;
+mod layout;
+mod locations;
+mod meta;
+mod nodes;
+mod numbers;
+mod parallel;
+mod strings;
+
+use crate::context::{Context, Outcome};
+use crate::error::{Damage, ImportError, Stop};
+use announce::Announcer;
+use detached::Detached;
+use ephemerons::Wanted;
+use layout::Layout;
+use locations::Locations;
+use nodes::{Divided, divide};
+use strings::Names;
+
+/// Imports a snapshot.
+pub(crate) fn import(dump: &[u8], context: &Context<'_>) -> Result<Outcome, ImportError> {
+    let mut outcome = Outcome { snapshots: Vec::new(), notes: Vec::new(), end: Ok(()) };
+    outcome.end = import_snapshot(dump, context, &mut outcome);
+    Ok(outcome)
+}
+
+fn import_snapshot(dump: &[u8], context: &Context<'_>, outcome: &mut Outcome) -> Result<(), Stop> {
+    context.progress.begin("looking through", dump.len() as u64, "bytes");
+    let layout = Layout::find(dump, context)?;
+    if layout.nodes.len() == 0 {
+        return Ok(layout.end?);
+    }
+    outcome.notes.extend(contradictions(&layout));
+    let wanted = Wanted::find(layout.strings.bytes());
+    let (names, locations, divided) = prepare(&layout, &wanted, context)?;
+    outcome.notes.extend(changed_strings(&names));
+    let mut end = layout.end.clone();
+    let locations = locations.unwrap_or_else(|damage| {
+        end = end.clone().and(Err(damage));
+        Locations::default()
+    });
+    let entries = wanted.into_entries();
+    let detached =
+        if divided.has_states { Detached::find(&layout, &divided.units, context)? } else { Detached::default() };
+    context.progress.begin("importing", dump.len() as u64, "bytes");
+    let announcer = Announcer::new(context, &layout, &names, &locations, &entries, &detached)?;
+    outcome.snapshots.push(announcer.announce(&divided.units)?);
+    context.progress.advance((dump.len() as u64).saturating_sub(announcer.advanced()));
+    end.map_err(|damage| Stop::Partial(incomplete(&layout, damage)))
+}
+
+/// What is needed before objects are announced: strings, locations and units, on several threads.
+type Prepared = (Names, Result<Locations, Damage>, Divided);
+
+fn prepare(layout: &Layout<'_>, wanted: &Wanted, context: &Context<'_>) -> Result<Prepared, Stop> {
+    let Layout { meta, nodes, edges, .. } = layout;
+    let record_names = || layout.strings.record(context.writer);
+    let read_locations = || match (&layout.locations, &meta.locations) {
+        (Some(numbers), Some(fields)) => {
+            let count = usize::try_from(nodes.len() / meta.nodes.count as u64).unwrap_or(usize::MAX);
+            Locations::read(numbers, fields, count, meta.nodes.count)
+        }
+        _ => Ok(Locations::default()),
+    };
+    if context.options.threads.get() == 1 {
+        let units = divide(meta, nodes, edges, wanted, context)?;
+        return Ok((record_names()?, read_locations(), units));
+    }
+    std::thread::scope(|scope| {
+        let names = scope.spawn(record_names);
+        let locations = scope.spawn(read_locations);
+        let units = divide(meta, nodes, edges, wanted, context);
+        let names = names.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        let locations = locations.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        // The nodes come first in the dump, and so does what is wrong with them.
+        let units = units?;
+        Ok((names?, locations, units))
+    })
+}
+
+/// What the description says otherwise than the nodes and edges that are there.
+fn contradictions(layout: &Layout<'_>) -> Vec<String> {
+    let Layout { meta, nodes, edges, .. } = layout;
+    let counts = [
+        ("nodes", meta.node_count, nodes.len() / meta.nodes.count as u64),
+        ("edges", meta.edge_count, edges.len() / meta.edges.count as u64),
+    ];
+    let differing = counts.iter().filter(|(_, claimed, there)| claimed.is_some_and(|claimed| claimed != *there));
+    differing
+        .map(|(what, claimed, there)| {
+            format!("the dump claims to have {} {what}; the {there} that are there were imported", claimed.unwrap_or(0))
+        })
+        .collect()
+}
+
+fn changed_strings(names: &Names) -> Vec<String> {
+    let mut notes = Vec::new();
+    if names.shortened > 0 {
+        notes.push(format!("{} strings are longer than 1 MiB and were shortened to that", names.shortened));
+    }
+    if names.replaced > 0 {
+        notes.push(format!(
+            "{} strings hold halves of surrogate pairs or bytes that are no text, shown as \u{fffd}",
+            names.replaced
+        ));
+    }
+    notes
+}
+
+/// Damage behind nodes and edges.
+fn incomplete(layout: &Layout<'_>, damage: Damage) -> Damage {
+    Damage::Incomplete { damage: Box::new(damage), names: layout.strings.len() as u64 }
+}

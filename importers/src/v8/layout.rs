@@ -1,0 +1,162 @@
+//! Where the parts of a dump are.
+//!
+//! ```text
+//!   {"snapshot": {"meta": …, "node_count": …},      ◀ description
+//!    "nodes": […], "edges": […],                    ◀ without these there is no snapshot
+//!    "trace_function_infos": […], "trace_tree": […], "samples": […], "locations": […],
+//!    "strings": […]}                                ◀ last: a cut dump has lost names first
+//! ```
+
+use std::ops::Range;
+
+use super::meta::Meta;
+use super::numbers::Numbers;
+use super::strings::{Strings, expect, skip_space, string_end};
+use crate::context::Context;
+use crate::error::{Damage, Stop};
+
+/// The parts of a dump, as far as they are there.
+pub(crate) struct Layout<'a> {
+    pub(crate) meta: Meta,
+    pub(crate) nodes: Numbers<'a>,
+    pub(crate) edges: Numbers<'a>,
+    pub(crate) locations: Option<Numbers<'a>>,
+    pub(crate) functions: Option<Numbers<'a>>,
+    /// The text of the tree of allocation traces.
+    pub(crate) trace_tree: Option<Range<usize>>,
+    pub(crate) strings: Strings<'a>,
+    /// Why not all of the dump was found.
+    pub(crate) end: Result<(), Damage>,
+}
+
+/// The parts, while they are being found.
+#[derive(Default)]
+struct Found<'a> {
+    meta: Option<Meta>,
+    nodes: Option<Numbers<'a>>,
+    edges: Option<Numbers<'a>>,
+    locations: Option<Numbers<'a>>,
+    functions: Option<Numbers<'a>>,
+    trace_tree: Option<Range<usize>>,
+    strings: Option<Strings<'a>>,
+}
+
+impl<'a> Layout<'a> {
+    /// Finds the parts of a dump.
+    ///
+    /// # Errors
+    /// Damage if description, nodes and edges are not all whole; whatever else ends an import.
+    pub(crate) fn find(dump: &'a [u8], context: &Context<'_>) -> Result<Layout<'a>, Stop> {
+        let mut found = Found::default();
+        let end = match found.walk(dump, context) {
+            Ok(()) => Ok(()),
+            Err(Stop::Damage(damage, _)) => Err(damage),
+            Err(stop) => return Err(stop),
+        };
+        let missing = |part: &'static str| match &end {
+            Ok(()) => Damage::Unfinished { length: dump.len() as u64, missing: part },
+            Err(damage) => damage.clone(),
+        };
+        let meta = found.meta.ok_or_else(|| missing("\"snapshot\""))?;
+        let nodes = found.nodes.ok_or_else(|| missing("\"nodes\""))?;
+        let edges = found.edges.ok_or_else(|| missing("\"edges\""))?;
+        nodes.check_whole()?;
+        edges.check_whole()?;
+        let end = if found.strings.is_none() && end.is_ok() { Err(missing("\"strings\"")) } else { end };
+        let Found { locations, functions, trace_tree, strings, .. } = found;
+        let strings = strings.unwrap_or_else(|| Strings::none(dump));
+        Ok(Layout { meta, nodes, edges, locations, functions, trace_tree, strings, end })
+    }
+}
+
+impl<'a> Found<'a> {
+    fn walk(&mut self, dump: &'a [u8], context: &Context<'_>) -> Result<(), Stop> {
+        let mut at = skip_space(dump, 0);
+        expect(dump, at, b'{', "an object")?;
+        at = skip_space(dump, at + 1);
+        loop {
+            expect(dump, at, b'"', "the name of a part")?;
+            let end = string_end(dump, at + 1)?;
+            let name = &dump[at + 1..end];
+            at = skip_space(dump, end + 1);
+            expect(dump, at, b':', "a colon")?;
+            at = self.part(dump, name, skip_space(dump, at + 1), context)?;
+            at = skip_space(dump, at);
+            if dump.get(at) == Some(&b'}') {
+                return Ok(());
+            }
+            expect(dump, at, b',', "a comma or the end of the dump")?;
+            at = skip_space(dump, at + 1);
+        }
+    }
+
+    /// Finds the end of the part that starts at `at`.
+    fn part(&mut self, dump: &'a [u8], name: &[u8], at: usize, context: &Context<'_>) -> Result<usize, Stop> {
+        let numbers = |what| -> Result<Numbers<'a>, Stop> {
+            expect(dump, at, b'[', "an array")?;
+            Numbers::count(dump, what, at + 1, context)
+        };
+        // What is cut is kept, too: how far it goes is checked where it matters.
+        let kept = match name {
+            b"nodes" => self.nodes.insert(numbers("the nodes")?),
+            b"edges" => self.edges.insert(numbers("the edges")?),
+            b"locations" => self.locations.insert(numbers("the locations")?),
+            b"trace_function_infos" => self.functions.insert(numbers("the functions of allocation traces")?),
+            b"strings" => {
+                expect(dump, at, b'[', "an array")?;
+                let (strings, found) = Strings::find(dump, at + 1);
+                let end = self.strings.insert(strings).end();
+                return Ok(found.map(|()| end)?);
+            }
+            _ => {
+                let end = value_end(dump, at)?;
+                match name {
+                    b"snapshot" => self.meta = Some(Meta::read(&dump[at..end], at as u64)?),
+                    b"trace_tree" => self.trace_tree = Some(at..end),
+                    _ => {}
+                }
+                return Ok(end);
+            }
+        };
+        kept.check_whole()?;
+        Ok(kept.end() + 1)
+    }
+}
+
+/// Behind the value that starts at `at`.
+fn value_end(dump: &[u8], at: usize) -> Result<usize, Damage> {
+    let mut depth = 0_usize;
+    let mut at = at;
+    loop {
+        let byte = *dump.get(at).ok_or(Damage::Ends { length: dump.len() as u64, inside: "the dump's structure" })?;
+        match byte {
+            b'"' => at = string_end(dump, at + 1)?,
+            b'[' | b'{' => depth += 1,
+            // The end of what it is part of: a number or a word ends before it.
+            b']' | b'}' | b',' if depth == 0 => return Ok(at),
+            b']' | b'}' => depth -= 1,
+            _ => {}
+        }
+        at += 1;
+        if depth == 0 && matches!(byte, b'"' | b']' | b'}') {
+            return Ok(at);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_ends_where_it_ends() {
+        fn end(text: &str) -> Result<&str, Damage> {
+            value_end(text.as_bytes(), 0).map(|end| &text[end..])
+        }
+        assert_eq!(end(r#"{"a": [1, {"]": "}"}]}, 7"#), Ok(", 7"));
+        assert_eq!(end(r#""a\"]", 7"#), Ok(", 7"));
+        assert_eq!(end("12 }"), Ok("}"));
+        assert_eq!(end("[[],[[]]]"), Ok(""));
+        assert_eq!(end("[1"), Err(Damage::Ends { length: 2, inside: "the dump's structure" }));
+    }
+}

@@ -1,0 +1,213 @@
+//! What a snapshot says of itself: its fields, their order and their types.
+//!
+//! V8 has added fields and types over the years; nothing here depends on where they stand.
+
+use serde_json::Value;
+
+use crate::error::Damage;
+
+/// A record has at most so many fields.
+pub(crate) const MAX_FIELDS: usize = 32;
+
+/// The fields of nodes, edges and so on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Meta {
+    pub(crate) nodes: NodeFields,
+    pub(crate) edges: EdgeFields,
+    pub(crate) locations: Option<LocationFields>,
+    pub(crate) functions: Option<FunctionFields>,
+    /// The fields of a trace node, by name.
+    pub(crate) trace_fields: Vec<String>,
+    /// How many nodes and edges the snapshot claims to have.
+    pub(crate) node_count: Option<u64>,
+    pub(crate) edge_count: Option<u64>,
+}
+
+/// Where the fields of a node are, and the names of the types.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct NodeFields {
+    pub(crate) count: usize,
+    pub(crate) type_: usize,
+    pub(crate) name: usize,
+    pub(crate) id: usize,
+    pub(crate) self_size: usize,
+    pub(crate) edge_count: usize,
+    pub(crate) trace_node_id: Option<usize>,
+    pub(crate) detachedness: Option<usize>,
+    pub(crate) types: Vec<String>,
+}
+
+/// Where the fields of an edge are, and the names of the types.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct EdgeFields {
+    pub(crate) count: usize,
+    pub(crate) type_: usize,
+    pub(crate) name_or_index: usize,
+    pub(crate) to_node: usize,
+    pub(crate) types: Vec<String>,
+}
+
+/// Where the fields of a location are.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct LocationFields {
+    pub(crate) count: usize,
+    pub(crate) object_index: usize,
+    pub(crate) script_id: usize,
+    pub(crate) line: usize,
+    pub(crate) column: usize,
+}
+
+/// Where the fields of a function of the allocation traces are.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct FunctionFields {
+    pub(crate) count: usize,
+    pub(crate) name: usize,
+    pub(crate) script_name: usize,
+    pub(crate) script_id: usize,
+    pub(crate) line: usize,
+    pub(crate) column: usize,
+}
+
+impl Meta {
+    /// Reads the value of `snapshot`, which starts at `offset`.
+    ///
+    /// # Errors
+    /// [`Damage::Json`] if it is none, or lacks a field without which there are no objects.
+    pub(crate) fn read(text: &[u8], offset: u64) -> Result<Meta, Damage> {
+        let damage = |message: String| Damage::Json { what: "the snapshot's description", offset, message };
+        let snapshot: Value = serde_json::from_slice(text).map_err(|error| damage(error.to_string()))?;
+        let lacks = |name: &str| {
+            damage(format!("it has no {name}; snapshots of Node.js, Deno, Chrome and Julia have, and can be read"))
+        };
+        let meta = snapshot.get("meta").ok_or_else(|| lacks("meta"))?;
+        let node_fields = names(meta, "node_fields");
+        let edge_fields = names(meta, "edge_fields");
+        for fields in [&node_fields, &edge_fields] {
+            if fields.len() > MAX_FIELDS {
+                return Err(damage(format!("{} fields in a record, the limit is {MAX_FIELDS}", fields.len())));
+            }
+        }
+        let node = |name: &str| place(&node_fields, name).ok_or_else(|| lacks(&format!("node field `{name}`")));
+        let edge = |name: &str| place(&edge_fields, name).ok_or_else(|| lacks(&format!("edge field `{name}`")));
+        let nodes = NodeFields {
+            count: node_fields.len(),
+            type_: node("type")?,
+            name: node("name")?,
+            id: node("id")?,
+            self_size: node("self_size")?,
+            edge_count: node("edge_count")?,
+            trace_node_id: place(&node_fields, "trace_node_id"),
+            detachedness: place(&node_fields, "detachedness"),
+            types: types(meta, "node_types", node("type")?).ok_or_else(|| lacks("node types"))?,
+        };
+        let edges = EdgeFields {
+            count: edge_fields.len(),
+            type_: edge("type")?,
+            name_or_index: edge("name_or_index")?,
+            to_node: edge("to_node")?,
+            types: types(meta, "edge_types", edge("type")?).ok_or_else(|| lacks("edge types"))?,
+        };
+        let number = |key| snapshot.get(key).and_then(Value::as_u64);
+        Ok(Meta {
+            nodes,
+            edges,
+            locations: location_fields(&names(meta, "location_fields")),
+            functions: function_fields(&names(meta, "trace_function_info_fields")),
+            trace_fields: names(meta, "trace_node_fields"),
+            node_count: number("node_count"),
+            edge_count: number("edge_count"),
+        })
+    }
+}
+
+fn location_fields(fields: &[String]) -> Option<LocationFields> {
+    (fields.len() <= MAX_FIELDS).then_some(())?;
+    Some(LocationFields {
+        count: fields.len(),
+        object_index: place(fields, "object_index")?,
+        script_id: place(fields, "script_id")?,
+        line: place(fields, "line")?,
+        column: place(fields, "column")?,
+    })
+}
+
+fn function_fields(fields: &[String]) -> Option<FunctionFields> {
+    (fields.len() <= MAX_FIELDS).then_some(())?;
+    Some(FunctionFields {
+        count: fields.len(),
+        name: place(fields, "name")?,
+        script_name: place(fields, "script_name")?,
+        script_id: place(fields, "script_id")?,
+        line: place(fields, "line")?,
+        column: place(fields, "column")?,
+    })
+}
+
+fn place(fields: &[String], name: &str) -> Option<usize> {
+    fields.iter().position(|field| field == name)
+}
+
+/// A list of names; empty if there is none.
+fn names(meta: &Value, key: &str) -> Vec<String> {
+    strings(meta.get(key))
+}
+
+/// The names of the types, which stand in place of the type field's own type.
+fn types(meta: &Value, key: &str, place: usize) -> Option<Vec<String>> {
+    let types = meta.get(key)?.get(place)?;
+    types.is_array().then(|| strings(Some(types)))
+}
+
+fn strings(value: Option<&Value>) -> Vec<String> {
+    let values = value.and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    values.iter().map(|value| value.as_str().unwrap_or_default().to_owned()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const OLD: &str = r#"{"title": "of 2014", "uid": 7, "meta": {
+        "node_fields": ["type", "name", "id", "self_size", "edge_count"],
+        "node_types": [["hidden", "object"], "string", "number", "number", "number"],
+        "edge_fields": ["type", "name_or_index", "to_node"],
+        "edge_types": [["context", "weak"], "string_or_number", "node"]
+    }, "node_count": 3}"#;
+
+    #[test]
+    fn fields_are_found_wherever_they_stand() {
+        let old = Meta::read(OLD.as_bytes(), 12).expect("an old snapshot");
+        assert_eq!((old.nodes.count, old.nodes.edge_count, old.nodes.detachedness), (5, 4, None));
+        assert_eq!(old.nodes.types, ["hidden", "object"]);
+        assert_eq!((old.locations, old.functions, old.node_count, old.edge_count), (None, None, Some(3), None));
+
+        let new = OLD.replace(
+            r#""type", "name", "id", "self_size", "edge_count"]"#,
+            r#""name", "self_size", "detachedness",
+            "edge_count", "id", "trace_node_id", "type"]"#,
+        );
+        let new = new.replace(
+            r#"[["hidden", "object"], "string", "number", "number", "number"]"#,
+            r#"["string", "number",
+            "number", "number", "number", "number", ["hidden", "object"]]"#,
+        );
+        let new = Meta::read(new.as_bytes(), 12).expect("a new snapshot");
+        assert_eq!((new.nodes.count, new.nodes.type_, new.nodes.edge_count), (7, 6, 3));
+        assert_eq!((new.nodes.detachedness, new.nodes.trace_node_id), (Some(2), Some(5)));
+        assert_eq!(new.nodes.types, ["hidden", "object"]);
+    }
+
+    #[test]
+    fn what_is_missing_is_named() {
+        let message = |text: &str| Meta::read(text.as_bytes(), 12).expect_err("not readable").to_string();
+        assert_eq!(
+            message(&OLD.replace("edge_count\"]", "children\"]")),
+            "the snapshot's description at byte 12 cannot be read: it has no node field `edge_count`; \
+             snapshots of Node.js, Deno, Chrome and Julia have, and can be read"
+        );
+        assert!(message(&OLD[..50]).contains("cannot be read: EOF"));
+        assert!(message("{}").contains("it has no meta"));
+        let many = OLD.replace("[\"type\", \"name\", \"id\"", &format!("[{}\"id\"", "\"type\",".repeat(40)));
+        assert!(message(&many).contains("the limit is 32"));
+    }
+}

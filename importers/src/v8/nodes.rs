@@ -1,0 +1,228 @@
+//! Nodes and edges, read in step: the edges stand in the order of the nodes that have them.
+//!
+//! The nodes are divided into units. A first pass over the nodes adds up how many edges each unit has,
+//! so that the second can read nodes and edges of several units at once.
+
+use std::sync::Mutex;
+use std::sync::PoisonError;
+
+use super::ephemerons::Wanted;
+use super::meta::{EdgeFields, MAX_FIELDS, Meta, NodeFields};
+use super::numbers::{Numbers, Reader};
+use super::parallel::for_each_unit;
+use crate::context::Context;
+use crate::error::{Damage, Stop};
+use barrow_writer::{Label, StrengthId};
+
+/// How many nodes are read at a time. Several blocks of a recording, so that few are left half full.
+pub(crate) const UNIT_NODES: u64 = 1 << 17;
+
+/// A node, as the dump has it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Node {
+    pub(crate) type_: u64,
+    pub(crate) name: u64,
+    pub(crate) id: u64,
+    pub(crate) self_size: u64,
+    pub(crate) edge_count: u64,
+    pub(crate) trace_node_id: u64,
+    pub(crate) detachedness: u64,
+}
+
+/// An edge, as the dump has it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Edge {
+    pub(crate) type_: u64,
+    pub(crate) name_or_index: u64,
+    pub(crate) to_node: u64,
+}
+
+/// An edge, as it is announced.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Reference {
+    pub(crate) label: Label,
+    pub(crate) strength: StrengthId,
+    pub(crate) target: u64,
+}
+
+/// Reads nodes.
+pub(crate) struct Nodes<'m, 'a> {
+    reader: Reader<'a>,
+    fields: &'m NodeFields,
+    record: [u64; MAX_FIELDS],
+}
+
+impl<'m, 'a> Nodes<'m, 'a> {
+    /// From the node `first` on.
+    pub(crate) fn new(numbers: &Numbers<'a>, fields: &'m NodeFields, first: u64) -> Self {
+        Nodes { reader: numbers.from(first * fields.count as u64), fields, record: [0; MAX_FIELDS] }
+    }
+
+    /// Where the next node is.
+    pub(crate) fn offset(&self) -> u64 {
+        self.reader.offset()
+    }
+
+    /// The next node.
+    #[inline]
+    pub(crate) fn next(&mut self) -> Result<Node, Damage> {
+        let fields = self.fields;
+        // What V8 has written in its years; anything else is read all the same.
+        match fields.count {
+            5 => self.record[..5].copy_from_slice(&self.reader.array::<5>()?),
+            6 => self.record[..6].copy_from_slice(&self.reader.array::<6>()?),
+            7 => self.record[..7].copy_from_slice(&self.reader.array::<7>()?),
+            count => self.reader.record(&mut self.record[..count])?,
+        }
+        let record = &self.record;
+        let optional = |place: Option<usize>| place.map_or(0, |place| record[place]);
+        Ok(Node {
+            type_: record[fields.type_],
+            name: record[fields.name],
+            id: record[fields.id],
+            self_size: record[fields.self_size],
+            edge_count: record[fields.edge_count],
+            trace_node_id: optional(fields.trace_node_id),
+            detachedness: optional(fields.detachedness),
+        })
+    }
+}
+
+/// Reads edges.
+pub(crate) struct Edges<'m, 'a> {
+    reader: Reader<'a>,
+    fields: &'m EdgeFields,
+    record: [u64; MAX_FIELDS],
+}
+
+impl<'m, 'a> Edges<'m, 'a> {
+    /// From the edge `first` on.
+    pub(crate) fn new(numbers: &Numbers<'a>, fields: &'m EdgeFields, first: u64) -> Self {
+        Edges { reader: numbers.from(first * fields.count as u64), fields, record: [0; MAX_FIELDS] }
+    }
+
+    /// Where the next edge is.
+    pub(crate) fn offset(&self) -> u64 {
+        self.reader.offset()
+    }
+
+    /// The next edge.
+    #[inline]
+    pub(crate) fn next(&mut self) -> Result<Edge, Damage> {
+        let fields = self.fields;
+        match fields.count {
+            3 => self.record[..3].copy_from_slice(&self.reader.array::<3>()?),
+            count => self.reader.record(&mut self.record[..count])?,
+        }
+        let record = &self.record;
+        Ok(Edge {
+            type_: record[fields.type_],
+            name_or_index: record[fields.name_or_index],
+            to_node: record[fields.to_node],
+        })
+    }
+}
+
+/// The nodes of a dump in units.
+pub(crate) struct Divided {
+    pub(crate) units: Vec<Unit>,
+    /// Whether any node says that it is attached or detached.
+    pub(crate) has_states: bool,
+}
+
+/// A run of nodes and their edges.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Unit {
+    pub(crate) first_node: u64,
+    pub(crate) nodes: u64,
+    pub(crate) first_edge: u64,
+}
+
+/// How many records an array holds.
+pub(crate) fn record_count(numbers: &Numbers<'_>, fields: usize, what: &'static str) -> Result<u64, Damage> {
+    let fields = fields as u64;
+    let count = numbers.len() / fields;
+    if count * fields == numbers.len() {
+        return Ok(count);
+    }
+    let (offset, expected) = (numbers.offset(), (count + 1) * fields);
+    Err(Damage::Mismatch { what, offset, expected, found: numbers.len() })
+}
+
+/// Divides the nodes into units and checks that their edges are all there, no more and no less. Finds
+/// the rows of the wanted nodes on the way.
+pub(crate) fn divide(
+    meta: &Meta,
+    nodes: &Numbers<'_>,
+    edges: &Numbers<'_>,
+    wanted: &Wanted,
+    context: &Context<'_>,
+) -> Result<Divided, Stop> {
+    let node_count = record_count(nodes, meta.nodes.count, "the numbers of the nodes")?;
+    let edge_count = record_count(edges, meta.edges.count, "the numbers of the edges")?;
+    let units = usize::try_from(node_count.div_ceil(UNIT_NODES)).unwrap_or(usize::MAX);
+    let counted = Mutex::new(Vec::new());
+    for_each_unit(
+        context,
+        units,
+        || Ok(()),
+        |(), unit| {
+            let first_node = unit as u64 * UNIT_NODES;
+            let in_unit = UNIT_NODES.min(node_count - first_node);
+            let mut reader = Nodes::new(nodes, &meta.nodes, first_node);
+            let mut sums = Sums::default();
+            for row in first_node..first_node + in_unit {
+                let offset = reader.offset();
+                let node = reader.next()?;
+                sums.add(&node, edge_count, offset)?;
+                wanted.see(node.id, row);
+            }
+            counted.lock().unwrap_or_else(PoisonError::into_inner).push((first_node, in_unit, sums));
+            Ok(())
+        },
+        |()| Ok(()),
+    )?;
+    let mut counted = counted.into_inner().unwrap_or_else(PoisonError::into_inner);
+    counted.sort_unstable_by_key(|&(first_node, ..)| first_node);
+    let mut sums = Sums::default();
+    let mut divided = Vec::with_capacity(counted.len());
+    for (first_node, nodes_in_unit, more) in counted {
+        divided.push(Unit { first_node, nodes: nodes_in_unit, first_edge: sums.edges });
+        sums.edges += more.edges;
+        sums.bytes = add_bytes(sums.bytes, more.bytes, nodes.offset())?;
+        sums.states |= more.states;
+    }
+    if sums.edges != edge_count {
+        let (offset, expected) = (edges.offset(), sums.edges);
+        return Err(Damage::Mismatch { what: "the edges of all nodes", offset, expected, found: edge_count }.into());
+    }
+    Ok(Divided { units: divided, has_states: sums.states != 0 })
+}
+
+#[derive(Default)]
+struct Sums {
+    edges: u64,
+    bytes: u64,
+    /// All states of attachment, together.
+    states: u64,
+}
+
+impl Sums {
+    fn add(&mut self, node: &Node, edge_count: u64, offset: u64) -> Result<(), Damage> {
+        self.edges = self.edges.saturating_add(node.edge_count);
+        if self.edges > edge_count {
+            let (value, limit) = (node.edge_count, edge_count);
+            return Err(Damage::OutOfRange { what: "the edges of a node", offset, value, limit });
+        }
+        self.bytes = add_bytes(self.bytes, node.self_size, offset)?;
+        self.states |= node.detachedness;
+        Ok(())
+    }
+}
+
+/// Adds sizes; together they must fit an `i64`, as any sizes in one address space do.
+fn add_bytes(sum: u64, size: u64, offset: u64) -> Result<u64, Damage> {
+    let limit = i64::MAX as u64;
+    let sum = sum.checked_add(size).filter(|&sum| sum <= limit);
+    sum.ok_or(Damage::OutOfRange { what: "the size of a node", offset, value: size, limit })
+}

@@ -1,0 +1,7 @@
+//! V8 heap snapshots, imported and read back.
+
+mod cuts;
+mod dump;
+mod recorded;
+mod samples;
+mod tiny;

@@ -1,0 +1,105 @@
+//! What a recording says after an import, read back with the analyzer.
+
+use barrow_analyzer::{Heap, IndexPlace, KindRole, Label, Memory, Recording, SnapshotId, StrengthClass, Totals};
+use barrow_importers::{ImportError, ImportOptions, Imported, Silent, import, import_bytes};
+use barrow_writer::{Options, Writer};
+use std::io::Write;
+use std::num::NonZero;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// An object, in words.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Described {
+    pub(crate) kind: String,
+    pub(crate) role: KindRole,
+    pub(crate) name: String,
+    pub(crate) place: Option<(String, u32)>,
+    pub(crate) size: u64,
+    pub(crate) serial: Option<u64>,
+    /// Label, class of the strength, target.
+    pub(crate) references: Vec<(String, StrengthClass, u32)>,
+}
+
+/// An import and the recording it made.
+pub(crate) struct Recorded {
+    pub(crate) imported: Imported,
+    pub(crate) recording: Arc<Recording>,
+}
+
+/// Bytes that a writer and a test share.
+#[derive(Clone, Default)]
+struct Shared(Arc<Mutex<Vec<u8>>>);
+
+impl Write for Shared {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+fn recorded(import: impl FnOnce(&Writer) -> Result<Imported, ImportError>) -> Result<Recorded, ImportError> {
+    let shared = Shared::default();
+    let options = Options { threads: 0, ..Options::default() };
+    let writer = Writer::to_stream(Box::new(shared.clone()), options).expect("writing to memory");
+    let imported = import(&writer)?;
+    writer.finish().expect("writing to memory");
+    let bytes = shared.0.lock().expect("the writer is done").clone();
+    let recording = Recording::from_bytes(bytes).expect("a whole recording");
+    Ok(Recorded { imported, recording: Arc::new(recording) })
+}
+
+/// Imports a dump and opens the recording.
+pub(crate) fn record(dump: &[u8]) -> Result<Recorded, ImportError> {
+    recorded(|writer| import_bytes(dump, writer, &Silent))
+}
+
+/// Likewise, of a file and with so many threads.
+pub(crate) fn record_file(path: &std::path::Path, threads: usize) -> Result<Recorded, ImportError> {
+    let threads = NonZero::new(threads).expect("not 0");
+    let options = ImportOptions { threads, ..ImportOptions::default() };
+    recorded(|writer| import(path, writer, &options, &Silent))
+}
+
+impl Recorded {
+    pub(crate) fn totals(&self) -> Totals {
+        self.recording.snapshot(SnapshotId(0)).expect("the snapshot").totals
+    }
+
+    pub(crate) fn heap(&self) -> Heap {
+        Heap::new(Arc::clone(&self.recording), SnapshotId(0), &IndexPlace::Nowhere, Memory::unlimited())
+            .expect("a heap")
+    }
+
+    /// All objects.
+    pub(crate) fn objects(&self) -> Vec<Described> {
+        let tables = self.recording.tables().expect("tables");
+        let mut described = Vec::new();
+        barrow_analyzer::walk(&self.recording, SnapshotId(0), &barrow_analyzer::Silent, |object, references| {
+            let (type_id, kind) = (object.type_id, tables.type_kind(object.type_id));
+            let label = |label| match label {
+                Label::Unknown => "?".to_string(),
+                Label::Index(index) => format!("[{index}]"),
+                Label::Name(name) => tables.string(name).to_string(),
+            };
+            let references = references.iter().map(|reference| {
+                (label(reference.label), tables.strength_class(reference.strength), reference.target.0)
+            });
+            described.push(Described {
+                kind: tables.kind_name(kind).to_string(),
+                role: tables.kind_role(kind),
+                name: tables.type_name(type_id).to_string(),
+                place: tables.type_file(type_id).map(str::to_owned).zip(tables.type_line(type_id)),
+                size: object.shallow_bytes,
+                serial: object.serial,
+                references: references.collect(),
+            });
+            Ok(())
+        })
+        .expect("a walk");
+        described
+    }
+}

@@ -1,0 +1,137 @@
+//! Real snapshots, compared with what DevTools' own code says of them (see testdata/foreign/README.md).
+
+use crate::recorded::{Recorded, record_file};
+use barrow_analyzer::{ObjectId, Silent, StrengthClass};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+/// A sample, and how many objects, references and bytes it holds.
+const SAMPLES: [(&str, [u64; 3]); 3] =
+    [("v8-node20-cards-1", [39_749, 0, 0]), ("v8-node20-cards-2", [0, 0, 0]), ("v8-chrome147-page", [0, 0, 0])];
+
+fn path(name: &str) -> PathBuf {
+    PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../testdata/foreign")).join(name)
+}
+
+fn sample(name: &str, threads: usize) -> Recorded {
+    record_file(&path(&format!("{name}.heapsnapshot.zst")), threads).expect("a whole snapshot")
+}
+
+fn golden(name: &str) -> String {
+    let packed = std::fs::read(path(&format!("{name}.zst"))).expect("the golden file");
+    String::from_utf8(zstd::decode_all(&packed[..]).expect("a whole stream")).expect("text")
+}
+
+/// Objects and bytes by constructor, of objects with a size: those that DevTools counts.
+fn constructors(recorded: &Recorded) -> BTreeMap<String, (u64, u64)> {
+    let mut constructors = BTreeMap::new();
+    for object in recorded.objects().into_iter().filter(|object| object.size > 0) {
+        let (count, bytes): &mut (u64, u64) = constructors.entry(object.name).or_default();
+        *count += 1;
+        *bytes += object.size;
+    }
+    constructors
+}
+
+#[test]
+fn totals_are_those_of_the_snapshots() {
+    for (name, totals) in SAMPLES {
+        let recorded = sample(name, 2);
+        let found = recorded.totals();
+        assert_eq!([found.objects, found.references, found.heap_bytes], totals, "{name}");
+        assert_eq!(recorded.imported.lost, None);
+        let verified = barrow_analyzer::verify(&recorded.recording, &Silent).expect("verified");
+        assert_eq!(verified.problems, []);
+    }
+}
+
+#[test]
+fn constructors_are_those_of_devtools() {
+    for (name, _) in SAMPLES {
+        let recorded = sample(name, 2);
+        let expected: BTreeMap<String, (u64, u64)> = golden(&format!("{name}.constructors.tsv"))
+            .lines()
+            .map(|line| {
+                let mut fields = line.split('\t');
+                let mut field = || fields.next().expect("three fields");
+                let (count, bytes) = (field().parse().expect("a count"), field().parse().expect("a size"));
+                (serde_json::from_str(field()).expect("a name"), (count, bytes))
+            })
+            .collect();
+        let found = constructors(&recorded);
+        for (constructor, amounts) in &expected {
+            assert_eq!(found.get(constructor), Some(amounts), "{constructor} in {name}");
+        }
+        assert_eq!(found.len(), expected.len());
+    }
+}
+
+#[test]
+fn retained_sizes_are_those_of_devtools() {
+    for (name, _) in SAMPLES {
+        let recorded = sample(name, 2);
+        let heap = recorded.heap();
+        let dominators = heap.dominators(&Silent).expect("dominators");
+        let golden = golden(&format!("{name}.retained.txt"));
+        let expected: Vec<u64> = golden.lines().map(|line| line.parse().expect("a size")).collect();
+        assert_eq!(expected.len() as u64, recorded.totals().objects);
+        // DevTools lets the root retain what nothing leads to.
+        let differing: Vec<_> = (0..)
+            .map(ObjectId)
+            .zip(&expected)
+            .filter(|&(object, _)| dominators.is_reachable(object))
+            .filter(|&(object, &expected)| dominators.retained_bytes(object) != expected)
+            .map(|(object, &expected)| (object.0, dominators.retained_bytes(object), expected))
+            .collect();
+        assert_eq!(differing, [], "object, here, DevTools; in {name}");
+    }
+}
+
+#[test]
+fn any_number_of_threads_finds_the_same() {
+    for (name, _) in SAMPLES {
+        let one = sample(name, 1);
+        let objects = one.objects();
+        for threads in [2, 8] {
+            let more = sample(name, threads);
+            assert_eq!(more.totals(), one.totals());
+            assert!(more.objects() == objects, "{name} with {threads} threads");
+        }
+    }
+}
+
+#[test]
+fn entries_of_weak_maps_are_ephemerons() {
+    let objects = sample("v8-node20-cards-1", 2).objects();
+    let ephemerons: Vec<_> = objects
+        .iter()
+        .flat_map(|object| object.references.windows(2))
+        .filter(|pair| pair[1].1 == StrengthClass::Ephemeron)
+        .collect();
+    // The program's own, and two of Node.js.
+    assert!(ephemerons.len() >= 52, "{}", ephemerons.len());
+    for pair in &ephemerons {
+        let key = &objects[pair[0].2 as usize];
+        assert_eq!(pair[0].1, StrengthClass::Weak);
+        // The other half of the entry.
+        assert!(key.references.iter().any(|half| half.0 == pair[1].0 && half.2 == pair[1].2), "{key:?}");
+    }
+    let cards = ephemerons.iter().filter(|pair| objects[pair[0].2 as usize].name == "Card").count();
+    assert_eq!(cards, 52);
+}
+
+#[test]
+fn serials_tell_who_lives_on() {
+    let serials = |name| -> BTreeMap<u64, String> {
+        let objects = sample(name, 2).objects().into_iter();
+        objects
+            .filter(|object| object.kind == "object")
+            .filter_map(|object| Some((object.serial?, object.name)))
+            .collect()
+    };
+    let (before, after) = (serials("v8-node20-cards-1"), serials("v8-node20-cards-2"));
+    let cards = |serials: &BTreeMap<u64, String>| serials.values().filter(|name| *name == "Card").count();
+    assert_eq!((cards(&before) + 1, cards(&before)), (cards(&after), cards(&after) - 1));
+    let living = before.iter().filter(|(serial, name)| after.get(serial) == Some(name)).count();
+    assert!(living * 100 > before.len() * 95, "{living} of {} objects live on", before.len());
+}
