@@ -5,54 +5,66 @@ use crate::recorded::{Described, record};
 use barrow_analyzer::{KindRole, ObjectId, StrengthClass};
 
 fn described(kind: &str, name: &str, size: u64, serial: u64, references: &[(&str, StrengthClass, u32)]) -> Described {
-    let role = if kind == "synthetic" { KindRole::Root } else { KindRole::Object };
     let references = references.iter().map(|&(label, class, target)| (label.to_owned(), class, target)).collect();
-    Described { kind: kind.into(), role, name: name.into(), place: None, size, serial: Some(serial), references }
+    Described {
+        kind: kind.into(),
+        role: if kind == "synthetic" { KindRole::Root } else { KindRole::Object },
+        name: name.into(),
+        own_name: None,
+        place: None,
+        size,
+        serial: Some(serial),
+        site: Vec::new(),
+        references,
+    }
+}
+
+fn named(object: Described, name: &str) -> Described {
+    Described { own_name: Some(name.to_owned()), ..object }
 }
 
 fn expected(version: Version) -> Vec<Described> {
     use StrengthClass::{Ephemeron, Strong, Weak};
+    // Only one version has traces, and so names of scripts.
+    let script = if version == Version::Now { "cards.js" } else { "script 70" };
     let placed = |object: Described, line| Described {
-        place: (version != Version::Old).then(|| ("script 70".to_owned(), line)),
+        place: (version != Version::Old).then(|| (script.to_owned(), line)),
         ..object
     };
+    let sited = |object: Described, versions: &[Version], site: &[&str]| {
+        let site = if versions.contains(&version) { site } else { &[] };
+        Described { site: site.iter().map(|&title| title.replace("SCRIPT", script)).collect(), ..object }
+    };
+    let now = &[Version::Now];
     let detached = |name: &str| if version == Version::Old { name.to_owned() } else { format!("Detached {name}") };
+    let main = "main (cards.js:1), column Some(1)";
+    let of_card = [("[0]", Strong, 6), ("[1]", Strong, 7), ("key", Strong, 11), ("[3]", Strong, 4)];
+    let of_window =
+        [("card", Strong, 4), ("12", Strong, 5), ("table", Strong, 10), ("[7]", Weak, 13), ("map", Strong, 3)];
+    let of_table = [("[1]", Weak, 12), ("[0]", Weak, 11), ("value in WeakMap", Ephemeron, 12)];
     vec![
         described("synthetic", "(root)", 0, 1, &[("[1]", Strong, 2), ("[1]", Strong, 1)]),
         described("synthetic", "(GC roots)", 0, 3, &[("1 / (builtins)", Strong, 3)]),
-        described(
-            "object",
-            "Window",
-            48,
-            5,
-            &[("card", Strong, 4), ("12", Strong, 5), ("table", Strong, 10), ("[7]", Weak, 13), ("map", Strong, 3)],
-        ),
-        described("object shape", "(object shape)", 80, 7, &[]),
-        placed(
-            described(
-                "object",
-                "Card",
-                24,
-                9,
-                &[("[0]", Strong, 6), ("[1]", Strong, 7), ("key", Strong, 11), ("[3]", Strong, 4)],
-            ),
-            12,
-        ),
+        described("object", "Window", 48, 5, &of_window),
+        named(described("object shape", "(object shape)", 80, 7, &[]), "system / Map"),
+        sited(placed(described("object", "Card", 24, 9, &of_card), 12), now, &["(anonymous), column None", main]),
         placed(described("object", "Card", 32, 11, &[]), 13),
-        described("string", "(string)", 16, 13, &[]),
-        described("closure", "Function", 64, 15, &[("bound_this", Weak, 13), ("native", Strong, 8)]),
-        described("native", &detached("<div>"), 100, 17, &[("next", Strong, 9)]),
-        described("native", &detached("<div>"), 200, 19, &[]),
-        described(
-            "array",
-            "(array)",
-            400,
-            21,
-            &[("[1]", Weak, 12), ("[0]", Weak, 11), ("value in WeakMap", Ephemeron, 12)],
+        // The root of the traces is no site.
+        named(described("string", "(string)", 16, 13, &[]), "größer 😀 \u{fffd} \n"),
+        named(
+            sited(
+                described("closure", "Function", 64, 15, &[("bound_this", Weak, 13), ("native", Strong, 8)]),
+                &[Version::Now, Version::Later],
+                &["SCRIPT:4, column Some(10)"],
+            ),
+            "deal",
         ),
-        described("object", "Key", 12, 23, &[("value in WeakMap", Weak, 12)]),
+        named(described("native", &detached("<div>"), 100, 17, &[("next", Strong, 9)]), r#"<div id="a">"#),
+        named(described("native", &detached("<div>"), 200, 19, &[]), r#"<div class="b">"#),
+        described("array", "(array)", 400, 21, &of_table),
+        sited(described("object", "Key", 12, 23, &[("value in WeakMap", Weak, 12)]), now, &[main]),
         described("object", "Value", 13, 25, &[]),
-        described("hidden", "(system)", 14, 27, &[]),
+        named(described("hidden", "(system)", 14, 27, &[]), "system / Cell"),
     ]
 }
 
