@@ -130,6 +130,6 @@ pub(crate) fn pooled<I: Send, T: Send>(
 fn steps(place: &BlockPlace, wanted: Wanted) -> u64 {
     u64::from(match wanted {
         Wanted::References | Wanted::All => place.entry.references,
-        Wanted::Sizes | Wanted::Counts | Wanted::Names => place.entry.objects,
+        Wanted::Sizes | Wanted::Counts | Wanted::Identity => place.entry.objects,
     })
 }

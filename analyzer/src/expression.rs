@@ -4,7 +4,7 @@
 //!   any   := all { ("or" | "|") all }
 //!   all   := one { ("and" | "&") one | "-" one }         a - b: a and not b
 //!   one   := ("not" | "!") one | "(" any ")" | comparison | property | objects
-//!   text attributes    type name kind layout file            = != ~ !~    "text"  word  Glob*  /regex/
+//!   text attributes    type name kind layout file site       = != ~ !~    "text"  word  Glob*  /regex/
 //!   number attributes  size retained distance …              = != < <= > >=    12  1.5M  64KiB  0x7f00
 //!                                                            in                1K..2M  1K..  ..2M
 //!   properties         reachable unreachable root
@@ -17,7 +17,8 @@
 //!
 //! `=` compares texts whole, `~` takes a glob pattern or a regular expression that matches anywhere.
 //! A range has both its ends in it. A comparison with a number that an object does not have is false,
-//! `!=` too: the distance of an unreachable object; an address, serial or site that was not recorded.
+//! `!=` too: the distance of an unreachable object; an address, serial or site that was not recorded. A site is
+//! compared as a text where the value is no number: `function (file:line)`, or `file:line` for `=`.
 
 use barrow_format::SnapshotId;
 

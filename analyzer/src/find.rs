@@ -202,7 +202,7 @@ impl<'a> Search<'a> {
             return Err(AnalyzerError::OtherSnapshot { named, asked: snapshot });
         }
         let tables = heap.recording().tables()?;
-        let prepared = expression.prepare(tables, kinds, columns);
+        let prepared = expression.prepare(heap.recording(), kinds, columns)?;
         let mut places = places(heap.recording(), &[snapshot])?;
         places.retain(|place| place.entry.objects > 0);
         Ok(Search { heap, tables, prepared, wanted: expression.wanted(), places })
@@ -225,11 +225,8 @@ impl<'a> Search<'a> {
     }
 
     fn begin(&self, phase: &str, progress: &dyn Progress) {
-        let sum = |of: fn(&BlockPlace) -> u32| self.places.iter().map(|place| u64::from(of(place))).sum();
-        match self.wanted {
-            Wanted::All => progress.begin(phase, sum(|place| place.entry.references), "references"),
-            _ => progress.begin(phase, sum(|place| place.entry.objects), "objects"),
-        }
+        let objects = self.places.iter().map(|place| u64::from(place.entry.objects)).sum();
+        progress.begin(phase, objects, "objects");
     }
 
     /// Shows `visit` the objects of each block that match.

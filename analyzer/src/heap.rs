@@ -477,7 +477,7 @@ impl Heap {
     pub fn sites(&self, progress: &dyn Progress) -> Result<Vec<u32>> {
         let places = places(&self.recording, &[self.snapshot])?;
         progress.begin("reading allocation sites", self.objects, "objects");
-        let found = map_blocks(&self.recording, &places, Wanted::All, progress, |_, _, columns| {
+        let found = map_blocks(&self.recording, &places, Wanted::Identity, progress, |_, _, columns| {
             let mut sites = columns.sites.clone();
             sites.resize(columns.objects(), 0);
             Ok(sites)
@@ -492,7 +492,7 @@ impl Heap {
     pub fn site_totals(&self, progress: &dyn Progress) -> Result<Vec<(SiteId, TypeTotals)>> {
         let places = places(&self.recording, &[self.snapshot])?;
         progress.begin("counting by allocation site", self.objects, "objects");
-        let found = map_blocks(&self.recording, &places, Wanted::All, progress, |_, _, columns| {
+        let found = map_blocks(&self.recording, &places, Wanted::Identity, progress, |_, _, columns| {
             let mut by_site: BTreeMap<u32, TypeTotals> = BTreeMap::new();
             for row in 0..columns.objects() {
                 if self.has(ObjectId(columns.first_object + row as u32)) {

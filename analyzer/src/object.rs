@@ -51,25 +51,15 @@ pub struct Reference {
 /// # Errors
 /// [`AnalyzerError::NoSnapshot`], [`AnalyzerError::NoObject`], [`AnalyzerError::Section`].
 pub fn object(recording: &Recording, snapshot: SnapshotId, id: ObjectId) -> Result<ObjectDetails> {
-    let found = details_of(recording, snapshot, &[id], Wanted::All)?;
+    let found = objects(recording, snapshot, &[id])?;
     found.first().copied().ok_or_else(|| no_object(recording, snapshot, id))
 }
 
-/// Several objects, in the order asked for, without addresses, serials and sites; blocks are decoded
-/// once each, on all threads of the current pool.
+/// Several objects, in the order asked for; blocks are decoded once each, on all threads of the current pool.
 ///
 /// # Errors
 /// As for [`object`].
 pub fn objects(recording: &Recording, snapshot: SnapshotId, ids: &[ObjectId]) -> Result<Vec<ObjectDetails>> {
-    details_of(recording, snapshot, ids, Wanted::Names)
-}
-
-fn details_of(
-    recording: &Recording,
-    snapshot: SnapshotId,
-    ids: &[ObjectId],
-    wanted: Wanted,
-) -> Result<Vec<ObjectDetails>> {
     let tables = recording.tables()?;
     let mut order: Vec<usize> = (0..ids.len()).collect();
     order.sort_unstable_by_key(|&position| ids[position]);
@@ -83,7 +73,7 @@ fn details_of(
         rest = later;
     }
     let found = pooled(jobs, |(place, positions), workspace| {
-        decode(recording, &place, wanted, workspace, |_, columns| {
+        decode(recording, &place, Wanted::Identity, workspace, |_, columns| {
             let found = positions.iter().map(|&position| {
                 let row = (ids[position].0 - columns.first_object) as usize;
                 let mut details = details(columns, row, tables);
@@ -231,9 +221,9 @@ pub fn object_at_address(
     progress: &dyn Progress,
 ) -> Result<Option<ObjectId>> {
     let places = places(recording, &[snapshot])?;
-    let references = places.iter().map(|place| u64::from(place.entry.references)).sum();
-    progress.begin("looking for an address", references, "references");
-    let found = map_blocks(recording, &places, Wanted::All, progress, |_, _, columns| {
+    let objects = places.iter().map(|place| u64::from(place.entry.objects)).sum();
+    progress.begin("looking for an address", objects, "objects");
+    let found = map_blocks(recording, &places, Wanted::Identity, progress, |_, _, columns| {
         let row = columns.addresses.iter().position(|&other| other == address && address != 0);
         Ok(row.and_then(|row| u32::try_from(row).ok()).map(|row| ObjectId(columns.first_object + row)))
     })?;

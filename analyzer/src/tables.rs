@@ -13,6 +13,8 @@ use barrow_format::rows::{
 };
 use barrow_format::{FormatError, KindId, ShapeId, StrengthId, StringId, TypeId};
 
+use rayon::prelude::*;
+
 use crate::error::{AnalyzerError, Result};
 
 /// The tables that all snapshots of a recording share.
@@ -123,6 +125,11 @@ impl Tables {
     #[must_use]
     pub fn string(&self, id: StringId) -> &str {
         &self.strings[id.index()]
+    }
+
+    /// What `answer` says of every string, on all threads of the current pool.
+    pub(crate) fn map_strings(&self, answer: impl Fn(&str) -> bool + Sync) -> Vec<bool> {
+        self.strings.par_iter().map(|text| answer(text)).collect()
     }
 
     /// How many kinds there are.

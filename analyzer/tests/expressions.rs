@@ -9,13 +9,33 @@ use barrow_analyzer::{
     AnalyzerError, Expression, Heap, IndexPlace, KindId, Memory, Names, ObjectId, ObjectSet, Page, Recording, Silent,
     SiteId, SnapshotId,
 };
-use barrow_writer::{KindRole, Label, Object, Options, SnapshotInfo, StrengthId, TypeDescription, Writer};
+use barrow_writer::{
+    KindRole, Label, Object, Options, SiteDescription, SnapshotInfo, StrengthId, TypeDescription, Writer,
+};
 use proptest::prelude::*;
 
 const SNAPSHOT: SnapshotId = SnapshotId(0);
 /// The types; those with a dot are of the second kind.
 const TYPES: [&str; 4] = ["Hash", "Hash::Node", "a b", "main.run"];
 const KINDS: [&str; 2] = ["object", "frame"];
+
+/// Sites with a row, from number 1 on: function, file and line. The third says nothing, the fifth has no row.
+const SITES: [(Option<&str>, Option<&str>, Option<u32>); 4] = [
+    (Some("Hash.parse"), Some("a b"), Some(3)),
+    (None, Some("a b"), Some(7)),
+    (None, None, None),
+    (Some("frame"), None, None),
+];
+
+/// The texts that `site =` compares; the first is the one for patterns.
+fn site_texts(site: u32) -> &'static [&'static str] {
+    match site {
+        1 => &["Hash.parse (a b:3)", "a b:3"],
+        2 => &["a b:7"],
+        4 => &["frame"],
+        _ => &[],
+    }
+}
 
 /// An object, and what follows from the references of all of them.
 #[derive(Debug, Clone)]
@@ -27,6 +47,7 @@ struct Sample {
     address: Option<u64>,
     serial: Option<u64>,
     site: Option<u32>,
+    name: Option<&'static str>,
     retained: u64,
     distance: Option<u32>,
     incoming: u64,
@@ -127,14 +148,19 @@ fn holds(term: &Term, id: u32, object: &Sample) -> bool {
         Term::Not(term) => !holds(term, id, object),
         Term::Text(attribute, operator, text) => {
             let name = TYPES[object.type_number];
-            let found = if *attribute == "kind" { KINDS[usize::from(name.contains('.'))] } else { name };
-            match *operator {
-                "=" => found == *text,
-                "!=" => found != *text,
+            let found = match *attribute {
+                "kind" => &[KINDS[usize::from(name.contains('.'))]][..],
+                "name" => &[object.name.unwrap_or(name)],
+                "site" => site_texts(object.site.unwrap_or(0)),
+                _ => &[name],
+            };
+            let is_match = if operator.ends_with('~') {
                 // The patterns are a beginning and `*`.
-                "~" => found.starts_with(text.trim_end_matches('*')),
-                _ => !found.starts_with(text.trim_end_matches('*')),
-            }
+                found.first().is_some_and(|found| found.starts_with(text.trim_end_matches('*')))
+            } else {
+                found.contains(text)
+            };
+            is_match != operator.starts_with('!')
         }
         Term::Number(attribute, operator, value) => {
             number(attribute, id, object).is_some_and(|found| match *operator {
@@ -177,11 +203,32 @@ fn terms() -> impl Strategy<Value = Term> {
             "site",
         ])
     };
-    let texts = prop::sample::select(vec!["Hash", "Hash*", "a b", "main.run", "*", "frame", "fr*", ""]);
+    let texts = prop::sample::select(vec![
+        "Hash",
+        "Hash*",
+        "a b",
+        "main.run",
+        "*",
+        "frame",
+        "fr*",
+        "",
+        "a b:3",
+        "a b:7",
+        "Hash.parse (a b:3)",
+        "3",
+    ]);
     let leaf = prop_oneof![
-        (prop::sample::select(vec!["type", "name", "kind"]), prop::sample::select(vec!["=", "!="]), texts.clone())
+        (
+            prop::sample::select(vec!["type", "name", "kind", "site"]),
+            prop::sample::select(vec!["=", "!="]),
+            texts.clone()
+        )
             .prop_map(|(attribute, operator, text)| Term::Text(attribute, operator, text)),
-        (prop::sample::select(vec!["type", "kind"]), prop::sample::select(vec!["~", "!~"]), Just("Hash*"))
+        (
+            prop::sample::select(vec!["type", "kind", "name", "site"]),
+            prop::sample::select(vec!["~", "!~"]),
+            prop::sample::select(vec!["Hash*", "a b*", "*"])
+        )
             .prop_map(|(attribute, operator, text)| Term::Text(attribute, operator, text)),
         (numbers(), prop::sample::select(vec!["=", "!=", "<", "<=", ">", ">="]), 0..6u64)
             .prop_map(|(attribute, operator, value)| Term::Number(attribute, operator, value)),
@@ -210,11 +257,13 @@ fn terms() -> impl Strategy<Value = Term> {
 fn samples() -> impl Strategy<Value = Vec<Sample>> {
     // Where something is recorded it is recorded for a whole snapshot, and 0 means nothing.
     let origin = || prop::option::of(1..6u64);
-    let recorded = (0..TYPES.len(), 0..6u64, 0..6u64, 0..6u64, origin(), origin(), prop::option::of(1..6u32));
+    let names = prop::sample::select(vec!["Hash", "a b", "frame", "", "Hash.x"]);
+    let identity = (prop::option::of(1..6u32), prop::option::of(names));
+    let recorded = (0..TYPES.len(), 0..6u64, 0..6u64, 0..6u64, origin(), origin(), identity);
     let sample = (recorded, prop::bool::weighted(0.1)).prop_map(|(recorded, root)| {
-        let (type_number, size, unmanaged, refs, address, serial, site) = recorded;
+        let (type_number, size, unmanaged, refs, address, serial, (site, name)) = recorded;
         let (retained, distance, incoming) = (0, None, 0);
-        Sample { type_number, size, unmanaged, refs, address, serial, site, retained, distance, incoming, root }
+        Sample { type_number, size, unmanaged, refs, address, serial, site, name, retained, distance, incoming, root }
     });
     prop::collection::vec(sample, 1..80)
 }
@@ -284,6 +333,9 @@ fn record(samples: &[Sample]) -> Recording {
     let kinds = kinds.map(|(name, role)| writer.kind(name, role).unwrap());
     let types = TYPES
         .map(|name| writer.declare_type(&TypeDescription::new(kinds[usize::from(name.contains('.'))], name)).unwrap());
+    for (function, file, line) in SITES {
+        writer.site(&SiteDescription { function, file, line, ..SiteDescription::default() }).unwrap();
+    }
     let snapshot = writer.begin_snapshot(SnapshotInfo::default()).unwrap();
     // Shards make blocks of their own, so that there are several.
     for (part, first) in samples.chunks(30).zip((0u64..).step_by(30)) {
@@ -294,6 +346,7 @@ fn record(samples: &[Sample]) -> Recording {
                 address: sample.address,
                 serial: sample.serial,
                 site: sample.site.map(SiteId),
+                name: sample.name.map(|name| writer.string(name).unwrap()),
                 ..Object::new(types[sample.type_number], sample.size)
             };
             shard.object(id, &object).unwrap();
@@ -376,6 +429,7 @@ fn sets_belong_to_their_snapshot() {
         address: None,
         serial: None,
         site: None,
+        name: None,
         retained: 0,
         distance: None,
         incoming: 0,

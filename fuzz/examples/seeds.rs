@@ -8,6 +8,8 @@ mod dump;
 #[expect(dead_code, reason = "the importer's tests use more of it")]
 #[path = "../../importers/tests/hprof/dump.rs"]
 mod hprof;
+#[path = "../../importers/tests/json_lines/dumps.rs"]
+mod json_lines;
 
 use std::fs;
 use std::path::Path;
@@ -35,6 +37,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
     for id_bytes in [4, 8] {
         write("hprof", &format!("seed-{id_bytes}"), &hprof::tiny(id_bytes))?;
+    }
+    for (name, dump) in
+        [("ruby-31", json_lines::RUBY_31), ("ruby-34", json_lines::RUBY_34), ("python", json_lines::PYTHON)]
+    {
+        write("json_lines", &format!("seed-{name}"), dump.as_bytes())?;
     }
     let expressions = [
         "",

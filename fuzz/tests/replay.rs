@@ -39,6 +39,11 @@ fn hprof_dumps() {
 }
 
 #[test]
+fn dumps_of_json_lines() {
+    replay("json_lines", barrow_fuzz::dump);
+}
+
+#[test]
 fn expressions() {
     replay("expression", barrow_fuzz::expression);
 }

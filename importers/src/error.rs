@@ -1,5 +1,6 @@
 //! Everything that can end an import early.
 
+use crate::format::Format;
 use barrow_writer::WriterError;
 use std::fmt;
 use std::io;
@@ -62,6 +63,14 @@ pub enum ImportError {
     NoSnapshot {
         /// The dump's length in bytes.
         length: u64,
+    },
+    /// A series is of one format.
+    #[error("this is a {found}, but the series began with a {expected}")]
+    MixedFormats {
+        /// The format of the dumps before.
+        expected: Format,
+        /// The format of this one.
+        found: Format,
     },
     /// The dump holds more than a recording can.
     #[error("the dump holds {objects} objects; a snapshot has at most 4,294,967,294")]

@@ -48,6 +48,11 @@ pub(crate) fn import(dump: &[u8], context: &Context<'_>) -> Result<Outcome, Impo
     })
 }
 
+/// When the dump that begins so was taken, in milliseconds since 1970, if it says that.
+pub(crate) fn taken_ms(first_bytes: &[u8]) -> Option<u64> {
+    Header::parse(first_bytes).ok().map(|header| header.time_ms).filter(|&taken_ms| taken_ms != 0)
+}
+
 /// Counts the objects of each type and their bytes, without importing any; declares the types.
 pub(crate) fn totals(dump: &[u8], context: &Context<'_>) -> Result<Counted, ImportError> {
     let header = Header::parse(dump).map_err(|damage| ImportError::NoWholeSnapshot { damage })?;
@@ -70,8 +75,12 @@ fn totals_with<const ID: usize>(
     context.progress.begin("counting", dump.len() as u64, "bytes");
     let outline = Outline::read::<ID>(dump, header, Purpose::Totals, context)?;
     let classes = Classes::<ID>::new(&outline, context.vocabulary)?;
-    let lost = outline.damage.clone().map(|damage| Loss::partial(damage, 0));
-    Ok(Counted { totals: classes.totals()?, lost })
+    let (totals, damage) = (classes.totals()?, outline.damage.clone());
+    match damage {
+        Some(damage) if totals.is_empty() => Err(ImportError::NoWholeSnapshot { damage }),
+        None if totals.is_empty() => Err(ImportError::NoSnapshot { length: dump.len() as u64 }),
+        damage => Ok(Counted { totals, lost: damage.map(|damage| Loss::partial(damage, 1)) }),
+    }
 }
 
 fn import_with<const ID: usize>(

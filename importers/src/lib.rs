@@ -51,6 +51,7 @@ mod packing;
 mod progress;
 mod python;
 mod ruby;
+mod series;
 mod v8;
 
 pub use barrow_writer::Totals;
@@ -60,6 +61,7 @@ pub use hprof::ObjectLayout;
 pub use options::ImportOptions;
 pub use packing::first_bytes;
 pub use progress::{Progress, Silent};
+pub use series::{Series, taken_ns};
 
 use barrow_writer::{SnapshotInfo, TypeId, Writer};
 use context::{Context, Outcome, Vocabulary};
@@ -90,26 +92,7 @@ pub fn import(
     options: &ImportOptions,
     progress: &dyn Progress,
 ) -> Result<Imported, ImportError> {
-    let (dump, damage) = dump::Dump::open(source, &options.folder, progress)?;
-    let progress = &dump::Releasing::new(&dump, progress);
-    let vocabulary = &Vocabulary::new(writer);
-    let context = Context { writer, progress, options, info: SnapshotInfo::default(), vocabulary };
-    let mut imported = import_dump(dump.bytes(), &context)?;
-    if let (Some(damage), None) = (damage, &imported.lost) {
-        imported.lost =
-            Some(Loss { damage, snapshot: None, imported: imported.snapshots.len() as u64, is_last_partial: false });
-    }
-    Ok(imported)
-}
-
-/// [`import`] for a dump that is in memory already, and not compressed.
-///
-/// # Errors
-/// As for [`import`].
-pub fn import_bytes(dump: &[u8], writer: &Writer, progress: &dyn Progress) -> Result<Imported, ImportError> {
-    let vocabulary = &Vocabulary::new(writer);
-    let options = &ImportOptions::default();
-    import_dump(dump, &Context { writer, progress, options, info: SnapshotInfo::default(), vocabulary })
+    Series::new(writer, options, progress).import_as(source, SnapshotInfo::default())
 }
 
 /// Objects of a type in a dump.
@@ -151,6 +134,16 @@ pub fn totals(
     let vocabulary = &Vocabulary::new(writer);
     let context = Context { writer, progress, options, info: SnapshotInfo::default(), vocabulary };
     hprof::totals(dump.bytes(), &context).map(Some)
+}
+
+/// [`import`] for a dump that is in memory already, and not compressed.
+///
+/// # Errors
+/// As for [`import`].
+pub fn import_bytes(dump: &[u8], writer: &Writer, progress: &dyn Progress) -> Result<Imported, ImportError> {
+    let vocabulary = &Vocabulary::new(writer);
+    let options = &ImportOptions::default();
+    import_dump(dump, &Context { writer, progress, options, info: SnapshotInfo::default(), vocabulary })
 }
 
 fn import_dump(dump: &[u8], context: &Context<'_>) -> Result<Imported, ImportError> {

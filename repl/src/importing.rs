@@ -1,10 +1,11 @@
 //! Imports a dump into a recording: for `import`, and for dumps that are opened directly.
 
 use std::fs;
+use std::io;
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
 
-use barrow_importers::{ImportError, ImportOptions, Imported};
+use barrow_importers::{ImportError, ImportOptions, Imported, Series};
 use barrow_writer::{Compression, Finished, Options, Writer};
 
 use crate::error::ReplError;
@@ -13,39 +14,68 @@ use crate::session::Settings;
 
 /// What an import did.
 pub(crate) struct Done {
-    /// What was found in the dump.
-    pub(crate) imported: Imported,
+    /// What was found in each dump, in the order in which they were taken.
+    pub(crate) imported: Vec<(PathBuf, Imported)>,
     /// What was written.
     pub(crate) finished: Finished,
-    /// The length of the dump.
+    /// The length of the dumps.
     pub(crate) source_bytes: u64,
 }
 
-/// Imports the dump at `source` into a new recording at `destination`.
+impl Done {
+    /// What the dumps had lost, in a sentence for each.
+    pub(crate) fn lost(&self) -> Option<String> {
+        let lost = self.imported.iter().filter_map(|(source, imported)| {
+            let lost = imported.lost.as_ref()?;
+            Some(if self.imported.len() == 1 { lost.to_string() } else { format!("{}: {lost}", source.display()) })
+        });
+        let sentences: Vec<String> = lost.collect();
+        (!sentences.is_empty()).then(|| sentences.join("; "))
+    }
+}
+
+/// Imports the dumps at `sources` into a new recording at `destination`, in the order in which they were taken.
 ///
 /// # Errors
 /// A dump that cannot be read or is of no known format, a recording that cannot be written, Ctrl-C.
 pub(crate) fn import(
-    source: &Path,
+    sources: &[&Path],
     destination: &Path,
     compression: Option<Compression>,
     settings: &Settings,
     meter: &Meter,
 ) -> Result<Done, ReplError> {
-    let name = source.display().to_string();
-    let unreadable = |cause: String| ReplError::Unreadable { path: name.clone(), cause };
-    let source_bytes = fs::metadata(source).map_err(|error| unreadable(error.to_string()))?.len();
-    let first_bytes = crate::opening::first_bytes(source).map_err(|error| unreadable(error.to_string()))?;
-    if barrow_importers::recognise(&first_bytes).is_none() {
-        return Err(unreadable(format!("not a dump that can be imported; {}", crate::opening::readable())));
+    let mut source_bytes = 0;
+    let mut dumps = Vec::new();
+    for &source in sources {
+        let unreadable = |cause: String| ReplError::Unreadable { path: source.display().to_string(), cause };
+        let system = |error: io::Error| unreadable(error.to_string());
+        source_bytes += fs::metadata(source).map_err(system)?.len();
+        if barrow_importers::recognise(&crate::opening::first_bytes(source).map_err(system)?).is_none() {
+            return Err(unreadable(format!("not a dump that can be imported; {}", crate::opening::readable())));
+        }
+        dumps.push((barrow_importers::taken_ns(source).map_err(system)?, source));
     }
+    // Those of one moment stay in the order they were named in.
+    dumps.sort_by_key(|&(taken_ns, _)| taken_ns);
     let written = |source| ReplError::Write { path: destination.display().to_string(), source };
-    let writer = Writer::create(destination, options(compression, settings)).map_err(written)?;
-    let imported = barrow_importers::import(source, &writer, &wishes(destination, settings), meter);
-    let imported = imported.map_err(|source| match source {
-        ImportError::Cancelled => ReplError::Stopped,
-        source => ReplError::Import { path: name.clone(), source },
-    })?;
+    let mut options = options(compression, settings);
+    options.created_ns = dumps.first().map(|&(taken_ns, _)| taken_ns).filter(|_| dumps.len() > 1);
+    let writer = Writer::create(destination, options).map_err(written)?;
+    let wishes = wishes(destination, settings);
+    let mut series = Series::new(&writer, &wishes, meter);
+    let mut imported = Vec::new();
+    for &(_, source) in &dumps {
+        let one = match dumps.len() {
+            1 => barrow_importers::import(source, &writer, &wishes, meter),
+            _ => series.import(source),
+        };
+        let one = one.map_err(|error| match error {
+            ImportError::Cancelled => ReplError::Stopped,
+            error => ReplError::Import { path: source.display().to_string(), source: error },
+        })?;
+        imported.push((source.to_path_buf(), one));
+    }
     let finished = writer.finish().map_err(written)?;
     Ok(Done { imported, finished, source_bytes })
 }

@@ -71,7 +71,7 @@ pub(crate) fn ranked(totals: &[TypeTotals], order: Order) -> Vec<RankedType> {
 pub(crate) const AT_LEAST: &str = "≥: what single objects of the group dominate, each byte once; what several of them \
     hold only together comes on top: `retained type = …` tells that for one type";
 
-/// The types of `kinds` in a heap, the largest first; equal ones by their number. `counted` stands for the
+/// The types of `kinds` in a heap, the largest first; equal ones by name. `counted` stands for the
 /// objects of a heap that holds none.
 pub(crate) fn types(
     heap: &Heap,
@@ -93,7 +93,9 @@ pub(crate) fn types(
             RankedType { totals, retained }
         })
         .collect();
-    types.sort_by_key(|row| (std::cmp::Reverse(row.by(order)), row.totals.type_id));
+    // Types that tie are in the order of their names, whatever their numbers are in this recording.
+    let name = |row: &RankedType| tables.type_name(row.totals.type_id);
+    types.sort_by(|one, other| other.by(order).cmp(&one.by(order)).then_with(|| name(one).cmp(name(other))));
     Ok(types)
 }
 

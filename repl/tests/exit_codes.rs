@@ -235,7 +235,7 @@ fn one_verified_summary_equals_the_statistics() {
 fn a_dump_is_imported_once_and_its_loss_told_every_time() {
     let folder = temporary();
     let dump = testdata("foreign/moarvm-3-cut.mvmheap");
-    let ask = || finished(program(folder.path()).args(["summary", shown(&dump), "all"]).output().unwrap());
+    let ask = || finished(program(folder.path()).args(["summary", "--quiet", shown(&dump), "all"]).output().unwrap());
     let cached = || {
         let files = std::fs::read_dir(folder.path().join("cache")).unwrap().map(|entry| entry.unwrap());
         let mut files: Vec<_> =
@@ -264,6 +264,53 @@ fn import_writes_a_recording_and_replaces_none() {
     assert!(run(&words).stderr.contains("--force"));
     assert_eq!(run(&[&words[..], &["--force"]].concat()).code, 4);
     assert_eq!(run(&["import", &recording(), "-o", shown(&imported), "--force"]).code, 3);
+}
+
+#[test]
+fn several_dumps_are_one_recording_in_their_order() {
+    let folder = temporary();
+    let names = ["25-compact.hprof.gz", "17-wide.hprof.zst", "17.hprof.zst"];
+    let dumps = names.map(|name| testdata(&format!("foreign/jvm/{name}")));
+    let series = folder.path().join("series.barrow");
+    let words = ["import", shown(&dumps[0]), shown(&dumps[1]), shown(&dumps[2]), "-o", shown(&series)];
+    assert_eq!(run(&words).code, 0);
+    let snapshots = run(&["snapshots", shown(&series), "--format", "json"]).stdout;
+    let places = ["17.hprof.zst", "17-wide.hprof.zst", "25-compact.hprof.gz"].map(|name| snapshots.find(name));
+    assert!(places.is_sorted() && places.iter().all(Option::is_some), "{snapshots}");
+    // One type in all of them, and the changes add up.
+    let diff = run(&["diff", shown(&series), "0", "2", "--format", "json"]);
+    assert_eq!(diff.code, 0);
+    assert_eq!(diff.stdout.matches("\"java.util.HashMap$Node\"").count(), 1);
+    let other = testdata("foreign/moarvm-3-cut.mvmheap");
+    let mixed = run(&["import", shown(&other), shown(&dumps[2]), "-o", shown(&series), "--force"]);
+    assert_eq!(mixed.code, 3);
+    assert!(mixed.stderr.contains("series"), "{}", mixed.stderr);
+    assert_eq!(run(&["verify", shown(&series)]).code, 0);
+}
+
+#[test]
+fn a_dump_never_seen_is_counted_and_not_imported() {
+    let folder = temporary();
+    let dump = folder.path().join("heap.hprof");
+    let packed = std::fs::File::open(testdata("foreign/jvm/17.hprof.zst")).unwrap();
+    std::fs::write(&dump, zstd::decode_all(packed).unwrap()).unwrap();
+    let cache = folder.path().join("cache");
+    let ask =
+        |words: &[&str]| finished(program(folder.path()).env("BARROW_CACHE", &cache).args(words).output().unwrap());
+    let question = ["top", shown(&dump), "100", "types", "by", "count", "--format", "json"];
+    let counted = ask(&question);
+    assert_eq!((counted.code, cache.exists()), (0, false));
+    assert_eq!(ask(&["count", shown(&dump), "all"]).code, 0);
+    assert!(cache.exists());
+    let imported = ask(&question);
+    assert!(counted.stdout == imported.stdout, "{}\n{}", counted.stdout, imported.stdout);
+    // What is cut is told both times.
+    std::fs::write(&dump, &std::fs::read(&dump).unwrap()[..2_000_000]).unwrap();
+    let counted = ask(&question);
+    assert_eq!(counted.code, 4);
+    assert!(counted.stderr.contains("ends at byte 2000000"), "{}", counted.stderr);
+    assert_eq!(ask(&["count", shown(&dump), "all"]).code, 4);
+    assert!(ask(&question).stdout == counted.stdout);
 }
 
 #[test]

@@ -2,15 +2,21 @@
 //!
 //! Most expressions ask for types, and most objects are of few types. So the texts are compared once
 //! for every type, and with them the whole expression: of most types it is then known that all or none
-//! of their objects match. Only the others are looked at, the cheap terms of `and` and `or` first.
+//! of their objects match. Only the others are looked at, the cheap terms of `and` and `or` first. The names of
+//! objects are compared once for every string of the recording, and texts of sites once for every site.
 
 use barrow_format::block::Wanted;
-use barrow_format::{KindId, ObjectId, TypeId};
+use barrow_format::{KindId, ObjectId, SiteId, StringId, TypeId};
 
 use super::Expression;
-use super::tree::{Node, NumberAttribute, NumberComparison, Pattern, Property, TextAttribute, TextComparison};
+use super::tree::{
+    Node, NumberAttribute, NumberComparison, Pattern, Property, SiteComparison, TextAttribute, TextComparison,
+};
+use crate::error::Result;
 use crate::object::ObjectDetails;
 use crate::object_set::ObjectSet;
+use crate::recording::Recording;
+use crate::sites::Sites;
 use crate::tables::Tables;
 
 /// What an expression asks that no column of the recording holds: it follows from the references of
@@ -76,22 +82,28 @@ impl Expression {
 
     /// Which columns of blocks it takes.
     pub(crate) fn wanted(&self) -> Wanted {
-        if asks_for_origin(&self.node) { Wanted::All } else { Wanted::Counts }
+        if asks_for_identity(&self.node) { Wanted::Identity } else { Wanted::Counts }
     }
 
-    /// Evaluates what depends on types only, once for every type. `columns` has to provide what the
-    /// expression needs.
+    /// Evaluates what depends on types, strings and sites only, once for each of them. `columns` has to provide
+    /// what the expression needs.
+    ///
+    /// # Errors
+    /// [`crate::AnalyzerError::Section`] if the tables are damaged.
     pub(crate) fn prepare<'e>(
         &'e self,
-        tables: &Tables,
+        recording: &Recording,
         kinds: &[KindId],
         columns: &'e dyn DerivedColumns,
-    ) -> Prepared<'e> {
-        let step = Step::of(&self.node, tables);
+    ) -> Result<Prepared<'e>> {
+        let tables = recording.tables()?;
+        let no_sites = Sites::default();
+        let sites = if asks_for_sites(&self.node) { recording.sites()? } else { &no_sites };
+        let step = Step::of(&self.node, &Texts { tables, sites });
         let of_kind = |id| kinds.is_empty() || kinds.contains(&tables.type_kind(id));
         let answer = |id| if of_kind(id) { step.of_type(id) } else { Some(false) };
         let by_type = type_ids(tables).map(answer).collect();
-        Prepared { step, by_type, columns }
+        Ok(Prepared { step, by_type, columns })
     }
 }
 
@@ -112,19 +124,39 @@ fn needs(node: &Node) -> Needs {
         },
         Node::Is(Property::Reachable | Property::Unreachable) => Needs { distance: true, ..none },
         Node::Is(Property::Root) => Needs { roots: true, ..none },
-        Node::Text(_) | Node::Member(_) | Node::Object(_) => none,
+        Node::Text(_) | Node::Site(_) | Node::Member(_) | Node::Object(_) => none,
     }
 }
 
-/// Whether it asks for address, serial or site, which stand behind the references in a block.
-fn asks_for_origin(node: &Node) -> bool {
+/// Whether it asks for address, serial, site or name, which most blocks do without.
+fn asks_for_identity(node: &Node) -> bool {
     use NumberAttribute::{Address, Serial, Site};
     match node {
-        Node::Any(nodes) | Node::All(nodes) => nodes.iter().any(asks_for_origin),
-        Node::Not(node) => asks_for_origin(node),
+        Node::Any(nodes) | Node::All(nodes) => nodes.iter().any(asks_for_identity),
+        Node::Not(node) => asks_for_identity(node),
         Node::Number(comparison) => matches!(comparison.attribute, Address | Serial | Site),
-        Node::Text(_) | Node::Is(_) | Node::Member(_) | Node::Object(_) => false,
+        Node::Text(comparison) => comparison.attribute == TextAttribute::Name,
+        Node::Site(_) => true,
+        Node::Is(_) | Node::Member(_) | Node::Object(_) => false,
     }
+}
+
+/// Whether it asks for the texts of sites.
+fn asks_for_sites(node: &Node) -> bool {
+    match node {
+        Node::Any(nodes) | Node::All(nodes) => nodes.iter().any(asks_for_sites),
+        Node::Not(node) => asks_for_sites(node),
+        Node::Site(_) => true,
+        Node::Text(_) | Node::Number(_) | Node::Is(_) | Node::Member(_) | Node::Object(_) => false,
+    }
+}
+
+/// Where the texts of a recording are.
+#[derive(Clone, Copy)]
+struct Texts<'t> {
+    tables: &'t Tables,
+    /// Empty unless the expression asks for them.
+    sites: &'t Sites,
 }
 
 /// An expression with its answers for every type.
@@ -148,6 +180,16 @@ enum Step<'e> {
     Not(Box<Step<'e>>),
     /// The answer for each type.
     Types(Vec<bool>),
+    /// The answer for each string that an object may have as its name, and for each type where it has none.
+    Names {
+        by_string: Vec<bool>,
+        by_type: Vec<bool>,
+    },
+    /// The answer for each site with a row, by its number; and for all other objects.
+    Sites {
+        by_site: Vec<bool>,
+        otherwise: bool,
+    },
     Number(NumberComparison),
     Is(Property),
     Member(&'e ObjectSet),
@@ -155,12 +197,23 @@ enum Step<'e> {
 }
 
 impl<'e> Step<'e> {
-    fn of(node: &'e Node, tables: &Tables) -> Self {
+    fn of(node: &'e Node, texts: &Texts<'_>) -> Self {
+        let tables = texts.tables;
         match node {
-            Node::Any(nodes) => Step::Any(cheapest_first(nodes, tables)),
-            Node::All(nodes) => Step::All(cheapest_first(nodes, tables)),
-            Node::Not(node) => Step::Not(Box::new(Step::of(node, tables))),
-            Node::Text(comparison) => Step::Types(type_ids(tables).map(|id| comparison.holds(tables, id)).collect()),
+            Node::Any(nodes) => Step::Any(cheapest_first(nodes, texts)),
+            Node::All(nodes) => Step::All(cheapest_first(nodes, texts)),
+            Node::Not(node) => Step::Not(Box::new(Step::of(node, texts))),
+            Node::Text(comparison) => {
+                let by_type = type_ids(tables).map(|id| comparison.holds(tables, id)).collect();
+                match comparison.attribute {
+                    TextAttribute::Name => {
+                        let is_match = |text: &str| comparison.pattern.matches(text) != comparison.negated;
+                        Step::Names { by_string: tables.map_strings(is_match), by_type }
+                    }
+                    _ => Step::Types(by_type),
+                }
+            }
+            Node::Site(comparison) => comparison.step(texts),
             Node::Number(comparison) => Step::Number(*comparison),
             Node::Is(property) => Step::Is(*property),
             Node::Member(set) => Step::Member(set),
@@ -172,7 +225,7 @@ impl<'e> Step<'e> {
     fn cost(&self) -> u32 {
         match self {
             Step::Types(_) => 0,
-            Step::Object(_) => 1,
+            Step::Object(_) | Step::Names { .. } | Step::Sites { .. } => 1,
             Step::Number(comparison) => match comparison.attribute {
                 NumberAttribute::Retained | NumberAttribute::Distance | NumberAttribute::Incoming => 3,
                 _ => 1,
@@ -201,7 +254,12 @@ impl<'e> Step<'e> {
             Step::All(steps) => decided(steps, false),
             Step::Not(step) => step.of_type(id).map(|answer| !answer),
             Step::Types(answers) => Some(answers[id.index()]),
-            Step::Number(_) | Step::Is(_) | Step::Member(_) | Step::Object(_) => None,
+            Step::Names { .. }
+            | Step::Sites { .. }
+            | Step::Number(_)
+            | Step::Is(_)
+            | Step::Member(_)
+            | Step::Object(_) => None,
         }
     }
 
@@ -211,6 +269,14 @@ impl<'e> Step<'e> {
             Step::All(steps) => steps.iter().all(|step| step.matches(object, columns)),
             Step::Not(step) => !step.matches(object, columns),
             Step::Types(answers) => answers[object.type_id.index()],
+            Step::Names { by_string, by_type } => match object.name {
+                Some(StringId(name)) => by_string[name as usize],
+                None => by_type[object.type_id.index()],
+            },
+            Step::Sites { by_site, otherwise } => {
+                let known = object.site.and_then(|site| by_site.get(site.index()));
+                known.copied().unwrap_or(*otherwise)
+            }
             Step::Number(comparison) => {
                 let found = comparison.attribute.of(object, columns);
                 found.is_some_and(|found| comparison.range.contains(found))
@@ -224,8 +290,8 @@ impl<'e> Step<'e> {
     }
 }
 
-fn cheapest_first<'e>(nodes: &'e [Node], tables: &Tables) -> Vec<Step<'e>> {
-    let mut steps: Vec<Step<'e>> = nodes.iter().map(|node| Step::of(node, tables)).collect();
+fn cheapest_first<'e>(nodes: &'e [Node], texts: &Texts<'_>) -> Vec<Step<'e>> {
+    let mut steps: Vec<Step<'e>> = nodes.iter().map(|node| Step::of(node, texts)).collect();
     steps.sort_by_key(Step::cost);
     steps
 }
@@ -233,16 +299,28 @@ fn cheapest_first<'e>(nodes: &'e [Node], tables: &Tables) -> Vec<Step<'e>> {
 impl TextComparison {
     fn holds(&self, tables: &Tables, id: TypeId) -> bool {
         let text = match self.attribute {
-            TextAttribute::Name => Some(tables.type_name(id)),
+            TextAttribute::Type | TextAttribute::Name => Some(tables.type_name(id)),
             TextAttribute::Kind => Some(tables.kind_name(tables.type_kind(id))),
             TextAttribute::Layout => tables.type_layout(id),
             TextAttribute::File => tables.type_file(id),
         };
-        let is_match = text.is_some_and(|text| match &self.pattern {
-            Pattern::Exact(exact) => text == exact,
-            Pattern::Regex(regex) => regex.is_match(text),
-        });
-        is_match != self.negated
+        text.is_some_and(|text| self.pattern.matches(text)) != self.negated
+    }
+}
+
+impl SiteComparison {
+    /// Compares the text of every site. The place alone is as good as the whole text for `=`.
+    fn step<'e>(&self, texts: &Texts<'_>) -> Step<'e> {
+        let ids = (0u32..).map(SiteId).take(texts.sites.count() + 1);
+        let is_match = |id| {
+            let Some(site) = texts.sites.details(id, texts.tables) else { return false };
+            let mut forms = site.title().into_iter().chain(match self.pattern {
+                Pattern::Exact(_) => site.place(),
+                Pattern::Regex(_) => None,
+            });
+            forms.any(|text| self.pattern.matches(&text))
+        };
+        Step::Sites { by_site: ids.map(|id| is_match(id) != self.negated).collect(), otherwise: self.negated }
     }
 }
 
@@ -306,7 +384,8 @@ mod tests {
     fn holds(text: &str, object: &ObjectDetails) -> bool {
         let expression = Expression::parse(text).unwrap();
         // There is one type, and no text comparison in these expressions.
-        let step = Step::of(&expression.node, &Tables::default());
+        let (tables, sites) = (Tables::default(), Sites::default());
+        let step = Step::of(&expression.node, &Texts { tables: &tables, sites: &sites });
         Prepared { step, by_type: vec![None], columns: &Columns }.matches(object)
     }
 
@@ -364,11 +443,12 @@ mod tests {
     }
 
     #[test]
-    fn all_columns_are_decoded_only_for_origins() {
+    fn what_tells_objects_apart_is_decoded_only_where_it_is_asked_for() {
         let wanted = |text| Expression::parse(text).unwrap().wanted();
         assert_eq!(wanted("size > 1 and (type = a or id in 2..5)"), Wanted::Counts);
-        for text in ["size > 1 and not site = 1", "serial = 5", "(address > 0x10 or size > 1)"] {
-            assert_eq!(wanted(text), Wanted::All, "{text}");
+        for text in ["size > 1 and not site = 1", "serial = 5", "(address > 0x10 or size > 1)", "name = a", "site ~ a*"]
+        {
+            assert_eq!(wanted(text), Wanted::Identity, "{text}");
         }
     }
 }

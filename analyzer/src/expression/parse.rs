@@ -8,8 +8,8 @@ use super::lexer::{Token, TokenKind, tokens};
 use super::names::Names;
 use super::number::parse_number;
 use super::tree::{
-    ATTRIBUTES, Attribute, Node, NumberAttribute, NumberComparison, Pattern, Property, Range, TextAttribute,
-    TextComparison,
+    ATTRIBUTES, Attribute, Node, NumberAttribute, NumberComparison, Pattern, Property, Range, SiteComparison,
+    TextAttribute, TextComparison,
 };
 
 /// Parentheses and `not` may be nested this deep.
@@ -179,6 +179,7 @@ impl<'t> Parser<'t> {
             Some(Attribute::Property(property)) => self.property(word, property),
             Some(Attribute::Text(attribute)) => self.text(attribute),
             Some(Attribute::Number(attribute)) => self.number(attribute),
+            Some(Attribute::Site) => self.site(),
         }
     }
 
@@ -214,6 +215,31 @@ impl<'t> Parser<'t> {
             compared(parse_number(word).ok_or_else(|| error(value.position, NUMBER))?)?
         };
         Ok(Node::Number(NumberComparison { attribute, range }))
+    }
+
+    /// A site is compared as a text where the operator or the value is one of texts.
+    fn site(&mut self) -> Result<Node, ExpressionError> {
+        let text_operator = |kind: &TokenKind| matches!(kind, TokenKind::Operator("~" | "!~"));
+        let text_value = |kind: &TokenKind| match kind {
+            TokenKind::Quoted(_) | TokenKind::Regex(_) => true,
+            TokenKind::Word(word) => parse_number(word).is_none(),
+            _ => false,
+        };
+        let equality = |kind: &TokenKind| matches!(kind, TokenKind::Operator("=" | "==" | "!="));
+        let is_text = match self.tokens.get(self.next..).unwrap_or_default() {
+            [operator, value, ..] => {
+                text_operator(&operator.kind) || equality(&operator.kind) && text_value(&value.kind)
+            }
+            [operator] => text_operator(&operator.kind),
+            [] => false,
+        };
+        if !is_text {
+            return self.number(NumberAttribute::Site);
+        }
+        let (operator, position) = self.operator()?;
+        let value = self.take("a value")?;
+        let (pattern, negated) = pattern(operator, position, value)?;
+        Ok(Node::Site(SiteComparison { pattern, negated }))
     }
 
     /// The operator of a comparison, and its place.

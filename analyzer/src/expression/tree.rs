@@ -16,6 +16,7 @@ pub(super) enum Node {
     Not(Box<Node>),
     Text(TextComparison),
     Number(NumberComparison),
+    Site(SiteComparison),
     Is(Property),
     Member(Arc<ObjectSet>),
     Object(ObjectId),
@@ -28,10 +29,26 @@ pub(super) struct TextComparison {
     pub(super) negated: bool,
 }
 
+/// The text of an allocation site, compared. A number is compared as a [`NumberComparison`].
+#[derive(Debug, Clone)]
+pub(super) struct SiteComparison {
+    pub(super) pattern: Pattern,
+    pub(super) negated: bool,
+}
+
 #[derive(Debug, Clone)]
 pub(super) enum Pattern {
     Exact(String),
     Regex(Regex),
+}
+
+impl Pattern {
+    pub(super) fn matches(&self, text: &str) -> bool {
+        match self {
+            Pattern::Exact(exact) => text == exact,
+            Pattern::Regex(regex) => regex.is_match(text),
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -71,8 +88,8 @@ impl Range {
 
 /// The attributes and properties an expression can ask for, with what they mean.
 pub const ATTRIBUTES: [(&str, &str); 18] = [
-    ("type", "name of the type (also: name)"),
-    ("name", "name of the type or function"),
+    ("type", "name of the type or function"),
+    ("name", "the object's own name or text where it has one, else that of its type"),
     ("kind", "name of the kind"),
     ("layout", "memory layout in the runtime's words (also: repr)"),
     ("file", "file the type is declared in"),
@@ -83,7 +100,7 @@ pub const ATTRIBUTES: [(&str, &str); 18] = [
     ("inrefs", "number of incoming references (also: in, incoming)"),
     ("refs", "number of outgoing references (also: references, outrefs)"),
     ("id", "number of the object"),
-    ("site", "number of the allocation site, if recorded"),
+    ("site", "allocation site, if recorded: a number, or a text such as \"app.rb:12\" or /parse/"),
     ("serial", "what names the object across snapshots, if recorded"),
     ("address", "where the object lived, if recorded: 0x7f00"),
     ("reachable", "true if references lead to it from a root"),
@@ -93,6 +110,7 @@ pub const ATTRIBUTES: [(&str, &str); 18] = [
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum TextAttribute {
+    Type,
     Name,
     Kind,
     Layout,
@@ -126,6 +144,8 @@ pub(super) enum Property {
 pub(super) enum Attribute {
     Text(TextAttribute),
     Number(NumberAttribute),
+    /// A number or a text.
+    Site,
     Property(Property),
 }
 
@@ -134,7 +154,8 @@ impl Attribute {
     pub(super) fn named(word: &str) -> Option<Self> {
         use Attribute::{Number, Property as Is, Text};
         Some(match word.to_ascii_lowercase().as_str() {
-            "type" | "name" => Text(TextAttribute::Name),
+            "type" => Text(TextAttribute::Type),
+            "name" => Text(TextAttribute::Name),
             "kind" => Text(TextAttribute::Kind),
             "layout" | "repr" => Text(TextAttribute::Layout),
             "file" => Text(TextAttribute::File),
@@ -145,7 +166,7 @@ impl Attribute {
             "inrefs" | "in" | "incoming" => Number(NumberAttribute::Incoming),
             "refs" | "references" | "outrefs" => Number(NumberAttribute::Outgoing),
             "id" => Number(NumberAttribute::Id),
-            "site" => Number(NumberAttribute::Site),
+            "site" => Attribute::Site,
             "serial" => Number(NumberAttribute::Serial),
             "address" => Number(NumberAttribute::Address),
             "reachable" => Is(Property::Reachable),

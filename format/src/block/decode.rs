@@ -29,8 +29,8 @@ pub enum Wanted {
     Sizes,
     /// Shapes, sizes, and how many references each object has.
     Counts,
-    /// The same, and the objects' own names.
-    Names,
+    /// The same, and what tells objects apart: addresses, serials, sites and names.
+    Identity,
     /// Shapes, sizes, counts, and where the references lead and what they are called.
     References,
     /// All columns.
@@ -159,11 +159,10 @@ impl Decoder {
         if wanted == Wanted::Counts {
             return Ok(());
         }
-        if wanted == Wanted::Names {
-            return self.names(block, out);
+        if wanted != Wanted::Identity {
+            self.references(block, objects, out)?;
+            self.labels(block, out)?;
         }
-        self.references(block, objects, out)?;
-        self.labels(block, out)?;
         if wanted == Wanted::References {
             return Ok(());
         }

@@ -64,7 +64,7 @@ impl Classes {
             if let Some(class) = classes.by_address.get_mut(&singleton)
                 && class.kind == ClassKind::Singleton
             {
-                class.attached = Some(attached);
+                class.attached = class.attached.or(Some(attached));
             }
         }
         Ok(classes)

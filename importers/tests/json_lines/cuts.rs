@@ -1,8 +1,7 @@
 //! Dumps that are cut or changed anywhere.
 
-use crate::python::TINY as PYTHON;
+use crate::dumps::{PYTHON, RUBY_31};
 use crate::recorded::{record, record_bytes};
-use crate::ruby::RUBY_31;
 use barrow_importers::{Damage, ImportError, Progress, import_bytes};
 use barrow_writer::{Options, Writer};
 use proptest::prelude::*;

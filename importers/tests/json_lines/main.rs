@@ -1,6 +1,7 @@
 //! Dumps of one JSON object per line, imported and read back: Ruby's and CPython's.
 
 mod cuts;
+mod dumps;
 mod python;
 mod recorded;
 mod ruby;

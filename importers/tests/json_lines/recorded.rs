@@ -64,7 +64,7 @@ impl Recorded {
         self.recording.snapshot(FIRST).expect("the snapshot").totals
     }
 
-    /// Every object as a line: `string String 40+15 @0x10 [class 2, ? 5, weak referent 6]`.
+    /// Every object as a line: `string String 40+15 @0x10 "text" at a.rb:3 read [class 2, ? 5, weak referent 6]`.
     pub(crate) fn lines(&self) -> Vec<String> {
         let mut lines = Vec::new();
         walk(&self.recording, FIRST, &barrow_analyzer::Silent, |object, references| {
@@ -73,6 +73,11 @@ impl Recorded {
         })
         .expect("objects");
         lines
+    }
+
+    /// All these lines.
+    pub(crate) fn text(&self) -> String {
+        self.lines().iter().map(|line| format!("{line}\n")).collect()
     }
 
     fn line(&self, object: &ObjectDetails, references: &[Reference]) -> String {
@@ -88,6 +93,15 @@ impl Recorded {
         line += &format!(" {}+{}", object.shallow_bytes, object.unmanaged_bytes);
         if let Some(address) = object.address {
             line += &format!(" @{address:#x}");
+        }
+        if let Some(name) = object.name {
+            line += &format!(" {:?}", tables.string(name));
+        }
+        if let Some(site) = object.site {
+            line += &format!(
+                " at {}",
+                self.recording.site(site).expect("sites").and_then(|site| site.title()).expect("a title")
+            );
         }
         let references = references.iter().map(|reference| {
             let label = match reference.label {

@@ -1,59 +1,35 @@
-//! Tiny dumps of Ruby's, written by hand.
+//! Ruby's dumps: what becomes of each field, and what is refused.
 
+use crate::dumps::{RUBY_31, RUBY_34};
 use crate::recorded::{record, record_bytes};
 use barrow_analyzer::KindRole;
 use barrow_importers::{Damage, Format, ImportError};
-
-/// Every field that is recorded, in the order of Ruby 3.1, which has slots of one size.
-pub(crate) const RUBY_31: &str = r##"{"type":"ROOT", "root":"vm", "references":["0x7f10", "0x7f38", "0x7f10", "0xdead"]}
-{"type":"ROOT", "root":"global_tbl", "references":["0x7fb0"]}
-{"address":"0x7f10", "type":"CLASS", "class":"0x7f60", "superclass":"0x7f38", "name":"Card", "references":["0x7f38", "0x7fb0"], "memsize":544, "flags":{"wb_protected":true, "old":true}}
-{"address":"0x7f38", "type":"CLASS", "class":"0x7f88", "name":"Object", "memsize":600}
-{"address":"0x7f60", "type":"CLASS", "class":"0x7f88", "superclass":"0x7f88", "real_class_name":"Class", "singleton":true, "references":["0x7f88", "0x7f10"], "memsize":544}
-{"address":"0x7f88", "type":"CLASS", "class":"0x7f60", "name":"Class", "memsize":500}
-{"address":"0x7fb0", "type":"STRING", "class":"0x7fd8", "frozen":true, "bytesize":24, "capacity":47, "value":"sp\u00e4te \"Karte\"", "encoding":"UTF-8", "file":"a.rb", "line":12, "method":"new", "generation":18, "memsize":88, "flags":{"old":true}}
-{"address":"0x7fd8", "type":"CLASS", "class":"0x7f60", "name":"String", "memsize":40}
-{"address":"0x8000", "type":"OBJECT", "class":"0x7f10", "ivars":3, "references":["0x7fb0", "0x7fb0"], "file":"a.rb", "line":12, "method":"new", "generation":19, "memsize":40}
-{"address":"0x8028", "type":"HASH", "class":"0x8050", "size":1, "default":"0x8078", "references":["0x8000", "0x8078"], "file":"a.rb", "line":14, "generation":19, "memsize":168}
-{"address":"0x8050", "type":"CLASS", "class":"0x7f60", "superclass":"0x80a0", "memsize":40}
-{"address":"0x8078", "type":"DATA", "class":"0x7f38", "struct":"proc", "references":["0x8000", "0xbeef"], "memsize":80}
-{"address":"0x80a0", "type":"ICLASS", "class":"0x80c8", "superclass":"0x7f38", "references":["0x7f38"], "memsize":40}
-{"address":"0x80c8", "type":"MODULE", "class":"0x7f60", "name":"Kernel", "memsize":40}
-{"address":"0x80f0", "type":"IMEMO", "class":"0x7fb0", "imemo_type":"callcache", "memsize":40}
-{"address":"0x8118", "type":"IMEMO", "class":"0x8", "imemo_type":"cref", "references":["0x7f10"], "memsize":40}
-{"address":"0x8140", "type":"ARRAY", "length":0, "memsize":40}
-{"address":"0x8168", "type":"DATA", "struct":"autoload_const", "memsize":104}
-{"address":"0x8190", "type":"ZOMBIE"}
-{"address":"0x81b8", "type":"NONE"}
-"##;
 
 #[test]
 fn every_field_has_its_place() {
     let recorded = record(RUBY_31).expect("a whole dump");
     assert_eq!(recorded.imported.format, Format::Ruby);
     assert_eq!(recorded.imported.lost, None);
-    assert_eq!(
-        recorded.lines(),
-        [
-            "class Class 40+504 @0x7f10 [class 2, superclass 1, ? 4]",
-            "class Class 40+560 @0x7f38 [class 3]",
-            "class Class 40+504 @0x7f60 [class 3, ? 0]",
-            "class Class 40+460 @0x7f88 [class 2]",
-            "string String 40+48 @0x7fb0 [class 5]",
-            "class Class 40+0 @0x7fd8 [class 2]",
-            "object Card 40+0 @0x8000 [class 0, ? 4, ? 4]",
-            "hash #<Class:0x0000000000008050> 40+128 @0x8028 [class 8, ? 6, default 9]",
-            "class Class 40+0 @0x8050 [class 2, superclass 10]",
-            "data Object (proc) 40+40 @0x8078 [class 1, ? 6]",
-            "iclass Kernel 40+0 @0x80a0 [class 11, superclass 1]",
-            "module Class 40+0 @0x80c8 [class 2]",
-            "imemo callcache 40+0 @0x80f0 [weak ? 4]",
-            "imemo cref 40+0 @0x8118 [? 0]",
-            "array (hidden) 40+0 @0x8140 []",
-            "data autoload_const (autoload_const) 40+64 @0x8168 []",
-            "zombie (hidden) 40+0 @0x8190 []",
-        ]
-    );
+    let expected = r##"
+class Class 40+504 @0x7f10 "Card" [class 2, superclass 1, ? 4]
+class Class 40+560 @0x7f38 "Object" [class 3]
+class Class 40+504 @0x7f60 "#<Class:Card>" [class 3, ? 0]
+class Class 40+460 @0x7f88 "Class" [class 2]
+string String 40+48 @0x7fb0 "späte \"Karte\"" at new (a.rb:12) [class 5]
+class Class 40+0 @0x7fd8 "String" [class 2]
+object Card 40+0 @0x8000 at new (a.rb:12) [class 0, ? 4, ? 4]
+hash #<Class:0x0000000000008050> 40+128 @0x8028 at a.rb:14 [class 8, ? 6, default 9]
+class Class 40+0 @0x8050 "#<Class:0x0000000000008050>" [class 2, superclass 10]
+data Object (proc) 40+40 @0x8078 [class 1, ? 6]
+iclass Kernel 40+0 @0x80a0 [class 11, superclass 1]
+module Class 40+0 @0x80c8 "Kernel" [class 2]
+imemo callcache 40+0 @0x80f0 [weak ? 4]
+imemo cref 40+0 @0x8118 [? 0]
+array (hidden) 40+0 @0x8140 []
+data autoload_const (autoload_const) 40+64 @0x8168 []
+zombie (hidden) 40+0 @0x8190 []
+"##;
+    assert_eq!(recorded.text(), expected.trim_start());
     assert_eq!(recorded.roots(), ["vm ? 0", "vm ? 1", "global_tbl ? 4"]);
     assert_eq!(
         recorded.imported.notes,
@@ -67,39 +43,23 @@ fn every_field_has_its_place() {
     assert_eq!(recorded.role("string"), KindRole::Object);
 }
 
-/// What Ruby 3.2 to 3.4 have beyond that: slots of several sizes, and shapes.
-const RUBY_34: &str = r#"{"type":"ROOT", "root":"vm", "references":["0x30010"]}
-{"address":"0x9000", "type":"SHAPE", "id":0, "depth":1, "shape_type":"ROOT", "edges":9, "memsize":168}
-{"address":"0x9018", "type":"SHAPE", "id":3, "parent_id":65535, "depth":1, "shape_type":"T_OBJECT", "edges":8, "memsize":72}
-{"address":"0x9030", "type":"SHAPE", "id":7, "parent_id":3, "depth":2, "shape_type":"IVAR","edge_name":"@left", "edges":1, "memsize":24}
-{"address":"0x9048", "type":"SHAPE", "id":8, "parent_id":7, "depth":3, "shape_type":"IVAR","edge_name":"@right", "edges":1, "memsize":24}
-{"address":"0x9060", "type":"SHAPE", "id":9, "parent_id":8, "depth":4, "shape_type":"FROZEN", "edges":0, "memsize":24}
-{"address":"0x30010", "type":"CLASS", "shape_id":0, "slot_size":160, "class":"0x300b0", "variation_count":0, "name":"Pair", "memsize":248}
-{"address":"0x300b0", "type":"CLASS", "shape_id":1, "slot_size":160, "class":"0x300b0", "name":"Class", "memsize":160}
-{"address":"0x30150", "type":"OBJECT", "shape_id":9, "slot_size":40, "class":"0x30010", "frozen":true, "embedded":true, "ivars":2, "references":["0x30178", "0x30150"], "memsize":40}
-{"address":"0x30178", "type":"OBJECT", "shape_id":8, "slot_size":40, "class":"0x30010", "embedded":true, "ivars":2, "references":["0x30150"], "memsize":40}
-{"address":"0x301a0", "type":"IMEMO", "shape_id":0, "slot_size":40, "imemo_type":"ment", "called_id":"read", "receiver_class":"0x30010", "mid":"read", "memsize":88}
-"#;
-
 #[test]
 fn shapes_name_instance_variables() {
     let recorded = record(RUBY_34).expect("a whole dump");
-    assert_eq!(
-        recorded.lines(),
-        [
-            "shape ROOT 0+168 @0x9000 []",
-            "shape T_OBJECT 0+72 @0x9018 []",
-            "shape IVAR 0+24 @0x9030 [parent 1]",
-            "shape IVAR 0+24 @0x9048 [parent 2]",
-            "shape FROZEN 0+24 @0x9060 [parent 3]",
-            "class Class 160+88 @0x30010 [class 6]",
-            "class Class 160+0 @0x300b0 [class 6]",
-            "object Pair 40+0 @0x30150 [class 5, shape 4, @left 8, @right 7]",
-            // One of its variables holds no object, and it is not said which.
-            "object Pair 40+0 @0x30178 [class 5, shape 3, ? 7]",
-            "imemo ment 40+48 @0x301a0 []",
-        ]
-    );
+    let expected = r##"
+shape ROOT 0+168 @0x9000 []
+shape T_OBJECT 0+72 @0x9018 []
+shape IVAR 0+24 @0x9030 "@left" [parent 1]
+shape IVAR 0+24 @0x9048 "@right" [parent 2]
+shape FROZEN 0+24 @0x9060 [parent 3]
+class Class 160+88 @0x30010 "Pair" [class 6]
+class Class 160+0 @0x300b0 "Class" [class 6]
+object Pair 40+0 @0x30150 [class 5, shape 4, @left 8, @right 7]
+object Pair 40+0 @0x30178 [class 5, shape 3, ? 7]
+imemo ment 40+48 @0x301a0 "read" []
+"##;
+    assert_eq!(recorded.text(), expected.trim_start());
+    // Of the second pair, one variable holds no object, and it is not said which.
     assert_eq!(recorded.role("shape"), KindRole::Type);
 }
 

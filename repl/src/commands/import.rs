@@ -3,6 +3,8 @@
 use std::path::Path;
 use std::time::Duration;
 
+use barrow_importers::Imported;
+
 use crate::answer::{Answer, Column, Unit};
 use crate::destination::Destination;
 use crate::error::ReplError;
@@ -16,10 +18,11 @@ pub(super) const COMMAND: Command = Command {
     name: "import",
     aliases: &[],
     group: Group::File,
-    arguments: "SRC -o DST [--compression none|lz4|zstd[:LEVEL]] [--force]",
-    about: "Turns a dump of another tool into a recording",
-    details: "SRC is recognised by its first bytes, never by its name. An existing DST is replaced only with \
-              `--force`. `barrow FILE` opens a dump without this: it is imported into a cache.",
+    arguments: "SRC.. -o DST [--compression none|lz4|zstd[:LEVEL]] [--force]",
+    about: "Turns dumps of other tools into a recording",
+    details: "SRC is recognised by its first bytes, never by its name; it may be inside gzip or zstd. Several dumps of one \
+              program become one recording, in the order in which they were taken. An existing DST is replaced only \
+              with `--force`. `barrow FILE` opens a dump without this: it is imported into a cache.",
     example: "import heap.mvmheap -o heap.barrow",
     flags: &["-o", "--force", "--compression"],
     subject: Subject::Nothing,
@@ -29,14 +32,13 @@ pub(super) const COMMAND: Command = Command {
 
 fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, ReplError> {
     let words = arguments.words();
-    let source = match &words[..] {
-        [] => return Err(ReplError::usage(format!("what should be imported? `{}`", COMMAND.example))),
-        [source] => Path::new(source),
-        [_, word, ..] => return Err(COMMAND.refuses(word)),
-    };
+    let sources: Vec<&Path> = words.iter().map(Path::new).collect();
+    if sources.is_empty() {
+        return Err(ReplError::usage(format!("what should be imported? `{}`", COMMAND.example)));
+    }
     let destination = Destination::new(arguments.output.as_deref(), arguments.force)?;
     let meter = session.meter();
-    let done = import(source, destination.temporary(), arguments.compression, &session.settings, &meter)?;
+    let done = import(&sources, destination.temporary(), arguments.compression, &session.settings, &meter)?;
     let elapsed = meter.elapsed();
     drop(meter);
     let name = destination.commit()?;
@@ -44,19 +46,25 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, ReplError
 }
 
 fn answer(done: Done, written: String, elapsed: Duration) -> Answer {
+    let lost = done.lost();
     let Done { imported, finished, source_bytes } = done;
-    let sum = |of: fn(&barrow_writer::Totals) -> u64| imported.snapshots.iter().map(of).sum::<u64>();
+    let snapshots = || imported.iter().flat_map(|(_, imported)| &imported.snapshots);
+    let sum = |of: fn(&barrow_writer::Totals) -> u64| snapshots().map(of).sum::<u64>();
     let seconds = elapsed.as_secs_f64();
     let rate = source_bytes as f64 / 1e6 / seconds.max(1e-6);
+    let format = imported.first().map(|(_, imported)| imported.format.to_string()).unwrap_or_default();
     let mut answer = Answer::default()
-        .fact(Column::new("format", "format", Unit::Text), imported.format.to_string())
+        .fact(Column::new("format", "format", Unit::Text), format)
         .fact(Column::new("written", "written", Unit::Text), written)
-        .fact(Column::new("snapshots", "snapshots", Unit::Count), imported.snapshots.len())
+        .fact(Column::new("snapshots", "snapshots", Unit::Count), snapshots().count())
         .fact(Column::new("objects", "objects", Unit::Count), sum(|totals| totals.objects))
         .fact(Column::new("references", "references", Unit::Count), sum(|totals| totals.references))
         .fact(Column::new("source_bytes", "bytes in", Unit::Bytes), source_bytes)
         .fact(Column::new("written_bytes", "bytes out", Unit::Bytes), finished.bytes);
-    answer = imported.notes.into_iter().fold(answer, Answer::note);
-    answer.lost = imported.lost.map(|loss| loss.to_string());
+    for (source, Imported { notes, .. }) in &imported {
+        let prefix = if imported.len() == 1 { String::new() } else { format!("{}: ", source.display()) };
+        answer = notes.iter().fold(answer, |answer, note| answer.note(format!("{prefix}{note}")));
+    }
+    answer.lost = lost;
     answer.note(format!("took {seconds:.2} s: {} MB/s", units::rounded(rate)))
 }
