@@ -31,7 +31,8 @@ pub(crate) struct Traces {
 #[derive(Debug, Clone, Copy)]
 struct Function {
     name: u64,
-    script_name: u64,
+    /// 0 for what is in no script.
+    script_id: u64,
     /// Counted from 1; 0 if unknown.
     line: u64,
     column: u64,
@@ -77,7 +78,7 @@ impl Traces {
             self.scripts.insert(record[script_id], record[script_name]);
             functions.push(Function {
                 name: record[name],
-                script_name: record[script_name],
+                script_id: record[script_id],
                 line: record[line],
                 column: record[column],
             });
@@ -130,7 +131,7 @@ impl Traces {
         context: &Context<'_>,
     ) -> Result<SiteId, Stop> {
         let name = text(&layout.strings, function.name);
-        let file = text(&layout.strings, function.script_name);
+        let file = (function.script_id != 0).then(|| self.script(function.script_id, &layout.strings));
         let number = |number: u64| u32::try_from(number).ok().filter(|&number| number > 0);
         Ok(context.writer.site(&SiteDescription {
             function: Some(name.as_deref().unwrap_or("(anonymous)")),

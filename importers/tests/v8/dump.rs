@@ -82,10 +82,10 @@ impl Dump {
         self.nodes[row as usize].trace = trace;
     }
 
-    /// Adds a function of this name in script 70: `[line, column]`, counted from 1.
-    pub(crate) fn function(&mut self, name: &str, script: &str, [line, column]: [u64; 2]) {
-        let (name, script) = (self.string(name), self.string(script));
-        self.functions.push([0, name, script, 70, line, column]);
+    /// Adds a function of this name: script, line and column, counted from 1.
+    fn function(&mut self, name: &str, script_name: &str, [script, line, column]: [u64; 3]) {
+        let (name, script_name) = (self.string(name), self.string(script_name));
+        self.functions.push([0, name, script_name, script, line, column]);
     }
 
     /// Adds an edge with a name.
@@ -122,10 +122,14 @@ impl Dump {
 "node_count":{},"edge_count":{edge_count},"trace_function_count":0}}"#,
             types(&fields, &NODE_TYPES),
             types(&edge_fields, &EDGE_TYPES),
-            if version == Version::Old {
-                ""
-            } else {
-                r#","location_fields":["object_index","script_id","line","column"]"#
+            match version {
+                Version::Old => "",
+                Version::Now => {
+                    r#","location_fields":["object_index","script_id","line","column"],
+"trace_function_info_fields":["function_id","name","script_name","script_id","line","column"],
+"trace_node_fields":["id","function_info_index","count","size","children"]"#
+                }
+                Version::Later => r#","location_fields":["object_index","script_id","line","column"]"#,
             },
             self.nodes.len(),
         );
@@ -226,9 +230,9 @@ pub(crate) fn tiny() -> Dump {
     dump.location(card, [70, 11, 4]);
     dump.location(other_card, [70, 12, 4]);
 
-    dump.function("(root)", "", [0, 0]);
-    dump.function("main", "cards.js", [1, 1]);
-    dump.function("", "", [0, 0]);
+    dump.function("(root)", "", [0, 0, 0]);
+    dump.function("main", "cards.js", [70, 1, 1]);
+    dump.function("", "", [71, 0, 0]);
     dump.trace_tree = "1,0,0,0,[2,1,3,48,[3,2,1,24,[]],\n4,1,1,12,[]]".to_owned();
     dump.traced(text, 1);
     dump.traced(card, 3);

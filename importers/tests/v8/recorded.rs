@@ -3,7 +3,7 @@
 use barrow_analyzer::{
     Heap, IndexPlace, KindRole, Label, Memory, Recording, SiteId, SnapshotId, StrengthClass, Totals,
 };
-use barrow_importers::{ImportError, ImportOptions, Imported, Silent, import, import_bytes};
+use barrow_importers::{ImportError, ImportOptions, Imported, Series, Silent, import, import_bytes};
 use barrow_writer::{Options, Writer};
 use std::io::Write;
 use std::num::NonZero;
@@ -68,6 +68,20 @@ pub(crate) fn record_file(path: &std::path::Path, threads: usize) -> Result<Reco
     let threads = NonZero::new(threads).expect("not 0");
     let options = ImportOptions { threads, ..ImportOptions::default() };
     recorded(|writer| import(path, writer, &options, &Silent))
+}
+
+/// Imports several files as one recording.
+pub(crate) fn record_series(paths: &[std::path::PathBuf]) -> Recorded {
+    let import_all = |writer: &Writer| {
+        let options = ImportOptions::default();
+        let mut series = Series::new(writer, &options, &Silent);
+        let mut last = None;
+        for path in paths {
+            last = Some(series.import(path)?);
+        }
+        Ok(last.expect("a dump"))
+    };
+    recorded(import_all).expect("whole snapshots")
 }
 
 impl Recorded {
