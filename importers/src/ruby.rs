@@ -24,7 +24,7 @@ use crate::json_lines::{Addresses, Lines, beginning, first_rows};
 use announcer::{Announced, Announcer, Known};
 use barrow_writer::{StrengthClass, StrengthId, StringId};
 use classes::Classes;
-use line::Line;
+use line::{Line, Reading};
 use shapes::Shapes;
 use sites::Sites;
 
@@ -96,36 +96,44 @@ impl Survey {
     fn of(lines: &Lines<'_>, context: &Context<'_>) -> Result<Survey, Stop> {
         let chunks = lines.in_parallel("finding objects", context, || Ok(()), |(), chunk| survey(lines, chunk), Ok)?;
         let mut all = Survey::default();
-        for (addresses, classes, shapes) in chunks {
-            all.addresses.push(addresses);
-            all.classes.extend(classes);
-            all.shapes.extend(shapes);
+        for found in chunks {
+            all.addresses.push(found.addresses);
+            all.classes.extend(found.classes);
+            all.shapes.extend(found.shapes);
         }
         Ok(all)
     }
 }
 
+/// What it finds in one chunk.
+#[derive(Debug, Default)]
+struct Found {
+    addresses: Vec<u64>,
+    classes: Vec<u64>,
+    shapes: Vec<u64>,
+}
+
 /// Finds the objects of one chunk, and which lines are classes and shapes.
-fn survey(lines: &Lines<'_>, chunk: usize) -> Result<(Vec<u64>, Vec<u64>, Vec<u64>), Stop> {
-    let (mut addresses, mut classes, mut shapes) = (Vec::new(), Vec::new(), Vec::new());
+fn survey(lines: &Lines<'_>, chunk: usize) -> Result<Found, Stop> {
+    let mut found = Found::default();
     lines.for_each_line(chunk, |text, offset| {
         let (address, kind) = match beginning(text) {
             Some((address, kind)) => (Some(address), kind),
             None => {
-                let line = Line::read(text, offset, &mut Vec::new())?;
+                let line = Line::read(text, offset, &mut Reading::default())?;
                 (line.address, line.kind)
             }
         };
         let Some(address) = address.filter(|_| kind != FREE_SLOT) else { return Ok::<_, Stop>(()) };
-        addresses.push(address);
+        found.addresses.push(address);
         match kind {
-            b"CLASS" | b"MODULE" | b"ICLASS" => classes.push(offset),
-            b"SHAPE" => shapes.push(offset),
+            b"CLASS" | b"MODULE" | b"ICLASS" => found.classes.push(offset),
+            b"SHAPE" => found.shapes.push(offset),
             _ => {}
         }
         Ok(())
     })?;
-    Ok((addresses, classes, shapes))
+    Ok(found)
 }
 
 /// The names of references that the fields tell.

@@ -241,6 +241,21 @@ impl<'a> Scanner<'a> {
         self.skip_within(MAX_DEPTH)
     }
 
+    /// Skips any value, at once if it is an object written like the one in `last`, which becomes this one.
+    pub(crate) fn skip_again(&mut self, last: &mut Vec<u8>) -> Result<(), Damage> {
+        let start = self.place();
+        let rest = self.line.get(start..).unwrap_or_default();
+        // Whatever follows, the object ends here.
+        if last.ends_with(b"}") && rest.starts_with(last) {
+            self.position += last.len();
+            return Ok(());
+        }
+        self.skip()?;
+        last.clear();
+        last.extend_from_slice(self.since(start));
+        Ok(())
+    }
+
     fn skip_within(&mut self, depth: u32) -> Result<(), Damage> {
         let deeper = depth.checked_sub(1);
         match (self.peek(), deeper) {
@@ -398,6 +413,19 @@ mod tests {
         let damage = Scanner::new(line, 70).skip_line().expect_err("no JSON");
         let expected = "the line at byte 70 cannot be read: at its byte 8 a comma or the end of an object is expected";
         assert_eq!(damage.to_string(), expected);
+    }
+
+    #[test]
+    fn what_was_skipped_is_skipped_again() {
+        let mut last = Vec::new();
+        for (line, rest) in
+            [("{\"a\":1}, 2", ", 2"), ("{\"a\":1}", ""), ("{\"a\":1, \"b\":2} ", " "), ("12", ""), ("123", "")]
+        {
+            let mut scanner = Scanner::new(line.as_bytes(), 0);
+            scanner.skip_again(&mut last).expect("JSON");
+            assert_eq!(&line[scanner.position..], rest, "{line}");
+        }
+        assert!(Scanner::new(b"{\"a\":1", 0).skip_again(&mut b"{\"a\":1}".to_vec()).is_err());
     }
 
     /// Text that is JSON or nearly so.

@@ -1,7 +1,7 @@
 //! What one thread does with its lines: it announces them to a shard.
 
 use super::classes::Classes;
-use super::line::Line;
+use super::line::{Line, Reading};
 use super::shapes::Shapes;
 use super::sites::{Sites, SitesOfThread};
 use super::{FREE_SLOT, Words};
@@ -74,7 +74,7 @@ pub(crate) struct Announcer<'k, 's> {
     sites: SitesOfThread<'k>,
     // Kept for their memory.
     key: Vec<u8>,
-    references: Vec<u64>,
+    reading: Reading,
     variables: Vec<StringId>,
     rows: Vec<u32>,
     pub(crate) announced: Announced,
@@ -90,7 +90,7 @@ impl<'k, 's> Announcer<'k, 's> {
             strings: Strings::new(known.vocabulary),
             sites: SitesOfThread::new(known.sites),
             key: Vec::new(),
-            references: Vec::new(),
+            reading: Reading::default(),
             variables: Vec::new(),
             rows: Vec::new(),
             announced: Announced::default(),
@@ -109,18 +109,19 @@ impl<'k, 's> Announcer<'k, 's> {
 
     /// Announces the line at `offset`: roots, or the next object.
     pub(crate) fn announce(&mut self, text: &[u8], offset: u64) -> Result<(), Stop> {
-        let mut references = std::mem::take(&mut self.references);
-        let line = Line::read(text, offset, &mut references)?;
+        let mut reading = std::mem::take(&mut self.reading);
+        let line = Line::read(text, offset, &mut reading)?;
+        let references = &reading.references;
         let announced = match (line.address, line.root) {
             (Some(_), _) if line.kind == FREE_SLOT => {
                 self.announced.free_slots += 1;
                 Ok(())
             }
-            (Some(address), _) => self.object(&line, address, &references, offset),
-            (None, Some(category)) => self.roots(category, &references),
+            (Some(address), _) => self.object(&line, address, references, offset),
+            (None, Some(category)) => self.roots(category, references),
             (None, None) => Err(unexpected(text, offset)),
         };
-        self.references = references;
+        self.reading = reading;
         announced
     }
 

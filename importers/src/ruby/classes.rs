@@ -1,6 +1,6 @@
 //! The classes of a dump, found before the objects: what their instances are called.
 
-use super::line::Line;
+use super::line::{Line, Reading};
 use crate::error::Damage;
 use crate::json_lines::{FastMap, MAX_NAME_BYTES, Text};
 
@@ -39,7 +39,7 @@ impl Classes {
         let mut classes = Classes::default();
         let mut attached = Vec::new();
         for (text, offset) in lines {
-            let line = Line::read(text, offset, &mut Vec::new())?;
+            let line = Line::read(text, offset, &mut Reading::default())?;
             let Some(address) = line.address else { continue };
             let kind = match line.kind {
                 b"MODULE" => ClassKind::Module,

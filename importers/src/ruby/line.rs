@@ -59,10 +59,20 @@ pub(crate) struct Site<'a> {
     pub(crate) written: &'a [u8],
 }
 
+/// What one line after the other is read with.
+#[derive(Debug, Default)]
+pub(crate) struct Reading {
+    /// The references of the last line.
+    pub(crate) references: Vec<u64>,
+    /// The flags of the last line: long, nearly always the same, and of no use.
+    flags: Vec<u8>,
+}
+
 impl<'a> Line<'a> {
-    /// Reads `text`, which is at `offset`; references go to `references`, which is emptied first.
+    /// Reads `text`, which is at `offset`.
     #[inline]
-    pub(crate) fn read(text: &'a [u8], offset: u64, references: &mut Vec<u64>) -> Result<Self, Damage> {
+    pub(crate) fn read(text: &'a [u8], offset: u64, reading: &mut Reading) -> Result<Self, Damage> {
+        let Reading { references, flags } = reading;
         references.clear();
         let mut line = Line::default();
         let mut scanner = Scanner::new(text, offset);
@@ -92,6 +102,7 @@ impl<'a> Line<'a> {
                     line.site.written = scanner.since(site_start.unwrap_or_default());
                 }
                 b"generation" => line.site.generation = scanner.integer()?,
+                b"flags" => scanner.skip_again(flags)?,
                 b"ivars" => line.ivars = scanner.integer()?,
                 b"superclass" => line.superclass = scanner.address()?,
                 b"name" => line.name = scanner.text()?,
@@ -121,11 +132,11 @@ mod tests {
 
     #[test]
     fn fields_may_stand_in_any_order() {
-        let mut references = vec![7];
+        let mut reading = Reading { references: vec![7], flags: Vec::new() };
         let text = br#"{"type":"STRING","unknown":{"a":[1]},"method":"read","line":3,"file":"a.rb","references":["0x10", "0x20"],"address":"0x8"}"#;
-        let line = Line::read(text, 0, &mut references).expect("JSON");
+        let line = Line::read(text, 0, &mut reading).expect("JSON");
         assert_eq!((line.address, line.kind), (Some(8), &b"STRING"[..]));
-        assert_eq!(references, [0x10, 0x20]);
+        assert_eq!(reading.references, [0x10, 0x20]);
         assert_eq!(line.site.line, Some(3));
         assert_eq!(line.site.file.map(|file| file.decode().into_owned()), Some("a.rb".to_string()));
     }

@@ -6,7 +6,7 @@
 //!        └─ id 18  IVAR "@words"        an object of shape 18 has @title and @words
 //! ```
 
-use super::line::Line;
+use super::line::{Line, Reading};
 use crate::context::Vocabulary;
 use crate::error::Stop;
 use crate::json_lines::FastMap;
@@ -39,7 +39,7 @@ impl Shapes {
     ) -> Result<Self, Stop> {
         let mut by_id = FastMap::default();
         for (text, offset) in lines {
-            let line = Line::read(text, offset, &mut Vec::new())?;
+            let line = Line::read(text, offset, &mut Reading::default())?;
             let (Some(id), Some(row)) = (line.shape.id, line.address.and_then(|address| addresses.row(address))) else {
                 continue;
             };
