@@ -1,7 +1,7 @@
 //! Objects that look the same, as far as a recording knows.
 //!
 //! ```text
-//!   blocks ──▶ hash, object          each with references: type, sizes, labels, strengths, targets
+//!   blocks ──▶ hash, object          each with references or a name: type, sizes, name, labels, strengths, targets
 //!                  │ sort
 //!                  ▼
 //!              hash, lowest object, count     equal hashes stand together: a group
@@ -16,7 +16,7 @@ use std::sync::{Mutex, PoisonError};
 
 use barrow_format::block::{BlockColumns, Wanted};
 use barrow_format::rows::LabelCode;
-use barrow_format::{ObjectId, TypeId};
+use barrow_format::{ObjectId, StringId, TypeId};
 use rayon::prelude::*;
 
 use crate::blocks::{BlockPlace, Workspace, decode, map_blocks, places, pooled};
@@ -66,15 +66,16 @@ fn keep_common(common: &mut Vec<Reference>, others: &[Reference]) {
 }
 
 impl Heap {
-    /// Groups of objects that look the same: type, shallow and unmanaged size, and the same labels,
+    /// Groups of objects that look the same: type, name, shallow and unmanaged size, and the same labels,
     /// strengths and targets in the same order. By type, what wastes most first.
     ///
-    /// Contents are not recorded, so nothing tells objects without references apart, and they are left
-    /// out; so are those with a single one that all objects of the type have among their first four, like
-    /// that to a class.
+    /// Of contents no more is recorded than names and texts, so nothing tells objects apart that have neither
+    /// those nor references, and they are left out; so are those without a name and with a single reference
+    /// that all objects of the type have among their first four, like that to a class.
     ///
     /// Time: all references are hashed once, on all threads; objects are sorted by hash. Memory: 24 bytes
-    /// an object. Two objects are taken for the same if 128 bits of SipHash are.
+    /// an object. Two objects are taken for the same if 128 bits of SipHash are. Names are compared by their string's
+    /// number: a text that the recording holds twice is taken for two.
     ///
     /// # Errors
     /// [`AnalyzerError::Section`], [`AnalyzerError::Cancelled`], those of [`crate::Memory`].
@@ -90,7 +91,7 @@ impl Heap {
         Ok(found)
     }
 
-    /// The hashes of all objects that have references, in no order, how many they are, and what the
+    /// The hashes of all objects that have references or a name, in no order, how many they are, and what the
     /// objects of each type have in common.
     fn hashes(&self, progress: &dyn Progress) -> Result<(Column<Record>, usize, Common)> {
         let totals = self.recording().commit(self.snapshot())?.totals;
@@ -128,7 +129,7 @@ impl Heap {
         let (mut open, mut common): (Option<Looks>, _) = (None, Common::new());
         for place in run {
             let at = AnalyzerError::section("BLOCK", place.entry.offset);
-            decode(self.recording(), place, Wanted::References, workspace, |_, columns| {
+            decode(self.recording(), place, Wanted::All, workspace, |_, columns| {
                 let mut cursor = Cursor::default();
                 for row in 0..columns.counts.len() {
                     if columns.objects() > 0 {
@@ -163,13 +164,14 @@ impl Heap {
         let mut places = places(self.recording(), &[self.snapshot()])?;
         places.retain(|place| place.entry.objects > 0 && !groups_in(groups, place).is_empty());
         progress.begin("adding up sizes", places.iter().map(|place| u64::from(place.entry.objects)).sum(), "objects");
-        let found = map_blocks(self.recording(), &places, Wanted::Counts, progress, |place, _, columns| {
+        let found = map_blocks(self.recording(), &places, Wanted::Identity, progress, |place, _, columns| {
             let mut by_type = BTreeMap::new();
             for &[object, count, _] in groups_in(groups, place) {
                 let object = ObjectId(object as u32);
                 let row = (object.0 - columns.first_object) as usize;
                 let type_id = tables.shape(columns.dictionary[dictionary_place(columns, row)]).type_id;
-                if has_one_reference(place, columns, row)
+                if name(columns, row).is_none()
+                    && has_one_reference(place, columns, row)
                     && common.get(&type_id).is_some_and(|common| !common.is_empty())
                 {
                     continue;
@@ -237,6 +239,11 @@ fn has_one_reference(place: &BlockPlace, columns: &BlockColumns, row: usize) -> 
     columns.counts[row] == 1 && !is_continued
 }
 
+/// A row's own name or text.
+fn name(columns: &BlockColumns, row: usize) -> Option<StringId> {
+    columns.names.get(row).copied().flatten()
+}
+
 /// Shallow and unmanaged size of a row.
 fn size(columns: &BlockColumns, row: usize) -> u64 {
     columns.shallow_bytes[row].wrapping_add(columns.unmanaged_bytes.get(row).copied().unwrap_or(0))
@@ -247,20 +254,29 @@ struct Looks {
     object: ObjectId,
     type_id: TypeId,
     hashers: [DefaultHasher; 2],
+    has_name: bool,
     references: u64,
 }
 
 impl Looks {
     fn new(columns: &BlockColumns, row: usize, type_id: TypeId) -> Self {
+        let name = name(columns, row);
         let hashers = [1, 2].map(|key| {
             let mut hasher = DefaultHasher::new();
             hasher.write_u64(key);
             hasher.write_u32(type_id.0);
             hasher.write_u64(columns.shallow_bytes[row]);
             hasher.write_u64(columns.unmanaged_bytes.get(row).copied().unwrap_or(0));
+            hasher.write_u64(name.map_or(0, |name| u64::from(name.0) + 1));
             hasher
         });
-        Looks { object: ObjectId(columns.first_object + row as u32), type_id, hashers, references: 0 }
+        Looks {
+            object: ObjectId(columns.first_object + row as u32),
+            type_id,
+            hashers,
+            has_name: name.is_some(),
+            references: 0,
+        }
     }
 
     fn add(&mut self, reference: &Reference) {
@@ -273,9 +289,9 @@ impl Looks {
         self.references += 1;
     }
 
-    /// Its hash and its number; nothing if it has no references.
+    /// Its hash and its number; nothing if it has neither name nor references.
     fn record(self) -> Option<Record> {
         let [one, other] = self.hashers.map(|hasher| hasher.finish());
-        (self.references > 0).then_some([one, other, self.object.0.into()])
+        (self.has_name || self.references > 0).then_some([one, other, self.object.0.into()])
     }
 }

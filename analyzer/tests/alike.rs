@@ -194,12 +194,14 @@ fn what_is_thought_away_refers_to_nothing() {
 /// Duplicates by the definition, apart from their examples.
 fn naive_duplicates(plain: &Plain) -> BTreeMap<TypeId, (u64, u64, u64)> {
     let mut found: BTreeMap<TypeId, (u64, u64, u64)> = BTreeMap::new();
-    let look = |node: &Node| (node.type_id, node.shallow_bytes, node.unmanaged_bytes, references(node));
-    for (id, node) in plain.nodes.iter().enumerate().filter(|(_, node)| !node.edges.is_empty()) {
+    let look = |node: &Node| (node.type_id, node.name, node.shallow_bytes, node.unmanaged_bytes, references(node));
+    let says_something = |(_, node): &(usize, &Node)| node.name.is_some() || !node.edges.is_empty();
+    for (id, node) in plain.nodes.iter().enumerate().filter(says_something) {
         let is_alike = |other: &&Node| look(other) == look(node);
         let mut of_type = plain.nodes.iter().filter(|other| other.type_id == node.type_id && !other.edges.is_empty());
-        let tells_nothing =
-            node.edges.len() == 1 && of_type.all(|other| other.edges.iter().take(4).any(|edge| *edge == node.edges[0]));
+        let tells_nothing = node.name.is_none()
+            && node.edges.len() == 1
+            && of_type.all(|other| other.edges.iter().take(4).any(|edge| *edge == node.edges[0]));
         let count = plain.nodes.iter().filter(is_alike).count() as u64;
         if tells_nothing || count < 2 || plain.nodes[..id].iter().any(|other| is_alike(&other)) {
             continue;
@@ -224,11 +226,12 @@ fn duplicates_are_what_they_are_by_definition() {
                 let identity = plain.nodes[to].identity;
                 plain.nodes[to] = Node { identity, ..plain.nodes[from].clone() };
                 // Some differ in one thing only.
-                match random.below(6) {
+                match random.below(7) {
                     0 => plain.nodes[to].unmanaged_bytes ^= 1,
                     1 => plain.nodes[to].shallow_bytes ^= 8,
                     2 => plain.nodes[to].edges.reverse(),
                     3 => plain.nodes[to].edges.truncate(1),
+                    4 => plain.nodes[to].name = Some(vocabulary.names[random.below(2) as usize]),
                     _ => {}
                 }
             }
@@ -248,8 +251,7 @@ fn duplicates_are_what_they_are_by_definition() {
 
 fn assert_example(plain: &Plain, one: &Duplicates) {
     let example = &plain.nodes[one.example.index()];
-    let Node { identity, name, .. } = *example;
-    let alike = plain.nodes.iter().filter(|node| Node { identity, name, ..(*node).clone() } == *example);
+    let alike = plain.nodes.iter().filter(|node| Node { identity: example.identity, ..(*node).clone() } == *example);
     assert_eq!((example.type_id, one.example_count), (one.type_id, alike.count() as u64));
 }
 

@@ -10,6 +10,8 @@ mod dump;
 mod hprof;
 #[path = "../../importers/tests/json_lines/dumps.rs"]
 mod json_lines;
+#[path = "../../importers/tests/v8/dump.rs"]
+mod v8;
 
 use std::fs;
 use std::path::Path;
@@ -42,6 +44,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         [("ruby-31", json_lines::RUBY_31), ("ruby-34", json_lines::RUBY_34), ("python", json_lines::PYTHON)]
     {
         write("json_lines", &format!("seed-{name}"), dump.as_bytes())?;
+    }
+    for version in v8::VERSIONS {
+        let name = format!("seed-{version:?}").to_lowercase();
+        write("v8", &name, v8::tiny().text(version).as_bytes())?;
     }
     let expressions = [
         "",

@@ -26,16 +26,18 @@ mod nodes;
 mod numbers;
 mod parallel;
 mod strings;
+mod traces;
 
 use crate::context::{Context, Outcome};
 use crate::error::{Damage, ImportError, Stop};
-use announce::Announcer;
+use announce::{Announcer, Known};
 use detached::Detached;
 use ephemerons::Wanted;
 use layout::Layout;
 use locations::Locations;
 use nodes::{Divided, divide};
 use strings::Names;
+use traces::Traces;
 
 /// Imports a snapshot.
 pub(crate) fn import(dump: &[u8], context: &Context<'_>) -> Result<Outcome, ImportError> {
@@ -59,11 +61,14 @@ fn import_snapshot(dump: &[u8], context: &Context<'_>, outcome: &mut Outcome) ->
         end = end.clone().and(Err(damage));
         Locations::default()
     });
+    let (traces, traced) = Traces::declare(&layout, context)?;
+    end = end.and(traced);
     let entries = wanted.into_entries();
     let detached =
         if divided.has_states { Detached::find(&layout, &divided.units, context)? } else { Detached::default() };
     context.progress.begin("importing", dump.len() as u64, "bytes");
-    let announcer = Announcer::new(context, &layout, &names, &locations, &entries, &detached)?;
+    let known = Known { layout: &layout, names: &names, locations, traces, entries, detached };
+    let announcer = Announcer::new(context, known)?;
     outcome.snapshots.push(announcer.announce(&divided.units)?);
     context.progress.advance((dump.len() as u64).saturating_sub(announcer.advanced()));
     end.map_err(|damage| Stop::Partial(incomplete(&layout, damage)))

@@ -6,6 +6,11 @@
 //!        └ notes    sentences                     for people only
 //! ```
 
+use barrow_analyzer::{StringId, Tables};
+
+/// Characters of an object's own text that an answer repeats.
+const LONGEST_NAME: usize = 4096;
+
 /// The answer to one question.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Answer {
@@ -126,6 +131,8 @@ pub(crate) enum Value {
     None,
     /// Text.
     Text(String),
+    /// An object's own name or text: whole for machines and in facts, the beginning of it in tables.
+    Name(String),
     /// A number.
     Number(u64),
     /// A number that is about right.
@@ -146,6 +153,15 @@ impl Value {
     /// Text, owned.
     pub(crate) fn text(text: impl Into<String>) -> Self {
         Value::Text(text.into())
+    }
+
+    /// An object's own name or text, if it has one.
+    pub(crate) fn name(tables: &Tables, name: Option<StringId>) -> Self {
+        let Some(text) = name.map(|name| tables.string(name)) else { return Value::None };
+        match text.char_indices().nth(LONGEST_NAME) {
+            None => Value::Name(text.to_owned()),
+            Some((end, _)) => Value::Name(format!("{}…", &text[..end])),
+        }
     }
 
     /// The difference between two counts, as far as 63 bits go.

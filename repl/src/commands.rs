@@ -24,6 +24,8 @@ mod retained;
 mod roots;
 mod set;
 mod show;
+mod site;
+mod sites;
 mod snapshot;
 mod snapshots;
 mod summary;
@@ -48,6 +50,7 @@ pub(crate) fn asks_for_totals(command: &Command, words: &[String]) -> bool {
     let is_one = |name: &str| command.name == name;
     let is_total = |by: &String| Order::named(by).is_some_and(|order| order != Order::Retained) || by == "type";
     (is_one(top::COMMAND.name) || is_one(histogram::COMMAND.name))
+        && !words.iter().any(|word| top::is_sites(word))
         && words.windows(2).all(|pair| pair[0] != "by" || is_total(&pair[1]))
 }
 
@@ -58,6 +61,8 @@ pub(crate) const COMMANDS: &[&Command] = &[
     &summary::COMMAND,
     &top::COMMAND,
     &histogram::COMMAND,
+    &sites::COMMAND,
+    &site::COMMAND,
     &diff::COMMAND,
     &find::COMMAND,
     &count::COMMAND,
@@ -251,7 +256,10 @@ mod tests {
         {
             assert_eq!(named(word).map(|command| command.name).ok(), Some(name), "{word}");
         }
-        assert_eq!(named("s").err().unwrap().to_string(), "`s` may be snapshots, snapshot, summary, show, leaks, set");
+        assert_eq!(
+            named("s").err().unwrap().to_string(),
+            "`s` may be snapshots, snapshot, summary, sites, site, show, leaks, set"
+        );
         assert_eq!(named("sumary").err().unwrap().to_string(), "there is no verb `sumary`; did you mean `summary`?");
     }
 

@@ -1,7 +1,8 @@
 //! Scripts of commands with their output: `scripts/NAME.barrow` and `scripts/NAME.expected`.
 //!
 //! The output of a line is what a run up to it prints more than a run up to the line before, so the
-//! expected text shows every line with its answer. `BLESS=1` rewrites it.
+//! expected text shows every line with its answer. `BLESS=1` rewrites it. A first line like `# named.barrow` names the
+//! recording of `testdata/` that is asked; without it, it is that of a Raku process.
 
 mod program;
 
@@ -25,15 +26,19 @@ fn scripts_answer_as_expected() {
 }
 
 fn transcript(script: &str) -> String {
-    let recording = program::recording();
-    // Nothing is left beside the bundled recording.
-    let mut words = vec![recording.as_str(), "--no-index"];
+    let (named, script) = match script.strip_prefix("# ").and_then(|rest| rest.split_once('\n')) {
+        Some((name, rest)) => (Some(name), rest),
+        None => (None, script),
+    };
+    let recording = named.map_or_else(program::recording, |name| program::testdata(name).display().to_string());
+    // Nothing is left beside the bundled recording, and on a busy machine there is no progress either.
+    let mut words = vec![recording.as_str(), "--no-index", "--quiet"];
     let mut transcript = String::new();
     let (mut stdout, mut stderr) = (0, 0);
     for line in script.lines().filter(|line| !line.trim().is_empty()) {
         words.extend(["-e", line]);
         let run = program::run(&words);
-        let (answer, complaint) = (steady(&run.stdout), steady(&run.stderr));
+        let (answer, complaint) = (steady(&run.stdout, &recording), steady(&run.stderr, &recording));
         let _ = writeln!(transcript, "> {line}\n{}", &answer[stdout..]);
         if complaint.len() > stderr {
             let _ = writeln!(transcript, "stderr: {}", &complaint[stderr..]);
@@ -47,11 +52,11 @@ fn transcript(script: &str) -> String {
 }
 
 /// Without what differs from run to run and from place to place.
-fn steady(text: &str) -> String {
-    let recording = program::recording();
+fn steady(text: &str, recording: &str) -> String {
+    let name = recording.rsplit('/').next().unwrap_or(recording);
     let steady = text.lines().map(|line| match line.starts_with("took ") {
         true => "took …\n".to_owned(),
-        false => format!("{}\n", line.replace(&recording, "testdata/raku.barrow")),
+        false => format!("{}\n", line.replace(recording, &format!("testdata/{name}"))),
     });
     steady.collect()
 }

@@ -10,7 +10,7 @@ use crate::TypeCount;
 use crate::context::Vocabulary;
 use crate::error::ImportError;
 
-use super::layout::{Fields, Packing};
+use super::layout::{self, Fields, Packing};
 use super::outline::{Count, Outline};
 use super::records::{ClassPart, FieldType};
 
@@ -147,9 +147,8 @@ impl<'o, 'a, const ID: usize> Classes<'o, 'a, ID> {
         let layout = &self.outline.layout;
         let is_field = |name| !self.outline.names.text(name).is_some_and(|name| name.starts_with('<'));
         // HotSpot lists what classes hold elsewhere among their static fields: `<resolved_references>`.
-        let statics = class.statics::<ID>().filter(|&(name, ..)| is_field(name));
-        layout
-            .aligned(own_bytes + statics.map(|(_, kind, _)| u64::from(kind.bytes(layout.reference_bytes))).sum::<u64>())
+        let statics = class.statics::<ID>().filter(|&(name, ..)| is_field(name)).map(|(_, kind, _)| kind);
+        layout.aligned(own_bytes + layout::static_bytes(statics, layout))
     }
 
     /// The size of an instance of `java.lang.Class`, without static fields.

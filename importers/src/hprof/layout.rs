@@ -178,12 +178,7 @@ pub(super) enum Packing {
 impl Fields {
     /// Those of a class without fields and superclass.
     pub(super) fn none(layout: &ObjectLayout) -> Self {
-        Fields::behind(layout.header_bytes.into())
-    }
-
-    /// Those behind so many bytes.
-    pub(super) fn behind(bytes: u64) -> Self {
-        Fields { end: bytes, gaps: Vec::new() }
+        Fields { end: layout.header_bytes.into(), gaps: Vec::new() }
     }
 
     /// Adds the fields that a class declares: how many there are of each width.
@@ -260,6 +255,24 @@ impl Fields {
     }
 }
 
+/// What static fields take: references first, then the widest. Gaps stay.
+pub(super) fn static_bytes(fields: impl Iterator<Item = FieldType>, layout: &ObjectLayout) -> u64 {
+    let mut by_width = [0_u64; 4];
+    let mut end = 0;
+    for field in fields {
+        match field {
+            FieldType::Reference => end += u64::from(layout.reference_bytes),
+            other => by_width[other.bytes(0).trailing_zeros() as usize] += 1,
+        }
+    }
+    for (count, width) in by_width.into_iter().zip([1, 2, 4, 8]).rev() {
+        if count > 0 {
+            end = end.next_multiple_of(width) + count * width;
+        }
+    }
+    end
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -290,6 +303,13 @@ mod tests {
         assert_eq!(size(classes, &COMPRESSED, Packing::Gaps), 16);
         assert_eq!(size(classes, &COMPRESSED, Packing::Classic), 24);
         assert_eq!(size(&[&[Long, Byte], &[Int]], &COMPRESSED, Packing::Gaps), 32);
+    }
+
+    #[test]
+    fn static_fields_leave_gaps() {
+        assert_eq!(static_bytes([Int, Long, Reference].into_iter(), &COMPRESSED), 20);
+        assert_eq!(static_bytes([Byte, Int, Int].into_iter(), &COMPRESSED), 9);
+        assert_eq!(static_bytes([].into_iter(), &COMPRESSED), 0);
     }
 
     #[test]

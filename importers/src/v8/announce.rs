@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use super::classes::{Class, constructor};
 use super::detached::Detached;
@@ -12,27 +13,37 @@ use super::locations::{Locations, PlaceId};
 use super::nodes::{Edge, Edges, Node, Nodes, Reference, Unit};
 use super::parallel::for_each_unit;
 use super::strings::{Name, Names, Special};
+use super::traces::Traces;
 use crate::context::Context;
 use crate::error::{Damage, ImportError, Stop};
 use barrow_writer::{
-    KindId, KindRole, Label, Object, Shard, StrengthClass, StrengthId, StringId, Totals, TypeDescription, TypeId,
+    KindId, KindRole, Label, Object, Shard, SiteDescription, SiteId, StrengthClass, StrengthId, StringId, Totals,
+    TypeDescription, TypeId,
 };
 
 /// The name of what has lost its own.
 const LOST: &str = "(name lost)";
 
 /// What is known of a dump when its objects are announced.
+pub(crate) struct Known<'c, 'a> {
+    pub(crate) layout: &'c Layout<'a>,
+    pub(crate) names: &'c Names,
+    pub(crate) locations: Locations,
+    pub(crate) traces: Traces,
+    pub(crate) entries: Entries,
+    pub(crate) detached: Detached,
+}
+
+/// Announces the objects of a dump.
 pub(crate) struct Announcer<'c, 'a> {
     context: &'c Context<'c>,
-    layout: &'c Layout<'a>,
-    names: &'c Names,
-    locations: &'c Locations,
-    entries: &'c Entries,
-    detached: &'c Detached,
+    known: Known<'c, 'a>,
     node_count: u64,
     /// By type of node.
     classes: Vec<Class>,
     kinds: Vec<KindId>,
+    /// By type of node: whether it is a function, which is made where its text stands.
+    closures: Vec<bool>,
     /// By type of edge.
     edges: Vec<EdgeKind>,
     weak: StrengthId,
@@ -40,6 +51,10 @@ pub(crate) struct Announcer<'c, 'a> {
     key_of_value: StrengthId,
     /// What the references to the values of WeakMaps are called.
     value: StringId,
+    /// Names nothing.
+    empty: StringId,
+    /// Where functions stand, as sites.
+    sites: Mutex<HashMap<PlaceId, SiteId>>,
     /// Bytes of the dump that were announced.
     advanced: AtomicU64,
 }
@@ -65,25 +80,23 @@ enum Labels {
 /// What one thread works with.
 struct Worker<'s> {
     shard: Shard<'s>,
-    types: HashMap<TypeKey, TypeId, foldhash::fast::RandomState>,
+    types: HashMap<TypeKey, Named, foldhash::fast::RandomState>,
     /// The last type looked up, since many neighbours have the same.
-    last: Option<(TypeKey, TypeId)>,
+    last: Option<(TypeKey, Named)>,
+    sites: HashMap<PlaceId, Option<SiteId>, foldhash::fast::RandomState>,
     of_table: Vec<(Reference, Option<u64>)>,
 }
 
 /// What tells types apart: the type of the node, its name, its constructor's place, whether it is detached.
 type TypeKey = (u64, u64, PlaceId, bool);
 
+/// A type, and the name of its objects where the type does not say it.
+type Named = (TypeId, Option<StringId>);
+
 impl<'c, 'a> Announcer<'c, 'a> {
     /// Declares what every dump of this description has.
-    pub(crate) fn new(
-        context: &'c Context<'c>,
-        layout: &'c Layout<'a>,
-        names: &'c Names,
-        locations: &'c Locations,
-        entries: &'c Entries,
-        detached: &'c Detached,
-    ) -> Result<Self, ImportError> {
+    pub(crate) fn new(context: &'c Context<'c>, known: Known<'c, 'a>) -> Result<Self, ImportError> {
+        let layout = known.layout;
         let vocabulary = context.vocabulary;
         let types = &layout.meta.nodes.types;
         let classes: Vec<Class> = types.iter().map(|name| Class::of(name)).collect();
@@ -108,11 +121,7 @@ impl<'c, 'a> Announcer<'c, 'a> {
         let edges = edges.collect();
         Ok(Announcer {
             context,
-            layout,
-            names,
-            locations,
-            entries,
-            detached,
+            known,
             node_count: layout.nodes.len() / layout.meta.nodes.count as u64,
             classes,
             kinds,
@@ -121,6 +130,9 @@ impl<'c, 'a> Announcer<'c, 'a> {
             ephemeron: vocabulary.strength("ephemeron", StrengthClass::Ephemeron)?,
             key_of_value: vocabulary.strength("key in WeakMap", StrengthClass::Weak)?,
             value: vocabulary.string("value in WeakMap")?,
+            empty: vocabulary.string("")?,
+            closures: types.iter().map(|name| name == "closure").collect(),
+            sites: Mutex::default(),
             advanced: AtomicU64::new(0),
         })
     }
@@ -132,8 +144,8 @@ impl<'c, 'a> Announcer<'c, 'a> {
         shard.root(self.context.vocabulary.string("root")?, None, 0)?;
         shard.finish()?;
         let begin = || {
-            let (types, of_table) = (HashMap::default(), Vec::new());
-            Ok(Worker { shard: snapshot.shard(), types, last: None, of_table })
+            let shard = snapshot.shard();
+            Ok(Worker { shard, types: HashMap::default(), last: None, sites: HashMap::default(), of_table: Vec::new() })
         };
         let work = |worker: &mut Worker<'_>, unit: usize| self.unit(worker, &units[unit]);
         for_each_unit(self.context, units.len(), begin, work, |worker| Ok(worker.shard.finish()?))?;
@@ -146,17 +158,20 @@ impl<'c, 'a> Announcer<'c, 'a> {
     }
 
     fn unit(&self, worker: &mut Worker<'_>, unit: &Unit) -> Result<(), Stop> {
-        let meta = &self.layout.meta;
-        let mut nodes = Nodes::new(&self.layout.nodes, &meta.nodes, unit.first_node);
-        let mut edges = Edges::new(&self.layout.edges, &meta.edges, unit.first_edge);
+        let meta = &self.known.layout.meta;
+        let mut nodes = Nodes::new(&self.known.layout.nodes, &meta.nodes, unit.first_node);
+        let mut edges = Edges::new(&self.known.layout.edges, &meta.edges, unit.first_edge);
         let start = nodes.offset() + edges.offset();
-        let mut tables = self.entries.tables_from(unit.first_node);
+        let mut tables = self.known.entries.tables_from(unit.first_node);
         let mut next_table = tables.next();
         for row in unit.first_node..unit.first_node + unit.nodes {
             let offset = nodes.offset();
             let node = nodes.next()?;
-            let mut object = Object::new(self.type_of(worker, &node, row, offset)?, node.self_size);
+            let (type_id, name) = self.type_of(worker, &node, row, offset)?;
+            let mut object = Object::new(type_id, node.self_size);
             object.serial = Some(node.id).filter(|&id| id != 0);
+            object.name = name;
+            object.site = self.site(worker, &node, row)?;
             worker.shard.object(row, &object)?;
             if next_table == Some(row) {
                 next_table = tables.next();
@@ -205,7 +220,7 @@ impl<'c, 'a> Announcer<'c, 'a> {
             (Some(Name::Special(_, Special::Number(index))), Labels::AnyName) => plain(Label::Index(index.into())),
             (Some(Name::Special(_, Special::Pair(pair))), Labels::AnyName) if strength == StrengthId::STRONG => {
                 let label = Label::Name(self.value);
-                match self.entries.half(pair, node.id) {
+                match self.known.entries.half(pair, node.id) {
                     Some(Half::Table(key)) => Ok((Reference { label, strength, target }, Some(key))),
                     Some(Half::Key) => Ok((Reference { label, strength: self.key_of_value, target }, None)),
                     None => plain(label),
@@ -220,7 +235,7 @@ impl<'c, 'a> Announcer<'c, 'a> {
     /// The row of the node that begins at this number of the array.
     #[inline]
     fn target(&self, to_node: u64, offset: u64) -> Result<u64, Damage> {
-        let fields = self.layout.meta.nodes.count;
+        let fields = self.known.layout.meta.nodes.count;
         // The division of smaller numbers is faster.
         let target = match (u32::try_from(to_node), u32::try_from(fields)) {
             (Ok(to_node), Ok(fields)) => u64::from(to_node / fields),
@@ -229,16 +244,16 @@ impl<'c, 'a> Announcer<'c, 'a> {
         if target * fields as u64 == to_node && target < self.node_count {
             return Ok(target);
         }
-        let limit = self.layout.nodes.len();
+        let limit = self.known.layout.nodes.len();
         Err(Damage::OutOfRange { what: "the node that an edge leads to", offset, value: to_node, limit })
     }
 
     /// The string of this number; `None` if it is lost.
     #[inline]
     fn name(&self, index: u64, offset: u64) -> Result<Option<Name>, Damage> {
-        match self.names.get(index) {
-            None if self.layout.end.is_ok() => {
-                let limit = self.layout.strings.len() as u64;
+        match self.known.names.get(index) {
+            None if self.known.layout.end.is_ok() => {
+                let limit = self.known.layout.strings.len() as u64;
                 Err(Damage::OutOfRange { what: "the number of a string", offset, value: index, limit })
             }
             name => Ok(name),
@@ -252,35 +267,103 @@ impl<'c, 'a> Announcer<'c, 'a> {
     }
 
     fn text(&self, index: u64) -> Cow<'_, str> {
-        usize::try_from(index).ok().and_then(|index| self.layout.strings.text(index)).unwrap_or(Cow::Borrowed(LOST))
+        usize::try_from(index)
+            .ok()
+            .and_then(|index| self.known.layout.strings.text(index))
+            .unwrap_or(Cow::Borrowed(LOST))
     }
 
+    /// The type of a node, and its own name.
     #[inline]
-    fn type_of(&self, worker: &mut Worker<'_>, node: &Node, row: u64, offset: u64) -> Result<TypeId, Stop> {
+    fn type_of(&self, worker: &mut Worker<'_>, node: &Node, row: u64, offset: u64) -> Result<Named, Stop> {
         let limit = self.classes.len() as u64;
         let class = usize::try_from(node.type_).ok().and_then(|type_| self.classes.get(type_));
         let class = class.ok_or(Damage::OutOfRange { what: "the type of a node", offset, value: node.type_, limit })?;
         let key = match class {
             Class::Fixed(_) => (node.type_, 0, 0, false),
-            Class::Placed => (node.type_, node.name, self.locations.of(row as usize), false),
-            Class::Named => (node.type_, node.name, 0, self.detached.contains(row)),
+            Class::Placed => (node.type_, node.name, self.known.locations.of(row as usize), false),
+            Class::Named => (node.type_, node.name, 0, self.known.detached.contains(row)),
             Class::Group => (node.type_, node.name, 0, false),
         };
-        match worker.last {
-            Some((last, type_id)) if last == key => return Ok(type_id),
-            _ => {}
-        }
-        let type_id = match worker.types.get(&key) {
-            Some(&type_id) => type_id,
-            None => {
-                self.name(node.name, offset)?;
-                let type_id = self.declare_type(class, key)?;
-                worker.types.insert(key, type_id);
-                type_id
-            }
+        let named = match worker.last {
+            Some((last, named)) if last == key => named,
+            _ => match worker.types.get(&key) {
+                Some(&named) => named,
+                None => {
+                    let named = self.named(class, key, offset)?;
+                    worker.types.insert(key, named);
+                    named
+                }
+            },
         };
-        worker.last = Some((key, type_id));
-        Ok(type_id)
+        worker.last = Some((key, named));
+        match class {
+            Class::Fixed(_) => Ok((named.0, self.own_name(node.name, offset)?)),
+            _ => Ok(named),
+        }
+    }
+
+    /// The name of an object whose type does not say it.
+    #[inline]
+    fn own_name(&self, index: u64, offset: u64) -> Result<Option<StringId>, Stop> {
+        Ok(match self.name(index, offset)? {
+            Some(Name::Plain(name) | Name::Special(Some(name), _)) => Some(name).filter(|&name| name != self.empty),
+            Some(Name::Special(None, _)) => Some(self.rare_name(index)?),
+            None => None,
+        })
+    }
+
+    /// Where an object was allocated, if somebody tracked that; where a function stands.
+    #[inline]
+    fn site(&self, worker: &mut Worker<'_>, node: &Node, row: u64) -> Result<Option<SiteId>, ImportError> {
+        if node.trace_node_id != 0
+            && let Some(site) = self.known.traces.site(node.trace_node_id)
+        {
+            return Ok(Some(site));
+        }
+        if !self.closures[node.type_ as usize] {
+            return Ok(None);
+        }
+        let place = self.known.locations.of(row as usize);
+        if place == 0 {
+            return Ok(None);
+        }
+        if let Some(&site) = worker.sites.get(&place) {
+            return Ok(site);
+        }
+        let site = self.site_of_place(place)?;
+        worker.sites.insert(place, site);
+        Ok(site)
+    }
+
+    /// The site of a place, which all threads share.
+    #[cold]
+    fn site_of_place(&self, id: PlaceId) -> Result<Option<SiteId>, ImportError> {
+        let Some(place) = self.known.locations.place(id) else { return Ok(None) };
+        let mut sites = self.sites.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(&site) = sites.get(&id) {
+            return Ok(Some(site));
+        }
+        let file = self.known.traces.script(place.script_id, &self.known.layout.strings);
+        let site = self.context.writer.site(&SiteDescription {
+            file: Some(&file),
+            line: from_one(place.line),
+            column: from_one(place.column),
+            ..SiteDescription::default()
+        })?;
+        sites.insert(id, site);
+        Ok(Some(site))
+    }
+
+    /// Declares the type of this key.
+    #[cold]
+    fn named(&self, class: &Class, key: TypeKey, offset: u64) -> Result<Named, Stop> {
+        let name = self.name(key.1, offset)?;
+        let type_id = self.declare_type(class, key)?;
+        // An element has attributes that its type does not name.
+        let text = self.text(key.1);
+        let is_named = *class == Class::Named && name.is_some() && *constructor(&text) != *text;
+        Ok((type_id, if is_named { self.own_name(key.1, offset)? } else { None }))
     }
 
     #[cold]
@@ -298,14 +381,20 @@ impl<'c, 'a> Announcer<'c, 'a> {
         };
         let name = if *class == Class::Group { Cow::Borrowed(&*text) } else { constructor(&text) };
         let mut description = TypeDescription::new(kind, &name);
-        let Some(place) = self.locations.place(place) else {
+        let Some(place) = self.known.locations.place(place) else {
             return self.context.vocabulary.declare_type(&description);
         };
-        let (file, column) = (format!("script {}", place.script_id), (place.column + 1).to_string());
+        let file = self.known.traces.script(place.script_id, &self.known.layout.strings);
+        let column = from_one(place.column).unwrap_or_default().to_string();
         let attributes = [("column", &*column)];
         description.file = Some(&file);
-        description.line = u32::try_from(place.line + 1).ok();
+        description.line = from_one(place.line);
         description.attributes = &attributes;
         self.context.vocabulary.declare_type(&description)
     }
+}
+
+/// A line or column counted from 1, of one counted from 0.
+fn from_one(number: u64) -> Option<u32> {
+    u32::try_from(number.checked_add(1)?).ok()
 }

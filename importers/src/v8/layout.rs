@@ -17,6 +17,7 @@ use crate::error::{Damage, Stop};
 
 /// The parts of a dump, as far as they are there.
 pub(crate) struct Layout<'a> {
+    pub(crate) dump: &'a [u8],
     pub(crate) meta: Meta,
     pub(crate) nodes: Numbers<'a>,
     pub(crate) edges: Numbers<'a>,
@@ -65,7 +66,7 @@ impl<'a> Layout<'a> {
         let end = if found.strings.is_none() && end.is_ok() { Err(missing("\"strings\"")) } else { end };
         let Found { locations, functions, trace_tree, strings, .. } = found;
         let strings = strings.unwrap_or_else(|| Strings::none(dump));
-        Ok(Layout { meta, nodes, edges, locations, functions, trace_tree, strings, end })
+        Ok(Layout { dump, meta, nodes, edges, locations, functions, trace_tree, strings, end })
     }
 }
 

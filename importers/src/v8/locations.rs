@@ -80,9 +80,4 @@ impl Locations {
     pub(crate) fn place(&self, id: PlaceId) -> Option<Place> {
         self.places.get((id as usize).checked_sub(1)?).copied()
     }
-
-    /// How many places there are.
-    pub(crate) fn len(&self) -> usize {
-        self.places.len()
-    }
 }

@@ -57,16 +57,12 @@ fn readable(name: &str) -> String {
     format!("{element}{}", "[]".repeat(dimensions))
 }
 
-/// Fails unless both agree, but for class objects: HotSpot dumps only those of linked classes, and their
-/// sizes are known to about a hundredth.
+/// Fails unless both agree, but for class objects: HotSpot may dump only those of linked classes.
 pub(crate) fn assert_agree(mut found: Histogram, mut expected: Histogram) {
     let class = "java.lang.Class";
-    let (found_classes, classes) = (found.remove(class).expect("classes"), expected.remove(class).expect("classes"));
-    assert!(found_classes.0 <= classes.0, "{found_classes:?} {classes:?}");
-    let mean = |(objects, bytes): (u64, u64)| bytes as f64 / objects as f64;
-    if found_classes.0 == classes.0 {
-        let ratio = mean(found_classes) / mean(classes);
-        assert!((0.99..1.01).contains(&ratio), "{found_classes:?} {classes:?}");
+    if found[class].0 < expected[class].0 {
+        found.remove(class);
+        expected.remove(class);
     }
     // Filler, which G1 puts where memory is free: in a dump it looks like any other array.
     if let Some((objects, bytes)) = expected.remove("jdk.internal.vm.FillerElement[]") {

@@ -41,6 +41,9 @@ pub(crate) struct Dump {
     pub(crate) strings: Vec<String>,
     nodes: Vec<Node>,
     pub(crate) locations: Vec<[u64; 4]>,
+    /// Functions of allocation traces, and the tree as text.
+    functions: Vec<[u64; 6]>,
+    pub(crate) trace_tree: String,
 }
 
 #[derive(Debug, Clone)]
@@ -49,6 +52,7 @@ struct Node {
     name: u64,
     id: u64,
     size: u64,
+    trace: u64,
     detachedness: u64,
     edges: Vec<[u64; 3]>,
 }
@@ -66,12 +70,22 @@ impl Dump {
     pub(crate) fn node(&mut self, type_: &str, name: &str, id: u64, size: u64) -> u64 {
         let type_ = NODE_TYPES.iter().position(|known| *known == type_).expect("a type of nodes") as u64;
         let name = self.string(name);
-        self.nodes.push(Node { type_, name, id, size, detachedness: 0, edges: Vec::new() });
+        self.nodes.push(Node { type_, name, id, size, trace: 0, detachedness: 0, edges: Vec::new() });
         self.nodes.len() as u64 - 1
     }
 
     pub(crate) fn detached(&mut self, row: u64) {
         self.nodes[row as usize].detachedness = 2;
+    }
+
+    pub(crate) fn traced(&mut self, row: u64, trace: u64) {
+        self.nodes[row as usize].trace = trace;
+    }
+
+    /// Adds a function of this name: script, line and column, counted from 1.
+    fn function(&mut self, name: &str, script_name: &str, [script, line, column]: [u64; 3]) {
+        let (name, script_name) = (self.string(name), self.string(script_name));
+        self.functions.push([0, name, script_name, script, line, column]);
     }
 
     /// Adds an edge with a name.
@@ -108,10 +122,14 @@ impl Dump {
 "node_count":{},"edge_count":{edge_count},"trace_function_count":0}}"#,
             types(&fields, &NODE_TYPES),
             types(&edge_fields, &EDGE_TYPES),
-            if version == Version::Old {
-                ""
-            } else {
-                r#","location_fields":["object_index","script_id","line","column"]"#
+            match version {
+                Version::Old => "",
+                Version::Now => {
+                    r#","location_fields":["object_index","script_id","line","column"],
+"trace_function_info_fields":["function_id","name","script_name","script_id","line","column"],
+"trace_node_fields":["id","function_info_index","count","size","children"]"#
+                }
+                Version::Later => r#","location_fields":["object_index","script_id","line","column"]"#,
             },
             self.nodes.len(),
         );
@@ -124,6 +142,7 @@ impl Dump {
                 "id" => node.id,
                 "self_size" => node.size,
                 "edge_count" => node.edges.len() as u64,
+                "trace_node_id" => node.trace,
                 "detachedness" => node.detachedness,
                 "colour" => 1_234_567_890_123,
                 _ => 0,
@@ -143,6 +162,7 @@ impl Dump {
             .iter()
             .map(|&[row, script, line, column]| format!("{},{script},{line},{column}", row * fields.len() as u64));
         let locations = locations.collect::<Vec<_>>().join("\n,");
+        let functions = self.functions.iter().flatten().map(u64::to_string).collect::<Vec<_>>().join(",");
         match version {
             Version::Old => format!(
                 " {{ \"snapshot\" : {}, \"nodes\" : [ {} ] ,\n\"edges\": [{} ],\r\n\"strings\" :[ {} ] }} \n",
@@ -152,10 +172,11 @@ impl Dump {
                 strings.join(" ,\n "),
             ),
             Version::Now => format!(
-                "{{\"snapshot\":{description},\n\"nodes\":[{}\n],\n\"edges\":[{}\n],\n\"trace_function_infos\":[],\n\
-                 \"trace_tree\":[],\n\"samples\":[],\n\"locations\":[{locations}\n],\n\"strings\":[{}]}}",
+                "{{\"snapshot\":{description},\n\"nodes\":[{}\n],\n\"edges\":[{}\n],\n\"trace_function_infos\":[{functions}],\n\
+                 \"trace_tree\":[{}],\n\"samples\":[],\n\"locations\":[{locations}\n],\n\"strings\":[{}]}}",
                 nodes.join("\n,"),
                 edges.join("\n,"),
+                self.trace_tree,
                 strings.join(",\n"),
             ),
             // Nothing says that strings come last.
@@ -208,6 +229,14 @@ pub(crate) fn tiny() -> Dump {
     dump.location(closure, [70, 3, 9]);
     dump.location(card, [70, 11, 4]);
     dump.location(other_card, [70, 12, 4]);
+
+    dump.function("(root)", "", [0, 0, 0]);
+    dump.function("main", "cards.js", [70, 1, 1]);
+    dump.function("", "", [71, 0, 0]);
+    dump.trace_tree = "1,0,0,0,[2,1,3,48,[3,2,1,24,[]],\n4,1,1,12,[]]".to_owned();
+    dump.traced(text, 1);
+    dump.traced(card, 3);
+    dump.traced(key, 4);
 
     dump.edge(root, "shortcut", "1", global);
     dump.numbered(root, "element", 1, roots);

@@ -1,7 +1,9 @@
 //! What a recording says after an import, read back with the analyzer.
 
-use barrow_analyzer::{Heap, IndexPlace, KindRole, Label, Memory, Recording, SnapshotId, StrengthClass, Totals};
-use barrow_importers::{ImportError, ImportOptions, Imported, Silent, import, import_bytes};
+use barrow_analyzer::{
+    Heap, IndexPlace, KindRole, Label, Memory, Recording, SiteId, SnapshotId, StrengthClass, Totals,
+};
+use barrow_importers::{ImportError, ImportOptions, Imported, Series, Silent, import, import_bytes};
 use barrow_writer::{Options, Writer};
 use std::io::Write;
 use std::num::NonZero;
@@ -12,10 +14,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub(crate) struct Described {
     pub(crate) kind: String,
     pub(crate) role: KindRole,
+    /// Its constructor's name.
     pub(crate) name: String,
+    pub(crate) own_name: Option<String>,
     pub(crate) place: Option<(String, u32)>,
     pub(crate) size: u64,
     pub(crate) serial: Option<u64>,
+    /// The site, and the sites that called it.
+    pub(crate) site: Vec<String>,
     /// Label, class of the strength, target.
     pub(crate) references: Vec<(String, StrengthClass, u32)>,
 }
@@ -64,6 +70,20 @@ pub(crate) fn record_file(path: &std::path::Path, threads: usize) -> Result<Reco
     recorded(|writer| import(path, writer, &options, &Silent))
 }
 
+/// Imports several files as one recording.
+pub(crate) fn record_series(paths: &[std::path::PathBuf]) -> Recorded {
+    let import_all = |writer: &Writer| {
+        let options = ImportOptions::default();
+        let mut series = Series::new(writer, &options, &Silent);
+        let mut last = None;
+        for path in paths {
+            last = Some(series.import(path)?);
+        }
+        Ok(last.expect("a dump"))
+    };
+    recorded(import_all).expect("whole snapshots")
+}
+
 impl Recorded {
     pub(crate) fn totals(&self) -> Totals {
         self.recording.snapshot(SnapshotId(0)).expect("the snapshot").totals
@@ -95,11 +115,24 @@ impl Recorded {
                 place: tables.type_file(type_id).map(str::to_owned).zip(tables.type_line(type_id)),
                 size: object.shallow_bytes,
                 serial: object.serial,
+                own_name: object.name.map(|name| tables.string(name).to_owned()),
+                site: self.site(object.site),
                 references: references.collect(),
             });
             Ok(())
         })
         .expect("a walk");
         described
+    }
+
+    fn site(&self, site: Option<SiteId>) -> Vec<String> {
+        let mut titles = Vec::new();
+        let mut next = site;
+        while let Some(site) = next {
+            let details = self.recording.site(site).expect("sites").expect("a site that was declared");
+            titles.push(format!("{}, column {:?}", details.title().unwrap_or_default(), details.column));
+            next = details.caller;
+        }
+        titles
     }
 }

@@ -1,16 +1,16 @@
 //! Real snapshots, compared with what DevTools' own code says of them (see testdata/foreign/README.md).
 
-use crate::recorded::{Recorded, record_file};
-use barrow_analyzer::{ObjectId, Silent, StrengthClass};
+use crate::recorded::{Described, Recorded, record_file, record_series};
+use barrow_analyzer::{KindRole, ObjectId, Silent, SnapshotId, StrengthClass};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 /// A sample, and how many objects, references and bytes it holds.
 const SAMPLES: [(&str, [u64; 3]); 3] =
-    [("v8-node20-cards-1", [39_749, 0, 0]), ("v8-node20-cards-2", [0, 0, 0]), ("v8-chrome147-page", [0, 0, 0])];
+    [("node20-cards-1", [39_749, 0, 0]), ("node20-cards-2", [0, 0, 0]), ("chrome147-page", [0, 0, 0])];
 
 fn path(name: &str) -> PathBuf {
-    PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../testdata/foreign")).join(name)
+    PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../testdata/foreign/v8")).join(name)
 }
 
 fn sample(name: &str, threads: usize) -> Recorded {
@@ -22,15 +22,38 @@ fn golden(name: &str) -> String {
     String::from_utf8(zstd::decode_all(&packed[..]).expect("a whole stream")).expect("text")
 }
 
-/// Objects and bytes by constructor, of objects with a size: those that DevTools counts.
-fn constructors(recorded: &Recorded) -> BTreeMap<String, (u64, u64)> {
-    let mut constructors = BTreeMap::new();
-    for object in recorded.objects().into_iter().filter(|object| object.size > 0) {
-        let (count, bytes): &mut (u64, u64) = constructors.entry(object.name).or_default();
+/// Objects and bytes by constructor.
+type Constructors = BTreeMap<String, (u64, u64)>;
+
+/// Those of objects with these sizes, without those whose size is 0: DevTools does not count them.
+fn constructors(objects: &[Described], sizes: &[u64]) -> Constructors {
+    let mut constructors = Constructors::new();
+    for (object, &size) in objects.iter().zip(sizes).filter(|&(_, &size)| size > 0) {
+        // DevTools has one class for all groups of roots.
+        let name = if object.role == KindRole::Root { "(synthetic)" } else { &object.name };
+        let (count, bytes) = constructors.entry(name.to_owned()).or_default();
         *count += 1;
-        *bytes += object.size;
+        *bytes += size;
     }
     constructors
+}
+
+/// As DevTools says.
+fn golden_constructors(name: &str) -> Constructors {
+    let read = |line: &str| {
+        let mut fields = line.split('\t');
+        let mut field = || fields.next().expect("three fields");
+        let (count, bytes) = (field().parse().expect("a count"), field().parse().expect("a size"));
+        (serde_json::from_str(field()).expect("a name"), (count, bytes))
+    };
+    golden(name).lines().map(read).collect()
+}
+
+fn assert_same(found: &Constructors, expected: &Constructors, name: &str) {
+    for (constructor, amounts) in expected {
+        assert_eq!(found.get(constructor), Some(amounts), "{constructor} in {name}");
+    }
+    assert_eq!(found.len(), expected.len(), "{name}");
 }
 
 #[test]
@@ -48,21 +71,63 @@ fn totals_are_those_of_the_snapshots() {
 #[test]
 fn constructors_are_those_of_devtools() {
     for (name, _) in SAMPLES {
-        let recorded = sample(name, 2);
-        let expected: BTreeMap<String, (u64, u64)> = golden(&format!("{name}.constructors.tsv"))
-            .lines()
-            .map(|line| {
-                let mut fields = line.split('\t');
-                let mut field = || fields.next().expect("three fields");
-                let (count, bytes) = (field().parse().expect("a count"), field().parse().expect("a size"));
-                (serde_json::from_str(field()).expect("a name"), (count, bytes))
-            })
-            .collect();
-        let found = constructors(&recorded);
-        for (constructor, amounts) in &expected {
-            assert_eq!(found.get(constructor), Some(amounts), "{constructor} in {name}");
+        let objects = sample(name, 2).objects();
+        let sizes: Vec<u64> = objects.iter().map(|object| object.size).collect();
+        assert_same(&constructors(&objects, &sizes), &golden_constructors(&format!("{name}.constructors.tsv")), name);
+    }
+}
+
+/// Sizes as DevTools shows them (`calculateShallowSizes` in its `HeapSnapshot.ts`): what arrays, hidden
+/// objects and the texts of strings outside the heap take that only one object leads to counts for that object.
+fn shown_sizes(objects: &[Described]) -> Vec<u64> {
+    const NOBODY: usize = usize::MAX;
+    const SEVERAL: usize = usize::MAX - 1;
+    let mut sizes: Vec<u64> = objects.iter().map(|object| object.size).collect();
+    let is_text = |object: &Described| object.kind == "native" && object.name == "system / ExternalStringData";
+    let is_owned = |object: &Described| ["hidden", "array"].contains(&&*object.kind) || is_text(object);
+    let mut owners: Vec<usize> =
+        (0..objects.len()).map(|at| if is_owned(&objects[at]) { NOBODY } else { at }).collect();
+    let mut waiting: Vec<usize> = (0..objects.len()).filter(|&at| owners[at] == at).collect();
+    while let Some(at) = waiting.pop() {
+        let owner = owners[at];
+        for (_, _, target) in objects[at].references.iter().filter(|reference| !reference.0.starts_with("weak:")) {
+            let target = *target as usize;
+            let new = if owners[target] == NOBODY { owner } else { SEVERAL };
+            if owners[target] != target && owners[target] != owner && owners[target] != SEVERAL {
+                owners[target] = new;
+                waiting.push(target);
+            }
         }
-        assert_eq!(found.len(), expected.len());
+    }
+    for (at, &owner) in owners.iter().enumerate() {
+        let is_shown = owner < objects.len() && owner != at && objects[owner].role != KindRole::Root;
+        if is_shown {
+            sizes[owner] += std::mem::take(&mut sizes[at]);
+        }
+    }
+    sizes
+}
+
+#[test]
+fn a_recording_holds_all_that_devtools_makes_its_sizes_of() {
+    for (name, _) in SAMPLES {
+        let recorded = sample(name, 2);
+        let mut objects = recorded.objects();
+        // DevTools does not follow what the snapshot calls weak, but shortcuts, and both halves of an entry.
+        let tables = recorded.recording.tables().expect("tables");
+        let mut row = 0;
+        barrow_analyzer::walk(&recorded.recording, SnapshotId(0), &Silent, |_, references| {
+            for (described, reference) in objects[row].references.iter_mut().zip(references) {
+                if tables.strength_name(reference.strength) == "weak" {
+                    described.0.insert_str(0, "weak:");
+                }
+            }
+            row += 1;
+            Ok(())
+        })
+        .expect("a walk");
+        let sizes = shown_sizes(&objects);
+        assert_same(&constructors(&objects, &sizes), &golden_constructors(&format!("{name}.shown.tsv")), name);
     }
 }
 
@@ -102,7 +167,7 @@ fn any_number_of_threads_finds_the_same() {
 
 #[test]
 fn entries_of_weak_maps_are_ephemerons() {
-    let objects = sample("v8-node20-cards-1", 2).objects();
+    let objects = sample("node20-cards-1", 2).objects();
     let ephemerons: Vec<_> = objects
         .iter()
         .flat_map(|object| object.references.windows(2))
@@ -129,9 +194,55 @@ fn serials_tell_who_lives_on() {
             .filter_map(|object| Some((object.serial?, object.name)))
             .collect()
     };
-    let (before, after) = (serials("v8-node20-cards-1"), serials("v8-node20-cards-2"));
+    let (before, after) = (serials("node20-cards-1"), serials("node20-cards-2"));
     let cards = |serials: &BTreeMap<u64, String>| serials.values().filter(|name| *name == "Card").count();
     assert_eq!((cards(&before) + 1, cards(&before)), (cards(&after), cards(&after) - 1));
     let living = before.iter().filter(|(serial, name)| after.get(serial) == Some(name)).count();
     assert!(living * 100 > before.len() * 95, "{living} of {} objects live on", before.len());
+}
+
+#[test]
+fn objects_have_the_sites_that_chrome_tracked() {
+    let mut sites: BTreeMap<Vec<String>, u64> = BTreeMap::new();
+    for object in sample("chrome147-page", 2).objects() {
+        if object.kind != "closure" {
+            *sites.entry(object.site).or_default() += 1;
+        }
+    }
+    sites.retain(|site, _| !site.is_empty());
+    let script = "(anonymous) (script 6:1), column Some(2)";
+    let site = |titles: &[&str]| titles.iter().map(|&title| title.to_owned()).collect::<Vec<_>>();
+    let expected = [
+        (site(&[script]), 4),
+        (site(&["make (script 6:1), column Some(43)", script]), 605),
+        (site(&["push, column None", script]), 1),
+    ];
+    assert_eq!(sites.into_iter().collect::<Vec<_>>(), expected);
+}
+
+#[test]
+fn what_detached_elements_hold_is_detached() {
+    let objects = sample("chrome147-page", 2).objects();
+    let count = |name: &str| objects.iter().filter(|object| object.name == name).count();
+    // A hundred cards are in the list, a hundred were removed, each with two texts.
+    for (name, attached, detached) in [("<li>", 100, 100), ("<span>", 100, 100), ("Text", 201, 200)] {
+        assert_eq!((count(name), count(&format!("Detached {name}"))), (attached, detached), "{name}");
+    }
+}
+
+#[test]
+fn several_snapshots_of_a_process_are_a_series() {
+    let series = record_series(&["1", "2"].map(|number| path(&format!("node20-cards-{number}.heapsnapshot.zst"))));
+    assert_eq!(series.recording.snapshot_count(), 2);
+    let tables = series.recording.tables().expect("tables");
+    let cards = |snapshot| {
+        let totals = barrow_analyzer::type_totals(&series.recording, SnapshotId(snapshot)).expect("totals");
+        let cards = totals.into_iter().filter(|totals| tables.type_name(totals.type_id) == "Card");
+        cards.map(|totals| (totals.type_id, totals.objects)).collect::<BTreeMap<_, _>>()
+    };
+    let (before, after) = (cards(0), cards(1));
+    // Two constructors and their prototypes; the types of both snapshots are the same.
+    assert_eq!(before.keys().collect::<Vec<_>>(), after.keys().collect::<Vec<_>>());
+    let growth: Vec<u64> = before.iter().map(|(type_id, count)| after[type_id] - count).collect();
+    assert_eq!(growth.iter().sum::<u64>(), 1);
 }

@@ -14,10 +14,10 @@ pub(super) const COMMAND: Command = Command {
     group: Group::Objects,
     arguments: "",
     about: "Objects that look the same as far as a recording knows, by type",
-    details: "Compared are type, shallow and unmanaged size, and all outgoing references: labels, strengths and \
-              targets, in their order. Contents (numbers, characters) are not recorded: objects that look the \
-              same may still differ there. Objects without references are left out, since nothing tells them \
-              apart, and so are those with a single one that all objects of the type have, like that to a class. `superfluous` are all objects of a group but one, `wasted` what those take, shallow and \
+    details: "Compared are type, name or text where it was recorded, shallow and unmanaged size, and all outgoing \
+              references: labels, strengths and targets, in their order. Other contents (numbers, long texts) are \
+              not recorded: objects that look the same may still differ there. Objects without name and references \
+              are left out, since nothing tells them apart, and so are those without name and with a single one that all objects of the type have, like that to a class. `superfluous` are all objects of a group but one, `wasted` what those take, shallow and \
               unmanaged. The example is of the group of the type that wastes most; `copies` is how many look \
               like it.",
     example: "dups",
@@ -58,9 +58,9 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, ReplError
         .fact(Column::new("wasted_bytes", "wasted", Unit::Bytes), sum(|one| one.wasted_bytes))
         .table(table)
         .note(
-            "compared: type, shallow and unmanaged size, and labels, strengths and targets of all references in \
-             order;\ncontents are not recorded: objects with no reference, or none but one that all of their type have, \
-             are left out",
+            "compared: type, name, shallow and unmanaged size, and labels, strengths and targets of all references in \
+             order;\nother contents are not recorded: objects without name and with no reference, or none but one that all \
+             of their type have, are left out",
         )
         .exact();
     let rows = session.page_rows();

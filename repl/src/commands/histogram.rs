@@ -10,7 +10,7 @@ use crate::kinds::Kinds;
 use crate::ranking::{self, Order};
 use crate::session::{Arguments, Session};
 
-use super::{Command, Completion, Group, Subject, more};
+use super::{Command, Completion, Group, Subject, more, sites};
 
 pub(super) const COMMAND: Command = Command {
     name: "histogram",
@@ -56,7 +56,7 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, ReplError
             ranking::answer(&heap, &types, order, &meter)?
         }
         Grouping::Kind => by_kind(&heap, order, &meter)?,
-        Grouping::Site => by_site(&heap, order, &meter)?,
+        Grouping::Site => sites::answer(&heap, order, &meter)?,
     };
     drop(meter);
     session.listed.clear();
@@ -81,23 +81,6 @@ fn by_kind(heap: &Heap, order: Order, progress: &dyn Progress) -> Result<Answer,
     let name = |kind: usize| Value::text(tables.kind_name(barrow_analyzer::KindId(kind as u32)));
     let rows = sums.into_iter().map(|(kind, sum)| (name(kind), sum, retained.as_ref().map(|bytes| bytes[kind])));
     Ok(grouped(heap, Column::new("kind", "kind", Unit::Text), rows.collect(), order))
-}
-
-fn by_site(heap: &Heap, order: Order, progress: &dyn Progress) -> Result<Answer, ReplError> {
-    let totals = heap.site_totals(progress)?;
-    let mut retained = None;
-    if order == Order::Retained {
-        let sites = heap.sites(progress)?;
-        let place = |site: u32| totals.binary_search_by_key(&site, |(site, _)| site.0).ok();
-        let group_of = |object: barrow_analyzer::ObjectId| place(sites[object.index()]);
-        retained = Some(heap.dominators(progress)?.bytes_by_group(totals.len(), group_of));
-    }
-    let name = |site: u32| if site == 0 { Value::text("not recorded") } else { Value::text(site.to_string()) };
-    let rows = totals
-        .iter()
-        .enumerate()
-        .map(|(at, (site, sum))| (name(site.0), *sum, retained.as_ref().map(|bytes: &Vec<GroupRetained>| bytes[at])));
-    Ok(grouped(heap, Column::new("site", "site", Unit::Text), rows.collect(), order))
 }
 
 /// A row per group, the largest first.

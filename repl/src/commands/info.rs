@@ -1,6 +1,6 @@
 //! `info`: one object, or the file.
 
-use barrow_analyzer::{Heap, Holder, ObjectDetails, ObjectId, Progress, SnapshotId, Tables, scan_incoming};
+use barrow_analyzer::{Heap, Holder, ObjectDetails, ObjectId, Progress, Recording, SnapshotId, scan_incoming};
 
 use crate::answer::{Answer, Column, Unit, Value};
 use crate::error::ReplError;
@@ -32,19 +32,21 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, ReplError
             let (snapshot, id) = session.object(name)?;
             let heap = session.heap(snapshot)?;
             let details = barrow_analyzer::object(heap.recording(), snapshot, id)?;
-            let answer = of_object(heap.recording().tables()?, snapshot, &details);
+            let answer = of_object(heap.recording(), snapshot, &details)?;
             with_graph(&heap, answer, id, &session.meter())
         }
         [_, word, ..] => Err(COMMAND.refuses(word)),
     }
 }
 
-fn of_object(tables: &Tables, snapshot: SnapshotId, object: &ObjectDetails) -> Answer {
-    let type_id = object.type_id;
-    Answer::default()
+fn of_object(recording: &Recording, snapshot: SnapshotId, object: &ObjectDetails) -> Result<Answer, ReplError> {
+    let (tables, type_id) = (recording.tables()?, object.type_id);
+    let site = object.site.map(|site| recording.site(site)).transpose()?.flatten();
+    Ok(Answer::default()
         .fact(Column::new("snapshot", "snapshot", Unit::Number), snapshot.0)
         .fact(Column::new("object", "object", Unit::Object), object.id.0)
         .fact(Column::new("type", "type", Unit::Text), tables.type_name(type_id))
+        .fact(Column::new("name", "name", Unit::Text), Value::name(tables, object.name))
         .fact(Column::new("kind", "kind", Unit::Text), tables.kind_name(tables.type_kind(type_id)))
         .fact(Column::new("layout", "layout", Unit::Text), tables.type_layout(type_id))
         .fact(Column::new("source_file", "file", Unit::Text), tables.type_file(type_id))
@@ -55,6 +57,7 @@ fn of_object(tables: &Tables, snapshot: SnapshotId, object: &ObjectDetails) -> A
         .fact(Column::new("address", "address", Unit::Address), object.address)
         .fact(Column::new("serial", "serial", Unit::Number), object.serial)
         .fact(Column::new("site", "site", Unit::Number), object.site.map(|site| site.0))
+        .fact(Column::new("allocated_at", "allocated at", Unit::Text), site.and_then(|site| site.title())))
 }
 
 /// Adds what follows from the references of all objects.

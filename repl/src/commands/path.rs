@@ -81,6 +81,7 @@ fn columns() -> Vec<Column> {
         Column::new("reference", "", Unit::Text),
         Column::new("object", "object", Unit::Object),
         Column::new("type", "type", Unit::Text),
+        Column::new("name", "name", Unit::Text),
         Column::new("kind", "kind", Unit::Text),
         Column::new("shallow_bytes", "shallow", Unit::Bytes),
     ]
@@ -121,6 +122,7 @@ fn rows_of(heap: &Heap, session: &mut Session, number: usize, path: &Path) -> Re
             Value::Text(arrow),
             object.id.0.into(),
             Value::text(tables.type_title(object.type_id)),
+            Value::name(tables, object.name),
             Value::text(tables.kind_name(tables.type_kind(object.type_id))),
             object.shallow_bytes.into(),
         ]);

@@ -187,6 +187,7 @@ impl Roots {
                 root.label.map(|label| tables.string(label)).into(),
                 root.object.0.into(),
                 Value::text(tables.type_title(object.type_id)),
+                Value::name(tables, object.name),
                 Value::text(tables.kind_name(tables.type_kind(object.type_id))),
                 root.retained_bytes.into(),
             ]
@@ -216,6 +217,7 @@ fn root_columns() -> Vec<Column> {
         Column::new("label", "root", Unit::Text),
         Column::new("object", "object", Unit::Object),
         Column::new("type", "type", Unit::Text),
+        Column::new("name", "name", Unit::Text),
         Column::new("kind", "kind", Unit::Text),
         Column::new("retained_bytes", "retained", Unit::Bytes),
     ]

@@ -70,6 +70,7 @@ impl References {
                 references::strength(tables, reference.strength),
                 reference.target.0.into(),
                 Value::text(tables.type_title(target.type_id)),
+                Value::name(tables, target.name),
                 Value::text(tables.kind_name(tables.type_kind(target.type_id))),
                 target.shallow_bytes.into(),
             ]
@@ -102,6 +103,7 @@ fn columns() -> Vec<Column> {
         Column::new("strength", "strength", Unit::Text),
         Column::new("target", "target", Unit::Object),
         Column::new("type", "type", Unit::Text),
+        Column::new("name", "name", Unit::Text),
         Column::new("kind", "kind", Unit::Text),
         Column::new("shallow_bytes", "shallow", Unit::Bytes),
     ]

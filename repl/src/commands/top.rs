@@ -8,15 +8,16 @@ use crate::kinds::{Kinds, leading_kind};
 use crate::ranking::{self, Order};
 use crate::session::{Arguments, Session};
 
-use super::{Command, Completion, Group, Subject, more};
+use super::{Command, Completion, Group, Subject, more, sites};
 
 pub(super) const COMMAND: Command = Command {
     name: "top",
     aliases: &[],
     group: Group::Snapshots,
-    arguments: "[N] [KIND] [by size|count|unmanaged|retained]",
+    arguments: "[N] [KIND|sites] [by size|count|unmanaged|retained]",
     about: "The types that hold most, or the objects that retain most",
-    details: "KIND is a kind of the recording, like `objects` or `frames`; `all` or none means all of them. \
+    details: "KIND is a kind of the recording, like `objects` or `frames`; `all` or none means all of them, and \
+              `sites` the places where objects were allocated. \
               `by size` ranks types by shallow size, `by unmanaged` by what lies outside the heap. \
               `by retained` ranks single objects by what would be freed with them, or types with \
               `top types by retained`. N is 15 unless told.",
@@ -36,6 +37,10 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, ReplError
         rows = number;
         words = &words[1..];
     }
+    if words.first().is_some_and(|word| is_sites(word)) {
+        let order = sites::order(&COMMAND, &words[1..])?;
+        return sites::top(session, rows.max(1), order);
+    }
     let (kinds, order) = kind_and_order(recording.tables()?, words)?;
     let is_of_types = words.first().is_some_and(|word| word.eq_ignore_ascii_case("types")) && kinds.ids.is_empty();
     let heap = session.heap(snapshot)?;
@@ -48,6 +53,11 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, ReplError
     let answer = ranking::answer(&heap, &types, order, &meter)?;
     drop(meter);
     Ok(more::first_page(session, answer, rows.max(1)))
+}
+
+/// Whether the word asks for allocation sites rather than a kind.
+pub(super) fn is_sites(word: &str) -> bool {
+    word.eq_ignore_ascii_case("sites")
 }
 
 fn kind_and_order(tables: &barrow_analyzer::Tables, words: &[String]) -> Result<(Kinds, Order), ReplError> {
@@ -81,6 +91,7 @@ fn by_retained(session: &mut Session, kinds: &Kinds, rows: usize) -> Result<Answ
             Value::from(at + 1),
             object.id.0.into(),
             Value::text(tables.type_title(object.type_id)),
+            Value::name(tables, object.name),
             Value::text(tables.kind_name(tables.type_kind(object.type_id))),
             object.shallow_bytes.into(),
             object.unmanaged_bytes.into(),
@@ -92,6 +103,7 @@ fn by_retained(session: &mut Session, kinds: &Kinds, rows: usize) -> Result<Answ
         Column::new("row", "%", Unit::Number).for_people(),
         Column::new("object", "object", Unit::Object),
         Column::new("type", "type", Unit::Text),
+        Column::new("name", "name", Unit::Text),
         Column::new("kind", "kind", Unit::Text),
         Column::new("shallow_bytes", "shallow", Unit::Bytes),
         Column::new("unmanaged_bytes", "unmanaged", Unit::Bytes),

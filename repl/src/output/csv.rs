@@ -40,7 +40,7 @@ fn record(fields: impl Iterator<Item = String>, out: &mut dyn Write) -> io::Resu
 fn text(value: &Value) -> String {
     match value {
         Value::None | Value::List(_) | Value::Record(_) => String::new(),
-        Value::Text(text) => text.clone(),
+        Value::Text(text) | Value::Name(text) => text.clone(),
         Value::Number(number) | Value::Estimate(number) => number.to_string(),
         Value::Change(difference) => difference.to_string(),
         Value::Share(share) => format!("{share:.6}"),

@@ -53,7 +53,7 @@ fn object<'a>(fields: impl Iterator<Item = (&'a str, &'a Value)>) -> String {
 fn value(value: &Value) -> String {
     match value {
         Value::None => "null".to_owned(),
-        Value::Text(text) => string(text),
+        Value::Text(text) | Value::Name(text) => string(text),
         Value::Number(number) | Value::Estimate(number) => number.to_string(),
         Value::Change(difference) => difference.to_string(),
         Value::Share(share) => format!("{share:.6}"),

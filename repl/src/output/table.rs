@@ -11,6 +11,8 @@ use super::Context;
 
 /// On a terminal a longer text is cut, so that the numbers beside it stay in sight.
 const LONGEST_TEXT: usize = 64;
+/// In a table a longer name of an object's own is cut.
+const LONGEST_NAME: usize = 40;
 
 pub(super) fn draw(answer: &Answer, context: Context<'_>, out: &mut dyn Write) -> io::Result<()> {
     let facts: Vec<&Fact> = answer.facts.iter().filter(|fact| fact.column.audience.has_people()).collect();
@@ -44,7 +46,10 @@ fn draw_table(table: &Table, context: Context<'_>, out: &mut dyn Write) -> io::R
     grid.set_header(columns.iter().map(|column| column.heading));
     for cells in &table.rows {
         grid.add_row(shown.iter().map(|&at| {
-            let text = text(&cells[at], table.columns[at].unit);
+            let text = match &cells[at] {
+                Value::Name(name) => quoted(name, LONGEST_NAME),
+                cell => text(cell, table.columns[at].unit),
+            };
             if context.terminal { shortened(text) } else { text }
         }));
     }
@@ -80,6 +85,7 @@ fn text(value: &Value, unit: Unit) -> String {
         Value::None => String::new(),
         // A line end in a name must not break the table.
         Value::Text(text) => text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect(),
+        Value::Name(name) => quoted(name, usize::MAX),
         Value::Number(number) => number_text(*number, unit),
         Value::Estimate(number) => format!("~{}", number_text(*number, unit)),
         Value::Change(difference) if unit == Unit::Bytes => units::change(*difference, units::size),
@@ -92,6 +98,22 @@ fn text(value: &Value, unit: Unit) -> String {
             fields.collect::<Vec<_>>().join(", ")
         }
     }
+}
+
+/// A text in quotes, so that it can be told from what stands around it; what cannot be seen is escaped. Of a
+/// longer one the first `most` characters.
+fn quoted(text: &str, most: usize) -> String {
+    let (mut quoted, mut length) = (String::from("\""), 0);
+    for c in text.chars() {
+        let escaped = if c == '\'' { "'".to_owned() } else { c.escape_debug().to_string() };
+        length += escaped.chars().count();
+        if length > most {
+            quoted.push('…');
+            break;
+        }
+        quoted.push_str(&escaped);
+    }
+    quoted + "\""
 }
 
 fn number_text(number: u64, unit: Unit) -> String {
@@ -109,6 +131,15 @@ fn number_text(number: u64, unit: Unit) -> String {
 mod tests {
     use super::*;
     use crate::answer::Audience;
+
+    #[test]
+    fn names_are_escaped_and_cut() {
+        assert_eq!(quoted("it's \"so\"\n\u{202e}\0é", 40), r#""it's \"so\"\n\u{202e}\0é""#);
+        assert_eq!(quoted(&"x".repeat(41), 40), format!("\"{}…\"", "x".repeat(40)));
+        assert_eq!(quoted(&"\n".repeat(21), 40), format!("\"{}…\"", r"\n".repeat(20)));
+        assert_eq!(quoted(&"x".repeat(40), 40), format!("\"{}\"", "x".repeat(40)));
+        assert_eq!(quoted("", 40), "\"\"");
+    }
 
     #[test]
     fn numbers_stand_to_the_right_and_empty_columns_stay_out() {

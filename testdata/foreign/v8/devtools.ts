@@ -1,11 +1,14 @@
 // Prints what DevTools' own code says of a V8 heap snapshot; see README.md.
 //
-//   node devtools.mjs SNAPSHOT constructors|retained|view OUTPUT
+//   node devtools.mjs SNAPSHOT constructors|shown|retained OUTPUT [--page]
 //
 // constructors: objects and self sizes by constructor, sizes as they are in the snapshot
+// shown:        the same with the sizes that DevTools shows: those of arrays and hidden objects that one
+//               object owns count for their owner
 // retained:     the retained size of every node, in order
-// view:         the constructors as DevTools shows them: it adds the size of arrays and hidden objects to
-//               the objects that own them, and names plain objects by their properties
+// --page:       references from the system to objects of the page do not retain, as in DevTools' view
+//
+// Plain objects are all called Object; DevTools' view divides them by their properties.
 import * as HeapSnapshot from './package/front_end/entrypoints/heap_snapshot_worker/HeapSnapshot.js';
 import * as Loader from './package/front_end/entrypoints/heap_snapshot_worker/HeapSnapshotLoader.js';
 import * as fs from 'node:fs';
@@ -16,12 +19,11 @@ console.warn = console.time = console.timeEnd = () => {};
 
 const withPage = process.argv.includes('--page');
 const all: any = HeapSnapshot.HeapSnapshot.prototype, js: any = HeapSnapshot.JSHeapSnapshot.prototype;
-if (question !== 'view') {
+all.inferInterfaceDefinitions = () => [];
+if (question !== 'shown') {
   js.calculateShallowSizes = () => {};
-  all.inferInterfaceDefinitions = () => [];
 }
 if (!withPage) {
-  // Without it, references from the system to objects of the page are left out of the dominator tree.
   js.markPageOwnedNodes = function() { this.flags.fill(this.nodeFlags.pageObject); };
 }
 
