@@ -64,8 +64,7 @@ fn import_snapshot(dump: &[u8], context: &Context<'_>, outcome: &mut Outcome) ->
     let (traces, traced) = Traces::declare(&layout, context)?;
     end = end.and(traced);
     let entries = wanted.into_entries();
-    let detached =
-        if divided.has_states { Detached::find(&layout, &divided.units, context)? } else { Detached::default() };
+    let detached = Detached::find(&layout, &divided.natives, context)?;
     context.progress.begin("importing", dump.len() as u64, "bytes");
     let known = Known { layout: &layout, names: &names, locations, traces, entries, detached };
     let announcer = Announcer::new(context, known)?;
@@ -79,7 +78,9 @@ type Prepared = (Names, Result<Locations, Damage>, Divided);
 
 fn prepare(layout: &Layout<'_>, wanted: &Wanted, context: &Context<'_>) -> Result<Prepared, Stop> {
     let Layout { meta, nodes, edges, .. } = layout;
-    let record_names = || layout.strings.record(context.writer);
+    let bytes = nodes.byte_count() + layout.strings.bytes().len() as u64;
+    context.progress.begin("reading nodes and strings", bytes, "bytes");
+    let record_names = || layout.strings.record(context);
     let read_locations = || match (&layout.locations, &meta.locations) {
         (Some(numbers), Some(fields)) => {
             let count = usize::try_from(nodes.len() / meta.nodes.count as u64).unwrap_or(usize::MAX);

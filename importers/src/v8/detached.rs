@@ -7,14 +7,16 @@
 use std::sync::{Mutex, PoisonError};
 
 use super::layout::Layout;
-use super::nodes::{Edges, Nodes, Unit};
+use super::nodes::{Edges, Native};
 use super::parallel::for_each_unit;
 use crate::context::Context;
 use crate::error::Stop;
 
 /// As the dump has it; 0 is "unknown".
-const ATTACHED: u64 = 1;
-const DETACHED: u64 = 2;
+const ATTACHED: u8 = 1;
+const DETACHED: u8 = 2;
+/// So many native nodes are looked at at a time.
+const UNIT_NATIVES: usize = 1 << 14;
 
 /// The detached nodes: a bit for each node, or nothing.
 #[derive(Default)]
@@ -22,34 +24,28 @@ pub(crate) struct Detached {
     bits: Vec<u64>,
 }
 
-/// The native nodes of a dump, and where they lead.
-#[derive(Default)]
-struct Natives {
-    /// Row and detachedness.
-    nodes: Vec<(u32, u8)>,
-    /// From and to: rows.
-    edges: Vec<(u32, u32)>,
-}
-
 impl Detached {
-    /// Finds them. Takes, for the time being, a byte for each node and 8 bytes for each edge of a native one.
-    pub(crate) fn find(layout: &Layout<'_>, units: &[Unit], context: &Context<'_>) -> Result<Detached, Stop> {
-        let found = Mutex::new(Natives::default());
+    /// Finds them among the native nodes. Takes, for the time being, a byte for each node and 8 bytes for
+    /// each edge of a native one.
+    pub(crate) fn find(layout: &Layout<'_>, natives: &[Native], context: &Context<'_>) -> Result<Detached, Stop> {
+        if natives.is_empty() {
+            return Ok(Detached::default());
+        }
+        let units: Vec<&[Native]> = natives.chunks(UNIT_NATIVES).collect();
+        let found = Mutex::new(Vec::new());
         for_each_unit(
             context,
             units.len(),
-            || Ok(Natives::default()),
-            |natives, unit| natives.read(layout, &units[unit]),
-            |natives| {
-                let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);
-                found.nodes.extend(natives.nodes);
-                found.edges.extend(natives.edges);
+            || Ok(Vec::new()),
+            |edges, unit| edges_of(units[unit], layout, edges),
+            |edges| {
+                found.lock().unwrap_or_else(PoisonError::into_inner).extend(edges);
                 Ok(())
             },
         )?;
-        let mut natives = found.into_inner().unwrap_or_else(PoisonError::into_inner);
-        natives.edges.sort_unstable();
-        Ok(natives.detached(layout.nodes.len() / layout.meta.nodes.count as u64))
+        let mut edges = found.into_inner().unwrap_or_else(PoisonError::into_inner);
+        edges.sort_unstable();
+        Ok(Detached::propagate(natives, &edges, layout.nodes.len() / layout.meta.nodes.count as u64))
     }
 
     /// Whether a node is detached.
@@ -57,47 +53,19 @@ impl Detached {
     pub(crate) fn contains(&self, row: u64) -> bool {
         self.bits.get((row / 64) as usize).is_some_and(|word| word >> (row % 64) & 1 != 0)
     }
-}
 
-impl Natives {
-    fn read(&mut self, layout: &Layout<'_>, unit: &Unit) -> Result<(), Stop> {
-        let Layout { meta, .. } = layout;
-        let native = meta.nodes.types.iter().position(|name| name == "native");
-        let leads: Vec<bool> =
-            meta.edges.types.iter().map(|name| !matches!(&**name, "hidden" | "invisible" | "weak")).collect();
-        let mut nodes = Nodes::new(&layout.nodes, &meta.nodes, unit.first_node);
-        let mut edges = Edges::new(&layout.edges, &meta.edges, unit.first_edge);
-        for row in unit.first_node..unit.first_node + unit.nodes {
-            let node = nodes.next()?;
-            let is_native = usize::try_from(node.type_).ok() == native;
-            // A recording has no more rows; the writer will say so.
-            let row = u32::try_from(row).unwrap_or(u32::MAX);
-            if is_native {
-                self.nodes.push((row, node.detachedness.min(3) as u8));
-            }
-            for _ in 0..node.edge_count {
-                let edge = edges.next()?;
-                let leads = usize::try_from(edge.type_).ok().and_then(|type_| leads.get(type_)) == Some(&true);
-                if is_native && leads {
-                    let target = edge.to_node / meta.nodes.count as u64;
-                    self.edges.push((row, u32::try_from(target).unwrap_or(u32::MAX)));
-                }
-            }
-        }
-        Ok(())
-    }
-
-    fn detached(&self, node_count: u64) -> Detached {
+    /// The states go along the edges, which are pairs of rows in ascending order.
+    fn propagate(natives: &[Native], edges: &[(u32, u32)], node_count: u64) -> Detached {
         let count = usize::try_from(node_count).unwrap_or(usize::MAX);
         // Whether the state of a node can still be found out.
         let mut is_open = vec![false; count];
         let mut detached = Detached { bits: vec![0; count.div_ceil(64)] };
         let mut known = [Vec::new(), Vec::new()];
-        for &(row, state) in &self.nodes {
-            match u64::from(state) {
-                ATTACHED => known[0].push(row),
-                DETACHED => known[1].push(row),
-                _ => is_open[row as usize] = state == 0,
+        for native in natives {
+            match native.detachedness {
+                ATTACHED => known[0].push(native.row),
+                DETACHED => known[1].push(native.row),
+                state => is_open[native.row as usize] = state == 0,
             }
         }
         for (mut rows, state) in known.into_iter().zip([ATTACHED, DETACHED]) {
@@ -105,8 +73,8 @@ impl Natives {
                 if state == DETACHED {
                     detached.bits[row as usize / 64] |= 1 << (row % 64);
                 }
-                let first = self.edges.partition_point(|&(from, _)| from < row);
-                for &(_, target) in self.edges[first..].iter().take_while(|&&(from, _)| from == row) {
+                let first = edges.partition_point(|&(from, _)| from < row);
+                for &(_, target) in edges[first..].iter().take_while(|&&(from, _)| from == row) {
                     if is_open.get_mut(target as usize).is_some_and(std::mem::take) {
                         rows.push(target);
                     }
@@ -117,18 +85,37 @@ impl Natives {
     }
 }
 
+/// Where native nodes lead: pairs of rows.
+fn edges_of(natives: &[Native], layout: &Layout<'_>, found: &mut Vec<(u32, u32)>) -> Result<(), Stop> {
+    let Layout { meta, .. } = layout;
+    let leads: Vec<bool> =
+        meta.edges.types.iter().map(|name| !matches!(&**name, "hidden" | "invisible" | "weak")).collect();
+    let Some(first) = natives.first() else { return Ok(()) };
+    let mut edges = Edges::new(&layout.edges, &meta.edges, first.first_edge);
+    for native in natives {
+        edges.go_to(&layout.edges, native.first_edge);
+        for _ in 0..native.edge_count {
+            let edge = edges.next()?;
+            if usize::try_from(edge.type_).ok().and_then(|type_| leads.get(type_)) == Some(&true) {
+                let target = edge.to_node / meta.nodes.count as u64;
+                found.push((native.row, u32::try_from(target).unwrap_or(u32::MAX)));
+            }
+        }
+    }
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn attached_nodes_come_first() {
-        let natives = Natives {
-            nodes: vec![(0, 1), (1, 2), (2, 0), (3, 0), (4, 0), (5, 2), (7, 0)],
-            // 6 is not native; 5 is known to be detached, though an attached node leads to it.
-            edges: vec![(0, 2), (0, 5), (1, 2), (1, 3), (1, 6), (3, 4), (4, 3), (6, 7)],
-        };
-        let detached = natives.detached(8);
+        let native = |(row, detachedness)| Native { row, edge_count: 0, first_edge: 0, detachedness };
+        let natives = [(0, 1), (1, 2), (2, 0), (3, 0), (4, 0), (5, 2), (7, 0)].map(native);
+        // 6 is not native; 5 is known to be detached, though an attached node leads to it.
+        let edges = [(0, 2), (0, 5), (1, 2), (1, 3), (1, 6), (3, 4), (4, 3), (6, 7)];
+        let detached = Detached::propagate(&natives, &edges, 8);
         assert_eq!((0..70).filter(|&row| detached.contains(row)).collect::<Vec<_>>(), [1, 3, 4, 5]);
     }
 }

@@ -93,12 +93,28 @@ pub(crate) struct Edges<'m, 'a> {
     reader: Reader<'a>,
     fields: &'m EdgeFields,
     record: [u64; MAX_FIELDS],
+    next: u64,
 }
+
+/// Up to so many edges are passed over by looking for commas; then looking the place up is faster.
+const EDGES_SKIPPED: u64 = 5000;
 
 impl<'m, 'a> Edges<'m, 'a> {
     /// From the edge `first` on.
     pub(crate) fn new(numbers: &Numbers<'a>, fields: &'m EdgeFields, first: u64) -> Self {
-        Edges { reader: numbers.from(first * fields.count as u64), fields, record: [0; MAX_FIELDS] }
+        let reader = numbers.from(first * fields.count as u64);
+        Edges { reader, fields, record: [0; MAX_FIELDS], next: first }
+    }
+
+    /// Goes on to a later edge.
+    pub(crate) fn go_to(&mut self, numbers: &Numbers<'a>, edge: u64) {
+        let fields = self.fields.count;
+        match edge - self.next {
+            0 => {}
+            edges @ 1..=EDGES_SKIPPED => self.reader.skip(edges as usize * fields),
+            _ => self.reader = numbers.from(edge * fields as u64),
+        }
+        self.next = edge;
     }
 
     /// Where the next edge is.
@@ -114,6 +130,7 @@ impl<'m, 'a> Edges<'m, 'a> {
             3 => self.record[..3].copy_from_slice(&self.reader.array::<3>()?),
             count => self.reader.record(&mut self.record[..count])?,
         }
+        self.next += 1;
         let record = &self.record;
         Ok(Edge {
             type_: record[fields.type_],
@@ -126,8 +143,18 @@ impl<'m, 'a> Edges<'m, 'a> {
 /// The nodes of a dump in units.
 pub(crate) struct Divided {
     pub(crate) units: Vec<Unit>,
-    /// Whether any node says that it is attached or detached.
-    pub(crate) has_states: bool,
+    /// The native nodes by row, if any says that it is attached or detached.
+    pub(crate) natives: Vec<Native>,
+}
+
+/// A native node.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Native {
+    pub(crate) row: u32,
+    pub(crate) edge_count: u32,
+    pub(crate) first_edge: u64,
+    /// 0 if nobody says.
+    pub(crate) detachedness: u8,
 }
 
 /// A run of nodes and their edges.
@@ -161,6 +188,7 @@ pub(crate) fn divide(
     let node_count = record_count(nodes, meta.nodes.count, "the numbers of the nodes")?;
     let edge_count = record_count(edges, meta.edges.count, "the numbers of the edges")?;
     let units = usize::try_from(node_count.div_ceil(UNIT_NODES)).unwrap_or(usize::MAX);
+    let native = meta.nodes.types.iter().position(|name| name == "native").map_or(u64::MAX, |place| place as u64);
     let counted = Mutex::new(Vec::new());
     for_each_unit(
         context,
@@ -170,13 +198,18 @@ pub(crate) fn divide(
             let first_node = unit as u64 * UNIT_NODES;
             let in_unit = UNIT_NODES.min(node_count - first_node);
             let mut reader = Nodes::new(nodes, &meta.nodes, first_node);
+            let start = reader.offset();
             let mut sums = Sums::default();
             for row in first_node..first_node + in_unit {
                 let offset = reader.offset();
                 let node = reader.next()?;
+                if node.type_ == native {
+                    sums.natives.push(Native::new(row, &node, sums.edges));
+                }
                 sums.add(&node, edge_count, offset)?;
                 wanted.see(node.id, row);
             }
+            context.progress.advance(reader.offset() - start);
             counted.lock().unwrap_or_else(PoisonError::into_inner).push((first_node, in_unit, sums));
             Ok(())
         },
@@ -188,23 +221,36 @@ pub(crate) fn divide(
     let mut divided = Vec::with_capacity(counted.len());
     for (first_node, nodes_in_unit, more) in counted {
         divided.push(Unit { first_node, nodes: nodes_in_unit, first_edge: sums.edges });
+        let natives = more.natives.into_iter();
+        sums.natives.extend(natives.map(|native| Native { first_edge: sums.edges + native.first_edge, ..native }));
         sums.edges += more.edges;
         sums.bytes = add_bytes(sums.bytes, more.bytes, nodes.offset())?;
-        sums.states |= more.states;
+        sums.has_states |= more.has_states;
     }
     if sums.edges != edge_count {
         let (offset, expected) = (edges.offset(), sums.edges);
         return Err(Damage::Mismatch { what: "the edges of all nodes", offset, expected, found: edge_count }.into());
     }
-    Ok(Divided { units: divided, has_states: sums.states != 0 })
+    // Most snapshots tell of no node whether it is attached.
+    let natives = if sums.has_states { sums.natives } else { Vec::new() };
+    Ok(Divided { units: divided, natives })
+}
+
+impl Native {
+    fn new(row: u64, node: &Node, first_edge: u64) -> Self {
+        // A recording has no more rows, nor does any text have more edges: the writer will say so.
+        let number = |value: u64| u32::try_from(value).unwrap_or(u32::MAX);
+        let detachedness = node.detachedness.min(u8::MAX.into()) as u8;
+        Native { row: number(row), edge_count: number(node.edge_count), first_edge, detachedness }
+    }
 }
 
 #[derive(Default)]
 struct Sums {
     edges: u64,
     bytes: u64,
-    /// All states of attachment, together.
-    states: u64,
+    natives: Vec<Native>,
+    has_states: bool,
 }
 
 impl Sums {
@@ -215,7 +261,7 @@ impl Sums {
             return Err(Damage::OutOfRange { what: "the edges of a node", offset, value, limit });
         }
         self.bytes = add_bytes(self.bytes, node.self_size, offset)?;
-        self.states |= node.detachedness;
+        self.has_states |= node.detachedness != 0;
         Ok(())
     }
 }

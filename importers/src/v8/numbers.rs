@@ -110,6 +110,11 @@ impl<'a> Numbers<'a> {
         self.start as u64
     }
 
+    /// How many bytes it takes.
+    pub(crate) fn byte_count(&self) -> u64 {
+        (self.end - self.start) as u64
+    }
+
     /// Fails if the dump ends inside the array.
     pub(crate) fn check_whole(&self) -> Result<(), Damage> {
         let length = self.dump.len() as u64;
@@ -165,6 +170,14 @@ impl Reader<'_> {
     /// Where the next number is, from the start of the dump.
     pub(crate) fn offset(&self) -> u64 {
         self.at as u64
+    }
+
+    /// Passes over the next numbers without looking at them; the array has more.
+    pub(crate) fn skip(&mut self, numbers: usize) {
+        let rest = self.dump.get(self.at..).unwrap_or_default();
+        if let Some(before) = numbers.checked_sub(1) {
+            self.at += memchr::memchr_iter(b',', rest).nth(before).map_or(rest.len(), |comma| comma + 1);
+        }
     }
 
     /// The next numbers.
@@ -348,6 +361,9 @@ mod tests {
             assert_eq!((counted.len(), counted.end()), (200_000, text.len() - 5));
             for index in (0..200_000).step_by(777).chain([199_999]) {
                 assert_eq!(counted.from(index).next(), Ok(index * index));
+                let mut reader = counted.from(0);
+                reader.skip(index as usize);
+                assert_eq!(reader.next(), Ok(index * index));
             }
         });
     }

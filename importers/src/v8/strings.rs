@@ -3,11 +3,14 @@
 use std::borrow::Cow;
 
 use super::ephemerons::Pair;
+use crate::context::Context;
 use crate::error::{Damage, Stop};
 use barrow_writer::{StringId, Writer};
 
 /// The longest string that a recording can hold, in bytes.
 const MAX_STRING_BYTES: usize = 1 << 20;
+/// After so many bytes of strings the user hears of it.
+const TELL_BYTES: u64 = 1 << 20;
 /// The place of every so many strings is remembered.
 const STEP: usize = 64;
 
@@ -99,13 +102,21 @@ impl<'a> Strings<'a> {
     }
 
     /// Enters all strings into the recording.
-    pub(crate) fn record(&self, writer: &Writer) -> Result<Names, Stop> {
+    pub(crate) fn record(&self, context: &Context<'_>) -> Result<Names, Stop> {
         let mut names = Names::default();
         names.codes.reserve_exact(self.count);
+        let (mut read, mut told) = (0, 0);
         for raw in self.raw_from(0).into_iter().flatten().take(self.count) {
-            let code = names.code(raw, writer)?;
+            let code = names.code(raw, context.writer)?;
             names.codes.push(code);
+            read += raw.len() as u64;
+            if read - told > TELL_BYTES {
+                context.check_cancelled()?;
+                context.progress.advance(read - told);
+                told = read;
+            }
         }
+        context.progress.advance((self.bytes().len() as u64).saturating_sub(told));
         Ok(names)
     }
 }
