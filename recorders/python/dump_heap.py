@@ -118,14 +118,14 @@ def _walk(file, collect):
     count = 0
     for category, roots in _roots(hidden):
         lines.append(_root_line(category, roots))
-        queue.extend(value for _, value in roots)
+        queue.extend(_values(roots))
         del roots
         count += _reach(queue, seen, hidden, classes, weakly, lines, file)
     # What is tracked and no garbage, but was not reached, is held by C code. Of that, roots are the objects that no
     # other one refers to, and then one of each circle that is left; at last what only weak references lead to.
-    waiting.extend(value for value in tracked if id(value) not in seen)
+    waiting.extend(_unseen(tracked, seen))
     for value in waiting:
-        held.update(id(target) for target in gc.get_referents(value) if target is not value)
+        held.update(_referents(value))
     for without_holder in (True, False):
         for value in waiting:
             if id(value) not in seen and not (without_holder and id(value) in held):
@@ -141,6 +141,22 @@ def _walk(file, collect):
     lines.append('{"barrow":"end", "objects":%d}\n' % count)
     _write(file, lines)
     return count
+
+
+# Apart from _walk, whose variables would have to be cells, which the collector tracks too.
+
+
+def _values(pairs):
+    return [value for _, value in pairs]
+
+
+def _unseen(values, seen):
+    return [value for value in values if id(value) not in seen]
+
+
+def _referents(value):
+    """The numbers of other objects that `value` refers to."""
+    return [id(target) for target in gc.get_referents(value) if target is not value]
 
 
 def _own(structures):
