@@ -88,7 +88,7 @@ mod tests {
                 assert_eq!(sum.load(Ordering::Relaxed), 499_500);
 
                 let fails = |(): &mut (), unit: usize| match unit {
-                    7 | 8 | 9 => Err(Damage::Ends { length: unit as u64, inside: "a unit" }.into()),
+                    7..=9 => Err(Damage::Ends { length: unit as u64, inside: "a unit" }.into()),
                     _ => Ok(()),
                 };
                 let failed = for_each_unit(context, 20, || Ok(()), fails, |()| Ok(()));

@@ -61,7 +61,8 @@ fn readable(name: &str) -> String {
 pub(crate) fn assert_agree(mut found: Histogram, mut expected: Histogram) {
     let class = "java.lang.Class";
     if found[class].0 < expected[class].0 {
-        (found.remove(class), expected.remove(class));
+        found.remove(class);
+        expected.remove(class);
     }
     // Filler, which G1 puts where memory is free: in a dump it looks like any other array.
     if let Some((objects, bytes)) = expected.remove("jdk.internal.vm.FillerElement[]") {
