@@ -82,7 +82,7 @@ section_types! {
     PROCESSES = 19, "PROCESSES";
     /// Reserved: measurements over time.
     MEASUREMENTS = 20, "MEASUREMENTS";
-    /// Reserved: a snapshot as its difference to an earlier one.
+    /// Objects of a snapshot as their difference to an earlier one.
     PATCH = 21, "PATCH";
 }
 
@@ -99,7 +99,7 @@ impl SectionType {
     /// Whether a reader that does not know the section must refuse the file.
     #[must_use]
     pub fn is_critical(self) -> bool {
-        (SectionType::META.0..=SectionType::INDEX.0).contains(&self.0)
+        (SectionType::META.0..=SectionType::INDEX.0).contains(&self.0) || self == SectionType::PATCH
     }
 }
 
