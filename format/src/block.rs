@@ -35,7 +35,7 @@ mod patch;
 pub use columns::{BlockColumns, ShapeForm};
 pub use decode::{Block, Decoder, Wanted};
 pub use encode::Encoder;
-pub use patch::Patch;
+pub use patch::{Patch, PatchLimits};
 
 use crate::codec::Codec;
 use crate::error::{FormatError, Result};

@@ -43,6 +43,17 @@ impl Patch {
     }
 }
 
+/// What a patch is checked against.
+#[derive(Debug, Clone, Copy)]
+pub struct PatchLimits<'a> {
+    /// The forms of the snapshot's shape table.
+    pub forms: &'a [ShapeForm],
+    /// The rows of the snapshot: every target is one of them.
+    pub rows: u32,
+    /// The rows of the group.
+    pub group_rows: u32,
+}
+
 impl Encoder {
     /// The directory and the body of a PATCH frame. `old` gives the targets that the row at a position had in the base.
     ///
@@ -89,10 +100,9 @@ impl Encoder {
 }
 
 impl Decoder {
-    /// Decodes what became of a group of `group_rows` rows into `out`, which is overwritten.
+    /// Decodes what became of a group of rows into `out`, which is overwritten.
     ///
-    /// `forms` are those of the snapshot's shape table, `rows` is the number of rows of the snapshot, below which every
-    /// target must lie. `old` gives the targets that the row at a position had in the base; it is asked only if
+    /// `old` gives the targets that the row at a position had in the base; it is asked only if
     /// references are wanted. Whether living rows agree in number with [`Patch::moved`] is for the caller to check.
     ///
     /// # Errors
@@ -100,13 +110,12 @@ impl Decoder {
     pub fn decode_patch<'o>(
         &mut self,
         block: &Block<'_>,
-        forms: &[ShapeForm],
-        rows: u32,
-        group_rows: u32,
+        limits: PatchLimits<'_>,
         wanted: Wanted,
         old: impl Fn(u32) -> &'o [u32],
         out: &mut Patch,
     ) -> Result<()> {
+        let PatchLimits { forms, rows, group_rows } = limits;
         out.clear();
         let columns = &mut out.columns;
         columns.first_object = block.first_object();
@@ -336,10 +345,11 @@ mod tests {
             block.check_columns().unwrap();
             let mut found = Patch::default();
             let mut decoder = Decoder::new();
-            decoder.decode_patch(&block, &forms, 1000, 300, Wanted::All, old, &mut found).unwrap();
+            let limits = |group_rows| PatchLimits { forms: &forms, rows: 1000, group_rows };
+            decoder.decode_patch(&block, limits(300), Wanted::All, old, &mut found).unwrap();
             prop_assert_eq!(&found, &patch);
             if let Some(&last) = patch.changed.last().max(patch.dead.last()) {
-                let result = decoder.decode_patch(&block, &forms, 1000, last, Wanted::All, old, &mut found);
+                let result = decoder.decode_patch(&block, limits(last), Wanted::All, old, &mut found);
                 let is_refused = matches!(result, Err(FormatError::OutOfRange { .. }));
                 prop_assert!(is_refused);
             }
@@ -356,7 +366,8 @@ mod tests {
         let bytes = encode_frame(SectionType::PATCH, NO_SNAPSHOT, 0, &directory, body);
         let block = Block::parse(&Frame::parse(&bytes, 0).unwrap()).unwrap();
         let mut found = Patch::default();
-        Decoder::new().decode_patch(&block, &[], 9, 8, Wanted::All, |_| &[], &mut found).unwrap();
+        let limits = PatchLimits { forms: &[], rows: 9, group_rows: 8 };
+        Decoder::new().decode_patch(&block, limits, Wanted::All, |_| &[], &mut found).unwrap();
         assert_eq!(found, patch);
     }
 }
