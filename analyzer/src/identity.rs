@@ -62,8 +62,14 @@ pub struct SerialWalk<'r> {
     rest: std::vec::IntoIter<SnapshotId>,
     /// The snapshot before, if snapshots are matched.
     before: Option<(Whole, Roots, Vec<u64>)>,
-    /// The largest serial so far.
-    last_serial: u64,
+    given: Serials,
+}
+
+/// Serials that are given out.
+#[derive(Debug, Default)]
+pub(crate) struct Serials {
+    /// The largest so far.
+    last: u64,
 }
 
 impl Recording {
@@ -97,7 +103,7 @@ impl Recording {
         let origin = self.serial_origin()?;
         let snapshots: Vec<SnapshotId> = self.snapshot_ids().filter(|&snapshot| snapshot <= last).collect();
         let rest = snapshots.into_iter();
-        Ok(SerialWalk { recording: self, origin, rest, before: None, last_serial: 0 })
+        Ok(SerialWalk { recording: self, origin, rest, before: None, given: Serials::default() })
     }
 
     /// The serials of one snapshot as they stand in the recording; all are 0 if there are none.
@@ -140,29 +146,27 @@ impl SerialWalk<'_> {
         let whole = Whole::read(self.recording, snapshot, progress)?;
         let roots = Roots::read(self.recording, snapshot)?;
         let (serials, pairing) = match self.before.take() {
-            None => (self.fresh(whole.objects()), None),
+            None => (self.given.inherit(&vec![NOBODY; whole.objects()], &[]), None),
             Some((before, roots_before, serials_before)) => {
                 let old = Side { whole: &before, roots: roots_before.rows() };
                 let new = Side { whole: &whole, roots: roots.rows() };
                 let partners = match_structure(old, new, self.recording.tables()?, progress)?;
                 let pairing = pairing(&before, &whole, &partners);
-                (self.inherit(&partners, &serials_before), Some(pairing))
+                (self.given.inherit(&partners, &serials_before), Some(pairing))
             }
         };
         self.before = Some((whole, roots, serials.clone()));
         Ok(Some(SnapshotSerials { snapshot, serials, pairing }))
     }
+}
 
-    fn fresh(&mut self, objects: usize) -> Vec<u64> {
-        self.inherit(&vec![NOBODY; objects], &[])
-    }
-
+impl Serials {
     /// Serials of partners, and new ones for objects without.
-    fn inherit(&mut self, partners: &[u32], serials_before: &[u64]) -> Vec<u64> {
+    pub(crate) fn inherit(&mut self, partners: &[u32], serials_before: &[u64]) -> Vec<u64> {
         let serial = |&partner: &u32| {
             serials_before.get(partner as usize).copied().unwrap_or_else(|| {
-                self.last_serial += 1;
-                self.last_serial
+                self.last += 1;
+                self.last
             })
         };
         partners.iter().map(serial).collect()

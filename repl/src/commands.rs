@@ -19,6 +19,7 @@ mod more;
 mod naming;
 mod path;
 mod paths;
+mod repack;
 mod repair;
 mod retained;
 mod roots;
@@ -82,6 +83,7 @@ pub(crate) const COMMANDS: &[&Command] = &[
     &dups::COMMAND,
     &waste::COMMAND,
     &verify::COMMAND,
+    &repack::COMMAND,
     &repair::COMMAND,
     &import::COMMAND,
     &more::COMMAND,
