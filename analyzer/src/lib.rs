@@ -95,7 +95,7 @@ mod whole;
 mod without;
 
 pub use barrow_format::commit::Totals;
-pub use barrow_format::rows::{KindRole, Label, StrengthClass, TypeTotals};
+pub use barrow_format::rows::{KindRole, Label, Root, StrengthClass, TypeTotals};
 pub use barrow_format::{FormatError, KindId, ObjectId, SiteId, SnapshotId, StrengthId, StringId, TypeId};
 pub use contents::Damage;
 pub use diff::{Amounts, Diff, KindChange, Side, TypeChange, TypeIdentity, diff};

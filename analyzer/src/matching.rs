@@ -148,6 +148,7 @@ impl Walk<'_> {
     }
 
     fn run(&mut self, progress: &dyn Progress) -> Result<()> {
+        let mut has_addresses = !self.before.whole.addresses.is_empty() && !self.after.whole.addresses.is_empty();
         for step in 1u64.. {
             if step.is_multiple_of(1 << 16) {
                 check(progress)?;
@@ -157,11 +158,32 @@ impl Walk<'_> {
                 self.pair_targets(self.partner_of_after[after as usize] as usize, after as usize);
             } else if let Some((before, after)) = self.weak.pop_front() {
                 self.pair(before, after);
+            } else if has_addresses {
+                // What no root reaches may still be where it was.
+                self.pair_by_address();
+                has_addresses = false;
             } else {
                 break;
             }
         }
         Ok(())
+    }
+
+    /// Pairs what looks the same and has the same address.
+    fn pair_by_address(&mut self) {
+        let at = |(object, &address): (u32, &u64)| (address != 0).then_some((address, object));
+        let known: HashMap<u64, u32> = (0..)
+            .zip(&self.before.whole.addresses)
+            .filter(|&(object, _)| !self.is_taken[object as usize])
+            .filter_map(at)
+            .collect();
+        for (after, address) in (0..).zip(&self.after.whole.addresses) {
+            if let Some(&before) = known.get(address).filter(|&&before| self.is_free(before, after))
+                && self.look_the_same(before, after)
+            {
+                self.pair(before, after);
+            }
+        }
     }
 
     fn is_free(&self, before: u32, after: u32) -> bool {

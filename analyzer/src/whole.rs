@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use barrow_format::block::{BlockColumns, ShapeForm, Wanted};
-use barrow_format::rows::{LabelCode, Tail};
-use barrow_format::{ObjectId, ShapeId, SnapshotId, StringId, TypeId};
+use barrow_format::rows::LabelCode;
+use barrow_format::{ObjectId, ShapeId, SnapshotId, StringId};
 
 use crate::blocks::{Workspace, decode, places};
 use crate::error::Result;
@@ -133,11 +133,6 @@ impl Whole {
         self.continued.keys().map(|object| object.index())
     }
 
-    /// The type of an object.
-    pub(crate) fn type_of(&self, object: usize, tables: &Tables) -> TypeId {
-        tables.shape(self.shapes[object]).type_id
-    }
-
     /// The label of an object's reference; references in continuations are not looked at.
     pub(crate) fn label(&self, object: usize, position: usize, tables: &Tables) -> LabelCode {
         let shape = tables.shape(self.shapes[object]);
@@ -145,11 +140,6 @@ impl Whole {
             Some(code) => code,
             None => LabelCode(self.labels(object)[position - shape.prefix.len()]),
         }
-    }
-
-    /// Whether all labels follow from the shape.
-    pub(crate) fn has_fixed_labels(&self, object: usize, tables: &Tables) -> bool {
-        tables.shape(self.shapes[object]).tail != Tail::Explicit
     }
 
     /// What an object is apart from references, serial and address.
