@@ -45,7 +45,7 @@
 //! (columns), `packed`, `rows` and `transposed` (references), `reachable`, `distances`, `dominators`,
 //! `index_file`. Then a file for each question: `summary`, `diff`, `object`, `incoming`, `find` with
 //! `expression` and `object_set`, `paths`, `retained`, `without`, `leaks`, `type_references`,
-//! `duplicates`, `waste`, `trend`, `verify`, `repair`.
+//! `duplicates`, `waste`, `trend` and `growth` over a series, `verify`, `repair`.
 
 #![deny(unsafe_code)]
 
@@ -60,6 +60,7 @@ mod duplicates;
 mod error;
 mod expression;
 mod find;
+mod growth;
 mod heap;
 mod incoming;
 mod index_file;
@@ -99,6 +100,7 @@ pub use duplicates::Duplicates;
 pub use error::{AnalyzerError, Result};
 pub use expression::{ATTRIBUTES, Expression, ExpressionError, Names, parse_size};
 pub use find::{Counted, Found, Page};
+pub use growth::{Growth, GrowthNode, GrowthPart, GrowthRow, growth};
 pub use heap::Heap;
 pub use incoming::{Incoming, IncomingReference, Referrers, scan_incoming};
 pub use index_file::IndexPlace;
