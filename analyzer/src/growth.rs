@@ -183,6 +183,13 @@ impl<'a> Growth<'a> {
         (0..self.nodes.len()).filter(move |&node| most(&self.nodes[node]) >= least)
     }
 
+    /// Whether all large nodes have their numbers in a column. Folding the same snapshot into it once more
+    /// gives it those of nodes that came later.
+    #[must_use]
+    pub fn is_complete(&self, column: usize) -> bool {
+        self.large().all(|node| self.nodes[node].retained_bytes[column].is_some())
+    }
+
     /// How the large nodes grow: those first that do for sure, by how much they do at least. Numbers that are
     /// not known, being small, count as 0.
     #[must_use]

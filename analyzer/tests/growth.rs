@@ -56,12 +56,15 @@ fn path_of(growth: &Growth<'_>, node: usize) -> Vec<String> {
     growth.path(node).into_iter().map(name).collect()
 }
 
+fn heap(recording: &Arc<Recording>, column: usize) -> Heap {
+    let snapshot = SnapshotId(column as u32);
+    Heap::new(Arc::clone(recording), snapshot, &IndexPlace::Nowhere, Memory::unlimited()).unwrap()
+}
+
 fn folded<'a>(recording: &'a Arc<Recording>, order: &[usize], least_share: f64) -> Growth<'a> {
     let mut growth = Growth::new(order.len(), least_share);
     for &column in order {
-        let snapshot = SnapshotId(column as u32);
-        let heap = Heap::new(Arc::clone(recording), snapshot, &IndexPlace::Nowhere, Memory::unlimited()).unwrap();
-        growth.fold(column, recording, &heap, &Silent).unwrap();
+        growth.fold(column, recording, &heap(recording, column), &Silent).unwrap();
     }
     growth
 }
@@ -76,6 +79,7 @@ fn paths_are_those_of_the_definition() {
         let order = [[2, 1, 0], [0, 1, 2], [1, 2, 0]][random.below(3) as usize];
         let share = [0.0, 0.5, 3.0][random.below(3) as usize];
         let growth = folded(&recording, &order, share);
+        let mut refolded = folded(&recording, &order, share);
         for (column, graph) in graphs.iter().enumerate() {
             let mut paths = defined(graph);
             for (number, node) in growth.nodes().iter().enumerate() {
@@ -89,6 +93,10 @@ fn paths_are_those_of_the_definition() {
                     }
                     None => assert!(bytes < growth.least_bytes()[column], "{round} {path:?}"),
                 }
+            }
+            if share == 0.5 {
+                refolded.fold(column, &recording, &heap(&recording, column), &Silent).unwrap();
+                assert!(refolded.is_complete(column));
             }
             // What has no node was too small in this snapshot.
             assert!(paths.values().all(|path| path.0 < growth.least_bytes()[column]), "{round} {paths:?}");
