@@ -163,7 +163,9 @@ impl Contents {
         } else if section == SectionType::COMMIT
             && let Ok(commit) = frame.body().and_then(Commit::parse)
         {
-            if known.suffice(&commit.tables) {
+            let base = commit.patched.as_ref().map(|patched| SnapshotId(patched.base));
+            let has_base = base.is_none_or(|base| self.commits.iter().any(|&(id, _)| id == base));
+            if known.suffice(&commit.tables) && has_base {
                 self.commits.push((SnapshotId(commit.snapshot), frame.offset));
                 damage.committed_end = frame.end();
             } else {

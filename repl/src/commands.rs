@@ -20,6 +20,7 @@ mod more;
 mod naming;
 mod path;
 mod paths;
+mod repack;
 mod repair;
 mod retained;
 mod roots;
@@ -86,6 +87,7 @@ pub(crate) const COMMANDS: &[&Command] = &[
     &dups::COMMAND,
     &waste::COMMAND,
     &verify::COMMAND,
+    &repack::COMMAND,
     &repair::COMMAND,
     &import::COMMAND,
     &more::COMMAND,
