@@ -45,7 +45,7 @@
 //! (columns), `packed`, `rows` and `transposed` (references), `reachable`, `distances`, `dominators`,
 //! `index_file`. Then a file for each question: `summary`, `diff`, `object`, `incoming`, `find` with
 //! `expression` and `object_set`, `paths`, `retained`, `without`, `leaks`, `type_references`,
-//! `duplicates`, `waste`, `trend` and `growth` over a series, `verify`, `repair`.
+//! `duplicates`, `waste`, `trend` and `growth` over a series, `lives` of objects, `verify`, `repair`.
 
 #![deny(unsafe_code)]
 
@@ -69,6 +69,7 @@ mod index_file;
 mod layers;
 mod leaks;
 mod live_rows;
+mod lives;
 mod matching;
 mod memory;
 mod object;
@@ -109,10 +110,11 @@ pub use expression::{ATTRIBUTES, Expression, ExpressionError, Names, parse_size}
 pub use find::{Counted, Found, Page};
 pub use growth::{Growth, GrowthNode, GrowthPart, GrowthRow, growth};
 pub use heap::Heap;
-pub use incoming::{Incoming, IncomingReference, Referrers, scan_incoming};
 pub use identity::{SerialOrigin, SerialWalk, SnapshotSerials};
+pub use incoming::{Incoming, IncomingReference, Referrers, scan_incoming};
 pub use index_file::IndexPlace;
 pub use leaks::{Accumulated, LEAK_THRESHOLD, Suspect};
+pub use lives::{Between, LifeStep, Lives, Turnover};
 pub use matching::Pairing;
 pub use memory::Memory;
 pub use object::{ObjectDetails, Reference, object, object_at_address, objects, outgoing, outgoing_page, walk};

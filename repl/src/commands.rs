@@ -1,7 +1,10 @@
 //! The one table of commands. It feeds the prompt, `help`, completion, the one-shot command line
 //! and `docs/commands.md`.
 
+mod age;
+mod born;
 mod count;
+mod died;
 mod diff;
 mod dominators;
 mod dups;
@@ -31,6 +34,8 @@ mod sites;
 mod snapshot;
 mod snapshots;
 mod summary;
+mod survival;
+mod survived;
 mod top;
 mod trend;
 mod unreachable;
@@ -38,6 +43,7 @@ mod verify;
 mod waste;
 mod without;
 
+pub(crate) use growth::{folded as growth_of, snapshots as series_of};
 pub(crate) use help::{expressions, from_shell, overview, page};
 pub(crate) use more::More;
 pub(crate) use set::KEYS as SETTINGS;
@@ -69,6 +75,11 @@ pub(crate) const COMMANDS: &[&Command] = &[
     &diff::COMMAND,
     &growth::COMMAND,
     &trend::COMMAND,
+    &born::COMMAND,
+    &died::COMMAND,
+    &survived::COMMAND,
+    &age::COMMAND,
+    &survival::COMMAND,
     &find::COMMAND,
     &count::COMMAND,
     &naming::COMMAND,

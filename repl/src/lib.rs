@@ -38,7 +38,10 @@ mod type_path;
 
 mod kinds;
 mod label;
+mod leak_series;
+mod lifelines;
 mod names;
+mod object_change;
 mod object_name;
 mod operand;
 mod path_change;
