@@ -45,7 +45,7 @@
 //! (columns), `packed`, `rows` and `transposed` (references), `reachable`, `distances`, `dominators`,
 //! `index_file`. Then a file for each question: `summary`, `diff`, `object`, `incoming`, `find` with
 //! `expression` and `object_set`, `paths`, `retained`, `without`, `leaks`, `type_references`,
-//! `duplicates`, `waste`, `verify`, `repair`.
+//! `duplicates`, `waste`, `trend` and `growth` over a series, `lives` of objects, `verify`, `repair`.
 
 #![deny(unsafe_code)]
 
@@ -62,6 +62,7 @@ mod duplicates;
 mod error;
 mod expression;
 mod find;
+mod growth;
 mod heap;
 mod identity;
 mod incoming;
@@ -69,6 +70,7 @@ mod index_file;
 mod layers;
 mod leaks;
 mod live_rows;
+mod lives;
 mod matching;
 mod memory;
 mod object;
@@ -88,6 +90,7 @@ mod sites;
 mod summary;
 mod tables;
 mod transposed;
+mod trend;
 mod type_references;
 mod values;
 mod verify;
@@ -106,11 +109,13 @@ pub use duplicates::Duplicates;
 pub use error::{AnalyzerError, Result};
 pub use expression::{ATTRIBUTES, Expression, ExpressionError, Names, parse_size};
 pub use find::{Counted, Found, Page};
+pub use growth::{Growth, GrowthNode, GrowthPart, GrowthRow, growth};
 pub use heap::Heap;
-pub use incoming::{Incoming, IncomingReference, Referrers, scan_incoming};
 pub use identity::{SerialOrigin, SerialWalk, SnapshotSerials};
+pub use incoming::{Incoming, IncomingReference, Referrers, scan_incoming};
 pub use index_file::IndexPlace;
 pub use leaks::{Accumulated, LEAK_THRESHOLD, Suspect};
+pub use lives::{Between, LifeStep, Lives, Turnover};
 pub use matching::Pairing;
 pub use memory::Memory;
 pub use object::{ObjectDetails, Reference, object, object_at_address, objects, outgoing, outgoing_page, walk};
@@ -125,6 +130,7 @@ pub use rows::Follow;
 pub use sites::SiteDetails;
 pub use summary::{KindTotals, Source, Summary, summary, type_totals, verified_summaries};
 pub use tables::Tables;
+pub use trend::{Axis, AxisUnit, CONFIDENCE, LEAST_POINTS, Trend};
 pub use type_references::TypeReferences;
 pub use verify::{Problem, SnapshotVerification, Verification, verify};
 pub use waste::{ELEMENT_BYTES, Waste};

@@ -1,12 +1,16 @@
 //! The one table of commands. It feeds the prompt, `help`, completion, the one-shot command line
 //! and `docs/commands.md`.
 
+mod age;
+mod born;
 mod count;
+mod died;
 mod diff;
 mod dominators;
 mod dups;
 mod exit;
 mod find;
+mod growth;
 mod help;
 mod histogram;
 mod history;
@@ -30,12 +34,16 @@ mod sites;
 mod snapshot;
 mod snapshots;
 mod summary;
+mod survival;
+mod survived;
 mod top;
+mod trend;
 mod unreachable;
 mod verify;
 mod waste;
 mod without;
 
+pub(crate) use growth::{folded as growth_of, snapshots as series_of};
 pub(crate) use help::{expressions, from_shell, overview, page};
 pub(crate) use more::More;
 pub(crate) use set::KEYS as SETTINGS;
@@ -65,6 +73,13 @@ pub(crate) const COMMANDS: &[&Command] = &[
     &sites::COMMAND,
     &site::COMMAND,
     &diff::COMMAND,
+    &growth::COMMAND,
+    &trend::COMMAND,
+    &born::COMMAND,
+    &died::COMMAND,
+    &survived::COMMAND,
+    &age::COMMAND,
+    &survival::COMMAND,
     &find::COMMAND,
     &count::COMMAND,
     &naming::COMMAND,
@@ -124,6 +139,8 @@ pub(crate) struct Command {
 pub(crate) enum Group {
     /// Snapshots and their totals.
     Snapshots,
+    /// What changes from one to the next.
+    Series,
     /// Single objects.
     Objects,
     /// Paths, dominators and what they tell.
@@ -136,12 +153,14 @@ pub(crate) enum Group {
 
 impl Group {
     /// All of them, in the order of `help`.
-    pub(crate) const ALL: [Group; 5] = [Group::Snapshots, Group::Objects, Group::Alive, Group::File, Group::Session];
+    pub(crate) const ALL: [Group; 6] =
+        [Group::Snapshots, Group::Series, Group::Objects, Group::Alive, Group::File, Group::Session];
 
     /// Its heading.
     pub(crate) fn title(self) -> &'static str {
         match self {
             Group::Snapshots => "Snapshots and totals",
+            Group::Series => "Over time",
             Group::Objects => "Objects",
             Group::Alive => "Why it is alive",
             Group::File => "The file",

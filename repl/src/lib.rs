@@ -24,6 +24,7 @@ mod destination;
 mod importing;
 mod line;
 mod opening;
+mod series;
 mod session;
 mod sets;
 
@@ -33,12 +34,17 @@ mod document;
 mod found;
 mod ranking;
 mod references;
+mod type_path;
 
 mod kinds;
 mod label;
+mod leak_series;
+mod lifelines;
 mod names;
+mod object_change;
 mod object_name;
 mod operand;
+mod path_change;
 mod selection;
 mod units;
 mod without;
