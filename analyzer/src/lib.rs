@@ -44,7 +44,7 @@
 //! all cores) and [`Heap`], the graph of one snapshot. Below it, from the bytes up: `memory` and `values`
 //! (columns), `packed`, `rows` and `transposed` (references), `reachable`, `distances`, `dominators`,
 //! `index_file`. Then a file for each question: `summary`, `diff`, `object`, `incoming`, `find` with
-//! `expression` and `object_set`, `paths`, `retained`, `without`, `leaks`, `type_references`,
+//! `expression` and `object_set`, `paths`, `retained`, `without`, `leaks` with `fingerprint`, `type_references`,
 //! `duplicates`, `waste`, `verify`, `repair`.
 
 #![deny(unsafe_code)]
@@ -60,6 +60,7 @@ mod duplicates;
 mod error;
 mod expression;
 mod find;
+mod fingerprint;
 mod heap;
 mod incoming;
 mod index_file;
@@ -98,6 +99,7 @@ pub use duplicates::Duplicates;
 pub use error::{AnalyzerError, Result};
 pub use expression::{ATTRIBUTES, Expression, ExpressionError, Names, parse_size};
 pub use find::{Counted, Found, Page};
+pub use fingerprint::Fingerprint;
 pub use heap::Heap;
 pub use incoming::{Incoming, IncomingReference, Referrers, scan_incoming};
 pub use index_file::IndexPlace;
