@@ -45,7 +45,7 @@
 //! (columns), `packed`, `rows` and `transposed` (references), `reachable`, `distances`, `dominators`,
 //! `index_file`. Then a file for each question: `summary`, `diff`, `object`, `incoming`, `find` with
 //! `expression` and `object_set`, `paths`, `retained`, `without`, `leaks` with `fingerprint`, `type_references`,
-//! `duplicates`, `waste`, `verify`, `repair`.
+//! `duplicates`, `waste`, `trend`, `verify`, `repair`.
 
 #![deny(unsafe_code)]
 
@@ -82,6 +82,7 @@ mod sites;
 mod summary;
 mod tables;
 mod transposed;
+mod trend;
 mod type_references;
 mod values;
 mod verify;
@@ -116,6 +117,7 @@ pub use rows::Follow;
 pub use sites::SiteDetails;
 pub use summary::{KindTotals, Source, Summary, summary, type_totals, verified_summaries};
 pub use tables::Tables;
+pub use trend::{Axis, AxisUnit, CONFIDENCE, LEAST_POINTS, Trend};
 pub use type_references::TypeReferences;
 pub use verify::{Problem, SnapshotVerification, Verification, verify};
 pub use waste::{ELEMENT_BYTES, Waste};
