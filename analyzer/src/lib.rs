@@ -40,9 +40,9 @@
 //! # }
 //! ```
 //!
-//! Reading order: [`Recording`] (with `contents`: index or scan; and [`Tables`]), `blocks` (decoding on
-//! all cores) and [`Heap`], the graph of one snapshot. Below it, from the bytes up: `memory` and `values`
-//! (columns), `packed`, `rows` and `transposed` (references), `reachable`, `distances`, `dominators`,
+//! Reading order: [`Recording`] (with `contents`: index or scan; and [`Tables`]), [`Growing`] while it is
+//! written, `blocks` (decoding on all cores) and [`Heap`], the graph of one snapshot. Below it, from the bytes up:
+//! `memory` and `values` (columns), `packed`, `rows` and `transposed` (references), `reachable`, `distances`, `dominators`,
 //! `index_file`. Then a file for each question: `summary`, `diff`, `object`, `incoming`, `find` with
 //! `expression` and `object_set`, `paths`, `retained`, `without`, `leaks` with `fingerprint`, `type_references`,
 //! `duplicates`, `waste`, `trend`, `verify`, `repair`.
@@ -61,6 +61,7 @@ mod error;
 mod expression;
 mod find;
 mod fingerprint;
+mod growing;
 mod heap;
 mod incoming;
 mod index_file;
@@ -101,6 +102,7 @@ pub use error::{AnalyzerError, Result};
 pub use expression::{ATTRIBUTES, Expression, ExpressionError, Names, parse_size};
 pub use find::{Counted, Found, Page};
 pub use fingerprint::Fingerprint;
+pub use growing::{Growing, Look};
 pub use heap::Heap;
 pub use incoming::{Incoming, IncomingReference, Referrers, scan_incoming};
 pub use index_file::IndexPlace;

@@ -83,7 +83,7 @@ impl Recording {
         }
     }
 
-    fn with_contents(path: Option<PathBuf>, bytes: Arc<Bytes>, header: Header, contents: Contents) -> Self {
+    pub(crate) fn with_contents(path: Option<PathBuf>, bytes: Arc<Bytes>, header: Header, contents: Contents) -> Self {
         let commits = contents.commits.iter().map(|_| OnceLock::new()).collect();
         Recording { path, bytes, header, contents, commits, tables: OnceLock::new(), sites: OnceLock::new() }
     }
