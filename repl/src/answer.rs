@@ -36,6 +36,10 @@ pub(crate) enum Outcome {
     Answered,
     /// `verify` found damage.
     DamageFound,
+    /// An assertion is false.
+    False,
+    /// An assertion is not false, and could not be judged.
+    Undecided,
 }
 
 /// Who gets to see something.
@@ -141,6 +145,8 @@ pub(crate) enum Value {
     Change(i64),
     /// Between 0 and 1.
     Share(f64),
+    /// A number with a fraction.
+    Real(f64),
     /// Yes or no.
     Flag(bool),
     /// Values in order; machines only.

@@ -1,6 +1,7 @@
 //! The one table of commands. It feeds the prompt, `help`, completion, the one-shot command line
 //! and `docs/commands.md`.
 
+mod assert;
 mod count;
 mod diff;
 mod dominators;
@@ -33,9 +34,12 @@ mod top;
 mod unreachable;
 mod verify;
 mod waste;
+mod watch;
 mod without;
 
+pub(crate) use assert::{assertions_of, judge};
 pub(crate) use help::{expressions, from_shell, overview, page};
+pub(crate) use leaks::{chain_of, sentence};
 pub(crate) use more::More;
 pub(crate) use set::KEYS as SETTINGS;
 
@@ -78,9 +82,11 @@ pub(crate) const COMMANDS: &[&Command] = &[
     &retained::COMMAND,
     &without::COMMAND,
     &leaks::COMMAND,
+    &assert::COMMAND,
     &unreachable::COMMAND,
     &dups::COMMAND,
     &waste::COMMAND,
+    &watch::COMMAND,
     &verify::COMMAND,
     &repair::COMMAND,
     &import::COMMAND,
@@ -157,6 +163,8 @@ pub(crate) enum Subject {
     Nothing,
     /// The session, so it has no meaning outside one.
     Session,
+    /// A recording that is being written, so it has no meaning in a session, which is about one that is there.
+    Growing,
 }
 
 /// What completion offers behind a verb.

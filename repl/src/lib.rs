@@ -26,7 +26,9 @@ mod line;
 mod opening;
 mod session;
 mod sets;
+mod watching;
 
+mod assertion;
 mod commands;
 mod comparison;
 mod document;
@@ -34,6 +36,7 @@ mod found;
 mod ranking;
 mod references;
 
+mod chain;
 mod kinds;
 mod label;
 mod names;
