@@ -105,8 +105,10 @@ impl Judged {
 
 /// A type that no object can have.
 fn unknown(name: &str, tables: &Tables) -> String {
-    let types = (0..tables.type_count() as u32).map(|id| tables.type_name(barrow_analyzer::TypeId(id)));
-    let near = names::nearest(name, types);
+    let types = || (0..tables.type_count() as u32).map(|id| tables.type_name(barrow_analyzer::TypeId(id)));
+    // `Session` for `app.Session` is no slip of the finger.
+    let is_last_part = |known: &&str| known.strip_suffix(name).is_some_and(|rest| rest.ends_with(['.', ':', '/', '$']));
+    let near = types().find(is_last_part).or_else(|| names::nearest(name, types()));
     let near = near.map_or_else(String::new, |near| format!("; did you mean \"{near}\"?"));
     format!("this recording knows no type \"{name}\", so no object is one{near}")
 }
