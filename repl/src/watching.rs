@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use barrow_analyzer::{Growing, Look, Recording, SnapshotId, Totals};
+use barrow_analyzer::{AnalyzerError, Growing, Look, Recording, SnapshotId, Totals};
 
 use crate::answer::{Answer, Column, Unit, Value};
 use crate::args::{Flags, Format, SnapshotName};
@@ -17,6 +17,7 @@ use crate::invocation::{lines_of, run_lines};
 use crate::line::Sink;
 use crate::output::{self, Context};
 use crate::session::{Arguments, OpenFile, Session};
+use crate::sets::Sets;
 use crate::{interrupt, units};
 
 /// How long to wait between two looks, unless told.
@@ -35,7 +36,9 @@ pub(crate) fn run(flags: &Flags, command: &Command, words: &[String]) -> Result<
         return Err(command.refuses(word));
     }
     check_flags(command, flags)?;
-    let session = Session::new(flags)?;
+    let mut session = Session::new(flags)?;
+    // An index file belongs to the last commit: the next one makes it useless.
+    session.settings.no_index = true;
     let arguments = Arguments::new(&[], false, flags);
     let mut judge = commands::judge(&session, &arguments)?;
     judge.waits = true;
@@ -71,7 +74,7 @@ impl Watch {
         let mut growing = Growing::new(Path::new(&self.name));
         let mut is_waiting = false;
         loop {
-            match growing.look()? {
+            match self.look(&mut growing)? {
                 Look::Nothing if !is_waiting => {
                     is_waiting = true;
                     self.tell(&format!("waiting for {}", self.name));
@@ -96,6 +99,15 @@ impl Watch {
         }
     }
 
+    fn look(&self, growing: &mut Growing) -> Result<Look, ReplError> {
+        growing.look().map_err(|error| match error {
+            AnalyzerError::Unreadable(cause) => {
+                ReplError::Unreadable { path: self.name.clone(), cause: cause.to_string() }
+            }
+            error => error.into(),
+        })
+    }
+
     fn tell(&self, sentence: &str) {
         if !self.session.settings.quiet {
             complain(sentence);
@@ -106,6 +118,9 @@ impl Watch {
         self.tell(&format!("{} is another recording now", self.name));
         self.before = None;
         self.judge.forget();
+        // They were objects of the other one.
+        self.session.sets = Sets::default();
+        self.session.listed.clear();
     }
 
     /// Shows every snapshot that is new. Returns an exit code if that is the end.

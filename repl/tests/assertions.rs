@@ -173,6 +173,15 @@ fn assertions_come_from_a_file() {
 }
 
 #[test]
+fn a_recording_that_was_cut_is_told_with_4_and_what_is_false_still_with_1() {
+    let series = series(&[10, 20]);
+    let bytes = std::fs::read(&series.path).unwrap();
+    std::fs::write(&series.path, &bytes[..bytes.len() - 8]).unwrap();
+    assert_eq!(series.assert(&["count(type = List) = 20"]).code, 4);
+    assert_eq!(series.assert(&["count(type = List) = 10"]).code, 1);
+}
+
+#[test]
 fn machines_get_json_and_junit() {
     let series = series(&[10, 20, 30, 40, 50]);
     let xml = series.folder.path().join("heap.xml");
@@ -208,6 +217,9 @@ fn the_prompt_and_dumps_know_it_too() {
     assert_eq!(line("assert count(type = \"BOOTHash\") <= 100 over 0..1"), 1);
     assert_eq!(line("assert count(type = \"BOOTHash\") >= 100"), 0);
     assert_eq!(line("assert 'count(type=\"BOOTHash\") >= 100' 'no leaks'"), 1);
+    let named = [&recording, "--no-index", "-e", "let $large = type = BOOTHash", "-e", "assert count($large) > 5 in 2"];
+    assert_eq!(run(&named).code, 0);
+    assert_eq!(run(&[&named[..], &["-e", "assert count($large) > 5 in 1"]].concat()).code, 2);
     let dump = program::testdata("foreign/moarvm-2-nqp.mvmheap.zst");
     let words =
         ["assert", dump.to_str().unwrap(), "count(type = \"NQPArray\") > 0", "retained(type = \"NQPArray\") < 1G"];

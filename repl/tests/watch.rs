@@ -28,7 +28,7 @@ impl Folder {
     /// Starts `barrow watch` on the file.
     fn watch(&self, words: &[&str]) -> Child {
         let mut program = program(self.0.path());
-        program.arg("watch").arg(self.path()).args(["--interval", "5ms", "--no-index"]).args(words);
+        program.arg("watch").arg(self.path()).args(["--interval", "5ms"]).args(words);
         program.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the program starts")
     }
 }
@@ -103,6 +103,7 @@ fn lines_answer_about_each_snapshot_while_the_next_is_recorded() {
         let writer = scope.spawn(|| record(&folder.path(), 6, Duration::from_millis(100)));
         let run = end(watch);
         assert_eq!((run.code, run.stderr.as_str()), (0, ""), "{}", run.stdout);
+        assert!(!folder.0.path().join("app.barrow.index").exists(), "an index would be of no use to the next snapshot");
         let objects: Vec<&str> = run.stdout.lines().filter(|line| line.starts_with("objects  ")).collect();
         assert_eq!(objects.len(), 8, "two lines for each of four snapshots: {}", run.stdout);
         assert!(objects[..2].iter().all(|line| line.ends_with("100")), "{objects:?}");
@@ -206,4 +207,7 @@ fn mistakes_end_with_2_and_what_is_no_recording_with_3() {
     assert!(run.code == 2 && run.stderr.contains("barrow watch FILE"), "{}", run.stderr);
     fs::write(folder.path(), "no recording, but as long as the header of one would be, and somewhat longer").unwrap();
     assert_eq!(end(folder.watch(&[])).code, 3);
+    fs::copy(program::testdata("foreign/ruby-3.4.jsonl.zst"), folder.path()).unwrap();
+    let dump = end(folder.watch(&[]));
+    assert!(dump.code == 3 && dump.stderr.contains("app.barrow: not a barrow recording"), "{}", dump.stderr);
 }

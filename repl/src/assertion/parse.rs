@@ -278,6 +278,27 @@ mod tests {
         assert_eq!(parsed("no leaks over all").unwrap().when, When::Over("all".into()));
     }
 
+    /// Whatever is typed, there is an answer, and the place of a mistake is one in the text.
+    #[test]
+    fn any_text_is_read_or_refused() {
+        const PIECES: [&str; 24] = [
+            "count", "retained", "growth", "(", ")", "()", "<=", "≠", "baseline", "+", "10%", "64M", "no", "leaks",
+            "except", ",", "over", "1..2", "in", "é", "\"", "~ /", "type = a", "1a2b3c4d",
+        ];
+        let mut random = 1u32;
+        for _ in 0..20_000 {
+            let mut text = String::new();
+            for _ in 0..8 {
+                random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+                text += PIECES[(random >> 24) as usize % PIECES.len()];
+                text += if random >> 16 & 1 == 0 { " " } else { "" };
+            }
+            if let Err((position, message)) = parsed(&text) {
+                assert!(text.get(position..).is_some() && !message.is_empty(), "{text}: {position}");
+            }
+        }
+    }
+
     #[test]
     fn mistakes_have_a_place() {
         for (text, position, message) in [
