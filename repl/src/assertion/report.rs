@@ -113,9 +113,8 @@ fn unknown(name: &str, tables: &Tables) -> String {
     format!("this recording knows no type \"{name}\", so no object is one{near}")
 }
 
-/// All of them as one answer.
-pub(crate) fn answer(judged: &[Judged]) -> Answer {
-    let columns = vec![
+fn columns() -> Vec<Column> {
+    vec![
         Column::new("result", "result", Unit::Text),
         Column::new("assertion", "assertion", Unit::Text),
         Column::new("snapshot", "snapshot", Unit::Number),
@@ -125,14 +124,18 @@ pub(crate) fn answer(judged: &[Judged]) -> Answer {
         Column::new("limit_text", "limit", Unit::Number).for_people(),
         Column::new("unit", "", Unit::Text).for_machines(),
         Column::new("witness", "", Unit::Nested).for_machines(),
-    ];
+    ]
+}
+
+/// All of them as one answer.
+pub(crate) fn answer(judged: &[Judged]) -> Answer {
     let rows = judged.iter().map(Judged::row).collect();
     let is = |verdict: fn(&Verdict) -> bool| judged.iter().any(|judged| verdict(judged.verdict()));
     let (fails, undecided) =
         (is(|verdict| *verdict == Verdict::Fails), is(|verdict| matches!(verdict, Verdict::Undecided(_))));
     let mut answer = Answer::default()
         .fact(Column::new("holds", "", Unit::Text).for_machines(), Value::Flag(!fails && !undecided))
-        .table(Table { key: "assertions", audience: Audience::Everyone, columns, rows });
+        .table(Table { key: "assertions", audience: Audience::Everyone, columns: columns(), rows });
     for judged in judged {
         for note in &judged.notes {
             answer = answer.note(format!("{}: {note}", judged.text));
