@@ -8,6 +8,7 @@ use barrow_format::commit::BlockEntry;
 use rayon::prelude::*;
 
 use crate::error::{AnalyzerError, Result};
+use crate::layers::Stack;
 use crate::progress::{Progress, check};
 use crate::recording::Recording;
 
@@ -25,6 +26,7 @@ pub(crate) struct BlockPlace {
 pub(crate) struct Workspace {
     decoder: Decoder,
     columns: BlockColumns,
+    stack: Stack,
     /// Bytes for whoever makes something of the columns.
     pub(crate) bytes: Vec<u8>,
 }
@@ -55,6 +57,7 @@ pub(crate) fn places_of(snapshot: SnapshotId, blocks: &[BlockEntry]) -> Vec<Bloc
 }
 
 /// Decodes the wanted columns of one block and hands them over; the strings that objects have as names are there.
+/// Of a patched snapshot, the block is the newest of the frames that the columns were put together from.
 pub(crate) fn decode<T>(
     recording: &Recording,
     place: &BlockPlace,
@@ -66,14 +69,18 @@ pub(crate) fn decode<T>(
     let forms = tables.forms();
     let commit = recording.commit(place.snapshot)?;
     let known = forms.get(..commit.tables.shapes as usize).unwrap_or(forms);
-    let objects = u32::try_from(commit.totals.objects).unwrap_or(u32::MAX);
-    let block = recording.block(place.snapshot, &place.entry)?;
-    workspace
-        .decoder
-        .decode(&block, known, objects, wanted, &mut workspace.columns)
-        .and_then(|()| workspace.columns.names.iter().flatten().max().map_or(Ok(()), |&name| tables.check_name(name)))
-        .map_err(AnalyzerError::section("BLOCK", place.entry.offset))?;
-    visit(&block, &workspace.columns)
+    let at = AnalyzerError::section("BLOCK", place.entry.offset);
+    let Workspace { decoder, columns, stack, .. } = workspace;
+    let block = if let Some(layers) = recording.layers(place.snapshot)? {
+        layers.decode(recording, &place.entry, (known, wanted), decoder, stack, columns)?
+    } else {
+        let objects = u32::try_from(commit.totals.objects).unwrap_or(u32::MAX);
+        let block = recording.block(place.snapshot, &place.entry)?;
+        decoder.decode(&block, known, objects, wanted, columns).map_err(&at)?;
+        block
+    };
+    columns.names.iter().flatten().max().map_or(Ok(()), |&name| tables.check_name(name)).map_err(at)?;
+    visit(&block, columns)
 }
 
 /// Decodes the wanted columns of blocks on all threads of the current pool. The results are in the

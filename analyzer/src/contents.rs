@@ -228,7 +228,9 @@ impl Scan {
         } else if section == SectionType::COMMIT
             && let Ok(commit) = frame.body().and_then(Commit::parse)
         {
-            if self.known.suffice(&commit.tables) {
+            let base = commit.patched.as_ref().map(|patched| SnapshotId(patched.base));
+            let has_base = base.is_none_or(|base| self.contents.commits.iter().any(|&(id, _)| id == base));
+            if self.known.suffice(&commit.tables) && has_base {
                 self.contents.commits.push((SnapshotId(commit.snapshot), frame.offset));
                 self.committed_end = frame.end();
             } else {

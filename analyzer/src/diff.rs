@@ -158,7 +158,9 @@ impl Heap {
 }
 
 impl<'a> TypeIdentity<'a> {
-    fn of(tables: &'a Tables, id: TypeId) -> Self {
+    /// What this type of a recording is.
+    #[must_use]
+    pub fn of(tables: &'a Tables, id: TypeId) -> Self {
         TypeIdentity {
             name: tables.type_name(id),
             file: tables.type_file(id),

@@ -45,6 +45,8 @@ pub struct Heap {
     snapshot: SnapshotId,
     memory: Memory,
     index: Option<IndexFile>,
+    /// Whether columns are kept in the index file, not only read from it.
+    keeps: bool,
     without: Option<Arc<Without>>,
     objects: u64,
     roots: OnceLock<Roots>,
@@ -99,6 +101,13 @@ impl Heap {
         Self::with(recording, self.snapshot, self.objects, memory, None, Some(Arc::new(without)))
     }
 
+    /// The same heap, which reads what an index file keeps and keeps nothing more in it: for a look at every
+    /// snapshot of a recording, whose columns together take many times the recording.
+    #[must_use]
+    pub fn only_reading_the_index(self) -> Self {
+        Heap { keeps: false, ..self }
+    }
+
     fn with(
         recording: Arc<Recording>,
         snapshot: SnapshotId,
@@ -115,6 +124,7 @@ impl Heap {
             snapshot,
             memory,
             index,
+            keeps: true,
             without,
             objects,
             roots: OnceLock::new(),
@@ -518,7 +528,7 @@ impl Heap {
 
     /// Keeps columns in the index file. That it cannot be written is no reason to give no answer.
     fn keep(&self, columns: &[(ColumnId, &[u8])], progress: &dyn Progress) -> Result<()> {
-        let Some(index) = &self.index else { return Ok(()) };
+        let Some(index) = self.index.as_ref().filter(|_| self.keeps) else { return Ok(()) };
         match index.keep(self.snapshot, columns, progress) {
             Err(AnalyzerError::Io { path, source, .. }) => {
                 let path: PathBuf = path;

@@ -45,7 +45,7 @@
 //! `memory` and `values` (columns), `packed`, `rows` and `transposed` (references), `reachable`, `distances`, `dominators`,
 //! `index_file`. Then a file for each question: `summary`, `diff`, `object`, `incoming`, `find` with
 //! `expression` and `object_set`, `paths`, `retained`, `without`, `leaks` with `fingerprint`, `type_references`,
-//! `duplicates`, `waste`, `trend`, `verify`, `repair`.
+//! `duplicates`, `waste`, `trend` and `growth` over a series, `verify`, `repair`.
 
 #![deny(unsafe_code)]
 
@@ -53,6 +53,7 @@ mod atomic;
 mod blocks;
 mod bytes;
 mod contents;
+mod copy;
 mod diff;
 mod distances;
 mod dominators;
@@ -62,10 +63,15 @@ mod expression;
 mod find;
 mod fingerprint;
 mod growing;
+mod growth;
 mod heap;
+mod identity;
 mod incoming;
 mod index_file;
+mod layers;
 mod leaks;
+mod live_rows;
+mod matching;
 mod memory;
 mod object;
 mod object_set;
@@ -75,6 +81,7 @@ mod prefetch;
 mod progress;
 mod reachable;
 mod recording;
+mod repack;
 mod repair;
 mod retained;
 mod roots;
@@ -88,10 +95,11 @@ mod type_references;
 mod values;
 mod verify;
 mod waste;
+mod whole;
 mod without;
 
 pub use barrow_format::commit::Totals;
-pub use barrow_format::rows::{KindRole, Label, StrengthClass, TypeTotals};
+pub use barrow_format::rows::{KindRole, Label, Root, StrengthClass, TypeTotals};
 pub use barrow_format::{FormatError, KindId, ObjectId, SiteId, SnapshotId, StrengthId, StringId, TypeId};
 pub use contents::Damage;
 pub use diff::{Amounts, Diff, KindChange, Side, TypeChange, TypeIdentity, diff};
@@ -103,16 +111,20 @@ pub use expression::{ATTRIBUTES, Expression, ExpressionError, Names, parse_size}
 pub use find::{Counted, Found, Page};
 pub use fingerprint::Fingerprint;
 pub use growing::{Growing, Look};
+pub use growth::{Growth, GrowthNode, GrowthPart, GrowthRow, growth};
 pub use heap::Heap;
+pub use identity::{SerialOrigin, SerialWalk, SnapshotSerials};
 pub use incoming::{Incoming, IncomingReference, Referrers, scan_incoming};
 pub use index_file::IndexPlace;
 pub use leaks::{Accumulated, LEAK_THRESHOLD, Suspect};
+pub use matching::Pairing;
 pub use memory::Memory;
 pub use object::{ObjectDetails, Reference, object, object_at_address, objects, outgoing, outgoing_page, walk};
 pub use object_set::ObjectSet;
 pub use paths::{MergedNode, MergedPaths, Path, PathOptions, Step};
 pub use progress::{Progress, Silent};
 pub use recording::{Recording, SnapshotInfo};
+pub use repack::{RepackOptions, Repacked, RepackedSnapshot, repack};
 pub use repair::{Repaired, repair};
 pub use roots::{RootCategory, Roots};
 pub use rows::Follow;

@@ -1,7 +1,7 @@
 //! A recording: an opened file, its snapshots and its tables.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use barrow_format::block::Block;
 use barrow_format::commit::{BlockEntry, Commit, Totals};
@@ -12,6 +12,7 @@ use barrow_format::{FormatError, SiteId, SnapshotId};
 use crate::bytes::Bytes;
 use crate::contents::{Contents, Damage};
 use crate::error::{AnalyzerError, Result};
+use crate::layers::Layers;
 use crate::sites::{SiteDetails, Sites};
 use crate::tables::Tables;
 
@@ -27,6 +28,8 @@ pub struct Recording {
     commits: Vec<OnceLock<Box<Commit>>>,
     tables: OnceLock<Tables>,
     sites: OnceLock<Sites>,
+    /// Those of the patched snapshots looked at last.
+    layers: Mutex<Vec<(SnapshotId, Arc<Layers>)>>,
 }
 
 /// What is known of a snapshot without looking at its objects.
@@ -46,8 +49,10 @@ pub struct SnapshotInfo {
     pub totals: Totals,
     /// Its blocks.
     pub blocks: usize,
-    /// The length of its blocks in the file, in bytes.
+    /// The length of its blocks in the file, in bytes; in a patch, of what differs from its base.
     pub stored_bytes: u64,
+    /// The snapshot it is stored as the difference to.
+    pub base: Option<SnapshotId>,
 }
 
 impl Recording {
@@ -85,7 +90,8 @@ impl Recording {
 
     pub(crate) fn with_contents(path: Option<PathBuf>, bytes: Arc<Bytes>, header: Header, contents: Contents) -> Self {
         let commits = contents.commits.iter().map(|_| OnceLock::new()).collect();
-        Recording { path, bytes, header, contents, commits, tables: OnceLock::new(), sites: OnceLock::new() }
+        let (tables, sites, layers) = (OnceLock::new(), OnceLock::new(), Mutex::new(Vec::new()));
+        Recording { path, bytes, header, contents, commits, tables, sites, layers }
     }
 
     /// The same file, opened without trust in its index.
@@ -168,6 +174,7 @@ impl Recording {
             totals: commit.totals,
             blocks: commit.blocks.len(),
             stored_bytes: commit.blocks.iter().map(|block| block.length).sum(),
+            base: commit.patched.as_ref().map(|patched| SnapshotId(patched.base)),
         })
     }
 
@@ -219,6 +226,10 @@ impl Recording {
 
     pub(crate) fn header(&self) -> &Header {
         &self.header
+    }
+
+    pub(crate) fn kept_layers(&self) -> &Mutex<Vec<(SnapshotId, Arc<Layers>)>> {
+        &self.layers
     }
 
     pub(crate) fn contents(&self) -> &Contents {
@@ -322,7 +333,7 @@ impl Recording {
 /// Checks that the sections a commit names lie apart from each other and in the file: one that is
 /// listed twice would make a small file look large.
 fn check_places(commit: &Commit, file_length: u64) -> Result<(), FormatError> {
-    let mut spans: Vec<(u64, u64)> = commit.blocks.iter().map(|block| (block.offset, block.length)).collect();
+    let mut spans: Vec<(u64, u64)> = commit.own_blocks().map(|(_, block)| (block.offset, block.length)).collect();
     spans.extend(commit.stats.iter().chain(&commit.roots).map(|&offset| (offset, FRAME_HEADER_BYTES as u64)));
     spans.sort_unstable();
     let mut free = HEADER_BYTES as u64;

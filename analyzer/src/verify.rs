@@ -169,8 +169,8 @@ impl Chain {
                 found.problem(offset, None, message);
             }
             sequence = Some(stored.wrapping_add(1));
-            let is_block = section == SectionType::BLOCK;
-            let checked = frame.directory().and_then(|_| if is_block { Ok(&[][..]) } else { frame.body() });
+            let checked =
+                frame.directory().and_then(|_| if section.has_columns() { Ok(&[][..]) } else { frame.body() });
             if let Err(error) = checked {
                 found.problem(offset, None, format!("{section} at byte {offset}: {error}"));
             }
@@ -192,7 +192,7 @@ impl Chain {
         let mut named: HashMap<u64, SnapshotId> = HashMap::new();
         for &snapshot in whole {
             let commit = recording.commit(snapshot)?;
-            let blocks = commit.blocks.iter().map(|block| block.offset);
+            let blocks = commit.own_blocks().map(|(_, block)| block.offset);
             let offsets = blocks.chain(commit.stats.iter().copied()).chain(commit.roots.iter().copied());
             named.extend(offsets.map(|offset| (offset, snapshot)));
         }
@@ -227,9 +227,13 @@ impl Chain {
 
 /// Checks the columns of a block that no commit names, since nothing decodes it.
 fn check_unused(recording: &Recording, offset: u64, found: &mut Verification) {
-    let Ok(frame) = recording.frame(SectionType::BLOCK, None, offset) else { return };
+    let frame = [SectionType::BLOCK, SectionType::PATCH]
+        .iter()
+        .find_map(|&section| recording.frame(section, None, offset).ok());
+    let Some(frame) = frame else { return };
     if let Err(error) = Block::parse(&frame).and_then(|block| block.check_columns()) {
-        found.problem(offset, None, format!("BLOCK at byte {offset}, which belongs to no snapshot: {error}"));
+        let section = frame.header.section;
+        found.problem(offset, None, format!("{section} at byte {offset}, which belongs to no snapshot: {error}"));
     }
 }
 

@@ -22,16 +22,20 @@
 //! the block's first object when the block begins, so every block decodes on its own. Arithmetic is
 //! modulo 2^32; a decoded target is checked against the number of objects.
 //!
+//! A [`Patch`] is laid out like a block, and gives base 3 a meaning.
+//!
 //! A block with no objects *continues* the references of the last object before it, so that one
 //! array of any length never needs a larger block.
 
 mod columns;
 mod decode;
 mod encode;
+mod patch;
 
 pub use columns::{BlockColumns, ShapeForm};
 pub use decode::{Block, Decoder, Wanted};
 pub use encode::Encoder;
+pub use patch::{Patch, PatchLimits};
 
 use crate::codec::Codec;
 use crate::error::{FormatError, Result};
@@ -77,6 +81,12 @@ impl ColumnId {
     /// For each object its own name or text: 0 for none, else 1 + the zigzag difference to the last
     /// name of the same shape.
     pub const NAME: ColumnId = ColumnId(11);
+    /// In a patch, runs of positions of rows that died: for each the gap before it, and its length − 1.
+    pub const DEAD: ColumnId = ColumnId(12);
+    /// In a patch, positions of rows that are stored anew: for each the gap before it.
+    pub const CHANGED: ColumnId = ColumnId(13);
+    /// In a patch, for each living row how far its address moved: zigzag difference to how far the last did.
+    pub const MOVED: ColumnId = ColumnId(14);
 
     /// Its name in errors.
     #[must_use]
@@ -93,6 +103,9 @@ impl ColumnId {
             9 => "column SERIAL",
             10 => "column SITE",
             11 => "column NAME",
+            12 => "column DEAD",
+            13 => "column CHANGED",
+            14 => "column MOVED",
             _ => "unknown column",
         }
     }

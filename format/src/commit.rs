@@ -1,8 +1,20 @@
 //! Commits: the frame that makes a snapshot count, and tells where all of it is.
+//!
+//! A snapshot is *whole*, or a *patch* of the one before it, its base. The objects of a whole snapshot and of
+//! the patches after it have *rows*, which never change: those of the whole snapshot are its objects, each
+//! patch adds rows at the end. A row lives until its object dies; the objects of a patch are the living rows
+//! in their order.
+//!
+//! ```text
+//!   snapshot 3, whole   │ block 0  rows 0…65,535 │ block 1  rows 65,536…99,999 │
+//!   snapshot 4          │ PATCH of group 0       │ same                        │ block 2  rows 100,000…100,411 │
+//!   snapshot 5          │ same                   │ PATCH of group 1            │ gone      │ block 3 …          │
+//! ```
 
 use crate::block::{MAX_OBJECTS, MAX_REFERENCES, limit};
 use crate::error::{FormatError, Result};
 use crate::fields::{Fields, put_optional, put_varint};
+use crate::frame::SectionType;
 use crate::ids::StringId;
 
 /// Where one block is, and which objects it holds.
@@ -18,6 +30,8 @@ pub struct BlockEntry {
     pub objects: u32,
     /// References in it.
     pub references: u32,
+    /// Which group of rows it holds, see [`Patched::groups`]; its place among the blocks of a whole snapshot.
+    pub group: u32,
 }
 
 /// How much of each table of the file a snapshot needs.
@@ -50,6 +64,52 @@ pub struct Totals {
     pub unmanaged_bytes: u64,
 }
 
+/// How a snapshot is stored that is a patch of its base.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Patched {
+    /// The snapshot it differs from.
+    pub base: u32,
+    /// Rows there are now, dead ones too.
+    pub rows: u32,
+    /// For each group of the base, and then for each new one, what became of it. A group is the rows that
+    /// began in one block, or the references of a continuation.
+    pub groups: Vec<Group>,
+}
+
+/// Where a group of rows is stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Group {
+    /// None of its rows lives.
+    Gone,
+    /// All that lives is as in the base.
+    Same,
+    /// A PATCH frame says what died and what changed.
+    Patch,
+    /// It is new: a BLOCK frame.
+    Block,
+}
+
+impl Group {
+    fn number(self) -> u64 {
+        match self {
+            Group::Gone => 0,
+            Group::Same => 1,
+            Group::Patch => 2,
+            Group::Block => 3,
+        }
+    }
+
+    fn from_number(number: u64) -> Result<Self> {
+        match number {
+            0 => Ok(Group::Gone),
+            1 => Ok(Group::Same),
+            2 => Ok(Group::Patch),
+            3 => Ok(Group::Block),
+            value => Err(FormatError::OutOfRange { what: "kind of a group", value, limit: 3 }),
+        }
+    }
+}
+
 /// The end of a snapshot.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Commit {
@@ -71,10 +131,13 @@ pub struct Commit {
     pub stats: Vec<u64>,
     /// Offsets of its ROOTS frames, in order.
     pub roots: Vec<u64>,
-    /// Its blocks, by first object.
+    /// Its blocks, by first object. In a patch, those of its groups that are not gone; the offset of one that
+    /// is as in the base is 0.
     pub blocks: Vec<BlockEntry>,
     /// The commit before this one.
     pub previous_offset: Option<u64>,
+    /// How it differs from an earlier snapshot, unless it is whole.
+    pub patched: Option<Patched>,
 }
 
 impl Commit {
@@ -112,7 +175,26 @@ impl Commit {
             put_varint(&mut out, block.objects.into());
             put_varint(&mut out, block.references.into());
         }
+        if let Some(patched) = &self.patched {
+            put_varint(&mut out, patched.base.into());
+            put_varint(&mut out, patched.rows.into());
+            put_varint(&mut out, patched.groups.len() as u64);
+            patched.groups.iter().for_each(|group| put_varint(&mut out, group.number()));
+        }
         out
+    }
+
+    /// The blocks whose frames are the snapshot's own, each with the type of its frame.
+    pub fn own_blocks(&self) -> impl Iterator<Item = (SectionType, &BlockEntry)> {
+        let groups = self.patched.as_ref().map(|patched| patched.groups.as_slice());
+        self.blocks.iter().filter_map(move |block| {
+            let group = groups.map_or(Some(Group::Block), |groups| groups.get(block.group as usize).copied())?;
+            match group {
+                Group::Block => Some((SectionType::BLOCK, block)),
+                Group::Patch => Some((SectionType::PATCH, block)),
+                Group::Gone | Group::Same => None,
+            }
+        })
     }
 
     /// Reads the body of a COMMIT frame and checks what can be checked without the blocks: that
@@ -152,7 +234,8 @@ impl Commit {
         let count = fields.count()?;
         let middle = fields.varint()?;
         let (mut objects, mut references) = (0u64, 0u64);
-        for _ in 0..count {
+        for group in 0..count as u64 {
+            let group = u32::try_from(group).unwrap_or(u32::MAX);
             let (offset, length) = (fields.varint()?, fields.varint()?);
             let (in_block, edges) = (fields.varint_u32()?, fields.varint_u32()?);
             limit("objects in a block", in_block, MAX_OBJECTS)?;
@@ -164,7 +247,8 @@ impl Commit {
                 value: objects,
                 limit: u32::MAX.into(),
             })?;
-            commit.blocks.push(BlockEntry { offset, length, first_object, objects: in_block, references: edges });
+            let entry = BlockEntry { offset, length, first_object, objects: in_block, references: edges, group };
+            commit.blocks.push(entry);
             objects += u64::from(in_block);
             references += u64::from(edges);
         }
@@ -177,6 +261,9 @@ impl Commit {
                 value: objects,
                 limit: u32::MAX.into(),
             });
+        }
+        if !fields.rest().is_empty() {
+            commit.patched = Some(patched(&mut fields, &mut commit.blocks)?);
         }
         if fields.rest().is_empty() {
             return Ok(commit);
@@ -212,6 +299,24 @@ impl Commit {
     }
 }
 
+/// Reads how a patch is stored, and tells its blocks their groups.
+fn patched(fields: &mut Fields<'_>, blocks: &mut [BlockEntry]) -> Result<Patched> {
+    let mut patched = Patched { base: fields.varint_u32()?, rows: fields.varint_u32()?, groups: Vec::new() };
+    for _ in 0..fields.count()? {
+        patched.groups.push(Group::from_number(fields.varint()?)?);
+    }
+    let there = (0u32..).zip(&patched.groups).filter(|(_, group)| **group != Group::Gone);
+    agree("groups of a patch", there.clone().count() as u64, blocks.len() as u64)?;
+    for (block, (number, group)) in blocks.iter_mut().zip(there) {
+        block.group = number;
+        if *group == Group::Same {
+            agree("offset of a group that is the same", block.offset, 0)?;
+            agree("length of a group that is the same", block.length, 0)?;
+        }
+    }
+    Ok(patched)
+}
+
 fn offsets(fields: &mut Fields<'_>) -> Result<Vec<u64>> {
     (0..fields.count()?).map(|_| fields.varint()).collect()
 }
@@ -231,6 +336,7 @@ mod tests {
             first_object: 2 * number as u32,
             objects: 2,
             references: 3,
+            group: number as u32,
         });
         Commit {
             snapshot: 1,

@@ -82,7 +82,7 @@ section_types! {
     PROCESSES = 19, "PROCESSES";
     /// Reserved: measurements over time.
     MEASUREMENTS = 20, "MEASUREMENTS";
-    /// Reserved: a snapshot as its difference to an earlier one.
+    /// Objects of a snapshot as their difference to an earlier one.
     PATCH = 21, "PATCH";
 }
 
@@ -96,10 +96,16 @@ impl SectionType {
         self.is_critical() || self == SectionType::SITES
     }
 
+    /// Whether its body consists of columns, each with a checksum of its own.
+    #[must_use]
+    pub fn has_columns(self) -> bool {
+        self == SectionType::BLOCK || self == SectionType::PATCH
+    }
+
     /// Whether a reader that does not know the section must refuse the file.
     #[must_use]
     pub fn is_critical(self) -> bool {
-        (SectionType::META.0..=SectionType::INDEX.0).contains(&self.0)
+        (SectionType::META.0..=SectionType::INDEX.0).contains(&self.0) || self == SectionType::PATCH
     }
 }
 
@@ -129,7 +135,7 @@ pub struct FrameHeader {
     pub directory_length: u32,
     /// CRC-32C of the directory.
     pub directory_crc: u32,
-    /// CRC-32C of the body; 0 for a BLOCK, whose columns have their own.
+    /// CRC-32C of the body; 0 if it has columns, which have their own.
     pub body_crc: u32,
 }
 
@@ -236,7 +242,7 @@ impl<'a> Frame<'a> {
         checked("frame directory", self.directory, self.header.directory_crc)
     }
 
-    /// The body, after its CRC was checked. For sections other than BLOCK.
+    /// The body, after its CRC was checked. For sections without columns.
     ///
     /// # Errors
     /// [`FormatError::Checksum`].
@@ -244,7 +250,7 @@ impl<'a> Frame<'a> {
         checked("frame body", self.body, self.header.body_crc)
     }
 
-    /// The body as it is: a BLOCK checks each column on its own.
+    /// The body as it is: each column is checked on its own.
     #[must_use]
     pub fn unchecked_body(&self) -> &'a [u8] {
         self.body
@@ -271,8 +277,8 @@ pub(crate) fn checked<'a>(what: &'static str, bytes: &'a [u8], stored: u32) -> R
 /// `sequence` is patched by [`set_sequence`] where it is not yet known.
 #[must_use]
 pub fn encode_frame(section: SectionType, snapshot: u32, sequence: u32, directory: &[u8], body: &[u8]) -> Vec<u8> {
-    // A BLOCK's columns have their own checksums, so that a reader checks just what it reads.
-    let body_crc = if section == SectionType::BLOCK { 0 } else { crc32c::crc32c(body) };
+    // Columns have their own checksums, so that a reader checks just what it reads.
+    let body_crc = if section.has_columns() { 0 } else { crc32c::crc32c(body) };
     let header = FrameHeader {
         section,
         flags: if section.is_critical() { CRITICAL } else { 0 },

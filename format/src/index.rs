@@ -25,20 +25,24 @@ pub struct IndexRow {
 }
 
 impl IndexRow {
-    /// The blocks of a snapshot as one section, split at its middle; `None` if it has none.
+    /// The blocks of a snapshot as one section, split at its middle, and its patches as another.
     #[must_use]
-    pub fn of_blocks(commit: &Commit) -> Option<Self> {
-        let blocks = &commit.blocks;
-        let offset = blocks.iter().map(|block| block.offset).min()?;
-        let end = blocks.iter().map(|block| block.offset.saturating_add(block.length)).max()?;
-        Some(IndexRow {
-            section: SectionType::BLOCK,
-            snapshot: commit.snapshot,
-            offset,
-            length: end - offset,
-            rows: commit.totals.objects,
-            split_offset: blocks.get(commit.middle()).map_or(offset, |block| block.offset),
-        })
+    pub fn of_blocks(commit: &Commit) -> Vec<Self> {
+        let sections = [SectionType::BLOCK, SectionType::PATCH].into_iter().filter_map(|section| {
+            let blocks = || commit.own_blocks().filter(|&(own, _)| own == section).map(|(_, block)| block);
+            let offset = blocks().map(|block| block.offset).min()?;
+            let end = blocks().map(|block| block.offset.saturating_add(block.length)).max()?;
+            let middle = commit.blocks.get(commit.middle()).map_or(offset, |block| block.offset);
+            Some(IndexRow {
+                section,
+                snapshot: commit.snapshot,
+                offset,
+                length: end - offset,
+                rows: blocks().map(|block| u64::from(block.objects)).sum(),
+                split_offset: if (offset..end).contains(&middle) { middle } else { offset },
+            })
+        });
+        sections.collect()
     }
 }
 

@@ -40,7 +40,7 @@ fn fix_frame(bytes: &mut [u8]) -> Option<usize> {
     let (header, rest) = bytes.split_at_mut(FRAME_HEADER_BYTES);
     let payload_length = usize::try_from(u64::from_le_bytes(header[16..24].try_into().ok()?)).ok()?;
     let directory_length = u32::from_le_bytes(header[24..28].try_into().ok()?) as usize;
-    let is_block = header[4..6] == SectionType::BLOCK.0.to_le_bytes();
+    let is_block = SectionType(u16::from_le_bytes([header[4], header[5]])).has_columns();
     if let Some((directory, body)) =
         rest.get_mut(..payload_length).and_then(|payload| payload.split_at_mut_checked(directory_length))
     {

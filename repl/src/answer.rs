@@ -145,8 +145,8 @@ pub(crate) enum Value {
     Change(i64),
     /// Between 0 and 1.
     Share(f64),
-    /// A number with a fraction.
-    Real(f64),
+    /// A number that need not be whole: so much per something, or a chance.
+    Rate(f64),
     /// Yes or no.
     Flag(bool),
     /// Values in order; machines only.

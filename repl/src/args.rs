@@ -52,10 +52,10 @@ pub(crate) struct Flags {
     /// summary: decode the objects instead of trusting the statistics.
     #[arg(long)]
     pub(crate) verify: bool,
-    /// import, repair: the recording to write.
+    /// import, repack, repair: the recording to write.
     #[arg(short, long, value_name = "DST")]
     pub(crate) output: Option<PathBuf>,
-    /// import, repair: replace DST if it exists.
+    /// import, repack, repair: replace DST if it exists.
     #[arg(long)]
     pub(crate) force: bool,
     /// path: objects that no path leads through.
@@ -94,6 +94,9 @@ pub(crate) struct Flags {
     /// import: none, lz4, zstd or zstd:LEVEL.
     #[arg(long, value_name = "CODEC", value_parser = parse_compression)]
     pub(crate) compression: Option<Compression>,
+    /// repack: how hard to compress, from 1 to 22.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(i32).range(1..=22))]
+    pub(crate) level: Option<i32>,
 }
 
 /// How answers are printed.
@@ -222,12 +225,13 @@ impl Flags {
     }
 
     /// The flags that only some verbs know, with whether they were given.
-    pub(crate) fn of_verbs(&self) -> [(&'static str, bool); 15] {
+    pub(crate) fn of_verbs(&self) -> [(&'static str, bool); 16] {
         [
             ("--verify", self.verify),
             ("-o", self.output.is_some()),
             ("--force", self.force),
             ("--compression", self.compression.is_some()),
+            ("--level", self.level.is_some()),
             ("--avoid", self.avoid.is_some()),
             ("--weak", self.weak),
             ("--depth", self.depth.is_some()),

@@ -8,6 +8,7 @@ mod dominators;
 mod dups;
 mod exit;
 mod find;
+mod growth;
 mod help;
 mod histogram;
 mod history;
@@ -20,6 +21,7 @@ mod more;
 mod naming;
 mod path;
 mod paths;
+mod repack;
 mod repair;
 mod retained;
 mod roots;
@@ -31,6 +33,7 @@ mod snapshot;
 mod snapshots;
 mod summary;
 mod top;
+mod trend;
 mod unreachable;
 mod verify;
 mod waste;
@@ -68,6 +71,8 @@ pub(crate) const COMMANDS: &[&Command] = &[
     &sites::COMMAND,
     &site::COMMAND,
     &diff::COMMAND,
+    &growth::COMMAND,
+    &trend::COMMAND,
     &find::COMMAND,
     &count::COMMAND,
     &naming::COMMAND,
@@ -88,6 +93,7 @@ pub(crate) const COMMANDS: &[&Command] = &[
     &waste::COMMAND,
     &watch::COMMAND,
     &verify::COMMAND,
+    &repack::COMMAND,
     &repair::COMMAND,
     &import::COMMAND,
     &more::COMMAND,
@@ -128,6 +134,8 @@ pub(crate) struct Command {
 pub(crate) enum Group {
     /// Snapshots and their totals.
     Snapshots,
+    /// What changes from one to the next.
+    Series,
     /// Single objects.
     Objects,
     /// Paths, dominators and what they tell.
@@ -140,12 +148,14 @@ pub(crate) enum Group {
 
 impl Group {
     /// All of them, in the order of `help`.
-    pub(crate) const ALL: [Group; 5] = [Group::Snapshots, Group::Objects, Group::Alive, Group::File, Group::Session];
+    pub(crate) const ALL: [Group; 6] =
+        [Group::Snapshots, Group::Series, Group::Objects, Group::Alive, Group::File, Group::Session];
 
     /// Its heading.
     pub(crate) fn title(self) -> &'static str {
         match self {
             Group::Snapshots => "Snapshots and totals",
+            Group::Series => "Over time",
             Group::Objects => "Objects",
             Group::Alive => "Why it is alive",
             Group::File => "The file",

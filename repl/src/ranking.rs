@@ -1,6 +1,6 @@
 //! Types ranked by what they hold, as `top` and `histogram` print them.
 
-use barrow_analyzer::{GroupRetained, Heap, Progress, TypeTotals};
+use barrow_analyzer::{GroupRetained, Heap, Progress, TypeId, TypeTotals};
 
 use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
 use crate::error::ReplError;
@@ -55,6 +55,11 @@ pub(crate) struct RankedType {
 }
 
 impl RankedType {
+    /// The type.
+    pub(crate) fn type_id(&self) -> TypeId {
+        self.totals.type_id
+    }
+
     fn by(&self, order: Order) -> u64 {
         order.of(&self.totals, self.retained)
     }

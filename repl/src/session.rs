@@ -310,6 +310,8 @@ pub(crate) struct Arguments {
     pub(crate) force: bool,
     /// `--compression`.
     pub(crate) compression: Option<barrow_writer::Compression>,
+    /// `--level`.
+    pub(crate) level: Option<i32>,
     /// `--avoid`.
     pub(crate) avoid: Option<String>,
     /// `--weak`.
@@ -338,6 +340,7 @@ impl Arguments {
             output: flags.output.clone(),
             force: flags.force,
             compression: flags.compression,
+            level: flags.level,
             avoid: flags.avoid.clone(),
             weak: flags.weak,
             depth: flags.depth,

@@ -38,6 +38,18 @@ pub(crate) fn change(difference: i64, magnitude: fn(u64) -> String) -> String {
     }
 }
 
+/// Bytes per something, with a sign: `+1.5 KiB`, `-0.25 B`.
+pub(crate) fn rate(bytes: f64) -> String {
+    let (sign, magnitude) = (if bytes < 0.0 { "-" } else { "+" }, bytes.abs());
+    match magnitude {
+        0.0 => "0 B".to_owned(),
+        // Small ones are no whole bytes; smaller ones are nearly nothing.
+        _ if magnitude < 0.005 => format!("{sign}< 0.01 B"),
+        _ if magnitude < 10.0 && magnitude.fract() != 0.0 => format!("{sign}{magnitude:.2} B"),
+        _ => format!("{sign}{}", size(magnitude.round() as u64)),
+    }
+}
+
 /// `12_345_678` as `12 M`, `1_234` as `1234`: for rates, where three digits say enough.
 pub(crate) fn rounded(number: f64) -> String {
     let units = [(1e9, "G"), (1e6, "M"), (1e3, "k")];
@@ -97,6 +109,12 @@ mod tests {
         assert_eq!(change(-2048, size), "-2.0 KiB");
         assert_eq!(change(0, size), "0");
         assert_eq!(change(i64::MIN, grouped), "-9,223,372,036,854,775,808");
+    }
+
+    #[test]
+    fn rates_have_a_sign_and_need_not_be_whole() {
+        let texts = [0.0, 3.0, -0.25, 0.001, 1536.4, -2048.0].map(rate);
+        assert_eq!(texts, ["0 B", "+3 B", "-0.25 B", "+< 0.01 B", "+1.5 KiB", "-2.0 KiB"]);
     }
 
     #[test]

@@ -167,8 +167,9 @@ impl Collected {
             begins: !block.is_continuation,
             sequence: block.sequence,
         };
-        let entry =
-            BlockEntry { offset, length, first_object, objects: encoded.objects, references: encoded.references };
+        // Its group is its place among the blocks, which is known when all are there, and not stored.
+        let Encoded { objects, references, .. } = encoded;
+        let entry = BlockEntry { offset, length, first_object, objects, references, group: 0 };
         let mut gathered = lock(&self.gathered);
         gathered.blocks.push((place, entry));
         gathered.highest = gathered.highest.max(encoded.highest);
@@ -240,14 +241,13 @@ impl Collected {
             roots: std::mem::take(&mut gathered.roots),
             blocks: gathered.blocks.iter().map(|&(_, entry)| entry).collect(),
             previous_offset: shared.last_commit(),
+            patched: None,
         };
         let mut sink = lock(&shared.sink);
         if shared.sync == Sync::AtCommit {
             sink.sync()?;
         }
-        if let Some(row) = IndexRow::of_blocks(&commit) {
-            sink.enter(row);
-        }
+        IndexRow::of_blocks(&commit).into_iter().for_each(|row| sink.enter(row));
         let offset = sink.append_section(SectionType::COMMIT, self.snapshot, 1, &[], &commit.encode())?;
         drop(sink);
         shared.committed(offset);

@@ -217,6 +217,7 @@ impl Forge {
                 first_object: narrow(block.first_object),
                 objects: narrow(block.objects),
                 references: narrow(block.references),
+                group: 0,
             });
         }
         let sum = |part: fn(&BlockEntry) -> u32| commit.blocks.iter().map(|block| u64::from(part(block))).sum::<u64>();

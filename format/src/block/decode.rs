@@ -65,7 +65,7 @@ impl<'a> Block<'a> {
     }
 
     /// The column `id` and its checksummed bytes.
-    fn column(&self, id: ColumnId) -> Result<Option<(Column, &'a [u8])>> {
+    pub(super) fn column(&self, id: ColumnId) -> Result<Option<(Column, &'a [u8])>> {
         let mut rest = self.body;
         for &column in &self.directory.columns {
             let (bytes, after) =
@@ -107,11 +107,11 @@ pub struct Decoder {
     /// Decompressed bytes of the column at hand.
     raw: Vec<u8>,
     /// Its numbers.
-    narrow: Vec<u32>,
-    wide: Vec<u64>,
-    locals: Vec<LocalShape>,
+    pub(super) narrow: Vec<u32>,
+    pub(super) wide: Vec<u64>,
+    pub(super) locals: Vec<LocalShape>,
     /// The last target in every slot; for names, the last of every shape.
-    slots: Vec<u32>,
+    pub(super) slots: Vec<u32>,
     /// The last value of every shape.
     last: Vec<u64>,
 }
@@ -146,12 +146,7 @@ impl Decoder {
         out.clear();
         out.first_object = block.directory.first_object;
         out.start_index = block.directory.start_index;
-        self.dictionary(block, forms, out)?;
-        self.by_shape(block, ColumnId::SIZE, &out.shapes, out.dictionary.len(), &mut out.shallow_bytes)?;
-        if out.shallow_bytes.len() != out.shapes.len() {
-            return Err(FormatError::Missing { what: ColumnId::SIZE.name() });
-        }
-        self.by_shape(block, ColumnId::UNMANAGED, &out.shapes, out.dictionary.len(), &mut out.unmanaged_bytes)?;
+        self.shapes_and_sizes(block, forms, out)?;
         if wanted == Wanted::Sizes {
             return Ok(());
         }
@@ -168,8 +163,25 @@ impl Decoder {
         }
         self.running(block, ColumnId::ADDRESS, &mut out.addresses)?;
         self.running(block, ColumnId::SERIAL, &mut out.serials)?;
-        let count = block.directory.objects;
-        if self.narrow(block, ColumnId::SITE, count)? {
+        self.sites_and_names(block, out)
+    }
+
+    pub(super) fn shapes_and_sizes(
+        &mut self,
+        block: &Block<'_>,
+        forms: &[ShapeForm],
+        out: &mut BlockColumns,
+    ) -> Result<()> {
+        self.dictionary(block, forms, out)?;
+        self.by_shape(block, ColumnId::SIZE, &out.shapes, out.dictionary.len(), &mut out.shallow_bytes)?;
+        if out.shallow_bytes.len() != out.shapes.len() {
+            return Err(FormatError::Missing { what: ColumnId::SIZE.name() });
+        }
+        self.by_shape(block, ColumnId::UNMANAGED, &out.shapes, out.dictionary.len(), &mut out.unmanaged_bytes)
+    }
+
+    pub(super) fn sites_and_names(&mut self, block: &Block<'_>, out: &mut BlockColumns) -> Result<()> {
+        if self.narrow(block, ColumnId::SITE, block.directory.objects)? {
             std::mem::swap(&mut out.sites, &mut self.narrow);
         }
         self.names(block, out)
@@ -202,7 +214,7 @@ impl Decoder {
     }
 
     /// How many references each object has: those of its prefix, and its tail's.
-    fn counts(&mut self, block: &Block<'_>, out: &mut BlockColumns) -> Result<()> {
+    pub(super) fn counts(&mut self, block: &Block<'_>, out: &mut BlockColumns) -> Result<()> {
         if block.directory.objects == 0 {
             out.counts.push(block.directory.references);
             return Ok(());
@@ -266,7 +278,7 @@ impl Decoder {
     }
 
     /// The labels of explicit tails.
-    fn labels(&mut self, block: &Block<'_>, out: &mut BlockColumns) -> Result<()> {
+    pub(super) fn labels(&mut self, block: &Block<'_>, out: &mut BlockColumns) -> Result<()> {
         let explicit: u64 = if out.shapes.is_empty() {
             let is_explicit = out.forms.first().is_some_and(|form| form.is_explicit);
             if is_explicit { block.directory.references.into() } else { 0 }
@@ -357,7 +369,7 @@ impl Decoder {
 
     /// Decodes a column of `count` numbers into `narrow`, or into `wide` if it says so (then true).
     /// `None` if the block has no such column.
-    fn numbers(&mut self, block: &Block<'_>, id: ColumnId, count: u32) -> Result<Option<bool>> {
+    pub(super) fn numbers(&mut self, block: &Block<'_>, id: ColumnId, count: u32) -> Result<Option<bool>> {
         let Some((column, stored)) = block.column(id)? else { return Ok(None) };
         agree(id.name(), column.values.into(), count.into())?;
         if column.wide {
@@ -370,7 +382,7 @@ impl Decoder {
         Ok(Some(false))
     }
 
-    fn numbers_u64(&mut self, block: &Block<'_>, id: ColumnId, count: u32) -> Result<()> {
+    pub(super) fn numbers_u64(&mut self, block: &Block<'_>, id: ColumnId, count: u32) -> Result<()> {
         let (column, stored) = block.column(id)?.ok_or(FormatError::Missing { what: id.name() })?;
         agree(id.name(), column.values.into(), count.into())?;
         let raw =
@@ -392,7 +404,7 @@ fn check_continuation(block: &Block<'_>, forms: &[ShapeForm]) -> Result<()> {
     Err(FormatError::OutOfRange { what: "start index of a continuation", value: start, limit })
 }
 
-fn next(last: &mut u64, difference: u64) -> u64 {
+pub(super) fn next(last: &mut u64, difference: u64) -> u64 {
     *last = last.wrapping_add(unzigzag(difference).cast_unsigned());
     *last
 }
@@ -407,7 +419,7 @@ fn name_after(last: u32, difference: u64) -> Result<u32> {
     })
 }
 
-fn agree(what: &'static str, stored: u64, found: u64) -> Result<()> {
+pub(super) fn agree(what: &'static str, stored: u64, found: u64) -> Result<()> {
     if stored == found { Ok(()) } else { Err(FormatError::Mismatch { what, stored, found }) }
 }
 

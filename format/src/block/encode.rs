@@ -14,11 +14,11 @@ use crate::varint::{put, zigzag};
 #[derive(Debug)]
 pub struct Encoder {
     compressor: Compressor,
-    locals: Vec<LocalShape>,
+    pub(super) locals: Vec<LocalShape>,
     /// The last target in every slot.
-    slots: Vec<u32>,
-    raw: Vec<u8>,
-    body: Vec<u8>,
+    pub(super) slots: Vec<u32>,
+    pub(super) raw: Vec<u8>,
+    pub(super) body: Vec<u8>,
 }
 
 impl Encoder {
@@ -43,42 +43,20 @@ impl Encoder {
     /// [`FormatError::OutOfRange`] for more than [`MAX_OBJECTS`] or [`MAX_REFERENCES`],
     /// [`FormatError::Mismatch`] if the lengths of the columns do not agree, or a codec's failure.
     pub fn encode(&mut self, columns: &mut BlockColumns) -> Result<(Vec<u8>, &[u8])> {
-        check_lengths(columns)?;
-        sort_dictionary(columns);
-        let slots = local_shapes(&columns.forms, &mut self.locals);
-        self.slots.clear();
-        self.slots.resize(slots as usize, columns.first_object);
-        self.body.clear();
         let mut stored = Vec::new();
+        self.body.clear();
+        self.shapes_and_sizes(&mut stored, columns)?;
         let columns = &*columns;
-        let objects = columns.shapes.len();
-
-        self.column(&mut stored, ColumnId::DICTIONARY, columns.dictionary.iter().map(|shape| shape.0.into()))?;
-        self.column(&mut stored, ColumnId::SHAPE, columns.shapes.iter().map(|&shape| shape.into()))?;
-        let sizes = differences_by_shape(columns, &columns.shallow_bytes);
-        self.column(&mut stored, ColumnId::SIZE, sizes)?;
-        if columns.unmanaged_bytes.iter().any(|&bytes| bytes != 0) {
-            let sizes = differences_by_shape(columns, &columns.unmanaged_bytes);
-            self.column(&mut stored, ColumnId::UNMANAGED, sizes)?;
-        }
-        let tails = columns.shapes.iter().zip(&columns.counts).filter_map(|(&shape, &count)| {
-            let form = columns.forms[shape as usize];
-            form.has_tail.then(|| u64::from(count.saturating_sub(form.prefix)))
-        });
-        self.column(&mut stored, ColumnId::COUNT, tails)?;
         self.references(&mut stored, columns)?;
         self.column(&mut stored, ColumnId::LABELS, columns.labels.iter().copied())?;
         for (id, values) in [(ColumnId::ADDRESS, &columns.addresses), (ColumnId::SERIAL, &columns.serials)] {
             self.column(&mut stored, id, differences(values))?;
         }
-        self.column(&mut stored, ColumnId::SITE, columns.sites.iter().map(|&site| site.into()))?;
-        if columns.names.iter().any(Option::is_some) {
-            self.column(&mut stored, ColumnId::NAME, name_codes(columns))?;
-        }
+        self.sites_and_names(&mut stored, columns)?;
 
         let directory = Directory {
             first_object: columns.first_object,
-            objects: u32::try_from(objects).unwrap_or(u32::MAX),
+            objects: u32::try_from(columns.shapes.len()).unwrap_or(u32::MAX),
             references: u32::try_from(columns.targets.len()).unwrap_or(u32::MAX),
             start_index: columns.start_index,
             columns: stored,
@@ -86,8 +64,43 @@ impl Encoder {
         Ok((directory.encode(), &self.body))
     }
 
+    /// Checks the lengths of all columns, puts the dictionary in order and appends what precedes references.
+    pub(super) fn shapes_and_sizes(&mut self, stored: &mut Vec<Column>, columns: &mut BlockColumns) -> Result<()> {
+        check_lengths(columns)?;
+        sort_dictionary(columns);
+        let slots = local_shapes(&columns.forms, &mut self.locals);
+        self.slots.clear();
+        self.slots.resize(slots as usize, columns.first_object);
+        self.column(stored, ColumnId::DICTIONARY, columns.dictionary.iter().map(|shape| shape.0.into()))?;
+        self.column(stored, ColumnId::SHAPE, columns.shapes.iter().map(|&shape| shape.into()))?;
+        let sizes = differences_by_shape(columns, &columns.shallow_bytes);
+        self.column(stored, ColumnId::SIZE, sizes)?;
+        if columns.unmanaged_bytes.iter().any(|&bytes| bytes != 0) {
+            let sizes = differences_by_shape(columns, &columns.unmanaged_bytes);
+            self.column(stored, ColumnId::UNMANAGED, sizes)?;
+        }
+        let tails = columns.shapes.iter().zip(&columns.counts).filter_map(|(&shape, &count)| {
+            let form = columns.forms[shape as usize];
+            form.has_tail.then(|| u64::from(count.saturating_sub(form.prefix)))
+        });
+        self.column(stored, ColumnId::COUNT, tails)
+    }
+
+    pub(super) fn sites_and_names(&mut self, stored: &mut Vec<Column>, columns: &BlockColumns) -> Result<()> {
+        self.column(stored, ColumnId::SITE, columns.sites.iter().map(|&site| site.into()))?;
+        if columns.names.iter().any(Option::is_some) {
+            self.column(stored, ColumnId::NAME, name_codes(columns))?;
+        }
+        Ok(())
+    }
+
     /// Appends one column; none if it has no values.
-    fn column(&mut self, stored: &mut Vec<Column>, id: ColumnId, values: impl Iterator<Item = u64>) -> Result<()> {
+    pub(super) fn column(
+        &mut self,
+        stored: &mut Vec<Column>,
+        id: ColumnId,
+        values: impl Iterator<Item = u64>,
+    ) -> Result<()> {
         self.raw.clear();
         let (mut count, mut all) = (0u32, 0u64);
         for value in values {
@@ -124,7 +137,7 @@ impl Encoder {
     }
 
     /// Compresses what stands in `raw` as one column.
-    fn store(&mut self, stored: &mut Vec<Column>, id: ColumnId, values: u32, wide: bool) -> Result<()> {
+    pub(super) fn store(&mut self, stored: &mut Vec<Column>, id: ColumnId, values: u32, wide: bool) -> Result<()> {
         if values == 0 {
             return Ok(());
         }
@@ -167,7 +180,7 @@ fn differences_by_shape<'a>(columns: &'a BlockColumns, values: &'a [u64]) -> imp
 }
 
 /// Zigzag differences, each to the value before.
-fn differences(values: &[u64]) -> impl Iterator<Item = u64> + '_ {
+pub(super) fn differences(values: &[u64]) -> impl Iterator<Item = u64> + '_ {
     let mut last = 0u64;
     values.iter().map(move |&value| {
         let difference = value.wrapping_sub(last).cast_signed();

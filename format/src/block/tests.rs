@@ -8,7 +8,7 @@ use crate::ids::StringId;
 const OBJECTS: u32 = 1000;
 
 /// Random columns over random shapes, of `OBJECTS` objects at the most.
-fn columns() -> impl Strategy<Value = (Vec<ShapeForm>, BlockColumns)> {
+pub(super) fn columns() -> impl Strategy<Value = (Vec<ShapeForm>, BlockColumns)> {
     let form = (0..40u32, any::<bool>(), any::<bool>()).prop_map(|(prefix, has_tail, is_explicit)| ShapeForm {
         prefix,
         has_tail,

@@ -82,7 +82,7 @@ impl Judged {
     fn row(&self) -> Vec<Value> {
         let Judgement { verdict, snapshot, found, limit, unit, witness } = &self.judgement;
         let is_decided = !matches!(verdict, Verdict::Undecided(_));
-        let figure = |number: f64| if is_decided { Value::Real(number) } else { Value::None };
+        let figure = |number: f64| if is_decided { Value::Rate(number) } else { Value::None };
         let text = |number: f64| if is_decided { Value::Text(unit.text(number)) } else { Value::None };
         let fields = witness.as_ref().map(|witness| Value::Record(witness.fields.clone()));
         vec![

@@ -89,9 +89,9 @@ pub(super) fn of_growth(
     };
     let mut fields = vec![
         ("series".to_owned(), Value::List(series.iter().map(point).collect())),
-        ("slope".to_owned(), Value::Real(trend.slope)),
-        ("slope_low".to_owned(), Value::Real(low)),
-        ("slope_high".to_owned(), Value::Real(high)),
+        ("slope".to_owned(), Value::Rate(trend.slope)),
+        ("slope_low".to_owned(), Value::Rate(low)),
+        ("slope_high".to_owned(), Value::Rate(high)),
     ];
     fields.extend(of_last.fields);
     Ok(Witness { lines, fields })

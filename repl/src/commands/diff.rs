@@ -10,6 +10,7 @@ use crate::comparison::{self, Choice, Grouping, Measure};
 use crate::error::ReplError;
 use crate::kinds;
 use crate::operand::{self, Compared, Operand};
+use crate::path_change;
 use crate::session::{Arguments, Session};
 
 use super::{Command, Completion, Group, Subject, more};
@@ -17,9 +18,9 @@ use super::{Command, Completion, Group, Subject, more};
 pub(super) const COMMAND: Command = Command {
     name: "diff",
     aliases: &[],
-    group: Group::Snapshots,
-    arguments: "[A] [B] [KIND] [by type|kind] [by size|shallow|unmanaged|count|retained]",
-    about: "What changed from snapshot A to snapshot B, by type or by kind",
+    group: Group::Series,
+    arguments: "[A] [B] [KIND] [by type|kind|path] [by size|shallow|unmanaged|count|retained]",
+    about: "What changed from snapshot A to B, by type, by kind or by path",
     details: "A and B are snapshots of the recording, like `0` or `last`; another FILE of any format, which \
               means its last snapshot; or a snapshot of it, `FILE:0`. \
               `diff A` compares A with the selected snapshot, `diff FILE` the selected one with that file, and \
@@ -27,9 +28,10 @@ pub(super) const COMMAND: Command = Command {
               Types are the same if kind, name, layout, file and line are; those that did not change are left \
               out. The largest change comes first: `by size` looks at shallow and unmanaged size together, \
               `by retained` at what single objects of a type dominate, each byte once. The relative change is one of what is \
-              looked at.",
+              looked at. `by path` compares what paths of types down the dominator tree retain, as `growth` does for \
+              more snapshots.",
     example: "diff 0 last objects by count",
-    flags: &[],
+    flags: &["--min"],
     subject: Subject::Recording,
     completion: Completion::Rankings,
     run,
@@ -40,6 +42,16 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, ReplError
     let operands = leading_operands(&words)?;
     let rest = &words[operands.len()..];
     let (before, after) = compared(session, &operands)?;
+    if rest.iter().map(String::as_str).eq(["by", "path"]) {
+        let mut answer = path_change::answer(session, [&before, &after], arguments)?;
+        answer.lost = lost(&[&before, &after]);
+        session.listed.clear();
+        let rows = session.page_rows();
+        return Ok(more::first_page(session, answer, rows));
+    }
+    if arguments.min.is_some() {
+        return Err(ReplError::usage("--min is for `diff A B by path`"));
+    }
     let names = kind_names(&before, &after)?;
     let choice = choice(&names, rest, operands.len())?;
     if choice.measure == Measure::Retained && choice.grouping == Grouping::Kind {
@@ -160,7 +172,7 @@ fn choice<'a>(kinds: &[&'a str], words: &[String], operands: usize) -> Result<Ch
                 (_, None) => {
                     return Err(ReplError::usage(format!(
                         "there is no order `{name}`; try `by size`, `by shallow`, `by unmanaged`, `by count` or \
-                         `by retained`, and `by type` or `by kind`"
+                         `by retained`, and `by type` or `by kind`; or `by path` alone"
                     )));
                 }
             },

@@ -5,6 +5,7 @@ use barrow_analyzer::{Recording, SnapshotId, SnapshotInfo, Source, Summary, Tabl
 use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
 use crate::error::ReplError;
 use crate::selection;
+use crate::series;
 use crate::session::{Arguments, Session};
 use crate::units;
 
@@ -17,7 +18,8 @@ pub(super) const COMMAND: Command = Command {
     group: Group::Snapshots,
     arguments: "[all | every K | N..M | last] [--verify]",
     about: "Totals: objects, sizes, references, roots, and each kind's part",
-    details: "Without words it is about the selected snapshot; `all` is a row for every snapshot. \
+    details: "Without words it is about the selected snapshot; `all` is a row for every snapshot, and with \
+              three at least a line of each total from its least to its greatest. \
               The numbers are the recorder's own statistics unless `--verify` has the objects decoded, counted \
               and compared.",
     example: "summary all",
@@ -48,10 +50,27 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, ReplError
         [only] if one => {
             of_one(&recording, tables, only)?.table(rows(&recording, tables, &summaries, Audience::Machines)?)
         }
-        _ => Answer::default().table(rows(&recording, tables, &summaries, Audience::Everyone)?),
+        _ => lines(&summaries).table(rows(&recording, tables, &summaries, Audience::Everyone)?),
     };
     session.listed.clear();
     Ok(source_notes(answer, &summaries, elapsed))
+}
+
+/// For people: how the totals went, where there are enough of them.
+fn lines(summaries: &[Summary]) -> Answer {
+    let mut answer = Answer::default();
+    if summaries.len() < series::LEAST_DRAWN {
+        return answer;
+    }
+    let mut line = |heading, of: fn(&Summary) -> u64| {
+        let values: Vec<f64> = summaries.iter().map(|summary| of(summary) as f64).collect();
+        let column = Column::new("", heading, Unit::Text).for_people();
+        answer = std::mem::take(&mut answer).fact(column, series::spark(&values));
+    };
+    line("objects", |summary| summary.totals.objects);
+    line("shallow", |summary| summary.totals.heap_bytes);
+    line("unmanaged", |summary| summary.totals.unmanaged_bytes);
+    answer
 }
 
 /// From statistics alone, unless something is thought away.

@@ -44,7 +44,7 @@ fn text(value: &Value) -> String {
         Value::Number(number) | Value::Estimate(number) => number.to_string(),
         Value::Change(difference) => difference.to_string(),
         Value::Share(share) => format!("{share:.6}"),
-        Value::Real(number) => number.to_string(),
+        Value::Rate(rate) => rate.to_string(),
         Value::Flag(flag) => flag.to_string(),
     }
 }

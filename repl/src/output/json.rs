@@ -57,7 +57,7 @@ fn value(value: &Value) -> String {
         Value::Number(number) | Value::Estimate(number) => number.to_string(),
         Value::Change(difference) => difference.to_string(),
         Value::Share(share) => format!("{share:.6}"),
-        Value::Real(number) => number.to_string(),
+        Value::Rate(rate) => rate.to_string(),
         Value::Flag(flag) => flag.to_string(),
         Value::List(values) => format!("[{}]", values.iter().map(self::value).collect::<Vec<_>>().join(",")),
         Value::Record(fields) => object(fields.iter().map(|(key, field)| (key.as_str(), field))),

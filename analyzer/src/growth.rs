@@ -1,0 +1,226 @@
+//! What grows over a series of snapshots, by path of types from the roots.
+//!
+//! ```text
+//!   dominator tree of one snapshot         merged by type                folded into one tree, a column
+//!                                                                        for each snapshot
+//!   roots ─┬─ Cache ─┬─ Entry ─ Entry      roots: 900  ┐                 roots     850  880  900
+//!          │         └─ Entry              └ Cache: 800├─ and dropped ─▶ └ Cache   700  760  800
+//!          └─ Cache ─── Entry                └ Entry: 6┘                   └ Entry ...
+//! ```
+//!
+//! A node is a path of types down the dominator tree, below a group of roots. Its retained size is that of
+//! the objects at the top of it, summed: each byte once. An object right below one of its own type is of the
+//! same node, so that a list of any length is one. Types are the same if [`TypeIdentity`] is.
+//!
+//! One snapshot is a graph at a time. What is small in all snapshots has no node, so the tree stays small:
+//! time O(objects) and 4 bytes an object of the largest snapshot besides its dominators and types.
+
+mod fold;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use barrow_format::SnapshotId;
+
+use crate::diff::TypeIdentity;
+use crate::error::Result;
+use crate::heap::Heap;
+use crate::index_file::IndexPlace;
+use crate::memory::Memory;
+use crate::progress::Progress;
+use crate::recording::Recording;
+use crate::trend::{Axis, CONFIDENCE, Trend};
+
+/// What a node must reach is so many times what a path needs to get a node: so that a node that grew has its
+/// early numbers too.
+const FINER: f64 = 16.0;
+/// A child with this part of its parent's growth stands for both.
+const CARRIED: f64 = 0.9;
+
+/// Retained sizes and counts by path of types, with a column for each snapshot.
+#[derive(Debug)]
+pub struct Growth<'a> {
+    columns: usize,
+    least_share: f64,
+    nodes: Vec<GrowthNode<'a>>,
+    places: HashMap<(usize, GrowthPart<'a>), usize>,
+    /// Reachable bytes, by column.
+    heap_bytes: Vec<u64>,
+    /// What a path needed to get a node, by column.
+    least_bytes: Vec<u64>,
+    is_exact: bool,
+}
+
+/// A path of types.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GrowthNode<'a> {
+    /// The node above; `None` for that of everything.
+    pub parent: Option<usize>,
+    /// How many nodes are above it.
+    pub depth: u32,
+    /// The end of the path.
+    pub part: GrowthPart<'a>,
+    /// What its objects retain, in bytes, by column. `None` where the path had no node and less than
+    /// [`Growth::least_bytes`].
+    pub retained_bytes: Vec<Option<u64>>,
+    /// How many objects it has, by column; for everything and for a group of roots how many are held.
+    pub objects: Vec<Option<u64>>,
+}
+
+/// A step of a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum GrowthPart<'a> {
+    /// All that is reachable. Right below it are groups of roots, and objects that several of them hold.
+    Everything,
+    /// The roots of one group.
+    Roots(&'a str),
+    /// Objects of a type.
+    Type(TypeIdentity<'a>),
+}
+
+/// How a node grows.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct GrowthRow {
+    /// Its number.
+    pub node: usize,
+    /// The trend of its retained bytes.
+    pub trend: Trend,
+    /// Whether it grows, seen among all the others; see [`Trend::which_grow`].
+    pub grows: bool,
+    /// Whether one node below it has nearly all of its growth, so that the path to that one says more.
+    pub is_carried: bool,
+}
+
+/// Growth over snapshots of a recording, from the last to the first: what has grown has a node from the
+/// beginning. Paths that never retain `least_share` of the largest heap are left out.
+///
+/// What an index file keeps is used; nothing is added to it.
+///
+/// # Errors
+/// As for [`Heap::dominators`].
+pub fn growth<'a>(
+    recording: &'a Arc<Recording>,
+    snapshots: &[SnapshotId],
+    least_share: f64,
+    place: &IndexPlace,
+    memory: &Memory,
+    progress: &dyn Progress,
+) -> Result<Growth<'a>> {
+    let mut growth = Growth::new(snapshots.len(), least_share);
+    for (column, &snapshot) in snapshots.iter().enumerate().rev() {
+        let heap = Heap::new(Arc::clone(recording), snapshot, place, memory.clone())?.only_reading_the_index();
+        growth.fold(column, recording, &heap, progress)?;
+    }
+    Ok(growth)
+}
+
+impl<'a> Growth<'a> {
+    /// Nothing yet, with room for so many snapshots. Paths that never retain `least_share` of the largest heap
+    /// will be left out of its rows.
+    #[must_use]
+    pub fn new(columns: usize, least_share: f64) -> Self {
+        let everything = GrowthNode {
+            parent: None,
+            depth: 0,
+            part: GrowthPart::Everything,
+            retained_bytes: vec![None; columns],
+            objects: vec![None; columns],
+        };
+        Growth {
+            columns,
+            least_share,
+            nodes: vec![everything],
+            places: HashMap::new(),
+            heap_bytes: vec![0; columns],
+            least_bytes: vec![0; columns],
+            is_exact: true,
+        }
+    }
+
+    /// All nodes, parents before children; also those too small for a row.
+    #[must_use]
+    pub fn nodes(&self) -> &[GrowthNode<'a>] {
+        &self.nodes
+    }
+
+    /// The path of a node, from the top, without that of everything.
+    #[must_use]
+    pub fn path(&self, node: usize) -> Vec<GrowthPart<'a>> {
+        let mut path: Vec<GrowthPart<'a>> = self.above(node).map(|node| self.nodes[node].part).collect();
+        path.pop();
+        path.reverse();
+        path
+    }
+
+    /// A node, the one above it and so on.
+    fn above(&self, node: usize) -> impl Iterator<Item = usize> {
+        std::iter::successors(Some(node), |&node| self.nodes[node].parent)
+    }
+
+    /// Reachable bytes, by column.
+    #[must_use]
+    pub fn heap_bytes(&self) -> &[u64] {
+        &self.heap_bytes
+    }
+
+    /// A path that has no number in a column retained less than this there, in bytes, by column.
+    #[must_use]
+    pub fn least_bytes(&self) -> &[u64] {
+        &self.least_bytes
+    }
+
+    /// Whether retained sizes are exact; else lower bounds, see [`crate::Dominators::is_exact`].
+    #[must_use]
+    pub fn is_exact(&self) -> bool {
+        self.is_exact
+    }
+
+    /// The nodes that are large enough at least once.
+    pub fn large(&self) -> impl Iterator<Item = usize> {
+        let whole = self.heap_bytes.iter().copied().max().unwrap_or(0);
+        let least = ((whole as f64 * self.least_share) as u64).max(1);
+        let most = |node: &GrowthNode<'_>| node.retained_bytes.iter().flatten().copied().max().unwrap_or(0);
+        (0..self.nodes.len()).filter(move |&node| most(&self.nodes[node]) >= least)
+    }
+
+    /// Whether all large nodes have their numbers in a column. Folding the same snapshot into it once more
+    /// gives it those of nodes that came later.
+    #[must_use]
+    pub fn is_complete(&self, column: usize) -> bool {
+        self.large().all(|node| self.nodes[node].retained_bytes[column].is_some())
+    }
+
+    /// How the large nodes grow: those first that do for sure, by how much they do at least. Numbers that are
+    /// not known, being small, count as 0.
+    #[must_use]
+    pub fn rows(&self, axis: &Axis) -> Vec<GrowthRow> {
+        let large: Vec<usize> = self.large().collect();
+        let values = |node: usize| self.nodes[node].retained_bytes.iter().map(|bytes| bytes.unwrap_or(0) as f64);
+        let trends: Vec<Trend> = large.iter().map(|&node| axis.trend(values(node))).collect();
+        let grow = Trend::which_grow(&trends, CONFIDENCE);
+        let mut most_below: HashMap<usize, f64> = HashMap::new();
+        for (&node, trend) in large.iter().zip(&trends) {
+            if let Some(parent) = self.nodes[node].parent {
+                let most = most_below.entry(parent).or_insert(0.0);
+                *most = most.max(trend.slope);
+            }
+        }
+        let row = |((&node, &trend), &grows): ((&usize, &Trend), &bool)| {
+            let below = most_below.get(&node).copied().unwrap_or(0.0);
+            GrowthRow { node, trend, grows, is_carried: trend.slope > 0.0 && below >= CARRIED * trend.slope }
+        };
+        let mut rows: Vec<GrowthRow> = large.iter().zip(&trends).zip(&grow).map(row).collect();
+        let rank = |row: &GrowthRow| (row.grows, row.trend.least_slope().unwrap_or(row.trend.slope), row.trend.slope);
+        rows.sort_by(|one, other| {
+            let (one, other) = (rank(one), rank(other));
+            other.0.cmp(&one.0).then(other.1.total_cmp(&one.1)).then(other.2.total_cmp(&one.2))
+        });
+        rows
+    }
+
+    /// How many snapshots there is room for.
+    #[must_use]
+    pub fn columns(&self) -> usize {
+        self.columns
+    }
+}

@@ -1,0 +1,101 @@
+//! Which rows of a patched snapshot live, and which objects they are.
+
+/// A bitmap with counts: the object of a row is the number of living rows before it.
+#[derive(Debug, Default)]
+pub(crate) struct LiveRows {
+    words: Vec<Word>,
+    rows: u32,
+}
+
+/// 64 rows.
+#[derive(Debug, Clone, Copy, Default)]
+struct Word {
+    bits: u64,
+    /// Living rows before them.
+    before: u32,
+}
+
+const BITS: u32 = u64::BITS;
+
+impl LiveRows {
+    /// Whether the row is there and lives.
+    pub(crate) fn is_alive(&self, row: u32) -> bool {
+        self.words.get((row / BITS) as usize).is_some_and(|word| word.bits >> (row % BITS) & 1 == 1)
+    }
+
+    /// The row dies. False if it did not live.
+    pub(crate) fn kill(&mut self, row: u32) -> bool {
+        let lived = self.is_alive(row);
+        if lived {
+            self.words[(row / BITS) as usize].bits &= !(1 << (row % BITS));
+        }
+        lived
+    }
+
+    /// Adds rows at the end, which live.
+    pub(crate) fn grow(&mut self, rows: u32) {
+        for row in self.rows..self.rows.saturating_add(rows) {
+            if row.is_multiple_of(BITS) {
+                self.words.push(Word::default());
+            }
+            self.words[(row / BITS) as usize].bits |= 1 << (row % BITS);
+        }
+        self.rows = self.rows.saturating_add(rows);
+    }
+
+    /// Counts: from now on [`LiveRows::object`] answers. Returns how many rows live.
+    pub(crate) fn count(&mut self) -> u64 {
+        let mut before = 0u32;
+        for word in &mut self.words {
+            word.before = before;
+            before += word.bits.count_ones();
+        }
+        before.into()
+    }
+
+    /// Rows there are, dead ones too.
+    pub(crate) fn rows(&self) -> u32 {
+        self.rows
+    }
+
+    /// How many of these rows live.
+    pub(crate) fn living(&self, rows: std::ops::Range<u32>) -> u32 {
+        rows.filter(|&row| self.is_alive(row)).count() as u32
+    }
+
+    /// The object of a row; `None` if it is dead, or not there.
+    #[inline]
+    pub(crate) fn object(&self, row: u32) -> Option<u32> {
+        let word = self.words.get((row / BITS) as usize)?;
+        let bit = 1u64 << (row % BITS);
+        (word.bits & bit != 0).then(|| word.before + (word.bits & (bit - 1)).count_ones())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn objects_are_counted_among_the_living() {
+        for rows in [0, 1, 63, 64, 65, 200] {
+            let mut live = LiveRows::default();
+            live.grow(rows / 2);
+            live.grow(rows - rows / 2);
+            assert!((0..rows).filter(|row| row % 3 == 1).all(|row| live.kill(row)));
+            assert!(rows < 2 || !live.kill(1));
+            let mut next = 0;
+            let expected: Vec<Option<u32>> = (0..rows + 70)
+                .map(|row| {
+                    (row < rows && row % 3 != 1).then(|| {
+                        next += 1;
+                        next - 1
+                    })
+                })
+                .collect();
+            assert_eq!(live.count(), u64::from(next));
+            assert_eq!((0..rows + 70).map(|row| live.object(row)).collect::<Vec<_>>(), expected);
+            assert_eq!((live.rows(), live.living(0..rows)), (rows, next));
+        }
+    }
+}

@@ -1,0 +1,199 @@
+//! Comparing a snapshot with the one before, group of rows by group of rows.
+
+use rayon::prelude::*;
+
+use barrow_format::block::{Encoder, MAX_REFERENCES, Patch};
+use barrow_format::codec::Compression;
+use barrow_format::commit::Group;
+use barrow_format::frame::{SectionType, encode_frame};
+
+use super::draft::{Draft, Filler, Made, RowGroup};
+use super::{Written, made};
+use crate::error::Result;
+use crate::matching::NOBODY;
+use crate::tables::Tables;
+use crate::whole::Whole;
+
+impl Draft {
+    /// Compares all groups of the snapshot before. False if a patch cannot hold the difference.
+    pub(super) fn compare(
+        &mut self,
+        before: &Written,
+        whole: &Whole,
+        tables: &Tables,
+        compression: Compression,
+    ) -> Result<bool> {
+        let comparison = Comparison::new(before, whole, self, tables);
+        let encoder = || Encoder::new(compression).expect("tables were compressed at this level before");
+        let compare = |encoder: &mut Encoder, group: &RowGroup| comparison.group(group, encoder);
+        let compared: Vec<Result<Option<Made>>> = before.groups.par_iter().map_init(encoder, compare).collect();
+        for (group, made) in before.groups.iter().zip(compared) {
+            let Some(made) = made? else { return Ok(false) };
+            self.groups.push(RowGroup { is_gone: made.group == Group::Gone, ..group.clone() });
+            self.stored_rows += u64::from(made.stored_rows);
+            self.made.push(made);
+        }
+        Ok(true)
+    }
+}
+
+/// Two snapshots side by side.
+struct Comparison<'a> {
+    snapshot: u32,
+    before: &'a Written,
+    after: &'a Whole,
+    /// For each object of `after` its row.
+    row_of: &'a [u32],
+    /// For each row the object of `before` in it, and that of `after`.
+    objects: Vec<(u32, u32)>,
+    tables: &'a Tables,
+}
+
+impl<'a> Comparison<'a> {
+    fn new(before: &'a Written, after: &'a Whole, draft: &'a Draft, tables: &'a Tables) -> Self {
+        let (snapshot, row_of) = (draft.snapshot.0, draft.row_of.as_slice());
+        let mut objects = vec![(NOBODY, NOBODY); draft.rows as usize];
+        for (object, &row) in (0..).zip(&before.row_of) {
+            objects[row as usize].0 = object;
+        }
+        for (object, &row) in (0..).zip(row_of) {
+            if let Some(objects) = objects.get_mut(row as usize) {
+                objects.1 = object;
+            }
+        }
+        Comparison { snapshot, before, after, row_of, objects, tables }
+    }
+
+    /// What becomes of a group; `None` if a patch cannot hold its references.
+    fn group(&self, group: &RowGroup, encoder: &mut Encoder) -> Result<Option<Made>> {
+        if group.is_gone {
+            return Ok(Some(Made::nothing(Group::Gone, group.is_continuation, 0, 0)));
+        }
+        if group.is_continuation {
+            return Ok(Some(self.continuation(group)));
+        }
+        let mut filler = Filler::new(self.tables, group.rows.start);
+        let mut patch = Patch::default();
+        let (mut living, mut references) = (0, 0);
+        for (position, row) in (0..).zip(group.rows.clone()) {
+            let (old, new) = self.objects[row as usize];
+            if old == NOBODY {
+                continue;
+            }
+            if new == NOBODY {
+                patch.dead.push(position);
+                continue;
+            }
+            living += 1;
+            references += self.after.targets(new as usize).len();
+            if !self.is_same(old as usize, new as usize) {
+                patch.changed.push(position);
+                filler.push(self.after, new as usize, self.row_of);
+            }
+            patch.moved.push(self.moved(old as usize, new as usize));
+        }
+        patch.columns = filler.columns;
+        if patch.moved.iter().all(|&by| by == 0) {
+            patch.moved.clear();
+        }
+        if references.max(patch.columns.targets.len()) > MAX_REFERENCES as usize {
+            return Ok(None);
+        }
+        let references = references as u32;
+        if living == 0 || patch == (Patch { columns: patch.columns.clone(), ..Patch::default() }) {
+            let fate = if living == 0 { Group::Gone } else { Group::Same };
+            return Ok(Some(Made::nothing(fate, false, living, references)));
+        }
+        self.encode(group, patch, encoder, living, references).map(Some)
+    }
+
+    fn encode(
+        &self,
+        group: &RowGroup,
+        mut patch: Patch,
+        encoder: &mut Encoder,
+        objects: u32,
+        references: u32,
+    ) -> Result<Made> {
+        // The targets before, of the rows that changed only.
+        let (mut starts, mut targets) = (vec![0], Vec::new());
+        for &position in &patch.changed {
+            let (old, _) = self.objects[(group.rows.start + position) as usize];
+            let rows =
+                self.before.whole.targets(old as usize).iter().map(|&target| self.before.row_of[target as usize]);
+            targets.extend(rows);
+            starts.push(targets.len());
+        }
+        let changed = patch.changed.clone();
+        let old = |position: u32| match changed.binary_search(&position) {
+            Ok(at) => &targets[starts[at]..starts[at + 1]],
+            Err(_) => &[][..],
+        };
+        let stored_rows = changed.len() as u32;
+        let (directory, body) = encoder.encode_patch(&mut patch, old).map_err(made("PATCH"))?;
+        let frame = encode_frame(SectionType::PATCH, self.snapshot, 0, &directory, body);
+        Ok(Made { group: Group::Patch, is_continuation: false, frame, objects, references, stored_rows })
+    }
+
+    /// References of one object that go on: as before, or gone with it.
+    fn continuation(&self, group: &RowGroup) -> Made {
+        let (old, new) = self.objects[group.rows.start as usize];
+        if old == NOBODY || new == NOBODY {
+            return Made::nothing(Group::Gone, true, 0, 0);
+        }
+        let number = self.before.groups.iter().filter(|other| other.is_continuation && other.rows == group.rows);
+        let place = number.take_while(|other| !std::ptr::eq(*other, group)).count();
+        let continued = self.after.continued(new as usize).get(place);
+        let references = continued.map_or(0, |continued| continued.targets.len() as u32);
+        Made::nothing(Group::Same, true, 0, references)
+    }
+
+    /// Whether an object is stored as before: everything but its address, which has a column of its own.
+    fn is_same(&self, old: usize, new: usize) -> bool {
+        let (before, after) = (&self.before.whole, self.after);
+        let (old_targets, new_targets) = (before.targets(old), after.targets(new));
+        let row_before = |target: u32| self.before.row_of[target as usize];
+        before.own(old) == after.own(new)
+            && old_targets.len() == new_targets.len()
+            && before.labels(old) == after.labels(new)
+            && old_targets.iter().zip(new_targets).all(|(&old, &new)| row_before(old) == self.row_of[new as usize])
+    }
+
+    fn moved(&self, old: usize, new: usize) -> u64 {
+        let address = |whole: &Whole, object: usize| whole.addresses.get(object).copied().unwrap_or(0);
+        address(self.after, new).wrapping_sub(address(&self.before.whole, old))
+    }
+}
+
+/// Takes from their partners the objects with continuations that are not as they were: a patch stores no
+/// continuations, so such an object is stored as a new one.
+pub(super) fn part_changed_giants(before: &Whole, after: &Whole, partners: &mut [u32]) {
+    let new: Vec<usize> = after.continued_objects().filter(|&new| partners[new] != NOBODY).collect();
+    let mut giants: Vec<(usize, usize)> = new.iter().map(|&new| (partners[new] as usize, new)).collect();
+    let mut was_giant: Vec<bool> = vec![false; before.objects()];
+    before.continued_objects().for_each(|old| was_giant[old] = true);
+    let shrunk = partners
+        .iter()
+        .enumerate()
+        .filter(|&(new, &old)| old != NOBODY && was_giant[old as usize] && after.continued(new).is_empty());
+    giants.extend(shrunk.map(|(new, &old)| (old as usize, new)).collect::<Vec<_>>());
+    // One that is parted may change another that refers to it.
+    while let Some(at) = giants.iter().position(|&(old, new)| !is_same_giant(before, after, partners, old, new)) {
+        partners[giants.swap_remove(at).1] = NOBODY;
+    }
+}
+
+fn is_same_giant(before: &Whole, after: &Whole, partners: &[u32], old: usize, new: usize) -> bool {
+    let are_partners = |old: &[u32], new: &[u32]| {
+        old.len() == new.len() && old.iter().zip(new).all(|(&old, &new)| partners[new as usize] == old)
+    };
+    let (old_more, new_more) = (before.continued(old), after.continued(new));
+    before.own(old) == after.own(new)
+        && before.labels(old) == after.labels(new)
+        && are_partners(before.targets(old), after.targets(new))
+        && old_more.len() == new_more.len()
+        && old_more.iter().zip(new_more).all(|(old, new)| {
+            (old.shape, old.start_index, &old.labels) == (new.shape, new.start_index, &new.labels)
+                && are_partners(&old.targets, &new.targets)
+        })
+}

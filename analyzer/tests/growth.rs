@@ -1,0 +1,136 @@
+//! Growth by path of types, compared with its definition on small random graphs: the path of an object is
+//! the types of all that it cannot be reached without, those farther away first. `BARROW_GRAPHS` says on how
+//! many.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use barrow_analyzer::{Axis, AxisUnit, Growth, GrowthPart, Heap, IndexPlace, Memory, Recording, Silent, SnapshotId};
+use barrow_testdata::{Graph, Random};
+
+fn graphs() -> u64 {
+    std::env::var("BARROW_GRAPHS").ok().and_then(|number| number.parse().ok()).unwrap_or(300)
+}
+
+/// By path the bytes at and below it, the objects at it, and those at and below it.
+type Paths = BTreeMap<Vec<String>, (u64, u64, u64)>;
+
+fn defined(graph: &Graph) -> Paths {
+    let reached = graph.reachable_without(&vec![false; graph.types.len()]);
+    // For each object how many dominate it, and what is not reached without it.
+    let without: Vec<Vec<bool>> = (0..graph.types.len())
+        .map(|removed| graph.reachable_without(&(0..graph.types.len()).map(|it| it == removed).collect::<Vec<_>>()))
+        .collect();
+    let dominates = |above: usize, object: usize| !without[above][object];
+    let rank = |object: usize| (0..graph.types.len()).filter(|&above| dominates(above, object)).count();
+    let mut paths = Paths::new();
+    for object in (0..graph.types.len()).filter(|&object| reached[object]) {
+        let mut path: Vec<String> = Vec::new();
+        for (group, name) in Graph::GROUPS.into_iter().enumerate() {
+            let roots = graph.roots.iter().copied().filter(|root| usize::from(root.0) != group).collect();
+            let others = Graph { roots, ..graph.clone() };
+            if !others.reachable_without(&vec![false; graph.types.len()])[object] {
+                path.push(format!("roots {name}"));
+            }
+        }
+        let mut above: Vec<usize> = (0..graph.types.len()).filter(|&above| reached[above]).collect();
+        above.retain(|&above| dominates(above, object));
+        above.sort_by_key(|&above| rank(above));
+        path.extend(above.iter().map(|&above| Graph::TYPES[usize::from(graph.types[above])].to_owned()));
+        path.dedup();
+        paths.entry(path.clone()).or_default().1 += 1;
+        for length in 0..=path.len() {
+            let node = paths.entry(path[..length].to_vec()).or_default();
+            (node.0, node.2) = (node.0 + graph.bytes(object), node.2 + 1);
+        }
+    }
+    paths
+}
+
+fn path_of(growth: &Growth<'_>, node: usize) -> Vec<String> {
+    let name = |part: GrowthPart<'_>| match part {
+        GrowthPart::Everything => unreachable!("the path of everything is empty"),
+        GrowthPart::Roots(name) => format!("roots {name}"),
+        GrowthPart::Type(identity) => identity.name.to_owned(),
+    };
+    growth.path(node).into_iter().map(name).collect()
+}
+
+fn heap(recording: &Arc<Recording>, column: usize) -> Heap {
+    let snapshot = SnapshotId(column as u32);
+    Heap::new(Arc::clone(recording), snapshot, &IndexPlace::Nowhere, Memory::unlimited()).unwrap()
+}
+
+fn folded<'a>(recording: &'a Arc<Recording>, order: &[usize], least_share: f64) -> Growth<'a> {
+    let mut growth = Growth::new(order.len(), least_share);
+    for &column in order {
+        growth.fold(column, recording, &heap(recording, column), &Silent).unwrap();
+    }
+    growth
+}
+
+#[test]
+fn paths_are_those_of_the_definition() {
+    let mut random = Random::new(11);
+    for round in 0..graphs() {
+        let graphs: Vec<Graph> = (0..3).map(|_| Graph::random(&mut random, 3 + round % 24, false)).collect();
+        let recording = Recording::from_bytes(Graph::bytes_of(&graphs.iter().collect::<Vec<_>>(), None)).unwrap();
+        let recording = Arc::new(recording);
+        let order = [[2, 1, 0], [0, 1, 2], [1, 2, 0]][random.below(3) as usize];
+        let share = [0.0, 0.5, 3.0][random.below(3) as usize];
+        let growth = folded(&recording, &order, share);
+        let mut refolded = folded(&recording, &order, share);
+        for (column, graph) in graphs.iter().enumerate() {
+            let mut paths = defined(graph);
+            for (number, node) in growth.nodes().iter().enumerate() {
+                let path = path_of(&growth, number);
+                let is_group = matches!(node.part, GrowthPart::Everything | GrowthPart::Roots(_));
+                let (bytes, own, held) = paths.remove(&path).unwrap_or_default();
+                match node.retained_bytes[column] {
+                    Some(known) => {
+                        let objects = if is_group { held } else { own };
+                        assert_eq!((known, node.objects[column]), (bytes, Some(objects)), "{round} {path:?}");
+                    }
+                    None => assert!(bytes < growth.least_bytes()[column], "{round} {path:?}"),
+                }
+            }
+            if share == 0.5 {
+                refolded.fold(column, &recording, &heap(&recording, column), &Silent).unwrap();
+                assert!(refolded.is_complete(column));
+            }
+            // What has no node was too small in this snapshot.
+            assert!(paths.values().all(|path| path.0 < growth.least_bytes()[column]), "{round} {paths:?}");
+        }
+    }
+}
+
+#[test]
+fn the_path_that_grows_comes_first_and_stands_for_those_above() {
+    let snapshot = |number: u64| {
+        // `globals` holds a map of lists, and a leaf that is replaced; the map gains a list each time.
+        let mut graph = Graph { types: vec![2, 3], sizes: vec![(100, 0), (5000 + number % 3, 0)], ..Graph::default() };
+        graph.references = vec![Vec::new(), Vec::new()];
+        graph.roots = vec![(1, 0), (1, 1)];
+        for list in 0..10 + number {
+            let strong = barrow_analyzer::StrengthClass::Strong;
+            graph.types.push(1);
+            graph.sizes.push((50, 0));
+            graph.references.push(Vec::new());
+            graph.references[0].push((2 + list as u32, strong));
+        }
+        graph
+    };
+    let graphs: Vec<Graph> = (0..8).map(snapshot).collect();
+    let recording = Recording::from_bytes(Graph::bytes_of(&graphs.iter().collect::<Vec<_>>(), None)).unwrap();
+    let recording = Arc::new(recording);
+    let growth = folded(&recording, &[7, 6, 5, 4, 3, 2, 1, 0], 0.001);
+    let axis = Axis::of(&[None; 8]);
+    assert_eq!(axis.unit, AxisUnit::Snapshot);
+    let rows = growth.rows(&axis);
+    let first = rows.iter().find(|row| !row.is_carried).unwrap();
+    assert_eq!(path_of(&growth, first.node), ["roots globals", "Map", "List"]);
+    assert_eq!((first.trend.slope, first.grows), (50.0, true));
+    assert_eq!(growth.nodes()[first.node].objects[7], Some(17));
+    let leaf = rows.iter().find(|row| path_of(&growth, row.node) == ["roots globals", "Leaf"]).unwrap();
+    assert!(!leaf.grows && !leaf.is_carried);
+}

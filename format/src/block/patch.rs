@@ -1,0 +1,368 @@
+//! Patches: what became of a group of rows since the snapshot before.
+//!
+//! ```text
+//!   rows of the group   0    1    2    3    4    5          in the base 1 is dead already
+//!   DEAD                          ×                         row 2 has died since
+//!   CHANGED                                 ↓               row 4 is stored anew: SHAPE, SIZE, REFERENCES …
+//!   MOVED               +0             +0   −16  −16        differences of addresses, if any object moved
+//! ```
+//!
+//! A PATCH frame is laid out as a block that holds the changed rows only. Its first object is the first row of
+//! the group, its targets are rows. Symbols of references may have a fourth base: what the reference at the
+//! same position led to in the base, or the source if there was none.
+
+#![expect(clippy::indexing_slicing, reason = "as for blocks: lengths are checked before columns are walked")]
+
+use super::decode::{agree, next};
+use super::{Block, BlockColumns, ColumnId, Decoder, Directory, Encoder, LocalShape, ShapeForm, Wanted};
+
+use crate::error::{FormatError, Result};
+use crate::varint::{put, unzigzag, zigzag};
+
+/// What became of a group of rows. Positions count the rows of the group, dead ones too.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Patch {
+    /// Positions of the rows that died, ascending.
+    pub dead: Vec<u32>,
+    /// Positions of the rows that are stored anew, ascending.
+    pub changed: Vec<u32>,
+    /// Those rows: shapes, sizes, counts, references, labels, sites and names. The first object is the first
+    /// row of the group, targets are rows, and there are no addresses and serials.
+    pub columns: BlockColumns,
+    /// For each living row the difference of its address to that in the base, modulo 2^64; empty if none moved.
+    pub moved: Vec<u64>,
+}
+
+impl Patch {
+    /// Empties it, keeping its memory.
+    pub fn clear(&mut self) {
+        self.dead.clear();
+        self.changed.clear();
+        self.columns.clear();
+        self.moved.clear();
+    }
+}
+
+/// What a patch is checked against.
+#[derive(Debug, Clone, Copy)]
+pub struct PatchLimits<'a> {
+    /// The forms of the snapshot's shape table.
+    pub forms: &'a [ShapeForm],
+    /// The rows of the snapshot: every target is one of them.
+    pub rows: u32,
+    /// The rows of the group.
+    pub group_rows: u32,
+}
+
+impl Encoder {
+    /// The directory and the body of a PATCH frame. `old` gives the targets that the row at a position had in the base.
+    ///
+    /// # Errors
+    /// As for [`Encoder::encode`].
+    pub fn encode_patch<'o>(&mut self, patch: &mut Patch, old: impl Fn(u32) -> &'o [u32]) -> Result<(Vec<u8>, &[u8])> {
+        let mut stored = Vec::new();
+        self.body.clear();
+        self.column(&mut stored, ColumnId::DEAD, runs(&patch.dead))?;
+        self.column(&mut stored, ColumnId::CHANGED, gaps(&patch.changed))?;
+        let columns = &mut patch.columns;
+        if !patch.changed.is_empty() {
+            agree("changed rows", patch.changed.len() as u64, columns.shapes.len() as u64)?;
+            self.shapes_and_sizes(&mut stored, columns)?;
+            let local = std::mem::take(&mut self.locals);
+            let symbols = Symbols { columns, changed: &patch.changed, locals: &local }.encode(&mut self.slots, &old);
+            self.raw.clear();
+            let mut all = 0;
+            for &symbol in &symbols {
+                put(&mut self.raw, symbol);
+                all |= symbol;
+            }
+            self.locals = local;
+            let count = u32::try_from(symbols.len()).unwrap_or(u32::MAX);
+            self.store(&mut stored, ColumnId::REFERENCES, count, all > u64::from(u32::MAX))?;
+            self.column(&mut stored, ColumnId::LABELS, columns.labels.iter().copied())?;
+            self.sites_and_names(&mut stored, columns)?;
+        }
+        self.column(&mut stored, ColumnId::MOVED, super::encode::differences(&patch.moved))?;
+        let length = |length: usize| u32::try_from(length).unwrap_or(u32::MAX);
+        let directory = Directory {
+            first_object: columns.first_object,
+            objects: length(patch.changed.len()),
+            references: length(columns.targets.len()),
+            start_index: 0,
+            columns: stored,
+        };
+        Ok((directory.encode(), &self.body))
+    }
+}
+
+impl Decoder {
+    /// Decodes what became of a group of rows into `out`, which is overwritten.
+    ///
+    /// `old` gives the targets that the row at a position had in the base; it is asked only if
+    /// references are wanted. Whether living rows agree in number with [`Patch::moved`] is for the caller to check.
+    ///
+    /// # Errors
+    /// Whatever is wrong with the wanted columns.
+    pub fn decode_patch<'o>(
+        &mut self,
+        block: &Block<'_>,
+        limits: PatchLimits<'_>,
+        wanted: Wanted,
+        old: impl Fn(u32) -> &'o [u32],
+        out: &mut Patch,
+    ) -> Result<()> {
+        let PatchLimits { forms, rows, group_rows } = limits;
+        out.clear();
+        let columns = &mut out.columns;
+        columns.first_object = block.first_object();
+        self.decode_dead(block, group_rows, &mut out.dead)?;
+        let count = block.objects();
+        if self.whole_column(block, ColumnId::CHANGED)? {
+            gaps_back(ColumnId::CHANGED, &self.wide, group_rows, &mut out.changed)?;
+        }
+        agree("changed rows", count.into(), out.changed.len() as u64)?;
+        if count > 0 {
+            self.shapes_and_sizes(block, forms, columns)?;
+            if wanted == Wanted::Sizes {
+                return Ok(());
+            }
+            self.counts(block, columns)?;
+            if matches!(wanted, Wanted::References | Wanted::All) {
+                self.patch_references(block, rows, &out.changed, old, columns)?;
+                self.labels(block, columns)?;
+            }
+            if matches!(wanted, Wanted::Identity | Wanted::All) {
+                self.sites_and_names(block, columns)?;
+            }
+        }
+        if matches!(wanted, Wanted::Identity | Wanted::All) && self.whole_column(block, ColumnId::MOVED)? {
+            let mut last = 0;
+            out.moved.extend(self.wide.iter().map(|&value| next(&mut last, value)));
+        }
+        Ok(())
+    }
+
+    /// The positions of the rows of a group that died, ascending.
+    ///
+    /// # Errors
+    /// Whatever is wrong with the column.
+    pub fn decode_dead(&mut self, block: &Block<'_>, group_rows: u32, out: &mut Vec<u32>) -> Result<()> {
+        out.clear();
+        if self.whole_column(block, ColumnId::DEAD)? {
+            runs_back(&self.wide, group_rows, out)?;
+        }
+        Ok(())
+    }
+
+    /// Decodes a column into `wide`, however many values it has. False if there is none.
+    fn whole_column(&mut self, block: &Block<'_>, id: ColumnId) -> Result<bool> {
+        let Some((column, _)) = block.column(id)? else { return Ok(false) };
+        self.numbers_u64(block, id, column.values)?;
+        Ok(true)
+    }
+
+    fn patch_references<'o>(
+        &mut self,
+        block: &Block<'_>,
+        rows: u32,
+        changed: &[u32],
+        old: impl Fn(u32) -> &'o [u32],
+        out: &mut BlockColumns,
+    ) -> Result<()> {
+        let count = block.references();
+        if count == 0 {
+            return Ok(());
+        }
+        let is_wide = self
+            .numbers(block, ColumnId::REFERENCES, count)?
+            .ok_or(FormatError::Missing { what: "column REFERENCES" })?;
+        if !is_wide {
+            self.wide.clear();
+            self.wide.extend(self.narrow.iter().map(|&symbol| u64::from(symbol)));
+        }
+        super::local_shapes(&out.forms, &mut self.locals);
+        let targets = Symbols { columns: out, changed, locals: &self.locals }.decode(&self.wide, &mut self.slots, &old);
+        match targets.iter().copied().max() {
+            Some(highest) if highest >= rows => {
+                let (value, limit) = (highest.into(), rows.into());
+                Err(FormatError::OutOfRange { what: "target of a reference", value, limit })
+            }
+            _ => {
+                out.targets = targets;
+                Ok(())
+            }
+        }
+    }
+}
+
+/// The references of changed rows, from targets to symbols and back.
+struct Symbols<'a> {
+    columns: &'a BlockColumns,
+    changed: &'a [u32],
+    locals: &'a [LocalShape],
+}
+
+impl Symbols<'_> {
+    fn encode<'o>(&self, slots: &mut Vec<u32>, old: impl Fn(u32) -> &'o [u32]) -> Vec<u64> {
+        self.walk(slots, old, |at, bases| {
+            let target = self.columns.targets[at];
+            let symbols = (0..)
+                .zip(bases)
+                .map(|(which, base)| zigzag(i64::from(target.wrapping_sub(base).cast_signed())) << 2 | which);
+            (symbols.min().unwrap_or(0), target)
+        })
+        .0
+    }
+
+    fn decode<'o>(&self, symbols: &[u64], slots: &mut Vec<u32>, old: impl Fn(u32) -> &'o [u32]) -> Vec<u32> {
+        self.walk(slots, old, |at, bases| {
+            let symbol = symbols[at];
+            #[expect(clippy::cast_possible_truncation, reason = "arithmetic of targets is modulo 2^32")]
+            let target = bases[(symbol & 3) as usize].wrapping_add(unzigzag(symbol >> 2) as u32);
+            (symbol, target)
+        })
+        .1
+    }
+
+    /// Calls `step` for each reference with its number and its bases; it answers with symbol and target.
+    fn walk<'o>(
+        &self,
+        slots: &mut Vec<u32>,
+        old: impl Fn(u32) -> &'o [u32],
+        step: impl Fn(usize, [u32; 4]) -> (u64, u32),
+    ) -> (Vec<u64>, Vec<u32>) {
+        let columns = self.columns;
+        let count = columns.counts.iter().map(|&count| count as usize).sum();
+        let (mut symbols, mut targets) = (Vec::with_capacity(count), Vec::with_capacity(count));
+        let needed = self.locals.last().map_or(0, |last| last.first_slot + last.last_slot + 1);
+        slots.clear();
+        slots.resize(needed as usize, columns.first_object);
+        let mut previous = columns.first_object;
+        for ((&shape, &count), &position) in columns.shapes.iter().zip(&columns.counts).zip(self.changed) {
+            let source = columns.first_object.wrapping_add(position);
+            let old = old(position);
+            let local = &self.locals[shape as usize];
+            for number in 0..count {
+                let slot = (local.first_slot + number.min(local.last_slot)) as usize;
+                let before = old.get(number as usize).copied().unwrap_or(source);
+                let (symbol, target) = step(targets.len(), [slots[slot], source, previous, before]);
+                (slots[slot], previous) = (target, target);
+                symbols.push(symbol);
+                targets.push(target);
+            }
+        }
+        (symbols, targets)
+    }
+}
+
+/// Ascending positions as pairs: how many lie between the last run and this, how many more than one are in it.
+fn runs(positions: &[u32]) -> impl Iterator<Item = u64> + '_ {
+    let mut end = 0;
+    positions.chunk_by(|one, other| other - one == 1).flat_map(move |run| {
+        let (first, last) = (run[0], run[run.len() - 1]);
+        let gap = first - end;
+        end = last + 1;
+        [gap.into(), (last - first).into()]
+    })
+}
+
+fn runs_back(values: &[u64], limit: u32, out: &mut Vec<u32>) -> Result<()> {
+    let (pairs, rest) = values.as_chunks::<2>();
+    agree("half a run of dead rows", 0, rest.len() as u64)?;
+    let mut end = 0u64;
+    for &[gap, more] in pairs {
+        let first = end.saturating_add(gap);
+        end = first.saturating_add(more).saturating_add(1);
+        check_position(ColumnId::DEAD, end - 1, limit)?;
+        // Both are below `limit`, which is a u32.
+        out.extend((first..end).filter_map(|position| u32::try_from(position).ok()));
+    }
+    Ok(())
+}
+
+/// Ascending positions, each as how many lie between it and the last.
+fn gaps(positions: &[u32]) -> impl Iterator<Item = u64> + '_ {
+    let mut end = 0;
+    positions.iter().map(move |&position| {
+        let gap = position - end;
+        end = position + 1;
+        gap.into()
+    })
+}
+
+fn gaps_back(id: ColumnId, values: &[u64], limit: u32, out: &mut Vec<u32>) -> Result<()> {
+    let mut end = 0u64;
+    for &gap in values {
+        let position = end.saturating_add(gap);
+        check_position(id, position, limit)?;
+        out.push(u32::try_from(position).unwrap_or(u32::MAX));
+        end = position + 1;
+    }
+    Ok(())
+}
+
+fn check_position(id: ColumnId, position: u64, limit: u32) -> Result<()> {
+    if position < limit.into() {
+        return Ok(());
+    }
+    Err(FormatError::OutOfRange { what: id.name(), value: position, limit: limit.into() })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::tests::columns;
+    use super::*;
+    use crate::codec::Compression;
+    use crate::frame::{Frame, NO_SNAPSHOT, SectionType, encode_frame};
+
+    fn ascending(below: u32) -> impl Strategy<Value = Vec<u32>> {
+        prop::collection::btree_set(0..below, 0..40).prop_map(|set| set.into_iter().collect())
+    }
+
+    proptest! {
+        #[test]
+        fn a_patch_is_read_back(
+            (forms, columns) in columns(),
+            dead in ascending(300),
+            moved in prop::collection::vec(any::<u64>(), 0..20),
+            old in prop::collection::vec(0..1000u32, 0..50),
+        ) {
+            let changed = (0..columns.shapes.len() as u32).map(|row| row * 3).collect();
+            let columns = BlockColumns { addresses: Vec::new(), serials: Vec::new(), ..columns };
+            let mut patch = Patch { dead, changed, columns, moved };
+            let old = |position: u32| &old[old.len().min(position as usize)..];
+            let mut encoder = Encoder::new(Compression::Zstd(1)).unwrap();
+            let (directory, body) = encoder.encode_patch(&mut patch, old).unwrap();
+            let bytes = encode_frame(SectionType::PATCH, NO_SNAPSHOT, 0, &directory, body);
+            let block = Block::parse(&Frame::parse(&bytes, 0).unwrap()).unwrap();
+            block.check_columns().unwrap();
+            let mut found = Patch::default();
+            let mut decoder = Decoder::new();
+            let limits = |group_rows| PatchLimits { forms: &forms, rows: 1000, group_rows };
+            decoder.decode_patch(&block, limits(300), Wanted::All, old, &mut found).unwrap();
+            prop_assert_eq!(&found, &patch);
+            if let Some(&last) = patch.changed.last().max(patch.dead.last()) {
+                let result = decoder.decode_patch(&block, limits(last), Wanted::All, old, &mut found);
+                let is_refused = matches!(result, Err(FormatError::OutOfRange { .. }));
+                prop_assert!(is_refused);
+            }
+        }
+    }
+
+    #[test]
+    fn nothing_but_deaths_is_a_patch() {
+        let mut patch = Patch { dead: vec![0, 1, 2, 7], ..Patch::default() };
+        patch.columns.first_object = 65_536;
+        let mut encoder = Encoder::new(Compression::None).unwrap();
+        let (directory, body) = encoder.encode_patch(&mut patch, |_| &[]).unwrap();
+        assert_eq!(body, [0, 2, 4, 0]);
+        let bytes = encode_frame(SectionType::PATCH, NO_SNAPSHOT, 0, &directory, body);
+        let block = Block::parse(&Frame::parse(&bytes, 0).unwrap()).unwrap();
+        let mut found = Patch::default();
+        let limits = PatchLimits { forms: &[], rows: 9, group_rows: 8 };
+        Decoder::new().decode_patch(&block, limits, Wanted::All, |_| &[], &mut found).unwrap();
+        assert_eq!(found, patch);
+    }
+}

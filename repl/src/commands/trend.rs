@@ -1,0 +1,175 @@
+//! `trend`: a type, or whatever matches an expression, over the snapshots.
+
+use barrow_analyzer::{Axis, Expression, KindId, SnapshotId, TypeId};
+
+use crate::answer::{Answer, Audience, Column, Table, Unit};
+use crate::args::SnapshotName;
+use crate::error::ReplError;
+use crate::session::{Arguments, Session};
+use crate::{found, selection, series, type_path};
+
+use super::{Command, Completion, Group, Subject};
+
+pub(super) const COMMAND: Command = Command {
+    name: "trend",
+    aliases: &[],
+    group: Group::Series,
+    arguments: "[A..B] TYPE | [KIND] EXPR",
+    about: "A type or an expression over the snapshots: count, sizes, a chart",
+    details: "TYPE is the name of a type, in quotes if it has blanks; else the words are an expression, see \
+              `help expressions`. For every snapshot from A to B, all of them unless told: the objects, \
+              their sizes, and what would be freed with all of them together. The chart is of that, from nothing to \
+              the most there was, and so is the trend; `growth` looks at all paths at once.",
+    example: "trend type ~ /Session/",
+    flags: &[],
+    subject: Subject::Recording,
+    completion: Completion::Expressions,
+    run,
+};
+
+/// What was asked for, in one snapshot.
+struct Moment {
+    objects: u64,
+    shallow_bytes: u64,
+    unmanaged_bytes: u64,
+    retained_bytes: u64,
+}
+
+fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, ReplError> {
+    let words = arguments.words();
+    let known = session.snapshots()?;
+    let is_range = words.first().is_some_and(|word| is_range(word));
+    let snapshots = if is_range { selection::several(&words[..1], &known)? } else { known };
+    if words.len() == usize::from(is_range) {
+        return Err(ReplError::usage("the trend of what? `trend Session`, `trend type ~ /Session/`"));
+    }
+    let recording = session.recording()?;
+    let axis = series::axis(&recording, &snapshots)?;
+    let mut moments = Vec::new();
+    for &snapshot in &snapshots {
+        let (kinds, expression) = asked(session, arguments, usize::from(is_range), snapshot)?;
+        moments.push(moment(session, snapshot, &kinds, &expression)?);
+    }
+    session.listed.clear();
+    let retained: Vec<u64> = moments.iter().map(|moment| moment.retained_bytes).collect();
+    let trend = axis.trend(retained.iter().map(|&bytes| bytes as f64));
+    let mut answer =
+        Answer::default().fact(Column::new("slope_per", "", Unit::Text).for_machines(), series::per(&axis));
+    let grows = trend.is_growing(barrow_analyzer::CONFIDENCE, 1);
+    for (column, cell) in series::trend_columns(&axis).into_iter().zip(series::trend_cells(&trend, grows)) {
+        answer = answer.fact(column.for_machines(), cell);
+    }
+    answer = answer.table(table(session, &snapshots, &moments)?).exact();
+    if snapshots.len() >= series::LEAST_DRAWN {
+        answer = answer.note(format!("\nretained\n{}", series::chart(&axis, &retained)));
+    }
+    Ok(answer.note(sentence(&trend, &axis)))
+}
+
+fn sentence(trend: &barrow_analyzer::Trend, axis: &Axis) -> String {
+    series::sentence("retained", trend, series::per(axis))
+}
+
+/// `A..B` with snapshots on both sides, or nothing.
+fn is_range(word: &str) -> bool {
+    let is_name = |name: &str| name.is_empty() || name.parse::<SnapshotName>().is_ok();
+    word.split_once("..").is_some_and(|(first, last)| is_name(first) && is_name(last))
+}
+
+/// The name of a type, or an expression.
+fn asked(
+    session: &Session,
+    arguments: &Arguments,
+    first: usize,
+    snapshot: SnapshotId,
+) -> Result<(Vec<KindId>, Expression), ReplError> {
+    let recording = session.recording()?;
+    let tables = recording.tables()?;
+    let name = arguments.words()[first..].join(" ");
+    let is_type = (0..tables.type_count() as u32).any(|id| tables.type_name(TypeId(id)) == name);
+    // A name with a quote in it can be asked for by an expression.
+    if is_type
+        && !name.contains(['"', '\\'])
+        && let Ok(expression) = Expression::parse(&format!("type = \"{name}\""))
+    {
+        return Ok((Vec::new(), expression));
+    }
+    if let Some(word) = arguments.words()[first..].iter().find(|word| word.starts_with(['@', '%'])) {
+        return Err(ReplError::usage(format!(
+            "`{word}` is an object of one snapshot, and says nothing about the others"
+        )));
+    }
+    let found = found::kinds_and_expression(session, snapshot, arguments, first);
+    let (kinds, expression) = found.map_err(|error| match arguments.words().len() - first {
+        1 => ReplError::usage(format!(
+            "`{name}` is no type of this recording, and no expression; try `trend type ~ /{name}/`"
+        )),
+        _ => error,
+    })?;
+    if let Some(only) = expression.snapshot() {
+        return Err(ReplError::usage(format!(
+            "it names objects of snapshot {only}, and a trend is about all snapshots"
+        )));
+    }
+    Ok((kinds, expression))
+}
+
+fn moment(
+    session: &Session,
+    snapshot: SnapshotId,
+    kinds: &[KindId],
+    expression: &Expression,
+) -> Result<Moment, ReplError> {
+    let meter = session.meter();
+    let heap = type_path::heap(session, &session.recording()?, snapshot)?;
+    let (set, counted) = heap.select(kinds, expression, &meter)?;
+    let retained = if set.is_empty() { set } else { heap.retained_set(&set, &meter)? };
+    let totals = if retained.is_empty() { Vec::new() } else { heap.type_totals_of(&retained, &meter)? };
+    Ok(Moment {
+        objects: counted.objects,
+        shallow_bytes: counted.heap_bytes,
+        unmanaged_bytes: counted.unmanaged_bytes,
+        retained_bytes: totals
+            .iter()
+            .fold(0, |sum, row| sum.wrapping_add(row.heap_bytes).wrapping_add(row.unmanaged_bytes)),
+    })
+}
+
+fn table(session: &Session, snapshots: &[SnapshotId], moments: &[Moment]) -> Result<Table, ReplError> {
+    let recording = session.recording()?;
+    let columns = vec![
+        Column::new("snapshot", "snapshot", Unit::Number),
+        Column::new("label", "label", Unit::Text),
+        Column::new("time_ns", "time", Unit::Duration),
+        Column::new("objects", "objects", Unit::Count),
+        Column::new("shallow_bytes", "shallow", Unit::Bytes),
+        Column::new("unmanaged_bytes", "unmanaged", Unit::Bytes),
+        Column::new("retained_bytes", "retained", Unit::Bytes),
+    ];
+    let mut rows = Vec::new();
+    for (&snapshot, moment) in snapshots.iter().zip(moments) {
+        let info = recording.snapshot(snapshot)?;
+        rows.push(vec![
+            snapshot.0.into(),
+            info.label.into(),
+            info.time_ns.into(),
+            moment.objects.into(),
+            moment.shallow_bytes.into(),
+            moment.unmanaged_bytes.into(),
+            moment.retained_bytes.into(),
+        ]);
+    }
+    Ok(Table { key: "snapshots", audience: Audience::Everyone, columns, rows })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_range;
+
+    #[test]
+    fn ranges_are_no_types() {
+        assert_eq!(["0..3", "..", "2..last", "3..", "Foo", "a..b", "1.5"].map(is_range), {
+            [true, true, true, true, false, false, false]
+        });
+    }
+}
