@@ -106,7 +106,7 @@ fn without_numbers(line: &str) -> String {
             text = text.replace("##", "#");
         }
         // Noise goes either way.
-        text.replace("-#", "#")
+        text.replace(['+', '-'], "")
     });
     plain.collect::<Vec<_>>().join(" ")
 }
