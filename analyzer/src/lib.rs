@@ -49,6 +49,7 @@
 
 #![deny(unsafe_code)]
 
+mod alignment;
 mod atomic;
 mod blocks;
 mod bytes;

@@ -11,6 +11,8 @@
 //! Each object is taken once. Time and memory are in proportion to objects and references: about 20 bytes an
 //! object beside the snapshots.
 //!
+//! Where objects have addresses, those are [aligned](crate::alignment) before anything else.
+//!
 //! A pair may be wrong where things were rearranged. How far the pairs can be trusted is counted
 //! afterwards: of the references of paired objects, those that lead to a pair again.
 
@@ -20,6 +22,7 @@ use barrow_format::ObjectId;
 use barrow_format::rows::Root;
 use rayon::prelude::*;
 
+use crate::alignment::aligned;
 use crate::error::Result;
 use crate::progress::{Progress, check};
 use crate::tables::Tables;
@@ -77,6 +80,9 @@ pub(crate) fn match_structure(
         weak: VecDeque::new(),
         leftovers: Leftovers::default(),
     };
+    for (old, new) in aligned((before.whole, &walk.before.looks), (after.whole, &walk.after.looks)) {
+        walk.pair(old, new);
+    }
     walk.pair_roots(before.roots, after.roots);
     walk.run(progress)?;
     Ok(walk.partner_of_after)
@@ -150,7 +156,6 @@ impl Walk<'_> {
     }
 
     fn run(&mut self, progress: &dyn Progress) -> Result<()> {
-        let mut has_addresses = !self.before.whole.addresses.is_empty() && !self.after.whole.addresses.is_empty();
         for step in 1u64.. {
             if step.is_multiple_of(1 << 16) {
                 check(progress)?;
@@ -160,32 +165,11 @@ impl Walk<'_> {
                 self.pair_targets(self.partner_of_after[after as usize] as usize, after as usize);
             } else if let Some((before, after)) = self.weak.pop_front() {
                 self.pair(before, after);
-            } else if has_addresses {
-                // What no root reaches may still be where it was.
-                self.pair_by_address();
-                has_addresses = false;
             } else {
                 break;
             }
         }
         Ok(())
-    }
-
-    /// Pairs what looks the same and has the same address.
-    fn pair_by_address(&mut self) {
-        let at = |(object, &address): (u32, &u64)| (address != 0).then_some((address, object));
-        let known: HashMap<u64, u32> = (0..)
-            .zip(&self.before.whole.addresses)
-            .filter(|&(object, _)| !self.is_taken[object as usize])
-            .filter_map(at)
-            .collect();
-        for (after, address) in (0..).zip(&self.after.whole.addresses) {
-            if let Some(&before) = known.get(address).filter(|&&before| self.is_free(before, after))
-                && self.look_the_same(before, after)
-            {
-                self.pair(before, after);
-            }
-        }
     }
 
     fn is_free(&self, before: u32, after: u32) -> bool {
