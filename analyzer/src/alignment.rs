@@ -120,7 +120,9 @@ mod tests {
             assert!(run.windows(2).all(|pair| pair[0].0 < pair[1].0 && pair[0].1 < pair[1].1));
             // By trying every subset.
             let longest = (0..1u32 << pairs.len())
-                .map(|subset| (0..pairs.len()).filter(|at| subset >> at & 1 == 1).map(|at| pairs[at].1).collect::<Vec<_>>())
+                .map(|subset| {
+                    (0..pairs.len()).filter(|at| subset >> at & 1 == 1).map(|at| pairs[at].1).collect::<Vec<_>>()
+                })
                 .filter(|seconds| seconds.windows(2).all(|pair| pair[0] < pair[1]))
                 .map(|seconds| seconds.len())
                 .max();
@@ -131,7 +133,8 @@ mod tests {
     #[test]
     fn what_looks_alike_between_anchors_is_paired() {
         let (before, after) = ([1, 7, 7, 2, 9, 7, 3, 7], [1, 7, 7, 2, 7, 3, 7, 7, 4]);
-        let [old, new] = [&before[..], &after[..]].map(|looks| Line { order: (0..looks.len() as u32).collect(), looks });
+        let [old, new] =
+            [&before[..], &after[..]].map(|looks| Line { order: (0..looks.len() as u32).collect(), looks });
         let mut sorted = align(&old, &new);
         sorted.sort_unstable();
         assert_eq!(sorted, [(0, 0), (1, 1), (2, 2), (3, 3), (5, 4), (6, 5), (7, 6)]);

@@ -19,7 +19,7 @@ use barrow_format::{FormatError, SnapshotId};
 use crate::tables::{CheckedRow, TableRoom};
 
 /// Where the sections of a file are.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Contents {
     /// Committed snapshots and the offsets of their COMMIT frames, by number.
     pub(crate) commits: Vec<(SnapshotId, u64)>,
@@ -40,6 +40,8 @@ pub struct Damage {
     pub reason: String,
     /// Committed snapshots that can be read.
     pub whole_snapshots: usize,
+    /// The first and the last of them, if they are several.
+    pub first_and_last: Option<(SnapshotId, SnapshotId)>,
     /// Where the last of them ends, in bytes.
     pub committed_end: u64,
     /// Commits that cannot be used, because tables before them are lost.
@@ -55,6 +57,9 @@ impl std::fmt::Display for Damage {
             0 => f.write_str("no snapshot was complete")?,
             1 => f.write_str("1 complete snapshot is kept")?,
             count => write!(f, "{count} complete snapshots are kept")?,
+        }
+        if let Some((first, last)) = self.first_and_last {
+            write!(f, " ({first} to {last})")?;
         }
         let after = self.file_length.saturating_sub(self.committed_end);
         if after > 0 {
@@ -83,6 +88,28 @@ impl Contents {
         }
     }
 
+    /// What the index lists, if there is a whole one.
+    ///
+    /// # Errors
+    /// [`FormatError::UnknownCriticalSection`].
+    pub(crate) fn of_finished(file: &[u8]) -> Result<Option<Self>, FormatError> {
+        Self::from_index(file).ok().map(|contents| contents.refuse_critical(file)).transpose()
+    }
+
+    /// Puts the snapshots in order, each once.
+    pub(crate) fn sort(&mut self) {
+        self.commits.sort_unstable();
+        self.commits.dedup_by_key(|commit| commit.0);
+    }
+
+    /// The first and the last snapshot, if there are several.
+    fn first_and_last(&self) -> Option<(SnapshotId, SnapshotId)> {
+        match &self.commits[..] {
+            [first, .., last] => Some((first.0, last.0)),
+            _ => None,
+        }
+    }
+
     fn refuse_critical(self, file: &[u8]) -> Result<Self, FormatError> {
         for &offset in &self.unknown {
             if let Err(error @ FormatError::UnknownCriticalSection { .. }) = Frame::parse(file, offset) {
@@ -94,7 +121,10 @@ impl Contents {
 
     fn from_index(file: &[u8]) -> Result<Self, String> {
         let trailer = Trailer::parse(file).ok_or_else(|| {
-            format!("it ends after {} bytes without an index, as if it were cut or its writer had died", file.len())
+            format!(
+                "it ends after {} bytes without an index, as if it were cut, its writer had died or is still at work",
+                file.len()
+            )
         })?;
         let broken = |error: FormatError| format!("its index is damaged ({error})");
         let frame = Frame::parse(file, trailer.index_offset).map_err(broken)?;
@@ -122,54 +152,89 @@ impl Contents {
 
     /// Hops over all frames of a file without index.
     pub(crate) fn scan(file: &[u8], reason: String) -> Result<Self, FormatError> {
-        let mut contents = Contents::default();
-        let mut damage = Damage {
+        let mut scan = Scan::new();
+        scan.whole_frames(file)?;
+        while let Some(next) = next_frame(file, scan.offset + 1) {
+            scan.unreadable_bytes += next - scan.offset;
+            scan.offset = next;
+            scan.whole_frames(file)?;
+        }
+        let Scan { mut contents, .. } = scan;
+        contents.sort();
+        contents.damage = Some(Damage {
             file_length: file.len() as u64,
             reason,
-            whole_snapshots: 0,
-            committed_end: HEADER_BYTES.min(file.len()) as u64,
-            unusable_snapshots: Vec::new(),
-            unreadable_bytes: 0,
-        };
-        let mut known = KnownRows::new(file);
-        let mut offset = HEADER_BYTES as u64;
-        while (offset as usize) < file.len() {
-            match Frame::parse(file, offset) {
-                Ok(frame) => {
-                    contents.take_in(&frame, &mut known, &mut damage);
-                    offset = frame.end();
-                }
-                Err(error @ FormatError::UnknownCriticalSection { .. }) => return Err(error),
-                Err(_) => {
-                    let Some(next) = next_frame(file, offset + 1) else { break };
-                    damage.unreadable_bytes += next - offset;
-                    offset = next;
-                }
-            }
-        }
-        contents.commits.sort_unstable();
-        contents.commits.dedup_by_key(|commit| commit.0);
-        damage.whole_snapshots = contents.commits.len();
-        contents.damage = Some(damage);
+            whole_snapshots: contents.commits.len(),
+            first_and_last: contents.first_and_last(),
+            committed_end: scan.committed_end.min(file.len() as u64),
+            unusable_snapshots: scan.unusable_snapshots,
+            unreadable_bytes: scan.unreadable_bytes,
+        });
         Ok(contents)
     }
+}
 
-    fn take_in(&mut self, frame: &Frame<'_>, known: &mut KnownRows, damage: &mut Damage) {
+/// A scan that can go on when the file has grown.
+pub(crate) struct Scan {
+    /// What was found.
+    pub(crate) contents: Contents,
+    /// Where the first frame begins that was not whole.
+    pub(crate) offset: u64,
+    known: KnownRows,
+    committed_end: u64,
+    unusable_snapshots: Vec<SnapshotId>,
+    unreadable_bytes: u64,
+}
+
+impl Scan {
+    /// A scan of a file of which nothing was looked at.
+    pub(crate) fn new() -> Self {
+        let start = HEADER_BYTES as u64;
+        Scan {
+            contents: Contents::default(),
+            offset: start,
+            known: KnownRows::new(),
+            committed_end: start,
+            unusable_snapshots: Vec::new(),
+            unreadable_bytes: 0,
+        }
+    }
+
+    /// Goes on to the first frame that is not whole, or to the end.
+    ///
+    /// # Errors
+    /// [`FormatError::UnknownCriticalSection`].
+    pub(crate) fn whole_frames(&mut self, file: &[u8]) -> Result<(), FormatError> {
+        self.known.room.of(file);
+        while (self.offset as usize) < file.len() {
+            match Frame::parse(file, self.offset) {
+                Ok(frame) => {
+                    self.take_in(&frame);
+                    self.offset = frame.end();
+                }
+                Err(error @ FormatError::UnknownCriticalSection { .. }) => return Err(error),
+                Err(_) => break,
+            }
+        }
+        Ok(())
+    }
+
+    fn take_in(&mut self, frame: &Frame<'_>) {
         let section = frame.header.section;
         if is_table(section) {
-            if known.add(section, frame) {
-                self.chunks.push((section, frame.offset));
+            if self.known.add(section, frame) {
+                self.contents.chunks.push((section, frame.offset));
             }
         } else if section == SectionType::COMMIT
             && let Ok(commit) = frame.body().and_then(Commit::parse)
         {
             let base = commit.patched.as_ref().map(|patched| SnapshotId(patched.base));
-            let has_base = base.is_none_or(|base| self.commits.iter().any(|&(id, _)| id == base));
-            if known.suffice(&commit.tables) && has_base {
-                self.commits.push((SnapshotId(commit.snapshot), frame.offset));
-                damage.committed_end = frame.end();
+            let has_base = base.is_none_or(|base| self.contents.commits.iter().any(|&(id, _)| id == base));
+            if self.known.suffice(&commit.tables) && has_base {
+                self.contents.commits.push((SnapshotId(commit.snapshot), frame.offset));
+                self.committed_end = frame.end();
             } else {
-                damage.unusable_snapshots.push(SnapshotId(commit.snapshot));
+                self.unusable_snapshots.push(SnapshotId(commit.snapshot));
             }
         }
     }
@@ -197,8 +262,8 @@ struct KnownRows {
 }
 
 impl KnownRows {
-    fn new(file: &[u8]) -> Self {
-        KnownRows { counts: Default::default(), room: TableRoom::new(file), decompressor: Decompressor::new() }
+    fn new() -> Self {
+        KnownRows { counts: Default::default(), room: TableRoom::new(&[]), decompressor: Decompressor::new() }
     }
 
     /// Counts a chunk, if it continues its table, all its rows can be read, and what they name in

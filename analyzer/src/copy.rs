@@ -18,9 +18,9 @@ use crate::recording::Recording;
 
 /// Fails if `destination` is the file of the recording itself.
 pub(crate) fn refuse_same_file(recording: &Recording, destination: &Path) -> Result<()> {
-    let is_same = recording.path().is_some_and(|path| {
-        matches!((path.canonicalize(), destination.canonicalize()), (Ok(one), Ok(other)) if one == other)
-    });
+    let is_same = recording.path().is_some_and(
+        |path| matches!((path.canonicalize(), destination.canonicalize()), (Ok(one), Ok(other)) if one == other),
+    );
     if is_same { Err(AnalyzerError::SameFile { path: destination.to_owned() }) } else { Ok(()) }
 }
 

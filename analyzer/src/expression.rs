@@ -20,7 +20,9 @@
 //! `!=` too: the distance of an unreachable object; an address, serial or site that was not recorded. A site is
 //! compared as a text where the value is no number: `function (file:line)`, or `file:line` for `=`.
 
-use barrow_format::SnapshotId;
+use barrow_format::{SnapshotId, TypeId};
+
+use crate::tables::Tables;
 
 mod evaluation;
 mod lexer;
@@ -79,6 +81,14 @@ impl Expression {
     pub fn parse_with(text: &str, names: &dyn Names) -> Result<Self, ExpressionError> {
         let (node, has_names) = parse::parse(text, names)?;
         Ok(Expression { node, snapshot: has_names.then(|| names.snapshot()) })
+    }
+
+    /// The names of types that it asks for with `=` or `!=`, though no type of these tables is called so.
+    #[must_use]
+    pub fn unknown_types(&self, tables: &Tables) -> Vec<&str> {
+        let mut names = self.node.type_names();
+        names.retain(|name| !(0..tables.type_count() as u32).any(|id| tables.type_name(TypeId(id)) == *name));
+        names
     }
 
     /// The snapshot whose objects it names as `$name` or `%3`, if it does: it has no meaning in others.

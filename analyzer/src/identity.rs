@@ -84,8 +84,9 @@ impl Recording {
         for snapshot in self.snapshot_ids() {
             let mut workspace = Workspace::default();
             if let Some(place) = places(self, &[snapshot])?.first() {
-                let has_serials =
-                    decode(self, place, Wanted::Identity, &mut workspace, |_, columns| Ok(!columns.serials.is_empty()))?;
+                let has_serials = decode(self, place, Wanted::Identity, &mut workspace, |_, columns| {
+                    Ok(!columns.serials.is_empty())
+                })?;
                 if !has_serials {
                     return Ok(SerialOrigin::Matched);
                 }

@@ -40,12 +40,13 @@
 //! # }
 //! ```
 //!
-//! Reading order: [`Recording`] (with `contents`: index or scan; and [`Tables`]), `blocks` (decoding on
-//! all cores) and [`Heap`], the graph of one snapshot. Below it, from the bytes up: `memory` and `values`
-//! (columns), `packed`, `rows` and `transposed` (references), `reachable`, `distances`, `dominators`,
+//! Reading order: [`Recording`] (with `contents`: index or scan; and [`Tables`]), [`Growing`] while it is
+//! written, `blocks` (decoding on all cores) and [`Heap`], the graph of one snapshot. Below it, from the bytes up:
+//! `memory` and `values` (columns), `packed`, `rows` and `transposed` (references), `reachable`, `distances`, `dominators`,
 //! `index_file`. Then a file for each question: `summary`, `diff`, `object`, `incoming`, `find` with
-//! `expression` and `object_set`, `paths`, `retained`, `without`, `leaks`, `type_references`,
-//! `duplicates`, `waste`, `trend` and `growth` over a series, `lives` of objects, `verify`, `repair`.
+//! `expression` and `object_set`, `paths`, `retained`, `without`, `leaks` with `fingerprint`, `type_references`,
+//! `duplicates`, `waste`, `trend` and `growth` over a series, `lives` of objects with `identity`,
+//! `matching` and `repack`, `verify`, `repair`.
 
 #![deny(unsafe_code)]
 
@@ -62,6 +63,8 @@ mod duplicates;
 mod error;
 mod expression;
 mod find;
+mod fingerprint;
+mod growing;
 mod growth;
 mod heap;
 mod identity;
@@ -109,6 +112,8 @@ pub use duplicates::Duplicates;
 pub use error::{AnalyzerError, Result};
 pub use expression::{ATTRIBUTES, Expression, ExpressionError, Names, parse_size};
 pub use find::{Counted, Found, Page};
+pub use fingerprint::Fingerprint;
+pub use growing::{Growing, Look};
 pub use growth::{Growth, GrowthNode, GrowthPart, GrowthRow, growth};
 pub use heap::Heap;
 pub use identity::{SerialOrigin, SerialWalk, SnapshotSerials};

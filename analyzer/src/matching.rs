@@ -101,7 +101,9 @@ impl<'a> Looks<'a> {
             let (shape, shallow_bytes, unmanaged_bytes, site, name) = whole.own(object);
             let type_id = tables.shape(shape).type_id;
             let name = name.map_or(0, |name| u64::from(name.0) + 1);
-            [shallow_bytes, unmanaged_bytes, site.into(), name].iter().fold(type_id.0.into(), |sum, &part| mix(sum, part))
+            [shallow_bytes, unmanaged_bytes, site.into(), name]
+                .iter()
+                .fold(type_id.0.into(), |sum, &part| mix(sum, part))
         };
         let own: Vec<u64> = (0..whole.objects()).into_par_iter().map(own).collect();
         let look = |object: usize| {
@@ -267,8 +269,7 @@ pub(crate) fn match_serials(before: &Whole, after: &Whole) -> Vec<u32> {
 
 /// Counts how far the references of paired objects agree.
 pub(crate) fn pairing(before: &Whole, after: &Whole, partner_of_after: &[u32]) -> Pairing {
-    let mut pairing =
-        Pairing { before: before.objects() as u64, after: after.objects() as u64, ..Pairing::default() };
+    let mut pairing = Pairing { before: before.objects() as u64, after: after.objects() as u64, ..Pairing::default() };
     for (new, &old) in partner_of_after.iter().enumerate().filter(|(_, old)| **old != NOBODY) {
         pairing.pairs += 1;
         let (old_targets, new_targets) = (before.targets(old as usize), after.targets(new));

@@ -88,7 +88,7 @@ impl Recording {
         }
     }
 
-    fn with_contents(path: Option<PathBuf>, bytes: Arc<Bytes>, header: Header, contents: Contents) -> Self {
+    pub(crate) fn with_contents(path: Option<PathBuf>, bytes: Arc<Bytes>, header: Header, contents: Contents) -> Self {
         let commits = contents.commits.iter().map(|_| OnceLock::new()).collect();
         let (tables, sites, layers) = (OnceLock::new(), OnceLock::new(), Mutex::new(Vec::new()));
         Recording { path, bytes, header, contents, commits, tables, sites, layers }

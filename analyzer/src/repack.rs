@@ -264,7 +264,13 @@ impl<'c, 'r> Repacking<'c, 'r> {
     }
 
     /// Writes a snapshot: its frames, roots, statistics and commit.
-    fn write(&mut self, id: SnapshotId, base: Option<SnapshotId>, draft: &Draft, pairing: Option<Pairing>) -> Result<()> {
+    fn write(
+        &mut self,
+        id: SnapshotId,
+        base: Option<SnapshotId>,
+        draft: &Draft,
+        pairing: Option<Pairing>,
+    ) -> Result<()> {
         let mut commit = self.recording.commit(id)?.clone();
         let (mut blocks, mut next) = (Vec::new(), 0u32);
         for made in &draft.made {

@@ -338,6 +338,11 @@ impl TableRoom {
         }
     }
 
+    /// Makes room for the tables of a file that has grown.
+    pub(crate) fn of(&mut self, file: &[u8]) {
+        self.limit = TableRoom::new(file).limit;
+    }
+
     /// Takes the room for a chunk that is about to be decoded.
     pub(crate) fn take(&mut self, section: SectionType, chunk: &Chunk<'_>) -> Result<(), FormatError> {
         // A label of a shape takes eight bytes, an attribute of a type or site four, for one in the chunk.

@@ -169,7 +169,8 @@ impl Chain {
                 found.problem(offset, None, message);
             }
             sequence = Some(stored.wrapping_add(1));
-            let checked = frame.directory().and_then(|_| if section.has_columns() { Ok(&[][..]) } else { frame.body() });
+            let checked =
+                frame.directory().and_then(|_| if section.has_columns() { Ok(&[][..]) } else { frame.body() });
             if let Err(error) = checked {
                 found.problem(offset, None, format!("{section} at byte {offset}: {error}"));
             }
@@ -226,9 +227,9 @@ impl Chain {
 
 /// Checks the columns of a block that no commit names, since nothing decodes it.
 fn check_unused(recording: &Recording, offset: u64, found: &mut Verification) {
-    let frame = [SectionType::BLOCK, SectionType::PATCH].iter().find_map(|&section| {
-        recording.frame(section, None, offset).ok()
-    });
+    let frame = [SectionType::BLOCK, SectionType::PATCH]
+        .iter()
+        .find_map(|&section| recording.frame(section, None, offset).ok());
     let Some(frame) = frame else { return };
     if let Err(error) = Block::parse(&frame).and_then(|block| block.check_columns()) {
         let section = frame.header.section;

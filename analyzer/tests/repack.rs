@@ -1,9 +1,7 @@
 //! Repacked recordings hold what was recorded, in every column.
 
-
-
 use barrow_analyzer::{
-    RepackOptions, Recording, Repacked, Roots, SerialOrigin, Silent, SnapshotId, repack, repair, verified_summaries,
+    Recording, RepackOptions, Repacked, Roots, SerialOrigin, Silent, SnapshotId, repack, repair, verified_summaries,
     verify,
 };
 use barrow_testdata::{Edge, Heap, Node, Random, Vocabulary};
@@ -28,7 +26,8 @@ impl Series {
         let mut series = Series { heaps: Vec::new(), random, next_tag: 1, has };
         heap.nodes.iter_mut().for_each(|node| series.name(node));
         // A list from which much can be reached.
-        let element = |target| Edge { label: Label::Index(target), strength: StrengthId::STRONG, target: target as u32 };
+        let element =
+            |target| Edge { label: Label::Index(target), strength: StrengthId::STRONG, target: target as u32 };
         heap.nodes[0].edges = (0..u64::from(size) / 3).map(element).collect();
         series.heaps.push(heap);
         series
@@ -53,7 +52,9 @@ impl Series {
             if moves && let (Some(address), ..) = &mut node.identity {
                 *address += 64 * (1 + number as u64 / 50);
             }
-            if self.random.below(100) < changes && let Some(edge) = node.edges.first_mut() {
+            if self.random.below(100) < changes
+                && let Some(edge) = node.edges.first_mut()
+            {
                 edge.target = self.random.below(count) as u32;
             }
             if number > 0 && self.random.below(200) < changes {
@@ -135,7 +136,10 @@ fn assert_same(original: &Recording, repacked: &Recording) {
     assert_eq!(counted[0], counted[1]);
     for id in ids {
         let infos = [original, repacked].map(|recording| recording.snapshot(id).unwrap());
-        assert_eq!((infos[0].totals, infos[0].time_ns, &infos[0].label), (infos[1].totals, infos[1].time_ns, &infos[1].label));
+        assert_eq!(
+            (infos[0].totals, infos[0].time_ns, &infos[0].label),
+            (infos[1].totals, infos[1].time_ns, &infos[1].label)
+        );
         let heaps = [original, repacked].map(|recording| Heap::read(recording, id).unwrap());
         assert_eq!(by_tag(&heaps[0]), without_given_serials(&heaps[0], by_tag(&heaps[1])), "snapshot {id}");
         let roots = [original, repacked].map(|recording| Roots::read(recording, id).unwrap());

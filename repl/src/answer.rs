@@ -36,6 +36,10 @@ pub(crate) enum Outcome {
     Answered,
     /// `verify` found damage.
     DamageFound,
+    /// An assertion is false.
+    False,
+    /// An assertion is not false, and could not be judged.
+    Undecided,
 }
 
 /// Who gets to see something.

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::str::FromStr;
+use std::time::Duration;
 
 use barrow_importers::ObjectLayout;
 use barrow_writer::Compression;
@@ -66,9 +67,30 @@ pub(crate) struct Flags {
     /// dominators, paths: so many levels of the tree.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) depth: Option<u32>,
-    /// dominators, paths, leaks: leave out what is less, like 1% or 64K.
+    /// dominators, paths, leaks, assert: leave out what is less, like 1% or 64K.
     #[arg(long, value_name = "SHARE|SIZE", value_parser = parse_least)]
     pub(crate) min: Option<Least>,
+    /// assert: a file of assertions, one a line.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) from: Option<PathBuf>,
+    /// assert: a file of fingerprints of known leaks, one a line.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) allow: Option<PathBuf>,
+    /// assert: the recording to compare with, or a snapshot of it, FILE:3.
+    #[arg(long, value_name = "OTHER")]
+    pub(crate) baseline: Option<String>,
+    /// assert: write the results as JUnit XML.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) junit: Option<PathBuf>,
+    /// watch: how long to wait between two looks, like 250ms or 2s.
+    #[arg(long, value_name = "TIME", value_parser = parse_interval)]
+    pub(crate) interval: Option<Duration>,
+    /// watch: the snapshot to end with.
+    #[arg(long, value_name = "N")]
+    pub(crate) until: Option<u32>,
+    /// watch: what has to hold for each snapshot; repeatable.
+    #[arg(long = "assert", value_name = "ASSERTION")]
+    pub(crate) assertions: Vec<String>,
     /// import: none, lz4, zstd or zstd:LEVEL.
     #[arg(long, value_name = "CODEC", value_parser = parse_compression)]
     pub(crate) compression: Option<Compression>,
@@ -143,6 +165,20 @@ fn parse_size(text: &str) -> Result<u64, String> {
     barrow_analyzer::parse_size(text).ok_or_else(|| "sizes are written like 4096, 64KiB, 1M or 2GiB".to_owned())
 }
 
+/// Milliseconds, or seconds: `250ms`, `250`, `2s`, `0.5s`.
+fn parse_interval(text: &str) -> Result<Duration, String> {
+    let (number, factor) = match (text.strip_suffix("ms"), text.strip_suffix('s')) {
+        (Some(number), _) => (number, 1.0),
+        (None, Some(number)) => (number, 1000.0),
+        (None, None) => (text, 1.0),
+    };
+    let milliseconds = number.parse::<f64>().ok().map(|number| number * factor);
+    let milliseconds = milliseconds.filter(|time| (1.0..=86_400_000.0).contains(time));
+    milliseconds
+        .map(|time| Duration::from_micros((time * 1000.0) as u64))
+        .ok_or_else(|| "times are written like 250ms or 2s".to_owned())
+}
+
 fn parse_compression(text: &str) -> Result<Compression, String> {
     let (name, level) = text.split_once(':').map_or((text, None), |(name, level)| (name, Some(level)));
     match (name, level.map(str::parse)) {
@@ -168,6 +204,10 @@ impl Flags {
         let mut flags = Flags::of_command_line(words.iter().map(Into::into))?;
         flags.output = flags.output.map(|path| crate::line::unquoted(&path.to_string_lossy()).into());
         flags.avoid = flags.avoid.map(|text| crate::line::unquoted_whole(&text));
+        for path in [&mut flags.from, &mut flags.allow, &mut flags.junit].into_iter().flatten() {
+            *path = crate::line::unquoted(&path.to_string_lossy()).into();
+        }
+        flags.baseline = flags.baseline.map(|name| crate::line::unquoted(&name));
         let outside = [
             ("--threads", flags.threads.is_some()),
             ("--max-memory", flags.max_memory.is_some()),
@@ -185,7 +225,7 @@ impl Flags {
     }
 
     /// The flags that only some verbs know, with whether they were given.
-    pub(crate) fn of_verbs(&self) -> [(&'static str, bool); 9] {
+    pub(crate) fn of_verbs(&self) -> [(&'static str, bool); 16] {
         [
             ("--verify", self.verify),
             ("-o", self.output.is_some()),
@@ -196,6 +236,13 @@ impl Flags {
             ("--weak", self.weak),
             ("--depth", self.depth.is_some()),
             ("--min", self.min.is_some()),
+            ("--from", self.from.is_some()),
+            ("--allow", self.allow.is_some()),
+            ("--baseline", self.baseline.is_some()),
+            ("--junit", self.junit.is_some()),
+            ("--interval", self.interval.is_some()),
+            ("--until", self.until.is_some()),
+            ("--assert", !self.assertions.is_empty()),
         ]
     }
 }
@@ -235,7 +282,17 @@ mod tests {
         assert_eq!(flags.snapshot, Some(SnapshotName::Last));
         assert_eq!(flags.max_memory, Some(64 << 10));
         assert_eq!(flags.compression, Some(Compression::Zstd(19)));
-        for wrong in ["--format xml", "-s first", "--max-memory much", "--compression zstd:99", "--no-such-flag"] {
+        assert_eq!(parse("watch f --interval 0.5s").unwrap().interval, Some(Duration::from_millis(500)));
+        assert_eq!(parse("watch f --interval 20ms").unwrap().interval, Some(Duration::from_millis(20)));
+        for wrong in [
+            "--interval 0",
+            "--interval soon",
+            "--format xml",
+            "-s first",
+            "--max-memory much",
+            "--compression zstd:99",
+            "--no-such-flag",
+        ] {
             let text = parse(wrong).unwrap_err().to_string();
             assert!(!text.contains('\n') && text.contains("barrow --help"), "{text}");
         }

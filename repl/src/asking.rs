@@ -53,10 +53,7 @@ pub(crate) fn ask_line(session: &mut Session, text: &str) -> Result<u8, ReplErro
 /// Why there is no answer.
 pub(crate) fn ask(session: &mut Session, question: Question<'_>) -> Result<u8, ReplError> {
     let Question { command, words, quoted, flags, sink } = question;
-    let mut given = flags.of_verbs().into_iter().filter(|(_, given)| *given);
-    if let Some((flag, _)) = given.find(|(flag, _)| !command.flags.contains(flag)) {
-        return Err(command.refuses(flag));
-    }
+    check_flags(command, flags)?;
     let before = (session.settings.format, session.selected);
     session.settings.format = flags.format.unwrap_or(before.0);
     session.selected = flags.snapshot.unwrap_or(before.1);
@@ -86,8 +83,23 @@ pub(crate) fn ask(session: &mut Session, question: Question<'_>) -> Result<u8, R
     printed
 }
 
+/// Refuses flags that this verb does not know.
+///
+/// # Errors
+/// A usage error.
+pub(crate) fn check_flags(command: &Command, flags: &Flags) -> Result<(), ReplError> {
+    let mut given = flags.of_verbs().into_iter().filter(|(_, given)| *given);
+    match given.find(|(flag, _)| !command.flags.contains(flag)) {
+        Some((flag, _)) => Err(command.refuses(flag)),
+        None => Ok(()),
+    }
+}
+
 /// Prints an answer. Returns the exit code.
-fn print(session: &Session, answer: &Answer, sink: Sink) -> Result<u8, ReplError> {
+///
+/// # Errors
+/// It cannot be printed.
+pub(crate) fn print(session: &Session, answer: &Answer, sink: Sink) -> Result<u8, ReplError> {
     let mut context = Context {
         file: session.file().map(|file| file.name.as_str()),
         damage: session.file().and_then(|file| file.damage.as_deref()),
@@ -137,6 +149,8 @@ fn exit_code(session: &Session, answer: &Answer) -> u8 {
     let damaged = answer.lost.is_some() || session.file().is_some_and(|file| file.damage.is_some());
     match answer.outcome {
         Outcome::DamageFound => code::DAMAGE_FOUND,
+        Outcome::False => code::FALSE,
+        Outcome::Undecided => code::USAGE,
         Outcome::Answered if damaged => code::DAMAGED_INPUT,
         Outcome::Answered => code::ANSWERED,
     }

@@ -2,6 +2,7 @@
 //! and `docs/commands.md`.
 
 mod age;
+mod assert;
 mod born;
 mod count;
 mod died;
@@ -41,10 +42,13 @@ mod trend;
 mod unreachable;
 mod verify;
 mod waste;
+mod watch;
 mod without;
 
+pub(crate) use assert::{assertions_of, judge};
 pub(crate) use growth::{folded as growth_of, snapshots as series_of};
 pub(crate) use help::{expressions, from_shell, overview, page};
+pub(crate) use leaks::{chain_of, sentence};
 pub(crate) use more::More;
 pub(crate) use set::KEYS as SETTINGS;
 
@@ -94,9 +98,11 @@ pub(crate) const COMMANDS: &[&Command] = &[
     &retained::COMMAND,
     &without::COMMAND,
     &leaks::COMMAND,
+    &assert::COMMAND,
     &unreachable::COMMAND,
     &dups::COMMAND,
     &waste::COMMAND,
+    &watch::COMMAND,
     &verify::COMMAND,
     &repack::COMMAND,
     &repair::COMMAND,
@@ -178,6 +184,8 @@ pub(crate) enum Subject {
     Nothing,
     /// The session, so it has no meaning outside one.
     Session,
+    /// A recording that is being written, so it has no meaning in a session, which is about one that is there.
+    Growing,
 }
 
 /// What completion offers behind a verb.

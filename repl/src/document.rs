@@ -35,7 +35,7 @@ const TAIL: &str = "\
 | exit code | meaning |
 |---|---|
 | 0 | answered |
-| 1 | `verify` found damage |
+| 1 | `verify` found damage; what was asserted is false |
 | 2 | the question was not understood |
 | 3 | the file could not be read |
 | 4 | answered from damaged input; stderr says what was lost |
@@ -66,6 +66,7 @@ fn section(text: &mut String, command: &Command) {
     }
     let _ = match command.subject {
         Subject::Session => writeln!(text, "```text\n{}\n```\n", command.example),
+        Subject::Growing => writeln!(text, "```text\n{}\n```\n", from_shell(command)),
         _ => writeln!(text, "```text\n{}\n{}\n```\n", command.example, from_shell(command)),
     };
 }

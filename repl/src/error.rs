@@ -123,6 +123,8 @@ pub(crate) mod code {
     pub(crate) const ANSWERED: u8 = 0;
     /// `verify` found damage.
     pub(crate) const DAMAGE_FOUND: u8 = 1;
+    /// An assertion is false.
+    pub(crate) const FALSE: u8 = 1;
     /// The question was not understood.
     pub(crate) const USAGE: u8 = 2;
     /// The file could not be read.

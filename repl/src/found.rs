@@ -9,6 +9,9 @@ use crate::error::ReplError;
 use crate::kinds::leading_kind;
 use crate::session::{Arguments, Session};
 
+/// Where to read on after a mistake.
+const EXPRESSIONS: &str = "`help expressions` lists what can be asked";
+
 /// Reads `[KIND] [EXPR]` from the words from `first` on: one of them, or both. Without an expression
 /// every object of the kind matches.
 ///
@@ -25,7 +28,8 @@ pub(crate) fn kinds_and_expression(
     let words = &words[first.min(words.len())..];
     let scope = session.scope(snapshot);
     let whole = arguments.expression(first);
-    let of_all = Expression::parse_with(&whole, &scope).map_err(|error| (error.position, pointed_at(&whole, &error)));
+    let of_all = Expression::parse_with(&whole, &scope)
+        .map_err(|error| (error.position, pointed_at(&whole, &error, EXPRESSIONS)));
     let kinds = match leading_kind(recording.tables()?, words) {
         Ok(kinds) => kinds,
         // A name that is neither a kind nor anything else, or no word at all.
@@ -44,19 +48,16 @@ pub(crate) fn kinds_and_expression(
         (Err(_), Ok(expression)) => Ok((Vec::new(), expression)),
         (Err(error), Err((position, of_all))) => {
             let before = whole.len().saturating_sub(rest.len());
-            Err(if before + error.position < position { of_all } else { pointed_at(&rest, &error) })
+            Err(if before + error.position < position { of_all } else { pointed_at(&rest, &error, EXPRESSIONS) })
         }
     }
 }
 
 /// What is wrong with an expression, with a caret under the place.
-fn pointed_at(text: &str, error: &ExpressionError) -> ReplError {
+pub(crate) fn pointed_at(text: &str, error: &ExpressionError, help: &str) -> ReplError {
     let before = text.get(..error.position.min(text.len())).unwrap_or(text);
     let blanks = before.chars().count();
-    ReplError::usage(format!(
-        "{}\n    {text}\n    {:blanks$}^\n  `help expressions` lists what can be asked",
-        error.message, ""
-    ))
+    ReplError::usage(format!("{}\n    {text}\n    {:blanks$}^\n  {help}", error.message, ""))
 }
 
 /// The objects that match, and what they add up to. They become the last result, `$_`.

@@ -11,7 +11,7 @@ use crate::commands::{self, Command, Subject};
 use crate::error::{ReplError, code};
 use crate::line::Sink;
 use crate::session::{OpenFile, Session};
-use crate::{counting, interrupt, opening, prompt};
+use crate::{counting, interrupt, opening, prompt, watching};
 
 /// What is printed for `barrow` alone.
 const SHORT_HELP: &str = "\
@@ -38,7 +38,7 @@ Flags, anywhere on the command line
   --version                 the version
 
 Exit codes
-  0 answered   1 verify found damage   2 usage   3 unreadable
+  0 answered   1 verify found damage, or an assertion is false   2 usage   3 unreadable
   4 answered from damaged input, stderr says what was lost   5 a resource ceiling   130 stopped
 ";
 
@@ -104,7 +104,8 @@ fn resolve(flags: &Flags) -> Result<Invocation<'_>, ReplError> {
     let Some((first, rest)) = flags.words.split_first() else { return Ok(Invocation::Help) };
     let lines = !flags.lines.is_empty() || flags.script.is_some();
     let command = match commands::exactly(first) {
-        Some(command) if !lines => command,
+        // `watch` runs lines itself.
+        Some(command) if !lines || command.subject == Subject::Growing => command,
         _ if lines || Path::new(first).exists() => return file(first, rest),
         _ => match commands::named(first) {
             Ok(command) => command,
@@ -126,8 +127,12 @@ fn file<'a>(name: &'a str, rest: &[String]) -> Result<Invocation<'a>, ReplError>
 }
 
 fn ask_once(flags: &Flags, command: &'static Command, words: &[String]) -> Result<u8, ReplError> {
+    if command.subject == Subject::Growing {
+        return watching::run(flags, command, words);
+    }
     let mut session = Session::new(flags)?;
     let words = match (command.subject, words.split_first()) {
+        (Subject::Growing, _) => words,
         (Subject::Session, _) => {
             return Err(ReplError::usage(format!("{} only means something at the prompt: barrow FILE", command.name)));
         }
@@ -168,15 +173,7 @@ fn take(session: &mut Session, file: OpenFile) {
 
 fn converse(session: &mut Session, flags: &Flags) -> Result<u8, ReplError> {
     if !flags.lines.is_empty() || flags.script.is_some() {
-        let mut lines = flags.lines.clone();
-        if let Some(script) = &flags.script {
-            let unreadable = |error: io::Error| ReplError::Unreadable {
-                path: script.display().to_string(),
-                cause: error.to_string(),
-            };
-            lines.extend(fs::read_to_string(script).map_err(unreadable)?.lines().map(str::to_owned));
-        }
-        return Ok(run_lines(session, lines.into_iter()));
+        return Ok(run_lines(session, lines_of(flags)?.into_iter()));
     }
     if io::stdin().is_terminal() {
         return prompt::run(session);
@@ -184,8 +181,22 @@ fn converse(session: &mut Session, flags: &Flags) -> Result<u8, ReplError> {
     Ok(run_lines(session, io::stdin().lock().lines().map_while(Result::ok)))
 }
 
+/// The lines of `-e` and `-f`.
+///
+/// # Errors
+/// A script that cannot be read.
+pub(crate) fn lines_of(flags: &Flags) -> Result<Vec<String>, ReplError> {
+    let mut lines = flags.lines.clone();
+    if let Some(script) = &flags.script {
+        let unreadable =
+            |error: io::Error| ReplError::Unreadable { path: script.display().to_string(), cause: error.to_string() };
+        lines.extend(fs::read_to_string(script).map_err(unreadable)?.lines().map(str::to_owned));
+    }
+    Ok(lines)
+}
+
 /// Runs lines until one is not understood. The exit code is that of the first that failed.
-fn run_lines(session: &mut Session, lines: impl Iterator<Item = String>) -> u8 {
+pub(crate) fn run_lines(session: &mut Session, lines: impl Iterator<Item = String>) -> u8 {
     let mut first_failure = code::ANSWERED;
     for line in lines {
         let answered = ask_line(session, &line);

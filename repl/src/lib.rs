@@ -27,7 +27,9 @@ mod opening;
 mod series;
 mod session;
 mod sets;
+mod watching;
 
+mod assertion;
 mod commands;
 mod comparison;
 mod document;
@@ -36,6 +38,7 @@ mod ranking;
 mod references;
 mod type_path;
 
+mod chain;
 mod kinds;
 mod label;
 mod leak_series;

@@ -113,7 +113,10 @@ pub(crate) fn words(text: &str) -> Result<Vec<String>, ReplError> {
 }
 
 /// Shows `visit` every character that stands in no quotes.
-fn scan(text: &str, mut visit: impl FnMut(usize, char)) -> Result<(), ReplError> {
+///
+/// # Errors
+/// A quote that does not end.
+pub(crate) fn scan(text: &str, mut visit: impl FnMut(usize, char)) -> Result<(), ReplError> {
     let mut quote: Option<char> = None;
     let mut escaped = false;
     // The last character that was no blank: a `/` opens a regular expression only after `~`.

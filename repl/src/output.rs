@@ -2,6 +2,7 @@
 
 mod csv;
 mod json;
+pub(crate) mod junit;
 mod table;
 
 use std::io::{self, Write};

@@ -46,6 +46,21 @@ pub(crate) fn several(words: &[String], known: &[SnapshotId]) -> Result<Vec<Snap
     }
 }
 
+/// Whether `words` could name snapshots of some recording.
+///
+/// # Errors
+/// A usage error.
+pub(crate) fn check(words: &str) -> Result<(), ReplError> {
+    let words: Vec<String> = words.split_whitespace().map(str::to_owned).collect();
+    let [word] = &words[..] else { return several(&words, &[]).map(drop) };
+    let is_named = |name: &str| name.is_empty() || name.parse::<SnapshotName>().is_ok();
+    let (first, last) = word.split_once("..").unwrap_or((word, word));
+    if word == "all" || is_named(first) && is_named(last) && !word.is_empty() {
+        return Ok(());
+    }
+    Err(ReplError::usage(format!("`{word}` names no snapshots")))
+}
+
 /// `N..M`, both included, or a single snapshot.
 fn range(word: &str, known: &[SnapshotId]) -> Result<Vec<SnapshotId>, ReplError> {
     let named = |text: &str, otherwise: SnapshotName| {

@@ -320,6 +320,14 @@ pub(crate) struct Arguments {
     pub(crate) depth: Option<u32>,
     /// `--min`.
     pub(crate) min: Option<Least>,
+    /// `--from`.
+    pub(crate) from: Option<PathBuf>,
+    /// `--allow`.
+    pub(crate) allow: Option<PathBuf>,
+    /// `--baseline`.
+    pub(crate) baseline: Option<String>,
+    /// `--junit`.
+    pub(crate) junit: Option<PathBuf>,
 }
 
 impl Arguments {
@@ -337,6 +345,10 @@ impl Arguments {
             weak: flags.weak,
             depth: flags.depth,
             min: flags.min,
+            from: flags.from.clone(),
+            allow: flags.allow.clone(),
+            baseline: flags.baseline.clone(),
+            junit: flags.junit.clone(),
         }
     }
 
@@ -351,6 +363,15 @@ impl Arguments {
     /// All words as they were typed, as one text.
     pub(crate) fn text(&self) -> String {
         self.expression(0)
+    }
+
+    /// The words as assertions: from a shell, and in single quotes, each of them; else all as one.
+    pub(crate) fn assertions(&self) -> Vec<String> {
+        match &self.words[..] {
+            [] => Vec::new(),
+            words if !self.quoted || words.iter().all(|word| word.starts_with('\'')) => self.words(),
+            words => vec![words.join(" ")],
+        }
     }
 
     /// What is too little of `whole` to be shown: 0 unless `--min` tells.

@@ -22,6 +22,20 @@ pub(super) enum Node {
     Object(ObjectId),
 }
 
+impl Node {
+    /// The names of types that stand in it as they are, from left to right.
+    pub(super) fn type_names(&self) -> Vec<&str> {
+        match self {
+            Node::Any(nodes) | Node::All(nodes) => nodes.iter().flat_map(Node::type_names).collect(),
+            Node::Not(node) => node.type_names(),
+            Node::Text(TextComparison { attribute: TextAttribute::Type, pattern: Pattern::Exact(name), .. }) => {
+                vec![name]
+            }
+            _ => Vec::new(),
+        }
+    }
+}
+
 #[derive(Debug, Clone)]
 pub(super) struct TextComparison {
     pub(super) attribute: TextAttribute,

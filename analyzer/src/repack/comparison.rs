@@ -119,7 +119,8 @@ impl<'a> Comparison<'a> {
         let (mut starts, mut targets) = (vec![0], Vec::new());
         for &position in &patch.changed {
             let (old, _) = self.objects[(group.rows.start + position) as usize];
-            let rows = self.before.whole.targets(old as usize).iter().map(|&target| self.before.row_of[target as usize]);
+            let rows =
+                self.before.whole.targets(old as usize).iter().map(|&target| self.before.row_of[target as usize]);
             targets.extend(rows);
             starts.push(targets.len());
         }
@@ -171,9 +172,10 @@ pub(super) fn part_changed_giants(before: &Whole, after: &Whole, partners: &mut 
     let mut giants: Vec<(usize, usize)> = new.iter().map(|&new| (partners[new] as usize, new)).collect();
     let mut was_giant: Vec<bool> = vec![false; before.objects()];
     before.continued_objects().for_each(|old| was_giant[old] = true);
-    let shrunk = partners.iter().enumerate().filter(|&(new, &old)| {
-        old != NOBODY && was_giant[old as usize] && after.continued(new).is_empty()
-    });
+    let shrunk = partners
+        .iter()
+        .enumerate()
+        .filter(|&(new, &old)| old != NOBODY && was_giant[old as usize] && after.continued(new).is_empty());
     giants.extend(shrunk.map(|(new, &old)| (old as usize, new)).collect::<Vec<_>>());
     // One that is parted may change another that refers to it.
     while let Some(at) = giants.iter().position(|&(old, new)| !is_same_giant(before, after, partners, old, new)) {

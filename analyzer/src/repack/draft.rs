@@ -181,7 +181,14 @@ impl PieceEncoder<'_> {
         let (directory, body) = self.encoder.encode(columns).map_err(made("BLOCK"))?;
         let frame = encode_frame(SectionType::BLOCK, self.snapshot.0, 0, &directory, body);
         let is_continuation = objects == 0;
-        Ok(Made { group: Group::Block, is_continuation, frame, objects, references, stored: u64::from(objects) + u64::from(references) })
+        Ok(Made {
+            group: Group::Block,
+            is_continuation,
+            frame,
+            objects,
+            references,
+            stored: u64::from(objects) + u64::from(references),
+        })
     }
 }
 

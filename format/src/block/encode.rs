@@ -95,7 +95,12 @@ impl Encoder {
     }
 
     /// Appends one column; none if it has no values.
-    pub(super) fn column(&mut self, stored: &mut Vec<Column>, id: ColumnId, values: impl Iterator<Item = u64>) -> Result<()> {
+    pub(super) fn column(
+        &mut self,
+        stored: &mut Vec<Column>,
+        id: ColumnId,
+        values: impl Iterator<Item = u64>,
+    ) -> Result<()> {
         self.raw.clear();
         let (mut count, mut all) = (0u32, 0u64);
         for value in values {

@@ -59,11 +59,7 @@ impl Encoder {
     ///
     /// # Errors
     /// As for [`Encoder::encode`].
-    pub fn encode_patch<'o>(
-        &mut self,
-        patch: &mut Patch,
-        old: impl Fn(u32) -> &'o [u32],
-    ) -> Result<(Vec<u8>, &[u8])> {
+    pub fn encode_patch<'o>(&mut self, patch: &mut Patch, old: impl Fn(u32) -> &'o [u32]) -> Result<(Vec<u8>, &[u8])> {
         let mut stored = Vec::new();
         self.body.clear();
         self.column(&mut stored, ColumnId::DEAD, runs(&patch.dead))?;
@@ -185,8 +181,7 @@ impl Decoder {
             self.wide.extend(self.narrow.iter().map(|&symbol| u64::from(symbol)));
         }
         super::local_shapes(&out.forms, &mut self.locals);
-        let targets =
-            Symbols { columns: out, changed, locals: &self.locals }.decode(&self.wide, &mut self.slots, &old);
+        let targets = Symbols { columns: out, changed, locals: &self.locals }.decode(&self.wide, &mut self.slots, &old);
         match targets.iter().copied().max() {
             Some(highest) if highest >= rows => {
                 let (value, limit) = (highest.into(), rows.into());
@@ -318,8 +313,8 @@ mod tests {
     use proptest::prelude::*;
 
     use super::super::tests::columns;
-    use crate::codec::Compression;
     use super::*;
+    use crate::codec::Compression;
     use crate::frame::{Frame, NO_SNAPSHOT, SectionType, encode_frame};
 
     fn ascending(below: u32) -> impl Strategy<Value = Vec<u32>> {

@@ -90,7 +90,9 @@ pub(crate) fn page(command: &Command) -> String {
     if !command.aliases.is_empty() {
         let _ = write!(text, "\nalso called   {}", command.aliases.join(", "));
     }
-    let _ = write!(text, "\nfor instance  {}", command.example);
+    if command.subject != Subject::Growing {
+        let _ = write!(text, "\nfor instance  {}", command.example);
+    }
     if command.subject != Subject::Session {
         let _ = write!(text, "\nfrom a shell  {}", from_shell(command));
     }
@@ -100,7 +102,7 @@ pub(crate) fn page(command: &Command) -> String {
 /// The example of a command as a shell takes it.
 pub(crate) fn from_shell(command: &Command) -> String {
     let rest = command.example.strip_prefix(command.name).unwrap_or_default();
-    let file = if command.subject == Subject::Recording { " FILE" } else { "" };
+    let file = if matches!(command.subject, Subject::Recording | Subject::Growing) { " FILE" } else { "" };
     match (command.completion, rest.find(" objects ")) {
         (Completion::Expressions, Some(kind)) => {
             let (before, expression) = rest.split_at(kind + " objects ".len());

@@ -1,12 +1,14 @@
 //! `leaks`: what holds an unusual part of the heap.
 
-use barrow_analyzer::{Accumulated, Heap, LEAK_THRESHOLD, ObjectId, Suspect, TypeId};
+use barrow_analyzer::{Accumulated, Fingerprint, Heap, LEAK_THRESHOLD, Suspect};
 
 use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
+use crate::chain::{Chain, title, titled};
 use crate::error::ReplError;
+use crate::leak_series;
+use crate::progress::Meter;
 use crate::session::{Arguments, Session};
 use crate::units;
-use crate::{label, leak_series};
 
 use super::{Command, Completion, Group, Subject};
 
@@ -21,7 +23,9 @@ pub(super) const COMMAND: Command = Command {
               that. It piles up in the last object on the way down that holds most of it. One snapshot shows what \
               is large, not what grows: `leaks A..B` lists the paths of types that grow for sure over these snapshots, \
               as `growth` does, with the part of the objects born since that is still there. What grows most by objects that \
-              do not die comes first.",
+              do not die comes first. The fingerprint names a suspect in every run of the program, for \
+              `assert 'no leaks except FINGERPRINT'`: it is made of the types that dominate the place where it piles \
+              up, without numbers, addresses and sizes.",
     example: "leaks",
     flags: &["--min"],
     subject: Subject::Recording,
@@ -31,8 +35,6 @@ pub(super) const COMMAND: Command = Command {
 
 /// Types that are listed of what piled up.
 const SHOWN_TYPES: usize = 5;
-/// Steps of a path that are shown at its end.
-const SHOWN_STEPS: usize = 12;
 
 fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, ReplError> {
     if arguments.words().first().is_some_and(|word| word.contains("..")) {
@@ -59,9 +61,9 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, ReplError
     let mut rows = Vec::new();
     for (at, suspect) in suspects.iter().enumerate() {
         session.listed.push((heap.snapshot(), suspect.object));
-        let path = steps(&heap, suspect, &meter)?;
-        rows.push(row(&heap, suspect, &path, whole)?);
-        answer = answer.note(sentence(&heap, at + 1, suspect, &path, whole)?);
+        let (chain, fingerprint) = (chain_of(&heap, suspect, &meter)?, heap.fingerprint(suspect, &meter)?);
+        rows.push(row(&heap, suspect, fingerprint, &chain, whole)?);
+        answer = answer.note(format!("\n%{}  {}", at + 1, sentence(&heap, suspect, fingerprint, &chain, whole)?));
     }
     drop(meter);
     if suspects.is_empty() {
@@ -71,19 +73,10 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, ReplError
     Ok(answer.table(Table { key: "suspects", audience: Audience::Machines, columns: columns(), rows }))
 }
 
-/// The path to a suspect: for each step an arrow and an object.
-fn steps(heap: &Heap, suspect: &Suspect, meter: &crate::progress::Meter) -> Result<Vec<(String, ObjectId)>, ReplError> {
-    let tables = heap.recording().tables()?;
-    // Of several objects the largest stands for all.
+/// The path to what a suspect keeps alive: of several objects the largest stands for all.
+pub(crate) fn chain_of(heap: &Heap, suspect: &Suspect, meter: &Meter) -> Result<Chain, ReplError> {
     let target = suspect.accumulation.filter(|_| suspect.objects == 1).unwrap_or(suspect.object);
-    let paths = heap.paths(target, &barrow_analyzer::PathOptions::default(), meter)?;
-    let Some(path) = paths.first() else { return Ok(Vec::new()) };
-    let root = format!("--[ {} ]-->", tables.string(path.root.category));
-    let arrow = |(at, step): (usize, &barrow_analyzer::Step)| {
-        let arrow = if at == 0 { root.clone() } else { label::arrow(tables, step.reference) };
-        (arrow, step.object)
-    };
-    Ok(path.steps.iter().enumerate().map(arrow).collect())
+    Chain::to(heap, target, meter)
 }
 
 fn columns() -> Vec<Column> {
@@ -98,22 +91,24 @@ fn columns() -> Vec<Column> {
         Column::new("accumulation_bytes", "which holds", Unit::Bytes),
         Column::new("accumulated", "accumulated", Unit::Nested),
         Column::new("path", "path", Unit::Nested),
+        Column::new("fingerprint", "fingerprint", Unit::Text),
     ]
 }
 
-fn row(heap: &Heap, suspect: &Suspect, path: &[(String, ObjectId)], whole: u64) -> Result<Vec<Value>, ReplError> {
+fn row(
+    heap: &Heap,
+    suspect: &Suspect,
+    fingerprint: Fingerprint,
+    chain: &Chain,
+    whole: u64,
+) -> Result<Vec<Value>, ReplError> {
     let tables = heap.recording().tables()?;
-    let types = heap.types(&barrow_analyzer::Silent)?;
-    let title = |object: ObjectId| tables.type_title(TypeId(types[object.index()]));
     let accumulated = suspect.accumulated.iter().map(|sum| {
         Value::Record(vec![
             ("type".to_owned(), Value::Text(tables.type_title(sum.type_id))),
             ("objects".to_owned(), sum.objects.into()),
             ("retained_bytes".to_owned(), sum.retained_bytes.into()),
         ])
-    });
-    let path = path.iter().map(|(_, object)| {
-        Value::Record(vec![("object".to_owned(), object.0.into()), ("type".to_owned(), Value::Text(title(*object)))])
     });
     Ok(vec![
         suspect.object.0.into(),
@@ -122,42 +117,24 @@ fn row(heap: &Heap, suspect: &Suspect, path: &[(String, ObjectId)], whole: u64) 
         suspect.retained_bytes.into(),
         Value::share(suspect.retained_bytes, whole),
         suspect.accumulation.map(|object| object.0).into(),
-        suspect.accumulation.map(title).into(),
+        suspect.accumulation.map(|object| title(heap, object)).transpose()?.into(),
         suspect.accumulation_bytes.into(),
         Value::List(accumulated.collect()),
-        Value::List(path.collect()),
+        chain.value(heap)?,
+        Value::Text(fingerprint.to_string()),
     ])
 }
 
 /// A suspect in words, with what piled up and the path that holds it.
-fn sentence(
+pub(crate) fn sentence(
     heap: &Heap,
-    number: usize,
     suspect: &Suspect,
-    path: &[(String, ObjectId)],
+    fingerprint: Fingerprint,
+    chain: &Chain,
     whole: u64,
 ) -> Result<String, ReplError> {
+    let mut text = headline(heap, suspect, whole)?;
     let tables = heap.recording().tables()?;
-    let types = heap.types(&barrow_analyzer::Silent)?;
-    let titled = |object: ObjectId| format!("{} @{object}", tables.type_title(TypeId(types[object.index()])));
-    let share = format!("{:.1} %", suspect.retained_bytes as f64 * 100.0 / whole.max(1) as f64);
-    let bytes = units::size(suspect.retained_bytes);
-    let mut text = match (suspect.objects, suspect.accumulation) {
-        (1, accumulation) => {
-            let mut text =
-                format!("\n%{number}  {} retains {bytes}, {share} of what is reachable", titled(suspect.object));
-            if let Some(point) = accumulation.filter(|point| *point != suspect.object) {
-                text += &format!("\n    it piles up in {}, {}", titled(point), units::size(suspect.accumulation_bytes));
-            }
-            text
-        }
-        (count, holder) => format!(
-            "\n%{number}  {} of {} retain {bytes}, {share} of what is reachable, right below {}",
-            units::counted(count, "object"),
-            tables.type_title(suspect.type_id),
-            holder.map_or("the roots".to_owned(), titled),
-        ),
-    };
     for sum in suspect.accumulated.iter().take(SHOWN_TYPES) {
         let Accumulated { type_id, objects, retained_bytes } = *sum;
         let (title, bytes) = (tables.type_title(type_id), units::size(retained_bytes));
@@ -167,13 +144,29 @@ fn sentence(
         text +=
             &format!("\n      … and {}", units::counted((suspect.accumulated.len() - SHOWN_TYPES) as u64, "more type"));
     }
-    let skipped = path.len().saturating_sub(SHOWN_STEPS);
     text += if suspect.objects == 1 { "\n    held by" } else { "\n    the largest is held by" };
-    if skipped > 0 {
-        text += &format!("\n      … {} …", units::counted(skipped as u64, "step"));
+    for line in chain.lines(heap)? {
+        text += &format!("\n      {line}");
     }
-    for (arrow, object) in &path[skipped..] {
-        text += &format!("\n      {arrow} {}", titled(*object));
+    Ok(text + &format!("\n    fingerprint {fingerprint}"))
+}
+
+/// What retains how much, and where it piles up.
+fn headline(heap: &Heap, suspect: &Suspect, whole: u64) -> Result<String, ReplError> {
+    let share = format!("{:.1} %", suspect.retained_bytes as f64 * 100.0 / whole.max(1) as f64);
+    let bytes = units::size(suspect.retained_bytes);
+    if suspect.objects > 1 {
+        return Ok(format!(
+            "{} of {} retain {bytes}, {share} of what is reachable, right below {}",
+            units::counted(suspect.objects, "object"),
+            heap.recording().tables()?.type_title(suspect.type_id),
+            suspect.accumulation.map_or_else(|| Ok("the roots".to_owned()), |holder| titled(heap, holder))?,
+        ));
+    }
+    let mut text = format!("{} retains {bytes}, {share} of what is reachable", titled(heap, suspect.object)?);
+    if let Some(point) = suspect.accumulation.filter(|point| *point != suspect.object) {
+        let bytes = units::size(suspect.accumulation_bytes);
+        text += &format!("\n    it piles up in {}, {bytes}", titled(heap, point)?);
     }
     Ok(text)
 }

@@ -4,6 +4,8 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
+use barrow_testdata::Graph;
+
 /// What a run of the program did.
 pub(crate) struct Run {
     pub(crate) code: i32,
@@ -41,6 +43,29 @@ pub(crate) fn finished(output: Output) -> Run {
         stdout: String::from_utf8(output.stdout).expect("answers are UTF-8"),
         stderr: String::from_utf8(output.stderr).expect("errors are UTF-8"),
     }
+}
+
+/// A recording at `path` with a snapshot for each count: a map of the globals that holds so many lists, each of
+/// 1000 bytes with a leaf of 24, and a pair of 5000 bytes. Types are called Map, List, Leaf and Pair.
+pub(crate) fn record_series(path: &Path, counts: &[usize]) {
+    let graphs: Vec<Graph> = counts.iter().map(|&count| lists(count)).collect();
+    let graphs: Vec<&Graph> = graphs.iter().collect();
+    std::fs::write(path, Graph::bytes_of(&graphs, None)).expect("the recording can be written");
+}
+
+fn lists(count: usize) -> Graph {
+    let mut words = "root -> m(64); root -> p(5000)".to_owned();
+    (0..count).for_each(|at| words += &format!("; m -> list{at}(1000) -> leaf{at}(24)"));
+    let (mut graph, names) = Graph::of_words(&words);
+    for (type_id, name) in graph.types.iter_mut().zip(&names) {
+        *type_id = match name.as_str() {
+            "p" => 0,
+            "m" => 2,
+            name if name.starts_with("list") => 1,
+            _ => 3,
+        };
+    }
+    graph
 }
 
 /// Compares with the file at `path`; `BLESS=1` writes it instead.

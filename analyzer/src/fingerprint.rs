@@ -1,0 +1,139 @@
+//! Fingerprints of leak suspects: what tells one from another, run after run.
+//!
+//! ```text
+//!   FNV-1a, 64 bits, of       "object" or "objects"         whether one object is suspected, or many of a type
+//!                             the group of roots            if one group alone holds it
+//!                             kind, type      ┐ of each object that dominates the accumulation point, from the
+//!                             kind, type …    ┘ roots down to it; what repeats one above the other, once
+//!                             kind, type                    of the many objects, if they are many
+//! ```
+//!
+//! The dominators of an object are the same whatever its number and address, and whatever order references are met
+//! in; a shortest path is not, where there are several. In the names of types numbers are left out, since runtimes
+//! number classes that they make up (`$Proxy12`, `Main$$Lambda/0x7f0010`). So ids, addresses, sizes and the lengths of
+//! lists are not in it. Another program, another way to hold the objects or another name of a type gives another
+//! fingerprint.
+//!
+//! Reference: G. Fowler, L. C. Noll, K.-P. Vo, FNV hash (RFC 9923).
+
+use std::fmt;
+
+use barrow_format::TypeId;
+
+use crate::dominators::Holder;
+use crate::error::Result;
+use crate::heap::Heap;
+use crate::leaks::Suspect;
+use crate::progress::Progress;
+use crate::tables::Tables;
+
+/// What names a leak suspect in every run of a program. Written as 16 hexadecimal digits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Fingerprint(pub u64);
+
+impl fmt::Display for Fingerprint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:016x}", self.0)
+    }
+}
+
+impl Heap {
+    /// The fingerprint of a suspect of this heap.
+    ///
+    /// # Errors
+    /// As for [`Heap::leak_suspects`].
+    pub fn fingerprint(&self, suspect: &Suspect, progress: &dyn Progress) -> Result<Fingerprint> {
+        let types = self.types(progress)?;
+        let dominators = self.dominators(progress)?;
+        let tables = self.recording().tables()?;
+        let mut path: Vec<TypeId> = Vec::new();
+        let mut hash = Hash::default();
+        hash.add(if suspect.objects == 1 { "object" } else { "objects" });
+        if let Some(point) = suspect.accumulation {
+            path.push(TypeId(types[point.index()]));
+            for holder in dominators.holders(point) {
+                match holder {
+                    Holder::Object(object) => path.push(TypeId(types[object.index()])),
+                    Holder::Roots(group) => hash.add(tables.string(group)),
+                    Holder::Everything => {}
+                }
+            }
+        }
+        path.reverse();
+        path.extend((suspect.objects > 1).then_some(suspect.type_id));
+        path.dedup();
+        path.into_iter().for_each(|type_id| hash.add_type(tables, type_id));
+        Ok(Fingerprint(hash.0))
+    }
+}
+
+/// FNV-1a: the same for ever, unlike the hashes of the standard library.
+struct Hash(u64);
+
+impl Default for Hash {
+    fn default() -> Self {
+        Hash(0xcbf2_9ce4_8422_2325)
+    }
+}
+
+impl Hash {
+    fn byte(&mut self, byte: u8) {
+        self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+    }
+
+    /// A text and its end, which no text contains.
+    fn add(&mut self, text: &str) {
+        text.bytes().for_each(|byte| self.byte(byte));
+        self.byte(0xff);
+    }
+
+    fn add_type(&mut self, tables: &Tables, type_id: TypeId) {
+        self.add(tables.kind_name(tables.type_kind(type_id)));
+        self.add(&without_numbers(tables.type_name(type_id)));
+    }
+}
+
+/// A name with `#` for every number in it; letters up to `f` belong to one that begins with `0x`.
+fn without_numbers(name: &str) -> String {
+    let mut text = String::new();
+    let mut rest = name;
+    while let Some(c) = rest.chars().next() {
+        if !c.is_ascii_digit() {
+            text.push(c);
+            rest = &rest[c.len_utf8()..];
+            continue;
+        }
+        let hexadecimal = rest.strip_prefix("0x");
+        let digits = hexadecimal.unwrap_or(rest);
+        let is_digit = |c: char| if hexadecimal.is_some() { c.is_ascii_hexdigit() } else { c.is_ascii_digit() };
+        rest = digits.trim_start_matches(is_digit);
+        text.push('#');
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_left_out() {
+        for (name, expected) in [
+            ("Cache", "Cache"),
+            ("$Proxy12", "$Proxy#"),
+            ("Main$$Lambda/0x00007f0010ab", "Main$$Lambda/#"),
+            ("é3a4", "é#a#"),
+            ("0x", "#"),
+        ] {
+            assert_eq!(without_numbers(name), expected);
+        }
+    }
+
+    #[test]
+    fn the_hash_is_that_of_the_reference() {
+        let mut hash = Hash::default();
+        "foobar".bytes().for_each(|byte| hash.byte(byte));
+        assert_eq!(hash.0, 0x85944171f73967e8);
+        assert_eq!(Fingerprint(0x1a).to_string(), "000000000000001a");
+    }
+}

@@ -1,0 +1,222 @@
+//! Assertions about a recording, for CI: `retained(type = "Cache") < 64M`.
+//!
+//! ```text
+//!   assertion := claim [ "over" A..B | "in" N ]
+//!   claim     := "no leaks" [ "except" known { "," known } ]         known: a fingerprint, or "baseline"
+//!              | measure "(" EXPR ")" comparison limit
+//!   measure   := "count" | "size" | "retained" | "growth"            growth(count EXPR) counts, growth(EXPR) weighs
+//!   limit     := NUMBER | SIZE | "baseline" [ ("+" | "-") (NUMBER "%" | SIZE) | "*" FACTOR ]
+//! ```
+//!
+//! [`parse`] makes an [`Assertion`] of a text, [`judge`] says whether it holds, [`witness`] shows why it does not,
+//! [`report`] puts it all into an answer.
+
+mod judge;
+mod parse;
+mod report;
+mod witness;
+
+use barrow_analyzer::{Expression, ExpressionError, Names};
+
+use crate::args::SnapshotName;
+use crate::error::ReplError;
+
+pub(crate) use judge::{Judge, Verdict};
+pub(crate) use report::{Judged, answer, junit_cases};
+
+/// Something that is said about a recording.
+#[derive(Debug, Clone)]
+pub(crate) struct Assertion {
+    /// As it was typed.
+    pub(crate) text: String,
+    /// What is said.
+    claim: Claim,
+    /// Of which snapshots.
+    when: When,
+}
+
+#[derive(Debug, Clone)]
+enum Claim {
+    /// There are no leak suspects, except these.
+    NoLeaks(Vec<Known>),
+    /// A measure is as large as it should be.
+    Compared { measure: Measure, comparison: Comparison, limit: Limit },
+}
+
+/// The snapshots that an assertion is about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum When {
+    /// The selected one; for growth all.
+    Selected,
+    /// This one.
+    In(SnapshotName),
+    /// Each of these, in the words of `summary`: `3..10`, `all`.
+    Over(String),
+}
+
+/// A leak that may be there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Known {
+    /// One whose fingerprint begins so.
+    Fingerprint(String),
+    /// Those that the baseline has.
+    Baseline,
+}
+
+/// What is measured of the objects that an expression describes.
+#[derive(Debug, Clone)]
+struct Measure {
+    quantity: Quantity,
+    /// How it grows from snapshot to snapshot, instead of how much it is.
+    growth: bool,
+    expression: Expression,
+    /// The expression as it was typed.
+    text: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Quantity {
+    /// How many there are.
+    Count,
+    /// What they take themselves, shallow and unmanaged.
+    Size,
+    /// What would be freed with all of them.
+    Retained,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Comparison {
+    Less,
+    AtMost,
+    More,
+    AtLeast,
+    Equal,
+    Different,
+}
+
+/// What is compared with: `plus`, and `factor` times what the baseline has.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Limit {
+    plus: f64,
+    factor: Option<f64>,
+}
+
+impl Assertion {
+    /// Reads an assertion.
+    ///
+    /// # Errors
+    /// A usage error with a caret at the place.
+    pub(crate) fn parse(text: &str, names: &dyn Names) -> Result<Self, ReplError> {
+        parse::parse(text, names).map_err(|error| {
+            crate::found::pointed_at(text, &error, "`help assert` and `help expressions` list what can be asserted")
+        })
+    }
+
+    /// The names of types in it that no type of these tables has.
+    fn unknown_types(&self, tables: &barrow_analyzer::Tables) -> Vec<&str> {
+        match &self.claim {
+            Claim::NoLeaks(_) => Vec::new(),
+            Claim::Compared { measure, .. } => measure.expression.unknown_types(tables),
+        }
+    }
+}
+
+impl Comparison {
+    /// The longer ones first.
+    const ALL: [(&'static str, Comparison); 8] = [
+        ("<=", Comparison::AtMost),
+        (">=", Comparison::AtLeast),
+        ("!=", Comparison::Different),
+        ("==", Comparison::Equal),
+        ("≠", Comparison::Different),
+        ("<", Comparison::Less),
+        (">", Comparison::More),
+        ("=", Comparison::Equal),
+    ];
+
+    fn sign(self) -> &'static str {
+        match self {
+            Comparison::Less => "<",
+            Comparison::AtMost => "<=",
+            Comparison::More => ">",
+            Comparison::AtLeast => ">=",
+            Comparison::Equal => "=",
+            Comparison::Different => "!=",
+        }
+    }
+
+    /// Whether it may hold for something between `low` and `high`: for what is known exactly, whether it does.
+    fn may_hold(self, low: f64, high: f64, limit: f64) -> bool {
+        match self {
+            Comparison::Less => low < limit,
+            Comparison::AtMost => low <= limit,
+            Comparison::More => high > limit,
+            Comparison::AtLeast => high >= limit,
+            Comparison::Equal => low <= limit && limit <= high,
+            Comparison::Different => low != limit || high != limit,
+        }
+    }
+}
+
+impl Limit {
+    /// The limit, given what the baseline has.
+    fn of(self, baseline: f64) -> f64 {
+        self.plus + self.factor.map_or(0.0, |factor| factor * baseline)
+    }
+}
+
+impl Known {
+    fn allows(&self, fingerprint: &str) -> bool {
+        matches!(self, Known::Fingerprint(beginning) if fingerprint.starts_with(beginning))
+    }
+}
+
+/// Reads fingerprints, one a line; what follows `#` is a comment.
+///
+/// # Errors
+/// The line that is none.
+pub(crate) fn fingerprints(text: &str) -> Result<Vec<String>, ExpressionError> {
+    let lines = text.lines().map(|line| line.split('#').next().unwrap_or_default().trim());
+    lines.filter(|line| !line.is_empty()).map(|line| parse::fingerprint(line, 0)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn comparisons_are_those_of_numbers() {
+        for (sign, comparison) in Comparison::ALL {
+            let holds = [1.0, 2.0, 3.0].map(|found| comparison.may_hold(found, found, 2.0));
+            let expected = match sign {
+                "<" => [true, false, false],
+                "<=" => [true, true, false],
+                ">" => [false, false, true],
+                ">=" => [false, true, true],
+                "=" | "==" => [false, true, false],
+                _ => [true, false, true],
+            };
+            assert_eq!(holds, expected, "{sign}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_sure_is_not_false() {
+        assert!(Comparison::AtMost.may_hold(-1.0, 5.0, 0.0) && !Comparison::AtMost.may_hold(0.1, 5.0, 0.0));
+        assert!(Comparison::AtLeast.may_hold(-5.0, 0.0, 0.0) && !Comparison::AtLeast.may_hold(-5.0, -0.1, 0.0));
+    }
+
+    #[test]
+    fn limits_follow_a_baseline() {
+        assert_eq!(Limit { plus: 10.0, factor: None }.of(100.0), 10.0);
+        assert_eq!(Limit { plus: -10.0, factor: Some(1.5) }.of(100.0), 140.0);
+    }
+
+    #[test]
+    fn known_leaks_stand_in_lines() {
+        let known = fingerprints("# known\n1A2B3C4D  # the cache\n\n5e6f708090a0b0c0\n").unwrap();
+        assert_eq!(known, ["1a2b3c4d", "5e6f708090a0b0c0"]);
+        assert!(Known::Fingerprint(known[0].clone()).allows("1a2b3c4d00000000"));
+        assert!(fingerprints("cache").is_err());
+    }
+}

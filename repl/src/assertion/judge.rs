@@ -1,0 +1,350 @@
+//! Says whether an assertion holds, and measures what it is about.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use barrow_analyzer::{Fingerprint, Heap, LEAK_THRESHOLD, LEAST_POINTS, ObjectSet, SnapshotId, Suspect, Trend};
+
+use super::witness::{self, Witness};
+use super::{Assertion, Claim, Comparison, Known, Measure, Quantity, When};
+use crate::args::Least;
+use crate::error::ReplError;
+use crate::operand::Compared;
+use crate::progress::Meter;
+use crate::selection;
+use crate::session::Session;
+
+/// Whether an assertion holds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    Holds,
+    Fails,
+    /// The recording does not hold enough snapshots: a clause about those that are missing.
+    Undecided(String),
+}
+
+/// What came of an assertion.
+pub(super) struct Judgement {
+    pub(super) verdict: Verdict,
+    /// The snapshot that decided; none for growth.
+    pub(super) snapshot: Option<SnapshotId>,
+    /// What was found, and what it was compared with.
+    pub(super) found: f64,
+    pub(super) limit: f64,
+    /// What these count.
+    pub(super) unit: Figure,
+    /// Why it does not hold.
+    pub(super) witness: Option<Witness>,
+}
+
+/// What a figure counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Figure {
+    Objects,
+    Bytes,
+    ObjectsPerSnapshot,
+    BytesPerSnapshot,
+    Suspects,
+}
+
+/// Judges assertions about the open recording. It remembers what it measured: a snapshot does not change.
+#[derive(Default)]
+pub(crate) struct Judge {
+    /// The recording to compare with.
+    pub(crate) baseline: Option<Compared>,
+    /// The beginnings of fingerprints of leaks that may be there.
+    pub(crate) allowed: Vec<String>,
+    /// What a leak suspect has to hold.
+    pub(crate) min: Option<Least>,
+    /// The recording is still being written: what is not there may come.
+    pub(crate) waits: bool,
+    measured: HashMap<Measured, f64>,
+}
+
+/// What was measured: of the baseline or not, what is thought away, the quantity, expression and snapshot.
+type Measured = (bool, String, Quantity, String, SnapshotId);
+
+/// Which recording is asked.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Side {
+    Open,
+    Baseline,
+}
+
+impl Judge {
+    /// Forgets what was measured: the recording is another one.
+    pub(crate) fn forget(&mut self) {
+        self.measured.retain(|(is_baseline, ..), _| *is_baseline);
+    }
+
+    /// Judges one assertion.
+    ///
+    /// # Errors
+    /// A usage error if there is no baseline, or no such snapshot; those of the analyzer.
+    pub(super) fn judge(&mut self, session: &Session, assertion: &Assertion) -> Result<Judgement, ReplError> {
+        let snapshots = match self.snapshots(session, assertion, Side::Open) {
+            Err(ReplError::Usage { message }) if self.waits => return Ok(undecided(message)),
+            snapshots => snapshots?,
+        };
+        match &assertion.claim {
+            Claim::NoLeaks(known) => self.no_leaks(session, known, &snapshots),
+            Claim::Compared { measure, comparison, limit } => {
+                let baseline = match limit.factor {
+                    None => 0.0,
+                    Some(_) => self.of_baseline(session, assertion, measure)?,
+                };
+                let limit = limit.of(baseline);
+                if measure.growth {
+                    return self.growth(session, measure, *comparison, limit, &snapshots);
+                }
+                self.amount(session, measure, *comparison, limit, &snapshots)
+            }
+        }
+    }
+
+    /// The snapshots that the assertion is about.
+    fn snapshots(&self, session: &Session, assertion: &Assertion, side: Side) -> Result<Vec<SnapshotId>, ReplError> {
+        let known: Vec<SnapshotId> = match (side, &self.baseline) {
+            (Side::Baseline, Some(baseline)) => baseline.recording.snapshot_ids().collect(),
+            _ => session.snapshots()?,
+        };
+        let is_growth = matches!(&assertion.claim, Claim::Compared { measure, .. } if measure.growth);
+        match &assertion.when {
+            When::Over(range) => {
+                let words: Vec<String> = range.split_whitespace().map(str::to_owned).collect();
+                selection::several(&words, &known)
+            }
+            // While it is followed, what comes behind the selected one is not looked at yet.
+            When::Selected if is_growth && self.waits && side == Side::Open => {
+                let selected = session.snapshot()?;
+                Ok(known.into_iter().filter(|&snapshot| snapshot <= selected).collect())
+            }
+            When::Selected if is_growth => Ok(known),
+            When::Selected => Ok(vec![session.snapshot()?]),
+            When::In(name) => Ok(vec![selection::one(*name, &known)?]),
+        }
+    }
+
+    /// What the baseline has: in its last snapshot, or the one that was named; as growth over the same snapshots.
+    fn of_baseline(&mut self, session: &Session, assertion: &Assertion, measure: &Measure) -> Result<f64, ReplError> {
+        let snapshot = self.baseline()?.snapshot;
+        if measure.expression.snapshot().is_some() {
+            return Err(ReplError::usage(
+                "sets and rows belong to the open recording; the baseline does not have them",
+            ));
+        }
+        if !measure.growth {
+            return self.measured(session, measure, Side::Baseline, snapshot);
+        }
+        let snapshots = self.snapshots(session, assertion, Side::Baseline)?;
+        let series = self.series(session, measure, Side::Baseline, &snapshots)?;
+        Ok(Trend::of(&series).slope)
+    }
+
+    fn baseline(&self) -> Result<&Compared, ReplError> {
+        self.baseline.as_ref().ok_or_else(|| ReplError::usage("which baseline? add `--baseline FILE`"))
+    }
+
+    /// Each snapshot has to fulfil the comparison; the first that does not is the witness.
+    fn amount(
+        &mut self,
+        session: &Session,
+        measure: &Measure,
+        comparison: Comparison,
+        limit: f64,
+        snapshots: &[SnapshotId],
+    ) -> Result<Judgement, ReplError> {
+        let mut judgement = undecided("there is no such snapshot".to_owned());
+        for &snapshot in snapshots {
+            let found = self.measured(session, measure, Side::Open, snapshot)?;
+            let unit = if measure.quantity == Quantity::Count { Figure::Objects } else { Figure::Bytes };
+            let verdict = Verdict::Holds;
+            judgement = Judgement { verdict, snapshot: Some(snapshot), found, limit, unit, witness: None };
+            if !comparison.may_hold(found, found, limit) {
+                let heap = session.heap(snapshot)?;
+                let set = heap.select(&[], &measure.expression, &session.meter())?.0;
+                judgement.verdict = Verdict::Fails;
+                judgement.witness = Some(witness::of_set(&heap, &set, &session.meter())?);
+                break;
+            }
+        }
+        Ok(judgement)
+    }
+
+    /// Growth breaks a limit only where its whole interval lies beyond, and a warm-up is no growth.
+    fn growth(
+        &mut self,
+        session: &Session,
+        measure: &Measure,
+        comparison: Comparison,
+        limit: f64,
+        snapshots: &[SnapshotId],
+    ) -> Result<Judgement, ReplError> {
+        if snapshots.len() < LEAST_POINTS {
+            let there = crate::units::counted(snapshots.len() as u64, "snapshot");
+            return Ok(undecided(format!("{there} can show no growth; {LEAST_POINTS} are needed")));
+        }
+        let series = self.series(session, measure, Side::Open, snapshots)?;
+        let trend = Trend::of(&series);
+        let of_bytes = measure.quantity != Quantity::Count;
+        let unit = if of_bytes { Figure::BytesPerSnapshot } else { Figure::ObjectsPerSnapshot };
+        let fails = breaks(&trend, comparison, limit);
+        let mut judgement =
+            Judgement { verdict: Verdict::Holds, snapshot: None, found: trend.slope, limit, unit, witness: None };
+        if fails {
+            let last = snapshots.last().copied().unwrap_or(SnapshotId(0));
+            let heap = session.heap(last)?;
+            let set = heap.select(&[], &measure.expression, &session.meter())?.0;
+            judgement.verdict = Verdict::Fails;
+            judgement.witness = Some(witness::of_growth(&heap, &set, &series, &trend, unit, &session.meter())?);
+        }
+        Ok(judgement)
+    }
+
+    fn series(
+        &mut self,
+        session: &Session,
+        measure: &Measure,
+        side: Side,
+        snapshots: &[SnapshotId],
+    ) -> Result<Vec<(f64, f64)>, ReplError> {
+        let points = snapshots.iter().map(|&snapshot| {
+            let found = self.measured(session, measure, side, snapshot)?;
+            Ok((f64::from(snapshot.0), found))
+        });
+        points.collect()
+    }
+
+    /// Measures one snapshot, unless that happened before.
+    fn measured(
+        &mut self,
+        session: &Session,
+        measure: &Measure,
+        side: Side,
+        snapshot: SnapshotId,
+    ) -> Result<f64, ReplError> {
+        let away = session.away.join("\n");
+        let key = (side == Side::Baseline, away, measure.quantity, measure.text.clone(), snapshot);
+        // Names may mean something else the next time.
+        if let Some(&found) = self.measured.get(&key).filter(|_| measure.expression.snapshot().is_none()) {
+            return Ok(found);
+        }
+        let heap = self.heap(session, side, snapshot)?;
+        let meter = session.meter();
+        let (set, counted) = heap.select(&[], &measure.expression, &meter)?;
+        let found = match measure.quantity {
+            Quantity::Count => counted.objects,
+            Quantity::Size => counted.heap_bytes.saturating_add(counted.unmanaged_bytes),
+            Quantity::Retained => retained_bytes(&heap, &set, &meter)?,
+        } as f64;
+        self.measured.insert(key, found);
+        Ok(found)
+    }
+
+    fn heap(&self, session: &Session, side: Side, snapshot: SnapshotId) -> Result<Arc<Heap>, ReplError> {
+        match side {
+            Side::Open => session.heap(snapshot),
+            Side::Baseline => {
+                let recording = Arc::clone(&self.baseline()?.recording);
+                Ok(Arc::new(session.settings.heap_of(recording, snapshot)?))
+            }
+        }
+    }
+
+    /// No snapshot may have a suspect that is not known.
+    fn no_leaks(
+        &mut self,
+        session: &Session,
+        known: &[Known],
+        snapshots: &[SnapshotId],
+    ) -> Result<Judgement, ReplError> {
+        let mut of_baseline = Vec::new();
+        if known.contains(&Known::Baseline) {
+            let heap = self.heap(session, Side::Baseline, self.baseline()?.snapshot)?;
+            of_baseline = suspects(&heap, self.min, &session.meter())?;
+        }
+        let is_known = |fingerprint: &Fingerprint| {
+            let text = fingerprint.to_string();
+            known.iter().any(|known| known.allows(&text))
+                || self.allowed.iter().any(|beginning| text.starts_with(beginning))
+                || of_baseline.iter().any(|(_, other)| other == fingerprint)
+        };
+        let mut judgement = undecided("there is no such snapshot".to_owned());
+        for &snapshot in snapshots {
+            let heap = session.heap(snapshot)?;
+            let meter = session.meter();
+            let mut new = suspects(&heap, self.min, &meter)?;
+            new.retain(|(_, fingerprint)| !is_known(fingerprint));
+            let verdict = if new.is_empty() { Verdict::Holds } else { Verdict::Fails };
+            let witness = (!new.is_empty()).then(|| witness::of_suspects(&heap, &new, &meter)).transpose()?;
+            let (found, unit) = (new.len() as f64, Figure::Suspects);
+            judgement = Judgement { verdict, snapshot: Some(snapshot), found, limit: 0.0, unit, witness };
+            if judgement.verdict == Verdict::Fails {
+                break;
+            }
+        }
+        Ok(judgement)
+    }
+}
+
+/// Whether it is sure that growth does not hold to a limit. A warm-up is none, however steep it was.
+fn breaks(trend: &Trend, comparison: Comparison, limit: f64) -> bool {
+    let (mut low, high) = trend.interval.unwrap_or((f64::NEG_INFINITY, f64::INFINITY));
+    if matches!(comparison, Comparison::Less | Comparison::AtMost) {
+        low = low.min(trend.least_slope().unwrap_or(low));
+    }
+    !comparison.may_hold(low, high, limit)
+}
+
+fn undecided(why: String) -> Judgement {
+    let (snapshot, unit) = (None, Figure::Objects);
+    Judgement { verdict: Verdict::Undecided(why), snapshot, found: 0.0, limit: 0.0, unit, witness: None }
+}
+
+/// What would be freed with all objects of a set.
+fn retained_bytes(heap: &Heap, set: &ObjectSet, meter: &Meter) -> Result<u64, ReplError> {
+    if set.is_empty() {
+        return Ok(0);
+    }
+    let retained = heap.retained_set(set, meter)?;
+    let types = heap.type_totals_of(&retained, meter)?;
+    Ok(types.iter().fold(0, |sum, row| sum.saturating_add(row.heap_bytes).saturating_add(row.unmanaged_bytes)))
+}
+
+/// The leak suspects with their fingerprints.
+fn suspects(heap: &Heap, min: Option<Least>, meter: &Meter) -> Result<Vec<(Suspect, Fingerprint)>, ReplError> {
+    let whole = heap.dominators(meter)?.reachable_bytes();
+    let threshold = min.map_or(LEAK_THRESHOLD, |min| min.of(whole) as f64 / whole.max(1) as f64);
+    let suspects = heap.leak_suspects(threshold, meter)?;
+    let named = suspects.into_iter().map(|suspect| {
+        let fingerprint = heap.fingerprint(&suspect, meter)?;
+        Ok((suspect, fingerprint))
+    });
+    named.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use barrow_testdata::Random;
+
+    use super::*;
+
+    /// In how many of 1000 series of 20 snapshots, with noise of 5 % either way, `growth <= 0` is false.
+    fn alarms(level: impl Fn(usize) -> f64) -> usize {
+        let mut random = Random::new(5);
+        let mut noise = || 0.95 + random.below(1001) as f64 / 10_000.0;
+        let series = (0..1000).map(|_| (0..20).map(|at| level(at) * noise()).collect::<Vec<_>>());
+        series.filter(|values| breaks(&Trend::of_values(values), Comparison::AtMost, 0.0)).count()
+    }
+
+    #[test]
+    fn a_leak_is_told_from_noise_and_from_warm_ups() {
+        // A leak of 0.5 % a snapshot.
+        let leak = alarms(|at| 1e6 * (1.0 + 0.005 * at as f64));
+        let none = alarms(|_| 1e6);
+        let warm_up = alarms(|at| 1e6 * (1.0 - 0.5 * 0.3f64.powi(at as i32)));
+        let sawtooth = alarms(|at| 1e6 * (1.0 + 0.1 * (at % 5) as f64));
+        let found = format!("leak {leak}, none {none}, warm-up {warm_up}, sawtooth {sawtooth}");
+        assert!(leak >= 880 && none <= 25 && warm_up <= 30 && sawtooth <= 10, "{found}");
+    }
+}

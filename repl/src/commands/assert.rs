@@ -1,0 +1,113 @@
+//! `assert`: whether what is said of a recording holds, for CI.
+
+use std::fs;
+use std::path::Path;
+
+use barrow_analyzer::SnapshotId;
+
+use crate::answer::Answer;
+use crate::args::SnapshotName;
+use crate::assertion::{self, Assertion, Judge, Judged, junit_cases};
+use crate::error::ReplError;
+use crate::operand::{Compared, Operand};
+use crate::output::junit;
+use crate::session::{Arguments, Session};
+
+use super::{Command, Completion, Group, Subject};
+
+pub(super) const COMMAND: Command = Command {
+    name: "assert",
+    aliases: &[],
+    group: Group::Alive,
+    arguments: "ASSERTION..",
+    about: "Whether what is said of the heap holds, with a witness if not: for CI",
+    details: "An ASSERTION is `count(EXPR) <= 100`, `size(EXPR)` (shallow and unmanaged), `retained(EXPR) < 64M` (what \
+              would be freed with all these objects), compared by `<` `<=` `>` `>=` `=` `!=`; `growth(EXPR) <= 0`, how \
+              many bytes more the objects retain with each snapshot, or `growth(count EXPR)`, how many more there are; or \
+              `no leaks`, no suspects as `leaks` lists them, perhaps `no leaks except FINGERPRINT, ..`. EXPR is that of \
+              `find`, without KIND. It is about the selected snapshot; `in 3` asks another, `over 3..10` each of these; \
+              growth is measured over all snapshots, at least 5. Growth is too large only if it is so with 95 % \
+              confidence, and no warm-up. `--baseline OTHER` gives a recording, or snapshot `OTHER:3`, to compare with: \
+              `count(EXPR) <= baseline + 10%`, `- 64K`, `* 1.1`, or `no leaks except baseline`. `--from FILE` reads \
+              more assertions, one a line, `--allow FILE` fingerprints of known leaks; `#` begins a comment. `--min` is \
+              that of `leaks`. `--junit FILE` writes the results for a CI server. From a shell each ASSERTION is one \
+              word, so put it in single quotes; at the prompt a line is one. Exit code 1 if any is false.",
+    example: "assert 'retained(type = \"Cache\") < 64M'",
+    flags: &["--from", "--allow", "--baseline", "--junit", "--min"],
+    subject: Subject::Recording,
+    completion: Completion::Expressions,
+    run,
+};
+
+fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, ReplError> {
+    let assertions = assertions(session, arguments)?;
+    let mut judge = judge(session, arguments)?;
+    let judged = assertions.iter().map(|assertion| Judged::new(&mut judge, session, assertion));
+    let judged = judged.collect::<Result<Vec<_>, _>>()?;
+    session.listed.clear();
+    if let Some(path) = &arguments.junit {
+        let suite = session.file().map_or("", |file| file.name.as_str());
+        let xml = junit::document(suite, &junit_cases(&judged));
+        fs::write(path, xml).map_err(|error| ReplError::file(path, error))?;
+    }
+    let mut answer = assertion::answer(&judged);
+    answer.lost = judge.baseline.and_then(|baseline| Some(format!("{}: {}", baseline.file, baseline.damage?)));
+    Ok(answer)
+}
+
+/// The assertions of the line and of `--from`.
+fn assertions(session: &Session, arguments: &Arguments) -> Result<Vec<Assertion>, ReplError> {
+    let assertions = assertions_of(session, session.snapshot()?, arguments.assertions(), arguments)?;
+    if assertions.is_empty() {
+        return Err(ReplError::usage(format!("what should hold? `{}`", COMMAND.example)));
+    }
+    Ok(assertions)
+}
+
+/// These assertions and those of `--from`, about this snapshot unless they name another.
+///
+/// # Errors
+/// A usage error with the place, a file that cannot be read.
+pub(crate) fn assertions_of(
+    session: &Session,
+    snapshot: SnapshotId,
+    mut texts: Vec<String>,
+    arguments: &Arguments,
+) -> Result<Vec<Assertion>, ReplError> {
+    if let Some(path) = &arguments.from {
+        texts.extend(lines_of(path)?);
+    }
+    texts.iter().map(|text| Assertion::parse(text, &session.scope(snapshot))).collect()
+}
+
+/// The lines of a file that say something.
+fn lines_of(path: &Path) -> Result<Vec<String>, ReplError> {
+    let text = read(path)?;
+    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
+    Ok(lines.map(str::to_owned).collect())
+}
+
+fn read(path: &Path) -> Result<String, ReplError> {
+    fs::read_to_string(path)
+        .map_err(|error| ReplError::Unreadable { path: path.display().to_string(), cause: error.to_string() })
+}
+
+/// Who judges, with what the flags say.
+pub(crate) fn judge(session: &Session, arguments: &Arguments) -> Result<Judge, ReplError> {
+    let mut judge = Judge::default();
+    judge.min = arguments.min;
+    if let Some(name) = &arguments.baseline {
+        judge.baseline = Some(baseline(session, name)?);
+    }
+    if let Some(path) = &arguments.allow {
+        let known = assertion::fingerprints(&read(path)?);
+        judge.allowed = known.map_err(|error| ReplError::usage(format!("{}: {}", path.display(), error.message)))?;
+    }
+    Ok(judge)
+}
+
+/// `FILE`, `FILE:3`; a number is a snapshot of the open recording.
+fn baseline(session: &Session, name: &str) -> Result<Compared, ReplError> {
+    let file = || Operand::Other(name.to_owned(), SnapshotName::Last);
+    Operand::named(name).unwrap_or_else(file).look_up(session)
+}

@@ -1,0 +1,256 @@
+//! `barrow watch FILE`: a row, lines and assertions for each snapshot as soon as it is committed.
+
+use std::io::{self, Write};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use barrow_analyzer::{AnalyzerError, Growing, Look, Recording, SnapshotId, Totals};
+
+use crate::answer::{Answer, Column, Unit, Value};
+use crate::args::{Flags, Format, SnapshotName};
+use crate::asking::{check_flags, complain, print};
+use crate::assertion::{self, Assertion, Judge, Judged, Verdict};
+use crate::commands::{self, Command};
+use crate::error::{ReplError, code};
+use crate::invocation::{lines_of, run_lines};
+use crate::line::Sink;
+use crate::output::{self, Context};
+use crate::session::{Arguments, OpenFile, Session};
+use crate::sets::Sets;
+use crate::{interrupt, units};
+
+/// How long to wait between two looks, unless told.
+const INTERVAL: Duration = Duration::from_millis(250);
+/// Ctrl-C is noticed within this time.
+const NAP: Duration = Duration::from_millis(50);
+
+/// Follows the file that `words` name. Returns the exit code.
+///
+/// # Errors
+/// A usage error, a file that is no recording, those of questions.
+pub(crate) fn run(flags: &Flags, command: &Command, words: &[String]) -> Result<u8, ReplError> {
+    let which = || ReplError::usage(format!("which file? `barrow {} FILE`", command.name));
+    let (name, rest) = words.split_first().ok_or_else(which)?;
+    if let Some(word) = rest.first() {
+        return Err(command.refuses(word));
+    }
+    check_flags(command, flags)?;
+    let mut session = Session::new(flags)?;
+    // An index file belongs to the last commit: the next one makes it useless.
+    session.settings.no_index = true;
+    let arguments = Arguments::new(&[], false, flags);
+    let mut judge = commands::judge(&session, &arguments)?;
+    judge.waits = true;
+    let texts = flags.assertions.clone();
+    let assertions = commands::assertions_of(&session, SnapshotId(0), texts, &arguments)?;
+    let (lines, until) = (lines_of(flags)?, flags.until);
+    interrupt::listen();
+    let name = name.clone();
+    let mut watch = Watch { name, session, judge, assertions, lines, until, before: None, rows: 0, failure: 0 };
+    watch.follow(flags.interval.unwrap_or(INTERVAL))
+}
+
+/// A recording that is followed.
+struct Watch {
+    /// The file, as it was named.
+    name: String,
+    session: Session,
+    judge: Judge,
+    assertions: Vec<Assertion>,
+    lines: Vec<String>,
+    until: Option<u32>,
+    /// The last snapshot that was shown, and its totals.
+    before: Option<(SnapshotId, Totals)>,
+    /// How many were shown.
+    rows: u64,
+    /// The exit code of the first line that failed.
+    failure: u8,
+}
+
+impl Watch {
+    /// Looks again and again. Returns the exit code.
+    fn follow(&mut self, interval: Duration) -> Result<u8, ReplError> {
+        let mut growing = Growing::new(Path::new(&self.name));
+        let mut is_waiting = false;
+        loop {
+            match self.look(&mut growing)? {
+                Look::Nothing if !is_waiting => {
+                    is_waiting = true;
+                    self.tell(&format!("waiting for {}", self.name));
+                }
+                Look::Nothing | Look::Same => {}
+                Look::Grown { recording, finished, replaced } => {
+                    is_waiting = true;
+                    if replaced {
+                        self.begin_again();
+                    }
+                    if let Some(code) = self.show_new(&recording)? {
+                        return Ok(code);
+                    }
+                    if finished {
+                        return self.end(&recording);
+                    }
+                }
+            }
+            if !rest(interval) {
+                return Ok(code::STOPPED);
+            }
+        }
+    }
+
+    fn look(&self, growing: &mut Growing) -> Result<Look, ReplError> {
+        growing.look().map_err(|error| match error {
+            AnalyzerError::Unreadable(cause) => {
+                ReplError::Unreadable { path: self.name.clone(), cause: cause.to_string() }
+            }
+            error => error.into(),
+        })
+    }
+
+    fn tell(&self, sentence: &str) {
+        if !self.session.settings.quiet {
+            complain(sentence);
+        }
+    }
+
+    fn begin_again(&mut self) {
+        self.tell(&format!("{} is another recording now", self.name));
+        self.before = None;
+        self.judge.forget();
+        // They were objects of the other one.
+        self.session.sets = Sets::default();
+        self.session.listed.clear();
+    }
+
+    /// Shows every snapshot that is new. Returns an exit code if that is the end.
+    fn show_new(&mut self, recording: &Arc<Recording>) -> Result<Option<u8>, ReplError> {
+        let (name, recording) = (self.name.clone(), Arc::clone(recording));
+        self.session.open(OpenFile { name, recording: Arc::clone(&recording), damage: None, counted: None });
+        let last = self.before.map(|(snapshot, _)| snapshot);
+        let new: Vec<SnapshotId> = recording.snapshot_ids().filter(|&id| last.is_none_or(|last| id > last)).collect();
+        for snapshot in new {
+            self.session.selected = SnapshotName::Number(snapshot.0);
+            self.row(&recording, snapshot)?;
+            let code = run_lines(&mut self.session, self.lines.clone().into_iter());
+            if code == code::STOPPED || code == code::USAGE || self.session.ended {
+                return Ok(Some(code));
+            }
+            self.failure = if self.failure == code::ANSWERED { code } else { self.failure };
+            let judged = self.judged()?;
+            let false_ones: Vec<Judged> =
+                judged.into_iter().filter(|judged| *judged.verdict() == Verdict::Fails).collect();
+            if !false_ones.is_empty() {
+                return print(&self.session, &assertion::answer(&false_ones), Sink::Stdout).map(Some);
+            }
+            if self.until.is_some_and(|until| snapshot.0 >= until) {
+                return self.end(&recording).map(Some);
+            }
+        }
+        Ok(None)
+    }
+
+    fn judged(&mut self) -> Result<Vec<Judged>, ReplError> {
+        self.assertions.iter().map(|assertion| Judged::new(&mut self.judge, &self.session, assertion)).collect()
+    }
+
+    /// No more will come, or nobody wants more.
+    fn end(&mut self, recording: &Recording) -> Result<u8, ReplError> {
+        let undecided: Vec<String> = match recording.snapshot_count() {
+            0 => Vec::new(),
+            _ => self.judged()?.iter().filter_map(Judged::undecided).collect(),
+        };
+        undecided.iter().for_each(|sentence| complain(sentence));
+        let last = self.before.map(|(snapshot, _)| snapshot);
+        if let Some(until) = self.until.filter(|&until| last.is_none_or(|last| last.0 < until)) {
+            complain(&format!("the recording ended before snapshot {until}"));
+            return Ok(code::USAGE);
+        }
+        if !undecided.is_empty() {
+            return Ok(code::USAGE);
+        }
+        Ok(self.failure)
+    }
+
+    /// Prints what a snapshot holds and what changed.
+    fn row(&mut self, recording: &Recording, snapshot: SnapshotId) -> Result<(), ReplError> {
+        let info = recording.snapshot(snapshot)?;
+        let before = self.before.map(|(_, totals)| totals);
+        let mut out = io::stdout().lock();
+        if self.session.settings.format == Format::Table {
+            if self.rows == 0 {
+                writeln!(out, "{}", aligned(HEADINGS.map(str::to_owned)))?;
+            }
+            writeln!(out, "{}", aligned(cells(snapshot, &info.totals, before.as_ref())))?;
+        } else {
+            let mut text = Vec::new();
+            let answer = facts(snapshot, info.time_ns, &info.totals, before.as_ref());
+            let context = Context { file: Some(&self.name), ..Context::default() };
+            output::draw(&answer, self.session.settings.format, context, &mut text)?;
+            // The header of a CSV file stands once.
+            let is_again = self.session.settings.format == Format::Csv && self.rows > 0;
+            let header = text.iter().position(|&byte| byte == b'\n').filter(|_| is_again);
+            out.write_all(&text[header.map_or(0, |end| end + 1)..])?;
+        }
+        out.flush()?;
+        self.rows += 1;
+        self.before = Some((snapshot, info.totals));
+        Ok(())
+    }
+}
+
+/// Waits. Returns whether nobody pressed Ctrl-C.
+fn rest(interval: Duration) -> bool {
+    let end = Instant::now() + interval;
+    loop {
+        let left = end.saturating_duration_since(Instant::now());
+        if interrupt::requested() || left.is_zero() {
+            return !interrupt::requested();
+        }
+        std::thread::sleep(left.min(NAP));
+    }
+}
+
+const HEADINGS: [&str; 8] = ["snapshot", "objects", "change", "references", "shallow", "change", "unmanaged", "change"];
+
+/// Rows come one by one, so the widths are fixed.
+fn aligned(cells: [String; 8]) -> String {
+    let [snapshot, rest @ ..] = cells;
+    let line = rest.into_iter().fold(format!("{snapshot:>8}"), |line, cell| line + &format!("  {cell:>11}"));
+    line.trim_end().to_owned()
+}
+
+fn cells(snapshot: SnapshotId, now: &Totals, before: Option<&Totals>) -> [String; 8] {
+    let change = |of: fn(&Totals) -> u64, magnitude: fn(u64) -> String| {
+        let Some(before) = before else { return String::new() };
+        match Value::change(of(before), of(now)) {
+            Value::Change(difference) => units::change(difference, magnitude),
+            _ => String::new(),
+        }
+    };
+    [
+        snapshot.to_string(),
+        units::grouped(now.objects),
+        change(|totals| totals.objects, units::grouped),
+        units::grouped(now.references),
+        units::size(now.heap_bytes),
+        change(|totals| totals.heap_bytes, units::size),
+        units::size(now.unmanaged_bytes),
+        change(|totals| totals.unmanaged_bytes, units::size),
+    ]
+}
+
+fn facts(snapshot: SnapshotId, time_ns: Option<u64>, now: &Totals, before: Option<&Totals>) -> Answer {
+    let change = |of: fn(&Totals) -> u64| before.map(|before| Value::change(of(before), of(now)));
+    let column = |key, unit| Column::new(key, key, unit);
+    Answer::default()
+        .fact(column("snapshot", Unit::Number), snapshot.0)
+        .fact(column("time_ns", Unit::Duration), time_ns)
+        .fact(column("objects", Unit::Count), now.objects)
+        .fact(column("objects_change", Unit::Count), change(|totals| totals.objects))
+        .fact(column("references", Unit::Count), now.references)
+        .fact(column("shallow_bytes", Unit::Bytes), now.heap_bytes)
+        .fact(column("shallow_bytes_change", Unit::Bytes), change(|totals| totals.heap_bytes))
+        .fact(column("unmanaged_bytes", Unit::Bytes), now.unmanaged_bytes)
+        .fact(column("unmanaged_bytes_change", Unit::Bytes), change(|totals| totals.unmanaged_bytes))
+}

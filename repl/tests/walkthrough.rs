@@ -1,0 +1,112 @@
+//! `docs/finding-a-leak.md`: its programs are run, and its commands typed, as they stand there.
+//!
+//! Sizes, numbers and times differ from run to run, so of each answer only the lines are compared that name what leaks,
+//! how a command ended, and what an assertion came to, without their numbers. `BLESS=1` rewrites all answers. A section
+//! whose runtime is not there is left out.
+
+mod program;
+
+use std::fmt::Write;
+use std::path::Path;
+use std::process::Command;
+
+/// Lines with one of these are compared.
+const TELLING: [&str; 9] =
+    ["Session", "Connection", "Shop", "Metrics", "listeners", "gauges", "exit code", "snapshots", "testsuites"];
+
+fn repository() -> &'static Path {
+    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
+}
+
+fn document() -> std::path::PathBuf {
+    repository().join("docs/finding-a-leak.md")
+}
+
+#[test]
+fn the_leak_in_python_is_found() {
+    replay("## Python", "python3", &["docs/leaks/shop.py", "recorders/python/dump_heap.py"]);
+}
+
+#[test]
+fn the_leak_in_javascript_is_found() {
+    replay("## Node.js", "node", &["docs/leaks/chat.js"]);
+}
+
+/// Types the commands of a section in a folder with these files.
+fn replay(heading: &str, runtime: &str, files: &[&str]) {
+    let there = Command::new(runtime).arg("--version").output().is_ok_and(|output| output.status.success());
+    if !there {
+        eprintln!("{heading}: skipped, since there is no {runtime}");
+        return;
+    }
+    let folder = tempfile::tempdir().expect("there is a folder for temporary files");
+    for file in files.iter().map(|file| repository().join(file)) {
+        std::fs::copy(&file, folder.path().join(file.file_name().unwrap())).expect("the file can be copied");
+    }
+    let text = std::fs::read_to_string(document()).expect("the document can be read");
+    let section = section(&text, heading);
+    let mut now = String::new();
+    let mut is_console = false;
+    for line in section.lines() {
+        is_console = if line.starts_with("```") { line == "```console" } else { is_console };
+        match line.strip_prefix("$ ").filter(|_| is_console) {
+            Some(command) => {
+                let _ = write!(now, "{line}\n{}", answer(folder.path(), command));
+            }
+            // An answer of the last time.
+            None if is_console && line != "```console" => {}
+            None => now += &format!("{line}\n"),
+        }
+    }
+    if std::env::var_os("BLESS").is_some() {
+        // The other section may have been rewritten meanwhile.
+        let _lock = LOCK.lock();
+        let text = std::fs::read_to_string(document()).expect("the document can be read");
+        std::fs::write(document(), text.replace(section, &now)).expect("the document can be written");
+        return;
+    }
+    assert_eq!(telling(&now), telling(section), "BLESS=1 rewrites the answers, which now are\n{now}");
+}
+
+static LOCK: std::sync::Mutex<()> = std::sync::Mutex::new(());
+
+/// From a heading to the next of its rank.
+fn section<'t>(text: &'t str, heading: &str) -> &'t str {
+    let start = text.find(&format!("{heading}\n")).expect("the section is there");
+    let length = text[start + 1..].find("\n## ").map_or(text.len() - start, |length| length + 2);
+    &text[start..start + length]
+}
+
+/// What a command prints to stdout.
+fn answer(folder: &Path, command: &str) -> String {
+    let program = Path::new(env!("CARGO_BIN_EXE_barrow")).parent().unwrap().to_owned();
+    let inherited = std::env::var_os("PATH").unwrap_or_default();
+    let path = std::env::join_paths(std::iter::once(program).chain(std::env::split_paths(&inherited))).unwrap();
+    let mut shell = Command::new("sh");
+    shell.args(["-c", command]).current_dir(folder).env("PATH", path).env("BARROW_CACHE", folder.join("cache"));
+    let output = shell.output().expect("there is a shell");
+    String::from_utf8(output.stdout).expect("answers are UTF-8")
+}
+
+/// The lines that are compared, without numbers and how wide their columns are.
+fn telling(section: &str) -> Vec<String> {
+    let lines = section.lines().filter(|line| TELLING.iter().any(|word| line.contains(word)));
+    lines.map(without_numbers).collect()
+}
+
+fn without_numbers(line: &str) -> String {
+    if line.starts_with("exit code ") {
+        return line.to_owned();
+    }
+    let words = line.split_whitespace().filter(|word| !["B", "KiB", "MiB"].contains(word));
+    let plain = words.map(|word| {
+        let is_number = |c: char| c.is_ascii_digit() || c == ',' || c == '.';
+        let mut text = word.replace(is_number, "#");
+        while text.contains("##") {
+            text = text.replace("##", "#");
+        }
+        // Noise goes either way.
+        text.replace(['+', '-'], "")
+    });
+    plain.collect::<Vec<_>>().join(" ")
+}
