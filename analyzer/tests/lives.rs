@@ -41,7 +41,7 @@ fn random_series(random: &mut Random) -> Vec<Vec<u64>> {
             }
             let mut serials: Vec<u64> = alive.iter().copied().collect();
             serials.extend((0..random.below(3)).map(|_| 0));
-            serials.sort_by_key(|_| random.next());
+            serials.sort_by_cached_key(|_| random.next());
             // The first object says whether the runtime gives serials.
             serials.sort_by_key(|&serial| serial == 0);
             serials
