@@ -15,8 +15,12 @@ use crate::whole::Whole;
 /// Pairs of objects, `before` and `after`, that look alike and stand in the same order. No object is in two
 /// pairs. `looks` has a number for each object.
 pub(crate) fn aligned(before: (&Whole, &[u64]), after: (&Whole, &[u64])) -> Vec<(u32, u32)> {
-    let [old, new] = [before, after].map(|(whole, looks)| Line { order: by_address(whole), looks });
-    let anchors = ascending(&unique_pairs(&old, &new));
+    let [old, new] = [before, after].map(|(whole, looks)| Line { order: by_address(&whole.addresses), looks });
+    align(&old, &new)
+}
+
+fn align(old: &Line<'_>, new: &Line<'_>) -> Vec<(u32, u32)> {
+    let anchors = ascending(&unique_pairs(old, new));
     let mut pairs = Vec::new();
     let mut from = (0, 0);
     for (at, anchor) in anchors.iter().enumerate() {
@@ -49,8 +53,7 @@ impl Line<'_> {
     }
 }
 
-fn by_address(whole: &Whole) -> Vec<u32> {
-    let addresses = &whole.addresses;
+fn by_address(addresses: &[u64]) -> Vec<u32> {
     let mut order: Vec<u32> = (0..addresses.len() as u32).filter(|&object| addresses[object as usize] != 0).collect();
     if !order.is_sorted_by_key(|&object| addresses[object as usize]) {
         order.sort_unstable_by_key(|&object| addresses[object as usize]);
@@ -117,7 +120,9 @@ mod tests {
             assert!(run.windows(2).all(|pair| pair[0].0 < pair[1].0 && pair[0].1 < pair[1].1));
             // By trying every subset.
             let longest = (0..1u32 << pairs.len())
-                .map(|subset| (0..pairs.len()).filter(|at| subset >> at & 1 == 1).map(|at| pairs[at].1).collect::<Vec<_>>())
+                .map(|subset| {
+                    (0..pairs.len()).filter(|at| subset >> at & 1 == 1).map(|at| pairs[at].1).collect::<Vec<_>>()
+                })
                 .filter(|seconds| seconds.windows(2).all(|pair| pair[0] < pair[1]))
                 .map(|seconds| seconds.len())
                 .max();
@@ -127,10 +132,10 @@ mod tests {
 
     #[test]
     fn what_looks_alike_between_anchors_is_paired() {
-        let whole = |looks: &[u64]| Whole { addresses: (1..=looks.len() as u64).collect(), ..Whole::default() };
         let (before, after) = ([1, 7, 7, 2, 9, 7, 3, 7], [1, 7, 7, 2, 7, 3, 7, 7, 4]);
-        let pairs = aligned((&whole(&before), &before), (&whole(&after), &after));
-        let mut sorted = pairs.clone();
+        let [old, new] =
+            [&before[..], &after[..]].map(|looks| Line { order: (0..looks.len() as u32).collect(), looks });
+        let mut sorted = align(&old, &new);
         sorted.sort_unstable();
         assert_eq!(sorted, [(0, 0), (1, 1), (2, 2), (3, 3), (5, 4), (6, 5), (7, 6)]);
     }

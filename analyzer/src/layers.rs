@@ -361,33 +361,59 @@ impl Stack {
         let has_sites = has(|layer| !layer.sites.is_empty());
         let has_names = has(|layer| !layer.names.is_empty());
         let has_references = matches!(wanted, Wanted::References | Wanted::All);
-        for (position, &(layer, row)) in self.newest.iter().enumerate().filter(|&(at, _)| !self.is_dead[at]) {
-            let (number, row) = (layer as usize, row as usize);
-            let columns = layers[number];
-            out.shapes.push(dictionary_starts[number] + columns.shapes[row]);
-            out.shallow_bytes.push(columns.shallow_bytes[row]);
+        let mut positions = 0..self.newest.len();
+        while let Some(position) = positions.find(|&at| !self.is_dead[at]) {
+            let run = self.run(position);
+            let (layer, row) = (self.newest[position].0 as usize, self.newest[position].1 as usize);
+            let (columns, rows) = (layers[layer], row..row + run);
+            let first = dictionary_starts[layer];
+            out.shapes.extend(columns.shapes[rows.clone()].iter().map(|shape| first + shape));
+            out.shallow_bytes.extend_from_slice(&columns.shallow_bytes[rows.clone()]);
             if has_unmanaged {
-                out.unmanaged_bytes.push(columns.unmanaged_bytes.get(row).copied().unwrap_or(0));
+                append(&mut out.unmanaged_bytes, &columns.unmanaged_bytes, rows.clone());
             }
-            out.counts.extend(columns.counts.get(row));
+            out.counts.extend_from_slice(columns.counts.get(rows.clone()).unwrap_or_default());
             if has_references {
-                let starts = &self.starts[number];
-                out.targets.extend_from_slice(&columns.targets[starts[row] as usize..starts[row + 1] as usize]);
-                if let Some(starts) = &label_starts[number] {
-                    out.labels.extend_from_slice(&columns.labels[starts[row] as usize..starts[row + 1] as usize]);
+                let starts = &self.starts[layer];
+                out.targets.extend_from_slice(&columns.targets[between(starts, &rows)]);
+                if let Some(starts) = &label_starts[layer] {
+                    out.labels.extend_from_slice(&columns.labels[between(starts, &rows)]);
                 }
             }
             if has_sites {
-                out.sites.push(columns.sites.get(row).copied().unwrap_or(0));
+                append(&mut out.sites, &columns.sites, rows.clone());
             }
             if has_names {
-                out.names.push(columns.names.get(row).copied().flatten());
+                append(&mut out.names, &columns.names, rows.clone());
             }
-            out.addresses.extend(self.addresses.get(position));
-            out.serials.extend(self.base.serials.get(position));
+            for (own, all) in [(&mut out.addresses, &self.addresses), (&mut out.serials, &self.base.serials)] {
+                own.extend_from_slice(all.get(position..position + run).unwrap_or_default());
+            }
+            positions.start = position + run;
         }
         forget_if_absent(out);
     }
+
+    /// How many living rows from this one on stand one after the other in one layer.
+    fn run(&self, position: usize) -> usize {
+        let (layer, row) = self.newest[position];
+        let later = self.newest[position..].iter().zip(&self.is_dead[position..]);
+        let places = later.zip(row..).take_while(|&((&place, &is_dead), row)| !is_dead && place == (layer, row));
+        places.count()
+    }
+}
+
+/// Appends the values of some rows, of a column that may be absent.
+fn append<T: Copy + Default>(out: &mut Vec<T>, column: &[T], rows: Range<usize>) {
+    match column.get(rows.clone()) {
+        Some(values) => out.extend_from_slice(values),
+        None => out.resize(out.len() + rows.len(), T::default()),
+    }
+}
+
+/// What belongs to some rows.
+fn between(starts: &[u32], rows: &Range<usize>) -> Range<usize> {
+    starts[rows.start] as usize..starts[rows.end] as usize
 }
 
 /// A column without any value is empty, as it is in a whole snapshot.

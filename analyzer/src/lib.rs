@@ -45,7 +45,7 @@
 //! `memory` and `values` (columns), `packed`, `rows` and `transposed` (references), `reachable`, `distances`, `dominators`,
 //! `index_file`. Then a file for each question: `summary`, `diff`, `object`, `incoming`, `find` with
 //! `expression` and `object_set`, `paths`, `retained`, `without`, `leaks` with `fingerprint`, `type_references`,
-//! `duplicates`, `waste`, `trend` and `growth` over a series, `verify`, `repair`.
+//! `duplicates`, `waste`, `trend` and `growth` over a series, `lives` of objects, `verify`, `repair`.
 
 #![deny(unsafe_code)]
 
@@ -72,6 +72,7 @@ mod index_file;
 mod layers;
 mod leaks;
 mod live_rows;
+mod lives;
 mod matching;
 mod memory;
 mod object;
@@ -118,6 +119,7 @@ pub use identity::{SerialOrigin, SerialWalk, SnapshotSerials};
 pub use incoming::{Incoming, IncomingReference, Referrers, scan_incoming};
 pub use index_file::IndexPlace;
 pub use leaks::{Accumulated, LEAK_THRESHOLD, Suspect};
+pub use lives::{Between, LifeStep, Lives, Turnover};
 pub use matching::Pairing;
 pub use memory::Memory;
 pub use object::{ObjectDetails, Reference, object, object_at_address, objects, outgoing, outgoing_page, walk};

@@ -72,8 +72,10 @@ pub struct RepackedSnapshot {
 
 /// Patches in a row, at most.
 const MAX_CHAIN: usize = 64;
-/// Rows that are stored for each living object, at most: what reading a snapshot costs.
-const MAX_STORED_ROWS: f64 = 2.0;
+/// Rows that there are for each living object, at most.
+const MAX_ROWS: f64 = 1.5;
+/// Rows and references that are stored for each that a snapshot has, at most: what reading it costs.
+const MAX_STORED: f64 = 1.75;
 /// A patch that takes more than this share of a whole snapshot does not pay.
 const WORTHWHILE: f64 = 0.9;
 /// The longest row of a root.
@@ -134,8 +136,8 @@ struct Written {
     groups: Vec<RowGroup>,
     /// Patches since the last whole snapshot.
     chain: usize,
-    /// Rows in blocks and patches since then.
-    stored_rows: u64,
+    /// Rows and references in blocks and patches since then.
+    stored: u64,
     /// What an object of the whole snapshot took, in bytes.
     bytes_per_object: f64,
 }
@@ -243,7 +245,7 @@ impl<'c, 'r> Repacking<'c, 'r> {
         let mut draft = Draft::new(id, partners.iter().map(row_of_partner).collect(), first_new_row);
         let fresh: Vec<u32> = (0..).zip(&draft.row_of).filter(|(_, row)| **row == NOBODY).map(|(at, _)| at).collect();
         let objects = whole.objects() as f64;
-        if f64::from(first_new_row) + fresh.len() as f64 > MAX_STORED_ROWS * objects {
+        if f64::from(first_new_row) + fresh.len() as f64 > MAX_ROWS * objects {
             return Ok(None);
         }
         draft.number(&fresh);
@@ -252,7 +254,8 @@ impl<'c, 'r> Repacking<'c, 'r> {
         }
         draft.add_rows(whole, &fresh, self.tables()?, self.compression)?;
         let pays = draft.bytes() as f64 <= WORTHWHILE * before.bytes_per_object * objects;
-        let is_cheap = (before.stored_rows + draft.stored_rows) as f64 <= MAX_STORED_ROWS * objects;
+        let size = objects + whole.references() as f64;
+        let is_cheap = (before.stored + draft.stored) as f64 <= MAX_STORED * size;
         Ok((pays && is_cheap).then_some(draft))
     }
 
@@ -321,7 +324,7 @@ impl Written {
             row_of: draft.row_of,
             groups: draft.groups,
             chain: base.map_or(0, |base| base.chain + 1),
-            stored_rows: base.map_or(0, |base| base.stored_rows) + draft.stored_rows,
+            stored: base.map_or(0, |base| base.stored) + draft.stored,
             bytes_per_object: base.map_or(bytes_per_object, |base| base.bytes_per_object),
         }
     }

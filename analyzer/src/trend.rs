@@ -26,6 +26,8 @@ pub const LEAST_POINTS: usize = 5;
 const LASTING_SHARE: f64 = 0.5;
 /// Growth that is left beside a warm-up must be this many standard errors above nothing.
 const LASTING_ERRORS: f64 = 3.0;
+/// Pairs of more points would take too long.
+const MOST_POINTS: usize = 1000;
 /// The part of the chance of a false alarm that is given to the test of signs, which no outlier misleads. The
 /// rest is for Student's, which sees a leak sooner.
 const SIGNS: f64 = 0.1;
@@ -33,7 +35,7 @@ const SIGNS: f64 = 0.1;
 /// How a series of numbers behaves.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Trend {
-    /// How many points it has.
+    /// How many points it has; of more than 1,000 as many means of neighbours stand for them.
     pub points: usize,
     /// The median of the slopes between all pairs of points, in units of y per unit of x: half of the
     /// points may be wrong by any amount within bounds of 29 %. 0 with less than two points.
@@ -59,6 +61,7 @@ impl Trend {
     #[must_use]
     pub fn of(points: &[(f64, f64)]) -> Self {
         let points: Vec<(f64, f64)> = points.iter().copied().filter(|(x, y)| x.is_finite() && y.is_finite()).collect();
+        let points = thinned(points);
         let slopes = pair_slopes(&points);
         if slopes.is_empty() {
             return Trend::unknown(&points);
@@ -179,6 +182,18 @@ impl Axis {
     pub fn trend(&self, values: impl IntoIterator<Item = f64>) -> Trend {
         Trend::of(&self.places.iter().copied().zip(values).collect::<Vec<_>>())
     }
+}
+
+/// Points, or means of neighbours if they are too many.
+fn thinned(points: Vec<(f64, f64)>) -> Vec<(f64, f64)> {
+    if points.len() <= MOST_POINTS {
+        return points;
+    }
+    let mean = |part: &[(f64, f64)]| {
+        let count = part.len() as f64;
+        (part.iter().map(|point| point.0).sum::<f64>() / count, part.iter().map(|point| point.1).sum::<f64>() / count)
+    };
+    points.chunks_exact(points.len().div_ceil(MOST_POINTS)).map(mean).collect()
 }
 
 /// The slopes between all pairs of points of different x, ascending.

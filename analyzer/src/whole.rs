@@ -110,6 +110,11 @@ impl Whole {
         self.shapes.len()
     }
 
+    /// How many references there are, but for those in continuations.
+    pub(crate) fn references(&self) -> usize {
+        self.targets.len()
+    }
+
     /// The targets of an object, but for those in continuations.
     pub(crate) fn targets(&self, object: usize) -> &[u32] {
         &self.targets[range(&self.starts, object)]

@@ -1,8 +1,11 @@
 //! The one table of commands. It feeds the prompt, `help`, completion, the one-shot command line
 //! and `docs/commands.md`.
 
+mod age;
 mod assert;
+mod born;
 mod count;
+mod died;
 mod diff;
 mod dominators;
 mod dups;
@@ -32,6 +35,8 @@ mod sites;
 mod snapshot;
 mod snapshots;
 mod summary;
+mod survival;
+mod survived;
 mod top;
 mod trend;
 mod unreachable;
@@ -41,6 +46,7 @@ mod watch;
 mod without;
 
 pub(crate) use assert::{assertions_of, judge};
+pub(crate) use growth::{folded as growth_of, snapshots as series_of};
 pub(crate) use help::{expressions, from_shell, overview, page};
 pub(crate) use leaks::{chain_of, sentence};
 pub(crate) use more::More;
@@ -73,6 +79,11 @@ pub(crate) const COMMANDS: &[&Command] = &[
     &diff::COMMAND,
     &growth::COMMAND,
     &trend::COMMAND,
+    &born::COMMAND,
+    &died::COMMAND,
+    &survived::COMMAND,
+    &age::COMMAND,
+    &survival::COMMAND,
     &find::COMMAND,
     &count::COMMAND,
     &naming::COMMAND,

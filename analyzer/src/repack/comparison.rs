@@ -30,7 +30,7 @@ impl Draft {
         for (group, made) in before.groups.iter().zip(compared) {
             let Some(made) = made? else { return Ok(false) };
             self.groups.push(RowGroup { is_gone: made.group == Group::Gone, ..group.clone() });
-            self.stored_rows += u64::from(made.stored_rows);
+            self.stored += made.stored;
             self.made.push(made);
         }
         Ok(true)
@@ -129,10 +129,10 @@ impl<'a> Comparison<'a> {
             Ok(at) => &targets[starts[at]..starts[at + 1]],
             Err(_) => &[][..],
         };
-        let stored_rows = changed.len() as u32;
+        let stored = changed.len() as u64 + patch.columns.targets.len() as u64;
         let (directory, body) = encoder.encode_patch(&mut patch, old).map_err(made("PATCH"))?;
         let frame = encode_frame(SectionType::PATCH, self.snapshot, 0, &directory, body);
-        Ok(Made { group: Group::Patch, is_continuation: false, frame, objects, references, stored_rows })
+        Ok(Made { group: Group::Patch, is_continuation: false, frame, objects, references, stored })
     }
 
     /// References of one object that go on: as before, or gone with it.

@@ -28,8 +28,8 @@ pub(super) struct Draft {
     /// Rows there are, dead ones too.
     pub(super) rows: u32,
     pub(super) groups: Vec<RowGroup>,
-    /// Rows that its frames store.
-    pub(super) stored_rows: u64,
+    /// Rows and references that its frames store.
+    pub(super) stored: u64,
 }
 
 /// Rows that began in one block.
@@ -52,20 +52,21 @@ pub(super) struct Made {
     pub(super) objects: u32,
     /// Their references in it.
     pub(super) references: u32,
-    pub(super) stored_rows: u32,
+    /// Rows and references that it stores.
+    pub(super) stored: u64,
 }
 
 impl Made {
     /// A group of which nothing is written.
     pub(super) fn nothing(group: Group, is_continuation: bool, objects: u32, references: u32) -> Self {
-        Made { group, is_continuation, frame: Vec::new(), objects, references, stored_rows: 0 }
+        Made { group, is_continuation, frame: Vec::new(), objects, references, stored: 0 }
     }
 }
 
 impl Draft {
     /// A draft with the rows that objects have; there are `rows` before it.
     pub(super) fn new(snapshot: SnapshotId, row_of: Vec<u32>, rows: u32) -> Self {
-        Draft { snapshot, made: Vec::new(), row_of, rows, groups: Vec::new(), stored_rows: 0 }
+        Draft { snapshot, made: Vec::new(), row_of, rows, groups: Vec::new(), stored: 0 }
     }
 
     /// Bytes of all frames.
@@ -122,7 +123,7 @@ impl Draft {
                 let is_continuation = made.is_continuation;
                 let rows = if is_continuation { rows.end - 1..rows.end } else { rows.clone() };
                 self.groups.push(RowGroup { rows, is_continuation, is_gone: false });
-                self.stored_rows += u64::from(made.stored_rows);
+                self.stored += made.stored;
                 self.made.push(made);
             }
             self.rows = rows.end;
@@ -180,7 +181,14 @@ impl PieceEncoder<'_> {
         let (directory, body) = self.encoder.encode(columns).map_err(made("BLOCK"))?;
         let frame = encode_frame(SectionType::BLOCK, self.snapshot.0, 0, &directory, body);
         let is_continuation = objects == 0;
-        Ok(Made { group: Group::Block, is_continuation, frame, objects, references, stored_rows: objects.max(1) })
+        Ok(Made {
+            group: Group::Block,
+            is_continuation,
+            frame,
+            objects,
+            references,
+            stored: u64::from(objects) + u64::from(references),
+        })
     }
 }
 

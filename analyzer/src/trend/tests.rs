@@ -132,6 +132,16 @@ fn few_points_bound_nothing() {
 }
 
 #[test]
+fn many_points_are_as_good_as_all() {
+    let trend = Trend::of_values(&series(20_500, |t| 7.0 + 3.0 * t));
+    assert!((trend.slope - 3.0).abs() < 1e-9 && (900..=1000).contains(&trend.points));
+    assert!(trend.is_growing(CONFIDENCE, 1_000_000));
+    let random = &mut Random::new(8);
+    let noisy = Trend::of_values(&series(3000, |_| noise(random)));
+    assert!(!noisy.is_growing(CONFIDENCE, 1));
+}
+
+#[test]
 fn the_axis_is_time_where_all_snapshots_have_one() {
     let second = 1_000_000_000;
     let axis = Axis::of(&[Some(5 * second), Some(7 * second), Some(8 * second)]);

@@ -204,54 +204,54 @@ struct Symbols<'a> {
 
 impl Symbols<'_> {
     fn encode<'o>(&self, slots: &mut Vec<u32>, old: impl Fn(u32) -> &'o [u32]) -> Vec<u64> {
+        let mut symbols = Vec::with_capacity(self.columns.targets.len());
         self.walk(slots, old, |at, bases| {
             let target = self.columns.targets[at];
-            let symbols = (0..)
+            let all = (0..)
                 .zip(bases)
                 .map(|(which, base)| zigzag(i64::from(target.wrapping_sub(base).cast_signed())) << 2 | which);
-            (symbols.min().unwrap_or(0), target)
-        })
-        .0
+            symbols.push(all.min().unwrap_or(0));
+            target
+        });
+        symbols
     }
 
     fn decode<'o>(&self, symbols: &[u64], slots: &mut Vec<u32>, old: impl Fn(u32) -> &'o [u32]) -> Vec<u32> {
+        let mut targets = Vec::with_capacity(symbols.len());
         self.walk(slots, old, |at, bases| {
             let symbol = symbols[at];
             #[expect(clippy::cast_possible_truncation, reason = "arithmetic of targets is modulo 2^32")]
             let target = bases[(symbol & 3) as usize].wrapping_add(unzigzag(symbol >> 2) as u32);
-            (symbol, target)
-        })
-        .1
+            targets.push(target);
+            target
+        });
+        targets
     }
 
-    /// Calls `step` for each reference with its number and its bases; it answers with symbol and target.
+    /// Calls `step` for each reference with its number and its bases; it answers with the target.
     fn walk<'o>(
         &self,
         slots: &mut Vec<u32>,
         old: impl Fn(u32) -> &'o [u32],
-        step: impl Fn(usize, [u32; 4]) -> (u64, u32),
-    ) -> (Vec<u64>, Vec<u32>) {
+        mut step: impl FnMut(usize, [u32; 4]) -> u32,
+    ) {
         let columns = self.columns;
-        let count = columns.counts.iter().map(|&count| count as usize).sum();
-        let (mut symbols, mut targets) = (Vec::with_capacity(count), Vec::with_capacity(count));
         let needed = self.locals.last().map_or(0, |last| last.first_slot + last.last_slot + 1);
         slots.clear();
         slots.resize(needed as usize, columns.first_object);
-        let mut previous = columns.first_object;
+        let (mut at, mut previous) = (0, columns.first_object);
         for ((&shape, &count), &position) in columns.shapes.iter().zip(&columns.counts).zip(self.changed) {
             let source = columns.first_object.wrapping_add(position);
             let old = old(position);
             let local = &self.locals[shape as usize];
             for number in 0..count {
-                let slot = (local.first_slot + number.min(local.last_slot)) as usize;
+                let slot = &mut slots[(local.first_slot + number.min(local.last_slot)) as usize];
                 let before = old.get(number as usize).copied().unwrap_or(source);
-                let (symbol, target) = step(targets.len(), [slots[slot], source, previous, before]);
-                (slots[slot], previous) = (target, target);
-                symbols.push(symbol);
-                targets.push(target);
+                let target = step(at, [*slot, source, previous, before]);
+                (*slot, previous) = (target, target);
+                at += 1;
             }
         }
-        (symbols, targets)
     }
 }
 

@@ -10,8 +10,8 @@ use crate::comparison::{self, Choice, Grouping, Measure};
 use crate::error::ReplError;
 use crate::kinds;
 use crate::operand::{self, Compared, Operand};
-use crate::path_change;
 use crate::session::{Arguments, Session};
+use crate::{object_change, path_change};
 
 use super::{Command, Completion, Group, Subject, more};
 
@@ -19,7 +19,7 @@ pub(super) const COMMAND: Command = Command {
     name: "diff",
     aliases: &[],
     group: Group::Series,
-    arguments: "[A] [B] [KIND] [by type|kind|path] [by size|shallow|unmanaged|count|retained]",
+    arguments: "[A] [B] [KIND] [by type|kind|path|object] [by size|shallow|unmanaged|count|retained]",
     about: "What changed from snapshot A to B, by type, by kind or by path",
     details: "A and B are snapshots of the recording, like `0` or `last`; another FILE of any format, which \
               means its last snapshot; or a snapshot of it, `FILE:0`. \
@@ -29,7 +29,7 @@ pub(super) const COMMAND: Command = Command {
               out. The largest change comes first: `by size` looks at shallow and unmanaged size together, \
               `by retained` at what single objects of a type dominate, each byte once. The relative change is one of what is \
               looked at. `by path` compares what paths of types down the dominator tree retain, as `growth` does for \
-              more snapshots.",
+              more snapshots; `by object` tells who died and who was born, as `born` and `died` do.",
     example: "diff 0 last objects by count",
     flags: &["--min"],
     subject: Subject::Recording,
@@ -45,6 +45,12 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, ReplError
     if rest.iter().map(String::as_str).eq(["by", "path"]) {
         let mut answer = path_change::answer(session, [&before, &after], arguments)?;
         answer.lost = lost(&[&before, &after]);
+        session.listed.clear();
+        let rows = session.page_rows();
+        return Ok(more::first_page(session, answer, rows));
+    }
+    if rest.iter().map(String::as_str).eq(["by", "object"]) && arguments.min.is_none() {
+        let answer = object_change::answer(session, [&before, &after])?;
         session.listed.clear();
         let rows = session.page_rows();
         return Ok(more::first_page(session, answer, rows));
@@ -172,7 +178,7 @@ fn choice<'a>(kinds: &[&'a str], words: &[String], operands: usize) -> Result<Ch
                 (_, None) => {
                     return Err(ReplError::usage(format!(
                         "there is no order `{name}`; try `by size`, `by shallow`, `by unmanaged`, `by count` or \
-                         `by retained`, and `by type` or `by kind`; or `by path` alone"
+                         `by retained`, and `by type` or `by kind`; or `by path` and `by object` alone"
                     )));
                 }
             },

@@ -71,7 +71,7 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, ReplError
 }
 
 /// The snapshots that are asked for: two at least.
-fn snapshots(session: &Session, words: &[String]) -> Result<Vec<SnapshotId>, ReplError> {
+pub(crate) fn snapshots(session: &Session, words: &[String]) -> Result<Vec<SnapshotId>, ReplError> {
     let known = session.snapshots()?;
     let snapshots = if words.is_empty() { known } else { selection::several(words, &known)? };
     match snapshots.len() {
@@ -81,7 +81,7 @@ fn snapshots(session: &Session, words: &[String]) -> Result<Vec<SnapshotId>, Rep
 }
 
 /// Goes through the snapshots, the last one first: what has grown has a path from the beginning.
-fn folded<'a>(
+pub(crate) fn folded<'a>(
     session: &Session,
     recording: &'a Arc<Recording>,
     snapshots: &[SnapshotId],

@@ -5,6 +5,7 @@ use barrow_analyzer::{Accumulated, Fingerprint, Heap, LEAK_THRESHOLD, Suspect};
 use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
 use crate::chain::{Chain, title, titled};
 use crate::error::ReplError;
+use crate::leak_series;
 use crate::progress::Meter;
 use crate::session::{Arguments, Session};
 use crate::units;
@@ -15,12 +16,14 @@ pub(super) const COMMAND: Command = Command {
     name: "leaks",
     aliases: &["suspects"],
     group: Group::Alive,
-    arguments: "",
+    arguments: "[A..B]",
     about: "Leak suspects: who holds much, where it piles up, and who holds them",
     details: "A suspect is an object that alone keeps at least 10 % of the reachable bytes alive, or objects of one \
               type that do so together below one place of the dominator tree; `--min 5%` or `--min 64M` changes \
               that. It piles up in the last object on the way down that holds most of it. One snapshot shows what \
-              is large, not what grows. The fingerprint names a suspect in every run of the program, for \
+              is large, not what grows: `leaks A..B` lists the paths of types that grow for sure over these snapshots, \
+              as `growth` does, with the part of the objects born since that is still there. What grows most by objects that \
+              do not die comes first. The fingerprint names a suspect in every run of the program, for \
               `assert 'no leaks except FINGERPRINT'`: it is made of the types that dominate the place where it piles \
               up, without numbers, addresses and sizes.",
     example: "leaks",
@@ -34,6 +37,9 @@ pub(super) const COMMAND: Command = Command {
 const SHOWN_TYPES: usize = 5;
 
 fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, ReplError> {
+    if arguments.words().first().is_some_and(|word| word.contains("..")) {
+        return leak_series::answer(session, arguments);
+    }
     if let Some(word) = arguments.words().first() {
         return Err(COMMAND.refuses(word));
     }

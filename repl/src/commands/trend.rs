@@ -77,7 +77,7 @@ fn is_range(word: &str) -> bool {
 }
 
 /// The name of a type, or an expression.
-fn asked(
+pub(super) fn asked(
     session: &Session,
     arguments: &Arguments,
     first: usize,

@@ -1,0 +1,32 @@
+//! `died`: the objects that a snapshot has and a later one has no more.
+
+use crate::answer::{Answer, Column, Unit};
+use crate::error::ReplError;
+use crate::lifelines;
+use crate::session::{Arguments, Session};
+
+use super::{Command, Completion, Group, Subject, more};
+
+pub(super) const COMMAND: Command = Command {
+    name: "died",
+    aliases: &[],
+    group: Group::Series,
+    arguments: "A..B",
+    about: "Objects of snapshot A that snapshot B has no more, by type",
+    details: "`$_` is the set of these objects of A afterwards. Objects are known again as `help born` says.",
+    example: "died 0..last",
+    flags: &[],
+    subject: Subject::Recording,
+    completion: Completion::Snapshots,
+    run,
+};
+
+fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, ReplError> {
+    let (_, later, between) = lifelines::between(session, arguments, COMMAND.name)?;
+    let (origin, confidence, unknown) = (between.origin, between.confidence, between.unknown);
+    let answer = lifelines::by_type(session, between.died)?
+        .fact(Column::new("died_before", "died before", Unit::Number), later.0)
+        .fact(Column::new("objects_without_serial", "", Unit::Count).for_machines(), unknown);
+    let rows = session.page_rows();
+    Ok(more::first_page(session, lifelines::with_origin(answer, origin, confidence), rows))
+}

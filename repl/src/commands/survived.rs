@@ -1,0 +1,44 @@
+//! `survived`: the objects that have lived long.
+
+use barrow_analyzer::Lives;
+
+use crate::answer::{Answer, Column, Unit};
+use crate::error::ReplError;
+use crate::lifelines;
+use crate::session::{Arguments, Session};
+
+use super::{Command, Completion, Group, Subject, more};
+
+pub(super) const COMMAND: Command = Command {
+    name: "survived",
+    aliases: &[],
+    group: Group::Series,
+    arguments: "N",
+    about: "Objects that were there N snapshots before already, by type",
+    details: "Of the selected snapshot. `$_` is the set of these objects afterwards. Objects are known again as \
+              `help born` says.",
+    example: "survived 2",
+    flags: &[],
+    subject: Subject::Recording,
+    completion: Completion::Nothing,
+    run,
+};
+
+fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, ReplError> {
+    lifelines::refuse_without(session)?;
+    let words = arguments.words();
+    let least: usize = match &words[..] {
+        [word] => word.parse().map_err(|_| COMMAND.refuses(word))?,
+        [] => return Err(ReplError::usage("how many snapshots? `survived 2`")),
+        [_, word, ..] => return Err(COMMAND.refuses(word)),
+    };
+    let snapshot = session.snapshot()?;
+    let recording = session.recording()?;
+    let mut lives = Lives::new(&recording, snapshot)?;
+    let place = session.snapshots()?.iter().take_while(|&&before| before < snapshot).count();
+    let step = lives.last(&session.meter())?.ok_or(ReplError::NoSnapshot)?;
+    let set = step.objects_born(|born| born + least <= place);
+    let answer = lifelines::by_type(session, set)?.fact(Column::new("least_age", "at least", Unit::Number), least);
+    let rows = session.page_rows();
+    Ok(more::first_page(session, lifelines::with_origin(answer, lives.origin(), lives.confidence()), rows))
+}

@@ -1,0 +1,109 @@
+//! What keeps growing and never dies: `leaks A..B`.
+
+use barrow_analyzer::{
+    Axis, Growth, GrowthPart, GrowthRow, LEAST_POINTS, Lives, Tables, Turnover, TypeId, TypeIdentity,
+};
+
+use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
+use crate::error::ReplError;
+use crate::session::{Arguments, Session};
+use crate::{commands, lifelines, series, type_path};
+
+/// A path that grows, and what becomes of the objects at its end.
+struct Leak {
+    row: GrowthRow,
+    turnover: Turnover,
+}
+
+impl Leak {
+    /// The part of the objects born in the series that is still there.
+    fn left(&self) -> f64 {
+        let Turnover { born, died } = self.turnover;
+        if born == 0 { 1.0 } else { 1.0 - died as f64 / born as f64 }
+    }
+
+    fn rank(&self) -> f64 {
+        self.left() * self.row.trend.least_slope().unwrap_or(0.0)
+    }
+}
+
+/// The paths that grow for sure, those first that grow most by objects that stay.
+///
+/// # Errors
+/// A usage error for less than five snapshots; those of the analyzer.
+pub(crate) fn answer(session: &mut Session, arguments: &Arguments) -> Result<Answer, ReplError> {
+    lifelines::refuse_without(session)?;
+    let snapshots = commands::series_of(session, &arguments.words())?;
+    if snapshots.len() < LEAST_POINTS {
+        return Err(ReplError::usage(format!(
+            "what grows for sure takes {LEAST_POINTS} snapshots at least; try `growth`"
+        )));
+    }
+    let recording = session.recording()?;
+    let axis = series::axis(&recording, &snapshots)?;
+    let growth = commands::growth_of(session, &recording, &snapshots, type_path::least_share(arguments)?)?;
+    let mut lives = Lives::new(&recording, snapshots[snapshots.len() - 1])?;
+    let meter = session.meter();
+    let heap_of = |snapshot| type_path::heap(session, &recording, snapshot);
+    let mut failed = None;
+    let types_of = |snapshot| match heap_of(snapshot) {
+        Ok(heap) => Ok(heap.types(&meter)?.to_vec()),
+        Err(error) => {
+            failed = Some(error);
+            Ok(Vec::new())
+        }
+    };
+    let turnover = lives.turnover(snapshots[0], types_of, &meter);
+    if let Some(error) = failed {
+        return Err(error);
+    }
+    let turnover = turnover?;
+    drop(meter);
+    session.listed.clear();
+    let tables = recording.tables()?;
+    let of = |node: usize| turnover_of(tables, &turnover, growth.nodes()[node].part);
+    let rows = growth.rows(&axis).into_iter().filter(|row| row.grows && !row.is_carried);
+    let mut leaks: Vec<Leak> = rows.map(|row| Leak { row, turnover: of(row.node) }).collect();
+    leaks.sort_by(|one, other| other.rank().total_cmp(&one.rank()));
+    let answer = Answer::default()
+        .fact(Column::new("slope_per", "", Unit::Text).for_machines(), series::per(&axis))
+        .table(table(&growth, &axis, &leaks));
+    let answer = if leaks.is_empty() { answer.note("nothing grows for sure") } else { answer };
+    Ok(lifelines::with_origin(answer, lives.origin(), lives.confidence()))
+}
+
+/// What becomes of the objects of all types that are the same as that at the end of a path.
+fn turnover_of(tables: &Tables, turnover: &[Turnover], part: GrowthPart<'_>) -> Turnover {
+    let GrowthPart::Type(identity) = part else { return Turnover::default() };
+    let same = (0..turnover.len()).filter(|&id| TypeIdentity::of(tables, TypeId(id as u32)) == identity);
+    same.fold(Turnover::default(), |sum, id| Turnover {
+        born: sum.born + turnover[id].born,
+        died: sum.died + turnover[id].died,
+    })
+}
+
+fn table(growth: &Growth<'_>, axis: &Axis, leaks: &[Leak]) -> Table {
+    let mut columns = vec![
+        Column::new("path", "", Unit::Text).for_machines(),
+        Column::new("shown_path", "path", Unit::Text).for_people(),
+        Column::new("last_retained_bytes", "retained", Unit::Bytes),
+        Column::new("last_objects", "objects", Unit::Count),
+        Column::new("type_born", "born of type", Unit::Count),
+        Column::new("type_left", "still there", Unit::Share),
+    ];
+    columns.extend(series::trend_columns(axis));
+    let cells = |leak: &Leak| {
+        let node = &growth.nodes()[leak.row.node];
+        let mut cells = vec![
+            Value::Text(type_path::whole(growth, leak.row.node)),
+            type_path::shown(growth, leak.row.node),
+            node.retained_bytes.last().copied().flatten().into(),
+            node.objects.last().copied().flatten().into(),
+            leak.turnover.born.into(),
+            if leak.turnover.born == 0 { Value::None } else { Value::Share(leak.left()) },
+        ];
+        cells.extend(series::trend_cells(&leak.row.trend, leak.row.grows));
+        cells
+    };
+    Table { key: "rows", audience: Audience::Everyone, columns, rows: leaks.iter().map(cells).collect() }
+}

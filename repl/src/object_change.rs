@@ -1,0 +1,103 @@
+//! What changed between two snapshots of a recording, object by object: `diff A B by object`.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use barrow_analyzer::{Between, ObjectSet, TypeTotals};
+
+use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
+use crate::error::ReplError;
+use crate::lifelines;
+use crate::operand::Compared;
+use crate::session::Session;
+use crate::units;
+
+/// Who died and who was born, by type; the types with the largest change first.
+///
+/// # Errors
+/// A usage error for snapshots of two files, or in the wrong order; those of the analyzer.
+pub(crate) fn answer(session: &Session, [before, after]: [&Compared; 2]) -> Result<Answer, ReplError> {
+    lifelines::refuse_without(session)?;
+    if !Arc::ptr_eq(&before.recording, &after.recording) {
+        return Err(ReplError::usage(
+            "objects are known again in one recording only; `import A B -o SERIES` makes one",
+        ));
+    }
+    if before.snapshot >= after.snapshot {
+        return Err(ReplError::usage("objects are followed from an earlier snapshot to a later one"));
+    }
+    let meter = session.meter();
+    let between = Between::of(&before.recording, before.snapshot, after.snapshot, &meter)?;
+    drop(meter);
+    let mut changes: BTreeMap<u32, [TypeTotals; 3]> = BTreeMap::new();
+    for (place, set) in [&between.died, &between.born, &between.stayed].into_iter().enumerate() {
+        for totals in totals(session, before, set)? {
+            changes.entry(totals.type_id.0).or_default()[place] = totals;
+        }
+    }
+    let mut rows: Vec<[TypeTotals; 3]> = changes.into_values().collect();
+    let unchanged = rows.iter().filter(|row| !has_changed(row)).count() as u64;
+    rows.retain(has_changed);
+    rows.sort_by_key(|row| (Reverse(size(&row[1]).abs_diff(size(&row[0]))), Reverse(size(&row[1]) + size(&row[0]))));
+    let count = |set: &ObjectSet| units::counted(set.len(), "object");
+    let note = format!(
+        "{} died, {} were born, {} stayed; {} unchanged",
+        count(&between.died),
+        units::grouped(between.born.len()),
+        units::grouped(between.stayed.len()),
+        units::counted(unchanged, "type")
+    );
+    let fact = |key, unit| Column::new(key, "", unit).for_machines();
+    let answer = Answer::default()
+        .fact(fact("before", Unit::Number), before.snapshot.0)
+        .fact(fact("after", Unit::Number), after.snapshot.0)
+        .fact(fact("by", Unit::Text), "object")
+        .fact(fact("objects_without_serial", Unit::Count), between.unknown)
+        .table(table(before, &rows)?)
+        .note(note);
+    Ok(lifelines::with_origin(answer, between.origin, between.confidence))
+}
+
+fn totals(session: &Session, side: &Compared, set: &ObjectSet) -> Result<Vec<TypeTotals>, ReplError> {
+    let heap = session.settings.heap_of(Arc::clone(&side.recording), set.snapshot())?;
+    Ok(heap.type_totals_of(set, &session.meter())?)
+}
+
+fn has_changed(row: &[TypeTotals; 3]) -> bool {
+    row[0].objects + row[1].objects > 0
+}
+
+fn size(totals: &TypeTotals) -> u128 {
+    u128::from(totals.heap_bytes) + u128::from(totals.unmanaged_bytes)
+}
+
+fn table(side: &Compared, rows: &[[TypeTotals; 3]]) -> Result<Table, ReplError> {
+    let tables = side.recording.tables()?;
+    let columns = vec![
+        Column::new("type", "type", Unit::Text),
+        Column::new("kind", "kind", Unit::Text),
+        Column::new("objects_stayed", "stayed", Unit::Count),
+        Column::new("objects_died", "died", Unit::Count),
+        Column::new("objects_born", "born", Unit::Count),
+        Column::new("shallow_bytes_died", "shallow died", Unit::Bytes),
+        Column::new("shallow_bytes_born", "born", Unit::Bytes),
+        Column::new("unmanaged_bytes_died", "unmanaged died", Unit::Bytes),
+        Column::new("unmanaged_bytes_born", "born", Unit::Bytes),
+    ];
+    let cells = |[died, born, stayed]: &[TypeTotals; 3]| {
+        let of = [died, born, stayed].into_iter().find(|totals| totals.objects > 0).unwrap_or(died).type_id;
+        vec![
+            Value::text(tables.type_title(of)),
+            Value::text(tables.kind_name(tables.type_kind(of))),
+            stayed.objects.into(),
+            died.objects.into(),
+            born.objects.into(),
+            died.heap_bytes.into(),
+            born.heap_bytes.into(),
+            died.unmanaged_bytes.into(),
+            born.unmanaged_bytes.into(),
+        ]
+    };
+    Ok(Table { key: "rows", audience: Audience::Everyone, columns, rows: rows.iter().map(cells).collect() })
+}
