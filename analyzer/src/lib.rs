@@ -45,7 +45,8 @@
 //! `memory` and `values` (columns), `packed`, `rows` and `transposed` (references), `reachable`, `distances`, `dominators`,
 //! `index_file`. Then a file for each question: `summary`, `diff`, `object`, `incoming`, `find` with
 //! `expression` and `object_set`, `paths`, `retained`, `without`, `leaks` with `fingerprint`, `type_references`,
-//! `duplicates`, `waste`, `trend` and `growth` over a series, `lives` of objects, `verify`, `repair`.
+//! `duplicates`, `waste`, `trend` and `growth` over a series, `lives` of objects with `identity`,
+//! `matching` and `repack`, `verify`, `repair`.
 
 #![deny(unsafe_code)]
 
