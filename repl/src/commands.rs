@@ -281,13 +281,13 @@ mod tests {
 
     #[test]
     fn prefixes_and_aliases_name_commands() {
-        for (word, name) in [("su", "summary"), ("histo", "histogram"), ("p", "info"), ("ve", "verify"), ("q", "exit")]
+        for (word, name) in [("sum", "summary"), ("histo", "histogram"), ("p", "info"), ("ve", "verify"), ("q", "exit")]
         {
             assert_eq!(named(word).map(|command| command.name).ok(), Some(name), "{word}");
         }
         assert_eq!(
             named("s").err().unwrap().to_string(),
-            "`s` may be snapshots, snapshot, summary, sites, site, show, leaks, set"
+            "`s` may be snapshots, snapshot, summary, sites, site, survived, survival, show, leaks, set"
         );
         assert_eq!(named("sumary").err().unwrap().to_string(), "there is no verb `sumary`; did you mean `summary`?");
     }
