@@ -110,9 +110,9 @@ impl Whole {
         self.shapes.len()
     }
 
-    /// How many references there are, but for those in continuations.
+    /// How many references there are.
     pub(crate) fn references(&self) -> usize {
-        self.targets.len()
+        self.targets.len() + self.continued.values().flatten().map(|part| part.targets.len()).sum::<usize>()
     }
 
     /// The targets of an object, but for those in continuations.

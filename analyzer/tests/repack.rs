@@ -207,7 +207,7 @@ fn arrays_that_go_on_in_later_blocks_are_kept_grow_and_die() {
             heap.nodes[step].shallow_bytes += 1;
             let arrays = [(7, Label::Unknown), (8, Label::Name(vocabulary.names[0])), (2000, Label::Index(0))];
             for (number, label) in arrays {
-                // They are as before in steps 2, 3, 6 and 7.
+                // They are as before in steps 2, 3 and 6; in step 7 one of them gets longer.
                 let length = [20_000, 20_001, 20_001, 20_001, 10, 20_000, 20_000, 20_000][step];
                 let element = |position| Edge {
                     label: if label == Label::Index(0) { Label::Index(position) } else { label },
@@ -230,7 +230,7 @@ fn arrays_that_go_on_in_later_blocks_are_kept_grow_and_die() {
     });
     twins.assert_equal();
     let is_patch = |number: usize| twins.report.snapshots[number].base.is_some();
-    assert!([3, 4, 7, 8].into_iter().all(is_patch), "{:?}", twins.report);
+    assert!([1, 3, 4, 6, 7].into_iter().all(is_patch), "{:?}", twins.report);
 }
 
 #[test]
