@@ -7,10 +7,10 @@
 //!
 //! They come from the runtime where it gives them, else from [matching](crate::matching) each snapshot with the one before.
 
-use barrow_format::SnapshotId;
 use barrow_format::block::Wanted;
+use barrow_format::{ObjectId, SnapshotId};
 
-use crate::blocks::{Workspace, decode, places};
+use crate::blocks::{Workspace, decode, map_blocks, places};
 use crate::error::Result;
 use crate::matching::{NOBODY, Pairing, Side, match_structure, pairing};
 use crate::progress::Progress;
@@ -105,6 +105,42 @@ impl Recording {
         let snapshots: Vec<SnapshotId> = self.snapshot_ids().filter(|&snapshot| snapshot <= last).collect();
         let rest = snapshots.into_iter();
         Ok(SerialWalk { recording: self, origin, rest, before: None, given: Serials::default() })
+    }
+
+    /// The first snapshot, not after `last`, that holds an object of this serial.
+    ///
+    /// # Errors
+    /// [`AnalyzerError::Section`](crate::AnalyzerError::Section),
+    /// [`AnalyzerError::Cancelled`](crate::AnalyzerError::Cancelled).
+    pub fn born(&self, serial: u64, last: SnapshotId, progress: &dyn Progress) -> Result<Option<SnapshotId>> {
+        for snapshot in self.snapshot_ids().take_while(|&snapshot| snapshot <= last) {
+            let places = places(self, &[snapshot])?;
+            let has_serial = map_blocks(self, &places, Wanted::Identity, progress, |_, _, columns| {
+                Ok(columns.serials.contains(&serial))
+            })?;
+            if has_serial.contains(&true) {
+                return Ok(Some(snapshot));
+            }
+        }
+        Ok(None)
+    }
+
+    /// For each object of `after` the object of `before` that it is, told by structure alone: what
+    /// [`Recording::serials`] does where the runtime gives none.
+    ///
+    /// # Errors
+    /// As for [`Recording::born`].
+    pub fn partners(
+        &self,
+        before: SnapshotId,
+        after: SnapshotId,
+        progress: &dyn Progress,
+    ) -> Result<Vec<Option<ObjectId>>> {
+        let (old, new) = (Whole::read(self, before, progress)?, Whole::read(self, after, progress)?);
+        let (old_roots, new_roots) = (Roots::read(self, before)?, Roots::read(self, after)?);
+        let sides = [(&old, &old_roots), (&new, &new_roots)].map(|(whole, roots)| Side { whole, roots: roots.rows() });
+        let partners = match_structure(sides[0], sides[1], self.tables()?, progress)?;
+        Ok(partners.into_iter().map(|object| (object != NOBODY).then_some(ObjectId(object))).collect())
     }
 
     /// The serials of one snapshot as they stand in the recording; all are 0 if there are none.

@@ -27,8 +27,8 @@ pub struct Repaired {
 /// is there. Snapshots keep their numbers.
 ///
 /// # Errors
-/// [`AnalyzerError::SameFile`], [`AnalyzerError::Io`], [`AnalyzerError::Cancelled`], or that not even
-/// the tables can be read.
+/// [`SameFile`](crate::AnalyzerError::SameFile), [`Io`](crate::AnalyzerError::Io),
+/// [`Cancelled`](crate::AnalyzerError::Cancelled), or that not even the tables can be read.
 pub fn repair(recording: &Recording, destination: &Path, progress: &dyn Progress) -> Result<Repaired> {
     refuse_same_file(recording, destination)?;
     let rescanned = match recording.sites() {

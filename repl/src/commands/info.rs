@@ -33,6 +33,9 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, ReplError
             let heap = session.heap(snapshot)?;
             let details = barrow_analyzer::object(heap.recording(), snapshot, id)?;
             let answer = of_object(heap.recording(), snapshot, &details)?;
+            let born = details.serial.map(|serial| heap.recording().born(serial, snapshot, &session.meter()));
+            let born = born.transpose()?.flatten().map(|snapshot| u64::from(snapshot.0));
+            let answer = answer.fact(Column::new("born_in_snapshot", "born in", Unit::Number), born);
             with_graph(&heap, answer, id, &session.meter())
         }
         [_, word, ..] => Err(COMMAND.refuses(word)),
