@@ -61,7 +61,14 @@ fn whole_snapshots(
     let mut kept = Vec::new();
     for id in recording.snapshot_ids() {
         match problem_of.get(&Some(id)) {
-            None => kept.push(id),
+            None => match recording.commit(id)?.patched.as_ref().map(|patched| SnapshotId(patched.base)) {
+                Some(base) if !kept.contains(&base) => {
+                    dropped.push(format!(
+                        "left out snapshot {id}: it is the difference to snapshot {base}, which is lost"
+                    ));
+                }
+                _ => kept.push(id),
+            },
             Some(problem) => dropped.push(format!("left out {problem}")),
         }
     }

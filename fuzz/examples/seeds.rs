@@ -16,6 +16,7 @@ mod v8;
 use std::fs;
 use std::path::Path;
 
+use barrow_analyzer::{Recording, RepackOptions, Silent, repack};
 use barrow_fuzz::Shelf;
 use barrow_testdata::{Heap, Random, Vocabulary};
 use barrow_writer::{Compression, Options, SnapshotInfo, Writer};
@@ -31,6 +32,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                 write(folder, &format!("seed-{name}-{}", sizes.len()), &bytes)?;
             }
         }
+    }
+    for folder in ["recording", "recording_fixed"] {
+        write(folder, "seed-patches", &patches()?)?;
     }
     let at_the_end = Build { tables: TablesAt::TheEnd, ..DEBIAN };
     let dumps = [tiny().format1(), tiny().format2(DEBIAN), tiny().format2(at_the_end), tiny().format3(None)];
@@ -72,6 +76,34 @@ fn write(folder: &str, name: &str, bytes: &[u8]) -> std::io::Result<()> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus").join(folder);
     fs::create_dir_all(&folder)?;
     fs::write(folder.join(name), bytes)
+}
+
+/// A recording of three snapshots, of which two are patches.
+fn patches() -> Result<Vec<u8>, Box<dyn std::error::Error>> {
+    let shelf = Shelf::default();
+    let (uuid, created_ns) = (Some(*b"seed for fuzzing"), Some(0));
+    let writer =
+        Writer::to_stream(Box::new(shelf.clone()), Options { threads: 0, uuid, created_ns, ..Options::default() })?;
+    let vocabulary = Vocabulary::declare(&writer)?;
+    let mut heap = Heap::random(&mut Random::new(2), 40, &vocabulary);
+    for (number, node) in (1..).zip(&mut heap.nodes) {
+        node.identity = (Some(16 * number), Some(number), node.identity.2);
+    }
+    for step in 0..3 {
+        heap.nodes[step].shallow_bytes += 8;
+        heap.nodes[step + 5].edges.iter_mut().for_each(|edge| edge.target = 3);
+        heap.nodes[20].identity.0 = Some(4096 + step as u64);
+        let last = heap.nodes.len() as u32 - 1;
+        heap.nodes.truncate(last as usize);
+        heap.nodes.iter_mut().flat_map(|node| &mut node.edges).for_each(|edge| edge.target %= last);
+        heap.record(&writer)?;
+    }
+    writer.finish()?;
+    let folder = tempfile::tempdir()?;
+    let path = folder.path().join("patches.barrow");
+    let repacked = repack(&Recording::from_bytes(shelf.take())?, &path, RepackOptions::default(), &Silent)?;
+    assert!(repacked.snapshots.iter().any(|snapshot| snapshot.base.is_some()), "{repacked:?}");
+    Ok(fs::read(path)?)
 }
 
 fn recording(compression: Compression, sizes: &[u32]) -> Result<Vec<u8>, Box<dyn std::error::Error>> {

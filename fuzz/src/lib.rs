@@ -14,8 +14,9 @@ use std::io::Write;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use barrow_analyzer::{
-    Expression, Heap, IndexPlace, Memory, Names, ObjectId, ObjectSet, Page, PathOptions, Recording, Silent, SnapshotId,
-    object, outgoing, outgoing_page, repair, scan_incoming, summary, verified_summaries, verify, walk,
+    Expression, Heap, IndexPlace, Memory, Names, ObjectId, ObjectSet, Page, PathOptions, Recording, RepackOptions,
+    Silent, SnapshotId, object, outgoing, outgoing_page, repack, repair, scan_incoming, summary, verified_summaries,
+    verify, walk,
 };
 use barrow_format::varint::{decode_u32, scalar};
 use barrow_importers::{Silent as Unwatched, import_bytes};
@@ -38,6 +39,9 @@ pub fn recording(bytes: &[u8]) {
         assert!(!is_whole || answers.is_ok(), "verified, but {answers:?}");
     }
     check_repair(&recording);
+    if is_whole {
+        check_repack(&recording);
+    }
 }
 
 /// [`recording`] with every checksum made right first, so that lies get past them.
@@ -109,6 +113,20 @@ fn check_repair(recording: &Recording) {
     assert_eq!(clean.damage(), None);
     assert_eq!(clean.snapshot_count(), repaired.snapshots as usize);
     assert_eq!(verify(&clean, &Silent).expect("nobody cancels").problems, []);
+}
+
+/// Whatever is whole can be repacked, and is whole again.
+fn check_repack(recording: &Recording) {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join("repacked.barrow");
+    let repacked = repack(recording, &path, RepackOptions { level: 1 }, &Silent).expect("it is whole");
+    assert_eq!(repacked.snapshots.len(), recording.snapshot_count());
+    let small = Recording::open(&path).expect("a repacked recording");
+    assert_eq!(verify(&small, &Silent).expect("nobody cancels").problems, []);
+    for id in recording.snapshot_ids() {
+        let totals = [recording, &small].map(|recording| summary(recording, id).expect("it is whole").kinds);
+        assert_eq!(totals[0], totals[1]);
+    }
 }
 
 /// A stream whose bytes can be had after the writer is gone.
