@@ -9,8 +9,7 @@
 
 use std::collections::HashMap;
 
-use crate::matching::NOBODY;
-use crate::whole::Whole;
+use crate::whole::{NOBODY, Whole};
 
 /// Pairs of objects, `before` and `after`, that look alike and stand in the same order. No object is in two
 /// pairs. `looks` has a number for each object.

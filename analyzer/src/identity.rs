@@ -12,11 +12,11 @@ use barrow_format::{ObjectId, SnapshotId};
 
 use crate::blocks::{Workspace, decode, map_blocks, places};
 use crate::error::Result;
-use crate::matching::{NOBODY, Pairing, Side, match_structure, pairing};
+use crate::matching::{Pairing, Side, match_structure, pairing};
 use crate::progress::Progress;
 use crate::recording::Recording;
 use crate::roots::Roots;
-use crate::whole::Whole;
+use crate::whole::{NOBODY, Whole};
 
 /// The fact of a recording that says where its serials come from, if not from the runtime.
 pub(crate) const SERIALS_FACT: &str = "serials";

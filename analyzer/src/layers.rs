@@ -29,6 +29,7 @@ const KEPT: usize = 4;
 /// How a patched snapshot is put together.
 #[derive(Debug)]
 pub(crate) struct Layers {
+    at: At,
     groups: Vec<Layered>,
     live: LiveRows,
 }
@@ -78,21 +79,22 @@ impl Recording {
 impl Layers {
     /// Walks from the whole snapshot that a patch is based on to the patch.
     fn find(recording: &Recording, snapshot: SnapshotId) -> Result<Self> {
+        let at = At(recording.commit_offset(snapshot)?);
         let mut chain = vec![snapshot];
-        let mut at = snapshot;
-        while let Some(patched) = &recording.commit(at)?.patched {
-            let (value, limit) = (patched.base.into(), at.0.into());
-            if patched.base >= at.0 {
-                return Err(damaged(FormatError::OutOfRange { what: "base of a patch", value, limit }));
+        let mut last = snapshot;
+        while let Some(patched) = &recording.commit(last)?.patched {
+            let (value, limit) = (patched.base.into(), last.0.into());
+            if patched.base >= last.0 {
+                return Err(at.damaged(FormatError::OutOfRange { what: "base of a patch", value, limit }));
             }
-            at = SnapshotId(patched.base);
-            chain.push(at);
+            last = SnapshotId(patched.base);
+            chain.push(last);
             if chain.len() > MAX_PATCHES {
                 let (value, limit) = (chain.len() as u64, MAX_PATCHES as u64);
-                return Err(damaged(FormatError::OutOfRange { what: "patches of a whole snapshot", value, limit }));
+                return Err(at.damaged(FormatError::OutOfRange { what: "patches of a whole snapshot", value, limit }));
             }
         }
-        let mut layers = Layers { groups: Vec::new(), live: LiveRows::default() };
+        let mut layers = Layers { at, groups: Vec::new(), live: LiveRows::default() };
         for &snapshot in chain.iter().rev() {
             layers.add(recording, snapshot)?;
         }
@@ -103,28 +105,32 @@ impl Layers {
 
     /// Adds what a snapshot says of the groups before, and its new ones.
     fn add(&mut self, recording: &Recording, snapshot: SnapshotId) -> Result<()> {
+        let at = self.at;
         let commit = recording.commit(snapshot)?;
         let all_new = vec![Group::Block; commit.blocks.len()];
         let groups = commit.patched.as_ref().map_or(&all_new, |patched| &patched.groups);
-        agree_at_least("groups of a patch", groups.len(), self.groups.len())?;
+        if groups.len() < self.groups.len() {
+            let (stored, found) = (self.groups.len() as u64, groups.len() as u64);
+            return Err(at.damaged(FormatError::Mismatch { what: "groups of a patch", stored, found }));
+        }
         let mut entries = commit.blocks.iter();
         for (number, &group) in groups.iter().enumerate() {
             let known = self.groups.get_mut(number);
             if group == Group::Gone {
-                known.ok_or_else(|| unexpected(group))?.is_gone = true;
+                known.ok_or_else(|| at.unexpected(group))?.is_gone = true;
                 continue;
             }
-            let &entry = entries.next().ok_or_else(|| unexpected(group))?;
+            let &entry = entries.next().ok_or_else(|| at.unexpected(group))?;
             let place = Place { snapshot, entry };
             match (group, known) {
                 (Group::Same, Some(known)) if !known.is_gone => {}
                 (Group::Patch, Some(known)) if !known.is_gone && !known.is_continuation => known.patches.push(place),
                 (Group::Block, None) => self.begin(place)?,
-                _ => return Err(unexpected(group)),
+                _ => return Err(at.unexpected(group)),
             }
         }
         match &commit.patched {
-            Some(patched) => agree("rows of a patch", patched.rows.into(), self.live.rows().into()),
+            Some(patched) => self.at.agree("rows of a patch", patched.rows.into(), self.live.rows().into()),
             None => Ok(()),
         }
     }
@@ -133,10 +139,10 @@ impl Layers {
         let is_continuation = place.entry.objects == 0;
         let first = self.live.rows();
         let rows = if is_continuation {
-            let last = first.checked_sub(1).ok_or_else(|| unexpected(Group::Block))?;
+            let last = first.checked_sub(1).ok_or_else(|| self.at.unexpected(Group::Block))?;
             last..first
         } else {
-            let end = first.checked_add(place.entry.objects).ok_or_else(|| unexpected(Group::Block))?;
+            let end = first.checked_add(place.entry.objects).ok_or_else(|| self.at.unexpected(Group::Block))?;
             self.live.grow(place.entry.objects);
             first..end
         };
@@ -176,19 +182,19 @@ impl Layers {
         for entry in &recording.commit(snapshot)?.blocks {
             let group = self.group(entry)?;
             if group.is_continuation {
-                agree("objects in a continuation", entry.objects.into(), 0)?;
+                self.at.agree("objects in a continuation", entry.objects.into(), 0)?;
                 let object = self.live.object(group.rows.start).map(u64::from);
-                agree("object of a continuation", entry.first_object.into(), object.unwrap_or(u64::MAX))?;
+                self.at.agree("object of a continuation", entry.first_object.into(), object.unwrap_or(u64::MAX))?;
             } else {
                 let living = self.live.living(group.rows.clone());
-                agree("living rows of a group", entry.objects.into(), living.into())?;
+                self.at.agree("living rows of a group", entry.objects.into(), living.into())?;
             }
         }
         Ok(())
     }
 
     fn group(&self, entry: &BlockEntry) -> Result<&Layered> {
-        self.groups.get(entry.group as usize).ok_or_else(|| unexpected(Group::Gone))
+        self.groups.get(entry.group as usize).ok_or_else(|| self.at.unexpected(Group::Gone))
     }
 
     /// Decodes the wanted columns of a group as a block of the snapshot. Returns the newest of its frames.
@@ -226,7 +232,7 @@ impl Layers {
         self.name_targets(out).map_err(&at)?;
         if wanted != Wanted::Sizes && wanted != Wanted::Identity {
             let references = out.counts.iter().map(|&count| u64::from(count)).sum();
-            agree("references in a block", entry.references.into(), references)?;
+            self.at.agree("references in a block", entry.references.into(), references)?;
         }
         Ok(newest)
     }
@@ -456,27 +462,26 @@ fn label_starts_of(columns: &BlockColumns) -> Option<Vec<u32>> {
     Some(starts)
 }
 
-fn damaged(error: FormatError) -> AnalyzerError {
-    AnalyzerError::section("COMMIT", 0)(error)
-}
+/// Where the commit is that lies, if something does not fit.
+#[derive(Debug, Clone, Copy)]
+struct At(u64);
 
-fn unexpected(group: Group) -> AnalyzerError {
-    let what = match group {
-        Group::Gone => "group that is gone without having been",
-        Group::Same => "group that is the same without having been",
-        Group::Patch => "group that is patched without having been",
-        Group::Block => "group that is new but was there",
-    };
-    damaged(FormatError::Missing { what })
-}
-
-fn agree(what: &'static str, stored: u64, found: u64) -> Result<()> {
-    if stored == found { Ok(()) } else { Err(damaged(FormatError::Mismatch { what, stored, found })) }
-}
-
-fn agree_at_least(what: &'static str, found: usize, least: usize) -> Result<()> {
-    if found >= least {
-        return Ok(());
+impl At {
+    fn damaged(self, error: FormatError) -> AnalyzerError {
+        AnalyzerError::section("COMMIT", self.0)(error)
     }
-    Err(damaged(FormatError::Mismatch { what, stored: least as u64, found: found as u64 }))
+
+    fn unexpected(self, group: Group) -> AnalyzerError {
+        let what = match group {
+            Group::Gone => "group that is gone without having been",
+            Group::Same => "group that is the same without having been",
+            Group::Patch => "group that is patched without having been",
+            Group::Block => "group that is new but was there",
+        };
+        self.damaged(FormatError::Missing { what })
+    }
+
+    fn agree(self, what: &'static str, stored: u64, found: u64) -> Result<()> {
+        if stored == found { Ok(()) } else { Err(self.damaged(FormatError::Mismatch { what, stored, found })) }
+    }
 }

@@ -26,10 +26,7 @@ use crate::alignment::aligned;
 use crate::error::Result;
 use crate::progress::{Progress, check};
 use crate::tables::Tables;
-use crate::whole::Whole;
-
-/// In a list of partners: none.
-pub(crate) const NOBODY: u32 = u32::MAX;
+use crate::whole::{NOBODY, Whole};
 
 /// A snapshot as it is matched.
 #[derive(Clone, Copy)]

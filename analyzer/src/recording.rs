@@ -236,19 +236,28 @@ impl Recording {
         &self.contents
     }
 
-    /// The commit of a snapshot, read when first asked for.
-    pub(crate) fn commit(&self, id: SnapshotId) -> Result<&Commit> {
+    /// Where the commit of a snapshot is.
+    pub(crate) fn commit_offset(&self, id: SnapshotId) -> Result<u64> {
+        Ok(self.contents.commits[self.position(id)?].1)
+    }
+
+    fn position(&self, id: SnapshotId) -> Result<usize> {
         let commits = &self.contents.commits;
-        let position = commits.binary_search_by_key(&id, |&(id, _)| id).map_err(|_| AnalyzerError::NoSnapshot {
+        commits.binary_search_by_key(&id, |&(id, _)| id).map_err(|_| AnalyzerError::NoSnapshot {
             snapshot: id,
             count: commits.len(),
             first: commits.first().map(|&(id, _)| id),
             last: commits.last().map(|&(id, _)| id),
-        })?;
+        })
+    }
+
+    /// The commit of a snapshot, read when first asked for.
+    pub(crate) fn commit(&self, id: SnapshotId) -> Result<&Commit> {
+        let position = self.position(id)?;
         if let Some(commit) = self.commits[position].get() {
             return Ok(commit);
         }
-        let (_, offset) = commits[position];
+        let (_, offset) = self.contents.commits[position];
         let commit = self.read_commit(id, offset)?;
         Ok(self.commits[position].get_or_init(|| Box::new(commit)))
     }

@@ -22,12 +22,12 @@ use barrow_format::{FormatError, ObjectId, SnapshotId, StringId};
 use crate::copy::{Copy, refuse_same_file, write_anew};
 use crate::error::{AnalyzerError, Result};
 use crate::identity::{MATCHED, SERIALS_FACT, SerialOrigin, Serials};
-use crate::matching::{NOBODY, Pairing, Side, match_serials, match_structure, pairing};
+use crate::matching::{Pairing, Side, match_serials, match_structure, pairing};
 use crate::progress::{Progress, check};
 use crate::recording::Recording;
 use crate::roots::Roots;
 use crate::tables::Tables;
-use crate::whole::Whole;
+use crate::whole::{NOBODY, Whole};
 use comparison::part_changed_giants;
 use draft::{Draft, RowGroup};
 

@@ -13,6 +13,9 @@ use crate::progress::{Progress, check};
 use crate::recording::Recording;
 use crate::tables::Tables;
 
+/// In a list of objects or rows: none.
+pub(crate) const NOBODY: u32 = u32::MAX;
+
 /// All columns of a snapshot: about 24 bytes an object and 4 a reference, and what addresses, serials, sites
 /// and names take.
 #[derive(Debug, Default)]

@@ -16,13 +16,11 @@
 //! | 0 | the last target in this slot of this shape: the field of the last object of its kind |
 //! | 1 | the source: objects made together lie together |
 //! | 2 | the target of the previous reference of the block |
-//! | 3 | reserved |
+//! | 3 | in a [`Patch`] what stood there before; else refused |
 //!
 //! A slot is the position of a reference in its shape, counted up to [`MAX_SLOTS`] - 1. All bases are
 //! the block's first object when the block begins, so every block decodes on its own. Arithmetic is
 //! modulo 2^32; a decoded target is checked against the number of objects.
-//!
-//! A [`Patch`] is laid out like a block, and gives base 3 a meaning.
 //!
 //! A block with no objects *continues* the references of the last object before it, so that one
 //! array of any length never needs a larger block.

@@ -10,9 +10,8 @@ use barrow_format::frame::{SectionType, encode_frame};
 use super::draft::{Draft, Filler, Made, RowGroup};
 use super::{Written, made};
 use crate::error::Result;
-use crate::matching::NOBODY;
 use crate::tables::Tables;
-use crate::whole::Whole;
+use crate::whole::{NOBODY, Whole};
 
 impl Draft {
     /// Compares all groups of the snapshot before. False if a patch cannot hold the difference.

@@ -12,9 +12,8 @@ use barrow_format::{ShapeId, SnapshotId};
 
 use super::made;
 use crate::error::Result;
-use crate::matching::NOBODY;
 use crate::tables::Tables;
-use crate::whole::{Continued, Whole};
+use crate::whole::{Continued, NOBODY, Whole};
 
 /// References after which a block ends.
 const BLOCK_REFERENCES: usize = (MAX_REFERENCES / 4) as usize;
