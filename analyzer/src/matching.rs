@@ -19,14 +19,14 @@
 use std::collections::{HashMap, VecDeque};
 
 use barrow_format::ObjectId;
-use barrow_format::rows::Root;
+use barrow_format::rows::{LabelCode, Root};
 use rayon::prelude::*;
 
 use crate::alignment::aligned;
 use crate::error::Result;
 use crate::progress::{Progress, check};
 use crate::tables::Tables;
-use crate::whole::{NOBODY, Whole};
+use crate::whole::{NOBODY, Own, Whole};
 
 /// A snapshot as it is matched.
 #[derive(Clone, Copy)]
@@ -95,7 +95,7 @@ struct Looks<'a> {
 impl<'a> Looks<'a> {
     fn of(whole: &'a Whole, tables: &Tables) -> Self {
         let own = |object: usize| {
-            let (shape, shallow_bytes, unmanaged_bytes, site, name) = whole.own(object);
+            let Own { shape, shallow_bytes, unmanaged_bytes, site, name } = whole.own(object);
             let type_id = tables.shape(shape).type_id;
             let name = name.map_or(0, |name| u64::from(name.0) + 1);
             [shallow_bytes, unmanaged_bytes, site.into(), name]
@@ -103,9 +103,8 @@ impl<'a> Looks<'a> {
                 .fold(type_id.0.into(), |sum, &part| mix(sum, part))
         };
         let own: Vec<u64> = (0..whole.objects()).into_par_iter().map(own).collect();
-        let look = |object: usize| {
-            whole.targets(object).iter().fold(own[object], |sum, &target| mix(sum, own[target as usize]))
-        };
+        let look =
+            |object: usize| whole.all_targets(object).fold(own[object], |sum, target| mix(sum, own[target as usize]));
         Looks { whole, looks: (0..whole.objects()).into_par_iter().map(look).collect() }
     }
 }
@@ -189,8 +188,8 @@ impl Walk<'_> {
     fn may_be_one(&self, old: usize, new: usize) -> bool {
         let (before, after) = (self.before.whole.own(old), self.after.whole.own(new));
         let type_of = |shape| self.tables.shape(shape).type_id;
-        let is_one_type = before.0 == after.0 || type_of(before.0) == type_of(after.0);
-        is_one_type && before.3 == after.3 && before.4 == after.4
+        let is_one_type = before.shape == after.shape || type_of(before.shape) == type_of(after.shape);
+        is_one_type && before.site == after.site && before.name == after.name
     }
 
     fn pair_targets(&mut self, old: usize, new: usize) {
@@ -207,14 +206,9 @@ impl Walk<'_> {
             }
         }
         let both = old_targets.len().min(new_targets.len());
-        let label = |position| before.label(old, position, self.tables).0;
-        leftovers.before.extend((both..).map(label).zip(old_targets.get(both..).unwrap_or_default().iter().copied()));
-        let label = |position| after.label(new, position, self.tables).0;
-        leftovers.after.extend((both..).map(label).zip(new_targets.get(both..).unwrap_or_default().iter().copied()));
-        for (old, new) in before.continued(old).iter().zip(after.continued(new)) {
-            leftovers.before.extend(old.targets.iter().map(|&target| (0, target)));
-            leftovers.after.extend(new.targets.iter().map(|&target| (0, target)));
-        }
+        let beyond = |(label, target): (LabelCode, u32)| (label.0, target);
+        leftovers.before.extend(before.references_from(old, both, self.tables).map(beyond));
+        leftovers.after.extend(after.references_from(new, both, self.tables).map(beyond));
         self.pair_leftovers(&mut leftovers);
         self.leftovers = leftovers;
     }
@@ -269,10 +263,9 @@ pub(crate) fn pairing(before: &Whole, after: &Whole, partner_of_after: &[u32]) -
     let mut pairing = Pairing { before: before.objects() as u64, after: after.objects() as u64, ..Pairing::default() };
     for (new, &old) in partner_of_after.iter().enumerate().filter(|(_, old)| **old != NOBODY) {
         pairing.pairs += 1;
-        let (old_targets, new_targets) = (before.targets(old as usize), after.targets(new));
-        pairing.references += old_targets.len().max(new_targets.len()) as u64;
-        let both = old_targets.iter().zip(new_targets);
-        pairing.agreeing += both.filter(|&(&old, &new)| partner_of_after[new as usize] == old).count() as u64;
+        pairing.references += before.references_of(old as usize).max(after.references_of(new)) as u64;
+        let both = before.all_targets(old as usize).zip(after.all_targets(new));
+        pairing.agreeing += both.filter(|&(old, new)| partner_of_after[new as usize] == old).count() as u64;
     }
     pairing
 }

@@ -11,6 +11,7 @@
 mod comparison;
 mod draft;
 
+use std::collections::HashMap;
 use std::path::Path;
 
 use barrow_format::codec::{Compression, Compressor};
@@ -134,6 +135,8 @@ struct Written {
     /// For each object its row.
     row_of: Vec<u32>,
     groups: Vec<RowGroup>,
+    /// How the references of each row that has continuations are divided into blocks.
+    divisions: HashMap<u32, Vec<u32>>,
     /// Patches since the last whole snapshot.
     chain: usize,
     /// Rows and references in blocks and patches since then.
@@ -239,7 +242,7 @@ impl<'c, 'r> Repacking<'c, 'r> {
         if before.chain >= MAX_CHAIN {
             return Ok(None);
         }
-        part_changed_giants(&before.whole, whole, partners);
+        part_changed_giants(before, whole, self.tables()?, partners);
         let row_of_partner = |&partner: &u32| before.row_of.get(partner as usize).copied().unwrap_or(NOBODY);
         let first_new_row = before.groups.last().map_or(0, |group| group.rows.end);
         let mut draft = Draft::new(id, partners.iter().map(row_of_partner).collect(), first_new_row);
@@ -249,6 +252,7 @@ impl<'c, 'r> Repacking<'c, 'r> {
             return Ok(None);
         }
         draft.number(&fresh);
+        draft.divisions.clone_from(&before.divisions);
         if !draft.compare(before, whole, self.tables()?, self.compression)? {
             return Ok(None);
         }
@@ -323,6 +327,7 @@ impl Written {
             roots,
             row_of: draft.row_of,
             groups: draft.groups,
+            divisions: draft.divisions,
             chain: base.map_or(0, |base| base.chain + 1),
             stored: base.map_or(0, |base| base.stored) + draft.stored,
             bytes_per_object: base.map_or(bytes_per_object, |base| base.bytes_per_object),

@@ -1,6 +1,7 @@
 //! A whole snapshot in memory, with every column: what matching and repacking walk over in any order.
 
 use std::collections::HashMap;
+use std::iter;
 use std::ops::Range;
 
 use barrow_format::block::{BlockColumns, ShapeForm, Wanted};
@@ -46,6 +47,27 @@ pub(crate) struct Continued {
     pub(crate) start_index: u64,
     pub(crate) targets: Vec<u32>,
     pub(crate) labels: Vec<u64>,
+}
+
+/// What an object is apart from references, serial and address.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Own {
+    pub(crate) shape: ShapeId,
+    pub(crate) shallow_bytes: u64,
+    pub(crate) unmanaged_bytes: u64,
+    /// The number of its site plus one; 0 without a site.
+    pub(crate) site: u32,
+    pub(crate) name: Option<StringId>,
+}
+
+impl Continued {
+    fn references<'a>(&'a self, tables: &'a Tables) -> impl Iterator<Item = (LabelCode, u32)> + 'a {
+        let shape = tables.shape(self.shape);
+        self.targets.iter().enumerate().map(move |(position, &target)| {
+            let code = shape.label(position.saturating_add(self.start_index as usize));
+            (code.unwrap_or_else(|| LabelCode(self.labels[position])), target)
+        })
+    }
 }
 
 impl Whole {
@@ -136,12 +158,39 @@ impl Whole {
         self.continued.get(&ObjectId(object as u32)).map_or(&[], Vec::as_slice)
     }
 
-    /// All objects with continuations.
-    pub(crate) fn continued_objects(&self) -> impl Iterator<Item = usize> + '_ {
-        self.continued.keys().map(|object| object.index())
+    /// How many references an object has.
+    pub(crate) fn references_of(&self, object: usize) -> usize {
+        let continued = self.continued(object).iter().map(|continued| continued.targets.len());
+        self.targets(object).len() + continued.sum::<usize>()
     }
 
-    /// The label of an object's reference; references in continuations are not looked at.
+    /// All targets of an object, in order, however they are divided into blocks.
+    pub(crate) fn all_targets(&self, object: usize) -> impl Iterator<Item = u32> + '_ {
+        let continued = self.continued(object).iter().flat_map(|continued| &continued.targets);
+        self.targets(object).iter().chain(continued).copied()
+    }
+
+    /// Label and target of the references of an object from one on, in order, however they are divided into blocks.
+    pub(crate) fn references_from<'a>(
+        &'a self,
+        object: usize,
+        start: usize,
+        tables: &'a Tables,
+    ) -> impl Iterator<Item = (LabelCode, u32)> + 'a {
+        let first = self.targets(object).iter().enumerate().skip(start);
+        let first = first.map(move |(position, &target)| (self.label(object, position, tables), target));
+        let skipped = start.saturating_sub(self.targets(object).len());
+        let continued = self.continued(object).iter().flat_map(|continued| continued.references(tables));
+        first.chain(continued.skip(skipped))
+    }
+
+    /// How many references each block with an object has of it: its first block, then its continuations.
+    pub(crate) fn division(&self, object: usize) -> Vec<u32> {
+        let continued = self.continued(object).iter().map(|continued| continued.targets.len() as u32);
+        iter::once(self.targets(object).len() as u32).chain(continued).collect()
+    }
+
+    /// The label of an object's reference in its first block.
     pub(crate) fn label(&self, object: usize, position: usize, tables: &Tables) -> LabelCode {
         let shape = tables.shape(self.shapes[object]);
         match shape.label(position) {
@@ -151,15 +200,14 @@ impl Whole {
     }
 
     /// What an object is apart from references, serial and address.
-    pub(crate) fn own(&self, object: usize) -> (ShapeId, u64, u64, u32, Option<StringId>) {
-        let optional = |column: &[u64]| column.get(object).copied().unwrap_or(0);
-        (
-            self.shapes[object],
-            self.shallow_bytes[object],
-            optional(&self.unmanaged_bytes),
-            self.sites.get(object).copied().unwrap_or(0),
-            self.names.get(object).copied().flatten(),
-        )
+    pub(crate) fn own(&self, object: usize) -> Own {
+        Own {
+            shape: self.shapes[object],
+            shallow_bytes: self.shallow_bytes[object],
+            unmanaged_bytes: self.unmanaged_bytes.get(object).copied().unwrap_or(0),
+            site: self.sites.get(object).copied().unwrap_or(0),
+            name: self.names.get(object).copied().flatten(),
+        }
     }
 }
 

@@ -2,6 +2,7 @@
 
 use rayon::prelude::*;
 
+use barrow_format::ShapeId;
 use barrow_format::block::{Encoder, MAX_REFERENCES, Patch};
 use barrow_format::codec::Compression;
 use barrow_format::commit::Group;
@@ -11,7 +12,7 @@ use super::draft::{Draft, Filler, Made, RowGroup};
 use super::{Written, made};
 use crate::error::Result;
 use crate::tables::Tables;
-use crate::whole::{NOBODY, Whole};
+use crate::whole::{NOBODY, Own, Whole};
 
 impl Draft {
     /// Compares all groups of the snapshot before. False if a patch cannot hold the difference.
@@ -84,8 +85,9 @@ impl<'a> Comparison<'a> {
                 continue;
             }
             living += 1;
-            references += self.after.targets(new as usize).len();
-            if !self.is_same(old as usize, new as usize) {
+            let division = self.before.divisions.get(&row);
+            references += division.map_or(self.after.targets(new as usize).len(), |division| division[0] as usize);
+            if division.is_none() && !self.is_same(old as usize, new as usize) {
                 patch.changed.push(position);
                 filler.push(self.after, new as usize, self.row_of);
             }
@@ -140,11 +142,9 @@ impl<'a> Comparison<'a> {
         if old == NOBODY || new == NOBODY {
             return Made::nothing(Group::Gone, true, 0, 0);
         }
-        let number = self.before.groups.iter().filter(|other| other.is_continuation && other.rows == group.rows);
-        let place = number.take_while(|other| !std::ptr::eq(*other, group)).count();
-        let continued = self.after.continued(new as usize).get(place);
-        let references = continued.map_or(0, |continued| continued.targets.len() as u32);
-        Made::nothing(Group::Same, true, 0, references)
+        let others = self.before.groups.iter().filter(|other| other.is_continuation && other.rows == group.rows);
+        let place = others.take_while(|other| !std::ptr::eq(*other, group)).count();
+        Made::nothing(Group::Same, true, 0, self.before.divisions[&group.rows.start][1 + place])
     }
 
     /// Whether an object is stored as before: everything but its address, which has a column of its own.
@@ -165,34 +165,36 @@ impl<'a> Comparison<'a> {
 }
 
 /// Takes from their partners the objects with continuations that are not as they were: a patch stores no
-/// continuations, so such an object is stored as a new one.
-pub(super) fn part_changed_giants(before: &Whole, after: &Whole, partners: &mut [u32]) {
-    let new: Vec<usize> = after.continued_objects().filter(|&new| partners[new] != NOBODY).collect();
-    let mut giants: Vec<(usize, usize)> = new.iter().map(|&new| (partners[new] as usize, new)).collect();
-    let mut was_giant: Vec<bool> = vec![false; before.objects()];
-    before.continued_objects().for_each(|old| was_giant[old] = true);
-    let shrunk = partners
-        .iter()
-        .enumerate()
-        .filter(|&(new, &old)| old != NOBODY && was_giant[old as usize] && after.continued(new).is_empty());
-    giants.extend(shrunk.map(|(new, &old)| (old as usize, new)).collect::<Vec<_>>());
+/// continuations, so such an object is stored as a new one. In which blocks its references stand does not count.
+pub(super) fn part_changed_giants(before: &Written, after: &Whole, tables: &Tables, partners: &mut [u32]) {
+    let was_giant = |old: usize| before.divisions.contains_key(&before.row_of[old]);
+    let pairs = partners.iter().enumerate().filter(|(_, old)| **old != NOBODY).map(|(new, &old)| (old as usize, new));
+    let mut giants: Vec<(usize, usize)> =
+        pairs.filter(|&(old, new)| was_giant(old) || !after.continued(new).is_empty()).collect();
     // One that is parted may change another that refers to it.
-    while let Some(at) = giants.iter().position(|&(old, new)| !is_same_giant(before, after, partners, old, new)) {
-        partners[giants.swap_remove(at).1] = NOBODY;
+    loop {
+        let is_same = |&(old, new): &(usize, usize)| is_same_giant(before, after, tables, partners, old, new);
+        let (same, changed): (Vec<_>, Vec<_>) = giants.into_iter().partition(is_same);
+        if changed.is_empty() {
+            return;
+        }
+        changed.iter().for_each(|&(_, new)| partners[new] = NOBODY);
+        giants = same;
     }
 }
 
-fn is_same_giant(before: &Whole, after: &Whole, partners: &[u32], old: usize, new: usize) -> bool {
-    let are_partners = |old: &[u32], new: &[u32]| {
-        old.len() == new.len() && old.iter().zip(new).all(|(&old, &new)| partners[new as usize] == old)
+/// Whether an object that has continuations, before or after, is as it was.
+fn is_same_giant(before: &Written, after: &Whole, tables: &Tables, partners: &[u32], old: usize, new: usize) -> bool {
+    let new_references = after.references_from(new, 0, tables);
+    // The shape describes the references in the first block only.
+    let own = |whole: &Whole, object| {
+        let own = whole.own(object);
+        (tables.shape(own.shape).type_id, Own { shape: ShapeId(0), ..own })
     };
-    let (old_more, new_more) = (before.continued(old), after.continued(new));
-    before.own(old) == after.own(new)
-        && before.labels(old) == after.labels(new)
-        && are_partners(before.targets(old), after.targets(new))
-        && old_more.len() == new_more.len()
-        && old_more.iter().zip(new_more).all(|(old, new)| {
-            (old.shape, old.start_index, &old.labels) == (new.shape, new.start_index, &new.labels)
-                && are_partners(&old.targets, &new.targets)
-        })
+    own(&before.whole, old) == own(after, new)
+        && before.divisions.contains_key(&before.row_of[old])
+        && before
+            .whole
+            .references_from(old, 0, tables)
+            .eq(new_references.map(|(label, new)| (label, partners[new as usize])))
 }

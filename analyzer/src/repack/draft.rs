@@ -1,5 +1,6 @@
 //! A snapshot made ready to be written: its frames, and the row of each object.
 
+use std::collections::HashMap;
 use std::ops::Range;
 
 use rayon::prelude::*;
@@ -13,7 +14,7 @@ use barrow_format::{ShapeId, SnapshotId};
 use super::made;
 use crate::error::Result;
 use crate::tables::Tables;
-use crate::whole::{Continued, NOBODY, Whole};
+use crate::whole::{Continued, NOBODY, Own, Whole};
 
 /// References after which a block ends.
 const BLOCK_REFERENCES: usize = (MAX_REFERENCES / 4) as usize;
@@ -27,6 +28,8 @@ pub(super) struct Draft {
     /// Rows there are, dead ones too.
     pub(super) rows: u32,
     pub(super) groups: Vec<RowGroup>,
+    /// How the references of each row that has continuations are divided into blocks.
+    pub(super) divisions: HashMap<u32, Vec<u32>>,
     /// Rows and references that its frames store.
     pub(super) stored: u64,
 }
@@ -65,7 +68,7 @@ impl Made {
 impl Draft {
     /// A draft with the rows that objects have; there are `rows` before it.
     pub(super) fn new(snapshot: SnapshotId, row_of: Vec<u32>, rows: u32) -> Self {
-        Draft { snapshot, made: Vec::new(), row_of, rows, groups: Vec::new(), stored: 0 }
+        Draft { snapshot, made: Vec::new(), row_of, rows, groups: Vec::new(), divisions: HashMap::new(), stored: 0 }
     }
 
     /// Bytes of all frames.
@@ -124,6 +127,10 @@ impl Draft {
                 self.groups.push(RowGroup { rows, is_continuation, is_gone: false });
                 self.stored += made.stored;
                 self.made.push(made);
+            }
+            let last = objects[piece.end - 1] as usize;
+            if !whole.continued(last).is_empty() {
+                self.divisions.insert(rows.end - 1, whole.division(last));
             }
             self.rows = rows.end;
         }
@@ -220,7 +227,7 @@ impl<'a> Filler<'a> {
 
     /// Appends an object but for address and serial, and but for references in continuations.
     pub(super) fn push(&mut self, whole: &Whole, object: usize, row_of: &[u32]) {
-        let (shape, shallow_bytes, unmanaged_bytes, site, name) = whole.own(object);
+        let Own { shape, shallow_bytes, unmanaged_bytes, site, name } = whole.own(object);
         let place = self.place(shape);
         let columns = &mut self.columns;
         columns.shapes.push(place);
