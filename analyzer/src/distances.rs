@@ -123,19 +123,31 @@ impl Distances {
     /// is unreachable.
     #[must_use]
     pub fn path(&self, object: ObjectId) -> Vec<ObjectId> {
-        if self.distance(object).is_none() {
-            return Vec::new();
-        }
-        let mut path = vec![object];
-        let mut last = object;
-        // Every step comes nearer to a root, so that no path of a wrong index goes in circles.
-        while let Some(parent) = self.parent_of(last).filter(|parent| self.distance(*parent) < self.distance(last)) {
-            path.push(parent);
-            last = parent;
-        }
-        path.reverse();
-        path
+        path_over(object, |object| Some((self.distance[object.index()], self.parent[object.index()])))
+            .unwrap_or_default()
     }
+}
+
+/// The objects of a shortest path to `object`, of columns of which `look_up` tells distance and parent; `None` if it
+/// cannot tell.
+pub(crate) fn path_over(
+    object: ObjectId,
+    mut look_up: impl FnMut(ObjectId) -> Option<(u32, u32)>,
+) -> Option<Vec<ObjectId>> {
+    let mut path = Vec::new();
+    let mut next = object.0;
+    // Every step comes nearer to a root, so that no path of a wrong index goes in circles.
+    let mut above = NONE;
+    while next != NONE {
+        let (distance, parent) = look_up(ObjectId(next))?;
+        if distance >= above {
+            break;
+        }
+        path.push(ObjectId(next));
+        (above, next) = (distance, parent);
+    }
+    path.reverse();
+    Some(path)
 }
 
 /// What `level` refers to and nobody has seen; each takes the least that refers to it as its parent.

@@ -141,8 +141,9 @@ impl Dominators {
         }
     }
 
-    /// From columns that were kept, if they belong together: positions and vertices are in range, extents
-    /// stay in it, immediate dominators come before what they dominate.
+    /// From columns that were kept, if their lengths belong together. Their values were looked at when they were
+    /// read: positions and vertices are in range, extents stay in it, immediate dominators come before what they
+    /// dominate. So every walk ends; that they are those of a tree is what their checksums say.
     #[expect(clippy::too_many_arguments, reason = "one for each column")]
     pub(crate) fn of_columns(
         objects: u64,
@@ -162,22 +163,7 @@ impl Dominators {
             && group_position.len() == groups.len()
             && (groups.len() + 1..=vertices + 1).contains(&count)
             && [extent.len(), idom.len(), before.len()] == [count, count, count + 1];
-        if !lengths_fit {
-            return None;
-        }
-        // Each subtree lies within that of its dominator, behind the one before it; so the children of a
-        // place take up all that is below it.
-        let end = |at: usize| at + extent[at] as usize;
-        let is_in_place = |at: usize| {
-            let (above, next) = (idom[at] as usize, end(at));
-            next <= end(above)
-                && (extent[at] == 1 || idom[at + 1] as usize == at)
-                && (next == end(above) || idom[next] as usize == above)
-        };
-        let is_tree = extent[0] as usize == count
-            && (count == 1 || idom[1] == 0)
-            && (1..count).into_par_iter().with_min_len(1 << 16).all(is_in_place);
-        if !is_tree {
+        if !lengths_fit || extent[0] as usize != count {
             return None;
         }
         Some(Dominators { objects, groups, position, group_position, vertex, extent, idom, before, live_ephemerons })
@@ -375,6 +361,8 @@ impl Dominators {
         let end = place.0 + self.extent[place.0 as usize];
         let first = Some(place.0 + 1).filter(|&first| first < end);
         std::iter::successors(first, move |&child| Some(child + self.extent[child as usize]).filter(|&next| next < end))
+            // Always so, but for a wrong index: there a place might come below many others, and walks be endless.
+            .take_while(move |&child| self.idom[child as usize] == place.0)
             .map(TreePlace)
     }
 

@@ -63,7 +63,6 @@ impl Heap {
     ) -> Result<Found> {
         let columns = HeapColumns::of(self, expression, progress)?;
         let mut search = Search::new(self, kinds, expression, &columns)?;
-        search.narrow(expression, progress)?;
         search.places.retain(|place| place.entry.first_object + place.entry.objects > page.from.0);
         search.begin("searching", progress);
         let mut matching = Vec::new();
@@ -104,8 +103,7 @@ impl Heap {
         progress: &dyn Progress,
     ) -> Result<(ObjectSet, Counted)> {
         let columns = HeapColumns::of(self, expression, progress)?;
-        let mut search = Search::new(self, kinds, expression, &columns)?;
-        search.narrow(expression, progress)?;
+        let search = Search::new(self, kinds, expression, &columns)?;
         search.begin("selecting", progress);
         let parts = search.map(&search.places, progress, |place, rows| {
             let mut set = PartialSet::new(ObjectId(place.entry.first_object), place.entry.objects as usize);
@@ -128,7 +126,7 @@ impl Heap {
 
 /// The derived columns that an expression needs, taken from a heap.
 struct HeapColumns<'h> {
-    dominators: Option<&'h Dominators>,
+    retained: RetainedColumn<'h>,
     distances: Option<&'h Distances>,
     incoming: Option<&'h Incoming>,
     roots: Option<Vec<ObjectId>>,
@@ -138,7 +136,7 @@ impl<'h> HeapColumns<'h> {
     fn of(heap: &'h Heap, expression: &Expression, progress: &dyn Progress) -> Result<Self> {
         let needs = expression.needs();
         Ok(HeapColumns {
-            dominators: needs.retained.then(|| heap.dominators(progress)).transpose()?,
+            retained: RetainedColumn::of(heap, expression, progress)?,
             distances: needs.distance.then(|| heap.distances(progress)).transpose()?,
             incoming: needs.incoming.then(|| heap.incoming(progress)).transpose()?,
             roots: needs.roots.then(|| heap.roots().map(crate::Roots::targets)).transpose()?,
@@ -146,10 +144,39 @@ impl<'h> HeapColumns<'h> {
     }
 }
 
+/// Retained sizes, as far as an expression needs them.
+enum RetainedColumn<'h> {
+    Unneeded,
+    Whole(&'h Dominators),
+    /// Those of the objects that retain as much as the expression asks for, by number.
+    Largest(Vec<(ObjectId, u64)>),
+}
+
+impl<'h> RetainedColumn<'h> {
+    fn of(heap: &'h Heap, expression: &Expression, progress: &dyn Progress) -> Result<Self> {
+        if !expression.needs().retained {
+            return Ok(RetainedColumn::Unneeded);
+        }
+        let least = expression.least_retained();
+        if least > 0
+            && let Some(largest) = heap.largest(progress)?.at_least(least)
+        {
+            return Ok(RetainedColumn::Largest(largest));
+        }
+        heap.dominators(progress).map(RetainedColumn::Whole)
+    }
+}
+
 /// Columns that the expression did not need are not asked for.
 impl DerivedColumns for HeapColumns<'_> {
     fn retained_bytes(&self, object: ObjectId) -> u64 {
-        self.dominators.map_or(0, |dominators| dominators.retained_bytes(object))
+        match &self.retained {
+            RetainedColumn::Unneeded => 0,
+            RetainedColumn::Whole(dominators) => dominators.retained_bytes(object),
+            RetainedColumn::Largest(largest) => {
+                largest.binary_search_by_key(&object, |&(object, _)| object).map_or(0, |at| largest[at].1)
+            }
+        }
     }
 
     fn distance(&self, object: ObjectId) -> Option<u32> {
@@ -191,12 +218,7 @@ struct Search<'a> {
 }
 
 impl<'a> Search<'a> {
-    fn new(
-        heap: &'a Heap,
-        kinds: &[KindId],
-        expression: &'a Expression,
-        columns: &'a dyn DerivedColumns,
-    ) -> Result<Self> {
+    fn new(heap: &'a Heap, kinds: &[KindId], expression: &'a Expression, columns: &'a HeapColumns<'a>) -> Result<Self> {
         let snapshot = heap.snapshot();
         if let Some(named) = expression.snapshot().filter(|&named| named != snapshot) {
             return Err(AnalyzerError::OtherSnapshot { named, asked: snapshot });
@@ -205,23 +227,15 @@ impl<'a> Search<'a> {
         let prepared = expression.prepare(heap.recording(), kinds, columns)?;
         let mut places = places(heap.recording(), &[snapshot])?;
         places.retain(|place| place.entry.objects > 0);
-        Ok(Search { heap, tables, prepared, wanted: expression.wanted(), places })
-    }
-
-    /// Leaves out blocks in which no object retains as much as the expression asks for.
-    fn narrow(&mut self, expression: &Expression, progress: &dyn Progress) -> Result<()> {
-        let least = expression.least_retained();
-        if least == 0 {
-            return Ok(());
-        }
-        if let Some(candidates) = self.heap.largest(progress)?.at_least(least) {
-            self.places.retain(|place| {
-                let first = candidates.partition_point(|candidate| candidate.0 < place.entry.first_object);
+        if let RetainedColumn::Largest(largest) = &columns.retained {
+            // In the other blocks no object retains as much as the expression asks for.
+            places.retain(|place| {
+                let first = largest.partition_point(|(object, _)| object.0 < place.entry.first_object);
                 let end = place.entry.first_object + place.entry.objects;
-                candidates.get(first).is_some_and(|candidate| candidate.0 < end)
+                largest.get(first).is_some_and(|(object, _)| object.0 < end)
             });
         }
-        Ok(())
+        Ok(Search { heap, tables, prepared, wanted: expression.wanted(), places })
     }
 
     fn begin(&self, phase: &str, progress: &dyn Progress) {

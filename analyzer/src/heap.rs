@@ -17,7 +17,7 @@ use barrow_format::rows::TypeTotals;
 use barrow_format::{ObjectId, SiteId, SnapshotId, TypeId};
 
 use crate::blocks::{decode, map_blocks, places, pooled};
-use crate::distances::{Bounds, Distances};
+use crate::distances::{Bounds, Distances, path_over};
 use crate::dominators::{Dominators, GroupRetained, Largest, resident_bytes};
 use crate::error::{AnalyzerError, Result};
 use crate::incoming::Incoming;
@@ -371,6 +371,25 @@ impl Heap {
         ];
         self.keep(&columns, progress)?;
         Ok(self.distances.get_or_init(|| found))
+    }
+
+    /// The objects of a shortest path, as [`Distances::path`]. Of columns that were kept, only what lies on it is read.
+    pub(crate) fn shortest_path(&self, object: ObjectId, progress: &dyn Progress) -> Result<Vec<ObjectId>> {
+        if self.distances.get().is_none()
+            && let Some(path) = self.kept_path(object)
+        {
+            return Ok(path);
+        }
+        Ok(self.distances(progress)?.path(object))
+    }
+
+    fn kept_path(&self, object: ObjectId) -> Option<Vec<ObjectId>> {
+        let column = |column| {
+            let column = self.index.as_ref()?.sparse_column::<u32>(self.snapshot, column)?;
+            (column.len() as u64 == self.objects).then_some(column)
+        };
+        let (mut distance, mut parent) = (column(column::DISTANCE)?, column(column::PARENT)?);
+        path_over(object, |object| Some((distance.get(object.index())?, parent.get(object.index())?)))
     }
 
     /// Distances from the roots, measured whether they are known or not; nothing is kept.

@@ -3,7 +3,8 @@
 //! ```text
 //!   FILE.index   magic · analysis version · uuid of the recording · checksum of its last commit
 //!                directory: {snapshot, column, offset, length, checksum} …, and its own checksum
-//!                columns, little-endian, each on a multiple of 64 bytes
+//!                columns, little-endian, each on a multiple of 64 bytes: values,
+//!                then the checksum of each 256 KiB of them; the directory has that of these checksums
 //! ```
 //!
 //! Nobody needs it: what is stale, foreign, cut or damaged is computed again, and replaced. A new file
@@ -28,15 +29,16 @@ use crate::values::Values;
 
 const MAGIC: [u8; 8] = *b"\x89BRWIX\r\n";
 /// Changes whenever a column means something else than before.
-const ANALYSIS_VERSION: u32 = 1;
+const ANALYSIS_VERSION: u32 = 2;
 const HEADER_BYTES: usize = 48;
 const KEY_BYTES: usize = 32;
 /// Where in the header its checksum stands, which covers what is before it and the directory.
 const CHECKSUM_AT: usize = 44;
 const ENTRY_BYTES: usize = 32;
+const CHECKSUM_BYTES: usize = 4;
 const ALIGNMENT: usize = 64;
-/// Bytes that one thread checks, or that are written between looks at whether to stop.
-const PIECE_BYTES: usize = 1 << 21;
+/// Bytes of a column that have a checksum of their own.
+const PIECE_BYTES: usize = 1 << 18;
 /// No directory is longer.
 const MAX_ENTRIES: usize = 1 << 20;
 /// How names of half-written files end.
@@ -81,7 +83,9 @@ struct Entry {
     snapshot: SnapshotId,
     column: ColumnId,
     offset: u64,
+    /// Of the values, in bytes.
     length: u64,
+    /// That of their checksums.
     checksum: u32,
 }
 
@@ -132,19 +136,26 @@ impl IndexFile {
             let entry = index.entry(snapshot, column)?;
             let bytes = index.bytes_of(entry).filter(|bytes| bytes.len() % size_of::<T>() == 0)?;
             index.bytes.will_be_read(entry.offset as usize, bytes.len());
+            let checksums = index.checksums(entry)?;
             let values: &[T] = bytemuck::cast_slice(bytes);
             let per_piece = PIECE_BYTES / size_of::<T>();
-            let pieces: Option<Vec<(u32, usize)>> = values
-                .par_chunks(per_piece)
-                .enumerate()
-                .map(|(number, piece)| {
-                    let bytes: &[u8] = bytemuck::cast_slice(piece);
-                    is_valid(number * per_piece, piece).then(|| (crc32c::crc32c(bytes), bytes.len()))
-                })
-                .collect();
-            let (start, length) = (entry.offset as usize, values.len());
-            let is_whole = combined(&pieces?) == entry.checksum;
-            is_whole.then(|| Values::Mapped { file: Arc::clone(&index.bytes), start, length })
+            let is_whole =
+                values.par_chunks(per_piece).zip(&checksums).enumerate().all(|(number, (piece, &checksum))| {
+                    is_valid(number * per_piece, piece) && crc32c::crc32c(bytemuck::cast_slice(piece)) == checksum
+                });
+            is_whole.then(|| Values::kept(Arc::clone(&index.bytes), entry.offset as usize, bytes.len()))?
+        })
+    }
+
+    /// A column that was kept, of which only what is looked at is checked.
+    pub(crate) fn sparse_column<T: Pod>(&self, snapshot: SnapshotId, column: ColumnId) -> Option<SparseColumn<T>> {
+        let open = self.open.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        open.iter().find_map(|index| {
+            let entry = index.entry(snapshot, column)?;
+            let checksums = index.checksums(entry)?;
+            let values =
+                Values::kept(Arc::clone(&index.bytes), entry.offset as usize, usize::try_from(entry.length).ok()?)?;
+            Some(SparseColumn { values, is_checked: vec![false; checksums.len()], checksums })
         })
     }
 
@@ -190,40 +201,42 @@ impl IndexFile {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let prefix = format!(".{name}.");
         remove_abandoned(folder, &prefix);
-        let mut columns: Vec<(Entry, &[u8])> = Vec::new();
+        // Its place in the file, its values, and their checksums.
+        let mut columns: Vec<(Entry, &[u8], Vec<u8>)> = Vec::new();
         columns.extend(new.iter().map(|&(snapshot, column, bytes)| {
-            let entry = Entry { snapshot, column, offset: 0, length: bytes.len() as u64, checksum: checksum(bytes) };
-            (entry, bytes)
+            let checksums = checksums_of(bytes);
+            let checksum = crc32c::crc32c(&checksums);
+            (Entry { snapshot, column, offset: 0, length: bytes.len() as u64, checksum }, bytes, checksums)
         }));
         for index in old {
             for entry in &index.entries {
-                let is_there =
-                    |(other, _): &(Entry, _)| (other.snapshot, other.column) == (entry.snapshot, entry.column);
-                if !columns.iter().any(is_there) {
-                    columns.extend(index.whole(entry).map(|bytes| (*entry, bytes)));
+                let is_there = |other: &Entry| (other.snapshot, other.column) == (entry.snapshot, entry.column);
+                if !columns.iter().any(|(other, ..)| is_there(other)) {
+                    columns.extend(index.whole(entry).map(|(bytes, checksums)| (*entry, bytes, checksums)));
                 }
             }
         }
         let mut offset = HEADER_BYTES + columns.len() * ENTRY_BYTES;
-        for (entry, bytes) in &mut columns {
+        for (entry, bytes, checksums) in &mut columns {
             offset = offset.next_multiple_of(ALIGNMENT);
             entry.offset = offset as u64;
-            offset += bytes.len();
+            offset += bytes.len() + checksums.len();
         }
         progress.begin("keeping the index", offset as u64, "bytes");
         let temporary = temporary(folder, &prefix).map_err(io("write"))?;
         let mut out = BufWriter::with_capacity(PIECE_BYTES, temporary.as_file());
-        let head = head(&self.key, columns.iter().map(|(entry, _)| entry));
+        let head = head(&self.key, columns.iter().map(|(entry, ..)| entry));
         out.write_all(&head).map_err(io("write"))?;
         let mut at = head.len();
-        for (entry, bytes) in &columns {
+        for (entry, bytes, checksums) in &columns {
             out.write_all(&[0; ALIGNMENT][..entry.offset as usize - at]).map_err(io("write"))?;
             for piece in bytes.chunks(PIECE_BYTES) {
                 check(progress)?;
                 out.write_all(piece).map_err(io("write"))?;
                 progress.advance(piece.len() as u64);
             }
-            at = entry.offset as usize + bytes.len();
+            out.write_all(checksums).map_err(io("write"))?;
+            at = entry.offset as usize + bytes.len() + checksums.len();
         }
         out.flush().map_err(io("write"))?;
         drop(out);
@@ -257,7 +270,7 @@ impl OpenIndex {
             if entry.offset < free || entry.offset % ALIGNMENT as u64 != 0 {
                 return None;
             }
-            free = entry.offset.checked_add(entry.length).filter(|&end| end <= length)?;
+            free = entry.end().filter(|&end| end <= length)?;
         }
         Some(OpenIndex { bytes: Arc::new(Bytes::of(&file, path).ok()?), entries })
     }
@@ -272,13 +285,58 @@ impl OpenIndex {
         self.bytes.get(start..start.checked_add(usize::try_from(entry.length).ok()?)?)
     }
 
-    /// The bytes of a column, unless they are damaged.
-    fn whole(&self, entry: &Entry) -> Option<&[u8]> {
-        self.bytes_of(entry).filter(|bytes| checksum(bytes) == entry.checksum)
+    /// The checksums of the pieces of a column, unless these are damaged.
+    fn checksums(&self, entry: &Entry) -> Option<Vec<u32>> {
+        let start = usize::try_from(entry.offset.checked_add(entry.length)?).ok()?;
+        let bytes = self.bytes.get(start..usize::try_from(entry.end()?).ok()?)?;
+        let are_whole = crc32c::crc32c(bytes) == entry.checksum;
+        are_whole.then(|| bytes.chunks_exact(CHECKSUM_BYTES).map(LittleEndian::read_u32).collect())
+    }
+
+    /// The bytes of a column and their checksums, unless they are damaged.
+    fn whole(&self, entry: &Entry) -> Option<(&[u8], Vec<u8>)> {
+        let bytes = self.bytes_of(entry)?;
+        let checksums = checksums_of(bytes);
+        (crc32c::crc32c(&checksums) == entry.checksum).then_some((bytes, checksums))
+    }
+}
+
+/// A column of an index file, of which only what is looked at is checked.
+#[derive(Debug)]
+pub(crate) struct SparseColumn<T> {
+    values: Values<T>,
+    checksums: Vec<u32>,
+    is_checked: Vec<bool>,
+}
+
+impl<T: Pod> SparseColumn<T> {
+    /// How many values there are, whole or not.
+    pub(crate) fn len(&self) -> usize {
+        self.values.len()
+    }
+
+    /// A value; `None` if there is none, or if it is damaged.
+    pub(crate) fn get(&mut self, at: usize) -> Option<T> {
+        let per_piece = PIECE_BYTES / size_of::<T>();
+        let piece = at / per_piece;
+        if !*self.is_checked.get(piece)? {
+            let values = self.values.chunks(per_piece).nth(piece)?;
+            if crc32c::crc32c(bytemuck::cast_slice(values)) != self.checksums[piece] {
+                return None;
+            }
+            self.is_checked[piece] = true;
+        }
+        self.values.get(at).copied()
     }
 }
 
 impl Entry {
+    /// Where the checksums behind the values end.
+    fn end(&self) -> Option<u64> {
+        let checksums = self.length.div_ceil(PIECE_BYTES as u64) * CHECKSUM_BYTES as u64;
+        self.offset.checked_add(self.length)?.checked_add(checksums)
+    }
+
     fn read(bytes: &[u8]) -> Self {
         Entry {
             snapshot: SnapshotId(LittleEndian::read_u32(&bytes[..4])),
@@ -314,7 +372,7 @@ fn head<'e>(key: &[u8; KEY_BYTES], entries: impl ExactSizeIterator<Item = &'e En
     let mut out = vec![0; HEADER_BYTES];
     out[..KEY_BYTES].copy_from_slice(key);
     LittleEndian::write_u32(&mut out[32..36], u32::try_from(entries.len()).unwrap_or(u32::MAX));
-    let length = entries.clone().map(|entry| entry.offset + entry.length).max().unwrap_or(HEADER_BYTES as u64);
+    let length = entries.clone().filter_map(Entry::end).max().unwrap_or(HEADER_BYTES as u64);
     LittleEndian::write_u64(&mut out[36..44], length);
     entries.for_each(|entry| entry.put(&mut out));
     let checksum = crc32c::crc32c_append(crc32c::crc32c(&out[..CHECKSUM_AT]), &out[HEADER_BYTES..]);
@@ -322,16 +380,9 @@ fn head<'e>(key: &[u8; KEY_BYTES], entries: impl ExactSizeIterator<Item = &'e En
     out
 }
 
-/// CRC-32C, on all threads of the current pool.
-fn checksum(bytes: &[u8]) -> u32 {
-    let pieces: Vec<(u32, usize)> =
-        bytes.par_chunks(PIECE_BYTES).map(|piece| (crc32c::crc32c(piece), piece.len())).collect();
-    combined(&pieces)
-}
-
-/// The checksum of pieces behind each other: their checksums and lengths.
-fn combined(pieces: &[(u32, usize)]) -> u32 {
-    pieces.iter().fold(0, |sum, &(checksum, length)| crc32c::crc32c_combine(sum, checksum, length))
+/// The CRC-32C of each piece of a column, on all threads of the current pool.
+fn checksums_of(bytes: &[u8]) -> Vec<u8> {
+    bytes.par_chunks(PIECE_BYTES).flat_map_iter(|piece| crc32c::crc32c(piece).to_le_bytes()).collect()
 }
 
 /// Removes what killed processes left half-written.

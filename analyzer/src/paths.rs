@@ -60,21 +60,14 @@ impl Heap {
         let mut roots = self.roots()?.targets();
         while paths.len() < options.count.max(1) {
             let bounds = Bounds { avoid: avoid.as_ref(), until: Some(object) };
-            let found;
-            let distances: &Distances = match &rows {
-                None if is_plain && paths.is_empty() => self.distances(progress)?,
-                None => {
-                    found = self.search(&roots, bounds, progress)?;
-                    &found
-                }
+            let objects = match &rows {
+                None if is_plain && paths.is_empty() => self.shortest_path(object, progress)?,
+                None => self.search(&roots, bounds, progress)?.path(object),
                 Some(rows) => {
-                    let ephemerons = Ephemerons::default();
-                    found =
-                        Distances::find(self.snapshot(), rows, &roots, &ephemerons, bounds, self.memory(), progress)?;
-                    &found
+                    let (none, memory) = (Ephemerons::default(), self.memory());
+                    Distances::find(self.snapshot(), rows, &roots, &none, bounds, memory, progress)?.path(object)
                 }
             };
-            let objects = distances.path(object);
             let Some(path) = self.labelled(&objects, options.weak)? else { break };
             let (_, before) = objects.split_last().unwrap_or((&object, &[]));
             if before.is_empty() {

@@ -1,6 +1,10 @@
 //! A column that is complete: computed in this process, or mapped from an index file.
 
+#![expect(unsafe_code, reason = "where the numbers stand is looked up once, not at every access")]
+
+use std::fmt;
 use std::ops::Deref;
+use std::ptr::NonNull;
 use std::sync::Arc;
 
 use bytemuck::Pod;
@@ -9,30 +13,53 @@ use crate::bytes::Bytes;
 use crate::memory::Column;
 
 /// An array of plain numbers that nobody changes any more.
-#[derive(Debug)]
-pub(crate) enum Values<T> {
-    /// Computed.
-    Computed(Column<T>),
-    /// These bytes of a mapped index file.
-    Mapped { file: Arc<Bytes>, start: usize, length: usize },
+pub(crate) struct Values<T> {
+    start: NonNull<T>,
+    length: usize,
+    /// Whose memory that is.
+    _owner: Owner<T>,
 }
 
-impl<T: Pod> Deref for Values<T> {
-    type Target = [T];
+#[expect(dead_code, reason = "they are kept until the values are dropped, and not looked at")]
+enum Owner<T> {
+    Computed(Column<T>),
+    /// A mapped index file.
+    Kept(Arc<Bytes>),
+}
 
-    #[inline]
-    fn deref(&self) -> &[T] {
-        match self {
-            Values::Computed(column) => column,
-            Values::Mapped { file, start, length } => {
-                bytemuck::cast_slice(&file[*start..*start + *length * size_of::<T>()])
-            }
-        }
+// SAFETY: the numbers are only read, and their owners can be sent and shared.
+unsafe impl<T: Sync> Send for Values<T> where Column<T>: Send {}
+// SAFETY: as above.
+unsafe impl<T: Sync> Sync for Values<T> where Column<T>: Sync {}
+
+impl<T: Pod> Values<T> {
+    /// These bytes of an index file, if they are there, aligned, and whole numbers.
+    pub(crate) fn kept(file: Arc<Bytes>, start: usize, bytes: usize) -> Option<Self> {
+        let values: &[T] = bytemuck::try_cast_slice(file.get(start..start.checked_add(bytes)?)?).ok()?;
+        Some(Values { start: NonNull::from(values).cast(), length: values.len(), _owner: Owner::Kept(file) })
     }
 }
 
-impl<T> From<Column<T>> for Values<T> {
+impl<T: Pod> From<Column<T>> for Values<T> {
     fn from(column: Column<T>) -> Self {
-        Values::Computed(column)
+        let values: &[T] = &column;
+        Values { start: NonNull::from(values).cast(), length: values.len(), _owner: Owner::Computed(column) }
+    }
+}
+
+impl<T> Deref for Values<T> {
+    type Target = [T];
+
+    #[inline(always)]
+    fn deref(&self) -> &[T] {
+        // SAFETY: `start` and `length` are those of a slice of the owner's memory, a mapping or a vector that
+        // stays where it is when the owner is moved, and that nobody can reach to change it.
+        unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.length) }
+    }
+}
+
+impl<T> fmt::Debug for Values<T> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("Values").field("length", &self.length).finish_non_exhaustive()
     }
 }

@@ -132,7 +132,16 @@ struct Kept {
     folder: tempfile::TempDir,
     path: PathBuf,
     expected: String,
+    /// The objects of a shortest path to the fourth object.
+    path_to_far: Vec<ObjectId>,
     index: Vec<u8>,
+}
+
+/// The objects of a shortest path to the fourth object, which is asked before anything else.
+fn path_to_far(heap: &Heap) -> Vec<ObjectId> {
+    let Some(far) = objects(heap).nth(3) else { return Vec::new() };
+    let paths = heap.paths(far, &PathOptions::default(), &Silent).unwrap();
+    paths.iter().flat_map(|path| &path.steps).map(|step| step.object).collect()
 }
 
 impl Kept {
@@ -143,11 +152,14 @@ impl Kept {
         let expected = computed(&path, SNAPSHOT);
         assert_eq!(answers(&open(&path, &BESIDE), &Silent).unwrap(), expected);
         let index = fs::read(index_of(&path)).unwrap();
-        Kept { folder, path, expected, index }
+        let path_to_far = path_to_far(&open(&path, &IndexPlace::Nowhere));
+        Kept { folder, path, expected, path_to_far, index }
     }
 
     /// The index is changed to these bytes: no answer may be wrong.
     fn assert_right_with(&self, index: &[u8], what: impl Fn() -> String) {
+        fs::write(index_of(&self.path), index).unwrap();
+        assert_eq!(path_to_far(&open(&self.path, &BESIDE)), self.path_to_far, "{}", what());
         fs::write(index_of(&self.path), index).unwrap();
         assert_eq!(answers(&open(&self.path, &BESIDE), &Silent).unwrap(), self.expected, "{}", what());
     }
@@ -564,6 +576,11 @@ fn parts(index: &[u8]) -> (Vec<u8>, Vec<Column>) {
     (index[..32].to_vec(), columns.collect())
 }
 
+/// The checksums of the pieces of a column.
+fn checksums(bytes: &[u8]) -> Vec<u8> {
+    bytes.chunks(1 << 18).flat_map(|piece| crc32c::crc32c(piece).to_le_bytes()).collect()
+}
+
 /// Puts an index together, with checksums that hold.
 fn index_with(key: &[u8], columns: &[Column]) -> Vec<u8> {
     let (mut directory, mut body) = (Vec::new(), Vec::new());
@@ -574,9 +591,12 @@ fn index_with(key: &[u8], columns: &[Column]) -> Vec<u8> {
         directory.extend([column.snapshot.to_le_bytes(), column.number.to_le_bytes()].concat());
         directory.extend([offset.to_le_bytes(), length.to_le_bytes()].concat());
         body.extend(&column.bytes);
+        body.extend(checksums(&column.bytes));
+        // Of what is claimed the checksums are those that stand behind it.
         let all = [vec![0; start], body.clone()].concat();
-        let claimed = offset.checked_add(length).and_then(|end| all.get(offset as usize..end as usize));
-        directory.extend(crc32c::crc32c(claimed.unwrap_or(&column.bytes)).to_le_bytes());
+        let behind = |end: u64| all.get(end as usize..end.checked_add(4 * length.div_ceil(1 << 18))? as usize);
+        let claimed = offset.checked_add(length).and_then(behind);
+        directory.extend(crc32c::crc32c(claimed.unwrap_or(&checksums(&column.bytes))).to_le_bytes());
         directory.extend([0; 4]);
     }
     let mut header = key.to_vec();

@@ -66,13 +66,13 @@ impl Largest {
         self.is_exact
     }
 
-    /// The objects that retain at least so much, by number; `None` if there may be others.
-    pub(crate) fn at_least(&self, bytes: u64) -> Option<Vec<ObjectId>> {
+    /// The objects that retain at least so much, with their retained sizes, by number; `None` if there may be others.
+    pub(crate) fn at_least(&self, bytes: u64) -> Option<Vec<(ObjectId, u64)>> {
         let count = self.objects.partition_point(|&(_, retained)| retained >= bytes);
         if count == self.objects.len() && self.has_more() {
             return None;
         }
-        let mut found: Vec<ObjectId> = self.objects[..count].iter().map(|&(object, _)| object).collect();
+        let mut found = self.objects[..count].to_vec();
         found.sort_unstable();
         Some(found)
     }
