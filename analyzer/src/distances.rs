@@ -6,13 +6,14 @@
 //!   …                                                        the least parent wins, whoever is first
 //! ```
 
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::Ordering;
 
 use barrow_format::{ObjectId, SnapshotId};
 use rayon::prelude::*;
 
 use crate::atomic::atomics;
 use crate::error::Result;
+use crate::frontier::Frontier;
 use crate::memory::{Column, Memory};
 use crate::object_set::ObjectSet;
 use crate::progress::{Progress, check};
@@ -67,18 +68,19 @@ impl Distances {
         distance.fill(NONE);
         parent.fill(NONE);
         let avoided = |object: ObjectId| bounds.avoid.is_some_and(|avoid| avoid.contains(object));
-        let mut seen = bounds.avoid.cloned().unwrap_or_else(|| ObjectSet::new(snapshot, objects as u64));
-        let mut level: Vec<u32> = roots.iter().filter(|&&root| seen.insert(root)).map(|root| root.0).collect();
+        let avoid = bounds.avoid.cloned().unwrap_or_else(|| ObjectSet::new(snapshot, objects as u64));
+        let mut frontier = Frontier::new(avoid);
+        let mut level: Vec<u32> = roots.iter().filter(|&&root| frontier.seen.insert(root)).map(|root| root.0).collect();
         let mut steps = 0;
         while !level.is_empty() {
+            frontier.sort(&mut level);
             level.iter().for_each(|&object| distance[object as usize] = steps);
             progress.advance(level.len() as u64);
             check(progress)?;
             if bounds.until.is_some_and(|target| distance[target.index()] == steps) {
                 break;
             }
-            let mut next = next_level(rows, &level, &seen, atomics(&mut parent), progress)?;
-            next.iter().for_each(|&object| _ = seen.insert(ObjectId(object)));
+            let mut next = next_level(rows, &level, &mut frontier.seen, &mut parent, progress)?;
             if !ephemerons.is_empty() {
                 // The values of ephemerons that this level completes are one reference further on.
                 let mut values = Vec::new();
@@ -88,7 +90,7 @@ impl Distances {
                 }
                 values.sort_unstable_by_key(|ephemeron| ephemeron.source);
                 for ephemeron in values {
-                    if seen.insert(ephemeron.value) {
+                    if frontier.seen.insert(ephemeron.value) {
                         next.push(ephemeron.value.0);
                         parent[ephemeron.value.index()] = ephemeron.source.0;
                     }
@@ -150,50 +152,53 @@ pub(crate) fn path_over(
     Some(path)
 }
 
-/// What `level` refers to and nobody has seen; each takes the least that refers to it as its parent.
+/// What `level`, which is sorted, refers to and nobody has seen; each takes the least that refers to it as its parent.
 fn next_level(
     rows: &Rows,
     level: &[u32],
-    seen: &ObjectSet,
-    parent: &[AtomicU32],
+    seen: &mut ObjectSet,
+    parent: &mut [u32],
     progress: &dyn Progress,
 ) -> Result<Vec<u32>> {
-    // Relaxed everywhere: levels are separated by the end of the parallel loop, and within one only the
-    // least value counts.
+    let view = rows.view();
+    let mut next = Vec::new();
     if level.len() <= PIECE || rayon::current_num_threads() == 1 {
-        let claim = |target: u32, object| {
-            let before = parent[target as usize].load(Ordering::Relaxed);
-            parent[target as usize].store(before.min(object), Ordering::Relaxed);
-            before == NONE
-        };
-        let mut next = Vec::new();
         for piece in level.chunks(PIECE) {
             check(progress)?;
-            next.append(&mut beyond(rows, piece, seen, claim));
+            for &object in piece {
+                for target in view.row(object) {
+                    if seen.insert(ObjectId(target)) {
+                        // The first is the least.
+                        parent[target as usize] = object;
+                        next.push(target);
+                    }
+                }
+            }
         }
         return Ok(next);
     }
+    // Relaxed everywhere: levels are separated by the end of the parallel loop, and within one only the
+    // least value counts.
+    let parent = atomics(parent);
     let claim = |target: u32, object| {
         let parent = &parent[target as usize];
         parent.load(Ordering::Relaxed) > object && parent.fetch_min(object, Ordering::Relaxed) == NONE
     };
-    let piece_by_piece = level.par_chunks(PIECE).map(|piece| {
+    let pieces = level.par_chunks(PIECE).map(|piece| {
         check(progress)?;
-        Ok(beyond(rows, piece, seen, claim))
-    });
-    Ok(piece_by_piece.collect::<Result<Vec<Vec<u32>>>>()?.concat())
-}
-
-/// The unseen targets of these objects for which `claim`, told target and object, says that they are new.
-fn beyond(rows: &Rows, objects: &[u32], seen: &ObjectSet, claim: impl Fn(u32, u32) -> bool) -> Vec<u32> {
-    let view = rows.view();
-    let mut found = Vec::new();
-    for &object in objects {
-        for target in view.row(object) {
-            if !seen.contains(ObjectId(target)) && claim(target, object) {
-                found.push(target);
+        let mut found = Vec::with_capacity(PIECE);
+        for &object in piece {
+            for target in view.row(object) {
+                if !seen.contains(ObjectId(target)) && claim(target, object) {
+                    found.push(target);
+                }
             }
         }
+        Ok(found)
+    });
+    for mut found in pieces.collect::<Result<Vec<Vec<u32>>>>()? {
+        found.iter().for_each(|&object| _ = seen.insert(ObjectId(object)));
+        next.append(&mut found);
     }
-    found
+    Ok(next)
 }

@@ -43,8 +43,8 @@
 //! Reading order: [`Recording`] (with `contents`: index or scan; and [`Tables`]), [`Growing`] while it is
 //! written, `blocks` (decoding on all cores; with `layers` and `live_rows` where a snapshot is a patch) and [`Heap`], the
 //! graph of one snapshot. Below it, from the bytes up:
-//! `memory` and `values` (columns), `packed`, `rows` and `transposed` (references), `reachable`, `distances`, `dominators`,
-//! `index_file`. Then a file for each question: `summary`, `diff`, `object`, `incoming`, `find` with
+//! `memory` and `values` (columns), `packed`, `rows` and `transposed` (references), `frontier`, `reachable`, `distances`,
+//! `dominators`, `index_file`. Then a file for each question: `summary`, `diff`, `object`, `incoming`, `find` with
 //! `expression` and `object_set`, `paths`, `retained`, `without`, `leaks` with `fingerprint`, `type_references`,
 //! `duplicates`, `waste`, `trend` and `growth` over a series, `lives` of objects with `identity` (`whole`, `matching`,
 //! `alignment`), `verify`; and what writes recordings anew: `copy`, `repair`, `repack`.
@@ -65,6 +65,7 @@ mod error;
 mod expression;
 mod find;
 mod fingerprint;
+mod frontier;
 mod growing;
 mod growth;
 mod heap;

@@ -137,6 +137,19 @@ impl ObjectSet {
         }
     }
 
+    /// Adds the objects of another set, and lists those that are new here, ascending.
+    pub(crate) fn catch_up_with(&mut self, other: &ObjectSet, new: &mut Vec<u32>) {
+        for ((first, word), &other) in (0u32..).step_by(BITS).zip(&mut self.words).zip(&other.words) {
+            new.extend(bits(other & !*word).map(|bit| first + bit));
+            *word |= other;
+        }
+    }
+
+    /// Whether looking at all its words is less work than sorting so many objects.
+    pub(crate) fn is_small_beside(&self, objects: usize) -> bool {
+        self.words.len() < 8 * objects
+    }
+
     /// Adds the objects of a part.
     pub(crate) fn insert_part(&mut self, part: &PartialSet) {
         for (word, &other) in self.words[part.first_word..].iter_mut().zip(&part.words) {

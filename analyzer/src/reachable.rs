@@ -6,6 +6,7 @@
 use barrow_format::{ObjectId, SnapshotId};
 
 use crate::error::Result;
+use crate::frontier::Frontier;
 use crate::object_set::ObjectSet;
 use crate::progress::{Progress, check};
 use crate::rows::{Ephemeron, Rows};
@@ -64,7 +65,7 @@ const CHECK_OBJECTS: u64 = 1 << 16;
 
 /// The objects that `roots` reach in `rows` without any of `removed`.
 ///
-/// Time: linear. Memory: a bit an object, and what is waiting to be visited. Sequential.
+/// Time: linear. Memory: two bits an object, and what is waiting to be visited. Sequential.
 ///
 /// # Errors
 /// [`crate::AnalyzerError::Cancelled`].
@@ -79,32 +80,35 @@ pub(crate) fn reachable(
     let objects = rows.objects() as u64;
     progress.begin("searching from the roots", objects, "objects");
     // What is removed counts as seen until the end, so that nobody goes there.
-    let mut seen = removed.cloned().unwrap_or_else(|| ObjectSet::new(snapshot, objects));
-    let mut waiting = Vec::new();
-    let visit = |seen: &mut ObjectSet, waiting: &mut Vec<u32>, target: ObjectId| {
-        if seen.insert(target) {
-            waiting.push(target.0);
-        }
-    };
-    roots.iter().for_each(|&root| visit(&mut seen, &mut waiting, root));
-    let view = rows.view();
+    let mut frontier = Frontier::new(removed.cloned().unwrap_or_else(|| ObjectSet::new(snapshot, objects)));
     let is_removed = |object: ObjectId| removed.is_some_and(|removed| removed.contains(object));
+    let view = rows.view();
+    let mut level: Vec<u32> = roots.iter().filter(|&&root| frontier.seen.insert(root)).map(|root| root.0).collect();
     let (mut visited, mut values) = (0, Vec::new());
-    while let Some(object) = waiting.pop() {
-        for target in view.row(object) {
-            visit(&mut seen, &mut waiting, ObjectId(target));
+    while !level.is_empty() {
+        frontier.sort(&mut level);
+        let seen = &mut frontier.seen;
+        let mut next = Vec::new();
+        for &object in &level {
+            for target in view.row(object) {
+                if seen.insert(ObjectId(target)) {
+                    next.push(target);
+                }
+            }
+            if !ephemerons.is_empty() {
+                let is_seen = |object: ObjectId| seen.contains(object) && !is_removed(object);
+                ephemerons.completed(ObjectId(object), is_seen, |ephemeron| values.push(ephemeron.value));
+                next.extend(values.drain(..).filter(|&value| seen.insert(value)).map(|value| value.0));
+            }
+            visited += 1;
+            if visited % CHECK_OBJECTS == 0 {
+                check(progress)?;
+                progress.advance(CHECK_OBJECTS);
+            }
         }
-        if !ephemerons.is_empty() {
-            let is_seen = |object: ObjectId| seen.contains(object) && !is_removed(object);
-            ephemerons.completed(ObjectId(object), is_seen, |ephemeron| values.push(ephemeron.value));
-            values.drain(..).for_each(|value| visit(&mut seen, &mut waiting, value));
-        }
-        visited += 1;
-        if visited % CHECK_OBJECTS == 0 {
-            check(progress)?;
-            progress.advance(CHECK_OBJECTS);
-        }
+        level = next;
     }
+    let mut seen = frontier.seen;
     if let Some(removed) = removed {
         seen.difference_with(removed);
     }
