@@ -72,7 +72,6 @@ fn totals_with<const ID: usize>(
     header: &Header<'_>,
     context: &Context<'_>,
 ) -> Result<Counted, ImportError> {
-    context.progress.begin("counting", dump.len() as u64, "bytes");
     let outline = Outline::read::<ID>(dump, header, Purpose::Totals, context)?;
     let classes = Classes::<ID>::new(&outline, context.vocabulary)?;
     let (totals, damage) = (classes.totals()?, outline.damage.clone());
@@ -88,7 +87,6 @@ fn import_with<const ID: usize>(
     header: &Header<'_>,
     context: &Context<'_>,
 ) -> Result<Outcome, ImportError> {
-    context.progress.begin("finding objects", dump.len() as u64, "bytes");
     let outline = Outline::read::<ID>(dump, header, Purpose::Numbers, context)?;
     context.progress.begin("importing", dump.len() as u64, "bytes");
     let mut outcome = Outcome { snapshots: Vec::new(), notes: Vec::new(), end: Ok(()) };

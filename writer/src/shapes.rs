@@ -13,6 +13,7 @@ use crate::announced::Announced;
 use crate::error::Result;
 use crate::sink::Sink;
 use crate::tables::{Counts, Pending, declare};
+use foldhash::fast::RandomState;
 
 /// Shapes that one type may have. Objects that fit none of them share a shape whose labels are stored
 /// with each object: such a type is a dictionary.
@@ -34,16 +35,16 @@ pub(crate) struct ShapeTable {
 }
 
 struct Known {
-    ids: HashMap<Shape, ShapeId>,
+    ids: HashMap<Shape, ShapeId, RandomState>,
     /// For each type, how many shapes it has.
-    of_type: HashMap<TypeId, u32>,
+    of_type: HashMap<TypeId, u32, RandomState>,
     pending: Pending,
 }
 
 impl ShapeTable {
     pub(crate) fn new() -> Self {
         ShapeTable {
-            inner: RwLock::new(Known { ids: HashMap::new(), of_type: HashMap::new(), pending: Pending::new() }),
+            inner: RwLock::new(Known { ids: HashMap::default(), of_type: HashMap::default(), pending: Pending::new() }),
         }
     }
 
@@ -85,7 +86,7 @@ pub(crate) struct Shaper {
     recent: Vec<[u32; RECENT]>,
     /// Shapes met by this encoder.
     met: Vec<Met>,
-    by_shape: HashMap<Shape, u32>,
+    by_shape: HashMap<Shape, u32, RandomState>,
     /// Counts blocks, so that a shape knows whether it stands in the dictionary of this one.
     block: u64,
 }

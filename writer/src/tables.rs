@@ -14,6 +14,7 @@ use barrow_format::{KindId, SiteId, StrengthId, StringId, TypeId};
 
 use crate::error::{Result, WriterError};
 use crate::sink::Sink;
+use foldhash::fast::RandomState;
 
 /// Rows wait until their chunk is this long, or until the next commit.
 const CHUNK_BYTES: usize = 256 << 10;
@@ -116,7 +117,7 @@ impl Counts {
 
 /// All tables but the shapes, which the encoders look up on their own.
 pub(crate) struct Tables {
-    interned: HashMap<Box<str>, StringId>,
+    interned: HashMap<Box<str>, StringId, RandomState>,
     interned_bytes: usize,
     strings: Pending,
     kinds: Pending,
@@ -131,7 +132,7 @@ impl Tables {
     /// Empty tables, but for the strength every table begins with.
     pub(crate) fn new(compression: Compression, counts: &Counts) -> Result<Self> {
         let mut tables = Tables {
-            interned: HashMap::new(),
+            interned: HashMap::default(),
             interned_bytes: 0,
             strings: Pending::new(),
             kinds: Pending::new(),

@@ -126,10 +126,16 @@ impl<'a> Outline<'a> {
         purpose: Purpose,
         context: &Context<'_>,
     ) -> Result<Self, ImportError> {
-        let (names, segments, mut damage) = Names::read::<ID>(dump, header.length);
+        context.progress.begin("looking through", dump.len() as u64, "bytes");
+        let (names, segments, mut damage) = Names::read::<ID>(dump, header.length, context);
         let (found_layout, is_layout_found) = find_layout::<ID>(dump, &segments);
         let layout = context.options.object_layout.unwrap_or(found_layout);
         let jobs = group(&segments);
+        let phase = match purpose {
+            Purpose::Totals => "counting",
+            Purpose::Numbers => "finding objects",
+        };
+        context.progress.begin(phase, dump.len() as u64, "bytes");
         let found = jobs.par_iter().map(|job| {
             context.check_cancelled()?;
             let found = Found::read::<ID>(dump, job, purpose, &layout);
@@ -404,7 +410,11 @@ fn group(segments: &[(usize, usize)]) -> Vec<&[(usize, usize)]> {
 impl<'a> Names<'a> {
     /// Reads all records but those of the heap, and finds where the heap's segments are. What is before
     /// the damage counts, also in a segment that is cut.
-    fn read<const ID: usize>(dump: &'a [u8], start: usize) -> (Self, Vec<(usize, usize)>, Option<Damage>) {
+    fn read<const ID: usize>(
+        dump: &'a [u8],
+        start: usize,
+        context: &Context<'_>,
+    ) -> (Self, Vec<(usize, usize)>, Option<Damage>) {
         let mut names = Names::default();
         let mut segments = Vec::new();
         let mut offset = start;
@@ -414,6 +424,8 @@ impl<'a> Names<'a> {
                 Ok(None) => return (names, segments, None),
                 Err(damage) => return (names, segments, Some(damage)),
             };
+            // Where the system maps pages by the megabyte, a glance at each segment maps the whole dump.
+            context.progress.advance((record.body_offset + record.body.len() - offset) as u64);
             offset = record.body_offset + record.body.len();
             if matches!(record.tag, tag::HEAP_DUMP | tag::HEAP_DUMP_SEGMENT) {
                 segments.push((record.body_offset, offset));

@@ -206,14 +206,19 @@ impl<'c, 'a> Announcer<'c, 'a> {
     /// What an edge of `node` is; and the row of the key, if it leads from a table to a value.
     #[inline]
     fn reference(&self, edge: &Edge, node: &Node, row: u64, offset: u64) -> Result<(Reference, Option<u64>), Stop> {
-        let limit = self.edges.len() as u64;
         let kind = usize::try_from(edge.type_).ok().and_then(|type_| self.edges.get(type_));
-        let kind = kind.ok_or(Damage::OutOfRange { what: "the type of an edge", offset, value: edge.type_, limit })?;
+        let kind = kind.ok_or_else(|| {
+            let limit = self.edges.len() as u64;
+            Damage::OutOfRange { what: "the type of an edge", offset, value: edge.type_, limit }
+        })?;
         let target = self.target(edge.to_node, offset)?;
         let strength = if row == 0 { kind.from_root } else { kind.strength };
         let plain = |label| Ok((Reference { label, strength, target }, None));
         if kind.labels == Labels::Index {
             return plain(Label::Index(edge.name_or_index));
+        }
+        if let Some(name) = self.known.names.plain(edge.name_or_index) {
+            return plain(Label::Name(name));
         }
         match (self.name(edge.name_or_index, offset)?, kind.labels) {
             (Some(Name::Plain(name)), _) => plain(Label::Name(name)),
@@ -276,9 +281,11 @@ impl<'c, 'a> Announcer<'c, 'a> {
     /// The type of a node, and its own name.
     #[inline]
     fn type_of(&self, worker: &mut Worker<'_>, node: &Node, row: u64, offset: u64) -> Result<Named, Stop> {
-        let limit = self.classes.len() as u64;
         let class = usize::try_from(node.type_).ok().and_then(|type_| self.classes.get(type_));
-        let class = class.ok_or(Damage::OutOfRange { what: "the type of a node", offset, value: node.type_, limit })?;
+        let class = class.ok_or_else(|| {
+            let limit = self.classes.len() as u64;
+            Damage::OutOfRange { what: "the type of a node", offset, value: node.type_, limit }
+        })?;
         let key = match class {
             Class::Fixed(_) => (node.type_, 0, 0, false),
             Class::Placed => (node.type_, node.name, self.known.locations.of(row as usize), false),

@@ -69,14 +69,22 @@ impl<'m, 'a> Nodes<'m, 'a> {
         let fields = self.fields;
         // What V8 has written in its years; anything else is read all the same.
         match fields.count {
-            5 => self.record[..5].copy_from_slice(&self.reader.array::<5>()?),
-            6 => self.record[..6].copy_from_slice(&self.reader.array::<6>()?),
-            7 => self.record[..7].copy_from_slice(&self.reader.array::<7>()?),
-            count => self.reader.record(&mut self.record[..count])?,
+            5 => Ok(Node::of(&self.reader.array::<5>()?, fields)),
+            6 => Ok(Node::of(&self.reader.array::<6>()?, fields)),
+            7 => Ok(Node::of(&self.reader.array::<7>()?, fields)),
+            count => {
+                self.reader.record(&mut self.record[..count])?;
+                Ok(Node::of(&self.record, fields))
+            }
         }
-        let record = &self.record;
+    }
+}
+
+impl Node {
+    #[inline(always)]
+    fn of(record: &[u64], fields: &NodeFields) -> Self {
         let optional = |place: Option<usize>| place.map_or(0, |place| record[place]);
-        Ok(Node {
+        Node {
             type_: record[fields.type_],
             name: record[fields.name],
             id: record[fields.id],
@@ -84,7 +92,7 @@ impl<'m, 'a> Nodes<'m, 'a> {
             edge_count: record[fields.edge_count],
             trace_node_id: optional(fields.trace_node_id),
             detachedness: optional(fields.detachedness),
-        })
+        }
     }
 }
 
@@ -126,17 +134,25 @@ impl<'m, 'a> Edges<'m, 'a> {
     #[inline]
     pub(crate) fn next(&mut self) -> Result<Edge, Damage> {
         let fields = self.fields;
-        match fields.count {
-            3 => self.record[..3].copy_from_slice(&self.reader.array::<3>()?),
-            count => self.reader.record(&mut self.record[..count])?,
-        }
         self.next += 1;
-        let record = &self.record;
-        Ok(Edge {
+        match fields.count {
+            3 => Ok(Edge::of(&self.reader.array::<3>()?, fields)),
+            count => {
+                self.reader.record(&mut self.record[..count])?;
+                Ok(Edge::of(&self.record, fields))
+            }
+        }
+    }
+}
+
+impl Edge {
+    #[inline(always)]
+    fn of(record: &[u64], fields: &EdgeFields) -> Self {
+        Edge {
             type_: record[fields.type_],
             name_or_index: record[fields.name_or_index],
             to_node: record[fields.to_node],
-        })
+        }
     }
 }
 

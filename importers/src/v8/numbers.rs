@@ -196,51 +196,31 @@ impl Reader<'_> {
     ///
     /// # Errors
     /// As for [`Reader::record`].
-    #[inline]
+    #[inline(always)]
     pub(crate) fn array<const N: usize>(&mut self) -> Result<[u64; N], Damage> {
         let mut record = [0; N];
+        let mut at = self.at;
         for field in &mut record {
-            *field = self.next()?;
+            let Some((value, next)) = quick_number(self.dump, at) else { return self.array_slowly() };
+            (*field, at) = (value, next);
         }
+        self.at = at;
+        Ok(record)
+    }
+
+    #[cold]
+    fn array_slowly<const N: usize>(&mut self) -> Result<[u64; N], Damage> {
+        let mut record = [0; N];
+        self.record(&mut record)?;
         Ok(record)
     }
 
     /// The next number, with the comma after it.
     #[inline]
     pub(crate) fn next(&mut self) -> Result<u64, Damage> {
-        match self.next_quickly() {
-            Some(value) => Ok(value),
-            None => self.next_slowly(),
-        }
-    }
-
-    /// The next number, if it is one as V8 writes it.
-    #[inline(always)]
-    fn next_quickly(&mut self) -> Option<u64> {
-        let word = u64::from_le_bytes(*self.dump.get(self.at..)?.first_chunk()?);
-        // Types and many indexes have one digit.
-        let value = (word as u8).wrapping_sub(b'0');
-        if value < 10 && (word >> 8) as u8 == b',' {
-            self.at += 2;
-            return Some(value.into());
-        }
-        let (mut value, digits) = leading_digits(word);
-        let mut at = self.at + digits as usize;
-        if digits == 8 {
-            // Two more digits fit anyway; a longer number is read with care.
-            for _ in 0..2 {
-                let Some(digit @ b'0'..=b'9') = self.dump.get(at) else { break };
-                value = value * 10 + u64::from(digit - b'0');
-                at += 1;
-            }
-        }
-        // V8 begins a line before the comma of each record.
-        let space = usize::from(self.dump.get(at) == Some(&b'\n'));
-        if digits == 0 || self.dump.get(at + space) != Some(&b',') {
-            return None;
-        }
-        self.at = at + space + 1;
-        Some(value)
+        let Some((value, next)) = quick_number(self.dump, self.at) else { return self.next_slowly() };
+        self.at = next;
+        Ok(value)
     }
 
     /// The next number with anything that may stand around it: spaces, the end of the array.
@@ -282,6 +262,34 @@ impl Reader<'_> {
                 Damage::Unexpected { found: format!("{:?}", char::from(*byte)), offset: self.offset(), expected }
             }
         }
+    }
+}
+
+/// The number at `at`, if it is one as V8 writes it, and where the next begins.
+#[inline(always)]
+fn quick_number(dump: &[u8], at: usize) -> Option<(u64, usize)> {
+    let word = u64::from_le_bytes(*dump.get(at..)?.first_chunk()?);
+    // Types and many indexes have one digit.
+    let value = (word as u8).wrapping_sub(b'0');
+    if value < 10 && (word >> 8) as u8 == b',' {
+        return Some((value.into(), at + 2));
+    }
+    let (mut value, digits) = leading_digits(word);
+    let mut end = at + digits as usize;
+    if digits == 8 {
+        // Two more digits fit anyway; a longer number is read with care.
+        for _ in 0..2 {
+            let Some(digit @ b'0'..=b'9') = dump.get(end) else { break };
+            value = value * 10 + u64::from(digit - b'0');
+            end += 1;
+        }
+    }
+    // V8 begins a line before the comma of each record. Branches can be foreseen, so that the next
+    // number is begun before this one is known.
+    match dump.get(end) {
+        Some(b',') if digits > 0 => Some((value, end + 1)),
+        Some(b'\n') if digits > 0 && dump.get(end + 1) == Some(&b',') => Some((value, end + 2)),
+        _ => None,
     }
 }
 

@@ -152,6 +152,13 @@ pub(crate) enum Name {
 }
 
 impl Names {
+    /// The string of this number, if it is no more than a name.
+    #[inline]
+    pub(crate) fn plain(&self, index: u64) -> Option<StringId> {
+        let code = *self.codes.get(usize::try_from(index).ok()?)?;
+        (code & SPECIAL == 0).then_some(StringId(code))
+    }
+
     /// The string of this number, if the dump has it.
     #[inline]
     pub(crate) fn get(&self, index: u64) -> Option<Name> {
