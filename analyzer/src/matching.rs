@@ -16,10 +16,11 @@
 //! A pair may be wrong where things were rearranged. How far the pairs can be trusted is counted
 //! afterwards: of the references of paired objects, those that lead to a pair again.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 
 use barrow_format::ObjectId;
 use barrow_format::rows::{LabelCode, Root};
+use foldhash::{HashMap, HashMapExt};
 use rayon::prelude::*;
 
 use crate::alignment::aligned;
@@ -133,8 +134,42 @@ struct Walk<'a> {
 struct Leftovers {
     before: Vec<(u64, u32)>,
     after: Vec<(u64, u32)>,
-    /// Positions in `before`, by what is looked up: latest last.
-    known: HashMap<u64, VecDeque<u32>>,
+    known: Queues,
+}
+
+/// Objects in queues that have numbers.
+#[derive(Default)]
+struct Queues {
+    /// By number the first and the last entry of its queue.
+    ends: HashMap<u64, (u32, u32)>,
+    /// Objects, and the entry behind each in its queue; [`NOBODY`] behind the last.
+    entries: Vec<(u32, u32)>,
+}
+
+impl Queues {
+    /// Puts objects into queues by their numbers, in their order, instead of what there was.
+    fn fill(&mut self, all: impl Iterator<Item = (u64, u32)>) {
+        self.ends.clear();
+        self.entries.clear();
+        for (number, object) in all {
+            let entry = self.entries.len() as u32;
+            self.entries.push((object, NOBODY));
+            let (first, last) = self.ends.entry(number).or_insert((NOBODY, NOBODY));
+            match *first {
+                NOBODY => *first = entry,
+                _ => self.entries[*last as usize].1 = entry,
+            }
+            *last = entry;
+        }
+    }
+
+    /// Takes the first object of a queue.
+    fn pop(&mut self, number: u64) -> Option<u32> {
+        let (first, _) = self.ends.get_mut(&number)?;
+        let &(object, next) = self.entries.get(*first as usize)?;
+        *first = next;
+        Some(object)
+    }
 }
 
 impl Walk<'_> {
@@ -200,8 +235,12 @@ impl Walk<'_> {
         for (position, (&old_target, &new_target)) in old_targets.iter().zip(new_targets).enumerate() {
             if is_one_shape && self.is_free(old_target, new_target) && self.look_the_same(old_target, new_target) {
                 self.pair(old_target, new_target);
-            } else {
+                continue;
+            }
+            if !self.is_taken[old_target as usize] {
                 leftovers.before.push((before.label(old, position, self.tables).0, old_target));
+            }
+            if self.partner_of_after[new_target as usize] == NOBODY {
                 leftovers.after.push((after.label(new, position, self.tables).0, new_target));
             }
         }
@@ -220,18 +259,17 @@ impl Walk<'_> {
         after.retain(|&(_, target)| self.partner_of_after[target as usize] == NOBODY);
         if !before.is_empty() && !after.is_empty() {
             let looks = &self.before.looks;
-            join(known, before.iter().map(|&(_, target)| (looks[target as usize], target)));
+            known.fill(before.iter().map(|&(_, target)| (looks[target as usize], target)));
             for &(_, target) in after.iter() {
-                let partner = known.get_mut(&self.after.looks[target as usize]).and_then(VecDeque::pop_front);
-                if let Some(partner) = partner {
+                if let Some(partner) = known.pop(self.after.looks[target as usize]) {
                     self.pair(partner, target);
                 }
             }
             before.retain(|&(_, target)| !self.is_taken[target as usize]);
             after.retain(|&(_, target)| self.partner_of_after[target as usize] == NOBODY);
-            join(known, before.iter().copied());
+            known.fill(before.iter().copied());
             for &(label, target) in after.iter() {
-                if let Some(partner) = known.get_mut(&label).and_then(VecDeque::pop_front) {
+                if let Some(partner) = known.pop(label) {
                     self.weak.push_back((partner, target));
                 }
             }
@@ -239,12 +277,6 @@ impl Walk<'_> {
         before.clear();
         after.clear();
     }
-}
-
-/// Objects by a number, in their order.
-fn join(known: &mut HashMap<u64, VecDeque<u32>>, all: impl Iterator<Item = (u64, u32)>) {
-    known.clear();
-    all.for_each(|(number, object)| known.entry(number).or_default().push_back(object));
 }
 
 /// Pairs objects by their serials; those without one are nobody's partners.

@@ -74,9 +74,11 @@ impl Whole {
     /// Decodes a snapshot.
     pub(crate) fn read(recording: &Recording, snapshot: SnapshotId, progress: &dyn Progress) -> Result<Self> {
         let places = places(recording, &[snapshot])?;
+        let totals = recording.commit(snapshot)?.totals;
         let mut whole = Whole { starts: vec![0], label_starts: vec![0], ..Whole::default() };
+        whole.reserve(totals.objects as usize, totals.references as usize);
         let mut workspace = Workspace::default();
-        progress.begin("reading", recording.commit(snapshot)?.totals.references, "references");
+        progress.begin("reading", totals.references, "references");
         for place in &places {
             check(progress)?;
             decode(recording, place, Wanted::All, &mut workspace, |_, columns| {
@@ -88,6 +90,15 @@ impl Whole {
         recording.release();
         whole.fill();
         Ok(whole)
+    }
+
+    /// Asks for the room of what every object and reference has. Without it columns grow as they are filled.
+    fn reserve(&mut self, objects: usize, references: usize) {
+        let _ = self.shapes.try_reserve_exact(objects);
+        let _ = self.shallow_bytes.try_reserve_exact(objects);
+        let _ = self.starts.try_reserve_exact(objects);
+        let _ = self.label_starts.try_reserve_exact(objects);
+        let _ = self.targets.try_reserve_exact(references);
     }
 
     fn add(&mut self, columns: &BlockColumns) {
