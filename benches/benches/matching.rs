@@ -1,26 +1,42 @@
 //! Matching consecutive snapshots by structure: how fast, and how right where the runtime's serials tell the truth.
 
+use std::sync::Mutex;
 use std::time::Instant;
 
-use barrow_analyzer::{Recording, Silent, SnapshotId};
+use barrow_analyzer::{Progress, Recording, SnapshotId};
 use barrow_benches::recording_path;
+
+/// When the last phase began.
+struct LastPhase(Mutex<Instant>);
+
+impl Progress for LastPhase {
+    fn begin(&self, _phase: &str, _total: u64, _unit: &'static str) {
+        *self.0.lock().expect("nobody panicked") = Instant::now();
+    }
+
+    fn advance(&self, _steps: u64) {}
+
+    fn cancelled(&self) -> bool {
+        false
+    }
+}
 
 fn main() {
     let recording = Recording::open(&recording_path()).expect("BARROW_BENCH is a recording");
     let snapshots: Vec<SnapshotId> = recording.snapshot_ids().collect();
     for pair in snapshots.windows(2) {
         let begin = Instant::now();
-        let partners = recording.partners(pair[0], pair[1], &Silent).expect("it is whole");
+        // Both are read before they are matched.
+        let matching = LastPhase(Mutex::new(begin));
+        let partners = recording.partners(pair[0], pair[1], &matching).expect("it is whole");
         let seconds = begin.elapsed().as_secs_f64();
+        let matching_seconds = matching.0.into_inner().expect("nobody panicked").elapsed().as_secs_f64();
         let serials = [pair[0], pair[1]].map(|snapshot| recording.recorded_serials(snapshot).expect("it is whole"));
         let paired = partners.iter().flatten().count();
-        let rate = partners.len() as f64 / seconds / 1e6;
-        print!(
-            "{} → {}: {} objects, {paired} paired, {rate:.1} M objects/s with reading",
-            pair[0],
-            pair[1],
-            partners.len()
-        );
+        let rate = |seconds: f64| partners.len() as f64 / seconds / 1e6;
+        let (alone, with_reading) = (rate(matching_seconds), rate(seconds));
+        print!("{} → {}: {} objects, {paired} paired, ", pair[0], pair[1], partners.len());
+        print!("{alone:.1} M objects/s, {with_reading:.1} with reading both");
         println!("{}", truth(&partners, &serials).unwrap_or_default());
     }
 }
