@@ -103,7 +103,9 @@ impl Dominators {
         let objects = rows.objects();
         let reserved_bytes = resident_bytes(objects as u64);
         let found = number_depth_first(rows, roots, ephemerons, memory, reserved_bytes, progress)?;
-        let DepthFirst { object_number, group_number, parent: mut idom, early: mut semi, late: log, last } = found;
+        let DepthFirst { object_number, group_number, parent: mut idom, early: semi, late: log, last } = found;
+        let object_number = memory.make_room(object_number, reserved_bytes)?;
+        let mut semi = memory.make_room(semi, reserved_bytes)?;
         progress.begin("turning references around", last.into(), "objects");
         let late = Transposed::of(&log, last as usize + 1, memory, reserved_bytes, progress)?;
         drop(log);

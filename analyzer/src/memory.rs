@@ -142,13 +142,40 @@ impl Memory {
     /// # Errors
     /// As for [`Memory::column`].
     pub(crate) fn with_room<T: Pod>(&self, length: usize, reserved_bytes: u64) -> Result<Column<T>> {
-        // The other half is for pages of mapped files on their way. Of a small limit not even that is left.
-        let ceiling = |limit: u64| (limit / 2).min(limit.saturating_sub(OTHER_BYTES));
-        let ceiling_bytes = self.0.limit_bytes.map_or(u64::MAX, ceiling);
-        match self.charge((length * size_of::<T>()) as u64, reserved_bytes, ceiling_bytes) {
+        match self.charge((length * size_of::<T>()) as u64, reserved_bytes, self.ceiling_bytes()) {
             Some(charge) => Column::anonymous(length, Some(charge)),
             None => self.spilled(length),
         }
+    }
+
+    /// Takes a column that may be paged into memory, if there is room.
+    ///
+    /// # Errors
+    /// [`AnalyzerError::Allocation`].
+    pub(crate) fn bring_in<T: Pod>(&self, column: Column<T>) -> Result<Column<T>> {
+        match self.charge(size_of_val(&column[..]) as u64, 0, self.ceiling_bytes()) {
+            Some(charge) if column.region.is_some() => {
+                let mut resident = Column::anonymous(column.len(), Some(charge))?;
+                resident.copy_from_slice(&column);
+                Ok(resident)
+            }
+            _ => Ok(column),
+        }
+    }
+
+    /// Lets a column be paged if `needed_bytes`, which must be resident soon, would not fit beside it.
+    ///
+    /// # Errors
+    /// [`AnalyzerError::Io`].
+    pub(crate) fn make_room<T: Pod>(&self, column: Column<T>, needed_bytes: u64) -> Result<Column<T>> {
+        let used_bytes = self.0.used_bytes.load(Ordering::Relaxed);
+        let needed_bytes = used_bytes.saturating_add(needed_bytes).saturating_add(OTHER_BYTES);
+        if self.0.limit_bytes.is_none_or(|limit_bytes| needed_bytes <= limit_bytes) || column.charge.is_none() {
+            return Ok(column);
+        }
+        let mut paged = self.spilled(column.len())?;
+        paged.copy_from_slice(&column);
+        Ok(paged)
     }
 
     /// A column of which only the beginning will be used, nobody knows how much of it: pages that
@@ -158,6 +185,13 @@ impl Memory {
     /// As for [`Memory::column`].
     pub(crate) fn scratch<T: Pod>(&self, upper_bound: usize) -> Result<Column<T>> {
         if self.0.limit_bytes.is_some() { self.spilled(upper_bound) } else { Column::anonymous(upper_bound, None) }
+    }
+
+    /// How much columns may take that need not be resident: the rest of a limit is for pages of mapped files on their
+    /// way. Of a small one not even that is left.
+    fn ceiling_bytes(&self) -> u64 {
+        let ceiling = |limit: u64| (limit / 8 * 5).min(limit.saturating_sub(OTHER_BYTES));
+        self.0.limit_bytes.map_or(u64::MAX, ceiling)
     }
 
     /// Charges `bytes`, if with `others` they stay under a ceiling.
@@ -292,7 +326,7 @@ fn whole<T>(bytes: &[u8]) -> &[u8] {
 fn keep_under(account: &Weak<Account>) {
     while let Some(account) = account.upgrade() {
         let limit = account.limit_bytes.unwrap_or(u64::MAX);
-        if resident_bytes().is_some_and(|resident| resident > limit - limit / 4) {
+        if resident_bytes().is_some_and(|resident| resident > limit / 3 * 2) {
             for &(address, length) in &*lock(&account.regions) {
                 give_back(address, length);
             }

@@ -171,6 +171,12 @@ impl Rows {
         (Places { chunks, guide, bytes: &self.bytes, longest: self.longest }, &mut self.starts)
     }
 
+    /// Brings starts and marks into memory, if they are paged and there is room: a search looks at them in no order.
+    pub(crate) fn bring_in(mut self, memory: &Memory) -> Result<Self> {
+        self.starts = memory.bring_in(self.starts)?;
+        Ok(self)
+    }
+
     /// The marks alone.
     pub(crate) fn into_marks(self) -> Column<u32> {
         self.starts.into_seconds()

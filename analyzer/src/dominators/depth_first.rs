@@ -48,8 +48,9 @@ struct Pending<'a> {
     /// Their ids, those of one source behind each other.
     targets: &'a mut [u32],
     length: usize,
-    /// Where the targets of each source begin, and its number.
-    sources: Vec<(usize, u32)>,
+    /// Where the targets of each source begin, and its number. A column, as there may be as many as objects.
+    sources: &'a mut [[u64; 2]],
+    depth: usize,
 }
 
 impl Pending<'_> {
@@ -66,7 +67,8 @@ impl Pending<'_> {
     fn begin_source(&mut self, start: usize, number: u32) {
         if self.length > start {
             self.targets[start..self.length].reverse();
-            self.sources.push((start, number));
+            self.sources[self.depth] = [start as u64, number.into()];
+            self.depth += 1;
         }
     }
 
@@ -79,13 +81,11 @@ impl Pending<'_> {
     /// The next vertex and the number it is visited from.
     #[inline(always)]
     fn pop(&mut self) -> Option<(u32, u32)> {
-        let &(start, source) = self.sources.last()?;
+        let [start, source] = self.sources[self.depth.checked_sub(1)?];
         self.length -= 1;
         // A source whose last target is taken goes at once: long lists need no deep stack.
-        if self.length == start {
-            self.sources.pop();
-        }
-        Some((self.targets[self.length], source))
+        self.depth -= usize::from(self.length == start as usize);
+        Some((self.targets[self.length], source as u32))
     }
 }
 
@@ -98,27 +98,29 @@ impl Pending<'_> {
 /// # Errors
 /// [`crate::AnalyzerError::Cancelled`], those of [`Memory`].
 pub(super) fn number_depth_first(
-    mut rows: Rows,
+    rows: Rows,
     roots: &Roots,
     ephemerons: &[Ephemeron],
     memory: &Memory,
     reserved_bytes: u64,
     progress: &dyn Progress,
 ) -> Result<DepthFirst> {
+    let mut rows = rows.bring_in(memory)?;
     let objects = rows.objects();
     let groups = roots.categories();
     let vertices = objects + groups.len();
     progress.begin("numbering objects", objects as u64, "objects");
     let references = rows.references() as usize + ephemerons.len() + group_targets(roots);
     let mut parent: Column<u32> = memory.with_room(vertices + 1, reserved_bytes)?;
-    let mut early: Column<u32> = memory.with_room(vertices + 1, reserved_bytes)?;
+    let mut early: Column<u32> = memory.with_room(vertices + 1, 0)?;
     let mut late = LateLog::new(references, vertices, memory)?;
     let mut group_number = vec![0; groups.len()];
     // One more, as vertices are put there before it is known whether they stay.
     let mut targets = memory.scratch(references + groups.len() + 1)?;
-    let mut pending = Pending { targets: &mut targets, length: 0, sources: Vec::new() };
-    (objects..vertices).rev().for_each(|group| pending.push_if(group as u32, true));
-    pending.sources.extend((!groups.is_empty()).then_some((0, 0)));
+    let mut sources = memory.scratch(vertices + 1)?;
+    let mut pending = Pending { targets: &mut targets, length: 0, sources: &mut sources, depth: 0 };
+    (objects..vertices).for_each(|group| pending.push_if(group as u32, true));
+    pending.begin_source(0, 0);
     let mut log = Packer::new(&mut late.bytes, late.longest);
     let (places, state) = rows.marked();
     let mut last = 0;
