@@ -1,13 +1,12 @@
-//! The bytes of a file: mapped, or held in memory. The analyzer's only unsafe code.
+//! The bytes of a file: mapped, or held in memory.
 
-#![expect(unsafe_code, reason = "mapping a file is unsafe: somebody else could change it")]
+#![expect(unsafe_code, reason = "mapping a file is unsafe: somebody else could change it; so is giving back its pages")]
 
 use std::fs::File;
 use std::ops::Deref;
 use std::path::Path;
 
 use crate::error::{AnalyzerError, Result};
-use crate::memory::give_back;
 
 /// The bytes of a whole file.
 #[derive(Debug)]
@@ -78,3 +77,19 @@ impl Deref for Bytes {
         }
     }
 }
+
+/// Gives back the pages of one mapping of a file.
+#[cfg(target_os = "linux")]
+pub(crate) fn give_back(address: usize, length: usize) {
+    let start = std::ptr::with_exposed_provenance_mut::<u8>(address);
+    // SAFETY: the caller holds the lock under which regions are taken off the list before they are
+    // unmapped, so the range is mapped. Shared mappings of files (and private ones that nobody writes)
+    // hold the same bytes when their pages are read again, so other threads may use them meanwhile.
+    unsafe {
+        libc::madvise(start.cast(), length, libc::MADV_DONTNEED);
+    }
+}
+
+/// Elsewhere the system decides alone which pages stay.
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn give_back(_address: usize, _length: usize) {}

@@ -23,7 +23,7 @@ use std::time::Duration;
 use bytemuck::Pod;
 use memmap2::{Advice, MmapMut, MmapOptions};
 
-use crate::bytes::Bytes;
+use crate::bytes::{Bytes, give_back};
 use crate::error::{AnalyzerError, Result};
 
 /// Columns from this length on ask for large pages.
@@ -335,22 +335,6 @@ fn keep_under(account: &Weak<Account>) {
         std::thread::sleep(PAGER_INTERVAL);
     }
 }
-
-/// Gives back the pages of one mapping of a file.
-#[cfg(target_os = "linux")]
-pub(crate) fn give_back(address: usize, length: usize) {
-    let start = std::ptr::with_exposed_provenance_mut::<u8>(address);
-    // SAFETY: the caller holds the lock under which regions are taken off the list before they are
-    // unmapped, so the range is mapped. Shared mappings of files (and private ones that nobody writes)
-    // hold the same bytes when their pages are read again, so other threads may use them meanwhile.
-    unsafe {
-        libc::madvise(start.cast(), length, libc::MADV_DONTNEED);
-    }
-}
-
-/// Elsewhere the system decides alone which pages stay.
-#[cfg(not(target_os = "linux"))]
-pub(crate) fn give_back(_address: usize, _length: usize) {}
 
 /// What the process holds in memory, mapped files included; `None` where nobody says.
 fn resident_bytes() -> Option<u64> {

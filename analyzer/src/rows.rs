@@ -17,7 +17,6 @@ use barrow_format::rows::StrengthClass;
 use barrow_format::{ObjectId, SnapshotId, StrengthId};
 
 use crate::blocks::{BlockPlace, Workspace, decode, places, pooled};
-use crate::dominators::resident_bytes;
 use crate::error::{AnalyzerError, Result};
 use crate::memory::{Column, Memory};
 use crate::object::{Cursor, Reference};
@@ -105,7 +104,7 @@ impl Rows {
         let objects = usize::try_from(totals.objects).unwrap_or(usize::MAX);
         let references = usize::try_from(totals.references).unwrap_or(usize::MAX);
         progress.begin("reading references", totals.references, "references");
-        let mut starts = memory.with_room(objects, resident_bytes(totals.objects))?;
+        let mut starts = memory.column(objects)?;
         let mut bytes = memory.scratch(references * MAX_BYTES + runs.len() * PADDING)?;
         let filter = Filter::new(recording, follow, without)?;
         // A zigzag difference takes one bit more than the ids.
