@@ -62,7 +62,8 @@ impl Bytes {
     /// read from the page cache when it is needed again.
     pub(crate) fn release(&self) {
         if let Bytes::Mapped(map) = self {
-            give_back(map.as_ptr() as usize, map.len());
+            // SAFETY: the range is this mapping, which lives; it is private, and nobody writes to it.
+            unsafe { give_back(map.as_ptr() as usize, map.len()) };
         }
     }
 }
@@ -78,18 +79,24 @@ impl Deref for Bytes {
     }
 }
 
-/// Gives back the pages of one mapping of a file.
+/// Gives back pages that are mapped. Those of shared mappings of files, and of private ones that nobody writes to, hold
+/// the same bytes when they are read again, so that others may read them meanwhile; anonymous ones hold zeros.
+///
+/// # Safety
+/// All of the range is mapped until this returns, begins at a page, and its bytes are those of a file as above or
+/// are never looked at again.
 #[cfg(target_os = "linux")]
-pub(crate) fn give_back(address: usize, length: usize) {
+pub(crate) unsafe fn give_back(address: usize, length: usize) {
     let start = std::ptr::with_exposed_provenance_mut::<u8>(address);
-    // SAFETY: the caller holds the lock under which regions are taken off the list before they are
-    // unmapped, so the range is mapped. Shared mappings of files (and private ones that nobody writes)
-    // hold the same bytes when their pages are read again, so other threads may use them meanwhile.
+    // SAFETY: as the caller says.
     unsafe {
         libc::madvise(start.cast(), length, libc::MADV_DONTNEED);
     }
 }
 
 /// Elsewhere the system decides alone which pages stay.
+///
+/// # Safety
+/// None is needed.
 #[cfg(not(target_os = "linux"))]
-pub(crate) fn give_back(_address: usize, _length: usize) {}
+pub(crate) unsafe fn give_back(_address: usize, _length: usize) {}

@@ -48,7 +48,7 @@ impl Distances {
     /// Searches from `roots`, on all threads of the current pool. Of several shortest paths to an object
     /// the one over the least object is kept, for any number of threads.
     ///
-    /// Time: linear. Memory: 8 bytes an object, a bit an object, and two levels.
+    /// Time: linear. Memory: 8 bytes an object, two bits an object, and two levels.
     ///
     /// # Errors
     /// [`crate::AnalyzerError::Cancelled`], those of [`Memory`].

@@ -144,11 +144,12 @@ impl Dominators {
     }
 
     /// From columns that were kept, if their lengths belong together. Their values were looked at when they were
-    /// read: positions and vertices are in range, extents stay in it, immediate dominators come before what they
-    /// dominate. So every walk ends; that they are those of a tree is what their checksums say.
+    /// read, for `count` positions: positions and vertices are in range, extents stay in it, immediate dominators come
+    /// before what they dominate. So every walk ends; that they are those of a tree is what their checksums say.
     #[expect(clippy::too_many_arguments, reason = "one for each column")]
     pub(crate) fn of_columns(
         objects: u64,
+        count: usize,
         roots: &Roots,
         position: Values<u32>,
         group_position: Vec<u32>,
@@ -159,12 +160,12 @@ impl Dominators {
         live_ephemerons: u64,
     ) -> Option<Self> {
         let groups: Vec<StringId> = roots.categories().iter().map(|group| group.name).collect();
-        let (objects, count) = (u32::try_from(objects).ok()?, vertex.len());
+        let objects = u32::try_from(objects).ok()?;
         let vertices = objects as usize + groups.len();
         let lengths_fit = position.len() == objects as usize
             && group_position.len() == groups.len()
             && (groups.len() + 1..=vertices + 1).contains(&count)
-            && [extent.len(), idom.len(), before.len()] == [count, count, count + 1];
+            && [vertex.len(), extent.len(), idom.len(), before.len()] == [count, count, count, count + 1];
         if !lengths_fit || extent[0] as usize != count {
             return None;
         }

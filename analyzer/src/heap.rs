@@ -304,7 +304,8 @@ impl Heap {
             return Ok(None);
         };
         let live = ephemerons.first().copied().unwrap_or(0);
-        Ok(Dominators::of_columns(self.objects, roots, position, groups.to_vec(), vertex, extent, idom, before, live))
+        let groups = groups.to_vec();
+        Ok(Dominators::of_columns(self.objects, count, roots, position, groups, vertex, extent, idom, before, live))
     }
 
     /// The objects that retain most, as many as an index file keeps: that takes no look at the others.

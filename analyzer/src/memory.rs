@@ -153,14 +153,15 @@ impl Memory {
     /// # Errors
     /// [`AnalyzerError::Allocation`].
     pub(crate) fn bring_in<T: Pod>(&self, column: Column<T>) -> Result<Column<T>> {
-        match self.charge(size_of_val(&column[..]) as u64, 0, self.ceiling_bytes()) {
-            Some(charge) if column.region.is_some() => {
-                let mut resident = Column::anonymous(column.len(), Some(charge))?;
-                resident.copy_from_slice(&column);
-                Ok(resident)
-            }
-            _ => Ok(column),
+        if column.region.is_none() {
+            return Ok(column);
         }
+        let Some(charge) = self.charge(size_of_val(&column[..]) as u64, 0, self.ceiling_bytes()) else {
+            return Ok(column);
+        };
+        let mut resident = Column::anonymous(column.len(), Some(charge))?;
+        resident.copy_from_slice(&column);
+        Ok(resident)
     }
 
     /// Lets a column be paged if `needed_bytes`, which must be resident soon, would not fit beside it.
@@ -234,6 +235,14 @@ struct Charge {
     bytes: u64,
 }
 
+impl Charge {
+    /// A part of the bytes is not in use any more.
+    fn pay_back(&mut self, bytes: u64) {
+        self.account.used_bytes.fetch_sub(bytes, Ordering::Relaxed);
+        self.bytes -= bytes;
+    }
+}
+
 impl Drop for Charge {
     fn drop(&mut self) {
         self.account.used_bytes.fetch_sub(self.bytes, Ordering::Relaxed);
@@ -292,11 +301,15 @@ impl Column<[u32; 2]> {
         for at in 0..length {
             numbers[at] = numbers[2 * at + 1];
         }
-        let Column { region, map, charge, .. } = self;
+        let Column { region, map, mut charge, .. } = self;
         let used = (length * size_of::<u32>()).next_multiple_of(LARGE_PAGE_BYTES);
         if used < map.len() {
-            // What is behind is never looked at again.
-            give_back(map.as_ptr() as usize + used, map.len() - used);
+            // SAFETY: the range is a part of this mapping, on a multiple of the size of a page, which begins at one;
+            // what is behind the numbers is never looked at again.
+            unsafe { give_back(map.as_ptr() as usize + used, map.len() - used) };
+            if let Some(charge) = &mut charge {
+                charge.pay_back(charge.bytes.saturating_sub(used as u64));
+            }
         }
         Column { length, region, map, charge, values: PhantomData }
     }
@@ -328,7 +341,9 @@ fn keep_under(account: &Weak<Account>) {
         let limit = account.limit_bytes.unwrap_or(u64::MAX);
         if resident_bytes().is_some_and(|resident| resident > limit / 3 * 2) {
             for &(address, length) in &*lock(&account.regions) {
-                give_back(address, length);
+                // SAFETY: regions are taken off the list before they are unmapped, under the lock that is held here.
+                // They are shared mappings of files, or private ones that nobody writes to.
+                unsafe { give_back(address, length) };
             }
         }
         drop(account);

@@ -129,9 +129,13 @@ impl ObjectSet {
         self.combine(other, |word, other| word & !other);
     }
 
-    fn combine(&mut self, other: &ObjectSet, operation: impl Fn(u64, u64) -> u64) {
+    fn assert_of_one_snapshot(&self, other: &ObjectSet) {
         let of = |set: &ObjectSet| (set.snapshot, set.objects);
         assert_eq!(of(self), of(other), "sets of one snapshot are combined");
+    }
+
+    fn combine(&mut self, other: &ObjectSet, operation: impl Fn(u64, u64) -> u64) {
+        self.assert_of_one_snapshot(other);
         for (word, &other) in self.words.iter_mut().zip(&other.words) {
             *word = operation(*word, other);
         }
@@ -139,6 +143,7 @@ impl ObjectSet {
 
     /// Adds the objects of another set, and lists those that are new here, ascending.
     pub(crate) fn catch_up_with(&mut self, other: &ObjectSet, new: &mut Vec<u32>) {
+        self.assert_of_one_snapshot(other);
         for ((first, word), &other) in (0u32..).step_by(BITS).zip(&mut self.words).zip(&other.words) {
             new.extend(bits(other & !*word).map(|bit| first + bit));
             *word |= other;

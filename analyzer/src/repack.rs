@@ -212,7 +212,7 @@ impl<'c, 'r> Repacking<'c, 'r> {
         progress.begin("writing", whole.objects() as u64, "objects");
         let draft = match &before {
             None => None,
-            Some(before) => self.patch(id, before, &whole, &mut partners)?,
+            Some(before) => self.patch(id, before, &whole, &mut partners, progress)?,
         };
         let (base, draft) = match draft {
             Some(draft) => (before.as_ref(), draft),
@@ -238,11 +238,18 @@ impl<'c, 'r> Repacking<'c, 'r> {
     }
 
     /// The difference of a snapshot to the one before; `None` if that does not pay.
-    fn patch(&self, id: SnapshotId, before: &Written, whole: &Whole, partners: &mut [u32]) -> Result<Option<Draft>> {
+    fn patch(
+        &self,
+        id: SnapshotId,
+        before: &Written,
+        whole: &Whole,
+        partners: &mut [u32],
+        progress: &dyn Progress,
+    ) -> Result<Option<Draft>> {
         if before.chain >= MAX_CHAIN {
             return Ok(None);
         }
-        part_changed_giants(before, whole, self.tables()?, partners);
+        part_changed_giants(before, whole, self.tables()?, partners, progress)?;
         let row_of_partner = |&partner: &u32| before.row_of.get(partner as usize).copied().unwrap_or(NOBODY);
         let first_new_row = before.groups.last().map_or(0, |group| group.rows.end);
         let mut draft = Draft::new(id, partners.iter().map(row_of_partner).collect(), first_new_row);

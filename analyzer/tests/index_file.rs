@@ -699,6 +699,32 @@ fn wild_numbers_in_columns() {
     });
 }
 
+/// One file has positions for a column that cannot be read there, and is shorter in the other.
+#[test]
+fn columns_of_two_files_that_do_not_belong_together() {
+    let (kept, other) = (Kept::of(&small()), tempfile::tempdir().unwrap());
+    let place = IndexPlace::Beside { otherwise: Some(other.path().to_owned()) };
+    // The name under which an index is kept in the other place.
+    let uuid: String = Recording::open(&kept.path).unwrap().uuid().iter().map(|byte| format!("{byte:02x}")).collect();
+    fs::write(other.path().join(format!("{uuid}.index")), &kept.index).unwrap();
+    let (key, mut columns) = parts(&kept.index);
+    let (position, vertex) = (1, 2);
+    columns.retain(|column| [position, vertex].contains(&column.number));
+    for column in &mut columns {
+        if column.number == vertex {
+            column.bytes.resize(4 * 2000, 0xee);
+        } else {
+            // All objects stand where the other file has nothing.
+            column.bytes.chunks_exact_mut(4).for_each(|bytes| bytes.copy_from_slice(&1000u32.to_le_bytes()));
+        }
+    }
+    let mut index = index_with(&key, &columns);
+    let in_vertex = index.windows(4).position(|bytes| bytes == [0xee; 4]).unwrap();
+    index[in_vertex] ^= 1;
+    fs::write(index_of(&kept.path), &index).unwrap();
+    assert_eq!(answers(&open(&kept.path, &place), &Silent).unwrap(), kept.expected);
+}
+
 /// Changes one column: a number, its length, its name, or where it is.
 fn change(columns: &mut Vec<Column>, at: usize, random: &mut Random) {
     let others = columns.clone();

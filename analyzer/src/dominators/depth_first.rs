@@ -91,8 +91,8 @@ impl Pending<'_> {
 
 /// Numbers what the roots reach.
 ///
-/// Time: each reference is decoded once. Memory: 8 bytes a vertex, and what the log takes; numbers stand
-/// in the marks of the rows, which are taken.
+/// Time: each reference is decoded once. Memory: 8 bytes a vertex, what the log takes, and what waits: 4 bytes a
+/// target and 16 a source of some. Numbers stand in the marks of the rows, which are taken.
 /// Sequential.
 ///
 /// # Errors

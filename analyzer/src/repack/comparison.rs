@@ -11,6 +11,7 @@ use barrow_format::frame::{SectionType, encode_frame};
 use super::draft::{Draft, Filler, Made, RowGroup};
 use super::{Written, made};
 use crate::error::Result;
+use crate::progress::{Progress, check};
 use crate::tables::Tables;
 use crate::whole::{NOBODY, Own, Whole};
 
@@ -67,9 +68,9 @@ impl<'a> Comparison<'a> {
     /// What becomes of a group; `None` if a patch cannot hold its references.
     fn group(&self, group: &RowGroup, encoder: &mut Encoder) -> Result<Option<Made>> {
         if group.is_gone {
-            return Ok(Some(Made::nothing(Group::Gone, group.is_continuation, 0, 0)));
+            return Ok(Some(Made::nothing(Group::Gone, group.part > 0, 0, 0)));
         }
-        if group.is_continuation {
+        if group.part > 0 {
             return Ok(Some(self.continuation(group)));
         }
         let mut filler = Filler::new(self.tables, group.rows.start);
@@ -142,9 +143,8 @@ impl<'a> Comparison<'a> {
         if old == NOBODY || new == NOBODY {
             return Made::nothing(Group::Gone, true, 0, 0);
         }
-        let others = self.before.groups.iter().filter(|other| other.is_continuation && other.rows == group.rows);
-        let place = others.take_while(|other| !std::ptr::eq(*other, group)).count();
-        Made::nothing(Group::Same, true, 0, self.before.divisions[&group.rows.start][1 + place])
+        let references = self.before.divisions[&group.rows.start][group.part];
+        Made::nothing(Group::Same, true, 0, references)
     }
 
     /// Whether an object is stored as before: everything but its address, which has a column of its own.
@@ -166,17 +166,24 @@ impl<'a> Comparison<'a> {
 
 /// Takes from their partners the objects with continuations that are not as they were: a patch stores no
 /// continuations, so such an object is stored as a new one. In which blocks its references stand does not count.
-pub(super) fn part_changed_giants(before: &Written, after: &Whole, tables: &Tables, partners: &mut [u32]) {
+pub(super) fn part_changed_giants(
+    before: &Written,
+    after: &Whole,
+    tables: &Tables,
+    partners: &mut [u32],
+    progress: &dyn Progress,
+) -> Result<()> {
     let was_giant = |old: usize| before.divisions.contains_key(&before.row_of[old]);
     let pairs = partners.iter().enumerate().filter(|(_, old)| **old != NOBODY).map(|(new, &old)| (old as usize, new));
     let mut giants: Vec<(usize, usize)> =
         pairs.filter(|&(old, new)| was_giant(old) || !after.continued(new).is_empty()).collect();
     // One that is parted may change another that refers to it.
     loop {
+        check(progress)?;
         let is_same = |&(old, new): &(usize, usize)| is_same_giant(before, after, tables, partners, old, new);
         let (same, changed): (Vec<_>, Vec<_>) = giants.into_iter().partition(is_same);
         if changed.is_empty() {
-            return;
+            return Ok(());
         }
         changed.iter().for_each(|&(_, new)| partners[new] = NOBODY);
         giants = same;

@@ -39,7 +39,8 @@ pub(super) struct Draft {
 pub(super) struct RowGroup {
     /// In a continuation the row that is continued.
     pub(super) rows: Range<u32>,
-    pub(super) is_continuation: bool,
+    /// Which of its blocks this is: 0 is the first, others are continuations.
+    pub(super) part: usize,
     pub(super) is_gone: bool,
 }
 
@@ -121,10 +122,9 @@ impl Draft {
         let encoded: Vec<Result<Vec<Made>>> = pieces.par_iter().map_init(encoder, encode).collect();
         for (piece, encoded) in pieces.iter().zip(encoded) {
             let rows = first + piece.start as u32..first + piece.end as u32;
-            for made in encoded? {
-                let is_continuation = made.is_continuation;
-                let rows = if is_continuation { rows.end - 1..rows.end } else { rows.clone() };
-                self.groups.push(RowGroup { rows, is_continuation, is_gone: false });
+            for (part, made) in encoded?.into_iter().enumerate() {
+                let rows = if part > 0 { rows.end - 1..rows.end } else { rows.clone() };
+                self.groups.push(RowGroup { rows, part, is_gone: false });
                 self.stored += made.stored;
                 self.made.push(made);
             }
