@@ -1,6 +1,5 @@
 //! From announced labels to shapes: what the objects of a type have in common is stored once.
 
-use std::collections::HashMap;
 use std::sync::{PoisonError, RwLock};
 
 use barrow_format::block::{BlockColumns, ShapeForm};
@@ -8,12 +7,12 @@ use barrow_format::codec::Compressor;
 use barrow_format::frame::NO_SNAPSHOT;
 use barrow_format::rows::{LabelCode, Shape, Tail};
 use barrow_format::{ShapeId, TypeId};
+use foldhash::HashMap;
 
 use crate::announced::Announced;
 use crate::error::Result;
 use crate::sink::Sink;
 use crate::tables::{Counts, Pending, declare};
-use foldhash::fast::RandomState;
 
 /// Shapes that one type may have. Objects that fit none of them share a shape whose labels are stored
 /// with each object: such a type is a dictionary.
@@ -35,9 +34,9 @@ pub(crate) struct ShapeTable {
 }
 
 struct Known {
-    ids: HashMap<Shape, ShapeId, RandomState>,
+    ids: HashMap<Shape, ShapeId>,
     /// For each type, how many shapes it has.
-    of_type: HashMap<TypeId, u32, RandomState>,
+    of_type: HashMap<TypeId, u32>,
     pending: Pending,
 }
 
@@ -86,7 +85,7 @@ pub(crate) struct Shaper {
     recent: Vec<[u32; RECENT]>,
     /// Shapes met by this encoder.
     met: Vec<Met>,
-    by_shape: HashMap<Shape, u32, RandomState>,
+    by_shape: HashMap<Shape, u32>,
     /// Counts blocks, so that a shape knows whether it stands in the dictionary of this one.
     block: u64,
 }

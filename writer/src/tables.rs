@@ -1,7 +1,6 @@
 //! The tables that all snapshots share: rows are numbered when declared, and wait here until a
 //! chunk of them is written.
 
-use std::collections::HashMap;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use barrow_format::codec::{Compression, Compressor};
@@ -11,10 +10,10 @@ use barrow_format::rows::{
     KeyValue, Kind, MAX_CHUNK_BYTES, Row, Site, Strength, StrengthClass, Text, Type, encode_raw_chunk,
 };
 use barrow_format::{KindId, SiteId, StrengthId, StringId, TypeId};
+use foldhash::HashMap;
 
 use crate::error::{Result, WriterError};
 use crate::sink::Sink;
-use foldhash::fast::RandomState;
 
 /// Rows wait until their chunk is this long, or until the next commit.
 const CHUNK_BYTES: usize = 256 << 10;
@@ -117,7 +116,7 @@ impl Counts {
 
 /// All tables but the shapes, which the encoders look up on their own.
 pub(crate) struct Tables {
-    interned: HashMap<Box<str>, StringId, RandomState>,
+    interned: HashMap<Box<str>, StringId>,
     interned_bytes: usize,
     strings: Pending,
     kinds: Pending,
