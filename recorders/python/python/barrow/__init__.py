@@ -1,0 +1,167 @@
+"""Records the heap of a running Python program.
+
+    import barrow
+
+    with barrow.recording("app.barrow"):
+        work()
+        barrow.snapshot("after work")       # as many as you like
+
+Around a whole program, without a change to it:
+
+    python -m barrow run --every-gc --out app.barrow app.py ARGUMENTS
+
+A snapshot has every object, what it refers to and by which name. The program stands still while it is taken, as it does
+for a full collection. Read the file with the command `barrow`, also while it is being written.
+"""
+
+import atexit
+import gc
+import os
+import sys
+import threading
+import warnings
+from contextlib import contextmanager
+
+from . import _barrow
+
+__all__ = ["is_recording", "recording", "snapshot", "start", "stop"]
+
+# What ends whatever makes snapshots besides the program itself.
+_triggers = []
+# What gives signals back. Not before `stop`: one that is meant for a recording that has ended must not end the program.
+_signals = []
+
+
+def start(path=None, *, max_snapshots=None, max_size=None, every_gc=False, interval=None, on_signal=None, at_exit=False):
+    """Begins a recording in a new file, `BARROW_OUT` in the environment unless `path` is given.
+
+    It ends with `stop`, with the interpreter, or with the first snapshot that brings it to `max_snapshots` or to `max_size`
+    bytes. Snapshots are taken by `snapshot` and, if asked for, after each full collection, every `interval` seconds,
+    at a signal ("USR2"; in the main thread only), and at exit.
+
+    A child made by `os.fork` records too, into a file of its own: `app.PID.barrow` beside `app.barrow`.
+    """
+    path = path or os.environ.get("BARROW_OUT")
+    if not path:
+        raise ValueError("where to? give a path or set BARROW_OUT")
+    _barrow.begin(os.fspath(path), max_snapshots, max_size)
+    if every_gc:
+        gc.callbacks.append(_after_gc)
+        _triggers.append(lambda: gc.callbacks.remove(_after_gc))
+    if interval:
+        _triggers.append(_Clock(interval).stop)
+    if on_signal:
+        _signals.append(_on_signal(on_signal))
+    if at_exit:
+        atexit.register(_at_exit)
+        _triggers.append(lambda: atexit.unregister(_at_exit))
+
+
+def stop():
+    """Ends the recording. Snapshots can be read before that, and without it."""
+    _disarm()
+    while _signals:
+        _signals.pop()()
+    _warn(_barrow.finish())
+
+
+def is_recording():
+    """Whether something is recorded."""
+    return _barrow.is_recording()
+
+
+def snapshot(label=None):
+    """Takes a snapshot of all objects. Returns how many that are, or None if nothing is recorded.
+
+    Garbage is not collected before: what nothing refers to is in the snapshot, and unreachable there.
+    If the file cannot be written to, a warning says so once and nothing more is recorded; the program goes on.
+    """
+    return _take(label)
+
+
+@contextmanager
+def recording(path=None, **options):
+    """Records while the block runs, and takes a snapshot at its end. Options are those of `start`."""
+    start(path, **options)
+    try:
+        yield
+    finally:
+        snapshot("end")
+        stop()
+
+
+def _take(label):
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        figures, why = _barrow.snapshot(label)
+    finally:
+        if was_enabled:
+            gc.enable()
+    if not _barrow.is_recording():
+        _disarm()
+    _warn(why)
+    return figures[0] if figures else None
+
+
+def _warn(why):
+    if why:
+        warnings.warn(why, RuntimeWarning, stacklevel=3)
+
+
+def _disarm():
+    while _triggers:
+        _triggers.pop()()
+
+
+def _after_gc(phase, info):
+    if phase == "stop" and info["generation"] == 2:
+        _take("gc")
+
+
+def _at_exit():
+    _take("exit")
+
+
+class _Clock(threading.Thread):
+    """Takes a snapshot every so many seconds."""
+
+    def __init__(self, seconds):
+        super().__init__(name="barrow", daemon=True)
+        self.seconds = seconds
+        self.stopped = threading.Event()
+        self.start()
+
+    def run(self):
+        while not self.stopped.wait(self.seconds):
+            _take("interval")
+
+    def stop(self):
+        self.stopped.set()
+
+
+def _on_signal(name):
+    import signal
+
+    number = getattr(signal, name if name.startswith("SIG") else "SIG" + name)
+    before = signal.signal(number, lambda _number, _frame: _take(name))
+    return lambda: signal.signal(number, before)
+
+
+def _in_child():
+    parent = _barrow.forked()
+    if parent is None:
+        return
+    path, max_snapshots, max_size = parent
+    name, extension = os.path.splitext(path)
+    try:
+        _barrow.begin("%s.%d%s" % (name, os.getpid(), extension), max_snapshots, max_size)
+    except OSError as error:
+        _disarm()
+        _warn(str(error))
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_barrow.prepare_fork, after_in_parent=_barrow.forked, after_in_child=_in_child)
+# What is recorded is whole without it; with it, the file can be opened faster.
+atexit.register(stop)

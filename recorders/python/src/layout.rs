@@ -1,0 +1,165 @@
+//! Where each version of CPython keeps what its API does not tell.
+//!
+//! Offsets are in bytes, for 64-bit builds with a global lock, and were taken from the headers of 3.9.18, 3.10.13,
+//! 3.11.7, 3.12.1 and 3.13.0 with `offsetof`; within a minor version CPython does not move fields. Fields that
+//! lie at the same place in all of them are constants beside their use, in `object`.
+
+/// How instances keep their attributes when they have no dictionary.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Attributes {
+    /// They always have a dictionary.
+    Dictionary,
+    /// A pointer to values, 4 words before the object.
+    Pointer,
+    /// A pointer less one, 3 words before the object; if even, it is the dictionary's.
+    Tagged,
+    /// Behind the object's own fields.
+    Inline,
+}
+
+/// How the running frames of a thread are found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Frames {
+    /// Objects like all others: the offset in the thread.
+    Objects(usize),
+    /// Records on a stack of their own: the offset in the thread.
+    Records(usize),
+    /// The same, one step further: the offset in the thread, and the one behind it.
+    RecordsBehind(usize, usize),
+}
+
+/// A frame: an object before 3.11, a record since.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct FrameLayout {
+    /// The code that runs.
+    pub(crate) code: usize,
+    /// The frame that called it.
+    pub(crate) previous: usize,
+    /// The local variables.
+    pub(crate) locals: usize,
+    /// What a record holds besides variables, with names.
+    pub(crate) parts: &'static [(&'static str, usize)],
+    /// The byte that says who owns a record, and what it says of a call from C: that most of it means nothing.
+    pub(crate) owner: Option<(usize, u8)>,
+    /// The object that stands for the record, if someone asked for one.
+    pub(crate) object: Option<usize>,
+}
+
+/// A code object.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct CodeLayout {
+    pub(crate) file: usize,
+    /// With the names of what it is nested in, where the version has that.
+    pub(crate) name: usize,
+    pub(crate) first_line: usize,
+    /// Tuples that name the local variables, one after the other.
+    pub(crate) local_names: &'static [usize],
+}
+
+/// What is where in one version.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Layout {
+    /// In a class made at run time: the names of its instances' attributes.
+    pub(crate) cached_keys: usize,
+    /// In a class made at run time: its qualified name.
+    pub(crate) qualified_name: usize,
+    pub(crate) attributes: Attributes,
+    /// In a thread's state: the number that `threading` gives it.
+    pub(crate) thread_id: usize,
+    pub(crate) frames: Frames,
+    pub(crate) frame: FrameLayout,
+    /// In a generator: its frame record.
+    pub(crate) generator_frame: Option<usize>,
+    pub(crate) code: CodeLayout,
+    /// In a string of ASCII: its characters.
+    pub(crate) ascii: usize,
+    /// Whether classes say that instances have two words more before them.
+    pub(crate) has_preheaders: bool,
+    /// Whether `sys.getsizeof` adds what the collector needs to classes that it does not care for, too.
+    pub(crate) adds_collector_by_class: bool,
+}
+
+impl Layout {
+    /// The layout of 3.`minor`, if it is known.
+    pub(crate) fn of(minor: u8) -> Option<&'static Layout> {
+        match minor {
+            9 => Some(&V3_9),
+            10 => Some(&V3_10),
+            11 => Some(&V3_11),
+            12 => Some(&V3_12),
+            13 => Some(&V3_13),
+            _ => None,
+        }
+    }
+}
+
+const V3_9: Layout = Layout {
+    cached_keys: 864,
+    qualified_name: 856,
+    attributes: Attributes::Dictionary,
+    thread_id: 176,
+    frames: Frames::Objects(24),
+    frame: FrameLayout { code: 32, previous: 24, locals: 360, parts: &[], owner: None, object: None },
+    generator_frame: None,
+    code: CodeLayout { file: 104, name: 112, first_line: 40, local_names: &[72, 88, 80] },
+    ascii: 48,
+    has_preheaders: false,
+    adds_collector_by_class: false,
+};
+
+const V3_10: Layout = Layout {
+    cached_keys: 872,
+    qualified_name: 864,
+    frame: FrameLayout { code: 32, previous: 24, locals: 352, parts: &[], owner: None, object: None },
+    ..V3_9
+};
+
+const V3_11: Layout = Layout {
+    cached_keys: 872,
+    qualified_name: 864,
+    attributes: Attributes::Pointer,
+    thread_id: 152,
+    frames: Frames::RecordsBehind(56, 8),
+    frame: FrameLayout {
+        code: 32,
+        previous: 48,
+        locals: 72,
+        parts: &[("f_func", 0), ("f_code", 32), ("f_locals", 24)],
+        owner: None,
+        object: Some(40),
+    },
+    generator_frame: Some(80),
+    code: CodeLayout { file: 112, name: 128, first_line: 72, local_names: &[96] },
+    ascii: 48,
+    has_preheaders: true,
+    adds_collector_by_class: true,
+};
+
+const V3_12: Layout = Layout {
+    cached_keys: 880,
+    qualified_name: 872,
+    attributes: Attributes::Tagged,
+    thread_id: 136,
+    frames: Frames::RecordsBehind(56, 0),
+    frame: FrameLayout {
+        code: 0,
+        previous: 8,
+        locals: 72,
+        parts: &[("f_func", 16), ("f_code", 0), ("f_locals", 40)],
+        owner: Some((70, 3)),
+        object: Some(48),
+    },
+    generator_frame: Some(72),
+    code: CodeLayout { file: 112, name: 128, first_line: 68, local_names: &[96] },
+    ascii: 40,
+    has_preheaders: true,
+    adds_collector_by_class: true,
+};
+
+const V3_13: Layout = Layout {
+    attributes: Attributes::Inline,
+    thread_id: 152,
+    frames: Frames::Records(72),
+    adds_collector_by_class: false,
+    ..V3_12
+};

@@ -1,0 +1,201 @@
+//! The recording of this process: what goes on from snapshot to snapshot.
+
+use std::cell::RefCell;
+use std::path::{Path, PathBuf};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError, TryLockError};
+use std::time::{Duration, Instant};
+
+use barrow_writer::{Options, Result, SnapshotInfo, StrengthClass, StrengthId, Totals, Writer, WriterError};
+use pyo3::intern;
+use pyo3::prelude::*;
+
+use crate::classes::{Known, Types};
+use crate::object::Stopped;
+use crate::snapshot::{Recipe, announce};
+
+/// When a recording ends by itself.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Limits {
+    pub(crate) snapshots: Option<u32>,
+    pub(crate) bytes: Option<u64>,
+}
+
+/// A recording, and what its next snapshot needs.
+pub(crate) struct Recorder {
+    writer: Writer,
+    types: Types,
+    known: Known,
+    weak: StrengthId,
+    path: PathBuf,
+    limits: Limits,
+    began: Instant,
+    process: u32,
+    snapshots: u32,
+}
+
+/// A snapshot that was taken.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Taken {
+    pub(crate) totals: Totals,
+    /// How long the program stood still.
+    pub(crate) pause_ns: u64,
+    /// Whether a limit was reached: it was the last.
+    pub(crate) is_last: bool,
+}
+
+impl Recorder {
+    /// Begins a recording in a new file.
+    pub(crate) fn begin(py: Python<'_>, path: &Path, limits: Limits) -> PyResult<Self> {
+        let known = Known::find(py)?;
+        let sys = py.import(intern!(py, "sys"))?;
+        let version: String = sys.getattr("version")?.extract()?;
+        let arguments: Vec<String> = sys.getattr("argv").and_then(|argv| argv.extract()).unwrap_or_default();
+        let begun = || -> Result<Self> {
+            let writer = Writer::create(path, Options::default())?;
+            writer.fact("producer", concat!("barrow for Python ", env!("CARGO_PKG_VERSION")))?;
+            writer.fact("runtime", &format!("CPython {}", version.split_whitespace().next().unwrap_or_default()))?;
+            writer.fact("pid", &std::process::id().to_string())?;
+            writer.fact("argv", &arguments.join(" "))?;
+            Ok(Recorder {
+                types: Types::declare(&writer)?,
+                weak: writer.strength("weak", StrengthClass::Weak)?,
+                writer,
+                known,
+                path: path.to_owned(),
+                limits,
+                began: Instant::now(),
+                process: std::process::id(),
+                snapshots: 0,
+            })
+        };
+        begun().map_err(|error| pyo3::exceptions::PyOSError::new_err(format!("{}: {error}", path.display())))
+    }
+
+    /// Takes a snapshot. The program stands still while objects are announced; their encoding ends without the
+    /// global lock.
+    pub(crate) fn snapshot(&mut self, py: Python<'_>, label: Option<String>) -> PyResult<Result<Taken>> {
+        let modules = py.import(intern!(py, "sys"))?.getattr(intern!(py, "modules"))?.as_ptr() as u64;
+        let pause = Instant::now();
+        let info = SnapshotInfo { time_ns: Some(nanoseconds(self.began)), label, ..SnapshotInfo::default() };
+        let snapshot = match self.writer.begin_snapshot(info) {
+            Ok(snapshot) => snapshot,
+            Err(error) => return Ok(Err(error)),
+        };
+        let mut recipe =
+            Recipe { writer: &self.writer, types: &mut self.types, known: &self.known, weak: self.weak, modules };
+        // SAFETY: `py` says that this thread has the global lock. The collector is off, and nothing that `announce`
+        // calls runs code of the program; numbers that the interpreter makes for it are freed at once.
+        let stopped = unsafe { Stopped::new() };
+        if let Err(error) = announce(&stopped, &mut recipe, &snapshot) {
+            return Ok(Err(error));
+        }
+        let pause_ns = nanoseconds(pause);
+        let committed = py.detach(|| snapshot.commit());
+        Ok(committed.map(|totals| {
+            self.snapshots += 1;
+            Taken { totals, pause_ns, is_last: self.is_at_limit() }
+        }))
+    }
+
+    fn is_at_limit(&self) -> bool {
+        let written = || std::fs::metadata(&self.path).map_or(0, |file| file.len());
+        self.limits.snapshots.is_some_and(|most| self.snapshots >= most)
+            || self.limits.bytes.is_some_and(|most| written() >= most)
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Ends the recording.
+    pub(crate) fn finish(self) -> Result<()> {
+        self.writer.finish().map(drop)
+    }
+}
+
+fn nanoseconds(since: Instant) -> u64 {
+    u64::try_from(since.elapsed().as_nanos()).unwrap_or(u64::MAX)
+}
+
+/// Where the recorder is.
+enum State {
+    /// Here, if anything is recorded: for whoever takes it first.
+    Idle(Option<Box<Recorder>>),
+    /// With a thread that uses it.
+    Busy,
+}
+
+static STATE: Mutex<State> = Mutex::new(State::Idle(None));
+static CHANGED: Condvar = Condvar::new();
+
+thread_local! {
+    /// Held while this thread forks, so that the child finds the state unlocked and whole.
+    static FORKING: RefCell<Option<MutexGuard<'static, State>>> = const { RefCell::new(None) };
+}
+
+/// The recorder, taken out of its place; it goes back there when this is dropped.
+pub(crate) struct Held(pub(crate) Option<Box<Recorder>>);
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        *lock() = State::Idle(self.0.take());
+        CHANGED.notify_all();
+    }
+}
+
+/// Locks the state. Whoever waits for the global lock must not hold it.
+fn lock() -> MutexGuard<'static, State> {
+    STATE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Takes the recorder, and waits for it if another thread has it; the program goes on meanwhile.
+pub(crate) fn take(py: Python<'_>) -> Held {
+    py.detach(|| {
+        let is_busy = |state: &mut State| matches!(state, State::Busy);
+        let mut state = CHANGED.wait_while(lock(), is_busy).unwrap_or_else(PoisonError::into_inner);
+        match std::mem::replace(&mut *state, State::Busy) {
+            State::Idle(recorder) => Held(recorder),
+            State::Busy => unreachable!("waited until it was not"),
+        }
+    })
+}
+
+/// Whether something is recorded.
+pub(crate) fn is_on() -> bool {
+    !matches!(*lock(), State::Idle(None))
+}
+
+/// Waits until no thread uses the recorder, and keeps it so until [`forked`].
+pub(crate) fn prepare_fork(py: Python<'_>) {
+    loop {
+        // Not waiting for the lock: this thread has the global one, which its holder may need.
+        let state = match STATE.try_lock() {
+            Ok(state) => Some(state),
+            Err(TryLockError::Poisoned(state)) => Some(state.into_inner()),
+            Err(TryLockError::WouldBlock) => None,
+        };
+        if let Some(state) = state.filter(|state| matches!(**state, State::Idle(_))) {
+            return FORKING.set(Some(state));
+        }
+        py.detach(|| std::thread::sleep(Duration::from_millis(1)));
+    }
+}
+
+/// Ends what [`prepare_fork`] began. In the child the recording is left to the parent: returned is what it was like.
+pub(crate) fn forked() -> Option<(PathBuf, Limits)> {
+    let mut state = FORKING.take()?;
+    let State::Idle(recorder) = &mut *state else { return None };
+    if recorder.as_ref().is_none_or(|recorder| recorder.process == std::process::id()) {
+        return None;
+    }
+    let recorder = recorder.take()?;
+    let parent = (recorder.path.clone(), recorder.limits);
+    // Its threads are not in this process, and what it has not written is the parent's.
+    std::mem::forget(recorder);
+    Some(parent)
+}
+
+/// What a failure of the writer says to the user.
+pub(crate) fn explain(path: &Path, error: &WriterError) -> String {
+    format!("{}: {error}; nothing more is recorded, snapshots taken before can be read", path.display())
+}

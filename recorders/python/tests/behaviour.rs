@@ -1,0 +1,237 @@
+//! What recorded programs may do, and what may be done to them.
+
+mod python;
+
+use std::ffi::OsStr;
+use std::path::Path;
+use std::process::{Output, Stdio};
+use std::time::Duration;
+
+use barrow_analyzer::{Recording, Silent, verify};
+use python::{Python, said};
+
+/// Runs a program with a path in a temporary folder as its argument.
+fn run(program: &str, path: &str) -> Option<(tempfile::TempDir, Output)> {
+    let python = Python::find()?;
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join(path);
+    let output = python.command().arg("-c").arg(program).arg(path).output().expect("a Python");
+    Some((folder, output))
+}
+
+/// How many snapshots a recording has, all of them whole. What comes after the last may be cut off.
+fn whole_snapshots(path: &Path) -> usize {
+    let recording = Recording::open(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let verified = verify(&recording, &Silent).expect("readable");
+    assert!(verified.problems.len() <= usize::from(recording.damage().is_some()), "{:?}", verified.problems);
+    recording.snapshot_ids().count()
+}
+
+fn recordings(folder: &Path) -> Vec<std::path::PathBuf> {
+    let entries = std::fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path());
+    entries.filter(|path| path.extension() == Some(OsStr::new("barrow"))).collect()
+}
+
+#[test]
+fn whole_programs_are_recorded_from_outside() {
+    let Some(python) = Python::find() else { return };
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let program = folder.path().join("program.py");
+    std::fs::write(&program, "import gc, os, signal, sys\nfor _ in range(3): gc.collect()\nos.kill(os.getpid(), signal.SIGUSR2)\nprint(*sys.argv[1:], __name__)\n")
+        .expect("written");
+    let path = folder.path().join("out.barrow");
+    let mut command = python.command();
+    command.args(["-m", "barrow", "run", "--every-gc", "--on-signal", "USR2", "--at-exit", "--out"]);
+    let output = command.arg(&path).arg(&program).args(["one", "--two"]).output().expect("a Python");
+    assert_eq!(said(&output), "one --two __main__\n");
+    assert_eq!(whole_snapshots(&path), 5);
+    let mut command = python.command();
+    command
+        .args(["-m", "barrow", "run", "--every-gc", "--on-signal", "USR2", "--max-snapshots", "2"])
+        .arg(&program)
+        .env("BARROW_OUT", &path);
+    said(&command.output().expect("a Python"));
+    assert_eq!(whole_snapshots(&path), 2);
+}
+
+#[test]
+fn each_process_has_a_recording_of_its_own() {
+    let program = "
+import barrow, os, sys, threading
+barrow.start(sys.argv[1])
+barrow.snapshot()
+children = []
+for number in range(3):
+    child = os.fork()
+    if child == 0:
+        mine = ['made by a child'] * 10
+        barrow.snapshot()
+        barrow.snapshot()
+        if number == 2:
+            os._exit(0)
+        sys.exit(0)
+    children.append(child)
+for child in children:
+    assert os.waitpid(child, 0)[1] == 0
+barrow.snapshot()
+";
+    let Some((folder, output)) = run(program, "app.barrow") else { return };
+    said(&output);
+    let files = recordings(folder.path());
+    assert_eq!(files.len(), 4, "{files:?}");
+    for file in files {
+        assert_eq!(whole_snapshots(&file), 2, "{}", file.display());
+    }
+}
+
+#[test]
+fn threads_that_allocate_fork_and_take_snapshots_at_once() {
+    let program = "
+import barrow, gc, os, sys, threading, time
+barrow.start(sys.argv[1])
+end = time.monotonic() + 4
+taken = []
+def work(number):
+    kept = []
+    while time.monotonic() < end:
+        kept.append({str(i): [i] for i in range(100)})
+        if len(kept) > 50: kept.clear()
+        if number < 3: taken.append(barrow.snapshot())
+        if number == 3: gc.collect()
+        if number == 4:
+            child = os.fork()
+            if child == 0:
+                os._exit(0 if barrow.snapshot() else 1)
+            assert os.waitpid(child, 0)[1] == 0
+            time.sleep(0.3)
+        if number == 5:
+            threading.Thread(target=lambda: [[] for _ in range(1000)]).start()
+threads = [threading.Thread(target=work, args=[number]) for number in range(8)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+assert all(taken)
+print(len(taken))
+";
+    let Some((folder, output)) = run(program, "app.barrow") else { return };
+    let taken: usize = said(&output).trim().parse().expect("a number");
+    assert!(taken > 3);
+    assert_eq!(whole_snapshots(&folder.path().join("app.barrow")), taken);
+    for file in recordings(folder.path()) {
+        assert!(whole_snapshots(&file) > 0);
+    }
+}
+
+#[test]
+fn a_killed_program_loses_nothing_committed() {
+    let Some(python) = Python::find() else { return };
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join("app.barrow");
+    let program = "
+import barrow, sys
+kept = [[str(i)] for i in range(50000)]
+barrow.start(sys.argv[1])
+while True:
+    barrow.snapshot()
+    print('taken', flush=True)
+";
+    for number in 0..5 {
+        let mut command = python.command();
+        let mut child = command.arg("-c").arg(program).arg(&path).stdout(Stdio::piped()).spawn().expect("a Python");
+        std::thread::sleep(Duration::from_millis(400 + 137 * number));
+        child.kill().expect("killed");
+        let output = child.wait_with_output().expect("ended");
+        let taken = String::from_utf8_lossy(&output.stdout).matches("taken").count();
+        if taken > 0 {
+            assert!(whole_snapshots(&path) >= taken);
+        }
+    }
+}
+
+#[test]
+fn a_program_goes_on_if_the_file_cannot_be_written() {
+    let program = "
+import barrow, sys
+kept = [[str(i)] for i in range(200000)]
+try:
+    barrow.start('/dev/full')
+except OSError:
+    print('refused', flush=True)
+else:
+    for _ in range(3): barrow.snapshot()
+try:
+    barrow.start(sys.argv[1])
+except OSError as error:
+    print(error)
+assert not barrow.is_recording() and barrow.snapshot() is None
+print('went on')
+";
+    let Some((_folder, output)) = run(program, "no/such/folder/app.barrow") else { return };
+    let text = said(&output);
+    assert!(text.contains("No such file") && text.ends_with("went on\n"), "{text}");
+    let warnings = String::from_utf8_lossy(&output.stderr).matches("RuntimeWarning").count();
+    assert_eq!(warnings + text.matches("refused").count(), 1, "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+#[test]
+fn snapshots_can_be_taken_anywhere() {
+    let program = "
+import atexit, barrow, gc, signal, sys, weakref
+atexit.register(lambda: barrow.snapshot('at exit'))
+barrow.start(sys.argv[1])
+class Dying:
+    def __del__(self):
+        assert barrow.snapshot('dying')
+class Circle(Dying):
+    def __init__(self): self.itself = self
+Dying()
+Circle()
+gc.collect()
+gone = weakref.ref(Dying(), lambda reference: barrow.snapshot('callback'))
+class Key:
+    def __hash__(self):
+        barrow.snapshot('inside a dictionary')
+        return 1
+{Key(): 1}
+def generate():
+    yield barrow.snapshot('inside a generator')
+list(generate())
+sorted([3, 1, 2], key=lambda x: barrow.snapshot('while a list is sorted') and x)
+signal.signal(signal.SIGALRM, lambda *_: barrow.snapshot('signal'))
+signal.setitimer(signal.ITIMER_REAL, 0.01)
+signal.pause()
+try:
+    barrow.start(sys.argv[1])
+except RuntimeError as error:
+    print(error)
+last = Dying()
+";
+    let Some((folder, output)) = run(program, "app.barrow") else { return };
+    assert!(said(&output).contains("is being recorded already"));
+    let count = whole_snapshots(&folder.path().join("app.barrow"));
+    assert!(count >= 11, "{count}");
+}
+
+#[test]
+fn many_snapshots_change_nothing() {
+    let program = "
+import barrow, gc, sys
+kept = [{}, [], object(), type('Made', (), {})()]
+gc.collect()
+barrow.start(sys.argv[1])
+def counts():
+    every = [value for value in gc.get_objects()]
+    figures = {id(value): sys.getrefcount(value) for value in kept + [dict, list, type(kept[3]), sys.modules, barrow]}
+    return len(every), figures
+barrow.snapshot()
+before = counts()
+before = counts()
+for _ in range(100):
+    barrow.snapshot()
+after = counts()
+assert before[1] == after[1], (before, after)
+assert abs(before[0] - after[0]) < 20, (before[0], after[0])
+print('same')
+";
+    let Some((_folder, output)) = run(program, "app.barrow") else { return };
+    assert_eq!(said(&output), "same\n");
+}

@@ -1,0 +1,54 @@
+//! A Python that has the package as it is here.
+
+use std::ffi::OsStr;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use tempfile::TempDir;
+
+/// An interpreter, and a folder with the package.
+pub(crate) struct Python {
+    package: TempDir,
+}
+
+impl Python {
+    /// `BARROW_PYTHON`, or `python3`, if there is one that barrow can record.
+    pub(crate) fn find() -> Option<Python> {
+        let package = tempfile::tempdir().expect("a temporary folder");
+        let folder = package.path().join("barrow");
+        std::fs::create_dir(&folder).expect("made");
+        let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("python/barrow");
+        for file in std::fs::read_dir(sources).expect("the package") {
+            let file = file.expect("a file").path();
+            if file.extension() == Some(OsStr::new("py")) {
+                std::fs::copy(&file, folder.join(file.file_name().expect("a name"))).expect("copied");
+            }
+        }
+        // Beside this test.
+        let built = std::env::current_exe().expect("this test").with_file_name("lib_barrow.so");
+        std::fs::copy(&built, folder.join("_barrow.abi3.so")).expect("the native half is built with this test");
+        let python = Python { package };
+        let version = python.command().args(["-c", "import sys; print(*sys.version_info[:2])"]).output();
+        let version = version.ok().filter(|output| output.status.success()).map(|output| output.stdout);
+        let minor =
+            version.and_then(|text| String::from_utf8(text).ok()?.strip_prefix("3 ")?.trim().parse::<u32>().ok());
+        if !minor.is_some_and(|minor| (9..=13).contains(&minor)) {
+            println!("SKIPPED: there is no CPython 3.9 to 3.13");
+            return None;
+        }
+        Some(python)
+    }
+
+    pub(crate) fn command(&self) -> Command {
+        let python = std::env::var_os("BARROW_PYTHON").unwrap_or_else(|| "python3".into());
+        let mut command = Command::new(python);
+        command.arg("-B").env("PYTHONPATH", self.package.path()).env("PYTHONUTF8", "1").env_remove("BARROW_OUT");
+        command
+    }
+}
+
+/// What a program printed that must have ended well.
+pub(crate) fn said(output: &Output) -> String {
+    assert!(output.status.success(), "{}: {}", output.status, String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout.clone()).expect("UTF-8")
+}
