@@ -153,6 +153,11 @@ impl<'s> Facts<'s> {
         }
     }
 
+    /// How far before an instance the block begins that was allocated for it.
+    pub(crate) fn bytes_before(&self, is_collected: bool) -> u64 {
+        self.before_bytes + if is_collected { COLLECTOR_BYTES } else { 0 }
+    }
+
     /// What `sys.getsizeof` says of an instance.
     pub(crate) fn bytes(&self, object: Object<'s>, is_collected: bool) -> u64 {
         let own = match self.sizing {

@@ -4,6 +4,8 @@
 //! 3.11.7, 3.12.1 and 3.13.0 with `offsetof`; within a minor version CPython does not move fields. Fields that
 //! lie at the same place in all of them are constants beside their use, in `object`.
 
+use crate::sites::lines::LineFormat;
+
 /// How instances keep their attributes when they have no dictionary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Attributes {
@@ -37,6 +39,10 @@ pub(crate) struct FrameLayout {
     pub(crate) previous: usize,
     /// The local variables.
     pub(crate) locals: usize,
+    /// Where in the code it is: the address of an instruction, or an offset.
+    pub(crate) instruction: usize,
+    /// Of an offset: how much an instruction counts.
+    pub(crate) instruction_unit: i64,
     /// What a record holds besides variables, with names.
     pub(crate) parts: &'static [(&'static str, usize)],
     /// The byte that says who owns a record, and what it says of a call from C: that most of it means nothing.
@@ -54,6 +60,19 @@ pub(crate) struct CodeLayout {
     pub(crate) first_line: usize,
     /// Tuples that name the local variables, one after the other.
     pub(crate) local_names: &'static [usize],
+    pub(crate) instructions: Instructions,
+    /// The bytes object that says which instruction is of which line.
+    pub(crate) line_table: usize,
+    pub(crate) line_format: LineFormat,
+}
+
+/// Where a code object has its instructions.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Instructions {
+    /// In a bytes object: the offset of the pointer.
+    Bytes(usize),
+    /// As a part of it.
+    Inside(usize),
 }
 
 /// What is where in one version.
@@ -77,6 +96,10 @@ pub(crate) struct Layout {
     pub(crate) has_preheaders: bool,
     /// Whether `sys.getsizeof` adds what the collector needs to classes that it does not care for, too.
     pub(crate) adds_collector_by_class: bool,
+    /// The allocator's arenas have 2 to the power of this many bytes, and lie at multiples of that.
+    pub(crate) arena_bits: u32,
+    /// Its pools, likewise.
+    pub(crate) pool_bits: u32,
 }
 
 impl Layout {
@@ -99,18 +122,40 @@ const V3_9: Layout = Layout {
     attributes: Attributes::Dictionary,
     thread_id: 176,
     frames: Frames::Objects(24),
-    frame: FrameLayout { code: 32, previous: 24, locals: 360, parts: &[], owner: None, object: None },
+    frame: FrameLayout {
+        code: 32,
+        previous: 24,
+        locals: 360,
+        instruction: 104,
+        instruction_unit: 2,
+        parts: &[],
+        owner: None,
+        object: None,
+    },
     generator_frame: None,
-    code: CodeLayout { file: 104, name: 112, first_line: 40, local_names: &[72, 88, 80] },
+    code: CodeLayout {
+        file: 104,
+        name: 112,
+        first_line: 40,
+        local_names: &[72, 88, 80],
+        instructions: Instructions::Bytes(48),
+        line_table: 120,
+        line_format: LineFormat::Increments,
+    },
     ascii: 48,
     has_preheaders: false,
     adds_collector_by_class: false,
+    arena_bits: 18,
+    pool_bits: 12,
 };
 
 const V3_10: Layout = Layout {
     cached_keys: 872,
     qualified_name: 864,
-    frame: FrameLayout { code: 32, previous: 24, locals: 352, parts: &[], owner: None, object: None },
+    frame: FrameLayout { locals: 352, instruction: 96, instruction_unit: 1, ..V3_9.frame },
+    code: CodeLayout { line_format: LineFormat::Ranges, ..V3_9.code },
+    arena_bits: 20,
+    pool_bits: 14,
     ..V3_9
 };
 
@@ -124,15 +169,27 @@ const V3_11: Layout = Layout {
         code: 32,
         previous: 48,
         locals: 72,
+        instruction: 56,
+        instruction_unit: 2,
         parts: &[("f_func", 0), ("f_code", 32), ("f_locals", 24)],
         owner: None,
         object: Some(40),
     },
     generator_frame: Some(80),
-    code: CodeLayout { file: 112, name: 128, first_line: 72, local_names: &[96] },
+    code: CodeLayout {
+        file: 112,
+        name: 128,
+        first_line: 72,
+        local_names: &[96],
+        instructions: Instructions::Inside(184),
+        line_table: 136,
+        line_format: LineFormat::Locations,
+    },
     ascii: 48,
     has_preheaders: true,
     adds_collector_by_class: true,
+    arena_bits: 20,
+    pool_bits: 14,
 };
 
 const V3_12: Layout = Layout {
@@ -145,21 +202,26 @@ const V3_12: Layout = Layout {
         code: 0,
         previous: 8,
         locals: 72,
+        instruction: 56,
+        instruction_unit: 2,
         parts: &[("f_func", 16), ("f_code", 0), ("f_locals", 40)],
         owner: Some((70, 3)),
         object: Some(48),
     },
     generator_frame: Some(72),
-    code: CodeLayout { file: 112, name: 128, first_line: 68, local_names: &[96] },
+    code: CodeLayout { first_line: 68, instructions: Instructions::Inside(192), ..V3_11.code },
     ascii: 40,
     has_preheaders: true,
     adds_collector_by_class: true,
+    arena_bits: 20,
+    pool_bits: 14,
 };
 
 const V3_13: Layout = Layout {
     attributes: Attributes::Inline,
     thread_id: 152,
     frames: Frames::Records(72),
+    code: CodeLayout { instructions: Instructions::Inside(200), ..V3_12.code },
     adds_collector_by_class: false,
     ..V3_12
 };

@@ -6,7 +6,7 @@
 //! ```
 //!
 //! Reading order: `recorder`, `snapshot` with `heap_map`, `references`, `classes` and `stacks`; below them `object` (the
-//! one place that reads the interpreter's memory), `interpreter` and `layout`.
+//! one place that reads the interpreter's objects), `interpreter` and `layout`. `sites` notes who allocates, in between.
 
 #![deny(unsafe_op_in_unsafe_fn)]
 
@@ -17,6 +17,7 @@ mod layout;
 mod object;
 mod recorder;
 mod references;
+mod sites;
 mod snapshot;
 mod stacks;
 
@@ -45,13 +46,20 @@ mod native {
 
 /// Begins a recording in a new file.
 #[pyfunction]
-#[pyo3(signature = (path, max_snapshots=None, max_bytes=None))]
-fn begin(py: Python<'_>, path: PathBuf, max_snapshots: Option<u32>, max_bytes: Option<u64>) -> PyResult<()> {
+#[pyo3(signature = (path, max_snapshots=None, max_bytes=None, has_sites=false))]
+fn begin(
+    py: Python<'_>,
+    path: PathBuf,
+    max_snapshots: Option<u32>,
+    max_bytes: Option<u64>,
+    has_sites: bool,
+) -> PyResult<()> {
     let mut held = recorder::take(py);
     if let Some(recorder) = &held.0 {
         return Err(PyRuntimeError::new_err(format!("{} is being recorded already", recorder.path().display())));
     }
-    held.0 = Some(Box::new(Recorder::begin(py, &path, Limits { snapshots: max_snapshots, bytes: max_bytes })?));
+    let limits = Limits { snapshots: max_snapshots, bytes: max_bytes };
+    held.0 = Some(Box::new(Recorder::begin(py, &path, limits, has_sites)?));
     Ok(())
 }
 
@@ -87,6 +95,7 @@ fn finish(py: Python<'_>) -> Option<String> {
 }
 
 fn end(py: Python<'_>, recorder: Recorder) -> Option<String> {
+    sites::end(py);
     let path = recorder.path().to_owned();
     py.detach(|| recorder.finish()).err().map(|error| explain(&path, &error))
 }
@@ -105,6 +114,6 @@ fn prepare_fork(py: Python<'_>) {
 
 /// To be called after a fork, in parent and child. In the child, returns the path of the parent's recording and its limits.
 #[pyfunction]
-fn forked() -> Option<(PathBuf, Option<u32>, Option<u64>)> {
-    recorder::forked().map(|(path, limits)| (path, limits.snapshots, limits.bytes))
+fn forked() -> Option<(PathBuf, Option<u32>, Option<u64>, bool)> {
+    recorder::forked().map(|(path, limits, has_sites)| (path, limits.snapshots, limits.bytes, has_sites))
 }

@@ -6,11 +6,13 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::{Duration, Instant};
 
 use barrow_writer::{Options, Result, SnapshotInfo, StrengthClass, StrengthId, Totals, Writer, WriterError};
+use pyo3::exceptions::PyOSError;
 use pyo3::intern;
 use pyo3::prelude::*;
 
 use crate::classes::{Known, Types};
 use crate::object::Stopped;
+use crate::sites::{self, Declared};
 use crate::snapshot::{Recipe, announce};
 
 /// When a recording ends by itself.
@@ -28,6 +30,8 @@ pub(crate) struct Recorder {
     weak: StrengthId,
     path: PathBuf,
     limits: Limits,
+    /// Who allocated what, if that is noted.
+    sites: Option<Declared>,
     began: Instant,
     process: u32,
     snapshots: u32,
@@ -44,8 +48,8 @@ pub(crate) struct Taken {
 }
 
 impl Recorder {
-    /// Begins a recording in a new file.
-    pub(crate) fn begin(py: Python<'_>, path: &Path, limits: Limits) -> PyResult<Self> {
+    /// Begins a recording in a new file, with or without allocation sites.
+    pub(crate) fn begin(py: Python<'_>, path: &Path, limits: Limits, has_sites: bool) -> PyResult<Self> {
         let known = Known::find(py)?;
         let sys = py.import(intern!(py, "sys"))?;
         let version: String = sys.getattr("version")?.extract()?;
@@ -63,12 +67,17 @@ impl Recorder {
                 known,
                 path: path.to_owned(),
                 limits,
+                sites: has_sites.then(Declared::default),
                 began: Instant::now(),
                 process: std::process::id(),
                 snapshots: 0,
             })
         };
-        begun().map_err(|error| pyo3::exceptions::PyOSError::new_err(format!("{}: {error}", path.display())))
+        let recorder = begun().map_err(|error| PyOSError::new_err(format!("{}: {error}", path.display())))?;
+        if has_sites {
+            sites::begin(py)?;
+        }
+        Ok(recorder)
     }
 
     /// Takes a snapshot. The program stands still while objects are announced; their encoding ends without the
@@ -81,8 +90,14 @@ impl Recorder {
             Ok(snapshot) => snapshot,
             Err(error) => return Ok(Err(error)),
         };
-        let mut recipe =
-            Recipe { writer: &self.writer, types: &mut self.types, known: &self.known, weak: self.weak, modules };
+        let mut recipe = Recipe {
+            writer: &self.writer,
+            types: &mut self.types,
+            known: &self.known,
+            sites: self.sites.as_mut(),
+            weak: self.weak,
+            modules,
+        };
         // SAFETY: `py` says that this thread has the global lock. The collector is off, and nothing that `announce`
         // calls runs code of the program; numbers that the interpreter makes for it are freed at once.
         let stopped = unsafe { Stopped::new() };
@@ -182,14 +197,14 @@ pub(crate) fn prepare_fork(py: Python<'_>) {
 }
 
 /// Ends what [`prepare_fork`] began. In the child the recording is left to the parent: returned is what it was like.
-pub(crate) fn forked() -> Option<(PathBuf, Limits)> {
+pub(crate) fn forked() -> Option<(PathBuf, Limits, bool)> {
     let mut state = FORKING.take()?;
     let State::Idle(recorder) = &mut *state else { return None };
     if recorder.as_ref().is_none_or(|recorder| recorder.process == std::process::id()) {
         return None;
     }
     let recorder = recorder.take()?;
-    let parent = (recorder.path.clone(), recorder.limits);
+    let parent = (recorder.path.clone(), recorder.limits, recorder.sites.is_some());
     // Its threads are not in this process, and what it has not written is the parent's.
     std::mem::forget(recorder);
     Some(parent)

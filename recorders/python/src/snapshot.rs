@@ -12,6 +12,7 @@ use crate::heap_map::HeapMap;
 use crate::interpreter::interpreter;
 use crate::object::{Class, Object, Record, Stopped, flags};
 use crate::references::{References, cut};
+use crate::sites::{Declared, site_of};
 use crate::stacks::{Frame, Place, frames};
 
 /// Marks the unexplained references of an object that is never freed.
@@ -22,6 +23,7 @@ pub(crate) struct Recipe<'w> {
     pub(crate) writer: &'w Writer,
     pub(crate) types: &'w mut Types,
     pub(crate) known: &'w Known,
+    pub(crate) sites: Option<&'w mut Declared>,
     pub(crate) weak: StrengthId,
     /// The address of `sys.modules`.
     pub(crate) modules: u64,
@@ -34,6 +36,7 @@ pub(crate) fn announce(stopped: &Stopped, recipe: &mut Recipe<'_>, snapshot: &Sn
     let mut walk = Walk {
         stopped,
         weak: recipe.weak,
+        sites: recipe.sites.as_deref_mut(),
         writer: recipe.writer,
         known: recipe.known,
         classes: Classes::new(recipe.writer, recipe.types, recipe.known),
@@ -137,6 +140,7 @@ struct Walk<'s, 'w> {
     writer: &'w Writer,
     known: &'w Known,
     weak: StrengthId,
+    sites: Option<&'w mut Declared>,
     classes: Classes<'s, 'w>,
     references: References<'s, 'w>,
     map: HeapMap,
@@ -168,9 +172,17 @@ impl<'s> Walk<'s, '_> {
         let facts = self.classes.facts(object.class())?;
         let name = facts.name(object).map(|name| self.writer.string(&cut(name))).transpose()?;
         let type_id = type_id.unwrap_or(facts.type_id);
+        let site = match &mut self.sites {
+            Some(declared) => {
+                let block = object.address() - facts.bytes_before(is_collected);
+                site_of(self.stopped, self.writer, declared, block)?
+            }
+            None => None,
+        };
         let announced = Announced {
             address: Some(object.address()),
             name,
+            site,
             ..Announced::new(type_id, facts.bytes(object, is_collected))
         };
         self.shard.object(id, &announced)?;

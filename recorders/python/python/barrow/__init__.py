@@ -32,19 +32,33 @@ _triggers = []
 _signals = []
 
 
-def start(path=None, *, max_snapshots=None, max_size=None, every_gc=False, interval=None, on_signal=None, at_exit=False):
+def start(
+    path=None,
+    *,
+    sites=None,
+    max_snapshots=None,
+    max_size=None,
+    every_gc=False,
+    interval=None,
+    on_signal=None,
+    at_exit=False
+):
     """Begins a recording in a new file, `BARROW_OUT` in the environment unless `path` is given.
 
     It ends with `stop`, with the interpreter, or with the first snapshot that brings it to `max_snapshots` or to `max_size`
     bytes. Snapshots are taken by `snapshot` and, if asked for, after each full collection, every `interval` seconds,
     at a signal ("USR2"; in the main thread only), and at exit.
 
+    With `sites="light"` each object that is allocated from now on has the function, file and line that did it.
+
     A child made by `os.fork` records too, into a file of its own: `app.PID.barrow` beside `app.barrow`.
     """
     path = path or os.environ.get("BARROW_OUT")
     if not path:
         raise ValueError("where to? give a path or set BARROW_OUT")
-    _barrow.begin(os.fspath(path), max_snapshots, max_size)
+    if sites not in (None, "light"):
+        raise ValueError("sites can be 'light' or None")
+    _barrow.begin(os.fspath(path), max_snapshots, max_size, sites is not None)
     if every_gc:
         gc.callbacks.append(_after_gc)
         _triggers.append(lambda: gc.callbacks.remove(_after_gc))
@@ -152,11 +166,11 @@ def _in_child():
     parent = _barrow.forked()
     if parent is None:
         return
-    path, max_snapshots, max_size = parent
+    path, *options = parent
     name, extension = os.path.splitext(path)
     try:
-        _barrow.begin("%s.%d%s" % (name, os.getpid(), extension), max_snapshots, max_size)
-    except OSError as error:
+        _barrow.begin("%s.%d%s" % (name, os.getpid(), extension), *options)
+    except (OSError, RuntimeError) as error:
         _disarm()
         _warn(str(error))
 

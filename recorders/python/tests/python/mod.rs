@@ -9,6 +9,7 @@ use tempfile::TempDir;
 /// An interpreter, and a folder with the package.
 pub(crate) struct Python {
     package: TempDir,
+    minor: u32,
 }
 
 impl Python {
@@ -27,16 +28,23 @@ impl Python {
         // Beside this test.
         let built = std::env::current_exe().expect("this test").with_file_name("lib_barrow.so");
         std::fs::copy(&built, folder.join("_barrow.abi3.so")).expect("the native half is built with this test");
-        let python = Python { package };
+        let mut python = Python { package, minor: 0 };
         let version = python.command().args(["-c", "import sys; print(*sys.version_info[:2])"]).output();
         let version = version.ok().filter(|output| output.status.success()).map(|output| output.stdout);
         let minor =
             version.and_then(|text| String::from_utf8(text).ok()?.strip_prefix("3 ")?.trim().parse::<u32>().ok());
-        if !minor.is_some_and(|minor| (9..=13).contains(&minor)) {
+        let Some(minor) = minor.filter(|minor| (9..=13).contains(minor)) else {
             println!("SKIPPED: there is no CPython 3.9 to 3.13");
             return None;
-        }
+        };
+        python.minor = minor;
         Some(python)
+    }
+
+    /// The second number of its version.
+    #[allow(dead_code, reason = "not every test that has this module asks")]
+    pub(crate) fn minor(&self) -> u32 {
+        self.minor
     }
 
     pub(crate) fn command(&self) -> Command {

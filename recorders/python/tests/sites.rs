@@ -1,0 +1,105 @@
+//! Who allocated what, against what a program knows of itself.
+
+mod python;
+
+use std::collections::BTreeMap;
+
+use barrow_analyzer::{Recording, Silent, SnapshotId, walk};
+use python::{Python, said};
+
+/// Objects of each class are made at one line; memory and code are used again.
+const PROGRAM: &str = "
+import barrow, gc, sys, threading
+barrow.start(sys.argv[1], sites='light')
+class At7: pass
+class At8: __slots__ = ('x',)
+class Died:
+    def __init__(self, x): self.x = (x, [x], {x: x})
+def make(): return [
+    At7() for _ in range(500)]
+def grow():
+    died = [Died(i) for i in range(20000)]
+    del died
+    kept = []
+    for _ in range(700):
+        kept.append(At8())
+    return kept
+kept = make(), grow()
+text = [('%d' % i) * 300 for i in range(200)]
+def in_thread(): kept_there.extend(bytes(600 + i) for i in range(100))
+kept_there = []
+thread = threading.Thread(target=in_thread)
+thread.start()
+thread.join()
+for number in range(300):
+    exec(compile('def made(): return [object.__new__(Late) for _ in range(2)]', 'made%d' % number, 'exec'), {'Late': At7})
+class Late: pass
+space = {'Late': Late}
+exec(compile('\\n' * 76 + 'def made(): return [Late() for _ in range(5)]', 'generated', 'exec'), space)
+late = space['made']()
+gc.collect()
+barrow.snapshot()
+barrow.stop()
+more = [At8() for _ in range(10)]
+barrow.start(sys.argv[1] + '2', sites='light')
+again = [Late() for _ in range(50)]
+barrow.snapshot()
+";
+
+/// Objects by type and the line that made them; 0 if that is not known.
+fn by_line(path: &std::path::Path) -> BTreeMap<(String, u32), u64> {
+    let recording = Recording::open(path).expect("a whole recording");
+    let tables = recording.tables().expect("tables");
+    let mut found = BTreeMap::new();
+    walk(&recording, SnapshotId(0), &Silent, |object, _| {
+        let site = object.site.and_then(|site| recording.site(site).expect("sites"));
+        let line = site.and_then(|site| site.line).unwrap_or(0);
+        *found.entry((tables.type_name(object.type_id).to_owned(), line)).or_default() += 1;
+        Ok(())
+    })
+    .expect("a whole snapshot");
+    found
+}
+
+/// The number of the line that has a text.
+fn line_of(text: &str) -> u32 {
+    let numbered = (1..).zip(PROGRAM.lines());
+    numbered.into_iter().find(|(_, line)| line.contains(text)).expect("a line").0
+}
+
+#[test]
+fn objects_come_from_the_lines_that_made_them() {
+    let Some(python) = Python::find() else { return };
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join("sites.barrow");
+    let output = python.command().arg("-c").arg(PROGRAM).arg(&path).output().expect("a Python");
+    assert_eq!(said(&output), "");
+    let found = by_line(&path);
+    let of = |class: &str, line: u32| found.get(&(class.to_owned(), line)).copied().unwrap_or(0);
+    let all: Vec<_> = found.iter().filter(|((class, _), _)| class.contains("At") || class.contains("Late")).collect();
+    assert_eq!(of("__main__.At7", line_of("At7() for")), 500, "{all:?}");
+    assert_eq!(of("__main__.At8", line_of("kept.append")), 700, "{all:?}");
+    assert_eq!(of("__main__.Late", 77), 5, "{all:?}");
+    assert!(of("str", line_of("text =")) >= 200 && of("bytes", line_of("bytes(600")) >= 100, "{found:?}");
+    let second = by_line(&folder.path().join("sites.barrow2"));
+    let of = |class: &str, line: u32| second.get(&(class.to_owned(), line)).copied().unwrap_or(0);
+    // What was made while nothing was noted has no line, though its memory may have had one.
+    assert_eq!((of("__main__.At8", 0), of("__main__.At8", line_of("kept.append"))), (710, 0));
+    assert_eq!(of("__main__.Late", line_of("again =")), 50);
+}
+
+#[test]
+fn another_allocator_is_refused_with_a_sentence() {
+    let Some(python) = Python::find() else { return };
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let program = "
+import barrow, sys
+try:
+    barrow.start(sys.argv[1], sites='light')
+except RuntimeError as error:
+    print(error)
+";
+    let mut command = python.command();
+    command.arg("-c").arg(program).arg(folder.path().join("sites.barrow")).env("PYTHONMALLOC", "malloc");
+    assert!(said(&command.output().expect("a Python")).contains("PYTHONMALLOC"));
+}
