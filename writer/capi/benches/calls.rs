@@ -17,7 +17,7 @@ const RUNS: usize = 7;
 fn main() -> Result<(), WriterError> {
     println!("in Rust");
     let options = Options { threads: 1, compression: Compression::None, ..Options::default() };
-    let writer = Writer::to_stream(Box::new(std::io::sink()), options)?;
+    let writer = Writer::create("/dev/null", options)?;
     let kind = writer.kind("object", KindRole::Object)?;
     let type_id = writer.declare_type(&TypeDescription::new(kind, "T"))?;
     let names = ["a", "b", "c", "d", "e", "f", "g", "h"].map(|name| writer.string(name).expect("a stream with room"));
