@@ -88,6 +88,8 @@ pub(crate) struct Collected {
     open_shards: AtomicUsize,
     abandoned: AtomicBool,
     failed: AtomicBool,
+    /// The snapshot was committed or given up: whatever shards are left announce for nothing.
+    ended: AtomicBool,
     error: Mutex<Option<WriterError>>,
     gathered: Mutex<Gathered>,
 }
@@ -112,6 +114,7 @@ impl Collected {
             open_shards: AtomicUsize::new(0),
             abandoned: AtomicBool::new(false),
             failed: AtomicBool::new(false),
+            ended: AtomicBool::new(false),
             error: Mutex::new(None),
             gathered: Mutex::new(Gathered::default()),
         }
@@ -150,13 +153,28 @@ impl Collected {
         self.failed.store(true, Ordering::Release);
     }
 
-    pub(crate) fn has_failed(&self) -> bool {
-        self.failed.load(Ordering::Acquire)
+    /// Whether nothing more of the snapshot needs to be written.
+    pub(crate) fn is_over(&self) -> bool {
+        self.failed.load(Ordering::Acquire) || self.ended.load(Ordering::Acquire)
     }
 
-    /// Fails if an encoder failed: with its error the first time, then with [`WriterError::SnapshotFailed`].
+    /// Fails if the snapshot ended, or if an encoder failed: with its error the first time, then with
+    /// [`WriterError::SnapshotFailed`].
     pub(crate) fn check(&self) -> Result<()> {
-        if self.has_failed() { Err(lock(&self.error).take().unwrap_or(WriterError::SnapshotFailed)) } else { Ok(()) }
+        if !self.is_over() {
+            return Ok(());
+        }
+        if self.ended.load(Ordering::Acquire) {
+            return Err(WriterError::SnapshotEnded);
+        }
+        Err(lock(&self.error).take().unwrap_or(WriterError::SnapshotFailed))
+    }
+
+    /// Ends the snapshot for its shards. A root that is being announced meanwhile is in when this returns,
+    /// later ones are refused.
+    pub(crate) fn end(&self) {
+        let _gathered = lock(&self.gathered);
+        self.ended.store(true, Ordering::Release);
     }
 
     /// Enters a block that has been appended to the file.
@@ -187,8 +205,9 @@ impl Collected {
     }
 
     pub(crate) fn root(&self, shared: &Shared, root: &Root) -> Result<()> {
-        self.check()?;
         let mut gathered = lock(&self.gathered);
+        // Under the lock: once the snapshot has ended, nothing of it may be written.
+        self.check()?;
         let pending = gathered.pending_roots.get_or_insert_with(Pending::new);
         pending.push(root)?;
         let is_full = pending.is_full();

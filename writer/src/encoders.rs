@@ -76,9 +76,9 @@ impl Bench {
         Ok(Bench { encoder: Encoder::new(compression)?, shaper: Shaper::default(), columns: BlockColumns::default() })
     }
 
-    /// Encodes a block unless its snapshot has failed already, and keeps its memory for the next.
+    /// Encodes a block unless its snapshot has failed or ended already, and keeps its memory for the next.
     fn work(&mut self, shared: &Shared, spares: &Mutex<Vec<Announced>>, mut job: Job) {
-        if !job.collected.has_failed()
+        if !job.collected.is_over()
             && let Err(error) = self.encode(shared, &Arc::clone(&job.collected), &mut job.block)
         {
             job.collected.fail(error);

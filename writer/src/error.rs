@@ -98,6 +98,9 @@ pub enum WriterError {
         /// How many.
         count: usize,
     },
+    /// A shard announced something after its snapshot was committed or given up.
+    #[error("the snapshot has ended: it was committed or given up while this shard was open")]
+    SnapshotEnded,
     /// A shard was dropped without being finished: its thread died, perhaps.
     #[error("a shard of the snapshot was dropped without being finished; the snapshot is not recorded")]
     ShardAbandoned,

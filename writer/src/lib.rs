@@ -70,3 +70,8 @@ pub use options::{Options, Sync};
 pub use shard::Shard;
 pub use snapshot::{Snapshot, SnapshotInfo};
 pub use writer::{Finished, SiteDescription, TypeDescription, Writer};
+
+/// The page about embedding, whose examples in Rust are compiled and run with those of this crate.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/embedding.md")]
+pub struct Embedding;

@@ -1,5 +1,6 @@
 //! A shard: what one thread announces of a snapshot.
 
+use std::marker::PhantomData;
 use std::sync::Arc;
 
 use barrow_format::block::{MAX_OBJECTS, MAX_REFERENCES};
@@ -12,6 +13,7 @@ use crate::encoders::Encoders;
 use crate::error::{Result, WriterError};
 use crate::object::Object;
 use crate::shared::Shared;
+use crate::snapshot::Snapshot;
 use crate::tables::Counts;
 
 /// The largest number of an object.
@@ -24,16 +26,15 @@ const MIN_REFERENCES: usize = 4096;
 /// After so many objects a shard looks up its share of the memory budget again.
 const SHARE_INTERVAL: usize = 1024;
 
-/// Announces objects, their references and roots, from one thread. Made by
-/// [`Snapshot::shard`](crate::Snapshot::shard).
+/// Announces objects, their references and roots, from one thread. Made by [`Snapshot::shard`].
 ///
 /// The calls copy what they are told into a block of plain columns; encoding and compression happen
 /// elsewhere. Objects are best announced in runs of ascending numbers: each jump begins a new block.
 #[derive(Debug)]
 pub struct Shard<'s> {
-    shared: &'s Shared,
-    encoders: &'s Encoders,
-    collected: &'s Arc<Collected>,
+    shared: Arc<Shared>,
+    encoders: Arc<Encoders>,
+    collected: Arc<Collected>,
     block: Announced,
     /// The number that would continue the block.
     next_object: u64,
@@ -46,15 +47,16 @@ pub struct Shard<'s> {
     /// The last object was refused: its references belong to nobody.
     was_refused: bool,
     finished: bool,
+    snapshot: PhantomData<&'s Snapshot<'s>>,
 }
 
-impl<'s> Shard<'s> {
-    pub(crate) fn new(shared: &'s Shared, encoders: &'s Encoders, collected: &'s Arc<Collected>) -> Self {
+impl Shard<'_> {
+    pub(crate) fn new(shared: &Arc<Shared>, encoders: &Arc<Encoders>, collected: &Arc<Collected>) -> Self {
         collected.open_shard();
         Shard {
-            shared,
-            encoders,
-            collected,
+            shared: Arc::clone(shared),
+            encoders: Arc::clone(encoders),
+            collected: Arc::clone(collected),
             block: Announced::default(),
             next_object: 0,
             type_id: TypeId(0),
@@ -62,6 +64,7 @@ impl<'s> Shard<'s> {
             most_references: 0,
             was_refused: false,
             finished: false,
+            snapshot: PhantomData,
         }
     }
 
@@ -128,7 +131,7 @@ impl<'s> Shard<'s> {
             Counts::check("string", name.0, &self.shared.counts.strings)?;
         }
         check_number("target of a root", target)?;
-        self.collected.root(self.shared, &Root { category, label, target: ObjectId(number(target)) })
+        self.collected.root(&self.shared, &Root { category, label, target: ObjectId(number(target)) })
     }
 
     /// Hands on what is left. A shard that is dropped without it makes its snapshot uncommittable.
@@ -151,7 +154,7 @@ impl<'s> Shard<'s> {
     }
 
     fn look_up_share(&mut self) {
-        self.share_bytes = self.collected.share_bytes(self.shared);
+        self.share_bytes = self.collected.share_bytes(&self.shared);
         self.most_references = (self.share_bytes / 8).clamp(MIN_REFERENCES, BLOCK_REFERENCES);
     }
 
@@ -186,7 +189,7 @@ impl<'s> Shard<'s> {
         }
         self.block.end_object();
         let full = std::mem::replace(&mut self.block, self.encoders.spare());
-        self.encoders.submit(self.collected, full)
+        self.encoders.submit(&self.collected, full)
     }
 }
 

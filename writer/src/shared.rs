@@ -109,6 +109,10 @@ impl Shared {
         }
     }
 
+    pub(crate) fn has_open_snapshot(&self) -> bool {
+        lock(&self.state).is_open
+    }
+
     pub(crate) fn committed_snapshots(&self) -> u32 {
         lock(&self.state).committed
     }

@@ -1,5 +1,6 @@
 //! A snapshot that is being recorded.
 
+use std::marker::PhantomData;
 use std::sync::Arc;
 
 use barrow_format::commit::Totals;
@@ -9,6 +10,7 @@ use crate::encoders::Encoders;
 use crate::error::Result;
 use crate::shard::Shard;
 use crate::shared::Shared;
+use crate::writer::Writer;
 
 /// What is known of a snapshot apart from its objects.
 #[derive(Debug, Clone, Default)]
@@ -24,23 +26,38 @@ pub struct SnapshotInfo {
 }
 
 /// A snapshot that is being recorded. Dropping it gives it up: the file keeps what was committed.
+///
+/// It borrows its writer, so that the compiler sees that a recording is not finished too early. One
+/// from [`Writer::begin_owned_snapshot`] borrows nothing, and the same is seen when it happens.
 #[derive(Debug)]
 pub struct Snapshot<'w> {
-    shared: &'w Shared,
-    encoders: &'w Encoders,
+    shared: Arc<Shared>,
+    encoders: Arc<Encoders>,
     collected: Arc<Collected>,
     info: SnapshotInfo,
+    writer: PhantomData<&'w Writer>,
 }
 
 impl<'w> Snapshot<'w> {
-    pub(crate) fn new(shared: &'w Shared, encoders: &'w Encoders, number: u32, info: SnapshotInfo) -> Self {
-        Snapshot { shared, encoders, collected: Arc::new(Collected::new(number)), info }
+    pub(crate) fn new(shared: &Arc<Shared>, encoders: &Arc<Encoders>, number: u32, info: SnapshotInfo) -> Self {
+        let (shared, encoders) = (Arc::clone(shared), Arc::clone(encoders));
+        Snapshot { shared, encoders, collected: Arc::new(Collected::new(number)), info, writer: PhantomData }
     }
 
     /// A shard for the calling thread, or for any other. Several may announce at once.
     #[must_use]
     pub fn shard(&self) -> Shard<'_> {
-        Shard::new(self.shared, self.encoders, &self.collected)
+        Shard::new(&self.shared, &self.encoders, &self.collected)
+    }
+
+    /// The same without a borrow, for callers that the compiler cannot follow: the phases of a collector,
+    /// handles of another language. If it outlives the snapshot, its calls end with
+    /// [`WriterError::SnapshotEnded`].
+    ///
+    /// [`WriterError::SnapshotEnded`]: crate::WriterError::SnapshotEnded
+    #[must_use]
+    pub fn owned_shard(&self) -> Shard<'static> {
+        Shard::new(&self.shared, &self.encoders, &self.collected)
     }
 
     /// Ends the snapshot: from now on it counts, whatever happens. Returns what it holds.
@@ -71,13 +88,15 @@ impl<'w> Snapshot<'w> {
             label: self.info.label.as_ref().map(string).transpose()?,
             key_values: pairs.map(|(key, value)| Ok((string(key)?, string(value)?))).collect::<Result<_>>()?,
         };
-        self.collected.write(self.shared, description)
+        self.collected.write(&self.shared, description)
     }
 }
 
 impl Drop for Snapshot<'_> {
     fn drop(&mut self) {
-        // Blocks that are still queued belong to nobody; wait, so that the next snapshot starts clean.
+        // Shards that outlive the snapshot append nothing from now on. Blocks that are still queued belong
+        // to nobody; wait, so that the next snapshot starts clean.
+        self.collected.end();
         self.encoders.drain();
         self.shared.close_snapshot(self.collected.snapshot);
     }

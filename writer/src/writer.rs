@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::hash::{BuildHasher, RandomState};
-use std::io::Write;
+use std::io::{Error, ErrorKind, Seek, Write};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -88,6 +88,25 @@ impl Writer {
     /// [`WriterError::Io`], or [`WriterError::Format`] for a compression level that does not exist.
     pub fn create(path: impl AsRef<Path>, options: Options) -> Result<Self> {
         let file = File::create(path).map_err(WriterError::io("create the recording"))?;
+        Self::new(Sink::file(file), &options)
+    }
+
+    /// Begins a recording in an open file: an empty one, or a pipe or socket. Nothing is taken back from the
+    /// latter, as with [`Writer::to_stream`].
+    ///
+    /// # Errors
+    /// As for [`Writer::create`]; [`WriterError::Io`] with [`ErrorKind::InvalidInput`] if the file is not empty.
+    pub fn to_file(mut file: File, options: Options) -> Result<Self> {
+        let action = "begin the recording";
+        let metadata = file.metadata().map_err(WriterError::io(action))?;
+        if !metadata.is_file() {
+            return Self::to_stream(Box::new(file), options);
+        }
+        if metadata.len() > 0 {
+            let source = Error::new(ErrorKind::InvalidInput, format!("the file holds {} bytes", metadata.len()));
+            return Err(WriterError::Io { action, source });
+        }
+        file.rewind().map_err(WriterError::io(action))?;
         Self::new(Sink::file(file), &options)
     }
 
@@ -209,11 +228,32 @@ impl Writer {
         Ok(Snapshot::new(&self.shared, &self.encoders, number, info))
     }
 
+    /// Begins a snapshot that does not borrow the writer, for callers that the compiler cannot follow: the
+    /// phases of a collector, handles of another language. It may even outlive the writer, which encodes
+    /// in the announcing threads then.
+    ///
+    /// # Errors
+    /// As for [`Writer::begin_snapshot`].
+    pub fn begin_owned_snapshot(&self, info: SnapshotInfo) -> Result<Snapshot<'static>> {
+        let number = self.shared.open_snapshot()?;
+        Ok(Snapshot::new(&self.shared, &self.encoders, number, info))
+    }
+
+    /// Whether a snapshot was begun and neither committed nor given up.
+    #[must_use]
+    pub fn has_open_snapshot(&self) -> bool {
+        self.shared.has_open_snapshot()
+    }
+
     /// Writes the trailing index. Without it the recording is readable all the same, as after a crash.
     ///
     /// # Errors
-    /// [`WriterError::Io`], [`WriterError::Broken`].
+    /// [`WriterError::Io`], [`WriterError::Broken`]; [`WriterError::SnapshotOpen`] if an owned snapshot is
+    /// still open.
     pub fn finish(self) -> Result<Finished> {
+        if self.has_open_snapshot() {
+            return Err(WriterError::SnapshotOpen);
+        }
         self.encoders.stop();
         self.shared.flush_tables()?;
         let mut sink = lock(&self.shared.sink);

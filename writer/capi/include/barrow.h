@@ -1,0 +1,973 @@
+/* libbarrow records heap snapshots: the C ABI of barrow's writer.
+ *
+ *   barrow_writer_create ── kinds, types, sites, strengths, strings, facts ──┐
+ *     barrow_snapshot_begin                                                  │ any thread, at any time
+ *       barrow_snapshot_shard    one for each thread that walks the heap     │
+ *         barrow_shard_object_with, barrow_shard_root …                    ◀─┘
+ *       barrow_shard_finish
+ *     barrow_snapshot_commit     from here on the snapshot is in the file
+ *   barrow_writer_finish
+ *
+ * What holds for every function:
+ *
+ * - It returns 0 or a code, and writes what it makes to its last argument. The reason of the calling thread's
+ *   last failure is barrow_error_message(). A call that failed has done nothing, unless it says otherwise.
+ * - Every handle is freed once, with the function of its name, in any order; NULL is ignored there, and is
+ *   BARROW_CODE_NULL_ARGUMENT elsewhere. What was finished or committed still has to be freed; other calls
+ *   with it are BARROW_CODE_ENDED. A freed handle must not be used.
+ * - Whatever a pointer leads to is read, or copied, before the function returns. Texts are UTF-8; bytes that
+ *   are not are replaced by U+FFFD. They need no zero at their end.
+ * - 0 or NULL is none: no name, no line, no address. Hence `{0}` is a fine beginning of every structure; those
+ *   that begin with `size` want their own sizeof there, so that they can grow.
+ * - It never calls back into the program, except for the functions given to barrow_writer_create_stream, and
+ *   takes no locks but its own and malloc's. Do not call it in a signal handler, and do not stop a thread
+ *   that is inside of it: see docs/embedding.md.
+ * - After fork() the child cannot use the parent's handles: BARROW_CODE_FORKED, and freeing them does nothing.
+ *   It may begin a recording of its own.
+ */
+
+
+#ifndef BARROW_H
+#define BARROW_H
+
+/* Made from writer/capi/src by `BLESS=1 cargo test -p barrow-capi`. */
+
+#include <stddef.h>
+#include <stdint.h>
+
+/** A text from a literal or an array of characters that ends with a zero. */
+#ifdef __cplusplus
+#define BARROW_TEXT(literal) (barrow_text{(literal), sizeof(literal) - 1})
+#else
+#define BARROW_TEXT(literal) ((barrow_text){(literal), sizeof(literal) - 1})
+#endif
+
+
+/**
+ * Changes when programs have to be compiled anew.
+ */
+#define BARROW_ABI_MAJOR 1
+
+/**
+ * Changes when functions or fields are added.
+ */
+#define BARROW_ABI_MINOR 0
+
+/**
+ * The version of the ABI that this header describes.
+ */
+#define BARROW_ABI_VERSION ((BARROW_ABI_MAJOR << 16) | BARROW_ABI_MINOR)
+
+/**
+ * As `encoder_threads`: the threads that announce also encode.
+ */
+#define BARROW_NO_ENCODER_THREADS -1
+
+/**
+ * As a target: the reference is null, and left out.
+ */
+#define BARROW_NULL UINT64_MAX
+
+/**
+ * How a call ended. The numbers never change; more may come.
+ */
+typedef enum barrow_code {
+    /**
+     * As it should.
+     */
+    BARROW_CODE_OK = 0,
+    /**
+     * The file cannot be written: a full disk, say. `barrow_error_errno` tells why.
+     */
+    BARROW_CODE_IO = 1,
+    /**
+     * An earlier write failed in the middle of a section: start a new file.
+     */
+    BARROW_CODE_BROKEN = 2,
+    /**
+     * Something went wrong with this snapshot before, and was reported then.
+     */
+    BARROW_CODE_SNAPSHOT_FAILED = 3,
+    /**
+     * The snapshot was committed and counts, but the system could not be made to put it on the disk.
+     */
+    BARROW_CODE_COMMITTED_NOT_SYNCED = 4,
+    /**
+     * The format cannot hold this.
+     */
+    BARROW_CODE_FORMAT = 5,
+    /**
+     * Two announcements have the same number.
+     */
+    BARROW_CODE_OBJECT_ANNOUNCED_TWICE = 6,
+    /**
+     * The numbers of the announced objects leave a gap.
+     */
+    BARROW_CODE_OBJECT_NEVER_ANNOUNCED = 7,
+    /**
+     * A reference leads to no object.
+     */
+    BARROW_CODE_REFERENCE_TO_UNANNOUNCED = 8,
+    /**
+     * A root leads to no object.
+     */
+    BARROW_CODE_ROOT_TO_UNANNOUNCED = 9,
+    /**
+     * A value is larger than its limit.
+     */
+    BARROW_CODE_OUT_OF_RANGE = 10,
+    /**
+     * A number that this writer never gave out.
+     */
+    BARROW_CODE_UNDECLARED = 11,
+    /**
+     * A reference was announced before any object, or after one that was refused.
+     */
+    BARROW_CODE_REFERENCE_WITHOUT_OBJECT = 12,
+    /**
+     * A snapshot is still open: commit or free it first.
+     */
+    BARROW_CODE_SNAPSHOT_OPEN = 13,
+    /**
+     * A snapshot was to be committed while shards were still announcing.
+     */
+    BARROW_CODE_SHARDS_OPEN = 14,
+    /**
+     * A shard was freed without being finished.
+     */
+    BARROW_CODE_SHARD_ABANDONED = 15,
+    /**
+     * The handle was finished or committed, or the snapshot of the shard has ended.
+     */
+    BARROW_CODE_ENDED = 16,
+    /**
+     * An argument is NULL that must not be.
+     */
+    BARROW_CODE_NULL_ARGUMENT = 32,
+    /**
+     * An argument has a value that means nothing.
+     */
+    BARROW_CODE_BAD_ARGUMENT = 33,
+    /**
+     * The shard is in use by another thread, or a write function called barrow.
+     */
+    BARROW_CODE_BUSY = 34,
+    /**
+     * The handle belongs to the process that this one was forked from.
+     */
+    BARROW_CODE_FORKED = 35,
+    /**
+     * The program and the library do not fit together.
+     */
+    BARROW_CODE_WRONG_ABI = 36,
+    /**
+     * A bug in barrow. The snapshot cannot be relied on; what was committed before can.
+     */
+    BARROW_CODE_PANIC = 37,
+    /**
+     * An error that this version of the ABI has no number for.
+     */
+    BARROW_CODE_OTHER = 38,
+} barrow_code;
+
+/**
+ * What a kind is for.
+ */
+typedef enum barrow_role {
+    /**
+     * Ordinary objects.
+     */
+    BARROW_ROLE_OBJECT = 0,
+    /**
+     * Objects that describe types: classes, metaobjects, hidden layouts.
+     */
+    BARROW_ROLE_TYPE = 1,
+    /**
+     * Call frames and closures; their types are functions with a file and a line.
+     */
+    BARROW_ROLE_FRAME = 2,
+    /**
+     * Not on the heap: a stand-in for a group of roots, usually of size 0.
+     */
+    BARROW_ROLE_ROOT = 3,
+} barrow_role;
+
+/**
+ * How a reference takes part in keeping its target alive.
+ */
+typedef enum barrow_strength_class {
+    /**
+     * Keeps its target alive.
+     */
+    BARROW_STRENGTH_CLASS_STRONG = 0,
+    /**
+     * Never keeps its target alive.
+     */
+    BARROW_STRENGTH_CLASS_WEAK = 1,
+    /**
+     * Keeps its target alive until memory runs short.
+     */
+    BARROW_STRENGTH_CLASS_SOFT = 2,
+    /**
+     * Keeps its target alive as long as its source and a key are; the key is the target of the reference
+     * before it.
+     */
+    BARROW_STRENGTH_CLASS_EPHEMERON = 3,
+} barrow_strength_class;
+
+/**
+ * How columns are compressed.
+ */
+typedef enum barrow_compression {
+    /**
+     * zstd with level 3.
+     */
+    BARROW_COMPRESSION_DEFAULT = 0,
+    /**
+     * Bytes as they are.
+     */
+    BARROW_COMPRESSION_NONE = 1,
+    /**
+     * LZ4: the fastest, about a third larger than zstd.
+     */
+    BARROW_COMPRESSION_LZ4 = 2,
+    /**
+     * zstd with the level in `compression_level`, 1 to 22.
+     */
+    BARROW_COMPRESSION_ZSTD = 3,
+} barrow_compression;
+
+/**
+ * When the operating system is asked to put bytes on the disk. A killed process loses nothing either way.
+ */
+typedef enum barrow_sync {
+    /**
+     * Whenever it likes.
+     */
+    BARROW_SYNC_NEVER = 0,
+    /**
+     * Before and after each commit: a snapshot that was committed survives a power failure.
+     */
+    BARROW_SYNC_AT_COMMIT = 1,
+} barrow_sync;
+
+/**
+ * What a reference is called in its source.
+ */
+typedef enum barrow_label_kind {
+    /**
+     * The runtime does not say.
+     */
+    BARROW_LABEL_KIND_UNKNOWN = 0,
+    /**
+     * An element, counted from 0.
+     */
+    BARROW_LABEL_KIND_INDEX = 1,
+    /**
+     * A field, variable or key: the number of a string.
+     */
+    BARROW_LABEL_KIND_NAME = 2,
+} barrow_label_kind;
+
+/**
+ * What is known of a snapshot, since 0 may be a time or the number of a collection.
+ */
+typedef enum barrow_known {
+    /**
+     * `time_ns` is.
+     */
+    BARROW_KNOWN_TIME = 1,
+    /**
+     * `gc_number` is.
+     */
+    BARROW_KNOWN_GC_NUMBER = 2,
+} barrow_known;
+
+/**
+ * What one thread announces of a snapshot. One thread at a time may use it; it need not always be the same.
+ */
+typedef struct barrow_shard barrow_shard;
+
+/**
+ * A snapshot that is being recorded. Any thread may use it, several at once.
+ */
+typedef struct barrow_snapshot barrow_snapshot;
+
+/**
+ * A recording that is being written. Any thread may use it, several at once.
+ */
+typedef struct barrow_writer barrow_writer;
+
+/**
+ * A text: UTF-8, not ended by anything. NULL with length 0 is none, or empty where there must be one.
+ */
+typedef struct barrow_text {
+    /**
+     * Where it begins.
+     */
+    const char *bytes;
+    /**
+     * How many bytes it has.
+     */
+    size_t length;
+} barrow_text;
+
+/**
+ * How to write a recording. Begin with `{0}`: every field has a default.
+ */
+typedef struct barrow_options {
+    /**
+     * sizeof(barrow_options).
+     */
+    size_t size;
+    /**
+     * Memory for objects and references, in bytes, whatever the heap's size; 0 is 64 MiB. Strings, types and
+     * shapes come on top.
+     */
+    uint64_t memory_budget_bytes;
+    /**
+     * A `barrow_compression`.
+     */
+    uint32_t compression;
+    /**
+     * The level, for zstd.
+     */
+    int32_t compression_level;
+    /**
+     * Threads that encode and compress; 0 is one for each core up to eight.
+     */
+    int32_t encoder_threads;
+    /**
+     * A `barrow_sync`.
+     */
+    uint32_t sync;
+    /**
+     * The recording's name for ever; zeros are a random one.
+     */
+    uint8_t uuid[16];
+    /**
+     * When the recording began, in nanoseconds since 1970-01-01 UTC; 0 is now.
+     */
+    uint64_t created_ns;
+} barrow_options;
+
+/**
+ * Writes all of `length` bytes. Returns 0, or an `errno` that says why it could not; nothing more is
+ * written then.
+ */
+typedef int32_t (*barrow_write_function)(void *context, const uint8_t *bytes, size_t length);
+
+/**
+ * Passes on what was written, after each commit and at the end. Returns as a `barrow_write_function` does.
+ */
+typedef int32_t (*barrow_flush_function)(void *context);
+
+/**
+ * A string of the recording; 0 is none.
+ */
+typedef struct barrow_string_id {
+    /**
+     * The number.
+     */
+    uint32_t number;
+} barrow_string_id;
+
+/**
+ * A kind of objects; 0 is none.
+ */
+typedef struct barrow_kind_id {
+    /**
+     * The number.
+     */
+    uint32_t number;
+} barrow_kind_id;
+
+/**
+ * A strength of references; 0 is strong, which is always there.
+ */
+typedef struct barrow_strength_id {
+    /**
+     * The number.
+     */
+    uint32_t number;
+} barrow_strength_id;
+
+/**
+ * A type of objects; 0 is none.
+ */
+typedef struct barrow_type_id {
+    /**
+     * The number.
+     */
+    uint32_t number;
+} barrow_type_id;
+
+/**
+ * A key and its value.
+ */
+typedef struct barrow_pair {
+    /**
+     * What is told.
+     */
+    struct barrow_text key;
+    /**
+     * What is told of it.
+     */
+    struct barrow_text value;
+} barrow_pair;
+
+/**
+ * Describes a type. Only `kind` and `name` must be there.
+ */
+typedef struct barrow_type {
+    /**
+     * sizeof(barrow_type).
+     */
+    size_t size;
+    /**
+     * The kind its objects are of.
+     */
+    struct barrow_kind_id kind;
+    /**
+     * The type it is derived from.
+     */
+    struct barrow_type_id base;
+    /**
+     * Its name.
+     */
+    struct barrow_text name;
+    /**
+     * How its objects are laid out in memory, in the runtime's words.
+     */
+    struct barrow_text layout;
+    /**
+     * The file it is declared in.
+     */
+    struct barrow_text file;
+    /**
+     * The line it is declared at, counted from 1.
+     */
+    uint32_t line;
+    /**
+     * 0.
+     */
+    uint32_t reserved;
+    /**
+     * What else the runtime knows.
+     */
+    const struct barrow_pair *attributes;
+    /**
+     * How many of those.
+     */
+    size_t attribute_count;
+} barrow_type;
+
+/**
+ * An allocation site: one that was declared, or any number that means something to the runtime; 0 is none.
+ */
+typedef struct barrow_site_id {
+    /**
+     * The number.
+     */
+    uint32_t number;
+} barrow_site_id;
+
+/**
+ * Describes an allocation site. Nothing must be there.
+ */
+typedef struct barrow_site {
+    /**
+     * sizeof(barrow_site).
+     */
+    size_t size;
+    /**
+     * The function that allocates.
+     */
+    struct barrow_text function;
+    /**
+     * The file it is in.
+     */
+    struct barrow_text file;
+    /**
+     * The line in it, counted from 1.
+     */
+    uint32_t line;
+    /**
+     * The column of that line, counted from 1.
+     */
+    uint32_t column;
+    /**
+     * Where the function was called: a site that was declared before.
+     */
+    struct barrow_site_id caller;
+    /**
+     * 0.
+     */
+    uint32_t reserved;
+    /**
+     * What else the runtime knows.
+     */
+    const struct barrow_pair *attributes;
+    /**
+     * How many of those.
+     */
+    size_t attribute_count;
+} barrow_site;
+
+/**
+ * What a finished recording holds. This structure never grows.
+ */
+typedef struct barrow_finished {
+    /**
+     * Committed snapshots.
+     */
+    uint64_t snapshots;
+    /**
+     * The file's length, in bytes.
+     */
+    uint64_t bytes;
+} barrow_finished;
+
+/**
+ * What is known of a snapshot apart from its objects. Nothing must be there.
+ */
+typedef struct barrow_snapshot_info {
+    /**
+     * sizeof(barrow_snapshot_info).
+     */
+    size_t size;
+    /**
+     * Which of the two numbers are known: the sum of some `barrow_known`.
+     */
+    uint32_t known;
+    /**
+     * 0.
+     */
+    uint32_t reserved;
+    /**
+     * When it is taken, in nanoseconds since the recording began.
+     */
+    uint64_t time_ns;
+    /**
+     * The collection after which it is taken.
+     */
+    uint64_t gc_number;
+    /**
+     * A name for people.
+     */
+    struct barrow_text label;
+    /**
+     * Whatever else the runtime knows: its own totals, say.
+     */
+    const struct barrow_pair *key_values;
+    /**
+     * How many of those.
+     */
+    size_t key_value_count;
+} barrow_snapshot_info;
+
+/**
+ * What a snapshot holds. This structure never grows.
+ */
+typedef struct barrow_totals {
+    /**
+     * Objects.
+     */
+    uint64_t objects;
+    /**
+     * References between them.
+     */
+    uint64_t references;
+    /**
+     * Roots.
+     */
+    uint64_t roots;
+    /**
+     * The shallow sizes of all objects, in bytes.
+     */
+    uint64_t heap_bytes;
+    /**
+     * Their unmanaged sizes, in bytes.
+     */
+    uint64_t unmanaged_bytes;
+} barrow_totals;
+
+/**
+ * What is announced of one object, apart from its number and its references. Only `type` must be there.
+ */
+typedef struct barrow_object {
+    /**
+     * sizeof(barrow_object).
+     */
+    size_t size;
+    /**
+     * Its type.
+     */
+    struct barrow_type_id type;
+    /**
+     * Its own name or text, if it has one: a string's content, the name of the class that it stands for.
+     */
+    struct barrow_string_id name;
+    /**
+     * Its own size on the managed heap, in bytes.
+     */
+    uint64_t shallow_bytes;
+    /**
+     * Memory outside the managed heap that it owns, in bytes.
+     */
+    uint64_t unmanaged_bytes;
+    /**
+     * Where it lives.
+     */
+    uint64_t address;
+    /**
+     * What names it across snapshots, if the runtime has such a thing.
+     */
+    uint64_t serial;
+    /**
+     * Where it was allocated.
+     */
+    struct barrow_site_id site;
+    /**
+     * 0.
+     */
+    uint32_t reserved;
+} barrow_object;
+
+/**
+ * A reference of an object.
+ */
+typedef struct barrow_reference {
+    /**
+     * The number of the object that it leads to, or `BARROW_NULL`.
+     */
+    uint64_t target;
+    /**
+     * The index, or the number of the string, as `label_kind` says; 0 if unknown.
+     */
+    uint64_t label;
+    /**
+     * A `barrow_label_kind`.
+     */
+    uint32_t label_kind;
+    /**
+     * How strong it is.
+     */
+    struct barrow_strength_id strength;
+} barrow_reference;
+
+#ifdef __cplusplus
+extern "C" {
+#endif // __cplusplus
+
+/**
+ * The version of the ABI that the library has: `BARROW_ABI_VERSION` of the header that it was built with.
+ */
+uint32_t barrow_abi_version(void);
+
+/**
+ * Whether the library serves a program that was compiled with the header of `version`: give it
+ * `BARROW_ABI_VERSION`. The major version has to be the same, the minor one may be older.
+ */
+enum barrow_code barrow_check_abi(uint32_t version);
+
+/**
+ * The version of barrow itself, as a text that ends with a zero and lives for ever.
+ */
+const char *barrow_version(void);
+
+/**
+ * Why the last call of this thread that failed did so: a text that ends with a zero, empty if none did.
+ * It changes with the thread's next failing call, and goes with the thread.
+ */
+const char *barrow_error_message(void);
+
+/**
+ * The `errno` behind the message, if the system was the reason; otherwise 0.
+ */
+int32_t barrow_error_errno(void);
+
+/**
+ * Begins a recording in a new file; an existing one is replaced. `options` may be NULL.
+ *
+ * # Safety
+ * `path` and `options` are readable, `writer` is writable.
+ */
+enum barrow_code barrow_writer_create(struct barrow_text path,
+                                      const struct barrow_options *options,
+                                      struct barrow_writer **writer);
+
+/**
+ * Begins a recording in an open file, which must be empty, or on a pipe or socket. The descriptor is
+ * duplicated: yours stays yours. It should block; writing to a pipe that nobody reads raises SIGPIPE unless
+ * the program ignores that.
+ *
+ * # Safety
+ * `fd` is open, if it is a descriptor at all; `options` is NULL or readable, `writer` is writable.
+ */
+enum barrow_code barrow_writer_create_fd(int32_t fd,
+                                         const struct barrow_options *options,
+                                         struct barrow_writer **writer);
+
+/**
+ * Begins a recording that `write` takes, and `flush`, which may be NULL, passes on. They are called with
+ * `context`, one call at a time, from barrow's encoder threads and from threads that are inside of barrow:
+ * also while the world is stopped. They must return normally, must not call barrow (BARROW_CODE_BUSY) and
+ * must not wait for a thread that may be waiting for barrow. After a failure nothing more is written. They
+ * are last called by `barrow_writer_finish`, or before all handles of the recording are freed.
+ *
+ * # Safety
+ * The functions may be called as said; `options` is NULL or readable, `writer` is writable.
+ */
+enum barrow_code barrow_writer_create_stream(barrow_write_function write,
+                                             barrow_flush_function flush,
+                                             void *context,
+                                             const struct barrow_options *options,
+                                             struct barrow_writer **writer);
+
+/**
+ * The number of a text; the same text gives the same number again, unless the texts in between were more
+ * than 16 MiB: keep the numbers of names that are used often. A text has at most 1 MiB.
+ *
+ * # Safety
+ * `writer` is NULL or a handle; `text` is readable, `string` is writable.
+ */
+enum barrow_code barrow_writer_string(struct barrow_writer *writer,
+                                      struct barrow_text text,
+                                      struct barrow_string_id *string);
+
+/**
+ * Declares a kind of objects by its name in the singular; `role` is a `barrow_role`.
+ *
+ * # Safety
+ * `writer` is NULL or a handle; `name` is readable, `kind` is writable.
+ */
+enum barrow_code barrow_writer_kind(struct barrow_writer *writer,
+                                    struct barrow_text name,
+                                    uint32_t role,
+                                    struct barrow_kind_id *kind);
+
+/**
+ * Declares a strength of references by the runtime's word for it; `strength_class` is a
+ * `barrow_strength_class`. There may be 16, and number 0 is strong without being declared.
+ *
+ * # Safety
+ * `writer` is NULL or a handle; `name` is readable, `strength` is writable.
+ */
+enum barrow_code barrow_writer_strength(struct barrow_writer *writer,
+                                        struct barrow_text name,
+                                        uint32_t strength_class,
+                                        struct barrow_strength_id *strength);
+
+/**
+ * Declares a type. Each call makes a new one: keep its number with the runtime's own type.
+ *
+ * # Safety
+ * `writer` is NULL or a handle; `description` and what it leads to are readable, `type` is writable.
+ */
+enum barrow_code barrow_writer_type(struct barrow_writer *writer,
+                                    const struct barrow_type *description,
+                                    struct barrow_type_id *type);
+
+/**
+ * Declares an allocation site. Each call makes a new one, numbered from 1: keep its number with the
+ * runtime's own. Objects may also have numbers of sites that were never declared.
+ *
+ * # Safety
+ * `writer` is NULL or a handle; `description` and what it leads to are readable, `site` is writable.
+ */
+enum barrow_code barrow_writer_site(struct barrow_writer *writer,
+                                    const struct barrow_site *description,
+                                    struct barrow_site_id *site);
+
+/**
+ * Records a fact about the whole file: producer, runtime, host and so on.
+ *
+ * # Safety
+ * `writer` is NULL or a handle; `key` and `value` are readable.
+ */
+enum barrow_code barrow_writer_fact(struct barrow_writer *writer,
+                                    struct barrow_text key,
+                                    struct barrow_text value);
+
+/**
+ * Writes the trailing index and ends the encoder threads; `finished` may be NULL. Without it the recording
+ * is readable all the same, as after a crash. Waits for calls of other threads with this handle. The
+ * recording is over even if this fails, except with BARROW_CODE_SNAPSHOT_OPEN, which changes nothing.
+ *
+ * # Safety
+ * `writer` is NULL or a handle; `finished` is NULL or writable.
+ */
+enum barrow_code barrow_writer_finish(struct barrow_writer *writer, struct barrow_finished *finished);
+
+/**
+ * Frees the handle. A recording that was not finished stays as it is. A snapshot of it that is open goes
+ * on, and encodes in the threads that announce.
+ *
+ * # Safety
+ * `writer` is NULL or a handle that no other thread uses and that was not freed.
+ */
+void barrow_writer_free(struct barrow_writer *writer);
+
+/**
+ * Begins a snapshot; one can be open at a time. `info` may be NULL.
+ *
+ * # Safety
+ * `writer` is NULL or a handle; `info` and what it leads to are readable, `snapshot` is writable.
+ */
+enum barrow_code barrow_snapshot_begin(struct barrow_writer *writer,
+                                       const struct barrow_snapshot_info *info,
+                                       struct barrow_snapshot **snapshot);
+
+/**
+ * Opens a shard, in which one thread at a time announces objects. Several may announce at once, each in a
+ * shard of its own.
+ *
+ * # Safety
+ * `snapshot` is NULL or a handle; `shard` is writable.
+ */
+enum barrow_code barrow_snapshot_shard(struct barrow_snapshot *snapshot, struct barrow_shard **shard);
+
+/**
+ * Ends the snapshot: from now on it counts, whatever happens. `totals` may be NULL. All shards must be
+ * finished. Waits for the encoders. If this fails the snapshot is given up, except with
+ * BARROW_CODE_COMMITTED_NOT_SYNCED, which says that it counts all the same.
+ *
+ * # Safety
+ * `snapshot` is NULL or a handle; `totals` is NULL or writable.
+ */
+enum barrow_code barrow_snapshot_commit(struct barrow_snapshot *snapshot, struct barrow_totals *totals);
+
+/**
+ * Frees the handle. A snapshot that was not committed is given up: the file keeps what was committed before,
+ * and its shards, if some are open, announce for nothing (BARROW_CODE_ENDED).
+ *
+ * # Safety
+ * `snapshot` is NULL or a handle that no other thread uses and that was not freed.
+ */
+void barrow_snapshot_free(struct barrow_snapshot *snapshot);
+
+/**
+ * Announces an object. `number` is its place in the snapshot: in the end the numbers of all shards must be
+ * 0 to n - 1, each announced once, best in ascending order.
+ *
+ * # Safety
+ * `shard` is NULL or a handle that no other thread uses now; `object` is readable.
+ */
+enum barrow_code barrow_shard_object(struct barrow_shard *shard,
+                                     uint64_t number,
+                                     const struct barrow_object *object);
+
+/**
+ * Announces an object and its references, in the order of its fields or elements. If a reference is
+ * refused, the object and the references before it have been announced: give the snapshot up.
+ *
+ * # Safety
+ * As for `barrow_shard_object`; `references` leads to `reference_count` of them.
+ */
+enum barrow_code barrow_shard_object_with(struct barrow_shard *shard,
+                                          uint64_t number,
+                                          const struct barrow_object *object,
+                                          const struct barrow_reference *references,
+                                          size_t reference_count);
+
+/**
+ * Announces references of the object announced last. If one is refused, those before it have been announced.
+ *
+ * # Safety
+ * `shard` is NULL or a handle that no other thread uses now; `references` leads to `count` of them.
+ */
+enum barrow_code barrow_shard_references(struct barrow_shard *shard,
+                                         const struct barrow_reference *references,
+                                         size_t count);
+
+/**
+ * Announces the fields of the object announced last: `names[i]` leads to `targets[i]`. The names are the
+ * type's: make the array once. If one is refused, those before it have been announced.
+ *
+ * # Safety
+ * `shard` is NULL or a handle that no other thread uses now; `names` and `targets` lead to `count` of them.
+ */
+enum barrow_code barrow_shard_fields(struct barrow_shard *shard,
+                                     struct barrow_strength_id strength,
+                                     const struct barrow_string_id *names,
+                                     const uint64_t *targets,
+                                     size_t count);
+
+/**
+ * Announces elements of the object announced last: element `first_index + i` leads to `targets[i]`. If one is
+ * refused, those before it have been announced.
+ *
+ * # Safety
+ * `shard` is NULL or a handle that no other thread uses now; `targets` leads to `count` of them.
+ */
+enum barrow_code barrow_shard_elements(struct barrow_shard *shard,
+                                       struct barrow_strength_id strength,
+                                       uint64_t first_index,
+                                       const uint64_t *targets,
+                                       size_t count);
+
+/**
+ * Announces one reference of the object announced last: a field, variable or key called `name`.
+ *
+ * # Safety
+ * `shard` is NULL or a handle that no other thread uses now.
+ */
+enum barrow_code barrow_shard_reference_named(struct barrow_shard *shard,
+                                              struct barrow_strength_id strength,
+                                              struct barrow_string_id name,
+                                              uint64_t target);
+
+/**
+ * Announces one reference of the object announced last: the element at `index`, counted from 0.
+ *
+ * # Safety
+ * `shard` is NULL or a handle that no other thread uses now.
+ */
+enum barrow_code barrow_shard_reference_indexed(struct barrow_shard *shard,
+                                                struct barrow_strength_id strength,
+                                                uint64_t index,
+                                                uint64_t target);
+
+/**
+ * Announces one reference of the object announced last, of which the runtime knows no name.
+ *
+ * # Safety
+ * `shard` is NULL or a handle that no other thread uses now.
+ */
+enum barrow_code barrow_shard_reference_unknown(struct barrow_shard *shard,
+                                                struct barrow_strength_id strength,
+                                                uint64_t target);
+
+/**
+ * Announces a root: `category` is a group in the runtime's words, `label` may be 0.
+ *
+ * # Safety
+ * `shard` is NULL or a handle that no other thread uses now.
+ */
+enum barrow_code barrow_shard_root(struct barrow_shard *shard,
+                                   struct barrow_string_id category,
+                                   struct barrow_string_id label,
+                                   uint64_t target);
+
+/**
+ * Hands on what is left to the encoders. The shard is over even if this fails.
+ *
+ * # Safety
+ * `shard` is NULL or a handle that no other thread uses now.
+ */
+enum barrow_code barrow_shard_finish(struct barrow_shard *shard);
+
+/**
+ * Frees the handle. If the shard was not finished, its snapshot cannot be committed.
+ *
+ * # Safety
+ * `shard` is NULL or a handle that no other thread uses and that was not freed.
+ */
+void barrow_shard_free(struct barrow_shard *shard);
+
+#ifdef __cplusplus
+}  // extern "C"
+#endif  // __cplusplus
+
+#endif  /* BARROW_H */

@@ -1,0 +1,128 @@
+//! The functions of a snapshot.
+
+use std::cell::RefCell;
+use std::mem::MaybeUninit;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use barrow_writer::{Snapshot, WriterError};
+
+use crate::codes::{Code, Failure, guarded};
+use crate::pointers::{optional_text, pairs, place, structure};
+use crate::process::Process;
+use crate::shard::ShardHandle;
+use crate::values::{Known, SnapshotInfo, Totals};
+use crate::writer::{WriterHandle, free, handle, outside_of_streams};
+
+/// A snapshot that is being recorded. Any thread may use it, several at once.
+pub struct SnapshotHandle {
+    process: Process,
+    /// None once it is committed or has failed to be.
+    snapshot: Mutex<Option<Snapshot<'static>>>,
+}
+
+impl SnapshotHandle {
+    fn lock(&self) -> Result<MutexGuard<'_, Option<Snapshot<'static>>>, Failure> {
+        self.process.check()?;
+        outside_of_streams()?;
+        Ok(self.snapshot.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+fn ended() -> Failure {
+    Failure::new(Code::Ended, "the snapshot was committed, or failed to be")
+}
+
+/// What C tells of a snapshot, as the writer takes it; NULL is nothing.
+///
+/// # Safety
+/// As for [`structure`], and what it leads to is readable.
+unsafe fn info(info: *const SnapshotInfo) -> Result<barrow_writer::SnapshotInfo, Failure> {
+    if info.is_null() {
+        return Ok(barrow_writer::SnapshotInfo::default());
+    }
+    // SAFETY: the caller's.
+    let given = unsafe { structure(info) }?;
+    if given.known > Known::Time as u32 | Known::GcNumber as u32 {
+        return Err(crate::values::meaningless("known", given.known));
+    }
+    let known = |what: Known, value: u64| (given.known & what as u32 != 0).then_some(value);
+    // SAFETY: the caller's.
+    let (label, key_values) = unsafe { (optional_text(given.label)?, pairs(given.key_values, given.key_value_count)?) };
+    Ok(barrow_writer::SnapshotInfo {
+        time_ns: known(Known::Time, given.time_ns),
+        gc_number: known(Known::GcNumber, given.gc_number),
+        label: label.map(Into::into),
+        key_values: key_values.into_iter().map(|(key, value)| (key.into(), value.into())).collect(),
+    })
+}
+
+/// Begins a snapshot; one can be open at a time. `info` may be NULL.
+///
+/// # Safety
+/// `writer` is NULL or a handle; `info` and what it leads to are readable, `snapshot` is writable.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn barrow_snapshot_begin(
+    writer: Option<&WriterHandle>,
+    info: *const SnapshotInfo,
+    snapshot: Option<&mut MaybeUninit<Option<Box<SnapshotHandle>>>>,
+) -> Code {
+    guarded(|| {
+        let place = place("snapshot", snapshot)?;
+        // SAFETY: the caller's.
+        let info = unsafe { self::info(info) }?;
+        let snapshot = handle(writer)?.with(|writer| Ok(writer.begin_owned_snapshot(info)?))?;
+        let snapshot = Mutex::new(Some(snapshot));
+        *place = Some(Box::new(SnapshotHandle { process: Process::current(), snapshot }));
+        Ok(())
+    })
+}
+
+/// Opens a shard, in which one thread at a time announces objects. Several may announce at once, each in a
+/// shard of its own.
+///
+/// # Safety
+/// `snapshot` is NULL or a handle; `shard` is writable.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn barrow_snapshot_shard(
+    snapshot: Option<&SnapshotHandle>,
+    shard: Option<&mut MaybeUninit<Option<Box<ShardHandle>>>>,
+) -> Code {
+    guarded(|| {
+        let place = place("shard", shard)?;
+        let snapshot = handle(snapshot)?.lock()?;
+        let shard = RefCell::new(Some(snapshot.as_ref().ok_or_else(ended)?.owned_shard()));
+        *place = Some(Box::new(ShardHandle { process: Process::current(), shard }));
+        Ok(())
+    })
+}
+
+/// Ends the snapshot: from now on it counts, whatever happens. `totals` may be NULL. All shards must be
+/// finished. Waits for the encoders. If this fails the snapshot is given up, except with
+/// BARROW_CODE_COMMITTED_NOT_SYNCED, which says that it counts all the same.
+///
+/// # Safety
+/// `snapshot` is NULL or a handle; `totals` is NULL or writable.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn barrow_snapshot_commit(
+    snapshot: Option<&SnapshotHandle>,
+    totals: Option<&mut MaybeUninit<Totals>>,
+) -> Code {
+    guarded(|| {
+        let place = totals.map(|place| place.write(Totals::default()));
+        let committed = handle(snapshot)?.lock()?.take().ok_or_else(ended)?.commit();
+        if let (Some(place), Ok(totals) | Err(WriterError::CommittedNotSynced { totals, .. })) = (place, &committed) {
+            *place = (*totals).into();
+        }
+        Ok(committed.map(drop)?)
+    })
+}
+
+/// Frees the handle. A snapshot that was not committed is given up: the file keeps what was committed before,
+/// and its shards, if some are open, announce for nothing (BARROW_CODE_ENDED).
+///
+/// # Safety
+/// `snapshot` is NULL or a handle that no other thread uses and that was not freed.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn barrow_snapshot_free(snapshot: Option<Box<SnapshotHandle>>) {
+    free(snapshot, |snapshot| snapshot.process);
+}

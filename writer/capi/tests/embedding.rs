@@ -1,0 +1,64 @@
+//! The C blocks of docs/embedding.md are one program, which records what it says. Its Rust blocks are
+//! documentation tests of `barrow-writer`.
+
+mod library;
+
+use std::fs;
+
+use barrow_analyzer::{ObjectId, StrengthId};
+use barrow_analyzer::{Recording, Silent, SiteId, SnapshotId, StrengthClass, object, outgoing, summary, verify};
+use library::{Build, build, command, crate_folder, run};
+
+/// The blocks of a language, one after the other.
+fn blocks(document: &str, language: &str) -> String {
+    let opening = format!("```{language}\n");
+    let parts = document.split(&opening).skip(1);
+    parts.filter_map(|part| part.split("```").next()).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn the_page_is_a_program() {
+    let folder = tempfile::tempdir().unwrap();
+    let page = fs::read_to_string(crate_folder().join("../../docs/embedding.md")).unwrap();
+    let rest = fs::read_to_string(crate_folder().join("tests/embedding.c")).unwrap();
+    let source = folder.path().join("page.c");
+    fs::write(&source, blocks(&page, "c") + &rest).unwrap();
+
+    let path = folder.path().join("page.barrow");
+    for way in [Build::Static, Build::Address, Build::Thread] {
+        if !way.is_possible(folder.path()) {
+            continue;
+        }
+        let program = build(way, &source, folder.path(), "page");
+        let printed = run(command(&[], &program).arg(&path));
+        let recording = Recording::open(&path).unwrap();
+        assert_eq!(recording.damage(), None);
+        assert_eq!(verify(&recording, &Silent).unwrap().problems, []);
+        let found: String = recording.snapshot_ids().map(|id| totals(&recording, id)).collect();
+        assert_eq!(printed, found);
+        assert_contents(&recording);
+    }
+}
+
+fn totals(recording: &Recording, snapshot: SnapshotId) -> String {
+    let totals = summary(recording, snapshot).unwrap().totals;
+    format!("{} objects {} references {} roots\n", totals.objects, totals.references, totals.roots)
+}
+
+fn assert_contents(recording: &Recording) {
+    let tables = recording.tables().unwrap();
+    assert_eq!(recording.facts().unwrap(), [("runtime".to_owned(), "example 1.0".to_owned())]);
+    assert_eq!(recording.snapshot(SnapshotId(0)).unwrap().gc_number, Some(5));
+    for snapshot in [SnapshotId(0), SnapshotId(1)] {
+        let last = object(recording, snapshot, ObjectId(98)).unwrap();
+        assert_eq!(tables.type_name(last.type_id), "Cell");
+        assert_eq!((tables.type_file(last.type_id), tables.type_line(last.type_id)), (Some("cell.x"), Some(3)));
+        let site = recording.site(last.site.unwrap()).unwrap().unwrap();
+        assert_eq!((site.place(), site.caller), (Some("main.x:7".to_owned()), Some(SiteId(1))));
+        let references = outgoing(recording, snapshot, ObjectId(98)).unwrap();
+        assert_eq!((references[0].target, references[0].strength), (ObjectId(97), StrengthId::STRONG));
+    }
+    let strengths = outgoing(recording, SnapshotId(2), ObjectId(0)).unwrap();
+    let classes: Vec<_> = strengths.iter().map(|reference| tables.strength_class(reference.strength)).collect();
+    assert_eq!(classes, [StrengthClass::Weak, StrengthClass::Weak, StrengthClass::Ephemeron]);
+}
