@@ -25,7 +25,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use barrow_writer::Totals;
-use pyo3::exceptions::PyRuntimeError;
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 
 use crate::recorder::{Limits, Recorder, explain};
@@ -46,20 +46,21 @@ mod native {
 
 /// Begins a recording in a new file.
 #[pyfunction]
-#[pyo3(signature = (path, max_snapshots=None, max_bytes=None, has_sites=false))]
+#[pyo3(signature = (path, max_snapshots=None, max_bytes=None, sites=None))]
 fn begin(
     py: Python<'_>,
     path: PathBuf,
     max_snapshots: Option<u32>,
     max_bytes: Option<u64>,
-    has_sites: bool,
+    sites: Option<&str>,
 ) -> PyResult<()> {
+    let sites = sites.map(str::parse).transpose().map_err(PyValueError::new_err)?;
     let mut held = recorder::take(py);
     if let Some(recorder) = &held.0 {
         return Err(PyRuntimeError::new_err(format!("{} is being recorded already", recorder.path().display())));
     }
     let limits = Limits { snapshots: max_snapshots, bytes: max_bytes };
-    held.0 = Some(Box::new(Recorder::begin(py, &path, limits, has_sites)?));
+    held.0 = Some(Box::new(Recorder::begin(py, &path, limits, sites)?));
     Ok(())
 }
 
@@ -112,8 +113,12 @@ fn prepare_fork(py: Python<'_>) {
     recorder::prepare_fork(py);
 }
 
-/// To be called after a fork, in parent and child. In the child, returns the path of the parent's recording and its limits.
+/// Path, most snapshots, most bytes and mode of sites of a recording: what `begin` is given.
+type Wishes = (PathBuf, Option<u32>, Option<u64>, Option<String>);
+
+/// To be called after a fork, in parent and child. In the child, returns what the parent's recording is like.
 #[pyfunction]
-fn forked() -> Option<(PathBuf, Option<u32>, Option<u64>, bool)> {
-    recorder::forked().map(|(path, limits, has_sites)| (path, limits.snapshots, limits.bytes, has_sites))
+fn forked() -> Option<Wishes> {
+    recorder::forked()
+        .map(|(path, limits, sites)| (path, limits.snapshots, limits.bytes, sites.map(|mode| mode.to_string())))
 }

@@ -12,7 +12,7 @@ use pyo3::prelude::*;
 
 use crate::classes::{Known, Types};
 use crate::object::Stopped;
-use crate::sites::{self, Declared};
+use crate::sites::{self, Declared, Mode};
 use crate::snapshot::{Recipe, announce};
 
 /// When a recording ends by itself.
@@ -31,7 +31,7 @@ pub(crate) struct Recorder {
     path: PathBuf,
     limits: Limits,
     /// Who allocated what, if that is noted.
-    sites: Option<Declared>,
+    sites: Option<(Mode, Declared)>,
     began: Instant,
     process: u32,
     snapshots: u32,
@@ -49,7 +49,7 @@ pub(crate) struct Taken {
 
 impl Recorder {
     /// Begins a recording in a new file, with or without allocation sites.
-    pub(crate) fn begin(py: Python<'_>, path: &Path, limits: Limits, has_sites: bool) -> PyResult<Self> {
+    pub(crate) fn begin(py: Python<'_>, path: &Path, limits: Limits, sites: Option<Mode>) -> PyResult<Self> {
         let known = Known::find(py)?;
         let sys = py.import(intern!(py, "sys"))?;
         let version: String = sys.getattr("version")?.extract()?;
@@ -67,15 +67,15 @@ impl Recorder {
                 known,
                 path: path.to_owned(),
                 limits,
-                sites: has_sites.then(Declared::default),
+                sites: sites.map(|mode| (mode, Declared::default())),
                 began: Instant::now(),
                 process: std::process::id(),
                 snapshots: 0,
             })
         };
         let recorder = begun().map_err(|error| PyOSError::new_err(format!("{}: {error}", path.display())))?;
-        if has_sites {
-            sites::begin(py)?;
+        if let Some(mode) = sites {
+            sites::begin(py, mode)?;
         }
         Ok(recorder)
     }
@@ -94,7 +94,7 @@ impl Recorder {
             writer: &self.writer,
             types: &mut self.types,
             known: &self.known,
-            sites: self.sites.as_mut(),
+            sites: self.sites.as_mut().map(|(_, declared)| declared),
             weak: self.weak,
             modules,
         };
@@ -197,14 +197,14 @@ pub(crate) fn prepare_fork(py: Python<'_>) {
 }
 
 /// Ends what [`prepare_fork`] began. In the child the recording is left to the parent: returned is what it was like.
-pub(crate) fn forked() -> Option<(PathBuf, Limits, bool)> {
+pub(crate) fn forked() -> Option<(PathBuf, Limits, Option<Mode>)> {
     let mut state = FORKING.take()?;
     let State::Idle(recorder) = &mut *state else { return None };
     if recorder.as_ref().is_none_or(|recorder| recorder.process == std::process::id()) {
         return None;
     }
     let recorder = recorder.take()?;
-    let parent = (recorder.path.clone(), recorder.limits, recorder.sites.is_some());
+    let parent = (recorder.path.clone(), recorder.limits, recorder.sites.as_ref().map(|(mode, _)| *mode));
     // Its threads are not in this process, and what it has not written is the parent's.
     std::mem::forget(recorder);
     Some(parent)

@@ -1,77 +1,104 @@
 //! Who allocated what: four bytes a block, noted by a hook in front of the interpreter's allocator.
 //!
+//! ```text
+//!   hooks ─▶ Sites::note ─▶ units: code object + instruction ─▶ site ─▶ blocks: address ─▶ site
+//!                           calls: … with callers            ─▶ site
+//! ```
+//!
 //! A code object gets a range of numbers when it first allocates; the site of a block is the first of them plus the
-//! number of the instruction that runs. Function, file and line are found out when a snapshot has an object of that site.
+//! number of the instruction that runs. With callers, a site is a node of the tree of all stacks that were met. Function, file and
+//! line are found out when a snapshot has an object of that site.
 
 pub(crate) mod blocks;
+mod calls;
+mod hooks;
 pub(crate) mod lines;
+mod units;
 
-use std::ffi::{c_int, c_void};
-use std::ptr::{null_mut, without_provenance_mut};
+use std::fmt;
+use std::ptr::null_mut;
+use std::str::FromStr;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
 use barrow_writer::{Result, SiteDescription, SiteId, Writer};
 use foldhash::HashMap;
-use pyo3::exceptions::PyRuntimeError;
 use pyo3::ffi;
 use pyo3::prelude::*;
 
 use crate::interpreter::{layout, needed, symbol};
-use crate::layout::{Frames, Instructions, Layout};
-use crate::object::{Object, Stopped};
+use crate::layout::{Frames, Layout};
+use crate::object::Stopped;
 use blocks::Blocks;
+use calls::Calls;
+use hooks::Allocator;
 use lines::{Location, locate};
+use units::Units;
 
-/// `PYMEM_DOMAIN_OBJ`.
-const OBJECTS: c_int = 2;
-const HEAD_LENGTH: usize = 16;
-const BYTES_DATA: usize = 32;
 /// In a thread's state: its interpreter.
 const INTERPRETER: usize = 16;
-/// Slots of the cache of code objects: a power of two.
-const CODES: usize = 1 << 13;
 
-/// `PyMemAllocatorEx`.
-#[repr(C)]
-#[derive(Clone, Copy)]
-struct Allocator {
-    context: *mut c_void,
-    malloc: unsafe extern "C" fn(*mut c_void, usize) -> *mut c_void,
-    calloc: unsafe extern "C" fn(*mut c_void, usize, usize) -> *mut c_void,
-    realloc: unsafe extern "C" fn(*mut c_void, *mut c_void, usize) -> *mut c_void,
-    free: unsafe extern "C" fn(*mut c_void, *mut c_void),
+type Function = *mut std::ffi::c_void;
+type ThisThread = unsafe extern "C" fn() -> *const u8;
+
+/// What is noted of an allocation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Mode {
+    /// The line.
+    Light,
+    /// The line and those that called its function.
+    Full,
+    /// The line and its callers, for about one allocation in so many bytes.
+    Sample(u64),
 }
 
-type Function = *mut c_void;
-type ThisThread = unsafe extern "C" fn() -> *const u8;
-type GetSetAllocator = unsafe extern "C" fn(c_int, *mut Allocator);
-type SetExtra = unsafe extern "C" fn(*mut c_void, isize, *mut c_void) -> c_int;
-type RequestExtra = unsafe extern "C" fn(unsafe extern "C" fn(*mut c_void)) -> isize;
+impl fmt::Display for Mode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Mode::Light => f.write_str("light"),
+            Mode::Full => f.write_str("full"),
+            Mode::Sample(bytes) => write!(f, "sample={bytes}"),
+        }
+    }
+}
 
-/// A code object that allocated: it may be gone by now.
-struct Unit {
-    code: u64,
-    first_site: u32,
-    name: String,
-    file: String,
-    first_line: u32,
-    table: Box<[u8]>,
+impl FromStr for Mode {
+    type Err = String;
+
+    /// `light`, `full`, `sample=512K`.
+    fn from_str(text: &str) -> std::result::Result<Self, String> {
+        let bytes = |text: &str| {
+            let digits = text.trim_end_matches(['K', 'M']);
+            let unit = match text.strip_prefix(digits)? {
+                "" => 1,
+                "K" => 1 << 10,
+                "M" => 1 << 20,
+                _ => return None,
+            };
+            digits.parse::<u64>().ok()?.checked_mul(unit).filter(|&bytes| bytes > 0)
+        };
+        match text {
+            "light" => Some(Mode::Light),
+            "full" => Some(Mode::Full),
+            _ => text.strip_prefix("sample=").and_then(bytes).map(Mode::Sample),
+        }
+        .ok_or_else(|| format!("sites can be light, full or sample=512K, not {text}"))
+    }
 }
 
 /// Everything that is known of sites. Used by whoever has the global lock only.
 struct Sites {
+    mode: Mode,
+    /// Bytes until the next sample.
+    until_sample: i64,
+    /// Where the random numbers are that say when that is.
+    random: u64,
     below: Allocator,
     this_thread: ThisThread,
-    set_extra: SetExtra,
-    extra: isize,
     interpreter: u64,
     layout: &'static Layout,
+    units: Units,
+    calls: Calls,
     blocks: Blocks,
-    units: Vec<Unit>,
-    by_code: HashMap<u64, usize>,
-    /// Code objects met lately, with their first sites.
-    recent: Box<[(u64, u32)]>,
-    next_site: u32,
 }
 
 /// Made once, and never freed: the interpreter has its address.
@@ -81,15 +108,15 @@ static SITES: AtomicPtr<Sites> = AtomicPtr::new(null_mut());
 #[derive(Debug, Default)]
 pub(crate) struct Declared {
     by_site: HashMap<u32, SiteId>,
-    by_place: HashMap<(usize, Location), SiteId>,
+    by_place: HashMap<(usize, Location, Option<SiteId>), SiteId>,
 }
 
 /// Begins to note who allocates.
 ///
 /// # Errors
 /// The interpreter's allocator is not its own (`PYTHONMALLOC=malloc`, say).
-pub(crate) fn begin(py: Python<'_>) -> PyResult<()> {
-    check_pools(py)?;
+pub(crate) fn begin(py: Python<'_>, mode: Mode) -> PyResult<()> {
+    hooks::check_pools(py)?;
     let mut sites = SITES.load(Ordering::Relaxed);
     if sites.is_null() {
         sites = Box::into_raw(Box::new(Sites::find()?));
@@ -99,59 +126,21 @@ pub(crate) fn begin(py: Python<'_>) -> PyResult<()> {
     unsafe {
         // What was allocated in between is not known.
         (*sites).blocks = Blocks::new(layout().arena_bits, layout().pool_bits);
-        (*sites).below = allocator()?;
-        set_allocator(Allocator { context: sites.cast(), malloc, calloc, realloc, free })
+        (*sites).mode = mode;
+        hooks::put_before(sites)
     }
 }
 
 /// Notes nothing any more, unless another hook was put in front meanwhile: then all goes on.
 pub(crate) fn end(_py: Python<'_>) {
     let sites = SITES.load(Ordering::Relaxed);
-    // SAFETY: `py` has the global lock, so nothing else uses them.
-    unsafe {
-        if !sites.is_null() && allocator().is_ok_and(|current| current.context == sites.cast()) {
-            // The function was there when the hook was put in place.
-            let _ = set_allocator((*sites).below);
-        }
+    if !sites.is_null() {
+        // SAFETY: `py` has the global lock, so nothing else uses them.
+        unsafe { hooks::take_away(sites) };
     }
 }
 
-/// Whether blocks lie in pools as they do in the interpreter's own allocator.
-fn check_pools(py: Python<'_>) -> PyResult<()> {
-    let made = py.eval(c"[object() for _ in range(64)]", None, None)?;
-    let head = (1_u64 << layout().pool_bits) - 1;
-    let objects =
-        made.try_iter()?.map(|object| object.map(|object| object.as_ptr() as u64)).collect::<PyResult<Vec<_>>>()?;
-    if objects.iter().all(|address| (address & head) >= 48 && address.is_multiple_of(16))
-        && objects.windows(2).filter(|pair| pair[0].abs_diff(pair[1]) == 16).count() > objects.len() / 4
-    {
-        return Ok(());
-    }
-    Err(PyRuntimeError::new_err("allocation sites need the interpreter's own allocator (PYTHONMALLOC says another)"))
-}
-
-/// # Safety
-/// The caller has the global lock.
-unsafe fn allocator() -> PyResult<Allocator> {
-    let mut current = std::mem::MaybeUninit::uninit();
-    // SAFETY: the function has this type in every version, and fills what it is given.
-    unsafe {
-        std::mem::transmute::<Function, GetSetAllocator>(needed(c"PyMem_GetAllocator")?)(OBJECTS, current.as_mut_ptr());
-        Ok(current.assume_init())
-    }
-}
-
-/// # Safety
-/// The caller has the global lock, and the functions do what their names say.
-unsafe fn set_allocator(mut new: Allocator) -> PyResult<()> {
-    // SAFETY: the function has this type in every version, and copies what it is given.
-    unsafe {
-        std::mem::transmute::<Function, GetSetAllocator>(needed(c"PyMem_SetAllocator")?)(OBJECTS, &raw mut new);
-    }
-    Ok(())
-}
-
-/// The site of the block at an address, as a recording has it. `stopped` says that nothing else runs.
+/// The site of the block at an address, as a recording has it.
 ///
 /// # Errors
 /// That of the writer.
@@ -175,266 +164,191 @@ pub(crate) fn site_of(
 
 impl Sites {
     fn find() -> PyResult<Self> {
-        let either = |new, old| symbol(new).map_or_else(|| needed(old), Ok);
-        let this_thread = either(c"PyThreadState_GetUnchecked", c"_PyThreadState_UncheckedGet")?;
-        let set_extra = either(c"PyUnstable_Code_SetExtra", c"_PyCode_SetExtra")?;
-        let request = either(c"PyUnstable_Eval_RequestCodeExtraIndex", c"_PyEval_RequestCodeExtraIndex")?;
+        let this_thread = symbol(c"PyThreadState_GetUnchecked");
+        let this_thread = this_thread.map_or_else(|| needed(c"_PyThreadState_UncheckedGet"), Ok)?;
         // SAFETY: the functions have these types in every version; the caller has the global lock.
         unsafe {
-            let extra = std::mem::transmute::<Function, RequestExtra>(request)(code_freed);
-            if extra < 0 {
-                return Err(PyRuntimeError::new_err("the interpreter has no room for what allocation sites need"));
-            }
             Ok(Sites {
-                below: allocator()?,
+                mode: Mode::Light,
+                until_sample: 0,
+                random: SEED,
+                below: hooks::allocator()?,
                 this_thread: std::mem::transmute::<Function, ThisThread>(this_thread),
-                set_extra: std::mem::transmute::<Function, SetExtra>(set_extra),
-                extra,
                 interpreter: ffi::PyInterpreterState_Get() as u64,
                 layout: layout(),
+                units: Units::find()?,
+                calls: Calls::new(),
                 blocks: Blocks::new(layout().arena_bits, layout().pool_bits),
-                units: Vec::new(),
-                by_code: HashMap::default(),
-                recent: vec![(0, 0); CODES].into(),
-                next_site: 1,
             })
         }
     }
 
-    /// The site of whatever runs in this thread; 0 if that is no Python code.
+    /// Notes that a block was allocated.
     ///
     /// # Safety
     /// The caller has the global lock.
     #[inline]
-    unsafe fn current(&mut self) -> u32 {
-        // SAFETY: threads, frames and code are laid out as the version's layout says; with the lock held they stay.
+    unsafe fn note(&mut self, address: u64, bytes: usize) {
+        if address == 0 {
+            return;
+        }
+        let site = match self.mode {
+            // SAFETY: as the caller says.
+            Mode::Light => unsafe { self.innermost().map_or(0, |frame| self.light(frame)) },
+            // SAFETY: as the caller says.
+            Mode::Full => unsafe { self.full() },
+            Mode::Sample(interval) => {
+                self.until_sample -= bytes.cast_signed() as i64;
+                if self.until_sample >= 0 {
+                    return self.blocks.clear(address, bytes);
+                }
+                self.until_sample = self.distance_to_sample(interval);
+                // SAFETY: as the caller says.
+                unsafe { self.full() }
+            }
+        };
+        self.blocks.set(address, bytes, site);
+    }
+
+    /// Half to one and a half times the interval, so that a program that repeats itself does not hit the same place each time.
+    #[cold]
+    fn distance_to_sample(&mut self, interval: u64) -> i64 {
+        // G. Marsaglia, Xorshift RNGs, 2003.
+        self.random ^= self.random << 13;
+        self.random ^= self.random >> 7;
+        self.random ^= self.random << 17;
+        i64::try_from(interval / 2 + self.random % interval).unwrap_or(i64::MAX)
+    }
+
+    /// The innermost frame of this thread that runs Python code.
+    ///
+    /// # Safety
+    /// The caller has the global lock.
+    #[inline]
+    unsafe fn innermost(&self) -> Option<*const u8> {
+        // SAFETY: threads are laid out as the version's layout says; with the lock held they stay.
         unsafe {
             let thread = (self.this_thread)();
             // Another interpreter may have a lock of its own.
             if thread.is_null() || word(thread, INTERPRETER) != self.interpreter {
-                return 0;
+                return None;
             }
-            let mut frame = match self.layout.frames {
+            let frame = match self.layout.frames {
                 Frames::Objects(offset) | Frames::Records(offset) => word(thread, offset),
                 Frames::RecordsBehind(offset, behind) => word(word(thread, offset) as *const u8, behind),
-            } as *const u8;
+            };
+            self.with_code(frame as *const u8)
+        }
+    }
+
+    /// The frame itself, or the first of its callers that is no call from C.
+    ///
+    /// # Safety
+    /// A live frame or null; the caller has the global lock.
+    #[inline]
+    unsafe fn with_code(&self, mut frame: *const u8) -> Option<*const u8> {
+        // SAFETY: as the layout says; callers outlive what they call.
+        unsafe {
             if let Some((offset, from_c)) = self.layout.frame.owner {
                 while !frame.is_null() && frame.add(offset).read() == from_c {
                     frame = word(frame, self.layout.frame.previous) as *const u8;
                 }
             }
-            if frame.is_null() {
-                return 0;
-            }
-            let code = word(frame, self.layout.frame.code);
-            if code == 0 {
-                return 0;
-            }
-            let recent = ((code >> 4) ^ (code >> 17)) as usize % CODES;
-            if self.recent[recent].0 != code {
-                self.recent[recent] = (code, self.first_site(code));
-            }
-            match self.recent[recent].1 {
-                0 => 0,
-                first => first + instruction(self.layout, frame, code),
-            }
         }
+        (!frame.is_null()).then_some(frame)
     }
 
-    /// The first site of a code object; 0 if it cannot have any.
+    /// Where a frame is.
     ///
     /// # Safety
-    /// At `code` lies a live code object; the caller has the global lock.
-    #[cold]
-    unsafe fn first_site(&mut self, code: u64) -> u32 {
-        if let Some(&unit) = self.by_code.get(&code) {
-            return self.units[unit].first_site;
-        }
-        let number = self.units.len();
+    /// A live frame; the caller has the global lock.
+    #[inline]
+    unsafe fn light(&mut self, frame: *const u8) -> u32 {
+        // SAFETY: as the caller says.
+        unsafe { self.units.site(self.layout, frame) }
+    }
+
+    /// Where the innermost frame is, and those that called it.
+    ///
+    /// # Safety
+    /// The caller has the global lock.
+    unsafe fn full(&mut self) -> u32 {
+        self.calls.begin();
         // SAFETY: as the caller says.
         unsafe {
-            let mark = without_provenance_mut(number + 1);
-            let Some(unit) = Unit::read(code, self.next_site) else { return 0 };
-            let Some(next_site) = self.next_site.checked_add(unit.1) else { return 0 };
-            if (self.set_extra)(code as *mut c_void, self.extra, mark) != 0 {
-                ffi::PyErr_Clear();
-                return 0;
+            let mut frame = self.innermost();
+            while let Some(here) = frame {
+                let site = self.light(here);
+                if !self.calls.push(site) {
+                    break;
+                }
+                frame = self.with_code(word(here, self.layout.frame.previous) as *const u8);
             }
-            self.next_site = next_site;
-            self.units.push(unit.0);
         }
-        self.by_code.insert(code, number);
-        self.units[number].first_site
+        self.calls.node()
     }
 
     fn declare(&self, writer: &Writer, declared: &mut Declared, site: u32) -> Result<SiteId> {
         if let Some(&known) = declared.by_site.get(&site) {
             return Ok(known);
         }
-        let number = self.units.partition_point(|unit| unit.first_site <= site) - 1;
-        let unit = &self.units[number];
-        let location = locate(layout().code.line_format, &unit.table, unit.first_line, site - unit.first_site);
-        let id = match declared.by_place.get(&(number, location)) {
-            Some(&known) => known,
-            None => writer.site(&SiteDescription {
-                function: Some(&unit.name),
-                file: Some(&unit.file),
-                line: location.line,
-                column: location.column,
-                ..SiteDescription::default()
-            })?,
-        };
-        declared.by_place.insert((number, location), id);
-        declared.by_site.insert(site, id);
+        let mut chain = Vec::new();
+        let mut caller = None;
+        if self.mode == Mode::Light {
+            chain.push((site, site));
+        } else {
+            // Callers first, as far as they are not declared.
+            let mut node = site;
+            while node != 0 {
+                if let Some(&known) = declared.by_site.get(&node) {
+                    caller = Some(known);
+                    break;
+                }
+                let (above, light) = self.calls.get(node);
+                chain.push((node, light));
+                node = above;
+            }
+        }
+        for (site, light) in chain.into_iter().rev() {
+            let id = self.declare_one(writer, declared, light, caller)?;
+            declared.by_site.insert(site, id);
+            caller = Some(id);
+        }
+        Ok(declared.by_site[&site])
+    }
+
+    fn declare_one(
+        &self,
+        writer: &Writer,
+        declared: &mut Declared,
+        light: u32,
+        caller: Option<SiteId>,
+    ) -> Result<SiteId> {
+        let (number, unit) = self.units.of(light);
+        let location = locate(layout().code.line_format, &unit.table, unit.first_line, light - unit.first_site);
+        if let Some(&known) = declared.by_place.get(&(number, location, caller)) {
+            return Ok(known);
+        }
+        let id = writer.site(&SiteDescription {
+            function: Some(&unit.name),
+            file: Some(&unit.file),
+            line: location.line,
+            column: location.column,
+            caller,
+            ..SiteDescription::default()
+        })?;
+        declared.by_place.insert((number, location, caller), id);
         Ok(id)
     }
 }
 
-impl Unit {
-    /// Reads a code object. Returns how many instructions it has, too.
-    ///
-    /// # Safety
-    /// At `code` lies a live code object; the caller has the global lock.
-    unsafe fn read(code: u64, first_site: u32) -> Option<(Self, u32)> {
-        // SAFETY: what is read here is what code objects have; nothing is freed meanwhile.
-        unsafe {
-            let stopped = Stopped::new();
-            let object = stopped.object(code);
-            let text = |part: Option<Object<'_>>| part.map(Object::text).unwrap_or_default();
-            let unit = Unit {
-                code,
-                first_site,
-                name: text(object.code_name()),
-                file: text(object.code_file()),
-                first_line: object.code_first_line().unwrap_or(0),
-                table: bytes(word(code as *const u8, layout().code.line_table)).into(),
-            };
-            let instructions = match layout().code.instructions {
-                Instructions::Inside(_) => word(code as *const u8, HEAD_LENGTH),
-                Instructions::Bytes(offset) => bytes(word(code as *const u8, offset)).len() as u64 / 2,
-            };
-            // One more, so that each has at least one.
-            Some((unit, u32::try_from(instructions + 1).ok()?))
-        }
-    }
-}
-
-/// The number of the instruction at which a frame is.
-///
-/// # Safety
-/// A live frame, and the code that it runs.
-#[inline]
-unsafe fn instruction(layout: &Layout, frame: *const u8, code: u64) -> u32 {
-    // SAFETY: as the caller says.
-    let found = unsafe {
-        match layout.code.instructions {
-            Instructions::Inside(offset) => {
-                let begin = code + offset as u64;
-                word(frame, layout.frame.instruction).wrapping_sub(begin).cast_signed() / 2
-            }
-            Instructions::Bytes(_) => {
-                let offset = frame.add(layout.frame.instruction).cast::<c_int>().read();
-                i64::from(offset) / layout.frame.instruction_unit
-            }
-        }
-    };
-    // Before the first one, it is less than 0.
-    u32::try_from(found).unwrap_or(0)
-}
+/// Any number but 0.
+const SEED: u64 = 0x2545_f491_4f6c_dd1d;
 
 /// # Safety
 /// At `pointer + offset` lies a word.
+#[inline]
 unsafe fn word(pointer: *const u8, offset: usize) -> u64 {
     // SAFETY: as the caller says.
     unsafe { pointer.add(offset).cast::<u64>().read() }
-}
-
-/// The contents of a bytes object.
-///
-/// # Safety
-/// At `address` lies a live bytes object that lives on as long as the result is used, or it is 0.
-unsafe fn bytes<'b>(address: u64) -> &'b [u8] {
-    if address == 0 {
-        return &[];
-    }
-    // SAFETY: as the caller says: its length, and so many bytes.
-    unsafe {
-        let object = address as *const u8;
-        let length = usize::try_from(word(object, HEAD_LENGTH)).unwrap_or(0);
-        std::slice::from_raw_parts(object.add(BYTES_DATA), length)
-    }
-}
-
-/// Called when a code object is freed: another may come to lie where it was.
-unsafe extern "C" fn code_freed(mark: *mut c_void) {
-    let sites = SITES.load(Ordering::Relaxed);
-    let Some(unit) = mark.addr().checked_sub(1) else { return };
-    if sites.is_null() {
-        return;
-    }
-    // SAFETY: objects are freed with the global lock held, so nothing else uses them.
-    let sites = unsafe { &mut *sites };
-    let Some(code) = sites.units.get(unit).map(|unit| unit.code) else { return };
-    sites.by_code.remove(&code);
-    for recent in &mut sites.recent {
-        if recent.0 == code {
-            *recent = (0, 0);
-        }
-    }
-}
-
-// The hooks. The interpreter calls them with the global lock held, and with what it was given as the context.
-
-unsafe extern "C" fn malloc(context: *mut c_void, bytes: usize) -> *mut c_void {
-    // SAFETY: as above.
-    unsafe {
-        let sites = &mut *context.cast::<Sites>();
-        let block = (sites.below.malloc)(sites.below.context, bytes);
-        note(sites, block, bytes);
-        block
-    }
-}
-
-unsafe extern "C" fn calloc(context: *mut c_void, count: usize, bytes: usize) -> *mut c_void {
-    // SAFETY: as above.
-    unsafe {
-        let sites = &mut *context.cast::<Sites>();
-        let block = (sites.below.calloc)(sites.below.context, count, bytes);
-        note(sites, block, count.saturating_mul(bytes));
-        block
-    }
-}
-
-unsafe extern "C" fn realloc(context: *mut c_void, old: *mut c_void, bytes: usize) -> *mut c_void {
-    // SAFETY: as above.
-    unsafe {
-        let sites = &mut *context.cast::<Sites>();
-        let block = (sites.below.realloc)(sites.below.context, old, bytes);
-        // Where it stays it keeps its site.
-        if block != old && !block.is_null() {
-            sites.blocks.remove(old as u64);
-            note(sites, block, bytes);
-        }
-        block
-    }
-}
-
-unsafe extern "C" fn free(context: *mut c_void, block: *mut c_void) {
-    // SAFETY: as above.
-    unsafe {
-        let sites = &mut *context.cast::<Sites>();
-        sites.blocks.remove(block as u64);
-        (sites.below.free)(sites.below.context, block);
-    }
-}
-
-/// # Safety
-/// The caller has the global lock.
-#[inline]
-unsafe fn note(sites: &mut Sites, block: *mut c_void, bytes: usize) {
-    if !block.is_null() {
-        // SAFETY: as the caller says.
-        let site = unsafe { sites.current() };
-        sites.blocks.set(block as u64, bytes, site);
-    }
 }

@@ -89,6 +89,61 @@ fn objects_come_from_the_lines_that_made_them() {
 }
 
 #[test]
+fn callers_are_known_if_asked_for() {
+    let Some(python) = Python::find() else { return };
+    let program = "
+import barrow, sys
+class Made: pass
+def deep(n):
+    return deep(n - 1) if n else Made()
+def one(): return [Made() for _ in range(4000)]
+def other(): return one()
+barrow.start(sys.argv[1], sites=sys.argv[2])
+kept = deep(7), [deep(2) for _ in range(3)], one(), other()
+far = deep(500)
+barrow.snapshot()
+";
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    for mode in ["full", "sample=16K"] {
+        let path = folder.path().join(mode);
+        said(&python.command().arg("-c").arg(program).arg(&path).arg(mode).output().expect("a Python"));
+        let recording = Recording::open(&path).expect("a whole recording");
+        let tables = recording.tables().expect("tables");
+        let mut chains: BTreeMap<String, u64> = BTreeMap::new();
+        walk(&recording, SnapshotId(0), &Silent, |object, _| {
+            if tables.type_name(object.type_id) == "__main__.Made" {
+                let mut functions = Vec::new();
+                let mut site = object.site;
+                while let Some(id) = site {
+                    let details = recording.site(id).expect("sites").expect("declared");
+                    let name = details.function.expect("a name").trim_end_matches(".<locals>.<listcomp>");
+                    functions.push(name.trim_end_matches("<listcomp>").to_owned());
+                    site = details.caller;
+                }
+                functions.retain(|name| !name.is_empty());
+                functions.dedup_by(|next, before| next == before && next == "one");
+                *chains.entry(functions.join(" ")).or_default() += 1;
+            }
+            Ok(())
+        })
+        .expect("a whole snapshot");
+        if mode == "full" {
+            assert_eq!(chains.get("one <module>"), Some(&4000), "{chains:?}");
+            assert_eq!(chains.get("one other <module>"), Some(&4000), "{chains:?}");
+            assert_eq!(chains.get(&format!("{}<module>", "deep ".repeat(8))), Some(&1), "{chains:?}");
+            assert_eq!(chains.get("deep deep deep <module>"), Some(&3), "{chains:?}");
+            assert_eq!(chains.get("deep ".repeat(128).trim_end()), Some(&1), "{chains:?}");
+        } else {
+            let sampled: u64 =
+                chains.iter().filter(|(chain, _)| chain.starts_with("one")).map(|(_, count)| count).sum();
+            // About 1.3 MB of objects with their attributes.
+            assert!((5..400).contains(&sampled), "{chains:?}");
+            assert_eq!(chains.values().sum::<u64>(), 8005);
+        }
+    }
+}
+
+#[test]
 fn another_allocator_is_refused_with_a_sentence() {
     let Some(python) = Python::find() else { return };
     let folder = tempfile::tempdir().expect("a temporary folder");

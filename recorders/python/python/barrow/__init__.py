@@ -49,16 +49,15 @@ def start(
     bytes. Snapshots are taken by `snapshot` and, if asked for, after each full collection, every `interval` seconds,
     at a signal ("USR2"; in the main thread only), and at exit.
 
-    With `sites="light"` each object that is allocated from now on has the function, file and line that did it.
+    With `sites="light"` each object that is allocated from now on has the function, file and line that did it; with "full" those
+    that called it, too; with "sample=512K" so has about one allocation in so many bytes.
 
     A child made by `os.fork` records too, into a file of its own: `app.PID.barrow` beside `app.barrow`.
     """
     path = path or os.environ.get("BARROW_OUT")
     if not path:
         raise ValueError("where to? give a path or set BARROW_OUT")
-    if sites not in (None, "light"):
-        raise ValueError("sites can be 'light' or None")
-    _barrow.begin(os.fspath(path), max_snapshots, max_size, sites is not None)
+    _barrow.begin(os.fspath(path), max_snapshots, max_size, sites)
     if every_gc:
         gc.callbacks.append(_after_gc)
         _triggers.append(lambda: gc.callbacks.remove(_after_gc))

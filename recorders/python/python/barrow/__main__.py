@@ -24,7 +24,7 @@ def _parser():
         "run", help="run a program and record its heap", description="Runs a program and records its heap."
     )
     run.add_argument("--out", metavar="FILE", help="the recording; BARROW_OUT or PROGRAM.barrow unless given")
-    run.add_argument("--sites", choices=["light"], help="note which line allocates each object")
+    run.add_argument("--sites", metavar="MODE", help="note which line allocates each object: light, full (with callers), sample=512K (some of them)")
     run.add_argument("--every-gc", action="store_true", help="a snapshot after each full collection")
     run.add_argument("--interval", type=_seconds, metavar="TIME", help="a snapshot every 5s, 2m or 1h")
     run.add_argument("--on-signal", metavar="NAME", help="a snapshot when the process gets the signal: USR2")
@@ -52,7 +52,7 @@ def main():
             on_signal=options.on_signal,
             at_exit=options.at_exit or not (options.every_gc or options.interval or options.on_signal),
         )
-    except (OSError, RuntimeError) as error:
+    except (OSError, RuntimeError, ValueError) as error:
         print("barrow: %s; the program runs, nothing is recorded" % error, file=sys.stderr)
     if options.module:
         runpy.run_module(options.program, run_name="__main__", alter_sys=True)

@@ -80,6 +80,27 @@ impl Blocks {
         self.sites[self.current[class].1 + slot] = site;
     }
 
+    /// Notes that a block has no site: the one before it in its place may have had one.
+    #[inline]
+    pub(crate) fn clear(&mut self, address: u64, bytes: usize) {
+        if bytes > SMALL {
+            self.remove(address);
+        } else if self.recent[(address >> self.region_bits) as usize % RECENT].0 == address >> self.region_bits {
+            self.clear_small(address, bytes);
+        } else if self.regions.contains_key(&(address >> self.region_bits)) {
+            self.region(address >> self.region_bits);
+            self.clear_small(address, bytes);
+        }
+    }
+
+    fn clear_small(&mut self, address: u64, bytes: usize) {
+        let region = self.recent[(address >> self.region_bits) as usize % RECENT].1;
+        let place = self.pool_in_region(address);
+        if self.pools[region][place].class != 0 {
+            self.set(address, bytes, 0);
+        }
+    }
+
     /// The site of a block; 0 if it is not known.
     pub(crate) fn get(&self, address: u64) -> u32 {
         let Some(&region) = self.regions.get(&(address >> self.region_bits)) else {

@@ -1,0 +1,134 @@
+//! The functions that the interpreter calls in place of its allocator's, and how they come and go.
+
+use std::ffi::{c_int, c_void};
+
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+
+use super::{Function, Sites};
+use crate::interpreter::{layout, needed};
+
+/// `PYMEM_DOMAIN_OBJ`.
+const OBJECTS: c_int = 2;
+
+/// `PyMemAllocatorEx`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub(super) struct Allocator {
+    context: *mut c_void,
+    malloc: unsafe extern "C" fn(*mut c_void, usize) -> *mut c_void,
+    calloc: unsafe extern "C" fn(*mut c_void, usize, usize) -> *mut c_void,
+    realloc: unsafe extern "C" fn(*mut c_void, *mut c_void, usize) -> *mut c_void,
+    free: unsafe extern "C" fn(*mut c_void, *mut c_void),
+}
+
+type GetSetAllocator = unsafe extern "C" fn(c_int, *mut Allocator);
+
+/// Whether blocks lie in pools as they do in the interpreter's own allocator.
+pub(super) fn check_pools(py: Python<'_>) -> PyResult<()> {
+    let made = py.eval(c"[object() for _ in range(64)]", None, None)?;
+    let head = (1_u64 << layout().pool_bits) - 1;
+    let address = |object: PyResult<Bound<'_, PyAny>>| object.map(|object| object.as_ptr() as u64);
+    let objects = made.try_iter()?.map(address).collect::<PyResult<Vec<_>>>()?;
+    let in_pools = objects.iter().all(|address| (address & head) >= 48 && address.is_multiple_of(16));
+    let beside = objects.windows(2).filter(|pair| pair[0].abs_diff(pair[1]) == 16).count();
+    if in_pools && beside > objects.len() / 4 {
+        return Ok(());
+    }
+    Err(PyRuntimeError::new_err("allocation sites need the interpreter's own allocator (PYTHONMALLOC says another)"))
+}
+
+/// What allocates objects now.
+///
+/// # Safety
+/// The caller has the global lock.
+pub(super) unsafe fn allocator() -> PyResult<Allocator> {
+    let mut current = std::mem::MaybeUninit::uninit();
+    // SAFETY: the function has this type in every version, and fills what it is given.
+    unsafe {
+        std::mem::transmute::<Function, GetSetAllocator>(needed(c"PyMem_GetAllocator")?)(OBJECTS, current.as_mut_ptr());
+        Ok(current.assume_init())
+    }
+}
+
+/// Puts the hooks in front of what allocates objects now. They use `sites`.
+///
+/// # Safety
+/// The caller has the global lock; `sites` lives as long as the process.
+pub(super) unsafe fn put_before(sites: *mut Sites) -> PyResult<()> {
+    let hooks = Allocator { context: sites.cast(), malloc, calloc, realloc, free };
+    // SAFETY: as the caller says.
+    unsafe {
+        (*sites).below = allocator()?;
+        set_allocator(hooks)
+    }
+}
+
+/// Takes the hooks away, if nothing else was put in front of them.
+///
+/// # Safety
+/// The caller has the global lock.
+pub(super) unsafe fn take_away(sites: *mut Sites) {
+    // SAFETY: as the caller says.
+    unsafe {
+        if allocator().is_ok_and(|current| current.context == sites.cast()) {
+            // The function was there when the hooks were put in place.
+            let _ = set_allocator((*sites).below);
+        }
+    }
+}
+
+/// # Safety
+/// The caller has the global lock, and the functions do what their names say.
+unsafe fn set_allocator(mut new: Allocator) -> PyResult<()> {
+    // SAFETY: the function has this type in every version, and copies what it is given.
+    unsafe {
+        std::mem::transmute::<Function, GetSetAllocator>(needed(c"PyMem_SetAllocator")?)(OBJECTS, &raw mut new);
+    }
+    Ok(())
+}
+
+// The interpreter calls these with the global lock held, and with what it was given as the context.
+
+unsafe extern "C" fn malloc(context: *mut c_void, bytes: usize) -> *mut c_void {
+    // SAFETY: as above.
+    unsafe {
+        let sites = &mut *context.cast::<Sites>();
+        let block = (sites.below.malloc)(sites.below.context, bytes);
+        sites.note(block as u64, bytes);
+        block
+    }
+}
+
+unsafe extern "C" fn calloc(context: *mut c_void, count: usize, bytes: usize) -> *mut c_void {
+    // SAFETY: as above.
+    unsafe {
+        let sites = &mut *context.cast::<Sites>();
+        let block = (sites.below.calloc)(sites.below.context, count, bytes);
+        sites.note(block as u64, count.saturating_mul(bytes));
+        block
+    }
+}
+
+unsafe extern "C" fn realloc(context: *mut c_void, old: *mut c_void, bytes: usize) -> *mut c_void {
+    // SAFETY: as above.
+    unsafe {
+        let sites = &mut *context.cast::<Sites>();
+        let block = (sites.below.realloc)(sites.below.context, old, bytes);
+        // Where it stays it keeps its site.
+        if block != old && !block.is_null() {
+            sites.blocks.remove(old as u64);
+            sites.note(block as u64, bytes);
+        }
+        block
+    }
+}
+
+unsafe extern "C" fn free(context: *mut c_void, block: *mut c_void) {
+    // SAFETY: as above.
+    unsafe {
+        let sites = &mut *context.cast::<Sites>();
+        sites.blocks.remove(block as u64);
+        (sites.below.free)(sites.below.context, block);
+    }
+}
