@@ -52,10 +52,10 @@ pub(crate) struct Flags {
     /// summary: decode the objects instead of trusting the statistics.
     #[arg(long)]
     pub(crate) verify: bool,
-    /// import, repack, repair: the recording to write.
+    /// import, repack, repair, resolve: the recording to write.
     #[arg(short, long, value_name = "DST")]
     pub(crate) output: Option<PathBuf>,
-    /// import, repack, repair: replace DST if it exists.
+    /// import, repack, repair, resolve: replace DST if it exists.
     #[arg(long)]
     pub(crate) force: bool,
     /// path: objects that no path leads through.
@@ -94,6 +94,9 @@ pub(crate) struct Flags {
     /// import: none, lz4, zstd or zstd:LEVEL.
     #[arg(long, value_name = "CODEC", value_parser = parse_compression)]
     pub(crate) compression: Option<Compression>,
+    /// resolve: the program that was recorded, where it is not where it was.
+    #[arg(long, value_name = "PATH")]
+    pub(crate) binary: Option<PathBuf>,
     /// repack: how hard to compress, from 1 to 22.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(i32).range(1..=22))]
     pub(crate) level: Option<i32>,
@@ -204,7 +207,7 @@ impl Flags {
         let mut flags = Flags::of_command_line(words.iter().map(Into::into))?;
         flags.output = flags.output.map(|path| crate::line::unquoted(&path.to_string_lossy()).into());
         flags.avoid = flags.avoid.map(|text| crate::line::unquoted_whole(&text));
-        for path in [&mut flags.from, &mut flags.allow, &mut flags.junit].into_iter().flatten() {
+        for path in [&mut flags.from, &mut flags.allow, &mut flags.junit, &mut flags.binary].into_iter().flatten() {
             *path = crate::line::unquoted(&path.to_string_lossy()).into();
         }
         flags.baseline = flags.baseline.map(|name| crate::line::unquoted(&name));
@@ -225,13 +228,14 @@ impl Flags {
     }
 
     /// The flags that only some verbs know, with whether they were given.
-    pub(crate) fn of_verbs(&self) -> [(&'static str, bool); 16] {
+    pub(crate) fn of_verbs(&self) -> [(&'static str, bool); 17] {
         [
             ("--verify", self.verify),
             ("-o", self.output.is_some()),
             ("--force", self.force),
             ("--compression", self.compression.is_some()),
             ("--level", self.level.is_some()),
+            ("--binary", self.binary.is_some()),
             ("--avoid", self.avoid.is_some()),
             ("--weak", self.weak),
             ("--depth", self.depth.is_some()),

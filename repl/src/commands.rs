@@ -26,6 +26,7 @@ mod path;
 mod paths;
 mod repack;
 mod repair;
+mod resolve;
 mod retained;
 mod roots;
 mod set;
@@ -106,6 +107,7 @@ pub(crate) const COMMANDS: &[&Command] = &[
     &verify::COMMAND,
     &repack::COMMAND,
     &repair::COMMAND,
+    &resolve::COMMAND,
     &import::COMMAND,
     &more::COMMAND,
     &history::COMMAND,

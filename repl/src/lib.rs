@@ -24,6 +24,7 @@ mod destination;
 mod importing;
 mod line;
 mod opening;
+mod resolving;
 mod series;
 mod session;
 mod sets;

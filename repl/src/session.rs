@@ -328,6 +328,8 @@ pub(crate) struct Arguments {
     pub(crate) baseline: Option<String>,
     /// `--junit`.
     pub(crate) junit: Option<PathBuf>,
+    /// `--binary`.
+    pub(crate) binary: Option<PathBuf>,
 }
 
 impl Arguments {
@@ -349,6 +351,7 @@ impl Arguments {
             allow: flags.allow.clone(),
             baseline: flags.baseline.clone(),
             junit: flags.junit.clone(),
+            binary: flags.binary.clone(),
         }
     }
 

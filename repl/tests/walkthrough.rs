@@ -1,4 +1,4 @@
-//! `docs/finding-a-leak.md`: its programs are run, and its commands typed, as they stand there.
+//! `docs/finding-a-leak.md` and `docs/recorders-rust.md`: their programs are run, and their commands typed, as they stand there.
 //!
 //! Sizes, numbers and times differ from run to run, so of each answer only the lines are compared that name what leaks,
 //! how a command ended, and what an assertion came to, without their numbers. `BLESS=1` rewrites all answers. A section
@@ -11,29 +11,42 @@ use std::path::Path;
 use std::process::Command;
 
 /// Lines with one of these are compared.
-const TELLING: [&str; 9] =
-    ["Session", "Connection", "Shop", "Metrics", "listeners", "gauges", "exit code", "snapshots", "testsuites"];
+const TELLING: [&str; 10] = [
+    "orders::",
+    "Session",
+    "Connection",
+    "Shop",
+    "Metrics",
+    "listeners",
+    "gauges",
+    "exit code",
+    "snapshots",
+    "testsuites",
+];
 
 fn repository() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
 }
 
-fn document() -> std::path::PathBuf {
-    repository().join("docs/finding-a-leak.md")
-}
-
 #[test]
 fn the_leak_in_python_is_found() {
-    replay("## Python", "python3", &["docs/leaks/shop.py", "recorders/python/dump_heap.py"]);
+    replay("docs/finding-a-leak.md", "## Python", "python3", &["docs/leaks/shop.py", "recorders/python/dump_heap.py"]);
 }
 
 #[test]
 fn the_leak_in_javascript_is_found() {
-    replay("## Node.js", "node", &["docs/leaks/chat.js"]);
+    replay("docs/finding-a-leak.md", "## Node.js", "node", &["docs/leaks/chat.js"]);
 }
 
-/// Types the commands of a section in a folder with these files.
-fn replay(heading: &str, runtime: &str, files: &[&str]) {
+#[test]
+fn the_leak_in_rust_is_found() {
+    // The recording is bundled: nothing but a shell is needed.
+    replay("docs/recorders-rust.md", "## A leak", "cargo", &["testdata/orders.barrow"]);
+}
+
+/// Types the commands of a section of a document in a folder with these files.
+fn replay(document: &str, heading: &str, runtime: &str, files: &[&str]) {
+    let document = repository().join(document);
     let there = Command::new(runtime).arg("--version").output().is_ok_and(|output| output.status.success());
     if !there {
         eprintln!("{heading}: skipped, since there is no {runtime}");
@@ -43,7 +56,7 @@ fn replay(heading: &str, runtime: &str, files: &[&str]) {
     for file in files.iter().map(|file| repository().join(file)) {
         std::fs::copy(&file, folder.path().join(file.file_name().unwrap())).expect("the file can be copied");
     }
-    let text = std::fs::read_to_string(document()).expect("the document can be read");
+    let text = std::fs::read_to_string(&document).expect("the document can be read");
     let section = section(&text, heading);
     let mut now = String::new();
     let mut is_console = false;
@@ -61,8 +74,8 @@ fn replay(heading: &str, runtime: &str, files: &[&str]) {
     if std::env::var_os("BLESS").is_some() {
         // The other section may have been rewritten meanwhile.
         let _lock = LOCK.lock();
-        let text = std::fs::read_to_string(document()).expect("the document can be read");
-        std::fs::write(document(), text.replace(section, &now)).expect("the document can be written");
+        let text = std::fs::read_to_string(&document).expect("the document can be read");
+        std::fs::write(&document, text.replace(section, &now)).expect("the document can be written");
         return;
     }
     assert_eq!(telling(&now), telling(section), "BLESS=1 rewrites the answers, which now are\n{now}");

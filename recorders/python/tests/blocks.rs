@@ -55,8 +55,14 @@ proptest! {
             }
             let slots = (4096 - 48) / (*known * 16);
             let address = pool_begin + 48 + (choice % slots) * *known * 16;
-            blocks.set(address, (*known * 16) as usize - (choice % 16) as usize, site);
-            live.insert(address, site);
+            let bytes = (*known * 16) as usize - (choice % 16) as usize;
+            if choice % 13 == 0 {
+                blocks.clear(address, bytes);
+                live.insert(address, 0);
+            } else {
+                blocks.set(address, bytes, site);
+                live.insert(address, site);
+            }
         }
         for (&address, &site) in &live {
             prop_assert_eq!(blocks.get(address), site, "{:#x}", address);

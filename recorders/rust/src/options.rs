@@ -1,0 +1,47 @@
+//! How allocations are recorded.
+
+use std::time::Duration;
+
+/// How the chain of calls is found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum Frames {
+    /// By frame pointers where this crate was compiled with them, by tables otherwise.
+    #[default]
+    Detect,
+    /// By frame pointers: `-C force-frame-pointers=yes`, about a nanosecond a frame.
+    Pointers,
+    /// By the tables that panics use: any program, but some microseconds for each allocation.
+    Tables,
+}
+
+/// What stands for blocks in a snapshot.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum Blocks {
+    /// An object for each, so that objects are blocks in every question.
+    #[default]
+    Each,
+    /// One object for all of one site and class of sizes, which is named `12 blocks`: for heaps of many millions.
+    Grouped,
+}
+
+/// How allocations are recorded.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Options {
+    /// So many frames of a chain are looked at, from the allocation outwards: 1 to 255.
+    pub depth: usize,
+    /// How the chain is found.
+    pub frames: Frames,
+    /// What stands for blocks.
+    pub blocks: Blocks,
+    /// A snapshot each time so long has passed.
+    pub interval: Option<Duration>,
+}
+
+impl Default for Options {
+    /// 64 frames, an object for each block, snapshots only when they are asked for.
+    fn default() -> Self {
+        Options { depth: 64, frames: Frames::Detect, blocks: Blocks::Each, interval: None }
+    }
+}
