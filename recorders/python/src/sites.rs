@@ -204,7 +204,8 @@ impl Sites {
                 }
                 self.until_sample = self.distance_to_sample(interval);
                 // SAFETY: as the caller says.
-                unsafe { self.full() }
+                let site = unsafe { self.full() };
+                return self.blocks.set_sample(address, bytes, site);
             }
         };
         self.blocks.set(address, bytes, site);

@@ -60,7 +60,7 @@ proptest! {
                 blocks.clear(address, bytes);
                 live.insert(address, 0);
             } else {
-                blocks.set(address, bytes, site);
+                blocks.set_sample(address, bytes, site);
                 live.insert(address, site);
             }
         }

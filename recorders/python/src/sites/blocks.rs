@@ -14,8 +14,6 @@ const POOL_HEAD: usize = 48;
 const ALIGNMENT: usize = 16;
 const SMALL: usize = 512;
 const CLASSES: usize = SMALL / ALIGNMENT + 1;
-/// Regions that are found without a search: a power of two.
-const RECENT: usize = 1024;
 /// No address is in this one.
 const NOWHERE: u64 = u64::MAX;
 
@@ -25,6 +23,34 @@ struct Pool {
     class: usize,
     /// Where its sites begin.
     start: usize,
+}
+
+/// Which pages of 16 KiB may have something: says no for sure, and yes perhaps.
+struct Marks(Box<[u64; 1 << 10]>);
+
+impl Marks {
+    const PAGE_BITS: u32 = 14;
+
+    fn new() -> Self {
+        Marks(Box::new([0; 1 << 10]))
+    }
+
+    #[inline]
+    fn place(address: u64) -> (usize, u64) {
+        let page = address >> Self::PAGE_BITS;
+        ((page >> 6) as usize % (1 << 10), 1 << (page & 63))
+    }
+
+    #[inline]
+    fn has(&self, address: u64) -> bool {
+        let (word, bit) = Self::place(address);
+        self.0[word] & bit != 0
+    }
+
+    fn insert(&mut self, address: u64) {
+        let (word, bit) = Self::place(address);
+        self.0[word] |= bit;
+    }
 }
 
 /// The sites of blocks, by address.
@@ -40,8 +66,12 @@ pub(crate) struct Blocks {
     unused: [Vec<usize>; CLASSES],
     regions: HashMap<u64, usize>,
     pools: Vec<Box<[Pool]>>,
-    recent: Box<[(u64, usize)]>,
     large: HashMap<u64, u32>,
+    large_marks: Marks,
+    /// How often a mark promised a large block that was not there.
+    disappointments: usize,
+    /// Where single blocks were noted among others that were not; see [`Blocks::clear`].
+    sample_marks: Marks,
 }
 
 impl Blocks {
@@ -60,8 +90,10 @@ impl Blocks {
             unused: [const { Vec::new() }; CLASSES],
             regions: HashMap::default(),
             pools: Vec::new(),
-            recent: vec![(NOWHERE, 0); RECENT].into(),
             large: HashMap::default(),
+            large_marks: Marks::new(),
+            disappointments: 0,
+            sample_marks: Marks::new(),
         }
     }
 
@@ -80,23 +112,27 @@ impl Blocks {
         self.sites[self.current[class].1 + slot] = site;
     }
 
-    /// Notes that a block has no site: the one before it in its place may have had one.
+    /// Notes the site of a block, where most blocks are [cleared](Blocks::clear).
+    pub(crate) fn set_sample(&mut self, address: u64, bytes: usize, site: u32) {
+        self.sample_marks.insert(address);
+        self.set(address, bytes, site);
+    }
+
+    /// Notes that a block has no site: a sample that was in its place before is forgotten.
     #[inline]
     pub(crate) fn clear(&mut self, address: u64, bytes: usize) {
-        if bytes > SMALL {
-            self.remove(address);
-        } else if self.recent[(address >> self.region_bits) as usize % RECENT].0 == address >> self.region_bits {
-            self.clear_small(address, bytes);
-        } else if self.regions.contains_key(&(address >> self.region_bits)) {
-            self.region(address >> self.region_bits);
-            self.clear_small(address, bytes);
+        if self.sample_marks.has(address) {
+            self.clear_marked(address, bytes);
         }
     }
 
-    fn clear_small(&mut self, address: u64, bytes: usize) {
-        let region = self.recent[(address >> self.region_bits) as usize % RECENT].1;
-        let place = self.pool_in_region(address);
-        if self.pools[region][place].class != 0 {
+    #[cold]
+    fn clear_marked(&mut self, address: u64, bytes: usize) {
+        if bytes > SMALL {
+            return self.remove(address);
+        }
+        let Some(&region) = self.regions.get(&(address >> self.region_bits)) else { return };
+        if self.pools[region][self.pool_in_region(address)].class != 0 {
             self.set(address, bytes, 0);
         }
     }
@@ -114,9 +150,8 @@ impl Blocks {
     /// Forgets a block that is freed.
     #[inline]
     pub(crate) fn remove(&mut self, address: u64) {
-        let number = address >> self.region_bits;
-        if self.recent[number as usize % RECENT].0 != number {
-            self.remove_large(number, address);
+        if self.large_marks.has(address) {
+            self.remove_large(address);
         }
     }
 
@@ -164,14 +199,12 @@ impl Blocks {
     }
 
     fn region(&mut self, number: u64) -> usize {
-        let region = *self.regions.entry(number).or_insert_with(|| {
+        *self.regions.entry(number).or_insert_with(|| {
             // Larger blocks that were there are gone.
             self.large.retain(|address, _| address >> self.region_bits != number);
             self.pools.push(vec![Pool::default(); 1 << (self.region_bits - self.pool_bits)].into());
             self.pools.len() - 1
-        });
-        self.recent[number as usize % RECENT] = (number, region);
-        region
+        })
     }
 
     #[cold]
@@ -185,16 +218,21 @@ impl Blocks {
                 }
             }
             self.current = [(NOWHERE, 0); CLASSES];
-            self.recent[number as usize % RECENT] = (NOWHERE, 0);
         }
+        self.large_marks.insert(address);
         self.large.insert(address, site);
     }
 
     #[cold]
-    fn remove_large(&mut self, number: u64, address: u64) {
-        match self.regions.get(&number) {
-            Some(&region) => self.recent[number as usize % RECENT] = (number, region),
-            None => drop(self.large.remove(&address)),
+    fn remove_large(&mut self, address: u64) {
+        if self.large.remove(&address).is_some() {
+            return;
+        }
+        self.disappointments += 1;
+        if self.disappointments > self.large.len() + (1 << 16) {
+            self.disappointments = 0;
+            self.large_marks = Marks::new();
+            self.large.keys().for_each(|&address| self.large_marks.insert(address));
         }
     }
 }
