@@ -25,6 +25,7 @@ use foldhash::HashMap;
 use pyo3::ffi;
 use pyo3::prelude::*;
 
+use crate::heap_map::HeapMap;
 use crate::interpreter::{layout, needed, symbol};
 use crate::layout::{Frames, Layout};
 use crate::object::Stopped;
@@ -159,6 +160,17 @@ pub(crate) fn site_of(
     match sites.blocks.get(address) {
         0 => Ok(None),
         site => sites.declare(writer, declared, site).map(Some),
+    }
+}
+
+/// Forgets blocks that no object is in. `numbers` has the objects' addresses.
+pub(crate) fn keep(_stopped: &Stopped, numbers: &HeapMap) {
+    /// How far an object may be from where its block begins.
+    const BEFORE: [u64; 3] = [0, 16, 32];
+    let sites = SITES.load(Ordering::Relaxed);
+    if !sites.is_null() {
+        // SAFETY: the program stands still, so nothing else uses them.
+        unsafe { (*sites).blocks.keep(|block| BEFORE.iter().any(|before| numbers.id(block + before).is_some())) };
     }
 }
 

@@ -12,7 +12,7 @@ use crate::heap_map::HeapMap;
 use crate::interpreter::interpreter;
 use crate::object::{Class, Object, Record, Stopped, flags};
 use crate::references::{References, cut};
-use crate::sites::{Declared, site_of};
+use crate::sites::{Declared, keep, site_of};
 use crate::stacks::{Frame, Place, frames};
 
 /// Marks the unexplained references of an object that is never freed.
@@ -49,6 +49,9 @@ pub(crate) fn announce(stopped: &Stopped, recipe: &mut Recipe<'_>, snapshot: &Sn
     walk.frames(&frames)?;
     walk.modules(recipe.modules)?;
     walk.held_elsewhere()?;
+    if walk.sites.is_some() {
+        keep(stopped, &walk.map);
+    }
     let count = walk.map.len() as u64 + frames.iter().filter(|frame| frame.is_record()).count() as u64;
     walk.shard.finish()?;
     Ok(count)

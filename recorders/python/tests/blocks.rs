@@ -64,8 +64,13 @@ proptest! {
                 live.insert(address, site);
             }
         }
-        for (&address, &site) in &live {
-            prop_assert_eq!(blocks.get(address), site, "{:#x}", address);
+        for kept in [false, true] {
+            if kept {
+                blocks.keep(|address| live.contains_key(&address));
+            }
+            for (&address, &site) in &live {
+                prop_assert_eq!(blocks.get(address), site, "{:#x}", address);
+            }
         }
     }
 }

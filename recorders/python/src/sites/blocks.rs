@@ -14,6 +14,8 @@ const POOL_HEAD: usize = 48;
 const ALIGNMENT: usize = 16;
 const SMALL: usize = 512;
 const CLASSES: usize = SMALL / ALIGNMENT + 1;
+/// When so many large blocks were noted without a word of which are freed, all are forgotten: 64 MiB.
+const MOST_LARGE: usize = 1 << 22;
 /// No address is in this one.
 const NOWHERE: u64 = u64::MAX;
 
@@ -25,31 +27,34 @@ struct Pool {
     start: usize,
 }
 
-/// Which pages of 16 KiB may have something: says no for sure, and yes perhaps.
-struct Marks(Box<[u64; 1 << 10]>);
+/// How many things there are in pages of 16 KiB. Pages 1 GiB apart are counted together, and 255 stays for ever: none is
+/// sure, some is not.
+struct Marks(Box<[u8; 1 << 16]>);
 
 impl Marks {
     const PAGE_BITS: u32 = 14;
 
     fn new() -> Self {
-        Marks(Box::new([0; 1 << 10]))
+        Marks(Box::new([0; 1 << 16]))
+    }
+
+    fn place(address: u64) -> usize {
+        (address >> Self::PAGE_BITS) as usize % (1 << 16)
     }
 
     #[inline]
-    fn place(address: u64) -> (usize, u64) {
-        let page = address >> Self::PAGE_BITS;
-        ((page >> 6) as usize % (1 << 10), 1 << (page & 63))
+    fn may_have(&self, address: u64) -> bool {
+        self.0[Self::place(address)] != 0
     }
 
-    #[inline]
-    fn has(&self, address: u64) -> bool {
-        let (word, bit) = Self::place(address);
-        self.0[word] & bit != 0
+    fn add(&mut self, address: u64) {
+        let count = &mut self.0[Self::place(address)];
+        *count = count.saturating_add(1);
     }
 
-    fn insert(&mut self, address: u64) {
-        let (word, bit) = Self::place(address);
-        self.0[word] |= bit;
+    fn subtract(&mut self, address: u64) {
+        let count = &mut self.0[Self::place(address)];
+        *count -= u8::from(*count > 0 && *count < u8::MAX);
     }
 }
 
@@ -61,6 +66,8 @@ pub(crate) struct Blocks {
     current: [(u64, usize); CLASSES],
     /// 2^20 divided by the size of each class's slots, rounded up: to divide by multiplying.
     inverse: [usize; CLASSES],
+    /// Where the last slot of each class ends, counted from the first.
+    ends: [usize; CLASSES],
     sites: Vec<u32>,
     /// Runs of `sites` that no pool has any more, by class.
     unused: [Vec<usize>; CLASSES],
@@ -68,8 +75,6 @@ pub(crate) struct Blocks {
     pools: Vec<Box<[Pool]>>,
     large: HashMap<u64, u32>,
     large_marks: Marks,
-    /// How often a mark promised a large block that was not there.
-    disappointments: usize,
     /// Where single blocks were noted among others that were not; see [`Blocks::clear`].
     sample_marks: Marks,
 }
@@ -78,21 +83,24 @@ impl Blocks {
     /// No sites yet. Arenas have 2^`region_bits` bytes, pools 2^`pool_bits`.
     pub(crate) fn new(region_bits: u32, pool_bits: u32) -> Self {
         let mut inverse = [0; CLASSES];
-        for (class, inverse) in inverse.iter_mut().enumerate().skip(1) {
-            *inverse = (1_usize << 20).div_ceil(class * ALIGNMENT);
+        let mut ends = [0; CLASSES];
+        for class in 1..CLASSES {
+            let bytes = class * ALIGNMENT;
+            inverse[class] = (1_usize << 20).div_ceil(bytes);
+            ends[class] = ((1 << pool_bits) - POOL_HEAD) / bytes * bytes;
         }
         Blocks {
             region_bits,
             pool_bits,
             current: [(NOWHERE, 0); CLASSES],
             inverse,
+            ends,
             sites: Vec::new(),
             unused: [const { Vec::new() }; CLASSES],
             regions: HashMap::default(),
             pools: Vec::new(),
             large: HashMap::default(),
             large_marks: Marks::new(),
-            disappointments: 0,
             sample_marks: Marks::new(),
         }
     }
@@ -114,26 +122,28 @@ impl Blocks {
 
     /// Notes the site of a block, where most blocks are [cleared](Blocks::clear).
     pub(crate) fn set_sample(&mut self, address: u64, bytes: usize, site: u32) {
-        self.sample_marks.insert(address);
+        if self.get(address) == 0 {
+            self.sample_marks.add(address);
+        }
         self.set(address, bytes, site);
     }
 
     /// Notes that a block has no site: a sample that was in its place before is forgotten.
     #[inline]
     pub(crate) fn clear(&mut self, address: u64, bytes: usize) {
-        if self.sample_marks.has(address) {
+        if self.sample_marks.may_have(address) {
             self.clear_marked(address, bytes);
         }
     }
 
     #[cold]
     fn clear_marked(&mut self, address: u64, bytes: usize) {
-        if bytes > SMALL {
-            return self.remove(address);
-        }
-        let Some(&region) = self.regions.get(&(address >> self.region_bits)) else { return };
-        if self.pools[region][self.pool_in_region(address)].class != 0 {
-            self.set(address, bytes, 0);
+        if self.get(address) != 0 {
+            self.sample_marks.subtract(address);
+            match bytes {
+                0..=SMALL => self.set(address, bytes, 0),
+                _ => self.remove_large(address),
+            }
         }
     }
 
@@ -150,9 +160,15 @@ impl Blocks {
     /// Forgets a block that is freed.
     #[inline]
     pub(crate) fn remove(&mut self, address: u64) {
-        if self.large_marks.has(address) {
+        if self.large_marks.may_have(address) {
             self.remove_large(address);
         }
+    }
+
+    /// Forgets large blocks that do not live any more: not all that are freed are [removed](Blocks::remove).
+    pub(crate) fn keep(&mut self, lives: impl Fn(u64) -> bool) {
+        self.large.retain(|&address, _| lives(address));
+        self.mark_large();
     }
 
     /// Which slot of its pool a block is, if it is one.
@@ -161,12 +177,7 @@ impl Blocks {
         let offset = (address & ((1 << self.pool_bits) - 1)) as usize;
         let behind = offset.checked_sub(POOL_HEAD)?;
         let slot = (behind * self.inverse[class]) >> 20;
-        (slot * class * ALIGNMENT == behind && slot < self.slots(class)).then_some(slot)
-    }
-
-    /// How many slots of a class a pool has.
-    fn slots(&self, class: usize) -> usize {
-        (((1 << self.pool_bits) - POOL_HEAD) * self.inverse[class]) >> 20
+        (slot * class * ALIGNMENT == behind && behind < self.ends[class]).then_some(slot)
     }
 
     fn pool_in_region(&self, address: u64) -> usize {
@@ -190,7 +201,7 @@ impl Blocks {
                 self.current[pool.class] = (NOWHERE, 0);
             }
         }
-        let slots = self.slots(class) + 1;
+        let slots = self.ends[class] / (class * ALIGNMENT);
         let start = self.unused[class].pop().unwrap_or(self.sites.len());
         self.sites.resize(self.sites.len().max(start + slots), 0);
         self.sites[start..start + slots].fill(0);
@@ -219,20 +230,24 @@ impl Blocks {
             }
             self.current = [(NOWHERE, 0); CLASSES];
         }
-        self.large_marks.insert(address);
-        self.large.insert(address, site);
+        if self.large.len() >= MOST_LARGE {
+            self.large.clear();
+            self.mark_large();
+        }
+        if self.large.insert(address, site).is_none() {
+            self.large_marks.add(address);
+        }
+    }
+
+    fn mark_large(&mut self) {
+        self.large_marks = Marks::new();
+        self.large.keys().for_each(|&address| self.large_marks.add(address));
     }
 
     #[cold]
     fn remove_large(&mut self, address: u64) {
         if self.large.remove(&address).is_some() {
-            return;
-        }
-        self.disappointments += 1;
-        if self.disappointments > self.large.len() + (1 << 16) {
-            self.disappointments = 0;
-            self.large_marks = Marks::new();
-            self.large.keys().for_each(|&address| self.large_marks.insert(address));
+            self.large_marks.subtract(address);
         }
     }
 }

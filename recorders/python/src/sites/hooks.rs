@@ -1,11 +1,13 @@
 //! The functions that the interpreter calls in place of its allocator's, and how they come and go.
 
 use std::ffi::{c_int, c_void};
+use std::ptr::null_mut;
+use std::sync::atomic::Ordering;
 
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 
-use super::{Function, Sites};
+use super::{Function, SITES, Sites};
 use crate::interpreter::{layout, needed};
 
 /// `PYMEM_DOMAIN_OBJ`.
@@ -51,27 +53,31 @@ pub(super) unsafe fn allocator() -> PyResult<Allocator> {
     }
 }
 
-/// Puts the hooks in front of what allocates objects now. They use `sites`.
+/// Puts the hooks in front of what allocates objects now. They use [`SITES`].
 ///
 /// # Safety
-/// The caller has the global lock; `sites` lives as long as the process.
+/// The caller has the global lock; `sites` is what [`SITES`] has.
 pub(super) unsafe fn put_before(sites: *mut Sites) -> PyResult<()> {
-    let hooks = Allocator { context: sites.cast(), malloc, calloc, realloc, free };
     // SAFETY: as the caller says.
     unsafe {
-        (*sites).below = allocator()?;
-        set_allocator(hooks)
+        let below = allocator()?;
+        (*sites).below = below;
+        // The hooks need no context. If what is below needs none either, it can free by itself, as most blocks that are
+        // freed need no attention; see `Blocks::keep`.
+        let free = if below.context.is_null() { below.free } else { free };
+        set_allocator(Allocator { context: null_mut(), malloc, calloc, realloc, free })
     }
 }
 
 /// Takes the hooks away, if nothing else was put in front of them.
 ///
 /// # Safety
-/// The caller has the global lock.
+/// The caller has the global lock; `sites` is what [`SITES`] has.
 pub(super) unsafe fn take_away(sites: *mut Sites) {
     // SAFETY: as the caller says.
     unsafe {
-        if allocator().is_ok_and(|current| current.context == sites.cast()) {
+        let ours: unsafe extern "C" fn(*mut c_void, usize) -> *mut c_void = malloc;
+        if allocator().is_ok_and(|current| std::ptr::fn_addr_eq(current.malloc, ours)) {
             // The function was there when the hooks were put in place.
             let _ = set_allocator((*sites).below);
         }
@@ -88,32 +94,32 @@ unsafe fn set_allocator(mut new: Allocator) -> PyResult<()> {
     Ok(())
 }
 
-// The interpreter calls these with the global lock held, and with what it was given as the context.
+// The interpreter calls these with the global lock held, and `SITES` is there before they are.
 
-unsafe extern "C" fn malloc(context: *mut c_void, bytes: usize) -> *mut c_void {
+unsafe extern "C" fn malloc(_context: *mut c_void, bytes: usize) -> *mut c_void {
     // SAFETY: as above.
     unsafe {
-        let sites = &mut *context.cast::<Sites>();
+        let sites = &mut *SITES.load(Ordering::Relaxed);
         let block = (sites.below.malloc)(sites.below.context, bytes);
         sites.note(block as u64, bytes);
         block
     }
 }
 
-unsafe extern "C" fn calloc(context: *mut c_void, count: usize, bytes: usize) -> *mut c_void {
+unsafe extern "C" fn calloc(_context: *mut c_void, count: usize, bytes: usize) -> *mut c_void {
     // SAFETY: as above.
     unsafe {
-        let sites = &mut *context.cast::<Sites>();
+        let sites = &mut *SITES.load(Ordering::Relaxed);
         let block = (sites.below.calloc)(sites.below.context, count, bytes);
         sites.note(block as u64, count.saturating_mul(bytes));
         block
     }
 }
 
-unsafe extern "C" fn realloc(context: *mut c_void, old: *mut c_void, bytes: usize) -> *mut c_void {
+unsafe extern "C" fn realloc(_context: *mut c_void, old: *mut c_void, bytes: usize) -> *mut c_void {
     // SAFETY: as above.
     unsafe {
-        let sites = &mut *context.cast::<Sites>();
+        let sites = &mut *SITES.load(Ordering::Relaxed);
         let block = (sites.below.realloc)(sites.below.context, old, bytes);
         // Where it stays it keeps its site.
         if block != old && !block.is_null() {
@@ -124,10 +130,10 @@ unsafe extern "C" fn realloc(context: *mut c_void, old: *mut c_void, bytes: usiz
     }
 }
 
-unsafe extern "C" fn free(context: *mut c_void, block: *mut c_void) {
+unsafe extern "C" fn free(_context: *mut c_void, block: *mut c_void) {
     // SAFETY: as above.
     unsafe {
-        let sites = &mut *context.cast::<Sites>();
+        let sites = &mut *SITES.load(Ordering::Relaxed);
         sites.blocks.remove(block as u64);
         (sites.below.free)(sites.below.context, block);
     }

@@ -39,7 +39,8 @@ pub(super) struct Units {
     extra: isize,
     units: Vec<Unit>,
     by_address: HashMap<u64, usize>,
-    /// Code objects met lately, with their first sites.
+    /// The code object met last, with its first site, and others met lately.
+    last: (u64, u32),
     recent: Box<[(u64, u32)]>,
     next_site: u32,
 }
@@ -63,6 +64,7 @@ impl Units {
             extra,
             units: Vec::new(),
             by_address: HashMap::default(),
+            last: (0, 0),
             recent: vec![(0, 0); RECENT].into(),
             next_site: 1,
         })
@@ -80,11 +82,14 @@ impl Units {
             if code == 0 {
                 return 0;
             }
-            let recent = ((code >> 4) ^ (code >> 17)) as usize % RECENT;
-            if self.recent[recent].0 != code {
-                self.recent[recent] = (code, self.first_site(code));
+            if self.last.0 != code {
+                let recent = ((code >> 4) ^ (code >> 17)) as usize % RECENT;
+                if self.recent[recent].0 != code {
+                    self.recent[recent] = (code, self.first_site(code));
+                }
+                self.last = self.recent[recent];
             }
-            match self.recent[recent].1 {
+            match self.last.1 {
                 0 => 0,
                 first => first + instruction(layout, frame, code),
             }
@@ -126,6 +131,9 @@ impl Units {
     fn forget(&mut self, unit: usize) {
         let Some(address) = self.units.get(unit).map(|unit| unit.address) else { return };
         self.by_address.remove(&address);
+        if self.last.0 == address {
+            self.last = (0, 0);
+        }
         for recent in &mut self.recent {
             if recent.0 == address {
                 *recent = (0, 0);
