@@ -89,6 +89,8 @@ impl FromStr for Mode {
 /// Everything that is known of sites. Used by whoever has the global lock only.
 struct Sites {
     mode: Mode,
+    /// Whether the hooks are in place.
+    is_noting: bool,
     /// Bytes until the next sample.
     until_sample: i64,
     /// Where the random numbers are that say when that is.
@@ -117,19 +119,25 @@ pub(crate) struct Declared {
 /// # Errors
 /// The interpreter's allocator is not its own (`PYTHONMALLOC=malloc`, say).
 pub(crate) fn begin(py: Python<'_>, mode: Mode) -> PyResult<()> {
-    hooks::check_pools(py)?;
     let mut sites = SITES.load(Ordering::Relaxed);
     if sites.is_null() {
+        hooks::check_pools(py)?;
         sites = Box::into_raw(Box::new(Sites::find()?));
         SITES.store(sites, Ordering::Relaxed);
     }
-    // SAFETY: `py` has the global lock, so nothing else uses them, and no hook is there.
+    // SAFETY: `py` has the global lock, so nothing else uses them.
     unsafe {
-        // What was allocated in between is not known.
-        (*sites).blocks = Blocks::new(layout().arena_bits, layout().pool_bits);
-        (*sites).mode = mode;
-        hooks::put_before(sites)
+        // In a child that was forked the hooks are in place, and all that was noted is true.
+        if !(*sites).is_noting || (*sites).mode != mode {
+            (*sites).mode = mode;
+            (*sites).blocks = Blocks::new(layout().arena_bits, layout().pool_bits);
+        }
+        if !(*sites).is_noting {
+            hooks::put_before(sites)?;
+            (*sites).is_noting = true;
+        }
     }
+    Ok(())
 }
 
 /// Notes nothing any more, unless another hook was put in front meanwhile: then all goes on.
@@ -137,7 +145,7 @@ pub(crate) fn end(_py: Python<'_>) {
     let sites = SITES.load(Ordering::Relaxed);
     if !sites.is_null() {
         // SAFETY: `py` has the global lock, so nothing else uses them.
-        unsafe { hooks::take_away(sites) };
+        unsafe { (*sites).is_noting &= !hooks::take_away(sites) };
     }
 }
 
@@ -182,6 +190,7 @@ impl Sites {
         unsafe {
             Ok(Sites {
                 mode: Mode::Light,
+                is_noting: false,
                 until_sample: 0,
                 random: SEED,
                 below: hooks::allocator()?,

@@ -88,7 +88,7 @@ barrow.snapshot()
 fn threads_that_allocate_fork_and_take_snapshots_at_once() {
     let program = "
 import barrow, gc, os, sys, threading, time
-barrow.start(sys.argv[1])
+barrow.start(sys.argv[1], sites='light')
 end = time.monotonic() + 4
 taken = []
 def work(number):

@@ -144,6 +144,36 @@ barrow.snapshot()
 }
 
 #[test]
+fn another_hook_may_come_and_go() {
+    let Some(python) = Python::find() else { return };
+    let program = "
+import barrow, os, sys, tracemalloc
+barrow.start(sys.argv[1], sites='light')
+tracemalloc.start()
+class Made: pass
+kept = [Made() for _ in range(50)]
+child = os.fork()
+if child == 0:
+    os._exit(0 if barrow.snapshot() else 1)
+assert os.waitpid(child, 0)[1] == 0
+barrow.stop()
+tracemalloc.stop()
+more = [Made() for _ in range(50)]
+barrow.start(sys.argv[1] + '2', sites='full')
+other = [Made() for _ in range(50)]
+barrow.snapshot()
+";
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join("sites.barrow");
+    said(&python.command().arg("-c").arg(program).arg(&path).output().expect("a Python"));
+    let found = by_line(&folder.path().join("sites.barrow2"));
+    let made: Vec<_> = found.iter().filter(|((class, _), _)| class == "__main__.Made").collect();
+    assert_eq!(made.iter().map(|(_, count)| **count).sum::<u64>(), 150, "{made:?}");
+    let of_line = |(class, line): &(String, u32)| class == "__main__.Made" && *line == 15;
+    assert_eq!(made.iter().find(|(key, _)| of_line(key)).map(|(_, count)| **count), Some(50), "{made:?}");
+}
+
+#[test]
 fn another_allocator_is_refused_with_a_sentence() {
     let Some(python) = Python::find() else { return };
     let folder = tempfile::tempdir().expect("a temporary folder");
