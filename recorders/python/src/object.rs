@@ -383,6 +383,11 @@ impl<'s> Object<'s> {
         u32::try_from(unsafe { self.field::<c_int>(layout().code.first_line) }).ok()
     }
 
+    /// Whether it is the interpreter's own, to call `__init__` for instance: such code is in no file, and says its name instead.
+    pub(crate) fn is_code_of_interpreter(self) -> bool {
+        self.code_file().is_none_or(|file| self.code_name() == Some(file))
+    }
+
     /// The names of the local variables, in the order of a frame's.
     pub(crate) fn code_local_names(self) -> impl Iterator<Item = Object<'s>> + use<'s> {
         // SAFETY: asked only of code objects, which have tuples there.
@@ -440,7 +445,7 @@ impl<'s> Record<'s> {
         // SAFETY: a record has an object or null there.
         let code: Option<Object<'s>> =
             unsafe { self.pointer.add(layout().frame.code).cast::<Option<Object<'s>>>().read() };
-        code.filter(|code| code.class().address() == code_class)
+        code.filter(|code| code.class().address() == code_class && !code.is_code_of_interpreter())
     }
 
     /// The frame object that stands for it, if there is one and it is another.

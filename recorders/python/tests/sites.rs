@@ -101,6 +101,9 @@ def other(): return one()
 barrow.start(sys.argv[1], sites=sys.argv[2])
 kept = deep(7), [deep(2) for _ in range(3)], one(), other()
 far = deep(500)
+class Holder:
+    def __init__(self): self.made = Made()
+held = [Holder() for _ in range(100)]
 barrow.snapshot()
 ";
     let folder = tempfile::tempdir().expect("a temporary folder");
@@ -131,6 +134,9 @@ barrow.snapshot()
             assert_eq!(chains.get("one <module>"), Some(&4000), "{chains:?}");
             assert_eq!(chains.get("one other <module>"), Some(&4000), "{chains:?}");
             assert_eq!(chains.get(&format!("{}<module>", "deep ".repeat(8))), Some(&1), "{chains:?}");
+            let held: u64 =
+                ["__init__ <module>", "Holder.__init__ <module>"].iter().filter_map(|key| chains.get(*key)).sum();
+            assert_eq!(held, 100, "{chains:?}");
             assert_eq!(chains.get("deep deep deep <module>"), Some(&3), "{chains:?}");
             assert_eq!(chains.get("deep ".repeat(128).trim_end()), Some(&1), "{chains:?}");
         } else {
@@ -138,7 +144,7 @@ barrow.snapshot()
                 chains.iter().filter(|(chain, _)| chain.starts_with("one")).map(|(_, count)| count).sum();
             // About 1.3 MB of objects with their attributes.
             assert!((5..400).contains(&sampled), "{chains:?}");
-            assert_eq!(chains.values().sum::<u64>(), 8005);
+            assert_eq!(chains.values().sum::<u64>(), 8105);
         }
     }
 }

@@ -117,7 +117,9 @@ impl Units {
             let Some((unit, sites)) = Unit::read(code, self.next_site) else { return 0 };
             let Some(next_site) = self.next_site.checked_add(sites) else { return 0 };
             let mark = without_provenance_mut(number + 1);
-            if (self.set_extra)(code as *mut c_void, self.extra, mark) != 0 {
+            // What is never freed may lie in memory that cannot be written to.
+            let is_freed_some_time = Stopped::new().object(code).reference_count().is_some();
+            if is_freed_some_time && (self.set_extra)(code as *mut c_void, self.extra, mark) != 0 {
                 ffi::PyErr_Clear();
                 return 0;
             }
@@ -152,6 +154,9 @@ impl Unit {
         unsafe {
             let stopped = Stopped::new();
             let object = stopped.object(code);
+            if object.is_code_of_interpreter() {
+                return None;
+            }
             let text = |part: Option<Object<'_>>| part.map(Object::text).unwrap_or_default();
             let unit = Unit {
                 address: code,
