@@ -3,67 +3,41 @@
 //! Everything here reads memory of the interpreter, which no type of Rust can vouch for. What makes it sound is
 //! [`Stopped`]: while it exists, this thread holds the global lock and no code of the program runs, so no object is
 //! freed or moved. An [`Object`] borrows from it.
+//!
+//! `class` has what is only asked of classes, `record` what is asked of code and of frames.
 
-use std::ffi::{CStr, c_char, c_int, c_void};
+mod class;
+mod record;
+
+use std::ffi::{CStr, c_int, c_void};
 use std::marker::PhantomData;
 use std::ptr::NonNull;
 
 use pyo3::ffi;
 
-use crate::interpreter::{interpreter, layout};
+use crate::interpreter::layout;
 use crate::layout::Attributes;
+
+pub(crate) use class::{Class, Member, SizeMethod, flags};
+pub(crate) use record::Record;
 
 // In every object.
 const CLASS: usize = 8;
 const SIZE: usize = 16;
-// In a class.
-const NAME: usize = 24;
-const BASIC_SIZE: usize = 32;
-const ITEM_SIZE: usize = 40;
-const FLAGS: usize = 168;
+// In a class: what it does with its instances.
 const TRAVERSE: usize = 184;
-const MEMBERS: usize = 240;
-const BASE: usize = 256;
-const SPACE: usize = 264;
-const DICT_OFFSET: usize = 288;
 const IS_GC: usize = 328;
-const BASES: usize = 336;
-const RESOLUTION: usize = 344;
-const CACHE: usize = 352;
-// In a dictionary, a frame since 3.11, a list, a tuple, a weak reference, a method descriptor, a string, a table of names.
+// In a dictionary, a list, a tuple, a weak reference, a string.
 const DICT_VALUES: usize = 40;
-const FRAME_RECORD: usize = 24;
 const LIST_ITEMS: usize = 24;
 const TUPLE_ITEMS: usize = 24;
 const REFERENT: usize = 16;
-const METHOD: usize = 40;
 const TEXT_LENGTH: usize = 16;
 const TEXT_STATE: usize = 32;
-const NAMES_COUNT: usize = 24;
-const NAMES_INDEX_BITS: usize = 9;
-const NAMES_KIND: usize = 10;
-const NAMES_INDEX: usize = 32;
-const NAMES_GENERAL: u8 = 0;
 
 const COMPACT_ASCII: u32 = 0b110_0000;
-const OBJECT_MEMBERS: [c_int; 2] = [6, 16];
 /// From this count on an object is never freed; 3.12 and later.
 const IMMORTAL: i64 = 1 << 29;
-
-/// What a class says of its instances and itself, by bit.
-pub(crate) mod flags {
-    pub(crate) const INLINE_VALUES: u64 = 1 << 2;
-    pub(crate) const MANAGED_WEAKREF: u64 = 1 << 3;
-    pub(crate) const MANAGED_DICT: u64 = 1 << 4;
-    pub(crate) const HEAP_TYPE: u64 = 1 << 9;
-    pub(crate) const HAVE_GC: u64 = 1 << 14;
-    pub(crate) const LONG: u64 = 1 << 24;
-    pub(crate) const LIST: u64 = 1 << 25;
-    pub(crate) const TUPLE: u64 = 1 << 26;
-    pub(crate) const TEXT: u64 = 1 << 28;
-    pub(crate) const DICT: u64 = 1 << 29;
-    pub(crate) const CLASS: u64 = 1 << 31;
-}
 
 /// Proof that the program stands still: this thread has the global lock, and runs no code of the program.
 pub(crate) struct Stopped(());
@@ -92,27 +66,6 @@ pub(crate) struct Object<'s> {
     pointer: NonNull<u8>,
     stopped: PhantomData<&'s ()>,
 }
-
-/// A field of instances of a class that holds an object.
-#[derive(Clone, Copy)]
-pub(crate) struct Member<'s> {
-    pub(crate) name: &'s CStr,
-    offset: usize,
-}
-
-impl<'s> Member<'s> {
-    /// A member that the interpreter keeps, but does not tell of.
-    ///
-    /// # Safety
-    /// Instances that it is asked of have an object or null there.
-    pub(crate) unsafe fn untold(name: &'s CStr, offset: usize) -> Self {
-        Member { name, offset }
-    }
-}
-
-/// A function of a class that tells the size of an instance.
-#[derive(Clone, Copy)]
-pub(crate) struct SizeMethod(ffi::PyCFunction);
 
 impl<'s> Object<'s> {
     pub(crate) fn address(self) -> u64 {
@@ -361,304 +314,6 @@ impl<'s> Object<'s> {
                 ffi::PyErr_Clear();
             }
             u64::try_from(bytes).ok()
-        }
-    }
-}
-
-/// A code object's fields.
-impl<'s> Object<'s> {
-    /// The function's name.
-    pub(crate) fn code_name(self) -> Option<Object<'s>> {
-        // SAFETY: asked only of code objects.
-        unsafe { self.object_field(layout().code.name) }
-    }
-
-    pub(crate) fn code_file(self) -> Option<Object<'s>> {
-        // SAFETY: asked only of code objects.
-        unsafe { self.object_field(layout().code.file) }
-    }
-
-    pub(crate) fn code_first_line(self) -> Option<u32> {
-        // SAFETY: asked only of code objects.
-        u32::try_from(unsafe { self.field::<c_int>(layout().code.first_line) }).ok()
-    }
-
-    /// Whether it is the interpreter's own, to call `__init__` for instance: such code is in no file, and says its name instead.
-    pub(crate) fn is_code_of_interpreter(self) -> bool {
-        self.code_file().is_none_or(|file| self.code_name() == Some(file))
-    }
-
-    /// The names of the local variables, in the order of a frame's.
-    pub(crate) fn code_local_names(self) -> impl Iterator<Item = Object<'s>> + use<'s> {
-        // SAFETY: asked only of code objects, which have tuples there.
-        let tuple = move |&offset: &usize| unsafe { self.object_field(offset) };
-        let tuples = layout().code.local_names.iter().filter_map(tuple);
-        tuples.flat_map(|tuple: Object<'s>| tuple.tuple_items().iter().copied().flatten())
-    }
-
-    /// Whether a generator has begun and waits to go on, or has not begun: only then its variables are its own.
-    fn is_suspended(self) -> bool {
-        // SAFETY: asked only of generators, which keep their state 5 bytes before the record; below 0 it does not run.
-        layout().generator_frame.is_some_and(|record| unsafe { self.field::<i8>(record - 5) } < 0)
-    }
-
-    /// The record of a generator that is suspended.
-    pub(crate) fn generator_record(self) -> Option<Record<'s>> {
-        let offset = layout().generator_frame.filter(|_| self.is_suspended())?;
-        // SAFETY: asked only of generators, which have their record as a part.
-        unsafe { Some(Record::new(self.pointer.as_ptr().add(offset))) }
-    }
-
-    /// The record of a frame: the object itself before 3.11.
-    pub(crate) fn frame_record(self) -> Option<Record<'s>> {
-        // SAFETY: asked only of frames. Their record, if apart, lives as long as they do, on the stack or in them.
-        unsafe {
-            let record = if layout().frame.object.is_some() { self.field(FRAME_RECORD) } else { self.pointer.as_ptr() };
-            (!record.is_null()).then(|| Record::new(record))
-        }
-    }
-}
-
-/// Where the interpreter keeps what a call needs: code and local variables.
-#[derive(Clone, Copy)]
-pub(crate) struct Record<'s> {
-    pointer: *const u8,
-    stopped: PhantomData<&'s ()>,
-}
-
-impl<'s> Record<'s> {
-    /// # Safety
-    /// A live record lies there.
-    pub(crate) unsafe fn new(pointer: *const u8) -> Self {
-        Record { pointer, stopped: PhantomData }
-    }
-
-    /// What runs, if that is code: calls from C have records without. `code_class` is the class of code.
-    pub(crate) fn code(self, code_class: u64) -> Option<Object<'s>> {
-        if let Some((offset, from_c)) = layout().frame.owner {
-            // SAFETY: a record has this byte.
-            let owner: u8 = unsafe { self.pointer.add(offset).read() };
-            if owner == from_c {
-                return None;
-            }
-        }
-        // SAFETY: a record has an object or null there.
-        let code: Option<Object<'s>> =
-            unsafe { self.pointer.add(layout().frame.code).cast::<Option<Object<'s>>>().read() };
-        code.filter(|code| code.class().address() == code_class && !code.is_code_of_interpreter())
-    }
-
-    /// The frame object that stands for it, if there is one and it is another.
-    pub(crate) fn object(self) -> Option<Object<'s>> {
-        let offset = layout().frame.object?;
-        // SAFETY: a record has an object or null there.
-        unsafe { self.pointer.add(offset).cast::<Option<Object<'s>>>().read() }
-    }
-
-    /// What it holds besides variables, with names.
-    pub(crate) fn parts(self) -> impl Iterator<Item = (&'static str, Object<'s>)> {
-        let part = move |&(name, offset): &(&'static str, usize)| {
-            // SAFETY: a record has an object or null there.
-            let part: Option<Object<'s>> = unsafe { self.pointer.add(offset).cast::<Option<Object<'s>>>().read() };
-            Some((name, part?))
-        };
-        layout().frame.parts.iter().filter_map(part).chain(self.object().map(|object| ("frame", object)))
-    }
-
-    /// The local variables, in the order of the names of its code.
-    pub(crate) fn variables(self, code: Object<'s>) -> &'s [Option<Object<'s>>] {
-        let count = code.code_local_names().count();
-        // SAFETY: behind its other fields a record has as many variables as its code has names; empty ones are null.
-        unsafe { std::slice::from_raw_parts(self.pointer.add(layout().frame.locals).cast(), count) }
-    }
-
-    /// The record of the caller.
-    pub(crate) fn previous(self) -> Option<Record<'s>> {
-        // SAFETY: a record has another or null there.
-        let previous = unsafe { self.pointer.add(layout().frame.previous).cast::<*const u8>().read() };
-        (!previous.is_null()).then_some(Record { pointer: previous, stopped: PhantomData })
-    }
-
-    /// It as an object: before 3.11 it is one.
-    ///
-    /// # Safety
-    /// The version is one of these.
-    pub(crate) unsafe fn as_object(self) -> Object<'s> {
-        let pointer = NonNull::new(self.pointer.cast_mut()).expect("a record is somewhere");
-        Object { pointer, stopped: PhantomData }
-    }
-}
-
-/// A class: an object that says what its instances are like.
-#[derive(Clone, Copy, PartialEq, Eq)]
-#[repr(transparent)]
-pub(crate) struct Class<'s>(Object<'s>);
-
-impl<'s> Class<'s> {
-    pub(crate) fn object(self) -> Object<'s> {
-        self.0
-    }
-
-    pub(crate) fn address(self) -> u64 {
-        self.0.address()
-    }
-
-    fn flags(self) -> u64 {
-        // SAFETY: of a class.
-        unsafe { self.0.field(FLAGS) }
-    }
-
-    pub(crate) fn has(self, flag: u64) -> bool {
-        self.flags() & flag != 0
-    }
-
-    pub(crate) fn basic_size(self) -> u64 {
-        // SAFETY: of a class.
-        unsafe { self.0.field(BASIC_SIZE) }
-    }
-
-    pub(crate) fn item_size(self) -> u64 {
-        // SAFETY: of a class.
-        unsafe { self.0.field(ITEM_SIZE) }
-    }
-
-    fn dict_offset(self) -> i64 {
-        // SAFETY: of a class.
-        unsafe { self.0.field(DICT_OFFSET) }
-    }
-
-    pub(crate) fn base(self) -> Option<Class<'s>> {
-        // SAFETY: of a class.
-        unsafe { self.0.object_field(BASE) }.map(Class)
-    }
-
-    /// The class itself, its base, that one's base, and so on.
-    pub(crate) fn line(self) -> impl Iterator<Item = Class<'s>> + use<'s> {
-        std::iter::successors(Some(self), |class| class.base())
-    }
-
-    /// Where its fields, bases and attributes are kept.
-    pub(crate) fn space(self) -> Option<Object<'s>> {
-        // SAFETY: it is a class, and the program stands still.
-        match unsafe { interpreter().type_dict(self.0.raw()) } {
-            Some(space) => from_raw(space),
-            // SAFETY: of a class.
-            None => unsafe { self.0.object_field(SPACE) },
-        }
-    }
-
-    /// What a class holds by fields of its own, with names.
-    pub(crate) fn holds(self) -> [(&'static str, Option<Object<'s>>); 5] {
-        // SAFETY: of a class. Of what is part of the interpreter, the cache may be something else.
-        let field = |offset| unsafe { self.0.object_field(offset) };
-        let cache = if self.has(flags::HEAP_TYPE) { field(CACHE) } else { None };
-        [
-            ("__dict__", self.space()),
-            ("__bases__", field(BASES)),
-            ("__mro__", field(RESOLUTION)),
-            ("__base__", field(BASE)),
-            ("method cache", cache),
-        ]
-    }
-
-    /// Its names, if it was made at run time.
-    pub(crate) fn names(self) -> [(&'static str, Option<Object<'s>>); 2] {
-        // SAFETY: such classes have a string two words before their qualified name.
-        let name = || unsafe { self.0.object_field(layout().qualified_name - 16) };
-        let name = if self.has(flags::HEAP_TYPE) { name() } else { None };
-        [("__name__", name), ("__qualname__", self.qualified_name())]
-    }
-
-    /// Its name, without what it is nested in; with the module for classes of C outside of the builtins.
-    fn plain_name(self) -> String {
-        // SAFETY: of a class: a text that ends with 0.
-        let name: *const c_char = unsafe { self.0.field(NAME) };
-        if name.is_null() {
-            return String::new();
-        }
-        // SAFETY: as above.
-        unsafe { CStr::from_ptr(name) }.to_string_lossy().into_owned()
-    }
-
-    /// Its name with its module, unless that is `builtins`, and with what it is nested in.
-    pub(crate) fn full_name(self) -> String {
-        let Some(name) = self.qualified_name().filter(|name| name.class().has(flags::TEXT)) else {
-            return self.plain_name();
-        };
-        let module = self.attribute(c"__module__").filter(|module| module.class().has(flags::TEXT)).map(Object::text);
-        match module.as_deref() {
-            None | Some("builtins") => name.text(),
-            Some(module) => format!("{module}.{}", name.text()),
-        }
-    }
-
-    /// Its qualified name, if it was made at run time.
-    fn qualified_name(self) -> Option<Object<'s>> {
-        // SAFETY: such classes have a string there.
-        self.has(flags::HEAP_TYPE).then(|| unsafe { self.0.object_field(layout().qualified_name) }).flatten()
-    }
-
-    /// What its own space has under a name.
-    pub(crate) fn attribute(self, name: &CStr) -> Option<Object<'s>> {
-        self.space()?.item(name)
-    }
-
-    /// The fields of its instances that hold objects, those of bases too.
-    pub(crate) fn members(self) -> Vec<Member<'s>> {
-        let mut members = Vec::new();
-        for class in self.line() {
-            // SAFETY: a class has null there, or rows of five words; the last has no name.
-            unsafe {
-                let mut row: *const u8 = class.0.field(MEMBERS);
-                while !row.is_null() {
-                    let name: *const c_char = row.cast::<*const c_char>().read();
-                    if name.is_null() {
-                        break;
-                    }
-                    let (kind, offset) = (row.add(8).cast::<c_int>().read(), row.add(16).cast::<isize>().read());
-                    if let (true, Ok(offset)) = (OBJECT_MEMBERS.contains(&kind), usize::try_from(offset)) {
-                        members.push(Member { name: CStr::from_ptr(name), offset });
-                    }
-                    row = row.add(40);
-                }
-            }
-        }
-        members
-    }
-
-    /// The names of attributes that instances keep without a dictionary, in the order of their values.
-    pub(crate) fn attribute_names(self) -> Vec<Object<'s>> {
-        if layout().attributes == Attributes::Dictionary
-            || !self.has(flags::HEAP_TYPE)
-            || !self.has(flags::MANAGED_DICT)
-        {
-            return Vec::new();
-        }
-        // SAFETY: such classes have a table of names or null there: a head, an index, then pairs of key and value.
-        unsafe {
-            let table: *const u8 = self.0.field(layout().cached_keys);
-            if table.is_null() || table.add(NAMES_KIND).read() == NAMES_GENERAL {
-                return Vec::new();
-            }
-            let count = table.add(NAMES_COUNT).cast::<usize>().read();
-            let names = table.add(NAMES_INDEX + (1 << table.add(NAMES_INDEX_BITS).read()));
-            let name = |place: usize| names.cast::<*mut ffi::PyObject>().add(2 * place).read();
-            (0..count).map_while(|place| from_raw(name(place))).collect()
-        }
-    }
-
-    /// How instances tell their size, by the nearest class in its line that does so in C. `descriptor` is the class
-    /// of such methods; what is written in Python is not run. None if it is as `object` does it: by two fields.
-    pub(crate) fn size_method(self, descriptor: u64) -> Option<SizeMethod> {
-        // Since 3.13 `object` adds the attributes that are part of some instances.
-        let asks_object = layout().attributes == Attributes::Inline && self.has(flags::INLINE_VALUES);
-        let line = self.line().filter(|class| asks_object || class.base().is_some());
-        let mut methods = line.filter_map(|class| class.attribute(c"__sizeof__"));
-        let method = methods.find(|method| method.class().address() == descriptor)?;
-        // SAFETY: a descriptor of a method in C leads to its definition: name, function, flags.
-        unsafe {
-            let definition: *const ffi::PyMethodDef = method.field(METHOD);
-            ((*definition).ml_flags == ffi::METH_NOARGS).then(|| SizeMethod((*definition).ml_meth.PyCFunction))
         }
     }
 }
