@@ -250,6 +250,7 @@ impl Options {
             },
             uuid: (self.uuid != [0; 16]).then_some(self.uuid),
             created_ns: (self.created_ns != 0).then_some(self.created_ns),
+            patches: false,
         })
     }
 }
