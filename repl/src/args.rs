@@ -94,6 +94,9 @@ pub(crate) struct Flags {
     /// import: none, lz4, zstd or zstd:LEVEL.
     #[arg(long, value_name = "CODEC", value_parser = parse_compression)]
     pub(crate) compression: Option<Compression>,
+    /// import: each snapshot as its difference to the one before, where objects can be told apart.
+    #[arg(long)]
+    pub(crate) patches: bool,
     /// repack: how hard to compress, from 1 to 22.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(i32).range(1..=22))]
     pub(crate) level: Option<i32>,
