@@ -18,7 +18,7 @@ pub const MINOR_VERSION_WITH_PATCHES: u16 = 2;
 pub const HEADER_BYTES: usize = HEADER_LENGTH as usize;
 /// The same, as the header itself says it.
 const HEADER_LENGTH: u32 = 64;
-/// Feature bit: some snapshots are patches of earlier ones.
+/// Feature bit: some snapshots may be patches of earlier ones.
 pub const PATCHES: u64 = 1;
 /// Feature bits without which a file cannot be understood.
 pub const KNOWN_INCOMPATIBLE_FEATURES: u64 = PATCHES;
@@ -54,7 +54,7 @@ impl Header {
         }
     }
 
-    /// The same, of a recording some of whose snapshots are patches.
+    /// The same, of a recording some of whose snapshots may be patches.
     #[must_use]
     pub fn with_patches(self) -> Self {
         let incompatible_features = self.incompatible_features | PATCHES;

@@ -97,6 +97,9 @@ pub(crate) struct Flags {
     /// resolve: the program that was recorded, where it is not where it was.
     #[arg(long, value_name = "PATH")]
     pub(crate) binary: Option<PathBuf>,
+    /// import: each snapshot as its difference to the one before, where objects can be told apart.
+    #[arg(long)]
+    pub(crate) patches: bool,
     /// repack: how hard to compress, from 1 to 22.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(i32).range(1..=22))]
     pub(crate) level: Option<i32>,

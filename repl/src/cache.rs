@@ -44,7 +44,7 @@ pub(crate) fn recording_of(source: &Path, settings: &Settings) -> Result<Cached,
     }
     fs::create_dir_all(&folder).map_err(|error| ReplError::file(&folder, error))?;
     let destination = Destination::replacing(&recording)?;
-    let done = import(&[source], destination.temporary(), None, settings, &Meter::new(settings.quiet))?;
+    let done = import(&[source], destination.temporary(), None, false, settings, &Meter::new(settings.quiet))?;
     forget(&folder, &format!("{path_hash:016x}-"));
     let lost = done.lost();
     // First what was lost, then the recording: who finds the recording finds both.

@@ -34,7 +34,8 @@ impl Done {
     }
 }
 
-/// Imports the dumps at `sources` into a new recording at `destination`, in the order in which they were taken.
+/// Imports the dumps at `sources` into a new recording at `destination`, in the order in which they were taken; with
+/// `patches` as differences, where dumps name objects across snapshots.
 ///
 /// # Errors
 /// A dump that cannot be read or is of no known format, a recording that cannot be written, Ctrl-C.
@@ -42,6 +43,7 @@ pub(crate) fn import(
     sources: &[&Path],
     destination: &Path,
     compression: Option<Compression>,
+    patches: bool,
     settings: &Settings,
     meter: &Meter,
 ) -> Result<Done, ReplError> {
@@ -60,6 +62,7 @@ pub(crate) fn import(
     dumps.sort_by_key(|&(taken_ns, _)| taken_ns);
     let written = |source| ReplError::Write { path: destination.display().to_string(), source };
     let mut options = options(compression, settings);
+    options.patches = patches;
     options.created_ns = dumps.first().map(|&(taken_ns, _)| taken_ns).filter(|_| dumps.len() > 1);
     let writer = Writer::create(destination, options).map_err(written)?;
     let wishes = wishes(destination, settings);

@@ -310,6 +310,8 @@ pub(crate) struct Arguments {
     pub(crate) force: bool,
     /// `--compression`.
     pub(crate) compression: Option<barrow_writer::Compression>,
+    /// `--patches`.
+    pub(crate) patches: bool,
     /// `--level`.
     pub(crate) level: Option<i32>,
     /// `--avoid`.
@@ -342,6 +344,7 @@ impl Arguments {
             output: flags.output.clone(),
             force: flags.force,
             compression: flags.compression,
+            patches: flags.patches,
             level: flags.level,
             avoid: flags.avoid.clone(),
             weak: flags.weak,

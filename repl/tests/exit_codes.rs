@@ -267,6 +267,23 @@ fn import_writes_a_recording_and_replaces_none() {
 }
 
 #[test]
+fn import_writes_differences_where_dumps_have_serials() {
+    let folder = temporary();
+    let dumps = [1, 2].map(|number| testdata(&format!("foreign/v8/node20-cards-{number}.heapsnapshot.zst")));
+    let [whole, patches] = ["whole", "patches"].map(|name| folder.path().join(name));
+    let words = |destination| ["import", shown(&dumps[0]), shown(&dumps[1]), "-o", shown(destination)];
+    assert_eq!(run(&words(&whole)).code, 0);
+    assert_eq!(run(&[&words(&patches)[..], &["--patches"]].concat()).code, 0);
+    let [large, small] = [&whole, &patches].map(|path| std::fs::metadata(path).unwrap().len());
+    assert!(small < large / 10 * 9, "{small} of {large} bytes");
+    assert_eq!(run(&["verify", shown(&patches)]).code, 0);
+    for question in [&["summary", "all"][..], &["top", "types"], &["survival"], &["diff", "0", "1", "by", "object"]] {
+        let ask = |path| run(&[&[question[0], shown(path)], &question[1..], &["--format", "json"]].concat()).stdout;
+        assert_eq!(ask(&whole).replace("whole", ""), ask(&patches).replace("patches", ""), "{question:?}");
+    }
+}
+
+#[test]
 fn several_dumps_are_one_recording_in_their_order() {
     let folder = temporary();
     let names = ["25-compact.hprof.gz", "17-wide.hprof.zst", "17.hprof.zst"];

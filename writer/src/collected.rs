@@ -8,11 +8,12 @@ use barrow_format::commit::{BlockEntry, Commit, Totals};
 use barrow_format::frame::SectionType;
 use barrow_format::index::IndexRow;
 use barrow_format::rows::{Root, TypeTotals};
-use barrow_format::{StringId, TypeId};
+use barrow_format::{ObjectId, StringId, TypeId};
 
 use crate::announced::Announced;
 use crate::error::{Result, WriterError};
 use crate::options::Sync;
+use crate::patches::{Draft, Spill};
 use crate::shared::{Shared, lock};
 use crate::tables::Pending;
 
@@ -92,6 +93,8 @@ pub(crate) struct Collected {
     ended: AtomicBool,
     error: Mutex<Option<WriterError>>,
     gathered: Mutex<Gathered>,
+    /// Where blocks wait for the commit, if it may become a patch.
+    spill: Option<Mutex<Spill>>,
 }
 
 #[derive(Debug, Default)]
@@ -104,10 +107,12 @@ struct Gathered {
     root_count: u64,
     highest_root: Option<u32>,
     pending_roots: Option<Pending>,
+    /// All roots, if their targets may get other numbers.
+    kept_roots: Vec<Root>,
 }
 
 impl Collected {
-    pub(crate) fn new(snapshot: u32) -> Self {
+    pub(crate) fn new(snapshot: u32, may_be_patch: bool) -> Self {
         Collected {
             snapshot,
             sequence: AtomicU64::new(0),
@@ -117,6 +122,7 @@ impl Collected {
             ended: AtomicBool::new(false),
             error: Mutex::new(None),
             gathered: Mutex::new(Gathered::default()),
+            spill: may_be_patch.then(Mutex::default),
         }
     }
 
@@ -177,7 +183,15 @@ impl Collected {
         self.ended.store(true, Ordering::Release);
     }
 
-    /// Enters a block that has been appended to the file.
+    /// Appends the frame of a block to the file, or to what waits for the commit. Returns where it is there.
+    pub(crate) fn append(&self, shared: &Shared, frame: &mut [u8]) -> Result<u64> {
+        match &self.spill {
+            Some(spill) => lock(spill).append(frame),
+            None => lock(&shared.sink).append_frame(frame),
+        }
+    }
+
+    /// Enters a block that has been appended.
     pub(crate) fn add(&self, encoded: Encoded, block: &Announced, offset: u64, length: u64) {
         let first_object = block.first_object;
         let place = Place {
@@ -208,9 +222,14 @@ impl Collected {
         let mut gathered = lock(&self.gathered);
         // Under the lock: once the snapshot has ended, nothing of it may be written.
         self.check()?;
-        let pending = gathered.pending_roots.get_or_insert_with(Pending::new);
-        pending.push(root)?;
-        let is_full = pending.is_full();
+        let mut is_full = false;
+        if self.spill.is_some() {
+            gathered.kept_roots.push(*root);
+        } else {
+            let pending = gathered.pending_roots.get_or_insert_with(Pending::new);
+            pending.push(root)?;
+            is_full = pending.is_full();
+        }
         gathered.root_count += 1;
         gathered.highest_root = gathered.highest_root.max(Some(root.target.0));
         if is_full && let Err(error) = self.flush_roots(&mut gathered, shared) {
@@ -241,6 +260,10 @@ impl Collected {
         let mut gathered = lock(&self.gathered);
         let objects = gathered.tile()?;
         gathered.check_targets(objects)?;
+        let announced: Vec<BlockEntry> = gathered.blocks.iter().map(|&(_, entry)| entry).collect();
+        let draft = self.draft(&announced, shared)?;
+        let blocks = self.write_kept_blocks(&announced, draft.as_ref(), shared)?;
+        self.write_kept_roots(&mut gathered, draft.as_ref(), shared)?;
         self.flush_roots(&mut gathered, shared)?;
         let stats = gathered.write_stats(self.snapshot, shared)?;
         // Counted before they are written: other threads may declare more meanwhile, and a commit
@@ -258,9 +281,9 @@ impl Collected {
             tables,
             stats,
             roots: std::mem::take(&mut gathered.roots),
-            blocks: gathered.blocks.iter().map(|&(_, entry)| entry).collect(),
+            blocks,
             previous_offset: shared.last_commit(),
-            patched: None,
+            patched: draft.as_ref().map(|draft| draft.patched.clone()),
         };
         let mut sink = lock(&shared.sink);
         if shared.sync == Sync::AtCommit {
@@ -270,10 +293,67 @@ impl Collected {
         let offset = sink.append_section(SectionType::COMMIT, self.snapshot, 1, &[], &commit.encode())?;
         drop(sink);
         shared.committed(offset);
+        self.remember(&announced, draft, shared);
         let totals = commit.totals;
         match lock(&shared.sink).sync_if(shared.sync == Sync::AtCommit) {
             Err(WriterError::Io { source, .. }) => Err(WriterError::CommittedNotSynced { totals, source }),
             other => other.map(|()| totals),
+        }
+    }
+}
+
+/// Where a snapshot may become a patch.
+impl Collected {
+    /// The snapshot as its difference to the one before, if that is what should be written.
+    fn draft(&self, announced: &[BlockEntry], shared: &Shared) -> Result<Option<Draft>> {
+        match (&self.spill, &shared.patches) {
+            (Some(spill), Some(patches)) => patches.draft(self.snapshot, announced, spill, &shared.shapes),
+            _ => Ok(None),
+        }
+    }
+
+    /// Writes the frames that wait for the commit: those of the patch, or all blocks as they were announced.
+    /// Returns the blocks with their places in the file.
+    fn write_kept_blocks(
+        &self,
+        announced: &[BlockEntry],
+        draft: Option<&Draft>,
+        shared: &Shared,
+    ) -> Result<Vec<BlockEntry>> {
+        let mut blocks = draft.map_or(announced, |draft| &draft.blocks).to_vec();
+        let Some(spill) = &self.spill else { return Ok(blocks) };
+        let (mut spill, mut frame) = (lock(spill), Vec::new());
+        for block in blocks.iter_mut().filter(|block| block.length > 0) {
+            spill.read(block.offset, block.length, &mut frame)?;
+            block.offset = lock(&shared.sink).append_frame(&mut frame)?;
+        }
+        Ok(blocks)
+    }
+
+    /// Writes the roots that wait for the numbers of their targets.
+    fn write_kept_roots(&self, gathered: &mut Gathered, draft: Option<&Draft>, shared: &Shared) -> Result<()> {
+        let mut pending = Pending::new();
+        for root in std::mem::take(&mut gathered.kept_roots) {
+            let target = draft.map_or(root.target, |draft| ObjectId(draft.object(root.target.0)));
+            pending.push(&Root { target, ..root })?;
+            if pending.is_full() {
+                gathered.pending_roots = Some(pending);
+                self.flush_roots(gathered, shared)?;
+                pending = gathered.pending_roots.take().unwrap_or_else(Pending::new);
+            }
+        }
+        if self.spill.is_some() {
+            gathered.pending_roots = Some(pending);
+        }
+        Ok(())
+    }
+
+    /// The snapshot is committed: the next one is compared with it.
+    fn remember(&self, announced: &[BlockEntry], draft: Option<Draft>, shared: &Shared) {
+        let (Some(spill), Some(patches)) = (&self.spill, &shared.patches) else { return };
+        match draft {
+            Some(draft) => patches.committed(self.snapshot, draft),
+            None => patches.committed_whole(self.snapshot, announced, spill, &shared.shapes),
         }
     }
 }

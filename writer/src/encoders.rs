@@ -100,7 +100,7 @@ impl Bench {
         if shared.shapes.is_full() {
             shared.flush_tables()?;
         }
-        let offset = lock(&shared.sink).append_frame(&mut frame)?;
+        let offset = collected.append(shared, &mut frame)?;
         collected.add(summary, block, offset, frame.len() as u64);
         Ok(())
     }

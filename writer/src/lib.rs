@@ -41,7 +41,7 @@
 //!
 //! Reading order: [`Writer`], [`Snapshot`], [`Shard`]; then `announced` (a block as it was told),
 //! `shapes` (what objects of a type have in common), `encoders` (threads) with `gate` (the memory bound),
-//! `collected` (what they gather, and the commit); `shared` with `tables` and `sink` (the end of the file).
+//! `collected` (what they gather, and the commit); `patches` (differences to the snapshot before); `shared` with `tables` and `sink` (the end of the file).
 
 #![forbid(unsafe_code)]
 
@@ -52,6 +52,7 @@ mod error;
 mod gate;
 mod object;
 mod options;
+mod patches;
 mod shapes;
 mod shard;
 mod shared;

@@ -53,6 +53,14 @@ impl ShapeTable {
         known.pending.flush::<Shape>(NO_SNAPSHOT, sink, compressor).map(drop)
     }
 
+    /// Calls `with` with all shapes, by their numbers. No shape can be entered meanwhile.
+    pub(crate) fn with_all<T>(&self, with: impl FnOnce(&[&Shape]) -> T) -> T {
+        let known = self.inner.read().unwrap_or_else(PoisonError::into_inner);
+        let mut shapes: Vec<(ShapeId, &Shape)> = known.ids.iter().map(|(shape, &id)| (id, shape)).collect();
+        shapes.sort_unstable_by_key(|&(id, _)| id);
+        with(&shapes.into_iter().map(|(_, shape)| shape).collect::<Vec<_>>())
+    }
+
     pub(crate) fn is_full(&self) -> bool {
         self.inner.read().unwrap_or_else(PoisonError::into_inner).pending.is_full()
     }

@@ -7,12 +7,13 @@ use barrow_format::frame::NO_SNAPSHOT;
 
 use crate::error::{Result, WriterError};
 use crate::options::{Options, Sync};
+use crate::patches::Patches;
 use crate::shapes::ShapeTable;
 use crate::sink::Sink;
 use crate::tables::{Counts, Tables};
 
-/// Locks are taken in this order: what a snapshot has gathered, tables, sink, shapes. The state stands
-/// apart: it is held together with the sink only.
+/// Locks are taken in this order: what a snapshot has gathered, tables, what is remembered for patches, shapes
+/// or sink and shapes, the spill. The state stands apart: it is held together with the sink only.
 pub(crate) struct Shared {
     /// What objects and references may take: the budget without what codecs take for themselves.
     pub(crate) memory_budget_bytes: usize,
@@ -24,6 +25,8 @@ pub(crate) struct Shared {
     pub(crate) tables: Mutex<Tables>,
     pub(crate) shapes: ShapeTable,
     pub(crate) sink: Mutex<Sink>,
+    /// What the next snapshot is compared with, if patches are written.
+    pub(crate) patches: Option<Patches>,
 }
 
 /// Snapshots so far.
@@ -45,8 +48,9 @@ impl Shared {
     pub(crate) fn new(sink: Sink, options: &Options) -> Result<Self> {
         let counts = Counts::default();
         let tables = Tables::new(options.compression, &counts)?;
+        let memory_budget_bytes = budget_without_codecs(options);
         Ok(Shared {
-            memory_budget_bytes: budget_without_codecs(options),
+            memory_budget_bytes,
             threads: options.threads,
             sync: options.sync,
             counts,
@@ -54,6 +58,7 @@ impl Shared {
             tables: Mutex::new(tables),
             shapes: ShapeTable::new(),
             sink: Mutex::new(sink),
+            patches: options.patches.then(|| Patches::new(options.compression, memory_budget_bytes)),
         })
     }
 

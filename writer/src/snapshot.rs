@@ -41,7 +41,8 @@ pub struct Snapshot<'w> {
 impl<'w> Snapshot<'w> {
     pub(crate) fn new(shared: &Arc<Shared>, encoders: &Arc<Encoders>, number: u32, info: SnapshotInfo) -> Self {
         let (shared, encoders) = (Arc::clone(shared), Arc::clone(encoders));
-        Snapshot { shared, encoders, collected: Arc::new(Collected::new(number)), info, writer: PhantomData }
+        let collected = Arc::new(Collected::new(number, shared.patches.is_some()));
+        Snapshot { shared, encoders, collected, info, writer: PhantomData }
     }
 
     /// A shard for the calling thread, or for any other. Several may announce at once.

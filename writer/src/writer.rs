@@ -121,7 +121,9 @@ impl Writer {
     fn new(mut sink: Sink, options: &Options) -> Result<Self> {
         let uuid = options.uuid.unwrap_or_else(random_uuid);
         let created_ns = options.created_ns.unwrap_or_else(now_ns);
-        sink.append(&Header::new(uuid, created_ns).encode())?;
+        let header = Header::new(uuid, created_ns);
+        let header = if options.patches { header.with_patches() } else { header };
+        sink.append(&header.encode())?;
         let shared = Arc::new(Shared::new(sink, options)?);
         let encoders = Encoders::start(&shared, options)?;
         Ok(Writer { shared, encoders })

@@ -96,6 +96,37 @@ fn the_default_budget() {
     assert_in_budget(options, &Shape { objects: 20, references: 400_000, ..FIELDS });
 }
 
+/// What is remembered for patches: 30 bytes an object, and during a commit 4 for its row and 20 if it changed.
+#[test]
+fn patches_take_so_much_an_object() {
+    const OBJECTS: u64 = 1_000_000;
+    let budget = 16 << 20;
+    let options = Options { memory_budget_bytes: budget, threads: 2, patches: true, ..Options::default() };
+    let (peak, finished) = peak_bytes(|| {
+        let writer = Writer::to_stream(Box::new(std::io::sink()), options).unwrap();
+        let kind = writer.kind("object", KindRole::Object).unwrap();
+        let type_id = writer.declare_type(&TypeDescription::new(kind, "T")).unwrap();
+        for snapshot in 0..3 {
+            let open = writer.begin_snapshot(SnapshotInfo::default()).unwrap();
+            let mut shard = open.shard();
+            for number in 0..OBJECTS {
+                let changes = u64::from(number % 10 == snapshot);
+                let object = Object { serial: Some(number * 8 + 3), ..Object::new(type_id, 16 + changes) };
+                shard.object(number, &object).unwrap();
+                for field in 0..4 {
+                    shard.reference(Label::Index(field), StrengthId::STRONG, number * (field + 7) % OBJECTS).unwrap();
+                }
+            }
+            shard.finish().unwrap();
+            open.commit().unwrap();
+        }
+        writer.finish().unwrap()
+    });
+    let per_object = (peak as f64 - f64::from(budget as u32)) / OBJECTS as f64;
+    eprintln!("{peak} bytes, {per_object:.1} an object above the budget, in {} bytes of file", finished.bytes);
+    assert!(peak as u64 <= budget as u64 + 38 * OBJECTS, "{peak} bytes, {per_object:.1} an object above the budget");
+}
+
 /// Small blocks cost space and time: wherever a shard begins, its blocks are as large as the budget allows.
 #[test]
 fn shards_fill_their_blocks() {

@@ -18,13 +18,15 @@ pub(super) const COMMAND: Command = Command {
     name: "import",
     aliases: &[],
     group: Group::File,
-    arguments: "SRC.. -o DST [--compression none|lz4|zstd[:LEVEL]] [--force]",
+    arguments: "SRC.. -o DST [--compression none|lz4|zstd[:LEVEL]] [--patches] [--force]",
     about: "Turns dumps of other tools into a recording",
     details: "SRC is recognised by its first bytes, never by its name; it may be inside gzip or zstd. Several dumps of one \
-              program become one recording, in the order in which they were taken. An existing DST is replaced only \
+              program become one recording, in the order in which they were taken; with `--patches` each \
+              snapshot as its difference to the one before, if the dumps name objects across snapshots, as those of V8 do, and \
+              objects get other numbers then. An existing DST is replaced only \
               with `--force`. `barrow FILE` opens a dump without this: it is imported into a cache.",
     example: "import heap.mvmheap -o heap.barrow",
-    flags: &["-o", "--force", "--compression"],
+    flags: &["-o", "--force", "--compression", "--patches"],
     subject: Subject::Nothing,
     completion: Completion::Nothing,
     run,
@@ -38,7 +40,8 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, ReplError
     }
     let destination = Destination::new(arguments.output.as_deref(), arguments.force)?;
     let meter = session.meter();
-    let done = import(&sources, destination.temporary(), arguments.compression, &session.settings, &meter)?;
+    let (compression, patches) = (arguments.compression, arguments.patches);
+    let done = import(&sources, destination.temporary(), compression, patches, &session.settings, &meter)?;
     let elapsed = meter.elapsed();
     drop(meter);
     let name = destination.commit()?;

@@ -51,7 +51,7 @@
 /**
  * Changes when functions or fields are added.
  */
-#define BARROW_ABI_MINOR 0
+#define BARROW_ABI_MINOR 1
 
 /**
  * The version of the ABI that this header describes.
@@ -349,6 +349,16 @@ typedef struct barrow_options {
      * When the recording began, in nanoseconds since 1970-01-01 UTC; 0 is now.
      */
     uint64_t created_ns;
+    /**
+     * Not 0: a snapshot is written as its difference to the one before wherever that is smaller, if every object
+     * has a serial of its own. Objects are then numbered anew in the file. On top of the budget come 30 bytes an
+     * object, 38 with addresses, up to half as much again for dead ones, and a temporary file as large as a snapshot.
+     */
+    uint32_t patches;
+    /**
+     * 0.
+     */
+    uint32_t reserved;
 } barrow_options;
 
 /**

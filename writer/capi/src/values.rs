@@ -212,6 +212,12 @@ pub struct Options {
     pub uuid: [u8; 16],
     /// When the recording began, in nanoseconds since 1970-01-01 UTC; 0 is now.
     pub created_ns: u64,
+    /// Not 0: a snapshot is written as its difference to the one before wherever that is smaller, if every object
+    /// has a serial of its own. Objects are then numbered anew in the file. On top of the budget come 30 bytes an
+    /// object, 38 with addresses, up to half as much again for dead ones, and a temporary file as large as a snapshot.
+    pub patches: u32,
+    /// 0.
+    pub reserved: u32,
 }
 
 // SAFETY: `repr(C)` with `size` first; eight-byte fields stand at multiples of eight, so that there is no
@@ -250,6 +256,7 @@ impl Options {
             },
             uuid: (self.uuid != [0; 16]).then_some(self.uuid),
             created_ns: (self.created_ns != 0).then_some(self.created_ns),
+            patches: self.patches != 0,
         })
     }
 }

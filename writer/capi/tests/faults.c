@@ -50,6 +50,7 @@ static barrow_code record(barrow_writer *writer, uint64_t objects) {
         barrow_reference reference = {.target = number};
         /* Nothing that a compressor could make small. */
         told.shallow_bytes = number * 0x9e3779b97f4a7c15 >> 24;
+        told.serial = number + 1;
         code = barrow_shard_object_with(shard, number, &told, &reference, 1);
     }
     if (!code) code = barrow_shard_finish(shard);
@@ -316,6 +317,20 @@ static void child_of_fork(barrow_writer *writer, barrow_snapshot *snapshot, barr
     barrow_writer_free(writer);
 }
 
+/* The second snapshot is a difference to the first. */
+static void patches(const char *beside) {
+    char path[4096];
+    snprintf(path, sizeof path, "%s.patches", beside);
+    barrow_options options = {.size = sizeof options, .patches = 1};
+    barrow_writer *writer;
+    WORKS(barrow_writer_create(text(path), &options, &writer));
+    declare(writer);
+    WORKS(record(writer, 300));
+    WORKS(record(writer, 301));
+    WORKS(barrow_writer_finish(writer, NULL));
+    barrow_writer_free(writer);
+}
+
 int main(int count, char **arguments) {
     if (count != 3) return 2;
     barrow_options options = {.size = sizeof options, .encoder_threads = 2, .uuid = {1, 2, 3}, .created_ns = 5};
@@ -329,6 +344,7 @@ int main(int count, char **arguments) {
     streams();
     files();
     threads(writer);
+    patches(arguments[1]);
 
     barrow_snapshot *snapshot;
     barrow_shard *shard;

@@ -7,7 +7,7 @@ mod library;
 
 use std::path::Path;
 
-use barrow_analyzer::{Recording, Silent, summary, verify};
+use barrow_analyzer::{Recording, Silent, SnapshotId, summary, verify};
 use library::{Build, MEMCHECK, build, command, crate_folder, has_memcheck, run};
 
 /// Objects of each snapshot of a recording without any problem.
@@ -28,6 +28,10 @@ fn check(way: Build, tool: &[&str]) {
     run(command(tool, &program).arg(&own).arg(&of_child));
     assert_eq!(objects(&own), [100, 1, 1]);
     assert_eq!(objects(&of_child), [77]);
+    let patches = folder.path().join("faults.barrow.patches");
+    assert_eq!(objects(&patches), [300, 301]);
+    let bases = Recording::open(&patches).unwrap().snapshot(SnapshotId(1)).unwrap().base;
+    assert_eq!(bases, Some(SnapshotId(0)));
     let recording = Recording::open(&own).unwrap();
     assert_eq!(recording.facts().unwrap(), [("latin-1".to_owned(), "Gr\u{fffd}\u{fffd}e".to_owned())]);
     assert_eq!((recording.uuid()[..4].to_vec(), recording.created_ns()), (vec![1, 2, 3, 0], 5));

@@ -1,0 +1,223 @@
+//! Snapshots written as their difference to the one before, where the runtime names objects across snapshots.
+//!
+//! ```text
+//!   announcing   encoders ──▶ blocks as of a whole snapshot ──▶ spill, a temporary file
+//!   commit       spill ──▶ serials ──▶ rows: the object was there before, or is new
+//!                spill ──▶ contents, hashed ──▶ what changed ──▶ PATCH frames; what is new ──▶ BLOCK frames
+//!                either those or all blocks as they are ──▶ the file
+//!   afterwards   remembered: for each row serial and content, for each group its rows
+//! ```
+//!
+//! The numbers of targets say nothing before all objects were announced, hence the spill. What is remembered is
+//! changed by a commit and by nothing else; without it, or without all serials, a snapshot is whole.
+
+mod changes;
+mod comparison;
+mod contents;
+mod difference;
+mod draft;
+mod filler;
+mod living;
+mod reader;
+mod rows;
+mod spill;
+
+use std::ops::Range;
+use std::sync::Mutex;
+
+use barrow_format::codec::Compression;
+use barrow_format::commit::{BlockEntry, Group};
+use foldhash::HashMap;
+
+use crate::error::Result;
+use crate::shapes::ShapeTable;
+use crate::shared::lock;
+use contents::{Contents, Keys};
+use difference::{Context, Difference};
+pub(crate) use draft::Draft;
+use reader::{Part, Reader};
+use rows::Rows;
+pub(crate) use spill::Spill;
+
+/// No row, no object.
+const NOBODY: u32 = u32::MAX;
+/// Patches in a row, at most.
+const MAX_CHAIN: u32 = 64;
+/// Rows that there are for each living object, at most.
+const MAX_ROWS: f64 = 1.5;
+/// Rows and references that are stored for each that a snapshot has, at most: what reading it costs.
+const MAX_STORED: f64 = 1.75;
+/// A patch that takes more than this share of the whole snapshot does not pay.
+const WORTHWHILE: f64 = 0.9;
+/// What is gathered at once may take this part of the memory budget.
+const GATHERED_PART: usize = 8;
+
+/// The snapshot committed last, and how the next one is compared with it.
+#[derive(Debug)]
+pub(crate) struct Patches {
+    compression: Compression,
+    /// What may be gathered at once, in bytes.
+    gathered_bytes: usize,
+    keys: Keys,
+    before: Mutex<Option<Before>>,
+}
+
+/// What is remembered of a snapshot.
+#[derive(Debug)]
+struct Before {
+    snapshot: u32,
+    rows: Rows,
+    groups: Vec<RowGroup>,
+    /// How the references of each row that has continuations are divided into blocks.
+    divisions: Divisions,
+    /// Patches since the last whole snapshot.
+    chain: u32,
+    /// Rows and references in blocks and patches since then, itself included.
+    stored: u64,
+}
+
+/// For each row that has continuations, how many of its references are in each of its blocks.
+type Divisions = HashMap<u32, Vec<u32>>;
+
+/// Adds a continuation to the blocks of a row, whose first holds so many of its references. Returns which it is.
+fn divide(divisions: &mut Divisions, (row, in_first): (u32, usize), references: usize) -> usize {
+    let division = divisions.entry(row).or_insert_with(|| vec![in_first as u32]);
+    division.push(references as u32);
+    division.len() - 1
+}
+
+/// Rows that began in one block.
+#[derive(Debug, Clone)]
+struct RowGroup {
+    /// In a continuation the row that is continued.
+    rows: Range<u32>,
+    /// Which of its blocks this is: 0 is the first, others are continuations.
+    part: usize,
+    is_gone: bool,
+}
+
+impl Patches {
+    pub(crate) fn new(compression: Compression, memory_budget_bytes: usize) -> Self {
+        let gathered_bytes = memory_budget_bytes / GATHERED_PART;
+        Patches { compression, gathered_bytes, keys: Keys::default(), before: Mutex::new(None) }
+    }
+
+    /// The difference of a snapshot to the one before, in frames appended to the spill. `None` if it is
+    /// better written whole.
+    pub(crate) fn draft(
+        &self,
+        snapshot: u32,
+        blocks: &[BlockEntry],
+        spill: &Mutex<Spill>,
+        shapes: &ShapeTable,
+    ) -> Result<Option<Draft>> {
+        let before = lock(&self.before);
+        let Some(before) = before.as_ref().filter(|before| before.chain < MAX_CHAIN) else { return Ok(None) };
+        shapes.with_all(|shapes| {
+            let reader = Reader::new(spill, blocks, shapes);
+            let context = Context { patches: self, before, snapshot, spill };
+            match Difference::begin(context, reader)? {
+                Some(difference) => difference.draft(),
+                None => Ok(None),
+            }
+        })
+    }
+
+    /// The snapshot was committed as it was drafted.
+    pub(crate) fn committed(&self, snapshot: u32, draft: Draft) {
+        let mut remembered = lock(&self.before);
+        // Nothing is remembered if this does not come to its end.
+        if let Some(mut before) = remembered.take() {
+            before.follow(snapshot, draft);
+            *remembered = Some(before);
+        }
+    }
+
+    /// The snapshot was committed with all its blocks. If they cannot be read back or do not name every object
+    /// by a serial of its own, nothing is remembered, and the next snapshot is whole, too.
+    pub(crate) fn committed_whole(
+        &self,
+        snapshot: u32,
+        blocks: &[BlockEntry],
+        spill: &Mutex<Spill>,
+        shapes: &ShapeTable,
+    ) {
+        let mut remembered = lock(&self.before);
+        *remembered = None;
+        let before = shapes.with_all(|shapes| Before::whole(snapshot, Reader::new(spill, blocks, shapes), &self.keys));
+        *remembered = before.ok().flatten();
+    }
+}
+
+impl Before {
+    /// What there is to remember of a whole snapshot; `None` if not every object has a serial of its own.
+    fn whole(snapshot: u32, mut reader: Reader<'_>, keys: &Keys) -> Result<Option<Self>> {
+        let stored = u64::from(reader.objects()) + reader.references();
+        let (groups, mut divisions) = (groups_of(reader.blocks()), Divisions::default());
+        let mut rows = Rows::default();
+        rows.reserve(reader.objects() as usize);
+        let mut contents = Contents::new(keys);
+        let (mut serial, mut are_named, mut addresses) = (0, true, Vec::new());
+        let mut first_part = (NOBODY, 0);
+        reader.walk(0..reader.blocks().len(), |part| {
+            match part {
+                Part::Object(number, object) => {
+                    (serial, first_part) = (object.serial, (number, object.targets.len()));
+                    if object.address != 0 {
+                        addresses.resize(number as usize, 0);
+                        addresses.push(object.address);
+                    }
+                    contents.begin(&object, |target| target);
+                }
+                Part::More(object) => {
+                    divide(&mut divisions, first_part, object.targets.len());
+                    contents.go_on(&object, |target| target);
+                }
+                Part::End => are_named = are_named && serial != 0 && rows.push(serial, contents.end()),
+            }
+            Ok(())
+        })?;
+        if !addresses.is_empty() {
+            addresses.resize(rows.len() as usize, 0);
+        }
+        rows.set_addresses(addresses);
+        Ok(are_named.then_some(Before { snapshot, rows, groups, divisions, chain: 0, stored }))
+    }
+
+    /// The snapshot after it was committed as a patch.
+    fn follow(&mut self, snapshot: u32, draft: Draft) {
+        let Draft { patched, living, changed, new, addresses, stored, .. } = draft;
+        let changed = changed.rows.into_iter().zip(changed.contents);
+        for row in 0..self.rows.len() {
+            if !living.contains(row) {
+                self.rows.bury(row);
+            }
+        }
+        changed.for_each(|(row, content)| self.rows.change(row, content));
+        self.rows.reserve(new.contents.len());
+        for (serial, content) in new.serials.into_iter().zip(new.contents) {
+            self.rows.push(serial, content);
+        }
+        self.rows.set_addresses(addresses);
+        for (group, fate) in self.groups.iter_mut().zip(&patched.groups) {
+            group.is_gone = *fate == Group::Gone;
+        }
+        self.groups.extend(new.groups);
+        self.divisions.retain(|&row, _| self.rows.is_alive(row));
+        self.divisions.extend(new.divisions);
+        self.snapshot = snapshot;
+        self.chain += 1;
+        self.stored += stored;
+    }
+}
+
+/// The groups of a whole snapshot.
+fn groups_of(blocks: &[BlockEntry]) -> Vec<RowGroup> {
+    let mut part = 0;
+    let group = |block: &BlockEntry| {
+        part = if block.objects == 0 { part + 1 } else { 0 };
+        let rows = block.first_object..block.first_object + block.objects.max(1);
+        RowGroup { rows, part, is_gone: false }
+    };
+    blocks.iter().map(group).collect()
+}

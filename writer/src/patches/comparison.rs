@@ -1,0 +1,207 @@
+//! All objects of a snapshot, one after the other: as they were, changed or new.
+
+use barrow_format::block::{BlockColumns, Encoder, MAX_OBJECTS, MAX_REFERENCES};
+use barrow_format::commit::Group;
+use barrow_format::frame::{SectionType, encode_frame};
+
+use super::changes::Changes;
+use super::contents::Contents;
+use super::difference::Context;
+use super::draft::{Changed, Made, New};
+use super::filler::{Filler, Own};
+use super::reader::Seen;
+use super::{RowGroup, divide};
+use crate::error::Result;
+use crate::shared::lock;
+
+/// References after which a block ends.
+const BLOCK_REFERENCES: usize = (MAX_REFERENCES / 4) as usize;
+
+/// Compares objects with what is remembered of them, and makes blocks of those that are new.
+pub(super) struct Comparing<'a> {
+    context: Context<'a>,
+    row_of: &'a [u32],
+    contents: Contents,
+    encoder: &'a mut Encoder,
+    /// The block of new rows that is being filled.
+    filler: Filler,
+    /// The number of the next object.
+    next: usize,
+    /// The object at hand.
+    object: Option<AtHand>,
+    compared: Compared,
+    /// Rows and references that are to be stored.
+    stored: u64,
+}
+
+/// The object whose references are being met.
+struct AtHand {
+    row: u32,
+    /// The block it begins in.
+    block: usize,
+    /// Its references in that block, and all so far.
+    in_first: usize,
+    references: usize,
+    /// What it takes when it is gathered, in bytes.
+    bytes: usize,
+}
+
+/// What came of a comparison.
+pub(super) struct Compared {
+    pub(super) changes: Changes,
+    pub(super) changed: Changed,
+    pub(super) new: New,
+    /// The blocks of the new rows.
+    pub(super) made_of_new: Vec<Made>,
+    /// For each row the address of its object; empty if none has one.
+    pub(super) addresses: Vec<u64>,
+}
+
+impl<'a> Comparing<'a> {
+    pub(super) fn new(context: Context<'a>, row_of: &'a [u32], blocks: usize, encoder: &'a mut Encoder) -> Self {
+        let compared = Compared {
+            changes: Changes::new(context.before, context.patches.gathered_bytes, blocks),
+            changed: Changed::default(),
+            new: New::default(),
+            made_of_new: Vec::new(),
+            addresses: Vec::new(),
+        };
+        let (contents, filler) = (Contents::new(&context.patches.keys), Filler::default());
+        Comparing { context, row_of, contents, encoder, filler, next: 0, object: None, compared, stored: 0 }
+    }
+
+    /// Rows and references that are to be stored so far.
+    pub(super) fn stored(&self) -> u64 {
+        self.stored
+    }
+
+    fn is_new(&self, row: u32) -> bool {
+        row >= self.context.before.rows.len()
+    }
+
+    /// The next object, with the references in its own block.
+    pub(super) fn begin(&mut self, block: usize, object: &Seen<'_>) -> Result<()> {
+        let row_of = self.row_of;
+        let row = row_of[self.next];
+        self.next += 1;
+        self.contents.begin(object, |target| row_of[target as usize]);
+        if object.address != 0 {
+            let addresses = &mut self.compared.addresses;
+            addresses.resize(addresses.len().max(row as usize + 1), 0);
+            addresses[row as usize] = object.address;
+        }
+        let references = object.targets.len();
+        self.object = Some(AtHand { row, block, in_first: references, references, bytes: Own::gathered_bytes(object) });
+        if self.is_new(row) { self.add(row, object) } else { Ok(()) }
+    }
+
+    /// Further references of the object at hand.
+    pub(super) fn go_on(&mut self, part: &Seen<'_>) -> Result<()> {
+        let row_of = self.row_of;
+        self.contents.go_on(part, |target| row_of[target as usize]);
+        let Some(object) = &mut self.object else { return Ok(()) };
+        object.references += part.targets.len();
+        let (row, in_first) = (object.row, object.in_first);
+        if self.is_new(row) { self.add_part(row, in_first, part) } else { Ok(()) }
+    }
+
+    /// The object at hand has no more references.
+    pub(super) fn end(&mut self) {
+        let Some(AtHand { row, block, references, bytes, .. }) = self.object.take() else { return };
+        let (content, before) = (self.contents.end(), self.context.before);
+        if self.is_new(row) {
+            self.compared.new.contents.push(content);
+            return;
+        }
+        // One that has continuations is as it was, and divided as it was stored.
+        let division = before.divisions.get(&row);
+        let in_group = division.map_or(references as u64, |division| division[0].into());
+        let group = self.compared.changes.add(row, in_group);
+        if content != before.rows.content(row) {
+            self.compared.changes.change(row, group, block, bytes);
+            self.compared.changed.rows.push(row);
+            self.compared.changed.contents.push(content);
+            self.stored += 1 + references as u64;
+        }
+    }
+
+    /// Ends the last block; there are `rows` in all.
+    pub(super) fn finish(mut self, rows: u32) -> Result<Compared> {
+        self.end();
+        self.end_block()?;
+        let mut compared = self.compared;
+        if !compared.addresses.is_empty() {
+            compared.addresses.resize(rows as usize, 0);
+        }
+        compared.changes.end();
+        Ok(compared)
+    }
+
+    /// Adds a new row.
+    fn add(&mut self, row: u32, object: &Seen<'_>) -> Result<()> {
+        let row_of = self.row_of;
+        let columns = &self.filler.columns;
+        let is_full = columns.objects() >= MAX_OBJECTS as usize
+            || columns.targets.len() + object.targets.len() > BLOCK_REFERENCES
+            || self.filler.bytes() > self.context.patches.gathered_bytes;
+        if is_full {
+            self.end_block()?;
+        }
+        if self.filler.columns.objects() == 0 {
+            self.filler.begin(row);
+        }
+        let targets = object.targets.iter().map(|&target| row_of[target as usize]);
+        self.filler.push(&Own::from(object), object.explicit, targets);
+        self.filler.columns.addresses.push(object.address);
+        self.filler.columns.serials.push(object.serial);
+        self.compared.new.serials.push(object.serial);
+        self.stored += 1 + object.targets.len() as u64;
+        Ok(())
+    }
+
+    /// Adds a continuation of the row that was added last.
+    fn add_part(&mut self, row: u32, in_first: usize, part: &Seen<'_>) -> Result<()> {
+        self.end_block()?;
+        let mut columns = BlockColumns {
+            first_object: row,
+            start_index: part.start_index,
+            dictionary: vec![part.shape_id],
+            forms: vec![part.form()],
+            counts: vec![part.targets.len() as u32],
+            targets: part.targets.iter().map(|&target| self.row_of[target as usize]).collect(),
+            labels: part.explicit.to_vec(),
+            ..BlockColumns::default()
+        };
+        let new = &mut self.compared.new;
+        let number = divide(&mut new.divisions, (row, in_first), part.targets.len());
+        new.groups.push(RowGroup { rows: row..row + 1, part: number, is_gone: false });
+        self.stored += part.targets.len() as u64;
+        let made = encode(self.context, self.encoder, &mut columns)?;
+        self.compared.made_of_new.push(made);
+        Ok(())
+    }
+
+    fn end_block(&mut self) -> Result<()> {
+        let columns = self.filler.end();
+        if columns.objects() == 0 {
+            return Ok(());
+        }
+        let first = columns.first_object;
+        let made = encode(self.context, self.encoder, columns)?;
+        let rows = first..first + made.objects;
+        self.compared.new.groups.push(RowGroup { rows, part: 0, is_gone: false });
+        self.compared.made_of_new.push(made);
+        self.filler.begin(first + made.objects);
+        Ok(())
+    }
+}
+
+/// Encodes a block into the spill.
+fn encode(context: Context<'_>, encoder: &mut Encoder, columns: &mut BlockColumns) -> Result<Made> {
+    let (objects, references) = (columns.objects() as u32, columns.targets.len() as u32);
+    let (directory, body) = encoder.encode(columns)?;
+    let frame = encode_frame(SectionType::BLOCK, context.snapshot, 0, &directory, body);
+    let (offset, length) = (lock(context.spill).append(&frame)?, frame.len() as u64);
+    let stored = u64::from(objects) + u64::from(references);
+    Ok(Made { group: Group::Block, is_continuation: objects == 0, offset, length, objects, references, stored })
+}
