@@ -1,5 +1,6 @@
 //! What all threads of a writer share: the tables, the end of the file, and which snapshot is open.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use barrow_format::StringId;
@@ -24,6 +25,8 @@ pub(crate) struct Shared {
     pub(crate) tables: Mutex<Tables>,
     pub(crate) shapes: ShapeTable,
     pub(crate) sink: Mutex<Sink>,
+    /// Threads stand in the file behind the last commit: those of the open snapshot, or of ones given up before it.
+    pub(crate) threads_since_commit: AtomicBool,
 }
 
 /// Snapshots so far.
@@ -54,6 +57,7 @@ impl Shared {
             tables: Mutex::new(tables),
             shapes: ShapeTable::new(),
             sink: Mutex::new(sink),
+            threads_since_commit: AtomicBool::new(false),
         })
     }
 
@@ -98,6 +102,8 @@ impl Shared {
         let mut state = lock(&self.state);
         state.committed += 1;
         state.last_commit = Some(offset);
+        // Relaxed: the next snapshot begins after this, through the lock of the state.
+        self.threads_since_commit.store(false, Ordering::Relaxed);
     }
 
     /// Closes a snapshot; if it was not committed, what it left in the index goes.
