@@ -25,6 +25,8 @@ pub(crate) struct Contents {
     pub(crate) commits: Vec<(SnapshotId, u64)>,
     /// Chunks of the tables, in the order of the file.
     pub(crate) chunks: Vec<(SectionType, u64)>,
+    /// Chunks of the threads of snapshots, by snapshot and in the order of the file.
+    threads: Vec<(SnapshotId, u64)>,
     /// Sections this version does not know.
     unknown: Vec<u64>,
     /// What is missing, if the file is not whole.
@@ -100,6 +102,13 @@ impl Contents {
     pub(crate) fn sort(&mut self) {
         self.commits.sort_unstable();
         self.commits.dedup_by_key(|commit| commit.0);
+        self.threads.sort_unstable();
+    }
+
+    /// Where the chunks of the threads of a snapshot are, in order.
+    pub(crate) fn threads_of(&self, snapshot: SnapshotId) -> impl Iterator<Item = u64> + '_ {
+        let first = self.threads.partition_point(|&(id, _)| id < snapshot);
+        self.threads[first..].iter().take_while(move |&&(id, _)| id == snapshot).map(|&(_, offset)| offset)
     }
 
     /// The first and the last snapshot, if there are several.
@@ -137,6 +146,7 @@ impl Contents {
             match row.section {
                 SectionType::COMMIT => contents.commits.push((SnapshotId(row.snapshot), row.offset)),
                 section if is_table(section) => contents.chunks.push((section, row.offset)),
+                SectionType::THREADS => contents.threads.push((SnapshotId(row.snapshot), row.offset)),
                 section if !section.is_read() => contents.unknown.push(row.offset),
                 _ => {}
             }
@@ -146,6 +156,9 @@ impl Contents {
         }
         if !contents.chunks.is_sorted_by(|one, other| one.1 < other.1) {
             return Err("its index lists tables out of order".to_owned());
+        }
+        if !contents.threads.is_sorted_by(|one, other| one < other) {
+            return Err("its index lists threads out of order".to_owned());
         }
         Ok(contents)
     }
@@ -181,6 +194,7 @@ pub(crate) struct Scan {
     /// Where the first frame begins that was not whole.
     pub(crate) offset: u64,
     known: KnownRows,
+    threads: UncommittedThreads,
     committed_end: u64,
     unusable_snapshots: Vec<SnapshotId>,
     unreadable_bytes: u64,
@@ -194,6 +208,7 @@ impl Scan {
             contents: Contents::default(),
             offset: start,
             known: KnownRows::new(),
+            threads: UncommittedThreads::default(),
             committed_end: start,
             unusable_snapshots: Vec::new(),
             unreadable_bytes: 0,
@@ -225,13 +240,18 @@ impl Scan {
             if self.known.add(section, frame) {
                 self.contents.chunks.push((section, frame.offset));
             }
+        } else if section == SectionType::THREADS {
+            self.threads.add(frame);
         } else if section == SectionType::COMMIT
             && let Ok(commit) = frame.body().and_then(Commit::parse)
         {
+            let threads = self.threads.take(commit.snapshot);
             let base = commit.patched.as_ref().map(|patched| SnapshotId(patched.base));
             let has_base = base.is_none_or(|base| self.contents.commits.iter().any(|&(id, _)| id == base));
             if self.known.suffice(&commit.tables) && has_base {
-                self.contents.commits.push((SnapshotId(commit.snapshot), frame.offset));
+                let id = SnapshotId(commit.snapshot);
+                self.contents.commits.push((id, frame.offset));
+                self.contents.threads.extend(threads.into_iter().map(|offset| (id, offset)));
                 self.committed_end = frame.end();
             } else {
                 self.unusable_snapshots.push(SnapshotId(commit.snapshot));
@@ -252,6 +272,38 @@ pub(crate) fn is_table(section: SectionType) -> bool {
         SectionType::SITES,
     ]
     .contains(&section)
+}
+
+/// The threads that a scan has met since the last commit.
+#[derive(Default)]
+struct UncommittedThreads {
+    snapshot: u32,
+    rows: u64,
+    offsets: Vec<u64>,
+}
+
+impl UncommittedThreads {
+    /// Adds a chunk. One that begins anew says that those before it were given up; one that continues nothing has lost
+    /// what it belongs to, and part of a table is no table.
+    fn add(&mut self, frame: &Frame<'_>) {
+        let chunk = frame.directory().and_then(|directory| Chunk::parse(directory, &[]));
+        let chunk = chunk
+            .ok()
+            .filter(|chunk| chunk.first == 0 || (chunk.first == self.rows && frame.header.snapshot == self.snapshot));
+        if chunk.is_none_or(|chunk| chunk.first == 0) {
+            self.offsets.clear();
+        }
+        self.snapshot = frame.header.snapshot;
+        // No chunk continues after as many rows.
+        self.rows = chunk.map_or(u64::MAX, |chunk| chunk.first + chunk.count);
+        self.offsets.extend(chunk.map(|_| frame.offset));
+    }
+
+    /// Those of the snapshot that is committed.
+    fn take(&mut self, snapshot: u32) -> Vec<u64> {
+        let threads = std::mem::take(self);
+        if threads.snapshot == snapshot { threads.offsets } else { Vec::new() }
+    }
 }
 
 /// How many rows of each table a scan has met without a gap.

@@ -76,8 +76,8 @@ impl<'r> Copy<'r> {
         Ok(())
     }
 
-    /// Copies a snapshot as it is.
-    pub(crate) fn snapshot(&mut self, id: SnapshotId) -> Result<()> {
+    /// Copies a snapshot as it is, without its threads if they cannot be read.
+    pub(crate) fn snapshot(&mut self, id: SnapshotId, with_threads: bool) -> Result<()> {
         let mut commit = self.source.commit(id)?.clone();
         for (section, block) in commit.own_blocks() {
             self.copy_frame(section, block.offset)?;
@@ -85,6 +85,9 @@ impl<'r> Copy<'r> {
         self.statistics(&mut commit)?;
         for offset in &mut commit.roots {
             *offset = self.copy_rows(SectionType::ROOTS, id.0, *offset)?;
+        }
+        if with_threads {
+            self.threads(id)?;
         }
         let own = commit.blocks.iter_mut().filter(|block| block.length > 0);
         own.for_each(|block| block.offset = self.moved[&block.offset]);
@@ -97,6 +100,12 @@ impl<'r> Copy<'r> {
             *offset = self.copy_rows(SectionType::STATS, commit.snapshot, *offset)?;
         }
         Ok(())
+    }
+
+    /// Copies the threads of a snapshot.
+    pub(crate) fn threads(&mut self, id: SnapshotId) -> Result<()> {
+        let chunks = self.source.contents().threads_of(id);
+        chunks.into_iter().try_for_each(|offset| self.copy_rows(SectionType::THREADS, id.0, offset).map(drop))
     }
 
     /// Ends a snapshot whose frames are written.

@@ -46,7 +46,7 @@
 //! `memory` and `values` (columns), `packed`, `rows` and `transposed` (references), `frontier`, `reachable`, `distances`,
 //! `dominators`, `index_file`. Then a file for each question: `summary`, `diff`, `object`, `incoming`, `find` with
 //! `expression` and `object_set`, `paths`, `retained`, `without`, `leaks` with `fingerprint`, `type_references`,
-//! `duplicates`, `waste`, `trend` and `growth` over a series, `lives` of objects with `identity` (`whole`, `matching`,
+//! `duplicates`, `texts`, `waste`, `threads`, `trend` and `growth` over a series, `lives` of objects with `identity` (`whole`, `matching`,
 //! `alignment`), `verify`; and what writes recordings anew: `copy`, `repair`, `repack`.
 
 #![deny(unsafe_code)]
@@ -94,6 +94,8 @@ mod rows;
 mod sites;
 mod summary;
 mod tables;
+mod texts;
+mod threads;
 mod transposed;
 mod trend;
 mod type_references;
@@ -104,7 +106,7 @@ mod whole;
 mod without;
 
 pub use barrow_format::commit::Totals;
-pub use barrow_format::rows::{KindRole, Label, Root, StrengthClass, TypeTotals};
+pub use barrow_format::rows::{KindRole, Label, Root, StrengthClass, Thread, TypeTotals};
 pub use barrow_format::{FormatError, KindId, ObjectId, SiteId, SnapshotId, StrengthId, StringId, TypeId};
 pub use contents::Damage;
 pub use diff::{Amounts, Diff, KindChange, Side, TypeChange, TypeIdentity, diff};
@@ -137,6 +139,8 @@ pub use rows::Follow;
 pub use sites::SiteDetails;
 pub use summary::{KindTotals, Source, Summary, summary, type_totals, verified_summaries};
 pub use tables::Tables;
+pub use texts::{TextPattern, TextTotals};
+pub use threads::{ThreadChange, ThreadRoots, Threads};
 pub use trend::{Axis, AxisUnit, CONFIDENCE, LEAST_POINTS, Trend};
 pub use type_references::TypeReferences;
 pub use verify::{Problem, SnapshotVerification, Verification, verify};

@@ -302,6 +302,7 @@ impl<'c, 'r> Repacking<'c, 'r> {
         });
         commit.roots = self.roots(id, &draft.objects_of_rows())?;
         self.copy.statistics(&mut commit)?;
+        self.copy.threads(id)?;
         if let Some(pairing) = pairing.filter(|_| self.origin == SerialOrigin::Matched) {
             let text = format!("{} of {}, confidence {:.3}", pairing.pairs, pairing.before, pairing.confidence());
             commit.key_values.push((self.paired, self.string(&text)?));

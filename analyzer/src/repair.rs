@@ -10,7 +10,8 @@ use crate::copy::{refuse_same_file, write_anew};
 use crate::error::Result;
 use crate::progress::Progress;
 use crate::recording::Recording;
-use crate::verify::verify;
+use crate::threads::Threads;
+use crate::verify::{Problem, verify};
 
 /// What a repaired recording holds.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,17 +38,22 @@ pub fn repair(recording: &Recording, destination: &Path, progress: &dyn Progress
     };
     let recording = rescanned.as_ref().unwrap_or(recording);
     let mut dropped: Vec<String> = recording.damage().map(ToString::to_string).into_iter().collect();
-    let kept = whole_snapshots(recording, progress, &mut dropped)?;
+    let mut kept = Vec::new();
+    for id in whole_snapshots(recording, progress, &mut dropped)? {
+        let threads = Threads::read(recording, id);
+        kept.push((id, threads.is_ok()));
+        dropped.extend(threads.err().map(|error| format!("left out the threads of snapshot {id}: {error}")));
+    }
 
     let header = recording.header();
     let bytes = write_anew(recording, destination, header.incompatible_features & PATCHES != 0, |copy| {
         copy.tables()?;
-        kept.iter().try_for_each(|&id| copy.snapshot(id))
+        kept.iter().try_for_each(|&(id, with_threads)| copy.snapshot(id, with_threads))
     })?;
     Ok(Repaired { snapshots: u32::try_from(kept.len()).unwrap_or(u32::MAX), bytes, dropped })
 }
 
-/// The snapshots without any problem; the others are reported.
+/// The snapshots without any problem but in their threads; the others are reported.
 fn whole_snapshots(
     recording: &Recording,
     progress: &dyn Progress,
@@ -55,7 +61,10 @@ fn whole_snapshots(
 ) -> Result<Vec<SnapshotId>> {
     let verification = verify(recording, progress)?;
     let mut problem_of = HashMap::new();
-    for problem in &verification.problems {
+    let of_threads = |problem: &&Problem| {
+        problem.snapshot.is_some_and(|id| recording.contents().threads_of(id).any(|offset| offset == problem.offset))
+    };
+    for problem in verification.problems.iter().filter(|problem| !of_threads(problem)) {
         problem_of.entry(problem.snapshot).or_insert(problem);
     }
     let mut kept = Vec::new();

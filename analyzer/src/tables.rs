@@ -345,10 +345,10 @@ impl TableRoom {
 
     /// Takes the room for a chunk that is about to be decoded.
     pub(crate) fn take(&mut self, section: SectionType, chunk: &Chunk<'_>) -> Result<(), FormatError> {
-        // A label of a shape takes eight bytes, an attribute of a type or site four, for one in the chunk.
+        // A label of a shape takes eight bytes, an attribute of a type, site or thread four, for one in the chunk.
         let factor = match section {
             SectionType::SHAPES => 8,
-            SectionType::TYPES | SectionType::SITES => 4,
+            SectionType::TYPES | SectionType::SITES | SectionType::THREADS => 4,
             _ => 1,
         };
         let bytes = factor * chunk.raw_length() as u64;

@@ -17,6 +17,7 @@ use crate::error::{AnalyzerError, Result};
 use crate::progress::Progress;
 use crate::recording::Recording;
 use crate::summary::{TypeCounter, count_types, difference, type_totals};
+use crate::threads::Threads;
 
 /// What was found.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -101,6 +102,9 @@ pub fn verify(recording: &Recording, progress: &dyn Progress) -> Result<Verifica
     verify_blocks(recording, &whole, progress, &mut found)?;
     for &snapshot in &whole {
         verify_roots(recording, snapshot, &mut found);
+        if let Err(error) = Threads::read(recording, snapshot) {
+            found.error(Some(snapshot), &error);
+        }
     }
     chain.compare(recording, &whole, &mut found)?;
     found.problems.sort_unstable();
@@ -197,11 +201,15 @@ impl Chain {
             named.extend(offsets.map(|offset| (offset, snapshot)));
         }
         let commits = recording.contents().commits.iter().map(|&(snapshot, offset)| (offset, snapshot));
-        let owners: HashMap<u64, SnapshotId> = named.iter().map(|(&offset, &id)| (offset, id)).chain(commits).collect();
+        let threads_of = |&snapshot| recording.contents().threads_of(snapshot).map(move |offset| (offset, snapshot));
+        let threads: HashMap<u64, SnapshotId> = whole.iter().flat_map(threads_of).collect();
+        let owned = named.iter().chain(&threads).map(|(&offset, &id)| (offset, id));
+        let owners: HashMap<u64, SnapshotId> = owned.chain(commits).collect();
         for problem in found.problems.iter_mut().filter(|problem| problem.snapshot.is_none()) {
             problem.snapshot = owners.get(&problem.offset).copied();
         }
-        for &(offset, length) in self.of_snapshots.iter().filter(|(offset, _)| !named.contains_key(offset)) {
+        let is_used = |offset: &u64| named.contains_key(offset) || threads.contains_key(offset);
+        for &(offset, length) in self.of_snapshots.iter().filter(|(offset, _)| !is_used(offset)) {
             found.unused_bytes += length;
             check_unused(recording, offset, found);
         }

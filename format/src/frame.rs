@@ -74,7 +74,7 @@ section_types! {
     INDEX = 11, "INDEX";
     /// Allocation sites: may be skipped.
     SITES = 16, "SITES";
-    /// Reserved: threads and their counters.
+    /// Threads of a snapshot, with counters: may be skipped.
     THREADS = 17, "THREADS";
     /// Reserved: collector events.
     GC_EVENTS = 18, "GC_EVENTS";
@@ -93,7 +93,7 @@ impl SectionType {
     /// Whether this crate reads the section, rather than skipping it.
     #[must_use]
     pub fn is_read(self) -> bool {
-        self.is_critical() || self == SectionType::SITES
+        self.is_critical() || self == SectionType::SITES || self == SectionType::THREADS
     }
 
     /// Whether its body consists of columns, each with a checksum of its own.

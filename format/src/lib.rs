@@ -5,7 +5,7 @@
 //! ```text
 //!   header │ frame frame frame … │ INDEX frame │ trailer
 //!             │
-//!             ├─ table chunk: rows        strings, kinds, strengths, types, shapes, facts, roots, totals
+//!             ├─ table chunk: rows        strings, kinds, strengths, types, shapes, facts, sites, roots, totals, threads
 //!             ├─ BLOCK: columns           objects and references
 //!             └─ COMMIT                   ends a snapshot, says where its blocks are
 //! ```

@@ -16,6 +16,7 @@
 //! | META | [`KeyValue`] | over the file, later values of a key win |
 //! | ROOTS | [`Root`] | over the snapshot |
 //! | STATS | [`TypeTotals`] | over the snapshot |
+//! | THREADS | [`Thread`] | over the snapshot |
 
 mod kind;
 mod root;
@@ -23,6 +24,7 @@ mod shape;
 mod site;
 mod strength;
 mod text;
+mod thread;
 mod totals;
 mod types;
 
@@ -32,6 +34,7 @@ pub use shape::{Label, LabelCode, MAX_LABEL_VALUE, Shape, Tail};
 pub use site::Site;
 pub use strength::{Strength, StrengthClass};
 pub use text::{KeyValue, Text};
+pub use thread::Thread;
 pub use totals::TypeTotals;
 pub use types::Type;
 

@@ -35,9 +35,11 @@ mod site;
 mod sites;
 mod snapshot;
 mod snapshots;
+mod strings;
 mod summary;
 mod survival;
 mod survived;
+mod threads;
 mod top;
 mod trend;
 mod unreachable;
@@ -94,6 +96,7 @@ pub(crate) const COMMANDS: &[&Command] = &[
     &path::COMMAND,
     &paths::COMMAND,
     &roots::COMMAND,
+    &threads::COMMAND,
     &dominators::COMMAND,
     &idom::COMMAND,
     &retained::COMMAND,
@@ -101,6 +104,7 @@ pub(crate) const COMMANDS: &[&Command] = &[
     &leaks::COMMAND,
     &assert::COMMAND,
     &unreachable::COMMAND,
+    &strings::COMMAND,
     &dups::COMMAND,
     &waste::COMMAND,
     &watch::COMMAND,
@@ -289,7 +293,7 @@ mod tests {
         }
         assert_eq!(
             named("s").err().unwrap().to_string(),
-            "`s` may be snapshots, snapshot, summary, sites, site, survived, survival, show, leaks, set"
+            "`s` may be snapshots, snapshot, summary, sites, site, survived, survival, show, leaks, strings, set"
         );
         assert_eq!(named("sumary").err().unwrap().to_string(), "there is no verb `sumary`; did you mean `summary`?");
     }

@@ -8,7 +8,7 @@
 //!     shard: objects and     ──▶  block of plain columns ──▶ encoders ──▶  BLOCK BLOCK …
 //!     references (any number                (bounded)        (threads)
 //!     of threads)
-//!   commit                   ──▶  check, totals ────────────────────────▶  ROOTS STATS COMMIT
+//!   commit                   ──▶  check, totals ────────────────────────▶  ROOTS STATS THREADS COMMIT
 //!   finish                   ──▶  ──────────────────────────────────────▶  INDEX, trailer
 //! ```
 //!
@@ -41,7 +41,8 @@
 //!
 //! Reading order: [`Writer`], [`Snapshot`], [`Shard`]; then `announced` (a block as it was told),
 //! `shapes` (what objects of a type have in common), `encoders` (threads) with `gate` (the memory bound),
-//! `collected` (what they gather, and the commit); `patches` (differences to the snapshot before); `shared` with `tables` and `sink` (the end of the file).
+//! `collected` (what they gather, and the commit), `patches` (differences to the snapshot before), `threads` of the recorded program;
+//! `shared` with `tables` and `sink` (the end of the file).
 
 #![forbid(unsafe_code)]
 
@@ -59,6 +60,7 @@ mod shared;
 mod sink;
 mod snapshot;
 mod tables;
+mod threads;
 mod writer;
 
 pub use barrow_format::codec::Compression;
@@ -70,6 +72,7 @@ pub use object::Object;
 pub use options::{Options, Sync};
 pub use shard::Shard;
 pub use snapshot::{Snapshot, SnapshotInfo};
+pub use threads::ThreadDescription;
 pub use writer::{Finished, SiteDescription, TypeDescription, Writer};
 
 /// The page about embedding, whose examples in Rust are compiled and run with those of this crate.

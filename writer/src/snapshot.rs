@@ -10,6 +10,7 @@ use crate::encoders::Encoders;
 use crate::error::Result;
 use crate::shard::Shard;
 use crate::shared::Shared;
+use crate::threads::{ThreadDescription, Threads};
 use crate::writer::Writer;
 
 /// What is known of a snapshot apart from its objects.
@@ -34,6 +35,7 @@ pub struct Snapshot<'w> {
     shared: Arc<Shared>,
     encoders: Arc<Encoders>,
     collected: Arc<Collected>,
+    threads: Threads,
     info: SnapshotInfo,
     writer: PhantomData<&'w Writer>,
 }
@@ -42,7 +44,7 @@ impl<'w> Snapshot<'w> {
     pub(crate) fn new(shared: &Arc<Shared>, encoders: &Arc<Encoders>, number: u32, info: SnapshotInfo) -> Self {
         let (shared, encoders) = (Arc::clone(shared), Arc::clone(encoders));
         let collected = Arc::new(Collected::new(number, shared.patches.is_some()));
-        Snapshot { shared, encoders, collected, info, writer: PhantomData }
+        Snapshot { shared, encoders, collected, threads: Threads::new(), info, writer: PhantomData }
     }
 
     /// A shard for the calling thread, or for any other. Several may announce at once.
@@ -59,6 +61,18 @@ impl<'w> Snapshot<'w> {
     #[must_use]
     pub fn owned_shard(&self) -> Shard<'static> {
         Shard::new(&self.shared, &self.encoders, &self.collected)
+    }
+
+    /// Announces a thread of the recorded program, each once; any thread may do so, in any order. Rows wait in memory
+    /// until a few thousand are there.
+    ///
+    /// # Errors
+    /// [`WriterError::OutOfRange`] for a text of more than 1 MiB or more than 2^32 threads, [`WriterError::Io`].
+    ///
+    /// [`WriterError::OutOfRange`]: crate::WriterError::OutOfRange
+    /// [`WriterError::Io`]: crate::WriterError::Io
+    pub fn thread(&self, thread: &ThreadDescription<'_>) -> Result<()> {
+        self.threads.announce(&self.shared, self.collected.snapshot, thread)
     }
 
     /// Ends the snapshot: from now on it counts, whatever happens. Returns what it holds.
@@ -89,6 +103,7 @@ impl<'w> Snapshot<'w> {
             label: self.info.label.as_ref().map(string).transpose()?,
             key_values: pairs.map(|(key, value)| Ok((string(key)?, string(value)?))).collect::<Result<_>>()?,
         };
+        self.threads.finish(&self.shared, self.collected.snapshot)?;
         self.collected.write(&self.shared, description)
     }
 }

@@ -59,6 +59,11 @@ impl Pending {
         Ok(id)
     }
 
+    /// Whether the table has no rows, in the file or waiting.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.first + self.count == 0
+    }
+
     pub(crate) fn is_full(&self) -> bool {
         self.raw.len() >= CHUNK_BYTES
     }

@@ -112,6 +112,8 @@ pub(crate) struct Parts {
     pub(crate) blocks: Vec<Block>,
     /// Further frames before the snapshot's: section, flags, directory, body.
     pub(crate) frames: Vec<(SectionType, u16, Vec<u8>, Vec<u8>)>,
+    /// Further frames of the snapshot: section, directory, body.
+    pub(crate) of_snapshot: Vec<(SectionType, Vec<u8>, Vec<u8>)>,
     pub(crate) commit: Edit<Commit>,
     pub(crate) index: Edit<Vec<IndexRow>>,
     pub(crate) trailer: Edit<Trailer>,
@@ -145,6 +147,7 @@ impl Default for Parts {
             stats: Vec::new(),
             blocks: vec![Block::plain(0, 2), Block::plain(2, 3)],
             frames: Vec::new(),
+            of_snapshot: Vec::new(),
             commit: Box::new(|_| {}),
             index: Box::new(|_| {}),
             trailer: Box::new(|_| {}),
@@ -206,6 +209,9 @@ impl Forge {
     }
 
     fn snapshot(&mut self, parts: &Parts, number: u32) {
+        for (section, directory, body) in &parts.of_snapshot {
+            self.section(*section, number, directory, body);
+        }
         let mut commit = Commit { snapshot: number, ..Commit::default() };
         for block in &parts.blocks {
             let (directory, body) = block.encode();

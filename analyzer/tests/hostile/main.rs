@@ -8,13 +8,13 @@ use allocator::peak_bytes;
 use std::sync::Arc;
 
 use barrow_analyzer::{
-    AnalyzerError, Expression, FormatError, Heap, IndexPlace, Memory, ObjectId, Page, Recording, Silent, object,
-    objects, outgoing, repair, summary, verified_summaries, verify, walk,
+    AnalyzerError, Expression, FormatError, Heap, IndexPlace, Memory, ObjectId, Page, Recording, Silent, Threads,
+    object, objects, outgoing, repair, summary, verified_summaries, verify, walk,
 };
 use barrow_format::block::{ColumnId, MAX_OBJECTS, MAX_REFERENCES};
 use barrow_format::frame::{CRITICAL, FRAME_HEADER_BYTES, SectionType};
 use barrow_format::header::HEADER_BYTES;
-use barrow_format::rows::{LabelCode, Root, Site, Strength, StrengthClass, Tail, Text, TypeTotals};
+use barrow_format::rows::{LabelCode, Root, Site, Strength, StrengthClass, Tail, Text, Thread, TypeTotals};
 use barrow_format::{KindId, SiteId, SnapshotId, StrengthId, StringId, TypeId};
 use forge::{Block, Column, Forge, NAME, Parts, chunk, crc32c, directory};
 
@@ -49,7 +49,7 @@ fn ask(file: Vec<u8>) -> Vec<String> {
             Err(_) => Ok(()),
         };
         let page = Page { from: ObjectId(1), limit: 2 };
-        let answers: [Result<(), AnalyzerError>; 15] = [
+        let answers: [Result<(), AnalyzerError>; 17] = [
             recording.snapshot(id).map(drop),
             summary(&recording, id).map(drop),
             verified_summaries(&recording, &[id], &Silent).map(drop),
@@ -65,6 +65,12 @@ fn ask(file: Vec<u8>) -> Vec<String> {
             outgoing(&recording, id, ObjectId(1)).map(drop),
             walk(&recording, id, &Silent, |_, _| Ok(())),
             (0..9).try_for_each(|site| recording.site(SiteId(site)).map(drop)),
+            Threads::read(&recording, id).map(drop),
+            of_heap(|heap| {
+                let threads = Threads::read(heap.recording(), heap.snapshot())?;
+                let _ = threads.since(&threads);
+                heap.thread_roots(&threads, &Silent).map(drop)
+            }),
         ];
         complaints.extend(answers.into_iter().filter_map(Result::err).map(|error| error.to_string()));
     }
@@ -428,7 +434,7 @@ fn sections_of_the_future() {
         parts.frames.push((section, flags, b"directory".to_vec(), b"body".to_vec()));
         Forge::file(&parts)
     };
-    for section in [SectionType::THREADS, SectionType(99), SectionType(SectionType::FIRST_PRIVATE)] {
+    for section in [SectionType::GC_EVENTS, SectionType(99), SectionType(SectionType::FIRST_PRIVATE)] {
         assert_eq!(complaints(unknown(section, 0)), [""; 0]);
         for file in [unknown(section, CRITICAL), cut_trailer(unknown(section, CRITICAL))] {
             let error = Recording::from_bytes(file).unwrap_err();
@@ -472,6 +478,88 @@ fn sites_that_lie() {
         let repaired = Recording::open(&repaired).unwrap();
         assert_eq!(verify(&repaired, &Silent).unwrap().problems, []);
         assert_eq!(repaired.site_count().unwrap(), 1);
+    }
+}
+
+/// What a snapshot has of threads.
+fn threads(parts: &mut Parts, directory: Vec<u8>, body: Vec<u8>) {
+    parts.of_snapshot.push((SectionType::THREADS, directory, body));
+}
+
+/// Threads that lie are refused where somebody asks for them, and cost a repair nothing but the threads.
+#[test]
+fn threads_that_lie() {
+    let text = |id| Some(StringId(id));
+    let honest = Thread { id: 7, name: text(1), ..Thread::default() };
+    type Lie = Box<dyn Fn(&mut Parts)>;
+    let row = |row: Thread| -> Lie {
+        Box::new(move |parts| {
+            let (directory, body) = chunk(1, std::slice::from_ref(&row));
+            threads(parts, directory, body);
+        })
+    };
+    let raw = |directory: Vec<u8>, body: &'static [u8]| -> Lie {
+        Box::new(move |parts| threads(parts, directory.clone(), body.to_vec()))
+    };
+    let bomb = |rows: u64| -> Lie {
+        Box::new(move |parts| {
+            let body = forge::zstd(&vec![0; 8 * rows as usize]);
+            threads(parts, directory(2, 8 * rows, 1, rows), body);
+        })
+    };
+    let lies = [
+        ("string of a thread is 3, the limit is 3", row(Thread { name: text(3), ..Thread::default() })),
+        ("string of a thread is 9, the limit is 3", row(Thread { state: text(9), ..Thread::default() })),
+        ("string of a thread is 4294967294", row(Thread { root_label: text(u32::MAX - 1), ..Thread::default() })),
+        ("string of a thread is 4", row(Thread { attributes: vec![(StringId(0), StringId(4))], ..Thread::default() })),
+        ("first row of a table chunk", raw(directory(0, 8, 0, 1), &[1, 0, 0, 0, 0, 0, 0, 0])),
+        ("first row of a table chunk", raw(directory(0, 8, 5, 1), &[1, 0, 0, 0, 0, 0, 0, 0])),
+        ("varint in thread", raw(directory(0, 7, 1, 1), &[1, 0, 0, 0, 0, 0, 0])),
+        ("thread is 100", raw(directory(0, 8, 1, 1), &[1, 0, 0, 0, 0, 0, 0, 100])),
+        ("thread: 9 is stored", raw(directory(0, 9, 1, 1), &[1, 0, 0, 0, 0, 0, 0, 0, 0])),
+        ("does not decompress", raw(directory(2, 4 << 20, 1, 1), &[1, 2, 3])),
+        ("memory for tables", bomb(500_000)),
+    ];
+    for (expected, lie) in lies {
+        let mut parts = Parts::default();
+        let (directory, body) = chunk(0, std::slice::from_ref(&honest));
+        threads(&mut parts, directory, body);
+        lie(&mut parts);
+        let file = Forge::file(&parts);
+        let found = complaints(file.clone());
+        assert!(found.iter().any(|found| found.contains(expected)), "{expected}: {found:?}");
+        complaints(cut_trailer(file.clone()));
+        let folder = tempfile::tempdir().unwrap();
+        let repaired = folder.path().join("repaired.barrow");
+        let report = repair(&Recording::from_bytes(file).unwrap(), &repaired, &Silent).unwrap();
+        assert_eq!(report.snapshots, 1, "{expected}");
+        assert!(report.dropped[0].starts_with("left out the threads of snapshot 0: "), "{report:?}");
+        let repaired = Recording::open(&repaired).unwrap();
+        assert_eq!(verify(&repaired, &Silent).unwrap().problems, []);
+        assert_eq!(Threads::read(&repaired, SnapshotId(0)).unwrap().rows(), []);
+    }
+}
+
+/// Without an index threads are those behind the last chunk that begins anew, and only if nothing is missing.
+#[test]
+fn threads_without_an_index() {
+    let rows = |first: u64, ids: &[u64]| {
+        chunk(first, &ids.iter().map(|&id| Thread { id, ..Thread::default() }).collect::<Vec<_>>())
+    };
+    for (chunks, expected) in [
+        (vec![rows(0, &[1, 2]), rows(2, &[3])], vec![1, 2, 3]),
+        // A snapshot that was given up has left some.
+        (vec![rows(0, &[9]), rows(1, &[8]), rows(0, &[1]), rows(1, &[2])], vec![1, 2]),
+        (vec![rows(0, &[9]), rows(0, &[])], vec![]),
+        (vec![rows(0, &[1]), rows(2, &[2])], vec![]),
+        (vec![rows(0, &[1]), rows(2, &[2]), rows(3, &[3])], vec![]),
+        (vec![rows(1, &[1])], vec![]),
+    ] {
+        let mut parts = Parts::default();
+        chunks.into_iter().for_each(|(directory, body)| threads(&mut parts, directory, body));
+        let scanned = Recording::from_bytes(cut_trailer(Forge::file(&parts))).unwrap();
+        let found = Threads::read(&scanned, SnapshotId(0)).unwrap();
+        assert_eq!(found.rows().iter().map(|row| row.id).collect::<Vec<_>>(), expected);
     }
 }
 

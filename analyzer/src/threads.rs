@@ -1,0 +1,282 @@
+//! Threads of the recorded program: what each has done, and which roots are its.
+//!
+//! ```text
+//!   THREADS                                        ROOTS
+//!   7  worker  waiting  allocated 12 MiB  "main" ──▶ label "main", or "main: run (job.rb:3)"
+//!   │                                              label "thread 9", or any of the category `thread`: a
+//!   └─ the same number in the snapshot before      thread as well, of which no more is known
+//! ```
+
+use std::collections::HashMap;
+
+use barrow_format::codec::Decompressor;
+use barrow_format::frame::SectionType;
+use barrow_format::rows::{Chunk, Root, Thread};
+use barrow_format::{FormatError, ObjectId, SnapshotId, StringId};
+
+use crate::dominators::GroupRetained;
+use crate::error::{AnalyzerError, Result};
+use crate::heap::Heap;
+use crate::progress::Progress;
+use crate::recording::Recording;
+use crate::tables::{TableRoom, Tables, below};
+
+/// What a label of a root begins with if the category does not say that it is a thread's.
+const THREAD_LABEL: &str = "thread ";
+/// The category whose labels name threads.
+const THREAD_CATEGORY: &str = "thread";
+/// What stands between the label of a thread and that of one of its frames.
+const FRAME_SEPARATOR: &str = ": ";
+/// The label of a thread itself may have as many: a text can be long, and is looked at once for each.
+const MOST_SEPARATORS: usize = 8;
+
+/// The threads that a recording has of one snapshot.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Threads {
+    rows: Vec<Thread>,
+}
+
+/// What a thread has done since the snapshot before, or since it began if it was not there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct ThreadChange {
+    /// It began after the snapshot before.
+    pub is_new: bool,
+    /// What it allocated, in bytes.
+    pub allocated_bytes: Option<u64>,
+    /// How many objects it allocated.
+    pub allocated_objects: Option<u64>,
+    /// The processor time it used, in nanoseconds.
+    pub cpu_time_ns: Option<u64>,
+}
+
+/// The roots of a thread.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ThreadRoots {
+    /// Its row in [`Threads::rows`]; `None` if only its roots tell of it.
+    pub row: Option<usize>,
+    /// The label that all its roots begin with.
+    pub label: StringId,
+    /// How many there are.
+    pub roots: u64,
+    /// What single objects that only its roots name dominate, each byte once: a lower bound of what would be
+    /// freed without its roots.
+    pub retained: GroupRetained,
+}
+
+impl Threads {
+    /// Reads the threads of a snapshot; there are none if it has no THREADS.
+    ///
+    /// # Errors
+    /// [`AnalyzerError::NoSnapshot`], [`AnalyzerError::Section`].
+    pub fn read(recording: &Recording, snapshot: SnapshotId) -> Result<Self> {
+        let strings = recording.commit(snapshot)?.tables.strings;
+        let mut decompressor = Decompressor::new();
+        let mut room = TableRoom::new(recording.bytes());
+        let mut rows: Vec<Thread> = Vec::new();
+        for offset in recording.contents().threads_of(snapshot) {
+            let at = AnalyzerError::section("THREADS", offset);
+            let frame = recording.frame(SectionType::THREADS, Some(snapshot), offset)?;
+            let chunk = frame.directory().and_then(|directory| Chunk::parse(directory, frame.body()?)).map_err(&at)?;
+            if chunk.first != rows.len() as u64 {
+                let (stored, found) = (chunk.first, rows.len() as u64);
+                return Err(at(FormatError::Mismatch { what: "first row of a table chunk", stored, found }));
+            }
+            room.take(SectionType::THREADS, &chunk).map_err(&at)?;
+            let push = |thread: Thread| {
+                check(&thread, strings)?;
+                rows.push(thread);
+                Ok(())
+            };
+            chunk.for_each(&mut decompressor, push).map_err(&at)?;
+        }
+        Ok(Threads { rows })
+    }
+
+    /// All of them, in the order of the recording.
+    #[must_use]
+    pub fn rows(&self) -> &[Thread] {
+        &self.rows
+    }
+
+    /// For each thread what it has done since `before`; `None` where that cannot be told, since its number stands twice
+    /// in one of the snapshots.
+    #[must_use]
+    pub fn since(&self, before: &Threads) -> Vec<Option<ThreadChange>> {
+        let (now, before) = (by_id(&self.rows), by_id(&before.rows));
+        let change = |row: &Thread| {
+            now.get(&row.id)?.as_ref()?;
+            match before.get(&row.id) {
+                Some(None) => None,
+                Some(Some(old)) => change(old, row).or_else(|| Some(began(row))),
+                None => Some(began(row)),
+            }
+        };
+        self.rows.iter().map(change).collect()
+    }
+
+    /// How many threads of `before` are not there any more, or have left their number to another.
+    #[must_use]
+    pub fn ended_since(&self, before: &Threads) -> u64 {
+        let (now, known) = (by_id(&self.rows), by_id(&before.rows));
+        let is_gone = |row: &&Thread| match (known.get(&row.id), now.get(&row.id)) {
+            (_, None) => true,
+            (Some(Some(old)), Some(Some(new))) => change(old, new).is_none(),
+            _ => false,
+        };
+        before.rows.iter().filter(is_gone).count() as u64
+    }
+}
+
+impl Heap {
+    /// The roots of each thread, by the labels that `threads` have, and those of threads of which only roots tell:
+    /// with a label that begins with `thread `, or of the category `thread`. Threads without roots are left out, and so
+    /// are those that share a label. By row, then by the first root.
+    ///
+    /// # Errors
+    /// [`AnalyzerError::Section`], [`AnalyzerError::Cancelled`], those of [`crate::Memory`].
+    pub fn thread_roots(&self, threads: &Threads, progress: &dyn Progress) -> Result<Vec<ThreadRoots>> {
+        let tables = self.recording().tables()?;
+        let roots = self.roots()?.rows();
+        let labels = Labels::of(threads, roots, tables);
+        let mut place_of_owner = HashMap::new();
+        let mut found: Vec<ThreadRoots> = Vec::new();
+        // The thread that alone names an object as a root.
+        let mut holder: HashMap<ObjectId, Option<usize>> = HashMap::new();
+        for root in roots {
+            let place = labels.owner(root, tables).map(|owner| {
+                *place_of_owner.entry(owner).or_insert_with(|| {
+                    let (row, label) = labels.owners[owner];
+                    found.push(ThreadRoots { row, label, roots: 0, retained: GroupRetained::default() });
+                    found.len() - 1
+                })
+            });
+            if let Some(place) = place {
+                found[place].roots += 1;
+            }
+            let holder = holder.entry(root.target).or_insert(place);
+            *holder = holder.filter(|_| *holder == place);
+        }
+        if found.is_empty() {
+            return Ok(found);
+        }
+        let dominators = self.dominators(progress)?;
+        let groups = dominators.bytes_by_group(found.len(), |object| holder.get(&object).copied().flatten());
+        found.iter_mut().zip(groups).for_each(|(thread, retained)| thread.retained = retained);
+        found.sort_by_key(|thread| thread.row.unwrap_or(usize::MAX));
+        Ok(found)
+    }
+}
+
+/// Which labels of roots are whose.
+struct Labels<'r> {
+    /// Row and label of each thread.
+    owners: Vec<(Option<usize>, StringId)>,
+    /// The thread that a text names; nobody if it names several.
+    by_text: HashMap<&'r str, Option<usize>>,
+}
+
+impl<'r> Labels<'r> {
+    fn of(threads: &Threads, roots: &[Root], tables: &'r Tables) -> Self {
+        let mut labels = Labels { owners: Vec::new(), by_text: HashMap::new() };
+        for (row, thread) in threads.rows.iter().enumerate() {
+            let Some(label) = thread.root_label else { continue };
+            let owner = labels.owners.len();
+            labels.owners.push((Some(row), label));
+            labels.by_text.entry(tables.string(label)).and_modify(|of| *of = None).or_insert(Some(owner));
+        }
+        for root in roots {
+            let Some(label) = root.label else { continue };
+            let (category, text) = (tables.string(root.category), tables.string(label));
+            let is_thread =
+                category == THREAD_CATEGORY || (text.starts_with(THREAD_LABEL) && !text.contains(FRAME_SEPARATOR));
+            if is_thread && labels.named(text).is_none() {
+                labels.by_text.insert(text, Some(labels.owners.len()));
+                labels.owners.push((None, label));
+            }
+        }
+        labels
+    }
+
+    /// The longest part of a label that names a thread, if one does.
+    fn named(&self, text: &str) -> Option<Option<usize>> {
+        let ends = text.match_indices(FRAME_SEPARATOR).map(|(end, _)| end).take(MOST_SEPARATORS);
+        let parts = ends.map(|end| &text[..end]).chain([text]);
+        parts.filter_map(|part| self.by_text.get(part).copied()).last()
+    }
+
+    fn owner(&self, root: &Root, tables: &Tables) -> Option<usize> {
+        self.named(tables.string(root.label?)).flatten()
+    }
+}
+
+/// Checks the strings that a thread names.
+fn check(thread: &Thread, strings: u32) -> Result<(), FormatError> {
+    let attributes = thread.attributes.iter().flat_map(|&(key, value)| [key, value]);
+    let mut texts = [thread.name, thread.state, thread.root_label].into_iter().flatten().chain(attributes);
+    texts.try_for_each(|text| below("string of a thread", text.0, strings))
+}
+
+/// Threads by number; nothing for one that stands twice.
+fn by_id(rows: &[Thread]) -> HashMap<u64, Option<&Thread>> {
+    let mut by_id = HashMap::with_capacity(rows.len());
+    for row in rows {
+        by_id.entry(row.id).and_modify(|known| *known = None).or_insert(Some(row));
+    }
+    by_id
+}
+
+/// What a thread did in between; `None` if a counter fell, so that it is another thread.
+fn change(old: &Thread, new: &Thread) -> Option<ThreadChange> {
+    // The outer option is for a counter that fell, the inner one for what is not known.
+    let since = |old: Option<u64>, new: Option<u64>| match (old, new) {
+        (Some(old), Some(new)) => new.checked_sub(old).map(Some),
+        _ => Some(None),
+    };
+    Some(ThreadChange {
+        is_new: false,
+        allocated_bytes: since(old.allocated_bytes, new.allocated_bytes)?,
+        allocated_objects: since(old.allocated_objects, new.allocated_objects)?,
+        cpu_time_ns: since(old.cpu_time_ns, new.cpu_time_ns)?,
+    })
+}
+
+/// What a thread did that was not there before.
+fn began(row: &Thread) -> ThreadChange {
+    let Thread { allocated_bytes, allocated_objects, cpu_time_ns, .. } = *row;
+    ThreadChange { is_new: true, allocated_bytes, allocated_objects, cpu_time_ns }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn threads(rows: &[(u64, u64, Option<u64>)]) -> Threads {
+        let row = |&(id, bytes, cpu_time_ns): &(u64, u64, Option<u64>)| Thread {
+            id,
+            allocated_bytes: Some(bytes),
+            cpu_time_ns,
+            ..Thread::default()
+        };
+        Threads { rows: rows.iter().map(row).collect() }
+    }
+
+    #[test]
+    fn counters_are_compared_by_thread() {
+        let before = threads(&[(1, 100, Some(5)), (2, 50, None), (3, 9, Some(9)), (4, 1, None), (4, 2, None)]);
+        let now = threads(&[(2, 60, Some(7)), (1, 100, Some(8)), (5, 7, Some(1)), (3, 4, Some(20)), (4, 3, None)]);
+        let change = |is_new, bytes, cpu_time_ns| {
+            Some(ThreadChange { is_new, allocated_bytes: Some(bytes), allocated_objects: None, cpu_time_ns })
+        };
+        let expected = [
+            change(false, 10, None),
+            change(false, 0, Some(3)),
+            change(true, 7, Some(1)),
+            // It allocated less than it had: another thread has its number.
+            change(true, 4, Some(20)),
+            None,
+        ];
+        assert_eq!(now.since(&before), expected);
+        assert_eq!(now.ended_since(&before), 1);
+        assert_eq!(threads(&[(2, 60, None)]).ended_since(&before), 4);
+    }
+}

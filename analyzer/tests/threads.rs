@@ -1,0 +1,268 @@
+//! Threads: what was announced is read, and which roots are whose.
+
+use std::io::Write;
+use std::sync::{Arc, Mutex};
+
+use barrow_analyzer::{
+    Heap, IndexPlace, Memory, Recording, RepackOptions, Silent, SnapshotId, StringId, Thread, Threads, repack, repair,
+    verify,
+};
+use barrow_testdata::Random;
+use barrow_writer::{
+    KindRole, Label, Object, Options, SnapshotInfo, StrengthId, ThreadDescription, TypeDescription, Writer,
+};
+
+const FIRST: SnapshotId = SnapshotId(0);
+
+/// A stream whose bytes can be had after the writer is gone.
+#[derive(Clone, Default)]
+struct Shelf(Arc<Mutex<Vec<u8>>>);
+
+impl Shelf {
+    fn taken(&self) -> Vec<u8> {
+        std::mem::take(&mut self.0.lock().unwrap())
+    }
+}
+
+impl Write for Shelf {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.lock().unwrap().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+/// A thread as it is announced, with its texts.
+#[derive(Debug, Clone, PartialEq)]
+struct Told {
+    id: u64,
+    texts: [Option<String>; 3],
+    counters: [Option<u64>; 3],
+    attributes: Vec<(String, String)>,
+}
+
+impl Told {
+    fn random(random: &mut Random) -> Self {
+        let mut text = |of: &str| (random.below(2) == 0).then(|| format!("{of} {}", random.below(3)));
+        let texts = [text("name"), text("state"), text("label")];
+        let counters = [(); 3].map(|()| match random.below(4) {
+            0 => None,
+            1 => Some(u64::MAX - 1 - random.below(2)),
+            2 => Some(random.below(2)),
+            _ => Some(random.below(1 << 40)),
+        });
+        let attributes = (0..random.below(3)).map(|at| (format!("key {at}"), "value".to_owned())).collect();
+        let id = if random.below(3) == 0 { u64::MAX - random.below(3) } else { random.below(50) };
+        Told { id, texts, counters, attributes }
+    }
+
+    fn announce(&self, snapshot: &barrow_writer::Snapshot<'_>) {
+        let attributes: Vec<_> = self.attributes.iter().map(|(key, value)| (key.as_str(), value.as_str())).collect();
+        let [name, state, root_label] = self.texts.each_ref().map(Option::as_deref);
+        let [allocated_bytes, allocated_objects, cpu_time_ns] = self.counters;
+        let description = ThreadDescription {
+            id: self.id,
+            name,
+            state,
+            allocated_bytes,
+            allocated_objects,
+            cpu_time_ns,
+            root_label,
+            attributes: &attributes,
+        };
+        snapshot.thread(&description).unwrap();
+    }
+
+    fn read(row: &Thread, recording: &Recording) -> Self {
+        let tables = recording.tables().unwrap();
+        let text = |id: StringId| tables.string(id).to_owned();
+        Told {
+            id: row.id,
+            texts: [row.name, row.state, row.root_label].map(|id| id.map(text)),
+            counters: [row.allocated_bytes, row.allocated_objects, row.cpu_time_ns],
+            attributes: row.attributes.iter().map(|&(key, value)| (text(key), text(value))).collect(),
+        }
+    }
+}
+
+fn told(recording: &Recording, snapshot: SnapshotId) -> Vec<Told> {
+    let threads = Threads::read(recording, snapshot).unwrap();
+    threads.rows().iter().map(|row| Told::read(row, recording)).collect()
+}
+
+fn writer(shelf: &Shelf) -> Writer {
+    Writer::to_stream(Box::new(shelf.clone()), Options { threads: 0, ..Options::default() }).unwrap()
+}
+
+/// The file as it is, and as it is without its end.
+fn with_and_without_index(bytes: &[u8]) -> [Recording; 2] {
+    let cut = bytes[..bytes.len() - 1].to_vec();
+    [bytes.to_vec(), cut].map(|bytes| Recording::from_bytes(bytes).unwrap())
+}
+
+#[test]
+fn what_was_announced_is_read_from_every_copy() {
+    for seed in 0..20 {
+        let mut random = Random::new(seed);
+        let shelf = Shelf::default();
+        let writer = writer(&shelf);
+        let mut expected = Vec::new();
+        for _ in 0..random.below(4) {
+            let threads: Vec<Told> = (0..random.below(6)).map(|_| Told::random(&mut random)).collect();
+            let snapshot = writer.begin_snapshot(SnapshotInfo::default()).unwrap();
+            threads.iter().for_each(|thread| thread.announce(&snapshot));
+            snapshot.commit().unwrap();
+            expected.push(threads);
+        }
+        writer.finish().unwrap();
+        let bytes = shelf.taken();
+        let check = |recording: &Recording| {
+            let found: Vec<_> = recording.snapshot_ids().map(|id| told(recording, id)).collect();
+            assert_eq!(found, expected, "seed {seed}");
+        };
+        let recordings = with_and_without_index(&bytes);
+        recordings.iter().for_each(check);
+        assert_eq!(verify(&recordings[0], &Silent).unwrap().problems, []);
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("copy.barrow");
+        for recording in &recordings {
+            repair(recording, &path, &Silent).unwrap();
+            check(&Recording::open(&path).unwrap());
+            repack(recording, &path, RepackOptions::default(), &Silent).unwrap();
+            check(&Recording::open(&path).unwrap());
+        }
+    }
+}
+
+#[test]
+fn any_thread_announces_as_many_as_it_likes() {
+    let shelf = Shelf::default();
+    let writer = writer(&shelf);
+    let snapshot = writer.begin_snapshot(SnapshotInfo::default()).unwrap();
+    // Chunks are written when 256 KiB wait.
+    std::thread::scope(|scope| {
+        for part in 0..4 {
+            let snapshot = &snapshot;
+            scope.spawn(move || {
+                for id in 0..10_000 {
+                    let cpu_time_ns = Some(u64::MAX - 1);
+                    let thread = ThreadDescription { cpu_time_ns, ..ThreadDescription::new(10_000 * part + id) };
+                    snapshot.thread(&thread).unwrap();
+                }
+            });
+        }
+    });
+    snapshot.commit().unwrap();
+    writer.finish().unwrap();
+    for recording in with_and_without_index(&shelf.taken()) {
+        let threads = Threads::read(&recording, FIRST).unwrap();
+        let mut ids: Vec<u64> = threads.rows().iter().map(|row| row.id).collect();
+        ids.sort_unstable();
+        assert_eq!(ids, (0..40_000).collect::<Vec<_>>());
+    }
+}
+
+/// What a snapshot that was given up has left in the file belongs to no other.
+#[test]
+fn threads_of_a_snapshot_that_was_given_up_are_gone() {
+    for next in [&[][..], &[7], &[7, 8]] {
+        let shelf = Shelf::default();
+        let writer = writer(&shelf);
+        let given_up = writer.begin_snapshot(SnapshotInfo::default()).unwrap();
+        for id in 0..100_000 {
+            given_up.thread(&ThreadDescription::new(id)).unwrap();
+        }
+        drop(given_up);
+        for ids in [next, &[]] {
+            let snapshot = writer.begin_snapshot(SnapshotInfo::default()).unwrap();
+            ids.iter().for_each(|&id| snapshot.thread(&ThreadDescription::new(id)).unwrap());
+            snapshot.commit().unwrap();
+        }
+        writer.finish().unwrap();
+        for recording in with_and_without_index(&shelf.taken()) {
+            let ids = |id| Threads::read(&recording, id).unwrap().rows().iter().map(|row| row.id).collect::<Vec<_>>();
+            assert_eq!((ids(FIRST), ids(SnapshotId(1))), (next.to_vec(), vec![]));
+            let problems = verify(&recording, &Silent).unwrap().problems;
+            assert_eq!(problems.len(), usize::from(recording.damage().is_some()), "{problems:?}");
+        }
+    }
+}
+
+/// A root: category, label, target.
+type RootTold = (&'static str, Option<&'static str>, u64);
+
+/// Objects of 1, 2, 4 … bytes, each of which refers to the next where `references` says so.
+fn heap(threads: &[(u64, Option<&str>)], roots: &[RootTold], references: &[(usize, u64)], objects: usize) -> Heap {
+    let shelf = Shelf::default();
+    let writer = writer(&shelf);
+    let kind = writer.kind("object", KindRole::Object).unwrap();
+    let type_id = writer.declare_type(&TypeDescription::new(kind, "T")).unwrap();
+    let snapshot = writer.begin_snapshot(SnapshotInfo::default()).unwrap();
+    for &(id, root_label) in threads {
+        snapshot.thread(&ThreadDescription { root_label, ..ThreadDescription::new(id) }).unwrap();
+    }
+    let mut shard = snapshot.shard();
+    for &(category, label, target) in roots {
+        let label = label.map(|label| writer.string(label).unwrap());
+        shard.root(writer.string(category).unwrap(), label, target).unwrap();
+    }
+    for object in 0..objects {
+        shard.object(object as u64, &Object::new(type_id, 1 << object)).unwrap();
+        for (index, &(_, target)) in (0..).zip(references.iter().filter(|(source, _)| *source == object)) {
+            shard.reference(Label::Index(index), StrengthId::STRONG, target).unwrap();
+        }
+    }
+    shard.finish().unwrap();
+    snapshot.commit().unwrap();
+    writer.finish().unwrap();
+    let recording = Arc::new(Recording::from_bytes(shelf.taken()).unwrap());
+    Heap::new(recording, FIRST, &IndexPlace::Nowhere, Memory::unlimited()).unwrap()
+}
+
+/// Row, label, roots and retained bytes of each thread that has roots.
+fn roots(heap: &Heap) -> Vec<(Option<usize>, String, u64, u64)> {
+    let tables = heap.recording().tables().unwrap();
+    let threads = Threads::read(heap.recording(), heap.snapshot()).unwrap();
+    let found = heap.thread_roots(&threads, &Silent).unwrap();
+    let text = |label| tables.string(label).to_owned();
+    found.iter().map(|one| (one.row, text(one.label), one.roots, one.retained.bytes)).collect()
+}
+
+#[test]
+fn roots_belong_to_the_thread_that_their_label_names() {
+    let threads =
+        [(1, Some("main")), (2, Some("main: a")), (3, None), (4, Some("idle")), (5, Some("x")), (6, Some("x"))];
+    let told = [
+        ("frames", Some("main"), 0),
+        ("frames", Some("main: run (job.rb:3)"), 1),
+        // Two threads name it: it stays if one of them goes.
+        ("frames", Some("main: a: deep"), 2),
+        ("frames", Some("main"), 2),
+        ("frames", Some("main: a"), 3),
+        ("frames", Some("mainly"), 4),
+        // Nobody knows which.
+        ("frames", Some("x: y"), 5),
+        ("globals", None, 1),
+    ];
+    let heap = heap(&threads, &told, &[(0, 6), (3, 7)], 8);
+    let expected = [(Some(0), "main".to_owned(), 3, 1 + 64), (Some(1), "main: a".to_owned(), 2, 8 + 128)];
+    assert_eq!(roots(&heap), expected);
+}
+
+#[test]
+fn roots_alone_tell_of_threads() {
+    let told = [
+        ("frames", Some("thread 12"), 0),
+        ("frames", Some("thread 9"), 1),
+        ("frames", Some("thread 12"), 2),
+        ("thread", Some("main"), 3),
+        ("Java frame", Some("main: run (job.rb:3)"), 0),
+        ("modules", Some("threading"), 4),
+    ];
+    let heap = heap(&[], &told, &[], 5);
+    let expected = [("thread 12", 2, 4), ("thread 9", 1, 2), ("main", 2, 8)];
+    assert_eq!(roots(&heap), expected.map(|(label, roots, bytes)| (None, label.to_owned(), roots, bytes)));
+}
