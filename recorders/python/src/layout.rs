@@ -85,6 +85,8 @@ pub(crate) struct Layout {
     pub(crate) attributes: Attributes,
     /// In a thread's state: the number that `threading` gives it.
     pub(crate) thread_id: usize,
+    /// There, too: a number that no other thread ever has.
+    pub(crate) thread_serial: usize,
     pub(crate) frames: Frames,
     pub(crate) frame: FrameLayout,
     /// In a generator: its frame record.
@@ -121,6 +123,7 @@ const V3_9: Layout = Layout {
     qualified_name: 856,
     attributes: Attributes::Dictionary,
     thread_id: 176,
+    thread_serial: 256,
     frames: Frames::Objects(24),
     frame: FrameLayout {
         code: 32,
@@ -164,6 +167,7 @@ const V3_11: Layout = Layout {
     qualified_name: 864,
     attributes: Attributes::Pointer,
     thread_id: 152,
+    thread_serial: 240,
     frames: Frames::RecordsBehind(56, 8),
     frame: FrameLayout {
         code: 32,
@@ -197,6 +201,7 @@ const V3_12: Layout = Layout {
     qualified_name: 872,
     attributes: Attributes::Tagged,
     thread_id: 136,
+    thread_serial: 224,
     frames: Frames::RecordsBehind(56, 0),
     frame: FrameLayout {
         code: 0,

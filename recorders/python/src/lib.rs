@@ -28,7 +28,7 @@ use barrow_writer::Totals;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 
-use crate::recorder::{Limits, Recorder, explain};
+use crate::recorder::{Limits, Named, Recorder, explain};
 
 /// The native half of the package `barrow`.
 #[pymodule(name = "_barrow")]
@@ -70,11 +70,15 @@ type Figures = (u64, u64, u64, f64);
 /// Takes a snapshot. Returns its figures, if it was recorded; and why recording ended, if it did so wrongly. To be called
 /// while the collector is off.
 #[pyfunction]
-#[pyo3(name = "snapshot", signature = (label=None))]
-fn take_snapshot(py: Python<'_>, label: Option<String>) -> PyResult<(Option<Figures>, Option<String>)> {
+#[pyo3(name = "snapshot", signature = (label=None, threads=Vec::new()))]
+fn take_snapshot(
+    py: Python<'_>,
+    label: Option<String>,
+    threads: Vec<Named>,
+) -> PyResult<(Option<Figures>, Option<String>)> {
     let mut held = recorder::take(py);
     let Some(mut recorder) = held.0.take() else { return Ok((None, None)) };
-    match recorder.snapshot(py, label)? {
+    match recorder.snapshot(py, label, &threads)? {
         Ok(taken) => {
             let Totals { objects, references, heap_bytes, .. } = taken.totals;
             let figures = (objects, references, heap_bytes, Duration::from_nanos(taken.pause_ns).as_secs_f64());

@@ -5,15 +5,18 @@ use std::path::{Path, PathBuf};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::{Duration, Instant};
 
-use barrow_writer::{Options, Result, SnapshotInfo, StrengthClass, StrengthId, Totals, Writer, WriterError};
+use barrow_writer::{
+    Options, Result, Snapshot, SnapshotInfo, StrengthClass, StrengthId, ThreadDescription, Totals, Writer, WriterError,
+};
 use pyo3::exceptions::PyOSError;
 use pyo3::intern;
 use pyo3::prelude::*;
 
 use crate::classes::{Known, Types};
 use crate::object::Stopped;
-use crate::sites::{self, Declared, Mode};
+use crate::sites::{self, Declared, Mode, allocated};
 use crate::snapshot::{Recipe, announce};
+use crate::stacks::threads;
 
 /// When a recording ends by itself.
 #[derive(Debug, Clone, Copy, Default)]
@@ -82,7 +85,12 @@ impl Recorder {
 
     /// Takes a snapshot. The program stands still while objects are announced; their encoding ends without the
     /// global lock.
-    pub(crate) fn snapshot(&mut self, py: Python<'_>, label: Option<String>) -> PyResult<Result<Taken>> {
+    pub(crate) fn snapshot(
+        &mut self,
+        py: Python<'_>,
+        label: Option<String>,
+        named: &[Named],
+    ) -> PyResult<Result<Taken>> {
         let modules = py.import(intern!(py, "sys"))?.getattr(intern!(py, "modules"))?.as_ptr() as u64;
         let pause = Instant::now();
         let info = SnapshotInfo { time_ns: Some(nanoseconds(self.began)), label, ..SnapshotInfo::default() };
@@ -101,7 +109,9 @@ impl Recorder {
         // SAFETY: `py` says that this thread has the global lock. The collector is off, and nothing that `announce`
         // calls runs code of the program; numbers that the interpreter makes for it are freed at once.
         let stopped = unsafe { Stopped::new() };
-        if let Err(error) = announce(&stopped, &mut recipe, &snapshot) {
+        let announced = announce(&stopped, &mut recipe, &snapshot)
+            .and_then(|_| announce_threads(&stopped, &snapshot, named, self.sites.is_some()));
+        if let Err(error) = announced {
             return Ok(Err(error));
         }
         let pause_ns = nanoseconds(pause);
@@ -126,6 +136,38 @@ impl Recorder {
     pub(crate) fn finish(self) -> Result<()> {
         self.writer.finish().map(drop)
     }
+}
+
+/// What `threading` says of a thread: its number, its name, the system's number.
+pub(crate) type Named = (u64, String, Option<i32>);
+
+/// Announces the threads, with what they allocated if that is counted.
+fn announce_threads(stopped: &Stopped, snapshot: &Snapshot<'_>, named: &[Named], is_counted: bool) -> Result<()> {
+    let threads = threads(stopped);
+    let counts = if is_counted { allocated(stopped, &threads) } else { vec![None; threads.len()] };
+    for (thread, count) in threads.iter().zip(counts) {
+        let known = named.iter().find(|(id, ..)| *id == thread.id);
+        snapshot.thread(&ThreadDescription {
+            name: known.map(|(_, name, _)| name.as_str()),
+            allocated_bytes: count.map(|count| count.bytes),
+            allocated_objects: count.map(|count| count.blocks),
+            cpu_time_ns: known.and_then(|&(_, _, system)| cpu_time_ns(system?)),
+            root_label: Some(&format!("thread {}", thread.id)),
+            ..ThreadDescription::new(thread.id)
+        })?;
+    }
+    Ok(())
+}
+
+/// The processor time that a thread of this process used, if it is still there.
+fn cpu_time_ns(system: i32) -> Option<u64> {
+    // The clock of one thread's processor time, as Linux numbers it.
+    let clock = (!system << 3) | 6;
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: the system writes the time, or refuses a number that is no thread's.
+    let is_known = unsafe { libc::clock_gettime(clock, &raw mut time) } == 0;
+    let nanoseconds = u64::try_from(time.tv_sec).ok()? * 1_000_000_000 + u64::try_from(time.tv_nsec).ok()?;
+    (cfg!(target_os = "linux") && is_known).then_some(nanoseconds)
 }
 
 fn nanoseconds(since: Instant) -> u64 {

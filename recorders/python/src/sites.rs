@@ -16,7 +16,7 @@ pub(crate) mod lines;
 mod units;
 
 use std::fmt;
-use std::ptr::null_mut;
+use std::ptr::{null, null_mut};
 use std::str::FromStr;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
@@ -29,6 +29,7 @@ use crate::heap_map::HeapMap;
 use crate::interpreter::{layout, needed, symbol};
 use crate::layout::{Frames, Layout};
 use crate::object::Stopped;
+use crate::stacks::Thread;
 use blocks::Blocks;
 use calls::Calls;
 use hooks::Allocator;
@@ -102,6 +103,19 @@ struct Sites {
     units: Units,
     calls: Calls,
     blocks: Blocks,
+    /// The thread that allocated last, its serial number, and what it allocated since another did.
+    thread: *const u8,
+    serial: u64,
+    allocated: Allocated,
+    /// What each thread allocated before, by its serial number.
+    threads: HashMap<u64, Allocated>,
+}
+
+/// What a thread allocated.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Allocated {
+    pub(crate) blocks: u64,
+    pub(crate) bytes: u64,
 }
 
 /// Made once, and never freed: the interpreter has its address.
@@ -182,6 +196,20 @@ pub(crate) fn keep(_stopped: &Stopped, numbers: &HeapMap) {
     }
 }
 
+/// What each of these threads allocated since sites are noted, and forgets all others.
+pub(crate) fn allocated(_stopped: &Stopped, threads: &[Thread]) -> Vec<Option<Allocated>> {
+    let sites = SITES.load(Ordering::Relaxed);
+    if sites.is_null() {
+        return vec![None; threads.len()];
+    }
+    // SAFETY: the program stands still, so nothing else uses them.
+    let sites = unsafe { &mut *sites };
+    sites.put_by();
+    let found: Vec<_> = threads.iter().map(|thread| sites.threads.get(&thread.serial).copied()).collect();
+    sites.threads.retain(|serial, _| threads.iter().any(|thread| thread.serial == *serial));
+    found.into_iter().map(|one| Some(one.unwrap_or_default())).collect()
+}
+
 impl Sites {
     fn find() -> PyResult<Self> {
         let this_thread = symbol(c"PyThreadState_GetUnchecked");
@@ -200,6 +228,10 @@ impl Sites {
                 units: Units::find()?,
                 calls: Calls::new(),
                 blocks: Blocks::new(layout().arena_bits, layout().pool_bits),
+                thread: null(),
+                serial: 0,
+                allocated: Allocated::default(),
+                threads: HashMap::default(),
             })
         }
     }
@@ -213,6 +245,8 @@ impl Sites {
         if address == 0 {
             return;
         }
+        // SAFETY: as the caller says.
+        unsafe { self.count(bytes) };
         let site = match self.mode {
             // SAFETY: as the caller says.
             Mode::Light => unsafe { self.innermost().map_or(0, |frame| self.light(frame)) },
@@ -230,6 +264,34 @@ impl Sites {
             }
         };
         self.blocks.set(address, bytes, site);
+    }
+
+    /// Counts a block for this thread.
+    ///
+    /// # Safety
+    /// The caller has the global lock.
+    #[inline]
+    unsafe fn count(&mut self, bytes: usize) {
+        // SAFETY: as the caller says; this thread is there as long as it runs.
+        unsafe {
+            let thread = (self.this_thread)();
+            if thread != self.thread {
+                self.put_by();
+                self.thread = thread;
+                self.serial = if thread.is_null() { 0 } else { word(thread, self.layout.thread_serial) };
+            }
+        }
+        self.allocated.blocks += 1;
+        self.allocated.bytes += bytes as u64;
+    }
+
+    /// Adds what the last thread allocated to what it did before.
+    #[cold]
+    fn put_by(&mut self) {
+        let Allocated { blocks, bytes } = std::mem::take(&mut self.allocated);
+        let before = self.threads.entry(self.serial).or_default();
+        before.blocks += blocks;
+        before.bytes += bytes;
     }
 
     /// Half to one and a half times the interval, so that a program that repeats itself does not hit the same place each time.

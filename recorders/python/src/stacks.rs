@@ -43,6 +43,27 @@ pub(crate) fn frames(_stopped: &Stopped, code_class: u64) -> Vec<Frame<'_>> {
     frames
 }
 
+/// A thread of the program.
+#[derive(Clone, Copy)]
+pub(crate) struct Thread {
+    /// Its number, as `threading` says it.
+    pub(crate) id: u64,
+    /// A number that no other thread ever has.
+    pub(crate) serial: u64,
+}
+
+/// All threads.
+pub(crate) fn threads(_stopped: &Stopped) -> Vec<Thread> {
+    // SAFETY: the program stands still, so threads neither come nor go; their state is laid out as the version's layout says.
+    unsafe {
+        let field = |thread: *const u8, offset: usize| thread.add(offset).cast::<u64>().read();
+        let threads = interpreter().threads();
+        threads
+            .map(|one| Thread { id: field(one, layout().thread_id), serial: field(one, layout().thread_serial) })
+            .collect()
+    }
+}
+
 /// The innermost frame of a thread, if it runs anything.
 ///
 /// # Safety

@@ -107,7 +107,7 @@ def _take(label):
     was_enabled = gc.isenabled()
     gc.disable()
     try:
-        figures, why = _barrow.snapshot(label)
+        figures, why = _barrow.snapshot(label, _threads())
     finally:
         if was_enabled:
             gc.enable()
@@ -115,6 +115,12 @@ def _take(label):
         _disarm()
     _warn(why)
     return figures[0] if figures else None
+
+
+def _threads():
+    """What is known of the threads that `threading` knows. Not by `threading.enumerate`, whose lock this thread may have."""
+    known = list(threading._active.items())
+    return [(number, str(thread.name), thread.native_id) for number, thread in known]
 
 
 def _warn(why):
