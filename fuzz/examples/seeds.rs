@@ -19,7 +19,7 @@ use std::path::Path;
 use barrow_analyzer::{Recording, RepackOptions, Silent, repack};
 use barrow_fuzz::Shelf;
 use barrow_testdata::{Heap, Random, Vocabulary};
-use barrow_writer::{Compression, Options, SnapshotInfo, Writer};
+use barrow_writer::{Compression, Options, SnapshotInfo, ThreadDescription, Writer};
 use dump::{Build, DEBIAN, TablesAt, tiny};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -35,6 +35,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
     for folder in ["recording", "recording_fixed"] {
         write(folder, "seed-patches", &patches()?)?;
+        write(folder, "seed-threads", &threads()?)?;
     }
     let at_the_end = Build { tables: TablesAt::TheEnd, ..DEBIAN };
     let dumps = [tiny().format1(), tiny().format2(DEBIAN), tiny().format2(at_the_end), tiny().format3(None)];
@@ -104,6 +105,36 @@ fn patches() -> Result<Vec<u8>, Box<dyn std::error::Error>> {
     let repacked = repack(&Recording::from_bytes(shelf.take())?, &path, RepackOptions::default(), &Silent)?;
     assert!(repacked.snapshots.iter().any(|snapshot| snapshot.base.is_some()), "{repacked:?}");
     Ok(fs::read(path)?)
+}
+
+/// A recording of two snapshots with threads, and of one that was given up.
+fn threads() -> Result<Vec<u8>, Box<dyn std::error::Error>> {
+    let shelf = Shelf::default();
+    let (uuid, created_ns) = (Some(*b"seed for fuzzing"), Some(0));
+    let writer =
+        Writer::to_stream(Box::new(shelf.clone()), Options { threads: 0, uuid, created_ns, ..Options::default() })?;
+    let vocabulary = Vocabulary::declare(&writer)?;
+    for step in 0..2 {
+        let snapshot = writer.begin_snapshot(SnapshotInfo::default())?;
+        for id in step..4 {
+            snapshot.thread(&ThreadDescription {
+                name: Some("worker"),
+                state: (id % 2 == 0).then_some("waiting"),
+                allocated_bytes: Some(100 * id + step),
+                cpu_time_ns: Some(id << 30),
+                root_label: Some("main"),
+                attributes: &[("priority", "5")],
+                ..ThreadDescription::new(id)
+            })?;
+        }
+        Heap::random(&mut Random::new(4), 9, &vocabulary).announce(&snapshot, 0..9)?;
+        let mut shard = snapshot.shard();
+        shard.root(vocabulary.names[0], Some(writer.string("main: run")?), 0)?;
+        shard.finish()?;
+        snapshot.commit()?;
+    }
+    writer.finish()?;
+    Ok(shelf.take())
 }
 
 fn recording(compression: Compression, sizes: &[u32]) -> Result<Vec<u8>, Box<dyn std::error::Error>> {

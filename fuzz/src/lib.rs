@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use barrow_analyzer::{
     Expression, Heap, IndexPlace, Memory, Names, ObjectId, ObjectSet, Page, PathOptions, Recording, RepackOptions,
-    Silent, SnapshotId, object, outgoing, outgoing_page, repack, repair, scan_incoming, summary, verified_summaries,
+    Silent, SnapshotId, Threads, object, outgoing, outgoing_page, repack, repair, scan_incoming, summary, verified_summaries,
     verify, walk,
 };
 use barrow_format::varint::{decode_u32, scalar};
@@ -53,6 +53,7 @@ fn ask(recording: &Arc<Recording>, id: SnapshotId) -> barrow_analyzer::Result<()
     let info = recording.snapshot(id);
     let totals = summary(recording, id);
     let verified = verified_summaries(recording, &[id], &Silent);
+    let threads = Threads::read(recording, id);
     let many = Expression::parse("refs > 1 or type ~ a*").expect("an expression");
     let heap = Heap::new(Arc::clone(recording), id, &IndexPlace::Nowhere, Memory::unlimited())?;
     let counted = heap.count(&[], &many, &Silent);
@@ -78,6 +79,9 @@ fn ask(recording: &Arc<Recording>, id: SnapshotId) -> barrow_analyzer::Result<()
     assert!(counted?.objects <= walked);
     assert!(page?.objects.len() <= 3);
     assert_eq!(totals?.kinds, verified?[0].kinds);
+    let threads = threads?;
+    assert_eq!(threads.ended_since(&threads), 0);
+    heap.thread_roots(&threads, &Silent)?;
     recording.facts().map(drop)
 }
 

@@ -124,6 +124,7 @@ fn announce_all<const ID: usize>(
     let info = SnapshotInfo { key_values, ..context.info.clone() };
     let snapshot = context.writer.begin_snapshot(info)?;
     let missing_roots = roots.announce(&snapshot, context)?;
+    roots.announce_threads(&snapshot)?;
     let missing = Announcer::<ID>::new(outline, &classes, context)?.announce(&snapshot)?;
     outcome.snapshots.push(snapshot.commit()?);
     if !outline.is_layout_found {

@@ -1,6 +1,6 @@
 //! Why objects are alive: the roots, with the thread and the frame they are in.
 
-use barrow_writer::{Shard, Snapshot, StringId};
+use barrow_writer::{Shard, Snapshot, StringId, ThreadDescription};
 
 use crate::context::Context;
 use crate::error::{ImportError, Stop};
@@ -53,6 +53,17 @@ impl<'o, 'a, const ID: usize> Roots<'o, 'a, ID> {
         }
         shard.finish()?;
         Ok(missing)
+    }
+
+    /// Announces the threads, by serial.
+    pub(super) fn announce_threads(&self, snapshot: &Snapshot<'_>) -> Result<(), Stop> {
+        let mut threads: Vec<(&u32, &Thread)> = self.threads.iter().collect();
+        threads.sort_by_key(|&(serial, _)| serial);
+        for (&serial, thread) in threads {
+            let name = Some(&*thread.name);
+            snapshot.thread(&ThreadDescription { name, root_label: name, ..ThreadDescription::new(serial.into()) })?;
+        }
+        Ok(())
     }
 
     /// The threads by name, each with its stack as text.

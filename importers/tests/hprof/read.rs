@@ -84,6 +84,14 @@ impl Recorded {
         roots.rows().iter().map(describe).collect()
     }
 
+    /// Serial and name of each thread whose roots have its name.
+    pub(crate) fn threads(&self) -> Vec<(u64, &str)> {
+        let tables = self.recording.tables().expect("tables");
+        let threads = barrow_analyzer::Threads::read(&self.recording, SNAPSHOT).expect("threads");
+        let named = threads.rows().iter().filter(|thread| thread.name == thread.root_label);
+        named.map(|thread| (thread.id, thread.name.map_or("", |name| tables.string(name)))).collect()
+    }
+
     pub(crate) fn object_count(&self) -> u64 {
         self.recording.snapshot(SNAPSHOT).expect("the snapshot").totals.objects
     }

@@ -131,7 +131,12 @@ fn counting_is_importing_without_objects() {
 
 #[test]
 fn roots_have_threads_and_frames() {
-    let roots = recorded("17.hprof.zst").roots();
+    let recorded = recorded("17.hprof.zst");
+    let (roots, threads) = (recorded.roots(), recorded.threads());
+    for name in ["main", "first", "second", "with spaces ä€"] {
+        assert_eq!(threads.iter().filter(|(_, of)| *of == name).count(), 1, "{threads:?}");
+    }
+    assert!(threads.is_sorted());
     let frame = |thread: &str, method: &str| {
         roots.iter().any(|root| root.starts_with(&format!("Java frame, {thread}: Shapes.{method}(Shapes.java:")))
     };

@@ -56,6 +56,7 @@ fn everything_is_there() {
             "JNI global = 10",
         ];
         assert_eq!(recorded.roots(), roots);
+        assert_eq!(recorded.threads(), [(1, "main")]);
         assert_eq!(recorded.address(7), Some(0x1000));
         let left_out = |what| format!("{what} that lead to nothing in the dump, left out: 1");
         // In the narrow one no neighbours tell the layout.

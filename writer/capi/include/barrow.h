@@ -5,6 +5,7 @@
  *       barrow_snapshot_shard    one for each thread that walks the heap     │
  *         barrow_shard_object_with, barrow_shard_root …                    ◀─┘
  *       barrow_shard_finish
+ *       barrow_snapshot_thread   for each thread of the recorded program
  *     barrow_snapshot_commit     from here on the snapshot is in the file
  *   barrow_writer_finish
  *
@@ -282,6 +283,24 @@ typedef enum barrow_known {
      */
     BARROW_KNOWN_GC_NUMBER = 2,
 } barrow_known;
+
+/**
+ * What is known of a thread, since 0 may be a count.
+ */
+typedef enum barrow_thread_known {
+    /**
+     * `allocated_bytes` is.
+     */
+    BARROW_THREAD_KNOWN_ALLOCATED_BYTES = 1,
+    /**
+     * `allocated_objects` is.
+     */
+    BARROW_THREAD_KNOWN_ALLOCATED_OBJECTS = 2,
+    /**
+     * `cpu_time_ns` is.
+     */
+    BARROW_THREAD_KNOWN_CPU_TIME = 4,
+} barrow_thread_known;
 
 /**
  * What one thread announces of a snapshot. One thread at a time may use it; it need not always be the same.
@@ -577,6 +596,61 @@ typedef struct barrow_snapshot_info {
 } barrow_snapshot_info;
 
 /**
+ * A thread of the recorded program. Only `id` must be there. Counters began with the thread, and never fall.
+ */
+typedef struct barrow_thread {
+    /**
+     * sizeof(barrow_thread).
+     */
+    size_t size;
+    /**
+     * The runtime's number for it: the same in every snapshot, and of no other thread of this one.
+     */
+    uint64_t id;
+    /**
+     * What it allocated, in bytes.
+     */
+    uint64_t allocated_bytes;
+    /**
+     * How many objects it allocated.
+     */
+    uint64_t allocated_objects;
+    /**
+     * The processor time it used, in nanoseconds.
+     */
+    uint64_t cpu_time_ns;
+    /**
+     * Its name.
+     */
+    struct barrow_text name;
+    /**
+     * What it does, in the runtime's word: running, waiting.
+     */
+    struct barrow_text state;
+    /**
+     * Which roots are its: those announced with this label, and those with one that goes on behind it with ": "
+     * and more, a frame say.
+     */
+    struct barrow_text root_label;
+    /**
+     * Which of the counters are known: several `barrow_thread_known`.
+     */
+    uint32_t known;
+    /**
+     * 0.
+     */
+    uint32_t reserved;
+    /**
+     * What else the runtime knows.
+     */
+    const struct barrow_pair *attributes;
+    /**
+     * How many of those.
+     */
+    size_t attribute_count;
+} barrow_thread;
+
+/**
  * What a snapshot holds. This structure never grows.
  */
 typedef struct barrow_totals {
@@ -837,6 +911,15 @@ enum barrow_code barrow_snapshot_begin(struct barrow_writer *writer,
  * `snapshot` is NULL or a handle; `shard` is writable.
  */
 enum barrow_code barrow_snapshot_shard(struct barrow_snapshot *snapshot, struct barrow_shard **shard);
+
+/**
+ * Announces a thread of the recorded program, each once in a snapshot. Any thread may do so, in any order.
+ *
+ * # Safety
+ * `snapshot` is NULL or a handle; `description` and what it leads to are readable.
+ */
+enum barrow_code barrow_snapshot_thread(struct barrow_snapshot *snapshot,
+                                        const struct barrow_thread *description);
 
 /**
  * Ends the snapshot: from now on it counts, whatever happens. `totals` may be NULL. All shards must be

@@ -4,13 +4,13 @@ use std::cell::RefCell;
 use std::mem::MaybeUninit;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use barrow_writer::{Snapshot, WriterError};
+use barrow_writer::{Snapshot, ThreadDescription, WriterError};
 
 use crate::codes::{Code, Failure, guarded};
 use crate::pointers::{optional_text, pairs, place, structure};
 use crate::process::Process;
 use crate::shard::ShardHandle;
-use crate::values::{Known, SnapshotInfo, Totals};
+use crate::values::{Known, SnapshotInfo, Thread, ThreadKnown, Totals};
 use crate::writer::{WriterHandle, free, handle, outside_of_streams};
 
 /// A snapshot that is being recorded. Any thread may use it, several at once.
@@ -93,6 +93,42 @@ pub unsafe extern "C" fn barrow_snapshot_shard(
         let shard = RefCell::new(Some(snapshot.as_ref().ok_or_else(ended)?.owned_shard()));
         *place = Some(Box::new(ShardHandle { process: Process::current(), shard }));
         Ok(())
+    })
+}
+
+/// Announces a thread of the recorded program, each once in a snapshot. Any thread may do so, in any order.
+///
+/// # Safety
+/// `snapshot` is NULL or a handle; `description` and what it leads to are readable.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn barrow_snapshot_thread(snapshot: Option<&SnapshotHandle>, description: *const Thread) -> Code {
+    guarded(|| {
+        // SAFETY: the caller's.
+        let given = unsafe { structure(description) }?;
+        let all =
+            ThreadKnown::AllocatedBytes as u32 | ThreadKnown::AllocatedObjects as u32 | ThreadKnown::CpuTime as u32;
+        if given.known > all {
+            return Err(crate::values::meaningless("known", given.known));
+        }
+        let known = |what: ThreadKnown, value: u64| (given.known & what as u32 != 0).then_some(value);
+        // SAFETY: the caller's.
+        let (name, state, root_label, attributes) = unsafe {
+            let attributes = pairs(given.attributes, given.attribute_count)?;
+            (optional_text(given.name)?, optional_text(given.state)?, optional_text(given.root_label)?, attributes)
+        };
+        let attributes: Vec<_> = attributes.iter().map(|(key, value)| (&**key, &**value)).collect();
+        let thread = ThreadDescription {
+            id: given.id,
+            name: name.as_deref(),
+            state: state.as_deref(),
+            allocated_bytes: known(ThreadKnown::AllocatedBytes, given.allocated_bytes),
+            allocated_objects: known(ThreadKnown::AllocatedObjects, given.allocated_objects),
+            cpu_time_ns: known(ThreadKnown::CpuTime, given.cpu_time_ns),
+            root_label: root_label.as_deref(),
+            attributes: &attributes,
+        };
+        let snapshot = handle(snapshot)?.lock()?;
+        Ok(snapshot.as_ref().ok_or_else(ended)?.thread(&thread)?)
     })
 }
 

@@ -407,6 +407,55 @@ impl From<&Object> for writer::Object {
     }
 }
 
+/// What is known of a thread, since 0 may be a count.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub enum ThreadKnown {
+    /// `allocated_bytes` is.
+    AllocatedBytes = 1,
+    /// `allocated_objects` is.
+    AllocatedObjects = 2,
+    /// `cpu_time_ns` is.
+    CpuTime = 4,
+}
+
+/// A thread of the recorded program. Only `id` must be there. Counters began with the thread, and never fall.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct Thread {
+    /// sizeof(barrow_thread).
+    pub size: usize,
+    /// The runtime's number for it: the same in every snapshot, and of no other thread of this one.
+    pub id: u64,
+    /// What it allocated, in bytes.
+    pub allocated_bytes: u64,
+    /// How many objects it allocated.
+    pub allocated_objects: u64,
+    /// The processor time it used, in nanoseconds.
+    pub cpu_time_ns: u64,
+    /// Its name.
+    pub name: Text,
+    /// What it does, in the runtime's word: running, waiting.
+    pub state: Text,
+    /// Which roots are its: those announced with this label, and those with one that goes on behind it with ": "
+    /// and more, a frame say.
+    pub root_label: Text,
+    /// Which of the counters are known: several `barrow_thread_known`.
+    pub known: u32,
+    /// 0.
+    pub reserved: u32,
+    /// What else the runtime knows.
+    pub attributes: *const Pair,
+    /// How many of those.
+    pub attribute_count: usize,
+}
+
+// SAFETY: as for `Type`.
+unsafe impl Growing for Thread {
+    const NAME: &'static str = "barrow_thread";
+    const FIRST_BYTES: usize = 112;
+}
+
 /// What a reference is called in its source.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
@@ -517,6 +566,7 @@ mod tests {
         check::<Site>();
         check::<SnapshotInfo>();
         check::<Object>();
+        check::<Thread>();
         assert_eq!((size_of::<Reference>(), size_of::<Totals>(), size_of::<Finished>()), (24, 40, 16));
     }
 }

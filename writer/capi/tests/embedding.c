@@ -45,6 +45,12 @@ int main(int count, char **arguments) {
     print(&totals);
     if (!record_strengths(&totals)) return 1;
     print(&totals);
+    barrow_snapshot *snapshot;
+    if (!works(barrow_snapshot_begin(recording, NULL, &snapshot)) || !announce_thread(snapshot, 1, "main", false, 12800, 90000)
+        || !announce_thread(snapshot, 2, "helper", true, 0, 0) || !works(barrow_snapshot_commit(snapshot, &totals)))
+        return 1;
+    barrow_snapshot_free(snapshot);
+    print(&totals);
     end_recording();
     for (int o = 0; o < OBJECTS; o++) free(objects[o]);
     return recording != NULL;

@@ -6,7 +6,9 @@ mod library;
 use std::fs;
 
 use barrow_analyzer::{ObjectId, StrengthId};
-use barrow_analyzer::{Recording, Silent, SiteId, SnapshotId, StrengthClass, object, outgoing, summary, verify};
+use barrow_analyzer::{
+    Recording, Silent, SiteId, SnapshotId, StrengthClass, Threads, object, outgoing, summary, verify,
+};
 use library::{Build, build, command, crate_folder, run};
 
 /// The blocks of a language, one after the other.
@@ -61,4 +63,18 @@ fn assert_contents(recording: &Recording) {
     let strengths = outgoing(recording, SnapshotId(2), ObjectId(0)).unwrap();
     let classes: Vec<_> = strengths.iter().map(|reference| tables.strength_class(reference.strength)).collect();
     assert_eq!(classes, [StrengthClass::Weak, StrengthClass::Weak, StrengthClass::Ephemeron]);
+    let threads = Threads::read(recording, SnapshotId(3)).unwrap();
+    let told: Vec<_> = threads
+        .rows()
+        .iter()
+        .map(|row| {
+            let [name, state, label] = [row.name, row.state, row.root_label].map(|id| tables.string(id.unwrap()));
+            (row.id, name, state, label, row.allocated_bytes, row.allocated_objects, row.cpu_time_ns)
+        })
+        .collect();
+    let expected = [
+        (1, "main", "running", "main", Some(12_800), None, Some(90_000)),
+        (2, "helper", "waiting", "helper", Some(0), None, Some(0)),
+    ];
+    assert_eq!(told, expected);
 }

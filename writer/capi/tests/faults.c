@@ -107,6 +107,15 @@ static void null_and_nonsense(barrow_writer *writer, barrow_snapshot *snapshot, 
     FAILS(BAD_ARGUMENT, "set it to sizeof(barrow_site)", barrow_writer_site(writer, &described, &site));
     described = (barrow_site){.size = sizeof described, .caller = {99}};
     FAILS(UNDECLARED, "calling site 99 was never declared", barrow_writer_site(writer, &described, &site));
+    barrow_thread thread = {.size = sizeof thread, .known = 8};
+    barrow_snapshot *running;
+    WORKS(barrow_snapshot_begin(writer, NULL, &running));
+    FAILS(BAD_ARGUMENT, "known cannot be 8", barrow_snapshot_thread(running, &thread));
+    FAILS(NULL_ARGUMENT, "barrow_thread is NULL", barrow_snapshot_thread(running, NULL));
+    thread.known = 0;
+    FAILS(NULL_ARGUMENT, "handle is NULL", barrow_snapshot_thread(NULL, &thread));
+    WORKS(barrow_snapshot_thread(running, &thread));
+    barrow_snapshot_free(running);
     struct { barrow_object known; uint64_t unknown; } newer = {object(), 0};
     newer.known.size = sizeof newer, newer.unknown = 1;
     barrow_snapshot *apart;
