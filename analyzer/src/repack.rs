@@ -284,13 +284,13 @@ impl<'c, 'r> Repacking<'c, 'r> {
     ) -> Result<()> {
         let mut commit = self.recording.commit(id)?.clone();
         let (mut blocks, mut next) = (Vec::new(), 0u32);
-        for made in &draft.made {
+        for (group, made) in (0..).zip(&draft.made) {
             let length = made.frame.len() as u64;
             let offset = if length > 0 { self.copy.append(made.frame.clone())? } else { 0 };
             if made.group != Group::Gone {
                 let first_object = if made.is_continuation { next.saturating_sub(1) } else { next };
                 let (objects, references) = (made.objects, made.references);
-                blocks.push(BlockEntry { offset, length, first_object, objects, references, group: 0 });
+                blocks.push(BlockEntry { offset, length, first_object, objects, references, group });
                 next += objects;
             }
         }

@@ -1,9 +1,14 @@
 //! Repacked recordings hold what was recorded, in every column.
 
+use std::collections::BTreeMap;
+
 use barrow_analyzer::{
     Recording, RepackOptions, Repacked, Roots, SerialOrigin, Silent, SnapshotId, repack, repair, verified_summaries,
     verify,
 };
+use barrow_format::frame::{Frame, FrameHeader, SectionType};
+use barrow_format::header::HEADER_BYTES;
+use barrow_format::index::parse_index;
 use barrow_testdata::{Edge, Heap, Node, Random, Vocabulary};
 use barrow_writer::{Label, Options, StrengthId, Writer};
 
@@ -257,6 +262,36 @@ fn what_was_repacked_is_repacked_and_repaired_again() {
     assert_same(&twins.original, &Recording::open(&again).unwrap());
     assert_eq!(repair(&twins.repacked, &repaired, &Silent).unwrap().dropped, [""; 0]);
     assert_same(&twins.original, &Recording::open(&repaired).unwrap());
+}
+
+#[test]
+fn the_index_lists_the_frames_that_are_there() {
+    let twins = twins(Options::default(), |writer, vocabulary| {
+        // Several blocks, so that some stay as they are.
+        let mut series = Series::new(31, 70_000, (true, true), vocabulary);
+        (0..2).for_each(|_| series.step(vocabulary));
+        series.record(writer);
+    });
+    let file = std::fs::read(twins.folder.path().join("b.barrow")).unwrap();
+    // By snapshot and section: where the first frame begins, and where the last one ends.
+    let (mut found, mut listed) = (BTreeMap::new(), BTreeMap::new());
+    let mut offset = HEADER_BYTES as u64;
+    while let Ok(frame) = Frame::parse(&file, offset) {
+        let FrameHeader { section, snapshot, .. } = frame.header;
+        if [SectionType::BLOCK, SectionType::PATCH].contains(&section) {
+            found.entry((snapshot, section.0)).or_insert((offset, 0)).1 = frame.end();
+        }
+        if section == SectionType::INDEX {
+            for row in parse_index(frame.body().unwrap(), file.len() as u64).unwrap() {
+                if [SectionType::BLOCK, SectionType::PATCH].contains(&row.section) {
+                    listed.insert((row.snapshot, row.section.0), (row.offset, row.offset + row.length));
+                }
+            }
+        }
+        offset = frame.end();
+    }
+    assert!(twins.patches() > 0 && !listed.is_empty());
+    assert_eq!(listed, found);
 }
 
 #[test]

@@ -17,7 +17,6 @@ for a full collection. Read the file with the command `barrow`, also while it is
 import atexit
 import gc
 import os
-import sys
 import threading
 import warnings
 from contextlib import contextmanager
