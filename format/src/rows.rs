@@ -7,7 +7,7 @@
 //!
 //! | section | row | numbered |
 //! |---|---|---|
-//! | STRINGS | [`Text`] | by [`StringId`](crate::StringId) over the file |
+//! | STRINGS | [`Text`] | by [`StringId`] over the file |
 //! | KINDS | [`Kind`] | by [`KindId`](crate::KindId) over the file |
 //! | STRENGTHS | [`Strength`] | by [`StrengthId`](crate::StrengthId) over the file |
 //! | TYPES | [`Type`] | by [`TypeId`](crate::TypeId) over the file |
@@ -42,6 +42,7 @@ use crate::codec::{Codec, Compressor, Decompressor};
 use crate::error::{FormatError, Result};
 use crate::fields::{Fields, put_varint};
 use crate::frame::SectionType;
+use crate::ids::StringId;
 
 /// The largest body of a table chunk before compression, in bytes; a reader refuses more.
 pub const MAX_CHUNK_BYTES: usize = 4 << 20;
@@ -61,6 +62,20 @@ pub trait Row: Sized {
     /// # Errors
     /// Whatever is wrong with its bytes; ids of other tables are checked where they are used.
     fn read(fields: &mut Fields<'_>, id: u64) -> Result<Self>;
+}
+
+/// Appends keys and values, and before them how many there are.
+fn put_pairs(out: &mut Vec<u8>, pairs: &[(StringId, StringId)]) {
+    put_varint(out, pairs.len() as u64);
+    for (key, value) in pairs {
+        put_varint(out, key.0.into());
+        put_varint(out, value.0.into());
+    }
+}
+
+/// Reads what [`put_pairs`] appends.
+fn pairs(fields: &mut Fields<'_>) -> Result<Vec<(StringId, StringId)>> {
+    (0..fields.count()?).map(|_| Ok((StringId(fields.varint_u32()?), StringId(fields.varint_u32()?)))).collect()
 }
 
 /// A chunk of a table as it stands in a frame.

@@ -1,6 +1,6 @@
 //! Sites: the places in a program where objects are allocated.
 
-use super::Row;
+use super::{Row, pairs, put_pairs};
 use crate::error::Result;
 use crate::fields::{Fields, put_optional, put_varint};
 use crate::frame::SectionType;
@@ -37,11 +37,7 @@ impl Row for Site {
         put_optional(out, self.line.map(u64::from));
         put_optional(out, self.column.map(u64::from));
         put_varint(out, self.caller.map_or(0, |caller| caller.0.into()));
-        put_varint(out, self.attributes.len() as u64);
-        for (key, value) in &self.attributes {
-            put_varint(out, key.0.into());
-            put_varint(out, value.0.into());
-        }
+        put_pairs(out, &self.attributes);
     }
 
     /// A row of another kind than a location is a site of which nothing is known but its number.
@@ -51,18 +47,14 @@ impl Row for Site {
             fields.bytes(length)?;
             return Ok(Site::default());
         }
-        let mut row = Site {
+        Ok(Site {
             function: fields.optional_u32()?.map(StringId),
             file: fields.optional_u32()?.map(StringId),
             line: fields.optional_u32()?,
             column: fields.optional_u32()?,
             caller: Some(SiteId(fields.varint_u32()?)).filter(|caller| caller.0 != 0),
-            attributes: Vec::new(),
-        };
-        for _ in 0..fields.count()? {
-            row.attributes.push((StringId(fields.varint_u32()?), StringId(fields.varint_u32()?)));
-        }
-        Ok(row)
+            attributes: pairs(fields)?,
+        })
     }
 }
 

@@ -1,6 +1,6 @@
 //! Threads: what ran when a snapshot was taken, and how much each had done by then.
 
-use super::Row;
+use super::{Row, pairs, put_pairs};
 use crate::error::Result;
 use crate::fields::{Fields, put_optional, put_varint};
 use crate::frame::SectionType;
@@ -40,15 +40,11 @@ impl Row for Thread {
         put_optional(out, self.allocated_objects);
         put_optional(out, self.cpu_time_ns);
         put_optional(out, self.root_label.map(|label| label.0.into()));
-        put_varint(out, self.attributes.len() as u64);
-        for (key, value) in &self.attributes {
-            put_varint(out, key.0.into());
-            put_varint(out, value.0.into());
-        }
+        put_pairs(out, &self.attributes);
     }
 
     fn read(fields: &mut Fields<'_>, _id: u64) -> Result<Self> {
-        let mut row = Thread {
+        Ok(Thread {
             id: fields.varint()?,
             name: fields.optional_u32()?.map(StringId),
             state: fields.optional_u32()?.map(StringId),
@@ -56,12 +52,8 @@ impl Row for Thread {
             allocated_objects: fields.optional()?,
             cpu_time_ns: fields.optional()?,
             root_label: fields.optional_u32()?.map(StringId),
-            attributes: Vec::new(),
-        };
-        for _ in 0..fields.count()? {
-            row.attributes.push((StringId(fields.varint_u32()?), StringId(fields.varint_u32()?)));
-        }
-        Ok(row)
+            attributes: pairs(fields)?,
+        })
     }
 }
 

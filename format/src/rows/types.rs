@@ -1,6 +1,6 @@
 //! Types: the classes, layouts and functions that objects are instances of.
 
-use super::Row;
+use super::{Row, pairs, put_pairs};
 use crate::error::Result;
 use crate::fields::{Fields, put_optional, put_varint};
 use crate::frame::SectionType;
@@ -36,26 +36,18 @@ impl Row for Type {
         put_optional(out, self.base.map(|base| base.0.into()));
         put_optional(out, self.file.map(|file| file.0.into()));
         put_optional(out, self.line.map(u64::from));
-        put_varint(out, self.attributes.len() as u64);
-        for (key, value) in &self.attributes {
-            put_varint(out, key.0.into());
-            put_varint(out, value.0.into());
-        }
+        put_pairs(out, &self.attributes);
     }
 
     fn read(fields: &mut Fields<'_>, _id: u64) -> Result<Self> {
-        let mut row = Type {
+        Ok(Type {
             kind: KindId(fields.varint_u32()?),
             name: StringId(fields.varint_u32()?),
             layout: fields.optional_u32()?.map(StringId),
             base: fields.optional_u32()?.map(TypeId),
             file: fields.optional_u32()?.map(StringId),
             line: fields.optional_u32()?,
-            attributes: Vec::new(),
-        };
-        for _ in 0..fields.count()? {
-            row.attributes.push((StringId(fields.varint_u32()?), StringId(fields.varint_u32()?)));
-        }
-        Ok(row)
+            attributes: pairs(fields)?,
+        })
     }
 }
