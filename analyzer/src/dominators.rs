@@ -15,6 +15,7 @@
 //! dominates is freed with it: its *retained set*. Roots are held by their groups, groups by one place.
 
 mod depth_first;
+mod hubs;
 mod largest;
 mod semi_nca;
 mod tree;
@@ -103,14 +104,14 @@ impl Dominators {
         let objects = rows.objects();
         let reserved_bytes = resident_bytes(objects as u64);
         let found = number_depth_first(rows, roots, ephemerons, memory, reserved_bytes, progress)?;
-        let DepthFirst { object_number, group_number, parent: mut idom, early: semi, late: log, last } = found;
+        let DepthFirst { object_number, group_number, parent: mut idom, early: semi, late: log, hubs, last } = found;
         let object_number = memory.make_room(object_number, reserved_bytes)?;
         let mut semi = memory.make_room(semi, reserved_bytes)?;
         progress.begin("turning references around", last.into(), "objects");
         let late = Transposed::of(&log, last as usize + 1, memory, reserved_bytes, progress)?;
         drop(log);
-        semidominators(&idom, &mut semi, &late, last, memory, progress)?;
-        drop(late);
+        semidominators(&idom, &mut semi, &late, &hubs, last, memory, progress)?;
+        drop((late, hubs));
         immediate_dominators(&mut idom, &semi, last, memory, progress)?;
         drop(semi);
         let tree = Preorder::of(object_number, group_number, idom, last, memory, progress)?;

@@ -15,3 +15,25 @@ pub(crate) fn prefetch<T>(elements: &[T], at: usize) {
     #[cfg(not(target_arch = "x86_64"))]
     let _ = (elements, at);
 }
+
+/// Things that are put off until what was asked for when they came is there.
+pub(crate) struct Queue<T> {
+    items: [Option<T>; 32],
+    at: usize,
+}
+
+impl<T: Copy> Queue<T> {
+    /// Steps that a thing is put off: until memory has answered.
+    pub(crate) const LENGTH: usize = 32;
+
+    pub(crate) fn new() -> Self {
+        Queue { items: [None; 32], at: 0 }
+    }
+
+    /// Takes one in, and gives out the one that came [`Queue::LENGTH`] steps before.
+    #[inline(always)]
+    pub(crate) fn exchange(&mut self, item: Option<T>) -> Option<T> {
+        self.at = (self.at + 1) % Self::LENGTH;
+        std::mem::replace(&mut self.items[self.at], item)
+    }
+}

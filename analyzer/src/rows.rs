@@ -225,10 +225,12 @@ impl<'r> Places<'r> {
         Row { bytes: self.bytes, longest: self.longest, at, end, source: object }
     }
 
-    /// Asks for the memory of a row that starts there.
+    /// Asks for the memory of a row that starts there; of few rows, those of objects that share an entry of the guide with
+    /// others of another chunk, for memory that nobody needs.
     #[inline(always)]
     pub(crate) fn prefetch(&self, object: u32, start: u32) {
-        prefetch(self.bytes, self.chunk(object).start + start as usize);
+        let chunk = self.guide[object as usize / GUIDE_OBJECTS];
+        prefetch(self.bytes, self.chunks[chunk as usize].start + start as usize);
     }
 }
 

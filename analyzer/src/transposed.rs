@@ -8,6 +8,7 @@ use rayon::prelude::*;
 
 use crate::error::{AnalyzerError, Result};
 use crate::memory::{Column, Memory};
+use crate::prefetch::{Queue, prefetch};
 use crate::progress::{Progress, check};
 use crate::values::Values;
 
@@ -57,12 +58,22 @@ impl Transposed {
         let mut bases: Column<u64> = memory.with_room(targets / GROUP + 2, reserved_bytes)?;
         let part = part_length(targets + 1);
         starts.par_chunks_mut(part).enumerate().try_for_each(|(number, counts)| {
-            let first = (number * part) as u32;
-            references.for_each(progress, |_, target| {
-                if let Some(count) = counts.get_mut(target.wrapping_sub(first) as usize) {
-                    *count += 1;
+            let (first, length) = ((number * part) as u32, counts.len());
+            let mut coming = Queue::new();
+            let mut step = |place: Option<usize>| {
+                place.inspect(|&place| prefetch(counts, place));
+                if let Some(place) = coming.exchange(place) {
+                    counts[place] += 1;
                 }
-            })
+            };
+            references.for_each(progress, |_, target| {
+                let place = target.wrapping_sub(first) as usize;
+                if place < length {
+                    step(Some(place));
+                }
+            })?;
+            (0..Queue::<usize>::LENGTH).for_each(|_| step(None));
+            Ok(())
         })?;
         let total = ends(&mut starts, &mut bases)?;
         check(progress)?;
@@ -79,13 +90,29 @@ impl Transposed {
         let bases_of = &bases[..];
         jobs.into_par_iter().try_for_each(|(first, starts, sources)| {
             let base = bases_of[first as usize / GROUP];
-            references.for_each(progress, |source, target| {
-                if let Some(start) = starts.get_mut(target.wrapping_sub(first) as usize) {
+            let (mut coming, mut placed) = (Queue::new(), Queue::new());
+            let length = starts.len();
+            let mut step = |reference: Option<(u32, u32)>| {
+                reference.inspect(|&(_, target)| prefetch(starts, (target - first) as usize));
+                let next = coming.exchange(reference).map(|(source, target)| {
+                    let start = &mut starts[(target - first) as usize];
                     *start -= 1;
                     let group = bases_of[target as usize / GROUP] - base;
-                    sources[(group + u64::from(*start)) as usize] = source;
+                    let place = (group + u64::from(*start)) as usize;
+                    prefetch(sources, place);
+                    (source, place)
+                });
+                if let Some((source, place)) = placed.exchange(next) {
+                    sources[place] = source;
                 }
-            })
+            };
+            references.for_each(progress, |source, target| {
+                if (target.wrapping_sub(first) as usize) < length {
+                    step(Some((source, target)));
+                }
+            })?;
+            (0..2 * Queue::<u32>::LENGTH).for_each(|_| step(None));
+            Ok(())
         })?;
         Ok(Transposed { starts: starts.into(), bases: bases.into(), sources: sources.into() })
     }

@@ -137,6 +137,57 @@ fn ephemerons_follow_their_exact_rule() {
     }
 }
 
+/// As instances refer to their class: some objects that half of all others refer to.
+#[test]
+fn hubs_have_the_dominators_of_the_definition() {
+    let mut random = Random::new(5);
+    for round in 0..graphs() / 10 {
+        let mut graph = Graph::random(&mut random, 100, false);
+        let size = graph.types.len() as u64;
+        let hubs: Vec<u32> = (0..1 + random.below(4)).map(|_| random.below(size) as u32).collect();
+        for references in &mut graph.references {
+            if random.below(2) == 0 {
+                let hub = hubs[random.below(hubs.len() as u64) as usize];
+                references.insert(random.below(references.len() as u64 + 1) as usize, (hub, StrengthClass::Strong));
+            }
+        }
+        check(&graph, [1, 2, 8][(round % 3) as usize]);
+    }
+}
+
+/// Two arrays of objects of two classes; one object of the first array refers to the class of the second too.
+#[test]
+fn a_class_belongs_to_who_holds_all_its_objects() {
+    const N: u32 = 20_000;
+    let strong = |target| (target, StrengthClass::Strong);
+    for odd in [2 * N, 4, N + 1] {
+        let mut graph = Graph::default();
+        for object in 0..4 + 2 * N {
+            graph.types.push(0);
+            graph.sizes.push((1, 0));
+            let mut references = match object {
+                0 => (4..4 + N).map(strong).collect(),
+                1 => (4 + N..4 + 2 * N).map(strong).collect(),
+                2 | 3 => Vec::new(),
+                _ => vec![strong(2 + u32::from(object >= 4 + N))],
+            };
+            if object == odd && odd < 4 + N {
+                references.push(strong(3));
+            }
+            graph.references.push(references);
+        }
+        graph.roots.extend([(0, 0), (0, 1)]);
+        let heap = heap(&graph);
+        let dominators = heap.dominators(&Silent).unwrap();
+        let holder = |object| match dominators.immediate_dominator(ObjectId(object)) {
+            Some(Holder::Object(holder)) => Some(holder.0),
+            _ => None,
+        };
+        assert_eq!(holder(2), Some(0));
+        assert_eq!(holder(3), if odd < 4 + N { None } else { Some(1) });
+    }
+}
+
 #[test]
 fn the_example_of_the_field() {
     let (graph, names) = Graph::of_words("root -> a(16) -> b(24) -> d(40); a -> c(8) -> d; root -> e(1) -> e");

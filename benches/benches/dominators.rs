@@ -7,7 +7,10 @@ use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use barrow_analyzer::{Heap, IndexPlace, Memory, Progress, Recording};
-use barrow_benches::{recording_path, with_threads};
+use barrow_benches::{recording_path, warm_memory, with_threads};
+
+/// More memory than is needed for an object.
+const WARM_BYTES: usize = 64;
 
 /// What the process has used so far: seconds of CPU, and the most memory in bytes.
 fn used() -> (f64, u64) {
@@ -55,6 +58,7 @@ fn main() {
     let last = recording.snapshot_ids().next_back().expect("the recording has a snapshot");
     let totals = recording.snapshot(last).expect("it is whole").totals;
     println!("{} objects, {} references, {threads} threads", totals.objects, totals.references);
+    warm_memory(totals.objects as usize * WARM_BYTES);
     with_threads(threads, || {
         let (start, (cpu, _)) = (Instant::now(), used());
         let phases = Phases(Mutex::new(("opening".into(), Instant::now(), cpu)));

@@ -14,13 +14,14 @@
 
 use barrow_format::ObjectId;
 
+use super::hubs::{Hubs, Notes};
 use crate::error::Result;
 use crate::memory::{Column, Memory};
 use crate::packed::{Longest, MAX_BYTES, PADDING, Packer};
 use crate::prefetch::prefetch;
 use crate::progress::{Progress, check};
 use crate::roots::Roots;
-use crate::rows::{Ephemeron, Rows};
+use crate::rows::{Ephemeron, Places, Rows};
 use crate::transposed::EachReference;
 
 /// What the search leaves behind. Number 0 is the place that all roots are held from.
@@ -31,6 +32,8 @@ pub(super) struct DepthFirst {
     pub(super) parent: Column<u32>,
     pub(super) early: Column<u32>,
     pub(super) late: LateLog,
+    /// Objects that very many refer to: their late references are not in the log.
+    pub(super) hubs: Hubs,
     /// The greatest number.
     pub(super) last: u32,
 }
@@ -89,6 +92,37 @@ impl Pending<'_> {
     }
 }
 
+/// What a vertex needs to look at its targets.
+struct Look<'l, 'd> {
+    /// Its own number.
+    number: u32,
+    state: &'l [[u32; 2]],
+    places: Places<'l>,
+    pending: &'l mut Pending<'d>,
+    log: &'l mut Packer<'d>,
+    hubs: &'l mut Notes<'d>,
+}
+
+impl Look<'_, '_> {
+    /// Logs those that have a number, and puts the others where they wait.
+    #[inline(always)]
+    fn at_each(&mut self, targets: impl Iterator<Item = u32>) {
+        for target in targets {
+            let [start, mut known] = self.state[target as usize];
+            if let Some(hub) = Hubs::of_mark(known) {
+                known = *self.hubs.number(hub);
+                if known != 0 {
+                    self.hubs.note(hub, self.number);
+                    continue;
+                }
+            }
+            self.pending.push_if(target, known == 0);
+            self.log.put_if(u64::from(self.number.wrapping_sub(known)), known != 0 && known != self.number);
+            self.places.prefetch(target, start);
+        }
+    }
+}
+
 /// Numbers what the roots reach.
 ///
 /// Time: each reference is decoded once. Memory: 8 bytes a vertex, what the log takes, and what waits: 4 bytes a
@@ -123,6 +157,8 @@ pub(super) fn number_depth_first(
     pending.begin_source(0, 0);
     let mut log = Packer::new(&mut late.bytes, late.longest);
     let (places, state) = rows.marked();
+    let mut hubs = Hubs::find(places, state, vertices, references, memory)?;
+    let mut notes = hubs.notes();
     let mut last = 0;
     while let Some((vertex, source)) = pending.pop() {
         // Most of what waits was visited meanwhile: then this one's neighbours below are next.
@@ -133,7 +169,10 @@ pub(super) fn number_depth_first(
             prefetch(&early, *known as usize);
         }
         let number = match state.get_mut(vertex as usize) {
-            Some([_, number]) => number,
+            Some([_, mark]) => match Hubs::of_mark(*mark) {
+                Some(hub) => notes.number(hub),
+                None => mark,
+            },
             None => &mut group_number[vertex as usize - objects],
         };
         if *number != 0 {
@@ -150,25 +189,21 @@ pub(super) fn number_depth_first(
             progress.advance(CHECK_STEPS.into());
         }
         let before = pending.length;
-        let mut visit = |target: u32| {
-            let [start, known] = state[target as usize];
-            pending.push_if(target, known == 0);
-            log.put_if(u64::from(last.wrapping_sub(known)), known != 0 && known != last);
-            places.prefetch(target, start);
-        };
+        let mut look = Look { number: last, state, places, pending: &mut pending, log: &mut log, hubs: &mut notes };
         if (vertex as usize) < objects {
-            places.row(vertex, |object| state[object][0]).for_each(&mut visit);
+            look.at_each(places.row(vertex, |object| state[object][0]));
             if !ephemerons.is_empty() {
-                values_of(ephemerons, ObjectId(vertex)).for_each(|value| visit(value.0));
+                look.at_each(values_of(ephemerons, ObjectId(vertex)).map(|value| value.0));
             }
         } else {
-            groups[vertex as usize - objects].targets.iter().for_each(|target| visit(target.0));
+            look.at_each(groups[vertex as usize - objects].targets.iter().map(|target| target.0));
         }
         log.put(0);
         pending.begin_source(before, last);
     }
     late.rows = last;
-    Ok(DepthFirst { object_number: rows.into_marks(), group_number, parent, early, late, last })
+    hubs.unmark(state);
+    Ok(DepthFirst { object_number: rows.into_marks(), group_number, parent, early, late, hubs, last })
 }
 
 fn group_targets(roots: &Roots) -> usize {

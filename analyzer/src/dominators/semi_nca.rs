@@ -4,6 +4,9 @@
 //! 2005, section 3.2; path compression as in T. Lengauer, R. Tarjan: A Fast Algorithm for Finding
 //! Dominators in a Flowgraph, 1979.
 
+use std::ops::ControlFlow;
+
+use super::hubs::Hubs;
 use crate::error::Result;
 use crate::memory::{Column, Memory};
 use crate::prefetch::prefetch;
@@ -24,6 +27,7 @@ pub(super) fn semidominators(
     parent: &[u32],
     semi: &mut [u32],
     late: &Transposed,
+    hubs: &Hubs,
     last: u32,
     memory: &Memory,
     progress: &dyn Progress,
@@ -33,11 +37,19 @@ pub(super) fn semidominators(
     // way to it. A vertex is linked once the walk is at a lesser number.
     let mut forest: Column<[u32; 2]> = memory.resident(last as usize + 1)?;
     let mut path = Vec::new();
+    let mut hubs_below = hubs.by_falling_number().peekable();
     let announce = |forest: &mut &mut [[u32; 2]], source: u32| prefetch(forest, source as usize);
     late.rev_each(last, &mut &mut forest[..], announce, |forest, number, sources| {
         let mut least = semi[number as usize];
         for &source in sources {
             least = least.min(least_above(forest, source, number, &mut path));
+        }
+        if let Some(hub) = hubs_below.next_if(|hub| hub.number() == number) {
+            hubs.each_source(hub, forest, |forest, source| {
+                least = least.min(least_above(forest, source, number, &mut path));
+                // Nothing is less than the place that all roots are held from.
+                if least == 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            });
         }
         semi[number as usize] = least;
         forest[number as usize] = [parent[number as usize], least];
