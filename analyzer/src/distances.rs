@@ -73,7 +73,7 @@ impl Distances {
         let mut level: Vec<u32> = roots.iter().filter(|&&root| frontier.seen.insert(root)).map(|root| root.0).collect();
         let mut steps = 0;
         while !level.is_empty() {
-            frontier.sort(&mut level);
+            frontier.sort(&mut level, true);
             level.iter().for_each(|&object| distance[object as usize] = steps);
             progress.advance(level.len() as u64);
             check(progress)?;

@@ -22,9 +22,16 @@ impl Frontier {
         Frontier { before: seen.clone(), seen }
     }
 
-    /// Sorts a level: all that was found since this was called last, each once.
-    pub(crate) fn sort(&mut self, level: &mut Vec<u32>) {
-        if self.before.is_small_beside(level.len()) {
+    /// Whether it is no use to list what a level of so many objects finds: so much of it is expected that it is read off
+    /// the bits.
+    pub(crate) fn is_large(&self, objects: usize) -> bool {
+        self.before.is_small_beside(objects)
+    }
+
+    /// Sorts a level: all that was found since this was called last, each once. `is_listed` tells whether `level` has all
+    /// of it.
+    pub(crate) fn sort(&mut self, level: &mut Vec<u32>, is_listed: bool) {
+        if !is_listed || self.is_large(level.len()) {
             level.clear();
             self.before.catch_up_with(&self.seen, level);
         } else {

@@ -85,15 +85,21 @@ pub(crate) fn reachable(
     let view = rows.view();
     let mut level: Vec<u32> = roots.iter().filter(|&&root| frontier.seen.insert(root)).map(|root| root.0).collect();
     let (mut visited, mut values) = (0, Vec::new());
-    while !level.is_empty() {
-        frontier.sort(&mut level);
+    let mut is_listed = true;
+    loop {
+        frontier.sort(&mut level, is_listed);
+        if level.is_empty() {
+            break;
+        }
+        is_listed = !frontier.is_large(level.len());
         let seen = &mut frontier.seen;
         let mut next = Vec::new();
         for &object in &level {
-            for target in view.row(object) {
-                if seen.insert(ObjectId(target)) {
-                    next.push(target);
-                }
+            if is_listed {
+                next.extend(view.row(object).filter(|&target| seen.insert(ObjectId(target))));
+            } else {
+                // Without a branch: nobody can foresee what is new.
+                view.row(object).for_each(|target| _ = seen.insert(ObjectId(target)));
             }
             if !ephemerons.is_empty() {
                 let is_seen = |object: ObjectId| seen.contains(object) && !is_removed(object);
