@@ -26,13 +26,13 @@ use rayon::prelude::*;
 
 use crate::blocks::{decode, places, pooled};
 use crate::error::Result;
+use crate::lookup::Lookup;
 use crate::memory::{Column, Memory};
 use crate::progress::{Progress, check};
 use crate::recording::Recording;
 use crate::roots::Roots;
 use crate::rows::{Ephemeron, Rows};
 use crate::transposed::Transposed;
-use crate::values::Values;
 
 pub use self::largest::Largest;
 
@@ -51,18 +51,29 @@ pub enum Holder {
     Everything,
 }
 
+impl Holder {
+    /// The object, if it is one.
+    #[must_use]
+    pub fn object(self) -> Option<ObjectId> {
+        match self {
+            Holder::Object(object) => Some(object),
+            Holder::Roots(_) | Holder::Everything => None,
+        }
+    }
+}
+
 /// The dominator tree of one snapshot, with the retained size of every object.
 #[derive(Debug)]
 pub struct Dominators {
     objects: u32,
     groups: Vec<StringId>,
-    position: Values<u32>,
+    position: Lookup<u32>,
     group_position: Vec<u32>,
-    vertex: Values<u32>,
-    extent: Values<u32>,
-    idom: Values<u32>,
+    vertex: Lookup<u32>,
+    extent: Lookup<u32>,
+    idom: Lookup<u32>,
     /// Shallow and unmanaged bytes of all positions before this one; one more than there are positions.
-    before: Values<u64>,
+    before: Lookup<u64>,
     /// Ephemerons that keep their values alive.
     live_ephemerons: u64,
 }
@@ -122,25 +133,25 @@ impl Dominators {
         Ok(Dominators {
             objects,
             groups,
-            position: position.into(),
+            position: Lookup::Whole(position.into()),
             group_position,
-            vertex: vertex.into(),
-            extent: extent.into(),
-            idom: idom.into(),
-            before: before.into(),
+            vertex: Lookup::Whole(vertex.into()),
+            extent: Lookup::Whole(extent.into()),
+            idom: Lookup::Whole(idom.into()),
+            before: Lookup::Whole(before.into()),
             live_ephemerons: ephemerons.len() as u64,
         })
     }
 
-    /// The columns as they are kept.
+    /// The columns as they are kept; none of those that are checked where they are looked at.
     pub(crate) fn columns(&self) -> DominatorColumns<'_> {
         DominatorColumns {
-            position: &self.position,
+            position: self.position.whole(),
             group_position: &self.group_position,
-            vertex: &self.vertex,
-            extent: &self.extent,
-            idom: &self.idom,
-            before: &self.before,
+            vertex: self.vertex.whole(),
+            extent: self.extent.whole(),
+            idom: self.idom.whole(),
+            before: self.before.whole(),
         }
     }
 
@@ -152,12 +163,12 @@ impl Dominators {
         objects: u64,
         count: usize,
         roots: &Roots,
-        position: Values<u32>,
+        position: Lookup<u32>,
         group_position: Vec<u32>,
-        vertex: Values<u32>,
-        extent: Values<u32>,
-        idom: Values<u32>,
-        before: Values<u64>,
+        vertex: Lookup<u32>,
+        extent: Lookup<u32>,
+        idom: Lookup<u32>,
+        before: Lookup<u64>,
         live_ephemerons: u64,
     ) -> Option<Self> {
         let groups: Vec<StringId> = roots.categories().iter().map(|group| group.name).collect();
@@ -167,10 +178,16 @@ impl Dominators {
             && group_position.len() == groups.len()
             && (groups.len() + 1..=vertices + 1).contains(&count)
             && [vertex.len(), extent.len(), idom.len(), before.len()] == [count, count, count, count + 1];
-        if !lengths_fit || extent[0] as usize != count {
+        if !lengths_fit || extent.at(0) as usize != count {
             return None;
         }
         Some(Dominators { objects, groups, position, group_position, vertex, extent, idom, before, live_ephemerons })
+    }
+
+    /// Whether something damaged was looked at: then an answer is worth nothing.
+    pub(crate) fn are_damaged(&self) -> bool {
+        let columns = [&self.position, &self.vertex, &self.extent, &self.idom];
+        columns.iter().any(|column| column.is_damaged()) || self.before.is_damaged()
     }
 
     /// Whether retained sizes are exact. Where ephemerons keep values alive they are lower bounds: a value
@@ -189,20 +206,20 @@ impl Dominators {
     /// Shallow and unmanaged bytes of everything that is reachable.
     #[must_use]
     pub fn reachable_bytes(&self) -> u64 {
-        self.before[self.before.len() - 1]
+        self.before.at(self.before.len() - 1)
     }
 
     /// Whether the roots reach an object.
     #[must_use]
     pub fn is_reachable(&self, object: ObjectId) -> bool {
-        self.position[object.index()] != 0
+        self.position.at(object.index()) != 0
     }
 
     /// The bytes that are freed with an object: shallow and unmanaged sizes of all that it dominates,
     /// itself included. 0 for an unreachable one, which keeps nothing alive.
     #[must_use]
     pub fn retained_bytes(&self, object: ObjectId) -> u64 {
-        match self.position[object.index()] {
+        match self.position.at(object.index()) {
             0 => 0,
             position => self.bytes_below(position),
         }
@@ -211,18 +228,18 @@ impl Dominators {
     /// How many objects an object dominates, itself included; 0 for an unreachable one.
     #[must_use]
     pub fn retained_count(&self, object: ObjectId) -> u64 {
-        match self.position[object.index()] {
+        match self.position.at(object.index()) {
             0 => 0,
-            position => self.extent[position as usize].into(),
+            position => self.extent.at(position as usize).into(),
         }
     }
 
     /// Who holds an object alone; `None` for an unreachable one.
     #[must_use]
     pub fn immediate_dominator(&self, object: ObjectId) -> Option<Holder> {
-        match self.position[object.index()] {
+        match self.position.at(object.index()) {
             0 => None,
-            position => Some(self.holder(self.idom[position as usize])),
+            position => Some(self.holder(self.idom.at(position as usize))),
         }
     }
 
@@ -230,9 +247,9 @@ impl Dominators {
     /// [`Holder::Everything`].
     pub fn holders(&self, object: ObjectId) -> impl Iterator<Item = Holder> {
         // By positions, which only descend: it ends whatever a kept index says.
-        let above = |&position: &u32| (position != 0).then(|| self.idom[position as usize]);
+        let above = |&position: &u32| (position != 0).then(|| self.idom.at(position as usize));
         let mut is_held = true;
-        std::iter::successors(above(&self.position[object.index()]), above)
+        std::iter::successors(above(&self.position.at(object.index())), above)
             .map(|position| self.holder(position))
             .take_while(move |holder| std::mem::replace(&mut is_held, matches!(holder, Holder::Object(_))))
     }
@@ -241,7 +258,7 @@ impl Dominators {
         if position == 0 {
             return Holder::Everything;
         }
-        let vertex = self.vertex[position as usize];
+        let vertex = self.vertex.at(position as usize);
         match vertex.checked_sub(self.objects) {
             None => Holder::Object(ObjectId(vertex)),
             Some(group) => Holder::Roots(self.groups[group as usize]),
@@ -250,7 +267,7 @@ impl Dominators {
 
     fn bytes_below(&self, position: u32) -> u64 {
         let position = position as usize;
-        self.before[position + self.extent[position] as usize].wrapping_sub(self.before[position])
+        self.before.at(position + self.extent.at(position) as usize).wrapping_sub(self.before.at(position))
     }
 }
 
@@ -327,7 +344,7 @@ impl Dominators {
     /// The place of an object; `None` for an unreachable one.
     #[must_use]
     pub fn place(&self, object: ObjectId) -> Option<TreePlace> {
-        Some(self.position[object.index()]).filter(|&position| position != 0).map(TreePlace)
+        Some(self.position.at(object.index())).filter(|&position| position != 0).map(TreePlace)
     }
 
     /// Who is at a place.
@@ -357,27 +374,26 @@ impl Dominators {
             Holder::Roots(_) => 1,
             Holder::Everything => self.groups.len() as u64 + 1,
         };
-        u64::from(self.extent[place.0 as usize]) - groups
+        u64::from(self.extent.at(place.0 as usize)) - groups
     }
 
     /// The places right below one, in the order of the tree.
     pub fn children(&self, place: TreePlace) -> impl Iterator<Item = TreePlace> + '_ {
-        let end = place.0 + self.extent[place.0 as usize];
+        let end = place.0 + self.extent.at(place.0 as usize);
         let first = Some(place.0 + 1).filter(|&first| first < end);
-        std::iter::successors(first, move |&child| Some(child + self.extent[child as usize]).filter(|&next| next < end))
-            // Always so, but for a wrong index: there a place might come below many others, and walks be endless.
-            .take_while(move |&child| self.idom[child as usize] == place.0)
-            .map(TreePlace)
+        std::iter::successors(first, move |&child| {
+            Some(child + self.extent.at(child as usize)).filter(|&next| next < end)
+        })
+        // Always so, but for a wrong index: there a place might come below many others, and walks be endless.
+        .take_while(move |&child| self.idom.at(child as usize) == place.0)
+        .map(TreePlace)
     }
 
     /// The objects that an object dominates, itself first.
     pub fn dominated(&self, object: ObjectId) -> impl Iterator<Item = ObjectId> + '_ {
-        let start = self.position[object.index()];
-        let end = if start == 0 { 0 } else { start + self.extent[start as usize] };
-        (start..end).filter_map(|position| match self.holder(position) {
-            Holder::Object(object) => Some(object),
-            Holder::Roots(_) | Holder::Everything => None,
-        })
+        let start = self.position.at(object.index());
+        let end = if start == 0 { 0 } else { start + self.extent.at(start as usize) };
+        (start..end).filter_map(|position| self.holder(position).object())
     }
 
     /// The `count` wanted objects that retain most, the largest first; equal ones by their number.
@@ -408,7 +424,7 @@ impl Dominators {
         while position < self.vertex.len() as u32 {
             let bytes = self.bytes_below(position);
             if bytes < least {
-                position += self.extent[position as usize];
+                position += self.extent.at(position as usize);
                 continue;
             }
             if let Holder::Object(object) = self.holder(position) {
@@ -434,7 +450,7 @@ impl Dominators {
             found[group].objects += 1;
             if position >= open_until[group] {
                 found[group].bytes = found[group].bytes.wrapping_add(self.bytes_below(position));
-                open_until[group] = position + self.extent[position as usize];
+                open_until[group] = position + self.extent.at(position as usize);
             }
         }
         found

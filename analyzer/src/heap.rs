@@ -15,6 +15,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use barrow_format::block::Wanted;
 use barrow_format::rows::TypeTotals;
 use barrow_format::{ObjectId, SiteId, SnapshotId, TypeId};
+use bytemuck::Pod;
 
 use crate::blocks::{decode, map_blocks, places, pooled};
 use crate::distances::{Bounds, Distances, path_over};
@@ -22,6 +23,7 @@ use crate::dominators::{Dominators, GroupRetained, Largest, resident_bytes};
 use crate::error::{AnalyzerError, Result};
 use crate::incoming::Incoming;
 use crate::index_file::{ColumnId, IndexFile, IndexPlace};
+use crate::lookup::Lookup;
 use crate::memory::{Column, Memory, Region};
 use crate::object::Reference;
 use crate::object_set::ObjectSet;
@@ -60,6 +62,13 @@ pub struct Heap {
     types: OnceLock<Values<u32>>,
     /// Why columns could not be kept.
     unkept: Mutex<Option<String>>,
+}
+
+/// How much of a kept column is checked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Checked {
+    Whole,
+    WhereLookedAt,
 }
 
 /// The columns that an index file keeps.
@@ -243,7 +252,7 @@ impl Heap {
         if let Some(dominators) = self.dominators.get() {
             return Ok(dominators);
         }
-        if let Some(kept) = self.kept_dominators()? {
+        if let Some(kept) = self.kept_dominators(Checked::Whole)? {
             return Ok(self.dominators.get_or_init(|| kept));
         }
         self.memory.require(resident_bytes(self.objects))?;
@@ -275,37 +284,76 @@ impl Heap {
         Ok(self.dominators.get_or_init(|| found))
     }
 
-    fn kept_dominators(&self) -> Result<Option<Dominators>> {
+    /// Asks a question about few objects of the dominators. Of what an index file keeps, only what the question looks at
+    /// is read; if that turns out to be damaged, it is asked again, of dominators that were found anew.
+    ///
+    /// # Errors
+    /// As for [`Heap::dominators`], and those of `question`.
+    pub fn ask_dominators<T, E: From<AnalyzerError>>(
+        &self,
+        progress: &dyn Progress,
+        mut question: impl FnMut(&Dominators) -> Result<T, E>,
+    ) -> Result<T, E> {
+        if self.dominators.get().is_none()
+            && let Some(kept) = self.kept_dominators(Checked::WhereLookedAt)?
+        {
+            let answer = question(&kept);
+            if !kept.are_damaged() {
+                return answer;
+            }
+        }
+        question(self.dominators(progress)?)
+    }
+
+    fn kept_dominators(&self, checked: Checked) -> Result<Option<Dominators>> {
         let Some(index) = &self.index else { return Ok(None) };
         let roots = self.roots()?;
         let vertices = self.objects + roots.categories().len() as u64;
         let Some(count) = index.length::<u32>(self.snapshot, column::VERTEX) else { return Ok(None) };
-        let position = |column| index.column::<u32>(self.snapshot, column, |_, piece| below(piece, count as u64));
+        let is_position = move |_: usize, piece: &[u32]| below(piece, count as u64);
         // Position 0 is no vertex.
-        let vertex = index.column::<u32>(self.snapshot, column::VERTEX, |first, piece| {
-            below(&piece[usize::from(first == 0)..], vertices)
-        });
-        let extent = index.column::<u32>(self.snapshot, column::EXTENT, |first, piece| {
+        let is_vertex = move |first: usize, piece: &[u32]| below(&piece[usize::from(first == 0)..], vertices);
+        let is_extent = move |first: usize, piece: &[u32]| {
             // Every subtree ends before the last position does.
             let wrong = |(at, &extent): (usize, &u32)| extent == 0 || first + at + extent as usize > count;
             !piece.iter().enumerate().fold(false, |found, value| found | wrong(value))
-        });
-        let idom = index.column::<u32>(self.snapshot, column::IDOM, |first, piece| {
+        };
+        let is_idom = move |first: usize, piece: &[u32]| {
             let wrong = |(at, &idom): (usize, &u32)| idom as usize >= (first + at).max(1);
             !piece.iter().enumerate().fold(false, |found, value| found | wrong(value))
-        });
-        let before = index.column::<u64>(self.snapshot, column::BEFORE, |_, _| true);
-        let ephemerons = index.column::<u64>(self.snapshot, column::EPHEMERONS, |_, _| true);
-        let (by_object, by_group) = (position(column::POSITION), position(column::GROUP_POSITION));
-        let columns = (by_object, by_group, vertex, extent, idom, before, ephemerons);
-        let (Some(position), Some(groups), Some(vertex), Some(extent), Some(idom), Some(before), Some(ephemerons)) =
-            columns
-        else {
-            return Ok(None);
         };
+        let by_group = index.column(self.snapshot, column::GROUP_POSITION, is_position);
+        let ephemerons = index.column::<u64>(self.snapshot, column::EPHEMERONS, |_, _| true);
+        let columns = (
+            self.kept(column::POSITION, checked, 0, is_position),
+            self.kept(column::VERTEX, checked, 0, is_vertex),
+            self.kept(column::EXTENT, checked, 1, is_extent),
+            self.kept(column::IDOM, checked, 0, is_idom),
+            self.kept(column::BEFORE, checked, 0, |_, _| true),
+        );
+        let (Some(by_group), Some(ephemerons)) = (by_group, ephemerons) else { return Ok(None) };
+        let (Some(position), Some(vertex), Some(extent), Some(idom), Some(before)) = columns else { return Ok(None) };
         let live = ephemerons.first().copied().unwrap_or(0);
-        let groups = groups.to_vec();
+        let groups = by_group.to_vec();
         Ok(Dominators::of_columns(self.objects, count, roots, position, groups, vertex, extent, idom, before, live))
+    }
+
+    /// A column of the index file. What is damaged and looked at is `harmless`.
+    fn kept<T: Pod + Sync>(
+        &self,
+        column: ColumnId,
+        checked: Checked,
+        harmless: T,
+        is_valid: impl Fn(usize, &[T]) -> bool + Send + Sync + 'static,
+    ) -> Option<Lookup<T>> {
+        let index = self.index.as_ref()?;
+        match checked {
+            Checked::Whole => index.column(self.snapshot, column, is_valid).map(Lookup::Whole),
+            Checked::WhereLookedAt => {
+                let column = index.sparse_column(self.snapshot, column, is_valid)?;
+                Some(Lookup::sparse(column, harmless))
+            }
+        }
     }
 
     /// The objects that retain most, as many as an index file keeps: that takes no look at the others.
@@ -386,10 +434,10 @@ impl Heap {
 
     fn kept_path(&self, object: ObjectId) -> Option<Vec<ObjectId>> {
         let column = |column| {
-            let column = self.index.as_ref()?.sparse_column::<u32>(self.snapshot, column)?;
+            let column = self.index.as_ref()?.sparse_column::<u32>(self.snapshot, column, |_, _| true)?;
             (column.len() as u64 == self.objects).then_some(column)
         };
-        let (mut distance, mut parent) = (column(column::DISTANCE)?, column(column::PARENT)?);
+        let (distance, parent) = (column(column::DISTANCE)?, column(column::PARENT)?);
         path_over(object, |object| Some((distance.get(object.index())?, parent.get(object.index())?)))
     }
 
@@ -470,6 +518,28 @@ impl Heap {
             self.keep(&[(column::TYPE, bytemuck::cast_slice(&types))], progress)?;
         }
         Ok(self.types.get_or_init(|| types.into()))
+    }
+
+    /// The types of some objects; of a column that was kept, only theirs are read.
+    ///
+    /// # Errors
+    /// As for [`Heap::types`].
+    pub fn types_of(&self, objects: &[ObjectId], progress: &dyn Progress) -> Result<Vec<TypeId>> {
+        if self.types.get().is_none()
+            && let Some(types) = self.kept_types_of(objects)?
+        {
+            return Ok(types);
+        }
+        let types = self.types(progress)?;
+        Ok(objects.iter().map(|object| TypeId(types[object.index()])).collect())
+    }
+
+    fn kept_types_of(&self, objects: &[ObjectId]) -> Result<Option<Vec<TypeId>>> {
+        let count = self.recording.tables()?.type_count() as u64;
+        let are_types = move |_: usize, piece: &[u32]| below(piece, count);
+        let kept = self.index.as_ref().and_then(|index| index.sparse_column(self.snapshot, column::TYPE, are_types));
+        let Some(kept) = kept.filter(|types| types.len() as u64 == self.objects) else { return Ok(None) };
+        Ok(objects.iter().map(|object| kept.get(object.index()).map(TypeId)).collect())
     }
 
     fn read_types(&self, progress: &dyn Progress) -> Result<Column<u32>> {

@@ -10,9 +10,11 @@
 //! Nobody needs it: what is stale, foreign, cut or damaged is computed again, and replaced. A new file
 //! is written under another name and then renamed, so there is an old one or a new one, never a half.
 
+use std::fmt;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Read, Seek, Write};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -147,16 +149,22 @@ impl IndexFile {
         })
     }
 
-    /// A column that was kept, of which only what is looked at is checked.
-    pub(crate) fn sparse_column<T: Pod>(&self, snapshot: SnapshotId, column: ColumnId) -> Option<SparseColumn<T>> {
+    /// A column that was kept, of which only what is looked at is checked, with `is_valid` too, as by [`IndexFile::column`].
+    pub(crate) fn sparse_column<T: Pod>(
+        &self,
+        snapshot: SnapshotId,
+        column: ColumnId,
+        is_valid: impl Fn(usize, &[T]) -> bool + Send + Sync + 'static,
+    ) -> Option<SparseColumn<T>> {
         let open = self.open.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        open.iter().find_map(|index| {
+        let (values, checksums) = open.iter().find_map(|index| {
             let entry = index.entry(snapshot, column)?;
             let checksums = index.checksums(entry)?;
-            let values =
-                Values::kept(Arc::clone(&index.bytes), entry.offset as usize, usize::try_from(entry.length).ok()?)?;
-            Some(SparseColumn { values, is_checked: vec![false; checksums.len()], checksums })
-        })
+            let length = usize::try_from(entry.length).ok()?;
+            Some((Values::kept(Arc::clone(&index.bytes), entry.offset as usize, length)?, checksums))
+        })?;
+        let is_checked = checksums.iter().map(|_| AtomicBool::new(false)).collect();
+        Some(SparseColumn { values, checksums, is_checked, is_valid: Box::new(is_valid) })
     }
 
     /// Adds columns of a snapshot to those that are kept.
@@ -302,12 +310,15 @@ impl OpenIndex {
 }
 
 /// A column of an index file, of which only what is looked at is checked.
-#[derive(Debug)]
 pub(crate) struct SparseColumn<T> {
     values: Values<T>,
     checksums: Vec<u32>,
-    is_checked: Vec<bool>,
+    is_checked: Vec<AtomicBool>,
+    is_valid: Box<IsValid<T>>,
 }
+
+/// Whether values can be meant, the first of which has this number.
+type IsValid<T> = dyn Fn(usize, &[T]) -> bool + Send + Sync;
 
 impl<T: Pod> SparseColumn<T> {
     /// How many values there are, whole or not.
@@ -316,17 +327,25 @@ impl<T: Pod> SparseColumn<T> {
     }
 
     /// A value; `None` if there is none, or if it is damaged.
-    pub(crate) fn get(&mut self, at: usize) -> Option<T> {
+    pub(crate) fn get(&self, at: usize) -> Option<T> {
         let per_piece = PIECE_BYTES / size_of::<T>();
         let piece = at / per_piece;
-        if !*self.is_checked.get(piece)? {
+        let is_checked = self.is_checked.get(piece)?;
+        if !is_checked.load(Ordering::Relaxed) {
             let values = self.values.chunks(per_piece).nth(piece)?;
-            if crc32c::crc32c(bytemuck::cast_slice(values)) != self.checksums[piece] {
+            let is_whole = crc32c::crc32c(bytemuck::cast_slice(values)) == self.checksums[piece];
+            if !is_whole || !(self.is_valid)(piece * per_piece, values) {
                 return None;
             }
-            self.is_checked[piece] = true;
+            is_checked.store(true, Ordering::Relaxed);
         }
         self.values.get(at).copied()
+    }
+}
+
+impl<T> fmt::Debug for SparseColumn<T> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("SparseColumn").field("values", &self.values).finish_non_exhaustive()
     }
 }
 

@@ -115,10 +115,7 @@ impl Group {
     }
 
     fn suspect(&self, dominators: &Dominators, place: TreePlace, type_id: TypeId) -> Suspect {
-        let accumulation = match dominators.at(place) {
-            Holder::Object(object) => Some(object),
-            Holder::Roots(_) | Holder::Everything => None,
-        };
+        let accumulation = dominators.at(place).object();
         Suspect {
             object: self.largest.map_or(ObjectId(0), |(_, object)| object),
             type_id,

@@ -76,6 +76,7 @@ mod layers;
 mod leaks;
 mod live_rows;
 mod lives;
+mod lookup;
 mod matching;
 mod memory;
 mod object;

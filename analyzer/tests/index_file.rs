@@ -9,8 +9,8 @@ use std::sync::{Arc, Mutex, mpsc};
 use std::time::{Duration, SystemTime};
 
 use barrow_analyzer::{
-    AnalyzerError, Heap, IndexPlace, Memory, ObjectId, ObjectSet, PathOptions, Progress, Recording, Result, Silent,
-    SnapshotId, StrengthClass, TreePlace,
+    AnalyzerError, Dominators, Heap, Holder, IndexPlace, Memory, ObjectId, ObjectSet, PathOptions, Progress, Recording,
+    Result, Silent, SnapshotId, StrengthClass, TreePlace,
 };
 use barrow_testdata::{Graph, Random};
 
@@ -134,6 +134,7 @@ struct Kept {
     expected: String,
     /// The objects of a shortest path to the fourth object.
     path_to_far: Vec<ObjectId>,
+    one_by_one: String,
     index: Vec<u8>,
 }
 
@@ -142,6 +143,18 @@ fn path_to_far(heap: &Heap) -> Vec<ObjectId> {
     let Some(far) = objects(heap).nth(3) else { return Vec::new() };
     let paths = heap.paths(far, &PathOptions::default(), &Silent).unwrap();
     paths.iter().flat_map(|path| &path.steps).map(|step| step.object).collect()
+}
+
+/// Who holds each object, what it retains, and its type, asked of nothing but that.
+fn one_by_one(heap: &Heap) -> String {
+    let line = |object| {
+        let asked = heap.ask_dominators(&Silent, |dominators| {
+            let holders: Vec<Holder> = dominators.holders(object).collect();
+            Ok::<_, AnalyzerError>(format!("{holders:?} {}", dominators.retained_bytes(object)))
+        });
+        format!("{object}: {} {:?}\n", asked.unwrap(), heap.types_of(&[object], &Silent).unwrap())
+    };
+    objects(heap).map(line).collect()
 }
 
 impl Kept {
@@ -153,13 +166,16 @@ impl Kept {
         assert_eq!(answers(&open(&path, &BESIDE), &Silent).unwrap(), expected);
         let index = fs::read(index_of(&path)).unwrap();
         let path_to_far = path_to_far(&open(&path, &IndexPlace::Nowhere));
-        Kept { folder, path, expected, path_to_far, index }
+        let one_by_one = one_by_one(&open(&path, &IndexPlace::Nowhere));
+        Kept { folder, path, expected, path_to_far, one_by_one, index }
     }
 
     /// The index is changed to these bytes: no answer may be wrong.
     fn assert_right_with(&self, index: &[u8], what: impl Fn() -> String) {
         fs::write(index_of(&self.path), index).unwrap();
         assert_eq!(path_to_far(&open(&self.path, &BESIDE)), self.path_to_far, "{}", what());
+        fs::write(index_of(&self.path), index).unwrap();
+        assert_eq!(one_by_one(&open(&self.path, &BESIDE)), self.one_by_one, "{}", what());
         fs::write(index_of(&self.path), index).unwrap();
         assert_eq!(answers(&open(&self.path, &BESIDE), &Silent).unwrap(), self.expected, "{}", what());
     }
@@ -609,8 +625,29 @@ fn index_with(key: &[u8], columns: &[Column]) -> Vec<u8> {
 
 /// Asks everything that looks at columns; answers may be wrong, but there must be some.
 fn ask(heap: &Heap) {
+    // Whatever is wrong with a file, the questions end, of what is checked where it is looked at and of the whole.
+    heap.ask_dominators(&Silent, |dominators| {
+        walk(heap, dominators);
+        Ok::<_, AnalyzerError>(())
+    })
+    .unwrap();
     let _ = answers(heap, &Silent).unwrap();
     let dominators = heap.dominators(&Silent).unwrap();
+    walk(heap, dominators);
+    let all = heap.all_objects();
+    for object in objects(heap) {
+        let _ = (dominators.retained_count(object), dominators.dominated(object).count());
+        let options = PathOptions { count: 2, ..PathOptions::default() };
+        heap.paths(object, &options, &Silent).unwrap();
+    }
+    dominators.largest(3, |_| true);
+    heap.merged_paths(&all, &Silent).unwrap();
+    heap.leak_suspects(0.1, &Silent).unwrap();
+    heap.retained_set(&ObjectSet::from_sorted(SNAPSHOT, heap.object_count(), [ObjectId(0)]), &Silent).unwrap();
+}
+
+/// Down the tree from the top, and up from every object.
+fn walk(heap: &Heap, dominators: &Dominators) {
     let (mut places, mut seen) = (vec![dominators.top()], 0);
     while let Some(place) = places.pop() {
         let children: Vec<TreePlace> = dominators.children(place).collect();
@@ -619,18 +656,10 @@ fn ask(heap: &Heap) {
         seen += 1;
         assert!(seen <= 10 * heap.object_count() + 10, "the tree has more places than there are objects");
     }
-    let all = heap.all_objects();
     for object in objects(heap) {
-        let _ = (dominators.retained_count(object), dominators.dominated(object).count());
-        let options = PathOptions { count: 2, ..PathOptions::default() };
-        heap.paths(object, &options, &Silent).unwrap();
         let holders = dominators.holders(object).count() as u64;
         assert!(holders <= heap.object_count() + 1, "holders go in circles");
     }
-    dominators.largest(3, |_| true);
-    heap.merged_paths(&all, &Silent).unwrap();
-    heap.leak_suspects(0.1, &Silent).unwrap();
-    heap.retained_set(&ObjectSet::from_sorted(SNAPSHOT, heap.object_count(), [ObjectId(0)]), &Silent).unwrap();
 }
 
 /// Whatever indexes with right checksums say, questions end.

@@ -1,6 +1,6 @@
 //! `dominators`: the dominator tree.
 
-use barrow_analyzer::{Dominators, Heap, Holder, TreePlace, TypeId, objects};
+use barrow_analyzer::{Dominators, Heap, Holder, TreePlace, objects};
 
 use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
 use crate::error::ReplError;
@@ -39,44 +39,47 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, ReplError
     let snapshot = named.map_or_else(|| session.snapshot(), |(snapshot, _)| Ok(snapshot))?;
     let heap = session.heap(snapshot)?;
     let meter = session.meter();
-    let dominators = heap.dominators(&meter)?;
-    let types = heap.types(&meter)?;
-    drop(meter);
-    let top = match named {
-        None => dominators.top(),
-        Some((_, object)) => match dominators.place(object) {
-            Some(place) => place,
-            None => return Ok(Answer::default().note("no root reaches it: it keeps nothing alive").exact()),
-        },
+    let depth = arguments.depth.unwrap_or(DEPTH);
+    let asked = heap.ask_dominators(&meter, |dominators| {
+        let top = match named {
+            None => dominators.top(),
+            Some((_, object)) => match dominators.place(object) {
+                Some(place) => place,
+                None => return Ok::<_, ReplError>(None),
+            },
+        };
+        let bytes = dominators.bytes_at(top);
+        let least = arguments.min.map_or(bytes / 100, |_| arguments.least(bytes));
+        Ok(Some((lines(dominators, top, depth, least), dominators.is_exact())))
+    });
+    let Some((lines, is_exact)) = asked? else {
+        return Ok(Answer::default().note("no root reaches it: it keeps nothing alive").exact());
     };
-    let least = arguments.min.map_or(dominators.bytes_at(top) / 100, |_| arguments.least(dominators.bytes_at(top)));
-    let mut lines = Vec::new();
-    collect(dominators, top, 0, arguments.depth.unwrap_or(DEPTH), least, &mut lines);
+    drop(meter);
     session.listed.clear();
-    let rows = rows(&heap, session, dominators, types, &lines)?;
+    let rows = rows(&heap, session, &lines)?;
     let answer = Answer::default()
         .fact(Column::new("snapshot", "snapshot", Unit::Number), snapshot.0)
         .table(Table { key: "rows", audience: Audience::Everyone, columns: columns(), rows })
-        .with_exactness(dominators.is_exact());
+        .with_exactness(is_exact);
     let page = session.page_rows();
     Ok(more::first_page(session, answer, page))
 }
 
-/// A place of the tree, how deep it is, and what is left out below it: places and bytes.
+/// A place of the tree, how deep it is, what it retains, and what is left out below it: counts and bytes.
 struct TreeLine {
-    place: TreePlace,
+    holder: Holder,
     depth: u32,
+    retained: (u64, u64),
     left_out: (u64, u64),
 }
 
 /// Lines of the tree from `top` down, children by falling bytes.
-fn collect(dominators: &Dominators, top: TreePlace, depth: u32, levels: u32, least: u64, lines: &mut Vec<TreeLine>) {
+fn lines(dominators: &Dominators, top: TreePlace, levels: u32, least: u64) -> Vec<TreeLine> {
+    let mut lines = Vec::new();
     // A stack of its own: the tree may be as deep as a list is long.
-    let mut open = vec![(top, depth)];
-    while let Some((place, depth)) = open.pop() {
-        if lines.len() >= MOST_LINES {
-            return;
-        }
+    let mut open = vec![(top, 0)];
+    while let Some((place, depth)) = open.pop().filter(|_| lines.len() < MOST_LINES) {
         let (mut children, mut left_out) = (Vec::new(), (0, 0));
         for child in dominators.children(place) {
             let bytes = dominators.bytes_at(child);
@@ -87,9 +90,11 @@ fn collect(dominators: &Dominators, top: TreePlace, depth: u32, levels: u32, lea
             }
         }
         children.sort_unstable_by_key(|&(bytes, child)| (bytes, std::cmp::Reverse(child)));
-        lines.push(TreeLine { place, depth, left_out });
+        let retained = (dominators.count_at(place), dominators.bytes_at(place));
+        lines.push(TreeLine { holder: dominators.at(place), depth, retained, left_out });
         open.extend(children.into_iter().map(|(_, child)| (child, depth + 1)));
     }
+    lines
 }
 
 fn columns() -> Vec<Column> {
@@ -110,26 +115,17 @@ fn columns() -> Vec<Column> {
     ]
 }
 
-fn rows(
-    heap: &Heap,
-    session: &mut Session,
-    dominators: &Dominators,
-    types: &[u32],
-    lines: &[TreeLine],
-) -> Result<Vec<Vec<Value>>, ReplError> {
+fn rows(heap: &Heap, session: &mut Session, lines: &[TreeLine]) -> Result<Vec<Vec<Value>>, ReplError> {
     let tables = heap.recording().tables()?;
-    let object_of = |line: &TreeLine| match dominators.at(line.place) {
-        Holder::Object(object) => Some(object),
-        Holder::Roots(_) | Holder::Everything => None,
-    };
-    let ids: Vec<_> = lines.iter().filter_map(object_of).collect();
+    let ids: Vec<_> = lines.iter().filter_map(|line| line.holder.object()).collect();
     let mut details = objects(heap.recording(), heap.snapshot(), &ids)?.into_iter();
     let mut rows = Vec::new();
     for line in lines {
-        let (title, object) = match dominators.at(line.place) {
-            Holder::Object(object) => (tables.type_title(TypeId(types[object.index()])), details.next()),
-            Holder::Roots(name) => (format!("roots: {}", tables.string(name)), None),
-            Holder::Everything => ("all roots".to_owned(), None),
+        let object = line.holder.object().and_then(|_| details.next());
+        let title = match (line.holder, &object) {
+            (Holder::Roots(name), _) => format!("roots: {}", tables.string(name)),
+            (_, Some(object)) => tables.type_title(object.type_id),
+            _ => "all roots".to_owned(),
         };
         let row = object.map(|object| {
             session.listed.push((heap.snapshot(), object.id));
@@ -146,8 +142,8 @@ fn rows(
             object.map(|object| tables.kind_name(tables.type_kind(object.type_id))).into(),
             object.map(|object| object.shallow_bytes).into(),
             object.map(|object| object.unmanaged_bytes).into(),
-            dominators.count_at(line.place).into(),
-            dominators.bytes_at(line.place).into(),
+            line.retained.0.into(),
+            line.retained.1.into(),
             left_out(line.left_out.0),
             left_out(line.left_out.1),
         ]);

@@ -1,6 +1,6 @@
 //! `idom`: who keeps an object alive alone.
 
-use barrow_analyzer::{Holder, ObjectId, TypeId};
+use barrow_analyzer::{Holder, ObjectId};
 
 use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
 use crate::error::ReplError;
@@ -31,28 +31,36 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, ReplError
     };
     let heap = session.heap(snapshot)?;
     let meter = session.meter();
-    let dominators = heap.dominators(&meter)?;
-    let types = heap.types(&meter)?;
+    let asked = heap.ask_dominators(&meter, |dominators| {
+        let bytes = |holder: &Holder| match *holder {
+            Holder::Object(dominator) => dominators.retained_bytes(dominator),
+            Holder::Roots(name) => dominators.group_bytes(name),
+            Holder::Everything => dominators.reachable_bytes(),
+        };
+        let holders: Vec<(Holder, u64)> = dominators.holders(object).map(|holder| (holder, bytes(&holder))).collect();
+        Ok::<_, ReplError>((holders, dominators.is_reachable(object), dominators.is_exact()))
+    });
+    let (holders, is_reachable, is_exact) = asked?;
+    let dominators: Vec<ObjectId> = holders.iter().filter_map(|(holder, _)| holder.object()).collect();
+    let mut types = heap.types_of(&dominators, &meter)?.into_iter();
     drop(meter);
     let tables = heap.recording().tables()?;
-    let type_of = |object: ObjectId| TypeId(types[object.index()]);
     session.listed.clear();
     let mut rows = Vec::new();
-    for holder in dominators.holders(object) {
-        let (dominator, title, bytes) = match holder {
-            Holder::Object(dominator) => {
-                let title = tables.type_title(type_of(dominator));
-                (Some(dominator), title, dominators.retained_bytes(dominator))
-            }
-            Holder::Roots(name) => (None, format!("roots: {}", tables.string(name)), dominators.group_bytes(name)),
-            Holder::Everything => (None, "all roots".to_owned(), dominators.reachable_bytes()),
+    for (holder, bytes) in holders {
+        let dominator = holder.object();
+        let type_id = dominator.and_then(|_| types.next());
+        let title = match holder {
+            Holder::Object(_) => type_id.map(|type_id| tables.type_title(type_id)).unwrap_or_default(),
+            Holder::Roots(name) => format!("roots: {}", tables.string(name)),
+            Holder::Everything => "all roots".to_owned(),
         };
         session.listed.extend(dominator.map(|dominator| (snapshot, dominator)));
         rows.push(vec![
             dominator.map(|_| session.listed.len()).into(),
             dominator.map(|dominator| dominator.0).into(),
             Value::Text(title),
-            dominator.map(|dominator| tables.kind_name(tables.type_kind(type_of(dominator)))).into(),
+            type_id.map(|type_id| tables.kind_name(tables.type_kind(type_id))).into(),
             bytes.into(),
         ]);
     }
@@ -67,8 +75,8 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, ReplError
         .fact(Column::new("snapshot", "snapshot", Unit::Number), snapshot.0)
         .fact(Column::new("object", "object", Unit::Object), object.0)
         .table(Table { key: "rows", audience: Audience::Everyone, columns, rows })
-        .with_exactness(dominators.is_exact());
-    if !dominators.is_reachable(object) {
+        .with_exactness(is_exact);
+    if !is_reachable {
         answer = answer.note("no root reaches it: nothing keeps it alive");
     }
     let page = session.page_rows();

@@ -66,14 +66,18 @@ fn of_object(recording: &Recording, snapshot: SnapshotId, object: &ObjectDetails
 /// Adds what follows from the references of all objects.
 fn with_graph(heap: &Heap, answer: Answer, id: ObjectId, progress: &dyn Progress) -> Result<Answer, ReplError> {
     let tables = heap.recording().tables()?;
-    let dominators = heap.dominators(progress)?;
+    let asked = heap.ask_dominators(progress, |dominators| {
+        let retained =
+            dominators.is_reachable(id).then(|| (dominators.retained_bytes(id), dominators.retained_count(id)));
+        Ok::<_, ReplError>((dominators.immediate_dominator(id), retained, dominators.is_exact()))
+    });
+    let (holder, retained, is_exact) = asked?;
     let distance = heap.distances(progress)?.distance(id);
     let incoming = match heap.known_incoming() {
         Some(incoming) => incoming.sources(id),
         None => scan_incoming(heap.recording(), heap.snapshot(), id, progress)?,
     };
     let incoming = incoming.into_iter().filter(|&source| heap.has(source)).count();
-    let holder = dominators.immediate_dominator(id);
     let (object, text) = match holder {
         None => (None, None),
         Some(Holder::Object(holder)) => {
@@ -83,25 +87,20 @@ fn with_graph(heap: &Heap, answer: Answer, id: ObjectId, progress: &dyn Progress
         Some(Holder::Roots(name)) => (None, Some(format!("roots: {}", tables.string(name)))),
         Some(Holder::Everything) => (None, Some("several groups of roots".to_owned())),
     };
-    let is_reachable = dominators.is_reachable(id);
-    let bytes = is_reachable.then(|| dominators.retained_bytes(id));
     let mut answer = answer
         .fact(Column::new("referring_objects", "referred to by", Unit::Count), incoming)
-        .fact(Column::new("reachable", "", Unit::Text).for_machines(), Value::Flag(is_reachable))
+        .fact(Column::new("reachable", "", Unit::Text).for_machines(), Value::Flag(retained.is_some()))
         .fact(Column::new("distance", "distance", Unit::Count), distance)
-        .fact(Column::new("retained_bytes", "retained", Unit::Bytes), bytes)
-        .fact(
-            Column::new("retained_objects", "retains objects", Unit::Count),
-            is_reachable.then(|| dominators.retained_count(id)),
-        )
+        .fact(Column::new("retained_bytes", "retained", Unit::Bytes), retained.map(|(bytes, _)| bytes))
+        .fact(Column::new("retained_objects", "retains objects", Unit::Count), retained.map(|(_, objects)| objects))
         .fact(Column::new("immediate_dominator", "", Unit::Object).for_machines(), object.map(|object| object.0))
         .fact(Column::new("dominated_by", "dominated by", Unit::Text), text);
     if !heap.has(id) {
         answer = answer.note("it is thought away: `without`");
-    } else if !is_reachable {
+    } else if retained.is_none() {
         answer = answer.note("no root reaches it");
     }
-    Ok(answer.with_exactness(dominators.is_exact()))
+    Ok(answer.with_exactness(is_exact))
 }
 
 fn of_file(session: &Session) -> Result<Answer, ReplError> {

@@ -56,19 +56,19 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, ReplError
     let words = arguments.words().join(" ");
     let category = if words.is_empty() { None } else { Some(category(&heap, &words)?) };
     let meter = session.meter();
-    let dominators = heap.dominators(&meter)?;
-    drop(meter);
-    session.listed.clear();
-    let Some(category) = category else { return by_category(session, &heap, dominators) };
-    let of_category = heap.roots()?.rows().iter().filter(|root| root.category == category);
-    let mut rest: Vec<Root> = of_category
-        .map(|root| {
-            let retained_bytes = dominators.retained_bytes(root.target);
-            Root { label: root.label, object: root.target, retained_bytes }
-        })
-        .collect();
-    rest.sort_by_key(|root| (Reverse(root.retained_bytes), root.object, root.label));
-    Roots { snapshot, category, exactness: exactness(dominators), total: rest.len(), rest }.answer(session)
+    heap.ask_dominators(&meter, |dominators| {
+        session.listed.clear();
+        let Some(category) = category else { return by_category(session, &heap, dominators) };
+        let of_category = heap.roots()?.rows().iter().filter(|root| root.category == category);
+        let mut rest: Vec<Root> = of_category
+            .map(|root| {
+                let retained_bytes = dominators.retained_bytes(root.target);
+                Root { label: root.label, object: root.target, retained_bytes }
+            })
+            .collect();
+        rest.sort_by_key(|root| (Reverse(root.retained_bytes), root.object, root.label));
+        Roots { snapshot, category, exactness: exactness(dominators), total: rest.len(), rest }.answer(session)
+    })
 }
 
 /// The category that `word` begins, in any case.
