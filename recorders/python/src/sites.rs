@@ -334,7 +334,7 @@ impl Sites {
         // SAFETY: as the layout says; callers outlive what they call.
         unsafe {
             if let Some((offset, from_c)) = self.layout.frame.owner {
-                while !frame.is_null() && frame.add(offset).read() == from_c {
+                while !frame.is_null() && frame.add(offset).read() >= from_c {
                     frame = word(frame, self.layout.frame.previous) as *const u8;
                 }
             }

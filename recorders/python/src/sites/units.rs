@@ -12,7 +12,7 @@ use pyo3::prelude::*;
 use super::{Function, SITES, word};
 use crate::interpreter::{layout, needed, symbol};
 use crate::layout::{Instructions, Layout};
-use crate::object::{Object, Stopped};
+use crate::object::{Object, Stopped, without_tags};
 
 const LENGTH: usize = 16;
 const BYTES: usize = 32;
@@ -78,7 +78,7 @@ impl Units {
     pub(super) unsafe fn site(&mut self, layout: &Layout, frame: *const u8) -> u32 {
         // SAFETY: frames are laid out as the version's layout says.
         unsafe {
-            let code = word(frame, layout.frame.code);
+            let code = without_tags(word(frame, layout.frame.code));
             if code == 0 {
                 return 0;
             }

@@ -33,8 +33,8 @@ impl Python {
         let version = version.ok().filter(|output| output.status.success()).map(|output| output.stdout);
         let minor =
             version.and_then(|text| String::from_utf8(text).ok()?.strip_prefix("3 ")?.trim().parse::<u32>().ok());
-        let Some(minor) = minor.filter(|minor| (9..=13).contains(minor)) else {
-            println!("SKIPPED: there is no CPython 3.9 to 3.13");
+        let Some(minor) = minor.filter(|minor| (9..=14).contains(minor)) else {
+            println!("SKIPPED: there is no CPython 3.9 to 3.14");
             return None;
         };
         python.minor = minor;
