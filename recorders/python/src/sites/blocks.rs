@@ -1,7 +1,7 @@
 //! The site of each block of memory: a side table by page and slot.
 //!
 //! ```text
-//!   address ─▶ region (an arena) ─▶ pool ─▶ slot: 4 bytes        blocks of up to 512 bytes
+//!   address ─▶ region (an arena) ─▶ pool ─▶ slot: 3 bytes        blocks of up to 512 bytes
 //!           └▶ table by address                                  larger ones
 //! ```
 //!
@@ -16,6 +16,8 @@ const SMALL: usize = 512;
 const CLASSES: usize = SMALL / ALIGNMENT + 1;
 /// When so many large blocks were noted without a word of which are freed, all are forgotten: 64 MiB.
 const MOST_LARGE: usize = 1 << 22;
+/// There are fewer sites than this, so that 3 bytes hold each: code with so many instructions has 32 MiB.
+pub(crate) const MOST_SITES: u32 = 1 << 24;
 /// No address is in this one.
 const NOWHERE: u64 = u64::MAX;
 
@@ -68,7 +70,7 @@ pub(crate) struct Blocks {
     inverse: [usize; CLASSES],
     /// Where the last slot of each class ends, counted from the first.
     ends: [usize; CLASSES],
-    sites: Vec<u32>,
+    sites: Vec<[u8; 3]>,
     /// Runs of `sites` that no pool has any more, by class.
     unused: [Vec<usize>; CLASSES],
     regions: HashMap<u64, usize>,
@@ -117,7 +119,7 @@ impl Blocks {
         if self.current[class].0 != pool {
             self.current[class] = (pool, self.start(address, class));
         }
-        self.sites[self.current[class].1 + slot] = site;
+        self.sites[self.current[class].1 + slot] = packed(site);
     }
 
     /// Notes the site of a block, where most blocks are [cleared](Blocks::clear).
@@ -154,7 +156,7 @@ impl Blocks {
         };
         let pool = self.pools[region][self.pool_in_region(address)];
         let slot = if pool.class > 0 { self.slot(address, pool.class) } else { None };
-        slot.map_or(0, |slot| self.sites[pool.start + slot])
+        slot.map_or(0, |slot| unpacked(self.sites[pool.start + slot]))
     }
 
     /// Forgets a block that is freed.
@@ -203,8 +205,8 @@ impl Blocks {
         }
         let slots = self.ends[class] / (class * ALIGNMENT);
         let start = self.unused[class].pop().unwrap_or(self.sites.len());
-        self.sites.resize(self.sites.len().max(start + slots), 0);
-        self.sites[start..start + slots].fill(0);
+        self.sites.resize(self.sites.len().max(start + slots), [0; 3]);
+        self.sites[start..start + slots].fill([0; 3]);
         self.pools[region][place] = Pool { class, start };
         start
     }
@@ -250,4 +252,15 @@ impl Blocks {
             self.large_marks.subtract(address);
         }
     }
+}
+
+/// A site, which is below [`MOST_SITES`], in 3 bytes.
+#[inline]
+fn packed(site: u32) -> [u8; 3] {
+    let [low, middle, high, _] = site.to_le_bytes();
+    [low, middle, high]
+}
+
+fn unpacked([low, middle, high]: [u8; 3]) -> u32 {
+    u32::from_le_bytes([low, middle, high, 0])
 }

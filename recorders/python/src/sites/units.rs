@@ -9,6 +9,7 @@ use pyo3::exceptions::PyRuntimeError;
 use pyo3::ffi;
 use pyo3::prelude::*;
 
+use super::blocks::MOST_SITES;
 use super::{Function, SITES, word};
 use crate::interpreter::{layout, needed, symbol};
 use crate::layout::{Instructions, Layout};
@@ -115,7 +116,8 @@ impl Units {
         // SAFETY: as the caller says.
         unsafe {
             let Some((unit, sites)) = Unit::read(code, self.next_site) else { return 0 };
-            let Some(next_site) = self.next_site.checked_add(sites) else { return 0 };
+            let next_site = self.next_site.checked_add(sites).filter(|&next| next <= MOST_SITES);
+            let Some(next_site) = next_site else { return 0 };
             let mark = without_provenance_mut(number + 1);
             // What is never freed may lie in memory that cannot be written to.
             let is_freed_some_time = Stopped::new().object(code).reference_count().is_some();
