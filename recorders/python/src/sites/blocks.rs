@@ -12,7 +12,8 @@ use foldhash::HashMap;
 
 const POOL_HEAD: usize = 48;
 const ALIGNMENT: usize = 16;
-const SMALL: usize = 512;
+/// Larger blocks do not lie in pools.
+pub(crate) const SMALL: usize = 512;
 const CLASSES: usize = SMALL / ALIGNMENT + 1;
 /// When so many large blocks were noted without a word of which are freed, all are forgotten: 64 MiB.
 const MOST_LARGE: usize = 1 << 22;
@@ -77,8 +78,6 @@ pub(crate) struct Blocks {
     pools: Vec<Box<[Pool]>>,
     large: HashMap<u64, u32>,
     large_marks: Marks,
-    /// Where single blocks were noted among others that were not; see [`Blocks::clear`].
-    sample_marks: Marks,
 }
 
 impl Blocks {
@@ -103,7 +102,6 @@ impl Blocks {
             pools: Vec::new(),
             large: HashMap::default(),
             large_marks: Marks::new(),
-            sample_marks: Marks::new(),
         }
     }
 
@@ -120,33 +118,6 @@ impl Blocks {
             self.current[class] = (pool, self.start(address, class));
         }
         self.sites[self.current[class].1 + slot] = packed(site);
-    }
-
-    /// Notes the site of a block, where most blocks are [cleared](Blocks::clear).
-    pub(crate) fn set_sample(&mut self, address: u64, bytes: usize, site: u32) {
-        if self.get(address) == 0 {
-            self.sample_marks.add(address);
-        }
-        self.set(address, bytes, site);
-    }
-
-    /// Notes that a block has no site: a sample that was in its place before is forgotten.
-    #[inline]
-    pub(crate) fn clear(&mut self, address: u64, bytes: usize) {
-        if self.sample_marks.may_have(address) {
-            self.clear_marked(address, bytes);
-        }
-    }
-
-    #[cold]
-    fn clear_marked(&mut self, address: u64, bytes: usize) {
-        if self.get(address) != 0 {
-            self.sample_marks.subtract(address);
-            match bytes {
-                0..=SMALL => self.set(address, bytes, 0),
-                _ => self.remove_large(address),
-            }
-        }
     }
 
     /// The site of a block; 0 if it is not known.
@@ -220,8 +191,9 @@ impl Blocks {
         })
     }
 
+    /// Notes the site of a block that does not lie in a pool.
     #[cold]
-    fn set_large(&mut self, address: u64, site: u32) {
+    pub(crate) fn set_large(&mut self, address: u64, site: u32) {
         let number = address >> self.region_bits;
         if let Some(region) = self.regions.remove(&number) {
             // The arena that was there is gone.

@@ -75,7 +75,7 @@ impl Units {
     ///
     /// # Safety
     /// A live frame; the caller has the global lock.
-    #[inline]
+    #[inline(always)]
     pub(super) unsafe fn site(&mut self, layout: &Layout, frame: *const u8) -> u32 {
         // SAFETY: frames are laid out as the version's layout says.
         unsafe {
