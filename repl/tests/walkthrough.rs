@@ -1,4 +1,4 @@
-//! `docs/finding-a-leak.md` and `docs/recorders-rust.md`: their programs are run, and their commands typed, as they stand there.
+//! `docs/finding-a-leak.md`, `docs/recorders-rust.md` and `docs/recording-python.md`: their programs are run, and their commands typed, as they stand there.
 //!
 //! Sizes, numbers and times differ from run to run, so of each answer only the lines are compared that name what leaks,
 //! how a command ended, and what an assertion came to, without their numbers. `BLESS=1` rewrites all answers. A section
@@ -11,8 +11,10 @@ use std::path::Path;
 use std::process::Command;
 
 /// Lines with one of these are compared.
-const TELLING: [&str; 10] = [
+const TELLING: [&str; 12] = [
     "orders::",
+    "Invoice",
+    "lru_cache",
     "Session",
     "Connection",
     "Shop",
@@ -42,6 +44,12 @@ fn the_leak_in_javascript_is_found() {
 fn the_leak_in_rust_is_found() {
     // The recording is bundled: nothing but a shell is needed.
     replay("docs/recorders-rust.md", "## A leak", "cargo", &["testdata/orders.barrow"]);
+}
+
+#[test]
+fn the_leak_in_a_recorded_python_is_found() {
+    // The recording is bundled, here too.
+    replay("docs/recording-python.md", "## Finding a leak", "cargo", &["testdata/invoices.barrow"]);
 }
 
 /// Types the commands of a section of a document in a folder with these files.

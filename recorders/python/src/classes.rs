@@ -64,7 +64,15 @@ fn untold(py: Python<'_>) -> PyResult<Vec<(u64, &'static CStr, usize)>> {
     const PROBES: [(&CStr, &[&CStr]); 3] = [
         (
             c"(lambda space: exec('def probe(a: 1 = 2, *, b: 3 = 4): pass\\nprobe.mark = 5', space) or space['probe'])({})",
-            &[c"__code__", c"__name__", c"__qualname__", c"__defaults__", c"__kwdefaults__", c"__annotations__"],
+            &[
+                c"__code__",
+                c"__name__",
+                c"__qualname__",
+                c"__defaults__",
+                c"__kwdefaults__",
+                c"__annotations__",
+                c"__annotate__",
+            ],
         ),
         (c"(lambda x: lambda: x)([]).__closure__[0]", &[c"cell_contents"]),
         (c"[].append", &[c"__self__"]),
@@ -75,7 +83,9 @@ fn untold(py: Python<'_>) -> PyResult<Vec<(u64, &'static CStr, usize)>> {
         let class = probe.get_type();
         let bytes: usize = class.getattr("__basicsize__")?.extract()?;
         for &name in names {
-            let value = probe.getattr(name.to_str().expect("names are ASCII"))?.as_ptr() as u64;
+            // Not every version has all of them.
+            let Ok(value) = probe.getattr(name.to_str().expect("names are ASCII")) else { continue };
+            let value = value.as_ptr() as u64;
             // SAFETY: an instance has so many bytes.
             let word = |offset: usize| unsafe { probe.as_ptr().cast::<u8>().add(offset).cast::<u64>().read() };
             let offset = (16..bytes).step_by(8).find(|&offset| word(offset) == value);

@@ -62,7 +62,7 @@ pub(crate) fn meet(py: Python<'_>) -> PyResult<()> {
     let Some(layout) = layout.filter(|_| !is_free_threaded && !traces_references) else {
         let how = if is_free_threaded { ", without a global lock" } else { "" };
         return Err(PyRuntimeError::new_err(format!(
-            "barrow reads the heap of 64-bit CPython 3.9 to 3.13 with its global lock; this is {name} {}.{}{how}",
+            "barrow reads the heap of 64-bit CPython 3.9 to 3.14 with its global lock; this is {name} {}.{}{how}",
             version.0, version.1
         )));
     };

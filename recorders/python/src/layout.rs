@@ -1,7 +1,7 @@
 //! Where each version of CPython keeps what its API does not tell.
 //!
 //! Offsets are in bytes, for 64-bit builds with a global lock, and were taken from the headers of 3.9.18, 3.10.13,
-//! 3.11.7, 3.12.1 and 3.13.0 with `offsetof`; within a minor version CPython does not move fields. Fields that
+//! 3.11.7, 3.12.1, 3.13.0 and 3.14.10 with `offsetof`; within a minor version CPython does not move fields. Fields that
 //! lie at the same place in all of them are constants beside their use, in `object`.
 
 use crate::sites::lines::LineFormat;
@@ -45,7 +45,7 @@ pub(crate) struct FrameLayout {
     pub(crate) instruction_unit: i64,
     /// What a record holds besides variables, with names.
     pub(crate) parts: &'static [(&'static str, usize)],
-    /// The byte that says who owns a record, and what it says of a call from C: that most of it means nothing.
+    /// The byte that says who owns a record, and from what value on it is a call from C: most of that one means nothing.
     pub(crate) owner: Option<(usize, u8)>,
     /// The object that stands for the record, if someone asked for one.
     pub(crate) object: Option<usize>,
@@ -94,6 +94,8 @@ pub(crate) struct Layout {
     pub(crate) code: CodeLayout,
     /// In a string of ASCII: its characters.
     pub(crate) ascii: usize,
+    /// In a tuple: its elements.
+    pub(crate) tuple_items: usize,
     /// Whether classes say that instances have two words more before them.
     pub(crate) has_preheaders: bool,
     /// Whether `sys.getsizeof` adds what the collector needs to classes that it does not care for, too.
@@ -113,6 +115,7 @@ impl Layout {
             11 => Some(&V3_11),
             12 => Some(&V3_12),
             13 => Some(&V3_13),
+            14 => Some(&V3_14),
             _ => None,
         }
     }
@@ -146,6 +149,7 @@ const V3_9: Layout = Layout {
         line_format: LineFormat::Increments,
     },
     ascii: 48,
+    tuple_items: 24,
     has_preheaders: false,
     adds_collector_by_class: false,
     arena_bits: 18,
@@ -190,6 +194,7 @@ const V3_11: Layout = Layout {
         line_format: LineFormat::Locations,
     },
     ascii: 48,
+    tuple_items: 24,
     has_preheaders: true,
     adds_collector_by_class: true,
     arena_bits: 20,
@@ -216,6 +221,7 @@ const V3_12: Layout = Layout {
     generator_frame: Some(72),
     code: CodeLayout { first_line: 68, instructions: Instructions::Inside(192), ..V3_11.code },
     ascii: 40,
+    tuple_items: 24,
     has_preheaders: true,
     adds_collector_by_class: true,
     arena_bits: 20,
@@ -229,4 +235,11 @@ const V3_13: Layout = Layout {
     code: CodeLayout { instructions: Instructions::Inside(200), ..V3_12.code },
     adds_collector_by_class: false,
     ..V3_12
+};
+
+const V3_14: Layout = Layout {
+    frame: FrameLayout { locals: 80, owner: Some((74, 3)), ..V3_12.frame },
+    code: CodeLayout { instructions: Instructions::Inside(208), ..V3_12.code },
+    tuple_items: 32,
+    ..V3_13
 };

@@ -22,13 +22,13 @@ mod snapshot;
 mod stacks;
 
 use std::path::PathBuf;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use barrow_writer::Totals;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 
-use crate::recorder::{Limits, Named, Recorder, explain};
+use crate::recorder::{Limits, Named, Recorder, Recording, Wishes, explain};
 
 /// The native half of the package `barrow`.
 #[pymodule(name = "_barrow")]
@@ -44,23 +44,32 @@ mod native {
     }
 }
 
-/// Begins a recording in a new file.
+/// Begins a recording in a new file; with `waits`, that is made with the first snapshot.
 #[pyfunction]
-#[pyo3(signature = (path, max_snapshots=None, max_bytes=None, sites=None))]
+#[pyo3(signature = (path, max_snapshots=None, max_bytes=None, sites=None, waits=false))]
 fn begin(
     py: Python<'_>,
     path: PathBuf,
     max_snapshots: Option<u32>,
     max_bytes: Option<u64>,
     sites: Option<&str>,
+    waits: bool,
 ) -> PyResult<()> {
     let sites = sites.map(str::parse).transpose().map_err(PyValueError::new_err)?;
     let mut held = recorder::take(py);
-    if let Some(recorder) = &held.0 {
+    if let Some(Recording::Begun(recorder)) = &held.0 {
         return Err(PyRuntimeError::new_err(format!("{} is being recorded already", recorder.path().display())));
     }
     let limits = Limits { snapshots: max_snapshots, bytes: max_bytes };
-    held.0 = Some(Box::new(Recorder::begin(py, &path, limits, sites)?));
+    let wishes = Wishes { path, limits, sites, process: std::process::id(), began: Instant::now() };
+    held.0 = Some(if waits {
+        if let Some(mode) = sites {
+            sites::begin(py, mode)?;
+        }
+        Recording::Waiting(wishes)
+    } else {
+        Recording::Begun(Box::new(Recorder::begin(py, wishes)?))
+    });
     Ok(())
 }
 
@@ -77,7 +86,14 @@ fn take_snapshot(
     threads: Vec<Named>,
 ) -> PyResult<(Option<Figures>, Option<String>)> {
     let mut held = recorder::take(py);
-    let Some(mut recorder) = held.0.take() else { return Ok((None, None)) };
+    let mut recorder = match held.0.take() {
+        None => return Ok((None, None)),
+        Some(Recording::Begun(recorder)) => recorder,
+        Some(Recording::Waiting(wishes)) => match Recorder::begin(py, wishes) {
+            Ok(recorder) => Box::new(recorder),
+            Err(error) => return Ok((None, Some(format!("{}; nothing is recorded", error.value(py))))),
+        },
+    };
     match recorder.snapshot(py, label, &threads)? {
         Ok(taken) => {
             let Totals { objects, references, heap_bytes, .. } = taken.totals;
@@ -85,7 +101,7 @@ fn take_snapshot(
             if taken.is_last {
                 return Ok((Some(figures), end(py, *recorder)));
             }
-            held.0 = Some(recorder);
+            held.0 = Some(Recording::Begun(recorder));
             Ok((Some(figures), None))
         }
         Err(error) => Ok((None, Some(explain(recorder.path(), &error)))),
@@ -96,7 +112,13 @@ fn take_snapshot(
 #[pyfunction]
 fn finish(py: Python<'_>) -> Option<String> {
     let mut held = recorder::take(py);
-    held.0.take().and_then(|recorder| end(py, *recorder))
+    match held.0.take()? {
+        Recording::Begun(recorder) => end(py, *recorder),
+        Recording::Waiting(_) => {
+            sites::end(py);
+            None
+        }
+    }
 }
 
 fn end(py: Python<'_>, recorder: Recorder) -> Option<String> {
@@ -117,12 +139,9 @@ fn prepare_fork(py: Python<'_>) {
     recorder::prepare_fork(py);
 }
 
-/// Path, most snapshots, most bytes and mode of sites of a recording: what `begin` is given.
-type Wishes = (PathBuf, Option<u32>, Option<u64>, Option<String>);
-
-/// To be called after a fork, in parent and child. In the child, returns what the parent's recording is like.
+/// To be called after a fork, in parent and child. In the child, `path` is where a recording begins with the first snapshot, if
+/// the parent records. Returns whether that is so.
 #[pyfunction]
-fn forked() -> Option<Wishes> {
-    recorder::forked()
-        .map(|(path, limits, sites)| (path, limits.snapshots, limits.bytes, sites.map(|mode| mode.to_string())))
+fn forked(path: PathBuf) -> bool {
+    recorder::forked(path)
 }

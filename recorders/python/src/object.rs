@@ -19,7 +19,7 @@ use crate::interpreter::layout;
 use crate::layout::Attributes;
 
 pub(crate) use class::{Class, Member, SizeMethod, flags};
-pub(crate) use record::Record;
+pub(crate) use record::{Held, Record, without_tags};
 
 // In every object.
 const CLASS: usize = 8;
@@ -30,7 +30,6 @@ const IS_GC: usize = 328;
 // In a dictionary, a list, a tuple, a weak reference, a string.
 const DICT_VALUES: usize = 40;
 const LIST_ITEMS: usize = 24;
-const TUPLE_ITEMS: usize = 24;
 const REFERENT: usize = 16;
 const TEXT_LENGTH: usize = 16;
 const TEXT_STATE: usize = 32;
@@ -129,7 +128,7 @@ impl<'s> Object<'s> {
         debug_assert!(self.class().has(flags::TUPLE));
         let length = usize::try_from(self.length()).unwrap_or(0);
         // SAFETY: the class says that it is a tuple, which so many pointers belong to.
-        unsafe { std::slice::from_raw_parts(self.pointer.as_ptr().add(TUPLE_ITEMS).cast(), length) }
+        unsafe { std::slice::from_raw_parts(self.pointer.as_ptr().add(layout().tuple_items).cast(), length) }
     }
 
     /// Calls `item` with each key and value of a dictionary.

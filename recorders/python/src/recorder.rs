@@ -25,18 +25,34 @@ pub(crate) struct Limits {
     pub(crate) bytes: Option<u64>,
 }
 
-/// A recording, and what its next snapshot needs.
+/// What a recording is to be like.
+#[derive(Debug, Clone)]
+pub(crate) struct Wishes {
+    pub(crate) path: PathBuf,
+    pub(crate) limits: Limits,
+    /// What is noted of who allocates, if anything.
+    pub(crate) sites: Option<Mode>,
+    /// The process that it is for.
+    pub(crate) process: u32,
+    /// When that began to be recorded.
+    pub(crate) began: Instant,
+}
+
+/// A recording that has begun, or will with the first snapshot: that of a child, which may end without one.
+pub(crate) enum Recording {
+    Begun(Box<Recorder>),
+    Waiting(Wishes),
+}
+
+/// A recording that has begun, and what its next snapshot needs.
 pub(crate) struct Recorder {
     writer: Writer,
     types: Types,
     known: Known,
     weak: StrengthId,
-    path: PathBuf,
-    limits: Limits,
-    /// Who allocated what, if that is noted.
-    sites: Option<(Mode, Declared)>,
-    began: Instant,
-    process: u32,
+    wishes: Wishes,
+    /// The sites that the recording has.
+    declared: Declared,
     snapshots: u32,
 }
 
@@ -51,33 +67,31 @@ pub(crate) struct Taken {
 }
 
 impl Recorder {
-    /// Begins a recording in a new file, with or without allocation sites.
-    pub(crate) fn begin(py: Python<'_>, path: &Path, limits: Limits, sites: Option<Mode>) -> PyResult<Self> {
+    /// Begins a recording in a new file.
+    pub(crate) fn begin(py: Python<'_>, wishes: Wishes) -> PyResult<Self> {
         let known = Known::find(py)?;
         let sys = py.import(intern!(py, "sys"))?;
         let version: String = sys.getattr("version")?.extract()?;
         let arguments: Vec<String> = sys.getattr("argv").and_then(|argv| argv.extract()).unwrap_or_default();
         let begun = || -> Result<Self> {
-            let writer = Writer::create(path, Options::default())?;
+            let writer = Writer::create(&wishes.path, Options::default())?;
             writer.fact("producer", concat!("barrow for Python ", env!("CARGO_PKG_VERSION")))?;
             writer.fact("runtime", &format!("CPython {}", version.split_whitespace().next().unwrap_or_default()))?;
-            writer.fact("pid", &std::process::id().to_string())?;
+            writer.fact("pid", &wishes.process.to_string())?;
+            writer.fact("parent pid", &std::os::unix::process::parent_id().to_string())?;
             writer.fact("argv", &arguments.join(" "))?;
             Ok(Recorder {
                 types: Types::declare(&writer)?,
                 weak: writer.strength("weak", StrengthClass::Weak)?,
                 writer,
                 known,
-                path: path.to_owned(),
-                limits,
-                sites: sites.map(|mode| (mode, Declared::default())),
-                began: Instant::now(),
-                process: std::process::id(),
+                wishes: wishes.clone(),
+                declared: Declared::default(),
                 snapshots: 0,
             })
         };
-        let recorder = begun().map_err(|error| PyOSError::new_err(format!("{}: {error}", path.display())))?;
-        if let Some(mode) = sites {
+        let recorder = begun().map_err(|error| PyOSError::new_err(format!("{}: {error}", wishes.path.display())))?;
+        if let Some(mode) = wishes.sites {
             sites::begin(py, mode)?;
         }
         Ok(recorder)
@@ -93,7 +107,7 @@ impl Recorder {
     ) -> PyResult<Result<Taken>> {
         let modules = py.import(intern!(py, "sys"))?.getattr(intern!(py, "modules"))?.as_ptr() as u64;
         let pause = Instant::now();
-        let info = SnapshotInfo { time_ns: Some(nanoseconds(self.began)), label, ..SnapshotInfo::default() };
+        let info = SnapshotInfo { time_ns: Some(nanoseconds(self.wishes.began)), label, ..SnapshotInfo::default() };
         let snapshot = match self.writer.begin_snapshot(info) {
             Ok(snapshot) => snapshot,
             Err(error) => return Ok(Err(error)),
@@ -102,7 +116,7 @@ impl Recorder {
             writer: &self.writer,
             types: &mut self.types,
             known: &self.known,
-            sites: self.sites.as_mut().map(|(_, declared)| declared),
+            sites: self.wishes.sites.map(|_| &mut self.declared),
             weak: self.weak,
             modules,
         };
@@ -110,7 +124,7 @@ impl Recorder {
         // calls runs code of the program; numbers that the interpreter makes for it are freed at once.
         let stopped = unsafe { Stopped::new() };
         let announced = announce(&stopped, &mut recipe, &snapshot)
-            .and_then(|_| announce_threads(&stopped, &snapshot, named, self.sites.is_some()));
+            .and_then(|_| announce_threads(&stopped, &snapshot, named, self.wishes.sites.is_some()));
         if let Err(error) = announced {
             return Ok(Err(error));
         }
@@ -123,13 +137,14 @@ impl Recorder {
     }
 
     fn is_at_limit(&self) -> bool {
-        let written = || std::fs::metadata(&self.path).map_or(0, |file| file.len());
-        self.limits.snapshots.is_some_and(|most| self.snapshots >= most)
-            || self.limits.bytes.is_some_and(|most| written() >= most)
+        let Wishes { path, limits, .. } = &self.wishes;
+        let written = || std::fs::metadata(path).map_or(0, |file| file.len());
+        limits.snapshots.is_some_and(|most| self.snapshots >= most)
+            || limits.bytes.is_some_and(|most| written() >= most)
     }
 
     pub(crate) fn path(&self) -> &Path {
-        &self.path
+        &self.wishes.path
     }
 
     /// Ends the recording.
@@ -177,7 +192,7 @@ fn nanoseconds(since: Instant) -> u64 {
 /// Where the recorder is.
 enum State {
     /// Here, if anything is recorded: for whoever takes it first.
-    Idle(Option<Box<Recorder>>),
+    Idle(Option<Recording>),
     /// With a thread that uses it.
     Busy,
 }
@@ -190,8 +205,8 @@ thread_local! {
     static FORKING: RefCell<Option<MutexGuard<'static, State>>> = const { RefCell::new(None) };
 }
 
-/// The recorder, taken out of its place; it goes back there when this is dropped.
-pub(crate) struct Held(pub(crate) Option<Box<Recorder>>);
+/// The recording, taken out of its place; it goes back there when this is dropped.
+pub(crate) struct Held(pub(crate) Option<Recording>);
 
 impl Drop for Held {
     fn drop(&mut self) {
@@ -205,13 +220,13 @@ fn lock() -> MutexGuard<'static, State> {
     STATE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Takes the recorder, and waits for it if another thread has it; the program goes on meanwhile.
+/// Takes the recording, and waits for it if another thread has it; the program goes on meanwhile.
 pub(crate) fn take(py: Python<'_>) -> Held {
     py.detach(|| {
         let is_busy = |state: &mut State| matches!(state, State::Busy);
         let mut state = CHANGED.wait_while(lock(), is_busy).unwrap_or_else(PoisonError::into_inner);
         match std::mem::replace(&mut *state, State::Busy) {
-            State::Idle(recorder) => Held(recorder),
+            State::Idle(recording) => Held(recording),
             State::Busy => unreachable!("waited until it was not"),
         }
     })
@@ -222,7 +237,7 @@ pub(crate) fn is_on() -> bool {
     !matches!(*lock(), State::Idle(None))
 }
 
-/// Waits until no thread uses the recorder, and keeps it so until [`forked`].
+/// Waits until no thread uses the recording, and keeps it so until [`forked`].
 pub(crate) fn prepare_fork(py: Python<'_>) {
     loop {
         // Not waiting for the lock: this thread has the global one, which its holder may need.
@@ -238,18 +253,23 @@ pub(crate) fn prepare_fork(py: Python<'_>) {
     }
 }
 
-/// Ends what [`prepare_fork`] began. In the child the recording is left to the parent: returned is what it was like.
-pub(crate) fn forked() -> Option<(PathBuf, Limits, Option<Mode>)> {
-    let mut state = FORKING.take()?;
-    let State::Idle(recorder) = &mut *state else { return None };
-    if recorder.as_ref().is_none_or(|recorder| recorder.process == std::process::id()) {
-        return None;
+/// Ends what [`prepare_fork`] began. The recording is left to the parent: if this is the child, it waits to begin one of its own,
+/// at `path`. Returns whether that is so.
+pub(crate) fn forked(path: PathBuf) -> bool {
+    let Some(mut state) = FORKING.take() else { return false };
+    let State::Idle(Some(recording)) = &mut *state else { return false };
+    let parent = match recording {
+        Recording::Begun(recorder) => &recorder.wishes,
+        Recording::Waiting(wishes) => wishes,
+    };
+    let process = std::process::id();
+    if parent.process == process {
+        return false;
     }
-    let recorder = recorder.take()?;
-    let parent = (recorder.path.clone(), recorder.limits, recorder.sites.as_ref().map(|(mode, _)| *mode));
+    let own = Recording::Waiting(Wishes { path, process, began: Instant::now(), ..parent.clone() });
     // Its threads are not in this process, and what it has not written is the parent's.
-    std::mem::forget(recorder);
-    Some(parent)
+    std::mem::forget(std::mem::replace(recording, own));
+    true
 }
 
 /// What a failure of the writer says to the user.

@@ -159,11 +159,8 @@ impl<'s, 'w> References<'s, 'w> {
     fn variables(&mut self, record: Option<Record<'s>>) -> Result<()> {
         let Some(record) = record else { return Ok(()) };
         let Some(code) = record.code(self.known.code) else { return Ok(()) };
-        let names: Vec<_> = code.code_local_names().collect();
-        for (&value, &name) in record.variables(code).iter().zip(&names) {
-            if let Some(value) = value {
-                self.named.push(value, Label::Name(self.names.of(name)?));
-            }
+        for (name, held) in record.variables(code) {
+            self.named.push(held.object, Label::Name(self.names.of(name)?));
         }
         Ok(())
     }

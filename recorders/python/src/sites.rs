@@ -1,4 +1,4 @@
-//! Who allocated what: four bytes a block, noted by a hook in front of the interpreter's allocator.
+//! Who allocated what: three bytes a block, noted by a hook in front of the interpreter's allocator.
 //!
 //! ```text
 //!   hooks ─▶ Sites::note ─▶ units: code object + instruction ─▶ site ─▶ blocks: address ─▶ site
@@ -22,6 +22,7 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 
 use barrow_writer::{Result, SiteDescription, SiteId, Writer};
 use foldhash::HashMap;
+use pyo3::exceptions::PyRuntimeError;
 use pyo3::ffi;
 use pyo3::prelude::*;
 
@@ -30,7 +31,7 @@ use crate::interpreter::{layout, needed, symbol};
 use crate::layout::{Frames, Layout};
 use crate::object::Stopped;
 use crate::stacks::Thread;
-use blocks::Blocks;
+use blocks::{Blocks, SMALL};
 use calls::Calls;
 use hooks::Allocator;
 use lines::{Location, locate};
@@ -94,7 +95,9 @@ struct Sites {
     is_noting: bool,
     /// Bytes until the next sample.
     until_sample: i64,
-    /// Where the random numbers are that say when that is.
+    /// Bytes from the last sample to the next.
+    between_samples: i64,
+    /// Where the random numbers are that say how many these are.
     random: u64,
     below: Allocator,
     this_thread: ThisThread,
@@ -103,9 +106,11 @@ struct Sites {
     units: Units,
     calls: Calls,
     blocks: Blocks,
-    /// The thread that allocated last, its serial number, and what it allocated since another did.
+    /// The thread that allocated last, its serial number, whether it runs in this interpreter, and what it allocated since
+    /// another did.
     thread: *const u8,
     serial: u64,
+    is_ours: bool,
     allocated: Allocated,
     /// What each thread allocated before, by its serial number.
     threads: HashMap<u64, Allocated>,
@@ -142,14 +147,19 @@ pub(crate) fn begin(py: Python<'_>, mode: Mode) -> PyResult<()> {
     // SAFETY: `py` has the global lock, so nothing else uses them.
     unsafe {
         // In a child that was forked the hooks are in place, and all that was noted is true.
-        if !(*sites).is_noting || (*sites).mode != mode {
-            (*sites).mode = mode;
-            (*sites).blocks = Blocks::new(layout().arena_bits, layout().pool_bits);
+        if (*sites).is_noting && (*sites).mode == mode {
+            return Ok(());
         }
-        if !(*sites).is_noting {
-            hooks::put_before(sites)?;
-            (*sites).is_noting = true;
+        if (*sites).is_noting && !hooks::take_away(sites) {
+            let was = (*sites).mode;
+            return Err(PyRuntimeError::new_err(format!(
+                "sites={was} cannot end while another tool hooks the allocator"
+            )));
         }
+        (*sites).is_noting = false;
+        (*sites).begin(mode);
+        hooks::put_before(sites)?;
+        (*sites).is_noting = true;
     }
     Ok(())
 }
@@ -220,6 +230,7 @@ impl Sites {
                 mode: Mode::Light,
                 is_noting: false,
                 until_sample: 0,
+                between_samples: 0,
                 random: SEED,
                 below: hooks::allocator()?,
                 this_thread: std::mem::transmute::<Function, ThisThread>(this_thread),
@@ -230,59 +241,98 @@ impl Sites {
                 blocks: Blocks::new(layout().arena_bits, layout().pool_bits),
                 thread: null(),
                 serial: 0,
+                is_ours: false,
                 allocated: Allocated::default(),
                 threads: HashMap::default(),
             })
         }
     }
 
+    fn begin(&mut self, mode: Mode) {
+        self.mode = mode;
+        self.blocks = Blocks::new(layout().arena_bits, layout().pool_bits);
+        self.begin_interval();
+    }
+
     /// Notes that a block was allocated.
     ///
     /// # Safety
-    /// The caller has the global lock.
+    /// The caller has the global lock; samples are not asked for.
     #[inline]
     unsafe fn note(&mut self, address: u64, bytes: usize) {
         if address == 0 {
             return;
         }
         // SAFETY: as the caller says.
-        unsafe { self.count(bytes) };
-        let site = match self.mode {
-            // SAFETY: as the caller says.
-            Mode::Light => unsafe { self.innermost().map_or(0, |frame| self.light(frame)) },
-            // SAFETY: as the caller says.
-            Mode::Full => unsafe { self.full() },
-            Mode::Sample(interval) => {
-                self.until_sample -= bytes.cast_signed() as i64;
-                if self.until_sample >= 0 {
-                    return self.blocks.clear(address, bytes);
-                }
-                self.until_sample = self.distance_to_sample(interval);
-                // SAFETY: as the caller says.
-                let site = unsafe { self.full() };
-                return self.blocks.set_sample(address, bytes, site);
+        let site = unsafe {
+            match self.mode {
+                Mode::Light => self.innermost().map_or(0, |frame| self.light(frame)),
+                Mode::Full | Mode::Sample(_) => self.full(),
             }
         };
+        self.allocated.blocks += 1;
+        self.allocated.bytes += bytes as u64;
         self.blocks.set(address, bytes, site);
     }
 
-    /// Counts a block for this thread.
+    /// Whether a block of so many bytes needs no note where samples are asked for: so it is with almost all.
+    #[inline]
+    fn passes(&mut self, bytes: usize) -> bool {
+        let small = bytes.cast_signed() as i64;
+        let passes = bytes <= SMALL && small <= self.until_sample;
+        if passes {
+            self.until_sample -= small;
+            self.allocated.blocks += 1;
+        }
+        passes
+    }
+
+    /// How many bytes to allocate for a block that does not [pass](Sites::passes). One that is a sample gets so many that it
+    /// does not lie in a pool: there, another block would come to be in its place unnoticed.
+    fn sampled_bytes(&self, bytes: usize) -> usize {
+        if self.until_sample < bytes.cast_signed() as i64 { bytes.max(SMALL + 1) } else { bytes }
+    }
+
+    /// Notes that a block was allocated that does not [pass](Sites::passes): a sample, or so large that one may have been in
+    /// its place.
     ///
     /// # Safety
     /// The caller has the global lock.
-    #[inline]
-    unsafe fn count(&mut self, bytes: usize) {
-        // SAFETY: as the caller says; this thread is there as long as it runs.
+    unsafe fn note_sample(&mut self, address: u64, bytes: usize) {
+        if address == 0 {
+            return;
+        }
+        self.until_sample = self.until_sample.saturating_sub_unsigned(bytes as u64);
+        if self.until_sample >= 0 {
+            self.allocated.blocks += 1;
+            return self.blocks.remove(address);
+        }
+        // What was allocated since the last sample counts as this thread's.
+        let blocks = std::mem::take(&mut self.allocated.blocks) + 1;
+        // SAFETY: as the caller says.
+        let site = unsafe { self.full() };
+        self.allocated.blocks += blocks;
+        self.allocated.bytes += self.between_samples.abs_diff(self.until_sample);
+        self.blocks.set_large(address, site);
+        self.begin_interval();
+    }
+
+    /// Notes that a block was moved.
+    ///
+    /// # Safety
+    /// The caller has the global lock.
+    unsafe fn note_moved(&mut self, from: u64, to: u64, bytes: usize) {
+        self.blocks.remove(from);
+        let is_sampling = matches!(self.mode, Mode::Sample(_));
+        // SAFETY: as the caller says.
         unsafe {
-            let thread = (self.this_thread)();
-            if thread != self.thread {
-                self.put_by();
-                self.thread = thread;
-                self.serial = if thread.is_null() { 0 } else { word(thread, self.layout.thread_serial) };
+            match is_sampling {
+                false => self.note(to, bytes),
+                true if bytes > SMALL => self.note_sample(to, bytes),
+                // It may lie in a pool, so it is no sample: the next block that is allocated may be.
+                true => self.blocks.remove(to),
             }
         }
-        self.allocated.blocks += 1;
-        self.allocated.bytes += bytes as u64;
     }
 
     /// Adds what the last thread allocated to what it did before.
@@ -295,13 +345,29 @@ impl Sites {
     }
 
     /// Half to one and a half times the interval, so that a program that repeats itself does not hit the same place each time.
-    #[cold]
-    fn distance_to_sample(&mut self, interval: u64) -> i64 {
+    fn begin_interval(&mut self) {
+        let Mode::Sample(interval) = self.mode else { return };
         // G. Marsaglia, Xorshift RNGs, 2003.
         self.random ^= self.random << 13;
         self.random ^= self.random >> 7;
         self.random ^= self.random << 17;
-        i64::try_from(interval / 2 + self.random % interval).unwrap_or(i64::MAX)
+        self.between_samples = i64::try_from(interval / 2 + self.random % interval).unwrap_or(i64::MAX);
+        self.until_sample = self.between_samples;
+    }
+
+    /// # Safety
+    /// A live thread, or null; the caller has the global lock.
+    #[cold]
+    unsafe fn change_thread(&mut self, thread: *const u8) {
+        self.put_by();
+        self.thread = thread;
+        // SAFETY: as the caller says; threads are laid out as the version's layout says.
+        (self.serial, self.is_ours) = unsafe {
+            match thread.is_null() {
+                true => (0, false),
+                false => (word(thread, self.layout.thread_serial), word(thread, INTERPRETER) == self.interpreter),
+            }
+        };
     }
 
     /// The innermost frame of this thread that runs Python code.
@@ -309,12 +375,15 @@ impl Sites {
     /// # Safety
     /// The caller has the global lock.
     #[inline]
-    unsafe fn innermost(&self) -> Option<*const u8> {
+    unsafe fn innermost(&mut self) -> Option<*const u8> {
         // SAFETY: threads are laid out as the version's layout says; with the lock held they stay.
         unsafe {
             let thread = (self.this_thread)();
+            if thread != self.thread {
+                self.change_thread(thread);
+            }
             // Another interpreter may have a lock of its own.
-            if thread.is_null() || word(thread, INTERPRETER) != self.interpreter {
+            if !self.is_ours {
                 return None;
             }
             let frame = match self.layout.frames {
@@ -334,7 +403,7 @@ impl Sites {
         // SAFETY: as the layout says; callers outlive what they call.
         unsafe {
             if let Some((offset, from_c)) = self.layout.frame.owner {
-                while !frame.is_null() && frame.add(offset).read() == from_c {
+                while !frame.is_null() && frame.add(offset).read() >= from_c {
                     frame = word(frame, self.layout.frame.previous) as *const u8;
                 }
             }

@@ -10,7 +10,7 @@ use barrow_writer::{Label, Object as Announced, Result, Shard, Snapshot, Strengt
 use crate::classes::{Classes, Known, Shape, Types};
 use crate::heap_map::HeapMap;
 use crate::interpreter::interpreter;
-use crate::object::{Class, Object, Record, Stopped, flags};
+use crate::object::{Class, Held, Object, Record, Stopped, flags};
 use crate::references::{References, cut};
 use crate::sites::{Declared, keep, site_of};
 use crate::stacks::{Frame, Place, frames};
@@ -232,18 +232,16 @@ impl<'s> Walk<'s, '_> {
             let name = self.writer.string(name)?;
             self.held_by_record(part, name)?;
         }
-        for (&variable, name) in record.variables(code).iter().zip(code.code_local_names()) {
-            if let Some(variable) = variable {
-                let name = self.references.name(name)?;
-                self.held_by_record(variable, name)?;
-            }
+        for (name, variable) in record.variables(code) {
+            let name = self.references.name(name)?;
+            self.held_by_record(variable, name)?;
         }
         Ok(())
     }
 
-    fn held_by_record(&mut self, target: Object<'s>, name: StringId) -> Result<()> {
-        let Some(target) = self.map.id(target.address()) else { return Ok(()) };
-        self.unexplained[target as usize] -= 1;
+    fn held_by_record(&mut self, held: Held<'s>, name: StringId) -> Result<()> {
+        let Some(target) = self.map.id(held.object.address()) else { return Ok(()) };
+        self.unexplained[target as usize] -= i32::from(held.is_counted);
         self.shard.reference(Label::Name(name), StrengthId::STRONG, u64::from(target))
     }
 

@@ -100,8 +100,8 @@ impl<'s> Frame<'s> {
         match self.place {
             Place::Object(object) => vec![object],
             Place::Record(record) => {
-                let variables = record.variables(self.code).iter().copied().flatten();
-                record.parts().map(|(_, part)| part).chain(variables).collect()
+                let variables = record.variables(self.code).map(|(_, held)| held.object);
+                record.parts().map(|(_, held)| held.object).chain(variables).collect()
             }
         }
     }

@@ -150,6 +150,42 @@ barrow.snapshot()
 }
 
 #[test]
+fn samples_do_not_outlive_their_blocks() {
+    let Some(python) = Python::find() else { return };
+    let program = "
+import barrow, gc, sys
+class Died: __slots__ = ('x',)
+class Kept: __slots__ = ('x',)
+barrow.start(sys.argv[1], sites='sample=2K')
+died = [Died() for _ in range(20000)], [bytes(600 + i % 50) for i in range(2000)], [[0] * (i % 90) for i in range(5000)]
+for one in died[2]: one.extend([1] * 80)
+del died
+gc.collect()
+kept = [Kept() for _ in range(20000)]
+kept.extend(bytes(600 + i % 50) for i in range(2000))
+barrow.snapshot()
+try:
+    import tracemalloc; tracemalloc.start()
+    barrow.stop()
+    barrow.start(sys.argv[1] + '2', sites='light')
+except RuntimeError as error:
+    print(error)
+";
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join("sites.barrow");
+    let output = python.command().arg("-c").arg(program).arg(&path).output().expect("a Python");
+    assert_eq!(said(&output), "sites=sample=2048 cannot end while another tool hooks the allocator\n");
+    let found = by_line(&path);
+    let of = |class: &str, line: u32| found.get(&(class.to_owned(), line)).copied().unwrap_or(0);
+    let (sampled, others) = (of("__main__.Kept", 10), of("__main__.Kept", 0));
+    assert_eq!(sampled + others, 20_000);
+    // They have 40 bytes.
+    assert!((200..600).contains(&sampled), "{sampled}");
+    let (sampled, died) = (of("bytes", 11), of("bytes", 6));
+    assert!((400..800).contains(&sampled) && died == 0, "{sampled} {died}");
+}
+
+#[test]
 fn another_hook_may_come_and_go() {
     let Some(python) = Python::find() else { return };
     let program = "

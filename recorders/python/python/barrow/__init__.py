@@ -17,11 +17,12 @@ for a full collection. Read the file with the command `barrow`, also while it is
 import atexit
 import gc
 import os
+import sys
 import threading
 import warnings
 from contextlib import contextmanager
 
-from . import _barrow
+from . import _barrow, _children
 
 __all__ = ["is_recording", "recording", "snapshot", "start", "stop"]
 
@@ -29,6 +30,11 @@ __all__ = ["is_recording", "recording", "snapshot", "start", "stop"]
 _triggers = []
 # What gives signals back. Not before `stop`: one that is meant for a recording that has ended must not end the program.
 _signals = []
+# What takes a snapshot every so often, if that is asked for, and whether one is to be taken at exit.
+_clock = None
+_wants_exit = False
+# The recording that those of children are called after.
+_first = ""
 
 
 def start(
@@ -40,7 +46,8 @@ def start(
     every_gc=False,
     interval=None,
     on_signal=None,
-    at_exit=False
+    at_exit=False,
+    children=False
 ):
     """Begins a recording in a new file, `BARROW_OUT` in the environment unless `path` is given.
 
@@ -51,22 +58,43 @@ def start(
     With `sites="light"` each object that is allocated from now on has the function, file and line that did it; with "full" those
     that called it, too; with "sample=512K" so has about one allocation in so many bytes.
 
-    A child made by `os.fork` records too, into a file of its own: `app.PID.barrow` beside `app.barrow`.
+    A child made by `os.fork` records too, into a file of its own: `app.PID.barrow` beside `app.barrow`. With `children`, so do
+    Python processes that are started anew, as `multiprocessing` and `subprocess` do it.
     """
     path = path or os.environ.get("BARROW_OUT")
     if not path:
         raise ValueError("where to? give a path or set BARROW_OUT")
-    _barrow.begin(os.fspath(path), max_snapshots, max_size, sites)
-    if every_gc:
+    _begin(
+        os.fspath(path),
+        dict(
+            sites=sites,
+            max_snapshots=max_snapshots,
+            max_size=max_size,
+            every_gc=every_gc,
+            interval=interval,
+            on_signal=on_signal,
+            at_exit=at_exit,
+        ),
+        children,
+    )
+
+
+def _begin(path, options, children=False, first=None):
+    """Begins a recording. `first` is that of the process that all others come from, if this is another."""
+    global _clock, _first, _wants_exit
+    _barrow.begin(path, options["max_snapshots"], options["max_size"], options["sites"], first is not None)
+    _first = first or os.path.abspath(path)
+    if children:
+        _triggers.append(_children.invite(_first, options))
+    if options["every_gc"]:
         gc.callbacks.append(_after_gc)
         _triggers.append(lambda: gc.callbacks.remove(_after_gc))
-    if interval:
-        _triggers.append(_Clock(interval).stop)
-    if on_signal:
-        _signals.append(_on_signal(on_signal))
-    if at_exit:
-        atexit.register(_at_exit)
-        _triggers.append(lambda: atexit.unregister(_at_exit))
+    _clock = _Clock(options["interval"]) if options["interval"] else None
+    if _clock:
+        _triggers.append(_clock.stop)
+    if options["on_signal"]:
+        _signals.append(_on_signal(options["on_signal"]))
+    _wants_exit = options["at_exit"]
 
 
 def stop():
@@ -138,20 +166,42 @@ def _after_gc(phase, info):
 
 
 def _at_exit():
-    _take("exit")
+    if _wants_exit and is_recording():
+        with _termination_waits():
+            _take("exit")
+    stop()
 
 
-class _Clock(threading.Thread):
+@contextmanager
+def _termination_waits():
+    """Ignores the signal to end: a pool sends it to workers that are at their end already."""
+    import signal
+
+    try:
+        before = signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    except ValueError:
+        # Only the main thread may do that.
+        yield
+        return
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL if before is None else before)
+
+
+class _Clock:
     """Takes a snapshot every so many seconds."""
 
     def __init__(self, seconds):
-        super().__init__(name="barrow", daemon=True)
         self.seconds = seconds
-        self.stopped = threading.Event()
         self.start()
 
-    def run(self):
-        while not self.stopped.wait(self.seconds):
+    def start(self):
+        self.stopped = threading.Event()
+        threading.Thread(target=self.run, args=[self.stopped], name="barrow", daemon=True).start()
+
+    def run(self, stopped):
+        while not stopped.wait(self.seconds):
             _take("interval")
 
     def stop(self):
@@ -167,19 +217,19 @@ def _on_signal(name):
 
 
 def _in_child():
-    parent = _barrow.forked()
-    if parent is None:
+    if not _barrow.forked(_children.own_path(_first)):
         return
-    path, *options = parent
-    name, extension = os.path.splitext(path)
-    try:
-        _barrow.begin("%s.%d%s" % (name, os.getpid(), extension), *options)
-    except (OSError, RuntimeError) as error:
-        _disarm()
-        _warn(str(error))
+    if _clock:
+        _clock.start()
+    # Where `multiprocessing` forks, it ends the process without `atexit`, and forgets what was to be done before.
+    util = sys.modules.get("multiprocessing.util")
+    if util:
+        util.register_after_fork(_at_exit, lambda at_exit: util.Finalize(None, at_exit, exitpriority=-100))
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=_barrow.prepare_fork, after_in_parent=_barrow.forked, after_in_child=_in_child)
-# What is recorded is whole without it; with it, the file can be opened faster.
-atexit.register(stop)
+    os.register_at_fork(
+        before=_barrow.prepare_fork, after_in_parent=lambda: _barrow.forked(_first), after_in_child=_in_child
+    )
+# What is recorded is whole without `stop`; with it, the file can be opened faster.
+atexit.register(_at_exit)

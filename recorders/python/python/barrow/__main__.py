@@ -29,6 +29,7 @@ def _parser():
     run.add_argument("--interval", type=_seconds, metavar="TIME", help="a snapshot every 5s, 2m or 1h")
     run.add_argument("--on-signal", metavar="NAME", help="a snapshot when the process gets the signal: USR2")
     run.add_argument("--at-exit", action="store_true", help="a snapshot when the program ends; so it is if nothing else is asked for")
+    run.add_argument("--no-children", dest="children", action="store_false", help="leave out Python processes that the program starts anew")
     run.add_argument("--max-snapshots", type=int, metavar="N", help="record no more than N snapshots")
     run.add_argument("--max-size", type=_size, metavar="SIZE", help="end the recording at 100K, 50M or 2G bytes")
     run.add_argument("-m", dest="module", action="store_true", help="PROGRAM is a module, as for python -m")
@@ -51,6 +52,7 @@ def main():
             interval=options.interval,
             on_signal=options.on_signal,
             at_exit=options.at_exit or not (options.every_gc or options.interval or options.on_signal),
+            children=options.children,
         )
     except (OSError, RuntimeError, ValueError) as error:
         print("barrow: %s; the program runs, nothing is recorded" % error, file=sys.stderr)

@@ -10,6 +10,25 @@ use crate::interpreter::layout;
 // In a frame object, since 3.11.
 const FRAME_RECORD: usize = 24;
 
+/// Since 3.14 the lowest bits of what a record holds are not part of the address.
+const TAGS: u64 = 3;
+/// One of them: the interpreter does not count the reference, as another one lives longer.
+const NOT_COUNTED: u64 = 1;
+
+/// The address that a word of a record has.
+#[inline]
+pub(crate) fn without_tags(word: u64) -> u64 {
+    word & !TAGS
+}
+
+/// An object that a record holds.
+#[derive(Clone, Copy)]
+pub(crate) struct Held<'s> {
+    pub(crate) object: Object<'s>,
+    /// Whether the interpreter counts it as a reference.
+    pub(crate) is_counted: bool,
+}
+
 impl<'s> Object<'s> {
     /// The function's name.
     pub(crate) fn code_name(self) -> Option<Object<'s>> {
@@ -82,38 +101,40 @@ impl<'s> Record<'s> {
         if let Some((offset, from_c)) = layout().frame.owner {
             // SAFETY: a record has this byte.
             let owner: u8 = unsafe { self.pointer.add(offset).read() };
-            if owner == from_c {
+            if owner >= from_c {
                 return None;
             }
         }
         // SAFETY: a record has an object or null there.
-        let code: Option<Object<'s>> =
-            unsafe { self.pointer.add(layout().frame.code).cast::<Option<Object<'s>>>().read() };
-        code.filter(|code| code.class().address() == code_class && !code.is_code_of_interpreter())
+        let code = unsafe { self.held(layout().frame.code) }?.object;
+        (code.class().address() == code_class && !code.is_code_of_interpreter()).then_some(code)
     }
 
-    /// The frame object that stands for it, if there is one and it is another.
-    pub(crate) fn object(self) -> Option<Object<'s>> {
-        let offset = layout().frame.object?;
-        // SAFETY: a record has an object or null there.
-        unsafe { self.pointer.add(offset).cast::<Option<Object<'s>>>().read() }
+    /// What it has at an offset.
+    ///
+    /// # Safety
+    /// That is an object or null, with tags.
+    unsafe fn held(self, offset: usize) -> Option<Held<'s>> {
+        // SAFETY: as the caller says.
+        let word: u64 = unsafe { self.pointer.add(offset).cast::<u64>().read() };
+        let pointer = NonNull::new(without_tags(word) as *mut u8)?;
+        Some(Held { object: Object { pointer, stopped: PhantomData }, is_counted: word & NOT_COUNTED == 0 })
     }
 
     /// What it holds besides variables, with names.
-    pub(crate) fn parts(self) -> impl Iterator<Item = (&'static str, Object<'s>)> {
-        let part = move |&(name, offset): &(&'static str, usize)| {
-            // SAFETY: a record has an object or null there.
-            let part: Option<Object<'s>> = unsafe { self.pointer.add(offset).cast::<Option<Object<'s>>>().read() };
-            Some((name, part?))
-        };
-        layout().frame.parts.iter().filter_map(part).chain(self.object().map(|object| ("frame", object)))
+    pub(crate) fn parts(self) -> impl Iterator<Item = (&'static str, Held<'s>)> {
+        let frame = layout().frame.object.map(|offset| ("frame", offset));
+        let parts = layout().frame.parts.iter().copied().chain(frame);
+        // SAFETY: a record has an object or null there.
+        parts.filter_map(move |(name, offset)| Some((name, unsafe { self.held(offset) }?)))
     }
 
-    /// The local variables, in the order of the names of its code.
-    pub(crate) fn variables(self, code: Object<'s>) -> &'s [Option<Object<'s>>] {
-        let count = code.code_local_names().count();
+    /// The local variables that have a value, with the names that its code has for them.
+    pub(crate) fn variables(self, code: Object<'s>) -> impl Iterator<Item = (Object<'s>, Held<'s>)> {
+        let offsets = (layout().frame.locals..).step_by(size_of::<u64>());
         // SAFETY: behind its other fields a record has as many variables as its code has names; empty ones are null.
-        unsafe { std::slice::from_raw_parts(self.pointer.add(layout().frame.locals).cast(), count) }
+        let variable = move |(name, offset)| Some((name, unsafe { self.held(offset) }?));
+        code.code_local_names().zip(offsets).filter_map(variable)
     }
 
     /// The record of the caller.

@@ -1,7 +1,7 @@
 //! The site of each block of memory: a side table by page and slot.
 //!
 //! ```text
-//!   address ─▶ region (an arena) ─▶ pool ─▶ slot: 4 bytes        blocks of up to 512 bytes
+//!   address ─▶ region (an arena) ─▶ pool ─▶ slot: 3 bytes        blocks of up to 512 bytes
 //!           └▶ table by address                                  larger ones
 //! ```
 //!
@@ -12,10 +12,13 @@ use foldhash::HashMap;
 
 const POOL_HEAD: usize = 48;
 const ALIGNMENT: usize = 16;
-const SMALL: usize = 512;
+/// Larger blocks do not lie in pools.
+pub(crate) const SMALL: usize = 512;
 const CLASSES: usize = SMALL / ALIGNMENT + 1;
 /// When so many large blocks were noted without a word of which are freed, all are forgotten: 64 MiB.
 const MOST_LARGE: usize = 1 << 22;
+/// There are fewer sites than this, so that 3 bytes hold each: code with so many instructions has 32 MiB.
+pub(crate) const MOST_SITES: u32 = 1 << 24;
 /// No address is in this one.
 const NOWHERE: u64 = u64::MAX;
 
@@ -68,15 +71,13 @@ pub(crate) struct Blocks {
     inverse: [usize; CLASSES],
     /// Where the last slot of each class ends, counted from the first.
     ends: [usize; CLASSES],
-    sites: Vec<u32>,
+    sites: Vec<[u8; 3]>,
     /// Runs of `sites` that no pool has any more, by class.
     unused: [Vec<usize>; CLASSES],
     regions: HashMap<u64, usize>,
     pools: Vec<Box<[Pool]>>,
     large: HashMap<u64, u32>,
     large_marks: Marks,
-    /// Where single blocks were noted among others that were not; see [`Blocks::clear`].
-    sample_marks: Marks,
 }
 
 impl Blocks {
@@ -101,7 +102,6 @@ impl Blocks {
             pools: Vec::new(),
             large: HashMap::default(),
             large_marks: Marks::new(),
-            sample_marks: Marks::new(),
         }
     }
 
@@ -117,34 +117,7 @@ impl Blocks {
         if self.current[class].0 != pool {
             self.current[class] = (pool, self.start(address, class));
         }
-        self.sites[self.current[class].1 + slot] = site;
-    }
-
-    /// Notes the site of a block, where most blocks are [cleared](Blocks::clear).
-    pub(crate) fn set_sample(&mut self, address: u64, bytes: usize, site: u32) {
-        if self.get(address) == 0 {
-            self.sample_marks.add(address);
-        }
-        self.set(address, bytes, site);
-    }
-
-    /// Notes that a block has no site: a sample that was in its place before is forgotten.
-    #[inline]
-    pub(crate) fn clear(&mut self, address: u64, bytes: usize) {
-        if self.sample_marks.may_have(address) {
-            self.clear_marked(address, bytes);
-        }
-    }
-
-    #[cold]
-    fn clear_marked(&mut self, address: u64, bytes: usize) {
-        if self.get(address) != 0 {
-            self.sample_marks.subtract(address);
-            match bytes {
-                0..=SMALL => self.set(address, bytes, 0),
-                _ => self.remove_large(address),
-            }
-        }
+        self.sites[self.current[class].1 + slot] = packed(site);
     }
 
     /// The site of a block; 0 if it is not known.
@@ -154,7 +127,7 @@ impl Blocks {
         };
         let pool = self.pools[region][self.pool_in_region(address)];
         let slot = if pool.class > 0 { self.slot(address, pool.class) } else { None };
-        slot.map_or(0, |slot| self.sites[pool.start + slot])
+        slot.map_or(0, |slot| unpacked(self.sites[pool.start + slot]))
     }
 
     /// Forgets a block that is freed.
@@ -203,8 +176,8 @@ impl Blocks {
         }
         let slots = self.ends[class] / (class * ALIGNMENT);
         let start = self.unused[class].pop().unwrap_or(self.sites.len());
-        self.sites.resize(self.sites.len().max(start + slots), 0);
-        self.sites[start..start + slots].fill(0);
+        self.sites.resize(self.sites.len().max(start + slots), [0; 3]);
+        self.sites[start..start + slots].fill([0; 3]);
         self.pools[region][place] = Pool { class, start };
         start
     }
@@ -218,8 +191,9 @@ impl Blocks {
         })
     }
 
+    /// Notes the site of a block that does not lie in a pool.
     #[cold]
-    fn set_large(&mut self, address: u64, site: u32) {
+    pub(crate) fn set_large(&mut self, address: u64, site: u32) {
         let number = address >> self.region_bits;
         if let Some(region) = self.regions.remove(&number) {
             // The arena that was there is gone.
@@ -250,4 +224,15 @@ impl Blocks {
             self.large_marks.subtract(address);
         }
     }
+}
+
+/// A site, which is below [`MOST_SITES`], in 3 bytes.
+#[inline]
+fn packed(site: u32) -> [u8; 3] {
+    let [low, middle, high, _] = site.to_le_bytes();
+    [low, middle, high]
+}
+
+fn unpacked([low, middle, high]: [u8; 3]) -> u32 {
+    u32::from_le_bytes([low, middle, high, 0])
 }

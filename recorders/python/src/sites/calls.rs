@@ -1,6 +1,10 @@
 //! The tree of all stacks that were met: a node is a place and the node of its caller.
 
+use std::collections::hash_map::Entry;
+
 use foldhash::HashMap;
+
+use super::blocks::MOST_SITES;
 
 /// Of deeper stacks the innermost places are kept.
 const DEEPEST: usize = 128;
@@ -50,15 +54,19 @@ impl Calls {
         self.path.truncate(same);
         let mut node = self.path.last().copied().unwrap_or(0);
         for &place in self.stack.iter().rev().skip(same) {
-            let next = u32::try_from(self.nodes.len()).unwrap_or(0);
-            if next == 0 {
-                return 0;
-            }
-            let known = *self.by_caller.entry((node, place)).or_insert(next);
-            if known == next {
-                self.nodes.push((node, place));
-            }
-            node = known;
+            let next = u32::try_from(self.nodes.len()).ok().filter(|&next| next < MOST_SITES);
+            node = match (self.by_caller.entry((node, place)), next) {
+                (Entry::Occupied(known), _) => *known.get(),
+                (Entry::Vacant(new), Some(next)) => {
+                    self.nodes.push((node, place));
+                    *new.insert(next)
+                }
+                (Entry::Vacant(_), None) => {
+                    // The next stack is not compared with this one, which has no path.
+                    self.stack.clear();
+                    return 0;
+                }
+            };
             self.path.push(node);
         }
         node

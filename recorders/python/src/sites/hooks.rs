@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 
-use super::{Function, SITES, Sites};
+use super::{Function, Mode, SITES, Sites};
 use crate::interpreter::{layout, needed};
 
 /// `PYMEM_DOMAIN_OBJ`.
@@ -66,7 +66,12 @@ pub(super) unsafe fn put_before(sites: *mut Sites) -> PyResult<()> {
         // The hooks need no context. If what is below needs none either, it can free by itself, as most blocks that are
         // freed need no attention; see `Blocks::keep`.
         let free = if below.context.is_null() { below.free } else { free };
-        set_allocator(Allocator { context: null_mut(), malloc, calloc, realloc, free })
+        set_allocator(match (*sites).mode {
+            Mode::Light | Mode::Full => Allocator { context: null_mut(), malloc, calloc, realloc, free },
+            Mode::Sample(_) => {
+                Allocator { context: null_mut(), malloc: malloc_some, calloc: calloc_some, realloc, free }
+            }
+        })
     }
 }
 
@@ -75,12 +80,11 @@ pub(super) unsafe fn put_before(sites: *mut Sites) -> PyResult<()> {
 /// # Safety
 /// The caller has the global lock; `sites` is what [`SITES`] has.
 pub(super) unsafe fn take_away(sites: *mut Sites) -> bool {
-    let ours: unsafe extern "C" fn(*mut c_void, usize) -> *mut c_void = malloc;
+    type Malloc = unsafe extern "C" fn(*mut c_void, usize) -> *mut c_void;
+    let ours: [Malloc; 2] = [malloc, malloc_some];
+    let is_ours = |current: Allocator| ours.iter().any(|&ours| std::ptr::fn_addr_eq(current.malloc, ours));
     // SAFETY: as the caller says.
-    unsafe {
-        allocator().is_ok_and(|current| std::ptr::fn_addr_eq(current.malloc, ours))
-            && set_allocator((*sites).below).is_ok()
-    }
+    unsafe { allocator().is_ok_and(is_ours) && set_allocator((*sites).below).is_ok() }
 }
 
 /// # Safety
@@ -115,6 +119,48 @@ unsafe extern "C" fn calloc(_context: *mut c_void, count: usize, bytes: usize) -
     }
 }
 
+/// `malloc` where samples are asked for.
+unsafe extern "C" fn malloc_some(_context: *mut c_void, bytes: usize) -> *mut c_void {
+    // SAFETY: as above.
+    unsafe {
+        let sites = &mut *SITES.load(Ordering::Relaxed);
+        if sites.passes(bytes) {
+            return (sites.below.malloc)(sites.below.context, bytes);
+        }
+        malloc_sample(sites, bytes)
+    }
+}
+
+/// Apart, so that most calls need no room on the stack.
+///
+/// # Safety
+/// As above.
+#[cold]
+#[inline(never)]
+unsafe fn malloc_sample(sites: &mut Sites, bytes: usize) -> *mut c_void {
+    // SAFETY: as above.
+    unsafe {
+        let block = (sites.below.malloc)(sites.below.context, sites.sampled_bytes(bytes));
+        sites.note_sample(block as u64, bytes);
+        block
+    }
+}
+
+/// `calloc` where samples are asked for.
+unsafe extern "C" fn calloc_some(_context: *mut c_void, count: usize, bytes: usize) -> *mut c_void {
+    // SAFETY: as above.
+    unsafe {
+        let sites = &mut *SITES.load(Ordering::Relaxed);
+        let all = count.saturating_mul(bytes);
+        if sites.passes(all) {
+            return (sites.below.calloc)(sites.below.context, count, bytes);
+        }
+        let block = (sites.below.calloc)(sites.below.context, 1, sites.sampled_bytes(all));
+        sites.note_sample(block as u64, all);
+        block
+    }
+}
+
 unsafe extern "C" fn realloc(_context: *mut c_void, old: *mut c_void, bytes: usize) -> *mut c_void {
     // SAFETY: as above.
     unsafe {
@@ -122,8 +168,7 @@ unsafe extern "C" fn realloc(_context: *mut c_void, old: *mut c_void, bytes: usi
         let block = (sites.below.realloc)(sites.below.context, old, bytes);
         // Where it stays it keeps its site.
         if block != old && !block.is_null() {
-            sites.blocks.remove(old as u64);
-            sites.note(block as u64, bytes);
+            sites.note_moved(old as u64, block as u64, bytes);
         }
         block
     }

@@ -9,10 +9,11 @@ use pyo3::exceptions::PyRuntimeError;
 use pyo3::ffi;
 use pyo3::prelude::*;
 
+use super::blocks::MOST_SITES;
 use super::{Function, SITES, word};
 use crate::interpreter::{layout, needed, symbol};
 use crate::layout::{Instructions, Layout};
-use crate::object::{Object, Stopped};
+use crate::object::{Object, Stopped, without_tags};
 
 const LENGTH: usize = 16;
 const BYTES: usize = 32;
@@ -74,11 +75,11 @@ impl Units {
     ///
     /// # Safety
     /// A live frame; the caller has the global lock.
-    #[inline]
+    #[inline(always)]
     pub(super) unsafe fn site(&mut self, layout: &Layout, frame: *const u8) -> u32 {
         // SAFETY: frames are laid out as the version's layout says.
         unsafe {
-            let code = word(frame, layout.frame.code);
+            let code = without_tags(word(frame, layout.frame.code));
             if code == 0 {
                 return 0;
             }
@@ -115,7 +116,8 @@ impl Units {
         // SAFETY: as the caller says.
         unsafe {
             let Some((unit, sites)) = Unit::read(code, self.next_site) else { return 0 };
-            let Some(next_site) = self.next_site.checked_add(sites) else { return 0 };
+            let next_site = self.next_site.checked_add(sites).filter(|&next| next <= MOST_SITES);
+            let Some(next_site) = next_site else { return 0 };
             let mark = without_provenance_mut(number + 1);
             // What is never freed may lie in memory that cannot be written to.
             let is_freed_some_time = Stopped::new().object(code).reference_count().is_some();

@@ -17,14 +17,7 @@ impl Python {
     pub(crate) fn find() -> Option<Python> {
         let package = tempfile::tempdir().expect("a temporary folder");
         let folder = package.path().join("barrow");
-        std::fs::create_dir(&folder).expect("made");
-        let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("python/barrow");
-        for file in std::fs::read_dir(sources).expect("the package") {
-            let file = file.expect("a file").path();
-            if file.extension() == Some(OsStr::new("py")) {
-                std::fs::copy(&file, folder.join(file.file_name().expect("a name"))).expect("copied");
-            }
-        }
+        copy_sources(&Path::new(env!("CARGO_MANIFEST_DIR")).join("python/barrow"), &folder);
         // Beside this test.
         let built = std::env::current_exe().expect("this test").with_file_name("lib_barrow.so");
         std::fs::copy(&built, folder.join("_barrow.abi3.so")).expect("the native half is built with this test");
@@ -33,8 +26,8 @@ impl Python {
         let version = version.ok().filter(|output| output.status.success()).map(|output| output.stdout);
         let minor =
             version.and_then(|text| String::from_utf8(text).ok()?.strip_prefix("3 ")?.trim().parse::<u32>().ok());
-        let Some(minor) = minor.filter(|minor| (9..=13).contains(minor)) else {
-            println!("SKIPPED: there is no CPython 3.9 to 3.13");
+        let Some(minor) = minor.filter(|minor| (9..=14).contains(minor)) else {
+            println!("SKIPPED: there is no CPython 3.9 to 3.14");
             return None;
         };
         python.minor = minor;
@@ -52,6 +45,19 @@ impl Python {
         let mut command = Command::new(python);
         command.arg("-B").env("PYTHONPATH", self.package.path()).env("PYTHONUTF8", "1").env_remove("BARROW_OUT");
         command
+    }
+}
+
+fn copy_sources(from: &Path, to: &Path) {
+    std::fs::create_dir(to).expect("made");
+    for file in std::fs::read_dir(from).expect("the package") {
+        let file = file.expect("a file").path();
+        let copy = to.join(file.file_name().expect("a name"));
+        if file.is_dir() {
+            copy_sources(&file, &copy);
+        } else if file.extension() == Some(OsStr::new("py")) {
+            std::fs::copy(&file, copy).expect("copied");
+        }
     }
 }
 
