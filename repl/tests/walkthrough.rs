@@ -11,12 +11,13 @@ use std::path::Path;
 use std::process::Command;
 
 /// Lines with one of these are compared.
-const TELLING: [&str; 10] = [
+const TELLING: [&str; 11] = [
     "orders::",
     "Session",
     "Connection",
     "Shop",
     "Metrics",
+    "Quotes",
     "listeners",
     "gauges",
     "exit code",
@@ -36,6 +37,13 @@ fn the_leak_in_python_is_found() {
 #[test]
 fn the_leak_in_javascript_is_found() {
     replay("docs/finding-a-leak.md", "## Node.js", "node", &["docs/leaks/chat.js"]);
+}
+
+#[test]
+fn the_leak_in_java_is_found() {
+    // The dumps are bundled: nothing but a shell is needed.
+    let dumps = [1, 2, 3, 4, 5].map(|hour| format!("testdata/leaks/quotes-{hour}.hprof.zst"));
+    replay("docs/finding-a-leak.md", "## Java", "cargo", &dumps.each_ref().map(String::as_str));
 }
 
 #[test]
