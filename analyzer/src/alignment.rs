@@ -1,106 +1,229 @@
-//! Aligning two snapshots by addresses: a collector that moves objects mostly keeps their order.
+//! Aligning two snapshots by the order of their objects: most of a heap stands as it stood before.
 //!
 //! ```text
-//!   before   A  b  b  C  x  b  D  b        what looks like nothing else (A, C, D) and stands in the same order on both
-//!   after    A  b  b  C  b  D  b  b  E     sides is an anchor; from there on both sides are followed while they look alike
+//!   before   a b c d e f g h  x  i j k l  …     ┌ a stretch: a row of objects that looks like no other on either side,
+//!   after    q  a b c d e f g h  y  i j k l …   ┘ and what looks alike ahead of it and back
+//!               └───────────────┘  └────────┘     x and y stand as far behind one stretch as before the next: one object
 //! ```
 //!
-//! The anchors are the longest run of such objects that ascends on both sides (patience sorting, Fredman 1975).
+//! The order is that of addresses, which a collector that moves objects mostly keeps; without addresses it is that of
+//! their numbers. Rows have a number of their own (a gear hash, Xia et al. 2014), and only a part of them is asked
+//! whether they are unique, chosen by that number, so that it is the same part on both sides (as in content-defined
+//! chunking, Rabin 1981). What two stretches claim belongs to neither. A stretch that does not go on where the one before
+//! ended must be long, since what is like something that died is there again and again. Time O(n).
 
-use std::collections::HashMap;
+use foldhash::{HashMap, HashMapExt};
 
 use crate::whole::{NOBODY, Whole};
 
-/// Pairs of objects, `before` and `after`, that look alike and stand in the same order. No object is in two
-/// pairs. `looks` has a number for each object.
-pub(crate) fn aligned(before: (&Whole, &[u64]), after: (&Whole, &[u64])) -> Vec<(u32, u32)> {
-    let [old, new] = [before, after].map(|(whole, looks)| Line { order: by_address(&whole.addresses), looks });
-    align(&old, &new)
+/// One of so many rows may begin a stretch.
+const ONE_OF: u64 = 8;
+/// So many objects in a row are told from others together.
+const ROW: usize = 8;
+/// The least length of a stretch that does not go on where the one before it ended.
+const SHIFTED: usize = 16;
+/// The least length of one that goes on elsewhere.
+const ELSEWHERE: usize = 200;
+/// Elsewhere is so many places away.
+const FAR: usize = 1000;
+
+/// Objects of `before` and `after` that look alike and stand in a row with others that do, and those between them. `looks`
+/// has a number for each object. `may_be_one` is asked of objects that do not look alike. Returns for each object
+/// of `after` its partner, or [`NOBODY`]; no object has two.
+pub(crate) fn align(
+    before: (&Whole, &[u64]),
+    after: (&Whole, &[u64]),
+    may_be_one: impl Fn(u32, u32) -> bool,
+) -> Vec<u32> {
+    let [old, new] = [before, after].map(|(whole, looks)| Line { order: in_order(whole), looks });
+    align_lines(&old, &new, may_be_one)
 }
 
-fn align(old: &Line<'_>, new: &Line<'_>) -> Vec<(u32, u32)> {
-    let anchors = ascending(&unique_pairs(old, new));
-    let mut pairs = Vec::new();
-    let mut from = (0, 0);
-    for (at, anchor) in anchors.iter().enumerate() {
-        // What stands between the last anchor and this, and looks alike counted from here.
-        let back = (0..).take_while(|&steps| {
-            let is_there = anchor.0 > from.0 + steps && anchor.1 > from.1 + steps;
-            is_there && old.look(anchor.0 - steps - 1) == new.look(anchor.1 - steps - 1)
-        });
-        let back = back.count();
-        pairs.extend((1..=back).map(|steps| (old.order[anchor.0 - steps], new.order[anchor.1 - steps])));
-        let end = anchors.get(at + 1).copied().unwrap_or((old.order.len(), new.order.len()));
-        let alike = (0..(end.0 - anchor.0).min(end.1 - anchor.1))
-            .take_while(|&steps| old.look(anchor.0 + steps) == new.look(anchor.1 + steps))
-            .count();
-        pairs.extend((0..alike).map(|steps| (old.order[anchor.0 + steps], new.order[anchor.1 + steps])));
-        from = (anchor.0 + alike, anchor.1 + alike);
+fn align_lines(old: &Line<'_>, new: &Line<'_>, may_be_one: impl Fn(u32, u32) -> bool) -> Vec<u32> {
+    let mut alignment = Alignment::of(old, new);
+    let stretches = alignment.find_stretches();
+    alignment.leave_doubted();
+    alignment.pair_between(&stretches, may_be_one);
+    alignment.old_of_new
+}
+
+/// Objects in a row that look alike in `before` and `after`: the place of the first in both, and how many there are.
+#[derive(Debug, Clone, Copy)]
+struct Stretch {
+    old: usize,
+    new: usize,
+    length: usize,
+}
+
+impl Stretch {
+    /// The length from which it is believed.
+    fn least_length(&self, last: &Stretch) -> usize {
+        let (old, new) = (self.old.wrapping_sub(last.old), self.new.wrapping_sub(last.new));
+        match (old as isize).abs_diff(new as isize) {
+            0 => 0,
+            shift if shift <= FAR => SHIFTED,
+            _ => ELSEWHERE,
+        }
     }
-    pairs
 }
 
-/// The objects of a snapshot in the order of their addresses.
+struct Alignment<'a> {
+    old: &'a Line<'a>,
+    new: &'a Line<'a>,
+    /// Partners by object, or [`NOBODY`].
+    old_of_new: Vec<u32>,
+    new_of_old: Vec<u32>,
+    /// Objects of `new` that two stretches claim.
+    doubted: Vec<bool>,
+}
+
+impl<'a> Alignment<'a> {
+    fn of(old: &'a Line<'a>, new: &'a Line<'a>) -> Self {
+        Alignment {
+            old,
+            new,
+            old_of_new: vec![NOBODY; new.looks.len()],
+            new_of_old: vec![NOBODY; old.looks.len()],
+            doubted: vec![false; new.looks.len()],
+        }
+    }
+
+    /// Pairs what looks alike around each pair of places that are unique.
+    fn find_stretches(&mut self) -> Vec<Stretch> {
+        let (old, new) = (self.old, self.new);
+        let mut stretches: Vec<Stretch> = Vec::new();
+        for (old_place, new_place) in unique_pairs(old, new) {
+            if self.old_of_new[new.order[new_place] as usize] == old.order[old_place] {
+                continue;
+            }
+            let ahead = old.order[old_place..].iter().zip(&new.order[new_place..]);
+            let ahead = self.pair_while_alike(ahead);
+            let back = old.order[..old_place].iter().rev().zip(new.order[..new_place].iter().rev());
+            let back = self.pair_while_alike(back);
+            let stretch = Stretch { old: old_place - back, new: new_place - back, length: back + ahead };
+            if stretches.last().is_none_or(|last| stretch.length >= stretch.least_length(last)) {
+                stretches.push(stretch);
+            } else {
+                let objects = &new.order[stretch.new..stretch.new + stretch.length];
+                objects.iter().for_each(|&object| self.doubted[object as usize] = true);
+            }
+        }
+        stretches
+    }
+
+    /// How many were paired before the first that was not.
+    fn pair_while_alike<'o>(&mut self, both: impl Iterator<Item = (&'o u32, &'o u32)>) -> usize {
+        let (mut paired, mut is_claimed) = (0, false);
+        for (&old, &new) in both {
+            if self.old.looks[old as usize] != self.new.looks[new as usize] {
+                break;
+            }
+            let (other_old, other_new) = (self.old_of_new[new as usize], self.new_of_old[old as usize]);
+            if other_old == NOBODY && other_new == NOBODY {
+                self.old_of_new[new as usize] = old;
+                self.new_of_old[old as usize] = new;
+                paired += usize::from(!is_claimed);
+                continue;
+            }
+            // Another stretch came as far as here: where one of them ends and the other begins, nobody knows.
+            is_claimed = true;
+            let claimed = [if other_old == NOBODY { NOBODY } else { new }, other_new];
+            let mut is_new = false;
+            for object in claimed.into_iter().filter(|&object| object != NOBODY) {
+                is_new |= !std::mem::replace(&mut self.doubted[object as usize], true);
+            }
+            if !is_new {
+                break;
+            }
+        }
+        paired
+    }
+
+    /// Leaves those without partners that two stretches claim.
+    fn leave_doubted(&mut self) {
+        for (partner, doubted) in self.old_of_new.iter_mut().zip(&self.doubted) {
+            if *doubted {
+                self.new_of_old[*partner as usize] = NOBODY;
+                *partner = NOBODY;
+            }
+        }
+    }
+
+    /// Pairs what stands as far behind one stretch as before the next.
+    fn pair_between(&mut self, stretches: &[Stretch], may_be_one: impl Fn(u32, u32) -> bool) {
+        for both in stretches.windows(2) {
+            let (end_old, end_new) = (both[0].old + both[0].length, both[0].new + both[0].length);
+            let (next_old, next_new) = (both[1].old, both[1].new);
+            if next_old < end_old || next_new < end_new || next_old - end_old != next_new - end_new {
+                continue;
+            }
+            let between = self.old.order[end_old..next_old].iter().zip(&self.new.order[end_new..next_new]);
+            for (&old, &new) in between {
+                let are_free = self.old_of_new[new as usize] == NOBODY && self.new_of_old[old as usize] == NOBODY;
+                let alike = self.old.looks[old as usize] == self.new.looks[new as usize];
+                if are_free && (alike || may_be_one(old, new)) {
+                    self.old_of_new[new as usize] = old;
+                    self.new_of_old[old as usize] = new;
+                }
+            }
+        }
+    }
+}
+
+/// The objects of a snapshot in order.
 struct Line<'a> {
     order: Vec<u32>,
     looks: &'a [u64],
 }
 
 impl Line<'_> {
-    fn look(&self, place: usize) -> u64 {
-        self.looks[self.order[place] as usize]
+    /// The places that may begin a stretch, with a number for the row of objects that ends there.
+    fn candidates(&self) -> impl Iterator<Item = (usize, u64)> + '_ {
+        let mut row = 0u64;
+        let rows = self.order.iter().map(move |&object| {
+            // Each look moves the others on, until they fall out.
+            row = (row << (u64::BITS as usize / ROW)).wrapping_add(self.looks[object as usize]);
+            row
+        });
+        // The upper half depends on all the row.
+        rows.enumerate().filter(|(_, row)| (row >> 32).is_multiple_of(ONE_OF))
     }
 }
 
-fn by_address(addresses: &[u64]) -> Vec<u32> {
-    let mut order: Vec<u32> = (0..addresses.len() as u32).filter(|&object| addresses[object as usize] != 0).collect();
-    if !order.is_sorted_by_key(|&object| addresses[object as usize]) {
-        order.sort_unstable_by_key(|&object| addresses[object as usize]);
+/// Objects by address, and those of one address or of none by their numbers.
+fn in_order(whole: &Whole) -> Vec<u32> {
+    let mut order: Vec<u32> = (0..whole.objects() as u32).collect();
+    if !whole.addresses.is_sorted() {
+        order.sort_by_key(|&object| whole.addresses[object as usize]);
     }
     order
 }
 
-/// Places of what looks like nothing else on either side, by its place in `old`.
+/// Places where rows end that are nowhere else on either side, in the order of `new`.
 fn unique_pairs(old: &Line<'_>, new: &Line<'_>) -> Vec<(usize, usize)> {
-    if old.order.is_empty() || new.order.is_empty() {
-        return Vec::new();
+    /// Where a row is; NOBODY if it is in two places or more.
+    struct Places {
+        old: u32,
+        /// The place and one; 0 if it is nowhere.
+        new: u32,
     }
-    // For each look its places; NOBODY once there are two.
-    let mut places: HashMap<u64, (u32, u32)> = HashMap::with_capacity(old.order.len() / 4);
-    for place in 0..old.order.len() {
-        places.entry(old.look(place)).and_modify(|places| places.0 = NOBODY).or_insert((place as u32, 0));
+    let mut places: HashMap<u64, Places> = HashMap::with_capacity(old.order.len() / ONE_OF as usize);
+    for (place, row) in old.candidates() {
+        let there = places.entry(row);
+        there.and_modify(|places| places.old = NOBODY).or_insert(Places { old: place as u32, new: 0 });
     }
-    // The second counts from 1: 0 is none.
-    for place in 0..new.order.len() {
-        if let Some(places) = places.get_mut(&new.look(place)) {
-            places.1 = if places.1 == 0 { place as u32 + 1 } else { NOBODY };
+    let mut met = Vec::new();
+    for (place, row) in new.candidates() {
+        if let Some(places) = places.get_mut(&row).filter(|places| places.old != NOBODY) {
+            places.new = if places.new == 0 { place as u32 + 1 } else { NOBODY };
+            met.push((row, place));
         }
     }
-    let is_unique = |&&(old, new): &&(u32, u32)| old != NOBODY && new != NOBODY && new != 0;
-    let mut pairs: Vec<(usize, usize)> =
-        places.values().filter(is_unique).map(|&(old, new)| (old as usize, new as usize - 1)).collect();
-    pairs.sort_unstable();
-    pairs
-}
-
-/// The longest subsequence whose second places ascend, too.
-fn ascending(pairs: &[(usize, usize)]) -> Vec<(usize, usize)> {
-    // For each length the pair that ends the best run so long; for each pair the one before it.
-    let mut ends: Vec<usize> = Vec::new();
-    let mut previous: Vec<Option<usize>> = Vec::with_capacity(pairs.len());
-    for (at, pair) in pairs.iter().enumerate() {
-        let length = ends.partition_point(|&end| pairs[end].1 < pair.1);
-        previous.push(length.checked_sub(1).map(|before| ends[before]));
-        if length == ends.len() {
-            ends.push(at);
-        } else {
-            ends[length] = at;
-        }
-    }
-    let mut run: Vec<(usize, usize)> =
-        std::iter::successors(ends.last().copied(), |&at| previous[at]).map(|at| pairs[at]).collect();
-    run.reverse();
-    run
+    let only = |(row, place): (u64, usize)| {
+        let places = &places[&row];
+        (places.new == place as u32 + 1).then_some((places.old as usize, place))
+    };
+    met.into_iter().filter_map(only).collect()
 }
 
 #[cfg(test)]
@@ -109,33 +232,96 @@ mod tests {
 
     use super::*;
 
+    /// For each place of `after` the place in `before`. Only odd looks may be one.
+    fn aligned(before: &[u64], after: &[u64]) -> Vec<Option<usize>> {
+        let [old, new] = [before, after].map(|looks| Line { order: (0..looks.len() as u32).collect(), looks });
+        let may_be_one = |old, new| before[old as usize] % 2 == 1 && after[new as usize] % 2 == 1;
+        let partners = align_lines(&old, &new, may_be_one);
+        partners.iter().map(|&partner| (partner != NOBODY).then_some(partner as usize)).collect()
+    }
+
     #[test]
-    fn the_longest_ascending_run_is_found() {
+    fn stretches_stay_one_object_each() {
+        let mut random = Random::new(3);
+        let before: Vec<u64> = (0..2000).map(|_| random.next()).collect();
+        let mut after = before.clone();
+        // An object that changed, one that did not stay, one that died, two that were born.
+        (after[500], after[600]) = (1, 2);
+        after.remove(900);
+        after.splice(1200..1200, [7, 7]);
+        let mut expected: Vec<Option<usize>> = (0..2000).map(Some).collect();
+        expected[500] = (before[500] % 2 == 1).then_some(500);
+        expected[600] = None;
+        expected.remove(900);
+        expected.splice(1200..1200, [None, None]);
+        assert_eq!(aligned(&before, &after), expected);
+        // A long part that stands elsewhere is the same; a short one may be something new.
+        after.rotate_left(700);
+        expected.rotate_left(700);
+        assert_eq!(aligned(&before, &after), expected);
+        let short: Vec<u64> = before[..100].iter().chain(&before[1500..1550]).copied().collect();
+        assert!(aligned(&before, &short)[..100].iter().all(Option::is_some));
+        assert!(aligned(&before, &short)[100..].iter().all(Option::is_none));
+    }
+
+    #[test]
+    fn what_two_stretches_claim_belongs_to_neither() {
+        let mut random = Random::new(5);
+        let [head, tail] = [0, 1].map(|_| (0..100).map(|_| random.next()).collect::<Vec<u64>>());
+        let line = |alike: usize| [&head[..], &vec![6; alike][..], &tail[..]].concat();
+        let partners = aligned(&line(20), &line(19));
+        // One of twenty died, and nothing tells which.
+        let expected = (0..219).map(|new| match new {
+            0..100 => Some(new),
+            100..119 => None,
+            _ => Some(new + 1),
+        });
+        assert_eq!(partners, expected.collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn no_object_is_in_two_pairs_and_all_pairs_may_be() {
         let mut random = Random::new(7);
         for _ in 0..300 {
-            let seconds: Vec<usize> = (0..random.below(9)).map(|_| random.below(12) as usize).collect();
-            let pairs: Vec<(usize, usize)> = seconds.iter().copied().enumerate().collect();
-            let run = ascending(&pairs);
-            assert!(run.windows(2).all(|pair| pair[0].0 < pair[1].0 && pair[0].1 < pair[1].1));
-            // By trying every subset.
-            let longest = (0..1u32 << pairs.len())
-                .map(|subset| {
-                    (0..pairs.len()).filter(|at| subset >> at & 1 == 1).map(|at| pairs[at].1).collect::<Vec<_>>()
-                })
-                .filter(|seconds| seconds.windows(2).all(|pair| pair[0] < pair[1]))
-                .map(|seconds| seconds.len())
-                .max();
-            assert_eq!(Some(run.len()), longest);
+            // Few looks in some rounds, so that many are there twice.
+            let bits = random.below(40);
+            let looks = 2 + random.below(1 << bits);
+            let draw = |random: &mut Random| random.below(looks).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+            let before: Vec<u64> = (0..random.below(900)).map(|_| draw(&mut random)).collect();
+            let mut after = before.clone();
+            for _ in 0..random.below(6) {
+                let mut place = || random.below(after.len() as u64 + 1) as usize;
+                let (one, other) = (place(), place());
+                let moved: Vec<u64> = after.drain(one.min(other)..one.max(other)).collect();
+                let place = random.below(after.len() as u64 + 1) as usize;
+                after.splice(place..place, moved);
+                after.insert(place, draw(&mut random));
+            }
+            let partners = aligned(&before, &after);
+            let mut taken = vec![false; before.len()];
+            for (new, old) in partners.iter().enumerate().filter_map(|(new, old)| Some((new, (*old)?))) {
+                assert!(!std::mem::replace(&mut taken[old], true));
+                assert!(before[old] == after[new] || before[old] % 2 == 1 && after[new] % 2 == 1);
+            }
         }
     }
 
     #[test]
-    fn what_looks_alike_between_anchors_is_paired() {
-        let (before, after) = ([1, 7, 7, 2, 9, 7, 3, 7], [1, 7, 7, 2, 7, 3, 7, 7, 4]);
-        let [old, new] =
-            [&before[..], &after[..]].map(|looks| Line { order: (0..looks.len() as u32).collect(), looks });
-        let mut sorted = align(&old, &new);
-        sorted.sort_unstable();
-        assert_eq!(sorted, [(0, 0), (1, 1), (2, 2), (3, 3), (5, 4), (6, 5), (7, 6)]);
+    fn rows_are_unique_if_all_their_objects_are_no_others() {
+        let mut random = Random::new(9);
+        for _ in 0..200 {
+            let mut line = || (0..random.below(60)).map(|_| random.below(3) << 61 | 5).collect::<Vec<u64>>();
+            let (before, after) = (line(), line());
+            let [old, new] = [&before, &after].map(|looks| Line { order: (0..looks.len() as u32).collect(), looks });
+            let places = |line: &Line<'_>, row: u64| {
+                line.candidates().filter(|other| other.1 == row).map(|(place, _)| place).collect::<Vec<_>>()
+            };
+            let expected =
+                new.candidates().filter_map(|(place, row)| match (&places(&old, row)[..], places(&new, row).len()) {
+                    (&[old], 1) => Some((old, place)),
+                    _ => None,
+                });
+            assert_eq!(unique_pairs(&old, &new), expected.collect::<Vec<_>>());
+        }
     }
 }

@@ -190,7 +190,7 @@ impl<'a> Growth<'a> {
         self.large().all(|node| self.nodes[node].retained_bytes[column].is_some())
     }
 
-    /// How the large nodes grow: those first that do for sure, by how much they do at least. Numbers that are
+    /// How the large nodes grow: those first that do for sure, then by [`Trend::ranking_slope`]. Numbers that are
     /// not known, being small, count as 0.
     #[must_use]
     pub fn rows(&self, axis: &Axis) -> Vec<GrowthRow> {
@@ -210,7 +210,7 @@ impl<'a> Growth<'a> {
             GrowthRow { node, trend, grows, is_carried: trend.slope > 0.0 && below >= CARRIED * trend.slope }
         };
         let mut rows: Vec<GrowthRow> = large.iter().zip(&trends).zip(&grow).map(row).collect();
-        let rank = |row: &GrowthRow| (row.grows, row.trend.least_slope().unwrap_or(row.trend.slope), row.trend.slope);
+        let rank = |row: &GrowthRow| (row.grows, row.trend.ranking_slope().unwrap_or(row.trend.slope), row.trend.slope);
         rows.sort_by(|one, other| {
             let (one, other) = (rank(one), rank(other));
             other.0.cmp(&one.0).then(other.1.total_cmp(&one.1)).then(other.2.total_cmp(&one.2))

@@ -8,10 +8,11 @@
 //! Two objects may be one if they have one type, one site and one name. A pair is *strong* if they look the same too:
 //! their sizes, and the types and sizes of what they refer to. Strong pairs are taken first; where none is left, the
 //! oldest weak one is: what references of one name lead to, or what is left over in a list, in its order.
-//! Each object is taken once. Time and memory are in proportion to objects and references: about 20 bytes an
+//! Each object is taken once. Time and memory are in proportion to objects and references: about 40 bytes an
 //! object beside the snapshots.
 //!
-//! Where objects have addresses, those are [aligned](crate::alignment) before anything else.
+//! Before anything else the snapshots are [aligned](crate::alignment). The walk begins where something is left to be
+//! paired: at roots, and at pairs that refer to objects without partners.
 //!
 //! A pair may be wrong where things were rearranged. How far the pairs can be trusted is counted
 //! afterwards: of the references of paired objects, those that lead to a pair again.
@@ -23,7 +24,7 @@ use barrow_format::rows::{LabelCode, Root};
 use foldhash::{HashMap, HashMapExt};
 use rayon::prelude::*;
 
-use crate::alignment::aligned;
+use crate::alignment::align;
 use crate::error::Result;
 use crate::progress::{Progress, check};
 use crate::tables::Tables;
@@ -68,46 +69,96 @@ pub(crate) fn match_structure(
     progress: &dyn Progress,
 ) -> Result<Vec<u32>> {
     progress.begin("matching", after.whole.objects() as u64, "objects");
+    let [old_looks, new_looks] = [before.whole, after.whole].map(|whole| looks(whole, tables));
+    let may_be_one = |old, new| may_be_one(before.whole, old, after.whole, new, tables);
+    let aligned = align((before.whole, &old_looks), (after.whole, &new_looks), may_be_one);
+    let pairs = Pairs::of(aligned, before.whole.objects());
     let mut walk = Walk {
-        before: Looks::of(before.whole, tables),
-        after: Looks::of(after.whole, tables),
+        before: before.whole,
+        after: after.whole,
+        old_looks,
+        new_looks,
         tables,
-        partner_of_after: vec![NOBODY; after.whole.objects()],
-        is_taken: vec![false; before.whole.objects()],
+        pairs,
         queue: Vec::new(),
         weak: VecDeque::new(),
         leftovers: Leftovers::default(),
     };
-    for (old, new) in aligned((before.whole, &walk.before.looks), (after.whole, &walk.after.looks)) {
-        walk.pair(old, new);
-    }
     walk.pair_roots(before.roots, after.roots);
+    walk.begin_where_targets_are_free();
     walk.run(progress)?;
-    Ok(walk.partner_of_after)
+    Ok(walk.pairs.partner_of_after)
 }
 
-/// A snapshot and what its objects look like.
-struct Looks<'a> {
-    whole: &'a Whole,
-    /// For each object a number: that of its type, sizes, site and name, and of those of its targets in order.
-    looks: Vec<u64>,
+/// Which objects of two snapshots are one.
+struct Pairs {
+    /// For each object of `after` its partner in `before`, or [`NOBODY`].
+    partner_of_after: Vec<u32>,
+    is_taken: Vec<bool>,
 }
 
-impl<'a> Looks<'a> {
-    fn of(whole: &'a Whole, tables: &Tables) -> Self {
-        let own = |object: usize| {
-            let Own { shape, shallow_bytes, unmanaged_bytes, site, name } = whole.own(object);
-            let type_id = tables.shape(shape).type_id;
-            let name = name.map_or(0, |name| u64::from(name.0) + 1);
-            [shallow_bytes, unmanaged_bytes, site.into(), name]
-                .iter()
-                .fold(type_id.0.into(), |sum, &part| mix(sum, part))
-        };
-        let own: Vec<u64> = (0..whole.objects()).into_par_iter().map(own).collect();
-        let look =
-            |object: usize| whole.all_targets(object).fold(own[object], |sum, target| mix(sum, own[target as usize]));
-        Looks { whole, looks: (0..whole.objects()).into_par_iter().map(look).collect() }
+impl Pairs {
+    fn of(partner_of_after: Vec<u32>, before: usize) -> Self {
+        let mut is_taken = vec![false; before];
+        for &partner in partner_of_after.iter().filter(|partner| **partner != NOBODY) {
+            is_taken[partner as usize] = true;
+        }
+        Pairs { partner_of_after, is_taken }
     }
+
+    /// Whether both are in no pair.
+    fn are_free(&self, before: u32, after: u32) -> bool {
+        self.is_free_after(after) && self.is_free_before(before)
+    }
+
+    fn is_free_before(&self, object: u32) -> bool {
+        !self.is_taken[object as usize]
+    }
+
+    fn is_free_after(&self, object: u32) -> bool {
+        self.partner_of_after[object as usize] == NOBODY
+    }
+
+    /// Takes two free objects for one.
+    fn add(&mut self, before: u32, after: u32) {
+        self.partner_of_after[after as usize] = before;
+        self.is_taken[before as usize] = true;
+    }
+}
+
+/// Objects that are hashed at a time.
+const STRIDE: usize = 1 << 13;
+
+/// For each object a number: that of its type, sizes, site and name, and of those of its targets in order.
+fn looks(whole: &Whole, tables: &Tables) -> Vec<u64> {
+    let types: Vec<u32> = tables.shapes().iter().map(|shape| shape.type_id.0).collect();
+    let mut own = vec![0; whole.objects()];
+    own.par_chunks_mut(STRIDE).enumerate().for_each(|(chunk, own)| {
+        for (object, own) in (chunk * STRIDE..).zip(own) {
+            *own = look_alone(&whole.own(object), &types);
+        }
+    });
+    let own = &own;
+    let with = |look: u64, targets: &[u32]| targets.iter().fold(look, |sum, &target| mix(sum, own[target as usize]));
+    let mut looks = vec![0; whole.objects()];
+    looks.par_chunks_mut(STRIDE).enumerate().for_each(|(chunk, looks)| {
+        for (object, look) in (chunk * STRIDE..).zip(looks) {
+            *look = with(own[object], whole.targets(object));
+        }
+    });
+    for (object, continued) in whole.all_continued() {
+        let look = &mut looks[object.index()];
+        *look = continued.iter().fold(*look, |look, part| with(look, &part.targets));
+    }
+    looks
+}
+
+/// The number of an object without its targets. `types` are those of shapes.
+fn look_alone(own: &Own, types: &[u32]) -> u64 {
+    let Own { shape, shallow_bytes, unmanaged_bytes, site, name } = *own;
+    let what = u64::from(types[shape.index()]) << 32 | u64::from(site);
+    let name = name.map_or(0, |name| u64::from(name.0) + 1);
+    mix(mix(what, name), mix(shallow_bytes, unmanaged_bytes))
 }
 
 /// Joins two numbers; differing ones hardly ever give the same.
@@ -117,16 +168,25 @@ fn mix(sum: u64, part: u64) -> u64 {
 }
 
 struct Walk<'a> {
-    before: Looks<'a>,
-    after: Looks<'a>,
+    before: &'a Whole,
+    after: &'a Whole,
+    old_looks: Vec<u64>,
+    new_looks: Vec<u64>,
     tables: &'a Tables,
-    partner_of_after: Vec<u32>,
-    is_taken: Vec<bool>,
+    pairs: Pairs,
     /// Objects of `after` that have partners and whose references are still to be followed.
     queue: Vec<u32>,
     /// Objects that may be one: `before`, `after`.
     weak: VecDeque<(u32, u32)>,
     leftovers: Leftovers,
+}
+
+/// Whether nothing speaks against it that two objects are one.
+fn may_be_one(before: &Whole, old: u32, after: &Whole, new: u32, tables: &Tables) -> bool {
+    let (old, new) = (before.own(old as usize), after.own(new as usize));
+    let type_of = |shape| tables.shape(shape).type_id;
+    let is_one_type = old.shape == new.shape || type_of(old.shape) == type_of(new.shape);
+    is_one_type && old.site == new.site && old.name == new.name
 }
 
 /// References of a pair that led to no strong pair: label and target. Reused from pair to pair.
@@ -186,6 +246,17 @@ impl Walk<'_> {
         }
     }
 
+    /// Queues what was paired and refers to free objects on both sides: the others lead to nothing new.
+    fn begin_where_targets_are_free(&mut self) {
+        let Walk { before, after, pairs, .. } = self;
+        let partners = pairs.partner_of_after.iter().enumerate().filter(|(_, partner)| **partner != NOBODY);
+        let begin = partners.filter(|&(new, &old)| {
+            after.all_targets(new).any(|target| pairs.is_free_after(target))
+                && before.all_targets(old as usize).any(|target| pairs.is_free_before(target))
+        });
+        self.queue = begin.map(|(new, _)| new as u32).collect();
+    }
+
     fn run(&mut self, progress: &dyn Progress) -> Result<()> {
         for step in 1u64.. {
             if step.is_multiple_of(1 << 16) {
@@ -193,9 +264,12 @@ impl Walk<'_> {
                 progress.advance(1 << 16);
             }
             if let Some(after) = self.queue.pop() {
-                self.pair_targets(self.partner_of_after[after as usize] as usize, after as usize);
+                self.pair_targets(self.pairs.partner_of_after[after as usize] as usize, after as usize);
             } else if let Some((before, after)) = self.weak.pop_front() {
-                self.pair(before, after);
+                if self.pairs.are_free(before, after) && may_be_one(self.before, before, self.after, after, self.tables)
+                {
+                    self.pair(before, after);
+                }
             } else {
                 break;
             }
@@ -203,44 +277,33 @@ impl Walk<'_> {
         Ok(())
     }
 
-    fn is_free(&self, before: u32, after: u32) -> bool {
-        self.partner_of_after[after as usize] == NOBODY && !self.is_taken[before as usize]
-    }
-
+    /// What looks the same has the same type, site and name.
     fn look_the_same(&self, before: u32, after: u32) -> bool {
-        self.before.looks[before as usize] == self.after.looks[after as usize]
+        self.old_looks[before as usize] == self.new_looks[after as usize]
     }
 
-    /// Takes two objects for one, unless something speaks against it.
+    /// Takes two objects for one.
     fn pair(&mut self, before: u32, after: u32) {
-        if self.is_free(before, after) && self.may_be_one(before as usize, after as usize) {
-            self.partner_of_after[after as usize] = before;
-            self.is_taken[before as usize] = true;
-            self.queue.push(after);
-        }
-    }
-
-    fn may_be_one(&self, old: usize, new: usize) -> bool {
-        let (before, after) = (self.before.whole.own(old), self.after.whole.own(new));
-        let type_of = |shape| self.tables.shape(shape).type_id;
-        let is_one_type = before.shape == after.shape || type_of(before.shape) == type_of(after.shape);
-        is_one_type && before.site == after.site && before.name == after.name
+        self.pairs.add(before, after);
+        self.queue.push(after);
     }
 
     fn pair_targets(&mut self, old: usize, new: usize) {
-        let (before, after) = (self.before.whole, self.after.whole);
+        let (before, after) = (self.before, self.after);
         let mut leftovers = std::mem::take(&mut self.leftovers);
         let is_one_shape = before.shapes[old] == after.shapes[new] && before.labels(old) == after.labels(new);
         let (old_targets, new_targets) = (before.targets(old), after.targets(new));
         for (position, (&old_target, &new_target)) in old_targets.iter().zip(new_targets).enumerate() {
-            if is_one_shape && self.is_free(old_target, new_target) && self.look_the_same(old_target, new_target) {
+            let (old_is_free, new_is_free) =
+                (self.pairs.is_free_before(old_target), self.pairs.is_free_after(new_target));
+            if is_one_shape && old_is_free && new_is_free && self.look_the_same(old_target, new_target) {
                 self.pair(old_target, new_target);
                 continue;
             }
-            if !self.is_taken[old_target as usize] {
+            if old_is_free {
                 leftovers.before.push((before.label(old, position, self.tables).0, old_target));
             }
-            if self.partner_of_after[new_target as usize] == NOBODY {
+            if new_is_free {
                 leftovers.after.push((after.label(new, position, self.tables).0, new_target));
             }
         }
@@ -255,18 +318,21 @@ impl Walk<'_> {
     /// Pairs what looks the same wherever it stands, and puts off the rest: by label, then in order.
     fn pair_leftovers(&mut self, leftovers: &mut Leftovers) {
         let Leftovers { before, after, known } = leftovers;
-        before.retain(|&(_, target)| !self.is_taken[target as usize]);
-        after.retain(|&(_, target)| self.partner_of_after[target as usize] == NOBODY);
+        before.retain(|&(_, target)| self.pairs.is_free_before(target));
+        after.retain(|&(_, target)| self.pairs.is_free_after(target));
         if !before.is_empty() && !after.is_empty() {
-            let looks = &self.before.looks;
+            let looks = &self.old_looks;
             known.fill(before.iter().map(|&(_, target)| (looks[target as usize], target)));
             for &(_, target) in after.iter() {
-                if let Some(partner) = known.pop(self.after.looks[target as usize]) {
+                // An object may be there twice.
+                if let Some(partner) = known.pop(self.new_looks[target as usize])
+                    && self.pairs.are_free(partner, target)
+                {
                     self.pair(partner, target);
                 }
             }
-            before.retain(|&(_, target)| !self.is_taken[target as usize]);
-            after.retain(|&(_, target)| self.partner_of_after[target as usize] == NOBODY);
+            before.retain(|&(_, target)| self.pairs.is_free_before(target));
+            after.retain(|&(_, target)| self.pairs.is_free_after(target));
             known.fill(before.iter().copied());
             for &(label, target) in after.iter() {
                 if let Some(partner) = known.pop(label) {

@@ -111,6 +111,11 @@ impl Tables {
         &self.forms
     }
 
+    /// All shapes, by number.
+    pub(crate) fn shapes(&self) -> &[Shape] {
+        &self.shapes
+    }
+
     pub(crate) fn shape(&self, id: ShapeId) -> &Shape {
         &self.shapes[id.index()]
     }

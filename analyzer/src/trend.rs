@@ -26,6 +26,8 @@ pub const LEAST_POINTS: usize = 5;
 const LASTING_SHARE: f64 = 0.5;
 /// Growth that is left beside a warm-up must be this many standard errors above nothing.
 const LASTING_ERRORS: f64 = 3.0;
+/// What is ranked is a slope less so many standard errors.
+const RANKED_ERRORS: f64 = 2.0;
 /// Pairs of more points would take too long.
 const MOST_POINTS: usize = 1000;
 /// The part of the chance of a false alarm that is given to the test of signs, which no outlier misleads. The
@@ -50,6 +52,8 @@ pub struct Trend {
     pub lasting_slope: f64,
     /// The standard error of the slope beside a warm-up; 0 where none is granted.
     pub lasting_error: f64,
+    /// The slope less two of its standard errors, a warm-up granted as far as it is likely.
+    ranked: f64,
     /// Whether growth goes on to the end, rather than having been a warm-up.
     pub lasts: bool,
     /// How likely a series without a trend looks as if it grew as clearly as this one.
@@ -74,6 +78,7 @@ impl Trend {
         let by_signs: f64 = kendall::tail(kendall::statistic(&points) as f64 / spread, points.len());
         let by_line = student::tail(fit.t() / spread, points.len().saturating_sub(2));
         let (lasting_slope, lasting_error, lasts) = lasting(&points, &fit, slope);
+        let (ranked, error) = fit::averaged(&points, &fit);
         Trend {
             points: points.len(),
             slope,
@@ -81,6 +86,7 @@ impl Trend {
             interval: interval(&slopes, points.len(), spread),
             lasting_slope,
             lasting_error,
+            ranked: ranked - RANKED_ERRORS * error * spread,
             lasts,
             // The better of two tests looks good more often, so each has a part of the chance.
             p_value: (by_signs / SIGNS).min(by_line / (1.0 - SIGNS)).min(1.0),
@@ -104,6 +110,7 @@ impl Trend {
             interval: None,
             lasting_slope: 0.0,
             lasting_error: 0.0,
+            ranked: 0.0,
             lasts: false,
             p_value: 1.0,
         }
@@ -131,12 +138,20 @@ impl Trend {
         trends.iter().map(|trend| trend.may_grow() && trend.p_value <= limit).collect()
     }
 
-    /// By how much it grows at least, in units of y per unit of x: what to rank by, since a steep slope that
-    /// may be chance comes behind a gentle one that is not. Not known with too few points.
+    /// By how much it grows at least, in units of y per unit of x: its interval's
+    /// lower end, a warm-up granted. Not known with too few points.
     #[must_use]
     pub fn least_slope(&self) -> Option<f64> {
         let (low, _) = self.interval?;
         Some(if self.lasts { low.min(self.lasting_slope - 2.0 * self.lasting_error) } else { low.min(0.0) })
+    }
+
+    /// What to rank by, in units of y per unit of x: the slope less two of its standard errors, since a steep slope
+    /// that may be chance comes behind a gentle one that is not, and less what a warm-up may have of it. Not known with
+    /// too few points.
+    #[must_use]
+    pub fn ranking_slope(&self) -> Option<f64> {
+        self.interval.map(|_| self.ranked)
     }
 
     fn may_grow(&self) -> bool {

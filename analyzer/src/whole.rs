@@ -1,12 +1,12 @@
 //! A whole snapshot in memory, with every column: what matching and repacking walk over in any order.
 
-use std::collections::HashMap;
 use std::iter;
 use std::ops::Range;
 
 use barrow_format::block::{BlockColumns, ShapeForm, Wanted};
 use barrow_format::rows::LabelCode;
 use barrow_format::{ObjectId, ShapeId, SnapshotId, StringId};
+use foldhash::HashMap;
 
 use crate::blocks::{Workspace, decode, places};
 use crate::error::Result;
@@ -167,6 +167,11 @@ impl Whole {
             return &[];
         }
         self.continued.get(&ObjectId(object as u32)).map_or(&[], Vec::as_slice)
+    }
+
+    /// All objects with references beyond their first block, and those, in no order.
+    pub(crate) fn all_continued(&self) -> impl Iterator<Item = (ObjectId, &[Continued])> {
+        self.continued.iter().map(|(&object, continued)| (object, continued.as_slice()))
     }
 
     /// How many references an object has.

@@ -3,7 +3,7 @@
 //! ```text
 //!   assertion := claim [ "over" A..B | "in" N ]
 //!   claim     := "no leaks" [ "except" known { "," known } ]         known: a fingerprint, or "baseline"
-//!              | measure "(" EXPR ")" comparison limit
+//!              | measure "(" [ KIND ] EXPR ")" comparison limit
 //!   measure   := "count" | "size" | "retained" | "growth"            growth(count EXPR) counts, growth(EXPR) weighs
 //!   limit     := NUMBER | SIZE | "baseline" [ ("+" | "-") (NUMBER "%" | SIZE) | "*" FACTOR ]
 //! ```
@@ -16,10 +16,12 @@ mod parse;
 mod report;
 mod witness;
 
-use barrow_analyzer::{Expression, ExpressionError, Names};
+use barrow_analyzer::{Counted, Expression, ExpressionError, Heap, Names, ObjectSet};
 
 use crate::args::SnapshotName;
 use crate::error::ReplError;
+use crate::kinds::{self, Kinds};
+use crate::progress::Meter;
 
 pub(crate) use judge::{Judge, Verdict};
 pub(crate) use report::{Judged, answer, junit_cases};
@@ -69,8 +71,10 @@ struct Measure {
     quantity: Quantity,
     /// How it grows from snapshot to snapshot, instead of how much it is.
     growth: bool,
+    /// The words that name a kind, if any do; of every kind without.
+    kind: Vec<String>,
     expression: Expression,
-    /// The expression as it was typed.
+    /// Kind and expression as they were typed.
     text: String,
 }
 
@@ -118,6 +122,24 @@ impl Assertion {
             Claim::NoLeaks(_) => Vec::new(),
             Claim::Compared { measure, .. } => measure.expression.unknown_types(tables),
         }
+    }
+}
+
+impl Measure {
+    /// The objects of a snapshot that are measured, and what they are in all.
+    ///
+    /// # Errors
+    /// A usage error if its recording has no such kind; those of [`Heap::select`].
+    fn select(&self, heap: &Heap, meter: &Meter) -> Result<(ObjectSet, Counted), ReplError> {
+        let kinds = match self.kind.is_empty() {
+            true => Kinds::default(),
+            false => kinds::leading_kind(heap.recording().tables()?, &self.kind)?,
+        };
+        if kinds.words < self.kind.len() {
+            let what = "what follows a kind is an expression, such as `size > 1M`";
+            return Err(ReplError::usage(format!("`{}` is no kind; {what}", self.kind.join(" "))));
+        }
+        Ok(heap.select(&kinds.ids, &self.expression, meter)?)
     }
 }
 

@@ -23,7 +23,7 @@ impl Leak {
     }
 
     fn rank(&self) -> f64 {
-        self.left() * self.row.trend.least_slope().unwrap_or(0.0)
+        self.left() * self.row.trend.ranking_slope().unwrap_or(0.0)
     }
 }
 

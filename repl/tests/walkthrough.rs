@@ -11,7 +11,7 @@ use std::path::Path;
 use std::process::Command;
 
 /// Lines with one of these are compared.
-const TELLING: [&str; 12] = [
+const TELLING: [&str; 13] = [
     "orders::",
     "Invoice",
     "lru_cache",
@@ -19,6 +19,7 @@ const TELLING: [&str; 12] = [
     "Connection",
     "Shop",
     "Metrics",
+    "Quotes",
     "listeners",
     "gauges",
     "exit code",
@@ -38,6 +39,13 @@ fn the_leak_in_python_is_found() {
 #[test]
 fn the_leak_in_javascript_is_found() {
     replay("docs/finding-a-leak.md", "## Node.js", "node", &["docs/leaks/chat.js"]);
+}
+
+#[test]
+fn the_leak_in_java_is_found() {
+    // The dumps are bundled: nothing but a shell is needed.
+    let dumps = [1, 2, 3, 4, 5].map(|hour| format!("testdata/leaks/quotes-{hour}.hprof.zst"));
+    replay("docs/finding-a-leak.md", "## Java", "cargo", &dumps.each_ref().map(String::as_str));
 }
 
 #[test]

@@ -6,6 +6,8 @@ const PLACES: usize = 32;
 /// smaller by this: twice what it adds to the logarithm of the likelihood. A line with noise alone looks
 /// so in 1 of 20 series.
 const EXPLAINED: f64 = 8.0;
+/// How much likelier a line alone is than one beside the mean warm-up, as a logarithm, before points are looked at.
+const PLAIN: f64 = 5.0;
 /// By how much the fit makes neighbouring residuals of n points less alike, times n.
 const BIAS: f64 = 2.0;
 /// Residuals must be so much more alike than chance makes them, in standard errors, to be doubted.
@@ -62,6 +64,30 @@ impl Warmth {
         let (left, best) = fits.min_by(|(left, _), (other, _)| left.total_cmp(other))?;
         (left < (-EXPLAINED / points.len() as f64).exp() * line.left).then_some(best)
     }
+}
+
+/// The slope of the line alone and beside every warm-up, each as likely as it makes the points, and the standard
+/// error of that mean (the averaging of models of Raftery 1995 and Burnham and Anderson 2002). Between a leak and
+/// a warm-up there is no step at which the one becomes the other.
+pub(super) fn averaged(points: &[(f64, f64)], line: &Fit) -> (f64, f64) {
+    if points.len() < 5 || line.left <= line.rounding {
+        return (line.slope, line.error);
+    }
+    let (xs, ys) = centred(points);
+    let count = points.len() as f64;
+    let mut fits: Vec<(f64, Warmth)> =
+        shapes(points).filter_map(|shape| beside(&xs, &ys, &shape, line.rounding)).collect();
+    let alone = PLAIN + (fits.len().max(1) as f64).ln();
+    fits.push(((-2.0 * alone / count).exp() * line.left, Warmth { slope: line.slope, error: line.error }));
+    let least = fits.iter().map(|(left, _)| *left).fold(f64::INFINITY, f64::min);
+    let weight = |left: f64| (least / left).powf(count / 2.0);
+    let all: f64 = fits.iter().map(|(left, _)| weight(*left)).sum();
+    let mean = |value: &dyn Fn(&Warmth) -> f64| {
+        fits.iter().map(|(left, warmth)| weight(*left) * value(warmth)).sum::<f64>() / all
+    };
+    let slope = mean(&|warmth| warmth.slope);
+    let variance = mean(&|warmth| warmth.error.powi(2) + (warmth.slope - slope).powi(2));
+    (slope, variance.sqrt())
 }
 
 /// The line beside a shape that goes up; with what both leave.

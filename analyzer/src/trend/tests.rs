@@ -41,25 +41,42 @@ fn said_to_grow(tests: usize, mut series: impl FnMut(&mut Random) -> Vec<f64>) -
     (0..1000).filter(|_| Trend::of_values(&series(random)).is_growing(CONFIDENCE, tests)).count()
 }
 
-/// With 20 points the slope of this leak is 4.3 standard errors above nothing, so no test can be sure of
-/// it at once in 101 series every time: one of 5 % would be in two of three.
+/// The order in which `growth` lists series: those first that grow for sure, then by their ranking slopes.
+fn ranks(trends: &[Trend]) -> Vec<(bool, f64)> {
+    let grow = Trend::which_grow(trends, CONFIDENCE);
+    trends.iter().zip(grow).map(|(trend, grows)| (grows, trend.ranking_slope().unwrap())).collect()
+}
+
+/// With 20 points the slope of this leak is 4.3 standard errors above nothing. Who knew that nothing but noise lies
+/// over the others, and ranked by the line of least squares, would have it first in 389 of 400.
 #[test]
 fn a_leak_stands_above_a_hundred_harmless_series() {
-    let (mut first, mut sure, mut alarms, mut several, runs) = (0, 0, 0, 0, 200);
+    let (mut first, mut sure, mut alarms, mut several, mut oracle, runs) = (0, 0, 0, 0, 0, 400);
     for seed in 0..runs {
         let random = &mut Random::new(seed);
         let mut trends: Vec<Trend> = (0..100).map(|at| Trend::of_values(&harmless(random, at % 3))).collect();
         let false_alarms = Trend::which_grow(&trends, CONFIDENCE).iter().filter(|grows| **grows).count();
         alarms += false_alarms;
         several += usize::from(false_alarms > 1);
-        let leaking = Trend::of_values(&leak(random));
-        first += usize::from(trends.iter().all(|trend| trend.least_slope() < leaking.least_slope()));
-        trends.push(leaking);
-        sure += usize::from(Trend::which_grow(&trends, CONFIDENCE)[100]);
+        let values = leak(random);
+        trends.push(Trend::of_values(&values));
+        let ranks = ranks(&trends);
+        first += usize::from(ranks[..100].iter().all(|other| *other < ranks[100]));
+        sure += usize::from(ranks[100].0);
+        oracle += usize::from(
+            (0..100).all(|_| slope_of_least_squares(&harmless(random, 0)) < slope_of_least_squares(&values)),
+        );
     }
-    // Measured: first in 144, sure in 111; 46 false alarms in 20,000 series, more than one in 5 runs.
-    assert!(first >= 140 && sure >= 105, "first in {first}, sure in {sure} of {runs}");
-    assert!(alarms <= runs as usize / 4 && several <= 6, "{alarms} false alarms, several in {several}");
+    // Measured: 324, 222 and 389; 102 false alarms in 40,000 series, more than one in 10 runs.
+    assert!(first >= 316 && sure >= 215, "first in {first}, sure in {sure} of {runs}");
+    assert!(oracle >= 380, "{oracle}");
+    assert!(alarms <= 120 && several <= 14, "{alarms} false alarms, several in {several}");
+}
+
+fn slope_of_least_squares(values: &[f64]) -> f64 {
+    let middle = (values.len() - 1) as f64 / 2.0;
+    let places = || (0..values.len()).map(|at| at as f64 - middle);
+    places().zip(values).map(|(x, y)| x * y).sum::<f64>() / places().map(|x| x * x).sum::<f64>()
 }
 
 #[test]

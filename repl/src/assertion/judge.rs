@@ -162,7 +162,7 @@ impl Judge {
             judgement = Judgement { verdict, snapshot: Some(snapshot), found, limit, unit, witness: None };
             if !comparison.may_hold(found, found, limit) {
                 let heap = session.heap(snapshot)?;
-                let set = heap.select(&[], &measure.expression, &session.meter())?.0;
+                let set = measure.select(&heap, &session.meter())?.0;
                 judgement.verdict = Verdict::Fails;
                 judgement.witness = Some(witness::of_set(&heap, &set, &session.meter())?);
                 break;
@@ -194,7 +194,7 @@ impl Judge {
         if fails {
             let last = snapshots.last().copied().unwrap_or(SnapshotId(0));
             let heap = session.heap(last)?;
-            let set = heap.select(&[], &measure.expression, &session.meter())?.0;
+            let set = measure.select(&heap, &session.meter())?.0;
             judgement.verdict = Verdict::Fails;
             judgement.witness = Some(witness::of_growth(&heap, &set, &series, &trend, unit, &session.meter())?);
         }
@@ -231,7 +231,7 @@ impl Judge {
         }
         let heap = self.heap(session, side, snapshot)?;
         let meter = session.meter();
-        let (set, counted) = heap.select(&[], &measure.expression, &meter)?;
+        let (set, counted) = measure.select(&heap, &meter)?;
         let found = match measure.quantity {
             Quantity::Count => counted.objects,
             Quantity::Size => counted.heap_bytes.saturating_add(counted.unmanaged_bytes),

@@ -8,6 +8,9 @@ use crate::line;
 /// Digits that name a leak: fewer could be another's.
 const LEAST_DIGITS: usize = 8;
 
+/// The name of a kind has no more words.
+const KIND_WORDS: usize = 4;
+
 const CLAIM: &str = "expected `count(…)`, `size(…)`, `retained(…)`, `growth(…)` or `no leaks` here";
 const LIMIT: &str = "expected a number such as 100 or 64M, or `baseline`, here";
 const CHANGE: &str = "expected a part such as 10% or a number such as 64K here";
@@ -130,7 +133,7 @@ impl<'t> Rest<'t> {
         Ok(Claim::Compared { measure, comparison, limit: self.limit()? })
     }
 
-    /// `(EXPR)`, or `(count EXPR)` for growth.
+    /// `([KIND] EXPR)`, or `(count [KIND] EXPR)` for growth.
     fn measure(&mut self, quantity: Quantity, growth: bool, names: &dyn Names) -> Result<Measure, ExpressionError> {
         self.blanks();
         let (open, rest) = (self.position, self.rest());
@@ -145,9 +148,9 @@ impl<'t> Rest<'t> {
             (start, quantity) = (inside.position, Quantity::Count);
         }
         let text = &self.text[start..open + close];
-        let expression = Expression::parse_with(text, names);
-        let expression = expression.map_err(|wrong| error(start + wrong.position, wrong.message))?;
-        Ok(Measure { quantity, growth, expression, text: text.trim().to_owned() })
+        let (kind, expression) =
+            kind_and_expression(text, names).map_err(|wrong| error(start + wrong.position, wrong.message))?;
+        Ok(Measure { quantity, growth, kind, expression, text: text.trim().to_owned() })
     }
 
     fn limit(&mut self) -> Result<Limit, ExpressionError> {
@@ -206,6 +209,28 @@ impl<'t> Rest<'t> {
     }
 }
 
+/// An expression, and the words before it if it is none with them: they name a kind, which a recording may have.
+fn kind_and_expression(text: &str, names: &dyn Names) -> Result<(Vec<String>, Expression), ExpressionError> {
+    let wrong = match Expression::parse_with(text, names) {
+        Ok(expression) => return Ok((Vec::new(), expression)),
+        Err(wrong) => wrong,
+    };
+    let (mut kind, mut rest) = (Vec::new(), text.trim_start());
+    while kind.len() < KIND_WORDS {
+        let end = rest.find(char::is_whitespace).unwrap_or(rest.len());
+        let word = &rest[..end];
+        if word.is_empty() || !word.chars().all(|c| c.is_alphanumeric() || c == '-' || c == '_') {
+            break;
+        }
+        kind.push(word.to_owned());
+        rest = rest[end..].trim_start();
+        if let Ok(expression) = Expression::parse_with(rest, names) {
+            return Ok((kind, expression));
+        }
+    }
+    Err(wrong)
+}
+
 /// Where the parenthesis that `text` begins with is closed.
 fn closing(text: &str) -> Option<usize> {
     let (mut depth, mut end) = (0u32, None);
@@ -255,6 +280,16 @@ mod tests {
         assert_eq!(when, When::Over("3..10".into()));
         assert_eq!(compared("growth(size > 1M) = 0").0.quantity, Quantity::Retained);
         assert_eq!(compared("count() != 5 in last").3, When::In(crate::args::SnapshotName::Last));
+    }
+
+    #[test]
+    fn an_expression_may_follow_a_kind() {
+        let kind = |text: &str| compared(&format!("{text} < 5")).0.kind.join(" ");
+        assert_eq!(kind("count(frames size > 1)"), "frames");
+        assert_eq!(kind("growth(count type objects type = \"A\")"), "type objects");
+        assert_eq!(kind("retained(per-frame roots)"), "per-frame roots");
+        assert_eq!(kind("count(root)"), "", "a word that is an expression is one");
+        assert_eq!(kind("count()"), "");
     }
 
     #[test]

@@ -25,7 +25,7 @@ pub(super) const COMMAND: Command = Command {
               would be freed with all these objects), compared by `<` `<=` `>` `>=` `=` `!=`; `growth(EXPR) <= 0`, how \
               many bytes more the objects retain with each snapshot, or `growth(count EXPR)`, how many more there are; or \
               `no leaks`, no suspects as `leaks` lists them, perhaps `no leaks except FINGERPRINT, ..`. EXPR is that of \
-              `find`, without KIND. It is about the selected snapshot; `in 3` asks another, `over 3..10` each of these; \
+              `find`, and a KIND may stand before it: `count(frames size > 1M)`. It is about the selected snapshot; `in 3` asks another, `over 3..10` each of these; \
               growth is measured over all snapshots, at least 5. Growth is too large only if it is so with 95 % \
               confidence, and no warm-up. `--baseline OTHER` gives a recording, or snapshot `OTHER:3`, to compare with: \
               `count(EXPR) <= baseline + 10%`, `- 64K`, `* 1.1`, or `no leaks except baseline`. `--from FILE` reads \
