@@ -104,7 +104,7 @@ pub fn outgoing(recording: &Recording, snapshot: SnapshotId, id: ObjectId) -> Re
 }
 
 /// A page of the outgoing references of an object: at most `limit`, from number `from` on, counted from
-/// 0; and how many it has in all. Blocks that hold none of the page are not decoded.
+/// 0; and how many it has in all. Continuations that hold none of the page are not decoded.
 ///
 /// # Errors
 /// As for [`object`].
@@ -139,27 +139,29 @@ pub(crate) fn visit_outgoing(
     let mut before = 0;
     for place in run_of_blocks(recording, snapshot, id)? {
         let is_continuation = place.entry.objects == 0;
+        let within = |number: u64, count: u32| number.saturating_sub(before).min(count.into()) as usize;
+        let wanted = |count| within(range.start, count)..within(range.end, count);
         if is_continuation && place.entry.first_object != id.0 {
             continue;
         }
-        let row = if is_continuation { 0 } else { (id.0 - place.entry.first_object) as usize };
-        let count = match is_continuation {
-            true => place.entry.references,
-            false => decode(recording, &place, Wanted::Counts, &mut workspace, |_, columns| Ok(columns.counts[row]))?,
-        };
-        let within = |number: u64| number.saturating_sub(before).min(count.into()) as usize;
-        let wanted = within(range.start)..within(range.end);
-        before += u64::from(count);
-        if wanted.is_empty() {
+        // How many a block has of an object that begins in it, only its columns tell.
+        if is_continuation && wanted(place.entry.references).is_empty() {
+            before += u64::from(place.entry.references);
             continue;
         }
         references.clear();
-        decode(recording, &place, Wanted::References, &mut workspace, |_, columns| {
+        let row = if is_continuation { 0 } else { (id.0 - place.entry.first_object) as usize };
+        let count = decode(recording, &place, Wanted::References, &mut workspace, |_, columns| {
+            let count = columns.counts[row];
             Cursor::at(columns, row)
-                .push_range(columns, row, wanted, tables, &mut references)
-                .map_err(AnalyzerError::section("BLOCK", place.entry.offset))
+                .push_range(columns, row, wanted(count), tables, &mut references)
+                .map_err(AnalyzerError::section("BLOCK", place.entry.offset))?;
+            Ok(count)
         })?;
-        visit(&references)?;
+        before += u64::from(count);
+        if !references.is_empty() {
+            visit(&references)?;
+        }
     }
     Ok(before)
 }

@@ -52,7 +52,6 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, ReplError
         Some(_) => arguments.least(whole) as f64 / whole.max(1) as f64,
     };
     let suspects = heap.leak_suspects(threshold, &meter)?;
-    heap.distances(&meter)?;
     session.listed.clear();
     let mut answer = Answer::default()
         .fact(Column::new("snapshot", "snapshot", Unit::Number), heap.snapshot().0)
