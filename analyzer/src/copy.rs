@@ -15,6 +15,7 @@ use barrow_format::rows::Chunk;
 
 use crate::error::{AnalyzerError, Result};
 use crate::recording::Recording;
+use crate::temporary::temporary;
 
 /// Fails if `destination` is the file of the recording itself.
 pub(crate) fn refuse_same_file(recording: &Recording, destination: &Path) -> Result<()> {
@@ -34,7 +35,7 @@ pub(crate) fn write_anew<'r>(
 ) -> Result<u64> {
     // A new file in the same folder, so that it can take the destination's name when it is whole.
     let folder = destination.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let partial = NamedTempFile::new_in(folder).map_err(AnalyzerError::io(folder, "create a file"))?;
+    let partial = temporary(folder, ".", ".half").map_err(AnalyzerError::io(folder, "create a file"))?;
     let mut copy = Copy::new(source, destination, BufWriter::new(partial));
     let header = Header::new(source.uuid(), source.created_ns());
     let header = if has_patches { header.with_patches() } else { header };

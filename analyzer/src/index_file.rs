@@ -27,6 +27,7 @@ use crate::bytes::Bytes;
 use crate::error::{AnalyzerError, Result};
 use crate::progress::{Progress, check};
 use crate::recording::Recording;
+use crate::temporary::temporary;
 use crate::values::Values;
 
 const MAGIC: [u8; 8] = *b"\x89BRWIX\r\n";
@@ -231,7 +232,7 @@ impl IndexFile {
             offset += bytes.len() + checksums.len();
         }
         progress.begin("keeping the index", offset as u64, "bytes");
-        let temporary = temporary(folder, &prefix).map_err(io("write"))?;
+        let temporary = temporary(folder, &prefix, HALF).map_err(io("write"))?;
         let mut out = BufWriter::with_capacity(PIECE_BYTES, temporary.as_file());
         let head = head(&self.key, columns.iter().map(|(entry, ..)| entry));
         out.write_all(&head).map_err(io("write"))?;
@@ -375,15 +376,6 @@ impl Entry {
         LittleEndian::write_u32(&mut bytes[24..28], self.checksum);
         out.extend_from_slice(&bytes);
     }
-}
-
-/// A file that whoever may read the recording's folder may read, as far as the process allows it.
-fn temporary(folder: &Path, prefix: &str) -> io::Result<tempfile::NamedTempFile> {
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(prefix).suffix(HALF);
-    #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    builder.tempfile_in(folder)
 }
 
 /// Header and directory.

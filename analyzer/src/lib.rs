@@ -95,6 +95,7 @@ mod rows;
 mod sites;
 mod summary;
 mod tables;
+mod temporary;
 mod texts;
 mod threads;
 mod transposed;
