@@ -5,7 +5,7 @@
 //!   SHAPE          17        18        17       17           (type + names of references) leaves open
 //!   SIZE           +48       +24       0        0            difference to the last size of that shape
 //!   COUNT                    3                               length of the tail, where the shape has one
-//!   REFERENCES     a b c d   e  f g h  i j k l  m n o p      one symbol each, see below
+//!   SLOTS          a b c d   e  f g h  i j k l  m n o p      one symbol each, see below; stored slot by slot
 //!   LABELS, UNMANAGED, ADDRESS, SERIAL, SITE, NAME           only where some object needs them
 //! ```
 //!
@@ -16,7 +16,7 @@
 //! | 0 | the last target in this slot of this shape: the field of the last object of its kind |
 //! | 1 | the source: objects made together lie together |
 //! | 2 | the target of the previous reference of the block |
-//! | 3 | in a [`Patch`] what stood there before; else refused |
+//! | 3 | the last other target in this slot; in a [`Patch`] what stood there before |
 //!
 //! A slot is the position of a reference in its shape, counted up to [`MAX_SLOTS`] - 1. All bases are
 //! the block's first object when the block begins, so every block decodes on its own. Arithmetic is
@@ -29,6 +29,7 @@ mod columns;
 mod decode;
 mod encode;
 mod patch;
+mod slots;
 
 pub use columns::{BlockColumns, ShapeForm};
 pub use decode::{Block, Decoder, Wanted};
@@ -66,9 +67,9 @@ impl ColumnId {
     pub const UNMANAGED: ColumnId = ColumnId(4);
     /// For each object whose shape has a tail: the tail's length.
     pub const COUNT: ColumnId = ColumnId(5);
-    /// For each reference its symbol.
+    /// For each reference its symbol, in the order of the objects: in patches, and in files before 1.4.
     pub const REFERENCES: ColumnId = ColumnId(6);
-    /// For each reference of an explicit tail: its label code.
+    /// For each reference of an explicit tail: its label code. Or [`ColumnId::STEPS`].
     pub const LABELS: ColumnId = ColumnId(7);
     /// For each object its address: zigzag difference to the previous object's; 0 is none.
     pub const ADDRESS: ColumnId = ColumnId(8);
@@ -85,6 +86,11 @@ impl ColumnId {
     pub const CHANGED: ColumnId = ColumnId(13);
     /// In a patch, for each living row how far its address moved: zigzag difference to how far the last did.
     pub const MOVED: ColumnId = ColumnId(14);
+    /// For each reference its symbol, slot by slot.
+    pub const SLOTS: ColumnId = ColumnId(15);
+    /// For each reference of an explicit tail how far its label code is behind the one before, or the code itself:
+    /// for elements.
+    pub const STEPS: ColumnId = ColumnId(16);
 
     /// Its name in errors.
     #[must_use]
@@ -104,6 +110,8 @@ impl ColumnId {
             12 => "column DEAD",
             13 => "column CHANGED",
             14 => "column MOVED",
+            15 => "column SLOTS",
+            16 => "column STEPS",
             _ => "unknown column",
         }
     }

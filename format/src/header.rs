@@ -10,18 +10,18 @@ use crate::fields::{Fields, put_u32, put_u64};
 pub const MAGIC: [u8; 8] = *b"\x89BRW\r\n\x1a\n";
 /// The version written by this crate.
 pub const MAJOR_VERSION: u16 = 1;
-/// The version written by this crate, unless some snapshot is a patch.
-pub const MINOR_VERSION: u16 = 1;
-/// The version of recordings with patches.
-pub const MINOR_VERSION_WITH_PATCHES: u16 = 2;
+/// The version written by this crate.
+pub const MINOR_VERSION: u16 = 4;
 /// The length of the header, in bytes.
 pub const HEADER_BYTES: usize = HEADER_LENGTH as usize;
 /// The same, as the header itself says it.
 const HEADER_LENGTH: u32 = 64;
 /// Feature bit: some snapshots may be patches of earlier ones.
 pub const PATCHES: u64 = 1;
+/// Feature bit: references may stand slot by slot, and labels as steps.
+pub const SLOTS: u64 = 2;
 /// Feature bits without which a file cannot be understood.
-pub const KNOWN_INCOMPATIBLE_FEATURES: u64 = PATCHES;
+pub const KNOWN_INCOMPATIBLE_FEATURES: u64 = PATCHES | SLOTS;
 
 /// The header of a recording.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,7 +47,7 @@ impl Header {
         Header {
             major: MAJOR_VERSION,
             minor: MINOR_VERSION,
-            incompatible_features: 0,
+            incompatible_features: SLOTS,
             compatible_features: 0,
             uuid,
             created_ns,
@@ -57,8 +57,7 @@ impl Header {
     /// The same, of a recording some of whose snapshots may be patches.
     #[must_use]
     pub fn with_patches(self) -> Self {
-        let incompatible_features = self.incompatible_features | PATCHES;
-        Header { minor: MINOR_VERSION_WITH_PATCHES, incompatible_features, ..self }
+        Header { incompatible_features: self.incompatible_features | PATCHES, ..self }
     }
 
     /// Its bytes.

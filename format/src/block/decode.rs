@@ -7,6 +7,7 @@
 
 use std::hint::select_unpredictable;
 
+use super::slots::{Slot, lay_out};
 use super::{BlockColumns, Column, ColumnId, Directory, LocalShape, ShapeForm, WIDE, form_of, local_shapes};
 use crate::codec::Decompressor;
 use crate::error::{FormatError, Result};
@@ -110,8 +111,10 @@ pub struct Decoder {
     pub(super) narrow: Vec<u32>,
     pub(super) wide: Vec<u64>,
     pub(super) locals: Vec<LocalShape>,
-    /// The last target in every slot; for names, the last of every shape.
+    /// The last target in every slot of column REFERENCES; for names, the last of every shape.
     pub(super) slots: Vec<u32>,
+    /// The slots of column SLOTS.
+    by_slot: Vec<Slot>,
     /// The last value of every shape.
     last: Vec<u64>,
 }
@@ -244,25 +247,33 @@ impl Decoder {
         if count == 0 {
             return Ok(());
         }
-        let is_wide = self
-            .numbers(block, ColumnId::REFERENCES, count)?
-            .ok_or(FormatError::Missing { what: "column REFERENCES" })?;
+        let found = match self.numbers(block, ColumnId::SLOTS, count)? {
+            Some(is_wide) => Some((is_wide, true)),
+            None => self.numbers(block, ColumnId::REFERENCES, count)?.map(|is_wide| (is_wide, false)),
+        };
+        let (is_wide, is_by_slot) = found.ok_or(FormatError::Missing { what: "column SLOTS or REFERENCES" })?;
         let slots = local_shapes(&out.forms, &mut self.locals);
-        self.slots.clear();
-        self.slots.resize(slots as usize, out.first_object);
         out.targets.resize(count as usize, 0);
         let shapes = if out.shapes.is_empty() { &[0][..] } else { &out.shapes };
+        if is_by_slot {
+            lay_out(&self.locals, shapes, &out.counts, out.first_object, &mut self.by_slot);
+        } else {
+            self.slots.clear();
+            self.slots.resize(slots as usize, out.first_object);
+        }
         let mut predictor = Predictor {
             locals: &self.locals,
             slots: &mut self.slots,
+            by_slot: &mut self.by_slot,
             first_object: out.first_object,
             highest: 0,
             reserved: 0,
         };
-        if is_wide {
-            predictor.decode(shapes, &out.counts, &self.wide, &mut out.targets);
-        } else {
-            predictor.decode(shapes, &out.counts, &self.narrow, &mut out.targets);
+        match (is_by_slot, is_wide) {
+            (true, true) => predictor.decode_by_slot(shapes, &out.counts, &self.wide, &mut out.targets),
+            (true, false) => predictor.decode_by_slot(shapes, &out.counts, &self.narrow, &mut out.targets),
+            (false, true) => predictor.decode(shapes, &out.counts, &self.wide, &mut out.targets),
+            (false, false) => predictor.decode(shapes, &out.counts, &self.narrow, &mut out.targets),
         }
         if predictor.reserved != 0 {
             return Err(FormatError::OutOfRange { what: "base of a reference", value: 3, limit: 2 });
@@ -279,23 +290,26 @@ impl Decoder {
 
     /// The labels of explicit tails.
     pub(super) fn labels(&mut self, block: &Block<'_>, out: &mut BlockColumns) -> Result<()> {
-        let explicit: u64 = if out.shapes.is_empty() {
-            let is_explicit = out.forms.first().is_some_and(|form| form.is_explicit);
-            if is_explicit { block.directory.references.into() } else { 0 }
-        } else {
-            let counted = out.shapes.iter().zip(&out.counts);
-            counted
-                .map(|(&shape, &count)| (out.forms[shape as usize], count))
-                .filter(|(form, _)| form.is_explicit)
-                .map(|(form, count)| u64::from(count - form.prefix))
-                .sum()
-        };
-        let stored = block.column(ColumnId::LABELS)?.map_or(0, |(column, _)| column.values);
-        agree("values of column LABELS", stored.into(), explicit)?;
+        let shapes = if out.shapes.is_empty() { &[0][..] } else { &out.shapes };
+        let tails = shapes.iter().zip(&out.counts).filter_map(|(&shape, &count)| {
+            let form = out.forms[shape as usize];
+            form.is_explicit.then(|| count - form.prefix)
+        });
+        let explicit: u64 = tails.clone().map(u64::from).sum();
+        let id = if block.column(ColumnId::STEPS)?.is_some() { ColumnId::STEPS } else { ColumnId::LABELS };
+        let stored = block.column(id)?.map_or(0, |(column, _)| column.values);
+        agree(
+            if id == ColumnId::STEPS { "values of column STEPS" } else { "values of column LABELS" },
+            stored.into(),
+            explicit,
+        )?;
         if stored == 0 {
             return Ok(());
         }
-        self.numbers_u64(block, ColumnId::LABELS, stored)?;
+        self.numbers_u64(block, id, stored)?;
+        if id == ColumnId::STEPS {
+            labels_from_steps(tails, &mut self.wide);
+        }
         std::mem::swap(&mut out.labels, &mut self.wide);
         Ok(())
     }
@@ -423,10 +437,31 @@ pub(super) fn agree(what: &'static str, stored: u64, found: u64) -> Result<()> {
     if stored == found { Ok(()) } else { Err(FormatError::Mismatch { what, stored, found }) }
 }
 
+/// A step of one from an element to the next, in label codes.
+pub(super) const LABEL_STEP: u64 = 1 << 6;
+/// What the steps of a tail start from: one before the first strong element.
+pub(super) const BEFORE_FIRST_LABEL: u64 = 1u64.wrapping_sub(LABEL_STEP);
+
+/// Turns steps into label codes, tail by tail; the caller has checked that the tails are as long as `steps`.
+fn labels_from_steps(tails: impl Iterator<Item = u32>, steps: &mut [u64]) {
+    let mut rest = steps;
+    for length in tails {
+        let (own, others) = rest.split_at_mut(length as usize);
+        let mut before = BEFORE_FIRST_LABEL;
+        for step in own {
+            let behind = before.wrapping_add((*step >> 1).wrapping_add(1).wrapping_mul(LABEL_STEP));
+            *step = if *step & 1 == 0 { behind } else { *step >> 1 };
+            before = *step;
+        }
+        rest = others;
+    }
+}
+
 /// Turns symbols into targets.
 struct Predictor<'a> {
     locals: &'a [LocalShape],
     slots: &'a mut [u32],
+    by_slot: &'a mut [Slot],
     first_object: u32,
     /// The largest target so far.
     highest: u32,
@@ -482,5 +517,28 @@ impl Predictor<'_> {
             start = end;
         }
         (self.highest, self.reserved) = (highest, reserved);
+    }
+
+    /// The same where symbols stand slot by slot; the slots are laid out.
+    #[inline]
+    fn decode_by_slot<S: Symbol>(&mut self, shapes: &[u32], counts: &[u32], symbols: &[S], targets: &mut [u32]) {
+        let (mut previous, mut highest) = (self.first_object, 0);
+        let mut rest = targets;
+        for ((&shape, &count), source) in shapes.iter().zip(counts).zip(self.first_object..) {
+            let local = &self.locals[shape as usize];
+            let last_slot = local.last_slot as usize;
+            let slots = &mut self.by_slot[local.first_slot as usize..][..=last_slot];
+            let (own, others) = rest.split_at_mut(count as usize);
+            rest = others;
+            for (position, target) in own.iter_mut().enumerate() {
+                let slot = &mut slots[position.min(last_slot)];
+                let (which, difference) = symbols[slot.place()].parts();
+                let value = slot.target(which, difference, source, previous);
+                slot.follow(value);
+                (*target, previous) = (value, value);
+                highest = highest.max(value);
+            }
+        }
+        self.highest = highest;
     }
 }

@@ -5,18 +5,27 @@
     reason = "positions come from columns whose lengths are asserted when encoding begins"
 )]
 
+use super::decode::{BEFORE_FIRST_LABEL, LABEL_STEP, agree};
+use super::slots::{Slot, lay_out};
 use super::{BlockColumns, Column, ColumnId, Directory, LocalShape, MAX_OBJECTS, MAX_REFERENCES, limit, local_shapes};
 use crate::codec::{Compression, Compressor};
 use crate::error::{FormatError, Result};
 use crate::varint::{put, zigzag};
+
+/// Longer steps are no shorter than the labels; and the bit that marks a step fits on top of shorter ones.
+const MAX_LABEL_DISTANCE: u64 = LABEL_STEP << 32;
 
 /// Encodes blocks one after the other; one per thread.
 #[derive(Debug)]
 pub struct Encoder {
     compressor: Compressor,
     pub(super) locals: Vec<LocalShape>,
-    /// The last target in every slot.
+    /// The last target in every slot, in patches.
     pub(super) slots: Vec<u32>,
+    /// The slots of all shapes of a block.
+    by_slot: Vec<Slot>,
+    /// The symbols of all references, slot by slot.
+    symbols: Vec<u64>,
     pub(super) raw: Vec<u8>,
     pub(super) body: Vec<u8>,
 }
@@ -31,6 +40,8 @@ impl Encoder {
             compressor: Compressor::new(compression)?,
             locals: Vec::new(),
             slots: Vec::new(),
+            by_slot: Vec::new(),
+            symbols: Vec::new(),
             raw: Vec::new(),
             body: Vec::new(),
         })
@@ -48,7 +59,7 @@ impl Encoder {
         self.shapes_and_sizes(&mut stored, columns)?;
         let columns = &*columns;
         self.references(&mut stored, columns)?;
-        self.column(&mut stored, ColumnId::LABELS, columns.labels.iter().copied())?;
+        self.labels(&mut stored, columns)?;
         for (id, values) in [(ColumnId::ADDRESS, &columns.addresses), (ColumnId::SERIAL, &columns.serials)] {
             self.column(&mut stored, id, differences(values))?;
         }
@@ -68,9 +79,7 @@ impl Encoder {
     pub(super) fn shapes_and_sizes(&mut self, stored: &mut Vec<Column>, columns: &mut BlockColumns) -> Result<()> {
         check_lengths(columns)?;
         sort_dictionary(columns);
-        let slots = local_shapes(&columns.forms, &mut self.locals);
-        self.slots.clear();
-        self.slots.resize(slots as usize, columns.first_object);
+        local_shapes(&columns.forms, &mut self.locals);
         self.column(stored, ColumnId::DICTIONARY, columns.dictionary.iter().map(|shape| shape.0.into()))?;
         self.column(stored, ColumnId::SHAPE, columns.shapes.iter().map(|&shape| shape.into()))?;
         let sizes = differences_by_shape(columns, &columns.shallow_bytes);
@@ -112,28 +121,52 @@ impl Encoder {
     }
 
     fn references(&mut self, stored: &mut Vec<Column>, columns: &BlockColumns) -> Result<()> {
-        self.raw.clear();
-        let mut previous = columns.first_object;
-        let mut all = 0;
-        let mut targets = columns.targets.as_slice();
         // A continuation has one run of references and no objects.
-        let one = [0];
-        let shapes = if columns.shapes.is_empty() { one.as_slice() } else { &columns.shapes };
+        let shapes = if columns.shapes.is_empty() { &[0][..] } else { &columns.shapes };
+        lay_out(&self.locals, shapes, &columns.counts, columns.first_object, &mut self.by_slot);
+        let mut symbols = std::mem::take(&mut self.symbols);
+        symbols.resize(columns.targets.len(), 0);
+        let mut previous = columns.first_object;
+        let mut targets = columns.targets.as_slice();
         for ((&shape, &count), source) in shapes.iter().zip(&columns.counts).zip(columns.first_object..) {
             let local = &self.locals[shape as usize];
-            let slots = &mut self.slots[local.first_slot as usize..=(local.first_slot + local.last_slot) as usize];
+            let slots = &mut self.by_slot[local.first_slot as usize..=(local.first_slot + local.last_slot) as usize];
             let (own, rest) = targets.split_at(count as usize);
             targets = rest;
             for (position, &target) in own.iter().enumerate() {
                 let slot = &mut slots[position.min(local.last_slot as usize)];
-                let symbol = symbol(target, [*slot, source, previous]);
-                (*slot, previous) = (target, target);
-                all |= symbol;
-                put(&mut self.raw, symbol);
+                symbols[slot.place()] = slot.symbol(target, source, previous);
+                slot.follow(target);
+                previous = target;
             }
         }
-        let count = u32::try_from(columns.targets.len()).unwrap_or(u32::MAX);
-        self.store(stored, ColumnId::REFERENCES, count, all > u64::from(u32::MAX))
+        let result = self.column(stored, ColumnId::SLOTS, symbols.iter().copied());
+        self.symbols = symbols;
+        result
+    }
+
+    /// Labels as they are; as steps if most are elements, which the next ones are behind. A step needs one bit to say
+    /// that it is one.
+    fn labels(&mut self, stored: &mut Vec<Column>, columns: &BlockColumns) -> Result<()> {
+        let labels = &columns.labels;
+        let elements = labels.iter().filter(|&label| label & 3 == 1).count();
+        if elements <= labels.len() / 2 || labels.iter().any(|&label| label > u64::MAX >> 1) {
+            return self.column(stored, ColumnId::LABELS, labels.iter().copied());
+        }
+        // A continuation has one tail and no objects.
+        let shapes = if columns.shapes.is_empty() { &[0][..] } else { &columns.shapes };
+        let tails = shapes.iter().zip(&columns.counts).filter_map(|(&shape, &count)| {
+            let form = columns.forms[shape as usize];
+            form.is_explicit.then(|| count.saturating_sub(form.prefix) as usize)
+        });
+        agree("labels in a block", labels.len() as u64, tails.clone().sum::<usize>() as u64)?;
+        let mut rest = labels.as_slice();
+        let steps = tails.flat_map(|length| {
+            let (own, others) = rest.split_at(length);
+            rest = others;
+            own.iter().scan(BEFORE_FIRST_LABEL, |before, &label| Some(step(before, label)))
+        });
+        self.column(stored, ColumnId::STEPS, steps)
     }
 
     /// Compresses what stands in `raw` as one column.
@@ -158,14 +191,15 @@ impl Encoder {
     }
 }
 
-/// The shortest of the three ways to say `target`.
-fn symbol(target: u32, bases: [u32; 3]) -> u64 {
-    let mut best = u64::MAX;
-    for (which, base) in (0..).zip(bases) {
-        let difference = i64::from(target.wrapping_sub(base).cast_signed());
-        best = best.min(zigzag(difference) << 2 | which);
+/// A label code as a step from the one before, if that is one, else as itself.
+fn step(before: &mut u64, label: u64) -> u64 {
+    let distance = label.wrapping_sub(*before);
+    *before = label;
+    if distance & (LABEL_STEP - 1) == 0 && distance > 0 && distance <= MAX_LABEL_DISTANCE {
+        (distance / LABEL_STEP - 1) << 1
+    } else {
+        label << 1 | 1
     }
-    best
 }
 
 /// Zigzag differences, each to the last value of the same shape.

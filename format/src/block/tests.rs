@@ -33,7 +33,10 @@ pub(super) fn columns() -> impl Strategy<Value = (Vec<ShapeForm>, BlockColumns)>
                     columns.targets.push((seed >> 33) as u32 % OBJECTS);
                 }
                 if form.is_explicit {
-                    columns.labels.extend((0..tail).map(|label| seed >> label));
+                    // Of some objects elements with gaps, of the others anything.
+                    let gap = 1 + seed % 3;
+                    let label = |label: u64| if seed & 1 == 0 { (label * gap) << 6 | 1 } else { seed >> label >> 1 };
+                    columns.labels.extend((0..u64::from(tail)).map(label));
                 }
                 if has[0] {
                     columns.unmanaged_bytes.push(unmanaged);
@@ -74,6 +77,29 @@ fn decode(frame: &[u8], forms: &[ShapeForm], objects: u32, out: &mut BlockColumn
     Decoder::new().decode(&block, forms, objects, Wanted::All, out)
 }
 
+/// The frame with other values in the column `id`, which becomes the column `new`. The same frame if it has none.
+fn with_column(frame: &[u8], id: ColumnId, new: ColumnId, values: &mut impl Iterator<Item = u64>) -> Vec<u8> {
+    let whole = Frame::parse(frame, 0).unwrap();
+    let mut directory = Directory::parse(whole.directory().unwrap()).unwrap();
+    let mut rest = whole.unchecked_body();
+    let mut body = Vec::new();
+    for column in &mut directory.columns {
+        let (bytes, after) = rest.split_at(column.stored_length as usize);
+        rest = after;
+        let mut raw = bytes.to_vec();
+        if column.id == id {
+            raw.clear();
+            let values: Vec<u64> = values.take(column.values as usize).collect();
+            values.iter().for_each(|&value| put_varint(&mut raw, value));
+            let wide = values.iter().any(|&value| value > u32::MAX.into());
+            let (length, crc) = (raw.len() as u32, crc32c::crc32c(&raw));
+            *column = Column { id: new, wide, raw_length: length, stored_length: length, crc, ..*column };
+        }
+        body.extend(raw);
+    }
+    encode_frame(SectionType::BLOCK, NO_SNAPSHOT, 0, &directory.encode(), &body)
+}
+
 proptest! {
     #[test]
     fn what_was_written_is_read_back((forms, mut columns) in columns()) {
@@ -83,6 +109,25 @@ proptest! {
             let mut read = BlockColumns::default();
             decode(&frame, &forms, OBJECTS, &mut read).unwrap();
             prop_assert_eq!(&read, &columns);
+        }
+    }
+
+    #[test]
+    fn any_symbols_and_steps_are_an_answer_or_an_error(
+        (forms, mut columns) in columns(),
+        values in prop::collection::vec(prop_oneof![4 => 0..64u64, 1 => any::<u64>()], 100),
+    ) {
+        let frame = frame_of(&mut columns, Compression::None);
+        let mut values = values.iter().cycle().copied();
+        for (id, ids) in [
+            (ColumnId::SLOTS, [ColumnId::SLOTS, ColumnId::REFERENCES]),
+            (ColumnId::LABELS, [ColumnId::STEPS, ColumnId::LABELS]),
+            (ColumnId::STEPS, [ColumnId::STEPS, ColumnId::LABELS]),
+        ] {
+            for new in ids {
+                let frame = with_column(&frame, id, new, &mut values);
+                let _ = decode(&frame, &forms, OBJECTS, &mut BlockColumns::default());
+            }
         }
     }
 
@@ -122,6 +167,63 @@ fn a_continuation_is_read_back() {
         ..BlockColumns::default()
     };
     let frame = frame_of(&mut columns, Compression::None);
+    let mut read = BlockColumns::default();
+    decode(&frame, &forms, OBJECTS, &mut read).unwrap();
+    assert_eq!(read, columns);
+}
+
+/// Three objects of one shape with a tail: SLOTS goes slot by slot, REFERENCES object by object.
+#[test]
+fn symbols_stand_slot_by_slot_or_in_the_order_of_the_references() {
+    let forms = [ShapeForm { prefix: 1, has_tail: true, is_explicit: false }];
+    let mut columns = BlockColumns {
+        first_object: 10,
+        dictionary: vec![ShapeId(0)],
+        forms: forms.to_vec(),
+        shapes: vec![0; 3],
+        shallow_bytes: vec![16; 3],
+        counts: vec![2, 1, 2],
+        targets: vec![500, 11, 600, 500, 13],
+        ..BlockColumns::default()
+    };
+    let symbol = |difference: i64, which: u64| crate::varint::zigzag(difference) << 2 | which;
+    let frame = frame_of(&mut columns, Compression::None);
+    // First slot: from the block's first object, from the target before, the last other one. Then the tail, from the sources.
+    let slots = [symbol(490, 0), symbol(100, 0), symbol(0, 3), symbol(1, 0), symbol(1, 1)];
+    assert_eq!(with_column(&frame, ColumnId::SLOTS, ColumnId::SLOTS, &mut slots.into_iter()), frame);
+
+    // As files before 1.4 have it, without the fourth base.
+    let references = [symbol(490, 0), symbol(1, 0), symbol(100, 0), symbol(-100, 0), symbol(1, 1)];
+    let old = with_column(&frame, ColumnId::SLOTS, ColumnId::REFERENCES, &mut references.into_iter());
+    let mut read = BlockColumns::default();
+    for frame in [&frame, &old] {
+        decode(frame, &forms, OBJECTS, &mut read).unwrap();
+        assert_eq!(read, columns);
+    }
+    let reserved = [symbol(490, 0), symbol(1, 0), symbol(100, 0), symbol(0, 3), symbol(1, 1)];
+    let refused = with_column(&frame, ColumnId::SLOTS, ColumnId::REFERENCES, &mut reserved.into_iter());
+    let error = decode(&refused, &forms, OBJECTS, &mut read).unwrap_err();
+    assert_eq!(error, FormatError::OutOfRange { what: "base of a reference", value: 3, limit: 2 });
+}
+
+/// Labels of hash tables are steps, tail by tail; what is no step stands for itself.
+#[test]
+fn labels_of_elements_are_steps() {
+    let forms = [ShapeForm { prefix: 0, has_tail: true, is_explicit: true }];
+    let element = |index: u64| index << 6 | 1;
+    let mut columns = BlockColumns {
+        dictionary: vec![ShapeId(0)],
+        forms: forms.to_vec(),
+        shapes: vec![0; 2],
+        shallow_bytes: vec![16; 2],
+        counts: vec![3, 3],
+        targets: vec![0; 6],
+        labels: vec![element(0), element(4), element(3), element(2), 7 << 6 | 2, 8 << 6 | 2],
+        ..BlockColumns::default()
+    };
+    let frame = frame_of(&mut columns, Compression::None);
+    let steps = [0, 3 << 1, element(3) << 1 | 1, 2 << 1, (7 << 6 | 2) << 1 | 1, 0];
+    assert_eq!(with_column(&frame, ColumnId::STEPS, ColumnId::STEPS, &mut steps.into_iter()), frame);
     let mut read = BlockColumns::default();
     decode(&frame, &forms, OBJECTS, &mut read).unwrap();
     assert_eq!(read, columns);

@@ -1,0 +1,91 @@
+//! References ordered by slot: what the same field of objects of one shape refers to stands together.
+//!
+//! ```text
+//!   objects      A(x, y)  B(z)  A(x, y)  A(x, y)
+//!   REFERENCES   x y z x y x y               the order of the objects
+//!   SLOTS        x x x y y y z               slot by slot: alike next to alike, for the codec's sake
+//! ```
+//!
+//! Every symbol is decoded in the order of the objects all the same, so that it may build on the reference
+//! before it; each slot has a place of its own in the column.
+
+#![expect(clippy::indexing_slicing, reason = "as for blocks: shapes are checked before columns are walked")]
+
+use std::hint::select_unpredictable;
+
+use super::LocalShape;
+use crate::varint::zigzag;
+
+/// One slot of a shape while the references of a block are walked.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Slot {
+    /// The last target.
+    last: u32,
+    /// The last target that was another than `last`.
+    other: u32,
+    /// Where the slot's next symbol stands in the column.
+    next: u32,
+}
+
+/// Gives each slot its place in the column. `counts` sum up to less than 2^32, `shapes` are in `locals`.
+pub(super) fn lay_out(locals: &[LocalShape], shapes: &[u32], counts: &[u32], first_object: u32, out: &mut Vec<Slot>) {
+    let needed = locals.last().map_or(0, |last| last.first_slot + last.last_slot + 1);
+    out.clear();
+    out.resize(needed as usize, Slot { last: first_object, other: first_object, next: 0 });
+    // At first `next` counts the objects whose last reference but those of the last slot is before this one.
+    let mut in_last_slots = vec![0; locals.len()];
+    for (&shape, &count) in shapes.iter().zip(counts) {
+        let local = &locals[shape as usize];
+        let end = count.min(local.last_slot);
+        out[(local.first_slot + end) as usize].next += 1;
+        in_last_slots[shape as usize] += count - end;
+    }
+    let mut start = 0;
+    for (local, in_last_slot) in locals.iter().zip(in_last_slots) {
+        let slots = &mut out[local.first_slot as usize..=(local.first_slot + local.last_slot) as usize];
+        let mut longer: u32 = slots.iter().map(|slot| slot.next).sum();
+        for slot in slots {
+            longer -= slot.next;
+            slot.next = start;
+            start += longer;
+        }
+        start += in_last_slot;
+    }
+}
+
+impl Slot {
+    /// The place of the slot's next symbol.
+    #[inline]
+    pub(super) fn place(&mut self) -> usize {
+        let place = self.next as usize;
+        self.next += 1;
+        place
+    }
+
+    /// The shortest of the four ways to say `target`.
+    #[inline]
+    pub(super) fn symbol(&self, target: u32, source: u32, previous: u32) -> u64 {
+        let mut best = u64::MAX;
+        for (which, base) in (0..).zip([self.last, source, previous, self.other]) {
+            let difference = i64::from(target.wrapping_sub(base).cast_signed());
+            best = best.min(zigzag(difference) << 2 | which);
+        }
+        best
+    }
+
+    /// What a symbol refers to.
+    #[inline]
+    pub(super) fn target(&self, which: u32, difference: u32, source: u32, previous: u32) -> u32 {
+        // The base follows no pattern that a processor could predict. What is known early is chosen first.
+        let own = select_unpredictable(which == 0, self.last, self.other);
+        let own = select_unpredictable(which == 1, source, own);
+        select_unpredictable(which == 2, previous, own).wrapping_add(difference)
+    }
+
+    /// Goes on to the slot's next reference.
+    #[inline]
+    pub(super) fn follow(&mut self, target: u32) {
+        self.other = select_unpredictable(target == self.last, self.other, self.last);
+        self.last = target;
+    }
+}
