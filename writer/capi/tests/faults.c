@@ -277,9 +277,12 @@ static void signals(void) {
         char path[300], line[200];
         unsigned long long blocked = 0;
         snprintf(path, sizeof path, "/proc/self/task/%s/status", task->d_name);
-        FILE *status = fopen(path, "r");
-        while (status && fgets(line, sizeof line, status)) sscanf(line, "SigBlk: %llx", &blocked);
-        if (status) fclose(status);
+        /* A thread that has not run yet has all signals blocked. */
+        for (int tries = 0; tries < 5000 && (tries == 0 || blocked >> (SIGSEGV - 1) & 1); tries++, usleep(1000)) {
+            FILE *status = fopen(path, "r");
+            while (status && fgets(line, sizeof line, status)) sscanf(line, "SigBlk: %llx", &blocked);
+            if (status) fclose(status);
+        }
         encoders++;
         HOLDS(blocked >> (SIGINT - 1) & 1 && blocked >> (SIGUSR1 - 1) & 1);
         HOLDS(!(blocked >> (SIGSEGV - 1) & 1));
