@@ -1,31 +1,16 @@
 //! References by page and by type, duplicates and waste against their definitions, on small random heaps.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use barrow_analyzer::{
     Cut, Duplicates, Heap, IndexPlace, Memory, ObjectId, ObjectSet, Recording, Reference, Silent, SnapshotId,
     TypeReferences, Waste, Without, outgoing, outgoing_page, scan_incoming,
 };
-use barrow_testdata::{Edge, Graph, Heap as Plain, Node, Random, Vocabulary};
+use barrow_testdata::{Edge, Graph, Heap as Plain, Node, Random, Shelf, Vocabulary};
 use barrow_writer::{Compression, Label, Options, StrengthId, TypeId, Writer};
 
 const SNAPSHOT: SnapshotId = SnapshotId(0);
-
-/// A stream whose bytes can be had after the writer is gone.
-#[derive(Clone, Default)]
-struct Shelf(Arc<Mutex<Vec<u8>>>);
-
-impl std::io::Write for Shelf {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        self.0.lock().unwrap().extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
-    }
-}
 
 fn recorded(make: impl FnOnce(&Vocabulary) -> Plain) -> (Plain, Heap) {
     let shelf = Shelf::default();
@@ -34,7 +19,7 @@ fn recorded(make: impl FnOnce(&Vocabulary) -> Plain) -> (Plain, Heap) {
     let plain = make(&Vocabulary::declare(&writer).unwrap());
     plain.record(&writer).unwrap();
     writer.finish().unwrap();
-    let bytes = std::mem::take(&mut *shelf.0.lock().unwrap());
+    let bytes = shelf.take();
     (plain, of(Arc::new(Recording::from_bytes(bytes).unwrap())))
 }
 

@@ -2,13 +2,13 @@
 //! small snapshots of random objects, for `select`, `count` and `find`.
 
 use std::fmt::{self, Display, Formatter};
-use std::io::Write;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use barrow_analyzer::{
     AnalyzerError, Expression, Heap, IndexPlace, KindId, Memory, Names, ObjectId, ObjectSet, Page, Recording, Silent,
     SiteId, SnapshotId,
 };
+use barrow_testdata::Shelf;
 use barrow_writer::{
     KindRole, Label, Object, Options, SiteDescription, SnapshotInfo, StrengthId, TypeDescription, Writer,
 };
@@ -311,21 +311,6 @@ impl Names for SmallNames {
     }
 }
 
-/// A stream whose bytes can be had after the writer is gone.
-#[derive(Clone, Default)]
-struct Shelf(Arc<Mutex<Vec<u8>>>);
-
-impl Write for Shelf {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        self.0.lock().unwrap().extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
-    }
-}
-
 fn record(samples: &[Sample]) -> Recording {
     let shelf = Shelf::default();
     let writer = Writer::to_stream(Box::new(shelf.clone()), Options { threads: 0, ..Options::default() }).unwrap();
@@ -362,7 +347,7 @@ fn record(samples: &[Sample]) -> Recording {
     }
     snapshot.commit().unwrap();
     writer.finish().unwrap();
-    let bytes = std::mem::take(&mut *shelf.0.lock().unwrap());
+    let bytes = shelf.take();
     Recording::from_bytes(bytes).unwrap()
 }
 

@@ -1,30 +1,15 @@
 //! What was announced is what is read: every object, reference, label and root, from any number of
 //! announcing and encoding threads.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use barrow_analyzer::{
     Expression, IndexPlace, Memory, ObjectId, Page, Recording, Silent, SnapshotId, objects, outgoing, summary,
     verified_summaries, verify,
 };
-use barrow_testdata::{Edge, Heap, Node, Random, Vocabulary};
+use barrow_testdata::{Edge, Heap, Node, Random, Shelf, Vocabulary};
 use barrow_writer::{Compression, Label, Options, SnapshotInfo, StrengthId, Writer};
 use proptest::prelude::*;
-
-/// A stream whose bytes can be had after the writer is gone.
-#[derive(Clone, Default)]
-struct Shelf(Arc<Mutex<Vec<u8>>>);
-
-impl std::io::Write for Shelf {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        self.0.lock().unwrap().extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
-    }
-}
 
 fn record(options: Options, shards: usize, heaps: impl Fn(&Vocabulary) -> Vec<Heap>) -> (Vec<Heap>, Arc<Recording>) {
     let shelf = Shelf::default();
@@ -46,7 +31,7 @@ fn record(options: Options, shards: usize, heaps: impl Fn(&Vocabulary) -> Vec<He
         snapshot.commit().unwrap();
     }
     writer.finish().unwrap();
-    let bytes = std::mem::take(&mut *shelf.0.lock().unwrap());
+    let bytes = shelf.take();
     (heaps, Arc::new(Recording::from_bytes(bytes).unwrap()))
 }
 

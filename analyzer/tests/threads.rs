@@ -1,39 +1,17 @@
 //! Threads: what was announced is read, and which roots are whose.
 
-use std::io::Write;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use barrow_analyzer::{
     Heap, IndexPlace, Memory, Recording, RepackOptions, Silent, SnapshotId, StringId, Thread, Threads, repack, repair,
     verify,
 };
-use barrow_testdata::Random;
+use barrow_testdata::{Random, Shelf};
 use barrow_writer::{
     KindRole, Label, Object, Options, SnapshotInfo, StrengthId, ThreadDescription, TypeDescription, Writer,
 };
 
 const FIRST: SnapshotId = SnapshotId(0);
-
-/// A stream whose bytes can be had after the writer is gone.
-#[derive(Clone, Default)]
-struct Shelf(Arc<Mutex<Vec<u8>>>);
-
-impl Shelf {
-    fn taken(&self) -> Vec<u8> {
-        std::mem::take(&mut self.0.lock().unwrap())
-    }
-}
-
-impl Write for Shelf {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        self.0.lock().unwrap().extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
-    }
-}
 
 /// A thread as it is announced, with its texts.
 #[derive(Debug, Clone, PartialEq)]
@@ -118,7 +96,7 @@ fn what_was_announced_is_read_from_every_copy() {
             expected.push(threads);
         }
         writer.finish().unwrap();
-        let bytes = shelf.taken();
+        let bytes = shelf.take();
         let check = |recording: &Recording| {
             let found: Vec<_> = recording.snapshot_ids().map(|id| told(recording, id)).collect();
             assert_eq!(found, expected, "seed {seed}");
@@ -157,7 +135,7 @@ fn any_thread_announces_as_many_as_it_likes() {
     });
     snapshot.commit().unwrap();
     writer.finish().unwrap();
-    for recording in with_and_without_index(&shelf.taken()) {
+    for recording in with_and_without_index(&shelf.take()) {
         let threads = Threads::read(&recording, FIRST).unwrap();
         let mut ids: Vec<u64> = threads.rows().iter().map(|row| row.id).collect();
         ids.sort_unstable();
@@ -182,7 +160,7 @@ fn threads_of_a_snapshot_that_was_given_up_are_gone() {
             snapshot.commit().unwrap();
         }
         writer.finish().unwrap();
-        for recording in with_and_without_index(&shelf.taken()) {
+        for recording in with_and_without_index(&shelf.take()) {
             let ids = |id| Threads::read(&recording, id).unwrap().rows().iter().map(|row| row.id).collect::<Vec<_>>();
             assert_eq!((ids(FIRST), ids(SnapshotId(1))), (next.to_vec(), vec![]));
             let problems = verify(&recording, &Silent).unwrap().problems;
@@ -218,7 +196,7 @@ fn heap(threads: &[(u64, Option<&str>)], roots: &[RootTold], references: &[(usiz
     shard.finish().unwrap();
     snapshot.commit().unwrap();
     writer.finish().unwrap();
-    let recording = Arc::new(Recording::from_bytes(shelf.taken()).unwrap());
+    let recording = Arc::new(Recording::from_bytes(shelf.take()).unwrap());
     Heap::new(recording, FIRST, &IndexPlace::Nowhere, Memory::unlimited()).unwrap()
 }
 

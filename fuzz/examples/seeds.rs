@@ -17,8 +17,7 @@ use std::fs;
 use std::path::Path;
 
 use barrow_analyzer::{Recording, RepackOptions, Silent, repack};
-use barrow_fuzz::Shelf;
-use barrow_testdata::{Heap, Random, Vocabulary};
+use barrow_testdata::{Heap, Random, Shelf, Vocabulary};
 use barrow_writer::{Compression, Options, SnapshotInfo, ThreadDescription, Writer};
 use dump::{Build, DEBIAN, TablesAt, tiny};
 

@@ -10,16 +10,16 @@
 
 mod checksums;
 
-use std::io::Write;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 
 use barrow_analyzer::{
     Expression, Heap, IndexPlace, Memory, Names, ObjectId, ObjectSet, Page, PathOptions, Recording, RepackOptions,
-    Silent, SnapshotId, Threads, object, outgoing, outgoing_page, repack, repair, scan_incoming, summary, verified_summaries,
-    verify, walk,
+    Silent, SnapshotId, Threads, object, outgoing, outgoing_page, repack, repair, scan_incoming, summary,
+    verified_summaries, verify, walk,
 };
 use barrow_format::varint::{decode_u32, scalar};
 use barrow_importers::{Silent as Unwatched, import_bytes};
+use barrow_testdata::Shelf;
 use barrow_writer::{
     Compression, KindRole, Label, Object, Options, SnapshotInfo, StrengthId, TypeDescription, Writer, WriterError,
 };
@@ -130,29 +130,6 @@ fn check_repack(recording: &Recording) {
     for id in recording.snapshot_ids() {
         let totals = [recording, &small].map(|recording| summary(recording, id).expect("it is whole").kinds);
         assert_eq!(totals[0], totals[1]);
-    }
-}
-
-/// A stream whose bytes can be had after the writer is gone.
-#[derive(Clone, Default)]
-pub struct Shelf(Arc<Mutex<Vec<u8>>>);
-
-impl Shelf {
-    /// The bytes written so far.
-    #[must_use]
-    pub fn take(&self) -> Vec<u8> {
-        std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
-    }
-}
-
-impl Write for Shelf {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
     }
 }
 

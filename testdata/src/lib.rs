@@ -6,15 +6,36 @@
 mod graph;
 mod heap;
 mod random;
+mod shelf;
 
-use std::path::PathBuf;
+use std::fs;
+use std::path::{Path, PathBuf};
 
 pub use graph::Graph;
 pub use heap::{Edge, Heap, Node, Vocabulary};
 pub use random::Random;
+pub use shelf::Shelf;
 
 /// A file of this folder.
 #[must_use]
 pub fn path(name: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(name)
+}
+
+/// Checks that `record`, given a path, writes there what stands in a file of this folder. With `BLESS` in the environment it
+/// stands there from now on.
+///
+/// # Panics
+/// If it writes something else, or files cannot be read and written.
+pub fn assert_golden(name: &str, record: impl FnOnce(&Path)) {
+    let golden = path(name);
+    let folder = tempfile::tempdir().expect("there is a folder for temporary files");
+    let written = folder.path().join(name);
+    record(&written);
+    let bytes = fs::read(&written).expect("it was written");
+    if std::env::var_os("BLESS").is_some() {
+        fs::write(&golden, &bytes).expect("the folder is writable");
+    }
+    let expected = fs::read(&golden).expect("the golden file is there");
+    assert!(expected == bytes, "the writer writes something else than {name}");
 }

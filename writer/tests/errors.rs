@@ -1,13 +1,11 @@
 //! Whatever is announced wrongly is an error with its numbers, and the next snapshot is recorded all the same.
 
-mod shelf;
-
 use barrow_analyzer::{Recording, Silent, SnapshotId, summary, verify};
+use barrow_testdata::Shelf;
 use barrow_writer::{
     KindId, KindRole, Label, Object, Options, Result, Shard, SiteDescription, SiteId, Snapshot, SnapshotInfo,
     StrengthClass, StrengthId, StringId, TypeDescription, TypeId, Writer, WriterError,
 };
-use shelf::Shelf;
 
 /// The largest number of an object.
 const MAX_OBJECT: u64 = u32::MAX as u64 - 1;
@@ -15,7 +13,7 @@ const MAX_OBJECT: u64 = u32::MAX as u64 - 1;
 /// Does something wrong in a snapshot of its own, then records a good one: the file holds just that.
 fn assert_error(expected: &str, wrong: impl Fn(&Writer, TypeId) -> Result<()>) {
     for threads in [0, 2] {
-        let shelf = Shelf::with_room(usize::MAX);
+        let shelf = Shelf::default();
         let options = Options { threads, ..Options::default() };
         let writer = Writer::to_stream(Box::new(shelf.clone()), options).unwrap();
         let kind = writer.kind("object", KindRole::Object).unwrap();
@@ -266,7 +264,7 @@ fn calls_out_of_order() {
 /// wrong call is recorded.
 #[test]
 fn a_shard_goes_on_after_a_wrong_call() {
-    let shelf = Shelf::with_room(usize::MAX);
+    let shelf = Shelf::default();
     let writer = Writer::to_stream(Box::new(shelf.clone()), Options::default()).unwrap();
     let kind = writer.kind("object", KindRole::Object).unwrap();
     let type_id = writer.declare_type(&TypeDescription::new(kind, "T")).unwrap();

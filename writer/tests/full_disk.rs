@@ -1,17 +1,14 @@
 //! A full disk while recording is an error; what was committed before stays readable, and with room again
 //! recording goes on.
 
-mod shelf;
-
 use std::fs;
 use std::path::Path;
 use std::process::Command;
 
 use barrow_analyzer::{Recording, Silent, SnapshotId, verify};
 use barrow_format::header::HEADER_BYTES;
-use barrow_testdata::{Heap, Random, Vocabulary};
+use barrow_testdata::{Heap, Random, Shelf, Vocabulary};
 use barrow_writer::{Compression, Options, Result, SnapshotInfo, Sync, Writer, WriterError};
-use shelf::Shelf;
 
 /// Records heaps of these sizes. Returns the committed ones and the first error.
 fn record(writer: Writer, sizes: &[u32]) -> (Vec<Heap>, Option<WriterError>) {
@@ -53,7 +50,7 @@ fn assert_holds(recording: &Recording, heaps: &[Heap]) {
 fn a_stream_that_fails_anywhere() {
     let options =
         |threads| Options { threads, compression: Compression::Lz4, sync: Sync::AtCommit, ..Options::default() };
-    let whole = Shelf::with_room(usize::MAX);
+    let whole = Shelf::default();
     let writer = Writer::to_stream(Box::new(whole.clone()), options(0)).unwrap();
     assert!(record(writer, &[5, 9, 2]).1.is_none());
     for threads in [0, 2] {

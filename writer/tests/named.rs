@@ -1,7 +1,6 @@
 //! A recording of objects with names and allocation sites: `testdata/named.barrow` as the writer writes it, and as
 //! the analyzer reads it. `BLESS=1` rewrites the file.
 
-use std::fs;
 use std::path::Path;
 
 use barrow_analyzer::{ObjectId, Recording, Silent, SnapshotId, objects, verify};
@@ -86,15 +85,7 @@ fn record(path: &Path) -> Result<()> {
 
 #[test]
 fn the_golden_file_is_what_the_writer_writes() {
-    let golden = barrow_testdata::path("named.barrow");
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("named.barrow");
-    record(&path).unwrap();
-    let written = fs::read(&path).unwrap();
-    if std::env::var_os("BLESS").is_some() {
-        fs::write(&golden, &written).unwrap();
-    }
-    assert_eq!(fs::read(&golden).unwrap(), written, "the writer writes something else than the golden file");
+    barrow_testdata::assert_golden("named.barrow", |path| record(path).unwrap());
 }
 
 #[test]

@@ -1,16 +1,14 @@
 //! Snapshots and shards that borrow nothing: what the compiler does not see is an error when it happens.
 
-mod shelf;
-
 use std::fs::{self, File};
 use std::io::{ErrorKind, Write};
 
 use barrow_analyzer::{Recording, Silent, summary, verify};
+use barrow_testdata::Shelf;
 use barrow_writer::{
     KindRole, Label, Object, Options, Result, Shard, SnapshotInfo, StrengthId, StringId, TypeDescription, TypeId,
     Writer, WriterError,
 };
-use shelf::Shelf;
 
 fn begin(shelf: &Shelf, threads: usize) -> (Writer, TypeId) {
     let options = Options { threads, memory_budget_bytes: 1 << 20, ..Options::default() };
@@ -38,7 +36,7 @@ fn objects(bytes: Vec<u8>) -> Vec<u64> {
 
 #[test]
 fn phases_that_share_nothing_but_handles() {
-    let shelf = Shelf::with_room(usize::MAX);
+    let shelf = Shelf::default();
     let (writer, type_id) = begin(&shelf, 2);
     let snapshot = writer.begin_owned_snapshot(SnapshotInfo::default()).unwrap();
     let workers: Vec<_> = (0..4)
@@ -59,7 +57,7 @@ fn phases_that_share_nothing_but_handles() {
 #[test]
 fn shards_that_outlive_their_snapshot() {
     for threads in [0, 2] {
-        let shelf = Shelf::with_room(usize::MAX);
+        let shelf = Shelf::default();
         let (writer, type_id) = begin(&shelf, threads);
         let snapshot = writer.begin_owned_snapshot(SnapshotInfo::default()).unwrap();
         let mut late = snapshot.owned_shard();
@@ -85,7 +83,7 @@ fn shards_that_outlive_their_snapshot() {
 
 #[test]
 fn a_shard_that_announces_while_its_snapshot_is_given_up() {
-    let shelf = Shelf::with_room(usize::MAX);
+    let shelf = Shelf::default();
     let (writer, type_id) = begin(&shelf, 2);
     for round in 0..50 {
         let snapshot = writer.begin_owned_snapshot(SnapshotInfo::default()).unwrap();
@@ -119,7 +117,7 @@ fn a_shard_that_announces_while_its_snapshot_is_given_up() {
 #[test]
 fn a_snapshot_that_outlives_its_writer() {
     for threads in [0, 2] {
-        let shelf = Shelf::with_room(usize::MAX);
+        let shelf = Shelf::default();
         let (writer, type_id) = begin(&shelf, threads);
         let snapshot = writer.begin_owned_snapshot(SnapshotInfo::default()).unwrap();
         let mut shard = snapshot.owned_shard();

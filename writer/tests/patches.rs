@@ -1,7 +1,5 @@
 //! Snapshots written as differences hold what was announced, in every column.
 
-mod shelf;
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -11,9 +9,8 @@ use barrow_analyzer::{
     Lives, ObjectId, Recording, RepackOptions, Roots, SerialOrigin, Silent, SnapshotId, repack, repair,
     verified_summaries, verify,
 };
-use barrow_testdata::{Edge, Heap, Node, Random, Vocabulary};
+use barrow_testdata::{Edge, Heap, Node, Random, Shelf, Vocabulary};
 use barrow_writer::{Compression, Label, Options, SnapshotInfo, StrengthId, Writer, WriterError};
-use shelf::Shelf;
 
 fn options() -> Options {
     Options { patches: true, threads: 2, compression: Compression::Zstd(3), ..Options::default() }
@@ -444,7 +441,7 @@ fn a_stream_that_fails_anywhere_keeps_what_was_committed() {
         let filled = fill();
         filled.map_or_else(|error| Err((committed.clone(), error)), |()| Ok(committed.clone()))
     };
-    let whole = Shelf::with_room(usize::MAX);
+    let whole = Shelf::default();
     assert_eq!(record_all(&whole).unwrap().len(), 4);
     assert_eq!(patches(&Recording::from_bytes(whole.bytes()).unwrap()), 3);
     for room in (64..whole.bytes().len()).step_by(11) {

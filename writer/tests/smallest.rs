@@ -48,15 +48,8 @@ fn annotated() -> Vec<u8> {
 #[test]
 fn file_document_and_writer_agree() {
     let golden = barrow_testdata::path("smallest.barrow");
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("smallest.barrow");
-    record(&path);
-    let written = fs::read(&path).unwrap();
-    if std::env::var_os("BLESS").is_some() {
-        fs::write(&golden, &written).unwrap();
-    }
-    assert_eq!(fs::read(&golden).unwrap(), written, "the writer writes something else than the golden file");
-    assert_eq!(annotated(), written, "docs/format.md annotates something else than the golden file");
+    barrow_testdata::assert_golden("smallest.barrow", record);
+    assert_eq!(annotated(), fs::read(&golden).unwrap(), "docs/format.md annotates something else than the golden file");
 
     let recording = Recording::open(&golden).unwrap();
     let found = verify(&recording, &Silent).unwrap();

@@ -1,6 +1,5 @@
 //! Threads of the recorded program, written and read back, and `testdata/threads.barrow`, which is made here.
 
-use std::fs;
 use std::path::Path;
 
 use barrow_analyzer::{Recording, Silent, SnapshotId, Thread, Threads, verify};
@@ -87,15 +86,7 @@ fn record(path: &Path) -> Result<()> {
 
 #[test]
 fn the_golden_file_is_what_the_writer_writes() {
-    let golden = barrow_testdata::path("threads.barrow");
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("threads.barrow");
-    record(&path).unwrap();
-    let written = fs::read(&path).unwrap();
-    if std::env::var_os("BLESS").is_some() {
-        fs::write(&golden, &written).unwrap();
-    }
-    assert_eq!(fs::read(&golden).unwrap(), written, "the writer writes something else than the golden file");
+    barrow_testdata::assert_golden("threads.barrow", |path| record(path).unwrap());
 }
 
 #[test]

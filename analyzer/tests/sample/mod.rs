@@ -1,29 +1,12 @@
 //! A recording to be damaged, with what is in it.
 
-use std::io::Write;
 use std::ops::Range;
-use std::sync::{Arc, Mutex};
 
 use barrow_analyzer::{Recording, Silent, repair, verify};
 use barrow_format::frame::{Frame, SectionType};
 use barrow_format::header::{HEADER_BYTES, TRAILER_BYTES};
-use barrow_testdata::{Heap, Random, Vocabulary};
+use barrow_testdata::{Heap, Random, Shelf, Vocabulary};
 use barrow_writer::{Compression, Options, SnapshotInfo, TypeDescription, Writer};
-
-/// A stream whose bytes can be had after the writer is gone.
-#[derive(Clone, Default)]
-pub(crate) struct Shelf(Arc<Mutex<Vec<u8>>>);
-
-impl Write for Shelf {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        self.0.lock().unwrap().extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
-    }
-}
 
 /// A whole recording.
 pub(crate) struct Sample {
@@ -65,7 +48,7 @@ impl Sample {
             heaps.push(heap);
         }
         writer.finish().unwrap();
-        let bytes = std::mem::take(&mut *shelf.0.lock().unwrap());
+        let bytes = shelf.take();
         let commits = frames(&bytes).into_iter().filter(|(section, _)| *section == SectionType::COMMIT);
         let commit_ends = commits.map(|(_, range)| range.end).collect();
         Sample { heaps, bytes, commit_ends }
