@@ -51,6 +51,7 @@ mod collected;
 mod encoders;
 mod error;
 mod gate;
+mod interned;
 mod object;
 mod options;
 mod patches;

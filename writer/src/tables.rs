@@ -10,18 +10,15 @@ use barrow_format::rows::{
     KeyValue, Kind, MAX_CHUNK_BYTES, Row, Site, Strength, StrengthClass, Text, Type, encode_raw_chunk,
 };
 use barrow_format::{KindId, SiteId, StrengthId, StringId, TypeId};
-use foldhash::HashMap;
 
 use crate::error::{Result, WriterError};
+use crate::interned::Interned;
 use crate::sink::Sink;
 
 /// Rows wait until their chunk is this long, or until the next commit.
 const CHUNK_BYTES: usize = 256 << 10;
 /// The longest string.
 const MAX_TEXT_BYTES: usize = 1 << 20;
-/// What the interned strings may take before they are forgotten: later equal strings get new
-/// numbers, which costs space in the file and nothing else.
-const MAX_INTERNED_BYTES: usize = 16 << 20;
 
 /// The rows of one table that are not in the file yet.
 #[derive(Debug)]
@@ -121,8 +118,7 @@ impl Counts {
 
 /// All tables but the shapes, which the encoders look up on their own.
 pub(crate) struct Tables {
-    interned: HashMap<Box<str>, StringId>,
-    interned_bytes: usize,
+    interned: Interned,
     strings: Pending,
     kinds: Pending,
     strengths: Pending,
@@ -136,8 +132,7 @@ impl Tables {
     /// Empty tables, but for the strength every table begins with.
     pub(crate) fn new(compression: Compression, counts: &Counts) -> Result<Self> {
         let mut tables = Tables {
-            interned: HashMap::default(),
-            interned_bytes: 0,
+            interned: Interned::default(),
             strings: Pending::new(),
             kinds: Pending::new(),
             strengths: Pending::new(),
@@ -152,7 +147,7 @@ impl Tables {
     }
 
     pub(crate) fn string(&mut self, text: &str, counts: &Counts) -> Result<StringId> {
-        if let Some(&id) = self.interned.get(text) {
+        if let Some(id) = self.interned.get(text) {
             return Ok(id);
         }
         if text.len() > MAX_TEXT_BYTES {
@@ -163,12 +158,7 @@ impl Tables {
             });
         }
         let id = StringId(declare(&mut self.strings, &Text(text.to_owned()), &counts.strings)?);
-        if self.interned_bytes > MAX_INTERNED_BYTES {
-            self.interned.clear();
-            self.interned_bytes = 0;
-        }
-        self.interned_bytes += text.len() + size_of::<(Box<str>, StringId)>();
-        self.interned.insert(text.into(), id);
+        self.interned.insert(text, id);
         Ok(id)
     }
 
