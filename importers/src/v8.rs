@@ -28,8 +28,11 @@ mod parallel;
 mod strings;
 mod traces;
 
+use std::num::NonZero;
+
 use crate::context::{Context, Outcome};
 use crate::error::{Damage, ImportError, Stop};
+use crate::options::ImportOptions;
 use announce::{Announcer, Known};
 use detached::Detached;
 use ephemerons::Wanted;
@@ -88,14 +91,16 @@ fn prepare(layout: &Layout<'_>, wanted: &Wanted, context: &Context<'_>) -> Resul
         }
         _ => Ok(Locations::default()),
     };
-    if context.options.threads.get() == 1 {
+    // Strings are numbered by one thread, which takes as long as all the rest does on another.
+    let Some(threads) = NonZero::new(context.options.threads.get() - 1) else {
         let units = divide(meta, nodes, edges, wanted, context)?;
         return Ok((record_names()?, read_locations(), units));
-    }
+    };
+    let options = ImportOptions { threads, ..context.options.clone() };
     std::thread::scope(|scope| {
         let names = scope.spawn(record_names);
         let locations = scope.spawn(read_locations);
-        let units = divide(meta, nodes, edges, wanted, context);
+        let units = divide(meta, nodes, edges, wanted, &Context { options: &options, ..context.clone() });
         let names = names.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         let locations = locations.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         // The nodes come first in the dump, and so does what is wrong with them.

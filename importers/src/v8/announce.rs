@@ -204,7 +204,7 @@ impl<'c, 'a> Announcer<'c, 'a> {
     }
 
     /// What an edge of `node` is; and the row of the key, if it leads from a table to a value.
-    #[inline]
+    #[inline(always)]
     fn reference(&self, edge: &Edge, node: &Node, row: u64, offset: u64) -> Result<(Reference, Option<u64>), Stop> {
         let kind = usize::try_from(edge.type_).ok().and_then(|type_| self.edges.get(type_));
         let kind = kind.ok_or_else(|| {
@@ -220,14 +220,29 @@ impl<'c, 'a> Announcer<'c, 'a> {
         if let Some(name) = self.known.names.plain(edge.name_or_index) {
             return plain(Label::Name(name));
         }
+        self.special_reference(edge, kind, node, Reference { label: Label::Unknown, strength, target }, offset)
+    }
+
+    /// The reference of an edge whose name is more than a name, or lost.
+    fn special_reference(
+        &self,
+        edge: &Edge,
+        kind: &EdgeKind,
+        node: &Node,
+        unnamed: Reference,
+        offset: u64,
+    ) -> Result<(Reference, Option<u64>), Stop> {
+        let plain = |label| Ok((Reference { label, ..unnamed }, None));
         match (self.name(edge.name_or_index, offset)?, kind.labels) {
             (Some(Name::Plain(name)), _) => plain(Label::Name(name)),
             (Some(Name::Special(_, Special::Number(index))), Labels::AnyName) => plain(Label::Index(index.into())),
-            (Some(Name::Special(_, Special::Pair(pair))), Labels::AnyName) if strength == StrengthId::STRONG => {
+            (Some(Name::Special(_, Special::Pair(pair))), Labels::AnyName)
+                if unnamed.strength == StrengthId::STRONG =>
+            {
                 let label = Label::Name(self.value);
                 match self.known.entries.half(pair, node.id) {
-                    Some(Half::Table(key)) => Ok((Reference { label, strength, target }, Some(key))),
-                    Some(Half::Key) => Ok((Reference { label, strength: self.key_of_value, target }, None)),
+                    Some(Half::Table(key)) => Ok((Reference { label, ..unnamed }, Some(key))),
+                    Some(Half::Key) => Ok((Reference { label, strength: self.key_of_value, ..unnamed }, None)),
                     None => plain(label),
                 }
             }

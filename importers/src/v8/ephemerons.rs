@@ -12,8 +12,9 @@
 //! becomes an ephemeron, which stands behind the table's weak reference to the key, and the key's edge
 //! retains nothing by itself. DevTools ignores the table's edge and lets the key alone retain the value.
 
-use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicU64, Ordering};
+
+use foldhash::{HashMap, HashMapExt, HashSet};
 
 use super::nodes::Reference;
 use crate::error::Stop;

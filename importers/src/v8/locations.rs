@@ -1,6 +1,6 @@
 //! Where the program says that functions and the constructors of objects are.
 
-use std::collections::HashMap;
+use foldhash::HashMap;
 
 use super::meta::LocationFields;
 use super::numbers::Numbers;
@@ -44,7 +44,7 @@ impl Locations {
             return Ok(locations);
         }
         locations.of_node = vec![0; nodes];
-        let mut known = HashMap::new();
+        let mut known = HashMap::default();
         let mut reader = numbers.from(0);
         let mut record = vec![0; fields.count];
         for _ in 0..count {

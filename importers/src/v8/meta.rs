@@ -9,6 +9,10 @@ use crate::error::Damage;
 /// A record has at most so many fields.
 pub(crate) const MAX_FIELDS: usize = 32;
 
+/// The fields of nodes as V8 writes them; older versions have the first five or six.
+const V8_NODE_FIELDS: [&str; 7] = ["type", "name", "id", "self_size", "edge_count", "trace_node_id", "detachedness"];
+const V8_EDGE_FIELDS: [&str; 3] = ["type", "name_or_index", "to_node"];
+
 /// The fields of nodes, edges and so on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Meta {
@@ -34,6 +38,8 @@ pub(crate) struct NodeFields {
     pub(crate) edge_count: usize,
     pub(crate) trace_node_id: Option<usize>,
     pub(crate) detachedness: Option<usize>,
+    /// How many fields there are if they are the first of V8's, in V8's order; else 0.
+    pub(crate) usual: usize,
     pub(crate) types: Vec<String>,
 }
 
@@ -44,6 +50,8 @@ pub(crate) struct EdgeFields {
     pub(crate) type_: usize,
     pub(crate) name_or_index: usize,
     pub(crate) to_node: usize,
+    /// Whether they are V8's, in V8's order.
+    pub(crate) is_usual: bool,
     pub(crate) types: Vec<String>,
 }
 
@@ -98,6 +106,7 @@ impl Meta {
             edge_count: node("edge_count")?,
             trace_node_id: place(&node_fields, "trace_node_id"),
             detachedness: place(&node_fields, "detachedness"),
+            usual: usual_fields(&node_fields),
             types: types(meta, "node_types", node("type")?).ok_or_else(|| lacks("node types"))?,
         };
         let edges = EdgeFields {
@@ -105,6 +114,7 @@ impl Meta {
             type_: edge("type")?,
             name_or_index: edge("name_or_index")?,
             to_node: edge("to_node")?,
+            is_usual: edge_fields == V8_EDGE_FIELDS,
             types: types(meta, "edge_types", edge("type")?).ok_or_else(|| lacks("edge types"))?,
         };
         let number = |key| snapshot.get(key).and_then(Value::as_u64);
@@ -118,6 +128,12 @@ impl Meta {
             edge_count: number("edge_count"),
         })
     }
+}
+
+/// How many fields a node has, if they are V8's.
+fn usual_fields(fields: &[String]) -> usize {
+    let is_usual = V8_NODE_FIELDS.get(..fields.len()).is_some_and(|usual| fields == usual);
+    if is_usual { fields.len() } else { 0 }
 }
 
 fn location_fields(fields: &[String]) -> Option<LocationFields> {

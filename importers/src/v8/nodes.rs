@@ -49,13 +49,12 @@ pub(crate) struct Reference {
 pub(crate) struct Nodes<'m, 'a> {
     reader: Reader<'a>,
     fields: &'m NodeFields,
-    record: [u64; MAX_FIELDS],
 }
 
 impl<'m, 'a> Nodes<'m, 'a> {
     /// From the node `first` on.
     pub(crate) fn new(numbers: &Numbers<'a>, fields: &'m NodeFields, first: u64) -> Self {
-        Nodes { reader: numbers.from(first * fields.count as u64), fields, record: [0; MAX_FIELDS] }
+        Nodes { reader: numbers.from(first * fields.count as u64), fields }
     }
 
     /// Where the next node is.
@@ -64,27 +63,41 @@ impl<'m, 'a> Nodes<'m, 'a> {
     }
 
     /// The next node.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn next(&mut self) -> Result<Node, Damage> {
-        let fields = self.fields;
-        // What V8 has written in its years; anything else is read all the same.
-        match fields.count {
-            5 => Ok(Node::of(&self.reader.array::<5>()?, fields)),
-            6 => Ok(Node::of(&self.reader.array::<6>()?, fields)),
-            7 => Ok(Node::of(&self.reader.array::<7>()?, fields)),
-            count => {
-                self.reader.record(&mut self.record[..count])?;
-                Ok(Node::of(&self.record, fields))
-            }
+        match self.usual(self.fields.usual) {
+            Some(node) => Ok(node),
+            None => self.next_slowly(),
         }
     }
-}
 
-impl Node {
+    /// The next node of a snapshot with the first so many of V8's fields in V8's order. Never in an
+    /// array: its parts would be read again before they are written.
     #[inline(always)]
-    fn of(record: &[u64], fields: &NodeFields) -> Self {
+    fn usual(&mut self, fields: usize) -> Option<Node> {
+        let (first, trace_node_id, detachedness) = match fields {
+            7 => {
+                let [type_, name, id, self_size, edge_count, trace, detachedness] = self.reader.quick_array()?;
+                ([type_, name, id, self_size, edge_count], trace, detachedness)
+            }
+            6 => {
+                let [type_, name, id, self_size, edge_count, trace] = self.reader.quick_array()?;
+                ([type_, name, id, self_size, edge_count], trace, 0)
+            }
+            5 => (self.reader.quick_array()?, 0, 0),
+            _ => return None,
+        };
+        let [type_, name, id, self_size, edge_count] = first;
+        Some(Node { type_, name, id, self_size, edge_count, trace_node_id, detachedness })
+    }
+
+    #[cold]
+    fn next_slowly(&mut self) -> Result<Node, Damage> {
+        let fields = self.fields;
+        let mut record = [0; MAX_FIELDS];
+        self.reader.record(&mut record[..fields.count])?;
         let optional = |place: Option<usize>| place.map_or(0, |place| record[place]);
-        Node {
+        Ok(Node {
             type_: record[fields.type_],
             name: record[fields.name],
             id: record[fields.id],
@@ -92,7 +105,7 @@ impl Node {
             edge_count: record[fields.edge_count],
             trace_node_id: optional(fields.trace_node_id),
             detachedness: optional(fields.detachedness),
-        }
+        })
     }
 }
 
@@ -100,7 +113,6 @@ impl Node {
 pub(crate) struct Edges<'m, 'a> {
     reader: Reader<'a>,
     fields: &'m EdgeFields,
-    record: [u64; MAX_FIELDS],
     next: u64,
 }
 
@@ -111,7 +123,7 @@ impl<'m, 'a> Edges<'m, 'a> {
     /// From the edge `first` on.
     pub(crate) fn new(numbers: &Numbers<'a>, fields: &'m EdgeFields, first: u64) -> Self {
         let reader = numbers.from(first * fields.count as u64);
-        Edges { reader, fields, record: [0; MAX_FIELDS], next: first }
+        Edges { reader, fields, next: first }
     }
 
     /// Goes on to a later edge.
@@ -131,28 +143,27 @@ impl<'m, 'a> Edges<'m, 'a> {
     }
 
     /// The next edge.
-    #[inline]
-    pub(crate) fn next(&mut self) -> Result<Edge, Damage> {
-        let fields = self.fields;
-        self.next += 1;
-        match fields.count {
-            3 => Ok(Edge::of(&self.reader.array::<3>()?, fields)),
-            count => {
-                self.reader.record(&mut self.record[..count])?;
-                Ok(Edge::of(&self.record, fields))
-            }
-        }
-    }
-}
-
-impl Edge {
     #[inline(always)]
-    fn of(record: &[u64], fields: &EdgeFields) -> Self {
-        Edge {
+    pub(crate) fn next(&mut self) -> Result<Edge, Damage> {
+        self.next += 1;
+        if self.fields.is_usual
+            && let Some([type_, name_or_index, to_node]) = self.reader.quick_array()
+        {
+            return Ok(Edge { type_, name_or_index, to_node });
+        }
+        self.next_slowly()
+    }
+
+    #[cold]
+    fn next_slowly(&mut self) -> Result<Edge, Damage> {
+        let fields = self.fields;
+        let mut record = [0; MAX_FIELDS];
+        self.reader.record(&mut record[..fields.count])?;
+        Ok(Edge {
             type_: record[fields.type_],
             name_or_index: record[fields.name_or_index],
             to_node: record[fields.to_node],
-        }
+        })
     }
 }
 

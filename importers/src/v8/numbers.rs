@@ -192,27 +192,16 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// The next `N` numbers: a record whose length is known beforehand is read faster.
-    ///
-    /// # Errors
-    /// As for [`Reader::record`].
+    /// The next `N` numbers, if all are as V8 writes them; else it stays where it is.
     #[inline(always)]
-    pub(crate) fn array<const N: usize>(&mut self) -> Result<[u64; N], Damage> {
+    pub(crate) fn quick_array<const N: usize>(&mut self) -> Option<[u64; N]> {
         let mut record = [0; N];
         let mut at = self.at;
         for field in &mut record {
-            let Some((value, next)) = quick_number(self.dump, at) else { return self.array_slowly() };
-            (*field, at) = (value, next);
+            (*field, at) = quick_number(self.dump, at)?;
         }
         self.at = at;
-        Ok(record)
-    }
-
-    #[cold]
-    fn array_slowly<const N: usize>(&mut self) -> Result<[u64; N], Damage> {
-        let mut record = [0; N];
-        self.record(&mut record)?;
-        Ok(record)
+        Some(record)
     }
 
     /// The next number, with the comma after it.
