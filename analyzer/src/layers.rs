@@ -374,7 +374,7 @@ impl Stack {
             let (columns, rows) = (layers[layer], row..row + run);
             let first = dictionary_starts[layer];
             out.shapes.extend(columns.shapes[rows.clone()].iter().map(|shape| first + shape));
-            out.shallow_bytes.extend_from_slice(&columns.shallow_bytes[rows.clone()]);
+            out.shallow_bytes.extend_from_slice(columns.shallow_bytes.get(rows.clone()).unwrap_or_default());
             if has_unmanaged {
                 append(&mut out.unmanaged_bytes, &columns.unmanaged_bytes, rows.clone());
             }

@@ -96,10 +96,43 @@ pub fn objects(recording: &Recording, snapshot: SnapshotId, ids: &[ObjectId]) ->
 /// As for [`object`].
 pub fn outgoing(recording: &Recording, snapshot: SnapshotId, id: ObjectId) -> Result<Vec<Reference>> {
     let mut references = Vec::new();
-    visit_outgoing(recording, snapshot, id, 0..u64::MAX, |part| {
+    visit_outgoing(recording, snapshot, id, 0..u64::MAX, &mut Workspace::default(), |part| {
         references.extend_from_slice(part);
         Ok(())
     })?;
+    Ok(references)
+}
+
+/// The references that lead from one object to another, in their order.
+///
+/// # Errors
+/// As for [`object`].
+pub(crate) fn references_between(
+    recording: &Recording,
+    snapshot: SnapshotId,
+    source: ObjectId,
+    target: ObjectId,
+    workspace: &mut Workspace,
+) -> Result<Vec<Reference>> {
+    let tables = recording.tables()?;
+    let mut references = Vec::new();
+    for place in run_of_blocks(recording, snapshot, source)? {
+        let is_continuation = place.entry.objects == 0;
+        if is_continuation && place.entry.first_object != source.0 {
+            continue;
+        }
+        let row = if is_continuation { 0 } else { (source.0 - place.entry.first_object) as usize };
+        decode(recording, &place, Wanted::References, workspace, |_, columns| {
+            let cursor = Cursor::at(columns, row);
+            let targets = cursor.targets(columns, row).iter().enumerate();
+            for (position, _) in targets.filter(|&(_, &found)| found == target.0) {
+                cursor
+                    .push_range(columns, row, position..position + 1, tables, &mut references)
+                    .map_err(AnalyzerError::section("BLOCK", place.entry.offset))?;
+            }
+            Ok(())
+        })?;
+    }
     Ok(references)
 }
 
@@ -117,7 +150,7 @@ pub fn outgoing_page(
 ) -> Result<(Vec<Reference>, u64)> {
     let mut references = Vec::new();
     let range = from..from.saturating_add(limit as u64);
-    let total = visit_outgoing(recording, snapshot, id, range, |part| {
+    let total = visit_outgoing(recording, snapshot, id, range, &mut Workspace::default(), |part| {
         references.extend_from_slice(part);
         Ok(())
     })?;
@@ -131,10 +164,10 @@ pub(crate) fn visit_outgoing(
     snapshot: SnapshotId,
     id: ObjectId,
     range: Range<u64>,
+    workspace: &mut Workspace,
     mut visit: impl FnMut(&[Reference]) -> Result<()>,
 ) -> Result<u64> {
     let tables = recording.tables()?;
-    let mut workspace = Workspace::default();
     let mut references = Vec::new();
     let mut before = 0;
     for place in run_of_blocks(recording, snapshot, id)? {
@@ -151,7 +184,7 @@ pub(crate) fn visit_outgoing(
         }
         references.clear();
         let row = if is_continuation { 0 } else { (id.0 - place.entry.first_object) as usize };
-        let count = decode(recording, &place, Wanted::References, &mut workspace, |_, columns| {
+        let count = decode(recording, &place, Wanted::References, workspace, |_, columns| {
             let count = columns.counts[row];
             Cursor::at(columns, row)
                 .push_range(columns, row, wanted(count), tables, &mut references)

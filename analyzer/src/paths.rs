@@ -4,12 +4,12 @@ use std::collections::{BTreeMap, HashMap};
 
 use barrow_format::rows::{Label, Root, StrengthClass};
 use barrow_format::{ObjectId, StrengthId, TypeId};
-use rayon::prelude::*;
 
+use crate::blocks::pooled;
 use crate::distances::{Bounds, Distances};
 use crate::error::Result;
 use crate::heap::Heap;
-use crate::object::{Reference, outgoing};
+use crate::object::{Reference, references_between};
 use crate::object_set::ObjectSet;
 use crate::progress::Progress;
 use crate::reachable::Ephemerons;
@@ -87,23 +87,20 @@ impl Heap {
         let root = self.roots()?.rows().iter().copied().find(|root| root.target == first);
         let Some(root) = root else { return Ok(None) };
         let tables = self.recording().tables()?;
-        let labels: Vec<Option<(Label, StrengthId)>> = objects
-            .par_windows(2)
-            .map(|pair| {
-                let references = outgoing(self.recording(), self.snapshot(), pair[0])?;
-                let is_cut = |reference: &&Reference| self.overlay().is_some_and(|it| it.cuts(pair[0], reference));
-                let between = references.iter().filter(|reference| reference.target == pair[1] && !is_cut(reference));
-                // The strongest, if there are several.
-                let ranked = between.filter_map(|reference| match tables.strength_class(reference.strength) {
-                    StrengthClass::Strong => Some((0, reference)),
-                    StrengthClass::Ephemeron => Some((1, reference)),
-                    StrengthClass::Soft => weak.then_some((2, reference)),
-                    StrengthClass::Weak => weak.then_some((3, reference)),
-                });
-                let best = ranked.min_by_key(|&(rank, _)| rank);
-                Ok(best.map(|(_, reference)| (reference.label, reference.strength)))
-            })
-            .collect::<Result<_>>()?;
+        let labels = pooled(objects.windows(2).collect(), |pair: &[ObjectId], workspace| {
+            let references = references_between(self.recording(), self.snapshot(), pair[0], pair[1], workspace)?;
+            let is_cut = |reference: &&Reference| self.overlay().is_some_and(|it| it.cuts(pair[0], reference));
+            let between = references.iter().filter(|reference| !is_cut(reference));
+            // The strongest, if there are several.
+            let ranked = between.filter_map(|reference| match tables.strength_class(reference.strength) {
+                StrengthClass::Strong => Some((0, reference)),
+                StrengthClass::Ephemeron => Some((1, reference)),
+                StrengthClass::Soft => weak.then_some((2, reference)),
+                StrengthClass::Weak => weak.then_some((3, reference)),
+            });
+            let best = ranked.min_by_key(|&(rank, _)| rank);
+            Ok(best.map(|(_, reference)| (reference.label, reference.strength)))
+        })?;
         let references = std::iter::once(None).chain(labels);
         let steps = objects.iter().zip(references).map(|(&object, reference)| Step { object, reference }).collect();
         Ok(Some(Path { root, steps }))

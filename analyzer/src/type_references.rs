@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use barrow_format::block::Wanted;
 use barrow_format::{ObjectId, TypeId};
 
+use crate::blocks::Workspace;
 use crate::blocks::{map_blocks, places};
 use crate::error::Result;
 use crate::heap::Heap;
@@ -50,7 +51,8 @@ impl Heap {
         let types = self.types(progress)?;
         let mut targets = ObjectSet::new(self.snapshot(), self.object_count());
         let mut by_type: HashMap<u32, (u64, ObjectId)> = HashMap::new();
-        visit_outgoing(self.recording(), self.snapshot(), id, 0..u64::MAX, |references| {
+        let mut workspace = Workspace::default();
+        visit_outgoing(self.recording(), self.snapshot(), id, 0..u64::MAX, &mut workspace, |references| {
             check(progress)?;
             for reference in references.iter().filter(|reference| self.has_reference(id, reference)) {
                 targets.insert(reference.target);
@@ -86,7 +88,7 @@ impl Heap {
         }
         begin_scan(&places, progress);
         let without = self.overlay().map(|without| &**without);
-        let found = map_blocks(recording, &places, Wanted::References, progress, |place, _, columns| {
+        let found = map_blocks(recording, &places, Wanted::All, progress, |place, _, columns| {
             let mut parts: Vec<Part> = Vec::new();
             let mut last = None;
             each_hit(recording, place, columns, target, without, |hit| {

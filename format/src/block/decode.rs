@@ -32,7 +32,7 @@ pub enum Wanted {
     Counts,
     /// The same, and what tells objects apart: addresses, serials, sites and names.
     Identity,
-    /// Shapes, sizes, counts, and where the references lead and what they are called.
+    /// Shapes, counts, and where the references lead and what they are called; no sizes.
     References,
     /// All columns.
     All,
@@ -149,7 +149,7 @@ impl Decoder {
         out.clear();
         out.first_object = block.directory.first_object;
         out.start_index = block.directory.start_index;
-        self.shapes_and_sizes(block, forms, out)?;
+        self.shapes_and_sizes(block, forms, wanted, out)?;
         if wanted == Wanted::Sizes {
             return Ok(());
         }
@@ -173,9 +173,13 @@ impl Decoder {
         &mut self,
         block: &Block<'_>,
         forms: &[ShapeForm],
+        wanted: Wanted,
         out: &mut BlockColumns,
     ) -> Result<()> {
         self.dictionary(block, forms, out)?;
+        if wanted == Wanted::References {
+            return Ok(());
+        }
         self.by_shape(block, ColumnId::SIZE, &out.shapes, out.dictionary.len(), &mut out.shallow_bytes)?;
         if out.shallow_bytes.len() != out.shapes.len() {
             return Err(FormatError::Missing { what: ColumnId::SIZE.name() });

@@ -122,7 +122,7 @@ impl Decoder {
         }
         agree("changed rows", count.into(), out.changed.len() as u64)?;
         if count > 0 {
-            self.shapes_and_sizes(block, forms, columns)?;
+            self.shapes_and_sizes(block, forms, wanted, columns)?;
             if wanted == Wanted::Sizes {
                 return Ok(());
             }
