@@ -14,6 +14,7 @@
 //! An object *dominates* another if every way from the roots to the other leads through it. What it
 //! dominates is freed with it: its *retained set*. Roots are held by their groups, groups by one place.
 
+mod canopy;
 mod depth_first;
 mod hubs;
 mod largest;
@@ -34,6 +35,7 @@ use crate::roots::Roots;
 use crate::rows::{Ephemeron, Rows};
 use crate::transposed::Transposed;
 
+pub use self::canopy::{Canopy, Tree};
 pub use self::largest::Largest;
 
 use self::depth_first::{DepthFirst, number_depth_first};
@@ -41,7 +43,7 @@ use self::semi_nca::{immediate_dominators, semidominators};
 use self::tree::Preorder;
 
 /// Who holds an object alone.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Holder {
     /// An object.
     Object(ObjectId),
@@ -86,6 +88,7 @@ pub(crate) struct DominatorColumns<'d> {
     pub(crate) extent: &'d [u32],
     pub(crate) idom: &'d [u32],
     pub(crate) before: &'d [u64],
+    pub(crate) live_ephemerons: u64,
 }
 
 /// What a phase of dominators needs resident, in bytes a vertex.
@@ -152,6 +155,7 @@ impl Dominators {
             extent: self.extent.whole(),
             idom: self.idom.whole(),
             before: self.before.whole(),
+            live_ephemerons: self.live_ephemerons,
         }
     }
 

@@ -18,10 +18,10 @@
 
 use std::fmt;
 
-use barrow_format::TypeId;
+use barrow_format::{ObjectId, TypeId};
 
 use crate::dominators::Holder;
-use crate::error::Result;
+use crate::error::{AnalyzerError, Result};
 use crate::heap::Heap;
 use crate::leaks::Suspect;
 use crate::progress::Progress;
@@ -43,22 +43,24 @@ impl Heap {
     /// # Errors
     /// As for [`Heap::leak_suspects`].
     pub fn fingerprint(&self, suspect: &Suspect, progress: &dyn Progress) -> Result<Fingerprint> {
-        let types = self.types(progress)?;
-        let dominators = self.dominators(progress)?;
         let tables = self.recording().tables()?;
-        let mut path: Vec<TypeId> = Vec::new();
         let mut hash = Hash::default();
         hash.add(if suspect.objects == 1 { "object" } else { "objects" });
+        let mut path: Vec<ObjectId> = Vec::new();
         if let Some(point) = suspect.accumulation {
-            path.push(TypeId(types[point.index()]));
-            for holder in dominators.holders(point) {
+            path.push(point);
+            let holders = self.ask_dominators(progress, |dominators| {
+                Ok::<Vec<Holder>, AnalyzerError>(dominators.holders(point).collect())
+            })?;
+            for holder in holders {
                 match holder {
-                    Holder::Object(object) => path.push(TypeId(types[object.index()])),
+                    Holder::Object(object) => path.push(object),
                     Holder::Roots(group) => hash.add(tables.string(group)),
                     Holder::Everything => {}
                 }
             }
         }
+        let mut path = self.types_of(&path, progress)?;
         path.reverse();
         path.extend((suspect.objects > 1).then_some(suspect.type_id));
         path.dedup();

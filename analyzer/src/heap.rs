@@ -13,16 +13,17 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use barrow_format::block::Wanted;
-use barrow_format::rows::TypeTotals;
-use barrow_format::{ObjectId, SiteId, SnapshotId, TypeId};
+use barrow_format::rows::{KindRole, TypeTotals};
+use barrow_format::{ObjectId, SiteId, SnapshotId, StringId, TypeId};
 use bytemuck::Pod;
 
 use crate::blocks::{decode, map_blocks, places, pooled};
 use crate::distances::{Bounds, Distances, path_over};
-use crate::dominators::{Dominators, GroupRetained, Largest, resident_bytes};
+use crate::dominators::{Canopy, Dominators, GroupRetained, Largest, resident_bytes};
 use crate::error::{AnalyzerError, Result};
 use crate::incoming::Incoming;
 use crate::index_file::{ColumnId, IndexFile, IndexPlace};
+use crate::leaks::{self, LEAK_THRESHOLD, Suspect};
 use crate::lookup::Lookup;
 use crate::memory::{Column, Memory, Region};
 use crate::object::Reference;
@@ -64,6 +65,9 @@ pub struct Heap {
     unkept: Mutex<Option<String>>,
 }
 
+/// Objects that stand for groups of roots are few.
+const MOST_ROOT_GROUPS: usize = 100;
+
 /// How much of a kept column is checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Checked {
@@ -90,6 +94,9 @@ mod column {
     pub(super) const LARGEST: ColumnId = ColumnId(13);
     pub(super) const RETAINED_BY_TYPE: ColumnId = ColumnId(14);
     pub(super) const GROUP_POSITION: ColumnId = ColumnId(15);
+    pub(super) const CANOPY: ColumnId = ColumnId(16);
+    pub(super) const LEAK_SUSPECTS: ColumnId = ColumnId(17);
+    pub(super) const ROOT_GROUPS: ColumnId = ColumnId(18);
 }
 
 impl Heap {
@@ -267,21 +274,50 @@ impl Heap {
         }
         let (roots, memory) = (self.roots()?, &self.memory);
         let found = Dominators::find(&self.recording, self.snapshot, rows, roots, &live, memory, progress)?;
-        let largest = Largest::of(&found).to_column();
-        let kept = found.columns();
-        let ephemerons = [live.len() as u64];
-        let columns = [
+        let dominators = self.dominators.get_or_init(|| found);
+        if self.index.is_some() && self.keeps {
+            self.keep_dominators(dominators, progress)?;
+        }
+        Ok(dominators)
+    }
+
+    /// Keeps dominators, and beside them the answers to what is asked most, which need no look at them.
+    fn keep_dominators(&self, dominators: &Dominators, progress: &dyn Progress) -> Result<()> {
+        let known_types = self.known_types()?.is_some();
+        let types = match self.known_types()? {
+            Some(types) => types,
+            None => {
+                let types = self.read_types(progress)?;
+                self.types.get_or_init(|| types.into())
+            }
+        };
+        let largest = Largest::of(dominators);
+        let canopy = Canopy::of(dominators, &largest).to_column();
+        let by_type = by_type_column(&self.group_by_type(dominators, types)?);
+        let suspects = leaks::to_column(&self.leak_suspects_of(dominators, types, LEAK_THRESHOLD));
+        let root_groups = self.root_groups_of(types)?;
+        let kept = dominators.columns();
+        let mut columns: Vec<(ColumnId, &[u8])> = vec![
             (column::POSITION, bytemuck::cast_slice(kept.position)),
             (column::GROUP_POSITION, bytemuck::cast_slice(kept.group_position)),
             (column::VERTEX, bytemuck::cast_slice(kept.vertex)),
             (column::EXTENT, bytemuck::cast_slice(kept.extent)),
             (column::IDOM, bytemuck::cast_slice(kept.idom)),
             (column::BEFORE, bytemuck::cast_slice(kept.before)),
-            (column::EPHEMERONS, bytemuck::cast_slice(&ephemerons)),
-            (column::LARGEST, bytemuck::cast_slice(&largest)),
+            (column::EPHEMERONS, bytemuck::bytes_of(&kept.live_ephemerons)),
         ];
-        self.keep(&columns, progress)?;
-        Ok(self.dominators.get_or_init(|| found))
+        let largest = largest.to_column();
+        columns.extend([
+            (column::LARGEST, bytemuck::cast_slice(&largest)),
+            (column::CANOPY, bytemuck::cast_slice(&canopy)),
+            (column::RETAINED_BY_TYPE, bytemuck::cast_slice(&by_type)),
+            (column::LEAK_SUSPECTS, bytemuck::cast_slice(&suspects)),
+            (column::ROOT_GROUPS, bytemuck::cast_slice(&root_groups)),
+        ]);
+        if !known_types {
+            columns.push((column::TYPE, bytemuck::cast_slice(types)));
+        }
+        self.keep(&columns, progress)
     }
 
     /// Asks a question about few objects of the dominators. Of what an index file keeps, only what the question looks at
@@ -303,6 +339,12 @@ impl Heap {
             }
         }
         question(self.dominators(progress)?)
+    }
+
+    /// Whether dominators were found before.
+    pub(crate) fn knows_dominators(&self) -> bool {
+        let is_kept = |index: &IndexFile| index.length::<u32>(self.snapshot, column::VERTEX).is_some();
+        self.dominators.get().is_some() || self.index.as_ref().is_some_and(is_kept)
     }
 
     fn kept_dominators(&self, checked: Checked) -> Result<Option<Dominators>> {
@@ -385,12 +427,64 @@ impl Heap {
             let group = |pair: &[u64]| GroupRetained { objects: pair[0], bytes: pair[1] };
             return Ok(kept.chunks_exact(2).map(group).collect());
         }
-        let types = self.types(progress)?;
-        let dominators = self.dominators(progress)?;
-        let groups = dominators.bytes_by_group(count, |object| Some(types[object.index()] as usize));
-        let pairs: Vec<u64> = groups.iter().flat_map(|group| [group.objects, group.bytes]).collect();
-        self.keep(&[(column::RETAINED_BY_TYPE, bytemuck::cast_slice(&pairs))], progress)?;
+        let groups = self.group_by_type(self.dominators(progress)?, self.types(progress)?)?;
+        self.keep(&[(column::RETAINED_BY_TYPE, bytemuck::cast_slice(&by_type_column(&groups)))], progress)?;
         Ok(groups)
+    }
+
+    fn group_by_type(&self, dominators: &Dominators, types: &[u32]) -> Result<Vec<GroupRetained>> {
+        let count = self.recording.tables()?.type_count();
+        Ok(dominators.bytes_by_group(count, |object| Some(types[object.index()] as usize)))
+    }
+
+    /// The upper part of the dominator tree, if an index file has it.
+    ///
+    /// # Errors
+    /// As for [`Heap::roots`].
+    pub fn kept_canopy(&self) -> Result<Option<Canopy>> {
+        let column = |index: &IndexFile| index.column::<u64>(self.snapshot, column::CANOPY, |_, _| true);
+        let Some(kept) = self.index.as_ref().and_then(column) else { return Ok(None) };
+        let groups: Vec<StringId> = self.roots()?.categories().iter().map(|group| group.name).collect();
+        Ok(Canopy::from_column(&kept, self.objects, &groups))
+    }
+
+    /// The suspects at [`LEAK_THRESHOLD`], if an index file has them.
+    pub(crate) fn kept_leak_suspects(&self) -> Result<Option<Vec<Suspect>>> {
+        let column = |index: &IndexFile| index.column::<u64>(self.snapshot, column::LEAK_SUSPECTS, |_, _| true);
+        let Some(kept) = self.index.as_ref().and_then(column) else { return Ok(None) };
+        Ok(leaks::from_column(&kept, self.objects, self.recording.tables()?.type_count() as u64))
+    }
+
+    /// Objects that stand for groups of roots, as kinds with that role say: the first so many by number.
+    ///
+    /// # Errors
+    /// As for [`Heap::types`].
+    pub fn root_groups(&self, progress: &dyn Progress) -> Result<Vec<ObjectId>> {
+        let objects = self.objects;
+        let are_objects = move |_: usize, piece: &[u32]| below(piece, objects);
+        let column = |index: &IndexFile| index.column(self.snapshot, column::ROOT_GROUPS, are_objects);
+        let ids = match self.index.as_ref().and_then(column) {
+            Some(kept) => kept.to_vec(),
+            None if self.group_types()?.contains(&true) => self.root_groups_of(self.types(progress)?)?,
+            None => Vec::new(),
+        };
+        Ok(ids.into_iter().map(ObjectId).filter(|&object| self.has(object)).collect())
+    }
+
+    fn root_groups_of(&self, types: &[u32]) -> Result<Vec<u32>> {
+        let is_group = self.group_types()?;
+        if !is_group.contains(&true) {
+            return Ok(Vec::new());
+        }
+        let groups = (0..).zip(types).filter(|&(_, &type_id)| is_group[type_id as usize]).map(|(object, _)| object);
+        Ok(groups.take(MOST_ROOT_GROUPS).collect())
+    }
+
+    /// For each type whether its objects stand for groups of roots.
+    fn group_types(&self) -> Result<Vec<bool>> {
+        let tables = self.recording.tables()?;
+        let types = (0..tables.type_count() as u32).map(TypeId);
+        Ok(types.map(|type_id| tables.kind_role(tables.type_kind(type_id)) == KindRole::Root).collect())
     }
 
     /// Distances from the roots over retaining references.
@@ -504,20 +598,26 @@ impl Heap {
     /// # Errors
     /// [`AnalyzerError::Section`], [`AnalyzerError::Cancelled`].
     pub fn types(&self, progress: &dyn Progress) -> Result<&[u32]> {
-        if let Some(types) = self.types.get() {
+        if let Some(types) = self.known_types()? {
             return Ok(types);
-        }
-        let count = self.recording.tables()?.type_count() as u64;
-        let are_types = |_: usize, piece: &[u32]| below(piece, count);
-        let kept = self.index.as_ref().and_then(|index| index.column(self.snapshot, column::TYPE, are_types));
-        if let Some(kept) = kept.filter(|types: &Values<u32>| types.len() as u64 == self.objects) {
-            return Ok(self.types.get_or_init(|| kept));
         }
         let types = self.read_types(progress)?;
         if self.without.is_none() {
             self.keep(&[(column::TYPE, bytemuck::cast_slice(&types))], progress)?;
         }
         Ok(self.types.get_or_init(|| types.into()))
+    }
+
+    /// The types of all objects, if they were read before.
+    fn known_types(&self) -> Result<Option<&[u32]>> {
+        if let Some(types) = self.types.get() {
+            return Ok(Some(types));
+        }
+        let count = self.recording.tables()?.type_count() as u64;
+        let are_types = |_: usize, piece: &[u32]| below(piece, count);
+        let kept = self.index.as_ref().and_then(|index| index.column(self.snapshot, column::TYPE, are_types));
+        let kept = kept.filter(|types: &Values<u32>| types.len() as u64 == self.objects);
+        Ok(kept.map(|kept| &**self.types.get_or_init(|| kept)))
     }
 
     /// The types of some objects; of a column that was kept, only theirs are read.
@@ -629,6 +729,11 @@ impl Heap {
             kept => kept,
         }
     }
+}
+
+/// As an index file keeps what objects of each type dominate.
+fn by_type_column(groups: &[GroupRetained]) -> Vec<u64> {
+    groups.iter().flat_map(|group| [group.objects, group.bytes]).collect()
 }
 
 /// Whether all values are below a limit; looked at without a branch, since they are.

@@ -63,8 +63,15 @@ impl Heap {
     /// # Errors
     /// As for [`Heap::dominators`].
     pub fn leak_suspects(&self, threshold: f64, progress: &dyn Progress) -> Result<Vec<Suspect>> {
-        let types = self.types(progress)?;
-        let dominators = self.dominators(progress)?;
+        if threshold == LEAK_THRESHOLD
+            && let Some(kept) = self.kept_leak_suspects()?
+        {
+            return Ok(kept);
+        }
+        Ok(self.leak_suspects_of(self.dominators(progress)?, self.types(progress)?, threshold))
+    }
+
+    pub(crate) fn leak_suspects_of(&self, dominators: &Dominators, types: &[u32], threshold: f64) -> Vec<Suspect> {
         let least = (dominators.reachable_bytes() as f64 * threshold).max(1.0) as u64;
         let nearly_all = (dominators.reachable_bytes() as f64 * NEARLY_ALL) as u64;
         let mut suspects = Vec::new();
@@ -93,8 +100,59 @@ impl Heap {
             }
         }
         suspects.sort_by_key(|suspect| (std::cmp::Reverse(suspect.retained_bytes), suspect.object));
-        Ok(suspects)
+        suspects
     }
+}
+
+/// Suspects as an index file keeps them.
+pub(crate) fn to_column(suspects: &[Suspect]) -> Vec<u64> {
+    let mut column = Vec::new();
+    for suspect in suspects {
+        let Suspect { object, type_id, objects, retained_bytes, accumulation, accumulation_bytes, accumulated } =
+            suspect;
+        let accumulation = accumulation.map_or(NOWHERE, |object| object.0.into());
+        column.extend([
+            object.0.into(),
+            type_id.0.into(),
+            *objects,
+            *retained_bytes,
+            accumulation,
+            *accumulation_bytes,
+        ]);
+        column.push(accumulated.len() as u64);
+        column.extend(accumulated.iter().flat_map(|sum| [sum.type_id.0.into(), sum.objects, sum.retained_bytes]));
+    }
+    column
+}
+
+/// In place of an object: it piled up right below the roots.
+const NOWHERE: u64 = u64::MAX;
+
+/// Suspects from what was kept, if that can be.
+pub(crate) fn from_column(mut column: &[u64], objects: u64, types: u64) -> Option<Vec<Suspect>> {
+    let object_of = |id: u64| (id < objects).then_some(ObjectId(id as u32));
+    let type_of = |id: u64| (id < types).then_some(TypeId(id as u32));
+    let mut suspects = Vec::new();
+    while let Some((&[object, type_id, count, retained_bytes, accumulation, accumulation_bytes, sums], rest)) =
+        column.split_first_chunk()
+    {
+        let (sums, rest) = rest.split_at_checked(usize::try_from(sums).ok()?.checked_mul(3)?)?;
+        let (sums, _) = sums.as_chunks::<3>();
+        let sum = |&[type_id, objects, retained_bytes]: &[u64; 3]| {
+            Some(Accumulated { type_id: type_of(type_id)?, objects, retained_bytes })
+        };
+        suspects.push(Suspect {
+            object: object_of(object)?,
+            type_id: type_of(type_id)?,
+            objects: count,
+            retained_bytes,
+            accumulation: if accumulation == NOWHERE { None } else { Some(object_of(accumulation)?) },
+            accumulation_bytes,
+            accumulated: sums.iter().map(sum).collect::<Option<Vec<_>>>()?,
+        });
+        column = rest;
+    }
+    column.is_empty().then_some(suspects)
 }
 
 /// Objects of one type below one place, none of which is a suspect alone.

@@ -113,7 +113,7 @@ pub use barrow_format::{FormatError, KindId, ObjectId, SiteId, SnapshotId, Stren
 pub use contents::Damage;
 pub use diff::{Amounts, Diff, KindChange, Side, TypeChange, TypeIdentity, diff};
 pub use distances::Distances;
-pub use dominators::{Dominators, GroupRetained, Holder, Largest, TreePlace};
+pub use dominators::{Canopy, Dominators, GroupRetained, Holder, Largest, Tree, TreePlace};
 pub use duplicates::Duplicates;
 pub use error::{AnalyzerError, Result};
 pub use expression::{ATTRIBUTES, Expression, ExpressionError, Names, parse_size};

@@ -87,6 +87,12 @@ impl ObjectSet {
         self.words.get(object.index() / BITS).is_some_and(|word| word >> (object.index() % BITS) & 1 == 1)
     }
 
+    /// Whether it holds any of so many objects, or of some around them.
+    pub(crate) fn may_hold_any(&self, first: ObjectId, objects: u32) -> bool {
+        let end = (first.index() + objects as usize).div_ceil(BITS).min(self.words.len());
+        self.words.get(first.index() / BITS..end).is_some_and(|words| words.iter().any(|&word| word != 0))
+    }
+
     /// How many objects it holds. Counts them, 64 at a time.
     #[must_use]
     pub fn len(&self) -> u64 {

@@ -6,7 +6,7 @@ use barrow_format::commit::Totals;
 use barrow_format::rows::TypeTotals;
 
 use crate::blocks::{map_blocks, places};
-use crate::error::Result;
+use crate::error::{AnalyzerError, Result};
 use crate::heap::Heap;
 use crate::object_set::ObjectSet;
 use crate::progress::Progress;
@@ -24,6 +24,25 @@ impl Heap {
         let mut retained = self.reachable(None, progress)?;
         retained.difference_with(&self.reachable(Some(set), progress)?);
         Ok(retained)
+    }
+
+    /// Everything that would be freed if an object were gone, as by [`Heap::retained_set`]. If dominators are
+    /// known and exact, it is what the object dominates.
+    ///
+    /// # Errors
+    /// As for [`Heap::retained_set`].
+    pub fn retained_set_of(&self, object: ObjectId, progress: &dyn Progress) -> Result<ObjectSet> {
+        if self.knows_dominators() {
+            let (retained, is_exact) = self.ask_dominators(progress, |dominators| {
+                let mut retained = ObjectSet::new(self.snapshot(), self.object_count());
+                dominators.dominated(object).for_each(|object| _ = retained.insert(object));
+                Ok::<_, AnalyzerError>((retained, dominators.is_exact()))
+            })?;
+            if is_exact {
+                return Ok(retained);
+            }
+        }
+        self.retained_set(&ObjectSet::from_sorted(self.snapshot(), self.object_count(), [object]), progress)
     }
 
     /// The objects that the roots do not reach.
@@ -55,8 +74,9 @@ impl Heap {
     pub fn type_totals_of(&self, set: &ObjectSet, progress: &dyn Progress) -> Result<Vec<TypeTotals>> {
         let tables = self.recording().tables()?;
         let mut places = places(self.recording(), &[self.snapshot()])?;
-        places.retain(|place| place.entry.objects > 0);
-        progress.begin("adding up sizes", self.object_count(), "objects");
+        places.retain(|place| set.may_hold_any(ObjectId(place.entry.first_object), place.entry.objects));
+        let objects = places.iter().map(|place| u64::from(place.entry.objects)).sum();
+        progress.begin("adding up sizes", objects, "objects");
         let found = map_blocks(self.recording(), &places, Wanted::Sizes, progress, |_, _, columns| {
             let types = columns.dictionary.iter().map(|&shape| tables.shape(shape).type_id);
             let mut rows: Vec<TypeTotals> =

@@ -9,8 +9,8 @@ use std::sync::{Arc, Mutex, mpsc};
 use std::time::{Duration, SystemTime};
 
 use barrow_analyzer::{
-    AnalyzerError, Dominators, Heap, Holder, IndexPlace, Memory, ObjectId, ObjectSet, PathOptions, Progress, Recording,
-    Result, Silent, SnapshotId, StrengthClass, TreePlace,
+    AnalyzerError, Dominators, Heap, Holder, IndexPlace, LEAK_THRESHOLD, Memory, ObjectId, ObjectSet, PathOptions,
+    Progress, Recording, Result, Silent, SnapshotId, StrengthClass, Tree, TreePlace,
 };
 use barrow_testdata::{Graph, Random};
 
@@ -85,7 +85,25 @@ fn answers(heap: &Heap, progress: &dyn Progress) -> Result<String> {
         format!("{object}: {held:?} {:?} {reached:?} {:?}\n", dominators.place(object), incoming.sources(object))
     });
     let totals = (dominators.is_exact(), dominators.reachable_count(), dominators.reachable_bytes());
-    Ok(lines.collect::<String>() + &format!("{totals:?} {by_type:?}"))
+    let most_asked = (heap.leak_suspects(LEAK_THRESHOLD, progress)?, heap.root_groups(progress)?);
+    let canopy = heap.kept_canopy()?;
+    let trees = [0, 1, 10, 30].map(|least| match canopy.as_ref().filter(|canopy| canopy.covers(least)) {
+        Some(canopy) => tree(canopy, least),
+        None => tree(dominators, least),
+    });
+    Ok(lines.collect::<String>() + &format!("{totals:?} {by_type:?} {most_asked:?} {trees:?}"))
+}
+
+/// What is shown of a tree, in any order.
+fn tree<T: Tree>(tree: &T, least: u64) -> Vec<String> {
+    let (mut lines, mut open) = (Vec::new(), vec![tree.top()]);
+    while let Some(place) = open.pop() {
+        let (below, all) = tree.below(place, least);
+        lines.push(format!("{:?} {:?} {all:?}", tree.holder(place), tree.retained(place)));
+        open.extend(below);
+    }
+    lines.sort();
+    lines
 }
 
 /// The answers without an index file.
@@ -700,7 +718,7 @@ fn an_index_put_together_by_hand_is_the_same() {
         let kept = Kept::of(&graph);
         let (key, columns) = parts(&kept.index);
         assert!(index_with(&key, &columns) == kept.index);
-        assert_eq!(columns.iter().map(|column| column.number).collect::<std::collections::BTreeSet<_>>().len(), 15);
+        assert_eq!(columns.iter().map(|column| column.number).collect::<std::collections::BTreeSet<_>>().len(), 18);
         fs::write(index_of(&kept.path), index_with(&key, &columns)).unwrap();
         assert_kept(&kept.path, &BESIDE, &kept.expected);
     }

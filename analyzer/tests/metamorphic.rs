@@ -99,6 +99,7 @@ fn what_goes_with_an_object_is_its_retained_set() {
         let retained = (dominators.retained_count(object), dominators.retained_bytes(object));
         assert_eq!(size(heap, &freed), retained, "{object}");
         assert_eq!(freed, set(heap, dominators.dominated(object)), "{object}");
+        assert_eq!(freed, heap.retained_set_of(object, &Silent).unwrap(), "{object}");
         if number % 10 > 0 {
             continue;
         }

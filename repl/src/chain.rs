@@ -1,6 +1,6 @@
 //! A shortest path from a root as a chain of arrows and objects, where it is part of a longer answer.
 
-use barrow_analyzer::{Heap, ObjectId, PathOptions, TypeId};
+use barrow_analyzer::{Heap, ObjectId, PathOptions};
 
 use crate::answer::Value;
 use crate::error::ReplError;
@@ -65,8 +65,9 @@ impl Chain {
 /// # Errors
 /// Those of the analyzer.
 pub(crate) fn title(heap: &Heap, object: ObjectId) -> Result<String, ReplError> {
-    let types = heap.types(&barrow_analyzer::Silent)?;
-    Ok(heap.recording().tables()?.type_title(TypeId(types[object.index()])))
+    let types = heap.types_of(&[object], &barrow_analyzer::Silent)?;
+    let tables = heap.recording().tables()?;
+    Ok(types.first().map(|&type_id| tables.type_title(type_id)).unwrap_or_default())
 }
 
 /// The type and the number of an object: `Cache @12`.

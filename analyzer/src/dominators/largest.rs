@@ -11,14 +11,21 @@ const KEPT: usize = 10_000;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Largest {
     objects: Vec<(ObjectId, u64)>,
+    has_more: bool,
     reachable_bytes: u64,
     is_exact: bool,
 }
 
 impl Largest {
     pub(crate) fn of(dominators: &Dominators) -> Self {
-        let largest = dominators.largest(KEPT, |_| true);
+        Self::with_room(dominators, KEPT)
+    }
+
+    /// The largest so many.
+    pub(super) fn with_room(dominators: &Dominators, most: usize) -> Self {
+        let largest = dominators.largest(most, |_| true);
         Largest {
+            has_more: largest.len() >= most,
             objects: largest.into_iter().map(|object| (object, dominators.retained_bytes(object))).collect(),
             reachable_bytes: dominators.reachable_bytes(),
             is_exact: dominators.is_exact(),
@@ -39,7 +46,8 @@ impl Largest {
             Some((ObjectId(id), pair[1]))
         };
         let objects = rest.chunks_exact(2).map(object).collect::<Option<Vec<_>>>()?;
-        Some(Largest { objects, reachable_bytes, is_exact: is_exact == 1 })
+        let has_more = objects.len() >= KEPT;
+        Some(Largest { objects, has_more, reachable_bytes, is_exact: is_exact == 1 })
     }
 
     /// The objects with what they retain, the largest first; equal ones by their number.
@@ -51,7 +59,7 @@ impl Largest {
     /// Whether there may be others.
     #[must_use]
     pub fn has_more(&self) -> bool {
-        self.objects.len() >= KEPT
+        self.has_more
     }
 
     /// Shallow and unmanaged bytes of everything that is reachable.

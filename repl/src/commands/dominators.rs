@@ -1,6 +1,8 @@
 //! `dominators`: the dominator tree.
 
-use barrow_analyzer::{Dominators, Heap, Holder, TreePlace, objects};
+use std::cmp::Reverse;
+
+use barrow_analyzer::{Heap, Holder, Tree, objects};
 
 use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
 use crate::error::ReplError;
@@ -40,20 +42,22 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, ReplError
     let heap = session.heap(snapshot)?;
     let meter = session.meter();
     let depth = arguments.depth.unwrap_or(DEPTH);
-    let asked = heap.ask_dominators(&meter, |dominators| {
-        let top = match named {
-            None => dominators.top(),
-            Some((_, object)) => match dominators.place(object) {
-                Some(place) => place,
-                None => return Ok::<_, ReplError>(None),
-            },
-        };
-        let bytes = dominators.bytes_at(top);
-        let least = arguments.min.map_or(bytes / 100, |_| arguments.least(bytes));
-        Ok(Some((lines(dominators, top, depth, least), dominators.is_exact())))
-    });
-    let Some((lines, is_exact)) = asked? else {
-        return Ok(Answer::default().note("no root reaches it: it keeps nothing alive").exact());
+    let least = |bytes: u64| arguments.min.map_or(bytes / 100, |_| arguments.least(bytes));
+    let canopy = if named.is_none() { heap.kept_canopy()? } else { None };
+    let canopy = canopy.filter(|canopy| canopy.covers(least(canopy.retained(canopy.top()).1)));
+    let (lines, is_exact) = match (canopy, named) {
+        (Some(canopy), _) => (lines(&canopy, canopy.top(), depth, least), heap.largest(&meter)?.is_exact()),
+        (None, named) => {
+            let asked = heap.ask_dominators(&meter, |dominators| {
+                let top = named.map_or(Some(dominators.top()), |(_, object)| dominators.place(object));
+                let lines = top.map(|top| lines(dominators, top, depth, least));
+                Ok::<_, ReplError>((lines, dominators.is_exact()))
+            });
+            let (Some(lines), is_exact) = asked? else {
+                return Ok(Answer::default().note("no root reaches it: it keeps nothing alive").exact());
+            };
+            (lines, is_exact)
+        }
     };
     drop(meter);
     session.listed.clear();
@@ -74,25 +78,19 @@ struct TreeLine {
     left_out: (u64, u64),
 }
 
-/// Lines of the tree from `top` down, children by falling bytes.
-fn lines(dominators: &Dominators, top: TreePlace, levels: u32, least: u64) -> Vec<TreeLine> {
+/// Lines of the tree from `top` down, children by falling bytes. `least` says of what `top` retains what is shown.
+fn lines<T: Tree>(tree: &T, top: T::Place, levels: u32, least: impl Fn(u64) -> u64) -> Vec<TreeLine> {
+    let least = least(tree.retained(top).1);
     let mut lines = Vec::new();
     // A stack of its own: the tree may be as deep as a list is long.
     let mut open = vec![(top, 0)];
     while let Some((place, depth)) = open.pop().filter(|_| lines.len() < MOST_LINES) {
-        let (mut children, mut left_out) = (Vec::new(), (0, 0));
-        for child in dominators.children(place) {
-            let bytes = dominators.bytes_at(child);
-            if depth + 1 < levels && bytes >= least {
-                children.push((bytes, child));
-            } else {
-                left_out = (left_out.0 + 1, left_out.1 + bytes);
-            }
-        }
-        children.sort_unstable_by_key(|&(bytes, child)| (bytes, std::cmp::Reverse(child)));
-        let retained = (dominators.count_at(place), dominators.bytes_at(place));
-        lines.push(TreeLine { holder: dominators.at(place), depth, retained, left_out });
-        open.extend(children.into_iter().map(|(_, child)| (child, depth + 1)));
+        let (mut children, (count, bytes)) = tree.below(place, if depth + 1 < levels { least } else { u64::MAX });
+        let shown: u64 = children.iter().map(|&child| tree.retained(child).1).sum();
+        let left_out = (count - children.len() as u64, bytes.wrapping_sub(shown));
+        children.sort_by_key(|&child| (tree.retained(child).1, Reverse(tree.holder(child))));
+        lines.push(TreeLine { holder: tree.holder(place), depth, retained: tree.retained(place), left_out });
+        open.extend(children.into_iter().map(|child| (child, depth + 1)));
     }
     lines
 }

@@ -45,8 +45,8 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, ReplError
     }
     let heap = session.heap(session.snapshot()?)?;
     let meter = session.meter();
-    let dominators = heap.dominators(&meter)?;
-    let whole = dominators.reachable_bytes();
+    let largest = heap.largest(&meter)?;
+    let whole = largest.reachable_bytes();
     let threshold = match arguments.min {
         None => LEAK_THRESHOLD,
         Some(_) => arguments.least(whole) as f64 / whole.max(1) as f64,
@@ -56,7 +56,7 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, ReplError
     let mut answer = Answer::default()
         .fact(Column::new("snapshot", "snapshot", Unit::Number), heap.snapshot().0)
         .fact(Column::new("reachable_bytes", "reachable", Unit::Bytes), whole)
-        .with_exactness(dominators.is_exact());
+        .with_exactness(largest.is_exact());
     let mut rows = Vec::new();
     for (at, suspect) in suspects.iter().enumerate() {
         session.listed.push((heap.snapshot(), suspect.object));

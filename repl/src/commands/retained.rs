@@ -2,8 +2,6 @@
 
 use std::sync::Arc;
 
-use barrow_analyzer::ObjectSet;
-
 use crate::answer::Answer;
 use crate::error::ReplError;
 use crate::found;
@@ -28,27 +26,27 @@ pub(super) const COMMAND: Command = Command {
 
 fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, ReplError> {
     let words = arguments.words();
-    let (snapshot, set) = match &words[..] {
+    let (snapshot, objects, retained) = match &words[..] {
         [] => return Err(ReplError::usage("retained by what? `retained @123`, `retained type = \"Session\"`")),
         [name] if session.object(name).is_ok() => {
             let (snapshot, object) = session.object(name)?;
-            let objects = session.heap(snapshot)?.object_count();
-            (snapshot, ObjectSet::from_sorted(snapshot, objects, [object]))
+            (snapshot, 1, session.heap(snapshot)?.retained_set_of(object, &session.meter())?)
         }
         _ => {
             let snapshot = session.snapshot()?;
             let (kinds, expression) = found::kinds_and_expression(session, snapshot, arguments, 0)?;
-            (snapshot, session.heap(snapshot)?.select(&kinds, &expression, &session.meter())?.0)
+            let (heap, meter) = (session.heap(snapshot)?, session.meter());
+            let (set, _) = heap.select(&kinds, &expression, &meter)?;
+            (snapshot, set.len(), heap.retained_set(&set, &meter)?)
         }
     };
     let heap = session.heap(snapshot)?;
     let meter = session.meter();
-    let retained = heap.retained_set(&set, &meter)?;
     let types = heap.type_totals_of(&retained, &meter)?;
     drop(meter);
     session.sets.set_last(Arc::new(retained));
     session.listed.clear();
-    let what = format!("would be freed with {}", crate::units::counted(set.len(), "object"));
+    let what = format!("would be freed with {}", crate::units::counted(objects, "object"));
     let answer = without::by_type(heap.recording().tables()?, snapshot, &types, &what)?;
     let rows = session.page_rows();
     Ok(more::first_page(session, answer.exact(), rows))

@@ -3,9 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
-use barrow_analyzer::{
-    Dominators, Expression, Heap, Holder, KindId, KindRole, ObjectId, Page, SnapshotId, StringId, Tables, objects,
-};
+use barrow_analyzer::{Dominators, Heap, ObjectId, SnapshotId, StringId, Tables, objects};
 
 use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
 use crate::error::ReplError;
@@ -13,9 +11,6 @@ use crate::names::{self, Match};
 use crate::session::{Arguments, Session};
 
 use super::{Command, Completion, Group, More, Subject, more};
-
-/// Objects that stand for groups of roots are few.
-const MOST_GROUPS: usize = 100;
 
 pub(super) const COMMAND: Command = Command {
     name: "roots",
@@ -94,15 +89,8 @@ fn by_category(session: &mut Session, heap: &Heap, dominators: &Dominators) -> R
     let (tables, roots) = (heap.recording().tables()?, heap.roots()?);
     let mut counts: HashMap<StringId, u64> = HashMap::new();
     roots.rows().iter().for_each(|root| *counts.entry(root.category).or_default() += 1);
-    let places = dominators.children(dominators.top());
-    let retained: HashMap<u32, u64> = places
-        .filter_map(|place| match dominators.at(place) {
-            Holder::Roots(category) => Some((category.0, dominators.bytes_at(place))),
-            Holder::Object(_) | Holder::Everything => None,
-        })
-        .collect();
     let mut categories: Vec<_> = roots.categories().iter().collect();
-    let retained = |category: StringId| retained.get(&category.0).copied().unwrap_or(0);
+    let retained = |category| dominators.group_bytes(category);
     categories.sort_by_key(|category| (Reverse(retained(category.name)), category.name));
     let rows = categories.iter().map(|category| {
         vec![
@@ -140,14 +128,7 @@ fn columns() -> Vec<Column> {
 /// Objects that stand for groups of roots: those of kinds with that role.
 fn groups(session: &mut Session, heap: &Heap, dominators: &Dominators) -> Result<Table, ReplError> {
     let tables = heap.recording().tables()?;
-    let of_roots = (0..tables.kind_count() as u32).map(KindId).filter(|&kind| tables.kind_role(kind) == KindRole::Root);
-    let kinds: Vec<KindId> = of_roots.collect();
-    let mut found = Vec::new();
-    if !kinds.is_empty() {
-        let everything = Expression::parse("").map_err(|error| ReplError::usage(error.message))?;
-        let page = Page { from: ObjectId(0), limit: MOST_GROUPS };
-        found = heap.find(&kinds, &everything, page, &session.meter())?.objects;
-    }
+    let mut found = objects(heap.recording(), heap.snapshot(), &heap.root_groups(&session.meter())?)?;
     found.sort_by_key(|object| (Reverse(dominators.retained_bytes(object.id)), object.id));
     let rows = found.iter().enumerate().map(|(at, object)| {
         vec![

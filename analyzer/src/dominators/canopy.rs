@@ -1,0 +1,227 @@
+//! The upper part of the dominator tree: what retains most. Small enough to be kept apart.
+//!
+//! ```text
+//!   all roots ─┬─ roots: threads ── Session ── Cache …      places that retain most, in preorder
+//!              └─ Config ── …
+//!      └ 1,551,446 children that retain 756 MiB together: those that are not here are the difference
+//! ```
+
+use barrow_format::{ObjectId, StringId};
+
+use super::{Dominators, Holder, Largest, TreePlace};
+
+/// A dominator tree that is walked from the top down.
+pub trait Tree {
+    /// A place in it.
+    type Place: Copy;
+
+    /// The place that all roots are held from.
+    fn top(&self) -> Self::Place;
+
+    /// Who is at a place.
+    fn holder(&self, place: Self::Place) -> Holder;
+
+    /// Objects and bytes at and below a place.
+    fn retained(&self, place: Self::Place) -> (u64, u64);
+
+    /// The places right below one that retain at least so many bytes; and how many places there are right
+    /// below it, with the bytes that all of them retain.
+    fn below(&self, place: Self::Place, least: u64) -> (Vec<Self::Place>, (u64, u64));
+}
+
+impl Tree for Dominators {
+    type Place = TreePlace;
+
+    fn top(&self) -> TreePlace {
+        Dominators::top(self)
+    }
+
+    fn holder(&self, place: TreePlace) -> Holder {
+        self.at(place)
+    }
+
+    fn retained(&self, place: TreePlace) -> (u64, u64) {
+        (self.count_at(place), self.bytes_at(place))
+    }
+
+    fn below(&self, place: TreePlace, least: u64) -> (Vec<TreePlace>, (u64, u64)) {
+        let (mut large, mut all) = (Vec::new(), (0, 0));
+        for child in self.children(place) {
+            let bytes = self.bytes_at(child);
+            all = (all.0 + 1, u64::wrapping_add(all.1, bytes));
+            if bytes >= least {
+                large.push(child);
+            }
+        }
+        (large, all)
+    }
+}
+
+/// The places of the dominator tree that retain most.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Canopy {
+    /// In preorder: the top, then each behind the one it is below.
+    places: Vec<Place>,
+    /// By place: those right below it.
+    below: Vec<Vec<u32>>,
+    /// Places that retain more are all here; `None` if all places are.
+    floor: Option<u64>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Place {
+    holder: Holder,
+    /// The place it is right below; the top is below itself.
+    above: u32,
+    retained: (u64, u64),
+    /// How many places are right below it, and the bytes they retain.
+    all_below: (u64, u64),
+}
+
+impl Canopy {
+    /// Time: that of a look at everything right below these places.
+    pub(crate) fn of(dominators: &Dominators, largest: &Largest) -> Self {
+        let objects = largest.objects().iter().filter_map(|&(object, _)| dominators.place(object));
+        let groups = dominators.group_position.iter().map(|&position| TreePlace(position));
+        let mut tree: Vec<TreePlace> = objects.chain(groups).chain([dominators.top()]).collect();
+        tree.sort_unstable();
+        let mut places: Vec<Place> = Vec::with_capacity(tree.len());
+        let mut kept: Vec<TreePlace> = Vec::with_capacity(tree.len());
+        for place in tree {
+            // Only one that retains as little as the least may be below another that is not here.
+            let Ok(above) = kept.binary_search(&TreePlace(dominators.idom.at(place.0 as usize))) else {
+                if place == dominators.top() {
+                    kept.push(place);
+                    places.push(Place::of(dominators, place, 0));
+                }
+                continue;
+            };
+            kept.push(place);
+            places.push(Place::of(dominators, place, above as u32));
+        }
+        let floor = largest.objects().last().map(|&(_, bytes)| bytes).filter(|_| largest.has_more());
+        Self::with(places, floor)
+    }
+
+    fn with(places: Vec<Place>, floor: Option<u64>) -> Self {
+        let mut below = vec![Vec::new(); places.len()];
+        for (number, place) in (0..).zip(&places).skip(1) {
+            below[place.above as usize].push(number);
+        }
+        Canopy { places, below, floor }
+    }
+
+    /// Whether all places are here that retain at least so much.
+    #[must_use]
+    pub fn covers(&self, least: u64) -> bool {
+        self.floor.is_none_or(|floor| least > floor)
+    }
+
+    /// As an index file keeps it.
+    pub(crate) fn to_column(&self) -> Vec<u64> {
+        let place = |place: &Place| {
+            let (kind, number) = match place.holder {
+                Holder::Everything => (0, 0),
+                Holder::Roots(name) => (1, name.0),
+                Holder::Object(object) => (2, object.0),
+            };
+            let Place { above, retained, all_below, .. } = *place;
+            [kind << 32 | u64::from(number), above.into(), retained.0, retained.1, all_below.0, all_below.1]
+        };
+        let head = [self.floor.is_some().into(), self.floor.unwrap_or_default()];
+        head.into_iter().chain(self.places.iter().flat_map(place)).collect()
+    }
+
+    /// From what was kept, if that can be.
+    pub(crate) fn from_column(column: &[u64], objects: u64, groups: &[StringId]) -> Option<Self> {
+        let (&[has_floor, floor], rest) = column.split_first_chunk::<2>()?;
+        let (rows, []) = rest.as_chunks::<6>() else { return None };
+        let place = |(number, row): (usize, &[u64; 6])| {
+            let id = row[0] as u32;
+            let holder = match row[0] >> 32 {
+                0 if number == 0 => Holder::Everything,
+                1 => Holder::Roots(groups.iter().copied().find(|group| group.0 == id)?),
+                2 if u64::from(id) < objects => Holder::Object(ObjectId(id)),
+                _ => return None,
+            };
+            let above = u32::try_from(row[1]).ok().filter(|&above| (above as usize) < number.max(1))?;
+            Some(Place { holder, above, retained: (row[2], row[3]), all_below: (row[4], row[5]) })
+        };
+        let places = rows.iter().enumerate().map(place).collect::<Option<Vec<_>>>()?;
+        (!places.is_empty()).then(|| Self::with(places, Some(floor).filter(|_| has_floor != 0)))
+    }
+}
+
+impl Place {
+    fn of(dominators: &Dominators, place: TreePlace, above: u32) -> Self {
+        let (_, all_below) = dominators.below(place, u64::MAX);
+        Place { holder: dominators.at(place), above, retained: dominators.retained(place), all_below }
+    }
+}
+
+impl Tree for Canopy {
+    type Place = u32;
+
+    fn top(&self) -> u32 {
+        0
+    }
+
+    fn holder(&self, place: u32) -> Holder {
+        self.places[place as usize].holder
+    }
+
+    fn retained(&self, place: u32) -> (u64, u64) {
+        self.places[place as usize].retained
+    }
+
+    fn below(&self, place: u32, least: u64) -> (Vec<u32>, (u64, u64)) {
+        let large = self.below[place as usize].iter().copied().filter(|&child| self.retained(child).1 >= least);
+        (large.collect(), self.places[place as usize].all_below)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use barrow_format::SnapshotId;
+    use barrow_testdata::{Graph, Random};
+
+    use super::*;
+    use crate::{Heap, IndexPlace, Memory, Recording, Silent};
+
+    /// What is shown of a tree, in any order.
+    fn shown<T: Tree>(tree: &T, least: u64) -> Vec<String> {
+        let (mut lines, mut open) = (Vec::new(), vec![tree.top()]);
+        while let Some(place) = open.pop() {
+            let (below, all) = tree.below(place, least);
+            lines.push(format!("{:?} {:?} {all:?}", tree.holder(place), tree.retained(place)));
+            open.extend(below);
+        }
+        lines.sort_unstable();
+        lines
+    }
+
+    #[test]
+    fn it_shows_what_the_whole_tree_shows() {
+        let (mut random, mut covered) = (Random::new(11), 0);
+        for _ in 0..300 {
+            let bytes = Graph::bytes_of(&[&Graph::random(&mut random, 40, true)], None);
+            let recording = Arc::new(Recording::from_bytes(bytes).expect("a recording"));
+            let heap = Heap::new(recording, SnapshotId(0), &IndexPlace::Nowhere, Memory::unlimited());
+            let heap = heap.expect("a snapshot");
+            let dominators = heap.dominators(&Silent).expect("dominators");
+            let groups: Vec<StringId> = heap.roots().expect("roots").categories().iter().map(|one| one.name).collect();
+            for most in [1, 2, 5, 40] {
+                let canopy = Canopy::of(dominators, &Largest::with_room(dominators, most));
+                let kept = Canopy::from_column(&canopy.to_column(), heap.object_count(), &groups);
+                assert_eq!(kept.as_ref(), Some(&canopy));
+                for least in (0..100).filter(|&least| canopy.covers(least)) {
+                    covered += 1;
+                    assert_eq!(shown(&canopy, least), shown(dominators, least), "{most} places, {least} bytes");
+                }
+            }
+        }
+        assert!(covered > 30_000, "{covered}");
+    }
+}
