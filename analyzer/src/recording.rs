@@ -198,6 +198,14 @@ impl Recording {
         Ok(self.sites()?.details(id, self.tables()?))
     }
 
+    /// The first site that differs from this one in nothing but its attributes: what totals by site go by.
+    ///
+    /// # Errors
+    /// As for [`Recording::site`].
+    pub fn site_place(&self, id: SiteId) -> Result<SiteId> {
+        Ok(self.sites()?.place_of(id))
+    }
+
     /// How many sites the recording describes; their numbers begin with 1.
     ///
     /// # Errors

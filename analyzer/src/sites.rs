@@ -6,6 +6,9 @@
 //!                      2  main (app.rb:4)     caller none
 //! ```
 //!
+//! Sites that differ in nothing but their attributes are one *place*, which goes by the number of the first of
+//! them: Ruby's objects of one line have a site for each generation that they were allocated in.
+//!
 //! The table is loaded when the first question needs it, and every id in it is checked then.
 
 use barrow_format::codec::Decompressor;
@@ -13,6 +16,7 @@ use barrow_format::commit::TableCounts;
 use barrow_format::frame::SectionType;
 use barrow_format::rows::Site;
 use barrow_format::{FormatError, SiteId};
+use foldhash::HashMap;
 
 use crate::error::{AnalyzerError, Result};
 use crate::tables::{CheckedRow, TableRoom, Tables, append, below, chunk_at};
@@ -21,6 +25,8 @@ use crate::tables::{CheckedRow, TableRoom, Tables, append, below, chunk_at};
 #[derive(Debug, Default)]
 pub(crate) struct Sites {
     rows: Vec<Site>,
+    /// By row: the number of the first site at the same place.
+    places: Vec<SiteId>,
 }
 
 /// What a recording says of a site.
@@ -73,7 +79,20 @@ impl Sites {
                 .and_then(|()| (0..).zip(&sites.rows).skip(before).try_for_each(|(id, row)| row.check(id, &known)))
                 .map_err(AnalyzerError::section("SITES", offset))?;
         }
+        sites.places = places_of(&sites.rows);
         Ok(sites)
+    }
+
+    /// The first site at the same place as this one; of one without a row, itself.
+    pub(crate) fn place_of(&self, id: SiteId) -> SiteId {
+        id.index().checked_sub(1).and_then(|row| self.places.get(row)).copied().unwrap_or(id)
+    }
+
+    /// The collection in which what a site has allocated was allocated, if it says so.
+    pub(crate) fn generation(&self, id: SiteId, tables: &Tables) -> Option<u64> {
+        let site = self.rows.get(id.index().checked_sub(1)?)?;
+        let generation = site.attributes.iter().find(|&&(key, _)| tables.string(key) == GENERATION);
+        generation.and_then(|&(_, value)| tables.string(value).parse().ok())
     }
 
     /// How many sites have a row.
@@ -94,6 +113,21 @@ impl Sites {
             attributes: site.attributes.iter().map(|&(key, value)| (text(key), text(value))).collect(),
         })
     }
+}
+
+/// The attribute that tells the generation.
+pub(crate) const GENERATION: &str = "generation";
+
+/// For each row the number of the first site at the same place.
+fn places_of(rows: &[Site]) -> Vec<SiteId> {
+    let (mut first, mut places) = (HashMap::default(), Vec::<SiteId>::with_capacity(rows.len()));
+    for (id, site) in (1..).map(SiteId).zip(rows) {
+        // Callers stand before what they call.
+        let caller = site.caller.map(|caller| caller.index().checked_sub(1).map_or(caller, |row| places[row]));
+        let place = (site.function, site.file, site.line, site.column, caller);
+        places.push(*first.entry(place).or_insert(id));
+    }
+    places
 }
 
 impl CheckedRow for Site {

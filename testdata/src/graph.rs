@@ -1,8 +1,5 @@
 //! Small graphs: for comparing answers with their definitions.
 
-use std::io::{self, Write};
-use std::sync::{Arc, Mutex, PoisonError};
-
 use barrow_analyzer::Recording;
 use barrow_writer::{
     Compression, KindRole, Label, Object, Options, SnapshotInfo, StrengthClass, StrengthId, StringId, TypeDescription,
@@ -10,6 +7,7 @@ use barrow_writer::{
 };
 
 use crate::random::Random;
+use crate::shelf::Shelf;
 
 /// A graph: objects with sizes, references with strengths, roots in groups.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -120,16 +118,16 @@ impl Graph {
     }
 
     fn record_all(graphs: &[&Graph], uuid: Option<[u8; 16]>) -> Result<Vec<u8>, WriterError> {
-        let sink = Sink::default();
+        let shelf = Shelf::default();
         let (compression, memory_budget_bytes) = (Compression::None, 4 << 20);
         let options = Options { compression, threads: 0, memory_budget_bytes, uuid, ..Options::default() };
-        let writer = Writer::to_stream(Box::new(sink.clone()), options)?;
+        let writer = Writer::to_stream(Box::new(shelf.clone()), options)?;
         let words = Words::declare(&writer)?;
         for graph in graphs {
             graph.record(&writer, &words)?;
         }
         writer.finish()?;
-        Ok(std::mem::take(&mut *sink.0.lock().unwrap_or_else(PoisonError::into_inner)))
+        Ok(shelf.take())
     }
 
     fn record(&self, writer: &Writer, words: &Words) -> Result<(), WriterError> {
@@ -219,20 +217,5 @@ impl Words {
             StrengthClass::Soft => self.soft,
             StrengthClass::Ephemeron => self.ephemeron,
         }
-    }
-}
-
-/// Bytes that stay reachable while the writer owns the stream.
-#[derive(Debug, Clone, Default)]
-struct Sink(Arc<Mutex<Vec<u8>>>);
-
-impl Write for Sink {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
     }
 }

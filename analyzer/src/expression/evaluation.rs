@@ -130,24 +130,26 @@ fn needs(node: &Node) -> Needs {
 
 /// Whether it asks for address, serial, site or name, which most blocks do without.
 fn asks_for_identity(node: &Node) -> bool {
-    use NumberAttribute::{Address, Serial, Site};
+    use NumberAttribute::{Address, Generation, Serial, Site};
     match node {
         Node::Any(nodes) | Node::All(nodes) => nodes.iter().any(asks_for_identity),
         Node::Not(node) => asks_for_identity(node),
-        Node::Number(comparison) => matches!(comparison.attribute, Address | Serial | Site),
+        Node::Number(comparison) => matches!(comparison.attribute, Address | Generation | Serial | Site),
         Node::Text(comparison) => comparison.attribute == TextAttribute::Name,
         Node::Site(_) => true,
         Node::Is(_) | Node::Member(_) | Node::Object(_) => false,
     }
 }
 
-/// Whether it asks for the texts of sites.
+/// Whether it asks for the table of sites.
 fn asks_for_sites(node: &Node) -> bool {
+    use NumberAttribute::{Generation, Site};
     match node {
         Node::Any(nodes) | Node::All(nodes) => nodes.iter().any(asks_for_sites),
         Node::Not(node) => asks_for_sites(node),
         Node::Site(_) => true,
-        Node::Text(_) | Node::Number(_) | Node::Is(_) | Node::Member(_) | Node::Object(_) => false,
+        Node::Number(comparison) => matches!(comparison.attribute, Generation | Site),
+        Node::Text(_) | Node::Is(_) | Node::Member(_) | Node::Object(_) => false,
     }
 }
 
@@ -190,6 +192,11 @@ enum Step<'e> {
         by_site: Vec<bool>,
         otherwise: bool,
     },
+    /// Compares a number of the object's site, known for each site with a row.
+    OfSite {
+        comparison: NumberComparison,
+        numbers: Vec<Option<u64>>,
+    },
     Number(NumberComparison),
     Is(Property),
     Member(&'e ObjectSet),
@@ -214,7 +221,10 @@ impl<'e> Step<'e> {
                 }
             }
             Node::Site(comparison) => comparison.step(texts),
-            Node::Number(comparison) => Step::Number(*comparison),
+            Node::Number(comparison) => match comparison.attribute {
+                NumberAttribute::Site | NumberAttribute::Generation => comparison.of_sites(texts),
+                _ => Step::Number(*comparison),
+            },
             Node::Is(property) => Step::Is(*property),
             Node::Member(set) => Step::Member(set),
             Node::Object(id) => Step::Object(*id),
@@ -225,7 +235,7 @@ impl<'e> Step<'e> {
     fn cost(&self) -> u32 {
         match self {
             Step::Types(_) => 0,
-            Step::Object(_) | Step::Names { .. } | Step::Sites { .. } => 1,
+            Step::Object(_) | Step::Names { .. } | Step::Sites { .. } | Step::OfSite { .. } => 1,
             Step::Number(comparison) => match comparison.attribute {
                 NumberAttribute::Retained | NumberAttribute::Distance | NumberAttribute::Incoming => 3,
                 _ => 1,
@@ -256,6 +266,7 @@ impl<'e> Step<'e> {
             Step::Types(answers) => Some(answers[id.index()]),
             Step::Names { .. }
             | Step::Sites { .. }
+            | Step::OfSite { .. }
             | Step::Number(_)
             | Step::Is(_)
             | Step::Member(_)
@@ -276,6 +287,13 @@ impl<'e> Step<'e> {
             Step::Sites { by_site, otherwise } => {
                 let known = object.site.and_then(|site| by_site.get(site.index()));
                 known.copied().unwrap_or(*otherwise)
+            }
+            Step::OfSite { comparison, numbers } => {
+                let number = |site: SiteId| match numbers.get(site.index()) {
+                    Some(&number) => number,
+                    None => (comparison.attribute == NumberAttribute::Site).then_some(site.0.into()),
+                };
+                object.site.and_then(number).is_some_and(|found| comparison.range.contains(found))
             }
             Step::Number(comparison) => {
                 let found = comparison.attribute.of(object, columns);
@@ -324,6 +342,18 @@ impl SiteComparison {
     }
 }
 
+impl NumberComparison {
+    /// Compares the number of every site: that of its place, or its generation.
+    fn of_sites<'e>(&self, texts: &Texts<'_>) -> Step<'e> {
+        let ids = (0u32..).map(SiteId).take(texts.sites.count() + 1);
+        let number = |id| match self.attribute {
+            NumberAttribute::Generation => texts.sites.generation(id, texts.tables),
+            _ => Some(texts.sites.place_of(id).0.into()),
+        };
+        Step::OfSite { comparison: *self, numbers: ids.map(number).collect() }
+    }
+}
+
 impl NumberAttribute {
     /// The number of an object, if it has one.
     fn of(self, object: &ObjectDetails, columns: &dyn DerivedColumns) -> Option<u64> {
@@ -335,7 +365,8 @@ impl NumberAttribute {
             NumberAttribute::Incoming => Some(columns.incoming_count(object.id)),
             NumberAttribute::Outgoing => Some(object.references),
             NumberAttribute::Id => Some(object.id.0.into()),
-            NumberAttribute::Site => object.site.map(|site| site.0.into()),
+            // Their sites tell, see `Step::OfSite`.
+            NumberAttribute::Site | NumberAttribute::Generation => None,
             NumberAttribute::Serial => object.serial,
             NumberAttribute::Address => object.address,
         }

@@ -101,7 +101,7 @@ impl Range {
 }
 
 /// The attributes and properties an expression can ask for, with what they mean.
-pub const ATTRIBUTES: [(&str, &str); 18] = [
+pub const ATTRIBUTES: [(&str, &str); 19] = [
     ("type", "name of the type or function"),
     ("name", "the object's own name or text where it has one, else that of its type"),
     ("kind", "name of the kind"),
@@ -115,6 +115,7 @@ pub const ATTRIBUTES: [(&str, &str); 18] = [
     ("refs", "number of outgoing references (also: references, outrefs)"),
     ("id", "number of the object"),
     ("site", "allocation site, if recorded: a number, or a text such as \"app.rb:12\" or /parse/"),
+    ("generation", "collection in which the object was allocated, if its site says so"),
     ("serial", "what names the object across snapshots, if recorded"),
     ("address", "where the object lived, if recorded: 0x7f00"),
     ("reachable", "true if references lead to it from a root"),
@@ -141,6 +142,7 @@ pub(super) enum NumberAttribute {
     Outgoing,
     Id,
     Site,
+    Generation,
     Serial,
     Address,
 }
@@ -181,6 +183,7 @@ impl Attribute {
             "refs" | "references" | "outrefs" => Number(NumberAttribute::Outgoing),
             "id" => Number(NumberAttribute::Id),
             "site" => Attribute::Site,
+            "generation" => Number(NumberAttribute::Generation),
             "serial" => Number(NumberAttribute::Serial),
             "address" => Number(NumberAttribute::Address),
             "reachable" => Is(Property::Reachable),

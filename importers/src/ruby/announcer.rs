@@ -30,8 +30,6 @@ pub(crate) struct Known<'k> {
 pub(crate) struct Announced {
     /// References and roots whose target is not in the dump.
     pub(crate) lost_references: u64,
-    /// Objects that say in which generation they were allocated.
-    pub(crate) generations: u64,
     /// Slots without an object.
     pub(crate) free_slots: u64,
     /// Sizes of objects, summed, in bytes.
@@ -42,7 +40,6 @@ impl Announced {
     pub(crate) fn add(&mut self, other: &Announced) -> Result<(), Damage> {
         self.bytes = add_bytes(self.bytes, other.bytes, 0)?;
         self.lost_references += other.lost_references;
-        self.generations += other.generations;
         self.free_slots += other.free_slots;
         Ok(())
     }
@@ -56,7 +53,6 @@ impl Announced {
                 "objects stand at an address that another one before them has; references lead to the first",
             ),
             (self.free_slots, "free slots were left out"),
-            (self.generations, "objects state the generation they were allocated in; a recording has no place for it"),
         ];
         let said = sentences.iter().filter(|(count, _)| *count > 0);
         said.map(|(count, sentence)| format!("{count} {sentence}")).collect()
@@ -144,7 +140,6 @@ impl<'k, 's> Announcer<'k, 's> {
         let (shallow_bytes, unmanaged_bytes) = sizes(line);
         self.announced.bytes = add_bytes(self.announced.bytes, shallow_bytes, offset)?;
         self.announced.bytes = add_bytes(self.announced.bytes, unmanaged_bytes, offset)?;
-        self.announced.generations += u64::from(line.site.generation.is_some());
         let object = Object {
             unmanaged_bytes,
             address: Some(address).filter(|&address| address != 0),

@@ -1,4 +1,4 @@
-//! Allocation sites: file, line and method, declared once for each that differs.
+//! Allocation sites: file, line and method, declared once for each that differs, and once for each generation.
 
 use super::line::Site;
 use crate::error::{ImportError, Stop};
@@ -7,10 +7,13 @@ use barrow_writer::{SiteDescription, SiteId, Writer};
 use std::collections::hash_map::Entry;
 use std::sync::{Mutex, PoisonError};
 
-/// The sites that all threads have met, as they are written in the dump.
+/// The sites of one place, by the generation that their objects were allocated in.
+type Generations = FastMap<Option<u64>, SiteId>;
+
+/// The sites that all threads have met, by their place as it is written in the dump.
 pub(crate) struct Sites<'w> {
     writer: &'w Writer,
-    declared: Mutex<FastMap<Box<[u8]>, SiteId>>,
+    declared: Mutex<FastMap<Box<[u8]>, Generations>>,
 }
 
 impl<'w> Sites<'w> {
@@ -20,15 +23,18 @@ impl<'w> Sites<'w> {
 
     fn declare(&self, site: &Site<'_>) -> Result<SiteId, Stop> {
         let mut declared = self.declared.lock().unwrap_or_else(PoisonError::into_inner);
-        match declared.entry(site.written.into()) {
+        match declared.entry(site.written.into()).or_default().entry(site.generation) {
             Entry::Occupied(entry) => Ok(*entry.get()),
             Entry::Vacant(entry) => {
                 let decode = |text: Text<'_>| text.decode_first(4 * MAX_NAME_BYTES).into_owned();
                 let (file, method) = (site.file.map(decode), site.method.map(decode));
+                let generation = site.generation.map(|generation| generation.to_string());
+                let attributes: Vec<(&str, &str)> = generation.iter().map(|text| ("generation", &**text)).collect();
                 let id = self.writer.site(&SiteDescription {
                     function: method.as_deref(),
                     file: file.as_deref(),
                     line: site.line.and_then(|line| u32::try_from(line).ok()),
+                    attributes: &attributes,
                     ..SiteDescription::default()
                 });
                 Ok(*entry.insert(id.map_err(ImportError::from)?))
@@ -40,7 +46,7 @@ impl<'w> Sites<'w> {
 /// The sites that one thread has met.
 pub(crate) struct SitesOfThread<'s> {
     all: &'s Sites<'s>,
-    met: FastMap<Box<[u8]>, SiteId>,
+    met: FastMap<Box<[u8]>, Generations>,
 }
 
 impl<'s> SitesOfThread<'s> {
@@ -53,11 +59,11 @@ impl<'s> SitesOfThread<'s> {
         if site.file.is_none() {
             return Ok(None);
         }
-        if let Some(&id) = self.met.get(site.written) {
+        if let Some(&id) = self.met.get(site.written).and_then(|met| met.get(&site.generation)) {
             return Ok(Some(id));
         }
         let id = self.all.declare(site)?;
-        self.met.insert(site.written.into(), id);
+        self.met.entry(site.written.into()).or_default().insert(site.generation, id);
         Ok(Some(id))
     }
 }

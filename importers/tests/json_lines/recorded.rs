@@ -1,16 +1,17 @@
 //! What a recording says after an import, in words.
 
 use barrow_analyzer::{
-    KindRole, Label, ObjectDetails, ObjectId, Recording, Reference, Roots, SnapshotId, StrengthClass, Totals, objects,
-    walk,
+    Heap, IndexPlace, KindRole, Label, Memory, ObjectDetails, ObjectId, Recording, Reference, Roots, SnapshotId,
+    StrengthClass, Totals, objects, walk,
 };
 use barrow_importers::{ImportError, ImportOptions, Imported, Silent, import};
+use barrow_testdata::Shelf;
 use barrow_writer::{Options, Writer};
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::num::NonZero;
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 const FIRST: SnapshotId = SnapshotId(0);
 
@@ -18,21 +19,6 @@ const FIRST: SnapshotId = SnapshotId(0);
 pub(crate) struct Recorded {
     pub(crate) imported: Imported,
     pub(crate) recording: Recording,
-}
-
-/// Bytes that a writer and a test share.
-#[derive(Clone, Default)]
-struct Shared(Arc<Mutex<Vec<u8>>>);
-
-impl Write for Shared {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
-    }
 }
 
 /// Imports a dump with one thread, and opens the recording.
@@ -49,17 +35,22 @@ pub(crate) fn record_bytes(dump: &[u8], threads: usize) -> Result<Recorded, Impo
 
 /// Imports a file, which may be compressed.
 pub(crate) fn record_file(path: &Path, threads: usize) -> Result<Recorded, ImportError> {
-    let shared = Shared::default();
+    let shelf = Shelf::default();
     let options = Options { threads: 0, ..Options::default() };
-    let writer = Writer::to_stream(Box::new(shared.clone()), options).expect("writing to memory");
+    let writer = Writer::to_stream(Box::new(shelf.clone()), options).expect("writing to memory");
     let wishes = ImportOptions { threads: NonZero::new(threads).expect("threads"), ..ImportOptions::default() };
     let imported = import(path, &writer, &wishes, &Silent)?;
     writer.finish().expect("writing to memory");
-    let bytes = shared.0.lock().expect("the writer is done").clone();
-    Ok(Recorded { imported, recording: Recording::from_bytes(bytes).expect("a whole recording") })
+    Ok(Recorded { imported, recording: Recording::from_bytes(shelf.take()).expect("a whole recording") })
 }
 
 impl Recorded {
+    /// The snapshot as a graph.
+    pub(crate) fn into_heap(self) -> Heap {
+        let recording = Arc::new(self.recording);
+        Heap::new(recording, FIRST, &IndexPlace::Nowhere, Memory::unlimited()).expect("a snapshot")
+    }
+
     pub(crate) fn totals(&self) -> Totals {
         self.recording.snapshot(FIRST).expect("the snapshot").totals
     }

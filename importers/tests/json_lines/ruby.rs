@@ -2,8 +2,9 @@
 
 use crate::dumps::{RUBY_31, RUBY_34};
 use crate::recorded::{record, record_bytes};
-use barrow_analyzer::KindRole;
+use barrow_analyzer::{Expression, KindRole, Silent, TypeTotals};
 use barrow_importers::{Damage, Format, ImportError};
+use std::collections::BTreeMap;
 
 #[test]
 fn every_field_has_its_place() {
@@ -33,14 +34,35 @@ zombie (hidden) 40+0 @0x8190 []
     assert_eq!(recorded.roots(), ["vm ? 0", "vm ? 1", "global_tbl ? 4"]);
     assert_eq!(
         recorded.imported.notes,
-        [
-            "2 references lead to addresses that are not in the dump and were left out",
-            "1 free slots were left out",
-            "3 objects state the generation they were allocated in; a recording has no place for it",
-        ]
+        ["2 references lead to addresses that are not in the dump and were left out", "1 free slots were left out",]
     );
     assert_eq!(recorded.role("class"), KindRole::Type);
     assert_eq!(recorded.role("string"), KindRole::Object);
+}
+
+#[test]
+fn sites_of_one_place_differ_in_the_generation() {
+    let heap = record(RUBY_31).expect("a whole dump").into_heap();
+    let objects = |totals: BTreeMap<Option<u64>, TypeTotals>| -> Vec<(Option<u64>, u64)> {
+        totals.into_iter().map(|(generation, sum)| (generation, sum.objects)).collect()
+    };
+    let all = objects(heap.generation_totals(None, &Silent).expect("totals"));
+    assert_eq!(all, [(None, heap.object_count() - 3), (Some(18), 1), (Some(19), 2)]);
+    let of_objects = heap.generations(&Silent).expect("generations");
+    assert_eq!(of_objects.iter().filter(|&&generation| generation == Some(19)).count(), 2);
+    // Twice `new` in line 12, once line 14.
+    let totals = heap.site_totals(&Silent).expect("totals");
+    let counts: Vec<u64> = totals.iter().map(|(_, sum)| sum.objects).collect();
+    assert_eq!(counts, [heap.object_count() - 3, 2, 1]);
+    let place = totals[1].0;
+    let own = objects(heap.generation_totals(Some(place), &Silent).expect("totals"));
+    assert_eq!(own, [(Some(18), 1), (Some(19), 1)]);
+    let count = |text: &str| {
+        let expression = Expression::parse(text).expect("an expression");
+        heap.select(&[], &expression, &Silent).expect("objects").0.len()
+    };
+    assert_eq!([count("generation = 19"), count("generation < 19"), count("generation != 19")], [2, 1, 1]);
+    assert_eq!(count(&format!("site = {place}")), 2);
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Real dumps of several Rubies, against what each of them counted itself at that moment.
 
 use crate::recorded::{Recorded, record_file};
+use barrow_analyzer::Silent;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -102,5 +103,23 @@ fn nothing_is_lost_of_real_dumps() {
         assert_eq!(verified.problems, []);
         let totals = recorded.totals();
         assert!(totals.roots > 100 && totals.references > totals.objects, "{version}: {totals:?}");
+    }
+}
+
+/// The word stands in the text of no sample but as a key.
+#[test]
+fn generations_have_as_many_objects_as_lines_say() {
+    for version in VERSIONS {
+        let file = std::fs::File::open(sample(&format!("ruby-{version}.jsonl.zst"))).expect("a sample");
+        let text = std::io::read_to_string(zstd::Decoder::new(file).expect("zstd")).expect("text");
+        let mut said: BTreeMap<u64, u64> = BTreeMap::new();
+        for (place, key) in text.match_indices("\"generation\":") {
+            let digits = text[place + key.len()..].split(|c: char| !c.is_ascii_digit()).next();
+            *said.entry(digits.and_then(|digits| digits.parse().ok()).expect("a number")).or_default() += 1;
+        }
+        let totals = recorded(version, 2).into_heap().generation_totals(None, &Silent).expect("totals");
+        let found = totals.into_iter().filter_map(|(generation, sum)| Some((generation?, sum.objects)));
+        assert_eq!(found.collect::<BTreeMap<_, _>>(), said, "{version}");
+        assert!(!said.is_empty(), "{version}");
     }
 }

@@ -2,9 +2,8 @@
 
 use barrow_analyzer::{KindRole, Label, ObjectId, Recording, SnapshotId, Totals};
 use barrow_importers::{ImportError, Imported, Silent, import_bytes};
+use barrow_testdata::Shelf;
 use barrow_writer::{Options, Writer};
-use std::io::Write;
-use std::sync::{Arc, Mutex, PoisonError};
 
 /// An object, in words.
 #[derive(Debug, Clone, PartialEq)]
@@ -26,29 +25,14 @@ pub(crate) struct Recorded {
     pub(crate) recording: Recording,
 }
 
-/// Bytes that a writer and a test share.
-#[derive(Clone, Default)]
-struct Shared(Arc<Mutex<Vec<u8>>>);
-
-impl Write for Shared {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
-    }
-}
-
 /// Imports a dump and opens the recording.
 pub(crate) fn record(dump: &[u8]) -> Result<Recorded, ImportError> {
-    let shared = Shared::default();
+    let shelf = Shelf::default();
     let options = Options { threads: 0, ..Options::default() };
-    let writer = Writer::to_stream(Box::new(shared.clone()), options).expect("writing to memory");
+    let writer = Writer::to_stream(Box::new(shelf.clone()), options).expect("writing to memory");
     let imported = import_bytes(dump, &writer, &Silent)?;
     writer.finish().expect("writing to memory");
-    let bytes = shared.0.lock().expect("the writer is done").clone();
+    let bytes = shelf.take();
     Ok(Recorded { imported, recording: Recording::from_bytes(bytes).expect("a whole recording") })
 }
 

@@ -4,10 +4,10 @@ use barrow_analyzer::{
     Heap, IndexPlace, KindRole, Label, Memory, Recording, SiteId, SnapshotId, StrengthClass, Totals,
 };
 use barrow_importers::{ImportError, ImportOptions, Imported, Series, Silent, import, import_bytes};
+use barrow_testdata::Shelf;
 use barrow_writer::{Options, Writer};
-use std::io::Write;
 use std::num::NonZero;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 /// An object, in words.
 #[derive(Debug, Clone, PartialEq)]
@@ -32,28 +32,13 @@ pub(crate) struct Recorded {
     pub(crate) recording: Arc<Recording>,
 }
 
-/// Bytes that a writer and a test share.
-#[derive(Clone, Default)]
-struct Shared(Arc<Mutex<Vec<u8>>>);
-
-impl Write for Shared {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
-    }
-}
-
 fn recorded(import: impl FnOnce(&Writer) -> Result<Imported, ImportError>) -> Result<Recorded, ImportError> {
-    let shared = Shared::default();
+    let shelf = Shelf::default();
     let options = Options { threads: 0, ..Options::default() };
-    let writer = Writer::to_stream(Box::new(shared.clone()), options).expect("writing to memory");
+    let writer = Writer::to_stream(Box::new(shelf.clone()), options).expect("writing to memory");
     let imported = import(&writer)?;
     writer.finish().expect("writing to memory");
-    let bytes = shared.0.lock().expect("the writer is done").clone();
+    let bytes = shelf.take();
     let recording = Recording::from_bytes(bytes).expect("a whole recording");
     Ok(Recorded { imported, recording: Arc::new(recording) })
 }

@@ -16,10 +16,11 @@ pub(super) const COMMAND: Command = Command {
     name: "histogram",
     aliases: &["histo"],
     group: Group::Snapshots,
-    arguments: "[by type|kind|site] [by size|count|unmanaged|retained]",
-    about: "Objects and sizes of every type, kind or allocation site",
+    arguments: "[by type|kind|site|generation] [by size|count|unmanaged|retained]",
+    about: "Objects and sizes of every type, kind, allocation site or generation",
     details: "The whole table, the largest shallow size first; at the prompt page by page. `by retained` adds what \
-              single objects of each dominate, every byte once.",
+              single objects of each dominate, every byte once. Ruby's dumps tell in which generation, that is after \
+              how many collections, an object was allocated.",
     example: "histogram by kind",
     flags: &[],
     subject: Subject::Recording,
@@ -33,6 +34,7 @@ enum Grouping {
     Type,
     Kind,
     Site,
+    Generation,
 }
 
 fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, ReplError> {
@@ -43,6 +45,7 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, ReplError
             ([by, name], _) if by == "by" && name == "type" => grouping = Grouping::Type,
             ([by, name], _) if by == "by" && name == "kind" => grouping = Grouping::Kind,
             ([by, name], _) if by == "by" && name == "site" => grouping = Grouping::Site,
+            ([by, name], _) if by == "by" && name == "generation" => grouping = Grouping::Generation,
             ([by, _], Some(named)) if by == "by" => order = named,
             ([by, word], _) if by == "by" => return Err(COMMAND.refuses(word)),
             _ => return Err(COMMAND.refuses(&pair[0])),
@@ -57,6 +60,7 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, ReplError
         }
         Grouping::Kind => by_kind(&heap, order, &meter)?,
         Grouping::Site => sites::answer(&heap, order, &meter)?,
+        Grouping::Generation => by_generation(&heap, order, &meter)?,
     };
     drop(meter);
     session.listed.clear();
@@ -81,6 +85,26 @@ fn by_kind(heap: &Heap, order: Order, progress: &dyn Progress) -> Result<Answer,
     let name = |kind: usize| Value::text(tables.kind_name(barrow_analyzer::KindId(kind as u32)));
     let rows = sums.into_iter().map(|(kind, sum)| (name(kind), sum, retained.as_ref().map(|bytes| bytes[kind])));
     Ok(grouped(heap, Column::new("kind", "kind", Unit::Text), rows.collect(), order))
+}
+
+fn by_generation(heap: &Heap, order: Order, progress: &dyn Progress) -> Result<Answer, ReplError> {
+    let totals = heap.generation_totals(None, progress)?;
+    if totals.keys().all(Option::is_none) {
+        return Ok(Answer::default().note("the recording does not tell in which generation objects were allocated"));
+    }
+    let known: Vec<Option<u64>> = totals.keys().copied().collect();
+    let mut retained = None;
+    if order == Order::Retained {
+        let generations = heap.generations(progress)?;
+        let group_of = |object: barrow_analyzer::ObjectId| known.binary_search(&generations[object.index()]).ok();
+        retained = Some(heap.dominators(progress)?.bytes_by_group(known.len(), group_of));
+    }
+    let name = |generation: Option<u64>| generation.map_or(Value::text("not recorded"), Value::from);
+    let rows = totals
+        .into_iter()
+        .enumerate()
+        .map(|(at, (generation, sum))| (name(generation), sum, retained.as_ref().map(|bytes| bytes[at])));
+    Ok(grouped(heap, Column::new("generation", "generation", Unit::Number), rows.collect(), order))
 }
 
 /// A row per group, the largest first.

@@ -1,8 +1,10 @@
 //! `site`: one allocation site, with those that called it.
 
-use barrow_analyzer::SiteId;
+use std::collections::BTreeMap;
 
-use crate::answer::{Answer, Audience, Column, Table, Unit};
+use barrow_analyzer::{SiteId, TypeTotals};
+
+use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
 use crate::error::ReplError;
 use crate::ranking;
 use crate::session::{Arguments, Session};
@@ -38,6 +40,7 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, ReplError
     };
     let heap = session.heap(session.snapshot()?)?;
     let meter = session.meter();
+    let site = heap.recording().site_place(site)?;
     let totals = heap.site_totals(&meter)?;
     let sum = totals.binary_search_by_key(&site, |&(id, _)| id).map(|at| totals[at].1).unwrap_or_default();
     let details = heap.recording().site(site)?;
@@ -45,6 +48,7 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, ReplError
         return Err(ReplError::usage(format!("there is no site {site}; `sites` lists those that have objects")));
     }
     let retained = sites::retained_by(&heap, 1, |of| (of == site.0).then_some(0), &meter)?;
+    let generations = heap.generation_totals(Some(site), &meter)?;
     drop(meter);
     session.listed.clear();
     let mut answer = Answer::default()
@@ -58,8 +62,13 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, ReplError
     let Some(details) = details else {
         return Ok(answer.note("the recording has its number only").at_least());
     };
+    let tells_generations = generations.keys().any(Option::is_some);
+    let attributes = details.attributes.iter().filter(|(key, _)| !(tells_generations && *key == "generation"));
     let owned = |(key, value): &(&str, &str)| ((*key).to_owned(), (*value).to_owned());
-    answer = with_pairs(answer, "attributes", details.attributes.iter().map(owned).collect());
+    answer = with_pairs(answer, "attributes", attributes.map(owned).collect());
+    if tells_generations {
+        answer = answer.table(by_generation(&generations));
+    }
     let (mut rows, mut next) = (vec![sites::about(&heap, site)?], details.caller);
     // Callers have smaller numbers: the chain ends.
     while let Some(caller) = next {
@@ -69,4 +78,19 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, ReplError
     let table = Table { key: "callers", audience: Audience::Everyone, columns: sites::place_columns(), rows };
     let rows = session.page_rows();
     Ok(more::first_page(session, answer.table(table).at_least().note(ranking::AT_LEAST), rows))
+}
+
+/// A row for each generation that the objects of a place were allocated in.
+fn by_generation(totals: &BTreeMap<Option<u64>, TypeTotals>) -> Table {
+    let rows = totals.iter().map(|(generation, sum)| {
+        let counts = [sum.objects, sum.heap_bytes, sum.unmanaged_bytes].map(Value::Number);
+        [generation.map_or(Value::None, Value::from)].into_iter().chain(counts).collect()
+    });
+    let columns = vec![
+        Column::new("generation", "generation", Unit::Number),
+        Column::new("objects", "objects", Unit::Count),
+        Column::new("shallow_bytes", "shallow", Unit::Bytes),
+        Column::new("unmanaged_bytes", "unmanaged", Unit::Bytes),
+    ];
+    Table { key: "generations", audience: Audience::Everyone, columns, rows: rows.collect() }
 }
