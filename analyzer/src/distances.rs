@@ -29,9 +29,9 @@ const PIECE: usize = 1 << 12;
 /// How far each object is from the nearest root, and the object before it on a shortest path.
 #[derive(Debug)]
 pub struct Distances {
-    /// By object: the distance; [`NONE`] if it is not reached.
+    /// By object: the distance, all bits turned over: 0 if it is not reached, as a column begins.
     pub(crate) distance: Values<u32>,
-    /// By object: which object refers to it; [`NONE`] if a root does, or nobody.
+    /// By object: which object refers to it, turned over too; 0 if a root does, or nobody.
     pub(crate) parent: Values<u32>,
 }
 
@@ -65,26 +65,33 @@ impl Distances {
         progress.begin("measuring distances", objects as u64, "objects");
         let mut distance: Column<u32> = memory.column(objects)?;
         let mut parent: Column<u32> = memory.column(objects)?;
-        distance.fill(NONE);
-        parent.fill(NONE);
         let avoided = |object: ObjectId| bounds.avoid.is_some_and(|avoid| avoid.contains(object));
         let avoid = bounds.avoid.cloned().unwrap_or_else(|| ObjectSet::new(snapshot, objects as u64));
         let mut frontier = Frontier::new(avoid);
         let mut level: Vec<u32> = roots.iter().filter(|&&root| frontier.seen.insert(root)).map(|root| root.0).collect();
-        let mut steps = 0;
-        while !level.is_empty() {
-            frontier.sort(&mut level, true);
-            level.iter().for_each(|&object| distance[object as usize] = steps);
-            progress.advance(level.len() as u64);
-            check(progress)?;
-            if bounds.until.is_some_and(|target| distance[target.index()] == steps) {
+        let (mut steps, mut is_listed) = (0, true);
+        loop {
+            frontier.sort(&mut level, is_listed);
+            if level.is_empty() {
                 break;
             }
-            let mut next = next_level(rows, &level, &mut frontier.seen, &mut parent, progress)?;
+            level.iter().for_each(|&object| distance[object as usize] = !steps);
+            progress.advance(level.len() as u64);
+            check(progress)?;
+            if bounds.until.is_some_and(|target| distance[target.index()] == !steps) {
+                break;
+            }
+            is_listed = !frontier.is_large(level.len());
+            let mut next = if is_listed || rayon::current_num_threads() > 1 {
+                next_level(rows, &level, &mut frontier.seen, &mut parent, progress)?
+            } else {
+                reach_next_level(rows, &level, &mut frontier.seen, &mut parent, progress)?;
+                Vec::new()
+            };
             if !ephemerons.is_empty() {
                 // The values of ephemerons that this level completes are one reference further on.
                 let mut values = Vec::new();
-                let is_reached = |object: ObjectId| distance[object.index()] <= steps && !avoided(object);
+                let is_reached = |object: ObjectId| !distance[object.index()] <= steps && !avoided(object);
                 for &object in &level {
                     ephemerons.completed(ObjectId(object), is_reached, |ephemeron| values.push(*ephemeron));
                 }
@@ -92,7 +99,7 @@ impl Distances {
                 for ephemeron in values {
                     if frontier.seen.insert(ephemeron.value) {
                         next.push(ephemeron.value.0);
-                        parent[ephemeron.value.index()] = ephemeron.source.0;
+                        parent[ephemeron.value.index()] = !ephemeron.source.0;
                     }
                 }
             }
@@ -112,13 +119,13 @@ impl Distances {
     /// root refers to itself has the distance 0.
     #[must_use]
     pub fn distance(&self, object: ObjectId) -> Option<u32> {
-        Some(self.distance[object.index()]).filter(|&distance| distance != NONE)
+        Some(!self.distance[object.index()]).filter(|&distance| distance != NONE)
     }
 
     /// The object before this one on a shortest path; `None` if a root refers to it, or nobody does.
     #[must_use]
     pub fn parent_of(&self, object: ObjectId) -> Option<ObjectId> {
-        Some(self.parent[object.index()]).filter(|&parent| parent != NONE).map(ObjectId)
+        Some(!self.parent[object.index()]).filter(|&parent| parent != NONE).map(ObjectId)
     }
 
     /// The objects of a shortest path, from what a root refers to down to `object`; empty if the object
@@ -130,8 +137,8 @@ impl Distances {
     }
 }
 
-/// The objects of a shortest path to `object`, of columns of which `look_up` tells distance and parent; `None` if it
-/// cannot tell.
+/// The objects of a shortest path to `object`, of columns of which `look_up` gives the values of distance and parent;
+/// `None` if it cannot.
 pub(crate) fn path_over(
     object: ObjectId,
     mut look_up: impl FnMut(ObjectId) -> Option<(u32, u32)>,
@@ -141,7 +148,7 @@ pub(crate) fn path_over(
     // Every step comes nearer to a root, so that no path of a wrong index goes in circles.
     let mut above = NONE;
     while next != NONE {
-        let (distance, parent) = look_up(ObjectId(next))?;
+        let (distance, parent) = look_up(ObjectId(next)).map(|(distance, parent)| (!distance, !parent))?;
         if distance >= above {
             break;
         }
@@ -150,6 +157,30 @@ pub(crate) fn path_over(
     }
     path.reverse();
     Some(path)
+}
+
+/// As [`next_level`] on one thread, but what is found is not listed: a large level is read off the bits.
+fn reach_next_level(
+    rows: &Rows,
+    level: &[u32],
+    seen: &mut ObjectSet,
+    parent: &mut [u32],
+    progress: &dyn Progress,
+) -> Result<()> {
+    let view = rows.view();
+    for piece in level.chunks(PIECE) {
+        check(progress)?;
+        for &object in piece {
+            let own = parent[object as usize];
+            for target in view.row(object) {
+                // Without a branch, since nobody can foresee what is new: else the object's own parent is written again.
+                let is_new = seen.insert(ObjectId(target));
+                let (child, value) = if is_new { (target, !object) } else { (object, own) };
+                parent[child as usize] = value;
+            }
+        }
+    }
+    Ok(())
 }
 
 /// What `level`, which is sorted, refers to and nobody has seen; each takes the least that refers to it as its parent.
@@ -169,7 +200,7 @@ fn next_level(
                 for target in view.row(object) {
                     if seen.insert(ObjectId(target)) {
                         // The first is the least.
-                        parent[target as usize] = object;
+                        parent[target as usize] = !object;
                         next.push(target);
                     }
                 }
@@ -178,11 +209,11 @@ fn next_level(
         return Ok(next);
     }
     // Relaxed everywhere: levels are separated by the end of the parallel loop, and within one only the
-    // least value counts.
+    // least object counts, which turned over is the greatest.
     let parent = atomics(parent);
-    let claim = |target: u32, object| {
+    let claim = |target: u32, object: u32| {
         let parent = &parent[target as usize];
-        parent.load(Ordering::Relaxed) > object && parent.fetch_min(object, Ordering::Relaxed) == NONE
+        parent.load(Ordering::Relaxed) < !object && parent.fetch_max(!object, Ordering::Relaxed) == 0
     };
     let pieces = level.par_chunks(PIECE).map(|piece| {
         check(progress)?;

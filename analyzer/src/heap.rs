@@ -498,7 +498,7 @@ impl Heap {
         if let Some(index) = &self.index {
             let distance = index.column(self.snapshot, column::DISTANCE, |_, _| true);
             let parent = index.column(self.snapshot, column::PARENT, |_, piece| {
-                let wrong = |&parent: &u32| parent != u32::MAX && u64::from(parent) >= self.objects;
+                let wrong = |&parent: &u32| parent != 0 && u64::from(!parent) >= self.objects;
                 !piece.iter().fold(false, |found, value| found | wrong(value))
             });
             if let (Some(distance), Some(parent)) = (distance, parent)

@@ -32,7 +32,7 @@ use crate::values::Values;
 
 const MAGIC: [u8; 8] = *b"\x89BRWIX\r\n";
 /// Changes whenever a column means something else than before.
-const ANALYSIS_VERSION: u32 = 3;
+const ANALYSIS_VERSION: u32 = 4;
 const HEADER_BYTES: usize = 48;
 const KEY_BYTES: usize = 32;
 /// Where in the header its checksum stands, which covers what is before it and the directory.
