@@ -92,6 +92,7 @@ mod repair;
 mod retained;
 mod roots;
 mod rows;
+mod site_totals;
 mod sites;
 mod summary;
 mod tables;
