@@ -281,8 +281,8 @@ impl Heap {
 
     /// Keeps dominators, and beside them the answers to what is asked most, which need no look at them.
     fn keep_dominators(&self, dominators: &Dominators, progress: &dyn Progress) -> Result<()> {
-        let known_types = self.known_types()?.is_some();
-        let types = match self.known_types()? {
+        let known_types = self.known_types()?;
+        let types = match known_types {
             Some(types) => types,
             None => {
                 let types = self.read_types(progress)?;
@@ -292,7 +292,7 @@ impl Heap {
         let largest = Largest::of(dominators);
         let canopy = Canopy::of(dominators, &largest).to_column();
         let by_type = by_type_column(&self.group_by_type(dominators, types)?);
-        let suspects = leaks::to_column(&self.leak_suspects_of(dominators, types, LEAK_THRESHOLD));
+        let suspects = leaks::to_column(&leaks::suspects(dominators, types, LEAK_THRESHOLD));
         let root_groups = self.root_groups_of(types)?;
         let kept = dominators.columns();
         let mut columns: Vec<(ColumnId, &[u8])> = vec![
@@ -312,7 +312,7 @@ impl Heap {
             (column::LEAK_SUSPECTS, bytemuck::cast_slice(&suspects)),
             (column::ROOT_GROUPS, bytemuck::cast_slice(&root_groups)),
         ]);
-        if !known_types {
+        if known_types.is_none() {
             columns.push((column::TYPE, bytemuck::cast_slice(types)));
         }
         self.keep(&columns, progress)
@@ -446,8 +446,21 @@ impl Heap {
         Ok(Canopy::from_column(&kept, self.objects, &groups))
     }
 
+    /// The objects and types that hold at least `threshold` of all reachable bytes, the largest first.
+    ///
+    /// # Errors
+    /// As for [`Heap::dominators`].
+    pub fn leak_suspects(&self, threshold: f64, progress: &dyn Progress) -> Result<Vec<Suspect>> {
+        if threshold == LEAK_THRESHOLD
+            && let Some(kept) = self.kept_leak_suspects()?
+        {
+            return Ok(kept);
+        }
+        Ok(leaks::suspects(self.dominators(progress)?, self.types(progress)?, threshold))
+    }
+
     /// The suspects at [`LEAK_THRESHOLD`], if an index file has them.
-    pub(crate) fn kept_leak_suspects(&self) -> Result<Option<Vec<Suspect>>> {
+    fn kept_leak_suspects(&self) -> Result<Option<Vec<Suspect>>> {
         let column = |index: &IndexFile| index.column::<u64>(self.snapshot, column::LEAK_SUSPECTS, |_, _| true);
         let Some(kept) = self.index.as_ref().and_then(column) else { return Ok(None) };
         Ok(leaks::from_column(&kept, self.objects, self.recording.tables()?.type_count() as u64))

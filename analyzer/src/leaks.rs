@@ -14,9 +14,6 @@ use std::collections::BTreeMap;
 use barrow_format::{ObjectId, TypeId};
 
 use crate::dominators::{Dominators, Holder, TreePlace};
-use crate::error::Result;
-use crate::heap::Heap;
-use crate::progress::Progress;
 
 /// A suspect must hold this part of all reachable bytes, unless told.
 pub const LEAK_THRESHOLD: f64 = 0.1;
@@ -57,51 +54,37 @@ pub struct Accumulated {
     pub retained_bytes: u64,
 }
 
-impl Heap {
-    /// The objects and types that hold at least `threshold` of all reachable bytes, the largest first.
-    ///
-    /// # Errors
-    /// As for [`Heap::dominators`].
-    pub fn leak_suspects(&self, threshold: f64, progress: &dyn Progress) -> Result<Vec<Suspect>> {
-        if threshold == LEAK_THRESHOLD
-            && let Some(kept) = self.kept_leak_suspects()?
-        {
-            return Ok(kept);
-        }
-        Ok(self.leak_suspects_of(self.dominators(progress)?, self.types(progress)?, threshold))
-    }
-
-    pub(crate) fn leak_suspects_of(&self, dominators: &Dominators, types: &[u32], threshold: f64) -> Vec<Suspect> {
-        let least = (dominators.reachable_bytes() as f64 * threshold).max(1.0) as u64;
-        let nearly_all = (dominators.reachable_bytes() as f64 * NEARLY_ALL) as u64;
-        let mut suspects = Vec::new();
-        let mut open: Vec<TreePlace> = holders_of_roots(dominators);
-        while let Some(place) = open.pop() {
-            let before = suspects.len() + open.len();
-            let mut groups: BTreeMap<u32, Group> = BTreeMap::new();
-            for child in dominators.children(place) {
-                let Holder::Object(object) = dominators.at(child) else { continue };
-                let bytes = dominators.bytes_at(child);
-                if bytes >= nearly_all {
-                    open.push(child);
-                } else if bytes >= least {
-                    suspects.push(single(dominators, types, object));
-                } else {
-                    groups.entry(types[object.index()]).or_default().add(object, bytes);
-                }
-            }
-            for (type_id, group) in groups.into_iter().filter(|(_, group)| group.retained_bytes >= least) {
-                suspects.push(group.suspect(dominators, place, TypeId(type_id)));
-            }
-            if let Holder::Object(object) = dominators.at(place)
-                && suspects.len() + open.len() == before
-            {
+/// The objects and types that hold at least `threshold` of all reachable bytes, the largest first.
+pub(crate) fn suspects(dominators: &Dominators, types: &[u32], threshold: f64) -> Vec<Suspect> {
+    let least = (dominators.reachable_bytes() as f64 * threshold).max(1.0) as u64;
+    let nearly_all = (dominators.reachable_bytes() as f64 * NEARLY_ALL) as u64;
+    let mut suspects = Vec::new();
+    let mut open: Vec<TreePlace> = holders_of_roots(dominators);
+    while let Some(place) = open.pop() {
+        let before = suspects.len() + open.len();
+        let mut groups: BTreeMap<u32, Group> = BTreeMap::new();
+        for child in dominators.children(place) {
+            let Holder::Object(object) = dominators.at(child) else { continue };
+            let bytes = dominators.bytes_at(child);
+            if bytes >= nearly_all {
+                open.push(child);
+            } else if bytes >= least {
                 suspects.push(single(dominators, types, object));
+            } else {
+                groups.entry(types[object.index()]).or_default().add(object, bytes);
             }
         }
-        suspects.sort_by_key(|suspect| (std::cmp::Reverse(suspect.retained_bytes), suspect.object));
-        suspects
+        for (type_id, group) in groups.into_iter().filter(|(_, group)| group.retained_bytes >= least) {
+            suspects.push(group.suspect(dominators, place, TypeId(type_id)));
+        }
+        if let Holder::Object(object) = dominators.at(place)
+            && suspects.len() + open.len() == before
+        {
+            suspects.push(single(dominators, types, object));
+        }
     }
+    suspects.sort_by_key(|suspect| (std::cmp::Reverse(suspect.retained_bytes), suspect.object));
+    suspects
 }
 
 /// Suspects as an index file keeps them.

@@ -9,8 +9,8 @@ use std::sync::{Arc, Mutex, mpsc};
 use std::time::{Duration, SystemTime};
 
 use barrow_analyzer::{
-    AnalyzerError, Dominators, Heap, Holder, IndexPlace, LEAK_THRESHOLD, Memory, ObjectId, ObjectSet, PathOptions,
-    Progress, Recording, Result, Silent, SnapshotId, StrengthClass, Tree, TreePlace,
+    AnalyzerError, Canopy, Dominators, Heap, Holder, IndexPlace, LEAK_THRESHOLD, Memory, ObjectId, ObjectSet,
+    PathOptions, Progress, Recording, Result, Silent, SnapshotId, StrengthClass, TreePlace,
 };
 use barrow_testdata::{Graph, Random};
 
@@ -86,24 +86,7 @@ fn answers(heap: &Heap, progress: &dyn Progress) -> Result<String> {
     });
     let totals = (dominators.is_exact(), dominators.reachable_count(), dominators.reachable_bytes());
     let most_asked = (heap.leak_suspects(LEAK_THRESHOLD, progress)?, heap.root_groups(progress)?);
-    let canopy = heap.kept_canopy()?;
-    let trees = [0, 1, 10, 30].map(|least| match canopy.as_ref().filter(|canopy| canopy.covers(least)) {
-        Some(canopy) => tree(canopy, least),
-        None => tree(dominators, least),
-    });
-    Ok(lines.collect::<String>() + &format!("{totals:?} {by_type:?} {most_asked:?} {trees:?}"))
-}
-
-/// What is shown of a tree, in any order.
-fn tree<T: Tree>(tree: &T, least: u64) -> Vec<String> {
-    let (mut lines, mut open) = (Vec::new(), vec![tree.top()]);
-    while let Some(place) = open.pop() {
-        let (below, all) = tree.below(place, least);
-        lines.push(format!("{:?} {:?} {all:?}", tree.holder(place), tree.retained(place)));
-        open.extend(below);
-    }
-    lines.sort();
-    lines
+    Ok(lines.collect::<String>() + &format!("{totals:?} {by_type:?} {most_asked:?}"))
 }
 
 /// The answers without an index file.
@@ -153,6 +136,7 @@ struct Kept {
     /// The objects of a shortest path to the fourth object.
     path_to_far: Vec<ObjectId>,
     one_by_one: String,
+    canopy: Canopy,
     index: Vec<u8>,
 }
 
@@ -185,7 +169,8 @@ impl Kept {
         let index = fs::read(index_of(&path)).unwrap();
         let path_to_far = path_to_far(&open(&path, &IndexPlace::Nowhere));
         let one_by_one = one_by_one(&open(&path, &IndexPlace::Nowhere));
-        Kept { folder, path, expected, path_to_far, one_by_one, index }
+        let canopy = open(&path, &BESIDE).kept_canopy().unwrap().expect("it is kept");
+        Kept { folder, path, expected, path_to_far, one_by_one, canopy, index }
     }
 
     /// The index is changed to these bytes: no answer may be wrong.
@@ -194,6 +179,9 @@ impl Kept {
         assert_eq!(path_to_far(&open(&self.path, &BESIDE)), self.path_to_far, "{}", what());
         fs::write(index_of(&self.path), index).unwrap();
         assert_eq!(one_by_one(&open(&self.path, &BESIDE)), self.one_by_one, "{}", what());
+        fs::write(index_of(&self.path), index).unwrap();
+        let canopy = open(&self.path, &BESIDE).kept_canopy().unwrap();
+        assert!(canopy.is_none_or(|canopy| canopy == self.canopy), "{}", what());
         fs::write(index_of(&self.path), index).unwrap();
         assert_eq!(answers(&open(&self.path, &BESIDE), &Silent).unwrap(), self.expected, "{}", what());
     }
@@ -659,6 +647,7 @@ fn ask(heap: &Heap) {
         heap.paths(object, &options, &Silent).unwrap();
     }
     dominators.largest(3, |_| true);
+    heap.kept_canopy().unwrap();
     heap.merged_paths(&all, &Silent).unwrap();
     heap.leak_suspects(0.1, &Silent).unwrap();
     heap.retained_set(&ObjectSet::from_sorted(SNAPSHOT, heap.object_count(), [ObjectId(0)]), &Silent).unwrap();

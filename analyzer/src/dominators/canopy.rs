@@ -83,21 +83,16 @@ impl Canopy {
     pub(crate) fn of(dominators: &Dominators, largest: &Largest) -> Self {
         let objects = largest.objects().iter().filter_map(|&(object, _)| dominators.place(object));
         let groups = dominators.group_position.iter().map(|&position| TreePlace(position));
-        let mut tree: Vec<TreePlace> = objects.chain(groups).chain([dominators.top()]).collect();
+        let mut tree: Vec<TreePlace> = objects.chain(groups).collect();
         tree.sort_unstable();
-        let mut places: Vec<Place> = Vec::with_capacity(tree.len());
-        let mut kept: Vec<TreePlace> = Vec::with_capacity(tree.len());
+        let mut kept = vec![dominators.top()];
+        let mut places = vec![Place::of(dominators, dominators.top(), 0)];
         for place in tree {
             // Only one that retains as little as the least may be below another that is not here.
-            let Ok(above) = kept.binary_search(&TreePlace(dominators.idom.at(place.0 as usize))) else {
-                if place == dominators.top() {
-                    kept.push(place);
-                    places.push(Place::of(dominators, place, 0));
-                }
-                continue;
-            };
-            kept.push(place);
-            places.push(Place::of(dominators, place, above as u32));
+            if let Ok(above) = kept.binary_search(&TreePlace(dominators.idom.at(place.0 as usize))) {
+                kept.push(place);
+                places.push(Place::of(dominators, place, above as u32));
+            }
         }
         let floor = largest.objects().last().map(|&(_, bytes)| bytes).filter(|_| largest.has_more());
         Self::with(places, floor)

@@ -86,7 +86,8 @@ fn lines<T: Tree>(tree: &T, top: T::Place, levels: u32, least: impl Fn(u64) -> u
     let mut open = vec![(top, 0)];
     while let Some((place, depth)) = open.pop().filter(|_| lines.len() < MOST_LINES) {
         let (mut children, (count, bytes)) = tree.below(place, if depth + 1 < levels { least } else { u64::MAX });
-        let shown: u64 = children.iter().map(|&child| tree.retained(child).1).sum();
+        // Sizes of a hostile file may add up to more than 64 bits.
+        let shown = children.iter().map(|&child| tree.retained(child).1).fold(0, u64::wrapping_add);
         let left_out = (count - children.len() as u64, bytes.wrapping_sub(shown));
         children.sort_by_key(|&child| (tree.retained(child).1, Reverse(tree.holder(child))));
         lines.push(TreeLine { holder: tree.holder(place), depth, retained: tree.retained(place), left_out });

@@ -20,7 +20,7 @@ pub(super) const COMMAND: Command = Command {
     about: "One allocation site: its objects, and the chain of calls to it",
     details: "ID is a number from `sites` or `info`. The first line of the chain is the site itself, each further \
               one the place that called the function before it. Retained is what single objects of the site \
-              dominate, every byte once.",
+              dominate, every byte once. Of Ruby's objects it tells in which generations they were allocated.",
     example: "site 12",
     flags: &[],
     subject: Subject::Recording,
