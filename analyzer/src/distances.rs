@@ -119,7 +119,7 @@ impl Distances {
     /// root refers to itself has the distance 0.
     #[must_use]
     pub fn distance(&self, object: ObjectId) -> Option<u32> {
-        Some(!self.distance[object.index()]).filter(|&distance| distance != NONE)
+        distance_of(self.distance[object.index()])
     }
 
     /// The object before this one on a shortest path; `None` if a root refers to it, or nobody does.
@@ -135,6 +135,11 @@ impl Distances {
         path_over(object, |object| Some((self.distance[object.index()], self.parent[object.index()])))
             .unwrap_or_default()
     }
+}
+
+/// The distance that a value of its column means.
+pub(crate) fn distance_of(value: u32) -> Option<u32> {
+    Some(!value).filter(|&distance| distance != NONE)
 }
 
 /// The objects of a shortest path to `object`, of columns of which `look_up` gives the values of distance and parent;

@@ -61,22 +61,23 @@ impl Heap {
         page: Page,
         progress: &dyn Progress,
     ) -> Result<Found> {
-        let columns = HeapColumns::of(self, expression, progress)?;
-        let mut search = Search::new(self, kinds, expression, &columns)?;
-        search.places.retain(|place| place.entry.first_object + place.entry.objects > page.from.0);
-        search.begin("searching", progress);
-        let mut matching = Vec::new();
-        for batch in search.places.chunks(BATCH_BLOCKS) {
-            // One more than asked for shows whether there is more.
-            if matching.len() > page.limit {
-                break;
+        let mut matching = self.with_search(kinds, expression, progress, |mut search| {
+            search.places.retain(|place| place.entry.first_object + place.entry.objects > page.from.0);
+            search.begin("searching", progress);
+            let mut matching = Vec::new();
+            for batch in search.places.chunks(BATCH_BLOCKS) {
+                // One more than asked for shows whether there is more.
+                if matching.len() > page.limit {
+                    break;
+                }
+                let ids = search.map(batch, progress, |_, rows| {
+                    let ids = rows.map(|details| details.id).filter(|id| *id >= page.from);
+                    ids.take(page.limit.saturating_add(1)).collect::<Vec<_>>()
+                })?;
+                matching.extend(ids.into_iter().flatten());
             }
-            let ids = search.map(batch, progress, |_, rows| {
-                let ids = rows.map(|details| details.id).filter(|id| *id >= page.from);
-                ids.take(page.limit.saturating_add(1)).collect::<Vec<_>>()
-            })?;
-            matching.extend(ids.into_iter().flatten());
-        }
+            Ok(matching)
+        })?;
         let next = matching.get(page.limit).copied();
         matching.truncate(page.limit);
         Ok(Found { objects: objects(self.recording(), self.snapshot(), &matching)?, next })
@@ -102,17 +103,17 @@ impl Heap {
         expression: &Expression,
         progress: &dyn Progress,
     ) -> Result<(ObjectSet, Counted)> {
-        let columns = HeapColumns::of(self, expression, progress)?;
-        let search = Search::new(self, kinds, expression, &columns)?;
-        search.begin("selecting", progress);
-        let parts = search.map(&search.places, progress, |place, rows| {
-            let mut set = PartialSet::new(ObjectId(place.entry.first_object), place.entry.objects as usize);
-            let mut counted = Counted::default();
-            for details in rows {
-                set.insert(details.id);
-                counted.add(&details);
-            }
-            (set, counted)
+        let parts = self.with_search(kinds, expression, progress, |search| {
+            search.begin("selecting", progress);
+            search.map(&search.places, progress, |place, rows| {
+                let mut set = PartialSet::new(ObjectId(place.entry.first_object), place.entry.objects as usize);
+                let mut counted = Counted::default();
+                for details in rows {
+                    set.insert(details.id);
+                    counted.add(&details);
+                }
+                (set, counted)
+            })
         })?;
         let mut selected = ObjectSet::new(self.snapshot(), self.object_count());
         let mut total = Counted::default();
@@ -122,21 +123,45 @@ impl Heap {
         }
         Ok((selected, total))
     }
+
+    /// Asks `question` of a search for the objects that match. Of kept retained sizes only those that it looks at are read.
+    fn with_search<T>(
+        &self,
+        kinds: &[KindId],
+        expression: &Expression,
+        progress: &dyn Progress,
+        mut question: impl FnMut(Search) -> Result<T>,
+    ) -> Result<T> {
+        let mut with = |retained: Retained<'_>| {
+            let columns = HeapColumns::of(self, expression, retained, progress)?;
+            question(Search::new(self, kinds, expression, &columns)?)
+        };
+        if !expression.needs().retained {
+            return with(Retained::Unneeded);
+        }
+        let least = expression.least_retained();
+        if least > 0
+            && let Some(largest) = self.largest(progress)?.at_least(least)
+        {
+            return with(Retained::Largest(&largest));
+        }
+        self.ask_dominators(progress, |dominators| with(Retained::Of(dominators)))
+    }
 }
 
 /// The derived columns that an expression needs, taken from a heap.
 struct HeapColumns<'h> {
-    retained: RetainedColumn<'h>,
+    retained: Retained<'h>,
     distances: Option<&'h Distances>,
     incoming: Option<&'h Incoming>,
     roots: Option<Vec<ObjectId>>,
 }
 
 impl<'h> HeapColumns<'h> {
-    fn of(heap: &'h Heap, expression: &Expression, progress: &dyn Progress) -> Result<Self> {
+    fn of(heap: &'h Heap, expression: &Expression, retained: Retained<'h>, progress: &dyn Progress) -> Result<Self> {
         let needs = expression.needs();
         Ok(HeapColumns {
-            retained: RetainedColumn::of(heap, expression, progress)?,
+            retained,
             distances: needs.distance.then(|| heap.distances(progress)).transpose()?,
             incoming: needs.incoming.then(|| heap.incoming(progress)).transpose()?,
             roots: needs.roots.then(|| heap.roots().map(crate::Roots::targets)).transpose()?,
@@ -145,35 +170,31 @@ impl<'h> HeapColumns<'h> {
 }
 
 /// Retained sizes, as far as an expression needs them.
-enum RetainedColumn<'h> {
+#[derive(Clone, Copy)]
+enum Retained<'h> {
     Unneeded,
-    Whole(&'h Dominators),
-    /// Those of the objects that retain as much as the expression asks for, by number.
-    Largest(Vec<(ObjectId, u64)>),
+    Of(&'h Dominators),
+    /// Those of the objects that retain as much as the expression asks for, by number: no others match.
+    Largest(&'h [(ObjectId, u64)]),
 }
 
-impl<'h> RetainedColumn<'h> {
-    fn of(heap: &'h Heap, expression: &Expression, progress: &dyn Progress) -> Result<Self> {
-        if !expression.needs().retained {
-            return Ok(RetainedColumn::Unneeded);
-        }
-        let least = expression.least_retained();
-        if least > 0
-            && let Some(largest) = heap.largest(progress)?.at_least(least)
-        {
-            return Ok(RetainedColumn::Largest(largest));
-        }
-        heap.dominators(progress).map(RetainedColumn::Whole)
+impl<'h> Retained<'h> {
+    /// The objects of a block that may match, where not all may.
+    fn candidates(self, place: &BlockPlace) -> Option<&'h [(ObjectId, u64)]> {
+        let Retained::Largest(largest) = self else { return None };
+        let before = |end: u32| largest.partition_point(|(object, _)| object.0 < end);
+        let first = place.entry.first_object;
+        Some(&largest[before(first)..before(first + place.entry.objects)])
     }
 }
 
 /// Columns that the expression did not need are not asked for.
 impl DerivedColumns for HeapColumns<'_> {
     fn retained_bytes(&self, object: ObjectId) -> u64 {
-        match &self.retained {
-            RetainedColumn::Unneeded => 0,
-            RetainedColumn::Whole(dominators) => dominators.retained_bytes(object),
-            RetainedColumn::Largest(largest) => {
+        match self.retained {
+            Retained::Unneeded => 0,
+            Retained::Of(dominators) => dominators.retained_bytes(object),
+            Retained::Largest(largest) => {
                 largest.binary_search_by_key(&object, |&(object, _)| object).map_or(0, |at| largest[at].1)
             }
         }
@@ -212,6 +233,7 @@ struct Search<'a> {
     heap: &'a Heap,
     tables: &'a Tables,
     prepared: Prepared<'a>,
+    retained: Retained<'a>,
     wanted: Wanted,
     /// The blocks in which objects begin.
     places: Vec<BlockPlace>,
@@ -227,15 +249,9 @@ impl<'a> Search<'a> {
         let prepared = expression.prepare(heap.recording(), kinds, columns)?;
         let mut places = places(heap.recording(), &[snapshot])?;
         places.retain(|place| place.entry.objects > 0);
-        if let RetainedColumn::Largest(largest) = &columns.retained {
-            // In the other blocks no object retains as much as the expression asks for.
-            places.retain(|place| {
-                let first = largest.partition_point(|(object, _)| object.0 < place.entry.first_object);
-                let end = place.entry.first_object + place.entry.objects;
-                largest.get(first).is_some_and(|(object, _)| object.0 < end)
-            });
-        }
-        Ok(Search { heap, tables, prepared, wanted: expression.wanted(), places })
+        let retained = columns.retained;
+        places.retain(|place| retained.candidates(place).is_none_or(|candidates| !candidates.is_empty()));
+        Ok(Search { heap, tables, prepared, retained, wanted: expression.wanted(), places })
     }
 
     fn begin(&self, phase: &str, progress: &dyn Progress) {
@@ -258,7 +274,10 @@ impl<'a> Search<'a> {
     fn matching_rows(&self, columns: &BlockColumns, place: &BlockPlace) -> impl Iterator<Item = ObjectDetails> {
         let last = columns.objects().saturating_sub(1);
         let continued = place.continued;
-        (0..columns.objects()).filter_map(move |row| {
+        let (first, candidates) = (columns.first_object, self.retained.candidates(place));
+        let all = 0..if candidates.is_none() { columns.objects() } else { 0 };
+        let some = candidates.unwrap_or_default().iter().map(move |(object, _)| (object.0 - first) as usize);
+        all.chain(some).filter_map(move |row| {
             let mut details = details(columns, row, self.tables);
             if row == last {
                 details.references += continued;

@@ -17,11 +17,11 @@ use barrow_format::{ObjectId, SnapshotId, StringId, TypeId};
 use bytemuck::Pod;
 
 use crate::blocks::{decode, places, pooled};
-use crate::distances::{Bounds, Distances, path_over};
+use crate::distances::{Bounds, Distances, distance_of, path_over};
 use crate::dominators::{Canopy, Dominators, GroupRetained, Largest, resident_bytes};
 use crate::error::{AnalyzerError, Result};
 use crate::incoming::Incoming;
-use crate::index_file::{ColumnId, IndexFile, IndexPlace};
+use crate::index_file::{ColumnId, IndexFile, IndexPlace, SparseColumn};
 use crate::leaks::{self, LEAK_THRESHOLD, Suspect};
 use crate::lookup::Lookup;
 use crate::memory::{Column, Memory, Region};
@@ -537,12 +537,27 @@ impl Heap {
         Ok(self.distances(progress)?.path(object))
     }
 
+    /// The distance of one object, as [`Distances::distance`]. Of a column that was kept, only what tells it is read.
+    ///
+    /// # Errors
+    /// As for [`Heap::distances`].
+    pub fn distance(&self, object: ObjectId, progress: &dyn Progress) -> Result<Option<u32>> {
+        if self.distances.get().is_none()
+            && let Some(value) = self.kept_by_object(column::DISTANCE).and_then(|kept| kept.get(object.index()))
+        {
+            return Ok(distance_of(value));
+        }
+        Ok(self.distances(progress)?.distance(object))
+    }
+
+    /// A column of the index file with a number for each object.
+    fn kept_by_object(&self, column: ColumnId) -> Option<SparseColumn<u32>> {
+        let column = self.index.as_ref()?.sparse_column(self.snapshot, column, |_, _| true)?;
+        (column.len() as u64 == self.objects).then_some(column)
+    }
+
     fn kept_path(&self, object: ObjectId) -> Option<Vec<ObjectId>> {
-        let column = |column| {
-            let column = self.index.as_ref()?.sparse_column::<u32>(self.snapshot, column, |_, _| true)?;
-            (column.len() as u64 == self.objects).then_some(column)
-        };
-        let (distance, parent) = (column(column::DISTANCE)?, column(column::PARENT)?);
+        let (distance, parent) = (self.kept_by_object(column::DISTANCE)?, self.kept_by_object(column::PARENT)?);
         path_over(object, |object| Some((distance.get(object.index())?, parent.get(object.index())?)))
     }
 
@@ -596,6 +611,24 @@ impl Heap {
         let sources = Transposed::of_columns(starts, bases, sources)?;
         let fits = sources.columns().0.len() as u64 == self.objects + 1;
         fits.then(|| self.incoming.get_or_init(|| Incoming { sources }))
+    }
+
+    /// The sources of all references to an object, ascending, if incoming references were computed before. Of what an
+    /// index file keeps, only what tells them is read.
+    pub(crate) fn known_sources(&self, target: ObjectId) -> Option<Vec<u32>> {
+        if let Some(incoming) = self.incoming.get() {
+            return Some(incoming.each_source(target).collect());
+        }
+        let index = self.index.as_ref()?;
+        let column = |column| index.sparse_column::<u32>(self.snapshot, column, |_, _| true);
+        let (starts, sources) = (column(column::INCOMING_STARTS)?, column(column::INCOMING_SOURCES)?);
+        let bases = index.column::<u64>(self.snapshot, column::INCOMING_BASES, |_, _| true)?;
+        if starts.len() as u64 != self.objects + 1 {
+            return None;
+        }
+        let range = Transposed::range_of(target.index(), &bases, |target| starts.get(target), sources.len())?;
+        let is_object = |source: &u32| u64::from(*source) < self.objects;
+        range.rev().map(|place| sources.get(place).filter(is_object)).collect()
     }
 
     /// Whether this is not the first question for the incoming references of one object.

@@ -59,11 +59,15 @@ impl Incoming {
     /// The objects that refer to an object, ascending, each once.
     #[must_use]
     pub fn sources(&self, object: ObjectId) -> Vec<ObjectId> {
-        let mut sources: Vec<ObjectId> = self.sources.row(object.0).iter().map(|&source| ObjectId(source)).collect();
-        // They stand in falling order, as the last reference was filled in first.
-        sources.reverse();
+        let mut sources: Vec<ObjectId> = self.each_source(object).map(ObjectId).collect();
         sources.dedup();
         sources
+    }
+
+    /// The source of every reference to an object, ascending.
+    pub(crate) fn each_source(&self, object: ObjectId) -> impl Iterator<Item = u32> {
+        // They stand in falling order, as the last reference was filled in first.
+        self.sources.row(object.0).iter().rev().copied()
     }
 }
 
@@ -155,9 +159,21 @@ pub(crate) fn each_hit(
 /// Who refers to an object: as many sources as there are references, ascending.
 #[derive(Debug, Clone)]
 pub struct Referrers {
-    /// What was found by looking; `None` if the incoming references of the heap are known.
-    scanned: Option<Vec<u32>>,
+    sources: Vec<u32>,
     target: ObjectId,
+}
+
+impl Referrers {
+    /// How many references there are.
+    #[must_use]
+    pub fn count(&self) -> u64 {
+        self.sources.len() as u64
+    }
+
+    /// The number of the first reference whose source is not below `source`.
+    fn first_from(&self, source: u32) -> usize {
+        self.sources.partition_point(|&id| id < source)
+    }
 }
 
 /// An incoming reference.
@@ -185,20 +201,29 @@ impl Heap {
     /// # Errors
     /// As for [`Heap::incoming`].
     pub fn referrers(&self, target: ObjectId, progress: &dyn Progress) -> Result<Referrers> {
-        let is_known = self.known_incoming().is_some();
-        if is_known || self.asks_again_for_incoming() {
-            self.incoming(progress)?;
-            return Ok(Referrers { scanned: None, target });
-        }
-        let without = self.overlay().map(|without| &**without);
-        let scanned = scan(self.recording(), self.snapshot(), target, without, progress)?;
-        Ok(Referrers { scanned: Some(scanned), target })
+        let sources = match self.known_sources(target) {
+            Some(sources) => sources,
+            None if self.asks_again_for_incoming() => self.incoming(progress)?.each_source(target).collect(),
+            None => {
+                scan(self.recording(), self.snapshot(), target, self.overlay().map(|without| &**without), progress)?
+            }
+        };
+        Ok(Referrers { sources, target })
     }
 
-    /// How many references [`Heap::referrers`] found.
-    #[must_use]
-    pub fn referrer_count(&self, referrers: &Referrers) -> u64 {
-        self.sources_of(referrers).len() as u64
+    /// The objects that refer to an object, ascending, each once, without what is thought away. All references are looked
+    /// at unless those of all objects are known.
+    ///
+    /// # Errors
+    /// As for [`Heap::incoming`].
+    pub fn referring_objects(&self, target: ObjectId, progress: &dyn Progress) -> Result<Vec<ObjectId>> {
+        let without = self.overlay().map(|without| &**without);
+        let mut sources = match self.known_sources(target) {
+            Some(sources) => sources,
+            None => scan(self.recording(), self.snapshot(), target, without, progress)?,
+        };
+        sources.dedup();
+        Ok(sources.into_iter().map(ObjectId).collect())
     }
 
     /// A page of the references that lead to an object: at most `limit`, from number `from` on, in the
@@ -207,13 +232,13 @@ impl Heap {
     /// # Errors
     /// [`AnalyzerError::Section`].
     pub fn incoming_page(&self, referrers: &Referrers, from: u64, limit: usize) -> Result<Vec<IncomingReference>> {
-        let sources = self.sources_of(referrers);
+        let sources = &referrers.sources;
         let mut jobs: Vec<(Vec<BlockPlace>, Vec<Want>)> = Vec::new();
         let mut number = usize::try_from(from).unwrap_or(usize::MAX).min(sources.len());
         let end = number.saturating_add(limit).min(sources.len());
         while number < end {
-            let source = sources.get(number);
-            let (first, after) = (sources.first_from(source), sources.first_from(source + 1));
+            let source = sources[number];
+            let (first, after) = (referrers.first_from(source), referrers.first_from(source + 1));
             let want = Want {
                 source: ObjectId(source),
                 skip: number.saturating_sub(first) as u64,
@@ -300,40 +325,6 @@ impl Heap {
                 want.take -= 1;
                 found.push(IncomingReference { source, label: reference.label, strength: reference.strength });
             }
-        }
-    }
-
-    pub(crate) fn sources_of<'r>(&'r self, referrers: &'r Referrers) -> Sources<'r> {
-        match (&referrers.scanned, self.known_incoming()) {
-            (Some(scanned), _) => Sources { ids: scanned, is_falling: false },
-            (None, Some(incoming)) => Sources { ids: incoming.sources.row(referrers.target.0), is_falling: true },
-            (None, None) => Sources { ids: &[], is_falling: false },
-        }
-    }
-}
-
-/// Sources, one for each reference, ascending.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Sources<'r> {
-    ids: &'r [u32],
-    /// Whether they stand in falling order.
-    is_falling: bool,
-}
-
-impl Sources<'_> {
-    pub(crate) fn len(&self) -> usize {
-        self.ids.len()
-    }
-
-    fn get(&self, number: usize) -> u32 {
-        if self.is_falling { self.ids[self.ids.len() - 1 - number] } else { self.ids[number] }
-    }
-
-    /// The number of the first one that is not below `source`.
-    pub(crate) fn first_from(&self, source: u32) -> usize {
-        match self.is_falling {
-            true => self.ids.len() - self.ids.partition_point(|&id| id >= source),
-            false => self.ids.partition_point(|&id| id < source),
         }
     }
 }

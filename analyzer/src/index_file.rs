@@ -328,19 +328,26 @@ impl<T: Pod> SparseColumn<T> {
     }
 
     /// A value; `None` if there is none, or if it is damaged.
+    #[inline]
     pub(crate) fn get(&self, at: usize) -> Option<T> {
-        let per_piece = PIECE_BYTES / size_of::<T>();
-        let piece = at / per_piece;
-        let is_checked = self.is_checked.get(piece)?;
-        if !is_checked.load(Ordering::Relaxed) {
-            let values = self.values.chunks(per_piece).nth(piece)?;
-            let is_whole = crc32c::crc32c(bytemuck::cast_slice(values)) == self.checksums[piece];
-            if !is_whole || !(self.is_valid)(piece * per_piece, values) {
-                return None;
-            }
-            is_checked.store(true, Ordering::Relaxed);
+        let piece = at / (PIECE_BYTES / size_of::<T>());
+        if !self.is_checked.get(piece)?.load(Ordering::Relaxed) {
+            self.check(piece)?;
         }
         self.values.get(at).copied()
+    }
+
+    /// Checks a piece; `None` if it is damaged.
+    #[cold]
+    fn check(&self, piece: usize) -> Option<()> {
+        let per_piece = PIECE_BYTES / size_of::<T>();
+        let values = self.values.chunks(per_piece).nth(piece)?;
+        let is_whole = crc32c::crc32c(bytemuck::cast_slice(values)) == self.checksums[piece];
+        if !is_whole || !(self.is_valid)(piece * per_piece, values) {
+            return None;
+        }
+        self.is_checked[piece].store(true, Ordering::Relaxed);
+        Some(())
     }
 }
 

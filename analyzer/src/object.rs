@@ -60,34 +60,98 @@ pub fn object(recording: &Recording, snapshot: SnapshotId, id: ObjectId) -> Resu
 /// # Errors
 /// As for [`object`].
 pub fn objects(recording: &Recording, snapshot: SnapshotId, ids: &[ObjectId]) -> Result<Vec<ObjectDetails>> {
-    let tables = recording.tables()?;
-    let mut order: Vec<usize> = (0..ids.len()).collect();
-    order.sort_unstable_by_key(|&position| ids[position]);
+    let asked: Vec<(ObjectId, Option<ObjectId>)> = ids.iter().map(|&id| (id, None)).collect();
+    let found = objects_and_references(recording, snapshot, &asked)?;
+    Ok(found.into_iter().map(|found| found.object).collect())
+}
+
+/// Several objects, each with its references to one other object, if that is asked for; in the order asked for, and
+/// references in theirs. Blocks are decoded once each, on all threads of the current pool.
+///
+/// # Errors
+/// As for [`object`].
+pub(crate) fn objects_and_references(
+    recording: &Recording,
+    snapshot: SnapshotId,
+    asked: &[(ObjectId, Option<ObjectId>)],
+) -> Result<Vec<Found>> {
+    let mut order: Vec<usize> = (0..asked.len()).collect();
+    order.sort_unstable_by_key(|&position| asked[position].0);
     let mut jobs = Vec::new();
     let mut rest = order.as_slice();
     while let Some(&first) = rest.first() {
-        let run = run_of_blocks(recording, snapshot, ids[first])?;
+        let run = run_of_blocks(recording, snapshot, asked[first].0)?;
         let end = run[0].entry.first_object + run[0].entry.objects;
-        let (here, later) = rest.split_at(rest.partition_point(|&position| ids[position].0 < end));
-        jobs.push((run[0], here));
+        let (here, later) = rest.split_at(rest.partition_point(|&position| asked[position].0.0 < end));
+        let here = here.iter().map(|&position| Asked { position, id: asked[position].0, target: asked[position].1 });
+        jobs.push((run, here.collect::<Vec<_>>()));
         rest = later;
     }
-    let found = pooled(jobs, |(place, positions), workspace| {
-        decode(recording, &place, Wanted::Identity, workspace, |_, columns| {
-            let found = positions.iter().map(|&position| {
-                let row = (ids[position].0 - columns.first_object) as usize;
-                let mut details = details(columns, row, tables);
-                if row + 1 == columns.objects() {
-                    details.references += place.continued;
-                }
-                (position, details)
-            });
-            Ok(found.collect::<Vec<_>>())
-        })
+    let found = pooled(jobs, |(run, asked), workspace| in_blocks(recording, &run, &asked, workspace))?;
+    let mut in_order: Vec<Found> = found.into_iter().flatten().collect();
+    in_order.sort_unstable_by_key(|found| found.position);
+    Ok(in_order)
+}
+
+/// An object that was asked for, with its references to the other one.
+pub(crate) struct Found {
+    position: usize,
+    pub(crate) object: ObjectDetails,
+    pub(crate) references: Vec<Reference>,
+}
+
+/// An object that is asked for, and perhaps its references to `target`.
+struct Asked {
+    position: usize,
+    id: ObjectId,
+    target: Option<ObjectId>,
+}
+
+/// Objects that begin in the first of these blocks, ascending, with their references; the others continue its last object.
+fn in_blocks(
+    recording: &Recording,
+    run: &[BlockPlace],
+    asked: &[Asked],
+    workspace: &mut Workspace,
+) -> Result<Vec<Found>> {
+    let tables = recording.tables()?;
+    let (begin, continuations) = (&run[0], &run[1..]);
+    let wanted = if asked.iter().any(|asked| asked.target.is_some()) { Wanted::All } else { Wanted::Identity };
+    let mut found = decode(recording, begin, wanted, workspace, |_, columns| {
+        let (mut cursor, mut at) = (Cursor::default(), 0);
+        let object = |asked: &Asked| {
+            let row = (asked.id.0 - columns.first_object) as usize;
+            let mut details = details(columns, row, tables);
+            if row + 1 == columns.objects() {
+                details.references += begin.continued;
+            }
+            let mut references = Vec::new();
+            if let Some(target) = asked.target {
+                (at..row).for_each(|row| cursor.step(columns, row));
+                at = row;
+                let pushed = cursor.push_references_to(target, columns, row, tables, &mut references);
+                pushed.map_err(AnalyzerError::section("BLOCK", begin.entry.offset))?;
+            }
+            Ok(Found { position: asked.position, object: details, references })
+        };
+        asked.iter().map(object).collect::<Result<Vec<_>>>()
     })?;
-    let mut in_order: Vec<(usize, ObjectDetails)> = found.concat();
-    in_order.sort_unstable_by_key(|&(position, _)| position);
-    Ok(in_order.into_iter().map(|(_, details)| details).collect())
+    for place in continuations {
+        let is_continued = |asked: &Asked| asked.id.0 == place.entry.first_object && asked.target.is_some();
+        if !asked.iter().any(is_continued) {
+            break;
+        }
+        decode(recording, place, Wanted::References, workspace, |_, columns| {
+            for (asked, found) in asked.iter().zip(&mut found).filter(|(asked, _)| is_continued(asked)) {
+                let target = asked.target.unwrap_or(asked.id);
+                let references = &mut found.references;
+                let pushed = Cursor::default().push_references_to(target, columns, 0, tables, references);
+                pushed.map_err(AnalyzerError::section("BLOCK", place.entry.offset))?;
+            }
+            Ok(())
+        })?;
+    }
+    Ok(found)
 }
 
 /// The outgoing references of an object, in their order: all of them, in memory.
@@ -100,39 +164,6 @@ pub fn outgoing(recording: &Recording, snapshot: SnapshotId, id: ObjectId) -> Re
         references.extend_from_slice(part);
         Ok(())
     })?;
-    Ok(references)
-}
-
-/// The references that lead from one object to another, in their order.
-///
-/// # Errors
-/// As for [`object`].
-pub(crate) fn references_between(
-    recording: &Recording,
-    snapshot: SnapshotId,
-    source: ObjectId,
-    target: ObjectId,
-    workspace: &mut Workspace,
-) -> Result<Vec<Reference>> {
-    let tables = recording.tables()?;
-    let mut references = Vec::new();
-    for place in run_of_blocks(recording, snapshot, source)? {
-        let is_continuation = place.entry.objects == 0;
-        if is_continuation && place.entry.first_object != source.0 {
-            continue;
-        }
-        let row = if is_continuation { 0 } else { (source.0 - place.entry.first_object) as usize };
-        decode(recording, &place, Wanted::References, workspace, |_, columns| {
-            let cursor = Cursor::at(columns, row);
-            let targets = cursor.targets(columns, row).iter().enumerate();
-            for (position, _) in targets.filter(|&(_, &found)| found == target.0) {
-                cursor
-                    .push_range(columns, row, position..position + 1, tables, &mut references)
-                    .map_err(AnalyzerError::section("BLOCK", place.entry.offset))?;
-            }
-            Ok(())
-        })?;
-    }
     Ok(references)
 }
 
@@ -338,6 +369,22 @@ impl Cursor {
         references: &mut Vec<Reference>,
     ) -> Result<(), FormatError> {
         self.push_range(columns, row, 0..usize::MAX, tables, references)
+    }
+
+    /// Appends those references of row `row`, where the cursor stands, that lead to `target`.
+    fn push_references_to(
+        self,
+        target: ObjectId,
+        columns: &BlockColumns,
+        row: usize,
+        tables: &Tables,
+        references: &mut Vec<Reference>,
+    ) -> Result<(), FormatError> {
+        let targets = self.targets(columns, row).iter().enumerate();
+        for (position, _) in targets.filter(|&(_, &found)| found == target.0) {
+            self.push_range(columns, row, position..position + 1, tables, references)?;
+        }
+        Ok(())
     }
 
     /// Appends those references of row `row`, where the cursor stands, whose numbers in it are in `range`.

@@ -1,15 +1,15 @@
 //! Paths from the roots: why an object is alive.
 
 use std::collections::{BTreeMap, HashMap};
+use std::ops::Range;
 
 use barrow_format::rows::{Label, Root, StrengthClass};
 use barrow_format::{ObjectId, StrengthId, TypeId};
 
-use crate::blocks::pooled;
 use crate::distances::{Bounds, Distances};
 use crate::error::Result;
 use crate::heap::Heap;
-use crate::object::{Reference, references_between};
+use crate::object::{Found, ObjectDetails, Reference, objects_and_references};
 use crate::object_set::ObjectSet;
 use crate::progress::Progress;
 use crate::reachable::Ephemerons;
@@ -20,15 +20,17 @@ use crate::rows::Follow;
 pub struct Path {
     /// The root it begins at.
     pub root: Root,
-    /// The objects on it, the last of them the one that was asked for.
-    pub steps: Vec<Step>,
+    /// The objects on it, the last of them the one that was asked for. [`Heap::steps`] tells more of them.
+    pub objects: Vec<ObjectId>,
+    /// Whether it may go over references that keep nothing alive.
+    weak: bool,
 }
 
 /// An object on a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Step {
     /// The object.
-    pub object: ObjectId,
+    pub object: ObjectDetails,
     /// The reference that leads to it from the step before; `None` for the first.
     pub reference: Option<(Label, StrengthId)>,
 }
@@ -68,42 +70,55 @@ impl Heap {
                     Distances::find(self.snapshot(), rows, &roots, &none, bounds, memory, progress)?.path(object)
                 }
             };
-            let Some(path) = self.labelled(&objects, options.weak)? else { break };
-            let (_, before) = objects.split_last().unwrap_or((&object, &[]));
+            let Some((_, before)) = objects.split_last() else { break };
+            let root = self.roots()?.rows().iter().copied().find(|root| root.target == objects[0]);
+            let Some(root) = root else { break };
             if before.is_empty() {
                 // A root refers to it; others may hold it as well.
                 roots.retain(|&root| root != object);
             }
             let avoided = avoid.get_or_insert_with(|| ObjectSet::new(self.snapshot(), self.object_count()));
             before.iter().for_each(|&object| _ = avoided.insert(object));
-            paths.push(path);
+            paths.push(Path { root, objects, weak: options.weak });
         }
         Ok(paths)
     }
 
-    /// The names of the references along a path.
-    fn labelled(&self, objects: &[ObjectId], weak: bool) -> Result<Option<Path>> {
-        let Some(&first) = objects.first() else { return Ok(None) };
-        let root = self.roots()?.rows().iter().copied().find(|root| root.target == first);
-        let Some(root) = root else { return Ok(None) };
+    /// The steps of a path whose numbers are in `range`. Each block that holds some of them is decoded once.
+    ///
+    /// # Errors
+    /// [`crate::AnalyzerError::Section`].
+    ///
+    /// # Panics
+    /// If the path has no such steps.
+    pub fn steps(&self, path: &Path, range: Range<usize>) -> Result<Vec<Step>> {
         let tables = self.recording().tables()?;
-        let labels = pooled(objects.windows(2).collect(), |pair: &[ObjectId], workspace| {
-            let references = references_between(self.recording(), self.snapshot(), pair[0], pair[1], workspace)?;
-            let is_cut = |reference: &&Reference| self.overlay().is_some_and(|it| it.cuts(pair[0], reference));
-            let between = references.iter().filter(|reference| !is_cut(reference));
+        let next = |at: usize| path.objects.get(at).copied().filter(|_| at < range.end);
+        // The step before them has the first reference.
+        let from = range.start.saturating_sub(1);
+        let asked: Vec<(ObjectId, Option<ObjectId>)> =
+            (from..range.end).map(|at| (path.objects[at], next(at + 1))).collect();
+        let mut steps = Vec::with_capacity(range.len());
+        let mut reference = None;
+        let found = objects_and_references(self.recording(), self.snapshot(), &asked)?;
+        for (at, Found { object, references, .. }) in (from..).zip(found) {
+            if at >= range.start {
+                steps.push(Step { object, reference });
+            }
+            let is_cut = |reference: &&Reference| self.overlay().is_some_and(|it| it.cuts(object.id, reference));
             // The strongest, if there are several.
-            let ranked = between.filter_map(|reference| match tables.strength_class(reference.strength) {
+            let ranked = references.iter().filter(|reference| !is_cut(reference)).filter_map(|reference| match tables
+                .strength_class(reference.strength)
+            {
                 StrengthClass::Strong => Some((0, reference)),
                 StrengthClass::Ephemeron => Some((1, reference)),
-                StrengthClass::Soft => weak.then_some((2, reference)),
-                StrengthClass::Weak => weak.then_some((3, reference)),
+                StrengthClass::Soft => path.weak.then_some((2, reference)),
+                StrengthClass::Weak => path.weak.then_some((3, reference)),
             });
             let best = ranked.min_by_key(|&(rank, _)| rank);
-            Ok(best.map(|(_, reference)| (reference.label, reference.strength)))
-        })?;
-        let references = std::iter::once(None).chain(labels);
-        let steps = objects.iter().zip(references).map(|(&object, reference)| Step { object, reference }).collect();
-        Ok(Some(Path { root, steps }))
+            reference = best.map(|(_, reference)| (reference.label, reference.strength));
+        }
+        Ok(steps)
     }
 
     /// The shortest paths to all objects of a set, merged into one tree: objects of one type that are

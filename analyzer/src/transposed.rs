@@ -4,6 +4,8 @@
 //!   count the references of every target ─▶ sum up: where each row ends ─▶ fill each row from its end
 //! ```
 
+use std::ops::Range;
+
 use rayon::prelude::*;
 
 use crate::error::{AnalyzerError, Result};
@@ -142,6 +144,20 @@ impl Transposed {
     #[inline]
     pub(crate) fn row(&self, target: u32) -> &[u32] {
         &self.sources[self.start(target as usize)..self.start(target as usize + 1)]
+    }
+
+    /// The places of a target's row among the sources, of columns whose values are looked up one by one. `None` if they
+    /// tell nothing that can be.
+    pub(crate) fn range_of(
+        target: usize,
+        bases: &[u64],
+        start: impl Fn(usize) -> Option<u32>,
+        sources: usize,
+    ) -> Option<Range<usize>> {
+        let place =
+            |target: usize| usize::try_from(bases.get(target / GROUP)?.checked_add(start(target)?.into())?).ok();
+        let range = place(target)?..place(target + 1)?;
+        (range.start <= range.end && range.end <= sources).then_some(range)
     }
 
     fn start(&self, target: usize) -> usize {

@@ -78,12 +78,11 @@ impl Heap {
     pub fn incoming_by_type(&self, target: ObjectId, progress: &dyn Progress) -> Result<Vec<TypeReferences>> {
         let (recording, tables) = (self.recording(), self.recording().tables()?);
         let mut places = places(recording, &[self.snapshot()])?;
-        if self.known_incoming().is_some() {
-            let referrers = self.referrers(target, progress)?;
-            let sources = self.sources_of(&referrers);
+        if let Some(sources) = self.known_sources(target) {
+            let before = |object: u32| sources.partition_point(|&source| source < object);
             places.retain(|place| {
                 let first = place.entry.first_object;
-                sources.first_from(first) < sources.first_from(first.saturating_add(place.entry.objects.max(1)))
+                before(first) < before(first.saturating_add(place.entry.objects.max(1)))
             });
         }
         begin_scan(&places, progress);

@@ -71,7 +71,7 @@ fn assert_incoming(
     random: &mut Random,
 ) {
     let referrers = heap.referrers(ObjectId(target), &Silent).unwrap();
-    assert_eq!(heap.referrer_count(&referrers), expected.len() as u64);
+    assert_eq!(referrers.count(), expected.len() as u64);
     let from = random.below(expected.len() as u64 + 2);
     let limit = random.below(5) as usize;
     for (from, limit) in [(0, usize::MAX), (from, limit)] {

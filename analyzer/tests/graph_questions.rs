@@ -279,21 +279,27 @@ fn steps_to(graph: &Graph, object: ObjectId, avoid: &[bool], weak: bool) -> Opti
 
 /// Each step exists, by its name and its strength.
 fn check_path(graph: &Graph, heap: &Heap, path: &Path, object: ObjectId, weak: bool) {
-    let first = path.steps.first().expect("a path has at least one object");
-    assert_eq!((path.root.target, first.reference), (first.object, None), "{graph:?}");
+    let steps = heap.steps(path, 0..path.objects.len()).unwrap();
+    // Any part of them is the same.
+    let from = path.objects.len() / 2;
+    assert_eq!(heap.steps(path, from..path.objects.len()).unwrap(), steps[from..], "{graph:?}");
+    let expected = barrow_analyzer::objects(heap.recording(), SNAPSHOT, &path.objects).unwrap();
+    assert!(steps.iter().map(|step| step.object).eq(expected), "{graph:?}");
+    let first = steps.first().expect("a path has at least one object");
+    assert_eq!((path.root.target, first.reference), (first.object.id, None), "{graph:?}");
     let group = strings(heap, &Graph::GROUPS).iter().position(|&group| group == path.root.category).unwrap();
-    assert!(graph.roots.contains(&(group as u8, first.object.0)), "{:?} of {graph:?}", path.root);
-    assert_eq!(path.steps.last().map(|step| step.object), Some(object), "{graph:?}");
+    assert!(graph.roots.contains(&(group as u8, first.object.id.0)), "{:?} of {graph:?}", path.root);
+    assert_eq!(path.objects.last(), Some(&object), "{graph:?}");
     let names = strings(heap, &Graph::NAMES);
-    for pair in path.steps.windows(2) {
+    for pair in steps.windows(2) {
         let (label, strength) = pair[1].reference.unwrap_or_else(|| panic!("{path:?} misses a reference: {graph:?}"));
         let at = match label {
             Label::Name(name) => names.iter().position(|&known| known == name).expect("names are known"),
             Label::Index(index) => index as usize,
             other => panic!("no reference has the label {other:?}"),
         };
-        let (target, class) = graph.references[pair[0].object.index()][at];
-        assert_eq!(target, pair[1].object.0, "{path:?} of {graph:?}");
+        let (target, class) = graph.references[pair[0].object.id.index()][at];
+        assert_eq!(target, pair[1].object.id.0, "{path:?} of {graph:?}");
         let found = heap.recording().tables().unwrap().strength_class(strength);
         assert_eq!(found, class, "{path:?} of {graph:?}");
         assert!(
@@ -322,10 +328,10 @@ fn check_paths(graph: &Graph, heap: &Heap, random: &mut Random, has_ephemerons: 
             let mut used = avoid.clone();
             for path in &paths {
                 check_path(graph, heap, path, object, weak);
-                let (_, before) = path.steps.split_last().unwrap();
-                for step in before {
-                    assert!(!used[step.object.index()], "{} twice, or avoided: {paths:?} of {graph:?}", step.object);
-                    used[step.object.index()] = true;
+                let (_, before) = path.objects.split_last().unwrap();
+                for object in before {
+                    assert!(!used[object.index()], "{object} twice, or avoided: {paths:?} of {graph:?}");
+                    used[object.index()] = true;
                 }
             }
             // The first is a shortest one, and when there are fewer than wanted there are no more.
@@ -333,10 +339,10 @@ fn check_paths(graph: &Graph, heap: &Heap, random: &mut Random, has_ephemerons: 
             assert_eq!(paths.is_empty(), !followed.reachable_without(&avoid)[object.index()], "{object} of {graph:?}");
             if !has_ephemerons || weak {
                 let shortest = steps_to(&followed, object, &avoid, weak);
-                assert_eq!(paths.first().map(|path| path.steps.len() - 1), shortest, "{object} of {graph:?}");
+                assert_eq!(paths.first().map(|path| path.objects.len() - 1), shortest, "{object} of {graph:?}");
             }
             if paths.len() < wanted {
-                if paths.iter().any(|path| path.steps.len() == 1) {
+                if paths.iter().any(|path| path.objects.len() == 1) {
                     followed.roots.retain(|&(_, target)| target != object.0);
                 }
                 let more = followed.reachable_without(&used)[object.index()];
@@ -466,7 +472,7 @@ fn check_rest(rest: &Rest, heap: &Heap, random: &mut Random, is_cut: bool) {
         for path in heap.paths(object, &PathOptions { count: 3, ..PathOptions::default() }, &Silent).unwrap() {
             // References that were cut are weak here, and no path goes over them.
             check_path(whole, heap, &path, object, false);
-            assert!(path.steps.iter().all(|step| heap.has(step.object)), "{path:?} of {whole:?}");
+            assert!(path.objects.iter().all(|&object| heap.has(object)), "{path:?} of {whole:?}");
         }
     }
 }
@@ -634,10 +640,11 @@ fn everything(heap: &Heap, random: &mut Random) -> String {
     let some = (0..object_count as u32).map(ObjectId).filter(|_| random.below(50) == 0);
     let some = ObjectSet::from_sorted(SNAPSHOT, object_count, some);
     let ask = PathOptions { count: 4, ..PathOptions::default() };
-    let paths: Vec<Vec<Path>> =
-        some.iter().step_by(97).map(|object| heap.paths(object, &ask, &Silent).unwrap()).collect();
+    let paths: Vec<Path> =
+        some.iter().step_by(97).flat_map(|object| heap.paths(object, &ask, &Silent).unwrap()).collect();
+    let steps: Vec<_> = paths.iter().map(|path| heap.steps(path, 0..path.objects.len()).unwrap()).collect();
     format!(
-        "{objects:?} {paths:?} {:?} {:?} {:?} {:?} {:?}",
+        "{objects:?} {paths:?} {steps:?} {:?} {:?} {:?} {:?} {:?}",
         heap.retained_set(&some, &Silent).unwrap(),
         heap.merged_paths(&some, &Silent).unwrap(),
         heap.retained_by_type(&Silent).unwrap(),
@@ -672,6 +679,34 @@ fn any_number_of_threads_gives_the_same_answers() {
     }
 }
 
+/// A path goes over the last reference of an array that is divided into several blocks, and along a list of many blocks.
+#[test]
+fn a_long_path_after_a_long_array() {
+    const MANY: u32 = (1 << 21) + 1000;
+    const LENGTH: u32 = 100_000;
+    let references = |object: u32| match object {
+        // The array is the last object of its block; the list begins behind it.
+        0 => vec![(1, StrengthClass::Strong)],
+        1 => (0..MANY).map(|at| (if at + 1 == MANY { 2 } else { 0 }, StrengthClass::Strong)).collect(),
+        _ if object + 1 < LENGTH => vec![(object + 1, StrengthClass::Strong)],
+        _ => Vec::new(),
+    };
+    let graph = Graph {
+        types: vec![0; LENGTH as usize],
+        sizes: vec![(16, 0); LENGTH as usize],
+        references: (0..LENGTH).map(references).collect(),
+        roots: vec![(0, 0)],
+    };
+    let heap = heap(&graph);
+    let last = ObjectId(LENGTH - 1);
+    let paths = heap.paths(last, &PathOptions::default(), &Silent).unwrap();
+    assert!(paths[0].objects.iter().copied().eq((0..LENGTH).map(ObjectId)));
+    assert_eq!(heap.steps(&paths[0], 2..3).unwrap()[0].reference.unwrap().0, Label::Index(u64::from(MANY) - 1));
+    let steps = heap.steps(&paths[0], 0..LENGTH as usize).unwrap();
+    assert!(steps.iter().skip(1).all(|step| step.reference.is_some()));
+    assert_eq!(steps[1].object.references, u64::from(MANY));
+}
+
 /// What is cut is on no path, even where another reference leads the same way.
 #[test]
 fn a_path_names_a_reference_that_counts() {
@@ -679,7 +714,7 @@ fn a_path_names_a_reference_that_counts() {
     let by = |heap: &Heap, weak: bool| {
         let options = PathOptions { weak, ..PathOptions::default() };
         let paths = heap.paths(ObjectId(1), &options, &Silent).unwrap();
-        paths.first().and_then(|path| path.steps[1].reference.map(|(label, _)| label))
+        heap.steps(&paths[0], 1..2).unwrap()[0].reference.map(|(label, _)| label)
     };
     let whole = heap(&graph);
     let names = strings(&whole, &Graph::NAMES);
@@ -706,7 +741,7 @@ fn paths_beside_a_root() {
     let ask = |count| PathOptions { count, ..PathOptions::default() };
     let paths = heap.paths(ObjectId(2), &ask(5), &Silent).unwrap();
     let objects: Vec<Vec<u32>> =
-        paths.iter().map(|path| path.steps.iter().map(|step| step.object.0).collect()).collect();
+        paths.iter().map(|path| path.objects.iter().map(|object| object.0).collect()).collect();
     assert_eq!(objects, [vec![2], vec![3, 2], vec![0, 1, 2]]);
     assert_eq!(heap.paths(ObjectId(2), &ask(1), &Silent).unwrap().len(), 1);
 }

@@ -9,8 +9,8 @@ use std::sync::{Arc, Mutex, mpsc};
 use std::time::{Duration, SystemTime};
 
 use barrow_analyzer::{
-    AnalyzerError, Canopy, Dominators, Heap, Holder, IndexPlace, LEAK_THRESHOLD, Memory, ObjectId, ObjectSet,
-    PathOptions, Progress, Recording, Result, Silent, SnapshotId, StrengthClass, TreePlace,
+    AnalyzerError, Canopy, Dominators, Expression, Heap, Holder, IndexPlace, LEAK_THRESHOLD, Memory, ObjectId,
+    ObjectSet, PathOptions, Progress, Recording, Result, Silent, SnapshotId, StrengthClass, TreePlace,
 };
 use barrow_testdata::{Graph, Random};
 
@@ -144,19 +144,27 @@ struct Kept {
 fn path_to_far(heap: &Heap) -> Vec<ObjectId> {
     let Some(far) = objects(heap).nth(3) else { return Vec::new() };
     let paths = heap.paths(far, &PathOptions::default(), &Silent).unwrap();
-    paths.iter().flat_map(|path| &path.steps).map(|step| step.object).collect()
+    paths.iter().flat_map(|path| &path.objects).copied().collect()
 }
 
-/// Who holds each object, what it retains, and its type, asked of nothing but that.
+/// Who holds each object, what it retains, its type, distance and who refers to it, asked of nothing but that; and which
+/// retain much or little.
 fn one_by_one(heap: &Heap) -> String {
     let line = |object| {
         let asked = heap.ask_dominators(&Silent, |dominators| {
             let holders: Vec<Holder> = dominators.holders(object).collect();
             Ok::<_, AnalyzerError>(format!("{holders:?} {}", dominators.retained_bytes(object)))
         });
-        format!("{object}: {} {:?}\n", asked.unwrap(), heap.types_of(&[object], &Silent).unwrap())
+        let (types, distance) = (heap.types_of(&[object], &Silent).unwrap(), heap.distance(object, &Silent).unwrap());
+        let sources = heap.referring_objects(object, &Silent).unwrap();
+        format!("{object}: {} {types:?} {distance:?} {sources:?}\n", asked.unwrap())
     };
-    objects(heap).map(line).collect()
+    let lines: String = objects(heap).map(line).collect();
+    let selected = ["retained > 20", "retained <= 20"].map(|text| {
+        let expression = Expression::parse(text).unwrap();
+        heap.select(&[], &expression, &Silent).unwrap()
+    });
+    format!("{lines}{selected:?}")
 }
 
 impl Kept {

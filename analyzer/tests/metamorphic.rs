@@ -153,21 +153,24 @@ fn every_path_can_be_walked() {
         let paths = heap.paths(object, &options, &Silent).unwrap();
         let mut used = BTreeSet::new();
         for path in &paths {
-            assert!(roots.contains(&path.steps[0].object) && path.root.target == path.steps[0].object);
-            assert_eq!(path.steps.last().unwrap().object, object);
-            for pair in path.steps.windows(2) {
+            let steps = heap.steps(path, 0..path.objects.len()).unwrap();
+            assert!(steps.iter().map(|step| step.object.id).eq(path.objects.iter().copied()));
+            assert!(roots.contains(&path.objects[0]) && path.root.target == path.objects[0]);
+            assert_eq!(*path.objects.last().unwrap(), object);
+            for pair in steps.windows(2) {
+                let (source, target) = (pair[0].object.id, pair[1].object.id);
                 let (label, strength) = pair[1].reference.expect("a reference leads to it");
-                let references = outgoing(heap.recording(), heap.snapshot(), pair[0].object).unwrap();
+                let references = outgoing(heap.recording(), heap.snapshot(), source).unwrap();
                 let is_this = |reference: &&barrow_analyzer::Reference| {
-                    (reference.label, reference.strength, reference.target) == (label, strength, pair[1].object)
+                    (reference.label, reference.strength, reference.target) == (label, strength, target)
                 };
                 assert!(references.iter().any(|reference| is_this(&reference)), "{path:?}");
-                assert!(used.insert(pair[0].object), "{} is on two paths", pair[0].object);
-                assert!(!options.avoid.as_ref().is_some_and(|avoid| avoid.contains(pair[0].object)), "{path:?}");
+                assert!(used.insert(source), "{source} is on two paths");
+                assert!(!options.avoid.as_ref().is_some_and(|avoid| avoid.contains(source)), "{path:?}");
             }
         }
         if options.avoid.is_none() && !options.weak {
-            let steps = paths.first().map(|path| path.steps.len() as u32 - 1);
+            let steps = paths.first().map(|path| path.objects.len() as u32 - 1);
             assert_eq!(steps, distances.distance(object), "{object}");
         }
     }

@@ -1,6 +1,6 @@
 //! A shortest path from a root as a chain of arrows and objects, where it is part of a longer answer.
 
-use barrow_analyzer::{Heap, ObjectId, PathOptions};
+use barrow_analyzer::{Heap, ObjectId, PathOptions, Step};
 
 use crate::answer::Value;
 use crate::error::ReplError;
@@ -8,11 +8,24 @@ use crate::label;
 use crate::progress::Meter;
 use crate::units;
 
-/// Steps that are shown of a longer chain: those at its end.
+/// Steps that people see of a longer chain: those at its end.
 const SHOWN_STEPS: usize = 12;
+/// Steps that machines get of a longer one.
+const MOST_STEPS: usize = 100;
 
-/// The objects from a root to one that was asked for, each with the arrow that leads to it.
-pub(crate) struct Chain(Vec<(String, ObjectId)>);
+/// The objects from a root to one that was asked for, or the last of many.
+pub(crate) struct Chain {
+    /// How many there are in all.
+    length: usize,
+    steps: Vec<Link>,
+}
+
+/// An object with the arrow that leads to it.
+struct Link {
+    arrow: String,
+    object: ObjectId,
+    title: String,
+}
 
 impl Chain {
     /// The chain to an object; empty if no root reaches it.
@@ -22,41 +35,37 @@ impl Chain {
     pub(crate) fn to(heap: &Heap, object: ObjectId, meter: &Meter) -> Result<Self, ReplError> {
         let tables = heap.recording().tables()?;
         let paths = heap.paths(object, &PathOptions::default(), meter)?;
-        let Some(path) = paths.first() else { return Ok(Chain(Vec::new())) };
-        let root = format!("--[ {} ]-->", tables.string(path.root.category));
-        let arrow = |(at, step): (usize, &barrow_analyzer::Step)| {
-            let arrow = if at == 0 { root.clone() } else { label::arrow(tables, step.reference) };
-            (arrow, step.object)
+        let Some(path) = paths.first() else { return Ok(Chain { length: 0, steps: Vec::new() }) };
+        let length = path.objects.len();
+        let first = length.saturating_sub(MOST_STEPS);
+        let link = |(at, step): (usize, Step)| Link {
+            arrow: match at {
+                0 => format!("--[ {} ]-->", tables.string(path.root.category)),
+                _ => label::arrow(tables, step.reference),
+            },
+            object: step.object.id,
+            title: tables.type_title(step.object.type_id),
         };
-        Ok(Chain(path.steps.iter().enumerate().map(arrow).collect()))
+        let steps = (first..).zip(heap.steps(path, first..length)?).map(link).collect();
+        Ok(Chain { length, steps })
     }
 
     /// A line for each step, or for the last of many.
-    ///
-    /// # Errors
-    /// Those of the analyzer.
-    pub(crate) fn lines(&self, heap: &Heap) -> Result<Vec<String>, ReplError> {
-        let skipped = self.0.len().saturating_sub(SHOWN_STEPS);
-        let mut lines = Vec::new();
-        if skipped > 0 {
-            lines.push(format!("… {} …", units::counted(skipped as u64, "step")));
-        }
-        for (arrow, object) in &self.0[skipped..] {
-            lines.push(format!("{arrow} {}", titled(heap, *object)?));
-        }
-        Ok(lines)
+    pub(crate) fn lines(&self) -> Vec<String> {
+        let skipped = self.length.saturating_sub(SHOWN_STEPS);
+        let gap = (skipped > 0).then(|| format!("… {} …", units::counted(skipped as u64, "step")));
+        let shown = &self.steps[self.steps.len().saturating_sub(SHOWN_STEPS)..];
+        let line = |link: &Link| format!("{} {} @{}", link.arrow, link.title, link.object);
+        gap.into_iter().chain(shown.iter().map(line)).collect()
     }
 
     /// The objects, for machines.
-    ///
-    /// # Errors
-    /// Those of the analyzer.
-    pub(crate) fn value(&self, heap: &Heap) -> Result<Value, ReplError> {
-        let step = |(_, object): &(String, ObjectId)| {
-            let title = Value::Text(title(heap, *object)?);
-            Ok(Value::Record(vec![("object".to_owned(), object.0.into()), ("type".to_owned(), title)]))
+    pub(crate) fn value(&self) -> Value {
+        let step = |link: &Link| {
+            let title = Value::text(&link.title);
+            Value::Record(vec![("object".to_owned(), link.object.0.into()), ("type".to_owned(), title)])
         };
-        Ok(Value::List(self.0.iter().map(step).collect::<Result<_, ReplError>>()?))
+        Value::List(self.steps.iter().map(step).collect())
     }
 }
 

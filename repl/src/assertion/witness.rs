@@ -56,8 +56,8 @@ fn add_path(
 ) -> Result<(), ReplError> {
     let chain = Chain::to(heap, object, meter)?;
     lines.push(format!("@{object} is held by"));
-    lines.extend(chain.lines(heap)?.into_iter().map(|line| format!("  {line}")));
-    fields.push(("path".to_owned(), chain.value(heap)?));
+    lines.extend(chain.lines().into_iter().map(|line| format!("  {line}")));
+    fields.push(("path".to_owned(), chain.value()));
     Ok(())
 }
 
@@ -116,7 +116,7 @@ pub(super) fn of_suspects(
             ("type".to_owned(), Value::Text(title(heap, suspect.object)?)),
             ("objects".to_owned(), suspect.objects.into()),
             ("retained_bytes".to_owned(), suspect.retained_bytes.into()),
-            ("path".to_owned(), chain.value(heap)?),
+            ("path".to_owned(), chain.value()),
         ]));
     }
     Ok(Witness { lines, fields: vec![("suspects".to_owned(), Value::List(found))] })

@@ -1,6 +1,6 @@
 //! `info`: one object, or the file.
 
-use barrow_analyzer::{Heap, Holder, ObjectDetails, ObjectId, Progress, Recording, SnapshotId, scan_incoming};
+use barrow_analyzer::{Heap, Holder, ObjectDetails, ObjectId, Progress, Recording, SnapshotId};
 
 use crate::answer::{Answer, Column, Unit, Value};
 use crate::error::ReplError;
@@ -72,12 +72,8 @@ fn with_graph(heap: &Heap, answer: Answer, id: ObjectId, progress: &dyn Progress
         Ok::<_, ReplError>((dominators.immediate_dominator(id), retained, dominators.is_exact()))
     });
     let (holder, retained, is_exact) = asked?;
-    let distance = heap.distances(progress)?.distance(id);
-    let incoming = match heap.known_incoming() {
-        Some(incoming) => incoming.sources(id),
-        None => scan_incoming(heap.recording(), heap.snapshot(), id, progress)?,
-    };
-    let incoming = incoming.into_iter().filter(|&source| heap.has(source)).count();
+    let distance = heap.distance(id, progress)?;
+    let incoming = heap.referring_objects(id, progress)?.len();
     let (object, text) = match holder {
         None => (None, None),
         Some(Holder::Object(holder)) => {

@@ -57,7 +57,7 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, ReplError
 impl Incoming {
     /// The next page.
     pub(super) fn answer(mut self, session: &mut Session) -> Result<Answer, ReplError> {
-        let total = self.heap.referrer_count(&self.referrers);
+        let total = self.referrers.count();
         let most = self.wanted.page(session, total);
         let found = self.heap.incoming_page(&self.referrers, self.wanted.from, most)?;
         self.wanted.from = self.wanted.from.saturating_add(most as u64);

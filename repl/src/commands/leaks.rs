@@ -119,7 +119,7 @@ fn row(
         suspect.accumulation.map(|object| title(heap, object)).transpose()?.into(),
         suspect.accumulation_bytes.into(),
         Value::List(accumulated.collect()),
-        chain.value(heap)?,
+        chain.value(),
         Value::Text(fingerprint.to_string()),
     ])
 }
@@ -144,7 +144,7 @@ pub(crate) fn sentence(
             &format!("\n      … and {}", units::counted((suspect.accumulated.len() - SHOWN_TYPES) as u64, "more type"));
     }
     text += if suspect.objects == 1 { "\n    held by" } else { "\n    the largest is held by" };
-    for line in chain.lines(heap)? {
+    for line in chain.lines() {
         text += &format!("\n      {line}");
     }
     Ok(text + &format!("\n    fingerprint {fingerprint}"))

@@ -1,6 +1,6 @@
 //! `path`: why an object is alive.
 
-use barrow_analyzer::{Heap, ObjectId, Path, PathOptions, objects};
+use barrow_analyzer::{Heap, Path, PathOptions, Step};
 
 use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
 use crate::error::ReplError;
@@ -89,30 +89,26 @@ fn columns() -> Vec<Column> {
 
 fn rows_of(heap: &Heap, session: &mut Session, number: usize, path: &Path) -> Result<Vec<Vec<Value>>, ReplError> {
     let tables = heap.recording().tables()?;
-    let ids: Vec<ObjectId> = path.steps.iter().map(|step| step.object).collect();
     // A list may be long: its ends tell most.
-    let (first, last) = (SHOWN_STEPS.min(ids.len()), ids.len().saturating_sub(SHOWN_STEPS));
-    let shown: Vec<usize> = (0..first).chain(last.max(first)..ids.len()).collect();
-    let shown_ids: Vec<ObjectId> = shown.iter().map(|&at| ids[at]).collect();
-    let details = objects(heap.recording(), heap.snapshot(), &shown_ids)?;
+    let length = path.objects.len();
+    let (first, last) = (SHOWN_STEPS.min(length), length.saturating_sub(SHOWN_STEPS).max(SHOWN_STEPS.min(length)));
+    let mut steps = heap.steps(path, 0..first)?;
+    steps.extend(heap.steps(path, last..length)?);
     let root = match path.root.label {
         Some(name) => format!("{} ({})", tables.string(path.root.category), tables.string(name)),
         None => tables.string(path.root.category).to_owned(),
     };
     let mut rows = Vec::new();
-    let mut before = None;
-    for (&at, object) in shown.iter().zip(&details) {
-        if before.is_some_and(|before| before + 1 < at) {
+    for (at, Step { object, reference }) in (0..first).chain(last..length).zip(steps) {
+        if at == last && first < last {
             let mut gap = vec![Value::None; columns().len()];
-            let left_out = at - before.unwrap_or(0) - 1;
-            gap[3] = Value::text(format!("… {} …", crate::units::counted(left_out as u64, "more step")));
+            gap[3] = Value::text(format!("… {} …", crate::units::counted((last - first) as u64, "more step")));
             rows.push(gap);
             session.listed.push((heap.snapshot(), object.id));
         }
-        before = Some(at);
         let arrow = match at {
             0 => format!("--[ {root} ]-->"),
-            _ => label::arrow(tables, path.steps[at].reference),
+            _ => label::arrow(tables, reference),
         };
         session.listed.push((heap.snapshot(), object.id));
         rows.push(vec![
