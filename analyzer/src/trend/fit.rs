@@ -4,10 +4,10 @@
 const PLACES: usize = 32;
 /// A warm-up is granted if it makes the logarithm of the squared residuals, times the number of points,
 /// smaller by this: twice what it adds to the logarithm of the likelihood. A line with noise alone looks
-/// so in 1 of 20 series.
-const EXPLAINED: f64 = 8.0;
+/// so in 1 of 25 series.
+const EXPLAINED: f64 = 10.0;
 /// How much likelier a line alone is than one beside the mean warm-up, as a logarithm, before points are looked at.
-const PLAIN: f64 = 5.0;
+const PLAIN: f64 = 6.5;
 /// By how much the fit makes neighbouring residuals of n points less alike, times n.
 const BIAS: f64 = 2.0;
 /// Residuals must be so much more alike than chance makes them, in standard errors, to be doubted.

@@ -51,26 +51,55 @@ fn ranks(trends: &[Trend]) -> Vec<(bool, f64)> {
 /// over the others, and ranked by the line of least squares, would have it first in 389 of 400.
 #[test]
 fn a_leak_stands_above_a_hundred_harmless_series() {
-    let (mut first, mut sure, mut alarms, mut several, mut oracle, runs) = (0, 0, 0, 0, 0, 400);
-    for seed in 0..runs {
-        let random = &mut Random::new(seed);
-        let mut trends: Vec<Trend> = (0..100).map(|at| Trend::of_values(&harmless(random, at % 3))).collect();
-        let false_alarms = Trend::which_grow(&trends, CONFIDENCE).iter().filter(|grows| **grows).count();
-        alarms += false_alarms;
-        several += usize::from(false_alarms > 1);
-        let values = leak(random);
-        trends.push(Trend::of_values(&values));
-        let ranks = ranks(&trends);
-        first += usize::from(ranks[..100].iter().all(|other| *other < ranks[100]));
-        sure += usize::from(ranks[100].0);
-        oracle += usize::from(
-            (0..100).all(|_| slope_of_least_squares(&harmless(random, 0)) < slope_of_least_squares(&values)),
-        );
+    let found = Ranked::of(3, 100);
+    // Measured: 324, 234 and 389; 107 false alarms in 40,000 series, more than one in 13 runs.
+    assert!(found.first >= 316 && found.sure >= 225 && found.oracle >= 380, "{found:?}");
+    assert!(found.alarms <= 120 && found.several <= 16, "{found:?}");
+}
+
+/// Measured: first in 389 and 360 of 400, sure in 351 and 226.
+#[test]
+fn a_leak_stands_above_noise() {
+    let (few, many) = (Ranked::of(1, 10), Ranked::of(1, 100));
+    assert!(few.first >= 382 && few.sure >= 342, "{few:?}");
+    assert!(many.first >= 350 && many.sure >= 216, "{many:?}");
+}
+
+/// In how many of 400 runs a leak among others is first, and sure; with how many false alarms.
+#[derive(Debug, Default)]
+struct Ranked {
+    first: u64,
+    sure: u64,
+    /// Where the line of least squares has it first among as many series of nothing but noise.
+    oracle: u64,
+    alarms: u64,
+    /// Runs with more than one false alarm.
+    several: u64,
+}
+
+impl Ranked {
+    /// A leak among `others` series of so many shapes.
+    fn of(shapes: u64, others: u64) -> Self {
+        let mut found = Ranked::default();
+        for seed in 0..400 {
+            let random = &mut Random::new(seed);
+            let mut trends: Vec<Trend> =
+                (0..others).map(|at| Trend::of_values(&harmless(random, at % shapes))).collect();
+            let alarms = Trend::which_grow(&trends, CONFIDENCE).iter().filter(|grows| **grows).count() as u64;
+            found.alarms += alarms;
+            found.several += u64::from(alarms > 1);
+            let values = leak(random);
+            trends.push(Trend::of_values(&values));
+            let mut ranks = ranks(&trends);
+            let leak = ranks.pop().unwrap();
+            found.first += u64::from(ranks.iter().all(|other| *other < leak));
+            found.sure += u64::from(leak.0);
+            let slope = slope_of_least_squares(&values);
+            let is_below = |_| slope_of_least_squares(&harmless(random, 0)) < slope;
+            found.oracle += u64::from((0..others).all(is_below));
+        }
+        found
     }
-    // Measured: 324, 222 and 389; 102 false alarms in 40,000 series, more than one in 10 runs.
-    assert!(first >= 316 && sure >= 215, "first in {first}, sure in {sure} of {runs}");
-    assert!(oracle >= 380, "{oracle}");
-    assert!(alarms <= 120 && several <= 14, "{alarms} false alarms, several in {several}");
 }
 
 fn slope_of_least_squares(values: &[f64]) -> f64 {
@@ -82,11 +111,11 @@ fn slope_of_least_squares(values: &[f64]) -> f64 {
 #[test]
 fn few_harmless_series_raise_an_alarm() {
     let rates = |tests| [0, 1, 2, 3, 4].map(|shape| said_to_grow(tests, |random| harmless(random, shape)));
-    // Measured: 45, 22, 3, 9, 4 and 0, 8, 0, 4, 4 of a thousand.
+    // Measured: 49, 25, 3, 10, 8 and, of the second, 9 of a thousand.
     assert!(rates(1).into_iter().all(|alarms| alarms <= 50), "{:?}", rates(1));
     assert!(rates(100).into_iter().all(|alarms| alarms <= 10), "{:?}", rates(100));
-    // Measured: 919.
-    assert!(said_to_grow(1, leak) >= 900);
+    // Measured: 956.
+    assert!(said_to_grow(1, leak) >= 940);
 }
 
 #[test]
