@@ -92,6 +92,9 @@ impl Heap {
     /// # Panics
     /// If the path has no such steps.
     pub fn steps(&self, path: &Path, range: Range<usize>) -> Result<Vec<Step>> {
+        if range.is_empty() {
+            return Ok(Vec::new());
+        }
         let tables = self.recording().tables()?;
         let next = |at: usize| path.objects.get(at).copied().filter(|_| at < range.end);
         // The step before them has the first reference.

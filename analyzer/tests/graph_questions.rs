@@ -283,6 +283,7 @@ fn check_path(graph: &Graph, heap: &Heap, path: &Path, object: ObjectId, weak: b
     // Any part of them is the same.
     let from = path.objects.len() / 2;
     assert_eq!(heap.steps(path, from..path.objects.len()).unwrap(), steps[from..], "{graph:?}");
+    assert_eq!(heap.steps(path, from..from).unwrap(), [], "{graph:?}");
     let expected = barrow_analyzer::objects(heap.recording(), SNAPSHOT, &path.objects).unwrap();
     assert!(steps.iter().map(|step| step.object).eq(expected), "{graph:?}");
     let first = steps.first().expect("a path has at least one object");
