@@ -4,8 +4,8 @@
 //!   Memory ── limit, used ──┬─ Column   anonymous pages          under the limit, or without one
 //!                           └─ Column   an unlinked file, mapped  over it: the system pages it
 //!                                 ▲
-//!   pager thread ── every few milliseconds: is the process over its limit? then give back the
-//!                   pages of mapped files; what is needed again comes back from the page cache
+//!   pager thread ── every few milliseconds: do mapped files hold more than is left? then give back
+//!                   some of their pages; what is needed again comes back from the page cache
 //! ```
 //!
 //! A column is an array of plain numbers, zero at first. Large ones ask for 2 MiB pages: most of the
@@ -32,6 +32,10 @@ const LARGE_PAGE_BYTES: usize = 2 << 20;
 const OTHER_BYTES: u64 = 48 << 20;
 /// How often the pager looks. Pages come back at gigabytes a second.
 const PAGER_INTERVAL: Duration = Duration::from_millis(2);
+/// Pages of mapped files that the pager leaves alone, however low the limit is.
+const LEAST_MAPPED_BYTES: u64 = 16 << 20;
+/// What the pager gives back before it looks again.
+const PAGER_BYTES: usize = 8 << 20;
 
 /// How much memory columns may take, and where they go beyond it. Clones share one account.
 #[derive(Debug, Clone)]
@@ -335,15 +339,28 @@ fn whole<T>(bytes: &[u8]) -> &[u8] {
     &bytes[..bytes.len() / size_of::<T>() * size_of::<T>()]
 }
 
-/// Gives back pages of mapped files whenever the process is over its limit.
+/// Gives back pages of mapped files whenever they are more than columns in memory leave room for: a quarter of them, in
+/// turns, since pages that stay need not come back.
 fn keep_under(account: &Weak<Account>) {
+    let mut turn = 0;
     while let Some(account) = account.upgrade() {
         let limit = account.limit_bytes.unwrap_or(u64::MAX);
-        if resident_bytes().is_some_and(|resident| resident > limit / 3 * 2) {
-            for &(address, length) in &*lock(&account.regions) {
+        // What was promised counts before it is used: it comes faster than pages go.
+        let taken = account.used_bytes.load(Ordering::Relaxed) + OTHER_BYTES;
+        let most = limit.saturating_sub(taken).max(LEAST_MAPPED_BYTES);
+        let are_more_than = |bytes: u64| mapped_bytes().is_some_and(|mapped| mapped > bytes);
+        if are_more_than(most) {
+            let regions = lock(&account.regions);
+            let parts = || regions.iter().flat_map(|&region| parts_of(region));
+            let count = parts().count();
+            for (address, length) in parts().cycle().skip(turn % count.max(1)).take(count) {
                 // SAFETY: regions are taken off the list before they are unmapped, under the lock that is held here.
                 // They are shared mappings of files, or private ones that nobody writes to.
                 unsafe { give_back(address, length) };
+                turn += 1;
+                if !are_more_than(most / 4 * 3) {
+                    break;
+                }
             }
         }
         drop(account);
@@ -351,12 +368,20 @@ fn keep_under(account: &Weak<Account>) {
     }
 }
 
-/// What the process holds in memory, mapped files included; `None` where nobody says.
-fn resident_bytes() -> Option<u64> {
+/// The parts of a region that the pager gives back at a time: address and length.
+fn parts_of((address, length): (usize, usize)) -> impl Iterator<Item = (usize, usize)> + Clone {
+    (0..length).step_by(PAGER_BYTES).map(move |at| (address + at, PAGER_BYTES.min(length - at)))
+}
+
+/// What the process holds in memory of mapped files; `None` where nobody says.
+fn mapped_bytes() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/self/status").ok()?;
-    let line = text.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
-    let kibibytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
-    Some(kibibytes << 10)
+    let kibibytes = |name| {
+        let line = text.lines().find_map(|line| line.strip_prefix(name))?;
+        line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()
+    };
+    // Files in memory count as shared memory.
+    Some((kibibytes("RssFile:")? + kibibytes("RssShmem:")?) << 10)
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
