@@ -69,24 +69,8 @@ impl Incoming {
     }
 }
 
-/// The objects that refer to `target`, ascending, each once: found by looking at all references, on all
-/// threads of the current pool.
-///
-/// # Errors
-/// [`crate::AnalyzerError::NoSnapshot`], [`crate::AnalyzerError::Section`],
-/// [`crate::AnalyzerError::Cancelled`].
-pub fn scan_incoming(
-    recording: &Recording,
-    snapshot: SnapshotId,
-    target: ObjectId,
-    progress: &dyn Progress,
-) -> Result<Vec<ObjectId>> {
-    let mut sources = scan(recording, snapshot, target, None, progress)?;
-    sources.dedup();
-    Ok(sources.into_iter().map(ObjectId).collect())
-}
-
-/// The source of every reference to `target`, ascending.
+/// The source of every reference to `target`, ascending: found by looking at all references, on all threads of the
+/// current pool.
 pub(crate) fn scan(
     recording: &Recording,
     snapshot: SnapshotId,

@@ -125,7 +125,7 @@ pub use growing::{Growing, Look};
 pub use growth::{Growth, GrowthNode, GrowthPart, GrowthRow, growth};
 pub use heap::Heap;
 pub use identity::{SerialOrigin, SerialWalk, SnapshotSerials};
-pub use incoming::{Incoming, scan_incoming};
+pub use incoming::Incoming;
 pub use index_file::IndexPlace;
 pub use leaks::{Accumulated, LEAK_THRESHOLD, Suspect};
 pub use lives::{Between, LifeStep, Lives, Turnover};

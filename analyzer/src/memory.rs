@@ -66,7 +66,7 @@ impl Memory {
     }
 
     /// A ceiling for the whole process, in bytes. Columns that do not fit under it are mapped
-    /// temporary files in `TMPDIR`, or else in `/var/tmp`.
+    /// temporary files in `TMPDIR`, or else in `/var/tmp`; their pages may exceed it, and the system may take them.
     #[must_use]
     pub fn limited(limit_bytes: u64) -> Self {
         Self::new(Some(limit_bytes))

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use barrow_analyzer::{
     AnalyzerError, Heap, IndexPlace, Memory, ObjectId, ObjectSet, PathOptions, Progress, Recording, Result, Silent,
-    SnapshotId, StrengthClass, Without, scan_incoming,
+    SnapshotId, StrengthClass, Without,
 };
 use barrow_testdata::{Graph, Random};
 
@@ -55,9 +55,7 @@ const QUESTIONS: [(&str, Question); 9] = [
         Ok(format!("{:?}", heap.paths(ObjectId(heap.object_count() as u32 - 1), &options, progress)?))
     }),
     ("merged paths", |heap, progress| Ok(format!("{:?}", heap.merged_paths(&some(heap), progress)?))),
-    ("a scan", |heap, progress| {
-        Ok(format!("{:?}", scan_incoming(heap.recording(), heap.snapshot(), ObjectId(1), progress)?))
-    }),
+    ("a scan", |heap, progress| Ok(format!("{:?}", heap.referring_objects(ObjectId(1), progress)?))),
     ("without", |heap, progress| {
         let rest = heap.without(Without::new(heap, &some(heap), None, progress)?);
         Ok(format!("{:?}", rest.reachable(None, progress)?.len()))

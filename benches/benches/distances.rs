@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use barrow_analyzer::{Heap, IndexPlace, Memory, ObjectId, Recording, Silent, scan_incoming};
+use barrow_analyzer::{Heap, IndexPlace, Memory, ObjectId, Recording, Silent};
 use barrow_benches::{Amount, measure, recording_path, with_threads};
 
 fn main() {
@@ -26,7 +26,7 @@ fn main() {
                 drop(heap.distances_anew(&Silent).expect("it is whole"));
             });
             measure(&format!("incoming references of one object, {threads} threads"), &references, || {
-                drop(scan_incoming(&recording, last, ObjectId(0), &Silent).expect("it is whole"));
+                drop(heap.referring_objects(ObjectId(0), &Silent).expect("it is whole"));
             });
             measure(&format!("reading rows and turning them around, {threads} threads"), &references, || {
                 fresh().incoming(&Silent).expect("it is whole");

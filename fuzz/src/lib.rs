@@ -14,7 +14,7 @@ use std::sync::{Arc, OnceLock};
 
 use barrow_analyzer::{
     Expression, Heap, IndexPlace, Memory, Names, ObjectId, ObjectSet, Page, PathOptions, Recording, RepackOptions,
-    Silent, SnapshotId, Threads, object, outgoing, outgoing_page, repack, repair, scan_incoming, summary,
+    Silent, SnapshotId, Threads, object, outgoing, outgoing_page, repack, repair, summary,
     verified_summaries, verify, walk,
 };
 use barrow_format::varint::{decode_u32, scalar};
@@ -102,7 +102,7 @@ fn ask_graph(heap: &Heap) -> barrow_analyzer::Result<()> {
         assert_eq!(heap.incoming_page(&referrers, 0, usize::MAX)?.len() as u64, count);
         assert_eq!(heap.incoming_by_type(object, &Silent)?.iter().map(|one| one.references).sum::<u64>(), count);
         heap.outgoing_by_type(object, &Silent)?;
-        scan_incoming(heap.recording(), heap.snapshot(), object, &Silent)?;
+        heap.referring_objects(object, &Silent)?;
         assert!(heap.incoming(&Silent)?.count(object) <= heap.recording().snapshot(heap.snapshot())?.totals.references);
     }
     heap.duplicates(&Silent)?;
