@@ -147,15 +147,25 @@ impl<'a> Comparison<'a> {
         Made::nothing(Group::Same, true, 0, references)
     }
 
-    /// Whether an object is stored as before: everything but its address, which has a column of its own.
+    /// Whether an object is as before: everything but its address, which has a column of its own. Which of the shapes that
+    /// give its references the same labels it has does not count.
     fn is_same(&self, old: usize, new: usize) -> bool {
         let (before, after) = (&self.before.whole, self.after);
         let (old_targets, new_targets) = (before.targets(old), after.targets(new));
         let row_before = |target: u32| self.before.row_of[target as usize];
-        before.own(old) == after.own(new)
+        is_same_alone(before, after, self.tables, old, new)
             && old_targets.len() == new_targets.len()
-            && before.labels(old) == after.labels(new)
             && old_targets.iter().zip(new_targets).all(|(&old, &new)| row_before(old) == self.row_of[new as usize])
+            && self.are_labels_same(old, new)
+    }
+
+    fn are_labels_same(&self, old: usize, new: usize) -> bool {
+        let (before, after) = (&self.before.whole, self.after);
+        if before.own(old).shape == after.own(new).shape {
+            return before.labels(old) == after.labels(new);
+        }
+        let label = |whole: &Whole, object, position| whole.label(object, position, self.tables);
+        (0..after.targets(new).len()).all(|position| label(before, old, position) == label(after, new, position))
     }
 
     fn moved(&self, old: usize, new: usize) -> u64 {
@@ -193,15 +203,20 @@ pub(super) fn part_changed_giants(
 /// Whether an object that has continuations, before or after, is as it was.
 fn is_same_giant(before: &Written, after: &Whole, tables: &Tables, partners: &[u32], old: usize, new: usize) -> bool {
     let new_references = after.references_from(new, 0, tables);
-    // The shape describes the references in the first block only.
-    let own = |whole: &Whole, object| {
-        let own = whole.own(object);
-        (tables.shape(own.shape).type_id, Own { shape: ShapeId(0), ..own })
-    };
-    own(&before.whole, old) == own(after, new)
+    is_same_alone(&before.whole, after, tables, old, new)
         && before.divisions.contains_key(&before.row_of[old])
         && before
             .whole
             .references_from(old, 0, tables)
             .eq(new_references.map(|(label, new)| (label, partners[new as usize])))
+}
+
+/// Whether two objects are the same apart from their references, serials and addresses.
+fn is_same_alone(before: &Whole, after: &Whole, tables: &Tables, old: usize, new: usize) -> bool {
+    // Beside the type a shape says no more than labels.
+    let own = |whole: &Whole, object| {
+        let own = whole.own(object);
+        (tables.shape(own.shape).type_id, Own { shape: ShapeId(0), ..own })
+    };
+    own(before, old) == own(after, new)
 }
