@@ -4,12 +4,17 @@ use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use barrow_writer::{
-    KindId, KindRole, SnapshotInfo, StrengthClass, StrengthId, StringId, Totals, TypeDescription, TypeId, Writer,
+    KindId, KindRole, SiteDescription, SiteId, SnapshotInfo, StrengthClass, StrengthId, StringId, Totals,
+    TypeDescription, TypeId, Writer,
 };
 
 use crate::error::{Damage, ImportError, Stop};
 use crate::options::ImportOptions;
 use crate::progress::Progress;
+
+/// Sites that are remembered, some 80 bytes each. Then all are forgotten: later equal ones get new numbers, which costs
+/// space in the file, and objects that only seem to have changed from one dump to the next.
+const MAX_SITES: usize = 1 << 20;
 
 /// What every importer works with: where the recording goes, what the user wants, and what earlier
 /// dumps of the same series have declared.
@@ -47,7 +52,7 @@ impl Outcome {
     }
 }
 
-/// Kinds, strengths and types that were declared already: equal ones are declared once, so that the
+/// Kinds, strengths, types and sites that were declared already: equal ones are declared once, so that the
 /// snapshots of several dumps can be compared.
 pub(crate) struct Vocabulary<'w> {
     writer: &'w Writer,
@@ -59,6 +64,7 @@ struct Declared {
     kinds: HashMap<String, KindId>,
     strengths: HashMap<String, StrengthId>,
     types: HashMap<TypeKey, TypeId>,
+    sites: HashMap<SiteKey, SiteId>,
 }
 
 #[derive(PartialEq, Eq, Hash)]
@@ -70,6 +76,16 @@ struct TypeKey {
     file: Option<String>,
     line: Option<u32>,
     attributes: Vec<(String, String)>,
+}
+
+#[derive(PartialEq, Eq, Hash)]
+struct SiteKey {
+    function: Option<StringId>,
+    file: Option<StringId>,
+    line: Option<u32>,
+    column: Option<u32>,
+    caller: Option<SiteId>,
+    attributes: Vec<(StringId, StringId)>,
 }
 
 impl<'w> Vocabulary<'w> {
@@ -120,6 +136,31 @@ impl<'w> Vocabulary<'w> {
         Ok(type_id)
     }
 
+    /// The site of this description.
+    pub(crate) fn site(&self, description: &SiteDescription<'_>) -> Result<SiteId, ImportError> {
+        let optional = |text: Option<&str>| text.map(|text| self.string(text)).transpose();
+        let attributes = description.attributes.iter();
+        let attributes = attributes.map(|&(key, value)| Ok((self.string(key)?, self.string(value)?)));
+        let key = SiteKey {
+            function: optional(description.function)?,
+            file: optional(description.file)?,
+            line: description.line,
+            column: description.column,
+            caller: description.caller,
+            attributes: attributes.collect::<Result<_, ImportError>>()?,
+        };
+        let sites = &mut self.lock().sites;
+        if let Some(&site) = sites.get(&key) {
+            return Ok(site);
+        }
+        let site = self.writer.site(description)?;
+        if sites.len() == MAX_SITES {
+            sites.clear();
+        }
+        sites.insert(key, site);
+        Ok(site)
+    }
+
     /// The number of a string.
     pub(crate) fn string(&self, text: &str) -> Result<StringId, ImportError> {
         Ok(self.writer.string(text)?)
@@ -136,6 +177,24 @@ pub(crate) mod tests {
     use super::*;
     use crate::progress::Silent;
     use barrow_writer::Options;
+
+    #[test]
+    fn equal_sites_are_declared_once() {
+        with_context(|context| {
+            let site = |line, caller, generation: &str| {
+                let attributes = [("generation", generation)];
+                let (function, file) = (Some("run"), Some("main.rb"));
+                let description =
+                    SiteDescription { function, file, line, column: None, caller, attributes: &attributes };
+                context.vocabulary.site(&description).unwrap()
+            };
+            let first = site(Some(1), None, "1");
+            let others = [site(Some(2), None, "1"), site(Some(1), Some(first), "1"), site(Some(1), None, "2")];
+            assert!(!others.contains(&first));
+            assert_eq!(site(Some(1), None, "1"), first);
+            assert_eq!(site(Some(1), Some(first), "1"), others[1]);
+        });
+    }
 
     /// Calls `test` with a context whose recording goes nowhere.
     pub(crate) fn with_context<T>(test: impl FnOnce(&Context<'_>) -> T) -> T {

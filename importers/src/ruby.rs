@@ -60,7 +60,7 @@ fn import_lines(lines: &Lines<'_>, context: &Context<'_>, outcome: &mut Outcome)
         addresses: &addresses,
         classes: &Classes::new(survey.classes.iter().map(at))?,
         shapes: &Shapes::new(survey.shapes.iter().map(at), &addresses, context.vocabulary)?,
-        sites: &Sites::new(context.writer),
+        sites: &Sites::new(context.vocabulary),
     };
     let snapshot = context.writer.begin_snapshot(context.info.clone())?;
     let announced = lines.in_parallel(

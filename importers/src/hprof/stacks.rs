@@ -76,7 +76,7 @@ impl Sites {
                             caller,
                             ..SiteDescription::default()
                         };
-                        let site = context.writer.site(&description)?;
+                        let site = context.vocabulary.site(&description)?;
                         known.insert((frame_id, caller), site);
                         site
                     }

@@ -1,9 +1,10 @@
 //! Allocation sites: file, line and method, declared once for each that differs, and once for each generation.
 
 use super::line::Site;
-use crate::error::{ImportError, Stop};
+use crate::context::Vocabulary;
+use crate::error::Stop;
 use crate::json_lines::{FastMap, MAX_NAME_BYTES, Text};
-use barrow_writer::{SiteDescription, SiteId, Writer};
+use barrow_writer::{SiteDescription, SiteId};
 use std::collections::hash_map::Entry;
 use std::sync::{Mutex, PoisonError};
 
@@ -12,13 +13,13 @@ type Generations = FastMap<Option<u64>, SiteId>;
 
 /// The sites that all threads have met, by their place as it is written in the dump.
 pub(crate) struct Sites<'w> {
-    writer: &'w Writer,
+    vocabulary: &'w Vocabulary<'w>,
     declared: Mutex<FastMap<Box<[u8]>, Generations>>,
 }
 
 impl<'w> Sites<'w> {
-    pub(crate) fn new(writer: &'w Writer) -> Self {
-        Sites { writer, declared: Mutex::default() }
+    pub(crate) fn new(vocabulary: &'w Vocabulary<'w>) -> Self {
+        Sites { vocabulary, declared: Mutex::default() }
     }
 
     fn declare(&self, site: &Site<'_>) -> Result<SiteId, Stop> {
@@ -30,14 +31,14 @@ impl<'w> Sites<'w> {
                 let (file, method) = (site.file.map(decode), site.method.map(decode));
                 let generation = site.generation.map(|generation| generation.to_string());
                 let attributes: Vec<(&str, &str)> = generation.iter().map(|text| ("generation", &**text)).collect();
-                let id = self.writer.site(&SiteDescription {
+                let id = self.vocabulary.site(&SiteDescription {
                     function: method.as_deref(),
                     file: file.as_deref(),
                     line: site.line.and_then(|line| u32::try_from(line).ok()),
                     attributes: &attributes,
                     ..SiteDescription::default()
                 });
-                Ok(*entry.insert(id.map_err(ImportError::from)?))
+                Ok(*entry.insert(id?))
             }
         }
     }

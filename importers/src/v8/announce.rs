@@ -367,7 +367,7 @@ impl<'c, 'a> Announcer<'c, 'a> {
             return Ok(Some(site));
         }
         let file = self.known.traces.script(place.script_id, &self.known.layout.strings);
-        let site = self.context.writer.site(&SiteDescription {
+        let site = self.context.vocabulary.site(&SiteDescription {
             file: Some(&file),
             line: from_one(place.line),
             column: from_one(place.column),

@@ -133,7 +133,7 @@ impl Traces {
         let name = text(&layout.strings, function.name);
         let file = (function.script_id != 0).then(|| self.script(function.script_id, &layout.strings));
         let number = |number: u64| u32::try_from(number).ok().filter(|&number| number > 0);
-        Ok(context.writer.site(&SiteDescription {
+        Ok(context.vocabulary.site(&SiteDescription {
             function: Some(name.as_deref().unwrap_or("(anonymous)")),
             file: file.as_deref(),
             line: number(function.line),
