@@ -203,7 +203,9 @@ impl Shaper {
             Some(&met) => met,
             None => self.enter(choose(shape, labels, table), table, counts)?,
         };
-        if let Some(recent) = self.recent.get_mut(type_id.index()) {
+        // An explicit tail fits all that comes, what a shape of its own describes too.
+        let is_explicit = self.met.get(met as usize).is_some_and(|met| met.shape.tail == Tail::Explicit);
+        if let Some(recent) = self.recent.get_mut(type_id.index()).filter(|_| !is_explicit) {
             recent.rotate_right(1);
             recent[0] = met;
         }
@@ -319,5 +321,21 @@ mod tests {
         assert!(fits(&shape, &labels[..1]));
         assert!(!fits(&shape, &labels[1..]));
         assert!(!fits(&shape, &[labels[0], labels[2]]));
+    }
+
+    #[test]
+    fn a_type_with_too_many_shapes_keeps_those_it_has() {
+        let (mut shaper, table, counts) = (Shaper::default(), ShapeTable::new(), Counts::default());
+        let mut tail_of = |labels: &[u64]| {
+            let met = shaper.shape_of(TypeId(0), labels, &table, &counts).unwrap();
+            shaper.met[met as usize].shape.tail
+        };
+        let labels = |number| [code(Label::Name(StringId(0))), code(Label::Name(StringId(number)))];
+        let of_their_own = (1..=MAX_SHAPES_OF_TYPE).map(labels);
+        of_their_own.clone().for_each(|labels| assert_eq!(tail_of(&labels), Tail::None));
+        for known in of_their_own {
+            assert_eq!(tail_of(&labels(1000)), Tail::Explicit);
+            assert_eq!(tail_of(&known), Tail::None);
+        }
     }
 }
