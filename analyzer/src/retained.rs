@@ -21,7 +21,7 @@ impl Heap {
     /// [`crate::AnalyzerError::Section`], [`crate::AnalyzerError::Cancelled`],
     /// [`crate::AnalyzerError::MemoryCeiling`].
     pub fn retained_set(&self, set: &ObjectSet, progress: &dyn Progress) -> Result<ObjectSet> {
-        let mut retained = self.reachable(None, progress)?;
+        let mut retained = self.all_reachable(progress)?;
         retained.difference_with(&self.reachable(Some(set), progress)?);
         Ok(retained)
     }
@@ -45,13 +45,26 @@ impl Heap {
         self.retained_set(&ObjectSet::from_sorted(self.snapshot(), self.object_count(), [object]), progress)
     }
 
+    /// What the roots reach, as by [`Heap::reachable`]: read off the dominators if they are known.
+    pub(crate) fn all_reachable(&self, progress: &dyn Progress) -> Result<ObjectSet> {
+        if !self.knows_dominators() {
+            return self.reachable(None, progress);
+        }
+        self.ask_dominators(progress, |dominators| {
+            // Ids have 32 bits, and so has their number.
+            let all = (0..self.object_count() as u32).map(ObjectId);
+            let reachable = all.filter(|&object| dominators.is_reachable(object));
+            Ok(ObjectSet::from_sorted(self.snapshot(), self.object_count(), reachable))
+        })
+    }
+
     /// The objects that the roots do not reach.
     ///
     /// # Errors
     /// As for [`Heap::retained_set`].
     pub fn unreachable(&self, progress: &dyn Progress) -> Result<ObjectSet> {
         let mut unreachable = self.all_objects();
-        unreachable.difference_with(&self.reachable(None, progress)?);
+        unreachable.difference_with(&self.all_reachable(progress)?);
         Ok(unreachable)
     }
 

@@ -51,7 +51,7 @@ impl Without {
     /// [`crate::AnalyzerError::Section`], [`crate::AnalyzerError::Cancelled`],
     /// [`crate::AnalyzerError::MemoryCeiling`].
     pub fn new(heap: &Heap, removed: &ObjectSet, cut: Option<Cut>, progress: &dyn Progress) -> Result<Self> {
-        let mut freed = heap.reachable(None, progress)?;
+        let mut freed = heap.all_reachable(progress)?;
         let (mut all, mut cuts) = (removed.clone(), Vec::new());
         if let Some(before) = heap.overlay() {
             all.union_with(&before.removed);

@@ -76,6 +76,11 @@ fn check_sets(graph: &Graph, heap: &Heap, random: &mut Random) {
     let unreachable = minus(&vec![true; count(graph)], &reachable);
     assert_eq!(flags(graph, &heap.unreachable(&Silent).unwrap()), unreachable, "{graph:?}");
     for one_in in [1, 2, 5, 9] {
+        if one_in == 5 {
+            // Dominators tell what is reachable, once they are known.
+            heap.dominators(&Silent).unwrap();
+            assert_eq!(flags(graph, &heap.unreachable(&Silent).unwrap()), unreachable, "{graph:?}");
+        }
         let removed = random_flags(random, graph, one_in);
         let found = heap.retained_set(&set(&removed), &Silent).unwrap();
         assert_eq!(flags(graph, &found), lost(graph, &removed), "without {removed:?} of {graph:?}");
