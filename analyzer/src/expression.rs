@@ -24,13 +24,16 @@ use barrow_format::{SnapshotId, TypeId};
 
 use crate::tables::Tables;
 
+mod block_objects;
 mod evaluation;
 mod lexer;
 mod names;
+mod needs;
 mod number;
 mod parse;
 mod tree;
 
+pub(crate) use block_objects::BlockObjects;
 pub(crate) use evaluation::{DerivedColumns, Prepared};
 pub use names::Names;
 pub use number::parse_size;

@@ -7,11 +7,12 @@ use crate::blocks::{BlockPlace, map_blocks, places};
 use crate::distances::Distances;
 use crate::dominators::Dominators;
 use crate::error::{AnalyzerError, Result};
-use crate::expression::{DerivedColumns, Expression, Prepared};
+use crate::expression::{BlockObjects, DerivedColumns, Expression, Prepared};
 use crate::heap::Heap;
 use crate::incoming::Incoming;
-use crate::object::{ObjectDetails, details, objects};
-use crate::object_set::{ObjectSet, PartialSet};
+use crate::object::{ObjectDetails, objects};
+use crate::object_set::ObjectSet;
+use crate::partial_set::PartialSet;
 use crate::progress::Progress;
 use crate::tables::Tables;
 
@@ -70,8 +71,8 @@ impl Heap {
                 if matching.len() > page.limit {
                     break;
                 }
-                let ids = search.map(batch, progress, |_, rows| {
-                    let ids = rows.map(|details| details.id).filter(|id| *id >= page.from);
+                let ids = search.map(batch, progress, |_, set| {
+                    let ids = set.objects().filter(|id| *id >= page.from);
                     ids.take(page.limit.saturating_add(1)).collect::<Vec<_>>()
                 })?;
                 matching.extend(ids.into_iter().flatten());
@@ -105,13 +106,8 @@ impl Heap {
     ) -> Result<(ObjectSet, Counted)> {
         let parts = self.with_search(kinds, expression, progress, |search| {
             search.begin("selecting", progress);
-            search.map(&search.places, progress, |place, rows| {
-                let mut set = PartialSet::new(ObjectId(place.entry.first_object), place.entry.objects as usize);
-                let mut counted = Counted::default();
-                for details in rows {
-                    set.insert(details.id);
-                    counted.add(&details);
-                }
+            search.map(&search.places, progress, |columns, set| {
+                let counted = Counted::of(columns, &set);
                 (set, counted)
             })
         })?;
@@ -214,9 +210,17 @@ impl DerivedColumns for HeapColumns<'_> {
 }
 
 impl Counted {
-    fn add(&mut self, object: &ObjectDetails) {
-        let one = Counted { objects: 1, heap_bytes: object.shallow_bytes, unmanaged_bytes: object.unmanaged_bytes };
-        *self = self.and(one);
+    fn of(columns: &BlockColumns, set: &PartialSet) -> Self {
+        let mut counted = Counted::default();
+        for row in set.rows() {
+            counted.objects += 1;
+            counted.heap_bytes = counted.heap_bytes.wrapping_add(columns.shallow_bytes[row]);
+        }
+        if !columns.unmanaged_bytes.is_empty() {
+            let sizes = set.rows().map(|row| columns.unmanaged_bytes[row]);
+            counted.unmanaged_bytes = sizes.fold(0, u64::wrapping_add);
+        }
+        counted
     }
 
     fn and(self, other: Counted) -> Counted {
@@ -264,25 +268,23 @@ impl<'a> Search<'a> {
         &self,
         places: &[BlockPlace],
         progress: &dyn Progress,
-        visit: impl Fn(&BlockPlace, &mut dyn Iterator<Item = ObjectDetails>) -> T + Sync,
+        visit: impl Fn(&BlockColumns, PartialSet) -> T + Sync,
     ) -> Result<Vec<T>> {
         map_blocks(self.heap.recording(), places, self.wanted, progress, |place, _, columns| {
-            Ok(visit(place, &mut self.matching_rows(columns, place)))
-        })
-    }
-
-    fn matching_rows(&self, columns: &BlockColumns, place: &BlockPlace) -> impl Iterator<Item = ObjectDetails> {
-        let last = columns.objects().saturating_sub(1);
-        let continued = place.continued;
-        let (first, candidates) = (columns.first_object, self.retained.candidates(place));
-        let all = 0..if candidates.is_none() { columns.objects() } else { 0 };
-        let some = candidates.unwrap_or_default().iter().map(move |(object, _)| (object.0 - first) as usize);
-        all.chain(some).filter_map(move |row| {
-            let mut details = details(columns, row, self.tables);
-            if row == last {
-                details.references += continued;
+            let block = BlockObjects::new(columns, place.continued, self.tables);
+            let within = match self.retained.candidates(place) {
+                None => block.all(),
+                Some(candidates) => {
+                    let mut within = block.none();
+                    candidates.iter().for_each(|&(object, _)| within.insert(object));
+                    within
+                }
+            };
+            let mut matching = self.prepared.select(&block, within);
+            if self.heap.overlay().is_some() {
+                matching = matching.filter(|row| self.heap.has(ObjectId(columns.first_object + row as u32)));
             }
-            (self.prepared.matches(&details) && self.heap.has(details.id)).then_some(details)
+            Ok(visit(columns, matching))
         })
     }
 }

@@ -82,6 +82,7 @@ mod memory;
 mod object;
 mod object_set;
 mod packed;
+mod partial_set;
 mod paths;
 mod prefetch;
 mod progress;

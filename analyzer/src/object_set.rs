@@ -8,7 +8,7 @@
 use barrow_format::{ObjectId, SnapshotId};
 
 /// Objects in a word.
-const BITS: usize = u64::BITS as usize;
+pub(crate) const BITS: usize = u64::BITS as usize;
 
 /// Some objects of one snapshot. Its size in memory depends only on how many objects the snapshot has:
 /// a bit for each.
@@ -161,16 +161,14 @@ impl ObjectSet {
         self.words.len() < 8 * objects
     }
 
-    /// Adds the objects of a part.
-    pub(crate) fn insert_part(&mut self, part: &PartialSet) {
-        for (word, &other) in self.words[part.first_word..].iter_mut().zip(&part.words) {
-            *word |= other;
-        }
+    /// The words, for who puts parts together.
+    pub(crate) fn words_mut(&mut self) -> &mut [u64] {
+        &mut self.words
     }
 }
 
 /// The bits of a word that are 1, ascending.
-fn bits(mut word: u64) -> impl Iterator<Item = u32> {
+pub(crate) fn bits(mut word: u64) -> impl Iterator<Item = u32> {
     std::iter::from_fn(move || {
         let bit = word.trailing_zeros();
         (word != 0).then(|| {
@@ -178,28 +176,6 @@ fn bits(mut word: u64) -> impl Iterator<Item = u32> {
             bit
         })
     })
-}
-
-/// The objects of one block that are in a set, found on a thread of its own.
-#[derive(Debug)]
-pub(crate) struct PartialSet {
-    /// The word of the whole set that `words` begins with.
-    first_word: usize,
-    words: Vec<u64>,
-}
-
-impl PartialSet {
-    /// None of the `objects` objects from `first` on.
-    pub(crate) fn new(first: ObjectId, objects: usize) -> Self {
-        let first_word = first.index() / BITS;
-        let end = (first.index() + objects).div_ceil(BITS);
-        PartialSet { first_word, words: vec![0; end - first_word] }
-    }
-
-    /// Adds an object of the block.
-    pub(crate) fn insert(&mut self, object: ObjectId) {
-        self.words[object.index() / BITS - self.first_word] |= 1 << (object.index() % BITS);
-    }
 }
 
 #[cfg(test)]
@@ -240,21 +216,6 @@ mod tests {
             prop_assert_eq!(combined(ObjectSet::union_with), one.union(&other).copied().collect::<Vec<_>>());
             prop_assert_eq!(combined(ObjectSet::intersect_with), one.intersection(&other).copied().collect::<Vec<_>>());
             prop_assert_eq!(combined(ObjectSet::difference_with), one.difference(&other).copied().collect::<Vec<_>>());
-        }
-
-        #[test]
-        fn it_is_made_of_parts(
-            ids in prop::collection::btree_set(0..OBJECTS, 0..200),
-            cuts in prop::collection::btree_set(1..OBJECTS, 0..5),
-        ) {
-            let mut set = ObjectSet::new(SnapshotId(3), OBJECTS.into());
-            let ends = cuts.iter().copied().chain([OBJECTS]);
-            for (start, end) in [0].into_iter().chain(cuts.iter().copied()).zip(ends) {
-                let mut part = PartialSet::new(ObjectId(start), (end - start) as usize);
-                ids.range(start..end).for_each(|&id| part.insert(ObjectId(id)));
-                set.insert_part(&part);
-            }
-            prop_assert_eq!(set, made_of(&ids));
         }
     }
 

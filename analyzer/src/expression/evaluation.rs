@@ -1,48 +1,25 @@
-//! Whether an object matches an expression.
+//! Which objects match an expression.
 //!
 //! Most expressions ask for types, and most objects are of few types. So the texts are compared once
 //! for every type, and with them the whole expression: of most types it is then known that all or none
-//! of their objects match. Only the others are looked at, the cheap terms of `and` and `or` first. The names of
+//! of their objects match. Only the others are looked at, the cheap terms of `and` and `or` first, each term for a whole
+//! block: it walks along one column, and leaves a bit for each object. The names of
 //! objects are compared once for every string of the recording, and texts of sites once for every site.
 
-use barrow_format::block::Wanted;
 use barrow_format::{KindId, ObjectId, SiteId, StringId, TypeId};
 
 use super::Expression;
+use super::block_objects::BlockObjects;
+use super::needs::asks_for_sites;
 use super::tree::{
     Node, NumberAttribute, NumberComparison, Pattern, Property, SiteComparison, TextAttribute, TextComparison,
 };
 use crate::error::Result;
-use crate::object::ObjectDetails;
 use crate::object_set::ObjectSet;
+use crate::partial_set::PartialSet;
 use crate::recording::Recording;
 use crate::sites::Sites;
 use crate::tables::Tables;
-
-/// What an expression asks that no column of the recording holds: it follows from the references of
-/// all objects.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct Needs {
-    /// Retained sizes.
-    pub(crate) retained: bool,
-    /// Distances from the roots, which tell what is reachable, too.
-    pub(crate) distance: bool,
-    /// Numbers of incoming references.
-    pub(crate) incoming: bool,
-    /// Which objects are roots.
-    pub(crate) roots: bool,
-}
-
-impl Needs {
-    fn and(self, other: Needs) -> Needs {
-        Needs {
-            retained: self.retained || other.retained,
-            distance: self.distance || other.distance,
-            incoming: self.incoming || other.incoming,
-            roots: self.roots || other.roots,
-        }
-    }
-}
 
 /// What follows from the references of all objects of a snapshot, by object. Asked from many threads,
 /// and only for objects that the snapshot has.
@@ -58,33 +35,6 @@ pub(crate) trait DerivedColumns: Sync {
 }
 
 impl Expression {
-    /// Which derived columns it takes to tell whether an object matches.
-    pub(crate) fn needs(&self) -> Needs {
-        needs(&self.node)
-    }
-
-    /// What every object that matches retains at least; 0 if the expression does not tell.
-    pub(crate) fn least_retained(&self) -> u64 {
-        fn least(node: &Node) -> u64 {
-            match node {
-                Node::All(nodes) => nodes.iter().map(least).max().unwrap_or(0),
-                Node::Any(nodes) => nodes.iter().map(least).min().unwrap_or(0),
-                Node::Number(comparison)
-                    if comparison.attribute == NumberAttribute::Retained && !comparison.range.negated =>
-                {
-                    comparison.range.low
-                }
-                _ => 0,
-            }
-        }
-        least(&self.node)
-    }
-
-    /// Which columns of blocks it takes.
-    pub(crate) fn wanted(&self) -> Wanted {
-        if asks_for_identity(&self.node) { Wanted::Identity } else { Wanted::Counts }
-    }
-
     /// Evaluates what depends on types, strings and sites only, once for each of them. `columns` has to provide
     /// what the expression needs.
     ///
@@ -111,48 +61,6 @@ fn type_ids(tables: &Tables) -> impl Iterator<Item = TypeId> {
     (0u32..).map(TypeId).take(tables.type_count())
 }
 
-fn needs(node: &Node) -> Needs {
-    let none = Needs::default();
-    match node {
-        Node::Any(nodes) | Node::All(nodes) => nodes.iter().map(needs).fold(none, Needs::and),
-        Node::Not(node) => needs(node),
-        Node::Number(comparison) => match comparison.attribute {
-            NumberAttribute::Retained => Needs { retained: true, ..none },
-            NumberAttribute::Distance => Needs { distance: true, ..none },
-            NumberAttribute::Incoming => Needs { incoming: true, ..none },
-            _ => none,
-        },
-        Node::Is(Property::Reachable | Property::Unreachable) => Needs { distance: true, ..none },
-        Node::Is(Property::Root) => Needs { roots: true, ..none },
-        Node::Text(_) | Node::Site(_) | Node::Member(_) | Node::Object(_) => none,
-    }
-}
-
-/// Whether it asks for address, serial, site or name, which most blocks do without.
-fn asks_for_identity(node: &Node) -> bool {
-    use NumberAttribute::{Address, Generation, Serial, Site};
-    match node {
-        Node::Any(nodes) | Node::All(nodes) => nodes.iter().any(asks_for_identity),
-        Node::Not(node) => asks_for_identity(node),
-        Node::Number(comparison) => matches!(comparison.attribute, Address | Generation | Serial | Site),
-        Node::Text(comparison) => comparison.attribute == TextAttribute::Name,
-        Node::Site(_) => true,
-        Node::Is(_) | Node::Member(_) | Node::Object(_) => false,
-    }
-}
-
-/// Whether it asks for the table of sites.
-fn asks_for_sites(node: &Node) -> bool {
-    use NumberAttribute::{Generation, Site};
-    match node {
-        Node::Any(nodes) | Node::All(nodes) => nodes.iter().any(asks_for_sites),
-        Node::Not(node) => asks_for_sites(node),
-        Node::Site(_) => true,
-        Node::Number(comparison) => matches!(comparison.attribute, Generation | Site),
-        Node::Text(_) | Node::Is(_) | Node::Member(_) | Node::Object(_) => false,
-    }
-}
-
 /// Where the texts of a recording are.
 #[derive(Clone, Copy)]
 struct Texts<'t> {
@@ -170,8 +78,18 @@ pub(crate) struct Prepared<'e> {
 }
 
 impl Prepared<'_> {
-    pub(crate) fn matches(&self, object: &ObjectDetails) -> bool {
-        self.by_type[object.type_id.index()].unwrap_or_else(|| self.step.matches(object, self.columns))
+    /// Which of some objects of a block match.
+    pub(crate) fn select(&self, block: &BlockObjects<'_>, within: PartialSet) -> PartialSet {
+        let answers: Vec<Option<bool>> = block.types.iter().map(|id| self.by_type[id.index()]).collect();
+        let of_answer = |answer| match answers.iter().all(|&one| one == answer) {
+            true => within.clone(),
+            false => within.filter(|row| answers[block.columns.shapes[row] as usize] == answer),
+        };
+        let mut matching = if answers.contains(&Some(true)) { of_answer(Some(true)) } else { block.none() };
+        if answers.contains(&None) {
+            matching.union_with(&self.step.select(block, &of_answer(None), self.columns));
+        }
+        matching
     }
 }
 
@@ -274,36 +192,53 @@ impl<'e> Step<'e> {
         }
     }
 
-    fn matches(&self, object: &ObjectDetails, columns: &dyn DerivedColumns) -> bool {
+    /// Which of `within` match.
+    fn select(&self, block: &BlockObjects<'_>, within: &PartialSet, derived: &dyn DerivedColumns) -> PartialSet {
         match self {
-            Step::Any(steps) => steps.iter().any(|step| step.matches(object, columns)),
-            Step::All(steps) => steps.iter().all(|step| step.matches(object, columns)),
-            Step::Not(step) => !step.matches(object, columns),
-            Step::Types(answers) => answers[object.type_id.index()],
-            Step::Names { by_string, by_type } => match object.name {
-                Some(StringId(name)) => by_string[name as usize],
-                None => by_type[object.type_id.index()],
-            },
-            Step::Sites { by_site, otherwise } => {
-                let known = object.site.and_then(|site| by_site.get(site.index()));
-                known.copied().unwrap_or(*otherwise)
+            Step::Any(steps) => {
+                let (mut found, mut rest) = (block.none(), within.clone());
+                for step in steps {
+                    let more = step.select(block, &rest, derived);
+                    rest.difference_with(&more);
+                    found.union_with(&more);
+                }
+                found
             }
+            Step::All(steps) => steps.iter().fold(within.clone(), |rest, step| step.select(block, &rest, derived)),
+            Step::Not(step) => {
+                let mut rest = within.clone();
+                rest.difference_with(&step.select(block, within, derived));
+                rest
+            }
+            Step::Types(answers) => {
+                let of_place: Vec<bool> = block.types.iter().map(|id| answers[id.index()]).collect();
+                within.filter(|row| of_place[block.columns.shapes[row] as usize])
+            }
+            Step::Names { by_string, by_type } => {
+                let names = &block.columns.names;
+                within.filter(|row| match names.get(row).copied().flatten() {
+                    Some(StringId(name)) => by_string[name as usize],
+                    None => by_type[block.type_of(row).index()],
+                })
+            }
+            Step::Sites { by_site, otherwise } => within.filter(|row| {
+                let known = block.site(row).and_then(|site| by_site.get(site.index()));
+                known.copied().unwrap_or(*otherwise)
+            }),
             Step::OfSite { comparison, numbers } => {
                 let number = |site: SiteId| match numbers.get(site.index()) {
                     Some(&number) => number,
                     None => (comparison.attribute == NumberAttribute::Site).then_some(site.0.into()),
                 };
-                object.site.and_then(number).is_some_and(|found| comparison.range.contains(found))
+                let number = |row| block.site(row).and_then(number);
+                within.filter(|row| number(row).is_some_and(|found| comparison.range.contains(found)))
             }
-            Step::Number(comparison) => {
-                let found = comparison.attribute.of(object, columns);
-                found.is_some_and(|found| comparison.range.contains(found))
-            }
-            Step::Is(Property::Reachable) => columns.distance(object.id).is_some(),
-            Step::Is(Property::Unreachable) => columns.distance(object.id).is_none(),
-            Step::Is(Property::Root) => columns.is_root(object.id),
-            Step::Member(set) => set.contains(object.id),
-            Step::Object(id) => object.id == *id,
+            Step::Number(comparison) => comparison.select(block, within, derived),
+            Step::Is(Property::Reachable) => within.filter(|row| derived.distance(block.object(row)).is_some()),
+            Step::Is(Property::Unreachable) => within.filter(|row| derived.distance(block.object(row)).is_none()),
+            Step::Is(Property::Root) => within.filter(|row| derived.is_root(block.object(row))),
+            Step::Member(set) => within.filter(|row| set.contains(block.object(row))),
+            Step::Object(id) => within.filter(|row| block.object(row) == *id),
         }
     }
 }
@@ -352,29 +287,35 @@ impl NumberComparison {
         };
         Step::OfSite { comparison: *self, numbers: ids.map(number).collect() }
     }
-}
 
-impl NumberAttribute {
-    /// The number of an object, if it has one.
-    fn of(self, object: &ObjectDetails, columns: &dyn DerivedColumns) -> Option<u64> {
-        match self {
-            NumberAttribute::Size => Some(object.shallow_bytes),
-            NumberAttribute::Unmanaged => Some(object.unmanaged_bytes),
-            NumberAttribute::Retained => Some(columns.retained_bytes(object.id)),
-            NumberAttribute::Distance => columns.distance(object.id).map(u64::from),
-            NumberAttribute::Incoming => Some(columns.incoming_count(object.id)),
-            NumberAttribute::Outgoing => Some(object.references),
-            NumberAttribute::Id => Some(object.id.0.into()),
+    /// Which of `within` have a number in the range.
+    fn select(&self, block: &BlockObjects<'_>, within: &PartialSet, derived: &dyn DerivedColumns) -> PartialSet {
+        let (range, columns) = (self.range, block.columns);
+        // 0 is none, and so is what a column without values has.
+        let known = |column: &[u64], row: usize| column.get(row).is_some_and(|&id| id != 0 && range.contains(id));
+        let distance = |row| derived.distance(block.object(row)).map(u64::from);
+        match self.attribute {
+            NumberAttribute::Size => within.filter(|row| range.contains(columns.shallow_bytes[row])),
+            NumberAttribute::Unmanaged => {
+                within.filter(|row| range.contains(columns.unmanaged_bytes.get(row).copied().unwrap_or(0)))
+            }
+            NumberAttribute::Retained => within.filter(|row| range.contains(derived.retained_bytes(block.object(row)))),
+            NumberAttribute::Distance => within.filter(|row| distance(row).is_some_and(|found| range.contains(found))),
+            NumberAttribute::Incoming => within.filter(|row| range.contains(derived.incoming_count(block.object(row)))),
+            NumberAttribute::Outgoing => within.filter(|row| range.contains(block.references(row))),
+            NumberAttribute::Id => within.filter(|row| range.contains(block.object(row).0.into())),
+            NumberAttribute::Serial => within.filter(|row| known(&columns.serials, row)),
+            NumberAttribute::Address => within.filter(|row| known(&columns.addresses, row)),
             // Their sites tell, see `Step::OfSite`.
-            NumberAttribute::Site | NumberAttribute::Generation => None,
-            NumberAttribute::Serial => object.serial,
-            NumberAttribute::Address => object.address,
+            NumberAttribute::Site | NumberAttribute::Generation => block.none(),
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use barrow_format::block::BlockColumns;
+
     use super::*;
 
     /// Object 7 is a root, of two references and 100 retained bytes; no other object is reachable.
@@ -398,26 +339,27 @@ mod tests {
         }
     }
 
-    fn object(id: u32, shallow_bytes: u64) -> ObjectDetails {
-        ObjectDetails {
-            id: ObjectId(id),
-            type_id: TypeId(0),
-            shallow_bytes,
-            unmanaged_bytes: 5,
-            references: 2,
-            address: Some(0x7f00),
-            serial: None,
-            site: None,
-            name: None,
+    /// A block of one object, whose second reference is in a continuation.
+    fn object(id: u32, shallow_bytes: u64) -> BlockColumns {
+        BlockColumns {
+            first_object: id,
+            shapes: vec![0],
+            shallow_bytes: vec![shallow_bytes],
+            unmanaged_bytes: vec![5],
+            counts: vec![1],
+            addresses: vec![0x7f00],
+            ..BlockColumns::default()
         }
     }
 
-    fn holds(text: &str, object: &ObjectDetails) -> bool {
+    fn holds(text: &str, columns: &BlockColumns) -> bool {
         let expression = Expression::parse(text).unwrap();
         // There is one type, and no text comparison in these expressions.
         let (tables, sites) = (Tables::default(), Sites::default());
         let step = Step::of(&expression.node, &Texts { tables: &tables, sites: &sites });
-        Prepared { step, by_type: vec![None], columns: &Columns }.matches(object)
+        let prepared = Prepared { step, by_type: vec![None], columns: &Columns };
+        let block = BlockObjects { columns, types: vec![TypeId(0)], continued: 1 };
+        prepared.select(&block, block.all()) == block.all()
     }
 
     #[test]
@@ -462,24 +404,5 @@ mod tests {
         assert!(!holds("@7 - @7 | @8", &object(7, 1)));
         assert!(holds("@7 - @8 and size = 1", &object(7, 1)));
         assert!(!holds("@7 - (@8 | size = 1)", &object(7, 1)));
-    }
-
-    #[test]
-    fn needs_are_those_of_every_term() {
-        let needs = |text| Expression::parse(text).unwrap().needs();
-        assert_eq!(needs("type = A and size > 1 - @5 | address = 1"), Needs::default());
-        assert_eq!(needs("retained > 1 or not root"), Needs { retained: true, roots: true, ..Needs::default() });
-        assert_eq!(needs("unreachable and in = 0"), Needs { distance: true, incoming: true, ..Needs::default() });
-        assert_eq!(needs("distance > 3"), Needs { distance: true, ..Needs::default() });
-    }
-
-    #[test]
-    fn what_tells_objects_apart_is_decoded_only_where_it_is_asked_for() {
-        let wanted = |text| Expression::parse(text).unwrap().wanted();
-        assert_eq!(wanted("size > 1 and (type = a or id in 2..5)"), Wanted::Counts);
-        for text in ["size > 1 and not site = 1", "serial = 5", "(address > 0x10 or size > 1)", "name = a", "site ~ a*"]
-        {
-            assert_eq!(wanted(text), Wanted::Identity, "{text}");
-        }
     }
 }

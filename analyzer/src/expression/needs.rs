@@ -1,0 +1,137 @@
+//! What it takes to tell whether objects match an expression.
+
+use barrow_format::block::Wanted;
+
+use super::Expression;
+use super::tree::{Node, NumberAttribute, Property, TextAttribute};
+
+/// What an expression asks that no column of the recording holds: it follows from the references of
+/// all objects.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Needs {
+    /// Retained sizes.
+    pub(crate) retained: bool,
+    /// Distances from the roots, which tell what is reachable, too.
+    pub(crate) distance: bool,
+    /// Numbers of incoming references.
+    pub(crate) incoming: bool,
+    /// Which objects are roots.
+    pub(crate) roots: bool,
+}
+
+impl Needs {
+    fn and(self, other: Needs) -> Needs {
+        Needs {
+            retained: self.retained || other.retained,
+            distance: self.distance || other.distance,
+            incoming: self.incoming || other.incoming,
+            roots: self.roots || other.roots,
+        }
+    }
+}
+
+impl Expression {
+    /// Which derived columns it takes to tell whether an object matches.
+    pub(crate) fn needs(&self) -> Needs {
+        needs(&self.node)
+    }
+
+    /// What every object that matches retains at least; 0 if the expression does not tell.
+    pub(crate) fn least_retained(&self) -> u64 {
+        fn least(node: &Node) -> u64 {
+            match node {
+                Node::All(nodes) => nodes.iter().map(least).max().unwrap_or(0),
+                Node::Any(nodes) => nodes.iter().map(least).min().unwrap_or(0),
+                Node::Number(comparison)
+                    if comparison.attribute == NumberAttribute::Retained && !comparison.range.negated =>
+                {
+                    comparison.range.low
+                }
+                _ => 0,
+            }
+        }
+        least(&self.node)
+    }
+
+    /// Which columns of blocks it takes.
+    pub(crate) fn wanted(&self) -> Wanted {
+        use NumberAttribute::{Address, Generation, Serial, Site};
+        let tells_apart = |node: &Node| match node {
+            Node::Number(comparison) => matches!(comparison.attribute, Address | Generation | Serial | Site),
+            Node::Text(comparison) => comparison.attribute == TextAttribute::Name,
+            Node::Site(_) => true,
+            _ => false,
+        };
+        let counts =
+            |node: &Node| matches!(node, Node::Number(comparison) if comparison.attribute == NumberAttribute::Outgoing);
+        if any(&self.node, &tells_apart) {
+            Wanted::Identity
+        } else if any(&self.node, &counts) {
+            Wanted::Counts
+        } else {
+            Wanted::Sizes
+        }
+    }
+}
+
+fn needs(node: &Node) -> Needs {
+    let none = Needs::default();
+    match node {
+        Node::Any(nodes) | Node::All(nodes) => nodes.iter().map(needs).fold(none, Needs::and),
+        Node::Not(node) => needs(node),
+        Node::Number(comparison) => match comparison.attribute {
+            NumberAttribute::Retained => Needs { retained: true, ..none },
+            NumberAttribute::Distance => Needs { distance: true, ..none },
+            NumberAttribute::Incoming => Needs { incoming: true, ..none },
+            _ => none,
+        },
+        Node::Is(Property::Reachable | Property::Unreachable) => Needs { distance: true, ..none },
+        Node::Is(Property::Root) => Needs { roots: true, ..none },
+        Node::Text(_) | Node::Site(_) | Node::Member(_) | Node::Object(_) => none,
+    }
+}
+
+/// Whether a part of the tree is like that.
+fn any(node: &Node, is: &impl Fn(&Node) -> bool) -> bool {
+    let below = match node {
+        Node::Any(nodes) | Node::All(nodes) => nodes.iter().any(|node| any(node, is)),
+        Node::Not(node) => any(node, is),
+        _ => false,
+    };
+    below || is(node)
+}
+
+/// Whether it asks for the table of sites.
+pub(super) fn asks_for_sites(node: &Node) -> bool {
+    use NumberAttribute::{Generation, Site};
+    any(node, &|node| match node {
+        Node::Site(_) => true,
+        Node::Number(comparison) => matches!(comparison.attribute, Generation | Site),
+        _ => false,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn needs_are_those_of_every_term() {
+        let needs = |text| Expression::parse(text).unwrap().needs();
+        assert_eq!(needs("type = A and size > 1 - @5 | address = 1"), Needs::default());
+        assert_eq!(needs("retained > 1 or not root"), Needs { retained: true, roots: true, ..Needs::default() });
+        assert_eq!(needs("unreachable and in = 0"), Needs { distance: true, incoming: true, ..Needs::default() });
+        assert_eq!(needs("distance > 3"), Needs { distance: true, ..Needs::default() });
+    }
+
+    #[test]
+    fn what_tells_objects_apart_is_decoded_only_where_it_is_asked_for() {
+        let wanted = |text| Expression::parse(text).unwrap().wanted();
+        assert_eq!(wanted("size > 1 and (type = a or id in 2..5)"), Wanted::Sizes);
+        assert_eq!(wanted("size > 1 and (type = a or refs in 2..5)"), Wanted::Counts);
+        for text in ["size > 1 and not site = 1", "serial = 5", "(address > 0x10 or size > 1)", "name = a", "site ~ a*"]
+        {
+            assert_eq!(wanted(text), Wanted::Identity, "{text}");
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! Sets of objects of one block, found on a thread of their own.
+//!
+//! ```text
+//!   object    60 … 63   64 65 … 127  128 …       the words are those of an ObjectSet,
+//!   words   [ 0  … 1 ] [ 1  1 …  0 ] [ 0 … ]     so that the parts of all blocks are put together word by word
+//!   row       0  … 3    4  5 …
+//! ```
+
+use barrow_format::ObjectId;
+
+use crate::object_set::{BITS, ObjectSet, bits};
+
+/// Some objects of one block, which begins anywhere in a word.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct PartialSet {
+    /// The first object of the block.
+    first: u32,
+    /// The word of the whole set that `words` begins with.
+    first_word: usize,
+    words: Vec<u64>,
+}
+
+impl PartialSet {
+    /// None of the `objects` objects from `first` on.
+    pub(crate) fn none(first: ObjectId, objects: usize) -> Self {
+        let first_word = first.index() / BITS;
+        let end = (first.index() + objects).div_ceil(BITS);
+        PartialSet { first: first.0, first_word, words: vec![0; end - first_word] }
+    }
+
+    /// All of them.
+    pub(crate) fn all(first: ObjectId, objects: usize) -> Self {
+        let mut all = PartialSet::none(first, objects);
+        all.words.fill(u64::MAX);
+        let (before, behind) = (first.index() % BITS, (first.index() + objects) % BITS);
+        if let Some(word) = all.words.first_mut() {
+            *word &= u64::MAX << before;
+        }
+        if let Some(word) = all.words.last_mut().filter(|_| behind > 0) {
+            *word &= u64::MAX >> (BITS - behind);
+        }
+        all
+    }
+
+    /// Adds an object of the block.
+    pub(crate) fn insert(&mut self, object: ObjectId) {
+        self.words[object.index() / BITS - self.first_word] |= 1 << (object.index() % BITS);
+    }
+
+    /// Those of them whose rows match.
+    pub(crate) fn filter(&self, matches: impl Fn(usize) -> bool) -> Self {
+        let mut words = Vec::with_capacity(self.words.len());
+        for (number, &word) in (self.first_word..).zip(&self.words) {
+            // Only the first word may begin before the block does, and then its lower bits are 0.
+            let row = |bit: u32| number * BITS + bit as usize - self.first as usize;
+            words.push(if word == u64::MAX {
+                (0..u64::BITS).fold(0, |found, bit| found | u64::from(matches(row(bit))) << bit)
+            } else {
+                bits(word).filter(|&bit| matches(row(bit))).fold(0, |found, bit| found | 1 << bit)
+            });
+        }
+        PartialSet { words, ..*self }
+    }
+
+    /// Adds the objects of another set of the block.
+    pub(crate) fn union_with(&mut self, other: &PartialSet) {
+        self.words.iter_mut().zip(&other.words).for_each(|(word, other)| *word |= other);
+    }
+
+    /// Removes the objects of another set of the block.
+    pub(crate) fn difference_with(&mut self, other: &PartialSet) {
+        self.words.iter_mut().zip(&other.words).for_each(|(word, other)| *word &= !other);
+    }
+
+    /// Its rows in the block, ascending.
+    pub(crate) fn rows(&self) -> impl Iterator<Item = usize> + '_ {
+        self.objects().map(|object| object.index() - self.first as usize)
+    }
+
+    /// Its objects, ascending.
+    pub(crate) fn objects(&self) -> impl Iterator<Item = ObjectId> + '_ {
+        let words = (self.first_word..).zip(&self.words);
+        words.flat_map(|(number, &word)| bits(word).map(move |bit| ObjectId((number * BITS) as u32 + bit)))
+    }
+}
+
+impl ObjectSet {
+    /// Adds the objects of a part.
+    pub(crate) fn insert_part(&mut self, part: &PartialSet) {
+        let words = &mut self.words_mut()[part.first_word..];
+        words.iter_mut().zip(&part.words).for_each(|(word, other)| *word |= other);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use barrow_format::SnapshotId;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const OBJECTS: u32 = 300;
+
+    fn part(start: u32, end: u32, ids: &BTreeSet<u32>) -> PartialSet {
+        let mut part = PartialSet::none(ObjectId(start), (end - start) as usize);
+        ids.range(start..end).for_each(|&id| part.insert(ObjectId(id)));
+        part
+    }
+
+    fn ids(part: &PartialSet) -> BTreeSet<u32> {
+        part.objects().map(|object| object.0).collect()
+    }
+
+    proptest! {
+        #[test]
+        fn a_set_is_made_of_parts(
+            ids in prop::collection::btree_set(0..OBJECTS, 0..200),
+            cuts in prop::collection::btree_set(1..OBJECTS, 0..5),
+        ) {
+            let mut set = ObjectSet::new(SnapshotId(3), OBJECTS.into());
+            let ends = cuts.iter().copied().chain([OBJECTS]);
+            for (start, end) in [0].into_iter().chain(cuts.iter().copied()).zip(ends) {
+                set.insert_part(&part(start, end, &ids));
+            }
+            let expected = ids.iter().copied().map(ObjectId);
+            prop_assert_eq!(set, ObjectSet::from_sorted(SnapshotId(3), OBJECTS.into(), expected));
+        }
+
+        #[test]
+        fn parts_are_combined(
+            one in prop::collection::btree_set(0..OBJECTS, 0..200),
+            other in prop::collection::btree_set(0..OBJECTS, 0..200),
+            start in 0..OBJECTS / 2,
+            length in 0..OBJECTS / 2,
+        ) {
+            let end = start + length;
+            let [one, other] = [one, other].map(|ids| part(start, end, &ids));
+            let [of_one, of_other] = [&one, &other].map(ids);
+            let (mut both, mut rest) = (one.clone(), one.clone());
+            both.union_with(&other);
+            rest.difference_with(&other);
+            prop_assert_eq!(ids(&both), of_one.union(&of_other).copied().collect());
+            prop_assert_eq!(ids(&rest), of_one.difference(&of_other).copied().collect());
+            let all = PartialSet::all(ObjectId(start), length as usize);
+            prop_assert_eq!(ids(&all), (start..end).collect());
+            prop_assert!(all.rows().eq(0..length as usize));
+            for whole in [&one, &all] {
+                let odd = whole.filter(|row| row % 2 == 1);
+                prop_assert!(odd.rows().eq(whole.rows().filter(|row| row % 2 == 1)));
+            }
+        }
+    }
+}
