@@ -20,7 +20,7 @@
 //! `!=` too: the distance of an unreachable object; an address, serial or site that was not recorded. A site is
 //! compared as a text where the value is no number: `function (file:line)`, or `file:line` for `=`.
 
-use barrow_format::{SnapshotId, TypeId};
+use barrow_format::{ObjectId, SnapshotId, TypeId};
 
 use crate::tables::Tables;
 
@@ -92,6 +92,11 @@ impl Expression {
         let mut names = self.node.type_names();
         names.retain(|name| !(0..tables.type_count() as u32).any(|id| tables.type_name(TypeId(id)) == *name));
         names
+    }
+
+    /// The objects that it names as `@123`.
+    pub(crate) fn objects(&self) -> impl Iterator<Item = ObjectId> {
+        self.node.objects().into_iter()
     }
 
     /// The snapshot whose objects it names as `$name` or `%3`, if it does: it has no meaning in others.

@@ -53,8 +53,8 @@ impl Heap {
     /// expression.
     ///
     /// # Errors
-    /// [`AnalyzerError::Section`], [`AnalyzerError::Cancelled`], [`AnalyzerError::OtherSnapshot`];
-    /// [`AnalyzerError::MemoryCeiling`] if the expression needs derived columns.
+    /// [`AnalyzerError::Section`], [`AnalyzerError::Cancelled`], [`AnalyzerError::OtherSnapshot`],
+    /// [`AnalyzerError::NoObject`]; [`AnalyzerError::MemoryCeiling`] if the expression needs derived columns.
     pub fn find(
         &self,
         kinds: &[KindId],
@@ -118,6 +118,18 @@ impl Heap {
             total = total.and(counted);
         }
         Ok((selected, total))
+    }
+
+    /// Whether it is exact which objects match an expression: not if it asks for retained sizes, and those are lower
+    /// bounds.
+    ///
+    /// # Errors
+    /// As for [`Heap::dominators`].
+    pub fn matches_exactly(&self, expression: &Expression, progress: &dyn Progress) -> Result<bool> {
+        if !expression.needs().retained {
+            return Ok(true);
+        }
+        self.ask_dominators(progress, |dominators| Ok(dominators.is_exact()))
     }
 
     /// Asks `question` of a search for the objects that match. Of kept retained sizes only those that it looks at are read.
@@ -248,6 +260,10 @@ impl<'a> Search<'a> {
         let snapshot = heap.snapshot();
         if let Some(named) = expression.snapshot().filter(|&named| named != snapshot) {
             return Err(AnalyzerError::OtherSnapshot { named, asked: snapshot });
+        }
+        let count = heap.object_count();
+        if let Some(object) = expression.objects().find(|object| u64::from(object.0) >= count) {
+            return Err(AnalyzerError::NoObject { object, snapshot, count });
         }
         let tables = heap.recording().tables()?;
         let prepared = expression.prepare(heap.recording(), kinds, columns)?;

@@ -192,7 +192,8 @@ impl IndexFile {
                     return Ok(());
                 }
                 Err(AnalyzerError::Cancelled) => return Err(AnalyzerError::Cancelled),
-                Err(error) => failure = failure.or(Some(error)),
+                // Of several, the last: there it would have been kept, had all else failed.
+                Err(error) => failure = Some(error),
             }
         }
         failure.map_or(Ok(()), Err)
@@ -207,6 +208,8 @@ impl IndexFile {
     ) -> Result<()> {
         let io = |action| AnalyzerError::io(path, action);
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        // That of the recording is there; another may not be yet.
+        fs::create_dir_all(folder).map_err(io("write"))?;
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let prefix = format!(".{name}.");
         remove_abandoned(folder, &prefix);

@@ -3,13 +3,13 @@
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 
-use barrow_format::rows::{Label, Root, StrengthClass};
+use barrow_format::rows::{KindRole, Label, Root, StrengthClass};
 use barrow_format::{ObjectId, StrengthId, TypeId};
 
 use crate::distances::{Bounds, Distances};
 use crate::error::Result;
 use crate::heap::Heap;
-use crate::object::{Found, ObjectDetails, Reference, objects_and_references};
+use crate::object::{Found, ObjectDetails, Reference, object, objects_and_references};
 use crate::object_set::ObjectSet;
 use crate::progress::Progress;
 use crate::reachable::Ephemerons;
@@ -42,7 +42,8 @@ pub struct PathOptions {
     pub avoid: Option<ObjectSet>,
     /// Whether references that keep nothing alive count too.
     pub weak: bool,
-    /// How many paths to look for that share no object but the last, and no root.
+    /// How many paths to look for that share no object but the last, and no root. Objects that only stand for groups of
+    /// roots may be on several.
     pub count: usize,
 }
 
@@ -77,11 +78,27 @@ impl Heap {
                 // A root refers to it; others may hold it as well.
                 roots.retain(|&root| root != object);
             }
-            let avoided = avoid.get_or_insert_with(|| ObjectSet::new(self.snapshot(), self.object_count()));
-            before.iter().for_each(|&object| _ = avoided.insert(object));
+            if paths.len() + 1 < options.count {
+                // The group that refers to the object is all that could be left out of such a path.
+                let shared = self.leading_groups(before)?.min(before.len().saturating_sub(1));
+                let avoided = avoid.get_or_insert_with(|| ObjectSet::new(self.snapshot(), self.object_count()));
+                before[shared..].iter().for_each(|&object| _ = avoided.insert(object));
+            }
             paths.push(Path { root, objects, weak: options.weak });
         }
         Ok(paths)
+    }
+
+    /// How many of these objects, which a path begins with, only stand for groups of roots.
+    fn leading_groups(&self, objects: &[ObjectId]) -> Result<usize> {
+        let tables = self.recording().tables()?;
+        for (at, &id) in objects.iter().enumerate() {
+            let type_id = object(self.recording(), self.snapshot(), id)?.type_id;
+            if tables.kind_role(tables.type_kind(type_id)) != KindRole::Root {
+                return Ok(at);
+            }
+        }
+        Ok(objects.len())
     }
 
     /// The steps of a path whose numbers are in `range`. Each block that holds some of them is decoded once.

@@ -36,11 +36,15 @@ impl Cut {
     /// pattern, or a regular expression between slashes.
     ///
     /// # Errors
-    /// [`ExpressionError`] if it is none.
+    /// [`ExpressionError`] if it is none, or if nothing in the recording is called so.
     pub fn named(tables: &Tables, name: &str, sources: Option<ObjectSet>) -> Result<Self, ExpressionError> {
         let pattern = name_pattern(name)?;
         let strings = (0..tables.string_count() as u32).map(StringId);
-        Ok(Cut { names: strings.map(|id| pattern.is_match(tables.string(id))).collect(), sources })
+        let names: Vec<bool> = strings.map(|id| pattern.is_match(tables.string(id))).collect();
+        if !names.contains(&true) {
+            return Err(ExpressionError { position: 0, message: format!("no reference is called `{name}`") });
+        }
+        Ok(Cut { names, sources })
     }
 }
 

@@ -5,10 +5,11 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use barrow_analyzer::{
-    Cut, Dominators, Heap, Holder, IndexPlace, Label, Memory, ObjectId, ObjectSet, Path, PathOptions, Silent,
-    SnapshotId, StrengthClass, StringId, Without, outgoing,
+    Cut, Dominators, Heap, Holder, IndexPlace, KindRole, Label, Memory, ObjectId, ObjectSet, Path, PathOptions,
+    Recording, Silent, SnapshotId, StrengthClass, StringId, Without, outgoing,
 };
-use barrow_testdata::{Graph, Random};
+use barrow_testdata::{Graph, Random, Shelf};
+use barrow_writer::{Object, Options, SnapshotInfo, StrengthId, TypeDescription, Writer};
 use rayon::ThreadPool;
 
 const SNAPSHOT: SnapshotId = SnapshotId(0);
@@ -751,4 +752,39 @@ fn paths_beside_a_root() {
         paths.iter().map(|path| path.objects.iter().map(|object| object.0).collect()).collect();
     assert_eq!(objects, [vec![2], vec![3, 2], vec![0, 1, 2]]);
     assert_eq!(heap.paths(ObjectId(2), &ask(1), &Silent).unwrap().len(), 1);
+}
+
+/// V8 and MoarVM record groups of roots as objects, and everything is held through them.
+#[test]
+fn paths_share_what_stands_for_groups_of_roots() {
+    // Objects 0 and 1 are groups, and 2 is asked for.
+    let paths = |references: &[(u64, u64)]| {
+        let shelf = Shelf::default();
+        let writer = Writer::to_stream(Box::new(shelf.clone()), Options::default()).unwrap();
+        let types = [("group", KindRole::Root), ("object", KindRole::Object)].map(|(name, role)| {
+            let kind = writer.kind(name, role).unwrap();
+            writer.declare_type(&TypeDescription::new(kind, name)).unwrap()
+        });
+        let snapshot = writer.begin_snapshot(SnapshotInfo::default()).unwrap();
+        let mut shard = snapshot.shard();
+        shard.root(writer.string("root").unwrap(), None, 0).unwrap();
+        for object in 0..5 {
+            shard.object(object, &Object::new(types[usize::from(object > 1)], 16)).unwrap();
+            for &(_, target) in references.iter().filter(|&&(source, _)| source == object) {
+                shard.reference(Label::Unknown, StrengthId::STRONG, target).unwrap();
+            }
+        }
+        shard.finish().unwrap();
+        snapshot.commit().unwrap();
+        writer.finish().unwrap();
+        let recording = Arc::new(Recording::from_bytes(shelf.take()).unwrap());
+        let heap = Heap::new(recording, SNAPSHOT, &IndexPlace::Nowhere, Memory::unlimited()).unwrap();
+        let options = PathOptions { count: 5, ..PathOptions::default() };
+        let paths = heap.paths(ObjectId(2), &options, &Silent).unwrap();
+        paths.iter().map(|path| path.objects.iter().map(|object| object.0).collect()).collect::<Vec<Vec<u32>>>()
+    };
+    let through_both = [(0, 1), (0, 3), (1, 4), (3, 2), (4, 2)];
+    assert_eq!(paths(&through_both), [vec![0, 3, 2], vec![0, 1, 4, 2]]);
+    // Where a group refers to the object itself, it is not on other paths.
+    assert_eq!(paths(&[&through_both[..], &[(1, 2)]].concat()), [vec![0, 1, 2], vec![0, 3, 2]]);
 }

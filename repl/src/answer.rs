@@ -265,6 +265,12 @@ impl Answer {
         )
     }
 
+    /// It is not exact, in these words; `why` is for people.
+    pub(crate) fn inexact(mut self, exactness: &'static str, why: &str) -> Self {
+        self.exactness = Some(exactness);
+        self.note(why)
+    }
+
     /// Every number in it is exact.
     pub(crate) fn exact(mut self) -> Self {
         self.exactness = Some("exact");

@@ -23,7 +23,7 @@ pub(crate) struct Flags {
     #[arg(short, long, value_name = "N|last")]
     pub(crate) snapshot: Option<SnapshotName>,
     /// How many threads may work.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = threads)]
     pub(crate) threads: Option<usize>,
     /// How much memory may be used, like 512MiB.
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
@@ -194,6 +194,14 @@ fn parse_compression(text: &str) -> Result<Compression, String> {
         ("zstd", Some(Ok(level @ 1..=22))) => Ok(Compression::Zstd(level)),
         _ => Err("the codecs are none, lz4, zstd and zstd:1 to zstd:22".to_owned()),
     }
+}
+
+/// More would be busy with starting and ending.
+const MOST_THREADS: usize = 1024;
+
+fn threads(text: &str) -> Result<usize, String> {
+    let number: usize = text.parse().map_err(|_| "expected a number".to_owned())?;
+    if number <= MOST_THREADS { Ok(number) } else { Err(format!("at most {MOST_THREADS}")) }
 }
 
 impl Flags {

@@ -37,14 +37,28 @@ pub(crate) fn ask_line(session: &mut Session, text: &str) -> Result<u8, ReplErro
         return Ok(code::ANSWERED);
     }
     let flags = Flags::of_line(&line.words)?;
-    let Some((verb, words)) = flags.words.split_first() else {
-        return Err(ReplError::usage("which verb? `help` lists them"));
-    };
-    let command = commands::named(verb)?;
+    let (command, words) = command_of(&flags)?;
     if flags.help {
         return print(session, &Answer::text(commands::page(command)), line.sink);
     }
     ask(session, Question { command, words, quoted: true, flags: &flags, sink: line.sink })
+}
+
+/// Fails where a line can never be answered, since nobody knows its verb or its flags.
+pub(crate) fn check_line(text: &str) -> Result<(), ReplError> {
+    let line = Line::parse(text)?;
+    if line.words.is_empty() {
+        return Ok(());
+    }
+    let flags = Flags::of_line(&line.words)?;
+    command_of(&flags).and_then(|(command, _)| check_flags(command, &flags))
+}
+
+/// The command that the first word names, and the words behind it.
+fn command_of(flags: &Flags) -> Result<(&'static commands::Command, &[String]), ReplError> {
+    let verb = flags.words.split_first();
+    let (verb, words) = verb.ok_or_else(|| ReplError::usage("which verb? `help` lists them"))?;
+    Ok((commands::named(verb)?, words))
 }
 
 /// Answers a question. Returns the exit code.

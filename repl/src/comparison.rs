@@ -139,7 +139,6 @@ pub(crate) fn answer(sides: [&Compared; 2], diff: &Diff<'_>, choice: Choice<'_>)
         .table(totals(sides, diff))
         .table(changed(&rows, choice))
         .note(note(&rows, unchanged, choice))
-        .exact()
 }
 
 /// For machines: a side and what was compared of it.

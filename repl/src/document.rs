@@ -26,8 +26,9 @@ const TAIL: &str = "\
 - Sizes are binary for people (`64 KiB`), bytes for machines. A size column says shallow or unmanaged.
 - `--format table|json|csv`. JSON has `schema_version`, units in its keys, `\"exactness\"`, and the same bytes for the
   same input. CSV has units in its header.
-- `-s N` asks another snapshot than the last one; `--threads N` bounds the threads, `--max-memory SIZE` the memory of an
-  import; `--quiet` shows no progress; `--no-color` and `NO_COLOR` no colours.
+- `-s N` asks another snapshot than the last one; `--threads N` bounds the threads, `--max-memory SIZE` the memory of questions, with
+  exit code 5 where that is too little, and the buffers of an import; `--quiet` shows no progress; `--no-color` and
+  `NO_COLOR` no colours.
 - At the prompt `> FILE` and `| COMMAND` at the end of a line take the answer elsewhere. Ctrl-C stops the question, not
   the session.
 - A dump that is opened directly is imported into `$BARROW_CACHE`, `$XDG_CACHE_HOME/barrow` or `~/.cache/barrow`.
@@ -36,7 +37,7 @@ const TAIL: &str = "\
 |---|---|
 | 0 | answered |
 | 1 | `verify` found damage; what was asserted is false |
-| 2 | the question was not understood |
+| 2 | the question was not understood, or the recording has too few snapshots to tell whether what was asserted is true |
 | 3 | the file could not be read |
 | 4 | answered from damaged input; stderr says what was lost |
 | 5 | a resource ceiling |

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use barrow_analyzer::{Counted, Expression, ExpressionError, KindId, ObjectDetails, ObjectSet, SnapshotId, Tables};
 
-use crate::answer::{Audience, Column, Table, Unit, Value};
+use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
 use crate::error::ReplError;
 use crate::kinds::leading_kind;
 use crate::session::{Arguments, Session};
@@ -12,7 +12,7 @@ use crate::session::{Arguments, Session};
 /// Where to read on after a mistake.
 const EXPRESSIONS: &str = "`help expressions` lists what can be asked";
 
-/// Reads `[KIND] [EXPR]` from the words from `first` on: one of them, or both. Without an expression
+/// Reads `[KIND] [EXPR]` from the words from `first` on: one of them, both, or none. Without an expression
 /// every object of the kind matches.
 ///
 /// A word can begin both, as `type` does where there is a kind `type object`. It is read as a kind if
@@ -32,11 +32,11 @@ pub(crate) fn kinds_and_expression(
         .map_err(|error| (error.position, pointed_at(&whole, &error, EXPRESSIONS)));
     let kinds = match leading_kind(recording.tables()?, words) {
         Ok(kinds) => kinds,
-        // A name that is neither a kind nor anything else, or no word at all.
+        // A name that is neither a kind nor anything else.
         Err(unknown) => {
-            let is_name = words.first().is_none_or(|word| word.starts_with(char::is_alphanumeric));
+            let is_name = whole.starts_with(char::is_alphanumeric) && !is_comparison(&whole);
             return match of_all {
-                Ok(expression) if !words.is_empty() => Ok((Vec::new(), expression)),
+                Ok(expression) => Ok((Vec::new(), expression)),
                 Err((position, error)) if position > 0 || !is_name => Err(error),
                 _ => Err(unknown),
             };
@@ -53,12 +53,35 @@ pub(crate) fn kinds_and_expression(
     }
 }
 
+/// Whether a text begins as `size > 5` does, with whatever attribute.
+fn is_comparison(text: &str) -> bool {
+    let behind = text.trim_start_matches(|c: char| c.is_alphanumeric() || c == '_').trim_start();
+    behind.starts_with(['=', '!', '~', '<', '>']) || behind.starts_with("in ")
+}
+
 /// What is wrong with an expression, with a caret under the place.
 pub(crate) fn pointed_at(text: &str, error: &ExpressionError, help: &str) -> ReplError {
     let before = text.get(..error.position.min(text.len())).unwrap_or(text);
     let blanks = before.chars().count();
     ReplError::usage(format!("{}\n    {text}\n    {:blanks$}^\n  {help}", error.message, ""))
 }
+
+/// Says of an answer whether it is exact which objects match: not where retained sizes that are lower bounds decide.
+pub(crate) fn with_exactness(
+    answer: Answer,
+    session: &Session,
+    snapshot: SnapshotId,
+    expression: &Expression,
+) -> Result<Answer, ReplError> {
+    if session.heap(snapshot)?.matches_exactly(expression, &session.meter())? {
+        return Ok(answer.exact());
+    }
+    Ok(answer.inexact("by lower bounds of retained sizes", INEXACT))
+}
+
+/// What to know of objects that were chosen by retained sizes that are lower bounds.
+pub(crate) const INEXACT: &str = "`retained` is compared with lower bounds here, since ephemerons keep objects alive that \
+    are freed with their source or with their key: an object may retain more; `retained @ID` is exact";
 
 /// The objects that match, and what they add up to. They become the last result, `$_`.
 pub(crate) fn select(

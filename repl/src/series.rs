@@ -150,6 +150,7 @@ pub(crate) fn sentence(what: &str, trend: &Trend, per: &str) -> String {
     let verdict = match (trend.is_growing(CONFIDENCE, 1), trend.lasts, low > 0.0) {
         (true, ..) => "it grows",
         (_, false, true) => "it grew, and has stopped or nearly so",
+        (_, true, true) => "it may grow, but of two tests one is not sure",
         _ => "that it grows is not sure",
     };
     format!("{what}: {slope} per {per}, 95 % between {} and {}: {verdict}", units::rate(low), units::rate(high))

@@ -9,7 +9,7 @@ use barrow_analyzer::{AnalyzerError, Growing, Look, Recording, SnapshotId, Total
 
 use crate::answer::{Answer, Column, Unit, Value};
 use crate::args::{Flags, Format, SnapshotName};
-use crate::asking::{check_flags, complain, print};
+use crate::asking::{check_flags, check_line, complain, print};
 use crate::assertion::{self, Assertion, Judge, Judged, Verdict};
 use crate::commands::{self, Command};
 use crate::error::{ReplError, code};
@@ -42,9 +42,10 @@ pub(crate) fn run(flags: &Flags, command: &Command, words: &[String]) -> Result<
     let arguments = Arguments::new(&[], false, flags);
     let mut judge = commands::judge(&session, &arguments)?;
     judge.waits = true;
-    let texts = flags.assertions.clone();
-    let assertions = commands::assertions_of(&session, SnapshotId(0), texts, &arguments)?;
+    let assertions = commands::assertions_of(&session, SnapshotId(0), &flags.assertions, &arguments)?;
     let (lines, until) = (lines_of(flags)?, flags.until);
+    // What cannot be understood ever is said before the first snapshot is there.
+    lines.iter().try_for_each(|line| check_line(line))?;
     interrupt::listen();
     let name = name.clone();
     let mut watch = Watch { name, session, judge, assertions, lines, until, before: None, rows: 0, failure: 0 };

@@ -226,3 +226,23 @@ fn the_prompt_and_dumps_know_it_too() {
     let run = run(&words);
     assert_eq!(run.code, 0, "{}{}", run.stdout, run.stderr);
 }
+
+#[test]
+fn comments_stand_behind_assertions_too_and_mistakes_name_their_line() {
+    let series = series(&[10, 20, 30]);
+    let file =
+        series.file("known", "# what we promise\n\ncount(type = List) <= 30  # for now\nno leaks over 0..1 # all\n");
+    let run = series.assert(&["--from", &file, "--min", "90%"]);
+    assert!(run.stdout.contains("count(type = List) <= 30 ") && !run.stdout.contains("for now"), "{}", run.stdout);
+    let file = series.file("wrong", "no leaks\n\ncount(type = List) <= 30 always\n");
+    let run = series.assert(&["--from", &file]);
+    assert!(run.code == 2 && run.stderr.contains("wrong, line 3: expected"), "{}", run.stderr);
+}
+
+#[test]
+fn what_cannot_be_decided_says_why() {
+    let run = series(&[10, 20, 30]).assert(&["growth(all) <= 0", "--format", "json"]);
+    assert_eq!(run.code, 2);
+    let told = "\"unit\":\"bytes per snapshot\",\"undecided_because\":\"3 snapshots can show no growth; 5 are needed\"";
+    assert!(run.stdout.contains(told), "{}", run.stdout);
+}

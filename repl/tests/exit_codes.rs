@@ -44,6 +44,7 @@ fn help_and_version_go_to_stdout() {
 fn questions_that_are_not_understood_end_with_2() {
     let recording = recording();
     let smallest = testdata("smallest.barrow");
+    let smallest_dump = testdata("foreign/moarvm-3-cut.mvmheap").display().to_string();
     for (words, told) in [
         (&["sumary", &recording][..], "did you mean `summary`?"),
         (&["s", &recording], "may be snapshots, snapshot, summary"),
@@ -58,6 +59,14 @@ fn questions_that_are_not_understood_end_with_2() {
         (&["count", &recording, "widgets", "size > 1"], "is no kind of this recording"),
         (&["count", &recording, "type ~ /(/"], "\n           ^"),
         (&["count", &recording, "type objects", "colour = 1"], "unknown attribute"),
+        (&["count", &recording, "colour = 1"], "unknown attribute"),
+        (&["count", &recording, "colour in 1..2"], "unknown attribute"),
+        (&["count", &recording, "type = Int or @4000000000"], "there is no object 4000000000"),
+        (&["retained", &recording, "@4000000000"], "there is no object 4000000000"),
+        (&["without", &recording, "references", "nosuch"], "no reference is called `nosuch`"),
+        (&["top", &recording, "--threads", "100000"], "at most 1024"),
+        (&["repack", &recording, "-o", &recording, "--force"], "is what is read"),
+        (&["import", &smallest_dump, "-o", &smallest_dump, "--force"], "is what is read"),
         (&["count", &recording, "$large"], "there is no set $large"),
         (&["count", &recording, "objects", "%1"], "lists no objects"),
         (&["path", &recording], "to which object?"),
@@ -373,4 +382,74 @@ fn nobody_listening_ends_quietly_with_0() {
     let mut stderr = String::new();
     child.stderr.take().unwrap().read_to_string(&mut stderr).unwrap();
     assert_eq!((child.wait().unwrap().code(), stderr.as_str()), (Some(0), ""));
+}
+
+#[test]
+fn everything_is_counted_unless_something_is_asked_for() {
+    let recording = recording();
+    for words in [&["count", &recording, "--format", "csv"][..], &["find", &recording, "2", "--format", "csv"]] {
+        let run = run(words);
+        assert_eq!((run.code, run.stderr.as_str()), (0, ""), "{words:?}");
+    }
+    assert!(run(&["count", &recording]).stdout.contains("540,607"));
+}
+
+#[test]
+fn what_is_thought_away_is_not_there_however_it_is_counted() {
+    let recording = recording();
+    let lines =
+        ["find 1 type = BOOTStaticFrame", "without %1", "find 1 type = BOOTHash", "summary --verify", "without"];
+    let words = lines.into_iter().flat_map(|line| ["-e", line]);
+    let run = run(&[&recording[..], "--no-index"].into_iter().chain(words).collect::<Vec<_>>());
+    assert_eq!((run.code, run.stderr.as_str()), (0, ""));
+    let (_, summary) = run.stdout.split_once("BOOTHash").expect("it is found");
+    assert!(summary.contains("\nobjects     540,605\n"), "{summary}");
+    // The row that was meant then, though another object is in it now.
+    assert_eq!((summary.matches("without @19\n").count(), summary.matches("without").count()), (3, 3), "{summary}");
+}
+
+#[cfg(unix)]
+#[test]
+fn an_index_that_cannot_be_beside_the_recording_is_in_a_cache_that_is_made() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let folder = temporary();
+    let locked = folder.path().join("locked");
+    std::fs::create_dir(&locked).unwrap();
+    let recording = locked.join("a.barrow");
+    std::fs::copy(testdata("smallest.barrow"), &recording).unwrap();
+    // Nothing can be beside it for whoever may write anywhere, too.
+    std::fs::create_dir(locked.join("a.barrow.index")).unwrap();
+    std::fs::write(locked.join("a.barrow.index/full"), "").unwrap();
+    std::fs::set_permissions(&locked, std::fs::Permissions::from_mode(0o555)).unwrap();
+    let run = finished(
+        program(folder.path()).args(["top", shown(&recording), "1", "all", "by", "retained"]).output().unwrap(),
+    );
+    std::fs::set_permissions(&locked, std::fs::Permissions::from_mode(0o755)).unwrap();
+    assert_eq!((run.code, run.stderr.as_str()), (0, ""));
+    let kept = std::fs::read_dir(folder.path().join("cache")).expect("the cache was made");
+    assert_eq!(kept.count(), 1);
+}
+
+/// Dumps of V8 have WeakMaps, which make retained sizes of the tree lower bounds.
+#[test]
+fn what_rests_on_lower_bounds_says_so() {
+    let folder = temporary();
+    let path = folder.path().join("cards.barrow");
+    let dumps = ["1", "2"].map(|number| testdata(&format!("foreign/v8/node20-cards-{number}.heapsnapshot.zst")));
+    let import = run(&["import", shown(&dumps[0]), shown(&dumps[1]), "-o", shown(&path)]);
+    assert_eq!(import.code, 0, "{}", import.stderr);
+    for (words, exactness) in [
+        (&["diff", "0", "1", "by", "retained"][..], "lower bound"),
+        (&["diff", "0", "1", "by", "size"], "exact"),
+        (&["count", "retained > 14K"], "by lower bounds of retained sizes"),
+        (&["find", "retained > 14K"], "by lower bounds of retained sizes"),
+        (&["count", "size > 14K"], "exact"),
+    ] {
+        let all: Vec<&str> = [words[0], shown(&path)].into_iter().chain(words[1..].iter().copied()).collect();
+        let run = run(&[&all[..], &["--format", "json", "--no-index"]].concat());
+        assert!(run.stdout.contains(&format!("\"exactness\":\"{exactness}\"")), "{words:?}: {}", run.stdout);
+    }
+    let run = run(&["assert", shown(&path), "count(retained > 1G) = 0", "--no-index"]);
+    assert!(run.code == 0 && run.stdout.contains("compared with lower bounds"), "{}", run.stdout);
 }

@@ -34,6 +34,16 @@ impl Node {
             _ => Vec::new(),
         }
     }
+
+    /// The objects that it names by their numbers.
+    pub(super) fn objects(&self) -> Vec<ObjectId> {
+        match self {
+            Node::Any(nodes) | Node::All(nodes) => nodes.iter().flat_map(Node::objects).collect(),
+            Node::Not(node) => node.objects(),
+            Node::Object(object) => vec![*object],
+            _ => Vec::new(),
+        }
+    }
 }
 
 #[derive(Debug, Clone)]

@@ -83,7 +83,7 @@ impl Judge {
     /// A usage error if there is no baseline, or no such snapshot; those of the analyzer.
     pub(super) fn judge(&mut self, session: &Session, assertion: &Assertion) -> Result<Judgement, ReplError> {
         let snapshots = match self.snapshots(session, assertion, Side::Open) {
-            Err(ReplError::Usage { message }) if self.waits => return Ok(undecided(message)),
+            Err(ReplError::Usage { message }) if self.waits => return Ok(undecided(message, assertion.claim.unit())),
             snapshots => snapshots?,
         };
         match &assertion.claim {
@@ -154,10 +154,10 @@ impl Judge {
         limit: f64,
         snapshots: &[SnapshotId],
     ) -> Result<Judgement, ReplError> {
-        let mut judgement = undecided("there is no such snapshot".to_owned());
+        let unit = measure.unit();
+        let mut judgement = undecided("there is no such snapshot".to_owned(), unit);
         for &snapshot in snapshots {
             let found = self.measured(session, measure, Side::Open, snapshot)?;
-            let unit = if measure.quantity == Quantity::Count { Figure::Objects } else { Figure::Bytes };
             let verdict = Verdict::Holds;
             judgement = Judgement { verdict, snapshot: Some(snapshot), found, limit, unit, witness: None };
             if !comparison.may_hold(found, found, limit) {
@@ -182,12 +182,12 @@ impl Judge {
     ) -> Result<Judgement, ReplError> {
         if snapshots.len() < LEAST_POINTS {
             let there = crate::units::counted(snapshots.len() as u64, "snapshot");
-            return Ok(undecided(format!("{there} can show no growth; {LEAST_POINTS} are needed")));
+            let why = format!("{there} can show no growth; {LEAST_POINTS} are needed");
+            return Ok(undecided(why, measure.unit()));
         }
         let series = self.series(session, measure, Side::Open, snapshots)?;
         let trend = Trend::of(&series);
-        let of_bytes = measure.quantity != Quantity::Count;
-        let unit = if of_bytes { Figure::BytesPerSnapshot } else { Figure::ObjectsPerSnapshot };
+        let unit = measure.unit();
         let fails = breaks(&trend, comparison, limit);
         let mut judgement =
             Judgement { verdict: Verdict::Holds, snapshot: None, found: trend.slope, limit, unit, witness: None };
@@ -269,7 +269,7 @@ impl Judge {
                 || self.allowed.iter().any(|beginning| text.starts_with(beginning))
                 || of_baseline.iter().any(|(_, other)| other == fingerprint)
         };
-        let mut judgement = undecided("there is no such snapshot".to_owned());
+        let mut judgement = undecided("there is no such snapshot".to_owned(), Figure::Suspects);
         for &snapshot in snapshots {
             let heap = session.heap(snapshot)?;
             let meter = session.meter();
@@ -296,9 +296,29 @@ fn breaks(trend: &Trend, comparison: Comparison, limit: f64) -> bool {
     !comparison.may_hold(low, high, limit)
 }
 
-fn undecided(why: String) -> Judgement {
-    let (snapshot, unit) = (None, Figure::Objects);
-    Judgement { verdict: Verdict::Undecided(why), snapshot, found: 0.0, limit: 0.0, unit, witness: None }
+fn undecided(why: String, unit: Figure) -> Judgement {
+    Judgement { verdict: Verdict::Undecided(why), snapshot: None, found: 0.0, limit: 0.0, unit, witness: None }
+}
+
+impl Claim {
+    /// What it counts.
+    fn unit(&self) -> Figure {
+        match self {
+            Claim::NoLeaks(_) => Figure::Suspects,
+            Claim::Compared { measure, .. } => measure.unit(),
+        }
+    }
+}
+
+impl Measure {
+    fn unit(&self) -> Figure {
+        match (self.quantity, self.growth) {
+            (Quantity::Count, false) => Figure::Objects,
+            (Quantity::Count, true) => Figure::ObjectsPerSnapshot,
+            (_, false) => Figure::Bytes,
+            (_, true) => Figure::BytesPerSnapshot,
+        }
+    }
 }
 
 /// What would be freed with all objects of a set.

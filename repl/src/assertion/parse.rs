@@ -29,13 +29,14 @@ pub(super) fn parse(text: &str, names: &dyn Names) -> Result<Assertion, Expressi
     let position = rest.position;
     let when = rest.when()?;
     rest.blanks();
-    if rest.position < text.len() {
+    let end = rest.position;
+    if !rest.rest().is_empty() && !rest.rest().starts_with('#') {
         return Err(error(rest.position, "expected `over 0..9`, `in 3` or the end here"));
     }
     if let (Claim::Compared { measure: Measure { growth: true, .. }, .. }, When::In(_)) = (&claim, &when) {
         return Err(error(position, "one snapshot does not grow; expected `over 0..9` here"));
     }
-    Ok(Assertion { text: text.trim().to_owned(), claim, when })
+    Ok(Assertion { text: text[..end].trim().to_owned(), claim, when })
 }
 
 fn error(position: usize, message: impl Into<String>) -> ExpressionError {
@@ -190,7 +191,7 @@ impl<'t> Rest<'t> {
         let position = self.position;
         match word {
             "over" => {
-                let range = self.rest().trim_end();
+                let range = self.rest().split('#').next().unwrap_or_default().trim_end();
                 let wrong = |message| error(position, message);
                 crate::selection::check(range)
                     .map_err(|_| wrong("expected snapshots such as 0..9, 3.. or all here"))?;

@@ -6,6 +6,7 @@ use super::judge::{Figure, Judgement};
 use super::{Assertion, Claim, Judge, Verdict};
 use crate::answer::{Answer, Audience, Column, Outcome, Table, Unit, Value};
 use crate::error::ReplError;
+use crate::found::INEXACT;
 use crate::names;
 use crate::output::junit::{Case, Problem};
 use crate::session::Session;
@@ -31,7 +32,14 @@ impl Judged {
         let judgement = judge.judge(session, assertion)?;
         let recording = session.recording()?;
         let tables = recording.tables()?;
-        let notes = assertion.unknown_types(tables).into_iter().map(|name| unknown(name, tables)).collect();
+        let mut notes: Vec<String> =
+            assertion.unknown_types(tables).into_iter().map(|name| unknown(name, tables)).collect();
+        if let Claim::Compared { measure, .. } = &assertion.claim {
+            let snapshot = judgement.snapshot.map_or_else(|| session.snapshot(), Ok)?;
+            if !session.heap(snapshot)?.matches_exactly(&measure.expression, &meter)? {
+                notes.push(INEXACT.to_owned());
+            }
+        }
         let sign = match &assertion.claim {
             Claim::NoLeaks(_) => "=",
             Claim::Compared { comparison, .. } => comparison.sign(),
@@ -47,8 +55,12 @@ impl Judged {
 
     /// The assertion with why it could not be judged, if it could not.
     pub(crate) fn undecided(&self) -> Option<String> {
+        self.undecided_because().map(|why| format!("{}: {why}", self.text))
+    }
+
+    fn undecided_because(&self) -> Option<&str> {
         match self.verdict() {
-            Verdict::Undecided(why) => Some(format!("{}: {why}", self.text)),
+            Verdict::Undecided(why) => Some(why),
             _ => None,
         }
     }
@@ -98,6 +110,7 @@ impl Judged {
             figure(*limit),
             text(*limit),
             Value::text(unit.name()),
+            self.undecided_because().into(),
             fields.unwrap_or(Value::None),
         ]
     }
@@ -123,6 +136,7 @@ fn columns() -> Vec<Column> {
         Column::new("limit", "", Unit::Number).for_machines(),
         Column::new("limit_text", "limit", Unit::Number).for_people(),
         Column::new("unit", "", Unit::Text).for_machines(),
+        Column::new("undecided_because", "", Unit::Text).for_machines(),
         Column::new("witness", "", Unit::Nested).for_machines(),
     ]
 }

@@ -10,6 +10,9 @@ use crate::error::ReplError;
 use crate::progress::Meter;
 use crate::units;
 
+/// Suspects that a witness tells of: the largest.
+const MOST_SUSPECTS: usize = 20;
+
 /// The largest objects of a set that are shown.
 const SHOWN_OBJECTS: usize = 3;
 
@@ -106,7 +109,7 @@ pub(super) fn of_suspects(
     let whole = heap.dominators(meter)?.reachable_bytes();
     let mut lines = Vec::new();
     let mut found = Vec::new();
-    for (suspect, fingerprint) in suspects {
+    for (suspect, fingerprint) in suspects.iter().take(MOST_SUSPECTS) {
         let chain = commands::chain_of(heap, suspect, meter)?;
         let sentence = commands::sentence(heap, suspect, *fingerprint, &chain, whole)?;
         lines.extend(sentence.lines().map(|line| line.strip_prefix("  ").unwrap_or(line).to_owned()));
@@ -118,6 +121,9 @@ pub(super) fn of_suspects(
             ("retained_bytes".to_owned(), suspect.retained_bytes.into()),
             ("path".to_owned(), chain.value()),
         ]));
+    }
+    if let Some(more) = suspects.len().checked_sub(MOST_SUSPECTS).filter(|&more| more > 0) {
+        lines.push(format!("and {more} more"));
     }
     Ok(Witness { lines, fields: vec![("suspects".to_owned(), Value::List(found))] })
 }

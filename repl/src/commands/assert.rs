@@ -31,7 +31,8 @@ pub(super) const COMMAND: Command = Command {
               `count(EXPR) <= baseline + 10%`, `- 64K`, `* 1.1`, or `no leaks except baseline`. `--from FILE` reads \
               more assertions, one a line, `--allow FILE` fingerprints of known leaks; `#` begins a comment. `--min` is \
               that of `leaks`. `--junit FILE` writes the results for a CI server. From a shell each ASSERTION is one \
-              word, so put it in single quotes; at the prompt a line is one. Exit code 1 if any is false.",
+              word, so put it in single quotes; at the prompt a line is one. Exit code 1 if any is false, 2 if \
+              there are too few snapshots to tell.",
     example: "assert 'retained(type = \"Cache\") < 64M'",
     flags: &["--from", "--allow", "--baseline", "--junit", "--min"],
     subject: Subject::Recording,
@@ -57,7 +58,7 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, ReplError
 
 /// The assertions of the line and of `--from`.
 fn assertions(session: &Session, arguments: &Arguments) -> Result<Vec<Assertion>, ReplError> {
-    let assertions = assertions_of(session, session.snapshot()?, arguments.assertions(), arguments)?;
+    let assertions = assertions_of(session, session.snapshot()?, &arguments.assertions(), arguments)?;
     if assertions.is_empty() {
         return Err(ReplError::usage(format!("what should hold? `{}`", COMMAND.example)));
     }
@@ -71,20 +72,20 @@ fn assertions(session: &Session, arguments: &Arguments) -> Result<Vec<Assertion>
 pub(crate) fn assertions_of(
     session: &Session,
     snapshot: SnapshotId,
-    mut texts: Vec<String>,
+    texts: &[String],
     arguments: &Arguments,
 ) -> Result<Vec<Assertion>, ReplError> {
+    let scope = session.scope(snapshot);
+    let mut assertions = texts.iter().map(|text| Assertion::parse(text, &scope)).collect::<Result<Vec<_>, _>>()?;
     if let Some(path) = &arguments.from {
-        texts.extend(lines_of(path)?);
+        let text = read(path)?;
+        let lines = (1..).zip(text.lines().map(str::trim));
+        for (number, line) in lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#')) {
+            let place = |error| ReplError::usage(format!("{}, line {number}: {error}", path.display()));
+            assertions.push(Assertion::parse(line, &scope).map_err(place)?);
+        }
     }
-    texts.iter().map(|text| Assertion::parse(text, &session.scope(snapshot))).collect()
-}
-
-/// The lines of a file that say something.
-fn lines_of(path: &Path) -> Result<Vec<String>, ReplError> {
-    let text = read(path)?;
-    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
-    Ok(lines.map(str::to_owned).collect())
+    Ok(assertions)
 }
 
 fn read(path: &Path) -> Result<String, ReplError> {

@@ -27,7 +27,7 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, ReplError
     let snapshot = session.snapshot()?;
     let (kinds, expression) = found::kinds_and_expression(session, snapshot, arguments, 0)?;
     let (_, counted) = found::select(session, snapshot, &kinds, &expression)?;
-    Ok(with_totals(Answer::default(), snapshot, counted))
+    found::with_exactness(with_totals(Answer::default(), snapshot, counted), session, snapshot, &expression)
 }
 
 /// Adds what objects add up to.
@@ -37,5 +37,4 @@ pub(super) fn with_totals(answer: Answer, snapshot: SnapshotId, counted: Counted
         .fact(Column::new("objects", "objects", Unit::Count), counted.objects)
         .fact(Column::new("shallow_bytes", "shallow", Unit::Bytes), counted.heap_bytes)
         .fact(Column::new("unmanaged_bytes", "unmanaged", Unit::Bytes), counted.unmanaged_bytes)
-        .exact()
 }

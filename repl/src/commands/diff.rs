@@ -68,7 +68,7 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, ReplError
     if let Some(kind) = choice.kind {
         diff = diff.of_kind(kind);
     }
-    let mut answer = comparison::answer([&before, &after], &diff, choice);
+    let mut answer = comparison::answer([&before, &after], &diff, choice).with_exactness(old.is_exact && new.is_exact);
     answer.lost = lost(&[&before, &after]);
     session.listed.clear();
     let rows = session.page_rows();
@@ -81,6 +81,7 @@ struct Sized {
     types: Option<Vec<TypeTotals>>,
     /// What they retain.
     retained_bytes: Option<Vec<u64>>,
+    is_exact: bool,
 }
 
 impl Sized {
@@ -96,7 +97,7 @@ fn sized(session: &Session, side: &Compared, measure: Measure) -> Result<Sized, 
     let is_open = Arc::ptr_eq(&session.recording()?, &side.recording);
     let is_whole = !is_open || session.away.is_empty();
     if is_whole && measure != Measure::Retained {
-        return Ok(Sized { types: None, retained_bytes: None });
+        return Ok(Sized { types: None, retained_bytes: None, is_exact: true });
     }
     let heap = match is_open {
         true => session.heap(side.snapshot)?,
@@ -105,7 +106,8 @@ fn sized(session: &Session, side: &Compared, measure: Measure) -> Result<Sized, 
     let types = if is_whole { None } else { Some(heap.type_totals(&meter)?) };
     let is_wanted = measure == Measure::Retained;
     let retained_bytes = is_wanted.then(|| heap.retained_by_identity(&meter)).transpose()?;
-    Ok(Sized { types, retained_bytes })
+    let is_exact = !is_wanted || heap.dominators(&meter)?.is_exact();
+    Ok(Sized { types, retained_bytes, is_exact })
 }
 
 /// The snapshots that the first words name, at most two.

@@ -59,8 +59,8 @@ impl Question {
         let mut answer = Answer::default()
             .fact(Column::new("snapshot", "snapshot", Unit::Number), self.snapshot.0)
             .fact(Column::new("complete", "", Unit::Text).for_machines(), Value::Flag(found.next.is_none()))
-            .table(table)
-            .exact();
+            .table(table);
+        answer = found::with_exactness(answer, session, self.snapshot, &self.expression)?;
         if found.objects.is_empty() {
             answer = answer.note("no object matches");
         }

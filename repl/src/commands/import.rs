@@ -38,7 +38,7 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, ReplError
     if sources.is_empty() {
         return Err(ReplError::usage(format!("what should be imported? `{}`", COMMAND.example)));
     }
-    let destination = Destination::new(arguments.output.as_deref(), arguments.force)?;
+    let destination = Destination::new(arguments.output.as_deref(), arguments.force, &sources)?;
     let meter = session.meter();
     let (compression, patches) = (arguments.compression, arguments.patches);
     let done = import(&sources, destination.temporary(), compression, patches, &session.settings, &meter)?;

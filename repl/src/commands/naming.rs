@@ -36,7 +36,7 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, ReplError
     let (set, counted) = found::select(session, snapshot, &kinds, &expression)?;
     session.sets.name(name, Arc::clone(&set));
     let answer = Answer::default().fact(Column::new("set", "set", Unit::Text), format!("${name}"));
-    Ok(count::with_totals(answer, snapshot, counted))
+    found::with_exactness(count::with_totals(answer, snapshot, counted), session, snapshot, &expression)
 }
 
 /// Divides `$name = …`.

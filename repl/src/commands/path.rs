@@ -16,7 +16,7 @@ pub(super) const COMMAND: Command = Command {
     group: Group::Alive,
     arguments: "ID [COUNT]",
     about: "A shortest path from a root to an object",
-    details: "With COUNT so many paths that share no object but the last, as far as there are. `--avoid EXPR` leads \
+    details: "With COUNT so many paths that share no object but the last and those that stand for groups of roots, as far as there are. `--avoid EXPR` leads \
               around objects, `--weak` follows references that keep nothing alive too. In a shell put EXPR in \
               quotes.",
     example: "path @123",

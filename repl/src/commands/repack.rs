@@ -30,7 +30,7 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, ReplError
         return Err(COMMAND.refuses(word));
     }
     let recording = session.recording()?;
-    let destination = Destination::new(arguments.output.as_deref(), arguments.force)?;
+    let destination = Destination::new(arguments.output.as_deref(), arguments.force, recording.path().as_slice())?;
     let options = arguments.level.map_or_else(RepackOptions::default, |level| RepackOptions { level });
     // The analyzer itself sees to it that it appears whole or not at all.
     let repacked = barrow_analyzer::repack(&recording, destination.path(), options, &session.meter())?;

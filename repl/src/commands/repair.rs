@@ -26,7 +26,7 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, ReplError
         return Err(COMMAND.refuses(word));
     }
     let recording = session.recording()?;
-    let destination = Destination::new(arguments.output.as_deref(), arguments.force)?;
+    let destination = Destination::new(arguments.output.as_deref(), arguments.force, recording.path().as_slice())?;
     // The analyzer itself sees to it that it appears whole or not at all.
     let repaired = barrow_analyzer::repair(&recording, destination.path(), &session.meter())?;
     let dropped = repaired.dropped.iter().map(Value::text).collect();

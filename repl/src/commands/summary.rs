@@ -37,11 +37,12 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, ReplError
         false => selection::several(&words, &session.snapshots()?)?,
     };
     let meter = session.meter();
-    let summaries = match arguments.verify {
+    // What is thought away leaves nothing that statistics could be compared with: all is counted anyway.
+    let summaries = match arguments.verify && session.away.is_empty() {
         true => verified_summaries(&recording, &snapshots, &meter)?,
         false => snapshots.iter().map(|&snapshot| summarized(session, snapshot)).collect::<Result<Vec<_>, _>>()?,
     };
-    let elapsed = arguments.verify.then(|| meter.elapsed());
+    let elapsed = (arguments.verify && session.away.is_empty()).then(|| meter.elapsed());
     let tables = recording.tables()?;
     let one = words
         .first()

@@ -30,7 +30,8 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, ReplError
     let text = arguments.text();
     match text.trim() {
         "" if session.away.is_empty() => return Ok(Answer::text("nothing is thought away")),
-        "" => return Ok(Answer::text(format!("without {}", session.away.join(", without ")))),
+        // Every answer says it.
+        "" => return Ok(Answer::default()),
         "clear" => {
             session.away.clear();
             session.ask_of(None);
@@ -48,13 +49,22 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, ReplError
     }
     let types = session.whole_heap(heap.snapshot())?.type_totals_of(&freed, &meter)?;
     drop(meter);
-    session.away.push(text);
+    let lasting = text.split(' ').map(|word| lasting(session, word)).collect::<Vec<_>>().join(" ");
+    session.away.push(lasting);
     session.sets.set_last(Arc::new(freed));
     session.ask_of(Some(Arc::clone(&heap)));
     session.listed.clear();
     let answer = by_type(heap.recording().tables()?, heap.snapshot(), &types, "would be freed")?;
     let rows = session.page_rows();
     Ok(more::first_page(session, answer.exact(), rows))
+}
+
+/// A word as it can be understood later: another object may be in row 3 then.
+fn lasting(session: &Session, word: &str) -> String {
+    match session.object(word) {
+        Ok((_, object)) if word.starts_with('%') => format!("@{object}"),
+        _ => word.to_owned(),
+    }
 }
 
 /// The totals of a set of objects, and a row per type, the largest first.
