@@ -63,12 +63,13 @@ pub(crate) fn whole(growth: &Growth<'_>, node: usize) -> String {
     titles(growth, node).join(" › ")
 }
 
-/// For people: the beginning and the end of the path, if it is long.
+/// For people: the beginning and the end of the path, if it is long, and how many parts are between them.
 pub(crate) fn shown(growth: &Growth<'_>, node: usize) -> Value {
     let titles = titles(growth, node);
     let whole = titles.join(" › ");
     if whole.chars().count() <= SHOWN.1 || titles.len() <= SHOWN.0 + 1 {
         return Value::Text(whole);
     }
-    Value::Text(format!("{} › … › {}", titles[0], titles[titles.len() - SHOWN.0..].join(" › ")))
+    let skipped = titles.len() - 1 - SHOWN.0;
+    Value::Text(format!("{} › … {skipped} … › {}", titles[0], titles[titles.len() - SHOWN.0..].join(" › ")))
 }

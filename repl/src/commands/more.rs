@@ -1,6 +1,6 @@
 //! `more`: the next page of the last answer.
 
-use crate::answer::{Answer, Value};
+use crate::answer::{Answer, Column, Unit, Value};
 use crate::error::ReplError;
 use crate::session::{Arguments, Session};
 
@@ -56,7 +56,9 @@ pub(super) fn first_page(session: &mut Session, mut answer: Answer, rows: usize)
     let mut rest = answer_without_rows(&answer.facts, table);
     rest.tables[0].rows = table.rows.split_off(rows);
     (rest.notes, rest.exactness) = (answer.notes.clone(), answer.exactness);
-    answer.notes.insert(0, more_note(session, rest.tables[0].rows.len()));
+    let more = rest.tables[0].rows.len();
+    answer.notes.insert(0, more_note(session, more));
+    answer = answer.fact(Column::new("more_rows", "", Unit::Count).for_machines(), more);
     session.more = Some(More::Rows(rest, rows));
     answer
 }
