@@ -20,7 +20,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use barrow_format::header::{HEADER_BYTES, Header};
+use barrow_format::header::{HEADER_BYTES, Header, MAGIC};
 
 use crate::bytes::Bytes;
 use crate::contents::{Contents, Scan};
@@ -96,7 +96,8 @@ impl Growing {
         let length = file.metadata().map_err(AnalyzerError::io(&self.path, "read"))?.len();
         let mut first = Vec::new();
         (&mut file).take(HEADER_BYTES as u64).read_to_end(&mut first).map_err(io)?;
-        if first.len() < HEADER_BYTES {
+        // What is there may become a header; or it never will, and parsing says so.
+        if first.len() < HEADER_BYTES && MAGIC.starts_with(&first[..first.len().min(MAGIC.len())]) {
             return Ok(None);
         }
         let header = Header::parse(&first).map_err(AnalyzerError::Unreadable)?;

@@ -59,6 +59,22 @@ fn every_length_shows_what_is_committed() {
 }
 
 #[test]
+fn what_never_becomes_a_recording_is_not_waited_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.barrow");
+    for (text, waits) in [
+        (&b""[..], true),
+        (b"\x89BRW", true),
+        (b"\x89BRW\r\n\x1a\n\x01", true),
+        (b"hello\n", false),
+        (b"\x89PNG", false),
+    ] {
+        std::fs::write(&path, text).unwrap();
+        assert_eq!(matches!(Growing::new(&path).look(), Ok(Look::Nothing)), waits, "{text:?}");
+    }
+}
+
+#[test]
 fn another_recording_begins_again() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.barrow");
