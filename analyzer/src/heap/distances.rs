@@ -1,0 +1,90 @@
+//! Distances from the roots, and shortest paths.
+
+use barrow_format::ObjectId;
+
+use super::{Heap, column};
+use crate::distances::{Bounds, Distances, distance_of, path_over};
+use crate::error::Result;
+use crate::index_file::{ColumnId, SparseColumn};
+use crate::progress::Progress;
+use crate::reachable::Ephemerons;
+
+impl Heap {
+    /// Distances from the roots over retaining references.
+    ///
+    /// # Errors
+    /// [`AnalyzerError::Section`], [`AnalyzerError::Cancelled`], [`AnalyzerError::MemoryCeiling`].
+    pub fn distances(&self, progress: &dyn Progress) -> Result<&Distances> {
+        if let Some(distances) = self.distances.get() {
+            return Ok(distances);
+        }
+        if let Some(index) = &self.index {
+            let distance = index.column(self.snapshot, column::DISTANCE, |_, _| true);
+            let parent = index.column(self.snapshot, column::PARENT, |_, piece| {
+                let wrong = |&parent: &u32| parent != 0 && u64::from(!parent) >= self.objects;
+                !piece.iter().fold(false, |found, value| found | wrong(value))
+            });
+            if let (Some(distance), Some(parent)) = (distance, parent)
+                && let Some(kept) = Distances::of_columns(self.objects, distance, parent)
+            {
+                return Ok(self.distances.get_or_init(|| kept));
+            }
+        }
+        let found = self.distances_anew(progress)?;
+        let columns = [
+            (column::DISTANCE, bytemuck::cast_slice(&found.distance)),
+            (column::PARENT, bytemuck::cast_slice(&found.parent)),
+        ];
+        self.keep(&columns, progress)?;
+        Ok(self.distances.get_or_init(|| found))
+    }
+
+    /// The objects of a shortest path, as [`Distances::path`]. Of columns that were kept, only what lies on it is read.
+    pub(crate) fn shortest_path(&self, object: ObjectId, progress: &dyn Progress) -> Result<Vec<ObjectId>> {
+        if self.distances.get().is_none()
+            && let Some(path) = self.kept_path(object)
+        {
+            return Ok(path);
+        }
+        Ok(self.distances(progress)?.path(object))
+    }
+
+    /// The distance of one object, as [`Distances::distance`]. Of a column that was kept, only what tells it is read.
+    ///
+    /// # Errors
+    /// As for [`Heap::distances`].
+    pub fn distance(&self, object: ObjectId, progress: &dyn Progress) -> Result<Option<u32>> {
+        if self.distances.get().is_none()
+            && let Some(value) = self.kept_by_object(column::DISTANCE).and_then(|kept| kept.get(object.index()))
+        {
+            return Ok(distance_of(value));
+        }
+        Ok(self.distances(progress)?.distance(object))
+    }
+
+    /// A column of the index file with a number for each object.
+    fn kept_by_object(&self, column: ColumnId) -> Option<SparseColumn<u32>> {
+        let column = self.index.as_ref()?.sparse_column(self.snapshot, column, |_, _| true)?;
+        (column.len() as u64 == self.objects).then_some(column)
+    }
+
+    fn kept_path(&self, object: ObjectId) -> Option<Vec<ObjectId>> {
+        let (distance, parent) = (self.kept_by_object(column::DISTANCE)?, self.kept_by_object(column::PARENT)?);
+        path_over(object, |object| Some((distance.get(object.index())?, parent.get(object.index())?)))
+    }
+
+    /// Distances from the roots, measured whether they are known or not; nothing is kept.
+    ///
+    /// # Errors
+    /// As for [`Heap::distances`].
+    pub fn distances_anew(&self, progress: &dyn Progress) -> Result<Distances> {
+        self.search(&self.roots()?.targets(), Bounds::default(), progress)
+    }
+
+    /// Distances from these roots within bounds; nothing is kept.
+    pub(crate) fn search(&self, roots: &[ObjectId], bounds: Bounds<'_>, progress: &dyn Progress) -> Result<Distances> {
+        let rows = self.rows(progress)?;
+        let ephemerons = Ephemerons::new(rows.ephemerons());
+        Distances::find(self.snapshot, &rows, roots, &ephemerons, bounds, &self.memory, progress)
+    }
+}

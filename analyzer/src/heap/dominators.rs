@@ -1,0 +1,244 @@
+//! Dominators and retained sizes of a heap: found, or looked up in its index file.
+
+use barrow_format::StringId;
+use bytemuck::Pod;
+
+use super::{Heap, below, column};
+use crate::dominators::{Canopy, Dominators, GroupRetained, Largest, resident_bytes};
+use crate::error::{AnalyzerError, Result};
+use crate::index_file::{ColumnId, IndexFile};
+use crate::leaks::{self, LEAK_THRESHOLD, Suspect};
+use crate::lookup::Lookup;
+use crate::progress::Progress;
+use crate::reachable::{Ephemerons, reachable};
+
+/// How much of a kept column is checked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Checked {
+    Whole,
+    WhereLookedAt,
+}
+
+impl Heap {
+    /// Dominators and retained sizes.
+    ///
+    /// # Errors
+    /// [`AnalyzerError::Section`], [`AnalyzerError::Cancelled`], [`AnalyzerError::MemoryCeiling`].
+    pub fn dominators(&self, progress: &dyn Progress) -> Result<&Dominators> {
+        if let Some(dominators) = self.dominators.get() {
+            return Ok(dominators);
+        }
+        if let Some(kept) = self.kept_dominators(Checked::Whole)? {
+            return Ok(self.dominators.get_or_init(|| kept));
+        }
+        self.memory.require(resident_bytes(self.objects))?;
+        let rows = self.take_rows(progress)?;
+        let mut live = Vec::new();
+        if !rows.ephemerons().is_empty() {
+            let ephemerons = Ephemerons::new(rows.ephemerons());
+            let targets = self.roots()?.targets();
+            let seen = reachable(self.snapshot, &rows, &targets, &ephemerons, None, progress)?;
+            live = ephemerons.with_sources_in(&seen);
+            live.retain(|ephemeron| seen.contains(ephemeron.key));
+        }
+        let (roots, memory) = (self.roots()?, &self.memory);
+        let found = Dominators::find(&self.recording, self.snapshot, rows, roots, &live, memory, progress)?;
+        let dominators = self.dominators.get_or_init(|| found);
+        if self.index.is_some() && self.keeps {
+            self.keep_dominators(dominators, progress)?;
+        }
+        Ok(dominators)
+    }
+
+    /// Keeps dominators, and beside them the answers to what is asked most, which need no look at them.
+    fn keep_dominators(&self, dominators: &Dominators, progress: &dyn Progress) -> Result<()> {
+        let known_types = self.known_types()?;
+        let types = match known_types {
+            Some(types) => types,
+            None => {
+                let types = self.read_types(progress)?;
+                self.types.get_or_init(|| types.into())
+            }
+        };
+        let largest = Largest::of(dominators);
+        let canopy = Canopy::of(dominators, &largest).to_column();
+        let by_type = by_type_column(&self.group_by_type(dominators, types)?);
+        let suspects = leaks::to_column(&leaks::suspects(dominators, types, LEAK_THRESHOLD));
+        let root_groups = self.root_groups_of(types)?;
+        let kept = dominators.columns();
+        let mut columns: Vec<(ColumnId, &[u8])> = vec![
+            (column::POSITION, bytemuck::cast_slice(kept.position)),
+            (column::GROUP_POSITION, bytemuck::cast_slice(kept.group_position)),
+            (column::VERTEX, bytemuck::cast_slice(kept.vertex)),
+            (column::EXTENT, bytemuck::cast_slice(kept.extent)),
+            (column::IDOM, bytemuck::cast_slice(kept.idom)),
+            (column::BEFORE, bytemuck::cast_slice(kept.before)),
+            (column::EPHEMERONS, bytemuck::bytes_of(&kept.live_ephemerons)),
+        ];
+        let largest = largest.to_column();
+        columns.extend([
+            (column::LARGEST, bytemuck::cast_slice(&largest)),
+            (column::CANOPY, bytemuck::cast_slice(&canopy)),
+            (column::RETAINED_BY_TYPE, bytemuck::cast_slice(&by_type)),
+            (column::LEAK_SUSPECTS, bytemuck::cast_slice(&suspects)),
+            (column::ROOT_GROUPS, bytemuck::cast_slice(&root_groups)),
+        ]);
+        if known_types.is_none() {
+            columns.push((column::TYPE, bytemuck::cast_slice(types)));
+        }
+        self.keep(&columns, progress)
+    }
+
+    /// Asks a question about few objects of the dominators. Of what an index file keeps, only what the question looks at
+    /// is read; if that turns out to be damaged, it is asked again, of dominators that were found anew.
+    ///
+    /// # Errors
+    /// As for [`Heap::dominators`], and those of `question`.
+    pub fn ask_dominators<T, E: From<AnalyzerError>>(
+        &self,
+        progress: &dyn Progress,
+        mut question: impl FnMut(&Dominators) -> Result<T, E>,
+    ) -> Result<T, E> {
+        if self.dominators.get().is_none()
+            && let Some(kept) = self.kept_dominators(Checked::WhereLookedAt)?
+        {
+            let answer = question(&kept);
+            if !kept.are_damaged() {
+                return answer;
+            }
+        }
+        question(self.dominators(progress)?)
+    }
+
+    /// Whether dominators were found before.
+    pub(crate) fn knows_dominators(&self) -> bool {
+        let is_kept = |index: &IndexFile| index.length::<u32>(self.snapshot, column::VERTEX).is_some();
+        self.dominators.get().is_some() || self.index.as_ref().is_some_and(is_kept)
+    }
+
+    fn kept_dominators(&self, checked: Checked) -> Result<Option<Dominators>> {
+        let Some(index) = &self.index else { return Ok(None) };
+        let roots = self.roots()?;
+        let vertices = self.objects + roots.categories().len() as u64;
+        let Some(count) = index.length::<u32>(self.snapshot, column::VERTEX) else { return Ok(None) };
+        let is_position = move |_: usize, piece: &[u32]| below(piece, count as u64);
+        // Position 0 is no vertex.
+        let is_vertex = move |first: usize, piece: &[u32]| below(&piece[usize::from(first == 0)..], vertices);
+        let is_extent = move |first: usize, piece: &[u32]| {
+            // Every subtree ends before the last position does.
+            let wrong = |(at, &extent): (usize, &u32)| extent == 0 || first + at + extent as usize > count;
+            !piece.iter().enumerate().fold(false, |found, value| found | wrong(value))
+        };
+        let is_idom = move |first: usize, piece: &[u32]| {
+            let wrong = |(at, &idom): (usize, &u32)| idom as usize >= (first + at).max(1);
+            !piece.iter().enumerate().fold(false, |found, value| found | wrong(value))
+        };
+        let by_group = index.column(self.snapshot, column::GROUP_POSITION, is_position);
+        let ephemerons = index.column::<u64>(self.snapshot, column::EPHEMERONS, |_, _| true);
+        let columns = (
+            self.kept(column::POSITION, checked, 0, is_position),
+            self.kept(column::VERTEX, checked, 0, is_vertex),
+            self.kept(column::EXTENT, checked, 1, is_extent),
+            self.kept(column::IDOM, checked, 0, is_idom),
+            self.kept(column::BEFORE, checked, 0, |_, _| true),
+        );
+        let (Some(by_group), Some(ephemerons)) = (by_group, ephemerons) else { return Ok(None) };
+        let (Some(position), Some(vertex), Some(extent), Some(idom), Some(before)) = columns else { return Ok(None) };
+        let live = ephemerons.first().copied().unwrap_or(0);
+        let groups = by_group.to_vec();
+        Ok(Dominators::of_columns(self.objects, count, roots, position, groups, vertex, extent, idom, before, live))
+    }
+
+    /// A column of the index file. What is damaged and looked at is `harmless`.
+    fn kept<T: Pod + Sync>(
+        &self,
+        column: ColumnId,
+        checked: Checked,
+        harmless: T,
+        is_valid: impl Fn(usize, &[T]) -> bool + Send + Sync + 'static,
+    ) -> Option<Lookup<T>> {
+        let index = self.index.as_ref()?;
+        match checked {
+            Checked::Whole => index.column(self.snapshot, column, is_valid).map(Lookup::Whole),
+            Checked::WhereLookedAt => {
+                let column = index.sparse_column(self.snapshot, column, is_valid)?;
+                Some(Lookup::sparse(column, harmless))
+            }
+        }
+    }
+
+    /// The objects that retain most, as many as an index file keeps: that takes no look at the others.
+    ///
+    /// # Errors
+    /// As for [`Heap::dominators`].
+    pub fn largest(&self, progress: &dyn Progress) -> Result<&Largest> {
+        if let Some(largest) = self.largest.get() {
+            return Ok(largest);
+        }
+        let column = |index: &IndexFile| index.column::<u64>(self.snapshot, column::LARGEST, |_, _| true);
+        let kept = self.index.as_ref().and_then(column).and_then(|kept| Largest::from_column(&kept, self.objects));
+        let largest = match kept {
+            Some(kept) => kept,
+            None => Largest::of(self.dominators(progress)?),
+        };
+        Ok(self.largest.get_or_init(|| largest))
+    }
+
+    /// For each type id the bytes that objects of the type dominate, each byte once, and how many of its
+    /// objects are reachable. See [`crate::Dominators::bytes_by_group`].
+    ///
+    /// # Errors
+    /// As for [`Heap::dominators`].
+    pub fn retained_by_type(&self, progress: &dyn Progress) -> Result<Vec<GroupRetained>> {
+        let count = self.recording.tables()?.type_count();
+        let column = |index: &IndexFile| index.column::<u64>(self.snapshot, column::RETAINED_BY_TYPE, |_, _| true);
+        if let Some(kept) = self.index.as_ref().and_then(column).filter(|kept| kept.len() == 2 * count) {
+            let group = |pair: &[u64]| GroupRetained { objects: pair[0], bytes: pair[1] };
+            return Ok(kept.chunks_exact(2).map(group).collect());
+        }
+        let groups = self.group_by_type(self.dominators(progress)?, self.types(progress)?)?;
+        self.keep(&[(column::RETAINED_BY_TYPE, bytemuck::cast_slice(&by_type_column(&groups)))], progress)?;
+        Ok(groups)
+    }
+
+    fn group_by_type(&self, dominators: &Dominators, types: &[u32]) -> Result<Vec<GroupRetained>> {
+        let count = self.recording.tables()?.type_count();
+        Ok(dominators.bytes_by_group(count, |object| Some(types[object.index()] as usize)))
+    }
+
+    /// The upper part of the dominator tree, if an index file has it.
+    ///
+    /// # Errors
+    /// As for [`Heap::roots`].
+    pub fn kept_canopy(&self) -> Result<Option<Canopy>> {
+        let column = |index: &IndexFile| index.column::<u64>(self.snapshot, column::CANOPY, |_, _| true);
+        let Some(kept) = self.index.as_ref().and_then(column) else { return Ok(None) };
+        let groups: Vec<StringId> = self.roots()?.categories().iter().map(|group| group.name).collect();
+        Ok(Canopy::from_column(&kept, self.objects, &groups))
+    }
+
+    /// The objects and types that hold at least `threshold` of all reachable bytes, the largest first.
+    ///
+    /// # Errors
+    /// As for [`Heap::dominators`].
+    pub fn leak_suspects(&self, threshold: f64, progress: &dyn Progress) -> Result<Vec<Suspect>> {
+        if threshold == LEAK_THRESHOLD
+            && let Some(kept) = self.kept_leak_suspects()?
+        {
+            return Ok(kept);
+        }
+        Ok(leaks::suspects(self.dominators(progress)?, self.types(progress)?, threshold))
+    }
+
+    /// The suspects at [`LEAK_THRESHOLD`], if an index file has them.
+    fn kept_leak_suspects(&self) -> Result<Option<Vec<Suspect>>> {
+        let column = |index: &IndexFile| index.column::<u64>(self.snapshot, column::LEAK_SUSPECTS, |_, _| true);
+        let Some(kept) = self.index.as_ref().and_then(column) else { return Ok(None) };
+        Ok(leaks::from_column(&kept, self.objects, self.recording.tables()?.type_count() as u64))
+    }
+}
+
+/// As an index file keeps what objects of each type dominate.
+fn by_type_column(groups: &[GroupRetained]) -> Vec<u64> {
+    groups.iter().flat_map(|group| [group.objects, group.bytes]).collect()
+}

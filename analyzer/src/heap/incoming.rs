@@ -1,0 +1,75 @@
+//! Incoming references: all of them, or those of one object where an index file has them.
+
+use std::sync::atomic::Ordering;
+
+use barrow_format::ObjectId;
+
+use super::{Heap, below, column};
+use crate::error::Result;
+use crate::incoming::Incoming;
+use crate::progress::Progress;
+use crate::rows::Follow;
+use crate::transposed::Transposed;
+
+impl Heap {
+    /// Incoming references of all objects, weak ones too.
+    ///
+    /// # Errors
+    /// [`AnalyzerError::Section`], [`AnalyzerError::Cancelled`], [`AnalyzerError::MemoryCeiling`].
+    pub fn incoming(&self, progress: &dyn Progress) -> Result<&Incoming> {
+        if let Some(incoming) = self.known_incoming() {
+            return Ok(incoming);
+        }
+        let rows = self.build_rows(Follow::All, progress)?;
+        let found = Incoming::of(&rows, &self.memory, progress)?;
+        drop(rows);
+        let (starts, bases, sources) = found.sources.columns();
+        let columns = [
+            (column::INCOMING_STARTS, bytemuck::cast_slice(starts)),
+            (column::INCOMING_BASES, bytemuck::cast_slice(bases)),
+            (column::INCOMING_SOURCES, bytemuck::cast_slice(sources)),
+        ];
+        self.keep(&columns, progress)?;
+        Ok(self.incoming.get_or_init(|| found))
+    }
+
+    /// Incoming references, if they were computed before.
+    #[must_use]
+    pub fn known_incoming(&self) -> Option<&Incoming> {
+        if let Some(incoming) = self.incoming.get() {
+            return Some(incoming);
+        }
+        let index = self.index.as_ref()?;
+        let starts = index.column(self.snapshot, column::INCOMING_STARTS, |_, _| true)?;
+        let bases = index.column(self.snapshot, column::INCOMING_BASES, |_, _| true)?;
+        let are_objects = |_: usize, piece: &[u32]| below(piece, self.objects);
+        let sources = index.column(self.snapshot, column::INCOMING_SOURCES, are_objects)?;
+        let sources = Transposed::of_columns(starts, bases, sources)?;
+        let fits = sources.columns().0.len() as u64 == self.objects + 1;
+        fits.then(|| self.incoming.get_or_init(|| Incoming { sources }))
+    }
+
+    /// The sources of all references to an object, ascending, if incoming references were computed before. Of what an
+    /// index file keeps, only what tells them is read.
+    pub(crate) fn known_sources(&self, target: ObjectId) -> Option<Vec<u32>> {
+        if let Some(incoming) = self.incoming.get() {
+            return Some(incoming.each_source(target).collect());
+        }
+        let index = self.index.as_ref()?;
+        let column = |column| index.sparse_column::<u32>(self.snapshot, column, |_, _| true);
+        let (starts, sources) = (column(column::INCOMING_STARTS)?, column(column::INCOMING_SOURCES)?);
+        let bases = index.column::<u64>(self.snapshot, column::INCOMING_BASES, |_, _| true)?;
+        if starts.len() as u64 != self.objects + 1 {
+            return None;
+        }
+        let range = Transposed::range_of(target.index(), &bases, |target| starts.get(target), sources.len())?;
+        let is_object = |source: &u32| u64::from(*source) < self.objects;
+        range.rev().map(|place| sources.get(place).filter(is_object)).collect()
+    }
+
+    /// Whether this is not the first question for the incoming references of one object.
+    pub(crate) fn asks_again_for_incoming(&self) -> bool {
+        // Nothing else depends on it.
+        self.incoming_asked.swap(true, Ordering::Relaxed)
+    }
+}

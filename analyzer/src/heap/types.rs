@@ -1,0 +1,126 @@
+//! The type of every object, and which objects stand for groups of roots.
+
+use barrow_format::block::Wanted;
+use barrow_format::rows::KindRole;
+use barrow_format::{ObjectId, TypeId};
+
+use super::{Heap, below, column};
+use crate::blocks::{decode, places, pooled};
+use crate::error::Result;
+use crate::index_file::IndexFile;
+use crate::memory::Column;
+use crate::progress::{Progress, check};
+use crate::values::Values;
+
+/// Objects that stand for groups of roots are few.
+const MOST_ROOT_GROUPS: usize = 100;
+
+impl Heap {
+    /// Objects that stand for groups of roots, as kinds with that role say: the first so many by number.
+    ///
+    /// # Errors
+    /// As for [`Heap::types`].
+    pub fn root_groups(&self, progress: &dyn Progress) -> Result<Vec<ObjectId>> {
+        let objects = self.objects;
+        let are_objects = move |_: usize, piece: &[u32]| below(piece, objects);
+        let column = |index: &IndexFile| index.column(self.snapshot, column::ROOT_GROUPS, are_objects);
+        let ids = match self.index.as_ref().and_then(column) {
+            Some(kept) => kept.to_vec(),
+            None if self.group_types()?.contains(&true) => self.root_groups_of(self.types(progress)?)?,
+            None => Vec::new(),
+        };
+        Ok(ids.into_iter().map(ObjectId).filter(|&object| self.has(object)).collect())
+    }
+
+    pub(super) fn root_groups_of(&self, types: &[u32]) -> Result<Vec<u32>> {
+        let is_group = self.group_types()?;
+        if !is_group.contains(&true) {
+            return Ok(Vec::new());
+        }
+        let groups = (0..).zip(types).filter(|&(_, &type_id)| is_group[type_id as usize]).map(|(object, _)| object);
+        Ok(groups.take(MOST_ROOT_GROUPS).collect())
+    }
+
+    /// For each type whether its objects stand for groups of roots.
+    fn group_types(&self) -> Result<Vec<bool>> {
+        let tables = self.recording.tables()?;
+        let types = (0..tables.type_count() as u32).map(TypeId);
+        Ok(types.map(|type_id| tables.kind_role(tables.type_kind(type_id)) == KindRole::Root).collect())
+    }
+
+    /// The number of the type of every object, by the object's number.
+    ///
+    /// # Errors
+    /// [`AnalyzerError::Section`], [`AnalyzerError::Cancelled`].
+    pub fn types(&self, progress: &dyn Progress) -> Result<&[u32]> {
+        if let Some(types) = self.known_types()? {
+            return Ok(types);
+        }
+        let types = self.read_types(progress)?;
+        if self.without.is_none() {
+            self.keep(&[(column::TYPE, bytemuck::cast_slice(&types))], progress)?;
+        }
+        Ok(self.types.get_or_init(|| types.into()))
+    }
+
+    /// The types of all objects, if they were read before.
+    pub(super) fn known_types(&self) -> Result<Option<&[u32]>> {
+        if let Some(types) = self.types.get() {
+            return Ok(Some(types));
+        }
+        let count = self.recording.tables()?.type_count() as u64;
+        let are_types = |_: usize, piece: &[u32]| below(piece, count);
+        let kept = self.index.as_ref().and_then(|index| index.column(self.snapshot, column::TYPE, are_types));
+        let kept = kept.filter(|types: &Values<u32>| types.len() as u64 == self.objects);
+        Ok(kept.map(|kept| &**self.types.get_or_init(|| kept)))
+    }
+
+    /// The types of some objects; of a column that was kept, only theirs are read.
+    ///
+    /// # Errors
+    /// As for [`Heap::types`].
+    pub fn types_of(&self, objects: &[ObjectId], progress: &dyn Progress) -> Result<Vec<TypeId>> {
+        if self.types.get().is_none()
+            && let Some(types) = self.kept_types_of(objects)?
+        {
+            return Ok(types);
+        }
+        let types = self.types(progress)?;
+        Ok(objects.iter().map(|object| TypeId(types[object.index()])).collect())
+    }
+
+    fn kept_types_of(&self, objects: &[ObjectId]) -> Result<Option<Vec<TypeId>>> {
+        let count = self.recording.tables()?.type_count() as u64;
+        let are_types = move |_: usize, piece: &[u32]| below(piece, count);
+        let kept = self.index.as_ref().and_then(|index| index.sparse_column(self.snapshot, column::TYPE, are_types));
+        let Some(kept) = kept.filter(|types| types.len() as u64 == self.objects) else { return Ok(None) };
+        Ok(objects.iter().map(|object| kept.get(object.index()).map(TypeId)).collect())
+    }
+
+    pub(super) fn read_types(&self, progress: &dyn Progress) -> Result<Column<u32>> {
+        let tables = self.recording.tables()?;
+        progress.begin("reading types", self.objects, "objects");
+        let mut types: Column<u32> = self.memory.column(usize::try_from(self.objects).unwrap_or(usize::MAX))?;
+        let mut rest = &mut types[..];
+        let mut jobs = Vec::new();
+        for place in places(&self.recording, &[self.snapshot])? {
+            let (own, others) = std::mem::take(&mut rest).split_at_mut(place.entry.objects as usize);
+            rest = others;
+            jobs.push((place, own));
+        }
+        jobs.retain(|(place, _)| place.entry.objects > 0);
+        pooled(jobs, |(place, own), workspace| {
+            check(progress)?;
+            decode(&self.recording, &place, Wanted::Sizes, workspace, |_, columns| {
+                let of: Vec<TypeId> = columns.dictionary.iter().map(|&shape| tables.shape(shape).type_id).collect();
+                for (out, &shape) in own.iter_mut().zip(&columns.shapes) {
+                    *out = of[shape as usize].0;
+                }
+                Ok(())
+            })?;
+            progress.advance(place.entry.objects.into());
+            Ok(())
+        })?;
+        Ok(types)
+    }
+}
