@@ -192,8 +192,7 @@ impl IndexFile {
                     return Ok(());
                 }
                 Err(AnalyzerError::Cancelled) => return Err(AnalyzerError::Cancelled),
-                // Of several, the last: there it would have been kept, had all else failed.
-                Err(error) => failure = Some(error),
+                Err(error) => failure = failure.or(Some(error)),
             }
         }
         failure.map_or(Ok(()), Err)

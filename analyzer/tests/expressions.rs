@@ -364,6 +364,11 @@ proptest! {
         for term in expressions {
             let text = term.to_string();
             let expression = Expression::parse_with(&text, &SmallNames { snapshot: SNAPSHOT, objects }).unwrap();
+            // Row 1 is object 2, which small heaps do not have.
+            if let Err(AnalyzerError::NoObject { object, .. }) = heap.count(&[], &expression, &Silent) {
+                prop_assert!(u64::from(object.0) >= objects && text.contains(['@', '%']), "{}", text);
+                continue;
+            }
             for kinds in [&[][..], &[KindId(1)]] {
                 let matching = (0u32..).zip(&samples).filter(|(id, sample)| {
                     holds(&term, *id, sample) && (kinds.is_empty() || TYPES[sample.type_number].contains('.'))

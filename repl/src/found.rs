@@ -26,8 +26,15 @@ pub(crate) fn kinds_and_expression(
     let recording = session.recording()?;
     let words = arguments.words();
     let words = &words[first.min(words.len())..];
-    let scope = session.scope(snapshot);
     let whole = arguments.expression(first);
+    // A shell was given all of it as one word.
+    if let ([word], Ok(inner)) = (words, Arguments::of_text(&whole))
+        && word.contains(char::is_whitespace)
+        && inner.words().len() > 1
+    {
+        return kinds_and_expression(session, snapshot, &inner, 0);
+    }
+    let scope = session.scope(snapshot);
     let of_all = Expression::parse_with(&whole, &scope)
         .map_err(|error| (error.position, pointed_at(&whole, &error, EXPRESSIONS)));
     let kinds = match leading_kind(recording.tables()?, words) {

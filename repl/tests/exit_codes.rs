@@ -387,10 +387,14 @@ fn nobody_listening_ends_quietly_with_0() {
 #[test]
 fn everything_is_counted_unless_something_is_asked_for() {
     let recording = recording();
-    for words in [&["count", &recording, "--format", "csv"][..], &["find", &recording, "2", "--format", "csv"]] {
-        let run = run(words);
+    let count = |words: &[&str]| {
+        let run = run(&[&["count", &recording, "--format", "csv"], words].concat());
         assert_eq!((run.code, run.stderr.as_str()), (0, ""), "{words:?}");
-    }
+        run.stdout
+    };
+    assert_eq!(count(&["objects type = BOOTHash"]), count(&["objects", "type = BOOTHash"]));
+    assert_ne!(count(&["frames size > 1K"]), count(&[]));
+    assert_eq!(run(&["find", &recording, "2"]).code, 0);
     assert!(run(&["count", &recording]).stdout.contains("540,607"));
 }
 
