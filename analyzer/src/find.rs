@@ -140,6 +140,13 @@ impl Heap {
         progress: &dyn Progress,
         mut question: impl FnMut(Search) -> Result<T>,
     ) -> Result<T> {
+        let (snapshot, count) = (self.snapshot(), self.object_count());
+        if let Some(named) = expression.snapshot().filter(|&named| named != snapshot) {
+            return Err(AnalyzerError::OtherSnapshot { named, asked: snapshot });
+        }
+        if let Some(object) = expression.objects().find(|object| u64::from(object.0) >= count) {
+            return Err(AnalyzerError::NoObject { object, snapshot, count });
+        }
         let mut with = |retained: Retained<'_>| {
             let columns = HeapColumns::of(self, expression, retained, progress)?;
             question(Search::new(self, kinds, expression, &columns)?)
@@ -258,13 +265,6 @@ struct Search<'a> {
 impl<'a> Search<'a> {
     fn new(heap: &'a Heap, kinds: &[KindId], expression: &'a Expression, columns: &'a HeapColumns<'a>) -> Result<Self> {
         let snapshot = heap.snapshot();
-        if let Some(named) = expression.snapshot().filter(|&named| named != snapshot) {
-            return Err(AnalyzerError::OtherSnapshot { named, asked: snapshot });
-        }
-        let count = heap.object_count();
-        if let Some(object) = expression.objects().find(|object| u64::from(object.0) >= count) {
-            return Err(AnalyzerError::NoObject { object, snapshot, count });
-        }
         let tables = heap.recording().tables()?;
         let prepared = expression.prepare(heap.recording(), kinds, columns)?;
         let mut places = places(heap.recording(), &[snapshot])?;

@@ -49,7 +49,8 @@ pub struct PathOptions {
 
 impl Heap {
     /// A shortest path from a root to `object`, and then others that share none of the objects before
-    /// it: each the shortest that those before leave, and fewer than asked for if they leave no more.
+    /// it but those that only stand for groups of roots: each the shortest that those before leave, and fewer than asked
+    /// for if they leave no more. Where a group refers to the object itself, it is on that path alone.
     /// Empty if it is unreachable.
     ///
     /// # Errors

@@ -12,9 +12,9 @@ use crate::error::{Damage, ImportError, Stop};
 use crate::options::ImportOptions;
 use crate::progress::Progress;
 
-/// Sites that are remembered, some 80 bytes each. Then all are forgotten: later equal ones get new numbers, which costs
+/// Sites that are remembered, some 80 bytes each; as many as a table holds before it grows. Then all are forgotten: later equal ones get new numbers, which costs
 /// space in the file, and objects that only seem to have changed from one dump to the next.
-const MAX_SITES: usize = 1 << 20;
+const MAX_SITES: usize = (1 << 20) / 8 * 7;
 
 /// What every importer works with: where the recording goes, what the user wants, and what earlier
 /// dumps of the same series have declared.

@@ -51,7 +51,8 @@ pub(crate) fn check_line(text: &str) -> Result<(), ReplError> {
         return Ok(());
     }
     let flags = Flags::of_line(&line.words)?;
-    command_of(&flags).and_then(|(command, _)| check_flags(command, &flags))
+    let (command, _) = command_of(&flags)?;
+    if flags.help { Ok(()) } else { check_flags(command, &flags) }
 }
 
 /// The command that the first word names, and the words behind it.
@@ -80,7 +81,7 @@ pub(crate) fn ask(session: &mut Session, question: Question<'_>) -> Result<u8, R
     let about_heap = command.subject == Subject::Recording && !session.away.is_empty();
     let printed = answer.and_then(|mut answer| {
         if about_heap {
-            let away = format!("without {}", session.away.join(", without "));
+            let away = session.away_text();
             answer = answer.fact(Column::new("without", "", Unit::Text).for_machines(), away.as_str()).note(away);
         }
         print(session, &answer, sink)

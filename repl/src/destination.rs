@@ -9,6 +9,8 @@ use crate::error::ReplError;
 #[derive(Debug)]
 pub(crate) struct Destination {
     path: PathBuf,
+    /// The path as it was named.
+    shown: String,
     temporary: PathBuf,
 }
 
@@ -29,13 +31,18 @@ impl Destination {
         if path.is_dir() {
             return Err(ReplError::usage(format!("{shown} is a folder; name a file in it")));
         }
+        if path.is_symlink() && !path.exists() {
+            return Err(ReplError::usage(format!("{shown} is a link that leads nowhere; choose another name")));
+        }
         if path.exists() && !path.is_file() {
             return Err(ReplError::usage(format!("{shown} is no regular file; choose another name")));
         }
         if path.exists() && !force {
             return Err(ReplError::usage(format!("{shown} exists already; `--force` replaces it")));
         }
-        Destination::replacing(&target)
+        let mut destination = Destination::replacing(&target)?;
+        destination.shown = shown.to_string();
+        Ok(destination)
     }
 
     /// A file that is to be written at `path`, whatever is there.
@@ -46,12 +53,18 @@ impl Destination {
         let name = path.file_name();
         let name = name.ok_or_else(|| ReplError::usage(format!("{} names no file", path.display())))?;
         let temporary = format!(".{}.{}.part", name.to_string_lossy(), std::process::id());
-        Ok(Destination { path: path.to_owned(), temporary: path.with_file_name(temporary) })
+        let shown = path.display().to_string();
+        Ok(Destination { path: path.to_owned(), shown, temporary: path.with_file_name(temporary) })
     }
 
     /// Where it is to be.
     pub(crate) fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// The path as it was named.
+    pub(crate) fn shown(&self) -> &str {
+        &self.shown
     }
 
     /// Where to write meanwhile.
@@ -65,7 +78,7 @@ impl Destination {
     /// The system's, if it cannot be renamed.
     pub(crate) fn commit(self) -> Result<String, ReplError> {
         fs::rename(&self.temporary, &self.path).map_err(|source| ReplError::file(&self.path, source))?;
-        Ok(self.path.display().to_string())
+        Ok(self.shown.clone())
     }
 }
 

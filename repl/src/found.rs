@@ -12,7 +12,21 @@ use crate::session::{Arguments, Session};
 /// Where to read on after a mistake.
 const EXPRESSIONS: &str = "`help expressions` lists what can be asked";
 
-/// Reads `[KIND] [EXPR]` from the words from `first` on: one of them, both, or none. Without an expression
+/// Reads `[KIND] [EXPR]` as [`kinds_and_expression`] does; without any word every object matches.
+pub(crate) fn kinds_and_expression_or_all(
+    session: &Session,
+    snapshot: SnapshotId,
+    arguments: &Arguments,
+    first: usize,
+) -> Result<(Vec<KindId>, Expression), ReplError> {
+    if arguments.words().len() > first {
+        return kinds_and_expression(session, snapshot, arguments, first);
+    }
+    let all = Expression::parse_with("", &session.scope(snapshot));
+    Ok((Vec::new(), all.map_err(|error| pointed_at("", &error, EXPRESSIONS))?))
+}
+
+/// Reads `[KIND] [EXPR]` from the words from `first` on: one of them, or both. Without an expression
 /// every object of the kind matches.
 ///
 /// A word can begin both, as `type` does where there is a kind `type object`. It is read as a kind if
@@ -39,11 +53,11 @@ pub(crate) fn kinds_and_expression(
         .map_err(|error| (error.position, pointed_at(&whole, &error, EXPRESSIONS)));
     let kinds = match leading_kind(recording.tables()?, words) {
         Ok(kinds) => kinds,
-        // A name that is neither a kind nor anything else.
+        // A name that is neither a kind nor anything else, or no word at all.
         Err(unknown) => {
-            let is_name = whole.starts_with(char::is_alphanumeric) && !is_comparison(&whole);
+            let is_name = words.is_empty() || whole.starts_with(char::is_alphanumeric) && !is_comparison(&whole);
             return match of_all {
-                Ok(expression) => Ok((Vec::new(), expression)),
+                Ok(expression) if !words.is_empty() => Ok((Vec::new(), expression)),
                 Err((position, error)) if position > 0 || !is_name => Err(error),
                 _ => Err(unknown),
             };
@@ -80,13 +94,18 @@ pub(crate) fn with_exactness(
     snapshot: SnapshotId,
     expression: &Expression,
 ) -> Result<Answer, ReplError> {
-    if session.heap(snapshot)?.matches_exactly(expression, &session.meter())? {
-        return Ok(answer.exact());
-    }
-    Ok(answer.inexact("by lower bounds of retained sizes", INEXACT))
+    Ok(said(answer, session.heap(snapshot)?.matches_exactly(expression, &session.meter())?))
 }
 
-/// What to know of objects that were chosen by retained sizes that are lower bounds.
+/// Says of an answer whether it is exact which objects it is about.
+pub(crate) fn said(answer: Answer, is_exact: bool) -> Answer {
+    if is_exact { answer.exact() } else { answer.inexact(BY_LOWER_BOUNDS, INEXACT) }
+}
+
+/// How exact answers are about objects that were chosen by retained sizes that are lower bounds.
+pub(crate) const BY_LOWER_BOUNDS: &str = "by lower bounds of retained sizes";
+
+/// The same for people.
 pub(crate) const INEXACT: &str = "`retained` is compared with lower bounds here, since ephemerons keep objects alive that \
     are freed with their source or with their key: an object may retain more; `retained @ID` is exact";
 

@@ -16,6 +16,7 @@ use crate::object_name::{ObjectName, Which};
 use crate::progress::Meter;
 use crate::selection;
 use crate::sets::{Scope, Sets};
+use crate::without::Removal;
 
 /// Rows of a page, unless told.
 const PAGE_ROWS: usize = 15;
@@ -24,8 +25,8 @@ const PAGE_ROWS: usize = 15;
 pub(crate) struct Session {
     /// The recording that is open.
     file: Option<OpenFile>,
-    /// What is thought away, in the words of `without`.
-    pub(crate) away: Vec<String>,
+    /// What is thought away.
+    pub(crate) away: Vec<Removal>,
     /// The heap that was asked last: what was computed for one question serves the next.
     heap: RefCell<Option<Arc<Heap>>>,
     /// The snapshot that was selected.
@@ -174,10 +175,16 @@ impl Session {
         // The other one's memory goes first.
         *last = None;
         let mut heap = Arc::new(self.settings.heap_of(recording, snapshot)?);
-        for text in &self.away {
-            heap = Arc::new(crate::without::applied(self, &heap, text)?);
+        for removal in &self.away {
+            heap = Arc::new(removal.applied(&heap, &self.meter())?);
         }
         Ok(Arc::clone(last.insert(heap)))
+    }
+
+    /// What is thought away, in words; empty if nothing is.
+    pub(crate) fn away_text(&self) -> String {
+        let texts: Vec<&str> = self.away.iter().map(Removal::text).collect();
+        if texts.is_empty() { String::new() } else { format!("without {}", texts.join(", without ")) }
     }
 
     /// The same snapshot with nothing thought away.

@@ -70,6 +70,8 @@ fn questions_that_are_not_understood_end_with_2() {
         (&["count", &recording, "$large"], "there is no set $large"),
         (&["count", &recording, "objects", "%1"], "lists no objects"),
         (&["path", &recording], "to which object?"),
+        (&["path", &recording, "@1", "--avoid", ""], "which kind?"),
+        (&["without", &recording, "references", "cache", "from"], "which kind?"),
         (&["leaks", &recording, "--min", "200%"], "shares are written"),
         (&["show", &recording, "@1", "--depth", "2"], "does not take `--depth`"),
         (&["find", &recording, "objects", "root - $_"], "there is no set $_"),
@@ -449,6 +451,12 @@ fn what_rests_on_lower_bounds_says_so() {
         (&["count", "retained > 14K"], "by lower bounds of retained sizes"),
         (&["find", "retained > 14K"], "by lower bounds of retained sizes"),
         (&["count", "size > 14K"], "exact"),
+        (&["retained", "retained > 14K"], "by lower bounds of retained sizes"),
+        (&["paths", "retained > 14K"], "by lower bounds of retained sizes"),
+        (&["without", "retained > 14K"], "by lower bounds of retained sizes"),
+        (&["trend", "retained > 14K"], "by lower bounds of retained sizes"),
+        (&["assert", "count(retained > 1G) = 0"], "by lower bounds of retained sizes"),
+        (&["assert", "count(size > 1G) = 0"], "exact"),
     ] {
         let all: Vec<&str> = [words[0], shown(&path)].into_iter().chain(words[1..].iter().copied()).collect();
         let run = run(&[&all[..], &["--format", "json", "--no-index"]].concat());

@@ -13,7 +13,7 @@ impl Heap {
     /// Distances from the roots over retaining references.
     ///
     /// # Errors
-    /// [`AnalyzerError::Section`], [`AnalyzerError::Cancelled`], [`AnalyzerError::MemoryCeiling`].
+    /// [`crate::AnalyzerError::Section`], [`crate::AnalyzerError::Cancelled`], [`crate::AnalyzerError::MemoryCeiling`].
     pub fn distances(&self, progress: &dyn Progress) -> Result<&Distances> {
         if let Some(distances) = self.distances.get() {
             return Ok(distances);

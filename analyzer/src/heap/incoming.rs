@@ -15,7 +15,7 @@ impl Heap {
     /// Incoming references of all objects, weak ones too.
     ///
     /// # Errors
-    /// [`AnalyzerError::Section`], [`AnalyzerError::Cancelled`], [`AnalyzerError::MemoryCeiling`].
+    /// [`crate::AnalyzerError::Section`], [`crate::AnalyzerError::Cancelled`], [`crate::AnalyzerError::MemoryCeiling`].
     pub fn incoming(&self, progress: &dyn Progress) -> Result<&Incoming> {
         if let Some(incoming) = self.known_incoming() {
             return Ok(incoming);

@@ -51,7 +51,7 @@ impl Heap {
     /// The number of the type of every object, by the object's number.
     ///
     /// # Errors
-    /// [`AnalyzerError::Section`], [`AnalyzerError::Cancelled`].
+    /// [`crate::AnalyzerError::Section`], [`crate::AnalyzerError::Cancelled`].
     pub fn types(&self, progress: &dyn Progress) -> Result<&[u32]> {
         if let Some(types) = self.known_types()? {
             return Ok(types);

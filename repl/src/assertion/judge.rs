@@ -35,6 +35,8 @@ pub(super) struct Judgement {
     pub(super) unit: Figure,
     /// Why it does not hold.
     pub(super) witness: Option<Witness>,
+    /// Whether it is exact which objects were measured.
+    pub(super) is_exact: bool,
 }
 
 /// What a figure counts.
@@ -58,7 +60,10 @@ pub(crate) struct Judge {
     pub(crate) min: Option<Least>,
     /// The recording is still being written: what is not there may come.
     pub(crate) waits: bool,
-    measured: HashMap<Measured, f64>,
+    /// What was measured, and whether it is exact which objects that was.
+    measured: HashMap<Measured, (f64, bool)>,
+    /// Whether all that the assertion at hand was measured by is exact.
+    is_exact: bool,
 }
 
 /// What was measured: of the baseline or not, what is thought away, the quantity, expression and snapshot.
@@ -82,6 +87,13 @@ impl Judge {
     /// # Errors
     /// A usage error if there is no baseline, or no such snapshot; those of the analyzer.
     pub(super) fn judge(&mut self, session: &Session, assertion: &Assertion) -> Result<Judgement, ReplError> {
+        self.is_exact = true;
+        let mut judgement = self.verdict_on(session, assertion)?;
+        judgement.is_exact = self.is_exact;
+        Ok(judgement)
+    }
+
+    fn verdict_on(&mut self, session: &Session, assertion: &Assertion) -> Result<Judgement, ReplError> {
         let snapshots = match self.snapshots(session, assertion, Side::Open) {
             Err(ReplError::Usage { message }) if self.waits => return Ok(undecided(message, assertion.claim.unit())),
             snapshots => snapshots?,
@@ -159,7 +171,8 @@ impl Judge {
         for &snapshot in snapshots {
             let found = self.measured(session, measure, Side::Open, snapshot)?;
             let verdict = Verdict::Holds;
-            judgement = Judgement { verdict, snapshot: Some(snapshot), found, limit, unit, witness: None };
+            judgement =
+                Judgement { verdict, snapshot: Some(snapshot), found, limit, unit, witness: None, is_exact: true };
             if !comparison.may_hold(found, found, limit) {
                 let heap = session.heap(snapshot)?;
                 let set = measure.select(&heap, &session.meter())?.0;
@@ -189,8 +202,15 @@ impl Judge {
         let trend = Trend::of(&series);
         let unit = measure.unit();
         let fails = breaks(&trend, comparison, limit);
-        let mut judgement =
-            Judgement { verdict: Verdict::Holds, snapshot: None, found: trend.slope, limit, unit, witness: None };
+        let mut judgement = Judgement {
+            verdict: Verdict::Holds,
+            snapshot: None,
+            found: trend.slope,
+            limit,
+            unit,
+            witness: None,
+            is_exact: true,
+        };
         if fails {
             let last = snapshots.last().copied().unwrap_or(SnapshotId(0));
             let heap = session.heap(last)?;
@@ -223,10 +243,11 @@ impl Judge {
         side: Side,
         snapshot: SnapshotId,
     ) -> Result<f64, ReplError> {
-        let away = session.away.join("\n");
+        let away = session.away_text();
         let key = (side == Side::Baseline, away, measure.quantity, measure.text.clone(), snapshot);
         // Names may mean something else the next time.
-        if let Some(&found) = self.measured.get(&key).filter(|_| measure.expression.snapshot().is_none()) {
+        if let Some(&(found, is_exact)) = self.measured.get(&key).filter(|_| measure.expression.snapshot().is_none()) {
+            self.is_exact &= is_exact;
             return Ok(found);
         }
         let heap = self.heap(session, side, snapshot)?;
@@ -237,7 +258,9 @@ impl Judge {
             Quantity::Size => counted.heap_bytes.saturating_add(counted.unmanaged_bytes),
             Quantity::Retained => retained_bytes(&heap, &set, &meter)?,
         } as f64;
-        self.measured.insert(key, found);
+        let is_exact = heap.matches_exactly(&measure.expression, &meter)?;
+        self.is_exact &= is_exact;
+        self.measured.insert(key, (found, is_exact));
         Ok(found)
     }
 
@@ -278,7 +301,8 @@ impl Judge {
             let verdict = if new.is_empty() { Verdict::Holds } else { Verdict::Fails };
             let witness = (!new.is_empty()).then(|| witness::of_suspects(&heap, &new, &meter)).transpose()?;
             let (found, unit) = (new.len() as f64, Figure::Suspects);
-            judgement = Judgement { verdict, snapshot: Some(snapshot), found, limit: 0.0, unit, witness };
+            judgement =
+                Judgement { verdict, snapshot: Some(snapshot), found, limit: 0.0, unit, witness, is_exact: true };
             if judgement.verdict == Verdict::Fails {
                 break;
             }
@@ -297,7 +321,15 @@ fn breaks(trend: &Trend, comparison: Comparison, limit: f64) -> bool {
 }
 
 fn undecided(why: String, unit: Figure) -> Judgement {
-    Judgement { verdict: Verdict::Undecided(why), snapshot: None, found: 0.0, limit: 0.0, unit, witness: None }
+    Judgement {
+        verdict: Verdict::Undecided(why),
+        snapshot: None,
+        found: 0.0,
+        limit: 0.0,
+        unit,
+        witness: None,
+        is_exact: true,
+    }
 }
 
 impl Claim {

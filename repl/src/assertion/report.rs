@@ -6,7 +6,7 @@ use super::judge::{Figure, Judgement};
 use super::{Assertion, Claim, Judge, Verdict};
 use crate::answer::{Answer, Audience, Column, Outcome, Table, Unit, Value};
 use crate::error::ReplError;
-use crate::found::INEXACT;
+use crate::found::{BY_LOWER_BOUNDS, INEXACT};
 use crate::names;
 use crate::output::junit::{Case, Problem};
 use crate::session::Session;
@@ -34,11 +34,8 @@ impl Judged {
         let tables = recording.tables()?;
         let mut notes: Vec<String> =
             assertion.unknown_types(tables).into_iter().map(|name| unknown(name, tables)).collect();
-        if let Claim::Compared { measure, .. } = &assertion.claim {
-            let snapshot = judgement.snapshot.map_or_else(|| session.snapshot(), Ok)?;
-            if !session.heap(snapshot)?.matches_exactly(&measure.expression, &meter)? {
-                notes.push(INEXACT.to_owned());
-            }
+        if !judgement.is_exact {
+            notes.push(INEXACT.to_owned());
         }
         let sign = match &assertion.claim {
             Claim::NoLeaks(_) => "=",
@@ -92,7 +89,7 @@ impl Judged {
     }
 
     fn row(&self) -> Vec<Value> {
-        let Judgement { verdict, snapshot, found, limit, unit, witness } = &self.judgement;
+        let Judgement { verdict, snapshot, found, limit, unit, witness, .. } = &self.judgement;
         let is_decided = !matches!(verdict, Verdict::Undecided(_));
         let figure = |number: f64| if is_decided { Value::Rate(number) } else { Value::None };
         let text = |number: f64| if is_decided { Value::Text(unit.text(number)) } else { Value::None };
@@ -166,7 +163,11 @@ pub(crate) fn answer(judged: &[Judged]) -> Answer {
         (false, true) => Outcome::Undecided,
         (false, false) => Outcome::Answered,
     };
-    answer.exact()
+    match judged.iter().all(|judged| judged.judgement.is_exact) {
+        true => answer.exact(),
+        // The notes say which.
+        false => Answer { exactness: Some(BY_LOWER_BOUNDS), ..answer },
+    }
 }
 
 /// All of them as cases for whoever shows the results of tests.

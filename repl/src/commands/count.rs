@@ -25,7 +25,7 @@ pub(super) const COMMAND: Command = Command {
 
 fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, ReplError> {
     let snapshot = session.snapshot()?;
-    let (kinds, expression) = found::kinds_and_expression(session, snapshot, arguments, 0)?;
+    let (kinds, expression) = found::kinds_and_expression_or_all(session, snapshot, arguments, 0)?;
     let (_, counted) = found::select(session, snapshot, &kinds, &expression)?;
     found::with_exactness(with_totals(Answer::default(), snapshot, counted), session, snapshot, &expression)
 }

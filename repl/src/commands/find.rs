@@ -38,7 +38,7 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, ReplError
     let words = arguments.words();
     let number = words.first().and_then(|word| word.parse::<usize>().ok());
     let first = usize::from(number.is_some());
-    let (kinds, expression) = found::kinds_and_expression(session, snapshot, arguments, first)?;
+    let (kinds, expression) = found::kinds_and_expression_or_all(session, snapshot, arguments, first)?;
     let rows = number.unwrap_or(session.settings.rows).max(1);
     let question = Question { snapshot, kinds, expression, from: ObjectId(0), rows };
     session.listed.clear();

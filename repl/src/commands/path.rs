@@ -40,12 +40,12 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, ReplError
     let (snapshot, object) = session.object(name)?;
     let heap = session.heap(snapshot)?;
     let meter = session.meter();
-    let avoid = match &arguments.avoid {
-        None => None,
+    let (avoid, is_exact) = match &arguments.avoid {
+        None => (None, true),
         Some(text) => {
             let around = Arguments::of_text(text)?;
             let (kinds, expression) = found::kinds_and_expression(session, snapshot, &around, 0)?;
-            Some(heap.select(&kinds, &expression, &meter)?.0)
+            (Some(heap.select(&kinds, &expression, &meter)?.0), heap.matches_exactly(&expression, &meter)?)
         }
     };
     let options = PathOptions { avoid, weak: arguments.weak, count };
@@ -64,13 +64,14 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, ReplError
         answer = answer.note(format!("no root reaches it{around}"));
     } else if paths.len() < count {
         answer = answer.note(format!(
-            "there {} only {}; every other way shares an object with {}",
+            "there {} only {}; every other way found shares an object with {}",
             if paths.len() == 1 { "is" } else { "are" },
             crate::units::counted(paths.len() as u64, "such path"),
             if paths.len() == 1 { "it" } else { "them" },
         ));
     }
-    Ok(answer.table(Table { key: "rows", audience: Audience::Everyone, columns: columns(), rows }).exact())
+    let table = Table { key: "rows", audience: Audience::Everyone, columns: columns(), rows };
+    Ok(found::said(answer.table(table), is_exact))
 }
 
 fn columns() -> Vec<Column> {

@@ -74,5 +74,6 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, ReplError
         answer = answer.note("no object matches");
     }
     let rows = session.page_rows();
-    Ok(more::first_page(session, answer.exact(), rows))
+    answer = found::with_exactness(answer, session, snapshot, &expression)?;
+    Ok(more::first_page(session, answer, rows))
 }

@@ -35,7 +35,7 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, ReplError
     // The analyzer itself sees to it that it appears whole or not at all.
     let repacked = barrow_analyzer::repack(&recording, destination.path(), options, &session.meter())?;
     let answer = Answer::default()
-        .fact(Column::new("written", "written", Unit::Text), destination.path().display().to_string())
+        .fact(Column::new("written", "written", Unit::Text), destination.shown())
         .fact(Column::new("length_bytes", "length", Unit::Bytes), repacked.bytes)
         .fact(Column::new("before_bytes", "before", Unit::Bytes), recording.length_bytes())
         .table(table(&repacked));

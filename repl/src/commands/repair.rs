@@ -31,7 +31,7 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, ReplError
     let repaired = barrow_analyzer::repair(&recording, destination.path(), &session.meter())?;
     let dropped = repaired.dropped.iter().map(Value::text).collect();
     let answer = Answer::default()
-        .fact(Column::new("written", "written", Unit::Text), destination.path().display().to_string())
+        .fact(Column::new("written", "written", Unit::Text), destination.shown())
         .fact(Column::new("snapshots", "snapshots", Unit::Count), repaired.snapshots)
         .fact(Column::new("length_bytes", "length", Unit::Bytes), repaired.bytes)
         .fact(Column::new("dropped", "", Unit::Nested).for_machines(), Value::List(dropped));

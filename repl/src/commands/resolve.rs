@@ -31,7 +31,8 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, ReplError
         return Err(COMMAND.refuses(word));
     }
     let recording = session.recording()?;
-    let destination = Destination::new(arguments.output.as_deref(), arguments.force, recording.path().as_slice())?;
+    let sources: Vec<&std::path::Path> = recording.path().into_iter().chain(arguments.binary.as_deref()).collect();
+    let destination = Destination::new(arguments.output.as_deref(), arguments.force, &sources)?;
     let meter = session.meter();
     let done = resolve(&recording, destination.temporary(), arguments.binary.as_deref(), &session.settings, &meter)?;
     drop(meter);

@@ -26,18 +26,19 @@ pub(super) const COMMAND: Command = Command {
 
 fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, ReplError> {
     let words = arguments.words();
-    let (snapshot, objects, retained) = match &words[..] {
+    let (snapshot, objects, retained, is_exact) = match &words[..] {
         [] => return Err(ReplError::usage("retained by what? `retained @123`, `retained type = \"Session\"`")),
         [name] if session.object(name).is_ok() => {
             let (snapshot, object) = session.object(name)?;
-            (snapshot, 1, session.heap(snapshot)?.retained_set_of(object, &session.meter())?)
+            (snapshot, 1, session.heap(snapshot)?.retained_set_of(object, &session.meter())?, true)
         }
         _ => {
             let snapshot = session.snapshot()?;
             let (kinds, expression) = found::kinds_and_expression(session, snapshot, arguments, 0)?;
             let (heap, meter) = (session.heap(snapshot)?, session.meter());
             let (set, _) = heap.select(&kinds, &expression, &meter)?;
-            (snapshot, set.len(), heap.retained_set(&set, &meter)?)
+            let is_exact = heap.matches_exactly(&expression, &meter)?;
+            (snapshot, set.len(), heap.retained_set(&set, &meter)?, is_exact)
         }
     };
     let heap = session.heap(snapshot)?;
@@ -49,5 +50,5 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, ReplError
     let what = format!("would be freed with {}", crate::units::counted(objects, "object"));
     let answer = without::by_type(heap.recording().tables()?, snapshot, &types, &what)?;
     let rows = session.page_rows();
-    Ok(more::first_page(session, answer.exact(), rows))
+    Ok(more::first_page(session, found::said(answer, is_exact), rows))
 }

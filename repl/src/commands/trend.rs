@@ -33,6 +33,8 @@ struct Moment {
     shallow_bytes: u64,
     unmanaged_bytes: u64,
     retained_bytes: u64,
+    /// Whether it is exact which objects these are.
+    is_exact: bool,
 }
 
 fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, ReplError> {
@@ -59,7 +61,8 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, ReplError
     for (column, cell) in series::trend_columns(&axis).into_iter().zip(series::trend_cells(&trend, grows)) {
         answer = answer.fact(column.for_machines(), cell);
     }
-    answer = answer.table(table(session, &snapshots, &moments)?).exact();
+    let is_exact = moments.iter().all(|moment| moment.is_exact);
+    answer = found::said(answer.table(table(session, &snapshots, &moments)?), is_exact);
     if snapshots.len() >= series::LEAST_DRAWN {
         answer = answer.note(format!("\nretained\n{}", series::chart(&axis, &retained)));
     }
@@ -132,6 +135,7 @@ fn moment(
         retained_bytes: totals
             .iter()
             .fold(0, |sum, row| sum.wrapping_add(row.heap_bytes).wrapping_add(row.unmanaged_bytes)),
+        is_exact: heap.matches_exactly(expression, &meter)?,
     })
 }
 

@@ -6,7 +6,9 @@ use barrow_analyzer::TypeTotals;
 
 use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
 use crate::error::ReplError;
+use crate::found;
 use crate::session::{Arguments, Session};
+use crate::without::Removal;
 
 use super::{Command, Completion, Group, Subject, more};
 
@@ -40,8 +42,10 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, ReplError
         _ => {}
     }
     let before = session.heap(session.snapshot()?)?;
-    let heap = Arc::new(crate::without::applied(session, &before, &text)?);
+    let removal = Removal::parse(session, before.snapshot(), &text)?;
     let meter = session.meter();
+    let heap = Arc::new(removal.applied(&before, &meter)?);
+    let is_exact = removal.is_exact(&before, &meter)?;
     let freed_before = before.overlay().map(|without| without.freed().clone());
     let mut freed = heap.overlay().map(|without| without.freed().clone()).expect("something is thought away");
     if let Some(before) = freed_before {
@@ -49,22 +53,13 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, ReplError
     }
     let types = session.whole_heap(heap.snapshot())?.type_totals_of(&freed, &meter)?;
     drop(meter);
-    let lasting = text.split(' ').map(|word| lasting(session, word)).collect::<Vec<_>>().join(" ");
-    session.away.push(lasting);
+    session.away.push(removal);
     session.sets.set_last(Arc::new(freed));
     session.ask_of(Some(Arc::clone(&heap)));
     session.listed.clear();
     let answer = by_type(heap.recording().tables()?, heap.snapshot(), &types, "would be freed")?;
     let rows = session.page_rows();
-    Ok(more::first_page(session, answer.exact(), rows))
-}
-
-/// A word as it can be understood later: another object may be in row 3 then.
-fn lasting(session: &Session, word: &str) -> String {
-    match session.object(word) {
-        Ok((_, object)) if word.starts_with('%') => format!("@{object}"),
-        _ => word.to_owned(),
-    }
+    Ok(more::first_page(session, found::said(answer, is_exact), rows))
 }
 
 /// The totals of a set of objects, and a row per type, the largest first.
