@@ -197,6 +197,16 @@ fn another_recording_begins_again() {
 }
 
 #[test]
+fn what_cannot_be_asked_yet_is_asked_again() {
+    let folder = Folder::new();
+    record(&folder.path(), 3, Duration::ZERO).finish().unwrap();
+    // The first snapshot has 100 objects, each later one 10 more.
+    let run = end(folder.watch(&["-e", "count @105"]));
+    assert_eq!((run.code, rows(&run.stdout)), (2, vec![0, 1, 2]), "{}{}", run.stdout, run.stderr);
+    assert_eq!(run.stderr.matches("there is no object 105").count(), 1, "{}", run.stderr);
+}
+
+#[test]
 fn mistakes_end_with_2_and_what_is_no_recording_with_3() {
     let folder = Folder::new();
     record(&folder.path(), 2, Duration::ZERO).finish().unwrap();
