@@ -201,8 +201,8 @@ fn next_level(
     if level.len() <= PIECE || rayon::current_num_threads() == 1 {
         for piece in level.chunks(PIECE) {
             check(progress)?;
-            for &object in piece {
-                for target in view.row(object) {
+            for (object, row) in view.scattered(piece) {
+                for target in row {
                     if seen.insert(ObjectId(target)) {
                         // The first is the least.
                         parent[target as usize] = !object;
@@ -223,8 +223,8 @@ fn next_level(
     let pieces = level.par_chunks(PIECE).map(|piece| {
         check(progress)?;
         let mut found = Vec::with_capacity(PIECE);
-        for &object in piece {
-            for target in view.row(object) {
+        for (object, row) in view.scattered(piece) {
+            for target in row {
                 if !seen.contains(ObjectId(target)) && claim(target, object) {
                     found.push(target);
                 }

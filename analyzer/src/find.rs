@@ -45,8 +45,8 @@ pub struct Counted {
     pub unmanaged_bytes: u64,
 }
 
-/// Blocks that are searched at once before it is known whether they hold enough.
-const BATCH_BLOCKS: usize = 16;
+/// Blocks that are searched first, before it is known whether they hold enough; then twice as many, and so on.
+const FIRST_BLOCKS: usize = 2;
 
 impl Heap {
     /// A page of the objects that are of one of `kinds` (of any, if there are none) and match the
@@ -66,11 +66,12 @@ impl Heap {
             search.places.retain(|place| place.entry.first_object + place.entry.objects > page.from.0);
             search.begin("searching", progress);
             let mut matching = Vec::new();
-            for batch in search.places.chunks(BATCH_BLOCKS) {
-                // One more than asked for shows whether there is more.
-                if matching.len() > page.limit {
-                    break;
-                }
+            // What is frequent is found in the first blocks; where it is rare, all threads have enough to do.
+            let (mut rest, mut size) = (&search.places[..], FIRST_BLOCKS);
+            // One more than asked for shows whether there is more.
+            while !rest.is_empty() && matching.len() <= page.limit {
+                let (batch, others) = rest.split_at(size.min(rest.len()));
+                (rest, size) = (others, 2 * size);
                 let ids = search.map(batch, progress, |_, set| {
                     let ids = set.objects().filter(|id| *id >= page.from);
                     ids.take(page.limit.saturating_add(1)).collect::<Vec<_>>()

@@ -94,12 +94,12 @@ pub(crate) fn reachable(
         is_listed = !frontier.is_large(level.len());
         let seen = &mut frontier.seen;
         let mut next = Vec::new();
-        for &object in &level {
+        for (object, row) in view.scattered(&level) {
             if is_listed {
-                next.extend(view.row(object).filter(|&target| seen.insert(ObjectId(target))));
+                next.extend(row.filter(|&target| seen.insert(ObjectId(target))));
             } else {
                 // Without a branch: nobody can foresee what is new.
-                view.row(object).for_each(|target| _ = seen.insert(ObjectId(target)));
+                row.for_each(|target| _ = seen.insert(ObjectId(target)));
             }
             if !ephemerons.is_empty() {
                 let is_seen = |object: ObjectId| seen.contains(object) && !is_removed(object);

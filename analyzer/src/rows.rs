@@ -197,6 +197,25 @@ impl<'r> RowsView<'r> {
     }
 }
 
+/// Objects ahead of which the start of a row is asked for, and its bytes.
+const AHEAD: (usize, usize) = (16, 8);
+
+impl<'r> RowsView<'r> {
+    /// The rows of objects that lie far apart: their memory is asked for ahead.
+    #[inline(always)]
+    pub(crate) fn scattered<'o>(self, objects: &'o [u32]) -> impl Iterator<Item = (u32, Row<'r>)> + use<'r, 'o> {
+        objects.iter().enumerate().map(move |(at, &object)| {
+            if let Some(&far) = objects.get(at + AHEAD.0) {
+                prefetch(self.starts, far as usize);
+            }
+            if let Some(&near) = objects.get(at + AHEAD.1) {
+                self.places.prefetch(near, self.starts[near as usize][0]);
+            }
+            (object, self.row(object))
+        })
+    }
+}
+
 /// Where rows are, but for their starts.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Places<'r> {
