@@ -115,6 +115,36 @@ pub(crate) fn in_parallel<T: Send>(
     })
 }
 
+/// Fills a column that has a value for each object of a snapshot, on all threads of the current pool: `fill` gets the
+/// values of a block's objects, and its columns.
+pub(crate) fn fill_by_object<T: Send>(
+    recording: &Recording,
+    snapshot: SnapshotId,
+    wanted: Wanted,
+    column: &mut [T],
+    progress: &dyn Progress,
+    fill: impl Fn(&mut [T], &BlockColumns) + Sync,
+) -> Result<()> {
+    let mut rest = column;
+    let mut jobs = Vec::new();
+    for place in places(recording, &[snapshot])? {
+        let (own, others) = std::mem::take(&mut rest).split_at_mut(place.entry.objects as usize);
+        rest = others;
+        jobs.push((place, own));
+    }
+    jobs.retain(|(place, _)| place.entry.objects > 0);
+    pooled(jobs, |(place, own), workspace| {
+        check(progress)?;
+        decode(recording, &place, wanted, workspace, |_, columns| {
+            fill(own, columns);
+            Ok(())
+        })?;
+        progress.advance(place.entry.objects.into());
+        Ok(())
+    })
+    .map(drop)
+}
+
 /// Calls `work` for every item, on all threads of the current pool, each with a workspace of its own.
 pub(crate) fn pooled<I: Send, T: Send>(
     items: Vec<I>,

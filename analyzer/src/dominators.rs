@@ -25,11 +25,11 @@ use barrow_format::block::Wanted;
 use barrow_format::{ObjectId, SnapshotId, StringId};
 use rayon::prelude::*;
 
-use crate::blocks::{decode, places, pooled};
+use crate::blocks::fill_by_object;
 use crate::error::Result;
 use crate::lookup::Lookup;
 use crate::memory::{Column, Memory};
-use crate::progress::{Progress, check};
+use crate::progress::Progress;
 use crate::recording::Recording;
 use crate::roots::Roots;
 use crate::rows::{Ephemeron, Rows};
@@ -311,25 +311,11 @@ fn object_bytes(
     let totals = recording.commit(snapshot)?.totals;
     progress.begin("adding up sizes", totals.objects, "objects");
     let mut sizes: Column<u64> = memory.with_room(usize::try_from(totals.objects).unwrap_or(usize::MAX), 0)?;
-    let mut rest = &mut sizes[..];
-    let mut jobs = Vec::new();
-    for place in places(recording, &[snapshot])? {
-        let (own, others) = std::mem::take(&mut rest).split_at_mut(place.entry.objects as usize);
-        rest = others;
-        jobs.push((place, own));
-    }
-    jobs.retain(|(place, _)| place.entry.objects > 0);
-    pooled(jobs, |(place, own), workspace| {
-        check(progress)?;
-        decode(recording, &place, Wanted::Sizes, workspace, |_, columns| {
-            own.copy_from_slice(&columns.shallow_bytes);
-            for (bytes, &unmanaged) in own.iter_mut().zip(&columns.unmanaged_bytes) {
-                *bytes = bytes.wrapping_add(unmanaged);
-            }
-            Ok(())
-        })?;
-        progress.advance(place.entry.objects.into());
-        Ok(())
+    fill_by_object(recording, snapshot, Wanted::Sizes, &mut sizes, progress, |own, columns| {
+        own.copy_from_slice(&columns.shallow_bytes);
+        for (bytes, &unmanaged) in own.iter_mut().zip(&columns.unmanaged_bytes) {
+            *bytes = bytes.wrapping_add(unmanaged);
+        }
     })?;
     Ok(sizes)
 }

@@ -5,11 +5,11 @@ use barrow_format::rows::KindRole;
 use barrow_format::{ObjectId, TypeId};
 
 use super::{Heap, below, column};
-use crate::blocks::{decode, places, pooled};
+use crate::blocks::fill_by_object;
 use crate::error::Result;
 use crate::index_file::IndexFile;
 use crate::memory::Column;
-use crate::progress::{Progress, check};
+use crate::progress::Progress;
 use crate::values::Values;
 
 /// Objects that stand for groups of roots are few.
@@ -101,25 +101,11 @@ impl Heap {
         let tables = self.recording.tables()?;
         progress.begin("reading types", self.objects, "objects");
         let mut types: Column<u32> = self.memory.column(usize::try_from(self.objects).unwrap_or(usize::MAX))?;
-        let mut rest = &mut types[..];
-        let mut jobs = Vec::new();
-        for place in places(&self.recording, &[self.snapshot])? {
-            let (own, others) = std::mem::take(&mut rest).split_at_mut(place.entry.objects as usize);
-            rest = others;
-            jobs.push((place, own));
-        }
-        jobs.retain(|(place, _)| place.entry.objects > 0);
-        pooled(jobs, |(place, own), workspace| {
-            check(progress)?;
-            decode(&self.recording, &place, Wanted::Sizes, workspace, |_, columns| {
-                let of: Vec<TypeId> = columns.dictionary.iter().map(|&shape| tables.shape(shape).type_id).collect();
-                for (out, &shape) in own.iter_mut().zip(&columns.shapes) {
-                    *out = of[shape as usize].0;
-                }
-                Ok(())
-            })?;
-            progress.advance(place.entry.objects.into());
-            Ok(())
+        fill_by_object(&self.recording, self.snapshot, Wanted::Sizes, &mut types, progress, |own, columns| {
+            let of: Vec<TypeId> = columns.dictionary.iter().map(|&shape| tables.shape(shape).type_id).collect();
+            for (out, &shape) in own.iter_mut().zip(&columns.shapes) {
+                *out = of[shape as usize].0;
+            }
         })?;
         Ok(types)
     }
