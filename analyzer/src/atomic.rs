@@ -2,14 +2,34 @@
 
 #![expect(unsafe_code, reason = "the standard library has no stable way to see a slice as atomics")]
 
-use std::sync::atomic::AtomicU32;
+use std::sync::atomic::{AtomicU32, AtomicU64};
+
+/// A plain number.
+///
+/// # Safety
+/// `Atomic` has its size and bit validity.
+pub(crate) unsafe trait Number {
+    /// The same as an atomic.
+    type Atomic;
+}
+
+// SAFETY: the standard library says so of both.
+unsafe impl Number for u32 {
+    type Atomic = AtomicU32;
+}
+
+// SAFETY: as above.
+unsafe impl Number for u64 {
+    type Atomic = AtomicU64;
+}
 
 /// The same numbers, as atomics for as long as they are borrowed.
-pub(crate) fn atomics(numbers: &mut [u32]) -> &[AtomicU32] {
+pub(crate) fn atomics<T: Number>(numbers: &mut [T]) -> &[T::Atomic] {
     let length = numbers.len();
-    let first = numbers.as_mut_ptr().cast::<AtomicU32>();
-    // SAFETY: the numbers are borrowed exclusively for the lifetime of the result, so that all access
-    // to them is atomic; `AtomicU32` has the size and bit validity of `u32`, and its alignment on every
-    // target that has it; the length is that of the slice.
+    let first = numbers.as_mut_ptr().cast::<T::Atomic>();
+    // Where pointers have 32 bits, plain numbers of 64 may be aligned to less.
+    assert!(first.is_aligned(), "columns begin at pages");
+    // SAFETY: the numbers are borrowed exclusively for the lifetime of the result, so that all access to them is atomic;
+    // size and bit validity are the same, and the length is that of the slice.
     unsafe { std::slice::from_raw_parts(first, length) }
 }

@@ -21,14 +21,17 @@ mod largest;
 mod semi_nca;
 mod tree;
 
+use std::sync::atomic::Ordering;
+
 use barrow_format::block::Wanted;
 use barrow_format::{ObjectId, SnapshotId, StringId};
-use rayon::prelude::*;
 
-use crate::blocks::fill_by_object;
+use crate::atomic::atomics;
+use crate::blocks::{map_blocks, places};
 use crate::error::Result;
 use crate::lookup::Lookup;
 use crate::memory::{Column, Memory};
+use crate::prefetch::prefetch;
 use crate::progress::Progress;
 use crate::recording::Recording;
 use crate::roots::Roots;
@@ -130,7 +133,7 @@ impl Dominators {
         drop(semi);
         let tree = Preorder::of(object_number, group_number, idom, last, memory, progress)?;
         let Preorder { position, group_position, vertex, extent, idom } = tree;
-        let before = bytes_before(recording, snapshot, &vertex, memory, progress)?;
+        let before = bytes_before(recording, snapshot, &position, vertex.len(), memory, progress)?;
         let groups = roots.categories().iter().map(|group| group.name).collect();
         let objects = u32::try_from(objects).expect("ids of objects have 32 bits");
         Ok(Dominators {
@@ -275,23 +278,37 @@ impl Dominators {
     }
 }
 
-/// Sums the sizes of the objects in the order of their positions.
+/// Objects before its turn that the place of a size is asked for.
+const AHEAD: usize = 16;
+
+/// Sums the sizes of the objects in the order of their positions, of which there are `count`.
+///
+/// Time: linear; blocks are decoded on all threads, and each size goes right to its place.
 fn bytes_before(
     recording: &Recording,
     snapshot: SnapshotId,
-    vertex: &[u32],
+    position: &[u32],
+    count: usize,
     memory: &Memory,
     progress: &dyn Progress,
 ) -> Result<Column<u64>> {
-    let sizes = object_bytes(recording, snapshot, memory, progress)?;
-    let mut before: Column<u64> = memory.column(vertex.len() + 1)?;
-    const CHUNK: usize = 1 << 16;
-    before[1..].par_chunks_mut(CHUNK).zip(vertex.par_chunks(CHUNK)).for_each(|(out, vertices)| {
-        for (out, &vertex) in out.iter_mut().zip(vertices) {
-            // Groups of roots are behind the objects, and have no size.
-            *out = sizes.get(vertex as usize).copied().unwrap_or(0);
+    progress.begin("adding up sizes", position.len() as u64, "objects");
+    let mut before: Column<u64> = memory.column(count + 1)?;
+    let places = places(recording, &[snapshot])?;
+    let sizes = atomics(&mut before[1..]);
+    map_blocks(recording, &places, Wanted::Sizes, progress, |_, _, columns| {
+        let first = columns.first_object as usize;
+        let positions = &position[first..first + columns.shallow_bytes.len()];
+        for (row, (&position, &shallow)) in positions.iter().zip(&columns.shallow_bytes).enumerate() {
+            prefetch(sizes, positions.get(row + AHEAD).map_or(0, |&position| position as usize));
+            let unmanaged = columns.unmanaged_bytes.get(row).copied().unwrap_or(0);
+            // Each object has a place of its own, but the unreachable ones.
+            sizes[position as usize].store(shallow.wrapping_add(unmanaged), Ordering::Relaxed);
         }
-    });
+        Ok(())
+    })?;
+    // Those went to the place that all roots are held from, which has no size.
+    before[1] = 0;
     let mut total = 0u64;
     for bytes in &mut *before {
         // Sizes of a hostile file may add up to more than 64 bits.
@@ -299,25 +316,6 @@ fn bytes_before(
         *bytes = total;
     }
     Ok(before)
-}
-
-/// For each object its shallow and unmanaged size, summed.
-fn object_bytes(
-    recording: &Recording,
-    snapshot: SnapshotId,
-    memory: &Memory,
-    progress: &dyn Progress,
-) -> Result<Column<u64>> {
-    let totals = recording.commit(snapshot)?.totals;
-    progress.begin("adding up sizes", totals.objects, "objects");
-    let mut sizes: Column<u64> = memory.with_room(usize::try_from(totals.objects).unwrap_or(usize::MAX), 0)?;
-    fill_by_object(recording, snapshot, Wanted::Sizes, &mut sizes, progress, |own, columns| {
-        own.copy_from_slice(&columns.shallow_bytes);
-        for (bytes, &unmanaged) in own.iter_mut().zip(&columns.unmanaged_bytes) {
-            *bytes = bytes.wrapping_add(unmanaged);
-        }
-    })?;
-    Ok(sizes)
 }
 
 /// A place in the dominator tree: an object, a group of roots, or the place all roots are held from.
