@@ -145,6 +145,28 @@ pub(crate) fn fill_by_object<T: Send>(
     .map(drop)
 }
 
+/// Reads something of each object of a snapshot, some blocks at a time on all threads of the current pool, and hands it
+/// over in the order of the objects.
+pub(crate) fn stream_by_object<T: Send>(
+    recording: &Recording,
+    snapshot: SnapshotId,
+    wanted: Wanted,
+    progress: &dyn Progress,
+    read: impl Fn(&BlockColumns) -> T + Sync,
+    mut visit: impl FnMut(T) -> Result<()>,
+) -> Result<()> {
+    let mut places = places(recording, &[snapshot])?;
+    places.retain(|place| place.entry.objects > 0);
+    for batch in places.chunks(2 * rayon::current_num_threads()) {
+        check(progress)?;
+        let parts = pooled(batch.iter().collect(), |place, workspace| {
+            decode(recording, place, wanted, workspace, |_, columns| Ok(read(columns)))
+        })?;
+        parts.into_iter().try_for_each(&mut visit)?;
+    }
+    Ok(())
+}
+
 /// Calls `work` for every item, on all threads of the current pool, each with a workspace of its own.
 pub(crate) fn pooled<I: Send, T: Send>(
     items: Vec<I>,

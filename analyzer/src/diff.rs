@@ -16,8 +16,6 @@ use barrow_format::rows::TypeTotals;
 use barrow_format::{SnapshotId, TypeId};
 
 use crate::error::Result;
-use crate::heap::Heap;
-use crate::progress::Progress;
 use crate::recording::Recording;
 use crate::summary::type_totals;
 use crate::tables::{self, Tables};
@@ -134,27 +132,6 @@ fn amounts<'a>(side: Side<'a>) -> Result<Vec<(TypeIdentity<'a>, Amounts)>> {
         retained_bytes: side.retained_bytes.map(|bytes| bytes.get(totals.type_id.index()).copied().unwrap_or(0)),
     };
     Ok(types.iter().map(|totals| (TypeIdentity::of(tables, totals.type_id), amounts(totals))).collect())
-}
-
-impl Heap {
-    /// For each type id the bytes that objects of the type dominate, each byte once, as a [`Side`] takes
-    /// them: of types that are the same the first has the bytes of all of them.
-    ///
-    /// # Errors
-    /// As for [`Heap::dominators`].
-    pub fn retained_by_identity(&self, progress: &dyn Progress) -> Result<Vec<u64>> {
-        let tables = self.recording().tables()?;
-        let mut firsts = BTreeMap::new();
-        let first_of = (0..tables.type_count() as u32).map(TypeId).map(|id| {
-            let first: &mut TypeId = firsts.entry(TypeIdentity::of(tables, id)).or_insert(id);
-            first.index()
-        });
-        let first_of: Vec<usize> = first_of.collect();
-        let types = self.types(progress)?;
-        let dominators = self.dominators(progress)?;
-        let groups = dominators.bytes_by_group(first_of.len(), |object| Some(first_of[types[object.index()] as usize]));
-        Ok(groups.into_iter().map(|group| group.bytes).collect())
-    }
 }
 
 impl<'a> TypeIdentity<'a> {

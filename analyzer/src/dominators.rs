@@ -16,11 +16,13 @@
 
 mod canopy;
 mod depth_first;
+mod groups;
 mod hubs;
 mod largest;
 mod semi_nca;
 mod tree;
 
+use std::ops::Range;
 use std::sync::atomic::Ordering;
 
 use barrow_format::block::Wanted;
@@ -39,6 +41,7 @@ use crate::rows::{Ephemeron, Rows};
 use crate::transposed::Transposed;
 
 pub use self::canopy::{Canopy, Tree};
+pub use self::groups::GroupRetained;
 pub use self::largest::Largest;
 
 use self::depth_first::{DepthFirst, number_depth_first};
@@ -232,6 +235,18 @@ impl Dominators {
         }
     }
 
+    /// What [`Dominators::retained_bytes`] says of some objects in a row, whose places are asked for ahead.
+    pub(crate) fn retained_of(&self, objects: Range<usize>) -> impl Iterator<Item = u64> {
+        let columns = self.columns();
+        let positions = &columns.position[objects];
+        positions.iter().enumerate().map(move |(row, &position)| {
+            let coming = positions.get(row + AHEAD).map_or(0, |&position| position as usize);
+            prefetch(columns.extent, coming);
+            prefetch(columns.before, coming);
+            if position == 0 { 0 } else { self.bytes_below(position) }
+        })
+    }
+
     /// How many objects an object dominates, itself included; 0 for an unreachable one.
     #[must_use]
     pub fn retained_count(&self, object: ObjectId) -> u64 {
@@ -278,7 +293,7 @@ impl Dominators {
     }
 }
 
-/// Objects before its turn that the place of a size is asked for.
+/// Objects before its turn that the place of an object is asked for.
 const AHEAD: usize = 16;
 
 /// Sums the sizes of the objects in the order of their positions, of which there are `count`.
@@ -421,35 +436,4 @@ impl Dominators {
             position += 1;
         }
     }
-
-    /// For each of `groups` the bytes that its objects dominate, each byte once, also where objects of a
-    /// group dominate others of it; and how many of its objects are reachable. `group_of` says which
-    /// group an object is in.
-    ///
-    /// Objects of a group that hold something only together do not count it: it is a lower bound of what
-    /// would be freed with all of them.
-    pub fn bytes_by_group(&self, groups: usize, group_of: impl Fn(ObjectId) -> Option<usize>) -> Vec<GroupRetained> {
-        let mut found = vec![GroupRetained::default(); groups];
-        // For each group the end of the subtree of its that is open.
-        let mut open_until = vec![0u32; groups];
-        for position in 1..self.vertex.len() as u32 {
-            let Holder::Object(object) = self.holder(position) else { continue };
-            let Some(group) = group_of(object) else { continue };
-            found[group].objects += 1;
-            if position >= open_until[group] {
-                found[group].bytes = found[group].bytes.wrapping_add(self.bytes_below(position));
-                open_until[group] = position + self.extent.at(position as usize);
-            }
-        }
-        found
-    }
-}
-
-/// What the objects of a group dominate.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct GroupRetained {
-    /// Its reachable objects.
-    pub objects: u64,
-    /// The bytes they dominate, each once.
-    pub bytes: u64,
 }

@@ -33,7 +33,7 @@ mod number;
 mod parse;
 mod tree;
 
-pub(crate) use block_objects::BlockObjects;
+pub(crate) use block_objects::{BlockObjects, Sizes};
 pub(crate) use evaluation::{DerivedColumns, Prepared};
 pub use names::Names;
 pub use number::parse_size;

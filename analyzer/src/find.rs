@@ -1,14 +1,14 @@
 //! Looking for objects that an expression describes.
 
-use barrow_format::block::{BlockColumns, Wanted};
+use barrow_format::block::Wanted;
 use barrow_format::{KindId, ObjectId};
 
-use crate::blocks::{BlockPlace, map_blocks, places};
+use crate::blocks::{BlockPlace, decode, in_parallel, places};
 use crate::distances::Distances;
 use crate::dominators::Dominators;
 use crate::error::{AnalyzerError, Result};
 use crate::expression::{BlockObjects, DerivedColumns, Expression, Prepared};
-use crate::heap::Heap;
+use crate::heap::{FlatColumns, FlatRetained, Heap};
 use crate::incoming::Incoming;
 use crate::object::{ObjectDetails, objects};
 use crate::object_set::ObjectSet;
@@ -107,8 +107,8 @@ impl Heap {
     ) -> Result<(ObjectSet, Counted)> {
         let parts = self.with_search(kinds, expression, progress, |search| {
             search.begin("selecting", progress);
-            search.map(&search.places, progress, |columns, set| {
-                let counted = Counted::of(columns, &set);
+            search.map(&search.places, progress, |block, set| {
+                let counted = Counted::of(block, &set);
                 (set, counted)
             })
         })?;
@@ -161,7 +161,8 @@ impl Heap {
         {
             return with(Retained::Largest(&largest));
         }
-        self.ask_dominators(progress, |dominators| with(Retained::Of(dominators)))
+        let flat = self.flat_retained();
+        self.ask_dominators(progress, |dominators| with(Retained::Of(dominators, flat.as_ref())))
     }
 }
 
@@ -189,7 +190,8 @@ impl<'h> HeapColumns<'h> {
 #[derive(Clone, Copy)]
 enum Retained<'h> {
     Unneeded,
-    Of(&'h Dominators),
+    /// Those of the tree; but first it is looked where they stand apart.
+    Of(&'h Dominators, Option<&'h FlatRetained>),
     /// Those of the objects that retain as much as the expression asks for, by number: no others match.
     Largest(&'h [(ObjectId, u64)]),
 }
@@ -209,11 +211,16 @@ impl DerivedColumns for HeapColumns<'_> {
     fn retained_bytes(&self, object: ObjectId) -> u64 {
         match self.retained {
             Retained::Unneeded => 0,
-            Retained::Of(dominators) => dominators.retained_bytes(object),
+            Retained::Of(dominators, _) => dominators.retained_bytes(object),
             Retained::Largest(largest) => {
                 largest.binary_search_by_key(&object, |&(object, _)| object).map_or(0, |at| largest[at].1)
             }
         }
+    }
+
+    fn retained_in_a_row(&self, first: ObjectId, count: usize) -> Option<&[u32]> {
+        let Retained::Of(_, Some(flat)) = self.retained else { return None };
+        flat.in_a_row(first, count)
     }
 
     fn distance(&self, object: ObjectId) -> Option<u32> {
@@ -230,17 +237,12 @@ impl DerivedColumns for HeapColumns<'_> {
 }
 
 impl Counted {
-    fn of(columns: &BlockColumns, set: &PartialSet) -> Self {
-        let mut counted = Counted::default();
-        for row in set.rows() {
-            counted.objects += 1;
-            counted.heap_bytes = counted.heap_bytes.wrapping_add(columns.shallow_bytes[row]);
+    fn of(block: &BlockObjects<'_>, set: &PartialSet) -> Self {
+        Counted {
+            objects: set.len(),
+            heap_bytes: block.shallow_bytes.sum(set),
+            unmanaged_bytes: block.unmanaged_bytes.sum(set),
         }
-        if !columns.unmanaged_bytes.is_empty() {
-            let sizes = set.rows().map(|row| columns.unmanaged_bytes[row]);
-            counted.unmanaged_bytes = sizes.fold(0, u64::wrapping_add);
-        }
-        counted
     }
 
     fn and(self, other: Counted) -> Counted {
@@ -256,9 +258,11 @@ impl Counted {
 struct Search<'a> {
     heap: &'a Heap,
     tables: &'a Tables,
-    prepared: Prepared<'a>,
+    prepared: Prepared<'a, HeapColumns<'a>>,
     retained: Retained<'a>,
     wanted: Wanted,
+    /// What is looked at instead of blocks.
+    flat: Option<FlatColumns>,
     /// The blocks in which objects begin.
     places: Vec<BlockPlace>,
 }
@@ -272,7 +276,10 @@ impl<'a> Search<'a> {
         places.retain(|place| place.entry.objects > 0);
         let retained = columns.retained;
         places.retain(|place| retained.candidates(place).is_none_or(|candidates| !candidates.is_empty()));
-        Ok(Search { heap, tables, prepared, retained, wanted: expression.wanted(), places })
+        let wanted = expression.wanted();
+        let asks_for_types = expression.asks_for_types() || !kinds.is_empty();
+        let flat = if wanted == Wanted::Sizes { heap.flat_columns(asks_for_types)? } else { None };
+        Ok(Search { heap, tables, prepared, retained, wanted, flat, places })
     }
 
     fn begin(&self, phase: &str, progress: &dyn Progress) {
@@ -285,23 +292,32 @@ impl<'a> Search<'a> {
         &self,
         places: &[BlockPlace],
         progress: &dyn Progress,
-        visit: impl Fn(&BlockColumns, PartialSet) -> T + Sync,
+        visit: impl Fn(&BlockObjects<'_>, PartialSet) -> T + Sync,
     ) -> Result<Vec<T>> {
-        map_blocks(self.heap.recording(), places, self.wanted, progress, |place, _, columns| {
-            let block = BlockObjects::new(columns, place.continued, self.tables);
-            let within = match self.retained.candidates(place) {
-                None => block.all(),
-                Some(candidates) => {
-                    let mut within = block.none();
-                    candidates.iter().for_each(|&(object, _)| within.insert(object));
-                    within
-                }
-            };
-            let mut matching = self.prepared.select(&block, within);
-            if self.heap.overlay().is_some() {
-                matching = matching.filter(|row| self.heap.has(ObjectId(columns.first_object + row as u32)));
+        in_parallel(places, self.wanted, progress, |place, workspace| {
+            if let Some(block) = self.flat.as_ref().and_then(|flat| flat.block(place)) {
+                return Ok(visit(&block, self.select(place, &block)));
             }
-            Ok(visit(columns, matching))
+            decode(self.heap.recording(), place, self.wanted, workspace, |_, columns| {
+                let block = BlockObjects::new(columns, place.continued, self.tables);
+                Ok(visit(&block, self.select(place, &block)))
+            })
         })
+    }
+
+    fn select(&self, place: &BlockPlace, block: &BlockObjects<'_>) -> PartialSet {
+        let within = match self.retained.candidates(place) {
+            None => block.all(),
+            Some(candidates) => {
+                let mut within = block.none();
+                candidates.iter().for_each(|&(object, _)| within.insert(object));
+                within
+            }
+        };
+        let matching = self.prepared.select(block, within);
+        match self.heap.overlay() {
+            None => matching,
+            Some(_) => matching.filter(|row| self.heap.has(block.object(row))),
+        }
     }
 }

@@ -11,20 +11,25 @@
 
 mod distances;
 mod dominators;
+mod flat;
+mod groups;
 mod incoming;
 mod types;
+
+pub(crate) use self::flat::{FlatColumns, FlatRetained};
 
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use barrow_format::{ObjectId, SnapshotId};
+use bytemuck::Pod;
 
 use crate::distances::Distances;
 use crate::dominators::{Dominators, Largest, resident_bytes};
 use crate::error::{AnalyzerError, Result};
 use crate::incoming::Incoming;
-use crate::index_file::{ColumnId, IndexFile, IndexPlace};
+use crate::index_file::{ColumnId, ColumnValues, IndexFile, IndexPlace};
 use crate::memory::{Memory, Region};
 use crate::object::Reference;
 use crate::object_set::ObjectSet;
@@ -85,6 +90,14 @@ mod column {
     pub(super) const CANOPY: ColumnId = ColumnId(16);
     pub(super) const LEAK_SUSPECTS: ColumnId = ColumnId(17);
     pub(super) const ROOT_GROUPS: ColumnId = ColumnId(18);
+    pub(super) const SHALLOW: ColumnId = ColumnId(19);
+    pub(super) const UNMANAGED: ColumnId = ColumnId(20);
+    pub(super) const RETAINED: ColumnId = ColumnId(21);
+    pub(super) const RETAINED_BY_KIND: ColumnId = ColumnId(22);
+    pub(super) const RETAINED_BY_IDENTITY: ColumnId = ColumnId(23);
+    pub(super) const SITE_TOTALS: ColumnId = ColumnId(24);
+    pub(super) const RETAINED_BY_PLACE: ColumnId = ColumnId(25);
+    pub(super) const RETAINED_BY_GENERATION: ColumnId = ColumnId(26);
 }
 
 impl Heap {
@@ -240,7 +253,7 @@ impl Heap {
     }
 
     /// Keeps columns in the index file. That it cannot be written is no reason to give no answer.
-    fn keep(&self, columns: &[(ColumnId, &[u8])], progress: &dyn Progress) -> Result<()> {
+    fn keep(&self, columns: &[(ColumnId, ColumnValues<'_>)], progress: &dyn Progress) -> Result<()> {
         let Some(index) = self.index.as_ref().filter(|_| self.keeps) else { return Ok(()) };
         match index.keep(self.snapshot, columns, progress) {
             Err(AnalyzerError::Io { path, source, .. }) => {
@@ -252,6 +265,11 @@ impl Heap {
             kept => kept,
         }
     }
+}
+
+/// A column that is there, as it is kept.
+fn there<T: Pod>(values: &[T]) -> ColumnValues<'_> {
+    ColumnValues::There(bytemuck::cast_slice(values))
 }
 
 /// Whether all values are below a limit; looked at without a branch, since they are.

@@ -13,6 +13,7 @@
 use std::fmt;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Read, Seek, Write};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -32,7 +33,7 @@ use crate::values::Values;
 
 const MAGIC: [u8; 8] = *b"\x89BRWIX\r\n";
 /// Changes whenever a column means something else than before.
-const ANALYSIS_VERSION: u32 = 4;
+const ANALYSIS_VERSION: u32 = 5;
 const HEADER_BYTES: usize = 48;
 const KEY_BYTES: usize = 32;
 /// Where in the header its checksum stands, which covers what is before it and the directory.
@@ -64,6 +65,18 @@ pub enum IndexPlace {
 /// A column of one snapshot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct ColumnId(pub(crate) u32);
+
+/// The values of a column that is to be kept.
+#[derive(Clone, Copy)]
+pub(crate) enum ColumnValues<'a> {
+    /// They are there.
+    There(&'a [u8]),
+    /// So many bytes, which are made while they are written: nothing holds all of them.
+    Made(u64, &'a MakeValues<'a>),
+}
+
+/// Makes values, and hands them over in order.
+pub(crate) type MakeValues<'a> = dyn Fn(&mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> + 'a;
 
 /// The index file of one recording.
 #[derive(Debug)]
@@ -176,17 +189,15 @@ impl IndexFile {
     pub(crate) fn keep(
         &self,
         snapshot: SnapshotId,
-        columns: &[(ColumnId, &[u8])],
+        columns: &[(ColumnId, ColumnValues<'_>)],
         progress: &dyn Progress,
     ) -> Result<()> {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         // Another process may have added columns since.
         let old = Self::read(&self.places, &self.key);
-        let new: Vec<(SnapshotId, ColumnId, &[u8])> =
-            columns.iter().map(|&(column, bytes)| (snapshot, column, bytes)).collect();
         let mut failure = None;
         for path in &self.places {
-            match self.write(path, &old, &new, progress) {
+            match self.write(path, &old, (snapshot, columns), progress) {
                 Ok(()) => {
                     *open = Self::read(&self.places, &self.key);
                     return Ok(());
@@ -202,7 +213,7 @@ impl IndexFile {
         &self,
         path: &Path,
         old: &[OpenIndex],
-        new: &[(SnapshotId, ColumnId, &[u8])],
+        (snapshot, new): (SnapshotId, &[(ColumnId, ColumnValues<'_>)]),
         progress: &dyn Progress,
     ) -> Result<()> {
         let io = |action| AnalyzerError::io(path, action);
@@ -212,47 +223,101 @@ impl IndexFile {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let prefix = format!(".{name}.");
         remove_abandoned(folder, &prefix);
-        // Its place in the file, its values, and their checksums.
-        let mut columns: Vec<(Entry, &[u8], Vec<u8>)> = Vec::new();
-        columns.extend(new.iter().map(|&(snapshot, column, bytes)| {
-            let checksums = checksums_of(bytes);
-            let checksum = crc32c::crc32c(&checksums);
-            (Entry { snapshot, column, offset: 0, length: bytes.len() as u64, checksum }, bytes, checksums)
-        }));
+        let mut columns: Vec<(Entry, ColumnValues<'_>)> = Vec::new();
+        let entry = |column, length| Entry { snapshot, column, offset: 0, length, checksum: 0 };
+        columns.extend(new.iter().map(|&(column, values)| (entry(column, values.length()), values)));
         for index in old {
             for entry in &index.entries {
                 let is_there = |other: &Entry| (other.snapshot, other.column) == (entry.snapshot, entry.column);
-                if !columns.iter().any(|(other, ..)| is_there(other)) {
-                    columns.extend(index.whole(entry).map(|(bytes, checksums)| (*entry, bytes, checksums)));
+                if !columns.iter().any(|(other, _)| is_there(other)) {
+                    columns.extend(index.whole(entry).map(|bytes| (*entry, ColumnValues::There(bytes))));
                 }
             }
         }
         let mut offset = HEADER_BYTES + columns.len() * ENTRY_BYTES;
-        for (entry, bytes, checksums) in &mut columns {
+        let head_bytes = offset;
+        for (entry, _) in &mut columns {
             offset = offset.next_multiple_of(ALIGNMENT);
             entry.offset = offset as u64;
-            offset += bytes.len() + checksums.len();
+            offset += (entry.length + entry.checksum_bytes()) as usize;
         }
         progress.begin("keeping the index", offset as u64, "bytes");
         let temporary = temporary(folder, &prefix, HALF).map_err(io("write"))?;
         let mut out = BufWriter::with_capacity(PIECE_BYTES, temporary.as_file());
-        let head = head(&self.key, columns.iter().map(|(entry, ..)| entry));
-        out.write_all(&head).map_err(io("write"))?;
-        let mut at = head.len();
-        for (entry, bytes, checksums) in &columns {
-            out.write_all(&[0; ALIGNMENT][..entry.offset as usize - at]).map_err(io("write"))?;
-            for piece in bytes.chunks(PIECE_BYTES) {
-                check(progress)?;
-                out.write_all(piece).map_err(io("write"))?;
-                progress.advance(piece.len() as u64);
+        // The head has the checksums, so it comes last.
+        out.write_all(&vec![0; head_bytes]).map_err(io("write"))?;
+        let mut at = head_bytes as u64;
+        for (entry, values) in &mut columns {
+            out.write_all(&[0; ALIGNMENT][..(entry.offset - at) as usize]).map_err(io("write"))?;
+            let mut checksums = Checksums::default();
+            let mut write = |values: &[u8]| {
+                for piece in values.chunks(PIECE_BYTES) {
+                    check(progress)?;
+                    out.write_all(piece).map_err(io("write"))?;
+                    progress.advance(piece.len() as u64);
+                }
+                checksums.add(values);
+                Ok(())
+            };
+            match values {
+                ColumnValues::There(values) => write(values)?,
+                ColumnValues::Made(_, make) => make(&mut write)?,
             }
-            out.write_all(checksums).map_err(io("write"))?;
-            at = entry.offset as usize + bytes.len() + checksums.len();
+            assert_eq!(checksums.length, entry.length, "a column is as long as it was announced");
+            let checksums = checksums.finish();
+            out.write_all(&checksums).map_err(io("write"))?;
+            entry.checksum = crc32c::crc32c(&checksums);
+            at = entry.offset + entry.length + entry.checksum_bytes();
         }
+        out.rewind().map_err(io("write"))?;
+        out.write_all(&head(&self.key, columns.iter().map(|(entry, _)| entry))).map_err(io("write"))?;
         out.flush().map_err(io("write"))?;
         drop(out);
         temporary.persist(path).map_err(|error| io("write")(error.error))?;
         Ok(())
+    }
+}
+
+impl ColumnValues<'_> {
+    /// How many bytes they take.
+    fn length(&self) -> u64 {
+        match self {
+            ColumnValues::There(values) => values.len() as u64,
+            ColumnValues::Made(length, _) => *length,
+        }
+    }
+}
+
+/// The CRC-32C of each piece of a column that comes in parts of any length.
+#[derive(Debug, Default)]
+struct Checksums {
+    /// Those of pieces that are complete.
+    done: Vec<u8>,
+    /// That of the last piece, as far as it came.
+    last: u32,
+    /// Bytes that came.
+    length: u64,
+}
+
+impl Checksums {
+    fn add(&mut self, mut values: &[u8]) {
+        while !values.is_empty() {
+            let missing = PIECE_BYTES - (self.length % PIECE_BYTES as u64) as usize;
+            let (piece, rest) = values.split_at(missing.min(values.len()));
+            self.last = crc32c::crc32c_append(self.last, piece);
+            self.length += piece.len() as u64;
+            if piece.len() == missing {
+                self.done.extend_from_slice(&std::mem::take(&mut self.last).to_le_bytes());
+            }
+            values = rest;
+        }
+    }
+
+    fn finish(mut self) -> Vec<u8> {
+        if !self.length.is_multiple_of(PIECE_BYTES as u64) {
+            self.done.extend_from_slice(&self.last.to_le_bytes());
+        }
+        self.done
     }
 }
 
@@ -304,11 +369,11 @@ impl OpenIndex {
         are_whole.then(|| bytes.chunks_exact(CHECKSUM_BYTES).map(LittleEndian::read_u32).collect())
     }
 
-    /// The bytes of a column and their checksums, unless they are damaged.
-    fn whole(&self, entry: &Entry) -> Option<(&[u8], Vec<u8>)> {
-        let bytes = self.bytes_of(entry)?;
-        let checksums = checksums_of(bytes);
-        (crc32c::crc32c(&checksums) == entry.checksum).then_some((bytes, checksums))
+    /// The bytes of a column, unless they are damaged.
+    fn whole(&self, entry: &Entry) -> Option<&[u8]> {
+        let (bytes, expected) = (self.bytes_of(entry)?, self.checksums(entry)?);
+        let pieces = bytes.par_chunks(PIECE_BYTES).zip(&expected);
+        pieces.all(|(piece, &checksum)| crc32c::crc32c(piece) == checksum).then_some(bytes)
     }
 }
 
@@ -339,6 +404,18 @@ impl<T: Pod> SparseColumn<T> {
         self.values.get(at).copied()
     }
 
+    /// Values in a row; `None` if there are not so many, or if one is damaged.
+    pub(crate) fn slice(&self, range: Range<usize>) -> Option<&[T]> {
+        let per_piece = PIECE_BYTES / size_of::<T>();
+        let values = self.values.get(range.clone())?;
+        for piece in range.start / per_piece..range.end.div_ceil(per_piece) {
+            if !self.is_checked.get(piece)?.load(Ordering::Relaxed) {
+                self.check(piece)?;
+            }
+        }
+        Some(values)
+    }
+
     /// Checks a piece; `None` if it is damaged.
     #[cold]
     fn check(&self, piece: usize) -> Option<()> {
@@ -360,10 +437,14 @@ impl<T> fmt::Debug for SparseColumn<T> {
 }
 
 impl Entry {
-    /// Where the checksums behind the values end.
+    /// How many bytes the checksums behind the values take.
+    fn checksum_bytes(&self) -> u64 {
+        self.length.div_ceil(PIECE_BYTES as u64) * CHECKSUM_BYTES as u64
+    }
+
+    /// Where they end.
     fn end(&self) -> Option<u64> {
-        let checksums = self.length.div_ceil(PIECE_BYTES as u64) * CHECKSUM_BYTES as u64;
-        self.offset.checked_add(self.length)?.checked_add(checksums)
+        self.offset.checked_add(self.length)?.checked_add(self.checksum_bytes())
     }
 
     fn read(bytes: &[u8]) -> Self {
@@ -398,11 +479,6 @@ fn head<'e>(key: &[u8; KEY_BYTES], entries: impl ExactSizeIterator<Item = &'e En
     let checksum = crc32c::crc32c_append(crc32c::crc32c(&out[..CHECKSUM_AT]), &out[HEADER_BYTES..]);
     LittleEndian::write_u32(&mut out[CHECKSUM_AT..HEADER_BYTES], checksum);
     out
-}
-
-/// The CRC-32C of each piece of a column, on all threads of the current pool.
-fn checksums_of(bytes: &[u8]) -> Vec<u8> {
-    bytes.par_chunks(PIECE_BYTES).flat_map_iter(|piece| crc32c::crc32c(piece).to_le_bytes()).collect()
 }
 
 /// Removes what killed processes left half-written.

@@ -62,6 +62,27 @@ impl PartialSet {
         PartialSet { words, ..*self }
     }
 
+    /// Those of them whose values in a column of the block match.
+    pub(crate) fn filter_by<T: Copy>(&self, column: &[T], matches: impl Fn(T) -> bool) -> Self {
+        let mut words = Vec::with_capacity(self.words.len());
+        for (number, &word) in (self.first_word..).zip(&self.words) {
+            words.push(match self.values_of(number, column) {
+                Some(values) if word != 0 => word & pack(&values.map(|value| u8::from(matches(value)))),
+                _ => {
+                    let row = |bit: u32| number * BITS + bit as usize - self.first as usize;
+                    bits(word).filter(|&bit| matches(column[row(bit)])).fold(0, |found, bit| found | 1 << bit)
+                }
+            });
+        }
+        PartialSet { words, ..*self }
+    }
+
+    /// The values of the objects of a word, if the column has all of them.
+    fn values_of<'c, T>(&self, word: usize, column: &'c [T]) -> Option<&'c [T; BITS]> {
+        let row = (word * BITS).checked_sub(self.first as usize)?;
+        column.get(row..)?.first_chunk()
+    }
+
     /// Adds the objects of another set of the block.
     pub(crate) fn union_with(&mut self, other: &PartialSet) {
         self.words.iter_mut().zip(&other.words).for_each(|(word, other)| *word |= other);
@@ -72,9 +93,27 @@ impl PartialSet {
         self.words.iter_mut().zip(&other.words).for_each(|(word, other)| *word &= !other);
     }
 
-    /// Its rows in the block, ascending.
-    pub(crate) fn rows(&self) -> impl Iterator<Item = usize> + '_ {
-        self.objects().map(|object| object.index() - self.first as usize)
+    /// Sums a column of the block over its rows.
+    pub(crate) fn sum<T: Copy + Into<u64>>(&self, column: &[T]) -> u64 {
+        let mut sum = 0u64;
+        for (number, &word) in (self.first_word..).zip(&self.words) {
+            let row = |bit: u32| number * BITS + bit as usize - self.first as usize;
+            let sum_of = |word| bits(word).fold(0u64, |sum, bit| sum.wrapping_add(column[row(bit)].into()));
+            sum = sum.wrapping_add(match self.values_of(number, column) {
+                // Of most it is less work to sum all, and take away the others.
+                Some(values) if word.count_ones() > u64::BITS / 2 => {
+                    let all = values.iter().fold(0u64, |sum, &value| sum.wrapping_add(value.into()));
+                    all.wrapping_sub(sum_of(!word))
+                }
+                _ => sum_of(word),
+            });
+        }
+        sum
+    }
+
+    /// How many objects there are.
+    pub(crate) fn len(&self) -> u64 {
+        self.words.iter().map(|word| u64::from(word.count_ones())).sum()
     }
 
     /// Its objects, ascending.
@@ -82,6 +121,17 @@ impl PartialSet {
         let words = (self.first_word..).zip(&self.words);
         words.flat_map(|(number, &word)| bits(word).map(move |bit| ObjectId((number * BITS) as u32 + bit)))
     }
+}
+
+/// 64 bits, each of which has a byte of 0 or 1.
+#[inline(always)]
+fn pack(bytes: &[u8; BITS]) -> u64 {
+    let mut word = 0;
+    for (at, bytes) in bytes.as_chunks::<8>().0.iter().enumerate() {
+        // Each byte is moved to its own bit of the highest byte.
+        word |= (u64::from_le_bytes(*bytes).wrapping_mul(0x0102_0408_1020_4080) >> 56) << (8 * at);
+    }
+    word
 }
 
 impl ObjectSet {
@@ -107,6 +157,10 @@ mod tests {
         let mut part = PartialSet::none(ObjectId(start), (end - start) as usize);
         ids.range(start..end).for_each(|&id| part.insert(ObjectId(id)));
         part
+    }
+
+    fn rows(part: &PartialSet) -> impl Iterator<Item = usize> + '_ {
+        part.objects().map(|object| object.index() - part.first as usize)
     }
 
     fn ids(part: &PartialSet) -> BTreeSet<u32> {
@@ -145,10 +199,17 @@ mod tests {
             prop_assert_eq!(ids(&rest), of_one.difference(&of_other).copied().collect());
             let all = PartialSet::all(ObjectId(start), length as usize);
             prop_assert_eq!(ids(&all), (start..end).collect());
-            prop_assert!(all.rows().eq(0..length as usize));
+            prop_assert!(rows(&all).eq(0..length as usize));
+            let column: Vec<u64> = (0..length.into()).map(|row| row * row + 1).collect();
+            for set in [&one, &other, &all] {
+                prop_assert_eq!(set.sum(&column), rows(set).map(|row| column[row]).sum::<u64>());
+                prop_assert_eq!(set.len(), rows(set).count() as u64);
+                let odd = set.filter_by(&column, |value| value % 2 == 1);
+                prop_assert!(rows(&odd).eq(rows(set).filter(|&row| column[row] % 2 == 1)));
+            }
             for whole in [&one, &all] {
                 let odd = whole.filter(|row| row % 2 == 1);
-                prop_assert!(odd.rows().eq(whole.rows().filter(|row| row % 2 == 1)));
+                prop_assert!(rows(&odd).eq(rows(whole).filter(|row| row % 2 == 1)));
             }
         }
     }

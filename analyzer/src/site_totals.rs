@@ -24,19 +24,8 @@ impl Heap {
         Ok(ids)
     }
 
-    /// For every object, by its number, the collection in which it was allocated, if its site says so.
-    ///
-    /// # Errors
-    /// [`crate::AnalyzerError::Section`], [`crate::AnalyzerError::Cancelled`].
-    pub fn generations(&self, progress: &dyn Progress) -> Result<Vec<Option<u64>>> {
-        let (sites, tables) = (self.recording().sites()?, self.recording().tables()?);
-        let by_site: Vec<Option<u64>> =
-            (0..=sites.count() as u32).map(|id| sites.generation(SiteId(id), tables)).collect();
-        let ids = self.own_sites(progress)?;
-        Ok(ids.into_iter().map(|id| by_site.get(id as usize).copied().flatten()).collect())
-    }
-
-    fn own_sites(&self, progress: &dyn Progress) -> Result<Vec<u32>> {
+    /// For every object the number of its own site.
+    pub(crate) fn own_sites(&self, progress: &dyn Progress) -> Result<Vec<u32>> {
         let places = places(self.recording(), &[self.snapshot()])?;
         progress.begin("reading allocation sites", self.object_count(), "objects");
         let found = map_blocks(self.recording(), &places, Wanted::Identity, progress, |_, _, columns| {
@@ -53,7 +42,10 @@ impl Heap {
     /// [`crate::AnalyzerError::Section`], [`crate::AnalyzerError::Cancelled`].
     pub fn site_totals(&self, progress: &dyn Progress) -> Result<Vec<(SiteId, TypeTotals)>> {
         let sites = self.recording().sites()?;
-        let totals = self.totals_by(progress, |site| sites.place_of(SiteId(site)))?;
+        let mut totals = BTreeMap::new();
+        for (id, sum) in self.own_site_totals(progress)? {
+            accumulate(totals.entry(sites.place_of(id)).or_default(), &sum);
+        }
         Ok(totals.into_iter().collect())
     }
 
@@ -68,7 +60,7 @@ impl Heap {
     ) -> Result<BTreeMap<Option<u64>, TypeTotals>> {
         let (sites, tables) = (self.recording().sites()?, self.recording().tables()?);
         let is_there = |id: SiteId| of_place.is_none_or(|place| sites.place_of(id) == place);
-        let own = self.totals_by(progress, SiteId)?;
+        let own = self.own_site_totals(progress)?;
         let mut totals = BTreeMap::new();
         for (id, sum) in own.iter().filter(|&(&id, _)| is_there(id)) {
             accumulate(totals.entry(sites.generation(*id, tables)).or_default(), sum);
@@ -76,16 +68,16 @@ impl Heap {
         Ok(totals)
     }
 
-    /// What the objects of every group of sites add up to.
-    fn totals_by<G: Ord + Send>(
-        &self,
-        progress: &dyn Progress,
-        group_of: impl Fn(u32) -> G + Sync,
-    ) -> Result<BTreeMap<G, TypeTotals>> {
+    fn own_site_totals(&self, progress: &dyn Progress) -> Result<BTreeMap<SiteId, TypeTotals>> {
+        self.kept_site_totals().map_or_else(|| self.count_by_site(progress), Ok)
+    }
+
+    /// What the objects of every site add up to, whether it is known or not.
+    pub(crate) fn count_by_site(&self, progress: &dyn Progress) -> Result<BTreeMap<SiteId, TypeTotals>> {
         let places = places(self.recording(), &[self.snapshot()])?;
         progress.begin("counting by allocation site", self.object_count(), "objects");
         let found = map_blocks(self.recording(), &places, Wanted::Identity, progress, |_, _, columns| {
-            let mut by_group: BTreeMap<G, TypeTotals> = BTreeMap::new();
+            let mut by_site: BTreeMap<SiteId, TypeTotals> = BTreeMap::new();
             for row in 0..columns.objects() {
                 if self.has(ObjectId(columns.first_object + row as u32)) {
                     let of = |column: &[u64]| column.get(row).copied().unwrap_or(0);
@@ -95,15 +87,15 @@ impl Heap {
                         unmanaged_bytes: of(&columns.unmanaged_bytes),
                         ..TypeTotals::default()
                     };
-                    let site = columns.sites.get(row).copied().unwrap_or(0);
-                    accumulate(by_group.entry(group_of(site)).or_default(), &one);
+                    let site = SiteId(columns.sites.get(row).copied().unwrap_or(0));
+                    accumulate(by_site.entry(site).or_default(), &one);
                 }
             }
-            Ok(by_group)
+            Ok(by_site)
         })?;
         let mut all = BTreeMap::new();
-        for (group, totals) in found.into_iter().flatten() {
-            accumulate(all.entry(group).or_default(), &totals);
+        for (site, totals) in found.into_iter().flatten() {
+            accumulate(all.entry(site).or_default(), &totals);
         }
         Ok(all)
     }

@@ -159,8 +159,10 @@ impl Heap {
         if found.is_empty() {
             return Ok(found);
         }
-        let dominators = self.dominators(progress)?;
-        let groups = dominators.bytes_by_group(found.len(), |object| holder.get(&object).copied().flatten());
+        let members = || holder.iter().filter_map(|(&object, &place)| Some((object, place?)));
+        let groups = self.ask_dominators(progress, |dominators| {
+            Ok::<_, AnalyzerError>(dominators.bytes_of(found.len(), members()))
+        })?;
         found.iter_mut().zip(groups).for_each(|(thread, retained)| thread.retained = retained);
         found.sort_by_key(|thread| thread.row.unwrap_or(usize::MAX));
         Ok(found)

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, mpsc};
 use std::time::{Duration, SystemTime};
 
 use barrow_analyzer::{
-    AnalyzerError, Canopy, Dominators, Expression, Heap, Holder, IndexPlace, LEAK_THRESHOLD, Memory, ObjectId,
+    AnalyzerError, Canopy, Dominators, Expression, Heap, Holder, IndexPlace, KindId, LEAK_THRESHOLD, Memory, ObjectId,
     ObjectSet, PathOptions, Progress, Recording, Result, Silent, SnapshotId, StrengthClass, TreePlace,
 };
 use barrow_testdata::{Graph, Random};
@@ -86,7 +86,31 @@ fn answers(heap: &Heap, progress: &dyn Progress) -> Result<String> {
     });
     let totals = (dominators.is_exact(), dominators.reachable_count(), dominators.reachable_bytes());
     let most_asked = (heap.leak_suspects(LEAK_THRESHOLD, progress)?, heap.root_groups(progress)?);
-    Ok(lines.collect::<String>() + &format!("{totals:?} {by_type:?} {most_asked:?}"))
+    Ok(lines.collect::<String>() + &format!("{totals:?} {by_type:?} {most_asked:?} {}", tables(heap, progress)?))
+}
+
+/// What groups of objects retain, but for types.
+fn tables(heap: &Heap, progress: &dyn Progress) -> Result<String> {
+    let by_type = (heap.retained_by_kind(progress)?, heap.retained_by_identity(progress)?);
+    let by_site = (heap.retained_by_site(progress)?, heap.retained_by_generation(progress)?);
+    Ok(format!("{by_type:?} {by_site:?} {:?}", heap.site_totals(progress)?))
+}
+
+/// The objects that expressions over their types and sizes describe.
+fn selected(heap: &Heap) -> String {
+    let texts = [
+        "retained > 20",
+        "retained <= 20",
+        "retained != 16 and size > 8",
+        "type ~ A* or unmanaged > 4",
+        "not (size in 10..30 and retained < 40)",
+    ];
+    let select = |text: &&str| heap.select(&[], &Expression::parse(text).unwrap(), &Silent).unwrap();
+    format!(
+        "{:?} {:?}",
+        texts.iter().map(select).collect::<Vec<_>>(),
+        heap.count(&[KindId(0)], &Expression::parse("").unwrap(), &Silent)
+    )
 }
 
 /// The answers without an index file.
@@ -160,11 +184,7 @@ fn one_by_one(heap: &Heap) -> String {
         format!("{object}: {} {types:?} {distance:?} {sources:?}\n", asked.unwrap())
     };
     let lines: String = objects(heap).map(line).collect();
-    let selected = ["retained > 20", "retained <= 20"].map(|text| {
-        let expression = Expression::parse(text).unwrap();
-        heap.select(&[], &expression, &Silent).unwrap()
-    });
-    format!("{lines}{selected:?}")
+    format!("{lines}{} {}", selected(heap), tables(heap, &Silent).unwrap())
 }
 
 impl Kept {
@@ -537,7 +557,7 @@ fn child_on_a_small_disk() {
     open(&path, &BESIDE).distances(&Silent).unwrap();
     let old = fs::read(index_of(&path)).unwrap();
     // Room for a part of what comes next.
-    let free = 4 << 20;
+    let free = 8 << 20;
     fs::write(&ballast, vec![1; free - fs::metadata(&path).unwrap().len() as usize - old.len() - (200 << 10)]).unwrap();
     let heap = open(&path, &BESIDE);
     assert!(answers(&heap, &Silent).unwrap() == expected);
@@ -556,7 +576,7 @@ fn child_on_a_small_disk() {
 #[test]
 fn a_disk_that_fills_up() {
     let folder = tempfile::tempdir().unwrap();
-    let script = r#"mount -t tmpfs -o size=4m tmpfs "$1" || exit 77; shift; exec "$@""#;
+    let script = r#"mount -t tmpfs -o size=8m tmpfs "$1" || exit 77; shift; exec "$@""#;
     let status = Command::new("unshare")
         .args(["-rm", "sh", "-c", script, "sh"])
         .arg(folder.path())
@@ -645,6 +665,7 @@ fn ask(heap: &Heap) {
         Ok::<_, AnalyzerError>(())
     })
     .unwrap();
+    let _ = (selected(heap), tables(heap, &Silent).unwrap());
     let _ = answers(heap, &Silent).unwrap();
     let dominators = heap.dominators(&Silent).unwrap();
     walk(heap, dominators);
@@ -711,11 +732,12 @@ fn alone<T: Send>(work: impl FnOnce() -> T + Send) -> T {
 
 #[test]
 fn an_index_put_together_by_hand_is_the_same() {
-    for graph in [small(), graph(8, 30)] {
+    // Unmanaged sizes have a column where there are any.
+    for (graph, number) in [(small(), 25), (graph(8, 30), 26)] {
         let kept = Kept::of(&graph);
         let (key, columns) = parts(&kept.index);
         assert!(index_with(&key, &columns) == kept.index);
-        assert_eq!(columns.iter().map(|column| column.number).collect::<std::collections::BTreeSet<_>>().len(), 18);
+        assert_eq!(columns.iter().map(|column| column.number).collect::<std::collections::BTreeSet<_>>().len(), number);
         fs::write(index_of(&kept.path), index_with(&key, &columns)).unwrap();
         assert_kept(&kept.path, &BESIDE, &kept.expected);
     }

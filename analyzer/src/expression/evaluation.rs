@@ -6,10 +6,11 @@
 //! block: it walks along one column, and leaves a bit for each object. The names of
 //! objects are compared once for every string of the recording, and texts of sites once for every site.
 
+use barrow_format::block::BlockColumns;
 use barrow_format::{KindId, ObjectId, SiteId, StringId, TypeId};
 
 use super::Expression;
-use super::block_objects::BlockObjects;
+use super::block_objects::{BlockObjects, Sizes};
 use super::needs::asks_for_sites;
 use super::tree::{
     Node, NumberAttribute, NumberComparison, Pattern, Property, SiteComparison, TextAttribute, TextComparison,
@@ -26,6 +27,8 @@ use crate::tables::Tables;
 pub(crate) trait DerivedColumns: Sync {
     /// The bytes freed if the object were collected.
     fn retained_bytes(&self, object: ObjectId) -> u64;
+    /// Those of `count` objects from `first` on, if they stand in a row.
+    fn retained_in_a_row(&self, first: ObjectId, count: usize) -> Option<&[u32]>;
     /// The references from the nearest root to the object: 0 for a root; `None` if it is unreachable.
     fn distance(&self, object: ObjectId) -> Option<u32>;
     /// How many references lead to the object.
@@ -40,12 +43,12 @@ impl Expression {
     ///
     /// # Errors
     /// [`crate::AnalyzerError::Section`] if the tables are damaged.
-    pub(crate) fn prepare<'e>(
+    pub(crate) fn prepare<'e, D: DerivedColumns>(
         &'e self,
         recording: &Recording,
         kinds: &[KindId],
-        columns: &'e dyn DerivedColumns,
-    ) -> Result<Prepared<'e>> {
+        columns: &'e D,
+    ) -> Result<Prepared<'e, D>> {
         let tables = recording.tables()?;
         let no_sites = Sites::default();
         let sites = if asks_for_sites(&self.node) { recording.sites()? } else { &no_sites };
@@ -70,20 +73,20 @@ struct Texts<'t> {
 }
 
 /// An expression with its answers for every type.
-pub(crate) struct Prepared<'e> {
+pub(crate) struct Prepared<'e, D> {
     step: Step<'e>,
     /// For each type whether its objects match, all or none; `None` if that depends on the object.
     by_type: Vec<Option<bool>>,
-    columns: &'e dyn DerivedColumns,
+    columns: &'e D,
 }
 
-impl Prepared<'_> {
+impl<D: DerivedColumns> Prepared<'_, D> {
     /// Which of some objects of a block match.
     pub(crate) fn select(&self, block: &BlockObjects<'_>, within: PartialSet) -> PartialSet {
-        let answers: Vec<Option<bool>> = block.types.iter().map(|id| self.by_type[id.index()]).collect();
+        let answers = block.by_place(&self.by_type);
         let of_answer = |answer| match answers.iter().all(|&one| one == answer) {
             true => within.clone(),
-            false => within.filter(|row| answers[block.columns.shapes[row] as usize] == answer),
+            false => within.filter_by(block.places, |place| answers[place as usize] == answer),
         };
         let mut matching = if answers.contains(&Some(true)) { of_answer(Some(true)) } else { block.none() };
         if answers.contains(&None) {
@@ -193,7 +196,7 @@ impl<'e> Step<'e> {
     }
 
     /// Which of `within` match.
-    fn select(&self, block: &BlockObjects<'_>, within: &PartialSet, derived: &dyn DerivedColumns) -> PartialSet {
+    fn select(&self, block: &BlockObjects<'_>, within: &PartialSet, derived: &impl DerivedColumns) -> PartialSet {
         match self {
             Step::Any(steps) => {
                 let (mut found, mut rest) = (block.none(), within.clone());
@@ -211,16 +214,13 @@ impl<'e> Step<'e> {
                 rest
             }
             Step::Types(answers) => {
-                let of_place: Vec<bool> = block.types.iter().map(|id| answers[id.index()]).collect();
-                within.filter(|row| of_place[block.columns.shapes[row] as usize])
+                let of_place = block.by_place(answers);
+                within.filter_by(block.places, |place| of_place[place as usize])
             }
-            Step::Names { by_string, by_type } => {
-                let names = &block.columns.names;
-                within.filter(|row| match names.get(row).copied().flatten() {
-                    Some(StringId(name)) => by_string[name as usize],
-                    None => by_type[block.type_of(row).index()],
-                })
-            }
+            Step::Names { by_string, by_type } => within.filter(|row| match block.name(row) {
+                Some(StringId(name)) => by_string[name as usize],
+                None => by_type[block.type_of(row).index()],
+            }),
             Step::Sites { by_site, otherwise } => within.filter(|row| {
                 let known = block.site(row).and_then(|site| by_site.get(site.index()));
                 known.copied().unwrap_or(*otherwise)
@@ -289,23 +289,32 @@ impl NumberComparison {
     }
 
     /// Which of `within` have a number in the range.
-    fn select(&self, block: &BlockObjects<'_>, within: &PartialSet, derived: &dyn DerivedColumns) -> PartialSet {
-        let (range, columns) = (self.range, block.columns);
+    fn select(&self, block: &BlockObjects<'_>, within: &PartialSet, derived: &impl DerivedColumns) -> PartialSet {
+        let range = self.range;
         // 0 is none, and so is what a column without values has.
-        let known = |column: &[u64], row: usize| column.get(row).is_some_and(|&id| id != 0 && range.contains(id));
+        let known = |of: fn(&BlockColumns) -> &[u64]| {
+            let column = block.decoded.map_or(&[][..], |(columns, _)| of(columns));
+            within.filter(|row| column.get(row).is_some_and(|&id| id != 0 && range.contains(id)))
+        };
+        let of_size = |sizes: Sizes<'_>| match sizes {
+            Sizes::Zero => within.filter(|_| range.contains(0)),
+            Sizes::Narrow(sizes) => within.filter_by(sizes, range.contains_narrow()),
+            Sizes::Wide(sizes) => within.filter_by(sizes, |size| range.contains(size)),
+        };
         let distance = |row| derived.distance(block.object(row)).map(u64::from);
         match self.attribute {
-            NumberAttribute::Size => within.filter(|row| range.contains(columns.shallow_bytes[row])),
-            NumberAttribute::Unmanaged => {
-                within.filter(|row| range.contains(columns.unmanaged_bytes.get(row).copied().unwrap_or(0)))
-            }
-            NumberAttribute::Retained => within.filter(|row| range.contains(derived.retained_bytes(block.object(row)))),
+            NumberAttribute::Size => of_size(block.shallow_bytes),
+            NumberAttribute::Unmanaged => of_size(block.unmanaged_bytes),
+            NumberAttribute::Retained => match derived.retained_in_a_row(block.first, block.count) {
+                Some(sizes) => of_size(Sizes::Narrow(sizes)),
+                None => within.filter(|row| range.contains(derived.retained_bytes(block.object(row)))),
+            },
             NumberAttribute::Distance => within.filter(|row| distance(row).is_some_and(|found| range.contains(found))),
             NumberAttribute::Incoming => within.filter(|row| range.contains(derived.incoming_count(block.object(row)))),
             NumberAttribute::Outgoing => within.filter(|row| range.contains(block.references(row))),
             NumberAttribute::Id => within.filter(|row| range.contains(block.object(row).0.into())),
-            NumberAttribute::Serial => within.filter(|row| known(&columns.serials, row)),
-            NumberAttribute::Address => within.filter(|row| known(&columns.addresses, row)),
+            NumberAttribute::Serial => known(|columns| &columns.serials),
+            NumberAttribute::Address => known(|columns| &columns.addresses),
             // Their sites tell, see `Step::OfSite`.
             NumberAttribute::Site | NumberAttribute::Generation => block.none(),
         }
@@ -314,8 +323,6 @@ impl NumberComparison {
 
 #[cfg(test)]
 mod tests {
-    use barrow_format::block::BlockColumns;
-
     use super::*;
 
     /// Object 7 is a root, of two references and 100 retained bytes; no other object is reachable.
@@ -324,6 +331,10 @@ mod tests {
     impl DerivedColumns for Columns {
         fn retained_bytes(&self, _object: ObjectId) -> u64 {
             100
+        }
+
+        fn retained_in_a_row(&self, _first: ObjectId, _count: usize) -> Option<&[u32]> {
+            None
         }
 
         fn distance(&self, object: ObjectId) -> Option<u32> {
@@ -358,7 +369,7 @@ mod tests {
         let (tables, sites) = (Tables::default(), Sites::default());
         let step = Step::of(&expression.node, &Texts { tables: &tables, sites: &sites });
         let prepared = Prepared { step, by_type: vec![None], columns: &Columns };
-        let block = BlockObjects { columns, types: vec![TypeId(0)], continued: 1 };
+        let block = BlockObjects { types: Some(vec![TypeId(0)]), ..BlockObjects::new(columns, 1, &tables) };
         prepared.select(&block, block.all()) == block.all()
     }
 

@@ -53,6 +53,11 @@ impl Expression {
         least(&self.node)
     }
 
+    /// Whether it takes the types of objects.
+    pub(crate) fn asks_for_types(&self) -> bool {
+        any(&self.node, &|node| matches!(node, Node::Text(_)))
+    }
+
     /// Which columns of blocks it takes.
     pub(crate) fn wanted(&self) -> Wanted {
         use NumberAttribute::{Address, Generation, Serial, Site};

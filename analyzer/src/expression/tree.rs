@@ -108,6 +108,16 @@ impl Range {
     pub(super) fn contains(self, value: u64) -> bool {
         (self.low <= value && value <= self.high) != self.negated
     }
+
+    /// The same question of numbers of 32 bits, as one comparison.
+    pub(super) fn contains_narrow(self) -> impl Fn(u32) -> bool {
+        let most = u64::from(u32::MAX);
+        let is_empty = self.low > self.high.min(most);
+        let (low, high) = if is_empty { (0, 0) } else { (self.low as u32, self.high.min(most) as u32) };
+        // Of an empty range nothing is in it, so that only whether it is negated counts.
+        let (length, inside) = (high - low, !is_empty);
+        move |value| (inside & (value.wrapping_sub(low) <= length)) != self.negated
+    }
 }
 
 /// The attributes and properties an expression can ask for, with what they mean.

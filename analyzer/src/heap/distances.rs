@@ -2,7 +2,7 @@
 
 use barrow_format::ObjectId;
 
-use super::{Heap, column};
+use super::{Heap, column, there};
 use crate::distances::{Bounds, Distances, distance_of, path_over};
 use crate::error::Result;
 use crate::index_file::{ColumnId, SparseColumn};
@@ -31,10 +31,7 @@ impl Heap {
             }
         }
         let found = self.distances_anew(progress)?;
-        let columns = [
-            (column::DISTANCE, bytemuck::cast_slice(&found.distance)),
-            (column::PARENT, bytemuck::cast_slice(&found.parent)),
-        ];
+        let columns = [(column::DISTANCE, there(&found.distance)), (column::PARENT, there(&found.parent))];
         self.keep(&columns, progress)?;
         Ok(self.distances.get_or_init(|| found))
     }

@@ -3,10 +3,10 @@
 use barrow_format::StringId;
 use bytemuck::Pod;
 
-use super::{Heap, below, column};
-use crate::dominators::{Canopy, Dominators, GroupRetained, Largest, resident_bytes};
+use super::{Heap, below, column, there};
+use crate::dominators::{Canopy, Dominators, Largest, resident_bytes};
 use crate::error::{AnalyzerError, Result};
-use crate::index_file::{ColumnId, IndexFile};
+use crate::index_file::{ColumnId, ColumnValues, IndexFile, MakeValues};
 use crate::leaks::{self, LEAK_THRESHOLD, Suspect};
 use crate::lookup::Lookup;
 use crate::progress::Progress;
@@ -62,29 +62,40 @@ impl Heap {
         };
         let largest = Largest::of(dominators);
         let canopy = Canopy::of(dominators, &largest).to_column();
-        let by_type = by_type_column(&self.group_by_type(dominators, types)?);
+        let type_tables = self.type_tables(dominators, types)?;
+        let site_tables = self.site_tables(dominators, progress)?;
         let suspects = leaks::to_column(&leaks::suspects(dominators, types, LEAK_THRESHOLD));
         let root_groups = self.root_groups_of(types)?;
         let kept = dominators.columns();
-        let mut columns: Vec<(ColumnId, &[u8])> = vec![
-            (column::POSITION, bytemuck::cast_slice(kept.position)),
-            (column::GROUP_POSITION, bytemuck::cast_slice(kept.group_position)),
-            (column::VERTEX, bytemuck::cast_slice(kept.vertex)),
-            (column::EXTENT, bytemuck::cast_slice(kept.extent)),
-            (column::IDOM, bytemuck::cast_slice(kept.idom)),
-            (column::BEFORE, bytemuck::cast_slice(kept.before)),
-            (column::EPHEMERONS, bytemuck::bytes_of(&kept.live_ephemerons)),
+        let mut columns = vec![
+            (column::POSITION, there(kept.position)),
+            (column::GROUP_POSITION, there(kept.group_position)),
+            (column::VERTEX, there(kept.vertex)),
+            (column::EXTENT, there(kept.extent)),
+            (column::IDOM, there(kept.idom)),
+            (column::BEFORE, there(kept.before)),
+            (column::EPHEMERONS, there(std::slice::from_ref(&kept.live_ephemerons))),
         ];
         let largest = largest.to_column();
         columns.extend([
-            (column::LARGEST, bytemuck::cast_slice(&largest)),
-            (column::CANOPY, bytemuck::cast_slice(&canopy)),
-            (column::RETAINED_BY_TYPE, bytemuck::cast_slice(&by_type)),
-            (column::LEAK_SUSPECTS, bytemuck::cast_slice(&suspects)),
-            (column::ROOT_GROUPS, bytemuck::cast_slice(&root_groups)),
+            (column::LARGEST, there(&largest)),
+            (column::CANOPY, there(&canopy)),
+            (column::LEAK_SUSPECTS, there(&suspects)),
+            (column::ROOT_GROUPS, there(&root_groups)),
         ]);
+        let bytes = self.objects * size_of::<u32>() as u64;
+        let shallow: &MakeValues<'_> = &|out| self.each_size(|columns| &columns.shallow_bytes, progress, out);
+        let unmanaged: &MakeValues<'_> = &|out| self.each_size(|columns| &columns.unmanaged_bytes, progress, out);
+        let retained: &MakeValues<'_> = &|out| self.each_retained(dominators, progress, out);
+        columns.push((column::SHALLOW, ColumnValues::Made(bytes, shallow)));
+        if self.recording.commit(self.snapshot)?.totals.unmanaged_bytes > 0 {
+            columns.push((column::UNMANAGED, ColumnValues::Made(bytes, unmanaged)));
+        }
+        columns.push((column::RETAINED, ColumnValues::Made(bytes, retained)));
+        columns.extend(type_tables.columns());
+        columns.extend(site_tables.columns());
         if known_types.is_none() {
-            columns.push((column::TYPE, bytemuck::cast_slice(types)));
+            columns.push((column::TYPE, there(types)));
         }
         self.keep(&columns, progress)
     }
@@ -184,28 +195,6 @@ impl Heap {
         Ok(self.largest.get_or_init(|| largest))
     }
 
-    /// For each type id the bytes that objects of the type dominate, each byte once, and how many of its
-    /// objects are reachable. See [`crate::Dominators::bytes_by_group`].
-    ///
-    /// # Errors
-    /// As for [`Heap::dominators`].
-    pub fn retained_by_type(&self, progress: &dyn Progress) -> Result<Vec<GroupRetained>> {
-        let count = self.recording.tables()?.type_count();
-        let column = |index: &IndexFile| index.column::<u64>(self.snapshot, column::RETAINED_BY_TYPE, |_, _| true);
-        if let Some(kept) = self.index.as_ref().and_then(column).filter(|kept| kept.len() == 2 * count) {
-            let group = |pair: &[u64]| GroupRetained { objects: pair[0], bytes: pair[1] };
-            return Ok(kept.chunks_exact(2).map(group).collect());
-        }
-        let groups = self.group_by_type(self.dominators(progress)?, self.types(progress)?)?;
-        self.keep(&[(column::RETAINED_BY_TYPE, bytemuck::cast_slice(&by_type_column(&groups)))], progress)?;
-        Ok(groups)
-    }
-
-    fn group_by_type(&self, dominators: &Dominators, types: &[u32]) -> Result<Vec<GroupRetained>> {
-        let count = self.recording.tables()?.type_count();
-        Ok(dominators.bytes_by_group(count, |object| Some(types[object.index()] as usize)))
-    }
-
     /// The upper part of the dominator tree, if an index file has it.
     ///
     /// # Errors
@@ -236,9 +225,4 @@ impl Heap {
         let Some(kept) = self.index.as_ref().and_then(column) else { return Ok(None) };
         Ok(leaks::from_column(&kept, self.objects, self.recording.tables()?.type_count() as u64))
     }
-}
-
-/// As an index file keeps what objects of each type dominate.
-fn by_type_column(groups: &[GroupRetained]) -> Vec<u64> {
-    groups.iter().flat_map(|group| [group.objects, group.bytes]).collect()
 }

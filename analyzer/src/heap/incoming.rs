@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering;
 
 use barrow_format::ObjectId;
 
-use super::{Heap, below, column};
+use super::{Heap, below, column, there};
 use crate::error::Result;
 use crate::incoming::Incoming;
 use crate::progress::Progress;
@@ -25,9 +25,9 @@ impl Heap {
         drop(rows);
         let (starts, bases, sources) = found.sources.columns();
         let columns = [
-            (column::INCOMING_STARTS, bytemuck::cast_slice(starts)),
-            (column::INCOMING_BASES, bytemuck::cast_slice(bases)),
-            (column::INCOMING_SOURCES, bytemuck::cast_slice(sources)),
+            (column::INCOMING_STARTS, there(starts)),
+            (column::INCOMING_BASES, there(bases)),
+            (column::INCOMING_SOURCES, there(sources)),
         ];
         self.keep(&columns, progress)?;
         Ok(self.incoming.get_or_init(|| found))

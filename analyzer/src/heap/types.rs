@@ -4,7 +4,7 @@ use barrow_format::block::Wanted;
 use barrow_format::rows::KindRole;
 use barrow_format::{ObjectId, TypeId};
 
-use super::{Heap, below, column};
+use super::{Heap, below, column, there};
 use crate::blocks::fill_by_object;
 use crate::error::Result;
 use crate::index_file::IndexFile;
@@ -58,7 +58,7 @@ impl Heap {
         }
         let types = self.read_types(progress)?;
         if self.without.is_none() {
-            self.keep(&[(column::TYPE, bytemuck::cast_slice(&types))], progress)?;
+            self.keep(&[(column::TYPE, there(&types))], progress)?;
         }
         Ok(self.types.get_or_init(|| types.into()))
     }

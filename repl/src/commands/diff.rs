@@ -106,7 +106,7 @@ fn sized(session: &Session, side: &Compared, measure: Measure) -> Result<Sized, 
     let types = if is_whole { None } else { Some(heap.type_totals(&meter)?) };
     let is_wanted = measure == Measure::Retained;
     let retained_bytes = is_wanted.then(|| heap.retained_by_identity(&meter)).transpose()?;
-    let is_exact = !is_wanted || heap.dominators(&meter)?.is_exact();
+    let is_exact = !is_wanted || heap.largest(&meter)?.is_exact();
     Ok(Sized { types, retained_bytes, is_exact })
 }
 

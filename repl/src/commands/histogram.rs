@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use barrow_analyzer::{GroupRetained, Heap, Progress, TypeId, TypeTotals};
+use barrow_analyzer::{GroupRetained, Heap, Progress, TypeTotals};
 
 use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
 use crate::error::ReplError;
@@ -74,14 +74,7 @@ fn by_kind(heap: &Heap, order: Order, progress: &dyn Progress) -> Result<Answer,
     for totals in heap.type_totals(progress)? {
         add(sums.entry(tables.type_kind(totals.type_id).index()).or_default(), &totals);
     }
-    let mut retained = None;
-    if order == Order::Retained {
-        let types = heap.types(progress)?;
-        let kind_of = |type_id: u32| tables.type_kind(TypeId(type_id)).index();
-        let dominators = heap.dominators(progress)?;
-        let group_of = |object: barrow_analyzer::ObjectId| Some(kind_of(types[object.index()]));
-        retained = Some(dominators.bytes_by_group(tables.kind_count(), group_of));
-    }
+    let retained = if order == Order::Retained { Some(heap.retained_by_kind(progress)?) } else { None };
     let name = |kind: usize| Value::text(tables.kind_name(barrow_analyzer::KindId(kind as u32)));
     let rows = sums.into_iter().map(|(kind, sum)| (name(kind), sum, retained.as_ref().map(|bytes| bytes[kind])));
     Ok(grouped(heap, Column::new("kind", "kind", Unit::Text), rows.collect(), order))
@@ -92,18 +85,13 @@ fn by_generation(heap: &Heap, order: Order, progress: &dyn Progress) -> Result<A
     if totals.keys().all(Option::is_none) {
         return Ok(Answer::default().note("the recording does not tell in which generation objects were allocated"));
     }
-    let known: Vec<Option<u64>> = totals.keys().copied().collect();
     let mut retained = None;
     if order == Order::Retained {
-        let generations = heap.generations(progress)?;
-        let group_of = |object: barrow_analyzer::ObjectId| known.binary_search(&generations[object.index()]).ok();
-        retained = Some(heap.dominators(progress)?.bytes_by_group(known.len(), group_of));
+        retained = Some(BTreeMap::from_iter(heap.retained_by_generation(progress)?));
     }
+    let of = |generation| retained.as_ref().map(|groups| groups.get(&generation).copied().unwrap_or_default());
     let name = |generation: Option<u64>| generation.map_or(Value::text("not recorded"), Value::from);
-    let rows = totals
-        .into_iter()
-        .enumerate()
-        .map(|(at, (generation, sum))| (name(generation), sum, retained.as_ref().map(|bytes| bytes[at])));
+    let rows = totals.into_iter().map(|(generation, sum)| (name(generation), sum, of(generation)));
     Ok(grouped(heap, Column::new("generation", "generation", Unit::Number), rows.collect(), order))
 }
 

@@ -47,7 +47,8 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, ReplError
     if sum.objects == 0 && details.is_none() {
         return Err(ReplError::usage(format!("there is no site {site}; `sites` lists those that have objects")));
     }
-    let retained = sites::retained_by(&heap, 1, |of| (of == site.0).then_some(0), &meter)?;
+    let retained = heap.retained_by_site(&meter)?;
+    let retained = retained.iter().find(|(of, _)| *of == site).map_or(0, |(_, retained)| retained.bytes);
     let generations = heap.generation_totals(Some(site), &meter)?;
     drop(meter);
     session.listed.clear();
@@ -58,7 +59,7 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, ReplError
         .fact(Column::new("objects", "objects", Unit::Count), sum.objects)
         .fact(Column::new("shallow_bytes", "shallow", Unit::Bytes), sum.heap_bytes)
         .fact(Column::new("unmanaged_bytes", "unmanaged", Unit::Bytes), sum.unmanaged_bytes)
-        .fact(Column::new("retained_bytes", "≥ retained", Unit::Bytes), retained[0].bytes);
+        .fact(Column::new("retained_bytes", "≥ retained", Unit::Bytes), retained);
     let Some(details) = details else {
         return Ok(answer.note("the recording has its number only").at_least());
     };

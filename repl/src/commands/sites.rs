@@ -1,6 +1,8 @@
 //! `sites`: the allocation sites that hold most.
 
-use barrow_analyzer::{GroupRetained, Heap, ObjectId, Progress, SiteId, TypeTotals};
+use std::collections::BTreeMap;
+
+use barrow_analyzer::{GroupRetained, Heap, Progress, SiteId, TypeTotals};
 
 use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
 use crate::error::ReplError;
@@ -54,12 +56,11 @@ pub(super) fn answer(heap: &Heap, order: Order, progress: &dyn Progress) -> Resu
     let totals = heap.site_totals(progress)?;
     let mut retained = None;
     if order == Order::Retained {
-        let place = |site: u32| totals.binary_search_by_key(&site, |(site, _)| site.0).ok();
-        retained = Some(retained_by(heap, totals.len(), place, progress)?);
+        retained = Some(BTreeMap::from_iter(heap.retained_by_site(progress)?));
     }
     let mut sites: Vec<(SiteId, TypeTotals, Option<GroupRetained>)> = Vec::with_capacity(totals.len());
-    for (at, &(site, sum)) in totals.iter().enumerate() {
-        sites.push((site, sum, retained.as_ref().map(|groups| groups[at])));
+    for (site, sum) in totals {
+        sites.push((site, sum, retained.as_ref().map(|groups| groups.get(&site).copied().unwrap_or_default())));
     }
     let of = |(_, totals, retained): &(SiteId, TypeTotals, Option<GroupRetained>)| order.of(totals, *retained);
     sites.sort_by_key(|row| (std::cmp::Reverse(of(row)), row.0));
@@ -85,19 +86,6 @@ pub(super) fn answer(heap: &Heap, order: Order, progress: &dyn Progress) -> Resu
         .fact(Column::new("snapshot", "snapshot", Unit::Number), heap.snapshot().0)
         .table(Table { key: "rows", audience: Audience::Everyone, columns, rows });
     Ok(if is_retained { answer.at_least().note(ranking::AT_LEAST) } else { answer.exact() })
-}
-
-/// What the objects of groups of sites dominate, each byte once in a group. `group_of` tells the group of a
-/// site's number.
-pub(super) fn retained_by(
-    heap: &Heap,
-    groups: usize,
-    group_of: impl Fn(u32) -> Option<usize>,
-    progress: &dyn Progress,
-) -> Result<Vec<GroupRetained>, ReplError> {
-    let sites = heap.sites(progress)?;
-    let of_object = |object: ObjectId| group_of(sites[object.index()]);
-    Ok(heap.dominators(progress)?.bytes_by_group(groups, of_object))
 }
 
 /// The columns of [`about`].

@@ -1,0 +1,129 @@
+//! Columns of an index file with a number for each object: what expressions ask most, without a look at blocks.
+
+use std::ops::Range;
+
+use barrow_format::ObjectId;
+use barrow_format::block::{BlockColumns, Wanted};
+use rayon::prelude::*;
+
+use super::{Heap, below, column};
+use crate::blocks::{BlockPlace, stream_by_object};
+use crate::dominators::Dominators;
+use crate::error::Result;
+use crate::expression::{BlockObjects, Sizes};
+use crate::index_file::{ColumnId, SparseColumn};
+use crate::progress::{Progress, check};
+
+/// What stands for a number that has no room in 32 bits.
+const TOO_LARGE: u32 = u32::MAX;
+/// Objects whose retained sizes one thread looks up at a time.
+const PIECE: usize = 1 << 16;
+
+/// Sizes of all objects, and their types.
+#[derive(Debug)]
+pub(crate) struct FlatColumns {
+    /// `None` if nobody asks for them.
+    types: Option<SparseColumn<u32>>,
+    shallow: SparseColumn<u32>,
+    /// `None` if nothing is unmanaged.
+    unmanaged: Option<SparseColumn<u32>>,
+}
+
+impl FlatColumns {
+    /// The objects that begin in a block; `None` if something is not known of one.
+    pub(crate) fn block(&self, place: &BlockPlace) -> Option<BlockObjects<'_>> {
+        let (first, count) = (ObjectId(place.entry.first_object), place.entry.objects as usize);
+        let objects = first.index()..first.index() + count;
+        Some(BlockObjects {
+            first,
+            count,
+            places: self.types.as_ref().map_or(Some(&[][..]), |types| types.slice(objects.clone()))?,
+            types: None,
+            shallow_bytes: sizes(&self.shallow, objects.clone())?,
+            unmanaged_bytes: self.unmanaged.as_ref().map_or(Some(Sizes::Zero), |column| sizes(column, objects))?,
+            decoded: None,
+        })
+    }
+}
+
+fn sizes(column: &SparseColumn<u32>, objects: Range<usize>) -> Option<Sizes<'_>> {
+    column.slice(objects).filter(|sizes| !sizes.contains(&TOO_LARGE)).map(Sizes::Narrow)
+}
+
+/// Retained sizes of all objects.
+#[derive(Debug)]
+pub(crate) struct FlatRetained(SparseColumn<u32>);
+
+impl FlatRetained {
+    /// The bytes that each of `count` objects from `first` on retains; `None` if that is not known of all.
+    pub(crate) fn in_a_row(&self, first: ObjectId, count: usize) -> Option<&[u32]> {
+        self.0.slice(first.index()..first.index() + count).filter(|values| !values.contains(&TOO_LARGE))
+    }
+}
+
+impl Heap {
+    /// Sizes, and types if they are asked for, if an index file has them.
+    pub(crate) fn flat_columns(&self, asks_for_types: bool) -> Result<Option<FlatColumns>> {
+        let count = self.recording.tables()?.type_count() as u64;
+        let types = || self.flat(column::TYPE, move |_, piece| below(piece, count));
+        let types = asks_for_types.then(types);
+        let shallow = self.flat(column::SHALLOW, |_, _| true);
+        let (Some(types), Some(shallow)) = (types.map_or(Some(None), |types| types.map(Some)), shallow) else {
+            return Ok(None);
+        };
+        let unmanaged = self.flat(column::UNMANAGED, |_, _| true);
+        let is_complete = unmanaged.is_some() || self.recording.commit(self.snapshot)?.totals.unmanaged_bytes == 0;
+        Ok(is_complete.then_some(FlatColumns { types, shallow, unmanaged }))
+    }
+
+    /// Retained sizes, if an index file has them apart from the tree.
+    pub(crate) fn flat_retained(&self) -> Option<FlatRetained> {
+        self.flat(column::RETAINED, |_, _| true).map(FlatRetained)
+    }
+
+    fn flat(
+        &self,
+        column: ColumnId,
+        is_valid: impl Fn(usize, &[u32]) -> bool + Send + Sync + 'static,
+    ) -> Option<SparseColumn<u32>> {
+        let column = self.index.as_ref()?.sparse_column(self.snapshot, column, is_valid)?;
+        (column.len() as u64 == self.objects).then_some(column)
+    }
+
+    /// Hands over a size of each object, as it is kept.
+    pub(super) fn each_size(
+        &self,
+        size: impl Fn(&BlockColumns) -> &[u64] + Sync,
+        progress: &dyn Progress,
+        out: &mut dyn FnMut(&[u8]) -> Result<()>,
+    ) -> Result<()> {
+        let read = |columns: &BlockColumns| match size(columns) {
+            [] => vec![0; columns.objects()],
+            sizes => sizes.iter().map(|&size| narrow(size)).collect(),
+        };
+        let write = |values: Vec<u32>| out(bytemuck::cast_slice(&values));
+        stream_by_object(&self.recording, self.snapshot, Wanted::Sizes, progress, read, write)
+    }
+
+    /// Hands over the retained size of each object, as it is kept.
+    pub(super) fn each_retained(
+        &self,
+        dominators: &Dominators,
+        progress: &dyn Progress,
+        out: &mut dyn FnMut(&[u8]) -> Result<()>,
+    ) -> Result<()> {
+        let end = self.objects as usize;
+        let pieces: Vec<Range<usize>> = (0..end).step_by(PIECE).map(|at| at..end.min(at + PIECE)).collect();
+        for batch in pieces.chunks(2 * rayon::current_num_threads()) {
+            check(progress)?;
+            let of = |piece: &Range<usize>| dominators.retained_of(piece.clone()).map(narrow).collect();
+            let values: Vec<Vec<u32>> = batch.par_iter().map(of).collect();
+            values.iter().try_for_each(|values| out(bytemuck::cast_slice(values)))?;
+        }
+        Ok(())
+    }
+}
+
+fn narrow(bytes: u64) -> u32 {
+    u32::try_from(bytes).unwrap_or(TOO_LARGE)
+}

@@ -1,0 +1,202 @@
+//! What groups of objects retain: those of a type or kind, of an allocation site or generation. Small tables, which an
+//! index file keeps.
+
+use std::collections::BTreeMap;
+
+use barrow_format::rows::TypeTotals;
+use barrow_format::{SiteId, TypeId};
+
+use super::{Heap, column, there};
+use crate::diff::TypeIdentity;
+use crate::dominators::{Dominators, GroupRetained};
+use crate::error::Result;
+use crate::index_file::{ColumnId, ColumnValues};
+use crate::progress::Progress;
+
+/// What stands for a generation that is not known.
+const NO_GENERATION: u64 = u64::MAX;
+
+/// What types of all ways to group them dominate: for each group how many objects, and bytes.
+pub(super) struct TypeTables {
+    by_type: Vec<[u64; 2]>,
+    by_kind: Vec<[u64; 2]>,
+    /// Of types that are the same the first has what all of them dominate.
+    by_identity: Vec<[u64; 2]>,
+}
+
+/// Of allocation sites what their objects add up to, and what they dominate.
+pub(super) struct SiteTables {
+    /// For each site its number, objects, shallow and unmanaged bytes.
+    totals: Vec<[u64; 4]>,
+    /// For each place its number, how many objects, and bytes.
+    by_place: Vec<[u64; 3]>,
+    by_generation: Vec<[u64; 3]>,
+}
+
+impl TypeTables {
+    pub(super) fn columns(&self) -> [(ColumnId, ColumnValues<'_>); 3] {
+        [
+            (column::RETAINED_BY_TYPE, there(&self.by_type)),
+            (column::RETAINED_BY_KIND, there(&self.by_kind)),
+            (column::RETAINED_BY_IDENTITY, there(&self.by_identity)),
+        ]
+    }
+}
+
+impl SiteTables {
+    pub(super) fn columns(&self) -> [(ColumnId, ColumnValues<'_>); 3] {
+        [
+            (column::SITE_TOTALS, there(&self.totals)),
+            (column::RETAINED_BY_PLACE, there(&self.by_place)),
+            (column::RETAINED_BY_GENERATION, there(&self.by_generation)),
+        ]
+    }
+}
+
+impl Heap {
+    /// For each type id the bytes that objects of the type dominate, each byte once, and how many of its objects are
+    /// reachable. What several objects hold only together does not count: it is a lower bound of what would be freed
+    /// with all objects of the type. So it is with kinds, sites and generations.
+    ///
+    /// # Errors
+    /// As for [`Heap::dominators`].
+    pub fn retained_by_type(&self, progress: &dyn Progress) -> Result<Vec<GroupRetained>> {
+        let groups = self.recording.tables()?.type_count();
+        self.retained_by(column::RETAINED_BY_TYPE, groups, |tables| tables.by_type, progress)
+    }
+
+    /// As [`Heap::retained_by_type`], by kind id.
+    ///
+    /// # Errors
+    /// As for [`Heap::dominators`].
+    pub fn retained_by_kind(&self, progress: &dyn Progress) -> Result<Vec<GroupRetained>> {
+        let groups = self.recording.tables()?.kind_count();
+        self.retained_by(column::RETAINED_BY_KIND, groups, |tables| tables.by_kind, progress)
+    }
+
+    /// As [`Heap::retained_by_type`], in bytes, as a [`crate::Side`] takes them: of types that are the same the first has
+    /// the bytes of all of them.
+    ///
+    /// # Errors
+    /// As for [`Heap::dominators`].
+    pub fn retained_by_identity(&self, progress: &dyn Progress) -> Result<Vec<u64>> {
+        let groups = self.recording.tables()?.type_count();
+        let found = self.retained_by(column::RETAINED_BY_IDENTITY, groups, |tables| tables.by_identity, progress)?;
+        Ok(found.into_iter().map(|group| group.bytes).collect())
+    }
+
+    /// As [`Heap::retained_by_type`], by the sites of [`Heap::site_totals`].
+    ///
+    /// # Errors
+    /// As for [`Heap::dominators`].
+    pub fn retained_by_site(&self, progress: &dyn Progress) -> Result<Vec<(SiteId, GroupRetained)>> {
+        let rows = match self.kept_rows(column::RETAINED_BY_PLACE) {
+            Some(rows) => rows,
+            None => self.kept_site_tables(progress)?.by_place,
+        };
+        let row = |[place, objects, bytes]: [u64; 3]| (SiteId(place as u32), GroupRetained { objects, bytes });
+        Ok(rows.into_iter().map(row).collect())
+    }
+
+    /// As [`Heap::retained_by_type`], by the generations of [`Heap::generation_totals`].
+    ///
+    /// # Errors
+    /// As for [`Heap::dominators`].
+    pub fn retained_by_generation(&self, progress: &dyn Progress) -> Result<Vec<(Option<u64>, GroupRetained)>> {
+        let rows = match self.kept_rows(column::RETAINED_BY_GENERATION) {
+            Some(rows) => rows,
+            None => self.kept_site_tables(progress)?.by_generation,
+        };
+        let known = |generation| Some(generation).filter(|&generation| generation != NO_GENERATION);
+        let row = |[generation, objects, bytes]: [u64; 3]| (known(generation), GroupRetained { objects, bytes });
+        Ok(rows.into_iter().map(row).collect())
+    }
+
+    /// What the objects of every site add up to, if an index file has it.
+    pub(crate) fn kept_site_totals(&self) -> Option<BTreeMap<SiteId, TypeTotals>> {
+        let row = |[site, objects, heap_bytes, unmanaged_bytes]: [u64; 4]| {
+            (SiteId(site as u32), TypeTotals { objects, heap_bytes, unmanaged_bytes, ..TypeTotals::default() })
+        };
+        Some(self.kept_rows(column::SITE_TOTALS)?.into_iter().map(row).collect())
+    }
+
+    fn retained_by(
+        &self,
+        column: ColumnId,
+        groups: usize,
+        of: impl FnOnce(TypeTables) -> Vec<[u64; 2]>,
+        progress: &dyn Progress,
+    ) -> Result<Vec<GroupRetained>> {
+        let rows = match self.kept_rows(column).filter(|rows| rows.len() == groups) {
+            Some(rows) => rows,
+            None => {
+                let found = self.type_tables(self.dominators(progress)?, self.types(progress)?)?;
+                self.keep(&found.columns(), progress)?;
+                of(found)
+            }
+        };
+        Ok(rows.into_iter().map(|[objects, bytes]| GroupRetained { objects, bytes }).collect())
+    }
+
+    fn kept_site_tables(&self, progress: &dyn Progress) -> Result<SiteTables> {
+        let found = self.site_tables(self.dominators(progress)?, progress)?;
+        self.keep(&found.columns(), progress)?;
+        Ok(found)
+    }
+
+    fn kept_rows<const WIDTH: usize>(&self, column: ColumnId) -> Option<Vec<[u64; WIDTH]>> {
+        let numbers = self.index.as_ref()?.column::<u64>(self.snapshot, column, |_, _| true)?;
+        let (rows, rest) = numbers.as_chunks();
+        rest.is_empty().then(|| rows.to_vec())
+    }
+
+    pub(super) fn type_tables(&self, dominators: &Dominators, types: &[u32]) -> Result<TypeTables> {
+        let tables = self.recording.tables()?;
+        let ids = || (0..tables.type_count() as u32).map(TypeId);
+        let mut firsts = BTreeMap::new();
+        let groups_of = |id: TypeId| {
+            let first = *firsts.entry(TypeIdentity::of(tables, id)).or_insert(id);
+            [id.index(), tables.type_kind(id).index(), first.index()]
+        };
+        let groups_of: Vec<[usize; 3]> = ids().map(groups_of).collect();
+        let groups = [tables.type_count(), tables.kind_count(), tables.type_count()];
+        let found = dominators.bytes_by_groups(groups, types, |id| groups_of[id as usize]);
+        let rows = |found: Vec<GroupRetained>| found.iter().map(|group| [group.objects, group.bytes]).collect();
+        let [by_type, by_kind, by_identity] = found.map(rows);
+        Ok(TypeTables { by_type, by_kind, by_identity })
+    }
+
+    pub(super) fn site_tables(&self, dominators: &Dominators, progress: &dyn Progress) -> Result<SiteTables> {
+        let (sites, tables) = (self.recording.sites()?, self.recording.tables()?);
+        let totals = self.count_by_site(progress)?;
+        let ids: Vec<SiteId> = totals.keys().copied().collect();
+        let sorted = |mut names: Vec<u64>| {
+            names.sort_unstable();
+            names.dedup();
+            names
+        };
+        let place = |id: &SiteId| u64::from(sites.place_of(*id).0);
+        let generation = |id: &SiteId| sites.generation(*id, tables).unwrap_or(NO_GENERATION);
+        let places = sorted(ids.iter().map(place).collect());
+        let generations = sorted(ids.iter().map(generation).collect());
+        let groups = [places.len(), generations.len()];
+        let found = if ids.len() <= 1 {
+            let all = GroupRetained { objects: dominators.reachable_count(), bytes: dominators.reachable_bytes() };
+            groups.map(|groups| vec![all; groups])
+        } else {
+            let at = |names: &[u64], name| names.partition_point(|&other| other < name);
+            let groups_of: Vec<[usize; 2]> =
+                ids.iter().map(|id| [at(&places, place(id)), at(&generations, generation(id))]).collect();
+            // The site of each object, as its place among those that there are.
+            let mut numbers = self.own_sites(progress)?;
+            numbers.iter_mut().for_each(|id| *id = ids.partition_point(|other| other.0 < *id) as u32);
+            dominators.bytes_by_groups(groups, &numbers, |number| groups_of[number as usize])
+        };
+        let rows = |names: Vec<u64>, found: &[GroupRetained]| {
+            names.into_iter().zip(found).map(|(name, group)| [name, group.objects, group.bytes]).collect()
+        };
+        let total = |(id, of): (&SiteId, &TypeTotals)| [id.0.into(), of.objects, of.heap_bytes, of.unmanaged_bytes];
+        let (by_place, by_generation) = (rows(places, &found[0]), rows(generations, &found[1]));
+        Ok(SiteTables { totals: totals.iter().map(total).collect(), by_place, by_generation })
+    }
+}
