@@ -27,12 +27,14 @@ use std::sync::atomic::Ordering;
 
 use barrow_format::block::Wanted;
 use barrow_format::{ObjectId, SnapshotId, StringId};
+use rayon::prelude::*;
 
 use crate::atomic::atomics;
 use crate::blocks::{map_blocks, places};
 use crate::error::Result;
 use crate::lookup::Lookup;
 use crate::memory::{Column, Memory};
+use crate::partial_set::PartialSet;
 use crate::prefetch::prefetch;
 use crate::progress::Progress;
 use crate::recording::Recording;
@@ -225,6 +227,18 @@ impl Dominators {
         self.position.at(object.index()) != 0
     }
 
+    /// The objects that the roots reach, in parts, on all threads of the current pool.
+    pub(crate) fn reachable_parts(&self) -> Vec<PartialSet> {
+        let end = self.objects as usize;
+        let parts: Vec<Range<usize>> = (0..end).step_by(PIECE).map(|at| at..end.min(at + PIECE)).collect();
+        let reachable = |part: Range<usize>| {
+            let positions = self.position.slice(part.clone())?;
+            let all = PartialSet::all(ObjectId(part.start as u32), part.len());
+            Some(all.filter_by(positions, |position| position != 0))
+        };
+        parts.into_par_iter().filter_map(reachable).collect()
+    }
+
     /// The bytes that are freed with an object: shallow and unmanaged sizes of all that it dominates,
     /// itself included. 0 for an unreachable one, which keeps nothing alive.
     #[must_use]
@@ -293,6 +307,8 @@ impl Dominators {
     }
 }
 
+/// Objects that one thread looks at, at a time.
+pub(crate) const PIECE: usize = 1 << 16;
 /// Objects before its turn that the place of an object is asked for.
 const AHEAD: usize = 16;
 

@@ -3,18 +3,17 @@
 use barrow_format::block::Wanted;
 use barrow_format::{KindId, ObjectId};
 
-use crate::blocks::{BlockPlace, decode, in_parallel, places};
+use crate::blocks::{BlockPlace, in_parallel, places};
 use crate::distances::Distances;
 use crate::dominators::Dominators;
 use crate::error::{AnalyzerError, Result};
 use crate::expression::{BlockObjects, DerivedColumns, Expression, Prepared};
-use crate::heap::{FlatColumns, FlatRetained, Heap};
+use crate::heap::{FlatColumns, FlatRetained, Heap, visit_block};
 use crate::incoming::Incoming;
 use crate::object::{ObjectDetails, objects};
 use crate::object_set::ObjectSet;
 use crate::partial_set::PartialSet;
 use crate::progress::Progress;
-use crate::tables::Tables;
 
 /// Which of the objects that match are wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -257,7 +256,6 @@ impl Counted {
 /// A question made ready for the blocks of a snapshot.
 struct Search<'a> {
     heap: &'a Heap,
-    tables: &'a Tables,
     prepared: Prepared<'a, HeapColumns<'a>>,
     retained: Retained<'a>,
     wanted: Wanted,
@@ -270,7 +268,6 @@ struct Search<'a> {
 impl<'a> Search<'a> {
     fn new(heap: &'a Heap, kinds: &[KindId], expression: &'a Expression, columns: &'a HeapColumns<'a>) -> Result<Self> {
         let snapshot = heap.snapshot();
-        let tables = heap.recording().tables()?;
         let prepared = expression.prepare(heap.recording(), kinds, columns)?;
         let mut places = places(heap.recording(), &[snapshot])?;
         places.retain(|place| place.entry.objects > 0);
@@ -279,7 +276,7 @@ impl<'a> Search<'a> {
         let wanted = expression.wanted();
         let asks_for_types = expression.asks_for_types() || !kinds.is_empty();
         let flat = if wanted == Wanted::Sizes { heap.flat_columns(asks_for_types)? } else { None };
-        Ok(Search { heap, tables, prepared, retained, wanted, flat, places })
+        Ok(Search { heap, prepared, retained, wanted, flat, places })
     }
 
     fn begin(&self, phase: &str, progress: &dyn Progress) {
@@ -295,12 +292,8 @@ impl<'a> Search<'a> {
         visit: impl Fn(&BlockObjects<'_>, PartialSet) -> T + Sync,
     ) -> Result<Vec<T>> {
         in_parallel(places, self.wanted, progress, |place, workspace| {
-            if let Some(block) = self.flat.as_ref().and_then(|flat| flat.block(place)) {
-                return Ok(visit(&block, self.select(place, &block)));
-            }
-            decode(self.heap.recording(), place, self.wanted, workspace, |_, columns| {
-                let block = BlockObjects::new(columns, place.continued, self.tables);
-                Ok(visit(&block, self.select(place, &block)))
+            visit_block(self.heap, place, self.wanted, self.flat.as_ref(), workspace, |block| {
+                visit(block, self.select(place, block))
             })
         })
     }

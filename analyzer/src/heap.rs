@@ -16,7 +16,7 @@ mod groups;
 mod incoming;
 mod types;
 
-pub(crate) use self::flat::{FlatColumns, FlatRetained};
+pub(crate) use self::flat::{FlatColumns, FlatRetained, visit_block};
 
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;

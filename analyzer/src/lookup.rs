@@ -6,6 +6,7 @@
 //!            does not read all of them
 //! ```
 
+use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use bytemuck::Pod;
@@ -47,6 +48,17 @@ impl<T: Pod> Lookup<T> {
             Lookup::Sparse { column, harmless, is_damaged } => column.get(at).unwrap_or_else(|| {
                 is_damaged.store(true, Ordering::Relaxed);
                 *harmless
+            }),
+        }
+    }
+
+    /// Values in a row; `None`, and damage, if one is damaged.
+    pub(crate) fn slice(&self, range: Range<usize>) -> Option<&[T]> {
+        match self {
+            Lookup::Whole(values) => values.get(range),
+            Lookup::Sparse { column, is_damaged, .. } => column.slice(range).or_else(|| {
+                is_damaged.store(true, Ordering::Relaxed);
+                None
             }),
         }
     }

@@ -161,6 +161,11 @@ impl ObjectSet {
         self.words.len() < 8 * objects
     }
 
+    /// The words.
+    pub(crate) fn words(&self) -> &[u64] {
+        &self.words
+    }
+
     /// The words, for who puts parts together.
     pub(crate) fn words_mut(&mut self) -> &mut [u64] {
         &mut self.words

@@ -135,6 +135,14 @@ fn pack(bytes: &[u8; BITS]) -> u64 {
 }
 
 impl ObjectSet {
+    /// The part of it that is in the `objects` objects from `first` on, which the snapshot has.
+    pub(crate) fn part(&self, first: ObjectId, objects: usize) -> PartialSet {
+        let mut part = PartialSet::all(first, objects);
+        let own = &self.words()[part.first_word..];
+        part.words.iter_mut().zip(own).for_each(|(word, own)| *word &= own);
+        part
+    }
+
     /// Adds the objects of a part.
     pub(crate) fn insert_part(&mut self, part: &PartialSet) {
         let words = &mut self.words_mut()[part.first_word..];

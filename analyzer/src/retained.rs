@@ -1,17 +1,23 @@
 //! What would be freed: retained sets of any objects, and totals of sets.
 
-use barrow_format::ObjectId;
+use std::sync::{Mutex, PoisonError};
+
 use barrow_format::block::Wanted;
 use barrow_format::commit::Totals;
 use barrow_format::rows::TypeTotals;
+use barrow_format::{ObjectId, TypeId};
 
-use crate::blocks::{map_blocks, places};
+use crate::blocks::{places, pooled};
 use crate::error::{AnalyzerError, Result};
-use crate::heap::Heap;
+use crate::heap::{Heap, visit_block};
 use crate::object_set::ObjectSet;
-use crate::progress::Progress;
+use crate::partial_set::PartialSet;
+use crate::progress::{Progress, check};
 use crate::rows::Follow;
-use crate::summary::{Source, Summary, TypeCounter, by_kind, summary};
+use crate::summary::{Source, Summary, accumulate, by_kind, summary};
+
+/// Parts of a heap that each thread adds up, so that none waits long for the last.
+const RUNS: usize = 4;
 
 impl Heap {
     /// Everything that would be freed if all objects of `set` were gone, exactly: what the roots reach
@@ -51,10 +57,9 @@ impl Heap {
             return self.reachable(None, progress);
         }
         self.ask_dominators(progress, |dominators| {
-            // Ids have 32 bits, and so has their number.
-            let all = (0..self.object_count() as u32).map(ObjectId);
-            let reachable = all.filter(|&object| dominators.is_reachable(object));
-            Ok(ObjectSet::from_sorted(self.snapshot(), self.object_count(), reachable))
+            let mut reachable = ObjectSet::new(self.snapshot(), self.object_count());
+            dominators.reachable_parts().iter().for_each(|part| reachable.insert_part(part));
+            Ok(reachable)
         })
     }
 
@@ -72,8 +77,7 @@ impl Heap {
     #[must_use]
     pub fn all_objects(&self) -> ObjectSet {
         let mut all = ObjectSet::new(self.snapshot(), self.object_count());
-        // Ids have 32 bits, and so has their number.
-        (0..self.object_count() as u32).for_each(|id| _ = all.insert(ObjectId(id)));
+        all.insert_part(&PartialSet::all(ObjectId(0), self.object_count() as usize));
         if let Some(without) = self.overlay() {
             all.difference_with(without.freed());
         }
@@ -90,24 +94,26 @@ impl Heap {
         places.retain(|place| set.may_hold_any(ObjectId(place.entry.first_object), place.entry.objects));
         let objects = places.iter().map(|place| u64::from(place.entry.objects)).sum();
         progress.begin("adding up sizes", objects, "objects");
-        let found = map_blocks(self.recording(), &places, Wanted::Sizes, progress, |_, _, columns| {
-            let types = columns.dictionary.iter().map(|&shape| tables.shape(shape).type_id);
-            let mut rows: Vec<TypeTotals> =
-                types.map(|type_id| TypeTotals { type_id, ..TypeTotals::default() }).collect();
-            for (row, &shape) in columns.shapes.iter().enumerate() {
-                if set.contains(ObjectId(columns.first_object + row as u32)) {
-                    let totals = &mut rows[shape as usize];
-                    totals.objects += 1;
-                    totals.heap_bytes = totals.heap_bytes.wrapping_add(columns.shallow_bytes[row]);
-                    let unmanaged = columns.unmanaged_bytes.get(row).copied().unwrap_or(0);
-                    totals.unmanaged_bytes = totals.unmanaged_bytes.wrapping_add(unmanaged);
-                }
+        let flat = self.flat_columns(true)?;
+        let all = Mutex::new(vec![TypeTotals::default(); tables.type_count()]);
+        // One after the other, so that there are few sums to add up.
+        let runs = places.chunks(places.len().div_ceil(RUNS * rayon::current_num_threads()).max(1));
+        pooled(runs.collect(), |run, workspace| {
+            let mut own = vec![TypeTotals::default(); tables.type_count()];
+            for place in run {
+                check(progress)?;
+                visit_block(self, place, Wanted::Sizes, flat.as_ref(), workspace, |block| {
+                    block.add_up(&set.part(block.first, block.count), &mut own);
+                })?;
+                progress.advance(place.entry.objects.into());
             }
-            Ok(rows)
+            let mut all = all.lock().unwrap_or_else(PoisonError::into_inner);
+            all.iter_mut().zip(&own).for_each(|(all, own)| accumulate(all, own));
+            Ok(())
         })?;
-        let mut types = TypeCounter::default();
-        found.iter().for_each(|rows| types.add(rows));
-        Ok(types.rows())
+        let all = all.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let of_type = |(id, totals)| TypeTotals { type_id: TypeId(id), ..totals };
+        Ok((0..).zip(all).filter(|(_, totals)| totals.objects > 0).map(of_type).collect())
     }
 
     /// The totals of the snapshot, without what is thought away.

@@ -8,6 +8,7 @@
 use std::borrow::Cow;
 
 use barrow_format::block::BlockColumns;
+use barrow_format::rows::TypeTotals;
 use barrow_format::{ObjectId, SiteId, StringId, TypeId};
 
 use crate::partial_set::PartialSet;
@@ -61,6 +62,17 @@ impl<'b> BlockObjects<'b> {
         PartialSet::all(self.first, self.count)
     }
 
+    /// Adds some of the objects to the totals of their types, which are by type id.
+    pub(crate) fn add_up(&self, objects: &PartialSet, totals: &mut [TypeTotals]) {
+        for object in objects.objects() {
+            let row = (object.0 - self.first.0) as usize;
+            let totals = &mut totals[self.type_of(row).index()];
+            totals.objects += 1;
+            totals.heap_bytes = totals.heap_bytes.wrapping_add(self.shallow_bytes.at(row));
+            totals.unmanaged_bytes = totals.unmanaged_bytes.wrapping_add(self.unmanaged_bytes.at(row));
+        }
+    }
+
     pub(crate) fn object(&self, row: usize) -> ObjectId {
         // A row of a block has less than 32 bits, as have the ids of its objects.
         ObjectId(self.first.0 + row as u32)
@@ -98,6 +110,16 @@ impl<'b> BlockObjects<'b> {
 }
 
 impl Sizes<'_> {
+    /// The size of one object.
+    #[inline(always)]
+    fn at(self, row: usize) -> u64 {
+        match self {
+            Sizes::Zero => 0,
+            Sizes::Narrow(sizes) => sizes[row].into(),
+            Sizes::Wide(sizes) => sizes[row],
+        }
+    }
+
     /// The sum of the sizes of some of the objects.
     pub(crate) fn sum(self, of: &PartialSet) -> u64 {
         match self {

@@ -7,8 +7,8 @@ use barrow_format::block::{BlockColumns, Wanted};
 use rayon::prelude::*;
 
 use super::{Heap, below, column};
-use crate::blocks::{BlockPlace, stream_by_object};
-use crate::dominators::Dominators;
+use crate::blocks::{BlockPlace, Workspace, decode, stream_by_object};
+use crate::dominators::{Dominators, PIECE};
 use crate::error::Result;
 use crate::expression::{BlockObjects, Sizes};
 use crate::index_file::{ColumnId, SparseColumn};
@@ -16,8 +16,6 @@ use crate::progress::{Progress, check};
 
 /// What stands for a number that has no room in 32 bits.
 const TOO_LARGE: u32 = u32::MAX;
-/// Objects whose retained sizes one thread looks up at a time.
-const PIECE: usize = 1 << 16;
 
 /// Sizes of all objects, and their types.
 #[derive(Debug)]
@@ -48,6 +46,24 @@ impl FlatColumns {
 
 fn sizes(column: &SparseColumn<u32>, objects: Range<usize>) -> Option<Sizes<'_>> {
     column.slice(objects).filter(|sizes| !sizes.contains(&TOO_LARGE)).map(Sizes::Narrow)
+}
+
+/// Hands over the objects that begin in a block: those of flat columns if these know all that is wanted, else it is decoded.
+pub(crate) fn visit_block<T>(
+    heap: &Heap,
+    place: &BlockPlace,
+    wanted: Wanted,
+    flat: Option<&FlatColumns>,
+    workspace: &mut Workspace,
+    visit: impl FnOnce(&BlockObjects<'_>) -> T,
+) -> Result<T> {
+    if let Some(block) = flat.filter(|_| wanted == Wanted::Sizes).and_then(|flat| flat.block(place)) {
+        return Ok(visit(&block));
+    }
+    let tables = heap.recording.tables()?;
+    decode(&heap.recording, place, wanted, workspace, |_, columns| {
+        Ok(visit(&BlockObjects::new(columns, place.continued, tables)))
+    })
 }
 
 /// Retained sizes of all objects.
