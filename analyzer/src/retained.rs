@@ -32,6 +32,21 @@ impl Heap {
         Ok(retained)
     }
 
+    /// The bytes that single objects of `set` dominate, each byte once, if dominators are known: a lower bound of those of
+    /// [`Heap::retained_set`], and at hand.
+    ///
+    /// # Errors
+    /// As for [`Heap::dominators`].
+    pub fn known_to_be_dominated(&self, set: &ObjectSet, progress: &dyn Progress) -> Result<Option<u64>> {
+        if !self.knows_dominators() {
+            return Ok(None);
+        }
+        let members = || set.iter().map(|object| (object, 0));
+        self.ask_dominators(progress, |dominators| {
+            Ok(dominators.bytes_of(1, members()).first().map(|group| group.bytes))
+        })
+    }
+
     /// Everything that would be freed if an object were gone, as by [`Heap::retained_set`]. If dominators are
     /// known and exact, it is what the object dominates.
     ///

@@ -79,6 +79,11 @@ fn check(heap: &Heap, expected: &Heap, what: &str) {
     assert_eq!(numbered(by_type), some(by_definition(expected, |object| object.type_id.0)), "{what}");
     let by_kind = heap.retained_by_kind(&Silent).unwrap();
     assert_eq!(numbered(by_kind), some(by_definition(expected, |object| tables.type_kind(object.type_id).0)), "{what}");
+    let (frames, _) = heap.select(&[KindId(1)], &Expression::parse("").unwrap(), &Silent).unwrap();
+    let known = heap.known_to_be_dominated(&frames, &Silent).unwrap();
+    let of_frames =
+        by_definition(expected, |object| tables.type_kind(object.type_id).0).get(&1).map_or(0, |of| of.bytes);
+    assert_eq!(known, Some(of_frames), "{what}");
     let identities = some(by_definition(expected, |object| TypeIdentity::of(tables, object.type_id)));
     let found = heap.retained_by_identity(&Silent).unwrap().into_iter().filter(|&bytes| bytes > 0);
     let (mut found, mut bytes): (Vec<u64>, Vec<u64>) =

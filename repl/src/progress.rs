@@ -1,7 +1,7 @@
 //! What a long question shows on stderr: phase, rate and time left.
 //!
-//! Nothing in its first second. Then one line that rewrites itself on a terminal, and elsewhere a
-//! plain line at most every two seconds.
+//! Nothing in its first second, unless a part of the answer is known at once. Then one line that rewrites itself on a
+//! terminal, and elsewhere a plain line at most every two seconds.
 
 use std::io::{IsTerminal, Write};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -27,6 +27,8 @@ pub(crate) struct Meter {
 
 #[derive(Debug)]
 struct Shown {
+    /// What is known of the answer so far.
+    known: String,
     phase: String,
     total: u64,
     unit: &'static str,
@@ -40,8 +42,15 @@ impl Meter {
     /// Starts the clock.
     pub(crate) fn new(quiet: bool) -> Self {
         let begun = Instant::now();
-        let shown =
-            Shown { phase: String::new(), total: 0, unit: "", phase_begun: begun, next: begun + PATIENCE, width: 0 };
+        let shown = Shown {
+            known: String::new(),
+            phase: String::new(),
+            total: 0,
+            unit: "",
+            phase_begun: begun,
+            next: begun + PATIENCE,
+            width: 0,
+        };
         let terminal = std::io::stderr().is_terminal();
         Meter { begun, quiet, terminal, done: AtomicU64::new(0), shown: Mutex::new(shown) }
     }
@@ -49,6 +58,20 @@ impl Meter {
     /// How long the question has taken so far.
     pub(crate) fn elapsed(&self) -> Duration {
         self.begun.elapsed()
+    }
+
+    /// Whether somebody looks on.
+    pub(crate) fn is_watched(&self) -> bool {
+        self.terminal && !self.quiet
+    }
+
+    /// From now on tells what is known of the answer; at once if somebody looks on.
+    pub(crate) fn know(&self, text: &str) {
+        let mut shown = self.shown.lock().unwrap_or_else(PoisonError::into_inner);
+        shown.known = format!("{text}; ");
+        if self.is_watched() {
+            self.show(&mut shown, &format!("{text} …"));
+        }
     }
 
     fn begin_phase(&self, phase: &str, total: u64, unit: &'static str) {
@@ -71,6 +94,7 @@ impl Meter {
         }
         shown.next = now + if self.terminal { Duration::from_millis(100) } else { Duration::from_secs(2) };
         let text = line(&shown.phase, done, shown.total, shown.unit, now - shown.phase_begun);
+        let text = shown.known.clone() + &text;
         self.show(&mut shown, &text);
     }
 

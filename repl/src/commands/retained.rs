@@ -6,6 +6,7 @@ use crate::answer::Answer;
 use crate::error::ReplError;
 use crate::found;
 use crate::session::{Arguments, Session};
+use crate::units;
 
 use super::{Command, Completion, Group, Subject, more, without};
 
@@ -38,6 +39,12 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, ReplError
             let (heap, meter) = (session.heap(snapshot)?, session.meter());
             let (set, _) = heap.select(&kinds, &expression, &meter)?;
             let is_exact = heap.matches_exactly(&expression, &meter)?;
+            // What they hold together takes a search.
+            if meter.is_watched()
+                && let Some(bytes) = heap.known_to_be_dominated(&set, &meter)?
+            {
+                meter.know(&format!("at least {}, what single objects dominate", units::size(bytes)));
+            }
             (snapshot, set.len(), heap.retained_set(&set, &meter)?, is_exact)
         }
     };
@@ -47,7 +54,7 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, ReplError
     drop(meter);
     session.sets.set_last(Arc::new(retained));
     session.listed.clear();
-    let what = format!("would be freed with {}", crate::units::counted(objects, "object"));
+    let what = format!("would be freed with {}", units::counted(objects, "object"));
     let answer = without::by_type(heap.recording().tables()?, snapshot, &types, &what)?;
     let rows = session.page_rows();
     Ok(more::first_page(session, found::said(answer, is_exact), rows))
