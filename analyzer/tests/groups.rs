@@ -138,3 +138,28 @@ fn groups_retain_what_the_definition_says() {
         check(&open(&path, &place), &expected, &format!("round {round}, kept"));
     }
 }
+
+#[test]
+fn who_keeps_an_index_gets_the_answers_of_who_does_not() {
+    let mut random = Random::new(32);
+    let (_folder, path) = recorded(&mut random, 40);
+    let whole = std::fs::read(&path).unwrap();
+    let answer = |place| {
+        let heap = Heap::new(Arc::new(Recording::open(&path).ok()?), SNAPSHOT, place, Memory::unlimited()).ok()?;
+        let dominators = heap.dominators(&Silent).ok()?;
+        Some(format!("{} {}", dominators.reachable_count(), dominators.reachable_bytes()))
+    };
+    let place = IndexPlace::Beside { otherwise: None };
+    let index = path.with_extension("barrow.index");
+    let mut answered = 0;
+    for at in 0..whole.len() {
+        let mut changed = whole.clone();
+        changed[at] ^= 1 << random.below(8);
+        std::fs::write(&path, changed).unwrap();
+        let expected = answer(&IndexPlace::Nowhere);
+        answered += u64::from(expected.is_some());
+        assert_eq!(answer(&place), expected, "byte {at} is damaged");
+        let _ = std::fs::remove_file(&index);
+    }
+    assert!(answered > 0, "something of the file takes no part in dominators");
+}

@@ -3,6 +3,7 @@
 use barrow_format::StringId;
 use bytemuck::Pod;
 
+use super::groups::SiteTables;
 use super::{Heap, below, column, there};
 use crate::dominators::{Canopy, Dominators, Largest, resident_bytes};
 use crate::error::{AnalyzerError, Result};
@@ -63,7 +64,11 @@ impl Heap {
         let largest = Largest::of(dominators);
         let canopy = Canopy::of(dominators, &largest).to_column();
         let type_tables = self.type_tables(dominators, types)?;
-        let site_tables = self.site_tables(dominators, progress)?;
+        // Damage to what only tells where objects come from is no reason to give no answer.
+        let site_tables = match self.site_tables(dominators, progress) {
+            Err(AnalyzerError::Section { .. }) => None,
+            found => Some(found?),
+        };
         let suspects = leaks::to_column(&leaks::suspects(dominators, types, LEAK_THRESHOLD));
         let root_groups = self.root_groups_of(types)?;
         let kept = dominators.columns();
@@ -93,7 +98,7 @@ impl Heap {
         }
         columns.push((column::RETAINED, ColumnValues::Made(bytes, retained)));
         columns.extend(type_tables.columns());
-        columns.extend(site_tables.columns());
+        columns.extend(site_tables.iter().flat_map(SiteTables::columns));
         if known_types.is_none() {
             columns.push((column::TYPE, there(types)));
         }
