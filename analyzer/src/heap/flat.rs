@@ -81,12 +81,11 @@ impl Heap {
     /// Sizes, and types if they are asked for, if an index file has them.
     pub(crate) fn flat_columns(&self, asks_for_types: bool) -> Result<Option<FlatColumns>> {
         let count = self.recording.tables()?.type_count() as u64;
-        let types = || self.flat(column::TYPE, move |_, piece| below(piece, count));
-        let types = asks_for_types.then(types);
-        let shallow = self.flat(column::SHALLOW, |_, _| true);
-        let (Some(types), Some(shallow)) = (types.map_or(Some(None), |types| types.map(Some)), shallow) else {
+        let types = if asks_for_types { self.flat(column::TYPE, move |_, piece| below(piece, count)) } else { None };
+        let Some(shallow) = self.flat(column::SHALLOW, |_, _| true) else { return Ok(None) };
+        if asks_for_types && types.is_none() {
             return Ok(None);
-        };
+        }
         let unmanaged = self.flat(column::UNMANAGED, |_, _| true);
         let is_complete = unmanaged.is_some() || self.recording.commit(self.snapshot)?.totals.unmanaged_bytes == 0;
         Ok(is_complete.then_some(FlatColumns { types, shallow, unmanaged }))
