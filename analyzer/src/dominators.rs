@@ -36,7 +36,7 @@ use crate::lookup::Lookup;
 use crate::memory::{Column, Memory};
 use crate::partial_set::PartialSet;
 use crate::prefetch::prefetch;
-use crate::progress::Progress;
+use crate::progress::{Progress, check};
 use crate::recording::Recording;
 use crate::roots::Roots;
 use crate::rows::{Ephemeron, Rows};
@@ -341,10 +341,13 @@ fn bytes_before(
     // Those went to the place that all roots are held from, which has no size.
     before[1] = 0;
     let mut total = 0u64;
-    for bytes in &mut *before {
-        // Sizes of a hostile file may add up to more than 64 bits.
-        total = total.wrapping_add(*bytes);
-        *bytes = total;
+    for piece in before.chunks_mut(PIECE) {
+        check(progress)?;
+        for bytes in piece {
+            // Sizes of a hostile file may add up to more than 64 bits.
+            total = total.wrapping_add(*bytes);
+            *bytes = total;
+        }
     }
     Ok(before)
 }

@@ -6,9 +6,10 @@ use barrow_format::block::Wanted;
 use barrow_format::rows::TypeTotals;
 use barrow_format::{ObjectId, SiteId};
 
-use crate::blocks::{map_blocks, places};
+use crate::blocks::{fill_by_object, map_blocks, places};
 use crate::error::Result;
 use crate::heap::Heap;
+use crate::memory::Column;
 use crate::progress::Progress;
 use crate::summary::accumulate;
 
@@ -19,21 +20,19 @@ impl Heap {
     /// # Errors
     /// [`crate::AnalyzerError::Section`], [`crate::AnalyzerError::Cancelled`].
     pub fn sites(&self, progress: &dyn Progress) -> Result<Vec<u32>> {
-        let (mut ids, sites) = (self.own_sites(progress)?, self.recording().sites()?);
-        ids.iter_mut().for_each(|id| *id = sites.place_of(SiteId(*id)).0);
-        Ok(ids)
+        let sites = self.recording().sites()?;
+        Ok(self.own_sites(progress)?.iter().map(|&id| sites.place_of(SiteId(id)).0).collect())
     }
 
     /// For every object the number of its own site.
-    pub(crate) fn own_sites(&self, progress: &dyn Progress) -> Result<Vec<u32>> {
-        let places = places(self.recording(), &[self.snapshot()])?;
+    pub(crate) fn own_sites(&self, progress: &dyn Progress) -> Result<Column<u32>> {
         progress.begin("reading allocation sites", self.object_count(), "objects");
-        let found = map_blocks(self.recording(), &places, Wanted::Identity, progress, |_, _, columns| {
-            let mut sites = columns.sites.clone();
-            sites.resize(columns.objects(), 0);
-            Ok(sites)
+        let mut ids: Column<u32> = self.memory().column(usize::try_from(self.object_count()).unwrap_or(usize::MAX))?;
+        fill_by_object(self.recording(), self.snapshot(), Wanted::Identity, &mut ids, progress, |own, columns| {
+            // A column begins as zeros, which are none.
+            own.iter_mut().zip(&columns.sites).for_each(|(own, &site)| *own = site);
         })?;
-        Ok(found.concat())
+        Ok(ids)
     }
 
     /// What the objects of every allocation site add up to, by site as in [`Heap::sites`]; the type ids mean nothing.

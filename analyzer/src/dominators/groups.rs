@@ -2,8 +2,10 @@
 
 use barrow_format::ObjectId;
 
-use super::{AHEAD, Dominators};
+use super::{AHEAD, Dominators, PIECE};
+use crate::error::Result;
 use crate::prefetch::prefetch;
+use crate::progress::{Progress, check};
 
 /// What the objects of a group dominate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -46,15 +48,24 @@ impl Dominators {
     /// number for each object, of which `groups_of` tells the groups. The columns must be whole.
     ///
     /// Time: linear, sequential.
+    ///
+    /// # Errors
+    /// [`crate::AnalyzerError::Cancelled`].
     pub(crate) fn bytes_by_groups<const WAYS: usize>(
         &self,
         groups: [usize; WAYS],
         numbers: &[u32],
         groups_of: impl Fn(u32) -> [usize; WAYS],
-    ) -> [Vec<GroupRetained>; WAYS] {
+        progress: &dyn Progress,
+    ) -> Result<[Vec<GroupRetained>; WAYS]> {
         let columns = self.columns();
         let mut sums = groups.map(Sums::new);
+        progress.begin("summing up groups", columns.vertex.len() as u64, "objects");
         for (position, (&vertex, &extent)) in (0u32..).zip(columns.vertex.iter().zip(columns.extent)) {
+            if (position as usize).is_multiple_of(PIECE) {
+                check(progress)?;
+                progress.advance(PIECE as u64);
+            }
             prefetch(numbers, columns.vertex.get(position as usize + AHEAD).map_or(0, |&vertex| vertex as usize));
             // Groups of roots have no number, and neither has the top.
             let Some(&number) = numbers.get(vertex as usize) else { continue };
@@ -63,7 +74,7 @@ impl Dominators {
                 sums.add(group, position, end, bytes);
             }
         }
-        sums.map(|sums| sums.found)
+        Ok(sums.map(|sums| sums.found))
     }
 
     /// What `groups` groups of a few objects dominate: only those are looked at. An object comes once.

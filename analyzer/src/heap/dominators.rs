@@ -63,7 +63,7 @@ impl Heap {
         };
         let largest = Largest::of(dominators);
         let canopy = Canopy::of(dominators, &largest).to_column();
-        let type_tables = self.type_tables(dominators, types)?;
+        let type_tables = self.type_tables(dominators, types, progress)?;
         // Damage to what only tells where objects come from is no reason to give no answer.
         let site_tables = match self.site_tables(dominators, progress) {
             Err(AnalyzerError::Section { .. }) => None,

@@ -130,7 +130,7 @@ impl Heap {
         let rows = match self.kept_rows(column).filter(|rows| rows.len() == groups) {
             Some(rows) => rows,
             None => {
-                let found = self.type_tables(self.dominators(progress)?, self.types(progress)?)?;
+                let found = self.type_tables(self.dominators(progress)?, self.types(progress)?, progress)?;
                 self.keep(&found.columns(), progress)?;
                 of(found)
             }
@@ -150,7 +150,12 @@ impl Heap {
         rest.is_empty().then(|| rows.to_vec())
     }
 
-    pub(super) fn type_tables(&self, dominators: &Dominators, types: &[u32]) -> Result<TypeTables> {
+    pub(super) fn type_tables(
+        &self,
+        dominators: &Dominators,
+        types: &[u32],
+        progress: &dyn Progress,
+    ) -> Result<TypeTables> {
         let tables = self.recording.tables()?;
         let ids = || (0..tables.type_count() as u32).map(TypeId);
         let mut firsts = BTreeMap::new();
@@ -160,7 +165,7 @@ impl Heap {
         };
         let groups_of: Vec<[usize; 3]> = ids().map(groups_of).collect();
         let groups = [tables.type_count(), tables.kind_count(), tables.type_count()];
-        let found = dominators.bytes_by_groups(groups, types, |id| groups_of[id as usize]);
+        let found = dominators.bytes_by_groups(groups, types, |id| groups_of[id as usize], progress)?;
         let rows = |found: Vec<GroupRetained>| found.iter().map(|group| [group.objects, group.bytes]).collect();
         let [by_type, by_kind, by_identity] = found.map(rows);
         Ok(TypeTables { by_type, by_kind, by_identity })
@@ -190,7 +195,7 @@ impl Heap {
             // The site of each object, as its place among those that there are.
             let mut numbers = self.own_sites(progress)?;
             numbers.iter_mut().for_each(|id| *id = ids.partition_point(|other| other.0 < *id) as u32);
-            dominators.bytes_by_groups(groups, &numbers, |number| groups_of[number as usize])
+            dominators.bytes_by_groups(groups, &numbers, |number| groups_of[number as usize], progress)?
         };
         let rows = |names: Vec<u64>, found: &[GroupRetained]| {
             names.into_iter().zip(found).map(|(name, group)| [name, group.objects, group.bytes]).collect()
