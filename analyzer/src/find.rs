@@ -151,7 +151,10 @@ impl Heap {
             let columns = HeapColumns::of(self, expression, retained, progress)?;
             question(Search::new(self, kinds, expression, &columns)?)
         };
-        if !expression.needs().retained {
+        let needs = expression.needs();
+        // The tree tells what is reachable, if it is there.
+        let is_known = needs.reachable && !needs.distance && self.knows_dominators();
+        if !needs.retained && !is_known {
             return with(Retained::Unneeded);
         }
         let least = expression.least_retained();
@@ -176,22 +179,23 @@ struct HeapColumns<'h> {
 impl<'h> HeapColumns<'h> {
     fn of(heap: &'h Heap, expression: &Expression, retained: Retained<'h>, progress: &dyn Progress) -> Result<Self> {
         let needs = expression.needs();
+        let distances = needs.distance || needs.reachable && matches!(retained, Retained::Unneeded);
         Ok(HeapColumns {
             retained,
-            distances: needs.distance.then(|| heap.distances(progress)).transpose()?,
+            distances: distances.then(|| heap.distances(progress)).transpose()?,
             incoming: needs.incoming.then(|| heap.incoming(progress)).transpose()?,
             roots: needs.roots.then(|| heap.roots().map(crate::Roots::targets)).transpose()?,
         })
     }
 }
 
-/// Retained sizes, as far as an expression needs them.
+/// Of the tree of dominators what an expression needs: retained sizes, or what is reachable.
 #[derive(Clone, Copy)]
 enum Retained<'h> {
     Unneeded,
-    /// Those of the tree; but first it is looked where they stand apart.
+    /// All of it; but retained sizes are looked up where they stand apart.
     Of(&'h Dominators, Option<&'h FlatRetained>),
-    /// Those of the objects that retain as much as the expression asks for, by number: no others match.
+    /// The objects that retain as much as the expression asks for, by number, with what they retain: no others match.
     Largest(&'h [(ObjectId, u64)]),
 }
 
@@ -220,6 +224,14 @@ impl DerivedColumns for HeapColumns<'_> {
     fn retained_in_a_row(&self, first: ObjectId, count: usize) -> Option<&[u32]> {
         let Retained::Of(_, Some(flat)) = self.retained else { return None };
         flat.in_a_row(first, count)
+    }
+
+    fn is_reachable(&self, object: ObjectId) -> bool {
+        match self.retained {
+            Retained::Unneeded => self.distance(object).is_some(),
+            Retained::Of(dominators, _) => dominators.is_reachable(object),
+            Retained::Largest(largest) => largest.binary_search_by_key(&object, |&(object, _)| object).is_ok(),
+        }
     }
 
     fn distance(&self, object: ObjectId) -> Option<u32> {

@@ -108,6 +108,9 @@ fn check(heap: &Heap, expected: &Heap, what: &str) {
         "not (unmanaged > 100 or retained < 4G)",
         "retained in 20..70 and size != 48",
         "size > 4294967295",
+        "unreachable or size in 8..30",
+        "not (reachable and retained > 30)",
+        "reachable and retained > 5000 and distance < 9",
         "type ~ M* and retained > 10 or name = main",
     ] {
         for kinds in [&[][..], &[KindId(1)]] {

@@ -29,6 +29,8 @@ pub(crate) trait DerivedColumns: Sync {
     fn retained_bytes(&self, object: ObjectId) -> u64;
     /// Those of `count` objects from `first` on, if they stand in a row.
     fn retained_in_a_row(&self, first: ObjectId, count: usize) -> Option<&[u32]>;
+    /// Whether the roots reach the object.
+    fn is_reachable(&self, object: ObjectId) -> bool;
     /// The references from the nearest root to the object: 0 for a root; `None` if it is unreachable.
     fn distance(&self, object: ObjectId) -> Option<u32>;
     /// How many references lead to the object.
@@ -234,8 +236,8 @@ impl<'e> Step<'e> {
                 within.filter(|row| number(row).is_some_and(|found| comparison.range.contains(found)))
             }
             Step::Number(comparison) => comparison.select(block, within, derived),
-            Step::Is(Property::Reachable) => within.filter(|row| derived.distance(block.object(row)).is_some()),
-            Step::Is(Property::Unreachable) => within.filter(|row| derived.distance(block.object(row)).is_none()),
+            Step::Is(Property::Reachable) => within.filter(|row| derived.is_reachable(block.object(row))),
+            Step::Is(Property::Unreachable) => within.filter(|row| !derived.is_reachable(block.object(row))),
             Step::Is(Property::Root) => within.filter(|row| derived.is_root(block.object(row))),
             Step::Member(set) => within.filter(|row| set.contains(block.object(row))),
             Step::Object(id) => within.filter(|row| block.object(row) == *id),
@@ -335,6 +337,10 @@ mod tests {
 
         fn retained_in_a_row(&self, _first: ObjectId, _count: usize) -> Option<&[u32]> {
             None
+        }
+
+        fn is_reachable(&self, object: ObjectId) -> bool {
+            self.is_root(object)
         }
 
         fn distance(&self, object: ObjectId) -> Option<u32> {

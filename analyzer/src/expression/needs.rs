@@ -11,7 +11,9 @@ use super::tree::{Node, NumberAttribute, Property, TextAttribute};
 pub(crate) struct Needs {
     /// Retained sizes.
     pub(crate) retained: bool,
-    /// Distances from the roots, which tell what is reachable, too.
+    /// What is reachable, which retained sizes and distances tell as well.
+    pub(crate) reachable: bool,
+    /// Distances from the roots.
     pub(crate) distance: bool,
     /// Numbers of incoming references.
     pub(crate) incoming: bool,
@@ -23,6 +25,7 @@ impl Needs {
     fn and(self, other: Needs) -> Needs {
         Needs {
             retained: self.retained || other.retained,
+            reachable: self.reachable || other.reachable,
             distance: self.distance || other.distance,
             incoming: self.incoming || other.incoming,
             roots: self.roots || other.roots,
@@ -90,7 +93,7 @@ fn needs(node: &Node) -> Needs {
             NumberAttribute::Incoming => Needs { incoming: true, ..none },
             _ => none,
         },
-        Node::Is(Property::Reachable | Property::Unreachable) => Needs { distance: true, ..none },
+        Node::Is(Property::Reachable | Property::Unreachable) => Needs { reachable: true, ..none },
         Node::Is(Property::Root) => Needs { roots: true, ..none },
         Node::Text(_) | Node::Site(_) | Node::Member(_) | Node::Object(_) => none,
     }
@@ -125,7 +128,7 @@ mod tests {
         let needs = |text| Expression::parse(text).unwrap().needs();
         assert_eq!(needs("type = A and size > 1 - @5 | address = 1"), Needs::default());
         assert_eq!(needs("retained > 1 or not root"), Needs { retained: true, roots: true, ..Needs::default() });
-        assert_eq!(needs("unreachable and in = 0"), Needs { distance: true, incoming: true, ..Needs::default() });
+        assert_eq!(needs("unreachable and in = 0"), Needs { reachable: true, incoming: true, ..Needs::default() });
         assert_eq!(needs("distance > 3"), Needs { distance: true, ..Needs::default() });
     }
 
