@@ -230,13 +230,19 @@ impl Dominators {
     /// The objects that the roots reach, in parts, on all threads of the current pool.
     pub(crate) fn reachable_parts(&self) -> Vec<PartialSet> {
         let end = self.objects as usize;
-        let parts: Vec<Range<usize>> = (0..end).step_by(PIECE).map(|at| at..end.min(at + PIECE)).collect();
-        let reachable = |part: Range<usize>| {
-            let positions = self.position.slice(part.clone())?;
-            let all = PartialSet::all(ObjectId(part.start as u32), part.len());
-            Some(all.filter_by(positions, |position| position != 0))
+        let firsts: Vec<usize> = (0..end).step_by(PIECE).collect();
+        let reachable = |first: usize| {
+            let (object, count) = (ObjectId(first as u32), PIECE.min(end - first));
+            let places = self.places_in_a_row(object, count)?;
+            Some(PartialSet::all(object, count).filter_by(places, |place| place != 0))
         };
-        parts.into_par_iter().filter_map(reachable).collect()
+        firsts.into_par_iter().filter_map(reachable).collect()
+    }
+
+    /// The place in the tree of each of `count` objects from `first` on, 0 for those that the roots do not reach; `None`, and
+    /// damage, if one is damaged.
+    pub(crate) fn places_in_a_row(&self, first: ObjectId, count: usize) -> Option<&[u32]> {
+        self.position.slice(first.index()..first.index() + count)
     }
 
     /// The bytes that are freed with an object: shallow and unmanaged sizes of all that it dominates,

@@ -234,6 +234,11 @@ impl DerivedColumns for HeapColumns<'_> {
         }
     }
 
+    fn places_in_a_row(&self, first: ObjectId, count: usize) -> Option<&[u32]> {
+        let Retained::Of(dominators, _) = self.retained else { return None };
+        dominators.places_in_a_row(first, count)
+    }
+
     fn distance(&self, object: ObjectId) -> Option<u32> {
         self.distances.and_then(|distances| distances.distance(object))
     }

@@ -31,6 +31,8 @@ pub(crate) trait DerivedColumns: Sync {
     fn retained_in_a_row(&self, first: ObjectId, count: usize) -> Option<&[u32]>;
     /// Whether the roots reach the object.
     fn is_reachable(&self, object: ObjectId) -> bool;
+    /// A number for each of `count` objects from `first` on, 0 for those that the roots do not reach, if they stand in a row.
+    fn places_in_a_row(&self, first: ObjectId, count: usize) -> Option<&[u32]>;
     /// The references from the nearest root to the object: 0 for a root; `None` if it is unreachable.
     fn distance(&self, object: ObjectId) -> Option<u32>;
     /// How many references lead to the object.
@@ -236,9 +238,14 @@ impl<'e> Step<'e> {
                 within.filter(|row| number(row).is_some_and(|found| comparison.range.contains(found)))
             }
             Step::Number(comparison) => comparison.select(block, within, derived),
-            Step::Is(Property::Reachable) => within.filter(|row| derived.is_reachable(block.object(row))),
-            Step::Is(Property::Unreachable) => within.filter(|row| !derived.is_reachable(block.object(row))),
             Step::Is(Property::Root) => within.filter(|row| derived.is_root(block.object(row))),
+            Step::Is(property) => {
+                let wanted = *property == Property::Reachable;
+                match derived.places_in_a_row(block.first, block.count) {
+                    Some(places) => within.filter_by(places, |place| (place != 0) == wanted),
+                    None => within.filter(|row| derived.is_reachable(block.object(row)) == wanted),
+                }
+            }
             Step::Member(set) => within.filter(|row| set.contains(block.object(row))),
             Step::Object(id) => within.filter(|row| block.object(row) == *id),
         }
@@ -341,6 +348,10 @@ mod tests {
 
         fn is_reachable(&self, object: ObjectId) -> bool {
             self.is_root(object)
+        }
+
+        fn places_in_a_row(&self, _first: ObjectId, _count: usize) -> Option<&[u32]> {
+            None
         }
 
         fn distance(&self, object: ObjectId) -> Option<u32> {
