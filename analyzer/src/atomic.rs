@@ -28,7 +28,7 @@ pub(crate) fn atomics<T: Number>(numbers: &mut [T]) -> &[T::Atomic] {
     let length = numbers.len();
     let first = numbers.as_mut_ptr().cast::<T::Atomic>();
     // Where pointers have 32 bits, plain numbers of 64 may be aligned to less.
-    assert!(first.is_aligned(), "columns begin at pages");
+    assert!(first.is_aligned(), "columns begin at pages, and numbers in them at multiples of their size");
     // SAFETY: the numbers are borrowed exclusively for the lifetime of the result, so that all access to them is atomic;
     // size and bit validity are the same, and the length is that of the slice.
     unsafe { std::slice::from_raw_parts(first, length) }

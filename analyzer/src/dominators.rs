@@ -255,7 +255,8 @@ impl Dominators {
         }
     }
 
-    /// What [`Dominators::retained_bytes`] says of some objects in a row, whose places are asked for ahead.
+    /// What [`Dominators::retained_bytes`] says of some objects in a row, whose places are asked for ahead. The columns must
+    /// be whole.
     pub(crate) fn retained_of(&self, objects: Range<usize>) -> impl Iterator<Item = u64> {
         let columns = self.columns();
         let positions = &columns.position[objects];

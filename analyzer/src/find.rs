@@ -147,41 +147,44 @@ impl Heap {
         if let Some(object) = expression.objects().find(|object| u64::from(object.0) >= count) {
             return Err(AnalyzerError::NoObject { object, snapshot, count });
         }
-        let mut with = |retained: Retained<'_>| {
-            let columns = HeapColumns::of(self, expression, retained, progress)?;
+        let mut with = |tree: FromTree<'_>| {
+            let columns = HeapColumns::of(self, expression, tree, progress)?;
             question(Search::new(self, kinds, expression, &columns)?)
         };
         let needs = expression.needs();
-        // The tree tells what is reachable, if it is there.
-        let is_known = needs.reachable && !needs.distance && self.knows_dominators();
-        if !needs.retained && !is_known {
-            return with(Retained::Unneeded);
+        if !needs.retained {
+            // The tree tells what is reachable, if it is there.
+            let found = match needs.reachable && !needs.distance {
+                true => self.ask_known_dominators(|dominators| with(FromTree::All(dominators, None)))?,
+                false => None,
+            };
+            return found.map_or_else(|| with(FromTree::Nothing), Ok);
         }
         let least = expression.least_retained();
         if least > 0
             && let Some(largest) = self.largest(progress)?.at_least(least)
         {
-            return with(Retained::Largest(&largest));
+            return with(FromTree::Largest(&largest));
         }
         let flat = self.flat_retained();
-        self.ask_dominators(progress, |dominators| with(Retained::Of(dominators, flat.as_ref())))
+        self.ask_dominators(progress, |dominators| with(FromTree::All(dominators, flat.as_ref())))
     }
 }
 
 /// The derived columns that an expression needs, taken from a heap.
 struct HeapColumns<'h> {
-    retained: Retained<'h>,
+    tree: FromTree<'h>,
     distances: Option<&'h Distances>,
     incoming: Option<&'h Incoming>,
     roots: Option<Vec<ObjectId>>,
 }
 
 impl<'h> HeapColumns<'h> {
-    fn of(heap: &'h Heap, expression: &Expression, retained: Retained<'h>, progress: &dyn Progress) -> Result<Self> {
+    fn of(heap: &'h Heap, expression: &Expression, tree: FromTree<'h>, progress: &dyn Progress) -> Result<Self> {
         let needs = expression.needs();
-        let distances = needs.distance || needs.reachable && matches!(retained, Retained::Unneeded);
+        let distances = needs.distance || needs.reachable && matches!(tree, FromTree::Nothing);
         Ok(HeapColumns {
-            retained,
+            tree,
             distances: distances.then(|| heap.distances(progress)).transpose()?,
             incoming: needs.incoming.then(|| heap.incoming(progress)).transpose()?,
             roots: needs.roots.then(|| heap.roots().map(crate::Roots::targets)).transpose()?,
@@ -191,18 +194,18 @@ impl<'h> HeapColumns<'h> {
 
 /// Of the tree of dominators what an expression needs: retained sizes, or what is reachable.
 #[derive(Clone, Copy)]
-enum Retained<'h> {
-    Unneeded,
+enum FromTree<'h> {
+    Nothing,
     /// All of it; but retained sizes are looked up where they stand apart.
-    Of(&'h Dominators, Option<&'h FlatRetained>),
+    All(&'h Dominators, Option<&'h FlatRetained>),
     /// The objects that retain as much as the expression asks for, by number, with what they retain: no others match.
     Largest(&'h [(ObjectId, u64)]),
 }
 
-impl<'h> Retained<'h> {
+impl<'h> FromTree<'h> {
     /// The objects of a block that may match, where not all may.
     fn candidates(self, place: &BlockPlace) -> Option<&'h [(ObjectId, u64)]> {
-        let Retained::Largest(largest) = self else { return None };
+        let FromTree::Largest(largest) = self else { return None };
         let before = |end: u32| largest.partition_point(|(object, _)| object.0 < end);
         let first = place.entry.first_object;
         Some(&largest[before(first)..before(first + place.entry.objects)])
@@ -212,30 +215,30 @@ impl<'h> Retained<'h> {
 /// Columns that the expression did not need are not asked for.
 impl DerivedColumns for HeapColumns<'_> {
     fn retained_bytes(&self, object: ObjectId) -> u64 {
-        match self.retained {
-            Retained::Unneeded => 0,
-            Retained::Of(dominators, _) => dominators.retained_bytes(object),
-            Retained::Largest(largest) => {
+        match self.tree {
+            FromTree::Nothing => 0,
+            FromTree::All(dominators, _) => dominators.retained_bytes(object),
+            FromTree::Largest(largest) => {
                 largest.binary_search_by_key(&object, |&(object, _)| object).map_or(0, |at| largest[at].1)
             }
         }
     }
 
     fn retained_in_a_row(&self, first: ObjectId, count: usize) -> Option<&[u32]> {
-        let Retained::Of(_, Some(flat)) = self.retained else { return None };
+        let FromTree::All(_, Some(flat)) = self.tree else { return None };
         flat.in_a_row(first, count)
     }
 
     fn is_reachable(&self, object: ObjectId) -> bool {
-        match self.retained {
-            Retained::Unneeded => self.distance(object).is_some(),
-            Retained::Of(dominators, _) => dominators.is_reachable(object),
-            Retained::Largest(largest) => largest.binary_search_by_key(&object, |&(object, _)| object).is_ok(),
+        match self.tree {
+            FromTree::Nothing => self.distance(object).is_some(),
+            FromTree::All(dominators, _) => dominators.is_reachable(object),
+            FromTree::Largest(largest) => largest.binary_search_by_key(&object, |&(object, _)| object).is_ok(),
         }
     }
 
     fn places_in_a_row(&self, first: ObjectId, count: usize) -> Option<&[u32]> {
-        let Retained::Of(dominators, _) = self.retained else { return None };
+        let FromTree::All(dominators, _) = self.tree else { return None };
         dominators.places_in_a_row(first, count)
     }
 
@@ -274,7 +277,7 @@ impl Counted {
 struct Search<'a> {
     heap: &'a Heap,
     prepared: Prepared<'a, HeapColumns<'a>>,
-    retained: Retained<'a>,
+    tree: FromTree<'a>,
     wanted: Wanted,
     /// What is looked at instead of blocks.
     flat: Option<FlatColumns>,
@@ -288,12 +291,12 @@ impl<'a> Search<'a> {
         let prepared = expression.prepare(heap.recording(), kinds, columns)?;
         let mut places = places(heap.recording(), &[snapshot])?;
         places.retain(|place| place.entry.objects > 0);
-        let retained = columns.retained;
-        places.retain(|place| retained.candidates(place).is_none_or(|candidates| !candidates.is_empty()));
+        let tree = columns.tree;
+        places.retain(|place| tree.candidates(place).is_none_or(|candidates| !candidates.is_empty()));
         let wanted = expression.wanted();
         let asks_for_types = expression.asks_for_types() || !kinds.is_empty();
         let flat = if wanted == Wanted::Sizes { heap.flat_columns(asks_for_types)? } else { None };
-        Ok(Search { heap, prepared, retained, wanted, flat, places })
+        Ok(Search { heap, prepared, tree, wanted, flat, places })
     }
 
     fn begin(&self, phase: &str, progress: &dyn Progress) {
@@ -316,7 +319,7 @@ impl<'a> Search<'a> {
     }
 
     fn select(&self, place: &BlockPlace, block: &BlockObjects<'_>) -> PartialSet {
-        let within = match self.retained.candidates(place) {
+        let within = match self.tree.candidates(place) {
             None => block.all(),
             Some(candidates) => {
                 let mut within = block.none();

@@ -10,6 +10,7 @@
 //! Nobody needs it: what is stale, foreign, cut or damaged is computed again, and replaced. A new file
 //! is written under another name and then renamed, so there is an old one or a new one, never a half.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Read, Seek, Write};
@@ -86,6 +87,8 @@ pub(crate) struct IndexFile {
     key: [u8; KEY_BYTES],
     /// Those that are there: a column is in one of them.
     open: Mutex<Vec<OpenIndex>>,
+    /// Held by who adds columns.
+    writing: Mutex<()>,
 }
 
 #[derive(Debug, Clone)]
@@ -125,7 +128,7 @@ impl IndexFile {
         LittleEndian::write_u32(&mut key[12..16], last_commit);
         key[16..].copy_from_slice(&recording.uuid());
         let open = Mutex::new(Self::read(&places, &key));
-        Some(IndexFile { places, key, open })
+        Some(IndexFile { places, key, open, writing: Mutex::new(()) })
     }
 
     fn read(places: &[PathBuf], key: &[u8; KEY_BYTES]) -> Vec<OpenIndex> {
@@ -192,14 +195,16 @@ impl IndexFile {
         columns: &[(ColumnId, ColumnValues<'_>)],
         progress: &dyn Progress,
     ) -> Result<()> {
-        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        // Who reads does not wait for who writes.
+        let _writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
         // Another process may have added columns since.
         let old = Self::read(&self.places, &self.key);
         let mut failure = None;
         for path in &self.places {
             match self.write(path, &old, (snapshot, columns), progress) {
                 Ok(()) => {
-                    *open = Self::read(&self.places, &self.key);
+                    let written = Self::read(&self.places, &self.key);
+                    *self.open.lock().unwrap_or_else(PoisonError::into_inner) = written;
                     return Ok(());
                 }
                 Err(AnalyzerError::Cancelled) => return Err(AnalyzerError::Cancelled),
@@ -226,11 +231,15 @@ impl IndexFile {
         let mut columns: Vec<(Entry, ColumnValues<'_>)> = Vec::new();
         let entry = |column, length| Entry { snapshot, column, offset: 0, length, checksum: 0 };
         columns.extend(new.iter().map(|&(column, values)| (entry(column, values.length()), values)));
+        let mut are_there: BTreeSet<(SnapshotId, ColumnId)> =
+            new.iter().map(|&(column, _)| (snapshot, column)).collect();
         for index in old {
             for entry in &index.entries {
-                let is_there = |other: &Entry| (other.snapshot, other.column) == (entry.snapshot, entry.column);
-                if !columns.iter().any(|(other, _)| is_there(other)) {
-                    columns.extend(index.whole(entry).map(|bytes| (*entry, ColumnValues::There(bytes))));
+                check(progress)?;
+                if let Some(bytes) = index.whole(entry)
+                    && are_there.insert((entry.snapshot, entry.column))
+                {
+                    columns.push((*entry, ColumnValues::There(bytes)));
                 }
             }
         }

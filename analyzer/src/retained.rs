@@ -33,18 +33,12 @@ impl Heap {
     }
 
     /// The bytes that single objects of `set` dominate, each byte once, if dominators are known: a lower bound of those of
-    /// [`Heap::retained_set`], and at hand.
+    /// [`Heap::retained_set`], and at hand sooner.
     ///
     /// # Errors
-    /// As for [`Heap::dominators`].
+    /// [`AnalyzerError::Cancelled`]; those of [`Heap::roots`].
     pub fn known_to_be_dominated(&self, set: &ObjectSet, progress: &dyn Progress) -> Result<Option<u64>> {
-        if !self.knows_dominators() {
-            return Ok(None);
-        }
-        let members = || set.iter().map(|object| (object, 0));
-        self.ask_dominators(progress, |dominators| {
-            Ok(dominators.bytes_of(1, members()).first().map(|group| group.bytes))
-        })
+        self.ask_known_dominators(|dominators| dominators.bytes_below_any(set, progress))
     }
 
     /// Everything that would be freed if an object were gone, as by [`Heap::retained_set`]. If dominators are
@@ -53,29 +47,25 @@ impl Heap {
     /// # Errors
     /// As for [`Heap::retained_set`].
     pub fn retained_set_of(&self, object: ObjectId, progress: &dyn Progress) -> Result<ObjectSet> {
-        if self.knows_dominators() {
-            let (retained, is_exact) = self.ask_dominators(progress, |dominators| {
-                let mut retained = ObjectSet::new(self.snapshot(), self.object_count());
-                dominators.dominated(object).for_each(|object| _ = retained.insert(object));
-                Ok::<_, AnalyzerError>((retained, dominators.is_exact()))
-            })?;
-            if is_exact {
-                return Ok(retained);
-            }
+        let dominated = self.ask_known_dominators(|dominators| {
+            let mut retained = ObjectSet::new(self.snapshot(), self.object_count());
+            dominators.dominated(object).for_each(|object| _ = retained.insert(object));
+            Ok::<_, AnalyzerError>(Some(retained).filter(|_| dominators.is_exact()))
+        })?;
+        if let Some(retained) = dominated.flatten() {
+            return Ok(retained);
         }
         self.retained_set(&ObjectSet::from_sorted(self.snapshot(), self.object_count(), [object]), progress)
     }
 
     /// What the roots reach, as by [`Heap::reachable`]: read off the dominators if they are known.
     pub(crate) fn all_reachable(&self, progress: &dyn Progress) -> Result<ObjectSet> {
-        if !self.knows_dominators() {
-            return self.reachable(None, progress);
-        }
-        self.ask_dominators(progress, |dominators| {
+        let known = self.ask_known_dominators(|dominators| {
             let mut reachable = ObjectSet::new(self.snapshot(), self.object_count());
             dominators.reachable_parts().iter().for_each(|part| reachable.insert_part(part));
-            Ok(reachable)
-        })
+            Ok::<_, AnalyzerError>(reachable)
+        })?;
+        known.map_or_else(|| self.reachable(None, progress), Ok)
     }
 
     /// The objects that the roots do not reach.

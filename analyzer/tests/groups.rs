@@ -22,7 +22,7 @@ fn recorded(random: &mut Random, size: u32) -> (tempfile::TempDir, std::path::Pa
     vocabulary.types[1] = writer
         .declare_type(&TypeDescription { layout: Some("boxed"), ..TypeDescription::new(vocabulary.kinds[0], "Pair") })
         .unwrap();
-    let sites = ["3", "4", "4"].map(|generation| {
+    let sites = ["3", "18446744073709551615", "4"].map(|generation| {
         let attributes = &[("generation", generation)];
         let function = if random.below(2) == 0 { "build" } else { "run" };
         writer.site(&SiteDescription { function: Some(function), attributes, ..SiteDescription::default() }).unwrap()

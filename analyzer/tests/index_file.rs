@@ -230,6 +230,36 @@ fn the_second_time_nothing_is_computed() {
 }
 
 #[test]
+fn tables_are_kept_with_the_tree() {
+    let folder = folder();
+    let path = folder.path().join("heap.barrow");
+    fs::write(&path, Graph::bytes_of(&[&graph(5, 300)], None)).unwrap();
+    let phases = Phases::default();
+    tables(&open(&path, &BESIDE), &phases).unwrap();
+    let count = |name| phases.0.lock().unwrap().iter().filter(|phase| *phase == name).count();
+    assert_eq!((count("keeping the index"), count("summing up groups")), (1, 1));
+}
+
+#[test]
+fn what_a_search_answers_finds_no_other_tree() {
+    let kept = Kept::of(&graph(5, 300));
+    let expected = open(&kept.path, &IndexPlace::Nowhere).unreachable(&Silent).unwrap();
+    let unreachable = Expression::parse("unreachable").unwrap();
+    // Any of the columns of the tree: positions, those of groups, and vertices.
+    for number in [1, 15, 2] {
+        let (key, mut columns) = parts(&kept.index);
+        let column = columns.iter_mut().find(|column| column.number == number).unwrap();
+        column.bytes[0] = 0xff;
+        column.bytes[3] = 0xff;
+        fs::write(index_of(&kept.path), index_with(&key, &columns)).unwrap();
+        let (heap, phases) = (open(&kept.path, &BESIDE), Phases::default());
+        assert_eq!(heap.unreachable(&phases).unwrap(), expected, "column {number}");
+        assert_eq!(heap.select(&[], &unreachable, &phases).unwrap().0, expected, "column {number}");
+        assert!(!phases.0.lock().unwrap().contains(&"numbering objects".to_owned()), "column {number}");
+    }
+}
+
+#[test]
 fn a_snapshot_of_nothing() {
     let kept = Kept::of(&Graph::default());
     assert_kept(&kept.path, &BESIDE, &kept.expected);

@@ -108,6 +108,10 @@ fn ask_graph(heap: &Heap) -> barrow_analyzer::Result<()> {
     heap.duplicates(&Silent)?;
     heap.waste(&Silent)?;
     heap.leak_suspects(0.1, &Silent)?;
+    heap.retained_by_kind(&Silent)?;
+    heap.retained_by_site(&Silent)?;
+    heap.retained_by_generation(&Silent)?;
+    assert!(heap.known_to_be_dominated(&heap.all_objects(), &Silent)? <= Some(dominators.reachable_bytes()));
     heap.retained_by_type(&Silent).map(drop)
 }
 

@@ -66,11 +66,11 @@ impl Meter {
     }
 
     /// From now on tells what is known of the answer; at once if somebody looks on.
-    pub(crate) fn know(&self, text: &str) {
+    pub(crate) fn know(&self, known: &str, what: &str) {
         let mut shown = self.shown.lock().unwrap_or_else(PoisonError::into_inner);
-        shown.known = format!("{text}; ");
+        shown.known = format!("{known}; ");
         if self.is_watched() {
-            self.show(&mut shown, &format!("{text} …"));
+            self.show(&mut shown, &format!("{known}, {what} …"));
         }
     }
 

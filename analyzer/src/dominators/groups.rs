@@ -4,6 +4,7 @@ use barrow_format::ObjectId;
 
 use super::{AHEAD, Dominators, PIECE};
 use crate::error::Result;
+use crate::object_set::ObjectSet;
 use crate::prefetch::prefetch;
 use crate::progress::{Progress, check};
 
@@ -61,13 +62,14 @@ impl Dominators {
         let columns = self.columns();
         let mut sums = groups.map(Sums::new);
         progress.begin("summing up groups", columns.vertex.len() as u64, "objects");
-        for (position, (&vertex, &extent)) in (0u32..).zip(columns.vertex.iter().zip(columns.extent)) {
+        // The first is the place that all roots are held from.
+        for (position, (&vertex, &extent)) in (0u32..).zip(columns.vertex.iter().zip(columns.extent)).skip(1) {
             if (position as usize).is_multiple_of(PIECE) {
                 check(progress)?;
                 progress.advance(PIECE as u64);
             }
             prefetch(numbers, columns.vertex.get(position as usize + AHEAD).map_or(0, |&vertex| vertex as usize));
-            // Groups of roots have no number, and neither has the top.
+            // Groups of roots have no number.
             let Some(&number) = numbers.get(vertex as usize) else { continue };
             let (end, bytes) = (position + extent, self.bytes_below(position));
             for (sums, group) in sums.iter_mut().zip(groups_of(number)) {
@@ -92,5 +94,34 @@ impl Dominators {
             sums.add(group, position, end, self.bytes_below(position));
         }
         sums.found
+    }
+
+    /// What the objects of a set dominate, each byte once.
+    ///
+    /// Time: linear in the set. Memory: a bit for each position. Sequential.
+    ///
+    /// # Errors
+    /// [`crate::AnalyzerError::Cancelled`].
+    pub(crate) fn bytes_below_any(&self, set: &ObjectSet, progress: &dyn Progress) -> Result<u64> {
+        let mut positions = ObjectSet::new(set.snapshot(), self.vertex.len() as u64);
+        for (number, object) in set.iter().enumerate() {
+            if number.is_multiple_of(PIECE) {
+                check(progress)?;
+            }
+            if let Some(place) = self.place(object) {
+                positions.insert(ObjectId(place.0));
+            }
+        }
+        let (mut bytes, mut end) = (0u64, 0);
+        for (number, ObjectId(position)) in positions.iter().enumerate() {
+            if number.is_multiple_of(PIECE) {
+                check(progress)?;
+            }
+            if position >= end {
+                bytes = bytes.wrapping_add(self.bytes_below(position));
+                end = position + self.extent.at(position as usize);
+            }
+        }
+        Ok(bytes)
     }
 }

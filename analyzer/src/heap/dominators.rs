@@ -1,6 +1,7 @@
 //! Dominators and retained sizes of a heap: found, or looked up in its index file.
 
 use barrow_format::StringId;
+use barrow_format::block::BlockColumns;
 use bytemuck::Pod;
 
 use super::groups::SiteTables;
@@ -89,11 +90,15 @@ impl Heap {
             (column::ROOT_GROUPS, there(&root_groups)),
         ]);
         let bytes = self.objects * size_of::<u32>() as u64;
-        let shallow: &MakeValues<'_> = &|out| self.each_size(|columns| &columns.shallow_bytes, progress, out);
-        let unmanaged: &MakeValues<'_> = &|out| self.each_size(|columns| &columns.unmanaged_bytes, progress, out);
+        let has_unmanaged = self.recording.commit(self.snapshot)?.totals.unmanaged_bytes > 0;
+        // Unmanaged sizes that the totals deny leave a block unknown.
+        let is_known = |columns: &BlockColumns| has_unmanaged || columns.unmanaged_bytes.is_empty();
+        let shallow: &MakeValues<'_> =
+            &|out| self.each_size(|columns| is_known(columns).then_some(&columns.shallow_bytes), progress, out);
+        let unmanaged: &MakeValues<'_> = &|out| self.each_size(|columns| Some(&columns.unmanaged_bytes), progress, out);
         let retained: &MakeValues<'_> = &|out| self.each_retained(dominators, progress, out);
         columns.push((column::SHALLOW, ColumnValues::Made(bytes, shallow)));
-        if self.recording.commit(self.snapshot)?.totals.unmanaged_bytes > 0 {
+        if has_unmanaged {
             columns.push((column::UNMANAGED, ColumnValues::Made(bytes, unmanaged)));
         }
         columns.push((column::RETAINED, ColumnValues::Made(bytes, retained)));
@@ -115,21 +120,23 @@ impl Heap {
         progress: &dyn Progress,
         mut question: impl FnMut(&Dominators) -> Result<T, E>,
     ) -> Result<T, E> {
-        if self.dominators.get().is_none()
-            && let Some(kept) = self.kept_dominators(Checked::WhereLookedAt)?
-        {
-            let answer = question(&kept);
-            if !kept.are_damaged() {
-                return answer;
-            }
+        match self.ask_known_dominators(&mut question)? {
+            Some(answer) => Ok(answer),
+            None => question(self.dominators(progress)?),
         }
-        question(self.dominators(progress)?)
     }
 
-    /// Whether dominators were found before.
-    pub(crate) fn knows_dominators(&self) -> bool {
-        let is_kept = |index: &IndexFile| index.length::<u32>(self.snapshot, column::VERTEX).is_some();
-        self.dominators.get().is_some() || self.index.as_ref().is_some_and(is_kept)
+    /// As [`Heap::ask_dominators`], for who has another way to the answer: `None` if dominators would have to be found.
+    pub(crate) fn ask_known_dominators<T, E: From<AnalyzerError>>(
+        &self,
+        mut question: impl FnMut(&Dominators) -> Result<T, E>,
+    ) -> Result<Option<T>, E> {
+        if let Some(dominators) = self.dominators.get() {
+            return question(dominators).map(Some);
+        }
+        let Some(kept) = self.kept_dominators(Checked::WhereLookedAt)? else { return Ok(None) };
+        let answer = question(&kept);
+        if kept.are_damaged() { Ok(None) } else { answer.map(Some) }
     }
 
     fn kept_dominators(&self, checked: Checked) -> Result<Option<Dominators>> {
@@ -137,6 +144,11 @@ impl Heap {
         let roots = self.roots()?;
         let vertices = self.objects + roots.categories().len() as u64;
         let Some(count) = index.length::<u32>(self.snapshot, column::VERTEX) else { return Ok(None) };
+        // What lies beside them is asked as often: one that was left out, as it was damaged, comes back with them.
+        let is_there = |&column: &ColumnId| index.length::<u32>(self.snapshot, column).is_some();
+        if ![column::TYPE, column::SHALLOW, column::RETAINED].iter().all(is_there) {
+            return Ok(None);
+        }
         let is_position = move |_: usize, piece: &[u32]| below(piece, count as u64);
         // Position 0 is no vertex.
         let is_vertex = move |first: usize, piece: &[u32]| below(&piece[usize::from(first == 0)..], vertices);

@@ -14,7 +14,7 @@ use crate::expression::{BlockObjects, Sizes};
 use crate::index_file::{ColumnId, SparseColumn};
 use crate::progress::{Progress, check};
 
-/// What stands for a number that has no room in 32 bits.
+/// What stands for a number that has no room in 32 bits, and for one that is not known.
 const TOO_LARGE: u32 = u32::MAX;
 
 /// Sizes of all objects, and their types.
@@ -105,16 +105,17 @@ impl Heap {
         (column.len() as u64 == self.objects).then_some(column)
     }
 
-    /// Hands over a size of each object, as it is kept.
+    /// Hands over a size of each object, as it is kept; `sizes` tells those of a block, none if all are 0, if they are known.
     pub(super) fn each_size(
         &self,
-        size: impl Fn(&BlockColumns) -> &[u64] + Sync,
+        sizes: impl Fn(&BlockColumns) -> Option<&[u64]> + Sync,
         progress: &dyn Progress,
         out: &mut dyn FnMut(&[u8]) -> Result<()>,
     ) -> Result<()> {
-        let read = |columns: &BlockColumns| match size(columns) {
-            [] => vec![0; columns.objects()],
-            sizes => sizes.iter().map(|&size| narrow(size)).collect(),
+        let read = |columns: &BlockColumns| match sizes(columns) {
+            None => vec![TOO_LARGE; columns.objects()],
+            Some([]) => vec![0; columns.objects()],
+            Some(sizes) => sizes.iter().map(|&size| narrow(size)).collect(),
         };
         let write = |values: Vec<u32>| out(bytemuck::cast_slice(&values));
         stream_by_object(&self.recording, self.snapshot, Wanted::Sizes, progress, read, write)

@@ -1,7 +1,7 @@
 //! What groups of objects retain: those of a type or kind, of an allocation site or generation. Small tables, which an
 //! index file keeps.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use barrow_format::rows::TypeTotals;
 use barrow_format::{SiteId, TypeId};
@@ -12,9 +12,6 @@ use crate::dominators::{Dominators, GroupRetained};
 use crate::error::Result;
 use crate::index_file::{ColumnId, ColumnValues};
 use crate::progress::Progress;
-
-/// What stands for a generation that is not known.
-const NO_GENERATION: u64 = u64::MAX;
 
 /// What types of all ways to group them dominate: for each group how many objects, and bytes.
 pub(super) struct TypeTables {
@@ -30,7 +27,8 @@ pub(super) struct SiteTables {
     totals: Vec<[u64; 4]>,
     /// For each place its number, how many objects, and bytes.
     by_place: Vec<[u64; 3]>,
-    by_generation: Vec<[u64; 3]>,
+    /// For each generation whether it is known, its number, how many objects, and bytes.
+    by_generation: Vec<[u64; 4]>,
 }
 
 impl TypeTables {
@@ -90,10 +88,8 @@ impl Heap {
     /// # Errors
     /// As for [`Heap::dominators`].
     pub fn retained_by_site(&self, progress: &dyn Progress) -> Result<Vec<(SiteId, GroupRetained)>> {
-        let rows = match self.kept_rows(column::RETAINED_BY_PLACE) {
-            Some(rows) => rows,
-            None => self.kept_site_tables(progress)?.by_place,
-        };
+        let kept = || self.kept_rows(column::RETAINED_BY_PLACE);
+        let rows = self.kept_or(kept, progress, || Ok(self.kept_site_tables(progress)?.by_place))?;
         let row = |[place, objects, bytes]: [u64; 3]| (SiteId(place as u32), GroupRetained { objects, bytes });
         Ok(rows.into_iter().map(row).collect())
     }
@@ -103,12 +99,11 @@ impl Heap {
     /// # Errors
     /// As for [`Heap::dominators`].
     pub fn retained_by_generation(&self, progress: &dyn Progress) -> Result<Vec<(Option<u64>, GroupRetained)>> {
-        let rows = match self.kept_rows(column::RETAINED_BY_GENERATION) {
-            Some(rows) => rows,
-            None => self.kept_site_tables(progress)?.by_generation,
+        let kept = || self.kept_rows(column::RETAINED_BY_GENERATION);
+        let rows = self.kept_or(kept, progress, || Ok(self.kept_site_tables(progress)?.by_generation))?;
+        let row = |[is_known, generation, objects, bytes]: [u64; 4]| {
+            ((is_known == 1).then_some(generation), GroupRetained { objects, bytes })
         };
-        let known = |generation| Some(generation).filter(|&generation| generation != NO_GENERATION);
-        let row = |[generation, objects, bytes]: [u64; 3]| (known(generation), GroupRetained { objects, bytes });
         Ok(rows.into_iter().map(row).collect())
     }
 
@@ -127,15 +122,27 @@ impl Heap {
         of: impl FnOnce(TypeTables) -> Vec<[u64; 2]>,
         progress: &dyn Progress,
     ) -> Result<Vec<GroupRetained>> {
-        let rows = match self.kept_rows(column).filter(|rows| rows.len() == groups) {
-            Some(rows) => rows,
-            None => {
-                let found = self.type_tables(self.dominators(progress)?, self.types(progress)?, progress)?;
-                self.keep(&found.columns(), progress)?;
-                of(found)
-            }
-        };
+        let kept = || self.kept_rows(column).filter(|rows| rows.len() == groups);
+        let rows = self.kept_or(kept, progress, || {
+            let found = self.type_tables(self.dominators(progress)?, self.types(progress)?, progress)?;
+            self.keep(&found.columns(), progress)?;
+            Ok(of(found))
+        })?;
         Ok(rows.into_iter().map(|[objects, bytes]| GroupRetained { objects, bytes }).collect())
+    }
+
+    /// What an index file has, or what is found: who finds dominators keeps tables too.
+    fn kept_or<T>(
+        &self,
+        kept: impl Fn() -> Option<T>,
+        progress: &dyn Progress,
+        find: impl FnOnce() -> Result<T>,
+    ) -> Result<T> {
+        if let Some(kept) = kept() {
+            return Ok(kept);
+        }
+        self.dominators(progress)?;
+        kept().map_or_else(find, Ok)
     }
 
     fn kept_site_tables(&self, progress: &dyn Progress) -> Result<SiteTables> {
@@ -175,33 +182,39 @@ impl Heap {
         let (sites, tables) = (self.recording.sites()?, self.recording.tables()?);
         let totals = self.count_by_site(progress)?;
         let ids: Vec<SiteId> = totals.keys().copied().collect();
-        let sorted = |mut names: Vec<u64>| {
-            names.sort_unstable();
-            names.dedup();
-            names
-        };
-        let place = |id: &SiteId| u64::from(sites.place_of(*id).0);
-        let generation = |id: &SiteId| sites.generation(*id, tables).unwrap_or(NO_GENERATION);
-        let places = sorted(ids.iter().map(place).collect());
-        let generations = sorted(ids.iter().map(generation).collect());
+        let place = |id: &SiteId| sites.place_of(*id);
+        let generation = |id: &SiteId| sites.generation(*id, tables);
+        let (places, generations) = (sorted(ids.iter().map(place)), sorted(ids.iter().map(generation)));
         let groups = [places.len(), generations.len()];
         let found = if ids.len() <= 1 {
             let all = GroupRetained { objects: dominators.reachable_count(), bytes: dominators.reachable_bytes() };
             groups.map(|groups| vec![all; groups])
         } else {
-            let at = |names: &[u64], name| names.partition_point(|&other| other < name);
-            let groups_of: Vec<[usize; 2]> =
-                ids.iter().map(|id| [at(&places, place(id)), at(&generations, generation(id))]).collect();
+            let at = |id: &SiteId| {
+                let (place, generation) = (place(id), generation(id));
+                let place = places.partition_point(|&other| other < place);
+                [place, generations.partition_point(|&other| other < generation)]
+            };
+            let groups_of: Vec<[usize; 2]> = ids.iter().map(at).collect();
             // The site of each object, as its place among those that there are.
             let mut numbers = self.own_sites(progress)?;
             numbers.iter_mut().for_each(|id| *id = ids.partition_point(|other| other.0 < *id) as u32);
             dominators.bytes_by_groups(groups, &numbers, |number| groups_of[number as usize], progress)?
         };
-        let rows = |names: Vec<u64>, found: &[GroupRetained]| {
-            names.into_iter().zip(found).map(|(name, group)| [name, group.objects, group.bytes]).collect()
+        let [of_places, of_generations] = found;
+        let of_place = |(place, of): (SiteId, GroupRetained)| [place.0.into(), of.objects, of.bytes];
+        let of_generation = |(generation, of): (Option<u64>, GroupRetained)| {
+            [u64::from(generation.is_some()), generation.unwrap_or(0), of.objects, of.bytes]
         };
         let total = |(id, of): (&SiteId, &TypeTotals)| [id.0.into(), of.objects, of.heap_bytes, of.unmanaged_bytes];
-        let (by_place, by_generation) = (rows(places, &found[0]), rows(generations, &found[1]));
-        Ok(SiteTables { totals: totals.iter().map(total).collect(), by_place, by_generation })
+        Ok(SiteTables {
+            totals: totals.iter().map(total).collect(),
+            by_place: places.into_iter().zip(of_places).map(of_place).collect(),
+            by_generation: generations.into_iter().zip(of_generations).map(of_generation).collect(),
+        })
     }
+}
+
+fn sorted<T: Ord>(names: impl Iterator<Item = T>) -> Vec<T> {
+    BTreeSet::from_iter(names).into_iter().collect()
 }

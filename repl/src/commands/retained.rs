@@ -41,9 +41,9 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, ReplError
             let is_exact = heap.matches_exactly(&expression, &meter)?;
             // What they hold together takes a search.
             if meter.is_watched()
-                && let Some(bytes) = heap.known_to_be_dominated(&set, &meter)?
+                && let Ok(Some(bytes)) = heap.known_to_be_dominated(&set, &meter)
             {
-                meter.know(&format!("at least {}, what single objects dominate", units::size(bytes)));
+                meter.know(&format!("≥ {}", units::size(bytes)), "what single objects dominate");
             }
             (snapshot, set.len(), heap.retained_set(&set, &meter)?, is_exact)
         }
