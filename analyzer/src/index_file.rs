@@ -10,13 +10,13 @@
 //! Nobody needs it: what is stale, foreign, cut or damaged is computed again, and replaced. A new file
 //! is written under another name and then renamed, so there is an old one or a new one, never a half.
 
+mod checksums;
+mod sparse_column;
+
 use std::collections::BTreeSet;
-use std::fmt;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Read, Seek, Write};
-use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -31,6 +31,10 @@ use crate::progress::{Progress, check};
 use crate::recording::Recording;
 use crate::temporary::temporary;
 use crate::values::Values;
+
+pub(crate) use self::sparse_column::SparseColumn;
+
+use self::checksums::Checksums;
 
 const MAGIC: [u8; 8] = *b"\x89BRWIX\r\n";
 /// Changes whenever a column means something else than before.
@@ -180,8 +184,7 @@ impl IndexFile {
             let length = usize::try_from(entry.length).ok()?;
             Some((Values::kept(Arc::clone(&index.bytes), entry.offset as usize, length)?, checksums))
         })?;
-        let is_checked = checksums.iter().map(|_| AtomicBool::new(false)).collect();
-        Some(SparseColumn { values, checksums, is_checked, is_valid: Box::new(is_valid) })
+        Some(SparseColumn::new(values, checksums, is_valid))
     }
 
     /// Adds columns of a snapshot to those that are kept.
@@ -272,7 +275,7 @@ impl IndexFile {
                 ColumnValues::There(values) => write(values)?,
                 ColumnValues::Made(_, make) => make(&mut write)?,
             }
-            assert_eq!(checksums.length, entry.length, "a column is as long as it was announced");
+            assert_eq!(checksums.length(), entry.length, "a column is as long as it was announced");
             let checksums = checksums.finish();
             out.write_all(&checksums).map_err(io("write"))?;
             entry.checksum = crc32c::crc32c(&checksums);
@@ -294,39 +297,6 @@ impl ColumnValues<'_> {
             ColumnValues::There(values) => values.len() as u64,
             ColumnValues::Made(length, _) => *length,
         }
-    }
-}
-
-/// The CRC-32C of each piece of a column that comes in parts of any length.
-#[derive(Debug, Default)]
-struct Checksums {
-    /// Those of pieces that are complete.
-    done: Vec<u8>,
-    /// That of the last piece, as far as it came.
-    last: u32,
-    /// Bytes that came.
-    length: u64,
-}
-
-impl Checksums {
-    fn add(&mut self, mut values: &[u8]) {
-        while !values.is_empty() {
-            let missing = PIECE_BYTES - (self.length % PIECE_BYTES as u64) as usize;
-            let (piece, rest) = values.split_at(missing.min(values.len()));
-            self.last = crc32c::crc32c_append(self.last, piece);
-            self.length += piece.len() as u64;
-            if piece.len() == missing {
-                self.done.extend_from_slice(&std::mem::take(&mut self.last).to_le_bytes());
-            }
-            values = rest;
-        }
-    }
-
-    fn finish(mut self) -> Vec<u8> {
-        if !self.length.is_multiple_of(PIECE_BYTES as u64) {
-            self.done.extend_from_slice(&self.last.to_le_bytes());
-        }
-        self.done
     }
 }
 
@@ -383,65 +353,6 @@ impl OpenIndex {
         let (bytes, expected) = (self.bytes_of(entry)?, self.checksums(entry)?);
         let pieces = bytes.par_chunks(PIECE_BYTES).zip(&expected);
         pieces.all(|(piece, &checksum)| crc32c::crc32c(piece) == checksum).then_some(bytes)
-    }
-}
-
-/// A column of an index file, of which only what is looked at is checked.
-pub(crate) struct SparseColumn<T> {
-    values: Values<T>,
-    checksums: Vec<u32>,
-    is_checked: Vec<AtomicBool>,
-    is_valid: Box<IsValid<T>>,
-}
-
-/// Whether values can be meant, the first of which has this number.
-type IsValid<T> = dyn Fn(usize, &[T]) -> bool + Send + Sync;
-
-impl<T: Pod> SparseColumn<T> {
-    /// How many values there are, whole or not.
-    pub(crate) fn len(&self) -> usize {
-        self.values.len()
-    }
-
-    /// A value; `None` if there is none, or if it is damaged.
-    #[inline]
-    pub(crate) fn get(&self, at: usize) -> Option<T> {
-        let piece = at / (PIECE_BYTES / size_of::<T>());
-        if !self.is_checked.get(piece)?.load(Ordering::Relaxed) {
-            self.check(piece)?;
-        }
-        self.values.get(at).copied()
-    }
-
-    /// Values in a row; `None` if there are not so many, or if one is damaged.
-    pub(crate) fn slice(&self, range: Range<usize>) -> Option<&[T]> {
-        let per_piece = PIECE_BYTES / size_of::<T>();
-        let values = self.values.get(range.clone())?;
-        for piece in range.start / per_piece..range.end.div_ceil(per_piece) {
-            if !self.is_checked.get(piece)?.load(Ordering::Relaxed) {
-                self.check(piece)?;
-            }
-        }
-        Some(values)
-    }
-
-    /// Checks a piece; `None` if it is damaged.
-    #[cold]
-    fn check(&self, piece: usize) -> Option<()> {
-        let per_piece = PIECE_BYTES / size_of::<T>();
-        let values = self.values.chunks(per_piece).nth(piece)?;
-        let is_whole = crc32c::crc32c(bytemuck::cast_slice(values)) == self.checksums[piece];
-        if !is_whole || !(self.is_valid)(piece * per_piece, values) {
-            return None;
-        }
-        self.is_checked[piece].store(true, Ordering::Relaxed);
-        Some(())
-    }
-}
-
-impl<T> fmt::Debug for SparseColumn<T> {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.debug_struct("SparseColumn").field("values", &self.values).finish_non_exhaustive()
     }
 }
 
