@@ -50,7 +50,7 @@ fn sites_of_one_place_differ_in_the_generation() {
     assert_eq!(all, [(None, heap.object_count() - 3), (Some(18), 1), (Some(19), 2)]);
     let retained = heap.retained_by_generation(&Silent).expect("retained sizes");
     let generations: Vec<Option<u64>> = retained.iter().map(|&(generation, _)| generation).collect();
-    assert_eq!(generations, [Some(18), Some(19), None]);
+    assert_eq!(generations, [None, Some(18), Some(19)]);
     // Twice `new` in line 12, once line 14.
     let totals = heap.site_totals(&Silent).expect("totals");
     let counts: Vec<u64> = totals.iter().map(|(_, sum)| sum.objects).collect();
