@@ -50,6 +50,11 @@ use self::depth_first::{DepthFirst, number_depth_first};
 use self::semi_nca::{immediate_dominators, semidominators};
 use self::tree::Preorder;
 
+/// Objects that one thread looks at, at a time.
+pub(crate) const PIECE: usize = 1 << 16;
+/// Objects before its turn that the place of an object is asked for.
+const AHEAD: usize = 16;
+
 /// Who holds an object alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Holder {
@@ -313,11 +318,6 @@ impl Dominators {
         self.before.at(position + self.extent.at(position) as usize).wrapping_sub(self.before.at(position))
     }
 }
-
-/// Objects that one thread looks at, at a time.
-pub(crate) const PIECE: usize = 1 << 16;
-/// Objects before its turn that the place of an object is asked for.
-const AHEAD: usize = 16;
 
 /// Sums the sizes of the objects in the order of their positions, of which there are `count`.
 ///

@@ -1,19 +1,20 @@
 //! Looking for objects that an expression describes.
 
+mod columns;
+
 use barrow_format::block::Wanted;
 use barrow_format::{KindId, ObjectId};
 
 use crate::blocks::{BlockPlace, in_parallel, places};
-use crate::distances::Distances;
-use crate::dominators::Dominators;
 use crate::error::{AnalyzerError, Result};
-use crate::expression::{BlockObjects, DerivedColumns, Expression, Prepared};
-use crate::heap::{FlatColumns, FlatRetained, Heap, visit_block};
-use crate::incoming::Incoming;
+use crate::expression::{BlockObjects, Expression, Prepared};
+use crate::heap::{FlatColumns, Heap, visit_block};
 use crate::object::{ObjectDetails, objects};
 use crate::object_set::ObjectSet;
 use crate::partial_set::PartialSet;
 use crate::progress::Progress;
+
+use self::columns::{FromTree, HeapColumns};
 
 /// Which of the objects that match are wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -168,90 +169,6 @@ impl Heap {
         }
         let flat = self.flat_retained();
         self.ask_dominators(progress, |dominators| with(FromTree::All(dominators, flat.as_ref())))
-    }
-}
-
-/// The derived columns that an expression needs, taken from a heap.
-struct HeapColumns<'h> {
-    tree: FromTree<'h>,
-    distances: Option<&'h Distances>,
-    incoming: Option<&'h Incoming>,
-    roots: Option<Vec<ObjectId>>,
-}
-
-impl<'h> HeapColumns<'h> {
-    fn of(heap: &'h Heap, expression: &Expression, tree: FromTree<'h>, progress: &dyn Progress) -> Result<Self> {
-        let needs = expression.needs();
-        let distances = needs.distance || needs.reachable && matches!(tree, FromTree::Nothing);
-        Ok(HeapColumns {
-            tree,
-            distances: distances.then(|| heap.distances(progress)).transpose()?,
-            incoming: needs.incoming.then(|| heap.incoming(progress)).transpose()?,
-            roots: needs.roots.then(|| heap.roots().map(crate::Roots::targets)).transpose()?,
-        })
-    }
-}
-
-/// Of the tree of dominators what an expression needs: retained sizes, or what is reachable.
-#[derive(Clone, Copy)]
-enum FromTree<'h> {
-    Nothing,
-    /// All of it; but retained sizes are looked up where they stand apart.
-    All(&'h Dominators, Option<&'h FlatRetained>),
-    /// The objects that retain as much as the expression asks for, by number, with what they retain: no others match.
-    Largest(&'h [(ObjectId, u64)]),
-}
-
-impl<'h> FromTree<'h> {
-    /// The objects of a block that may match, where not all may.
-    fn candidates(self, place: &BlockPlace) -> Option<&'h [(ObjectId, u64)]> {
-        let FromTree::Largest(largest) = self else { return None };
-        let before = |end: u32| largest.partition_point(|(object, _)| object.0 < end);
-        let first = place.entry.first_object;
-        Some(&largest[before(first)..before(first + place.entry.objects)])
-    }
-}
-
-/// Columns that the expression did not need are not asked for.
-impl DerivedColumns for HeapColumns<'_> {
-    fn retained_bytes(&self, object: ObjectId) -> u64 {
-        match self.tree {
-            FromTree::Nothing => 0,
-            FromTree::All(dominators, _) => dominators.retained_bytes(object),
-            FromTree::Largest(largest) => {
-                largest.binary_search_by_key(&object, |&(object, _)| object).map_or(0, |at| largest[at].1)
-            }
-        }
-    }
-
-    fn retained_in_a_row(&self, first: ObjectId, count: usize) -> Option<&[u32]> {
-        let FromTree::All(_, Some(flat)) = self.tree else { return None };
-        flat.in_a_row(first, count)
-    }
-
-    fn is_reachable(&self, object: ObjectId) -> bool {
-        match self.tree {
-            FromTree::Nothing => self.distance(object).is_some(),
-            FromTree::All(dominators, _) => dominators.is_reachable(object),
-            FromTree::Largest(largest) => largest.binary_search_by_key(&object, |&(object, _)| object).is_ok(),
-        }
-    }
-
-    fn places_in_a_row(&self, first: ObjectId, count: usize) -> Option<&[u32]> {
-        let FromTree::All(dominators, _) = self.tree else { return None };
-        dominators.places_in_a_row(first, count)
-    }
-
-    fn distance(&self, object: ObjectId) -> Option<u32> {
-        self.distances.and_then(|distances| distances.distance(object))
-    }
-
-    fn incoming_count(&self, object: ObjectId) -> u64 {
-        self.incoming.map_or(0, |incoming| incoming.count(object))
-    }
-
-    fn is_root(&self, object: ObjectId) -> bool {
-        self.roots.as_ref().is_some_and(|roots| roots.binary_search(&object).is_ok())
     }
 }
 

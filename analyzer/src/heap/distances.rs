@@ -5,7 +5,6 @@ use barrow_format::ObjectId;
 use super::{Heap, column, there};
 use crate::distances::{Bounds, Distances, distance_of, path_over};
 use crate::error::Result;
-use crate::index_file::{ColumnId, SparseColumn};
 use crate::progress::Progress;
 use crate::reachable::Ephemerons;
 
@@ -52,21 +51,15 @@ impl Heap {
     /// As for [`Heap::distances`].
     pub fn distance(&self, object: ObjectId, progress: &dyn Progress) -> Result<Option<u32>> {
         if self.distances.get().is_none()
-            && let Some(value) = self.kept_by_object(column::DISTANCE).and_then(|kept| kept.get(object.index()))
+            && let Some(value) = self.flat(column::DISTANCE, |_, _| true).and_then(|kept| kept.get(object.index()))
         {
             return Ok(distance_of(value));
         }
         Ok(self.distances(progress)?.distance(object))
     }
 
-    /// A column of the index file with a number for each object.
-    fn kept_by_object(&self, column: ColumnId) -> Option<SparseColumn<u32>> {
-        let column = self.index.as_ref()?.sparse_column(self.snapshot, column, |_, _| true)?;
-        (column.len() as u64 == self.objects).then_some(column)
-    }
-
     fn kept_path(&self, object: ObjectId) -> Option<Vec<ObjectId>> {
-        let (distance, parent) = (self.kept_by_object(column::DISTANCE)?, self.kept_by_object(column::PARENT)?);
+        let (distance, parent) = (self.flat(column::DISTANCE, |_, _| true)?, self.flat(column::PARENT, |_, _| true)?);
         path_over(object, |object| Some((distance.get(object.index())?, parent.get(object.index())?)))
     }
 

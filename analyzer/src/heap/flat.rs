@@ -80,8 +80,7 @@ impl FlatRetained {
 impl Heap {
     /// Sizes, and types if they are asked for, if an index file has them.
     pub(crate) fn flat_columns(&self, asks_for_types: bool) -> Result<Option<FlatColumns>> {
-        let count = self.recording.tables()?.type_count() as u64;
-        let types = if asks_for_types { self.flat(column::TYPE, move |_, piece| below(piece, count)) } else { None };
+        let types = if asks_for_types { self.flat_types()? } else { None };
         let Some(shallow) = self.flat(column::SHALLOW, |_, _| true) else { return Ok(None) };
         if asks_for_types && types.is_none() {
             return Ok(None);
@@ -91,12 +90,19 @@ impl Heap {
         Ok(is_complete.then_some(FlatColumns { types, shallow, unmanaged }))
     }
 
+    /// Types alone, if an index file has them.
+    pub(super) fn flat_types(&self) -> Result<Option<SparseColumn<u32>>> {
+        let count = self.recording.tables()?.type_count() as u64;
+        Ok(self.flat(column::TYPE, move |_, piece| below(piece, count)))
+    }
+
     /// Retained sizes, if an index file has them apart from the tree.
     pub(crate) fn flat_retained(&self) -> Option<FlatRetained> {
         self.flat(column::RETAINED, |_, _| true).map(FlatRetained)
     }
 
-    fn flat(
+    /// A column of the index file with a number for each object.
+    pub(super) fn flat(
         &self,
         column: ColumnId,
         is_valid: impl Fn(usize, &[u32]) -> bool + Send + Sync + 'static,

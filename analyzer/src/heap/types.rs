@@ -90,10 +90,7 @@ impl Heap {
     }
 
     fn kept_types_of(&self, objects: &[ObjectId]) -> Result<Option<Vec<TypeId>>> {
-        let count = self.recording.tables()?.type_count() as u64;
-        let are_types = move |_: usize, piece: &[u32]| below(piece, count);
-        let kept = self.index.as_ref().and_then(|index| index.sparse_column(self.snapshot, column::TYPE, are_types));
-        let Some(kept) = kept.filter(|types| types.len() as u64 == self.objects) else { return Ok(None) };
+        let Some(kept) = self.flat_types()? else { return Ok(None) };
         Ok(objects.iter().map(|object| kept.get(object.index()).map(TypeId)).collect())
     }
 
