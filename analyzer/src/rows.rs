@@ -263,6 +263,14 @@ pub(crate) struct Row<'r> {
     source: u32,
 }
 
+impl Row<'_> {
+    /// Whether it takes more bytes than so many; each reference takes one at least.
+    #[inline(always)]
+    pub(crate) fn is_longer_than(&self, bytes: usize) -> bool {
+        self.end - self.at > bytes
+    }
+}
+
 impl Iterator for Row<'_> {
     type Item = u32;
 

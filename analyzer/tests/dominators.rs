@@ -155,6 +155,48 @@ fn hubs_have_the_dominators_of_the_definition() {
     }
 }
 
+/// Arrays refer to some objects again and again, in no order: in small graphs, and in some of more objects than a few.
+#[test]
+fn arrays_have_the_dominators_of_the_definition() {
+    let mut random = Random::new(6);
+    for round in 0..graphs() / 40 {
+        let size = if round % 20 == 0 { 600 } else { 40 };
+        let mut graph = Graph::random(&mut random, size, round % 4 == 1);
+        let objects = graph.types.len() as u64;
+        for _ in 0..1 + random.below(3) {
+            let array = random.below(objects) as usize;
+            let references = 1000 + random.below(1000);
+            // Those in front of it, and behind it, keep their places.
+            let at = random.below(graph.references[array].len() as u64 + 1) as usize;
+            let targets = (0..references).map(|_| (random.below(objects) as u32, StrengthClass::Strong));
+            graph.references[array].splice(at..at, targets);
+        }
+        check(&graph, [1, 2, 8][(round % 3) as usize]);
+    }
+}
+
+/// Two arrays, so long that they are put in order in pieces: every third object is in both.
+#[test]
+fn long_arrays_share_what_is_in_both() {
+    const N: u64 = 1_600_000;
+    let strong = |target| (target as u32, StrengthClass::Strong);
+    let mut graph = Graph { types: vec![0; 2 + N as usize], sizes: vec![(1, 0); 2 + N as usize], ..Graph::default() };
+    // 7919 is prime, so every object has its turn.
+    let shuffled = (0..N).map(|turn| 2 + turn * 7919 % N);
+    graph.references.push(shuffled.clone().filter(|object| object % 3 != 1).map(strong).collect());
+    graph.references.push(shuffled.filter(|object| object % 3 != 2).chain(2..5).map(strong).collect());
+    graph.references.resize_with(2 + N as usize, Vec::new);
+    graph.roots.extend([(0, 0), (1, 1)]);
+    let heap = heap(&graph);
+    let dominators = heap.dominators(&Silent).unwrap();
+    assert_eq!(dominators.reachable_count(), N + 2);
+    for object in objects(&graph).skip(5) {
+        let holder = dominators.immediate_dominator(object);
+        let expected = [None, Some(ObjectId(1)), Some(ObjectId(0))][object.index() % 3];
+        assert_eq!(holder.and_then(Holder::object), expected, "{object}");
+    }
+}
+
 /// Two arrays of objects of two classes; one object of the first array refers to the class of the second too.
 #[test]
 fn a_class_belongs_to_who_holds_all_its_objects() {

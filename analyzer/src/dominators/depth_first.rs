@@ -17,11 +17,11 @@ use barrow_format::ObjectId;
 use super::hubs::{Hubs, Notes};
 use crate::error::Result;
 use crate::memory::{Column, Memory};
-use crate::packed::{Longest, MAX_BYTES, PADDING, Packer};
+use crate::packed::{Longest, MAX_BYTES, PADDING, Packer, unzigzag, zigzag};
 use crate::prefetch::prefetch;
 use crate::progress::{Progress, check};
 use crate::roots::Roots;
-use crate::rows::{Ephemeron, Places, Rows};
+use crate::rows::{Ephemeron, Places, Row, Rows};
 use crate::transposed::EachReference;
 
 /// What the search leaves behind. Number 0 is the place that all roots are held from.
@@ -45,6 +45,10 @@ const CHECK_STEPS: u32 = 1 << 16;
 /// what stands at these numbers.
 const FAR: usize = 16;
 const NEAR: usize = 6;
+
+/// A row of more bytes is that of an array. So many of its targets are put in order at a time.
+const ARRAY_BYTES: usize = 1 << 10;
+const ARRAY_TARGETS: usize = 1 << 20;
 
 /// Vertices that are still to be visited.
 struct Pending<'a> {
@@ -96,14 +100,43 @@ impl Pending<'_> {
 struct Look<'l, 'd> {
     /// Its own number.
     number: u32,
+    /// What was logged last; at first its own number.
+    before: u32,
     state: &'l [[u32; 2]],
     places: Places<'l>,
     pending: &'l mut Pending<'d>,
     log: &'l mut Packer<'d>,
     hubs: &'l mut Notes<'d>,
+    /// Targets of an array, while they are put in order.
+    array: &'l mut Vec<u32>,
 }
 
 impl Look<'_, '_> {
+    /// Looks at the targets of an object; at those of an array, which may lie anywhere, as they lie in memory.
+    #[inline(always)]
+    fn at_row(&mut self, mut row: Row<'_>) {
+        if !row.is_longer_than(ARRAY_BYTES) {
+            return self.at_each(row);
+        }
+        let state = self.state;
+        let mut targets = std::mem::take(self.array);
+        loop {
+            targets.clear();
+            targets.extend(row.by_ref().take(ARRAY_TARGETS));
+            if targets.is_empty() {
+                break;
+            }
+            if !targets.is_sorted() {
+                radsort::sort(&mut targets);
+            }
+            self.at_each(targets.iter().enumerate().map(|(at, &target)| {
+                prefetch(state, targets.get(at + FAR).map_or(0, |&coming| coming as usize));
+                target
+            }));
+        }
+        *self.array = targets;
+    }
+
     /// Logs those that have a number, and puts the others where they wait.
     #[inline(always)]
     fn at_each(&mut self, targets: impl Iterator<Item = u32>) {
@@ -117,7 +150,9 @@ impl Look<'_, '_> {
                 }
             }
             self.pending.push_if(target, known == 0);
-            self.log.put_if(u64::from(self.number.wrapping_sub(known)), known != 0 && known != self.number);
+            let is_late = (known != 0) & (known != self.number) & (known != self.before);
+            self.log.put_if(zigzag(i64::from(self.before) - i64::from(known)), is_late);
+            self.before = if is_late { known } else { self.before };
             self.places.prefetch(target, start);
         }
     }
@@ -160,6 +195,7 @@ pub(super) fn number_depth_first(
     let mut hubs = Hubs::find(places, state, vertices, references, memory)?;
     let mut notes = hubs.notes();
     let mut last = 0;
+    let mut array = Vec::new();
     while let Some((vertex, source)) = pending.pop() {
         // Most of what waits was visited meanwhile: then this one's neighbours below are next.
         if let Some(far) = pending.below(FAR) {
@@ -189,9 +225,18 @@ pub(super) fn number_depth_first(
             progress.advance(CHECK_STEPS.into());
         }
         let before = pending.length;
-        let mut look = Look { number: last, state, places, pending: &mut pending, log: &mut log, hubs: &mut notes };
+        let mut look = Look {
+            number: last,
+            before: last,
+            state,
+            places,
+            pending: &mut pending,
+            log: &mut log,
+            hubs: &mut notes,
+            array: &mut array,
+        };
         if (vertex as usize) < objects {
-            look.at_each(places.row(vertex, |object| state[object][0]));
+            look.at_row(places.row(vertex, |object| state[object][0]));
             if !ephemerons.is_empty() {
                 look.at_each(values_of(ephemerons, ObjectId(vertex)).map(|value| value.0));
             }
@@ -216,7 +261,8 @@ fn values_of(ephemerons: &[Ephemeron], key: ObjectId) -> impl Iterator<Item = Ob
     ephemerons[first..].iter().take_while(move |ephemeron| ephemeron.key == key).map(|ephemeron| ephemeron.value)
 }
 
-/// For each number, ascending: how much less the numbers are that it refers to, packed; then a 0.
+/// For each number, ascending: the numbers it refers to, each as what it is less than the one before it, the first than the
+/// number itself; zigzag, packed; then a 0.
 pub(super) struct LateLog {
     bytes: Column<u8>,
     longest: Longest,
@@ -227,7 +273,7 @@ pub(super) struct LateLog {
 impl LateLog {
     fn new(references: usize, vertices: usize, memory: &Memory) -> Result<Self> {
         let bytes = memory.scratch(references * MAX_BYTES + vertices + PADDING)?;
-        Ok(LateLog { bytes, longest: Longest::of(vertices as u64), rows: 0 })
+        Ok(LateLog { bytes, longest: Longest::of(2 * vertices as u64), rows: 0 })
     }
 }
 
@@ -240,12 +286,14 @@ impl EachReference for LateLog {
             if source % CHECK_STEPS == 0 {
                 check(progress)?;
             }
+            let mut target = source;
             loop {
-                let difference = self.longest.get(bytes, &mut at) as u32;
+                let difference = unzigzag(self.longest.get(bytes, &mut at)) as u32;
                 if difference == 0 {
                     break;
                 }
-                visit(source, source - difference);
+                target = target.wrapping_sub(difference);
+                visit(source, target);
             }
         }
         Ok(())
