@@ -34,6 +34,7 @@ use crate::blocks::{map_blocks, places};
 use crate::error::Result;
 use crate::lookup::Lookup;
 use crate::memory::{Column, Memory};
+use crate::object_set::ObjectSet;
 use crate::partial_set::PartialSet;
 use crate::prefetch::prefetch;
 use crate::progress::{Progress, check};
@@ -214,6 +215,11 @@ impl Dominators {
         self.live_ephemerons == 0
     }
 
+    /// How many objects there are, reachable or not.
+    pub(crate) fn object_count(&self) -> u64 {
+        self.objects.into()
+    }
+
     /// How many objects are reachable.
     #[must_use]
     pub fn reachable_count(&self) -> u64 {
@@ -311,6 +317,49 @@ impl Dominators {
             None => Holder::Object(ObjectId(vertex)),
             Some(group) => Holder::Roots(self.groups[group as usize]),
         }
+    }
+
+    /// The positions of those objects of a set that the roots reach, as a set of positions.
+    ///
+    /// # Errors
+    /// [`crate::AnalyzerError::Cancelled`].
+    pub(crate) fn positions_of(&self, set: &ObjectSet, progress: &dyn Progress) -> Result<ObjectSet> {
+        let mut positions = ObjectSet::new(set.snapshot(), self.vertex.len() as u64);
+        for (number, object) in set.iter().enumerate() {
+            if number.is_multiple_of(PIECE) {
+                check(progress)?;
+            }
+            if let Some(place) = self.place(object) {
+                positions.insert(ObjectId(place.0));
+            }
+        }
+        Ok(positions)
+    }
+
+    /// The subtrees of some positions, ascending; those that lie in another one do not come.
+    pub(crate) fn subtrees(&self, positions: &ObjectSet) -> impl Iterator<Item = Range<u32>> {
+        let mut end = 0;
+        positions.iter().filter_map(move |ObjectId(position)| {
+            let subtree = (position >= end).then(|| self.subtree(position))?;
+            end = subtree.end;
+            Some(subtree)
+        })
+    }
+
+    /// The positions at and below one.
+    pub(crate) fn subtree(&self, position: u32) -> Range<u32> {
+        position..position + self.extent.at(position as usize)
+    }
+
+    /// Asks for the memory that tells a subtree.
+    #[inline]
+    pub(crate) fn prefetch_subtree(&self, position: u32) {
+        self.extent.prefetch(position as usize);
+    }
+
+    /// The object at a position, if it is one.
+    pub(crate) fn object_at(&self, position: u32) -> Option<ObjectId> {
+        self.holder(position).object()
     }
 
     fn bytes_below(&self, position: u32) -> u64 {

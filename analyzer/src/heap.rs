@@ -3,7 +3,8 @@
 //! ```text
 //!   Heap ─┬─ roots, rows ──────────────▶ dominators ─▶ retained sizes   ┐
 //!         ├─ rows, incoming ───────────▶ who refers to whom             ├─ kept in FILE.index
-//!         ├─ distances ────────────────▶ shortest paths                 ┘
+//!         ├─ distances ────────────────▶ shortest paths                 │
+//!         ├─ dominators, distances ────▶ shared objects                 ┘
 //!         └─ without ── what is thought away: every answer is about the rest
 //! ```
 //!
@@ -14,6 +15,7 @@ mod dominators;
 mod flat;
 mod groups;
 mod incoming;
+mod shared;
 mod types;
 
 pub(crate) use self::flat::{FlatColumns, FlatRetained, visit_block};
@@ -38,6 +40,7 @@ use crate::reachable::{Ephemerons, reachable};
 use crate::recording::Recording;
 use crate::roots::Roots;
 use crate::rows::{Follow, Rows};
+use crate::shared::Shared;
 use crate::values::Values;
 use crate::without::Without;
 
@@ -61,6 +64,7 @@ pub struct Heap {
     largest: OnceLock<Largest>,
     distances: OnceLock<Distances>,
     incoming: OnceLock<Incoming>,
+    shared: OnceLock<Shared>,
     /// Somebody asked for the incoming references of one object.
     incoming_asked: AtomicBool,
     types: OnceLock<Values<u32>>,
@@ -98,6 +102,10 @@ mod column {
     pub(super) const SITE_TOTALS: ColumnId = ColumnId(24);
     pub(super) const RETAINED_BY_PLACE: ColumnId = ColumnId(25);
     pub(super) const RETAINED_BY_GENERATION: ColumnId = ColumnId(26);
+    pub(super) const KEEPER_COUNTS: ColumnId = ColumnId(27);
+    pub(super) const MANY_KEEPERS: ColumnId = ColumnId(28);
+    pub(super) const KEPT_STARTS: ColumnId = ColumnId(29);
+    pub(super) const KEPT_ROWS: ColumnId = ColumnId(30);
 }
 
 impl Heap {
@@ -150,6 +158,7 @@ impl Heap {
             largest: OnceLock::new(),
             distances: OnceLock::new(),
             incoming: OnceLock::new(),
+            shared: OnceLock::new(),
             incoming_asked: AtomicBool::new(false),
             types: OnceLock::new(),
             unkept: Mutex::new(None),

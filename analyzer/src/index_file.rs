@@ -37,8 +37,8 @@ pub(crate) use self::sparse_column::SparseColumn;
 use self::checksums::Checksums;
 
 const MAGIC: [u8; 8] = *b"\x89BRWIX\r\n";
-/// Changes whenever a column means something else than before.
-const ANALYSIS_VERSION: u32 = 5;
+/// Changes whenever a column means something else than before; so do those along the dominator tree when its order does.
+const ANALYSIS_VERSION: u32 = 6;
 const HEADER_BYTES: usize = 48;
 const KEY_BYTES: usize = 32;
 /// Where in the header its checksum stands, which covers what is before it and the directory.

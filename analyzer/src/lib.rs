@@ -94,6 +94,7 @@ mod repair;
 mod retained;
 mod roots;
 mod rows;
+mod shared;
 mod site_totals;
 mod sites;
 mod summary;

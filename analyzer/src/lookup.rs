@@ -12,6 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use bytemuck::Pod;
 
 use crate::index_file::SparseColumn;
+use crate::prefetch::prefetch;
 use crate::values::Values;
 
 /// Values by number.
@@ -49,6 +50,15 @@ impl<T: Pod> Lookup<T> {
                 is_damaged.store(true, Ordering::Relaxed);
                 *harmless
             }),
+        }
+    }
+
+    /// Asks for the memory of a value.
+    #[inline(always)]
+    pub(crate) fn prefetch(&self, at: usize) {
+        match self {
+            Lookup::Whole(values) => prefetch(values, at),
+            Lookup::Sparse { column, .. } => column.prefetch(at),
         }
     }
 

@@ -141,6 +141,12 @@ impl Memory {
         }
     }
 
+    /// Whether so many bytes more stay under the limit.
+    pub(crate) fn has_room(&self, bytes: u64) -> bool {
+        let taken = self.0.used_bytes.load(Ordering::Relaxed) + OTHER_BYTES;
+        self.0.limit_bytes.is_none_or(|limit_bytes| taken.saturating_add(bytes) <= limit_bytes)
+    }
+
     /// A column that leaves room for `reserved_bytes` that are to be resident later.
     ///
     /// # Errors

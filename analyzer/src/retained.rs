@@ -27,6 +27,9 @@ impl Heap {
     /// [`crate::AnalyzerError::Section`], [`crate::AnalyzerError::Cancelled`],
     /// [`crate::AnalyzerError::MemoryCeiling`].
     pub fn retained_set(&self, set: &ObjectSet, progress: &dyn Progress) -> Result<ObjectSet> {
+        if let Some(freed) = self.freed_along_dominators(set, progress)? {
+            return Ok(freed);
+        }
         let mut retained = self.all_reachable(progress)?;
         retained.difference_with(&self.reachable(Some(set), progress)?);
         Ok(retained)

@@ -55,7 +55,6 @@ impl Without {
     /// [`crate::AnalyzerError::Section`], [`crate::AnalyzerError::Cancelled`],
     /// [`crate::AnalyzerError::MemoryCeiling`].
     pub fn new(heap: &Heap, removed: &ObjectSet, cut: Option<Cut>, progress: &dyn Progress) -> Result<Self> {
-        let mut freed = heap.all_reachable(progress)?;
         let (mut all, mut cuts) = (removed.clone(), Vec::new());
         if let Some(before) = heap.overlay() {
             all.union_with(&before.removed);
@@ -64,7 +63,13 @@ impl Without {
         cuts.extend(cut);
         let nothing = ObjectSet::new(heap.snapshot(), heap.object_count());
         let mut without = Without { removed: all, cuts, freed: nothing };
-        freed.difference_with(&heap.without(without.clone()).reachable(None, progress)?);
+        let mut freed = if heap.overlay().is_none() && without.cuts.is_empty() {
+            heap.retained_set(removed, progress)?
+        } else {
+            let mut freed = heap.all_reachable(progress)?;
+            freed.difference_with(&heap.without(without.clone()).reachable(None, progress)?);
+            freed
+        };
         freed.union_with(&without.removed);
         if let Some(before) = heap.overlay() {
             freed.union_with(&before.freed);

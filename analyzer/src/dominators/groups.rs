@@ -103,24 +103,12 @@ impl Dominators {
     /// # Errors
     /// [`crate::AnalyzerError::Cancelled`].
     pub(crate) fn bytes_below_any(&self, set: &ObjectSet, progress: &dyn Progress) -> Result<u64> {
-        let mut positions = ObjectSet::new(set.snapshot(), self.vertex.len() as u64);
-        for (number, object) in set.iter().enumerate() {
+        let mut bytes = 0u64;
+        for (number, subtree) in self.subtrees(&self.positions_of(set, progress)?).enumerate() {
             if number.is_multiple_of(PIECE) {
                 check(progress)?;
             }
-            if let Some(place) = self.place(object) {
-                positions.insert(ObjectId(place.0));
-            }
-        }
-        let (mut bytes, mut end) = (0u64, 0);
-        for (number, ObjectId(position)) in positions.iter().enumerate() {
-            if number.is_multiple_of(PIECE) {
-                check(progress)?;
-            }
-            if position >= end {
-                bytes = bytes.wrapping_add(self.bytes_below(position));
-                end = position + self.extent.at(position as usize);
-            }
+            bytes = bytes.wrapping_add(self.bytes_below(subtree.start));
         }
         Ok(bytes)
     }

@@ -5,6 +5,7 @@ use barrow_format::ObjectId;
 use super::{Heap, column, there};
 use crate::distances::{Bounds, Distances, distance_of, path_over};
 use crate::error::Result;
+use crate::index_file::{ColumnId, ColumnValues};
 use crate::progress::Progress;
 use crate::reachable::Ephemerons;
 
@@ -14,25 +15,27 @@ impl Heap {
     /// # Errors
     /// [`crate::AnalyzerError::Section`], [`crate::AnalyzerError::Cancelled`], [`crate::AnalyzerError::MemoryCeiling`].
     pub fn distances(&self, progress: &dyn Progress) -> Result<&Distances> {
-        if let Some(distances) = self.distances.get() {
-            return Ok(distances);
-        }
-        if let Some(index) = &self.index {
-            let distance = index.column(self.snapshot, column::DISTANCE, |_, _| true);
-            let parent = index.column(self.snapshot, column::PARENT, |_, piece| {
-                let wrong = |&parent: &u32| parent != 0 && u64::from(!parent) >= self.objects;
-                !piece.iter().fold(false, |found, value| found | wrong(value))
-            });
-            if let (Some(distance), Some(parent)) = (distance, parent)
-                && let Some(kept) = Distances::of_columns(self.objects, distance, parent)
-            {
-                return Ok(self.distances.get_or_init(|| kept));
-            }
+        if let Some(known) = self.known_distances() {
+            return Ok(known);
         }
         let found = self.distances_anew(progress)?;
-        let columns = [(column::DISTANCE, there(&found.distance)), (column::PARENT, there(&found.parent))];
-        self.keep(&columns, progress)?;
+        self.keep(&columns_of(&found), progress)?;
         Ok(self.distances.get_or_init(|| found))
+    }
+
+    /// Distances, if they were measured before.
+    pub(super) fn known_distances(&self) -> Option<&Distances> {
+        if let Some(distances) = self.distances.get() {
+            return Some(distances);
+        }
+        let index = self.index.as_ref()?;
+        let distance = index.column(self.snapshot, column::DISTANCE, |_, _| true)?;
+        let parent = index.column(self.snapshot, column::PARENT, |_, piece| {
+            let wrong = |&parent: &u32| parent != 0 && u64::from(!parent) >= self.objects;
+            !piece.iter().fold(false, |found, value| found | wrong(value))
+        })?;
+        let kept = Distances::of_columns(self.objects, distance, parent)?;
+        Some(self.distances.get_or_init(|| kept))
     }
 
     /// The objects of a shortest path, as [`Distances::path`]. Of columns that were kept, only what lies on it is read.
@@ -77,4 +80,9 @@ impl Heap {
         let ephemerons = Ephemerons::new(rows.ephemerons());
         Distances::find(self.snapshot, &rows, roots, &ephemerons, bounds, &self.memory, progress)
     }
+}
+
+/// The columns of distances, as they are kept.
+pub(super) fn columns_of(distances: &Distances) -> [(ColumnId, ColumnValues<'_>); 2] {
+    [(column::DISTANCE, there(&distances.distance)), (column::PARENT, there(&distances.parent))]
 }

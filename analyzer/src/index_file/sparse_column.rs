@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use bytemuck::Pod;
 
 use super::PIECE_BYTES;
+use crate::prefetch::prefetch;
 use crate::values::Values;
 
 /// A column of an index file, of which only what is looked at is checked.
@@ -44,6 +45,12 @@ impl<T: Pod> SparseColumn<T> {
             self.check(piece)?;
         }
         self.values.get(at).copied()
+    }
+
+    /// Asks for the memory of a value.
+    #[inline(always)]
+    pub(crate) fn prefetch(&self, at: usize) {
+        prefetch(&self.values, at);
     }
 
     /// Values in a row; `None` if there are not so many, or if one is damaged.

@@ -1,0 +1,81 @@
+//! What is freed with a set of objects, by the shared objects of a heap: found, or looked up in its index file.
+
+use super::distances::columns_of;
+use super::{Heap, column, there};
+use crate::error::{AnalyzerError, Result};
+use crate::lookup::Lookup;
+use crate::object_set::ObjectSet;
+use crate::progress::Progress;
+use crate::shared::Shared;
+
+impl Heap {
+    /// What [`Heap::retained_set`] says, without a search of the whole heap: `None` unless dominators are known, and exact.
+    /// Shared objects are found first, if they can be kept and the memory is there: once, that takes longer than a search.
+    pub(crate) fn freed_along_dominators(&self, set: &ObjectSet, progress: &dyn Progress) -> Result<Option<ObjectSet>> {
+        let removed = self.ask_known_dominators(|dominators| {
+            let removed = dominators.positions_of(set, progress)?;
+            let lost: u64 = dominators.subtrees(&removed).map(|subtree| subtree.len() as u64).sum();
+            // With most of the heap gone, the search of what is left is shorter.
+            let is_shorter = dominators.is_exact() && lost <= dominators.reachable_count() / 2;
+            Ok::<_, AnalyzerError>(is_shorter.then_some(removed))
+        })?;
+        let Some(removed) = removed.flatten() else { return Ok(None) };
+        if let Some(shared) = self.shared.get() {
+            return self.freed_by(shared, &removed, progress);
+        }
+        if let Some(kept) = self.kept_shared()
+            && let Some(freed) = self.freed_by(&kept, &removed, progress)?
+        {
+            return Ok(Some(freed));
+        }
+        let totals = self.recording.commit(self.snapshot)?.totals;
+        let has_room = self.memory.has_room(Shared::bytes_to_find(totals.objects, totals.references));
+        if self.index.is_none() || !self.keeps || !has_room {
+            return Ok(None);
+        }
+        self.freed_by(self.find_shared(progress)?, &removed, progress)
+    }
+
+    fn freed_by(&self, shared: &Shared, removed: &ObjectSet, progress: &dyn Progress) -> Result<Option<ObjectSet>> {
+        let freed = |dominators: &_| shared.freed_with(dominators, removed, &self.memory, progress);
+        Ok(self.ask_known_dominators(freed)?.flatten())
+    }
+
+    fn find_shared(&self, progress: &dyn Progress) -> Result<&Shared> {
+        let dominators = self.dominators(progress)?;
+        let known_distances = self.known_distances();
+        let distances = match known_distances {
+            Some(distances) => distances,
+            None => {
+                let found = self.distances_anew(progress)?;
+                self.distances.get_or_init(|| found)
+            }
+        };
+        let rows = self.rows(progress)?;
+        let found = Shared::find(dominators, &rows, self.roots()?, distances, &self.memory, progress)?;
+        drop(rows);
+        let kept = found.columns();
+        let mut columns = vec![
+            (column::KEEPER_COUNTS, there(kept.counts)),
+            (column::MANY_KEEPERS, there(kept.many)),
+            (column::KEPT_STARTS, there(kept.starts)),
+            (column::KEPT_ROWS, there(kept.rows)),
+        ];
+        if known_distances.is_none() {
+            columns.extend(columns_of(distances));
+        }
+        self.keep(&columns, progress)?;
+        Ok(self.shared.get_or_init(|| found))
+    }
+
+    fn kept_shared(&self) -> Option<Shared> {
+        let index = self.index.as_ref()?;
+        let counts = index.sparse_column::<[u8; 2]>(self.snapshot, column::KEEPER_COUNTS, |_, _| true)?;
+        let many = index.column::<[u32; 3]>(self.snapshot, column::MANY_KEEPERS, |_, _| true)?;
+        let starts = index.sparse_column::<u64>(self.snapshot, column::KEPT_STARTS, |_, _| true)?;
+        let rows = index.sparse_column::<u8>(self.snapshot, column::KEPT_ROWS, |_, _| true)?;
+        let (counts, starts, rows) =
+            (Lookup::sparse(counts, [0; 2]), Lookup::sparse(starts, 0), Lookup::sparse(rows, 0));
+        Some(Shared::of_columns(counts, many.to_vec(), starts, rows))
+    }
+}

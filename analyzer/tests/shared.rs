@@ -1,0 +1,202 @@
+//! Retained sets by what shared objects are kept by, against their definition; the whole heap is not searched for them.
+
+use std::sync::{Arc, Mutex};
+
+use barrow_analyzer::{Heap, IndexPlace, Memory, ObjectId, ObjectSet, Progress, Recording, Silent, SnapshotId};
+use barrow_testdata::{Graph, Random};
+use barrow_writer::StrengthClass;
+
+const SNAPSHOT: SnapshotId = SnapshotId(0);
+/// How a retained set is found without a search.
+const LAST_PHASE: &str = "looking at what is freed";
+
+fn graphs() -> u64 {
+    std::env::var("BARROW_GRAPHS").ok().and_then(|text| text.parse().ok()).unwrap_or(4000)
+}
+
+/// A graph in a folder of its own.
+struct Recorded {
+    folder: tempfile::TempDir,
+}
+
+impl Recorded {
+    fn new(graph: &Graph) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("graph.barrow"), Graph::bytes_of(&[graph], None)).unwrap();
+        Recorded { folder }
+    }
+
+    /// The heap, with what its index keeps so far.
+    fn open(&self) -> Heap {
+        self.open_within(Memory::unlimited())
+    }
+
+    fn open_within(&self, memory: Memory) -> Heap {
+        let recording = Arc::new(Recording::open(&self.folder.path().join("graph.barrow")).unwrap());
+        let place = IndexPlace::Beside { otherwise: None };
+        Heap::new(recording, SNAPSHOT, &place, memory).unwrap()
+    }
+}
+
+/// The phases of a computation.
+#[derive(Default)]
+struct Phases(Mutex<Vec<String>>);
+
+impl Progress for Phases {
+    fn begin(&self, phase: &str, _total: u64, _unit: &'static str) {
+        self.0.lock().unwrap().push(phase.to_owned());
+    }
+    fn advance(&self, _steps: u64) {}
+    fn cancelled(&self) -> bool {
+        false
+    }
+}
+
+/// What is reachable, and is not without `removed`, by the definition.
+fn lost(graph: &Graph, removed: &[bool]) -> Vec<ObjectId> {
+    let before = graph.reachable_without(&vec![false; removed.len()]);
+    let after = graph.reachable_without(removed);
+    (0..removed.len())
+        .filter(|&object| before[object] && !after[object])
+        .map(|object| ObjectId(object as u32))
+        .collect()
+}
+
+/// Asks for the retained set of some objects. Returns how it was found, and whether it is less than half of the heap.
+fn check(graph: &Graph, heap: &Heap, removed: &[bool]) -> (String, bool) {
+    let chosen = (0..removed.len() as u32).map(ObjectId).filter(|object| removed[object.index()]);
+    let set = ObjectSet::from_sorted(SNAPSHOT, removed.len() as u64, chosen);
+    let phases = Phases::default();
+    let found = heap.retained_set(&set, &phases).unwrap();
+    assert_eq!(found.iter().collect::<Vec<_>>(), lost(graph, removed), "without {removed:?} of {graph:?}");
+    let reachable = heap.dominators(&Silent).unwrap().reachable_count();
+    (phases.0.into_inner().unwrap().pop().unwrap(), found.len() <= reachable / 2)
+}
+
+/// Retained sets of a graph: as they are found first, and of what is kept. Returns of small ones how many needed a search,
+/// and how many did not.
+fn check_all(graph: &Graph, random: &mut Random) -> (u64, u64) {
+    let recorded = Recorded::new(graph);
+    recorded.open().dominators(&Silent).unwrap();
+    let (mut searched, mut others) = (0, 0);
+    // The first one finds what the second one looks up.
+    for heap in [recorded.open(), recorded.open()] {
+        for one_in in [1, 2, 5, 12, 30] {
+            let removed: Vec<bool> = graph.types.iter().map(|_| random.below(one_in) == 0).collect();
+            match check(graph, &heap, &removed) {
+                (_, false) => {}
+                (phase, true) if phase == LAST_PHASE => others += 1,
+                (_, true) => searched += 1,
+            }
+        }
+    }
+    (searched, others)
+}
+
+#[test]
+fn what_is_freed_is_that_of_the_definition() {
+    let mut random = Random::new(41);
+    let mut found = 0;
+    for round in 0..graphs() / 8 {
+        let most = if round % 25 == 0 { 300 } else { 3 + round % 40 };
+        let graph = Graph::random(&mut random, most, false);
+        let (searched, others) = check_all(&graph, &mut random);
+        assert_eq!(searched, 0, "{graph:?}");
+        found += others;
+    }
+    assert!(found > graphs() / 8);
+}
+
+/// Weak references keep nothing; where ephemerons do, the tree does not tell, and the heap is searched.
+#[test]
+fn weak_references_and_ephemerons_are_no_keepers() {
+    let mut random = Random::new(42);
+    let (mut searched, mut others) = (0, 0);
+    for round in 0..graphs() / 8 {
+        let found = check_all(&Graph::random(&mut random, 3 + round % 24, true), &mut random);
+        (searched, others) = (searched + found.0, others + found.1);
+    }
+    assert!(searched > 0 && others > 0);
+}
+
+/// Objects that hundreds keep have their counts elsewhere.
+#[test]
+fn some_have_hundreds_of_keepers() {
+    let mut random = Random::new(43);
+    for _ in 0..graphs() / 400 {
+        let mut graph = Graph::random(&mut random, 40, false);
+        let first = graph.types.len() as u32;
+        let (class, other) = (random.below(first.into()) as u32, random.below(first.into()) as u32);
+        let count = 240 + random.below(30) as u32;
+        for instance in 0..count {
+            graph.types.push(0);
+            graph.sizes.push((1, 0));
+            let target = if random.below(100) == 0 { other } else { class };
+            graph.references.push(vec![(target, StrengthClass::Strong)]);
+            // Most are kept from several places.
+            for _ in 0..1 + random.below(2) {
+                let holder = random.below(u64::from(first + instance)) as usize;
+                graph.references[holder].push((first + instance, StrengthClass::Strong));
+            }
+        }
+        assert_eq!(check_all(&graph, &mut random).0, 0, "{graph:?}");
+    }
+}
+
+/// A long list and a long ring, each element of which the next one keeps too: nothing is recursive, and nothing takes the
+/// square of their lengths.
+#[test]
+fn long_lists_take_no_square_of_time() {
+    const N: u32 = 100_000;
+    let strong = |target| (target, StrengthClass::Strong);
+    let mut graph = Graph { types: vec![0; N as usize], sizes: vec![(1, 0); N as usize], ..Graph::default() };
+    graph.references = (0..N)
+        .map(|object| [object + 1, object + 2, object.wrapping_sub(1)].map(|next| strong(next % N)).to_vec())
+        .collect();
+    graph.roots.push((0, 0));
+    let recorded = Recorded::new(&graph);
+    recorded.open().dominators(&Silent).unwrap();
+    let heap = recorded.open();
+    let of = |objects: [u32; 2]| {
+        let set = ObjectSet::from_sorted(SNAPSHOT, N.into(), objects.map(ObjectId));
+        heap.retained_set(&set, &Silent).unwrap().len()
+    };
+    // Around the ring the other way everything else is reached.
+    assert_eq!(of([10, 11]), 2);
+    assert_eq!(of([0, 1]), u64::from(N));
+    assert_eq!(of([N / 2, N / 2 + 1]), 2);
+}
+
+/// What is damaged is found again.
+#[test]
+fn damage_is_no_answer() {
+    let mut random = Random::new(44);
+    let graph = Graph::random(&mut random, 60, false);
+    let recorded = Recorded::new(&graph);
+    recorded.open().dominators(&Silent).unwrap();
+    let removed: Vec<bool> = graph.types.iter().map(|_| random.below(20) == 0).collect();
+    assert_eq!(check(&graph, &recorded.open(), &removed).0, LAST_PHASE);
+    let path = recorded.folder.path().join("graph.barrow.index");
+    let whole = std::fs::read(&path).unwrap();
+    for at in 0..whole.len() {
+        let mut flipped = whole.clone();
+        flipped[at] ^= 1 << random.below(8);
+        std::fs::write(&path, &flipped).unwrap();
+        check(&graph, &recorded.open(), &removed);
+    }
+}
+
+/// Where memory is short, the heap is searched; what is kept is used there too.
+#[test]
+fn a_ceiling_is_kept() {
+    let mut random = Random::new(45);
+    let graph = Graph::random(&mut random, 60, false);
+    let recorded = Recorded::new(&graph);
+    recorded.open().dominators(&Silent).unwrap();
+    let removed: Vec<bool> = graph.types.iter().map(|_| random.below(20) == 0).collect();
+    let last = |heap: &Heap| check(&graph, heap, &removed).0;
+    let limited = || recorded.open_within(Memory::limited(48 << 20));
+    assert_eq!(last(&limited()), "searching from the roots");
+    assert_eq!(last(&recorded.open()), LAST_PHASE);
+    assert_eq!(last(&limited()), LAST_PHASE);
+}
