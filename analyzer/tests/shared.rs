@@ -70,7 +70,7 @@ fn check(graph: &Graph, heap: &Heap, removed: &[bool]) -> (String, bool) {
     let found = heap.retained_set(&set, &phases).unwrap();
     assert_eq!(found.iter().collect::<Vec<_>>(), lost(graph, removed), "without {removed:?} of {graph:?}");
     let reachable = heap.dominators(&Silent).unwrap().reachable_count();
-    (phases.0.into_inner().unwrap().pop().unwrap(), found.len() <= reachable / 2)
+    (phases.0.into_inner().unwrap().pop().unwrap_or_default(), found.len() <= reachable / 2)
 }
 
 /// Retained sets of a graph: as they are found first, and of what is kept. Returns of small ones how many needed a search,
@@ -85,6 +85,8 @@ fn check_all(graph: &Graph, random: &mut Random) -> (u64, u64) {
             let removed: Vec<bool> = graph.types.iter().map(|_| random.below(one_in) == 0).collect();
             match check(graph, &heap, &removed) {
                 (_, false) => {}
+                // Nothing that is reachable: nothing is looked for.
+                (phase, true) if phase.is_empty() => {}
                 (phase, true) if phase == LAST_PHASE => others += 1,
                 (_, true) => searched += 1,
             }
@@ -167,14 +169,20 @@ fn long_lists_take_no_square_of_time() {
     assert_eq!(of([N / 2, N / 2 + 1]), 2);
 }
 
+/// Two objects that hold a ring, and others; those two.
+fn two_hold_a_ring() -> (Graph, Vec<bool>) {
+    let words = "root -> a(16) -> c(8) -> d(4) -> c; root -> b(8) -> d; root -> e(64) -> f(8) -> g(8) -> h(8)";
+    let (graph, names) = Graph::of_words(words);
+    (graph, names.iter().map(|name| name == "a" || name == "b").collect())
+}
+
 /// What is damaged is found again.
 #[test]
 fn damage_is_no_answer() {
     let mut random = Random::new(44);
-    let graph = Graph::random(&mut random, 60, false);
+    let (graph, removed) = two_hold_a_ring();
     let recorded = Recorded::new(&graph);
     recorded.open().dominators(&Silent).unwrap();
-    let removed: Vec<bool> = graph.types.iter().map(|_| random.below(20) == 0).collect();
     assert_eq!(check(&graph, &recorded.open(), &removed).0, LAST_PHASE);
     let path = recorded.folder.path().join("graph.barrow.index");
     let whole = std::fs::read(&path).unwrap();
@@ -189,11 +197,9 @@ fn damage_is_no_answer() {
 /// Where memory is short, the heap is searched; what is kept is used there too.
 #[test]
 fn a_ceiling_is_kept() {
-    let mut random = Random::new(45);
-    let graph = Graph::random(&mut random, 60, false);
+    let (graph, removed) = two_hold_a_ring();
     let recorded = Recorded::new(&graph);
     recorded.open().dominators(&Silent).unwrap();
-    let removed: Vec<bool> = graph.types.iter().map(|_| random.below(20) == 0).collect();
     let last = |heap: &Heap| check(&graph, heap, &removed).0;
     let limited = || recorded.open_within(Memory::limited(48 << 20));
     assert_eq!(last(&limited()), "searching from the roots");

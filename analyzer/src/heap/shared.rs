@@ -20,6 +20,9 @@ impl Heap {
             Ok::<_, AnalyzerError>(is_shorter.then_some(removed))
         })?;
         let Some(removed) = removed.flatten() else { return Ok(None) };
+        if removed.is_empty() {
+            return Ok(Some(ObjectSet::new(self.snapshot, self.objects)));
+        }
         if let Some(shared) = self.shared.get() {
             return self.freed_by(shared, &removed, progress);
         }
