@@ -31,10 +31,10 @@ use rayon::prelude::*;
 
 use crate::atomic::atomics;
 use crate::blocks::{map_blocks, places};
-use crate::error::Result;
+use crate::error::{AnalyzerError, Result};
 use crate::lookup::Lookup;
 use crate::memory::{Column, Memory};
-use crate::object_set::ObjectSet;
+use crate::object_set::{BITS, ObjectSet, bits};
 use crate::partial_set::PartialSet;
 use crate::prefetch::prefetch;
 use crate::progress::{Progress, check};
@@ -215,6 +215,11 @@ impl Dominators {
         self.live_ephemerons == 0
     }
 
+    /// How many positions the tree has.
+    pub(crate) fn position_count(&self) -> u64 {
+        self.vertex.len() as u64
+    }
+
     /// How many objects there are, reachable or not.
     pub(crate) fn object_count(&self) -> u64 {
         self.objects.into()
@@ -325,25 +330,47 @@ impl Dominators {
     /// [`crate::AnalyzerError::Cancelled`].
     pub(crate) fn positions_of(&self, set: &ObjectSet, progress: &dyn Progress) -> Result<ObjectSet> {
         let mut positions = ObjectSet::new(set.snapshot(), self.vertex.len() as u64);
-        for (number, object) in set.iter().enumerate() {
-            if number.is_multiple_of(PIECE) {
-                check(progress)?;
+        let words = atomics(positions.words_mut());
+        set.words().par_chunks(PIECE / BITS).enumerate().try_for_each(|(piece, objects)| {
+            check(progress)?;
+            for object in (piece * PIECE..)
+                .step_by(BITS)
+                .zip(objects)
+                .flat_map(|(first, &word)| bits(word).map(move |bit| first + bit as usize))
+            {
+                let position = self.position.at(object) as usize;
+                if position != 0 {
+                    words[position / BITS].fetch_or(1 << (position % BITS), Ordering::Relaxed);
+                }
             }
-            if let Some(place) = self.place(object) {
-                positions.insert(ObjectId(place.0));
-            }
-        }
+            Ok::<_, AnalyzerError>(())
+        })?;
         Ok(positions)
     }
 
-    /// The subtrees of some positions, ascending; those that lie in another one do not come.
-    pub(crate) fn subtrees(&self, positions: &ObjectSet) -> impl Iterator<Item = Range<u32>> {
+    /// The subtrees of some positions, which ascend; those that lie in another one do not come.
+    pub(crate) fn subtrees(&self, positions: impl Iterator<Item = ObjectId>) -> impl Iterator<Item = Range<u32>> {
         let mut end = 0;
-        positions.iter().filter_map(move |ObjectId(position)| {
+        positions.filter_map(move |ObjectId(position)| {
             let subtree = (position >= end).then(|| self.subtree(position))?;
             end = subtree.end;
             Some(subtree)
         })
+    }
+
+    /// The objects at and below some positions.
+    ///
+    /// # Errors
+    /// [`crate::AnalyzerError::Cancelled`].
+    pub(crate) fn objects_below(&self, positions: &ObjectSet, progress: &dyn Progress) -> Result<ObjectSet> {
+        let mut objects = ObjectSet::new(positions.snapshot(), self.objects.into());
+        for position in self.subtrees(positions.iter()).flatten() {
+            if (position as usize).is_multiple_of(PIECE) {
+                check(progress)?;
+            }
+            self.object_at(position).map(|object| objects.insert(object));
+        }
+        Ok(objects)
     }
 
     /// The positions at and below one.

@@ -154,6 +154,7 @@ impl IndexFile {
         column: ColumnId,
         is_valid: impl Fn(usize, &[T]) -> bool + Sync,
     ) -> Option<Values<T>> {
+        const { assert!(PIECE_BYTES.is_multiple_of(size_of::<T>()), "pieces hold whole values") };
         let open = self.open.lock().unwrap_or_else(PoisonError::into_inner).clone();
         open.iter().find_map(|index| {
             let entry = index.entry(snapshot, column)?;

@@ -5,6 +5,8 @@
 //!   words  [ 0 1 1 0 …                       1 ] [ 0 …     an eighth of a byte per object
 //! ```
 
+use std::ops::Range;
+
 use barrow_format::{ObjectId, SnapshotId};
 
 /// Objects in a word.
@@ -111,6 +113,16 @@ impl ObjectSet {
         words.flat_map(|(first, &word)| bits(word).map(move |bit| ObjectId(first + bit)))
     }
 
+    /// Those of its objects that are in a range, ascending.
+    pub(crate) fn within(&self, range: Range<u32>) -> impl Iterator<Item = ObjectId> + '_ {
+        let Range { start, end } = range;
+        let words = start as usize / BITS..(end as usize).div_ceil(BITS).min(self.words.len());
+        let first = (words.start * BITS) as u32;
+        let objects = (first..).step_by(BITS).zip(&self.words[words]);
+        let objects = objects.flat_map(|(first, &word)| bits(word).map(move |bit| first + bit));
+        objects.skip_while(move |&object| object < start).take_while(move |&object| object < end).map(ObjectId)
+    }
+
     /// Adds the objects of another set.
     ///
     /// # Panics
@@ -210,6 +222,10 @@ mod tests {
             let (a, b) = (made_of(&one), made_of(&other));
             prop_assert_eq!(ids(&a), one.iter().copied().collect::<Vec<_>>());
             prop_assert_eq!((a.len(), a.is_empty()), (one.len() as u64, one.is_empty()));
+            for (start, end) in [(0, OBJECTS), (63, 64), (100, 200), (250, OBJECTS), (7, 7)] {
+                let found: Vec<u32> = a.within(start..end).map(|id| id.0).collect();
+                prop_assert_eq!(found, one.range(start..end).copied().collect::<Vec<_>>());
+            }
             for id in 0..OBJECTS + 100 {
                 prop_assert_eq!(a.contains(ObjectId(id)), one.contains(&id));
             }

@@ -19,6 +19,7 @@
 mod find;
 mod freed;
 
+use crate::dominators::Dominators;
 use crate::lookup::Lookup;
 use crate::packed::{Longest, PADDING, unzigzag};
 
@@ -66,8 +67,9 @@ impl Shared {
         Shared { counts, many, starts, rows, longest }
     }
 
-    /// Whether they were found along a tree of `count` positions, as far as their lengths tell.
-    fn fit(&self, count: usize) -> bool {
+    /// Whether they were found along that tree, as far as their lengths tell.
+    fn fit(&self, dominators: &Dominators) -> bool {
+        let count = dominators.position_count() as usize;
         self.counts.len() == count && self.starts.len() == count.div_ceil(GROUP) + 1
     }
 
@@ -103,17 +105,23 @@ struct KeptRows<'s> {
     /// The position whose row comes next, and where it stands among the bytes.
     next: u32,
     at: usize,
+    /// How many bytes may still be read.
+    budget: usize,
 }
+
+/// How often a byte is read at most: with each position of its group, once to find the area and once what is alive.
+const MOST_READS: usize = 2 * GROUP;
 
 impl<'s> KeptRows<'s> {
     fn new(shared: &'s Shared) -> Self {
-        KeptRows { shared, group: usize::MAX, bytes: &[], next: 0, at: 0 }
+        let budget = (shared.rows.len() + 1).saturating_mul(MOST_READS);
+        KeptRows { shared, group: usize::MAX, bytes: &[], next: 0, at: 0, budget }
     }
 
     /// Calls `visit` with the positions of the shared objects that the one at `position` keeps, and whether it comes before
-    /// them. `None` if what tells them is damaged.
+    /// them. Returns how many bytes that took; `None` if what tells them is damaged.
     #[inline(always)]
-    fn each(&mut self, position: u32, mut visit: impl FnMut(u32, bool)) -> Option<()> {
+    fn each(&mut self, position: u32, mut visit: impl FnMut(u32, bool)) -> Option<usize> {
         let group = position as usize / GROUP;
         if group != self.group || position < self.next {
             let place = |at| usize::try_from(self.shared.starts.at(at)).ok();
@@ -121,6 +129,7 @@ impl<'s> KeptRows<'s> {
             self.bytes = self.shared.rows.slice(place(group)?..end)?;
             (self.group, self.next, self.at) = (group, (group * GROUP) as u32, 0);
         }
+        let before = self.at;
         while self.next < position {
             while self.number()? != 0 {}
             self.next += 1;
@@ -128,8 +137,7 @@ impl<'s> KeptRows<'s> {
         loop {
             let number = self.number()?;
             if number == 0 {
-                self.next += 1;
-                return Some(());
+                break;
             }
             let kept = position.wrapping_add(unzigzag(number >> 1) as u32);
             if kept as usize >= self.shared.counts.len() {
@@ -137,6 +145,11 @@ impl<'s> KeptRows<'s> {
             }
             visit(kept, number & 1 == 1);
         }
+        self.next += 1;
+        let bytes = self.at - before;
+        // Groups of a forged index may share their bytes.
+        self.budget = self.budget.checked_sub(bytes)?;
+        Some(bytes)
     }
 
     #[inline(always)]

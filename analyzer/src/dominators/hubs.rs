@@ -25,7 +25,7 @@ const MAX_HUBS: usize = 1 << 12;
 /// Of this many objects, [`SAMPLE`] are looked at to find hubs.
 const STRIDE: usize = 1 << 12;
 const SAMPLE: usize = 1 << 6;
-/// As many references of each of them: an array may hold most of all there are.
+/// References of one object that are looked at: an array may hold most of all there are.
 const SAMPLE_REFERENCES: usize = 1 << 8;
 /// As many references from a sample make a hub: some 1,000 from all objects.
 const ENOUGH: u32 = 1 << 4;
@@ -72,7 +72,7 @@ impl Hub {
 impl Hubs {
     /// Finds and marks the hubs of up to `vertices`, by a sample. Which objects are hubs changes no answer.
     ///
-    /// Time: the references of a 64th of the objects are read twice.
+    /// Time: the first references of a 64th of the objects are read twice.
     ///
     /// # Errors
     /// Those of [`Memory`].

@@ -8,21 +8,37 @@ use crate::object_set::ObjectSet;
 use crate::progress::Progress;
 use crate::shared::Shared;
 
+/// What is freed with a set, as far as the tree tells.
+enum Lost {
+    /// All of it.
+    All(ObjectSet),
+    /// At least what is below these positions.
+    From(ObjectSet),
+}
+
 impl Heap {
     /// What [`Heap::retained_set`] says, without a search of the whole heap: `None` unless dominators are known, and exact.
-    /// Shared objects are found first, if they can be kept and the memory is there: once, that takes longer than a search.
+    /// Shared objects are found first, if there is an index to keep them and memory for it: once, that takes longer than a
+    /// search.
     pub(crate) fn freed_along_dominators(&self, set: &ObjectSet, progress: &dyn Progress) -> Result<Option<ObjectSet>> {
-        let removed = self.ask_known_dominators(|dominators| {
+        let lost = self.ask_known_dominators(|dominators| {
+            if !dominators.is_exact() {
+                return Ok(None);
+            }
             let removed = dominators.positions_of(set, progress)?;
-            let lost: u64 = dominators.subtrees(&removed).map(|subtree| subtree.len() as u64).sum();
+            if dominators.subtrees(removed.iter()).nth(1).is_none() {
+                // What one object holds alone, the tree tells.
+                return Ok(Some(Lost::All(dominators.objects_below(&removed, progress)?)));
+            }
+            let lost: u64 = dominators.subtrees(removed.iter()).map(|subtree| subtree.len() as u64).sum();
             // With most of the heap gone, the search of what is left is shorter.
-            let is_shorter = dominators.is_exact() && lost <= dominators.reachable_count() / 2;
-            Ok::<_, AnalyzerError>(is_shorter.then_some(removed))
+            Ok::<_, AnalyzerError>((lost <= dominators.reachable_count() / 2).then_some(Lost::From(removed)))
         })?;
-        let Some(removed) = removed.flatten() else { return Ok(None) };
-        if removed.is_empty() {
-            return Ok(Some(ObjectSet::new(self.snapshot, self.objects)));
-        }
+        let removed = match lost.flatten() {
+            None => return Ok(None),
+            Some(Lost::All(freed)) => return Ok(Some(freed)),
+            Some(Lost::From(removed)) => removed,
+        };
         if let Some(shared) = self.shared.get() {
             return self.freed_by(shared, &removed, progress);
         }
@@ -54,7 +70,7 @@ impl Heap {
                 self.distances.get_or_init(|| found)
             }
         };
-        let rows = self.rows(progress)?;
+        let rows = self.take_rows(progress)?;
         let found = Shared::find(dominators, &rows, self.roots()?, distances, &self.memory, progress)?;
         drop(rows);
         let kept = found.columns();
@@ -74,11 +90,12 @@ impl Heap {
     fn kept_shared(&self) -> Option<Shared> {
         let index = self.index.as_ref()?;
         let counts = index.sparse_column::<[u8; 2]>(self.snapshot, column::KEEPER_COUNTS, |_, _| true)?;
-        let many = index.column::<[u32; 3]>(self.snapshot, column::MANY_KEEPERS, |_, _| true)?;
+        let many = index.column::<u32>(self.snapshot, column::MANY_KEEPERS, |_, _| true)?;
+        let many = many.chunks_exact(3).map(|row| [row[0], row[1], row[2]]).collect();
         let starts = index.sparse_column::<u64>(self.snapshot, column::KEPT_STARTS, |_, _| true)?;
         let rows = index.sparse_column::<u8>(self.snapshot, column::KEPT_ROWS, |_, _| true)?;
         let (counts, starts, rows) =
             (Lookup::sparse(counts, [0; 2]), Lookup::sparse(starts, 0), Lookup::sparse(rows, 0));
-        Some(Shared::of_columns(counts, many.to_vec(), starts, rows))
+        Some(Shared::of_columns(counts, many, starts, rows))
     }
 }

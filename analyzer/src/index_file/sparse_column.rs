@@ -28,6 +28,7 @@ impl<T: Pod> SparseColumn<T> {
         checksums: Vec<u32>,
         is_valid: impl Fn(usize, &[T]) -> bool + Send + Sync + 'static,
     ) -> Self {
+        const { assert!(PIECE_BYTES.is_multiple_of(size_of::<T>()), "pieces hold whole values") };
         let is_checked = checksums.iter().map(|_| AtomicBool::new(false)).collect();
         SparseColumn { values, checksums, is_checked, is_valid: Box::new(is_valid) }
     }

@@ -22,8 +22,8 @@ use crate::object_set::ObjectSet;
 use crate::prefetch::{Queue, prefetch};
 use crate::progress::{Progress, check};
 
-/// Positions between looks at whether to stop.
-const CHECK_POSITIONS: u32 = 1 << 16;
+/// Steps between looks at whether to stop.
+const CHECK_STEPS: u64 = 1 << 16;
 
 /// A search along the dominator tree. Its sets are of positions.
 struct Search<'s> {
@@ -31,7 +31,9 @@ struct Search<'s> {
     area: ObjectSet,
     counts: Counts<'s>,
     rows: KeptRows<'s>,
-    steps: u32,
+    /// Positions that were looked at since progress was told, and positions and bytes in all.
+    positions: u64,
+    steps: u64,
     progress: &'s dyn Progress,
 }
 
@@ -78,14 +80,15 @@ impl Shared {
         memory: &Memory,
         progress: &dyn Progress,
     ) -> Result<Option<ObjectSet>> {
-        if !self.fit(removed.snapshot_objects() as usize) {
+        if !self.fit(dominators) || removed.snapshot_objects() != dominators.position_count() {
             return Ok(None);
         }
-        progress.begin("looking at what is freed", removed.snapshot_objects(), "objects");
+        progress.begin("looking at what is freed", 0, "objects");
         let area = ObjectSet::new(removed.snapshot(), removed.snapshot_objects());
         let found = memory.column(area.snapshot_objects() as usize)?;
         let counts = Counts { shared: self, found, coming: Queue::new() };
-        let mut search = Search { dominators, area, counts, rows: KeptRows::new(self), steps: 0, progress };
+        let mut search =
+            Search { dominators, area, counts, rows: KeptRows::new(self), positions: 0, steps: 0, progress };
         let Some(lost) = search.find_area(removed)? else { return Ok(None) };
         let Some(alive) = search.find_alive(removed, &lost)? else { return Ok(None) };
         if self.are_damaged() {
@@ -95,7 +98,7 @@ impl Shared {
         let mut positions = search.area;
         positions.difference_with(&alive);
         for (number, ObjectId(position)) in (0..).zip(positions.iter()) {
-            if number % CHECK_POSITIONS == 0 {
+            if number % CHECK_STEPS == 0 {
                 check(progress)?;
             }
             dominators.object_at(position).map(|object| freed.insert(object));
@@ -108,7 +111,7 @@ impl Search<'_> {
     /// Finds the area, and returns what is lost: the subtrees of what is removed.
     fn find_area(&mut self, removed: &ObjectSet) -> Result<Option<ObjectSet>> {
         let mut waiting = Waiting::default();
-        for subtree in self.dominators.subtrees(removed) {
+        for subtree in self.dominators.subtrees(removed.iter()) {
             if self.add(subtree, &mut waiting)?.is_none() {
                 return Ok(None);
             }
@@ -129,18 +132,22 @@ impl Search<'_> {
 
     /// Adds a subtree to the area, and shared objects all of whose keepers before them are in it to those that wait.
     fn add(&mut self, subtree: Range<u32>, waiting: &mut Waiting) -> Result<Option<()>> {
-        for position in subtree {
+        let Range { start: mut next, end } = subtree;
+        while next < end {
+            let position = next;
             if !self.area.insert(ObjectId(position)) {
+                // It came with all that is below it.
+                next = self.dominators.subtree(position).end;
+                self.step(0)?;
                 continue;
             }
-            self.step()?;
+            next += 1;
             let (area, counts) = (&self.area, &mut self.counts);
-            let is_whole = self.rows.each(position, |kept, is_before| {
+            let bytes = self.rows.each(position, |kept, is_before| {
                 counts.add(Some(Found { kept, is_before }), area, waiting);
             });
-            if is_whole.is_none() {
-                return Ok(None);
-            }
+            let Some(bytes) = bytes else { return Ok(None) };
+            self.step(bytes)?;
         }
         Ok(Some(()))
     }
@@ -152,7 +159,7 @@ impl Search<'_> {
         let mut open = self.area.clone();
         open.difference_with(lost);
         for ObjectId(position) in open.iter() {
-            self.step()?;
+            self.step(0)?;
             if self.counts.is_kept_outside(position) && alive.insert(ObjectId(position)) {
                 waiting.0.push_back(position);
             }
@@ -164,19 +171,18 @@ impl Search<'_> {
                     if position != shared && is_apart() {
                         // It is lost, or lives for reasons of its own.
                         next = self.dominators.subtree(position).end;
+                        self.step(0)?;
                         continue;
                     }
                     next += 1;
-                    self.step()?;
                     alive.insert(ObjectId(position));
-                    let is_whole = self.rows.each(position, |kept, _| {
+                    let bytes = self.rows.each(position, |kept, _| {
                         if open.contains(ObjectId(kept)) && alive.insert(ObjectId(kept)) {
                             waiting.0.push_back(kept);
                         }
                     });
-                    if is_whole.is_none() {
-                        return Ok(None);
-                    }
+                    let Some(bytes) = bytes else { return Ok(None) };
+                    self.step(bytes)?;
                 }
             }
         }
@@ -196,11 +202,14 @@ impl Search<'_> {
         waiting.0.pop_front()
     }
 
-    fn step(&mut self) -> Result<()> {
-        self.steps += 1;
-        if self.steps.is_multiple_of(CHECK_POSITIONS) {
+    /// After a position of whose group so many bytes were read.
+    fn step(&mut self, bytes: usize) -> Result<()> {
+        let before = self.steps / CHECK_STEPS;
+        self.steps += 1 + bytes as u64;
+        self.positions += 1;
+        if self.steps / CHECK_STEPS != before {
             check(self.progress)?;
-            self.progress.advance(CHECK_POSITIONS.into());
+            self.progress.advance(std::mem::take(&mut self.positions));
         }
         Ok(())
     }
