@@ -17,6 +17,7 @@ mod groups;
 mod incoming;
 mod shared;
 mod types;
+mod without;
 
 pub(crate) use self::flat::{FlatColumns, FlatRetained, visit_block};
 

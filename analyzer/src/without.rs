@@ -3,12 +3,9 @@
 use barrow_format::rows::Label;
 use barrow_format::{ObjectId, StringId};
 
-use crate::error::Result;
 use crate::expression::{ExpressionError, name_pattern};
-use crate::heap::Heap;
 use crate::object::Reference;
 use crate::object_set::ObjectSet;
-use crate::progress::Progress;
 use crate::tables::Tables;
 
 /// What is thought away.
@@ -49,33 +46,27 @@ impl Cut {
 }
 
 impl Without {
-    /// Thinks objects and references away, besides those that `heap` is without already.
-    ///
-    /// # Errors
-    /// [`crate::AnalyzerError::Section`], [`crate::AnalyzerError::Cancelled`],
-    /// [`crate::AnalyzerError::MemoryCeiling`].
-    pub fn new(heap: &Heap, removed: &ObjectSet, cut: Option<Cut>, progress: &dyn Progress) -> Result<Self> {
+    /// Objects and references that are gone, besides those of `before`; it is not known yet what these alone kept alive.
+    pub(crate) fn besides(before: Option<&Without>, removed: &ObjectSet, cut: Option<Cut>) -> Self {
         let (mut all, mut cuts) = (removed.clone(), Vec::new());
-        if let Some(before) = heap.overlay() {
+        if let Some(before) = before {
             all.union_with(&before.removed);
             cuts.clone_from(&before.cuts);
         }
         cuts.extend(cut);
-        let nothing = ObjectSet::new(heap.snapshot(), heap.object_count());
-        let mut without = Without { removed: all, cuts, freed: nothing };
-        let mut freed = if heap.overlay().is_none() && without.cuts.is_empty() {
-            heap.retained_set(removed, progress)?
-        } else {
-            let mut freed = heap.all_reachable(progress)?;
-            freed.difference_with(&heap.without(without.clone()).reachable(None, progress)?);
-            freed
-        };
-        freed.union_with(&without.removed);
-        if let Some(before) = heap.overlay() {
-            freed.union_with(&before.freed);
-        }
-        without.freed = freed;
-        Ok(without)
+        let nothing = ObjectSet::new(removed.snapshot(), removed.snapshot_objects());
+        Without { removed: all, cuts, freed: nothing }
+    }
+
+    /// The same, with all that is gone.
+    pub(crate) fn with_freed(self, mut freed: ObjectSet) -> Self {
+        freed.union_with(&self.removed);
+        Without { freed, ..self }
+    }
+
+    /// Whether only objects are gone.
+    pub(crate) fn cuts_nothing(&self) -> bool {
+        self.cuts.is_empty()
     }
 
     /// The objects that are gone, with all that they alone kept alive.

@@ -5,33 +5,17 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, mpsc};
+use std::sync::{Arc, mpsc};
 use std::time::{Duration, SystemTime};
 
 use barrow_analyzer::{
     AnalyzerError, Canopy, Dominators, Expression, Heap, Holder, IndexPlace, KindId, LEAK_THRESHOLD, Memory, ObjectId,
     ObjectSet, PathOptions, Progress, Recording, Result, Silent, SnapshotId, StrengthClass, TreePlace,
 };
-use barrow_testdata::{Graph, Random};
+use barrow_testdata::{Graph, Phases, Random};
 
 const SNAPSHOT: SnapshotId = SnapshotId(0);
 const BESIDE: IndexPlace = IndexPlace::Beside { otherwise: None };
-
-/// Writes down which phases are computed.
-#[derive(Default)]
-struct Phases(Mutex<Vec<String>>);
-
-impl Progress for Phases {
-    fn begin(&self, phase: &str, _total: u64, _unit: &'static str) {
-        self.0.lock().unwrap().push(phase.to_owned());
-    }
-
-    fn advance(&self, _steps: u64) {}
-
-    fn cancelled(&self) -> bool {
-        false
-    }
-}
 
 /// Says "stop" when it is asked for the n-th time, and from then on.
 struct StopAt(AtomicU64);
@@ -134,14 +118,14 @@ fn names(folder: &Path) -> Vec<OsString> {
 fn assert_kept(path: &Path, place: &IndexPlace, expected: &str) {
     let phases = Phases::default();
     assert_eq!(answers(&open(path, place), &phases).unwrap(), expected);
-    assert_eq!(*phases.0.lock().unwrap(), [""; 0]);
+    assert_eq!(phases.so_far(), [""; 0]);
 }
 
 /// The answers are right, though they must be computed; and then they are kept.
 fn assert_renewed(path: &Path, expected: &str) {
     let (heap, phases) = (open(path, &BESIDE), Phases::default());
     assert_eq!(answers(&heap, &phases).unwrap(), expected);
-    assert!(!phases.0.lock().unwrap().is_empty(), "the index was taken for a good one");
+    assert!(!phases.so_far().is_empty(), "the index was taken for a good one");
     assert_eq!(heap.index_problem(), None);
     assert_kept(path, &BESIDE, expected);
 }
@@ -236,7 +220,7 @@ fn tables_are_kept_with_the_tree() {
     fs::write(&path, Graph::bytes_of(&[&graph(5, 300)], None)).unwrap();
     let phases = Phases::default();
     tables(&open(&path, &BESIDE), &phases).unwrap();
-    let count = |name| phases.0.lock().unwrap().iter().filter(|phase| *phase == name).count();
+    let count = |name| phases.so_far().iter().filter(|phase| *phase == name).count();
     assert_eq!((count("keeping the index"), count("summing up groups")), (1, 1));
 }
 
@@ -255,7 +239,7 @@ fn what_a_search_answers_finds_no_other_tree() {
         let (heap, phases) = (open(&kept.path, &BESIDE), Phases::default());
         assert_eq!(heap.unreachable(&phases).unwrap(), expected, "column {number}");
         assert_eq!(heap.select(&[], &unreachable, &phases).unwrap().0, expected, "column {number}");
-        assert!(!phases.0.lock().unwrap().contains(&"numbering objects".to_owned()), "column {number}");
+        assert!(!phases.so_far().contains(&"numbering objects".to_owned()), "column {number}");
     }
 }
 
@@ -302,7 +286,7 @@ fn each_snapshot_has_its_own_columns() {
     for (&id, expected) in ids.iter().zip(&expected) {
         let phases = Phases::default();
         assert_eq!(&answers(&heap(&path, id, &BESIDE).unwrap(), &phases).unwrap(), expected);
-        assert_eq!(*phases.0.lock().unwrap(), [""; 0], "snapshot {id}");
+        assert_eq!(phases.so_far(), [""; 0], "snapshot {id}");
     }
     assert_eq!(names(folder.path()), ["heap.barrow", "heap.barrow.index"]);
 }

@@ -1,9 +1,9 @@
 //! Retained sets by what shared objects are kept by, against their definition; the whole heap is not searched for them.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
-use barrow_analyzer::{Heap, IndexPlace, Memory, ObjectId, ObjectSet, Progress, Recording, Silent, SnapshotId};
-use barrow_testdata::{Graph, Random};
+use barrow_analyzer::{Heap, IndexPlace, Memory, ObjectId, ObjectSet, Recording, Silent, SnapshotId};
+use barrow_testdata::{Graph, Phases, Random};
 use barrow_writer::StrengthClass;
 
 const SNAPSHOT: SnapshotId = SnapshotId(0);
@@ -38,20 +38,6 @@ impl Recorded {
     }
 }
 
-/// The phases of a computation.
-#[derive(Default)]
-struct Phases(Mutex<Vec<String>>);
-
-impl Progress for Phases {
-    fn begin(&self, phase: &str, _total: u64, _unit: &'static str) {
-        self.0.lock().unwrap().push(phase.to_owned());
-    }
-    fn advance(&self, _steps: u64) {}
-    fn cancelled(&self) -> bool {
-        false
-    }
-}
-
 /// What is reachable, and is not without `removed`, by the definition.
 fn lost(graph: &Graph, removed: &[bool]) -> Vec<ObjectId> {
     let before = graph.reachable_without(&vec![false; removed.len()]);
@@ -70,7 +56,7 @@ fn check(graph: &Graph, heap: &Heap, removed: &[bool]) -> (String, bool) {
     let found = heap.retained_set(&set, &phases).unwrap();
     assert_eq!(found.iter().collect::<Vec<_>>(), lost(graph, removed), "without {removed:?} of {graph:?}");
     let reachable = heap.dominators(&Silent).unwrap().reachable_count();
-    (phases.0.into_inner().unwrap().pop().unwrap_or_default(), found.len() <= reachable / 2)
+    (phases.so_far().pop().unwrap_or_default(), found.len() <= reachable / 2)
 }
 
 /// Retained sets of a graph: as they are found first, and of what is kept. Returns of small ones how many needed a search,
@@ -194,7 +180,7 @@ fn nested_shared_objects_take_no_square_of_time() {
     let phases = Phases::default();
     // The first one stays, with its leaves; behind the last one comes one more.
     assert_eq!(recorded.open().retained_set(&set, &phases).unwrap().len(), u64::from(5 * N - 3 + 1));
-    assert_eq!(phases.0.into_inner().unwrap().pop().unwrap(), LAST_PHASE);
+    assert_eq!(phases.so_far().pop().unwrap(), LAST_PHASE);
 }
 
 /// Two objects that hold a ring, and others; those two.

@@ -5,6 +5,7 @@
 
 mod graph;
 mod heap;
+mod phases;
 mod random;
 mod shelf;
 
@@ -13,6 +14,7 @@ use std::path::{Path, PathBuf};
 
 pub use graph::Graph;
 pub use heap::{Edge, Heap, Node, Vocabulary};
+pub use phases::Phases;
 pub use random::Random;
 pub use shelf::Shelf;
 

@@ -1,0 +1,29 @@
+//! Which phases a computation goes through.
+
+use std::sync::{Mutex, PoisonError};
+
+use barrow_analyzer::Progress;
+
+/// Writes down the phases that are announced.
+#[derive(Debug, Default)]
+pub struct Phases(Mutex<Vec<String>>);
+
+impl Phases {
+    /// Those so far, in order.
+    #[must_use]
+    pub fn so_far(&self) -> Vec<String> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+impl Progress for Phases {
+    fn begin(&self, phase: &str, _total: u64, _unit: &'static str) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(phase.to_owned());
+    }
+
+    fn advance(&self, _steps: u64) {}
+
+    fn cancelled(&self) -> bool {
+        false
+    }
+}
