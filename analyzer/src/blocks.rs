@@ -181,7 +181,8 @@ pub(crate) fn pooled<I: Send, T: Send>(
         result
     };
     // Collected before it is searched for errors: the first in the order of blocks is reported, not in time.
-    let results: Vec<Result<T>> = items.into_par_iter().map(run).collect();
+    // One by one, as the work of some is many times that of others: a block and all the references of an array.
+    let results: Vec<Result<T>> = items.into_par_iter().with_max_len(1).map(run).collect();
     results.into_iter().collect()
 }
 
