@@ -5,7 +5,7 @@
 
 use super::{GROUP, MANY, Shared, longest};
 use crate::distances::Distances;
-use crate::dominators::{DominatorColumns, Dominators};
+use crate::dominators::{DominatorColumns, Dominators, PIECE};
 use crate::error::Result;
 use crate::lookup::Lookup;
 use crate::memory::{Column, Memory};
@@ -79,7 +79,10 @@ impl Shared {
         let (positions, count) = (tree.vertex, tree.vertex.len());
         progress.begin("finding shared objects", count as u64, "objects");
         let mut states: Column<State> = memory.column(count)?;
-        states.iter_mut().zip(tree.idom).for_each(|(state, &idom)| state[0] = idom);
+        for (states, idoms) in states.chunks_mut(PIECE).zip(tree.idom.chunks(PIECE)) {
+            check(progress)?;
+            states.iter_mut().zip(idoms).for_each(|(state, &idom)| state[0] = idom);
+        }
         for target in roots.targets() {
             states[tree.position[target.index()] as usize][1] = NOT_SHARED;
         }
@@ -117,6 +120,9 @@ impl Shared {
         let mut counts: Column<[u8; 2]> = memory.column(count)?;
         let mut many = Vec::new();
         for (position, (counts, &[_, _, keepers, before])) in (0..).zip(counts.iter_mut().zip(&states[..])) {
+            if (position as usize).is_multiple_of(PIECE) {
+                check(progress)?;
+            }
             *counts = [keepers, before].map(|count| count.min(MANY) as u8);
             if keepers >= MANY {
                 many.push([position, keepers, before]);
