@@ -193,6 +193,8 @@ pub(crate) struct Scan {
     pub(crate) contents: Contents,
     /// Where the first frame begins that was not whole.
     pub(crate) offset: u64,
+    /// Where the last frame begins that was.
+    pub(crate) last_frame: Option<u64>,
     known: KnownRows,
     threads: UncommittedThreads,
     committed_end: u64,
@@ -207,6 +209,7 @@ impl Scan {
         Scan {
             contents: Contents::default(),
             offset: start,
+            last_frame: None,
             known: KnownRows::new(),
             threads: UncommittedThreads::default(),
             committed_end: start,
@@ -225,6 +228,7 @@ impl Scan {
             match Frame::parse(file, self.offset) {
                 Ok(frame) => {
                     self.take_in(&frame);
+                    self.last_frame = Some(frame.offset);
                     self.offset = frame.end();
                 }
                 Err(error @ FormatError::UnknownCriticalSection { .. }) => return Err(error),

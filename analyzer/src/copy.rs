@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
 
 use barrow_format::SnapshotId;
+use barrow_format::chain::Chain;
 use barrow_format::commit::Commit;
-use barrow_format::frame::{Frame, NO_SNAPSHOT, SectionType, encode_frame, set_sequence};
+use barrow_format::frame::{FRAME_HEADER_BYTES, Frame, NO_SNAPSHOT, SectionType, encode_frame, set_sequence};
 use barrow_format::header::{Header, Trailer};
 use barrow_format::index::{IndexRow, encode_index};
 use barrow_format::rows::Chunk;
@@ -56,6 +57,8 @@ pub(crate) struct Copy<'r> {
     out: BufWriter<NamedTempFile>,
     length: u64,
     sequence: u32,
+    /// Of the frames that were written.
+    chain: Chain,
     /// Where the frames of the snapshot at hand went.
     moved: HashMap<u64, u64>,
     index: Vec<IndexRow>,
@@ -65,7 +68,7 @@ pub(crate) struct Copy<'r> {
 impl<'r> Copy<'r> {
     fn new(source: &'r Recording, destination: &Path, out: BufWriter<NamedTempFile>) -> Self {
         let (destination, moved, index) = (destination.to_owned(), HashMap::new(), Vec::new());
-        Copy { source, destination, out, length: 0, sequence: 0, moved, index, last_commit: None }
+        Copy { source, destination, out, length: 0, sequence: 0, chain: Chain::new(), moved, index, last_commit: None }
     }
 
     /// Copies all tables.
@@ -114,7 +117,8 @@ impl<'r> Copy<'r> {
         commit.previous_offset = self.last_commit;
         self.index.extend(IndexRow::of_blocks(&commit));
         let (section, snapshot) = (SectionType::COMMIT, commit.snapshot);
-        let offset = self.append(encode_frame(section, snapshot, 0, &[], &commit.encode()))?;
+        let offset = self.append(encode_frame(section, snapshot, 0, &[], &commit.seal(self.chain)))?;
+        self.chain = Chain::after_commit(commit.checksum);
         self.last_commit = Some(offset);
         self.enter(section, snapshot, offset, 1);
         self.moved.clear();
@@ -133,6 +137,7 @@ impl<'r> Copy<'r> {
         let offset = self.length;
         set_sequence(&mut frame, self.sequence);
         self.sequence = self.sequence.wrapping_add(1);
+        self.chain.add(&frame[..FRAME_HEADER_BYTES]);
         self.write(&frame)?;
         Ok(offset)
     }

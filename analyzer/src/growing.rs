@@ -3,7 +3,7 @@
 //! ```text
 //!   look ──▶ no file, no header ─────────────▶ nothing yet
 //!     │      as long as before ──────────────▶ nothing new
-//!     │      another name, or shorter ───────▶ begin again
+//!     │      another name, other content ────▶ begin again
 //!     ▼      an index at its end ────────────▶ finished
 //!   go on from the first frame that was not whole
 //! ```
@@ -16,10 +16,11 @@
 //! else who truncates the file at that very moment ends the process, as for every mapped file.
 
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use barrow_format::frame::FRAME_HEADER_BYTES;
 use barrow_format::header::{HEADER_BYTES, Header, MAGIC};
 
 use crate::bytes::Bytes;
@@ -38,7 +39,33 @@ struct Seen {
     uuid: [u8; 16],
     length: u64,
     scan: Scan,
+    mark: Option<Mark>,
     finished: bool,
+}
+
+/// Bytes of the file that tell it from another with the same uuid: those of the last COMMIT name all frames before it.
+struct Mark {
+    offset: u64,
+    bytes: [u8; MARK_BYTES],
+}
+
+/// A frame header, and the checksum that the body of a COMMIT begins with.
+const MARK_BYTES: usize = FRAME_HEADER_BYTES + size_of::<u64>();
+
+impl Mark {
+    /// That of the last COMMIT that is known; before the first, of the last frame.
+    fn of(file: &[u8], contents: &Contents, last_frame: Option<u64>) -> Option<Self> {
+        let offset = contents.commits.iter().map(|&(_, offset)| offset).max().or(last_frame)?;
+        let bytes = file.get(usize::try_from(offset).ok()?..)?.get(..MARK_BYTES)?.try_into().ok()?;
+        Some(Mark { offset, bytes })
+    }
+
+    /// Whether the file still has these bytes.
+    fn is_in(&self, file: &mut File) -> bool {
+        let mut bytes = [0; MARK_BYTES];
+        let read = file.seek(SeekFrom::Start(self.offset)).and_then(|_| file.read_exact(&mut bytes));
+        read.is_ok() && bytes == self.bytes
+    }
 }
 
 /// What a look at a growing recording found.
@@ -71,8 +98,12 @@ impl Growing {
     /// # Errors
     /// [`AnalyzerError::Io`]; [`AnalyzerError::Unreadable`] if it is no recording or a newer one.
     pub fn look(&mut self) -> Result<Look> {
-        let Some((file, length, header)) = self.open()? else { return Ok(Look::Nothing) };
-        let known = self.seen.take_if(|seen| seen.uuid == header.uuid && seen.scan.offset <= length);
+        let Some((mut file, length, header)) = self.open()? else { return Ok(Look::Nothing) };
+        let known = self.seen.take_if(|seen| {
+            seen.uuid == header.uuid
+                && seen.scan.offset <= length
+                && seen.mark.as_ref().is_none_or(|mark| mark.is_in(&mut file))
+        });
         let replaced = self.seen.take().is_some();
         if let Some(seen) = known {
             if seen.length == length || seen.finished {
@@ -81,7 +112,7 @@ impl Growing {
             }
             return self.go_on(seen, &file, header, false);
         }
-        let seen = Seen { uuid: header.uuid, length: 0, scan: Scan::new(), finished: false };
+        let seen = Seen { uuid: header.uuid, length: 0, scan: Scan::new(), mark: None, finished: false };
         self.go_on(seen, &file, header, replaced)
     }
 
@@ -121,6 +152,7 @@ impl Growing {
             }
         };
         seen.length = bytes.len() as u64;
+        seen.mark = Mark::of(&bytes, &contents, seen.scan.last_frame);
         let finished = seen.finished;
         self.seen = Some(seen);
         if contents.commits.len() == before && !finished && !replaced {

@@ -1,11 +1,14 @@
 //! The index file beside a recording: columns that were computed once, mapped the next time.
 //!
 //! ```text
-//!   FILE.index   magic · analysis version · uuid of the recording · checksum of its last commit
+//!   FILE.index   magic · analysis version · uuid of the recording · checksum of its content
 //!                directory: {snapshot, column, offset, length, checksum} …, and its own checksum
 //!                columns, little-endian, each on a multiple of 64 bytes: values,
 //!                then the checksum of each 256 KiB of them; the directory has that of these checksums
 //! ```
+//!
+//! The checksum of the content comes from the last COMMIT, whose own checksum chains over all frames before it, so that
+//! nothing of the recording has to be hashed. An index of other content, even with the same totals, is never used.
 //!
 //! Nobody needs it: what is stale, foreign, cut or damaged is computed again, and replaced. A new file
 //! is written under another name and then renamed, so there is an old one or a new one, never a half.
@@ -38,11 +41,12 @@ use self::checksums::Checksums;
 
 const MAGIC: [u8; 8] = *b"\x89BRWIX\r\n";
 /// Changes whenever a column means something else than before; so do those along the dominator tree when its order does.
-const ANALYSIS_VERSION: u32 = 6;
-const HEADER_BYTES: usize = 48;
-const KEY_BYTES: usize = 32;
+const ANALYSIS_VERSION: u32 = 7;
+const HEADER_BYTES: usize = 56;
+/// Magic, analysis version, 4 bytes of zeros, uuid, checksum of the content.
+const KEY_BYTES: usize = 40;
 /// Where in the header its checksum stands, which covers what is before it and the directory.
-const CHECKSUM_AT: usize = 44;
+const CHECKSUM_AT: usize = 52;
 const ENTRY_BYTES: usize = 32;
 const CHECKSUM_BYTES: usize = 4;
 const ALIGNMENT: usize = 64;
@@ -120,7 +124,7 @@ impl IndexFile {
         if cfg!(target_endian = "big") {
             return None;
         }
-        let last_commit = recording.last_commit_checksum().ok()?;
+        let content = recording.content_checksum().ok()?;
         let mut beside = path.as_os_str().to_owned();
         beside.push(".index");
         let uuid: String = recording.uuid().iter().map(|byte| format!("{byte:02x}")).collect();
@@ -129,8 +133,8 @@ impl IndexFile {
         let mut key = [0; KEY_BYTES];
         key[..8].copy_from_slice(&MAGIC);
         LittleEndian::write_u32(&mut key[8..12], ANALYSIS_VERSION);
-        LittleEndian::write_u32(&mut key[12..16], last_commit);
-        key[16..].copy_from_slice(&recording.uuid());
+        key[16..32].copy_from_slice(&recording.uuid());
+        LittleEndian::write_u64(&mut key[32..], content);
         let open = Mutex::new(Self::read(&places, &key));
         Some(IndexFile { places, key, open, writing: Mutex::new(()) })
     }
@@ -307,7 +311,7 @@ impl OpenIndex {
         let mut file = File::open(path).ok()?;
         let mut header = [0; HEADER_BYTES];
         file.read_exact(&mut header).ok()?;
-        let count = LittleEndian::read_u32(&header[32..36]) as usize;
+        let count = LittleEndian::read_u32(&header[40..44]) as usize;
         if header[..KEY_BYTES] != *key || count > MAX_ENTRIES {
             return None;
         }
@@ -315,7 +319,7 @@ impl OpenIndex {
         file.read_exact(&mut directory).ok()?;
         let length = file.seek(io::SeekFrom::End(0)).ok()?;
         let found = crc32c::crc32c_append(crc32c::crc32c(&header[..CHECKSUM_AT]), &directory);
-        if LittleEndian::read_u32(&header[CHECKSUM_AT..]) != found || LittleEndian::read_u64(&header[36..44]) != length
+        if LittleEndian::read_u32(&header[CHECKSUM_AT..]) != found || LittleEndian::read_u64(&header[44..52]) != length
         {
             return None;
         }
@@ -393,9 +397,9 @@ impl Entry {
 fn head<'e>(key: &[u8; KEY_BYTES], entries: impl ExactSizeIterator<Item = &'e Entry> + Clone) -> Vec<u8> {
     let mut out = vec![0; HEADER_BYTES];
     out[..KEY_BYTES].copy_from_slice(key);
-    LittleEndian::write_u32(&mut out[32..36], u32::try_from(entries.len()).unwrap_or(u32::MAX));
+    LittleEndian::write_u32(&mut out[40..44], u32::try_from(entries.len()).unwrap_or(u32::MAX));
     let length = entries.clone().filter_map(Entry::end).max().unwrap_or(HEADER_BYTES as u64);
-    LittleEndian::write_u64(&mut out[36..44], length);
+    LittleEndian::write_u64(&mut out[44..52], length);
     entries.for_each(|entry| entry.put(&mut out));
     let checksum = crc32c::crc32c_append(crc32c::crc32c(&out[..CHECKSUM_AT]), &out[HEADER_BYTES..]);
     LittleEndian::write_u32(&mut out[CHECKSUM_AT..HEADER_BYTES], checksum);

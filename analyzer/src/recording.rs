@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock};
 
 use barrow_format::block::Block;
-use barrow_format::commit::{BlockEntry, Commit, Totals};
+use barrow_format::chain::Chain;
+use barrow_format::commit::{BlockEntry, Commit, Totals, stored_checksum};
 use barrow_format::frame::{FRAME_HEADER_BYTES, Frame, SectionType};
 use barrow_format::header::{HEADER_BYTES, Header};
 use barrow_format::{FormatError, SiteId, SnapshotId};
@@ -270,12 +271,24 @@ impl Recording {
         Ok(self.commits[position].get_or_init(|| Box::new(commit)))
     }
 
-    /// The checksum of the last commit's frame; 0 if there is none. It names what the file holds.
-    pub(crate) fn last_commit_checksum(&self) -> Result<u32> {
-        let Some(&(id, offset)) = self.contents.commits.last() else { return Ok(0) };
-        let frame = self.frame(SectionType::COMMIT, Some(id), offset)?;
-        let end = usize::try_from(frame.end()).unwrap_or(usize::MAX).min(self.bytes.len());
-        Ok(crc32c::crc32c(&self.bytes[usize::try_from(offset).unwrap_or(usize::MAX).min(end)..end]))
+    /// A number that names the content of the recording. The checksum of the last COMMIT names all frames up to it; added
+    /// are which table chunks there are, since damage can hide some, and the headers of those after the last COMMIT.
+    /// Nothing else of the file is read.
+    pub(crate) fn content_checksum(&self) -> Result<u64> {
+        let (mut chain, mut committed) = (Chain::new(), 0);
+        if let Some(&(id, offset)) = self.contents.commits.last() {
+            let body = self.frame(SectionType::COMMIT, Some(id), offset)?.body();
+            let checksum = body.and_then(stored_checksum).map_err(AnalyzerError::section("COMMIT", offset))?;
+            (chain, committed) = (Chain::after_commit(checksum), offset);
+        }
+        for &(section, offset) in &self.contents.chunks {
+            chain.add(&offset.to_le_bytes());
+            if offset > committed {
+                let start = usize::try_from(self.frame(section, None, offset)?.offset).unwrap_or(usize::MAX);
+                chain.add(&self.bytes[start..][..FRAME_HEADER_BYTES]);
+            }
+        }
+        Ok(chain.checksum())
     }
 
     fn read_commit(&self, id: SnapshotId, offset: u64) -> Result<Commit> {

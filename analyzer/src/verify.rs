@@ -4,9 +4,10 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, PoisonError};
 
 use barrow_format::block::{Block, BlockColumns, Wanted};
+use barrow_format::chain::Chain;
 use barrow_format::codec::Decompressor;
-use barrow_format::commit::Totals;
-use barrow_format::frame::{Frame, SectionType, next_frame};
+use barrow_format::commit::{Totals, chained_checksum, stored_checksum};
+use barrow_format::frame::{FRAME_HEADER_BYTES, Frame, SectionType, next_frame};
 use barrow_format::header::{HEADER_BYTES, TRAILER_BYTES};
 use barrow_format::rows::{Chunk, LabelCode, Root};
 use barrow_format::{FormatError, SnapshotId};
@@ -83,7 +84,7 @@ pub fn verify(recording: &Recording, progress: &dyn Progress) -> Result<Verifica
     if let Some(damage) = recording.damage() {
         found.problem(damage.committed_end, None, damage.to_string());
     }
-    let chain = Chain::walk(recording, &mut found);
+    let frames = Frames::walk(recording, &mut found);
     if let Err(error) = recording.tables() {
         found.error(None, &error);
         return Ok(found);
@@ -106,7 +107,7 @@ pub fn verify(recording: &Recording, progress: &dyn Progress) -> Result<Verifica
             found.error(Some(snapshot), &error);
         }
     }
-    chain.compare(recording, &whole, &mut found)?;
+    frames.compare(recording, &whole, &mut found)?;
     found.problems.sort_unstable();
     found.problems.dedup();
     let mut problems_of: HashMap<SnapshotId, usize> = HashMap::new();
@@ -134,24 +135,25 @@ impl Verification {
 }
 
 /// The frames of a file, from its header to its trailer.
-struct Chain {
+struct Frames {
     /// Offsets and lengths of frames that belong to a snapshot, other than commits.
     of_snapshots: Vec<(u64, u64)>,
     /// Offsets of tables and commits.
     shared: HashSet<u64>,
 }
 
-impl Chain {
+impl Frames {
     /// Hops over all frames and checks what no question decodes: that they follow each other without
-    /// a gap, and the checksums of all but blocks. Which snapshot a frame belongs to is not asked here:
+    /// a gap, the checksums of all but blocks, and that commits name the frames before them. Which snapshot a frame belongs to is not asked here:
     /// one that was given up leaves frames with the number of the next.
     fn walk(recording: &Recording, found: &mut Verification) -> Self {
         let file = recording.bytes();
-        let mut chain = Chain { of_snapshots: Vec::new(), shared: HashSet::new() };
+        let mut frames = Frames { of_snapshots: Vec::new(), shared: HashSet::new() };
         let trailer = if recording.damage().is_some() { 0 } else { TRAILER_BYTES };
         let end = (file.len() - trailer.min(file.len())) as u64;
         // After a damaged stretch nobody knows which frame comes next.
         let (mut offset, mut sequence) = (HEADER_BYTES as u64, Some(0u32));
+        let mut links = Links::new();
         while offset < end {
             let frame = match Frame::parse(file, offset) {
                 Ok(frame) => frame,
@@ -162,6 +164,7 @@ impl Chain {
                     }
                     offset = next_frame(file, offset + 1).unwrap_or(end);
                     sequence = None;
+                    links.lose();
                     continue;
                 }
             };
@@ -171,6 +174,7 @@ impl Chain {
                 let message =
                     format!("{section} at byte {offset}: frame {expected} of the file says it is frame {stored}");
                 found.problem(offset, None, message);
+                links.lose();
             }
             sequence = Some(stored.wrapping_add(1));
             let checked =
@@ -178,17 +182,18 @@ impl Chain {
             if let Err(error) = checked {
                 found.problem(offset, None, format!("{section} at byte {offset}: {error}"));
             }
+            found.problems.extend(links.check(file, &frame));
             if is_table(section) || section == SectionType::COMMIT {
-                chain.shared.insert(offset);
+                frames.shared.insert(offset);
             } else if section != SectionType::INDEX && section.is_read() {
-                chain.of_snapshots.push((offset, frame.end() - offset));
+                frames.of_snapshots.push((offset, frame.end() - offset));
             }
             offset = frame.end();
         }
         if offset != end {
             found.problem(offset, None, format!("the last frame ends at byte {offset}, the frames at byte {end}"));
         }
-        chain
+        frames
     }
 
     /// Compares the frames that are there with those that index and commits name.
@@ -230,6 +235,49 @@ impl Chain {
             }
         }
         Ok(())
+    }
+}
+
+/// Recomputes the checksums of commits, each from the one before and the frames in between.
+struct Links {
+    /// Of all frames so far; `None` after a damaged stretch, until the next commit.
+    chain: Option<Chain>,
+    /// Where the frames begin that the next commit covers.
+    since: u64,
+}
+
+impl Links {
+    fn new() -> Self {
+        Links { chain: Some(Chain::new()), since: HEADER_BYTES as u64 }
+    }
+
+    /// Says that some frame is not known. The damage has been reported.
+    fn lose(&mut self) {
+        self.chain = None;
+    }
+
+    /// Adds a frame. If it is a commit, returns what is wrong with its checksum, and goes on from that.
+    fn check(&mut self, file: &[u8], frame: &Frame<'_>) -> Option<Problem> {
+        let offset = frame.offset;
+        if frame.header.section != SectionType::COMMIT {
+            let header = usize::try_from(offset).ok().and_then(|start| file.get(start..)?.get(..FRAME_HEADER_BYTES));
+            self.chain = self.chain.take().zip(header).map(|(mut chain, header)| {
+                chain.add(header);
+                chain
+            });
+            return None;
+        }
+        let before = self.chain.take();
+        let since = std::mem::replace(&mut self.since, frame.end());
+        let body = frame.body().ok()?;
+        let stored = stored_checksum(body).ok()?;
+        self.chain = Some(Chain::after_commit(stored));
+        let computed = chained_checksum(before?, body).ok().filter(|&computed| computed != stored)?;
+        let message = format!(
+            "COMMIT at byte {offset}: its checksum over the frames from byte {since} on is {stored:016x}, but these frames \
+             give {computed:016x}: at least one was changed after it was written, though its own checksums hold"
+        );
+        Some(Problem { offset, snapshot: None, message })
     }
 }
 

@@ -2,7 +2,9 @@
 
 mod sample;
 
-use barrow_analyzer::{Recording, Silent, verify};
+use barrow_analyzer::{Recording, Silent, SnapshotId, verify};
+use barrow_format::frame::SectionType;
+use barrow_format::header::HEADER_BYTES;
 use barrow_testdata::Random;
 use barrow_writer::Compression;
 use sample::{Sample, frames};
@@ -31,6 +33,47 @@ fn every_flipped_bit_is_noticed() {
             assert_noticed(&sample, changed, bit % 29 == 0, || format!("bit {} of byte {}", bit % 8, bit / 8));
         }
     }
+}
+
+/// A CRC tells where the damage is: the checksum of the commit after it has nothing to add.
+#[test]
+fn damage_is_named_where_it_is() {
+    let sample = Sample::record(&[3, 7], Compression::None);
+    for byte in HEADER_BYTES..sample.bytes.len() {
+        let mut changed = sample.bytes.clone();
+        changed[byte] ^= 4;
+        let recording = Recording::from_bytes(changed).unwrap();
+        let found = verify(&recording, &Silent).unwrap();
+        let of_chain = found.problems.iter().find(|problem| problem.message.contains("checksum over the frames"));
+        assert_eq!(of_chain, None, "byte {byte}");
+    }
+}
+
+/// Frames that were left out, exchanged or taken from elsewhere, with a sequence that holds.
+#[test]
+fn exchanged_frames_are_noticed() {
+    let sample = Sample::record(&[3, 7, 5], Compression::None);
+    let frames = frames(&sample.bytes);
+    let last_commit = frames.iter().rposition(|(section, _)| *section == SectionType::COMMIT).unwrap();
+    let mut seen = 0;
+    for (_, range) in frames[..last_commit].iter().filter(|(section, _)| *section != SectionType::COMMIT) {
+        // Unused bits of the flags: every checksum of the frame holds, and no question looks at them.
+        let mut changed = sample.bytes.clone();
+        changed[range.start + 7] ^= 0x80;
+        let crc = crc32c::crc32c(&changed[range.start..range.start + 36]);
+        changed[range.start + 36..range.start + 40].copy_from_slice(&crc.to_le_bytes());
+        let recording = Recording::from_bytes(changed).unwrap();
+        let found = verify(&recording, &Silent).unwrap();
+        let [problem] = &found.problems[..] else { panic!("byte {}: {:?}", range.start, found.problems) };
+        assert!(problem.message.starts_with("COMMIT at byte "), "{problem}");
+        assert!(problem.message.contains("at least one was changed"), "{problem}");
+        let commit = sample.commit_ends.iter().position(|&end| end > range.start).unwrap();
+        assert_eq!(problem.snapshot.map(SnapshotId::index), Some(commit), "{problem}");
+        // The other snapshots are as sound as they were.
+        assert_eq!(sample.assert_repairs(&recording), 2);
+        seen += 1;
+    }
+    assert!(seen > 15, "{seen}");
 }
 
 /// One damaged place costs no more than the snapshots it is in.

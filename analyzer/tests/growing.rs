@@ -98,6 +98,34 @@ fn another_recording_begins_again() {
     assert!(growing.look().is_err());
 }
 
+/// `repair` and `repack` keep the uuid, and a program may use the same one twice.
+#[test]
+fn another_recording_with_the_same_uuid_begins_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.barrow");
+    let (mut random, uuid) = (Random::new(7), Some([9; 16]));
+    let graphs: Vec<Graph> = (0..6).map(|_| Graph::random(&mut random, 40, true)).collect();
+    let of =
+        |numbers: &[usize]| Graph::bytes_of(&numbers.iter().map(|&number| &graphs[number]).collect::<Vec<_>>(), uuid);
+    let (first, second) = (of(&[0, 1, 2]), of(&[3, 4, 5, 0]));
+    // Unfinished after unfinished, finished after unfinished, and finished after finished.
+    for (cut_first, cut_second) in [(1, 1), (1, 0), (0, 0)] {
+        let _ = fs::remove_file(&path);
+        let mut growing = Growing::new(&path);
+        fs::write(&path, &first[..first.len() - cut_first]).unwrap();
+        assert_eq!(ids(&look(&mut growing).unwrap().0).len(), 3);
+        assert!(look(&mut growing).is_none());
+        fs::write(&path, &second[..second.len() - cut_second]).unwrap();
+        let (recording, finished, replaced) = look(&mut growing).expect("another recording is there");
+        assert_eq!((ids(&recording).len(), finished, replaced), (4, cut_second == 0, true));
+        let of_second = Recording::from_bytes(second.clone()).unwrap();
+        for id in ids(&recording) {
+            assert_eq!(summary(&recording, id).unwrap(), summary(&of_second, id).unwrap());
+        }
+        assert!(look(&mut growing).is_none());
+    }
+}
+
 fn record(writer: &Writer, heap: &Heap) {
     let snapshot = writer.begin_snapshot(SnapshotInfo::default()).unwrap();
     heap.announce(&snapshot, 0..heap.nodes.len()).unwrap();

@@ -12,7 +12,8 @@ use barrow_analyzer::{
     AnalyzerError, Canopy, Dominators, Expression, Heap, Holder, IndexPlace, KindId, LEAK_THRESHOLD, Memory, ObjectId,
     ObjectSet, PathOptions, Progress, Recording, Result, Silent, SnapshotId, StrengthClass, TreePlace,
 };
-use barrow_testdata::{Graph, Phases, Random};
+use barrow_testdata::{Graph, Heap as TestHeap, Phases, Random, Shelf, Vocabulary};
+use barrow_writer::{Options, SiteDescription, Writer};
 
 const SNAPSHOT: SnapshotId = SnapshotId(0);
 const BESIDE: IndexPlace = IndexPlace::Beside { otherwise: None };
@@ -241,6 +242,58 @@ fn what_a_search_answers_finds_no_other_tree() {
         assert_eq!(heap.select(&[], &unreachable, &phases).unwrap().0, expected, "column {number}");
         assert!(!phases.so_far().contains(&"numbering objects".to_owned()), "column {number}");
     }
+}
+
+/// Totals, types and even the lengths of blocks say nothing of what the objects refer to.
+#[test]
+fn the_index_of_another_recording_with_the_same_totals_is_not_used() {
+    let folder = folder();
+    let path = folder.path().join("heap.barrow");
+    let uuid = Some([3; 16]);
+    let (chain, _) = Graph::of_words("root -> a(16) -> b(24) -> c(40); a -> b");
+    let (diamond, _) = Graph::of_words("root -> a(16) -> b(24) -> c(40); a -> c");
+    let [before, after] = [&chain, &diamond].map(|graph| Graph::bytes_of(&[graph], uuid));
+    assert_eq!(before.len(), after.len());
+    let info = |bytes: &[u8]| Recording::from_bytes(bytes.to_vec()).unwrap().snapshot(SNAPSHOT).unwrap();
+    assert_eq!(info(&before), info(&after), "what the commits say is the same");
+    let retained = |place: &IndexPlace| open(&path, place).dominators(&Silent).unwrap().retained_bytes(ObjectId(1));
+    for place in [BESIDE, IndexPlace::Beside { otherwise: Some(folder.path().join("others")) }] {
+        for (bytes, expected) in [(&before, 64), (&after, 24)] {
+            fs::write(&path, bytes).unwrap();
+            assert_eq!(retained(&place), expected);
+            assert_renewed(&path, &computed(&path, SNAPSHOT));
+            assert_eq!(retained(&place), expected);
+        }
+    }
+}
+
+/// A recording of one snapshot, whose writer describes a site before and perhaps one after it.
+fn with_sites(last: bool) -> Vec<u8> {
+    let shelf = Shelf::default();
+    let options = Options { threads: 0, uuid: Some([5; 16]), created_ns: Some(0), ..Options::default() };
+    let writer = Writer::to_stream(Box::new(shelf.clone()), options).unwrap();
+    let vocabulary = Vocabulary::declare(&writer).unwrap();
+    TestHeap::random(&mut Random::new(3), 40, &vocabulary).record(&writer).unwrap();
+    if last {
+        writer.site(&SiteDescription { line: Some(7), ..SiteDescription::default() }).unwrap();
+    }
+    writer.finish().unwrap();
+    shelf.take()
+}
+
+/// The index stays when a recording is finished; rows that come after its last commit belong to its content.
+#[test]
+fn the_content_is_all_frames_up_to_the_end() {
+    let folder = folder();
+    let path = folder.path().join("heap.barrow");
+    let whole = with_sites(false);
+    fs::write(&path, &whole[..whole.len() - 1]).unwrap();
+    assert!(Recording::open(&path).unwrap().damage().is_some());
+    assert_renewed(&path, &computed(&path, SNAPSHOT));
+    fs::write(&path, &whole).unwrap();
+    assert_kept(&path, &BESIDE, &computed(&path, SNAPSHOT));
+    fs::write(&path, with_sites(true)).unwrap();
+    assert_renewed(&path, &computed(&path, SNAPSHOT));
 }
 
 #[test]
@@ -628,16 +681,16 @@ impl Column {
     }
 }
 
-/// Takes an index apart: the 32 bytes that name the recording, and the columns.
+/// Takes an index apart: the 40 bytes that name the recording, and the columns.
 fn parts(index: &[u8]) -> (Vec<u8>, Vec<Column>) {
     let u32_at = |at: usize| u32::from_le_bytes(index[at..at + 4].try_into().unwrap());
     let u64_at = |at: usize| u64::from_le_bytes(index[at..at + 8].try_into().unwrap()) as usize;
-    let columns = (0..u32_at(32) as usize).map(|number| {
-        let at = 48 + 32 * number;
+    let columns = (0..u32_at(40) as usize).map(|number| {
+        let at = 56 + 32 * number;
         let bytes = index[u64_at(at + 8)..u64_at(at + 8) + u64_at(at + 16)].to_vec();
         Column { snapshot: u32_at(at), number: u32_at(at + 4), bytes, claimed: None }
     });
-    (index[..32].to_vec(), columns.collect())
+    (index[..40].to_vec(), columns.collect())
 }
 
 /// The checksums of the pieces of a column.
@@ -648,7 +701,7 @@ fn checksums(bytes: &[u8]) -> Vec<u8> {
 /// Puts an index together, with checksums that hold.
 fn index_with(key: &[u8], columns: &[Column]) -> Vec<u8> {
     let (mut directory, mut body) = (Vec::new(), Vec::new());
-    let start = 48 + 32 * columns.len();
+    let start = 56 + 32 * columns.len();
     for column in columns {
         body.resize((start + body.len()).next_multiple_of(64) - start, 0);
         let (offset, length) = column.claimed.unwrap_or(((start + body.len()) as u64, column.bytes.len() as u64));
@@ -861,7 +914,7 @@ fn entries_that_overlap() {
     let (key, mut columns) = parts(&kept.index);
     columns.retain(|column| column.number == 6);
     columns[0].bytes.resize(1 << 20, 0);
-    let start = (48 + 32 * 2000u64).next_multiple_of(64);
+    let start = (56 + 32 * 2000u64).next_multiple_of(64);
     let claimed = Some((start, 1 << 20));
     columns.extend((1..2000).map(|snapshot| Column { snapshot, number: 6, bytes: Vec::new(), claimed }));
     fs::write(index_of(&kept.path), index_with(&key, &columns)).unwrap();

@@ -12,8 +12,9 @@
 //! ```
 
 use crate::block::{MAX_OBJECTS, MAX_REFERENCES, limit};
+use crate::chain::Chain;
 use crate::error::{FormatError, Result};
-use crate::fields::{Fields, put_optional, put_varint};
+use crate::fields::{Fields, put_optional, put_u64, put_varint};
 use crate::frame::SectionType;
 use crate::ids::StringId;
 
@@ -113,6 +114,8 @@ impl Group {
 /// The end of a snapshot.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Commit {
+    /// Names the content of the recording up to this frame, which is included: see [`Chain`].
+    pub checksum: u64,
     /// The snapshot's number.
     pub snapshot: u32,
     /// When it was taken, in nanoseconds since the recording began.
@@ -141,10 +144,17 @@ pub struct Commit {
 }
 
 impl Commit {
+    /// Computes its checksum, given the chain of all frames before it. Returns the body of its frame.
+    pub fn seal(&mut self, chain: Chain) -> Vec<u8> {
+        self.checksum = chained_checksum(chain, &self.encode()).unwrap_or_default();
+        self.encode()
+    }
+
     /// The body of its frame.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
         let mut out = Vec::new();
+        put_u64(&mut out, self.checksum);
         put_varint(&mut out, self.snapshot.into());
         put_optional(&mut out, self.time_ns);
         put_optional(&mut out, self.gc_number);
@@ -205,6 +215,7 @@ impl Commit {
     pub fn parse(body: &[u8]) -> Result<Self> {
         let mut fields = Fields::new("commit", body);
         let mut commit = Commit {
+            checksum: fields.u64()?,
             snapshot: fields.varint_u32()?,
             time_ns: fields.optional()?,
             gc_number: fields.optional()?,
@@ -299,6 +310,25 @@ impl Commit {
     }
 }
 
+/// The checksum that the body of a COMMIT frame begins with. The rest of the body is not looked at.
+///
+/// # Errors
+/// [`FormatError::Truncated`].
+pub fn stored_checksum(body: &[u8]) -> Result<u64> {
+    Fields::new("commit", body).u64()
+}
+
+/// The checksum that a body of a COMMIT frame should begin with, after frames of which `chain` is the chain.
+///
+/// # Errors
+/// [`FormatError::Truncated`].
+pub fn chained_checksum(mut chain: Chain, body: &[u8]) -> Result<u64> {
+    let mut fields = Fields::new("commit", body);
+    fields.u64()?;
+    chain.add(fields.rest());
+    Ok(chain.checksum())
+}
+
 /// Reads how a patch is stored, and tells its blocks their groups.
 fn patched(fields: &mut Fields<'_>, blocks: &mut [BlockEntry]) -> Result<Patched> {
     let mut patched = Patched { base: fields.varint_u32()?, rows: fields.varint_u32()?, groups: Vec::new() };
@@ -358,6 +388,22 @@ mod tests {
         for lengths in [&[][..], &[48], &[48, 480, 40]] {
             let commit = commit(lengths);
             assert_eq!(Commit::parse(&commit.encode()).unwrap(), commit);
+        }
+    }
+
+    #[test]
+    fn the_checksum_covers_every_field_and_what_was_before() {
+        let mut sealed = commit(&[48, 480]);
+        let body = sealed.seal(Chain::new());
+        assert_eq!(Commit::parse(&body).unwrap(), sealed);
+        assert_eq!(stored_checksum(&body), Ok(sealed.checksum));
+        assert_eq!(chained_checksum(Chain::new(), &body), Ok(sealed.checksum));
+        let differs = |chain, body: &[u8]| chained_checksum(chain, body) != Ok(sealed.checksum);
+        assert!(differs(Chain::after_commit(1), &body));
+        for bit in 64..8 * body.len() {
+            let mut body = body.clone();
+            body[bit / 8] ^= 1 << (bit % 8);
+            assert!(differs(Chain::new(), &body), "bit {bit}");
         }
     }
 

@@ -24,6 +24,17 @@ pub enum FormatError {
         /// The newest major version this reader knows.
         known: u16,
     },
+    /// The file was written by a version before the first one that is read.
+    #[error(
+        "written by format version {major}.{minor}, in which snapshots have no checksum of their blocks; \
+         this reader knows versions from 1.5 on; record or import again"
+    )]
+    OlderVersion {
+        /// Major version in the header.
+        major: u16,
+        /// Minor version in the header.
+        minor: u16,
+    },
     /// The file needs features this reader has never heard of.
     #[error("needs format features {bits:#x}, which this reader does not know; update barrow")]
     UnknownFeatures {

@@ -11,7 +11,9 @@ pub const MAGIC: [u8; 8] = *b"\x89BRW\r\n\x1a\n";
 /// The version written by this crate.
 pub const MAJOR_VERSION: u16 = 1;
 /// The version written by this crate.
-pub const MINOR_VERSION: u16 = 4;
+pub const MINOR_VERSION: u16 = 5;
+/// The oldest minor version that is read: before it, COMMIT has no checksum.
+pub const OLDEST_MINOR_VERSION: u16 = 5;
 /// The length of the header, in bytes.
 pub const HEADER_BYTES: usize = HEADER_LENGTH as usize;
 /// The same, as the header itself says it.
@@ -81,7 +83,7 @@ impl Header {
     /// Reads and checks the header at the start of `file`.
     ///
     /// # Errors
-    /// [`FormatError::NotARecording`], [`FormatError::NewerVersion`],
+    /// [`FormatError::NotARecording`], [`FormatError::NewerVersion`], [`FormatError::OlderVersion`],
     /// [`FormatError::UnknownFeatures`], or a checksum or length that does not hold.
     pub fn parse(file: &[u8]) -> Result<Self> {
         if file.get(..MAGIC.len()) != Some(MAGIC.as_slice()) {
@@ -96,6 +98,9 @@ impl Header {
         }
         if header.major > MAJOR_VERSION || header.major == 0 {
             return Err(FormatError::NewerVersion { found: header.major, known: MAJOR_VERSION });
+        }
+        if header.minor < OLDEST_MINOR_VERSION {
+            return Err(FormatError::OlderVersion { major: header.major, minor: header.minor });
         }
         let unknown = header.incompatible_features & !KNOWN_INCOMPATIBLE_FEATURES;
         if unknown != 0 {
@@ -195,6 +200,15 @@ mod tests {
             bytes[bit / 8] ^= 1 << (bit % 8);
             assert_eq!(Trailer::parse(&bytes), None, "bit {bit}");
         }
+    }
+
+    #[test]
+    fn an_older_version_is_named() {
+        let mut header = Header::new([0; 16], 0);
+        header.minor = 4;
+        let error = Header::parse(&header.encode()).unwrap_err();
+        assert_eq!(error, FormatError::OlderVersion { major: 1, minor: 4 });
+        assert!(error.to_string().contains("format version 1.4"), "{error}");
     }
 
     #[test]

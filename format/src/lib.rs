@@ -39,7 +39,7 @@
 //! ```
 //!
 //! Reading order: [`header`], [`frame`], [`rows`] (tables), [`block`] with [`varint`] and [`codec`],
-//! [`commit`], [`index`]; [`fields`] reads what is not in a column.
+//! [`commit`] with [`chain`], [`index`]; [`fields`] reads what is not in a column.
 
 #![deny(unsafe_code)]
 #![cfg_attr(
@@ -48,6 +48,7 @@
 )]
 
 pub mod block;
+pub mod chain;
 pub mod codec;
 pub mod commit;
 mod error;

@@ -5,8 +5,6 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 use barrow_format::block::BlockColumns;
 use barrow_format::commit::{BlockEntry, Commit, Totals};
-use barrow_format::frame::SectionType;
-use barrow_format::index::IndexRow;
 use barrow_format::rows::{Root, TypeTotals};
 use barrow_format::{ObjectId, StringId, TypeId};
 
@@ -271,7 +269,9 @@ impl Collected {
         let tables = shared.counts.snapshot();
         shared.flush_tables()?;
         let Description { time_ns, gc_number, label, key_values } = description;
-        let commit = Commit {
+        let mut commit = Commit {
+            // Known when it is appended.
+            checksum: 0,
             snapshot: self.snapshot,
             time_ns,
             gc_number,
@@ -289,8 +289,7 @@ impl Collected {
         if shared.sync == Sync::AtCommit {
             sink.sync()?;
         }
-        IndexRow::of_blocks(&commit).into_iter().for_each(|row| sink.enter(row));
-        let offset = sink.append_section(SectionType::COMMIT, self.snapshot, 1, &[], &commit.encode())?;
+        let offset = sink.append_commit(&mut commit)?;
         drop(sink);
         shared.committed(offset);
         self.remember(&announced, draft, shared);

@@ -3,7 +3,9 @@
 use std::fs::File;
 use std::io::{Seek, SeekFrom, Write};
 
-use barrow_format::frame::{SectionType, encode_frame, set_sequence};
+use barrow_format::chain::Chain;
+use barrow_format::commit::Commit;
+use barrow_format::frame::{FRAME_HEADER_BYTES, SectionType, encode_frame, set_sequence};
 use barrow_format::index::IndexRow;
 
 use crate::error::{Result, WriterError};
@@ -19,6 +21,8 @@ pub(crate) struct Sink {
     /// Bytes written so far: where the next frame starts.
     length: u64,
     sequence: u32,
+    /// Of the frames that were appended as a whole.
+    chain: Chain,
     /// The rows of the trailing index.
     index: Vec<IndexRow>,
     broken: bool,
@@ -34,7 +38,7 @@ impl Sink {
     }
 
     fn new(output: Output) -> Self {
-        Sink { output, length: 0, sequence: 0, index: Vec::new(), broken: false }
+        Sink { output, length: 0, sequence: 0, chain: Chain::new(), index: Vec::new(), broken: false }
     }
 
     pub(crate) fn length(&self) -> u64 {
@@ -81,7 +85,18 @@ impl Sink {
         let offset = self.length;
         set_sequence(frame, self.sequence);
         self.append(frame)?;
+        // Only now: a frame that was taken back is not in the chain, and its number is free.
         self.sequence = self.sequence.wrapping_add(1);
+        self.chain.add(&frame[..FRAME_HEADER_BYTES]);
+        Ok(offset)
+    }
+
+    /// Appends a COMMIT frame and enters it and its blocks into the index. Returns its offset.
+    pub(crate) fn append_commit(&mut self, commit: &mut Commit) -> Result<u64> {
+        self.index.extend(IndexRow::of_blocks(commit));
+        let body = commit.seal(self.chain);
+        let offset = self.append_section(SectionType::COMMIT, commit.snapshot, 1, &[], &body)?;
+        self.chain = Chain::after_commit(commit.checksum);
         Ok(offset)
     }
 
@@ -99,11 +114,6 @@ impl Sink {
         let length = frame.len() as u64;
         self.index.push(IndexRow { section, snapshot, offset, length, rows, split_offset: offset });
         Ok(offset)
-    }
-
-    /// Enters a section of several frames into the index.
-    pub(crate) fn enter(&mut self, row: IndexRow) {
-        self.index.push(row);
     }
 
     /// Forgets the index rows of a snapshot that was given up.

@@ -108,6 +108,53 @@ fn child() {
     }
 }
 
+/// Tells a child which folder to use, with a limit to the length of files.
+const LIMITED: &str = "BARROW_LIMITED_CHILD";
+
+/// What the child does: a frame fails that is longer than the limit allows. Otherwise this test does nothing.
+#[test]
+fn limited_child() {
+    let Some(folder) = std::env::var_os(LIMITED) else { return };
+    let path = Path::new(&folder).join("limited.barrow");
+    let options = Options { threads: 0, compression: Compression::None, ..Options::default() };
+    let writer = Writer::create(&path, options).unwrap();
+    let vocabulary = Vocabulary::declare(&writer).unwrap();
+    let mut random = Random::new(17);
+    let mut committed = vec![commit(&writer, 300, &mut random, &vocabulary).unwrap()];
+    for size in [40_000, 200, 40_000, 100] {
+        let length = fs::metadata(&path).unwrap().len();
+        match commit(&writer, size, &mut random, &vocabulary) {
+            Ok(heap) => committed.push(heap),
+            Err(error) => {
+                assert!(size > 300 && matches!(error, WriterError::Io { .. }), "{size}: {error}");
+                assert_eq!(fs::metadata(&path).unwrap().len(), length, "what was written is taken back");
+            }
+        }
+    }
+    assert_eq!(committed.len(), 3, "the large ones are too long");
+    writer.finish().unwrap();
+    let recording = Recording::open(&path).unwrap();
+    assert_eq!((recording.damage(), verify(&recording, &Silent).unwrap().problems), (None, Vec::new()));
+    assert_holds(&recording, &committed);
+}
+
+/// The checksums of commits cover the frames that are in the file, not those that were taken back.
+#[test]
+fn frames_that_are_taken_back_are_in_no_checksum() {
+    let folder = tempfile::tempdir().unwrap();
+    // A signal that is ignored stays so in the program that takes the shell's place; blocks of 512 bytes.
+    let script = r#"trap '' XFSZ; ulimit -f 256; exec "$@""#;
+    let status = Command::new("sh")
+        .args(["-c", script, "sh"])
+        .arg(std::env::current_exe().unwrap())
+        .args(["--exact", "limited_child", "--nocapture"])
+        .env(LIMITED, folder.path())
+        .stdout(std::process::Stdio::null())
+        .status()
+        .unwrap();
+    assert!(status.success(), "the child failed: {status}");
+}
+
 fn assert_is_full(error: WriterError) {
     let text = error.to_string();
     let WriterError::Io { source, .. } = error else { panic!("{text}") };

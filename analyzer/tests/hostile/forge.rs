@@ -1,10 +1,11 @@
 //! Files made by hand: every checksum holds, and any number may be a lie.
 
 use barrow_format::block::ColumnId;
+use barrow_format::chain::Chain;
 use barrow_format::commit::{BlockEntry, Commit, TableCounts, Totals};
 use barrow_format::fields::{put_u32, put_varint};
-use barrow_format::frame::{FrameHeader, NO_SNAPSHOT, SectionType, encode_frame};
-use barrow_format::header::{Header, Trailer};
+use barrow_format::frame::{FRAME_HEADER_BYTES, FrameHeader, NO_SNAPSHOT, SectionType, encode_frame};
+use barrow_format::header::{HEADER_BYTES, Header, Trailer};
 use barrow_format::index::{IndexRow, encode_index};
 use barrow_format::rows::{
     KeyValue, Kind, KindRole, LabelCode, Root, Row, Shape, Strength, StrengthClass, Tail, Text, Type, TypeTotals,
@@ -194,6 +195,16 @@ impl Forge {
         offset
     }
 
+    /// The chain of all frames, of which none is a COMMIT.
+    fn chain(&self) -> Chain {
+        let (mut chain, mut offset) = (Chain::new(), HEADER_BYTES);
+        while let Ok(header) = FrameHeader::parse(&self.bytes[offset..]) {
+            chain.add(&self.bytes[offset..offset + FRAME_HEADER_BYTES]);
+            offset += header.frame_length().expect("a frame made here") as usize;
+        }
+        chain
+    }
+
     /// Gives the last frame other flags.
     fn set_flags(&mut self, flags: u16) {
         let offset = self.index.last().expect("a frame was appended").offset as usize;
@@ -249,7 +260,7 @@ impl Forge {
         };
         (parts.commit)(&mut commit);
         self.index.extend(IndexRow::of_blocks(&commit));
-        self.section(SectionType::COMMIT, number, &[], &commit.encode());
+        self.section(SectionType::COMMIT, number, &[], &commit.seal(self.chain()));
     }
 
     fn finish(mut self, parts: &Parts) -> Vec<u8> {

@@ -12,7 +12,7 @@ use barrow_analyzer::{
     object, objects, outgoing, repair, summary, verified_summaries, verify, walk,
 };
 use barrow_format::block::{ColumnId, MAX_OBJECTS, MAX_REFERENCES};
-use barrow_format::frame::{CRITICAL, FRAME_HEADER_BYTES, SectionType};
+use barrow_format::frame::{CRITICAL, FRAME_HEADER_BYTES, Frame, SectionType};
 use barrow_format::header::HEADER_BYTES;
 use barrow_format::rows::{LabelCode, Root, Site, Strength, StrengthClass, Tail, Text, Thread, TypeTotals};
 use barrow_format::{KindId, SiteId, SnapshotId, StrengthId, StringId, TypeId};
@@ -629,6 +629,40 @@ fn any_byte_may_lie() {
             seal(&mut changed);
             complaints(changed);
         }
+    }
+}
+
+/// A block of another recording with the same uuid and the same commit: all its own checksums hold, and it can be decoded.
+#[test]
+fn a_block_of_another_recording_is_noticed() {
+    let file = |target| {
+        let mut parts = Parts::default();
+        let columns = [(ColumnId::COUNT, [1, 1, 1]), (ColumnId::LABELS, [NAME.0; 3])];
+        let columns = columns.iter().map(|(id, values)| Column::new(*id, values)).collect();
+        parts.blocks[1] = with_references(2, &[0, 8, target], columns);
+        Forge::file(&parts)
+    };
+    let (one, other) = (file(1), file(5));
+    assert_eq!((complaints(one.clone()), complaints(other.clone())), (Vec::new(), Vec::new()));
+    assert_eq!(one.len(), other.len());
+    let commit = frame_of(&one, SectionType::COMMIT);
+    let mut mixed = one.clone();
+    mixed[..commit].copy_from_slice(&other[..commit]);
+    assert_ne!(mixed, one);
+    let [complaint] = &complaints(mixed)[..] else { panic!("one complaint") };
+    let expected = format!("snapshot 0: COMMIT at byte {commit}: its checksum over the frames from byte 64 on is ");
+    assert!(complaint.starts_with(&expected), "{complaint}");
+}
+
+/// Where the first frame of this type is.
+fn frame_of(file: &[u8], section: SectionType) -> usize {
+    let mut offset = HEADER_BYTES as u64;
+    loop {
+        let frame = Frame::parse(file, offset).expect("a whole file");
+        if frame.header.section == section {
+            return offset as usize;
+        }
+        offset = frame.end();
     }
 }
 
