@@ -82,6 +82,34 @@ pub(crate) fn meet(py: Python<'_>) -> PyResult<()> {
     Ok(())
 }
 
+/// While it lives, the collector is off. It is made and dropped without letting go of the global lock, so that no other thread
+/// and no child of a fork sees it off.
+pub(crate) struct CollectorOff<'py>(Option<Bound<'py, PyAny>>);
+
+impl<'py> CollectorOff<'py> {
+    pub(crate) fn new(py: Python<'py>) -> PyResult<Self> {
+        // Not by an import, which a program may have replaced by Python code. What is called here is written in C.
+        let name = intern!(py, "gc");
+        // SAFETY: the name is a string; what the function returns is an object that is ours, or null.
+        let module = unsafe { Bound::from_owned_ptr_or_opt(py, ffi::PyImport_GetModule(name.as_ptr())) };
+        let module = module.ok_or_else(|| PyRuntimeError::new_err("the module gc is gone"))?;
+        let was_on = module.call_method0(intern!(py, "isenabled"))?.is_truthy()?;
+        if was_on {
+            module.call_method0(intern!(py, "disable"))?;
+        }
+        Ok(CollectorOff(was_on.then_some(module)))
+    }
+}
+
+impl Drop for CollectorOff<'_> {
+    fn drop(&mut self) {
+        if let Some(module) = &self.0 {
+            // The function has no way to fail.
+            let _ = module.call_method0(intern!(module.py(), "enable"));
+        }
+    }
+}
+
 /// A function of the interpreter.
 pub(crate) fn symbol(name: &CStr) -> Option<Function> {
     // SAFETY: the name ends with 0; looking it up has no other effect.

@@ -5,7 +5,7 @@
 //!                                    (the program stands still)              (its own threads)
 //! ```
 //!
-//! Reading order: `recorder`, `snapshot` with `heap_map`, `references`, `classes` and `stacks`; below them `object` (the
+//! Reading order: `turn`, `recorder`, `snapshot` with `heap_map`, `references`, `classes` and `stacks`; below them `object` (the
 //! one place that reads the interpreter's objects), `interpreter` and `layout`. `sites` notes who allocates, in between.
 
 #![deny(unsafe_op_in_unsafe_fn)]
@@ -20,6 +20,7 @@ mod references;
 mod sites;
 mod snapshot;
 mod stacks;
+mod turn;
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -28,13 +29,14 @@ use barrow_writer::Totals;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 
-use crate::recorder::{Limits, Named, Recorder, Recording, Wishes, explain};
+use crate::recorder::{Found, Limits, Named, Recorder, Recording, Wishes, explain};
+use crate::turn::Reentered;
 
 /// The native half of the package `barrow`.
 #[pymodule(name = "_barrow")]
 mod native {
     #[pymodule_export]
-    use super::{begin, finish, forked, is_recording, prepare_fork, take_snapshot};
+    use super::{begin, finish, is_recording, take_snapshot};
 
     use pyo3::prelude::*;
 
@@ -44,31 +46,41 @@ mod native {
     }
 }
 
-/// Begins a recording in a new file; with `waits`, that is made with the first snapshot.
+/// Begins a recording in a new file; with `waits`, that is made with the first snapshot. `first` is what children call theirs
+/// after.
 #[pyfunction]
-#[pyo3(signature = (path, max_snapshots=None, max_bytes=None, sites=None, waits=false))]
+#[pyo3(signature = (path, first, max_snapshots=None, max_bytes=None, sites=None, waits=false))]
 fn begin(
     py: Python<'_>,
     path: PathBuf,
+    first: (String, String),
     max_snapshots: Option<u32>,
     max_bytes: Option<u64>,
     sites: Option<&str>,
     waits: bool,
 ) -> PyResult<()> {
     let sites = sites.map(str::parse).transpose().map_err(PyValueError::new_err)?;
-    let mut held = recorder::take(py);
-    if let Some(Recording::Begun(recorder)) = &held.0 {
+    let interpreter = turn::interpreter_id(py);
+    let found = Found::find(py, sites)?;
+    let mut held = turn::take(py).map_err(|Reentered| PyRuntimeError::new_err("a recording is being begun already"))?;
+    let others = held.recording.as_ref().map(Recording::wishes).filter(|wishes| wishes.interpreter != interpreter);
+    if let Some(wishes) = others {
+        let path = wishes.path.display();
+        return Err(PyRuntimeError::new_err(format!("another interpreter of this process records into {path}")));
+    }
+    if let Some(Recording::Begun(recorder)) = &held.recording {
         return Err(PyRuntimeError::new_err(format!("{} is being recorded already", recorder.path().display())));
     }
     let limits = Limits { snapshots: max_snapshots, bytes: max_bytes };
-    let wishes = Wishes { path, limits, sites, process: std::process::id(), began: Instant::now() };
-    held.0 = Some(if waits {
+    let process = std::process::id();
+    let wishes = Wishes { path, first, interpreter, limits, sites, process, began: Instant::now(), is_begun: !waits };
+    held.recording = Some(if waits {
         if let Some(mode) = sites {
             sites::begin(py, mode)?;
         }
         Recording::Waiting(wishes)
     } else {
-        Recording::Begun(Box::new(Recorder::begin(py, wishes)?))
+        Recording::Begun(Box::new(Recorder::begin(py, wishes, found)?))
     });
     Ok(())
 }
@@ -76,8 +88,7 @@ fn begin(
 /// What a snapshot holds: objects, references, bytes; and how long the program stood still, in seconds.
 type Figures = (u64, u64, u64, f64);
 
-/// Takes a snapshot. Returns its figures, if it was recorded; and why recording ended, if it did so wrongly. To be called
-/// while the collector is off.
+/// Takes a snapshot. Returns its figures, if it was recorded; and why recording ended, if it did so wrongly.
 #[pyfunction]
 #[pyo3(name = "snapshot", signature = (label=None, threads=Vec::new()))]
 fn take_snapshot(
@@ -85,14 +96,25 @@ fn take_snapshot(
     label: Option<String>,
     threads: Vec<Named>,
 ) -> PyResult<(Option<Figures>, Option<String>)> {
-    let mut held = recorder::take(py);
-    let mut recorder = match held.0.take() {
-        None => return Ok((None, None)),
-        Some(Recording::Begun(recorder)) => recorder,
-        Some(Recording::Waiting(wishes)) => match Recorder::begin(py, wishes) {
+    let Some(wishes) = turn::own_wishes(py) else { return Ok((None, None)) };
+    // Only the first snapshot of a child needs it.
+    let found = if wishes.is_begun { None } else { Some(Found::find(py, wishes.sites)?) };
+    let Ok(mut held) = turn::take(py) else { return Ok((None, Some(Reentered::TEXT.to_owned()))) };
+    // The recording may have ended meanwhile, and another interpreter may have begun one.
+    let Some(recording) = held.recording.take_if(|recording| recording.wishes().interpreter == wishes.interpreter)
+    else {
+        return Ok((None, None));
+    };
+    let mut recorder = match (recording, found) {
+        (Recording::Begun(recorder), _) => recorder,
+        (Recording::Waiting(wishes), Some(found)) => match Recorder::begin(py, wishes, found) {
             Ok(recorder) => Box::new(recorder),
             Err(error) => return Ok((None, Some(format!("{}; nothing is recorded", error.value(py))))),
         },
+        (waiting @ Recording::Waiting(_), None) => {
+            held.recording = Some(waiting);
+            return Ok((None, Some("a snapshot was skipped: another recording was begun meanwhile".to_owned())));
+        }
     };
     match recorder.snapshot(py, label, &threads)? {
         Ok(taken) => {
@@ -101,24 +123,36 @@ fn take_snapshot(
             if taken.is_last {
                 return Ok((Some(figures), end(py, *recorder)));
             }
-            held.0 = Some(Recording::Begun(recorder));
+            held.recording = Some(Recording::Begun(recorder));
             Ok((Some(figures), None))
         }
         Err(error) => Ok((None, Some(explain(recorder.path(), &error)))),
     }
 }
 
-/// Ends the recording. Returns why that failed, if it did.
+/// Ends the recording, if it is of this interpreter. Returns why that failed, if it did.
 #[pyfunction]
 fn finish(py: Python<'_>) -> Option<String> {
-    let mut held = recorder::take(py);
-    match held.0.take()? {
-        Recording::Begun(recorder) => end(py, *recorder),
-        Recording::Waiting(_) => {
-            sites::end(py);
-            None
-        }
+    if !turn::is_on(py) {
+        return None;
     }
+    let failure = match turn::take(py) {
+        Err(Reentered) => {
+            return Some("the recording goes on: it was to end while this thread takes a snapshot".to_owned());
+        }
+        Ok(mut held) => {
+            match held.recording.take_if(|recording| recording.wishes().interpreter == turn::interpreter_id(py)) {
+                None => None,
+                Some(Recording::Begun(recorder)) => end(py, *recorder),
+                Some(Recording::Waiting(_)) => {
+                    sites::end(py);
+                    None
+                }
+            }
+        }
+    };
+    turn::drain(py);
+    failure
 }
 
 fn end(py: Python<'_>, recorder: Recorder) -> Option<String> {
@@ -127,21 +161,8 @@ fn end(py: Python<'_>, recorder: Recorder) -> Option<String> {
     py.detach(|| recorder.finish()).err().map(|error| explain(&path, &error))
 }
 
-/// Whether something is recorded.
+/// Whether objects of this interpreter are recorded.
 #[pyfunction]
-fn is_recording() -> bool {
-    recorder::is_on()
-}
-
-/// To be called before a fork, in the thread that forks.
-#[pyfunction]
-fn prepare_fork(py: Python<'_>) {
-    recorder::prepare_fork(py);
-}
-
-/// To be called after a fork, in parent and child. In the child, `path` is where a recording begins with the first snapshot, if
-/// the parent records. Returns whether that is so.
-#[pyfunction]
-fn forked(path: PathBuf) -> bool {
-    recorder::forked(path)
+fn is_recording(py: Python<'_>) -> bool {
+    turn::is_on(py)
 }

@@ -1,18 +1,17 @@
 //! The recording of this process: what goes on from snapshot to snapshot.
 
-use std::cell::RefCell;
 use std::path::{Path, PathBuf};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError, TryLockError};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use barrow_writer::{
     Options, Result, Snapshot, SnapshotInfo, StrengthClass, StrengthId, ThreadDescription, Totals, Writer, WriterError,
 };
 use pyo3::exceptions::PyOSError;
-use pyo3::intern;
 use pyo3::prelude::*;
+use pyo3::{ffi, intern};
 
 use crate::classes::{Known, Types};
+use crate::interpreter::CollectorOff;
 use crate::object::Stopped;
 use crate::sites::{self, Declared, Mode, allocated};
 use crate::snapshot::{Recipe, announce};
@@ -29,6 +28,10 @@ pub(crate) struct Limits {
 #[derive(Debug, Clone)]
 pub(crate) struct Wishes {
     pub(crate) path: PathBuf,
+    /// The recording of the first process, before and after the place where a child puts its number.
+    pub(crate) first: (String, String),
+    /// The interpreter whose objects are recorded.
+    pub(crate) interpreter: i64,
     pub(crate) limits: Limits,
     /// What is noted of who allocates, if anything.
     pub(crate) sites: Option<Mode>,
@@ -36,12 +39,42 @@ pub(crate) struct Wishes {
     pub(crate) process: u32,
     /// When that began to be recorded.
     pub(crate) began: Instant,
+    /// Whether its file was made.
+    pub(crate) is_begun: bool,
 }
 
 /// A recording that has begun, or will with the first snapshot: that of a child, which may end without one.
 pub(crate) enum Recording {
     Begun(Box<Recorder>),
     Waiting(Wishes),
+}
+
+impl Recording {
+    pub(crate) fn wishes(&self) -> &Wishes {
+        match self {
+            Recording::Begun(recorder) => &recorder.wishes,
+            Recording::Waiting(wishes) => wishes,
+        }
+    }
+}
+
+/// What a recording needs to know of the interpreter. Finding it runs Python code, so it is found before a thread takes its turn.
+pub(crate) struct Found {
+    known: Known,
+    version: String,
+    arguments: Vec<String>,
+}
+
+impl Found {
+    pub(crate) fn find(py: Python<'_>, sites: Option<Mode>) -> PyResult<Self> {
+        if sites.is_some() {
+            sites::prepare(py)?;
+        }
+        let sys = py.import(intern!(py, "sys"))?;
+        let version = sys.getattr("version")?.extract()?;
+        let arguments = sys.getattr("argv").and_then(|argv| argv.extract()).unwrap_or_default();
+        Ok(Found { known: Known::find(py)?, version, arguments })
+    }
 }
 
 /// A recording that has begun, and what its next snapshot needs.
@@ -68,11 +101,8 @@ pub(crate) struct Taken {
 
 impl Recorder {
     /// Begins a recording in a new file.
-    pub(crate) fn begin(py: Python<'_>, wishes: Wishes) -> PyResult<Self> {
-        let known = Known::find(py)?;
-        let sys = py.import(intern!(py, "sys"))?;
-        let version: String = sys.getattr("version")?.extract()?;
-        let arguments: Vec<String> = sys.getattr("argv").and_then(|argv| argv.extract()).unwrap_or_default();
+    pub(crate) fn begin(py: Python<'_>, wishes: Wishes, found: Found) -> PyResult<Self> {
+        let Found { known, version, arguments } = found;
         let begun = || -> Result<Self> {
             let writer = Writer::create(&wishes.path, Options::default())?;
             writer.fact("producer", concat!("barrow for Python ", env!("CARGO_PKG_VERSION")))?;
@@ -85,7 +115,7 @@ impl Recorder {
                 weak: writer.strength("weak", StrengthClass::Weak)?,
                 writer,
                 known,
-                wishes: wishes.clone(),
+                wishes: Wishes { is_begun: true, ..wishes.clone() },
                 declared: Declared::default(),
                 snapshots: 0,
             })
@@ -105,7 +135,8 @@ impl Recorder {
         label: Option<String>,
         named: &[Named],
     ) -> PyResult<Result<Taken>> {
-        let modules = py.import(intern!(py, "sys"))?.getattr(intern!(py, "modules"))?.as_ptr() as u64;
+        // SAFETY: `py` has the global lock. Importing `sys` could run Python code of the program; this does not.
+        let modules = unsafe { ffi::PyImport_GetModuleDict() } as u64;
         let pause = Instant::now();
         let info = SnapshotInfo { time_ns: Some(nanoseconds(self.wishes.began)), label, ..SnapshotInfo::default() };
         let snapshot = match self.writer.begin_snapshot(info) {
@@ -120,6 +151,7 @@ impl Recorder {
             weak: self.weak,
             modules,
         };
+        let off = CollectorOff::new(py)?;
         // SAFETY: `py` says that this thread has the global lock. The collector is off, and nothing that `announce`
         // calls runs code of the program; numbers that the interpreter makes for it are freed at once.
         let stopped = unsafe { Stopped::new() };
@@ -128,6 +160,7 @@ impl Recorder {
         if let Err(error) = announced {
             return Ok(Err(error));
         }
+        drop(off);
         let pause_ns = nanoseconds(pause);
         let committed = py.detach(|| snapshot.commit());
         Ok(committed.map(|totals| {
@@ -187,89 +220,6 @@ fn cpu_time_ns(system: i32) -> Option<u64> {
 
 fn nanoseconds(since: Instant) -> u64 {
     u64::try_from(since.elapsed().as_nanos()).unwrap_or(u64::MAX)
-}
-
-/// Where the recorder is.
-enum State {
-    /// Here, if anything is recorded: for whoever takes it first.
-    Idle(Option<Recording>),
-    /// With a thread that uses it.
-    Busy,
-}
-
-static STATE: Mutex<State> = Mutex::new(State::Idle(None));
-static CHANGED: Condvar = Condvar::new();
-
-thread_local! {
-    /// Held while this thread forks, so that the child finds the state unlocked and whole.
-    static FORKING: RefCell<Option<MutexGuard<'static, State>>> = const { RefCell::new(None) };
-}
-
-/// The recording, taken out of its place; it goes back there when this is dropped.
-pub(crate) struct Held(pub(crate) Option<Recording>);
-
-impl Drop for Held {
-    fn drop(&mut self) {
-        *lock() = State::Idle(self.0.take());
-        CHANGED.notify_all();
-    }
-}
-
-/// Locks the state. Whoever waits for the global lock must not hold it.
-fn lock() -> MutexGuard<'static, State> {
-    STATE.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Takes the recording, and waits for it if another thread has it; the program goes on meanwhile.
-pub(crate) fn take(py: Python<'_>) -> Held {
-    py.detach(|| {
-        let is_busy = |state: &mut State| matches!(state, State::Busy);
-        let mut state = CHANGED.wait_while(lock(), is_busy).unwrap_or_else(PoisonError::into_inner);
-        match std::mem::replace(&mut *state, State::Busy) {
-            State::Idle(recording) => Held(recording),
-            State::Busy => unreachable!("waited until it was not"),
-        }
-    })
-}
-
-/// Whether something is recorded.
-pub(crate) fn is_on() -> bool {
-    !matches!(*lock(), State::Idle(None))
-}
-
-/// Waits until no thread uses the recording, and keeps it so until [`forked`].
-pub(crate) fn prepare_fork(py: Python<'_>) {
-    loop {
-        // Not waiting for the lock: this thread has the global one, which its holder may need.
-        let state = match STATE.try_lock() {
-            Ok(state) => Some(state),
-            Err(TryLockError::Poisoned(state)) => Some(state.into_inner()),
-            Err(TryLockError::WouldBlock) => None,
-        };
-        if let Some(state) = state.filter(|state| matches!(**state, State::Idle(_))) {
-            return FORKING.set(Some(state));
-        }
-        py.detach(|| std::thread::sleep(Duration::from_millis(1)));
-    }
-}
-
-/// Ends what [`prepare_fork`] began. The recording is left to the parent: if this is the child, it waits to begin one of its own,
-/// at `path`. Returns whether that is so.
-pub(crate) fn forked(path: PathBuf) -> bool {
-    let Some(mut state) = FORKING.take() else { return false };
-    let State::Idle(Some(recording)) = &mut *state else { return false };
-    let parent = match recording {
-        Recording::Begun(recorder) => &recorder.wishes,
-        Recording::Waiting(wishes) => wishes,
-    };
-    let process = std::process::id();
-    if parent.process == process {
-        return false;
-    }
-    let own = Recording::Waiting(Wishes { path, process, began: Instant::now(), ..parent.clone() });
-    // Its threads are not in this process, and what it has not written is the parent's.
-    std::mem::forget(std::mem::replace(recording, own));
-    true
 }
 
 /// What a failure of the writer says to the user.

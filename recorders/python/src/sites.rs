@@ -133,16 +133,30 @@ pub(crate) struct Declared {
     by_place: HashMap<(usize, Location, Option<SiteId>), SiteId>,
 }
 
-/// Begins to note who allocates.
+/// Finds out what [`begin`] needs to know. This runs Python code.
 ///
 /// # Errors
 /// The interpreter's allocator is not its own (`PYTHONMALLOC=malloc`, say).
-pub(crate) fn begin(py: Python<'_>, mode: Mode) -> PyResult<()> {
-    let mut sites = SITES.load(Ordering::Relaxed);
-    if sites.is_null() {
+pub(crate) fn prepare(py: Python<'_>) -> PyResult<()> {
+    if SITES.load(Ordering::Relaxed).is_null() {
         hooks::check_pools(py)?;
-        sites = Box::into_raw(Box::new(Sites::find()?));
-        SITES.store(sites, Ordering::Relaxed);
+        let sites = Box::new(Sites::find()?);
+        // The code that ran may have done the same.
+        if SITES.load(Ordering::Relaxed).is_null() {
+            SITES.store(Box::into_raw(sites), Ordering::Relaxed);
+        }
+    }
+    Ok(())
+}
+
+/// Begins to note who allocates. To be called after [`prepare`].
+///
+/// # Errors
+/// Another tool hooks the allocator, so that what is noted already cannot end.
+pub(crate) fn begin(_py: Python<'_>, mode: Mode) -> PyResult<()> {
+    let sites = SITES.load(Ordering::Relaxed);
+    if sites.is_null() {
+        return Err(PyRuntimeError::new_err("sites were not prepared"));
     }
     // SAFETY: `py` has the global lock, so nothing else uses them.
     unsafe {
@@ -250,6 +264,13 @@ impl Sites {
 
     fn begin(&mut self, mode: Mode) {
         self.mode = mode;
+        // SAFETY: the caller of the module's `begin` has the global lock.
+        self.interpreter = unsafe { ffi::PyInterpreterState_Get() } as u64;
+        // Whether the thread is one of this interpreter's is to be found out anew.
+        self.put_by();
+        self.thread = null();
+        self.serial = 0;
+        self.is_ours = false;
         self.blocks = Blocks::new(layout().arena_bits, layout().pool_bits);
         self.begin_interval();
     }

@@ -82,8 +82,10 @@ def start(
 def _begin(path, options, children=False, first=None):
     """Begins a recording. `first` is that of the process that all others come from, if this is another."""
     global _clock, _first, _wants_exit
-    _barrow.begin(path, options["max_snapshots"], options["max_size"], options["sites"], first is not None)
-    _first = first or os.path.abspath(path)
+    first_path = first or os.path.abspath(path)
+    limits = options["max_snapshots"], options["max_size"]
+    _barrow.begin(path, os.path.splitext(first_path), *limits, options["sites"], first is not None)
+    _first = first_path
     if children:
         _triggers.append(_children.invite(_first, options))
     if options["every_gc"]:
@@ -131,13 +133,7 @@ def recording(path=None, **options):
 
 
 def _take(label):
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        figures, why = _barrow.snapshot(label, _threads())
-    finally:
-        if was_enabled:
-            gc.enable()
+    figures, why = _barrow.snapshot(label, _threads())
     if not _barrow.is_recording():
         _disarm()
     _warn(why)
@@ -217,7 +213,7 @@ def _on_signal(name):
 
 
 def _in_child():
-    if not _barrow.forked(_children.own_path(_first)):
+    if not _barrow.is_recording():
         return
     if _clock:
         _clock.start()
@@ -228,8 +224,6 @@ def _in_child():
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(
-        before=_barrow.prepare_fork, after_in_parent=lambda: _barrow.forked(_first), after_in_child=_in_child
-    )
+    os.register_at_fork(after_in_child=_in_child)
 # What is recorded is whole without `stop`; with it, the file can be opened faster.
 atexit.register(_at_exit)
