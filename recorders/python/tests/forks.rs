@@ -77,9 +77,11 @@ assert taken == 6, taken
 #[test]
 fn signals_can_take_snapshots_around_forks() {
     let program = "
-import barrow, os, signal, sys, threading
-barrow.start(sys.argv[1], on_signal='USR2')
+import os, signal, sys
+# Before those of barrow, so that this runs last before the fork.
 os.register_at_fork(before=lambda: os.kill(os.getpid(), signal.SIGUSR2))
+import barrow
+barrow.start(sys.argv[1], on_signal='USR2')
 for _ in range(50):
     child = os.fork()
     if child == 0: os._exit(0)
