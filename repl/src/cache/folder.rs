@@ -55,12 +55,10 @@ impl CacheFolder {
 /// # Errors
 /// What is there is a link, is somebody else's, or others may enter it.
 fn in_temporary_folder() -> Result<PathBuf, ReplError> {
-    let parent = std::env::temp_dir();
-    let path = checked_in(&parent).map_err(|error| ReplError::Unreadable {
-        path: parent.display().to_string(),
-        cause: format!("{error}; name a folder for imported dumps in BARROW_CACHE"),
-    })?;
-    Ok(path)
+    checked_in(&std::env::temp_dir()).map_err(|error| ReplError::Unreadable {
+        path: "the cache of imported dumps".to_owned(),
+        cause: format!("{error}; name a folder in BARROW_CACHE"),
+    })
 }
 
 #[cfg(unix)]
