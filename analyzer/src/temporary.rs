@@ -33,6 +33,7 @@ mod tests {
             let file = temporary(folder.path(), ".a.", ".half").unwrap();
             metadata(file.path()).unwrap().permissions().mode() & 0o777
         };
+        set_permissions(folder.path(), Permissions::from_mode(0o700)).unwrap();
         assert_eq!(mode(), 0o600);
         set_permissions(folder.path(), Permissions::from_mode(0o755)).unwrap();
         let usual = folder.path().join("usual");
