@@ -65,6 +65,12 @@ impl Recording {
         Self::new(Some(path.to_owned()), Bytes::map(path)?)
     }
 
+    /// The same recording, whose file was given this path.
+    #[must_use]
+    pub fn renamed(self, path: &Path) -> Self {
+        Recording { path: Some(path.to_owned()), ..self }
+    }
+
     /// Opens a recording that is in memory.
     ///
     /// # Errors

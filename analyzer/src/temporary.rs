@@ -6,11 +6,38 @@ use std::path::Path;
 use tempfile::NamedTempFile;
 
 /// A new file in `folder`, gone unless it is given a name. Whoever may read what others write there may read it: as far as
-/// the process allows, like any new file.
+/// the process allows, like any new file; in a folder that is for its owner alone, only the owner.
 pub(crate) fn temporary(folder: &Path, prefix: &str, suffix: &str) -> io::Result<NamedTempFile> {
     let mut builder = tempfile::Builder::new();
     builder.prefix(prefix).suffix(suffix);
     #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    {
+        use std::os::unix::fs::PermissionsExt;
+        let is_private = std::fs::metadata(folder)?.permissions().mode() & 0o077 == 0;
+        builder.permissions(PermissionsExt::from_mode(if is_private { 0o600 } else { 0o666 }));
+    }
     builder.tempfile_in(folder)
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::fs::{Permissions, metadata, set_permissions};
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    #[test]
+    fn files_of_a_private_folder_are_for_its_owner() {
+        let folder = tempfile::tempdir().unwrap();
+        let mode = || {
+            let file = temporary(folder.path(), ".a.", ".half").unwrap();
+            metadata(file.path()).unwrap().permissions().mode() & 0o777
+        };
+        set_permissions(folder.path(), Permissions::from_mode(0o700)).unwrap();
+        assert_eq!(mode(), 0o600);
+        set_permissions(folder.path(), Permissions::from_mode(0o755)).unwrap();
+        let usual = folder.path().join("usual");
+        std::fs::write(&usual, "").unwrap();
+        assert_eq!(mode(), metadata(&usual).unwrap().permissions().mode() & 0o777);
+    }
 }

@@ -3,7 +3,6 @@
 use std::fs::File;
 use std::io;
 use std::path::Path;
-use std::time::UNIX_EPOCH;
 
 use barrow_writer::{SnapshotInfo, Writer};
 
@@ -14,18 +13,16 @@ use crate::options::ImportOptions;
 use crate::progress::Progress;
 use crate::{Imported, dump, first_bytes, hprof, import_dump};
 
-/// When a dump was taken, in nanoseconds since 1970: what it says itself, or else when the file was
-/// changed last.
+/// When a dump was taken, in nanoseconds since 1970, if the dump itself says so. Of the known formats only HPROF does.
+///
+/// The file's own times are never asked: a copy, a download or an unpacked archive has others.
 ///
 /// # Errors
 /// The system's.
-pub fn taken_ns(source: &Path) -> io::Result<u64> {
-    let mut file = File::open(source)?;
-    let changed = file.metadata()?.modified()?.duration_since(UNIX_EPOCH).unwrap_or_default();
-    let first_bytes = first_bytes(&mut file)?;
-    let own = if recognise(&first_bytes) == Some(Format::Hprof) { hprof::taken_ms(&first_bytes) } else { None };
-    let own_ns = own.and_then(|taken_ms| taken_ms.checked_mul(1_000_000));
-    Ok(own_ns.unwrap_or_else(|| u64::try_from(changed.as_nanos()).unwrap_or(u64::MAX)))
+pub fn taken_ns(source: &Path) -> io::Result<Option<u64>> {
+    let first_bytes = first_bytes(&mut File::open(source)?)?;
+    let taken_ms = if recognise(&first_bytes) == Some(Format::Hprof) { hprof::taken_ms(&first_bytes) } else { None };
+    Ok(taken_ms.and_then(|taken_ms| taken_ms.checked_mul(1_000_000)))
 }
 
 /// Imports dumps of one format, one after the other, into one recording. Types and names that several
@@ -36,7 +33,7 @@ pub struct Series<'w> {
     progress: &'w dyn Progress,
     vocabulary: Vocabulary<'w>,
     format: Option<Format>,
-    /// When the first was taken.
+    /// When the first that says so was taken.
     start_ns: Option<u64>,
 }
 
@@ -47,8 +44,9 @@ impl<'w> Series<'w> {
         Series { writer, options, progress, vocabulary, format: None, start_ns: None }
     }
 
-    /// Imports the next dump, which may be compressed; its snapshot is labelled with the file's name. Dumps
-    /// come in the order in which they were taken.
+    /// Imports the next dump, which may be compressed; its snapshot is labelled with the file's name. Snapshots get the
+    /// order in which this is called, and a time only if the dump says when it was taken and that is not before the
+    /// first.
     ///
     /// # Errors
     /// [`ImportError`], among them [`ImportError::MixedFormats`]; the writer then holds the snapshots that
@@ -56,9 +54,10 @@ impl<'w> Series<'w> {
     pub fn import(&mut self, source: &Path) -> Result<Imported, ImportError> {
         let open = |error| ImportError::Open { path: source.to_path_buf(), source: error };
         let taken_ns = taken_ns(source).map_err(open)?;
-        let start_ns = *self.start_ns.get_or_insert(taken_ns);
+        self.start_ns = self.start_ns.or(taken_ns);
+        let time_ns = taken_ns.zip(self.start_ns).and_then(|(taken_ns, start_ns)| taken_ns.checked_sub(start_ns));
         let label = source.file_name().map(|name| name.to_string_lossy().into_owned());
-        let info = SnapshotInfo { time_ns: Some(taken_ns.saturating_sub(start_ns)), label, ..SnapshotInfo::default() };
+        let info = SnapshotInfo { time_ns, label, ..SnapshotInfo::default() };
         self.import_as(source, info)
     }
 

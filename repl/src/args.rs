@@ -100,6 +100,9 @@ pub(crate) struct Flags {
     /// import: each snapshot as its difference to the one before, where objects can be told apart.
     #[arg(long)]
     pub(crate) patches: bool,
+    /// import: sort the dumps by when they were taken.
+    #[arg(long)]
+    pub(crate) by_time: bool,
     /// repack: how hard to compress, from 1 to 22.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(i32).range(1..=22))]
     pub(crate) level: Option<i32>,
@@ -239,12 +242,14 @@ impl Flags {
     }
 
     /// The flags that only some verbs know, with whether they were given.
-    pub(crate) fn of_verbs(&self) -> [(&'static str, bool); 17] {
+    pub(crate) fn of_verbs(&self) -> [(&'static str, bool); 19] {
         [
             ("--verify", self.verify),
             ("-o", self.output.is_some()),
             ("--force", self.force),
             ("--compression", self.compression.is_some()),
+            ("--patches", self.patches),
+            ("--by-time", self.by_time),
             ("--level", self.level.is_some()),
             ("--binary", self.binary.is_some()),
             ("--avoid", self.avoid.is_some()),

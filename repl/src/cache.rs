@@ -1,102 +1,125 @@
 //! Recordings of dumps that were opened directly, kept so that the next time is quick.
 //!
 //! ```text
-//! $BARROW_CACHE, or $XDG_CACHE_HOME/barrow, or ~/.cache/barrow, or the folder for temporary files
-//!   PATH-CONTENT.barrow    PATH: a hash of the dump's path; CONTENT: of its length, time and importer
-//!   PATH-CONTENT.lost      what the dump had lost, in a sentence; only if it had
+//! $BARROW_CACHE, or $XDG_CACHE_HOME/barrow, or ~/.cache/barrow, or /tmp/barrow-UID
+//!   PATH-CONTENT.barrow         PATH and CONTENT: see `key`
+//!     fact `dump`               the dump's path
+//!     fact `lost`               what the dump had lost, in a sentence; only if it had
+//!   PATH-CONTENT.barrow.index   what was computed of it
+//!   UUID.index                  likewise, of a recording whose own folder cannot be written to
 //! ```
+//!
+//! A recording holds all that is known of its dump and gets its name when it is whole. So processes that open,
+//! replace and remove it at once see all of it or nothing.
+//!
+//! In reading order: `key` (names a dump and its content), `folder` (where, and for whom), `sweep` (what is removed).
 
-use std::fs;
-use std::hash::{DefaultHasher, Hash, Hasher};
+mod folder;
+mod key;
+mod sweep;
+
+use std::fs::File;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
 
-use crate::destination::Destination;
+use barrow_analyzer::Recording;
+
+use crate::destination::{Access, Destination};
 use crate::error::ReplError;
-use crate::importing::import;
+use crate::importing::{LOST, Wishes, import};
 use crate::progress::Meter;
 use crate::session::Settings;
 
-/// Raised when importers write something else for the same dump.
-const IMPORTER_VERSION: u32 = 1;
+use folder::CacheFolder;
+use key::Key;
+
+/// The fact that holds the path of the dump.
+const DUMP: &str = "dump";
+/// A recording that was used is marked so at most this often.
+const MARKED_EVERY: Duration = Duration::from_secs(3600);
 
 /// A dump as a recording.
 #[derive(Debug)]
 pub(crate) struct Cached {
-    /// The recording.
-    pub(crate) recording: PathBuf,
+    /// The recording, which stays readable even if it is removed from the cache.
+    pub(crate) recording: Recording,
     /// What the dump had lost.
     pub(crate) lost: Option<String>,
 }
 
-/// The recording of the dump at `source`; imports it if that has not happened yet.
+/// Opens the recording of the dump at `source`; imports it if that has not happened yet.
 ///
 /// # Errors
 /// Those of the import, and of writing to the cache.
-pub(crate) fn recording_of(source: &Path, settings: &Settings) -> Result<Cached, ReplError> {
-    let unreadable =
-        |error: std::io::Error| ReplError::Unreadable { path: source.display().to_string(), cause: error.to_string() };
-    let (path_hash, _) = hashes(source, settings).map_err(unreadable)?;
-    let folder = folder();
-    let recording = recording_path(source, settings).map_err(unreadable)?;
-    let sidecar = recording.with_extension("lost");
-    if recording.is_file() {
-        return Ok(Cached { recording, lost: fs::read_to_string(sidecar).ok() });
+pub(crate) fn open(source: &Path, settings: &Settings) -> Result<Cached, ReplError> {
+    let key = Key::of(source, settings)
+        .map_err(|error| ReplError::Unreadable { path: source.display().to_string(), cause: error.to_string() })?;
+    let folder = CacheFolder::find()?;
+    let path = folder.path().join(key.file_name());
+    if let Some(cached) = find(&path, &key) {
+        mark_used(&path);
+        return Ok(cached);
     }
-    fs::create_dir_all(&folder).map_err(|error| ReplError::file(&folder, error))?;
-    let destination = Destination::replacing(&recording)?;
-    let done = import(&[source], destination.temporary(), None, false, settings, &Meter::new(settings.quiet))?;
-    forget(&folder, &format!("{path_hash:016x}-"));
-    let lost = done.lost();
-    // First what was lost, then the recording: who finds the recording finds both.
-    if let Some(sentence) = &lost {
-        fs::write(&sidecar, sentence).map_err(|error| ReplError::file(&sidecar, error))?;
-    }
-    destination.commit()?;
-    Ok(Cached { recording, lost })
+    let limit_bytes = sweep::limit_bytes()?;
+    folder.make()?;
+    let part = Destination::replacing(&path).begin(Access::Owner)?;
+    let dump = dump_fact(&key);
+    let wishes = Wishes { facts: &[(DUMP, &dump)], ..Wishes::default() };
+    import(&[source], &part, &wishes, settings, &Meter::new(settings.quiet))?;
+    // Another process may have been faster. Its recording stays, so that an index of it stays valid.
+    let cached = match find(&path, &key) {
+        Some(cached) => cached,
+        None => {
+            // Opened before others can see it, and so before they can remove it.
+            let recording = Recording::open(part.path())?.renamed(&path);
+            part.commit()?;
+            with_loss(recording)?
+        }
+    };
+    sweep::sweep(folder.path(), &key, limit_bytes);
+    Ok(cached)
 }
 
 /// Whether the dump at `source` was imported already.
 pub(crate) fn holds(source: &Path, settings: &Settings) -> bool {
-    recording_path(source, settings).is_ok_and(|recording| recording.is_file())
+    let (Ok(key), Ok(folder)) = (Key::of(source, settings), CacheFolder::find()) else { return false };
+    find(&folder.path().join(key.file_name()), &key).is_some()
 }
 
-/// Removes a recording that turned out to be damaged.
-pub(crate) fn discard(cached: &Cached) {
-    let _ = fs::remove_file(&cached.recording);
+/// Where index files may be that cannot be beside their recordings.
+pub(crate) fn index_folder() -> Option<PathBuf> {
+    CacheFolder::find().ok().map(|folder| folder.path().to_owned())
 }
 
-/// Removes recordings of what the dump was before. Who has one open keeps it.
-fn forget(folder: &Path, prefix: &str) {
-    let Ok(entries) = fs::read_dir(folder) else { return };
-    for entry in entries.flatten().filter(|entry| entry.file_name().to_string_lossy().starts_with(prefix)) {
-        let _ = fs::remove_file(entry.path());
+/// The recording at `path`, if it is there, whole, and that of the key's dump.
+fn find(path: &Path, key: &Key) -> Option<Cached> {
+    let recording = Recording::open(path).ok().filter(|recording| recording.damage().is_none())?;
+    let facts = recording.facts().ok()?;
+    let is_of_dump = fact(&facts, DUMP) == Some(&dump_fact(key));
+    if is_of_dump { with_loss(recording).ok() } else { None }
+}
+
+fn with_loss(recording: Recording) -> Result<Cached, ReplError> {
+    let lost = fact(&recording.facts()?, LOST).map(str::to_owned);
+    Ok(Cached { recording, lost })
+}
+
+/// The value of a fact: of two with one key the later holds.
+fn fact<'f>(facts: &'f [(String, String)], key: &str) -> Option<&'f str> {
+    facts.iter().rev().find(|(found, _)| found == key).map(|(_, value)| value.as_str())
+}
+
+fn dump_fact(key: &Key) -> String {
+    key.source.to_string_lossy().into_owned()
+}
+
+/// Notes that the recording was used, for `sweep` to know; without a write at each opening.
+fn mark_used(path: &Path) {
+    let Ok(file) = File::open(path) else { return };
+    let marked = file.metadata().and_then(|metadata| metadata.modified());
+    let since = marked.ok().and_then(|marked| marked.elapsed().ok());
+    if since.is_none_or(|since| since > MARKED_EVERY) {
+        // Where it cannot be marked, it is removed a little earlier.
+        let _ = file.set_modified(SystemTime::now());
     }
-}
-
-/// The folder of the cache; it need not be there yet.
-pub(crate) fn folder() -> PathBuf {
-    let variable = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    variable("BARROW_CACHE")
-        .or_else(|| variable("XDG_CACHE_HOME").map(|folder| folder.join("barrow")))
-        .or_else(|| variable("HOME").map(|folder| folder.join(".cache").join("barrow")))
-        .unwrap_or_else(|| std::env::temp_dir().join("barrow"))
-}
-
-fn recording_path(source: &Path, settings: &Settings) -> std::io::Result<PathBuf> {
-    let (path_hash, content_hash) = hashes(source, settings)?;
-    Ok(folder().join(format!("{path_hash:016x}-{content_hash:016x}.barrow")))
-}
-
-fn hashes(source: &Path, settings: &Settings) -> std::io::Result<(u64, u64)> {
-    let hash = |value: &dyn Fn(&mut DefaultHasher)| {
-        let mut hasher = DefaultHasher::new();
-        value(&mut hasher);
-        hasher.finish()
-    };
-    let path = source.canonicalize()?;
-    let metadata = fs::metadata(source)?;
-    let changed = metadata.modified()?;
-    let layout = settings.object_layout.map(|layout| layout.to_string());
-    let content = hash(&|hasher| (metadata.len(), changed, layout.as_deref(), IMPORTER_VERSION).hash(hasher));
-    Ok((hash(&|hasher| path.hash(hasher)), content))
 }

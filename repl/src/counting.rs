@@ -29,7 +29,7 @@ pub(crate) fn open(name: &str, settings: &Settings) -> Result<Option<OpenFile>, 
     let options = Options { threads: 0, ..Options::default() };
     let writer = Writer::to_stream(Box::new(types.clone()), options).map_err(unwritten)?;
     let meter = Meter::new(settings.quiet);
-    let counted = barrow_importers::totals(path, &writer, &importing::wishes(path, settings), &meter);
+    let counted = barrow_importers::totals(path, &writer, &importing::reading(path, settings), &meter);
     let counted = counted.map_err(|source| match source {
         ImportError::Cancelled => ReplError::Stopped,
         source => ReplError::Import { path: name.to_owned(), source },

@@ -1,17 +1,37 @@
 //! A file that appears whole or not at all: written under a temporary name beside it, then renamed.
 
-use std::fs;
+use std::fs::File;
 use std::path::{Path, PathBuf};
+
+use tempfile::NamedTempFile;
 
 use crate::error::ReplError;
 
-/// A file that is being written.
+/// How names of half-written files end.
+pub(crate) const PART: &str = ".part";
+
+/// A file that is to be written.
 #[derive(Debug)]
 pub(crate) struct Destination {
     path: PathBuf,
     /// The path as it was named.
     shown: String,
-    temporary: PathBuf,
+}
+
+/// A destination that is being written, under another name. It is removed unless it is committed.
+#[derive(Debug)]
+pub(crate) struct Part {
+    destination: Destination,
+    file: NamedTempFile,
+}
+
+/// Who may read a new file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Access {
+    /// Everybody whom the process's umask allows to.
+    Usual,
+    /// Its owner only.
+    Owner,
 }
 
 impl Destination {
@@ -40,21 +60,12 @@ impl Destination {
         if path.exists() && !force {
             return Err(ReplError::usage(format!("{shown} exists already; `--force` replaces it")));
         }
-        let mut destination = Destination::replacing(&target)?;
-        destination.shown = shown.to_string();
-        Ok(destination)
+        Ok(Destination { shown: shown.to_string(), path: target })
     }
 
     /// A file that is to be written at `path`, whatever is there.
-    ///
-    /// # Errors
-    /// A usage error if `path` names no file.
-    pub(crate) fn replacing(path: &Path) -> Result<Self, ReplError> {
-        let name = path.file_name();
-        let name = name.ok_or_else(|| ReplError::usage(format!("{} names no file", path.display())))?;
-        let temporary = format!(".{}.{}.part", name.to_string_lossy(), std::process::id());
-        let shown = path.display().to_string();
-        Ok(Destination { path: path.to_owned(), shown, temporary: path.with_file_name(temporary) })
+    pub(crate) fn replacing(path: &Path) -> Self {
+        Destination { path: path.to_owned(), shown: path.display().to_string() }
     }
 
     /// Where it is to be.
@@ -67,43 +78,78 @@ impl Destination {
         &self.shown
     }
 
-    /// Where to write meanwhile.
-    pub(crate) fn temporary(&self) -> &Path {
-        &self.temporary
+    /// Begins to write it: makes a new file beside it, whose name cannot be foreseen. What has that name already is
+    /// neither opened nor followed.
+    ///
+    /// # Errors
+    /// A usage error if the path names no file; the system's, if no file can be made.
+    pub(crate) fn begin(self, access: Access) -> Result<Part, ReplError> {
+        let name = self.path.file_name();
+        let name = name.ok_or_else(|| ReplError::usage(format!("{} names no file", self.shown)))?;
+        let prefix = format!(".{}.", name.to_string_lossy());
+        let mut builder = tempfile::Builder::new();
+        builder.prefix(&prefix).suffix(PART);
+        #[cfg(unix)]
+        if access == Access::Usual {
+            builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+        }
+        #[cfg(not(unix))]
+        let _ = access;
+        let folder = self.path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let file = builder.tempfile_in(folder).map_err(|source| ReplError::file(&self.path, source))?;
+        Ok(Part { destination: self, file })
+    }
+}
+
+impl Part {
+    /// Where it is to be, as it was named.
+    pub(crate) fn shown(&self) -> &str {
+        &self.destination.shown
     }
 
-    /// It is whole: gives it its name, and returns that.
+    /// The name it has meanwhile.
+    pub(crate) fn path(&self) -> &Path {
+        self.file.path()
+    }
+
+    /// The file to write to.
+    ///
+    /// # Errors
+    /// The system's.
+    pub(crate) fn file(&self) -> Result<File, ReplError> {
+        self.file.as_file().try_clone().map_err(|source| ReplError::file(&self.destination.path, source))
+    }
+
+    /// It is whole: gives it its name, and returns that as it was named.
     ///
     /// # Errors
     /// The system's, if it cannot be renamed.
     pub(crate) fn commit(self) -> Result<String, ReplError> {
-        fs::rename(&self.temporary, &self.path).map_err(|source| ReplError::file(&self.path, source))?;
-        Ok(self.shown.clone())
-    }
-}
-
-impl Drop for Destination {
-    /// What was not committed leaves nothing behind.
-    fn drop(&mut self) {
-        let _ = fs::remove_file(&self.temporary);
+        let Destination { path, shown } = self.destination;
+        self.file.persist(&path).map_err(|error| ReplError::file(&path, error.error))?;
+        Ok(shown)
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+    use std::io::Write;
+
     use super::*;
 
     #[test]
     fn a_file_appears_whole_or_not_at_all() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.barrow");
-        let abandoned = Destination::new(Some(&path), false, &[]).unwrap();
-        fs::write(abandoned.temporary(), "half").unwrap();
+        let begun = || Destination::new(Some(&path), false, &[]).unwrap().begin(Access::Usual).unwrap();
+        let abandoned = begun();
+        abandoned.file().unwrap().write_all(b"half").unwrap();
         drop(abandoned);
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
 
-        let whole = Destination::new(Some(&path), false, &[]).unwrap();
-        fs::write(whole.temporary(), "whole").unwrap();
+        let whole = begun();
+        whole.file().unwrap().write_all(b"whole").unwrap();
         whole.commit().unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), "whole");
         assert!(Destination::new(Some(&path), false, &[]).unwrap_err().to_string().contains("--force"));
@@ -125,13 +171,29 @@ mod tests {
             let link = folder.path().join("link");
             std::os::unix::fs::symlink(&source, &link).unwrap();
             assert!(of_sources(&link).is_err());
-            let through = Destination::new(Some(&link), true, &[]).unwrap();
-            fs::write(through.temporary(), "through").unwrap();
+            let through = Destination::new(Some(&link), true, &[]).unwrap().begin(Access::Usual).unwrap();
+            through.file().unwrap().write_all(b"through").unwrap();
             through.commit().unwrap();
             assert_eq!(fs::read_to_string(&source).unwrap(), "through");
             assert!(link.is_symlink());
             let refused = Destination::new(Some(Path::new("/dev/null")), true, &[]).unwrap_err();
             assert!(refused.to_string().contains("no regular file"), "{refused}");
         }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn who_may_read_it_is_chosen_when_it_is_made() {
+        use std::os::unix::fs::PermissionsExt;
+
+        let folder = tempfile::tempdir().unwrap();
+        let mode = |access| {
+            let part = Destination::replacing(&folder.path().join("a")).begin(access).unwrap();
+            fs::metadata(part.path()).unwrap().permissions().mode() & 0o777
+        };
+        assert_eq!(mode(Access::Owner), 0o600);
+        let usual = folder.path().join("usual");
+        fs::write(&usual, "").unwrap();
+        assert_eq!(mode(Access::Usual), fs::metadata(&usual).unwrap().permissions().mode() & 0o777);
     }
 }

@@ -31,7 +31,12 @@ const TAIL: &str = "\
   `NO_COLOR` no colours.
 - At the prompt `> FILE` and `| COMMAND` at the end of a line take the answer elsewhere. Ctrl-C stops the question, not
   the session.
-- A dump that is opened directly is imported into `$BARROW_CACHE`, `$XDG_CACHE_HOME/barrow` or `~/.cache/barrow`.
+- A dump that is opened directly is imported into `$BARROW_CACHE`, `$XDG_CACHE_HOME/barrow` or `~/.cache/barrow`; without a home into
+  `barrow-UID` in the folder for temporary files, which must belong to this user alone. Cached recordings are readable for their
+  owner only. A dump is imported again when its path, length, times, device or inode change, or its bytes: all of them are
+  compared by checksum up to 8 MiB, above that 128 pieces of 4 KiB. What a dump had lost is told at each opening.
+- Each new import removes from the cache what was imported of dumps that are gone or were written anew, and beyond 10 GiB
+  (`BARROW_CACHE_SIZE`, like `500M`) what was used least recently; the newest import stays in any case.
 
 | exit code | meaning |
 |---|---|

@@ -8,13 +8,28 @@ use std::path::{Path, PathBuf};
 use barrow_importers::{ImportError, ImportOptions, Imported, Series};
 use barrow_writer::{Compression, Finished, Options, Writer};
 
+use crate::destination::Part;
 use crate::error::ReplError;
 use crate::progress::Meter;
 use crate::session::Settings;
 
+/// The fact that says what a dump had lost.
+pub(crate) const LOST: &str = "lost";
+
+/// How a recording of dumps is to be written.
+#[derive(Debug, Default)]
+pub(crate) struct Wishes<'w> {
+    /// Another compression than the usual one.
+    pub(crate) compression: Option<Compression>,
+    /// As differences, where dumps name objects across snapshots.
+    pub(crate) patches: bool,
+    /// More facts for the recording: keys and values.
+    pub(crate) facts: &'w [(&'w str, &'w str)],
+}
+
 /// What an import did.
 pub(crate) struct Done {
-    /// What was found in each dump, in the order in which they were taken.
+    /// What was found in each dump, in the order of their snapshots.
     pub(crate) imported: Vec<(PathBuf, Imported)>,
     /// What was written.
     pub(crate) finished: Finished,
@@ -34,21 +49,18 @@ impl Done {
     }
 }
 
-/// Imports the dumps at `sources` into a new recording at `destination`, in the order in which they were taken; with
-/// `patches` as differences, where dumps name objects across snapshots.
+/// Imports the dumps at `sources`, in this order, into a new recording. What they had lost is among its facts.
 ///
 /// # Errors
 /// A dump that cannot be read or is of no known format, a recording that cannot be written, Ctrl-C.
 pub(crate) fn import(
     sources: &[&Path],
-    destination: &Path,
-    compression: Option<Compression>,
-    patches: bool,
+    part: &Part,
+    wishes: &Wishes<'_>,
     settings: &Settings,
     meter: &Meter,
 ) -> Result<Done, ReplError> {
     let mut source_bytes = 0;
-    let mut dumps = Vec::new();
     for &source in sources {
         let unreadable = |cause: String| ReplError::Unreadable { path: source.display().to_string(), cause };
         let system = |error: io::Error| unreadable(error.to_string());
@@ -56,21 +68,20 @@ pub(crate) fn import(
         if barrow_importers::recognise(&crate::opening::first_bytes(source).map_err(system)?).is_none() {
             return Err(unreadable(format!("not a dump that can be imported; {}", crate::opening::readable())));
         }
-        dumps.push((barrow_importers::taken_ns(source).map_err(system)?, source));
     }
-    // Those of one moment stay in the order they were named in.
-    dumps.sort_by_key(|&(taken_ns, _)| taken_ns);
-    let written = |source| ReplError::Write { path: destination.display().to_string(), source };
-    let mut options = options(compression, settings);
-    options.patches = patches;
-    options.created_ns = dumps.first().map(|&(taken_ns, _)| taken_ns).filter(|_| dumps.len() > 1);
-    let writer = Writer::create(destination, options).map_err(written)?;
-    let wishes = wishes(destination, settings);
-    let mut series = Series::new(&writer, &wishes, meter);
+    let written = |source| ReplError::Write { path: part.shown().to_owned(), source };
+    let mut options = options(wishes.compression, settings);
+    options.patches = wishes.patches;
+    if let [first, _, ..] = sources {
+        options.created_ns = barrow_importers::taken_ns(first).map_err(|error| ReplError::file(first, error))?;
+    }
+    let writer = Writer::to_file(part.file()?, options).map_err(written)?;
+    let reading = reading(part.path(), settings);
+    let mut series = Series::new(&writer, &reading, meter);
     let mut imported = Vec::new();
-    for &(_, source) in &dumps {
-        let one = match dumps.len() {
-            1 => barrow_importers::import(source, &writer, &wishes, meter),
+    for &source in sources {
+        let one = match sources.len() {
+            1 => barrow_importers::import(source, &writer, &reading, meter),
             _ => series.import(source),
         };
         let one = one.map_err(|error| match error {
@@ -79,12 +90,28 @@ pub(crate) fn import(
         })?;
         imported.push((source.to_path_buf(), one));
     }
+    for &(key, value) in wishes.facts {
+        writer.fact(key, value).map_err(written)?;
+    }
+    for (key, sentence) in losses(&imported) {
+        writer.fact(&key, &sentence).map_err(written)?;
+    }
     let finished = writer.finish().map_err(written)?;
     Ok(Done { imported, finished, source_bytes })
 }
 
-/// How the dump is read; a compressed one is unpacked beside the recording.
-pub(crate) fn wishes(destination: &Path, settings: &Settings) -> ImportOptions {
+/// What the dumps had lost, as facts: of several dumps, the key names which.
+fn losses(imported: &[(PathBuf, Imported)]) -> Vec<(String, String)> {
+    let lost = imported.iter().filter_map(|(source, one)| Some((source, one.lost.as_ref()?.to_string())));
+    let key = |source: &Path| match imported.len() {
+        1 => LOST.to_owned(),
+        _ => format!("{LOST} of {}", source.file_name().unwrap_or_default().to_string_lossy()),
+    };
+    lost.map(|(source, sentence)| (key(source), sentence)).collect()
+}
+
+/// How a dump is read; a compressed one is unpacked beside `destination`.
+pub(crate) fn reading(destination: &Path, settings: &Settings) -> ImportOptions {
     let mut wishes = ImportOptions { object_layout: settings.object_layout, ..ImportOptions::default() };
     if let Some(threads) = settings.threads.and_then(NonZero::new) {
         wishes.threads = threads;

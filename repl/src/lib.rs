@@ -21,6 +21,7 @@ mod asking;
 mod cache;
 mod counting;
 mod destination;
+mod dump_order;
 mod importing;
 mod line;
 mod opening;

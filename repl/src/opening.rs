@@ -22,8 +22,9 @@ pub(crate) fn open(name: &str, settings: &Settings) -> Result<OpenFile, ReplErro
     }
     let first_bytes = first_bytes(path).map_err(|error| unreadable(error.to_string()))?;
     if barrow_importers::recognise(&first_bytes).is_some() {
-        let (recording, damage) = open_dump(path, settings)?;
-        return Ok(OpenFile { name: name.to_owned(), recording: Arc::new(recording), damage, counted: None });
+        let cached = cache::open(path, settings)?;
+        let recording = Arc::new(cached.recording);
+        return Ok(OpenFile { name: name.to_owned(), recording, damage: cached.lost, counted: None });
     }
     let recording = Recording::open(path).map_err(|error| match error {
         AnalyzerError::Unreadable(FormatError::NotARecording { .. }) => unreadable(format!("{error}; {}", readable())),
@@ -31,19 +32,6 @@ pub(crate) fn open(name: &str, settings: &Settings) -> Result<OpenFile, ReplErro
     })?;
     let damage = recording.damage().map(ToString::to_string);
     Ok(OpenFile { name: name.to_owned(), recording: Arc::new(recording), damage, counted: None })
-}
-
-/// The recording of a dump, with what the dump had lost. One that is damaged in the cache is made anew.
-fn open_dump(path: &Path, settings: &Settings) -> Result<(Recording, Option<String>), ReplError> {
-    let cached = cache::recording_of(path, settings)?;
-    if let Ok(recording) = Recording::open(&cached.recording)
-        && recording.damage().is_none()
-    {
-        return Ok((recording, cached.lost));
-    }
-    cache::discard(&cached);
-    let cached = cache::recording_of(path, settings)?;
-    Ok((Recording::open(&cached.recording)?, cached.lost))
 }
 
 /// The beginning of a file, as much as importers want to see, unpacked if it is compressed.

@@ -25,6 +25,7 @@ use barrow_writer::{
     Writer, WriterError,
 };
 
+use crate::destination::Part;
 use crate::error::ReplError;
 use crate::progress::Meter;
 use crate::session::Settings;
@@ -60,13 +61,13 @@ struct Alike {
 /// How many blocks there are of each.
 type Blocks = BTreeMap<Alike, u64>;
 
-/// Writes `recording` to `destination`, with names.
+/// Writes `recording` anew, with names.
 ///
 /// # Errors
 /// That there is nothing to name, that `binary` is another program, what the analyzer and the writer meet, Ctrl-C.
 pub(crate) fn resolve(
     recording: &Recording,
-    destination: &Path,
+    part: &Part,
     binary: Option<&Path>,
     settings: &Settings,
     meter: &Meter,
@@ -78,13 +79,13 @@ pub(crate) fn resolve(
             "this recording has no addresses to name: it is none of barrow-alloc, or resolved already",
         ));
     }
-    let written = |source| ReplError::Write { path: destination.display().to_string(), source };
+    let written = |source| ReplError::Write { path: part.shown().to_owned(), source };
     let options = Options {
         created_ns: Some(recording.created_ns()),
         threads: settings.threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, Into::into)) - 1,
         ..Options::default()
     };
-    let writer = Writer::create(destination, options).map_err(written)?;
+    let writer = Writer::to_file(part.file()?, options).map_err(written)?;
     for (key, value) in recording.facts()? {
         writer.fact(&key, &value).map_err(written)?;
     }

@@ -91,7 +91,7 @@ impl Settings {
         let place = if self.no_index {
             IndexPlace::Nowhere
         } else {
-            IndexPlace::Beside { otherwise: Some(crate::cache::folder()) }
+            IndexPlace::Beside { otherwise: crate::cache::index_folder() }
         };
         Ok(Heap::new(recording, snapshot, &place, memory)?)
     }
@@ -319,6 +319,8 @@ pub(crate) struct Arguments {
     pub(crate) compression: Option<barrow_writer::Compression>,
     /// `--patches`.
     pub(crate) patches: bool,
+    /// `--by-time`.
+    pub(crate) by_time: bool,
     /// `--level`.
     pub(crate) level: Option<i32>,
     /// `--avoid`.
@@ -352,6 +354,7 @@ impl Arguments {
             force: flags.force,
             compression: flags.compression,
             patches: flags.patches,
+            by_time: flags.by_time,
             level: flags.level,
             avoid: flags.avoid.clone(),
             weak: flags.weak,

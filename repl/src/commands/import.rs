@@ -6,9 +6,11 @@ use std::time::Duration;
 use barrow_importers::Imported;
 
 use crate::answer::{Answer, Column, Unit};
-use crate::destination::Destination;
+use crate::asking::complain;
+use crate::destination::{Access, Destination};
+use crate::dump_order::{DumpOrder, OrderedBy};
 use crate::error::ReplError;
-use crate::importing::{Done, import};
+use crate::importing::{Done, Wishes, import};
 use crate::session::{Arguments, Session};
 use crate::units;
 
@@ -18,15 +20,20 @@ pub(super) const COMMAND: Command = Command {
     name: "import",
     aliases: &[],
     group: Group::File,
-    arguments: "SRC.. -o DST [--compression none|lz4|zstd[:LEVEL]] [--patches] [--force]",
+    arguments: "SRC.. -o DST [--compression none|lz4|zstd[:LEVEL]] [--patches] [--by-time] [--force]",
     about: "Turns dumps of other tools into a recording",
     details: "SRC is recognised by its first bytes, never by its name; it may be inside gzip or zstd. Several dumps of one \
-              program become one recording, in the order in which they were taken; with `--patches` each \
-              snapshot as its difference to the one before, if the dumps name objects across snapshots, as those of V8 do, and \
-              objects get other numbers then. An existing DST is replaced only \
+              program become one recording. If each dump holds the time at which it was taken, as those of JVMs do, they are \
+              sorted by it. Otherwise they stay in the order typed, except that names in the order in which a shell \
+              expands `*` are put in natural order: `heap-2` before `heap-10`. `--by-time` sorts by the times in \
+              the dumps, or by those of the files where the dumps hold none: copies have other file times, so \
+              these are used on request only, and never shown as times of snapshots. A line on stderr says so when \
+              the order differs from the one typed, or when times contradict it. With `--patches` each \
+              snapshot is stored as its difference to the one before, if the dumps name objects across snapshots, as \
+              those of V8 do, and objects get other numbers then. An existing DST is replaced only \
               with `--force`. `barrow FILE` opens a dump without this: it is imported into a cache.",
     example: "import heap.mvmheap -o heap.barrow",
-    flags: &["-o", "--force", "--compression", "--patches"],
+    flags: &["-o", "--force", "--compression", "--patches", "--by-time"],
     subject: Subject::Nothing,
     completion: Completion::Nothing,
     run,
@@ -39,16 +46,21 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, ReplError
         return Err(ReplError::usage(format!("what should be imported? `{}`", COMMAND.example)));
     }
     let destination = Destination::new(arguments.output.as_deref(), arguments.force, &sources)?;
+    let order = DumpOrder::of(&sources, arguments.by_time)?;
+    if !order.remarks.is_empty() {
+        complain(&order.remarks.join("; "));
+    }
     let meter = session.meter();
-    let (compression, patches) = (arguments.compression, arguments.patches);
-    let done = import(&sources, destination.temporary(), compression, patches, &session.settings, &meter)?;
+    let part = destination.begin(Access::Usual)?;
+    let wishes = Wishes { compression: arguments.compression, patches: arguments.patches, facts: &[] };
+    let done = import(&order.sources, &part, &wishes, &session.settings, &meter)?;
     let elapsed = meter.elapsed();
     drop(meter);
-    let name = destination.commit()?;
-    Ok(answer(done, name, elapsed))
+    let name = part.commit()?;
+    Ok(answer(done, order.by, name, elapsed))
 }
 
-fn answer(done: Done, written: String, elapsed: Duration) -> Answer {
+fn answer(done: Done, order: OrderedBy, written: String, elapsed: Duration) -> Answer {
     let lost = done.lost();
     let Done { imported, finished, source_bytes } = done;
     let snapshots = || imported.iter().flat_map(|(_, imported)| &imported.snapshots);
@@ -64,6 +76,9 @@ fn answer(done: Done, written: String, elapsed: Duration) -> Answer {
         .fact(Column::new("references", "references", Unit::Count), sum(|totals| totals.references))
         .fact(Column::new("source_bytes", "bytes in", Unit::Bytes), source_bytes)
         .fact(Column::new("written_bytes", "bytes out", Unit::Bytes), finished.bytes);
+    if imported.len() > 1 {
+        answer = answer.fact(Column::new("order", "order", Unit::Text), order.name());
+    }
     for (source, Imported { notes, .. }) in &imported {
         let prefix = if imported.len() == 1 { String::new() } else { format!("{}: ", source.display()) };
         answer = notes.iter().fold(answer, |answer, note| answer.note(format!("{prefix}{note}")));

@@ -1,7 +1,7 @@
 //! `resolve`: a recording of addresses, with names.
 
 use crate::answer::{Answer, Column, Unit};
-use crate::destination::Destination;
+use crate::destination::{Access, Destination};
 use crate::error::ReplError;
 use crate::resolving::resolve;
 use crate::session::{Arguments, Session};
@@ -34,9 +34,10 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, ReplError
     let sources: Vec<&std::path::Path> = recording.path().into_iter().chain(arguments.binary.as_deref()).collect();
     let destination = Destination::new(arguments.output.as_deref(), arguments.force, &sources)?;
     let meter = session.meter();
-    let done = resolve(&recording, destination.temporary(), arguments.binary.as_deref(), &session.settings, &meter)?;
+    let part = destination.begin(Access::Usual)?;
+    let done = resolve(&recording, &part, arguments.binary.as_deref(), &session.settings, &meter)?;
     drop(meter);
-    let name = destination.commit()?;
+    let name = part.commit()?;
     let answer = Answer::default()
         .fact(Column::new("written", "written", Unit::Text), name)
         .fact(Column::new("snapshots", "snapshots", Unit::Count), done.finished.snapshots)
