@@ -40,6 +40,12 @@ pub(crate) enum Outcome {
     False,
     /// An assertion is not false, and could not be judged.
     Undecided,
+    /// `repair` saved everything that was committed, however damaged the rest of the file is.
+    Saved,
+    /// `repair` saved a part of what was committed.
+    Lost,
+    /// `repair` found nothing that it could save.
+    NothingKept,
 }
 
 /// Who gets to see something.

@@ -166,6 +166,9 @@ fn exit_code(session: &Session, answer: &Answer) -> u8 {
         Outcome::DamageFound => code::DAMAGE_FOUND,
         Outcome::False => code::FALSE,
         Outcome::Undecided => code::USAGE,
+        Outcome::Saved => code::ANSWERED,
+        Outcome::Lost => code::DAMAGED_INPUT,
+        Outcome::NothingKept => code::UNREADABLE,
         Outcome::Answered if damaged => code::DAMAGED_INPUT,
         Outcome::Answered => code::ANSWERED,
     }

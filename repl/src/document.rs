@@ -38,7 +38,7 @@ const TAIL: &str = "\
 | 0 | answered |
 | 1 | `verify` found damage; what was asserted is false |
 | 2 | the question was not understood, or the recording has too few snapshots to tell whether what was asserted is true |
-| 3 | the file could not be read |
+| 3 | the file could not be read; `repair` could keep nothing of it |
 | 4 | answered from damaged input; stderr says what was lost |
 | 5 | a resource ceiling |
 | 130 | stopped by Ctrl-C |
