@@ -49,6 +49,7 @@ mod object_change;
 mod object_name;
 mod operand;
 mod path_change;
+mod pipe;
 mod selection;
 mod units;
 mod without;

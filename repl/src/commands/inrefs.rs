@@ -6,6 +6,7 @@ use barrow_analyzer::{Heap, ObjectId, Referrers};
 
 use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
 use crate::error::ReplError;
+use crate::interrupt;
 use crate::references::{self, Wanted};
 use crate::session::{Arguments, Session};
 
@@ -76,7 +77,8 @@ impl Incoming {
                 source.shallow_bytes.into(),
             ]
         });
-        let table = Table { key: "rows", audience: Audience::Everyone, columns: columns(), rows: rows.collect() };
+        let table =
+            Table { key: "rows", audience: Audience::Everyone, columns: columns(), rows: interrupt::collect(rows)? };
         let mut answer = references::about(snapshot, self.object, total).table(table);
         session.listed.extend(found.iter().map(|reference| (snapshot, reference.source.id)));
         if total == 0 {
