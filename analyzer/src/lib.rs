@@ -117,7 +117,7 @@ pub use barrow_format::{FormatError, KindId, ObjectId, SiteId, SnapshotId, Stren
 pub use contents::{Damage, LostSnapshot};
 pub use diff::{Amounts, Diff, KindChange, Side, TypeChange, TypeIdentity, diff};
 pub use distances::Distances;
-pub use dominators::{Canopy, Dominators, GroupRetained, Holder, Largest, Tree, TreePlace};
+pub use dominators::{Below, Canopy, Dominators, GroupRetained, Holder, Largest, Rank, Tree, TreePlace, WantedBelow};
 pub use duplicates::Duplicates;
 pub use error::{AnalyzerError, Result};
 pub use expression::{ATTRIBUTES, Expression, ExpressionError, Names, parse_size};

@@ -24,6 +24,8 @@ pub(crate) struct Answer {
     pub(crate) exactness: Option<&'static str>,
     /// What the exit code tells.
     pub(crate) outcome: Outcome,
+    /// What is left out, and how to get it: for stderr where notes are not printed.
+    pub(crate) cut: Option<String>,
     /// What a dump had lost: a sentence for stderr, and an exit code of its own.
     pub(crate) lost: Option<String>,
 }
@@ -246,6 +248,12 @@ impl Answer {
     pub(crate) fn table(mut self, table: Table) -> Self {
         self.tables.push(table);
         self
+    }
+
+    /// Adds a note about what is left out of an answer, which machines find on stderr.
+    pub(crate) fn cut(mut self, note: String) -> Self {
+        self.cut = Some(note.clone());
+        self.note(note)
     }
 
     /// Adds a note.

@@ -5,7 +5,7 @@ use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::Path;
 
 use crate::answer::{Answer, Column, Outcome, Unit};
-use crate::args::Flags;
+use crate::args::{Flags, Format};
 use crate::commands::{self, Command, Subject};
 use crate::destination::Destination;
 use crate::error::{ReplError, code};
@@ -133,6 +133,9 @@ pub(crate) fn print(session: &Session, answer: &Answer, sink: Sink) -> Result<u8
         }
         Sink::File(name) => to_file(Path::new(&name), |out| output::draw(answer, format, context, out))?,
         Sink::Command(command) => pipe(&command, |out| output::draw(answer, format, context, out))?,
+    }
+    if let Some(sentence) = answer.cut.as_ref().filter(|_| format != Format::Table) {
+        complain(sentence);
     }
     if let Some(sentence) = &answer.lost {
         complain(sentence);

@@ -37,6 +37,7 @@ mod document;
 mod found;
 mod ranking;
 mod references;
+mod tree_walk;
 mod type_path;
 
 mod chain;

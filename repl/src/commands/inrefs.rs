@@ -88,7 +88,8 @@ impl Incoming {
         }
         let left = self.wanted.left(total);
         if left > 0 {
-            answer = answer.note(references::rest_note(session, COMMAND.name, self.object, self.wanted.from, left));
+            answer = answer.cut(references::rest_note(session, COMMAND.name, self.object, self.wanted.from, left));
+            answer = answer.fact(Column::new("more_rows", "", Unit::Count).for_machines(), left);
             session.more = Some(More::Incoming(self));
         }
         Ok(answer)
