@@ -53,7 +53,7 @@ impl Question {
         let page = Page { from: self.from, limit: self.rows };
         let found = session.heap(self.snapshot)?.find(&self.kinds, &self.expression, page, &meter)?;
         drop(meter);
-        let table = found::table(recording.tables()?, &found.objects, session.listed.len() + 1);
+        let table = found::table(recording.tables()?, &found.objects, session.listed.len() + 1)?;
         session.listed.extend(found.objects.iter().map(|object| (self.snapshot, object.id)));
         session.set_last_to_listed(self.snapshot)?;
         let mut answer = Answer::default()

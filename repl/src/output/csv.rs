@@ -4,6 +4,7 @@
 use std::io::{self, Write};
 
 use crate::answer::{Answer, Table, Unit, Value};
+use crate::interrupt;
 
 pub(super) fn draw(answer: &Answer, out: &mut dyn Write) -> io::Result<()> {
     match answer.tables.iter().find(|table| table.audience.has_machines()) {
@@ -18,6 +19,7 @@ fn rows(table: &Table, out: &mut dyn Write) -> io::Result<()> {
         .collect();
     record(shown.iter().map(|&at| table.columns[at].key.to_owned()), out)?;
     for cells in &table.rows {
+        interrupt::check()?;
         record(shown.iter().map(|&at| text(&cells[at])), out)?;
     }
     Ok(())

@@ -1,10 +1,12 @@
 //! Tables for people: facts as aligned lines, columns of numbers to the right, then notes.
 
+use std::borrow::Cow;
 use std::io::{self, Write};
 
-use comfy_table::{CellAlignment, Table as Grid, presets};
+use unicode_width::UnicodeWidthStr;
 
-use crate::answer::{Answer, Column, Fact, Table, Unit, Value};
+use crate::answer::{Answer, Fact, Table, Unit, Value};
+use crate::interrupt;
 use crate::units;
 
 use super::Context;
@@ -38,34 +40,47 @@ fn draw_facts(facts: &[&Fact], out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
+/// Looks at all rows twice, for the widths and for the lines, and keeps none of the texts: there may be millions.
 fn draw_table(table: &Table, context: Context<'_>, out: &mut dyn Write) -> io::Result<()> {
     let shown: Vec<usize> = (0..table.columns.len()).filter(|&at| is_shown(table, at)).collect();
-    let columns: Vec<&Column> = shown.iter().map(|&at| &table.columns[at]).collect();
-    let mut grid = Grid::new();
-    grid.load_style(presets::NOTHING);
-    grid.set_header(columns.iter().map(|column| column.heading));
+    let headings = || shown.iter().map(|&at| Cow::Borrowed(table.columns[at].heading));
+    let mut widths: Vec<usize> = headings().map(|heading| heading.width()).collect();
     for cells in &table.rows {
-        grid.add_row(shown.iter().map(|&at| {
-            let text = match &cells[at] {
-                Value::Name(name) => quoted(name, LONGEST_NAME),
-                cell => text(cell, table.columns[at].unit),
-            };
-            if context.terminal { shortened(text) } else { text }
-        }));
-    }
-    for (at, column) in columns.iter().enumerate() {
-        let alignment = if column.unit == Unit::Text { CellAlignment::Left } else { CellAlignment::Right };
-        let grid_column = grid.column_mut(at).expect("the header gave the grid its columns");
-        grid_column.set_cell_alignment(alignment);
-        grid_column.set_padding((0, if at + 1 == columns.len() { 0 } else { 2 }));
-    }
-    for (number, line) in grid.lines().enumerate() {
-        match line.trim_end() {
-            header if number == 0 && context.colour => writeln!(out, "\x1b[1m{header}\x1b[0m")?,
-            line => writeln!(out, "{line}")?,
+        interrupt::check()?;
+        for (width, &at) in widths.iter_mut().zip(&shown) {
+            *width = (*width).max(cell(table, cells, at, context).width());
         }
     }
+    let aligned = |texts: &mut dyn Iterator<Item = Cow<'_, str>>| {
+        let mut line = String::new();
+        for ((text, &width), &at) in texts.zip(&widths).zip(&shown) {
+            let blanks = " ".repeat(width.saturating_sub(text.width()));
+            let is_left = table.columns[at].unit == Unit::Text;
+            let (before, after) = if is_left { ("", &blanks[..]) } else { (&blanks[..], "") };
+            line.extend([before, &text, after, "  "]);
+        }
+        line.truncate(line.trim_end().len());
+        line
+    };
+    match aligned(&mut headings()) {
+        header if context.colour => writeln!(out, "\x1b[1m{header}\x1b[0m")?,
+        header => writeln!(out, "{header}")?,
+    }
+    for cells in &table.rows {
+        interrupt::check()?;
+        let mut texts = shown.iter().map(|&at| Cow::Owned(cell(table, cells, at, context)));
+        writeln!(out, "{}", aligned(&mut texts))?;
+    }
     Ok(())
+}
+
+/// What stands in a cell.
+fn cell(table: &Table, cells: &[Value], at: usize, context: Context<'_>) -> String {
+    let text = match &cells[at] {
+        Value::Name(name) => quoted(name, LONGEST_NAME),
+        cell => text(cell, table.columns[at].unit),
+    };
+    if context.terminal { shortened(text) } else { text }
 }
 
 /// A column in which nothing is known would only take space.
@@ -132,7 +147,7 @@ fn number_text(number: u64, unit: Unit) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::answer::Audience;
+    use crate::answer::{Audience, Column};
 
     #[test]
     fn names_are_escaped_and_cut() {
