@@ -7,7 +7,7 @@ use barrow_format::SnapshotId;
 use barrow_format::header::PATCHES;
 
 use crate::copy::{refuse_same_file, write_anew};
-use crate::error::Result;
+use crate::error::{AnalyzerError, Result};
 use crate::progress::Progress;
 use crate::recording::Recording;
 use crate::threads::Threads;
@@ -32,9 +32,9 @@ pub struct Repaired {
 /// [`Cancelled`](crate::AnalyzerError::Cancelled), or that not even the tables can be read.
 pub fn repair(recording: &Recording, destination: &Path, progress: &dyn Progress) -> Result<Repaired> {
     refuse_same_file(recording, destination)?;
-    let rescanned = match recording.sites() {
-        Ok(_) => None,
-        Err(error) => Some(recording.rescanned(error.to_string())?),
+    let rescanned = match table_problem(recording) {
+        None => None,
+        Some(error) => Some(recording.rescanned(error.to_string())?),
     };
     let recording = rescanned.as_ref().unwrap_or(recording);
     let mut dropped: Vec<String> = recording.damage().map(ToString::to_string).into_iter().collect();
@@ -51,6 +51,14 @@ pub fn repair(recording: &Recording, destination: &Path, progress: &dyn Progress
         kept.iter().try_for_each(|&(id, with_threads)| copy.snapshot(id, with_threads))
     })?;
     Ok(Repaired { snapshots: u32::try_from(kept.len()).unwrap_or(u32::MAX), bytes, dropped })
+}
+
+/// What is wrong with the tables, all of which a copy holds.
+fn table_problem(recording: &Recording) -> Option<AnalyzerError> {
+    match recording.sites().and_then(|_| recording.tables()) {
+        Ok(tables) => tables.string_problems().into_iter().next(),
+        Err(error) => Some(error),
+    }
 }
 
 /// The snapshots without any problem but in their threads; the others are reported.
