@@ -90,6 +90,11 @@ impl Memory {
         memory
     }
 
+    /// The ceiling, if there is one.
+    pub(crate) fn limit_bytes(&self) -> Option<u64> {
+        self.0.limit_bytes
+    }
+
     /// From now on columns leave at least so many bytes free, as something will need them resident: what is
     /// asked first must not take the room of what is asked later.
     pub(crate) fn keep_room(&self, bytes: u64) {

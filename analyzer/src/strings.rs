@@ -7,7 +7,7 @@
 //! ```
 //!
 //! Texts compress ten thousandfold, so a small file may hold gigabytes of them. Memory holds 64 MiB and 16 bytes for each
-//! byte of the file; what is kept beyond that is mapped from temporary files, whose pages the system can take.
+//! byte of the file, less under a ceiling for the process; what is kept beyond that is mapped from temporary files, whose pages the system can take.
 //!
 //! Checksums are checked first, so accidental damage is an error when the tables are first needed. A chunk with a valid
 //! checksum that cannot be decoded was made so. Its strings have a placeholder as their text, and [`Strings::check`]
@@ -46,7 +46,7 @@ pub(crate) struct Strings {
     raw_bytes: u64,
     /// What kept chunks take in memory.
     kept_bytes: AtomicU64,
-    kept_limit: u64,
+    kept_limit: AtomicU64,
     failure: OnceLock<Failure>,
 }
 
@@ -77,15 +77,19 @@ struct Texts {
 
 impl Texts {
     fn decode(chunk: &Chunk<'_>) -> Result<Self, FormatError> {
-        let (mut ends, mut texts) = (Vec::new(), Vec::with_capacity(chunk.raw_length()));
+        // There are at most as many rows as bytes, and these are few.
+        let count = usize::try_from(chunk.count).unwrap_or(usize::MAX);
+        let texts_start = count * size_of::<u32>();
+        let mut bytes = Vec::with_capacity(texts_start + chunk.raw_length());
+        bytes.resize(texts_start, 0);
+        let mut row = 0;
         chunk.for_each_text(&mut Decompressor::new(), |text| {
-            texts.extend_from_slice(text.as_bytes());
-            ends.extend_from_slice(&u32::try_from(texts.len()).unwrap_or(u32::MAX).to_le_bytes());
+            bytes.extend_from_slice(text.as_bytes());
+            let end = u32::try_from(bytes.len() - texts_start).unwrap_or(u32::MAX);
+            bytes[row..row + size_of::<u32>()].copy_from_slice(&end.to_le_bytes());
+            row += size_of::<u32>();
         })?;
-        let count = ends.len() / size_of::<u32>();
-        ends.append(&mut texts);
-        ends.shrink_to_fit();
-        Ok(Texts { count, bytes: Bytes::Owned(ends) })
+        Ok(Texts { count, bytes: Bytes::Owned(bytes) })
     }
 
     /// The same texts in a file without a name.
@@ -115,7 +119,7 @@ impl Strings {
     /// No strings yet, of this file.
     pub(crate) fn of(file: &Arc<Bytes>) -> Self {
         let kept_limit = KEPT_BYTES.saturating_add((file.len() as u64).saturating_mul(KEPT_BYTES_PER_BYTE));
-        Strings { file: Some(Arc::clone(file)), kept_limit, ..Strings::default() }
+        Strings { file: Some(Arc::clone(file)), kept_limit: kept_limit.into(), ..Strings::default() }
     }
 
     /// Adds the chunk at `offset`, which must continue the table. Its rows are not looked at.
@@ -166,7 +170,7 @@ impl Strings {
     pub(crate) fn problems(&self) -> Vec<AnalyzerError> {
         let decode = |chunk: &StringChunk| match chunk.kept.get() {
             Some(Some(_)) => None,
-            _ => self.decode(chunk).err().map(AnalyzerError::section("STRINGS", chunk.offset)),
+            _ => self.for_each(chunk, |_| {}).err().map(AnalyzerError::section("STRINGS", chunk.offset)),
         };
         self.chunks.par_iter().filter_map(decode).collect()
     }
@@ -191,18 +195,16 @@ impl Strings {
     /// What `answer` says of the strings of a chunk. It is kept if there is memory for it.
     fn of_chunk(&self, chunk: &StringChunk, answer: impl Fn(&str) -> bool) -> Vec<bool> {
         let rows = 0..chunk.count as usize;
-        let fits = self.kept_bytes.load(Ordering::Relaxed) + chunk.decoded_bytes <= self.kept_limit;
-        if fits || chunk.kept.get().is_some() {
+        if self.has_room(chunk.decoded_bytes) || chunk.kept.get().is_some() {
             let kept = self.kept(chunk);
             return rows.map(|row| kept.is_some_and(|texts| answer(texts.get(row)))).collect();
         }
-        match self.decode(chunk) {
-            Ok(texts) => rows.map(|row| answer(texts.get(row))).collect(),
-            Err(source) => {
-                self.fail(Failure::Damaged { offset: chunk.offset, source });
-                vec![false; chunk.count as usize]
-            }
+        let mut answers = Vec::with_capacity(rows.len());
+        if let Err(source) = self.for_each(chunk, |text| answers.push(answer(text))) {
+            self.fail(Failure::Damaged { offset: chunk.offset, source });
+            return vec![false; rows.len()];
         }
+        answers
     }
 
     fn kept<'s>(&'s self, chunk: &'s StringChunk) -> Option<&'s Texts> {
@@ -213,8 +215,7 @@ impl Strings {
         let damaged = |source| self.fail(Failure::Damaged { offset: chunk.offset, source });
         let texts = self.decode(chunk).map_err(damaged).ok()?;
         let bytes = texts.bytes.len() as u64;
-        // Relaxed: two threads may both go a chunk over the limit.
-        if self.kept_bytes.load(Ordering::Relaxed) + bytes <= self.kept_limit {
+        if self.has_room(bytes) {
             self.kept_bytes.fetch_add(bytes, Ordering::Relaxed);
             return Some(texts);
         }
@@ -223,10 +224,28 @@ impl Strings {
         texts.spilled(&folder).map_err(not_kept).ok()
     }
 
+    fn has_room(&self, bytes: u64) -> bool {
+        // Relaxed: two threads may both go a chunk over the limit.
+        self.kept_bytes.load(Ordering::Relaxed) + bytes <= self.kept_limit.load(Ordering::Relaxed)
+    }
+
+    /// From now on at most `bytes` stay in memory, and what was kept before.
+    pub(crate) fn bound_kept(&self, bytes: u64) {
+        self.kept_limit.fetch_min(bytes, Ordering::Relaxed);
+    }
+
     fn decode(&self, chunk: &StringChunk) -> Result<Texts, FormatError> {
+        Texts::decode(&self.stored(chunk)?)
+    }
+
+    fn for_each(&self, chunk: &StringChunk, visit: impl FnMut(&str)) -> Result<(), FormatError> {
+        self.stored(chunk)?.for_each_text(&mut Decompressor::new(), visit)
+    }
+
+    fn stored(&self, chunk: &StringChunk) -> Result<Chunk<'_>, FormatError> {
         let file = self.file.as_ref().map_or(&[][..], |file| file);
         let frame = Frame::parse(file, chunk.offset)?;
-        Texts::decode(&Chunk::parse(frame.directory()?, frame.body()?)?)
+        Chunk::parse(frame.directory()?, frame.body()?)
     }
 
     /// The first failure is the one that is reported.

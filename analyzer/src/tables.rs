@@ -145,6 +145,11 @@ impl Tables {
         self.strings.check()
     }
 
+    /// From now on at most `bytes` of strings stay in memory, and what was kept before.
+    pub(crate) fn bound_kept_strings(&self, bytes: u64) {
+        self.strings.bound_kept(bytes);
+    }
+
     /// Decodes all strings. Returns what is wrong with them.
     pub(crate) fn string_problems(&self) -> Vec<AnalyzerError> {
         self.strings.problems()
