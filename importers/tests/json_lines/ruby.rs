@@ -159,7 +159,7 @@ fn an_object_without_end_takes_no_more_memory_than_its_line() {
 #[test]
 fn many_strings_that_are_nearly_equal() {
     use std::fmt::Write;
-    let text = |number: u32| format!("{}{number:08}", "row of a table ".repeat(20));
+    let text = |number: u32| format!("{number:08}{}", " row of a table".repeat(20));
     let mut dump = r#"{"type":"ROOT", "root":"vm", "references":["0x10000"]}"#.to_owned() + "\n";
     dump += r#"{"address":"0x8000", "type":"CLASS", "class":"0x8000", "name":"String", "memsize":40}"#;
     for number in 0..100_000 {
@@ -177,5 +177,5 @@ fn many_strings_that_are_nearly_equal() {
     let texts = heap.texts(&Silent).expect("texts");
     assert_eq!(texts.len(), 100_000);
     let tables = heap.recording().tables().expect("tables");
-    assert!(texts.iter().any(|of| tables.string(of.text) == text(99_999)));
+    assert!(texts.iter().any(|of| tables.string(of.text).starts_with("00099999 row")));
 }
