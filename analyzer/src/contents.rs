@@ -15,7 +15,7 @@ use barrow_format::commit::{Commit, TableCounts};
 use barrow_format::frame::{Frame, SectionType, next_frame};
 use barrow_format::header::{HEADER_BYTES, TRAILER_BYTES, Trailer};
 use barrow_format::index::parse_index;
-use barrow_format::rows::{Chunk, KeyValue, Kind, Shape, Site, Strength, Text, Type};
+use barrow_format::rows::{Chunk, KeyValue, Kind, Shape, Site, Strength, Type};
 use barrow_format::{FormatError, SnapshotId};
 
 use crate::tables::{CheckedRow, TableRoom};
@@ -207,7 +207,17 @@ impl Contents {
 
     /// Hops over all frames of a file without index.
     pub(crate) fn scan(file: &[u8], reason: String) -> Result<Self, FormatError> {
+        Self::scan_with(Scan::new(), file, reason)
+    }
+
+    /// The same; a chunk of strings counts only if all of it can be decoded, which takes as long as there are strings.
+    pub(crate) fn scan_thoroughly(file: &[u8], reason: String) -> Result<Self, FormatError> {
         let mut scan = Scan::new();
+        scan.known.decodes_strings = true;
+        Self::scan_with(scan, file, reason)
+    }
+
+    fn scan_with(mut scan: Scan, file: &[u8], reason: String) -> Result<Self, FormatError> {
         scan.whole_frames(file)?;
         while let Some(next) = next_frame(file, scan.offset + 1) {
             scan.unreadable_bytes += next - scan.offset;
@@ -430,11 +440,18 @@ struct KnownRows {
     counts: [u64; SectionType::SITES.0 as usize + 1],
     room: TableRoom,
     decompressor: Decompressor,
+    /// Whether strings are decoded, too.
+    decodes_strings: bool,
 }
 
 impl KnownRows {
     fn new() -> Self {
-        KnownRows { counts: Default::default(), room: TableRoom::new(&[]), decompressor: Decompressor::new() }
+        KnownRows {
+            counts: Default::default(),
+            room: TableRoom::new(&[]),
+            decompressor: Decompressor::new(),
+            decodes_strings: false,
+        }
     }
 
     /// Counts a chunk, if it continues its table, all its rows can be read, and what they name in
@@ -486,7 +503,8 @@ impl KnownRows {
         let decompressor = &mut self.decompressor;
         match section {
             SectionType::META => rows::<KeyValue>(chunk, &known, decompressor),
-            SectionType::STRINGS => rows::<Text>(chunk, &known, decompressor),
+            // The frame's checksums hold. Strings name nothing, and are decoded when they are asked for.
+            SectionType::STRINGS => !self.decodes_strings || chunk.for_each_text(decompressor, |_| {}).is_ok(),
             SectionType::KINDS => rows::<Kind>(chunk, &known, decompressor),
             SectionType::STRENGTHS => rows::<Strength>(chunk, &known, decompressor),
             SectionType::TYPES => {

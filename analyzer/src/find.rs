@@ -150,7 +150,9 @@ impl Heap {
         }
         let mut with = |tree: FromTree<'_>| {
             let columns = HeapColumns::of(self, expression, tree, progress)?;
-            question(Search::new(self, kinds, expression, &columns)?)
+            let answer = question(Search::new(self, kinds, expression, &columns)?)?;
+            self.recording().check_strings()?;
+            Ok(answer)
         };
         let needs = expression.needs();
         if !needs.retained {

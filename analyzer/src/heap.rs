@@ -116,6 +116,9 @@ impl Heap {
     /// [`AnalyzerError::NoSnapshot`], [`AnalyzerError::Section`].
     pub fn new(recording: Arc<Recording>, snapshot: SnapshotId, place: &IndexPlace, memory: Memory) -> Result<Self> {
         let objects = recording.commit(snapshot)?.totals.objects;
+        if let Some(limit_bytes) = memory.limit_bytes() {
+            recording.tables()?.bound_kept_strings(limit_bytes / 8);
+        }
         let index = IndexFile::find(&recording, place);
         Ok(Self::with(recording, snapshot, objects, memory, index, None))
     }

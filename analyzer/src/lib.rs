@@ -97,6 +97,7 @@ mod rows;
 mod shared;
 mod site_totals;
 mod sites;
+mod strings;
 mod summary;
 mod tables;
 mod temporary;

@@ -73,12 +73,7 @@ impl Memory {
     }
 
     fn new(limit_bytes: Option<u64>) -> Self {
-        let disk = PathBuf::from("/var/tmp");
-        // `/tmp` is memory on many systems.
-        let folder = match std::env::var_os("TMPDIR") {
-            None if disk.is_dir() => disk,
-            _ => std::env::temp_dir(),
-        };
+        let folder = temporary_folder();
         let account = Account {
             limit_bytes,
             used_bytes: AtomicU64::new(0),
@@ -93,6 +88,11 @@ impl Memory {
             let _ = std::thread::Builder::new().name("pager".into()).spawn(move || keep_under(&watched));
         }
         memory
+    }
+
+    /// The ceiling, if there is one.
+    pub(crate) fn limit_bytes(&self) -> Option<u64> {
+        self.0.limit_bytes
     }
 
     /// From now on columns leave at least so many bytes free, as something will need them resident: what is
@@ -235,6 +235,16 @@ impl Memory {
             lock(&self.0.regions).push((region.address, bytes.len()));
             region
         })
+    }
+}
+
+/// Where temporary files go.
+pub(crate) fn temporary_folder() -> PathBuf {
+    let disk = PathBuf::from("/var/tmp");
+    // `/tmp` is memory on many systems.
+    match std::env::var_os("TMPDIR") {
+        None if disk.is_dir() => disk,
+        _ => std::env::temp_dir(),
     }
 }
 

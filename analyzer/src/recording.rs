@@ -103,7 +103,7 @@ impl Recording {
 
     /// The same file, opened without trust in its index.
     pub(crate) fn rescanned(&self, reason: String) -> Result<Self> {
-        let contents = Contents::scan(&self.bytes, reason).map_err(AnalyzerError::Unreadable)?;
+        let contents = Contents::scan_thoroughly(&self.bytes, reason).map_err(AnalyzerError::Unreadable)?;
         Ok(Self::with_contents(self.path.clone(), Arc::clone(&self.bytes), self.header.clone(), contents))
     }
 
@@ -150,7 +150,9 @@ impl Recording {
     pub fn facts(&self) -> Result<Vec<(String, String)>> {
         let tables = self.tables()?;
         let text = |id| tables.string(id).to_owned();
-        Ok(tables.facts().iter().map(|fact| (text(fact.key), text(fact.value))).collect())
+        let facts = tables.facts().iter().map(|fact| (text(fact.key), text(fact.value))).collect();
+        tables.check_strings()?;
+        Ok(facts)
     }
 
     /// How many complete snapshots there are.
@@ -172,7 +174,7 @@ impl Recording {
         let commit = self.commit(id)?;
         let tables = self.tables()?;
         let text = |id| tables.string(id).to_owned();
-        Ok(SnapshotInfo {
+        let info = SnapshotInfo {
             id,
             time_ns: commit.time_ns,
             gc_number: commit.gc_number,
@@ -182,7 +184,9 @@ impl Recording {
             blocks: commit.blocks.len(),
             stored_bytes: commit.blocks.iter().map(|block| block.length).sum(),
             base: commit.patched.as_ref().map(|patched| SnapshotId(patched.base)),
-        })
+        };
+        tables.check_strings()?;
+        Ok(info)
     }
 
     /// The tables, loaded when first asked for.
@@ -197,12 +201,23 @@ impl Recording {
         Ok(self.tables.get_or_init(|| tables))
     }
 
+    /// Fails if a string that was asked for so far could not be read, see [`Tables::check_strings`]. Loads nothing.
+    ///
+    /// # Errors
+    /// As for [`Tables::check_strings`].
+    pub fn check_strings(&self) -> Result<()> {
+        self.tables.get().map_or(Ok(()), Tables::check_strings)
+    }
+
     /// What the recording says of a site; `None` if it has its number only.
     ///
     /// # Errors
     /// [`AnalyzerError::Section`] if the tables are damaged.
     pub fn site(&self, id: SiteId) -> Result<Option<SiteDetails<'_>>> {
-        Ok(self.sites()?.details(id, self.tables()?))
+        let tables = self.tables()?;
+        let details = self.sites()?.details(id, tables);
+        tables.check_strings()?;
+        Ok(details)
     }
 
     /// The first site that differs from this one in nothing but its attributes: what totals by site go by.

@@ -88,9 +88,9 @@ impl Repaired {
 pub fn repair(recording: &Recording, destination: &Path, progress: &dyn Progress) -> Result<Repaired> {
     refuse_same_file(recording, destination)?;
     let mut repaired = Repaired::default();
-    let rescanned = match recording.sites() {
-        Ok(_) => None,
-        Err(error) => {
+    let rescanned = match table_problem(recording) {
+        None => None,
+        Some(error) => {
             let what = "rows of shared tables, such as allocation sites, from the damage on";
             repaired.left_out.push(LeftOut::of(&error, what));
             Some(recording.rescanned(error.to_string())?)
@@ -109,6 +109,14 @@ pub fn repair(recording: &Recording, destination: &Path, progress: &dyn Progress
     })?;
     repaired.bytes = Some(bytes);
     Ok(repaired)
+}
+
+/// What is wrong with the tables, all of which a copy holds.
+fn table_problem(recording: &Recording) -> Option<AnalyzerError> {
+    match recording.sites().and_then(|_| recording.tables()) {
+        Ok(tables) => tables.string_problems().into_iter().next(),
+        Err(error) => Some(error),
+    }
 }
 
 impl Repaired {

@@ -1,8 +1,8 @@
 //! The tables of a recording in memory: strings, kinds, strengths, types, shapes. Sites stand apart, in
 //! [`crate::sites`].
 //!
-//! They are loaded as a whole when the first question needs one, and every id in them is checked
-//! then, so that later look-ups cannot fail.
+//! They are loaded when the first question needs one, and every id in them is checked then, so that later
+//! look-ups cannot fail. Strings are decoded when they are asked for, see [`crate::strings`].
 
 use barrow_format::block::ShapeForm;
 use barrow_format::codec::Decompressor;
@@ -10,12 +10,15 @@ use barrow_format::commit::TableCounts;
 use barrow_format::frame::{Frame, SectionType};
 use barrow_format::rows::{
     Chunk, KeyValue, Kind, KindRole, Label, LabelCode, Row, Shape, Strength, StrengthClass, Tail, Text, Type,
+    table_memory_bytes, table_memory_limit, table_memory_name,
 };
 use barrow_format::{FormatError, KindId, ShapeId, StrengthId, StringId, TypeId};
 
-use rayon::prelude::*;
+use std::sync::Arc;
 
+use crate::bytes::Bytes;
 use crate::error::{AnalyzerError, Result};
+use crate::strings::{StringAnswers, Strings};
 
 /// The tables that all snapshots of a recording share.
 ///
@@ -23,7 +26,7 @@ use crate::error::{AnalyzerError, Result};
 /// caller and panics, as indexing a slice does.
 #[derive(Debug, Default)]
 pub struct Tables {
-    strings: Vec<String>,
+    strings: Strings,
     kinds: Vec<Kind>,
     strengths: Vec<Strength>,
     types: Vec<Type>,
@@ -34,8 +37,8 @@ pub struct Tables {
 
 impl Tables {
     /// Loads the chunks of tables at these offsets.
-    pub(crate) fn load(file: &[u8], chunks: &[(SectionType, u64)]) -> Result<Self> {
-        let mut tables = Tables::default();
+    pub(crate) fn load(file: &Arc<Bytes>, chunks: &[(SectionType, u64)]) -> Result<Self> {
+        let mut tables = Tables { strings: Strings::of(file), ..Tables::default() };
         let mut decompressor = Decompressor::new();
         let mut room = TableRoom::new(file);
         for &(section, offset) in chunks.iter().filter(|(section, _)| *section != SectionType::SITES) {
@@ -45,6 +48,7 @@ impl Tables {
                 .map_err(AnalyzerError::section(name, offset))?;
         }
         tables.check().map_err(AnalyzerError::Unreadable)?;
+        tables.strings.complete()?;
         tables.forms = tables.shapes.iter().map(ShapeForm::from).collect();
         Ok(tables)
     }
@@ -60,7 +64,7 @@ impl Tables {
         let chunk = chunk_at(file, section, offset, room)?;
         match section {
             SectionType::META => append(&chunk, decompressor, &mut self.facts, |row| row),
-            SectionType::STRINGS => append(&chunk, decompressor, &mut self.strings, |Text(text)| text),
+            SectionType::STRINGS => self.strings.add(&chunk, offset),
             SectionType::KINDS => append(&chunk, decompressor, &mut self.kinds, |row| row),
             SectionType::STRENGTHS => append(&chunk, decompressor, &mut self.strengths, |row| row),
             SectionType::TYPES => append(&chunk, decompressor, &mut self.types, |row| row),
@@ -85,7 +89,7 @@ impl Tables {
     pub(crate) fn counts(&self) -> TableCounts {
         let count = |length: usize| u32::try_from(length).unwrap_or(u32::MAX);
         TableCounts {
-            strings: count(self.strings.len()),
+            strings: self.strings.count(),
             kinds: count(self.kinds.len()),
             strengths: count(self.strengths.len()),
             types: count(self.types.len()),
@@ -123,18 +127,42 @@ impl Tables {
     /// How many strings there are.
     #[must_use]
     pub fn string_count(&self) -> usize {
-        self.strings.len()
+        self.strings.count() as usize
     }
 
-    /// The text of a string.
+    /// The text of a string. If it cannot be read, a placeholder, and [`Tables::check_strings`] fails from then on.
     #[must_use]
     pub fn string(&self, id: StringId) -> &str {
-        &self.strings[id.index()]
+        self.strings.get(id)
+    }
+
+    /// Fails if a string that was asked for so far could not be read: its chunk is nonsense with a valid checksum, or
+    /// there was no room for it in memory or on the disk. An answer made of strings counts only if this succeeds after it.
+    ///
+    /// # Errors
+    /// [`AnalyzerError::Section`], [`AnalyzerError::Io`].
+    pub fn check_strings(&self) -> Result<()> {
+        self.strings.check()
+    }
+
+    /// From now on at most `bytes` of strings stay in memory, and what was kept before.
+    pub(crate) fn bound_kept_strings(&self, bytes: u64) {
+        self.strings.bound_kept(bytes);
+    }
+
+    /// Decodes all strings. Returns what is wrong with them.
+    pub(crate) fn string_problems(&self) -> Vec<AnalyzerError> {
+        self.strings.problems()
     }
 
     /// What `answer` says of every string, on all threads of the current pool.
     pub(crate) fn map_strings(&self, answer: impl Fn(&str) -> bool + Sync) -> Vec<bool> {
-        self.strings.par_iter().map(|text| answer(text)).collect()
+        self.strings.map(answer)
+    }
+
+    /// What `answer` says of strings that are asked about.
+    pub(crate) fn string_answers<'s>(&'s self, answer: impl Fn(&str) -> bool + Send + Sync + 's) -> StringAnswers<'s> {
+        StringAnswers::new(&self.strings, answer)
     }
 
     /// How many kinds there are.
@@ -321,47 +349,40 @@ pub(crate) fn below(what: &'static str, id: u32, count: u32) -> Result<(), Forma
 }
 
 /// What tables may still take. Rows that take a byte in a chunk take fifty in memory, and chunks
-/// compress a thousandfold: without a bound a small file could ask for any amount of memory. No
-/// writer comes near it, since nearly all rows differ and most are used by objects.
+/// compress ten thousandfold: without a bound a small file could ask for any amount of memory. Writers
+/// keep the same limit. Strings are decoded one chunk at a time, and need none.
 pub(crate) struct TableRoom {
-    limit: u64,
-    used: u64,
+    /// What a table may take by the length of the file: files that were written before there was a limit for writers.
+    by_length: u64,
+    used: [u64; SectionType::THREADS.0 as usize + 1],
 }
 
-/// What a row takes in memory, apart from its bytes.
-const ROW_BYTES: u64 = 64;
-/// What tables may take in memory, in bytes for a file and for each of its bytes.
+/// What a table may take in memory, in bytes for a file and for each of its bytes, if that is more than writers may use.
 const TABLE_BYTES: u64 = 16 << 20;
 const TABLE_BYTES_PER_BYTE: u64 = 16;
 
 impl TableRoom {
     /// The room for the tables of this file.
     pub(crate) fn new(file: &[u8]) -> Self {
-        TableRoom {
-            limit: TABLE_BYTES.saturating_add((file.len() as u64).saturating_mul(TABLE_BYTES_PER_BYTE)),
-            used: 0,
-        }
+        let mut room = TableRoom { by_length: 0, used: Default::default() };
+        room.of(file);
+        room
     }
 
     /// Makes room for the tables of a file that has grown.
     pub(crate) fn of(&mut self, file: &[u8]) {
-        self.limit = TableRoom::new(file).limit;
+        self.by_length = TABLE_BYTES.saturating_add((file.len() as u64).saturating_mul(TABLE_BYTES_PER_BYTE));
     }
 
     /// Takes the room for a chunk that is about to be decoded.
     pub(crate) fn take(&mut self, section: SectionType, chunk: &Chunk<'_>) -> Result<(), FormatError> {
-        // A label of a shape takes eight bytes, an attribute of a type, site or thread four, for one in the chunk.
-        let factor = match section {
-            SectionType::SHAPES => 8,
-            SectionType::TYPES | SectionType::SITES | SectionType::THREADS => 4,
-            _ => 1,
-        };
-        let bytes = factor * chunk.raw_length() as u64;
-        let used = self.used.saturating_add(bytes).saturating_add(chunk.count.saturating_mul(ROW_BYTES));
-        if used > self.limit {
-            return Err(FormatError::OutOfRange { what: "memory for tables", value: used, limit: self.limit });
+        let Some(limit) = table_memory_limit(section).map(|limit| limit.max(self.by_length)) else { return Ok(()) };
+        let Some(used) = self.used.get_mut(section.0 as usize) else { return Ok(()) };
+        let value = used.saturating_add(table_memory_bytes(section, chunk.raw_length() as u64, chunk.count));
+        if value > limit {
+            return Err(FormatError::OutOfRange { what: table_memory_name(section), value, limit });
         }
-        self.used = used;
+        *used = value;
         Ok(())
     }
 }

@@ -104,6 +104,7 @@ impl Heap {
         for (id, totals) in by_id.into_inner().unwrap_or_else(PoisonError::into_inner) {
             add(&mut by_text, tables.string(id), totals);
         }
+        tables.check_strings()?;
         let mut found: Vec<TextTotals> = by_text.into_values().collect();
         found.par_sort_unstable_by_key(|totals| (std::cmp::Reverse(totals.bytes()), totals.text));
         Ok(found)

@@ -89,6 +89,7 @@ pub fn verify(recording: &Recording, progress: &dyn Progress) -> Result<Verifica
         found.error(None, &error);
         return Ok(found);
     }
+    recording.tables()?.string_problems().iter().for_each(|error| found.error(None, error));
     if let Err(error) = recording.sites() {
         found.error(None, &error);
     }

@@ -36,8 +36,7 @@ impl Cut {
     /// [`ExpressionError`] if it is none, or if nothing in the recording is called so.
     pub fn named(tables: &Tables, name: &str, sources: Option<ObjectSet>) -> Result<Self, ExpressionError> {
         let pattern = name_pattern(name)?;
-        let strings = (0..tables.string_count() as u32).map(StringId);
-        let names: Vec<bool> = strings.map(|id| pattern.is_match(tables.string(id))).collect();
+        let names = tables.map_strings(|text| pattern.is_match(text));
         if !names.contains(&true) {
             return Err(ExpressionError { position: 0, message: format!("no reference is called `{name}`") });
         }

@@ -19,6 +19,7 @@
 //! | THREADS | [`Thread`] | over the snapshot |
 
 mod kind;
+mod room;
 mod root;
 mod shape;
 mod site;
@@ -29,6 +30,7 @@ mod totals;
 mod types;
 
 pub use kind::{Kind, KindRole};
+pub use room::{table_memory_bytes, table_memory_limit, table_memory_name};
 pub use root::Root;
 pub use shape::{Label, LabelCode, MAX_LABEL_VALUE, Shape, Tail};
 pub use site::Site;
@@ -134,16 +136,36 @@ impl<'a> Chunk<'a> {
         decompressor: &mut Decompressor,
         mut visit: impl FnMut(R) -> Result<()>,
     ) -> Result<()> {
+        self.read_rows(R::NAME, decompressor, |fields, id| visit(R::read(fields, id)?))
+    }
+
+    /// Decodes the rows of a chunk of strings and hands them over one by one, without a copy of each.
+    ///
+    /// # Errors
+    /// The first error of the chunk.
+    pub fn for_each_text(&self, decompressor: &mut Decompressor, mut visit: impl FnMut(&str)) -> Result<()> {
+        self.read_rows(Text::NAME, decompressor, |fields, id| {
+            visit(text::read(fields, id)?);
+            Ok(())
+        })
+    }
+
+    fn read_rows(
+        &self,
+        name: &'static str,
+        decompressor: &mut Decompressor,
+        mut read: impl FnMut(&mut Fields<'_>, u64) -> Result<()>,
+    ) -> Result<()> {
         let mut buffer = Vec::new();
-        let raw = decompressor.decompress(R::NAME, self.codec, self.body, self.raw_length, &mut buffer)?;
-        let mut fields = Fields::new(R::NAME, raw);
+        let raw = decompressor.decompress(name, self.codec, self.body, self.raw_length, &mut buffer)?;
+        let mut fields = Fields::new(name, raw);
         for id in self.first..self.first + self.count {
-            visit(R::read(&mut fields, id)?)?;
+            read(&mut fields, id)?;
         }
         if fields.rest().is_empty() {
             return Ok(());
         }
-        Err(FormatError::Mismatch { what: R::NAME, stored: raw.len() as u64, found: fields.offset() })
+        Err(FormatError::Mismatch { what: name, stored: raw.len() as u64, found: fields.offset() })
     }
 }
 

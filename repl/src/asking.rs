@@ -82,6 +82,11 @@ pub(crate) fn ask(session: &mut Session, question: Question<'_>) -> Result<u8, R
     session.paged = paged;
     let about_heap = command.subject == Subject::Recording && !session.away.is_empty();
     let printed = answer.and_then(|mut answer| {
+        if answer.outcome != Outcome::DamageFound
+            && let Some(file) = session.file()
+        {
+            file.recording.check_strings()?;
+        }
         if about_heap {
             let away = session.away_text();
             answer = answer.fact(Column::new("without", "", Unit::Text).for_machines(), away.as_str()).note(away);

@@ -8,6 +8,7 @@ use barrow_format::commit::TableCounts;
 use barrow_format::frame::NO_SNAPSHOT;
 use barrow_format::rows::{
     KeyValue, Kind, MAX_CHUNK_BYTES, Row, Site, Strength, StrengthClass, Text, Type, encode_raw_chunk,
+    table_memory_bytes, table_memory_limit, table_memory_name,
 };
 use barrow_format::{KindId, SiteId, StrengthId, StringId, TypeId};
 
@@ -28,11 +29,13 @@ pub(crate) struct Pending {
     /// Rows waiting.
     count: u64,
     raw: Vec<u8>,
+    /// The length of the rows in the file, before compression.
+    raw_bytes_before: u64,
 }
 
 impl Pending {
     pub(crate) const fn new() -> Self {
-        Pending { first: 0, count: 0, raw: Vec::new() }
+        Pending { first: 0, count: 0, raw: Vec::new(), raw_bytes_before: 0 }
     }
 
     /// Numbers a row and lets it wait.
@@ -51,6 +54,10 @@ impl Pending {
             self.raw.truncate(before);
             let (value, limit) = (length as u64, MAX_CHUNK_BYTES as u64);
             return Err(WriterError::OutOfRange { what: "length of the rows that wait to be written", value, limit });
+        }
+        if let Err(error) = check_memory::<R>(self.raw_bytes_before + length as u64, number + 1) {
+            self.raw.truncate(before);
+            return Err(error);
         }
         self.count += 1;
         Ok(id)
@@ -79,8 +86,20 @@ impl Pending {
         let offset = sink.append_section(R::SECTION, snapshot, self.count, &directory, &body)?;
         self.first += self.count;
         self.count = 0;
+        self.raw_bytes_before += self.raw.len() as u64;
         self.raw.clear();
         Ok(Some(offset))
+    }
+}
+
+/// Fails if readers would refuse a table of these rows.
+fn check_memory<R: Row>(raw_bytes: u64, rows: u64) -> Result<()> {
+    let value = table_memory_bytes(R::SECTION, raw_bytes, rows);
+    match table_memory_limit(R::SECTION) {
+        Some(limit) if value > limit => {
+            Err(WriterError::OutOfRange { what: table_memory_name(R::SECTION), value, limit })
+        }
+        _ => Ok(()),
     }
 }
 

@@ -7,7 +7,7 @@
 //! objects are compared once for every string of the recording, and texts of sites once for every site.
 
 use barrow_format::block::BlockColumns;
-use barrow_format::{KindId, ObjectId, SiteId, StringId, TypeId};
+use barrow_format::{KindId, ObjectId, SiteId, TypeId};
 
 use super::Expression;
 use super::block_objects::{BlockObjects, Sizes};
@@ -20,6 +20,7 @@ use crate::object_set::ObjectSet;
 use crate::partial_set::PartialSet;
 use crate::recording::Recording;
 use crate::sites::Sites;
+use crate::strings::StringAnswers;
 use crate::tables::Tables;
 
 /// What follows from the references of all objects of a snapshot, by object. Asked from many threads,
@@ -49,7 +50,7 @@ impl Expression {
     /// [`crate::AnalyzerError::Section`] if the tables are damaged.
     pub(crate) fn prepare<'e, D: DerivedColumns>(
         &'e self,
-        recording: &Recording,
+        recording: &'e Recording,
         kinds: &[KindId],
         columns: &'e D,
     ) -> Result<Prepared<'e, D>> {
@@ -70,8 +71,8 @@ fn type_ids(tables: &Tables) -> impl Iterator<Item = TypeId> {
 
 /// Where the texts of a recording are.
 #[derive(Clone, Copy)]
-struct Texts<'t> {
-    tables: &'t Tables,
+struct Texts<'r, 't> {
+    tables: &'r Tables,
     /// Empty unless the expression asks for them.
     sites: &'t Sites,
 }
@@ -109,7 +110,7 @@ enum Step<'e> {
     Types(Vec<bool>),
     /// The answer for each string that an object may have as its name, and for each type where it has none.
     Names {
-        by_string: Vec<bool>,
+        by_string: StringAnswers<'e>,
         by_type: Vec<bool>,
     },
     /// The answer for each site with a row, by its number; and for all other objects.
@@ -129,7 +130,7 @@ enum Step<'e> {
 }
 
 impl<'e> Step<'e> {
-    fn of(node: &'e Node, texts: &Texts<'_>) -> Self {
+    fn of(node: &'e Node, texts: &Texts<'e, '_>) -> Self {
         let tables = texts.tables;
         match node {
             Node::Any(nodes) => Step::Any(cheapest_first(nodes, texts)),
@@ -139,8 +140,8 @@ impl<'e> Step<'e> {
                 let by_type = type_ids(tables).map(|id| comparison.holds(tables, id)).collect();
                 match comparison.attribute {
                     TextAttribute::Name => {
-                        let is_match = |text: &str| comparison.pattern.matches(text) != comparison.negated;
-                        Step::Names { by_string: tables.map_strings(is_match), by_type }
+                        let is_match = move |text: &str| comparison.pattern.matches(text) != comparison.negated;
+                        Step::Names { by_string: tables.string_answers(is_match), by_type }
                     }
                     _ => Step::Types(by_type),
                 }
@@ -222,7 +223,7 @@ impl<'e> Step<'e> {
                 within.filter_by(block.places, |place| of_place[place as usize])
             }
             Step::Names { by_string, by_type } => within.filter(|row| match block.name(row) {
-                Some(StringId(name)) => by_string[name as usize],
+                Some(name) => by_string.get(name),
                 None => by_type[block.type_of(row).index()],
             }),
             Step::Sites { by_site, otherwise } => within.filter(|row| {
@@ -252,7 +253,7 @@ impl<'e> Step<'e> {
     }
 }
 
-fn cheapest_first<'e>(nodes: &'e [Node], texts: &Texts<'_>) -> Vec<Step<'e>> {
+fn cheapest_first<'e>(nodes: &'e [Node], texts: &Texts<'e, '_>) -> Vec<Step<'e>> {
     let mut steps: Vec<Step<'e>> = nodes.iter().map(|node| Step::of(node, texts)).collect();
     steps.sort_by_key(Step::cost);
     steps
@@ -272,7 +273,7 @@ impl TextComparison {
 
 impl SiteComparison {
     /// Compares the text of every site. The place alone is as good as the whole text for `=`.
-    fn step<'e>(&self, texts: &Texts<'_>) -> Step<'e> {
+    fn step<'e>(&self, texts: &Texts<'e, '_>) -> Step<'e> {
         let ids = (0u32..).map(SiteId).take(texts.sites.count() + 1);
         let is_match = |id| {
             let Some(site) = texts.sites.details(id, texts.tables) else { return false };
@@ -288,7 +289,7 @@ impl SiteComparison {
 
 impl NumberComparison {
     /// Compares the number of every site: that of its place, or its generation.
-    fn of_sites<'e>(&self, texts: &Texts<'_>) -> Step<'e> {
+    fn of_sites<'e>(&self, texts: &Texts<'e, '_>) -> Step<'e> {
         let ids = (0u32..).map(SiteId).take(texts.sites.count() + 1);
         let number = |id| match self.attribute {
             NumberAttribute::Generation => texts.sites.generation(id, texts.tables),

@@ -20,11 +20,15 @@ impl Row for Text {
     }
 
     fn read(fields: &mut Fields<'_>, id: u64) -> Result<Self> {
-        let length = fields.varint()?;
-        let text = std::str::from_utf8(fields.bytes(length)?)
-            .map_err(|_| FormatError::Utf8 { id: u32::try_from(id).unwrap_or(u32::MAX) })?;
-        Ok(Text(text.to_owned()))
+        read(fields, id).map(|text| Text(text.to_owned()))
     }
+}
+
+/// Reads the text of a string.
+pub(super) fn read<'a>(fields: &mut Fields<'a>, id: u64) -> Result<&'a str> {
+    let length = fields.varint()?;
+    std::str::from_utf8(fields.bytes(length)?)
+        .map_err(|_| FormatError::Utf8 { id: u32::try_from(id).unwrap_or(u32::MAX) })
 }
 
 /// A fact about the whole file: producer, runtime, host and so on.

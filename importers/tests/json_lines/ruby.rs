@@ -154,3 +154,28 @@ fn an_object_without_end_takes_no_more_memory_than_its_line() {
     let Err(error) = record_bytes(format!("{deep}\n").as_bytes(), 2).map(drop) else { panic!("it was read") };
     assert!(error.to_string().contains("values that nest less deeply"), "{error}");
 }
+
+/// Their names compress a hundredfold.
+#[test]
+fn many_strings_that_are_nearly_equal() {
+    use std::fmt::Write;
+    let text = |number: u32| format!("{number:08}{}", " row of a table".repeat(20));
+    let mut dump = r#"{"type":"ROOT", "root":"vm", "references":["0x10000"]}"#.to_owned() + "\n";
+    dump += r#"{"address":"0x8000", "type":"CLASS", "class":"0x8000", "name":"String", "memsize":40}"#;
+    for number in 0..100_000 {
+        let (address, value) = (0x10000 + 40 * number, text(number));
+        let line = r#""type":"STRING", "class":"0x8000", "#;
+        writeln!(dump).expect("a line");
+        write!(dump, r#"{{"address":"{address:#x}", {line}"bytesize":308, "value":"{value}", "memsize":350}}"#)
+            .expect("a line");
+    }
+    dump += "\n";
+    let recorded = record(&dump).expect("a whole dump");
+    assert!(recorded.recording.length_bytes() < 1 << 20, "{}", recorded.recording.length_bytes());
+    assert_eq!(barrow_analyzer::verify(&recorded.recording, &Silent).expect("verified").problems, []);
+    let heap = recorded.into_heap();
+    let texts = heap.texts(&Silent).expect("texts");
+    assert_eq!(texts.len(), 100_000);
+    let tables = heap.recording().tables().expect("tables");
+    assert!(texts.iter().any(|of| tables.string(of.text).starts_with("00099999 row")));
+}

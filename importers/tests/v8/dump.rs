@@ -68,8 +68,13 @@ impl Dump {
 
     /// Adds a node of this type, name, id and size. Returns its row.
     pub(crate) fn node(&mut self, type_: &str, name: &str, id: u64, size: u64) -> u64 {
-        let type_ = NODE_TYPES.iter().position(|known| *known == type_).expect("a type of nodes") as u64;
         let name = self.string(name);
+        self.named_node(type_, name, id, size)
+    }
+
+    /// Likewise; its name is the string of this number.
+    pub(crate) fn named_node(&mut self, type_: &str, name: u64, id: u64, size: u64) -> u64 {
+        let type_ = NODE_TYPES.iter().position(|known| *known == type_).expect("a type of nodes") as u64;
         self.nodes.push(Node { type_, name, id, size, trace: 0, detachedness: 0, edges: Vec::new() });
         self.nodes.len() as u64 - 1
     }
