@@ -34,7 +34,7 @@
 //! In reading order: [`Format`] (which dumps are known), `moarvm` (all of MoarVM's formats), `hprof` (JVMs),
 //! `ruby` and `python` with `json_lines` (a JSON object a line), `v8` (V8's heap snapshots), and beneath them
 //! `context` (what every importer works with), `cursor` (a place in a dump), `dump` (a dump in memory), `packing`
-//! (gzip and zstd), [`Progress`] and the errors.
+//! (gzip and zstd), `unpacking` with `screen` (what is compressed becomes a file), [`Progress`] and the errors.
 
 #![deny(unsafe_code)]
 
@@ -51,7 +51,9 @@ mod packing;
 mod progress;
 mod python;
 mod ruby;
+mod screen;
 mod series;
+mod unpacking;
 mod v8;
 
 pub use barrow_writer::Totals;

@@ -47,6 +47,11 @@ pub(crate) fn import(dump: &[u8], format: Format, context: &Context<'_>) -> Resu
     Ok(session.finish(end))
 }
 
+/// Whether these bytes can follow the magic of a dump of format 2 or 3.
+pub(crate) fn begins_section(bytes: &[u8]) -> bool {
+    format2::begins_chunk(bytes) || format3::begins_section(bytes)
+}
+
 /// After how many records [`Progress::cancelled`] is asked.
 const RECORDS_PER_QUESTION: u64 = 1 << 16;
 

@@ -31,7 +31,9 @@ const TAIL: &str = "\
   `NO_COLOR` no colours.
 - At the prompt `> FILE` and `| COMMAND` at the end of a line take the answer elsewhere. Ctrl-C stops the question, not
   the session.
-- A dump that is opened directly is imported into `$BARROW_CACHE`, `$XDG_CACHE_HOME/barrow` or `~/.cache/barrow`.
+- A dump that is opened directly is imported into `$BARROW_CACHE`, `$XDG_CACHE_HOME/barrow` or `~/.cache/barrow`. A compressed
+  one is unpacked there first, up to 1 GiB or 10,000 times its length, whichever is more; `--max-unpacked SIZE` sets another
+  limit. 1 GiB of the disk, or a twentieth of a smaller one, stays free.
 
 | exit code | meaning |
 |---|---|

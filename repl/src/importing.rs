@@ -85,7 +85,8 @@ pub(crate) fn import(
 
 /// How the dump is read; a compressed one is unpacked beside the recording.
 pub(crate) fn wishes(destination: &Path, settings: &Settings) -> ImportOptions {
-    let mut wishes = ImportOptions { object_layout: settings.object_layout, ..ImportOptions::default() };
+    let &Settings { object_layout, max_unpacked, .. } = settings;
+    let mut wishes = ImportOptions { object_layout, max_unpacked, ..ImportOptions::default() };
     if let Some(threads) = settings.threads.and_then(NonZero::new) {
         wishes.threads = threads;
     }

@@ -20,7 +20,9 @@ pub(super) const COMMAND: Command = Command {
     group: Group::File,
     arguments: "SRC.. -o DST [--compression none|lz4|zstd[:LEVEL]] [--patches] [--force]",
     about: "Turns dumps of other tools into a recording",
-    details: "SRC is recognised by its first bytes, never by its name; it may be inside gzip or zstd. Several dumps of one \
+    details: "SRC is recognised by its first bytes, never by its name; it may be inside gzip or zstd. A compressed \
+              dump is unpacked beside DST, into a file that vanishes with the import, and only as long as it looks like a dump; \
+              `barrow --max-unpacked SIZE` limits how large it may get. Several dumps of one \
               program become one recording, in the order in which they were taken; with `--patches` each \
               snapshot as its difference to the one before, if the dumps name objects across snapshots, as those of V8 do, and \
               objects get other numbers then. An existing DST is replaced only \
