@@ -93,6 +93,7 @@ fn import_with<const ID: usize>(
     context: &Context<'_>,
 ) -> Result<Outcome, ImportError> {
     let outline = Outline::read::<ID>(dump, header, Purpose::Numbers, context)?;
+    context.vocabulary.count_shortened(outline.names.shortened());
     context.progress.begin("importing", dump.len() as u64, "bytes");
     let mut outcome = Outcome { snapshots: Vec::new(), notes: Vec::new(), end: Ok(()) };
     if outline.objects() == 0 {

@@ -113,7 +113,7 @@ impl<'o, 'a, const ID: usize> Classes<'o, 'a, ID> {
     }
 
     /// The name of a class as the JVM has it, or its address.
-    pub(super) fn internal_name(&self, number: usize) -> Cow<'a, str> {
+    pub(super) fn internal_name(&self, number: usize) -> Cow<'o, str> {
         let address = self.outline.classes[number].address;
         self.outline.names.class_name(address).unwrap_or_else(|| format!("<class at {address:#x}>").into())
     }
