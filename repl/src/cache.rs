@@ -17,7 +17,7 @@ use crate::progress::Meter;
 use crate::session::Settings;
 
 /// Raised when importers write something else for the same dump.
-const IMPORTER_VERSION: u32 = 1;
+const IMPORTER_VERSION: u32 = 2;
 
 /// A dump as a recording.
 #[derive(Debug)]

@@ -150,6 +150,21 @@ impl FieldType {
         })
     }
 
+    /// The JVM's name for the class of arrays of it.
+    pub(super) fn array_class(self) -> &'static str {
+        match self {
+            FieldType::Reference => "[Ljava/lang/Object;",
+            FieldType::Boolean => "[Z",
+            FieldType::Char => "[C",
+            FieldType::Float => "[F",
+            FieldType::Double => "[D",
+            FieldType::Byte => "[B",
+            FieldType::Short => "[S",
+            FieldType::Int => "[I",
+            FieldType::Long => "[J",
+        }
+    }
+
     /// Its code in the dump.
     pub(super) fn code(self) -> u8 {
         match self {
