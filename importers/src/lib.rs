@@ -177,6 +177,10 @@ fn import_dump(dump: &[u8], context: &Context<'_>) -> Result<Imported, ImportErr
 /// What the user should know of texts that were too long.
 fn shortened_note(before: Shortened, after: Shortened) -> Option<String> {
     let (texts, bytes) = (after.texts - before.texts, after.bytes - before.bytes);
-    let sentence = "names and texts are too long for a recording: they end with `…` and the number of bytes left out";
-    (texts > 0).then(|| format!("{texts} {sentence}, together {bytes}"))
+    (texts > 0).then(|| {
+        format!(
+            "names and texts that are too long for a recording: {texts}; each ends with `…` and the number of bytes left \
+             out, together {bytes}"
+        )
+    })
 }
