@@ -15,6 +15,7 @@ mod dominators;
 mod flat;
 mod groups;
 mod incoming;
+mod remembered;
 mod shared;
 mod types;
 mod without;

@@ -1,11 +1,11 @@
 //! What every importer works with.
 
-use std::collections::HashMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use barrow_writer::{
-    KindId, KindRole, SiteDescription, SiteId, SnapshotInfo, StrengthClass, StrengthId, StringId, Totals,
-    TypeDescription, TypeId, Writer,
+    KindId, KindRole, MAX_TEXT_BYTES, Shortened, SiteDescription, SiteId, SnapshotInfo, StrengthClass, StrengthId,
+    StringId, Totals, TypeDescription, TypeId, Writer,
 };
 
 use crate::error::{Damage, ImportError, Stop};
@@ -61,6 +61,10 @@ pub(crate) struct Vocabulary<'w> {
 
 #[derive(Default)]
 struct Declared {
+    /// The texts in the keys of types, each once.
+    texts: HashSet<Arc<str>>,
+    /// What importers have shortened before the writer had to.
+    shortened: Shortened,
     kinds: HashMap<String, KindId>,
     strengths: HashMap<String, StrengthId>,
     types: HashMap<TypeKey, TypeId>,
@@ -70,12 +74,12 @@ struct Declared {
 #[derive(PartialEq, Eq, Hash)]
 struct TypeKey {
     kind: KindId,
-    name: String,
-    layout: Option<String>,
+    name: Arc<str>,
+    layout: Option<Arc<str>>,
     base: Option<TypeId>,
-    file: Option<String>,
+    file: Option<Arc<str>>,
     line: Option<u32>,
-    attributes: Vec<(String, String)>,
+    attributes: Vec<(Arc<str>, Arc<str>)>,
 }
 
 #[derive(PartialEq, Eq, Hash)]
@@ -86,6 +90,33 @@ struct SiteKey {
     column: Option<u32>,
     caller: Option<SiteId>,
     attributes: Vec<(StringId, StringId)>,
+}
+
+impl Declared {
+    /// What tells a type from others.
+    fn type_key(&mut self, description: &TypeDescription<'_>) -> TypeKey {
+        let mut text = |text: &str| {
+            // As the recording will have it.
+            let text = Shortened::default().shorten(text, MAX_TEXT_BYTES);
+            match self.texts.get(&*text) {
+                Some(known) => Arc::clone(known),
+                None => {
+                    let text: Arc<str> = text.into();
+                    self.texts.insert(Arc::clone(&text));
+                    text
+                }
+            }
+        };
+        TypeKey {
+            kind: description.kind,
+            name: text(description.name),
+            layout: description.layout.map(&mut text),
+            base: description.base,
+            file: description.file.map(&mut text),
+            line: description.line,
+            attributes: description.attributes.iter().map(|&(key, value)| (text(key), text(value))).collect(),
+        }
+    }
 }
 
 impl<'w> Vocabulary<'w> {
@@ -117,22 +148,13 @@ impl<'w> Vocabulary<'w> {
 
     /// The type of this description. Takes some memory for each: meant for types, not for objects.
     pub(crate) fn declare_type(&self, description: &TypeDescription<'_>) -> Result<TypeId, ImportError> {
-        let attributes = description.attributes.iter();
-        let key = TypeKey {
-            kind: description.kind,
-            name: description.name.to_owned(),
-            layout: description.layout.map(str::to_owned),
-            base: description.base,
-            file: description.file.map(str::to_owned),
-            line: description.line,
-            attributes: attributes.map(|&(key, value)| (key.to_owned(), value.to_owned())).collect(),
-        };
-        let types = &mut self.lock().types;
-        if let Some(&type_id) = types.get(&key) {
+        let declared = &mut *self.lock();
+        let key = declared.type_key(description);
+        if let Some(&type_id) = declared.types.get(&key) {
             return Ok(type_id);
         }
         let type_id = self.writer.declare_type(description)?;
-        types.insert(key, type_id);
+        declared.types.insert(key, type_id);
         Ok(type_id)
     }
 
@@ -159,6 +181,18 @@ impl<'w> Vocabulary<'w> {
         }
         sites.insert(key, site);
         Ok(site)
+    }
+
+    /// Counts texts that were shortened before the writer saw them.
+    pub(crate) fn count_shortened(&self, shortened: Shortened) {
+        self.lock().shortened.add(shortened);
+    }
+
+    /// The texts that were too long so far.
+    pub(crate) fn shortened(&self) -> Shortened {
+        let mut shortened = self.writer.shortened();
+        shortened.add(self.lock().shortened);
+        shortened
     }
 
     /// The number of a string.

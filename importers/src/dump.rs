@@ -1,17 +1,16 @@
 //! A dump in memory: the file mapped, so that only the pages in use take memory. A compressed one is
-//! unpacked into a temporary file without a name first, since importers go over a dump more than once.
+//! unpacked first, see [`unpack`].
 
 use std::fs::File;
-use std::io::{self, Read, Write};
+use std::io::{self, Read};
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::error::{Damage, ImportError};
+use crate::options::ImportOptions;
 use crate::packing::Packing;
 use crate::progress::Progress;
-
-/// How much is unpacked between two looks at the user's wishes, in bytes.
-const UNPACK_BYTES: usize = 1 << 20;
+use crate::unpacking::unpack;
 
 /// A dump file.
 pub(crate) enum Dump {
@@ -21,14 +20,14 @@ pub(crate) enum Dump {
 }
 
 impl Dump {
-    /// Opens and maps a file; if it is compressed, what it holds, unpacked in `folder`. The damage is
-    /// where unpacking had to end; what was unpacked before is there.
+    /// Opens and maps a file; if it is compressed, what it holds. The damage is where unpacking had to end; what
+    /// was unpacked before is there.
     ///
     /// # Errors
-    /// [`ImportError::Open`], [`ImportError::Unpack`], [`ImportError::Cancelled`].
+    /// [`ImportError::Open`], and those of [`unpack`].
     pub(crate) fn open(
         path: &Path,
-        folder: &Path,
+        options: &ImportOptions,
         progress: &dyn Progress,
     ) -> Result<(Dump, Option<Damage>), ImportError> {
         let open = |source| ImportError::Open { path: path.to_path_buf(), source };
@@ -38,30 +37,9 @@ impl Dump {
         let Some(packing) = packing else {
             return Ok((Dump::map(&file).map_err(open)?, None));
         };
-        let unpack = |source| ImportError::Unpack { folder: folder.to_path_buf(), source };
-        let mut unpacked = tempfile::tempfile_in(folder).map_err(unpack)?;
-        progress.begin("unpacking", length, "bytes");
-        let watched = Watched { inner: io::Cursor::new(first_bytes).chain(file), progress };
-        let mut reader = packing.reader(watched).map_err(open)?;
-        let mut bytes = vec![0; UNPACK_BYTES];
-        let mut unpacked_bytes = 0;
-        let damage = loop {
-            if progress.cancelled() {
-                return Err(ImportError::Cancelled);
-            }
-            match reader.read(&mut bytes) {
-                Ok(0) => break None,
-                Ok(read) => {
-                    unpacked.write_all(&bytes[..read]).map_err(unpack)?;
-                    unpacked_bytes += read as u64;
-                }
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                Err(error) => {
-                    break Some(Damage::Unpack { packing: packing.name(), unpacked_bytes, message: error.to_string() });
-                }
-            }
-        };
-        Ok((Dump::map(&unpacked).map_err(unpack)?, damage))
+        let packed = io::Cursor::new(first_bytes).chain(file);
+        let (unpacked, damage) = unpack(packing, packed, length, options, progress)?;
+        Ok((Dump::map(&unpacked).map_err(open)?, damage))
     }
 
     /// Opens and maps a file that is not compressed.
@@ -95,20 +73,6 @@ impl Dump {
             // dropped comes back with the same bytes. Failing to drop pages is no failure.
             let _ = unsafe { mapped.unchecked_advise(memmap2::UncheckedAdvice::DontNeed) };
         }
-    }
-}
-
-/// Tells how much of a compressed file was read.
-struct Watched<'p, R> {
-    inner: R,
-    progress: &'p dyn Progress,
-}
-
-impl<R: Read> Read for Watched<'_, R> {
-    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
-        let read = self.inner.read(bytes)?;
-        self.progress.advance(read as u64);
-        Ok(read)
     }
 }
 

@@ -26,6 +26,32 @@ pub enum ImportError {
         /// What the system said.
         source: io::Error,
     },
+    /// A compressed dump holds more than it may unpack to.
+    #[error(
+        "its {packed_bytes} bytes unpack to more than {limit} bytes, as no heap is known to do; `--max-unpacked SIZE` allows more"
+    )]
+    UnpacksToMore {
+        /// The length of the compressed file.
+        packed_bytes: u64,
+        /// How much it may unpack to, in bytes.
+        limit: u64,
+    },
+    /// The disk has no room for what a compressed dump holds.
+    #[error(
+        "cannot unpack into {}: it needs more than {unpacked_bytes} bytes, and of the {free} bytes that are free there {reserve} \
+         are left to others; free some space, or write the recording to another disk",
+        folder.display()
+    )]
+    NoRoom {
+        /// Where the temporary file is.
+        folder: PathBuf,
+        /// How much was unpacked, in bytes.
+        unpacked_bytes: u64,
+        /// How much is free, in bytes.
+        free: u64,
+        /// How much stays free, in bytes.
+        reserve: u64,
+    },
     /// The first bytes are those of no known format.
     #[error("not a heap dump that can be imported: it begins with {}", found.escape_ascii())]
     Unrecognised {
@@ -173,6 +199,12 @@ pub enum Damage {
         unpacked_bytes: u64,
         /// What the decompressor said.
         message: String,
+    },
+    /// A compressed dump was not unpacked further, since what it holds makes no sense.
+    #[error("what it unpacks to is no dump behind byte {unpacked_bytes} at the latest; unpacking ended there")]
+    Screened {
+        /// How much was unpacked, in bytes.
+        unpacked_bytes: u64,
     },
     /// JSON that is none.
     #[error("{what} at byte {offset} cannot be read: {message}")]

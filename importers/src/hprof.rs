@@ -22,7 +22,7 @@ mod roots;
 mod stacks;
 
 pub use layout::ObjectLayout;
-pub(crate) use records::MAGIC;
+pub(crate) use records::{MAGIC, RECORD_HEAD_BYTES, begins_object, is_heap, is_record};
 
 use barrow_writer::SnapshotInfo;
 
@@ -51,6 +51,11 @@ pub(crate) fn import(dump: &[u8], context: &Context<'_>) -> Result<Outcome, Impo
 /// When the dump that begins so was taken, in milliseconds since 1970, if it says that.
 pub(crate) fn taken_ms(first_bytes: &[u8]) -> Option<u64> {
     Header::parse(first_bytes).ok().map(|header| header.time_ms).filter(|&taken_ms| taken_ms != 0)
+}
+
+/// How long the header of the dump that begins so is; `None` if it is damaged.
+pub(crate) fn header_bytes(first_bytes: &[u8]) -> Option<usize> {
+    Header::parse(first_bytes).ok().map(|header| header.length)
 }
 
 /// Counts the objects of each type and their bytes, without importing any; declares the types.
@@ -88,6 +93,7 @@ fn import_with<const ID: usize>(
     context: &Context<'_>,
 ) -> Result<Outcome, ImportError> {
     let outline = Outline::read::<ID>(dump, header, Purpose::Numbers, context)?;
+    context.vocabulary.count_shortened(outline.names.shortened());
     context.progress.begin("importing", dump.len() as u64, "bytes");
     let mut outcome = Outcome { snapshots: Vec::new(), notes: Vec::new(), end: Ok(()) };
     if outline.objects() == 0 {

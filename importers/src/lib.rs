@@ -34,7 +34,7 @@
 //! In reading order: [`Format`] (which dumps are known), `moarvm` (all of MoarVM's formats), `hprof` (JVMs),
 //! `ruby` and `python` with `json_lines` (a JSON object a line), `v8` (V8's heap snapshots), and beneath them
 //! `context` (what every importer works with), `cursor` (a place in a dump), `dump` (a dump in memory), `packing`
-//! (gzip and zstd), [`Progress`] and the errors.
+//! (gzip and zstd), `unpacking` with `screen` (what is compressed becomes a file), [`Progress`] and the errors.
 
 #![deny(unsafe_code)]
 
@@ -51,7 +51,9 @@ mod packing;
 mod progress;
 mod python;
 mod ruby;
+mod screen;
 mod series;
+mod unpacking;
 mod v8;
 
 pub use barrow_writer::Totals;
@@ -63,7 +65,7 @@ pub use packing::first_bytes;
 pub use progress::{Progress, Silent};
 pub use series::{Series, taken_ns};
 
-use barrow_writer::{SnapshotInfo, TypeId, Writer};
+use barrow_writer::{Shortened, SnapshotInfo, TypeId, Writer};
 use context::{Context, Outcome, Vocabulary};
 use error::Stop;
 use std::path::Path;
@@ -148,16 +150,18 @@ pub fn import_bytes(dump: &[u8], writer: &Writer, progress: &dyn Progress) -> Re
 
 fn import_dump(dump: &[u8], context: &Context<'_>) -> Result<Imported, ImportError> {
     let format = recognise(dump).ok_or_else(|| format::unrecognised(dump))?;
+    let before = context.vocabulary.shortened();
     context.progress.begin("importing", dump.len() as u64, "bytes");
     context.writer.fact("producer", "barrow import")?;
     context.writer.fact("source format", &format.to_string())?;
-    let Outcome { snapshots, notes, end } = match format {
+    let Outcome { snapshots, mut notes, end } = match format {
         Format::Hprof => hprof::import(dump, context)?,
         Format::MoarVm1 | Format::MoarVm2 | Format::MoarVm3 => moarvm::import(dump, format, context)?,
         Format::Python => python::import(dump, context)?,
         Format::Ruby => ruby::import(dump, context)?,
         Format::V8 => v8::import(dump, context)?,
     };
+    notes.extend(shortened_note(before, context.vocabulary.shortened()));
     let imported = snapshots.len() as u64;
     let lost = match end {
         Ok(()) if imported == 0 => return Err(ImportError::NoSnapshot { length: dump.len() as u64 }),
@@ -168,4 +172,15 @@ fn import_dump(dump: &[u8], context: &Context<'_>) -> Result<Imported, ImportErr
         Err(Stop::Partial(damage)) => Some(Loss::partial(damage, imported)),
     };
     Ok(Imported { format, snapshots, lost, notes })
+}
+
+/// What the user should know of texts that were too long.
+fn shortened_note(before: Shortened, after: Shortened) -> Option<String> {
+    let (texts, bytes) = (after.texts - before.texts, after.bytes - before.bytes);
+    (texts > 0).then(|| {
+        format!(
+            "names and texts that are too long for a recording: {texts}; each ends with `…` and the number of bytes left \
+             out, together {bytes}"
+        )
+    })
 }

@@ -13,6 +13,10 @@
 //! the order of collectables, so the [`References`] of one snapshot are held in memory; collectables
 //! are visited where they are ([`Collectables`]), once to check them and once to announce them.
 //!
+//! All kinds of roots keep alive what they refer to, but one: the inter-generational roots are the remembered set, old
+//! objects that refer to young ones. A minor collection starts from them, since it does not look at other old objects; a
+//! full one does not, and frees those that nothing else refers to. So their references are weak here.
+//!
 //! MoarVM has one type table for objects, type objects and STables alike; in a recording every type
 //! belongs to one kind. So a pair (kind, type) is one type there, declared when it is first used.
 
@@ -32,8 +36,10 @@ use crate::context::{Context, Outcome, Vocabulary};
 use crate::error::{Damage, ImportError, Stop};
 use crate::format::Format;
 use crate::progress::Progress;
-use barrow_writer::{KindId, Object, SnapshotInfo, StrengthId, StringId, Totals, TypeDescription, TypeId, Writer};
-use kinds::KINDS;
+use barrow_writer::{
+    KindId, Object, SnapshotInfo, StrengthClass, StrengthId, StringId, Totals, TypeDescription, TypeId, Writer,
+};
+use kinds::{INTER_GENERATIONAL_ROOTS, KINDS};
 use tables::FrameRow;
 
 /// Imports a dump of one of MoarVM's formats.
@@ -45,6 +51,11 @@ pub(crate) fn import(dump: &[u8], format: Format, context: &Context<'_>) -> Resu
         _ => format3::import(dump, &mut session),
     };
     Ok(session.finish(end))
+}
+
+/// Whether these bytes can follow the magic of a dump of format 2 or 3.
+pub(crate) fn begins_section(bytes: &[u8]) -> bool {
+    format2::begins_chunk(bytes) || format3::begins_section(bytes)
 }
 
 /// After how many records [`Progress::cancelled`] is asked.
@@ -105,6 +116,8 @@ pub(crate) struct Session<'a> {
     vocabulary: &'a Vocabulary<'a>,
     kinds: Vec<KindId>,
     root_category: StringId,
+    /// How strongly the remembered set refers.
+    remembered: StrengthId,
     /// The string table's rows in the recording.
     names: Vec<StringId>,
     /// By kind, then by row of the type or frame table: the type in the recording, once declared.
@@ -126,6 +139,7 @@ impl<'a> Session<'a> {
             writer,
             kinds,
             root_category: writer.string("root")?,
+            remembered: vocabulary.strength("remembered", StrengthClass::Weak)?,
             names: Vec::new(),
             types: Default::default(),
             snapshots: Vec::new(),
@@ -179,9 +193,10 @@ impl<'a> Session<'a> {
             let mut object = Object::new(type_id, collectable.size);
             object.unmanaged_bytes = collectable.unmanaged;
             shard.object(object_id, &object)?;
+            let strength = if kind == INTER_GENERATIONAL_ROOTS { self.remembered } else { StrengthId::STRONG };
             for reference in columns.references.of(collectable) {
                 let label = columns.references.label(reference, &self.names);
-                shard.reference(label, StrengthId::STRONG, reference.target.into())?;
+                shard.reference(label, strength, reference.target.into())?;
             }
             if kind == kinds::ROOT {
                 shard.root(self.root_category, None, object_id)?;

@@ -12,6 +12,9 @@ pub struct ImportOptions {
     pub threads: NonZero<usize>,
     /// Where compressed dumps are unpacked, into temporary files that nobody sees.
     pub folder: PathBuf,
+    /// How much a compressed dump may unpack to, in bytes; `None`: 1 GiB or 10,000 times its length, whichever is
+    /// more. Either way some room is left on the disk.
+    pub max_unpacked: Option<u64>,
     /// How a JVM laid out its objects, if that is not to be found out from the dump.
     pub object_layout: Option<ObjectLayout>,
 }
@@ -19,6 +22,6 @@ pub struct ImportOptions {
 impl Default for ImportOptions {
     fn default() -> Self {
         let threads = std::thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN);
-        ImportOptions { threads, folder: std::env::temp_dir(), object_layout: None }
+        ImportOptions { threads, folder: std::env::temp_dir(), max_unpacked: None, object_layout: None }
     }
 }

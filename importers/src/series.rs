@@ -7,7 +7,7 @@ use std::path::Path;
 use barrow_writer::{SnapshotInfo, Writer};
 
 use crate::context::{Context, Vocabulary};
-use crate::error::{ImportError, Loss};
+use crate::error::{Damage, ImportError, Loss};
 use crate::format::{Format, recognise};
 use crate::options::ImportOptions;
 use crate::progress::Progress;
@@ -62,7 +62,7 @@ impl<'w> Series<'w> {
     }
 
     pub(crate) fn import_as(&mut self, source: &Path, info: SnapshotInfo) -> Result<Imported, ImportError> {
-        let (dump, damage) = dump::Dump::open(source, &self.options.folder, self.progress)?;
+        let (dump, damage) = dump::Dump::open(source, self.options, self.progress)?;
         let found = recognise(dump.bytes());
         if let (Some(expected), Some(found)) = (self.format, found)
             && expected != found
@@ -72,10 +72,24 @@ impl<'w> Series<'w> {
         self.format = found;
         let progress = &dump::Releasing::new(&dump, self.progress);
         let &mut Series { writer, options, ref vocabulary, .. } = self;
-        let mut imported = import_dump(dump.bytes(), &Context { writer, progress, options, info, vocabulary })?;
-        if let (Some(damage), None) = (damage, &imported.lost) {
-            let snapshots = imported.snapshots.len() as u64;
-            imported.lost = Some(Loss { damage, snapshot: None, imported: snapshots, is_last_partial: false });
+        let imported = import_dump(dump.bytes(), &Context { writer, progress, options, info, vocabulary });
+        let Some(damage) = damage else { return imported };
+        // Where unpacking was ended, the dump does not end.
+        let is_ours = |found: &Damage| {
+            matches!(damage, Damage::Screened { .. })
+                && matches!(found, Damage::Ends { .. } | Damage::Unfinished { .. })
+        };
+        let mut imported = imported.map_err(|error| match error {
+            ImportError::NoWholeSnapshot { damage: found } if is_ours(&found) => {
+                ImportError::NoWholeSnapshot { damage: damage.clone() }
+            }
+            other => other,
+        })?;
+        let snapshots = imported.snapshots.len() as u64;
+        match &mut imported.lost {
+            Some(lost) if is_ours(&lost.damage) => lost.damage = damage,
+            Some(_) => {}
+            lost => *lost = Some(Loss { damage, snapshot: None, imported: snapshots, is_last_partial: false }),
         }
         Ok(imported)
     }

@@ -126,9 +126,6 @@ fn contradictions(layout: &Layout<'_>) -> Vec<String> {
 
 fn changed_strings(names: &Names) -> Vec<String> {
     let mut notes = Vec::new();
-    if names.shortened > 0 {
-        notes.push(format!("{} strings are longer than 1 MiB and were shortened to that", names.shortened));
-    }
     if names.replaced > 0 {
         notes.push(format!(
             "{} strings hold halves of surrogate pairs or bytes that are no text, shown as \u{fffd}",

@@ -59,3 +59,53 @@ fn packed_nonsense_is_an_error() {
     assert!(matches!(imported_bytes(&[0x1f, 0x8b, 8, 0, 1, 2, 3]), Err(ImportError::Unrecognised { .. })));
     assert!(matches!(imported_bytes(b""), Err(ImportError::Unrecognised { .. })));
 }
+
+/// The file of these bytes, imported with a limit for what it unpacks to.
+fn imported_with_limit(bytes: &[u8], max_unpacked: u64) -> Result<Imported, ImportError> {
+    let mut file = tempfile::NamedTempFile::new().expect("a file");
+    file.write_all(bytes).expect("written");
+    let writer = Writer::to_stream(Box::new(std::io::sink()), Options::default()).expect("a sink");
+    let options = ImportOptions { max_unpacked: Some(max_unpacked), ..ImportOptions::default() };
+    import(file.path(), &writer, &options, &Silent)
+}
+
+#[test]
+fn what_is_no_dump_is_not_unpacked_to_its_end() {
+    let zeros = vec![0; 64 << 20];
+    for begin in [
+        &b"JAVA PROFILE 1.0.2\0\0\0\0\x08\0\0\0\0\0\0\0\x01"[..],
+        b"MoarHeapDumpv002",
+        b"MoarHeapDumpv003",
+        b"snapshot 0\n",
+        b"{\"snapshot\":{",
+        b"{\"address\":\"0x10\", \"type\":\"STRING\"}\n",
+        b"{\"barrow\":\"python heap\"}\n",
+        b"nothing of the kind",
+    ] {
+        let bomb = [begin, &zeros].concat();
+        for packed in [zstd::encode_all(&bomb[..], 1).expect("packed"), gzip(&bomb)] {
+            let unpacked = imported_with_limit(&packed, 4 << 20);
+            let is_limit = matches!(unpacked, Err(ImportError::UnpacksToMore { .. }));
+            assert!(!is_limit, "{}: {unpacked:?}", begin.escape_ascii());
+        }
+    }
+}
+
+#[test]
+fn what_unpacks_to_more_than_the_limit_is_refused() {
+    let dump = zstd::decode_all(std::fs::File::open(SAMPLE).expect("the sample")).expect("a whole stream");
+    let (packed, length) = (gzip(&dump), dump.len() as u64);
+    assert_eq!(imported_with_limit(&packed, length).expect("a whole dump").snapshots.len(), 2);
+    let refused = imported_with_limit(&packed, length - 1).expect_err("too long").to_string();
+    assert!(refused.contains("--max-unpacked"), "{refused}");
+}
+
+#[test]
+fn a_dump_that_makes_no_sense_further_on_gives_what_stands_before() {
+    let line = "{\"address\":\"0x10\", \"type\":\"STRING\", \"memsize\":40}\n".repeat(10_000);
+    let damaged = [line.as_bytes(), &[0; 32 << 20]].concat();
+    let imported = imported_with_limit(&gzip(&damaged), 8 << 20).expect("what stands before");
+    let lost = imported.lost.expect("a loss");
+    assert!(matches!(lost.damage, Damage::Screened { .. }) && lost.is_last_partial, "{lost}");
+    assert_eq!(imported.snapshots[0].objects, 10_000);
+}

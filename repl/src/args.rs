@@ -40,6 +40,9 @@ pub(crate) struct Flags {
     /// How the JVM of an HPROF dump laid out objects: REFERENCE,HEADER,ARRAY_BASE,ALIGNMENT in bytes.
     #[arg(long, value_name = "LAYOUT")]
     pub(crate) object_layout: Option<ObjectLayout>,
+    /// How much a compressed dump may unpack to, like 64GiB.
+    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
+    pub(crate) max_unpacked: Option<u64>,
     /// A line to run as if typed at the prompt; repeatable.
     #[arg(short = 'e', long = "line", value_name = "LINE")]
     pub(crate) lines: Vec<String>,
@@ -232,6 +235,7 @@ impl Flags {
             ("--quiet", flags.quiet),
             ("--no-index", flags.no_index),
             ("--object-layout", flags.object_layout.is_some()),
+            ("--max-unpacked", flags.max_unpacked.is_some()),
             ("-e", !flags.lines.is_empty()),
             ("-f", flags.script.is_some()),
         ];

@@ -39,6 +39,8 @@ const TAIL: &str = "\
   compared by checksum up to 8 MiB, above that 128 pieces of 4 KiB. What a dump had lost is told at each opening.
 - Each new import removes from the cache what was imported of dumps that are gone or were written anew, and beyond 10 GiB
   (`BARROW_CACHE_SIZE`, like `500M`) what was used least recently; the newest import stays in any case.
+- A compressed dump that is opened directly is unpacked in the cache first, up to 1 GiB or 10,000 times its length, whichever is
+  more; `--max-unpacked SIZE` sets another limit. 1 GiB of the disk, or a twentieth of a smaller one, stays free.
 
 | exit code | meaning |
 |---|---|

@@ -93,6 +93,9 @@ impl ReplError {
             ReplError::Analyzer(AnalyzerError::MemoryCeiling { .. } | AnalyzerError::Allocation { .. }) => {
                 code::CEILING
             }
+            ReplError::Import { source: ImportError::UnpacksToMore { .. } | ImportError::NoRoom { .. }, .. } => {
+                code::CEILING
+            }
             error if is_ceiling(error) => code::CEILING,
             _ => code::UNREADABLE,
         }
@@ -154,6 +157,8 @@ mod tests {
         let path = std::path::Path::new("a.barrow");
         assert_eq!(ReplError::file(path, io::ErrorKind::StorageFull.into()).code(), code::CEILING);
         assert_eq!(ReplError::file(path, io::ErrorKind::PermissionDenied.into()).code(), code::UNREADABLE);
+        let source = ImportError::UnpacksToMore { packed_bytes: 1, limit: 2 };
+        assert_eq!(ReplError::Import { path: "a.zst".to_owned(), source }.code(), code::CEILING);
     }
 
     #[test]

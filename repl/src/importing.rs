@@ -112,7 +112,8 @@ fn losses(imported: &[(PathBuf, Imported)]) -> Vec<(String, String)> {
 
 /// How a dump is read; a compressed one is unpacked beside `destination`.
 pub(crate) fn reading(destination: &Path, settings: &Settings) -> ImportOptions {
-    let mut wishes = ImportOptions { object_layout: settings.object_layout, ..ImportOptions::default() };
+    let &Settings { object_layout, max_unpacked, .. } = settings;
+    let mut wishes = ImportOptions { object_layout, max_unpacked, ..ImportOptions::default() };
     if let Some(threads) = settings.threads.and_then(NonZero::new) {
         wishes.threads = threads;
     }

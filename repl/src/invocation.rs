@@ -31,6 +31,7 @@ Flags, anywhere on the command line
   -f, --script SCRIPT       a file of such lines
   --threads N               how many threads may work
   --max-memory SIZE         how much memory may be used, like 512MiB
+  --max-unpacked SIZE       how much a compressed dump may unpack to, like 64GiB
   --no-index                computed columns are not kept in FILE.index, nor read from it
   --no-color                no colours; NO_COLOR does the same
   --quiet                   no progress

@@ -79,6 +79,8 @@ pub(crate) struct Settings {
     pub(crate) no_index: bool,
     /// How the JVM of a dump laid out its objects, if that is not to be found out.
     pub(crate) object_layout: Option<ObjectLayout>,
+    /// How much a compressed dump may unpack to, if the user says that.
+    pub(crate) max_unpacked: Option<u64>,
 }
 
 impl Settings {
@@ -109,6 +111,7 @@ impl Session {
             quiet: flags.quiet,
             no_index: flags.no_index,
             object_layout: flags.object_layout,
+            max_unpacked: flags.max_unpacked,
         };
         let mut session = Session {
             file: None,

@@ -239,8 +239,8 @@ impl Collected {
     fn flush_roots(&self, gathered: &mut Gathered, shared: &Shared) -> Result<()> {
         let Some(pending) = &mut gathered.pending_roots else { return Ok(()) };
         let mut tables = lock(&shared.tables);
-        let offset = pending.flush::<Root>(self.snapshot, &mut lock(&shared.sink), tables.compressor())?;
-        gathered.roots.extend(offset);
+        let offsets = pending.flush::<Root>(self.snapshot, &mut lock(&shared.sink), tables.compressor())?;
+        gathered.roots.extend(offsets);
         Ok(())
     }
 

@@ -42,7 +42,7 @@
 //! Reading order: [`Writer`], [`Snapshot`], [`Shard`]; then `announced` (a block as it was told),
 //! `shapes` (what objects of a type have in common), `encoders` (threads) with `gate` (the memory bound),
 //! `collected` (what they gather, and the commit), `patches` (differences to the snapshot before), `threads` of the recorded program;
-//! `shared` with `tables` and `sink` (the end of the file).
+//! `shared` with `tables`, `shortened` (texts that are too long) and `sink` (the end of the file).
 
 #![forbid(unsafe_code)]
 
@@ -58,6 +58,7 @@ mod patches;
 mod shapes;
 mod shard;
 mod shared;
+mod shortened;
 mod sink;
 mod snapshot;
 mod tables;
@@ -72,6 +73,7 @@ pub use error::{Result, WriterError};
 pub use object::Object;
 pub use options::{Options, Sync};
 pub use shard::Shard;
+pub use shortened::{MAX_TEXT_BYTES, Shortened};
 pub use snapshot::{Snapshot, SnapshotInfo};
 pub use threads::ThreadDescription;
 pub use writer::{Finished, SiteDescription, TypeDescription, Writer};

@@ -67,7 +67,7 @@ impl<'w> Snapshot<'w> {
     /// until a few thousand are there.
     ///
     /// # Errors
-    /// [`WriterError::OutOfRange`] for a text of more than 1 MiB or more than 2^32 threads, [`WriterError::Io`].
+    /// [`WriterError::OutOfRange`] for more than 2^32 threads, [`WriterError::Io`].
     ///
     /// [`WriterError::OutOfRange`]: crate::WriterError::OutOfRange
     /// [`WriterError::Io`]: crate::WriterError::Io

@@ -1,6 +1,7 @@
 //! The tables that all snapshots share: rows are numbered when declared, and wait here until a
 //! chunk of them is written.
 
+use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use barrow_format::codec::{Compression, Compressor};
@@ -14,38 +15,48 @@ use barrow_format::{KindId, SiteId, StrengthId, StringId, TypeId};
 
 use crate::error::{Result, WriterError};
 use crate::interned::Interned;
+use crate::shortened::{MAX_TEXT_BYTES, Shortened};
 use crate::sink::Sink;
 
 /// Rows wait until their chunk is this long, or until the next commit.
 const CHUNK_BYTES: usize = 256 << 10;
-/// The longest string.
-const MAX_TEXT_BYTES: usize = 1 << 20;
 
 /// The rows of one table that are not in the file yet.
 #[derive(Debug)]
 pub(crate) struct Pending {
     /// Rows in the file.
     first: u64,
-    /// Rows waiting.
+    /// Chunks that are full and wait to be written, each with the number of its rows.
+    closed: VecDeque<(u64, Vec<u8>)>,
+    /// Rows in closed chunks.
+    closed_count: u64,
+    /// Rows behind those.
     count: u64,
     raw: Vec<u8>,
-    /// The length of the rows in the file, before compression.
+    /// The length of the rows in the file and in closed chunks, before compression.
     raw_bytes_before: u64,
 }
 
 impl Pending {
     pub(crate) const fn new() -> Self {
-        Pending { first: 0, count: 0, raw: Vec::new(), raw_bytes_before: 0 }
+        Pending { first: 0, closed: VecDeque::new(), closed_count: 0, count: 0, raw: Vec::new(), raw_bytes_before: 0 }
     }
 
     /// Numbers a row and lets it wait.
     pub(crate) fn push<R: Row>(&mut self, row: &R) -> Result<u32> {
-        let number = self.first + self.count;
+        let number = self.rows();
         let id = u32::try_from(number).ok().filter(|&id| id < u32::MAX).ok_or(WriterError::OutOfRange {
             what: R::NAME,
             value: number,
             limit: u64::from(u32::MAX) - 1,
         })?;
+        if self.raw.len() >= CHUNK_BYTES {
+            // What one call declares may be several chunks long.
+            self.raw_bytes_before += self.raw.len() as u64;
+            self.closed.push_back((self.count, std::mem::take(&mut self.raw)));
+            self.closed_count += self.count;
+            self.count = 0;
+        }
         let before = self.raw.len();
         row.put(&mut self.raw);
         let length = self.raw.len();
@@ -63,32 +74,46 @@ impl Pending {
         Ok(id)
     }
 
+    /// Rows in the file and waiting.
+    fn rows(&self) -> u64 {
+        self.first + self.closed_count + self.count
+    }
+
     /// Whether the table has no rows, in the file or waiting.
     pub(crate) fn is_empty(&self) -> bool {
-        self.first + self.count == 0
+        self.rows() == 0
     }
 
     pub(crate) fn is_full(&self) -> bool {
-        self.raw.len() >= CHUNK_BYTES
+        !self.closed.is_empty() || self.raw.len() >= CHUNK_BYTES
     }
 
-    /// Writes the waiting rows as one chunk. If that fails, they go on waiting.
+    /// Writes the waiting rows, nearly always as one chunk; where the chunks are. If that fails, they go on waiting.
     pub(crate) fn flush<R: Row>(
         &mut self,
         snapshot: u32,
         sink: &mut Sink,
         compressor: &mut Compressor,
-    ) -> Result<Option<u64>> {
-        if self.count == 0 {
-            return Ok(None);
+    ) -> Result<Vec<u64>> {
+        let mut write = |first, count, raw: &[u8]| -> Result<u64> {
+            let (directory, body) = encode_raw_chunk(first, count, raw, compressor)?;
+            sink.append_section(R::SECTION, snapshot, count, &directory, &body)
+        };
+        let mut offsets = Vec::new();
+        while let Some((count, raw)) = self.closed.front() {
+            offsets.push(write(self.first, *count, raw)?);
+            self.first += count;
+            self.closed_count -= count;
+            self.closed.pop_front();
         }
-        let (directory, body) = encode_raw_chunk(self.first, self.count, &self.raw, compressor)?;
-        let offset = sink.append_section(R::SECTION, snapshot, self.count, &directory, &body)?;
-        self.first += self.count;
-        self.count = 0;
-        self.raw_bytes_before += self.raw.len() as u64;
-        self.raw.clear();
-        Ok(Some(offset))
+        if self.count > 0 {
+            offsets.push(write(self.first, self.count, &self.raw)?);
+            self.first += self.count;
+            self.count = 0;
+            self.raw_bytes_before += self.raw.len() as u64;
+            self.raw.clear();
+        }
+        Ok(offsets)
     }
 }
 
@@ -138,6 +163,7 @@ impl Counts {
 /// All tables but the shapes, which the encoders look up on their own.
 pub(crate) struct Tables {
     interned: Interned,
+    shortened: Shortened,
     strings: Pending,
     kinds: Pending,
     strengths: Pending,
@@ -152,6 +178,7 @@ impl Tables {
     pub(crate) fn new(compression: Compression, counts: &Counts) -> Result<Self> {
         let mut tables = Tables {
             interned: Interned::default(),
+            shortened: Shortened::default(),
             strings: Pending::new(),
             kinds: Pending::new(),
             strengths: Pending::new(),
@@ -166,19 +193,20 @@ impl Tables {
     }
 
     pub(crate) fn string(&mut self, text: &str, counts: &Counts) -> Result<StringId> {
+        let mut cut = Shortened::default();
+        let text = &*cut.shorten(text, MAX_TEXT_BYTES);
         if let Some(id) = self.interned.get(text) {
             return Ok(id);
         }
-        if text.len() > MAX_TEXT_BYTES {
-            return Err(WriterError::OutOfRange {
-                what: "length of a string",
-                value: text.len() as u64,
-                limit: MAX_TEXT_BYTES as u64,
-            });
-        }
         let id = StringId(declare(&mut self.strings, &Text(text.to_owned()), &counts.strings)?);
         self.interned.insert(text, id);
+        self.shortened.add(cut);
         Ok(id)
+    }
+
+    /// The texts that were too long.
+    pub(crate) fn shortened(&self) -> Shortened {
+        self.shortened
     }
 
     pub(crate) fn kind(&mut self, kind: &Kind, counts: &Counts) -> Result<KindId> {

@@ -93,7 +93,7 @@ fn row(shared: &Shared, thread: &ThreadDescription<'_>) -> Result<Thread> {
 
 fn flush(pending: &mut Pending, shared: &Shared, snapshot: u32) -> Result<()> {
     let mut tables = lock(&shared.tables);
-    if pending.flush::<Thread>(snapshot, &mut lock(&shared.sink), tables.compressor())?.is_some() {
+    if !pending.flush::<Thread>(snapshot, &mut lock(&shared.sink), tables.compressor())?.is_empty() {
         shared.threads_since_commit.store(true, Ordering::Relaxed);
     }
     Ok(())

@@ -17,6 +17,7 @@ use crate::encoders::Encoders;
 use crate::error::{Result, WriterError};
 use crate::options::{Options, Sync};
 use crate::shared::{Shared, lock};
+use crate::shortened::Shortened;
 use crate::sink::Sink;
 use crate::snapshot::{Snapshot, SnapshotInfo};
 use crate::tables::{Counts, Tables};
@@ -132,10 +133,19 @@ impl Writer {
     /// The number of a string; the same text gives the same number again, unless the texts in between
     /// were more than 16 MiB: keep the numbers of names that are used often.
     ///
+    /// A text of more than [`MAX_TEXT_BYTES`](crate::MAX_TEXT_BYTES), 1 MiB, is shortened here and wherever else the
+    /// writer is given one, and ends with a mark: `… (123 bytes left out)`.
+    ///
     /// # Errors
-    /// [`WriterError::OutOfRange`] for a string of more than 1 MiB; [`WriterError::Io`].
+    /// [`WriterError::OutOfRange`] for more than 2^32 strings; [`WriterError::Io`].
     pub fn string(&self, text: &str) -> Result<StringId> {
         self.shared.string(text)
+    }
+
+    /// How many texts were too long so far, and how much of them was left out.
+    #[must_use]
+    pub fn shortened(&self) -> Shortened {
+        lock(&self.shared.tables).shortened()
     }
 
     /// Declares a kind of object, by its name in the singular.

@@ -222,12 +222,6 @@ fn numbers_the_format_has_no_room_for() {
             shard.reference(Label::Unknown, StrengthId(16), 0)
         })
     });
-    let long = "x".repeat((1 << 20) + 1);
-    assert_error("length of a string is 1048577, the limit is 1048576", |writer, _| writer.string(&long).map(drop));
-    assert_error("length of a string is 1048577, the limit is 1048576", |writer, _| {
-        let info = SnapshotInfo { label: Some(long.clone()), ..SnapshotInfo::default() };
-        writer.begin_snapshot(info)?.commit().map(drop)
-    });
     assert_error("length of the rows that wait to be written is 6000017, the limit is 4194304", |writer, _| {
         let attributes = vec![("T", "T"); 3_000_000];
         let description = TypeDescription { attributes: &attributes, ..TypeDescription::new(KindId(0), "T") };

@@ -22,12 +22,22 @@ pub(super) struct Announcer<'o, 'a, const ID: usize> {
     classes: &'o Classes<'o, 'a, ID>,
     context: &'o Context<'o>,
     labels: Labels,
-    primitive_arrays: [TypeId; 12],
+    primitive_arrays: [PrimitiveArrays; 12],
     class_type: TypeId,
+    /// `java.lang.Class`, as classes name it.
+    class_of_classes: Option<u64>,
     /// Of objects whose class the dump does not hold.
     unknown_type: TypeId,
     sites: Sites,
     missing: AtomicU64,
+}
+
+/// Arrays of one primitive type.
+#[derive(Debug, Clone, Copy)]
+struct PrimitiveArrays {
+    type_id: TypeId,
+    /// Their class, as they name it. The dump knows it by its name only.
+    class: Option<u64>,
 }
 
 /// The names of references that are no fields.
@@ -55,10 +65,11 @@ impl<'o, 'a, const ID: usize> Announcer<'o, 'a, ID> {
     ) -> Result<Self, ImportError> {
         let vocabulary = context.vocabulary;
         let unknown_type = classes.unknown_type()?;
-        let mut primitive_arrays = [unknown_type; 12];
-        for (code, type_id) in (0..).zip(&mut primitive_arrays) {
+        let mut primitive_arrays = [PrimitiveArrays { type_id: unknown_type, class: None }; 12];
+        for (code, arrays) in (0..).zip(&mut primitive_arrays) {
             if let Some(element) = FieldType::new(code).filter(|&element| element != FieldType::Reference) {
-                *type_id = classes.primitive_array_type(element)?;
+                let type_id = classes.primitive_array_type(element)?;
+                *arrays = PrimitiveArrays { type_id, class: classes.named_by(element.array_class()) };
             }
         }
         Ok(Announcer {
@@ -74,6 +85,7 @@ impl<'o, 'a, const ID: usize> Announcer<'o, 'a, ID> {
             },
             primitive_arrays,
             class_type: classes.class_type()?,
+            class_of_classes: classes.named_by("java/lang/Class"),
             unknown_type,
             sites: Sites::declare::<ID>(outline, context)?,
             missing: AtomicU64::new(0),
@@ -107,7 +119,7 @@ impl<'o, 'a, const ID: usize> Announcer<'o, 'a, ID> {
 
 impl<const ID: usize> Job<'_, '_, '_, ID> {
     fn announce_classes(&mut self) -> Result<(), Stop> {
-        let &Announcer { outline, classes, ref labels, class_type, .. } = self.announcer;
+        let &Announcer { outline, classes, ref labels, class_type, class_of_classes, .. } = self.announcer;
         let own_class_bytes = classes.own_class_bytes();
         for (number, class) in outline.classes.iter().enumerate() {
             let mut object = Object::new(class_type, classes.class_bytes(class, own_class_bytes));
@@ -115,6 +127,7 @@ impl<const ID: usize> Job<'_, '_, '_, ID> {
             let name = readable_name(&classes.internal_name(number));
             object.name = Some(self.announcer.context.vocabulary.string(&name)?);
             self.shard.object(number as u64, &object)?;
+            self.class_reference(class_of_classes)?;
             for (label, address) in [
                 (labels.superclass, class.superclass),
                 (labels.loader, class.loader),
@@ -149,8 +162,7 @@ impl<const ID: usize> Job<'_, '_, '_, ID> {
 
     #[inline]
     fn announce_object(&mut self, number: u64, address: u64, part: Part<'_>) -> Result<(), Stop> {
-        let &Announcer { outline, classes, ref labels, ref primitive_arrays, ref sites, unknown_type, .. } =
-            self.announcer;
+        let &Announcer { outline, classes, ref primitive_arrays, ref sites, unknown_type, .. } = self.announcer;
         let mut object = Object::new(unknown_type, 0);
         object.address = Some(address).filter(|&address| address != 0);
         match part {
@@ -166,9 +178,7 @@ impl<const ID: usize> Job<'_, '_, '_, ID> {
                 object.type_id = instances.type_id;
                 object.shallow_bytes = instances.shallow_bytes;
                 self.shard.object(number, &object)?;
-                if instances.names_class {
-                    self.shard.reference(Label::Name(labels.class), StrengthId::STRONG, class_number as u64)?;
-                }
+                self.class_reference(instances.class)?;
                 for field in &instances.references {
                     if let Some(value) = fields.get(field.offset..field.offset + ID) {
                         self.reference(field.label, field.strength, id::<ID>(value))?;
@@ -186,17 +196,30 @@ impl<const ID: usize> Job<'_, '_, '_, ID> {
                 let count = elements.len() / ID;
                 object.shallow_bytes = outline.layout.array_bytes(FieldType::Reference, count as u64);
                 self.shard.object(number, &object)?;
+                self.class_reference(class_number.and_then(|number| classes.named(number)))?;
                 for (index, element) in (0..).zip(elements.chunks_exact(ID)) {
                     self.reference(Label::Index(index), StrengthId::STRONG, id::<ID>(element))?;
                 }
             }
             Part::PrimitiveArray { trace, element, count, .. } => {
                 object.site = sites.of(trace);
-                object.type_id = primitive_arrays[element.code() as usize];
+                let PrimitiveArrays { type_id, class } = primitive_arrays[element.code() as usize];
+                object.type_id = type_id;
                 object.shallow_bytes = outline.layout.array_bytes(element, count.into());
                 self.shard.object(number, &object)?;
+                self.class_reference(class)?;
             }
             _ => {}
+        }
+        Ok(())
+    }
+
+    /// The reference of an object to its class, if it names that.
+    #[inline]
+    fn class_reference(&mut self, class: Option<u64>) -> Result<(), Stop> {
+        if let Some(class) = class {
+            let label = Label::Name(self.announcer.labels.class);
+            self.shard.reference(label, StrengthId::STRONG, class)?;
         }
         Ok(())
     }

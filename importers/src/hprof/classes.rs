@@ -32,8 +32,8 @@ pub(super) struct Instances {
     pub(super) references: Vec<ReferenceField>,
     pub(super) shallow_bytes: u64,
     pub(super) type_id: TypeId,
-    /// Whether instances name their class: the class may be unloaded when they are gone.
-    pub(super) names_class: bool,
+    /// Their class, as they name it, see [`Classes::named`].
+    pub(super) class: Option<u64>,
 }
 
 /// The kinds of objects of a JVM.
@@ -113,7 +113,7 @@ impl<'o, 'a, const ID: usize> Classes<'o, 'a, ID> {
     }
 
     /// The name of a class as the JVM has it, or its address.
-    pub(super) fn internal_name(&self, number: usize) -> Cow<'a, str> {
+    pub(super) fn internal_name(&self, number: usize) -> Cow<'o, str> {
         let address = self.outline.classes[number].address;
         self.outline.names.class_name(address).unwrap_or_else(|| format!("<class at {address:#x}>").into())
     }
@@ -127,9 +127,22 @@ impl<'o, 'a, const ID: usize> Classes<'o, 'a, ID> {
             references: self.references(number, field_bytes)?,
             shallow_bytes: self.fields(number).instance_bytes(&self.outline.layout),
             type_id: self.declare(number)?,
-            names_class: !self.is_held[number],
+            class: self.named(number),
         };
         Ok(self.instances[number].get_or_init(|| instances))
+    }
+
+    /// The class as its objects name it; `None` if the JVM itself holds it. Another one lives as long as its objects,
+    /// arrays among them, and may be unloaded when they are gone.
+    #[inline]
+    pub(super) fn named(&self, number: usize) -> Option<u64> {
+        (!self.is_held[number]).then_some(number as u64)
+    }
+
+    /// The class of this name, which no two loaders define, as its objects name it.
+    pub(super) fn named_by(&self, internal_name: &str) -> Option<u64> {
+        let number = (0..self.outline.classes.len()).find(|&number| self.internal_name(number) == internal_name)?;
+        self.named(number)
     }
 
     /// The type of the arrays of a class.

@@ -1,7 +1,9 @@
 //! The first pass over a dump: what is where, and which object lives at which address.
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
+use barrow_writer::Shortened;
 use byteorder::{BigEndian, ByteOrder};
 use foldhash::fast::RandomState;
 use rayon::prelude::*;
@@ -23,6 +25,9 @@ const JOB_BYTES: usize = 16 << 20;
 /// Places of the dump that are looked at for the object layout, and how much of each.
 const SAMPLES: usize = 16;
 const SAMPLE_BYTES: usize = 1 << 20;
+
+/// Names in class files have at most this many bytes, so that no JVM has longer ones.
+const MAX_NAME_BYTES: usize = u16::MAX as usize;
 
 /// What the first pass is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,6 +63,9 @@ pub(super) struct StackFrame {
 #[derive(Debug, Default)]
 pub(super) struct Names<'a> {
     strings: Table<u64, &'a [u8]>,
+    /// Names that are too long, shortened once: a damaged dump may name any number of classes so.
+    long: Table<u64, String>,
+    shortened: Shortened,
     /// The name of each class, by its address.
     classes: Table<u64, u64>,
     class_serials: Table<u32, u64>,
@@ -444,7 +452,12 @@ impl<'a> Names<'a> {
         let u32_at = |at: usize| body.get(at..at + 4).map(BigEndian::read_u32);
         match record_tag {
             tag::STRING => {
-                self.strings.insert(id_at(0)?, &body[ID..]);
+                let (id, text) = (id_at(0)?, &body[ID..]);
+                self.strings.insert(id, text);
+                if text.len() > MAX_NAME_BYTES {
+                    let text = String::from_utf8_lossy(text);
+                    self.long.insert(id, self.shortened.shorten(&text, MAX_NAME_BYTES).into_owned());
+                }
             }
             tag::LOAD_CLASS => {
                 self.class_serials.insert(u32_at(0)?, id_at(4)?);
@@ -464,12 +477,21 @@ impl<'a> Names<'a> {
     }
 
     /// The text with this identifier; what is no UTF-8 in it is replaced.
-    pub(super) fn text(&self, id: u64) -> Option<std::borrow::Cow<'a, str>> {
-        self.strings.get(&id).map(|bytes| String::from_utf8_lossy(bytes))
+    pub(super) fn text(&self, id: u64) -> Option<Cow<'_, str>> {
+        let bytes = *self.strings.get(&id)?;
+        if bytes.len() > MAX_NAME_BYTES {
+            return self.long.get(&id).map(|text| Cow::Borrowed(&**text));
+        }
+        Some(String::from_utf8_lossy(bytes))
+    }
+
+    /// The names that were too long.
+    pub(super) fn shortened(&self) -> Shortened {
+        self.shortened
     }
 
     /// The name of a class as the JVM has it: `java/lang/String`, `[I`.
-    pub(super) fn class_name(&self, class: u64) -> Option<std::borrow::Cow<'a, str>> {
+    pub(super) fn class_name(&self, class: u64) -> Option<Cow<'_, str>> {
         self.text(*self.classes.get(&class)?)
     }
 

@@ -24,11 +24,24 @@ pub(super) mod tag {
     pub(crate) const STACK_TRACE: u8 = 0x05;
     pub(crate) const HEAP_DUMP: u8 = 0x0c;
     pub(crate) const HEAP_DUMP_SEGMENT: u8 = 0x1c;
+}
 
-    /// Whether there are records with this tag.
-    pub(crate) fn is_known(tag: u8) -> bool {
-        matches!(tag, 0x01..=0x07 | 0x0a..=0x0e | HEAP_DUMP_SEGMENT | 0x2c)
-    }
+/// How long the head of a record is: tag, time and length.
+pub(crate) const RECORD_HEAD_BYTES: usize = 9;
+
+/// Whether there are records with this tag.
+pub(crate) fn is_record(tag: u8) -> bool {
+    matches!(tag, 0x01..=0x07 | 0x0a..=0x0e | tag::HEAP_DUMP_SEGMENT | 0x2c)
+}
+
+/// Whether records with this tag hold objects.
+pub(crate) fn is_heap(tag: u8) -> bool {
+    matches!(tag, tag::HEAP_DUMP | tag::HEAP_DUMP_SEGMENT)
+}
+
+/// Whether sub-records with this tag are objects or classes, which a heap of unknown length begins with.
+pub(crate) fn begins_object(tag: u8) -> bool {
+    matches!(tag, 0x20..=0x23)
 }
 
 /// The first fields of a dump.
@@ -84,7 +97,7 @@ pub(super) fn record(dump: &[u8], offset: usize) -> Result<Option<Record<'_>>, D
     if rest.is_empty() {
         return Ok(None);
     }
-    if !tag::is_known(rest[0]) {
+    if !is_record(rest[0]) {
         return Err(Damage::Unexpected {
             found: format!("the tag {:#04x}", rest[0]),
             offset: offset as u64,
@@ -92,12 +105,12 @@ pub(super) fn record(dump: &[u8], offset: usize) -> Result<Option<Record<'_>>, D
         });
     }
     let ends = Damage::Ends { length: dump.len() as u64, inside: "the beginning of a record" };
-    let length = u64::from(BigEndian::read_u32(rest.get(5..9).ok_or(ends)?));
-    let body_offset = offset + 9;
-    let after = &rest[9..];
+    let length = u64::from(BigEndian::read_u32(rest.get(5..RECORD_HEAD_BYTES).ok_or(ends)?));
+    let body_offset = offset + RECORD_HEAD_BYTES;
+    let after = &rest[RECORD_HEAD_BYTES..];
     // HotSpot before 6u25 wrote 0 where a length has more than 32 bits; later ones write it last, so that it is
     // missing if they are killed.
-    let begins_heap = after.first().is_some_and(|tag| matches!(tag, 0x20..=0x23));
+    let begins_heap = after.first().is_some_and(|&tag| begins_object(tag));
     let is_all = length == 0 && (rest[0] == tag::HEAP_DUMP || rest[0] == tag::HEAP_DUMP_SEGMENT && begins_heap);
     let length = if is_all { after.len() as u64 } else { length };
     let body = &after[..after.len().min(usize::try_from(length).unwrap_or(usize::MAX))];
@@ -135,6 +148,21 @@ impl FieldType {
             11 => FieldType::Long,
             _ => return None,
         })
+    }
+
+    /// The JVM's name for the class of arrays of it.
+    pub(super) fn array_class(self) -> &'static str {
+        match self {
+            FieldType::Reference => "[Ljava/lang/Object;",
+            FieldType::Boolean => "[Z",
+            FieldType::Char => "[C",
+            FieldType::Float => "[F",
+            FieldType::Double => "[D",
+            FieldType::Byte => "[B",
+            FieldType::Short => "[S",
+            FieldType::Int => "[I",
+            FieldType::Long => "[J",
+        }
     }
 
     /// Its code in the dump.

@@ -73,6 +73,12 @@ pub(crate) fn import<'a>(dump: &'a [u8], session: &mut Session<'a>) -> Result<()
     scanned
 }
 
+/// Whether these bytes begin as a chunk does, or as the index of a dump without any.
+pub(super) fn begins_chunk(bytes: &[u8]) -> bool {
+    let tags: [&[u8]; 5] = [b"coll", b"refs", b"strs", b"type", b"fram"];
+    tags.iter().any(|tag| bytes.starts_with(tag))
+}
+
 /// The records of a `coll` chunk.
 #[derive(Clone, Copy)]
 struct CollectableRecords<'a> {

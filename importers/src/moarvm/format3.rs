@@ -33,6 +33,11 @@ use section::{Content, Section};
 /// How many tables of contents follow the last snapshot of a whole dump: its own two and the final two.
 const FINAL_CONTENTS: u32 = 4;
 
+/// Whether these bytes begin as a section does.
+pub(super) fn begins_section(bytes: &[u8]) -> bool {
+    bytes.first_chunk().is_some_and(section::is_name)
+}
+
 /// Imports a dump, snapshot by snapshot.
 pub(crate) fn import(dump: &[u8], session: &mut Session<'_>) -> Result<(), Stop> {
     let mut group = Group::default();

@@ -33,6 +33,8 @@ pub(crate) const STABLE: Kind = Kind(2);
 pub(crate) const FRAME: Kind = Kind(3);
 /// Where the collector starts from: it refers to all other kinds of roots.
 pub(crate) const ROOT: Kind = Kind(8);
+/// The remembered set: old objects that refer to young ones, for minor collections.
+pub(super) const INTER_GENERATIONAL_ROOTS: Kind = Kind(9);
 /// The frames of one thread's call stack.
 pub(crate) const CALL_STACK_ROOTS: Kind = Kind(10);
 

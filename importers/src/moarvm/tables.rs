@@ -4,9 +4,6 @@ use super::{Collectable, FRAME, Kind};
 use crate::error::Damage;
 use std::borrow::Cow;
 
-/// The longest string that a recording can hold, in bytes.
-const MAX_STRING_BYTES: usize = 1 << 20;
-
 /// Tables as far as they have been read.
 #[derive(Debug, Default)]
 pub(crate) struct Tables<'a> {
@@ -16,7 +13,6 @@ pub(crate) struct Tables<'a> {
     /// Name, cuid, line and file; all but the line are rows of `strings`.
     frames: Vec<[u32; 4]>,
     escaped_strings: u64,
-    shortened_strings: u64,
 }
 
 /// A static frame: a routine or block, which call frames are instances of.
@@ -46,18 +42,7 @@ impl<'a> Tables<'a> {
     fn recordable<'b>(&mut self, bytes: &'b [u8]) -> Cow<'b, str> {
         let text = escape_invalid(bytes, "\\x");
         self.escaped_strings += u64::from(matches!(text, Cow::Owned(_)));
-        if text.len() <= MAX_STRING_BYTES {
-            return text;
-        }
-        self.shortened_strings += 1;
-        let end = text.floor_char_boundary(MAX_STRING_BYTES);
-        match text {
-            Cow::Borrowed(text) => Cow::Borrowed(&text[..end]),
-            Cow::Owned(mut text) => {
-                text.truncate(end);
-                Cow::Owned(text)
-            }
-        }
+        text
     }
 
     /// Remembers that a string was escaped elsewhere.
@@ -136,12 +121,8 @@ impl<'a> Tables<'a> {
     /// What the user should know of the tables.
     pub(crate) fn notes(&self) -> Vec<String> {
         let escaped = self.escaped_strings;
-        let shortened = self.shortened_strings;
-        let notes = [
-            (escaped, format!("{escaped} strings are not UTF-8; their invalid bytes are written as \\xNN")),
-            (shortened, format!("{shortened} strings are longer than {MAX_STRING_BYTES} bytes and were cut there")),
-        ];
-        notes.into_iter().filter(|(count, _)| *count > 0).map(|(_, note)| note).collect()
+        let note = || format!("{escaped} strings are not UTF-8; their invalid bytes are written as \\xNN");
+        (escaped > 0).then(note).into_iter().collect()
     }
 }
 
@@ -177,14 +158,6 @@ mod tests {
         assert_eq!(tables.notes(), Vec::<String>::new());
         tables.push_string(b"\xff");
         tables.push_owned_string(b"\xfe");
-        tables.push_owned_string(&"ä".repeat(MAX_STRING_BYTES).into_bytes());
-        assert_eq!(tables.strings()[3].len(), MAX_STRING_BYTES);
-        assert_eq!(
-            tables.notes(),
-            [
-                "2 strings are not UTF-8; their invalid bytes are written as \\xNN",
-                "1 strings are longer than 1048576 bytes and were cut there"
-            ]
-        );
+        assert_eq!(tables.notes(), ["2 strings are not UTF-8; their invalid bytes are written as \\xNN"]);
     }
 }

@@ -7,8 +7,6 @@ use crate::context::Context;
 use crate::error::{Damage, Stop};
 use barrow_writer::{StringId, Writer};
 
-/// The longest string that a recording can hold, in bytes.
-const MAX_STRING_BYTES: usize = 1 << 20;
 /// After so many bytes of strings the user hears of it.
 const TELL_BYTES: u64 = 1 << 20;
 /// The place of every so many strings is remembered.
@@ -80,11 +78,10 @@ impl<'a> Strings<'a> {
         self.dump.get(start..self.end).unwrap_or_default()
     }
 
-    /// The text of a string, shortened as it will be in the recording. Takes a while: meant for names
-    /// of types.
+    /// The text of a string. Takes a while: meant for names of types.
     pub(crate) fn text(&self, index: usize) -> Option<Cow<'a, str>> {
         let mut raw = self.raw_from(index / STEP)?;
-        raw.nth(index % STEP).filter(|_| index < self.count).map(|raw| shortened(unescaped(raw)).0)
+        raw.nth(index % STEP).filter(|_| index < self.count).map(unescaped)
     }
 
     /// The strings as they stand between their quotes, from a remembered place on.
@@ -127,7 +124,6 @@ pub(crate) struct Names {
     /// A row of the recording's strings, or [`SPECIAL`] and a row of `specials`.
     codes: Vec<u32>,
     specials: Vec<(Option<StringId>, Special)>,
-    pub(crate) shortened: u64,
     pub(crate) replaced: u64,
 }
 
@@ -195,8 +191,6 @@ impl Names {
     fn record(&mut self, raw: &[u8], writer: &Writer) -> Result<StringId, Stop> {
         let text = unescaped(raw);
         self.replaced += u64::from(text.contains(char::REPLACEMENT_CHARACTER));
-        let (text, was_shortened) = shortened(text);
-        self.shortened += u64::from(was_shortened);
         Ok(writer.string(&text)?)
     }
 }
@@ -205,22 +199,6 @@ impl Names {
 fn element_number(raw: &[u8]) -> Option<u32> {
     let is_number = raw.len() <= 10 && raw.iter().all(u8::is_ascii_digit) && (raw.len() == 1 || raw[0] != b'0');
     if is_number { str::from_utf8(raw).ok()?.parse().ok() } else { None }
-}
-
-/// As much of a text as a recording can hold, and whether that is less.
-fn shortened(text: Cow<'_, str>) -> (Cow<'_, str>, bool) {
-    if text.len() <= MAX_STRING_BYTES {
-        return (text, false);
-    }
-    let end = text.floor_char_boundary(MAX_STRING_BYTES);
-    let text = match text {
-        Cow::Borrowed(text) => Cow::Borrowed(&text[..end]),
-        Cow::Owned(mut text) => {
-            text.truncate(end);
-            Cow::Owned(text)
-        }
-    };
-    (text, true)
 }
 
 /// What a JSON string means. V8 writes half of a surrogate pair where a JavaScript string has one, and

@@ -1,6 +1,8 @@
 //! What a recording says after an import, in words.
 
-use barrow_analyzer::{Label, ObjectId, Recording, Silent, SiteId, SnapshotId, type_totals, walk};
+use barrow_analyzer::{
+    Heap, IndexPlace, Label, Memory, ObjectId, Recording, Silent, SiteId, SnapshotId, type_totals, walk,
+};
 use barrow_importers::{ImportError, ImportOptions, Imported, import};
 use barrow_writer::{Options, Writer};
 use std::collections::BTreeMap;
@@ -37,6 +39,14 @@ pub(crate) fn record_with(dump: &[u8], options: &ImportOptions) -> Result<Record
 }
 
 impl Recorded {
+    /// What no root reaches.
+    pub(crate) fn unreachable(self) -> Vec<u32> {
+        let recording = std::sync::Arc::new(self.recording);
+        let heap = Heap::new(recording, SNAPSHOT, &IndexPlace::Nowhere, Memory::unlimited()).expect("a heap");
+        let set = heap.unreachable(&Silent).expect("a heap");
+        set.iter().map(|object| object.0).collect()
+    }
+
     /// Objects and bytes of each type.
     pub(crate) fn histogram(&self) -> BTreeMap<String, (u64, u64)> {
         let tables = self.recording.tables().expect("tables");

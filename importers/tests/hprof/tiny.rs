@@ -29,7 +29,7 @@ fn everything_is_there() {
         ];
         assert_eq!(names, [&classes[..], &others].concat());
         let references: Vec<&str> = objects.iter().map(|line| line.split_once(')').expect("a size").1).collect();
-        // Node is a root here, so that its instances need not name it; java.lang.Object is not.
+        // Node is a root here, so that its instances need not name it; java.lang.Object and Node[] are not.
         let expected = [
             "",
             " <superclass>=0",
@@ -42,7 +42,7 @@ fn everything_is_there() {
             "",
             " <class>=2 weak:referent=8",
             " <class>=0",
-            " [0]=7 [2]=9",
+            " <class>=4 [0]=7 [2]=9",
             " <class>=5 name=13",
             " <class>=6 value=14",
             "",
@@ -63,6 +63,40 @@ fn everything_is_there() {
         let notes = &recorded.imported.notes;
         assert_eq!(notes[notes.len() - 2..], [left_out("references"), left_out("roots")], "{notes:?}");
     }
+}
+
+/// A root that holds an array only, of a class whose loader holds a cache; and what else names its class.
+#[test]
+fn an_array_holds_its_class_and_so_its_loader() {
+    let mut dump = Dump::new("1.0.2", EIGHT);
+    let names = [(1, "java/lang/Class"), (2, "[LPlugin;"), (3, "Loader"), (4, "[I"), (5, "cache")];
+    names.iter().for_each(|&(id, text)| dump.string(id, text));
+    (1..=4).for_each(|name| dump.load_class(0x100 + 8 * (name - 1), name));
+    dump.class(&Class { address: 0x100, ..Class::default() });
+    dump.class(&Class { address: 0x108, loader: 0x2000, ..Class::default() });
+    dump.class(&Class { address: 0x110, fields: &[(5, OBJECT)], ..Class::default() });
+    dump.class(&Class { address: 0x118, ..Class::default() });
+    dump.object_array(0x1000, 0x108, &[0, 0x2000]);
+    let cache = dump.id(0x3000);
+    dump.instance(0x2000, 0x110, &cache);
+    dump.primitive_array(0x3000, INT, 1000, &[0; 4000]);
+    dump.object_array(0x8000, 0x108, &[]);
+    dump.root(0x01, 0x8000, &[0, 9]);
+    let recorded = record(&dump.end()).expect("a whole dump");
+    let references: Vec<String> =
+        recorded.objects().iter().map(|line| line.split_once(')').unwrap().1.into()).collect();
+    let expected = [
+        " <class>=0",
+        " <class>=0 <class loader>=5",
+        " <class>=0",
+        " <class>=0",
+        " <class>=1 [1]=5",
+        " <class>=2 cache=6",
+        " <class>=3",
+        " <class>=1",
+    ];
+    assert_eq!(references, expected);
+    assert_eq!(recorded.unreachable(), [4], "the array that is no root");
 }
 
 #[test]

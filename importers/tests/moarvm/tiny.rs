@@ -2,8 +2,9 @@
 
 use crate::dump::{Build, DEBIAN, Dump, Snapshot, StringsField, TablesAt, tiny};
 use crate::recorded::{Described, record};
-use barrow_analyzer::{KindRole, SnapshotId};
+use barrow_analyzer::{Heap, IndexPlace, KindRole, Memory, ObjectId, ObjectSet, Silent, SnapshotId};
 use barrow_importers::{Damage, Format, ImportError, Loss};
+use std::sync::Arc;
 
 fn described(
     kind: &str,
@@ -190,6 +191,44 @@ fn what_does_not_exist_ends_the_import() {
 fn an_unknown_kind_ends_the_import() {
     for loss in loss_after(|snapshot| snapshot.collectables[5][0] = 12) {
         assert!(matches!(loss.damage, Damage::UnknownKind { kind: 12, .. }), "{loss}");
+    }
+}
+
+/// Two objects that only the remembered set refers to, one of them through the other, and one that a permanent root
+/// refers to as well.
+#[test]
+fn the_remembered_set_keeps_nothing_alive() {
+    let mut dump = tiny();
+    dump.snapshots.truncate(1);
+    dump.snapshots[0] = Snapshot {
+        collectables: vec![
+            [9, 0, 0, 0, 0, 2],  // 0: the root
+            [10, 0, 0, 0, 2, 2], // 1: inter-generational roots
+            [5, 0, 0, 0, 4, 1],  // 2: permanent roots
+            [1, 0, 24, 0, 5, 1], // 3: a document that is remembered
+            [1, 0, 32, 8, 0, 0], // 4: what it refers to
+            [1, 0, 40, 0, 6, 0], // 5: one that is held
+        ],
+        references: vec![[0, 0, 1], [0, 0, 2], [1, 0, 3], [1, 1, 5], [1, 0, 5], [2, 10, 4]],
+        tables: [12, 2, 2],
+    };
+    for bytes in [dump.format1(), dump.format2(DEBIAN), dump.format3(None)] {
+        let recorded = record(&bytes).expect("a whole dump");
+        let tables = recorded.recording.tables().expect("tables");
+        let strengths = |object| {
+            let outgoing = barrow_analyzer::outgoing(&recorded.recording, SnapshotId(0), ObjectId(object));
+            let outgoing = outgoing.expect("references");
+            outgoing.iter().map(|reference| tables.strength_name(reference.strength).to_owned()).collect::<Vec<_>>()
+        };
+        assert_eq!(
+            [0, 1, 2, 3].map(strengths).concat(),
+            ["strong", "strong", "remembered", "remembered", "strong", "strong"]
+        );
+        let heap = Heap::new(Arc::new(recorded.recording), SnapshotId(0), &IndexPlace::Nowhere, Memory::unlimited());
+        let heap = heap.expect("a heap");
+        let ids = |set: ObjectSet| set.iter().map(|object| object.0).collect::<Vec<_>>();
+        assert_eq!(ids(heap.unreachable(&Silent).expect("a search")), [3, 4]);
+        assert_eq!(ids(heap.only_remembered(&Silent).expect("a search").expect("a remembered set")), [3, 4]);
     }
 }
 

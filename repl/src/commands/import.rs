@@ -22,7 +22,9 @@ pub(super) const COMMAND: Command = Command {
     group: Group::File,
     arguments: "SRC.. -o DST [--compression none|lz4|zstd[:LEVEL]] [--patches] [--by-time] [--force]",
     about: "Turns dumps of other tools into a recording",
-    details: "SRC is recognised by its first bytes, never by its name; it may be inside gzip or zstd. Several dumps of one \
+    details: "SRC is recognised by its first bytes, never by its name; it may be inside gzip or zstd. A compressed \
+              dump is unpacked beside DST, into a file that vanishes with the import, and only as long as it looks like a dump; \
+              `barrow --max-unpacked SIZE` limits how large it may get. Several dumps of one \
               program become one recording. If each dump holds the time at which it was taken, as those of JVMs do, they are \
               sorted by it. Otherwise they stay in the order typed, except that names in the order in which a shell \
               expands `*` are put in natural order: `heap-2` before `heap-10`. `--by-time` sorts by the times in \

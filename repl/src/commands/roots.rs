@@ -11,6 +11,7 @@ use crate::interrupt;
 use crate::names::{self, Match};
 use crate::session::{Arguments, Session};
 
+use super::unreachable::{only_remembered, remembered_note};
 use super::{Command, Completion, Group, More, Subject, more};
 
 pub(super) const COMMAND: Command = Command {
@@ -22,7 +23,8 @@ pub(super) const COMMAND: Command = Command {
     details: "`retained` of a category is what would be freed if all its roots were gone: what several \
               categories hold is retained by none of them. With the beginning of a category's name, in any \
               case: its roots one by one, what retains most first; `%3` is the object of row 3. Where the runtime has \
-              objects that stand for groups of roots, they are listed too.",
+              objects that stand for groups of roots, they are listed too. The inter-generational roots of MoarVM, its \
+              remembered set, retain nothing: only minor collections follow them.",
     example: "roots",
     flags: &[],
     subject: Subject::Recording,
@@ -113,6 +115,9 @@ fn by_category(session: &mut Session, heap: &Heap, dominators: &Dominators) -> R
         answer = answer.table(groups);
     }
     answer.exactness = Some(exactness(dominators));
+    if let Some(held) = only_remembered(heap, &session.meter())? {
+        answer = answer.note(remembered_note(held));
+    }
     Ok(with_bound_note(answer))
 }
 

@@ -811,7 +811,8 @@ enum barrow_code barrow_writer_create_stream(barrow_write_function write,
 
 /**
  * The number of a text; the same text gives the same number again, unless the texts in between were more
- * than 16 MiB: keep the numbers of names that are used often. A text has at most 1 MiB.
+ * than 16 MiB: keep the numbers of names that are used often. A text of more than 1 MiB is shortened, here and wherever
+ * else a text is given, and ends with a mark: `… (123 bytes left out)`.
  *
  * # Safety
  * `writer` is NULL or a handle; `text` is readable, `string` is writable.

@@ -98,6 +98,11 @@ impl<'a> Section<'a> {
     }
 }
 
+/// Whether there are sections of this name.
+pub(super) fn is_name(name: &[u8; 8]) -> bool {
+    [b"filemeta", b"snapmeta", b"toc\0\0\0\0\0"].contains(&name) || NAMES.iter().any(|(known, ..)| *known == name)
+}
+
 /// Reads a length and as many bytes of JSON, without the NUL at their end.
 fn json<'a>(cursor: &mut Cursor<'a>, inside: &'static str) -> Result<&'a [u8], Damage> {
     let length = cursor.u64(inside)?;

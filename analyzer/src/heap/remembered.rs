@@ -1,0 +1,46 @@
+//! What only the remembered set of a generational collector refers to.
+
+use barrow_format::{ObjectId, StrengthId};
+
+use crate::error::Result;
+use crate::object::outgoing;
+use crate::object_set::ObjectSet;
+use crate::progress::Progress;
+use crate::reachable::{Ephemerons, reachable};
+
+use super::Heap;
+
+/// The strength that importers give references of a remembered set: they are weak, since only minor collections follow
+/// them.
+const REMEMBERED: &str = "remembered";
+
+impl Heap {
+    /// The unreachable objects that a minor collection keeps all the same: what the references of a remembered set lead
+    /// to, from an object that stands for a group of roots. A full collection frees them. `None` if the recording knows
+    /// no such references.
+    ///
+    /// Time: a search from the roots, and one from the remembered set.
+    ///
+    /// # Errors
+    /// [`crate::AnalyzerError::Section`], [`crate::AnalyzerError::Cancelled`].
+    pub fn only_remembered(&self, progress: &dyn Progress) -> Result<Option<ObjectSet>> {
+        let tables = self.recording.tables()?;
+        let mut strengths = (0..tables.strength_count() as u32).map(StrengthId);
+        let Some(remembered) = strengths.find(|&strength| tables.strength_name(strength) == REMEMBERED) else {
+            return Ok(None);
+        };
+        let mut targets: Vec<ObjectId> = Vec::new();
+        for group in self.root_groups(progress)? {
+            let references = outgoing(&self.recording, self.snapshot, group)?;
+            let of_strength = references.iter().filter(|reference| reference.strength == remembered);
+            targets.extend(of_strength.map(|reference| reference.target).filter(|&target| self.has(target)));
+        }
+        targets.sort_unstable();
+        targets.dedup();
+        let (rows, mut unreachable) = (self.rows(progress)?, self.unreachable(progress)?);
+        let ephemerons = Ephemerons::new(rows.ephemerons());
+        let kept = reachable(self.snapshot, &rows, &targets, &ephemerons, None, progress)?;
+        unreachable.intersect_with(&kept);
+        Ok(Some(unreachable))
+    }
+}

@@ -1,0 +1,169 @@
+//! Compressed dumps are unpacked into a temporary file without a name, since importers go over a dump more than once.
+//! The file vanishes with the process, however that ends.
+//!
+//! ```text
+//!   packed file ──▶ decompressor ──▶ screen ──▶ limits ──▶ temporary file
+//!                                      │          └─ the user's or the usual one; room left on the disk
+//!                                      └─ ends where the bytes are no dump
+//! ```
+
+use std::fs::File;
+use std::io::{self, Read, Write};
+
+use crate::error::{Damage, ImportError};
+use crate::options::ImportOptions;
+use crate::packing::Packing;
+use crate::progress::Progress;
+use crate::screen::Screen;
+
+/// How much is unpacked between two looks at the user's wishes, in bytes.
+const UNPACK_BYTES: usize = 1 << 20;
+/// A dump may unpack to this many times its length. Dumps are known to shrink to a hundredth; gzip cannot do better
+/// than to a thousandth, and zstd only where nearly all of a heap is zeros.
+const MOST_TIMES: u64 = 10_000;
+/// Any dump may unpack to this many bytes.
+const LEAST_LIMIT_BYTES: u64 = 1 << 30;
+/// How much room is left on a disk, in bytes; on a small one a twentieth of it.
+const RESERVE_BYTES: u64 = 1 << 30;
+/// After so many bytes the room on the disk is looked at again.
+const ROOM_STEP_BYTES: u64 = 16 << 20;
+
+/// Unpacks `packed`, a file of `packed_bytes`, into a temporary file in the folder of the options. The damage is
+/// where unpacking had to end; what was unpacked before is in the file.
+///
+/// # Errors
+/// [`ImportError::Unpack`], [`ImportError::UnpacksToMore`], [`ImportError::NoRoom`], [`ImportError::Cancelled`].
+pub(crate) fn unpack(
+    packing: Packing,
+    packed: impl Read,
+    packed_bytes: u64,
+    options: &ImportOptions,
+    progress: &dyn Progress,
+) -> Result<(File, Option<Damage>), ImportError> {
+    let failed = |source| ImportError::Unpack { folder: options.folder.clone(), source };
+    let mut unpacked = tempfile::tempfile_in(&options.folder).map_err(failed)?;
+    progress.begin("unpacking", packed_bytes, "bytes");
+    let mut limits = Limits::new(packed_bytes, options);
+    let mut screen = Screen::new();
+    let mut reader = packing.reader(Watched { inner: packed, progress }).map_err(failed)?;
+    let mut bytes = vec![0; UNPACK_BYTES];
+    let mut unpacked_bytes = 0;
+    loop {
+        if progress.cancelled() {
+            return Err(ImportError::Cancelled);
+        }
+        let read = match reader.read(&mut bytes) {
+            Ok(0) => return Ok((unpacked, None)),
+            Ok(read) => read,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) => {
+                let (packing, message) = (packing.name(), error.to_string());
+                return Ok((unpacked, Some(Damage::Unpack { packing, unpacked_bytes, message })));
+            }
+        };
+        limits.admit(unpacked_bytes + read as u64, &unpacked)?;
+        unpacked.write_all(&bytes[..read]).map_err(failed)?;
+        unpacked_bytes += read as u64;
+        // What is refused is written, too: the importer finds in it what is wrong.
+        if !screen.admits(&bytes[..read]) {
+            return Ok((unpacked, Some(Damage::Screened { unpacked_bytes })));
+        }
+    }
+}
+
+/// How far a dump may be unpacked.
+struct Limits<'o> {
+    packed_bytes: u64,
+    options: &'o ImportOptions,
+    most_bytes: u64,
+    /// Until here there was room when the disk was looked at last, in bytes.
+    room_until: u64,
+}
+
+impl<'o> Limits<'o> {
+    fn new(packed_bytes: u64, options: &'o ImportOptions) -> Self {
+        let usual = packed_bytes.saturating_mul(MOST_TIMES).max(LEAST_LIMIT_BYTES);
+        Limits { packed_bytes, options, most_bytes: options.max_unpacked.unwrap_or(usual), room_until: 0 }
+    }
+
+    /// Whether there may be `bytes` in the file.
+    fn admit(&mut self, bytes: u64, file: &File) -> Result<(), ImportError> {
+        if bytes > self.most_bytes {
+            return Err(ImportError::UnpacksToMore { packed_bytes: self.packed_bytes, limit: self.most_bytes });
+        }
+        if bytes > self.room_until {
+            if let Some(Room { free, reserve }) = Room::around(file)
+                && free < reserve.saturating_add(ROOM_STEP_BYTES)
+            {
+                let folder = self.options.folder.clone();
+                return Err(ImportError::NoRoom { folder, unpacked_bytes: bytes, free, reserve });
+            }
+            self.room_until = bytes + ROOM_STEP_BYTES - UNPACK_BYTES as u64;
+        }
+        Ok(())
+    }
+}
+
+/// The room on a disk.
+struct Room {
+    /// Bytes that are free.
+    free: u64,
+    /// Bytes that stay free.
+    reserve: u64,
+}
+
+impl Room {
+    /// Around a file; `None` where the system does not say.
+    #[cfg(unix)]
+    fn around(file: &File) -> Option<Self> {
+        let disk = rustix::fs::fstatvfs(file).ok()?;
+        let all = disk.f_blocks.saturating_mul(disk.f_frsize);
+        Some(Room { free: disk.f_bavail.saturating_mul(disk.f_frsize), reserve: RESERVE_BYTES.min(all / 20) })
+    }
+
+    #[cfg(not(unix))]
+    fn around(_: &File) -> Option<Self> {
+        None
+    }
+}
+
+/// Tells how much of a compressed file was read.
+struct Watched<'p, R> {
+    inner: R,
+    progress: &'p dyn Progress,
+}
+
+impl<R: Read> Read for Watched<'_, R> {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        let read = self.inner.read(bytes)?;
+        self.progress.advance(read as u64);
+        Ok(read)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_may_unpack_to_many_times_its_length_and_the_user_to_more() {
+        let file = tempfile::tempfile().expect("a file");
+        let options = ImportOptions::default();
+        let most = |packed_bytes, options: &ImportOptions| Limits::new(packed_bytes, options).most_bytes;
+        assert_eq!(most(132 << 10, &options), (132 << 10) * MOST_TIMES);
+        assert_eq!(most(100, &options), LEAST_LIMIT_BYTES);
+        assert_eq!(most(u64::MAX, &options), u64::MAX);
+        let options = ImportOptions { max_unpacked: Some(5000), ..options };
+        let mut limits = Limits::new(100, &options);
+        assert!(limits.admit(5000, &file).is_ok());
+        let refused = limits.admit(5001, &file).expect_err("more than the user wants");
+        assert!(matches!(refused, ImportError::UnpacksToMore { packed_bytes: 100, limit: 5000 }), "{refused}");
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn room_is_left_on_the_disk() {
+        let room = Room::around(&tempfile::tempfile().expect("a file")).expect("a disk");
+        assert!(room.reserve <= RESERVE_BYTES && room.free > 0);
+    }
+}
