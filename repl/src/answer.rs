@@ -18,7 +18,7 @@ pub(crate) struct Answer {
     pub(crate) facts: Vec<Fact>,
     /// Tables, in their order.
     pub(crate) tables: Vec<Table>,
-    /// Sentences for people, printed last.
+    /// Sentences for people, printed last, a line each.
     pub(crate) notes: Vec<String>,
     /// What JSON says of the numbers, if not each row says it.
     pub(crate) exactness: Option<&'static str>,
@@ -219,13 +219,13 @@ impl From<String> for Value {
 }
 
 impl Answer {
-    /// An answer that is words: what `help` and `set` say.
+    /// An answer that is words of our own, in lines: what `help` and `set` say.
     pub(crate) fn text(text: impl Into<String>) -> Self {
         let text = text.into();
         let machines = Column::new("text", "", Unit::Text).for_machines();
         Answer {
             facts: vec![Fact { column: machines, value: Value::Text(text.clone()) }],
-            notes: vec![text],
+            notes: text.lines().map(str::to_owned).collect(),
             ..Answer::default()
         }
     }
@@ -242,9 +242,15 @@ impl Answer {
         self
     }
 
-    /// Adds a note.
+    /// Adds a note: one line, whatever a name in it holds.
     pub(crate) fn note(mut self, note: impl Into<String>) -> Self {
         self.notes.push(note.into());
+        self
+    }
+
+    /// Adds notes that belong together, a line each.
+    pub(crate) fn lines(mut self, lines: impl IntoIterator<Item = String>) -> Self {
+        self.notes.extend(lines);
         self
     }
 

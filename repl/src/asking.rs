@@ -12,6 +12,7 @@ use crate::interrupt;
 use crate::line::{Line, Sink};
 use crate::output::{self, Context};
 use crate::session::{Arguments, Session};
+use crate::visible;
 
 /// A question: a command and what it was given.
 pub(crate) struct Question<'a> {
@@ -171,7 +172,7 @@ fn exit_code(session: &Session, answer: &Answer) -> u8 {
     }
 }
 
-/// Says something on stderr; if that is closed, nobody wants to know.
+/// Says something on stderr, in one line. That nothing reads stderr is no fault.
 pub(crate) fn complain(sentence: &str) {
-    let _ = writeln!(io::stderr(), "barrow: {sentence}");
+    let _ = writeln!(io::stderr(), "barrow: {}", visible::line(sentence));
 }

@@ -26,6 +26,9 @@ const TAIL: &str = "\
 - Sizes are binary for people (`64 KiB`), bytes for machines. A size column says shallow or unmanaged.
 - `--format table|json|csv`. JSON has `schema_version`, units in its keys, `\"exactness\"`, and the same bytes for the
   same input. CSV has units in its header.
+- What a dump says never controls a terminal: control, bidirectional, zero-width and tag characters in names are written out, like
+  `\\u{1b}`. JSON escapes them, so that the value stays the same. In CSV a text that begins with `=`, `+`, `-` or `@` gets a leading
+  apostrophe, so that no spreadsheet takes it for a formula; numbers stay as they are.
 - `-s N` asks another snapshot than the last one; `--threads N` bounds the threads, `--max-memory SIZE` the memory of questions, with
   exit code 5 where that is too little, and the buffers of an import; `--quiet` shows no progress; `--no-color` and
   `NO_COLOR` no colours.

@@ -8,6 +8,7 @@ use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
 use crate::error::ReplError;
 use crate::kinds::leading_kind;
 use crate::session::{Arguments, Session};
+use crate::visible;
 
 /// Where to read on after a mistake.
 const EXPRESSIONS: &str = "`help expressions` lists what can be asked";
@@ -83,8 +84,12 @@ fn is_comparison(text: &str) -> bool {
 /// What is wrong with an expression, with a caret under the place.
 pub(crate) fn pointed_at(text: &str, error: &ExpressionError, help: &str) -> ReplError {
     let before = text.get(..error.position.min(text.len())).unwrap_or(text);
-    let blanks = before.chars().count();
-    ReplError::usage(format!("{}\n    {text}\n    {:blanks$}^\n  {help}", error.message, ""))
+    ReplError::Expression {
+        message: error.message.clone(),
+        text: visible::line(text).into_owned(),
+        column: visible::line(before).chars().count(),
+        help: help.to_owned(),
+    }
 }
 
 /// Says of an answer whether it is exact which objects match: not where retained sizes that are lower bounds decide.

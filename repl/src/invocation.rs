@@ -11,7 +11,7 @@ use crate::commands::{self, Command, Subject};
 use crate::error::{ReplError, code};
 use crate::line::Sink;
 use crate::session::{OpenFile, Session};
-use crate::{counting, interrupt, opening, prompt, watching};
+use crate::{counting, interrupt, opening, prompt, visible, watching};
 
 /// What is printed for `barrow` alone.
 const SHORT_HELP: &str = "\
@@ -74,6 +74,7 @@ pub(crate) fn report(error: &ReplError) {
     match error {
         ReplError::Version => drop(writeln!(io::stdout(), "{error}")),
         ReplError::Print(cause) if cause.kind() == io::ErrorKind::BrokenPipe => {}
+        ReplError::Expression { .. } => drop(writeln!(io::stderr(), "barrow: {}", visible::lines(&error.to_string()))),
         error => complain(&error.to_string()),
     }
 }

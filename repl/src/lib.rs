@@ -51,6 +51,7 @@ mod operand;
 mod path_change;
 mod selection;
 mod units;
+mod visible;
 mod without;
 
 mod answer;

@@ -10,7 +10,7 @@ use crate::found::{BY_LOWER_BOUNDS, INEXACT};
 use crate::names;
 use crate::output::junit::{Case, Problem};
 use crate::session::Session;
-use crate::units;
+use crate::{units, visible};
 
 /// An assertion that was judged.
 pub(crate) struct Judged {
@@ -155,7 +155,8 @@ pub(crate) fn answer(judged: &[Judged]) -> Answer {
     for judged in judged {
         let reasons = judged.reasons();
         if !reasons.is_empty() {
-            answer = answer.note(format!("\n{}\n  {}", judged.text, reasons.join("\n  ")));
+            answer = answer.lines([String::new(), judged.text.clone()]);
+            answer = answer.lines(reasons.into_iter().map(|reason| format!("  {reason}")));
         }
     }
     answer.outcome = match (fails, undecided) {
@@ -170,16 +171,21 @@ pub(crate) fn answer(judged: &[Judged]) -> Answer {
     }
 }
 
+/// Lines as one text, in which a line end is the end of a line and never a part of a name.
+fn visible_lines(lines: &[String]) -> String {
+    lines.iter().map(|line| visible::line(line)).collect::<Vec<_>>().join("\n")
+}
+
 /// All of them as cases for whoever shows the results of tests.
 pub(crate) fn junit_cases(judged: &[Judged]) -> Vec<Case> {
     let case = |judged: &Judged| {
-        let text = judged.reasons().join("\n");
+        let text = visible_lines(&judged.reasons());
         let problem = match judged.verdict() {
             Verdict::Holds => None,
             Verdict::Fails => Some(Problem::Failure { message: judged.figures(), text }),
             Verdict::Undecided(why) => Some(Problem::Error { message: why.clone() }),
         };
-        Case { name: judged.text.clone(), seconds: judged.seconds, problem, notes: judged.notes.join("\n") }
+        Case { name: judged.text.clone(), seconds: judged.seconds, problem, notes: visible_lines(&judged.notes) }
     };
     judged.iter().map(case).collect()
 }

@@ -64,7 +64,7 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, ReplError
     let is_exact = moments.iter().all(|moment| moment.is_exact);
     answer = found::said(answer.table(table(session, &snapshots, &moments)?), is_exact);
     if snapshots.len() >= series::LEAST_DRAWN {
-        answer = answer.note(format!("\nretained\n{}", series::chart(&axis, &retained)));
+        answer = answer.lines([String::new(), "retained".to_owned()]).lines(series::chart(&axis, &retained));
     }
     Ok(answer.note(sentence(&trend, &axis)))
 }

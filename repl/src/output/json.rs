@@ -1,8 +1,10 @@
 //! JSON: one object, its keys in the order of the answer, one row a line; the same bytes for the same input.
 
+use std::fmt::Write as _;
 use std::io::{self, Write};
 
 use crate::answer::{Answer, Column, Table, Value};
+use crate::visible;
 
 use super::Context;
 
@@ -64,8 +66,24 @@ fn value(value: &Value) -> String {
     }
 }
 
+/// A string of JSON. Beyond what JSON demands, hidden characters are escaped: the value is the same, and a
+/// terminal that shows it is not misled.
 fn string(text: &str) -> String {
-    serde_json::Value::from(text).to_string()
+    let string = serde_json::Value::from(text).to_string();
+    if !string.contains(visible::is_hidden) {
+        return string;
+    }
+    let mut escaped = String::with_capacity(string.len() + 16);
+    for c in string.chars() {
+        if visible::is_hidden(c) {
+            c.encode_utf16(&mut [0; 2]).iter().for_each(|unit| {
+                let _ = write!(escaped, "\\u{unit:04x}");
+            });
+        } else {
+            escaped.push(c);
+        }
+    }
+    escaped
 }
 
 #[cfg(test)]
@@ -99,6 +117,14 @@ mod tests {
              {\"type\":\"Foo\\n\",\"shallow_bytes\":18446744073709551615}\n\
              ],\"exactness\":\"exact\"}\n"
         );
+    }
+
+    #[test]
+    fn hidden_characters_are_escaped_and_read_back() {
+        let text = "\x1b[2J\u{7f}\u{9b}\u{202e}\u{200b}\u{feff}\u{2028}\u{2029}\u{e0041}é";
+        let drawn = string(text);
+        assert_eq!(drawn, r#""\u001b[2J\u007f\u009b\u202e\u200b\ufeff\u2028\u2029\udb40\udc41é""#);
+        assert_eq!(serde_json::from_str::<String>(&drawn).unwrap(), text);
     }
 
     #[test]

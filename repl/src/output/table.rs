@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use comfy_table::{CellAlignment, Table as Grid, presets};
 
 use crate::answer::{Answer, Column, Fact, Table, Unit, Value};
-use crate::units;
+use crate::{units, visible};
 
 use super::Context;
 
@@ -26,7 +26,7 @@ pub(super) fn draw(answer: &Answer, context: Context<'_>, out: &mut dyn Write) -
         apart = true;
         draw_table(table, context, out)?;
     }
-    answer.notes.iter().try_for_each(|note| writeln!(out, "{}", note.trim_end()))
+    answer.notes.iter().try_for_each(|note| writeln!(out, "{}", visible::line(note.trim_end())))
 }
 
 fn draw_facts(facts: &[&Fact], out: &mut dyn Write) -> io::Result<()> {
@@ -83,8 +83,7 @@ fn shortened(text: String) -> String {
 fn text(value: &Value, unit: Unit) -> String {
     match value {
         Value::None => String::new(),
-        // A line end in a name must not break the table.
-        Value::Text(text) => text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect(),
+        Value::Text(text) => visible::cell(text).into_owned(),
         Value::Name(name) => quoted(name, usize::MAX),
         Value::Number(number) => number_text(*number, unit),
         Value::Estimate(number) => format!("~{}", number_text(*number, unit)),
@@ -107,7 +106,11 @@ fn text(value: &Value, unit: Unit) -> String {
 fn quoted(text: &str, most: usize) -> String {
     let (mut quoted, mut length) = (String::from("\""), 0);
     for c in text.chars() {
-        let escaped = if c == '\'' { "'".to_owned() } else { c.escape_debug().to_string() };
+        let escaped = match c {
+            '"' | '\\' => format!("\\{c}"),
+            '\0' => "\\0".to_owned(),
+            c => visible::line(c.encode_utf8(&mut [0; 4])).into_owned(),
+        };
         length += escaped.chars().count();
         if length > most {
             quoted.push('…');
