@@ -7,6 +7,7 @@ use barrow_analyzer::{Counted, Expression, ExpressionError, KindId, ObjectDetail
 use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
 use crate::error::ReplError;
 use crate::kinds::leading_kind;
+use crate::names;
 use crate::session::{Arguments, Session};
 use crate::visible;
 
@@ -28,11 +29,27 @@ pub(crate) fn kinds_and_expression_or_all(
 }
 
 /// Reads `[KIND] [EXPR]` from the words from `first` on: one of them, or both. Without an expression
-/// every object of the kind matches.
+/// every object of the kind matches. A type that the recording does not know is a mistake: that no object
+/// is of a misspelt type would be no answer.
 ///
 /// A word can begin both, as `type` does where there is a kind `type object`. It is read as a kind if
 /// an expression follows; and if neither can be read, the one that got further was meant.
 pub(crate) fn kinds_and_expression(
+    session: &Session,
+    snapshot: SnapshotId,
+    arguments: &Arguments,
+    first: usize,
+) -> Result<(Vec<KindId>, Expression), ReplError> {
+    let (kinds, expression) = read(session, snapshot, arguments, first)?;
+    let recording = session.recording()?;
+    let tables = recording.tables()?;
+    match expression.unknown_types(tables).first() {
+        None => Ok((kinds, expression)),
+        Some(name) => Err(ReplError::usage(names::unknown_type(name, tables))),
+    }
+}
+
+fn read(
     session: &Session,
     snapshot: SnapshotId,
     arguments: &Arguments,
@@ -47,7 +64,7 @@ pub(crate) fn kinds_and_expression(
         && word.contains(char::is_whitespace)
         && inner.words().len() > 1
     {
-        return kinds_and_expression(session, snapshot, &inner, 0);
+        return read(session, snapshot, &inner, 0);
     }
     let scope = session.scope(snapshot);
     let of_all = Expression::parse_with(&whole, &scope)
@@ -60,7 +77,7 @@ pub(crate) fn kinds_and_expression(
             return match of_all {
                 Ok(expression) if !words.is_empty() => Ok((Vec::new(), expression)),
                 Err((position, error)) if position > 0 || !is_name => Err(error),
-                _ => Err(unknown),
+                _ => Err(named_type(&whole, recording.tables()?).unwrap_or(unknown)),
             };
         }
     };
@@ -75,8 +92,17 @@ pub(crate) fn kinds_and_expression(
     }
 }
 
+/// What to type for a word that is no kind and no expression, but the name of a type, or nearly.
+fn named_type(word: &str, tables: &Tables) -> Option<ReplError> {
+    if word.is_empty() {
+        return None;
+    }
+    let near = names::nearest_type(word, tables).filter(|near| !near.contains(['"', '\\']))?;
+    Some(ReplError::usage(format!("`{word}` is no kind of this recording; for a type, type `type = \"{near}\"`")))
+}
+
 /// Whether a text begins as `size > 5` does, with whatever attribute.
-fn is_comparison(text: &str) -> bool {
+pub(crate) fn is_comparison(text: &str) -> bool {
     let behind = text.trim_start_matches(|c: char| c.is_alphanumeric() || c == '_').trim_start();
     behind.starts_with(['=', '!', '~', '<', '>']) || behind.starts_with("in ")
 }

@@ -1,7 +1,5 @@
 //! Assertions with what came of them, as an answer and as cases of JUnit.
 
-use barrow_analyzer::Tables;
-
 use super::judge::{Figure, Judgement};
 use super::{Assertion, Claim, Judge, Verdict};
 use crate::answer::{Answer, Audience, Column, Outcome, Table, Unit, Value};
@@ -33,7 +31,7 @@ impl Judged {
         let recording = session.recording()?;
         let tables = recording.tables()?;
         let mut notes: Vec<String> =
-            assertion.unknown_types(tables).into_iter().map(|name| unknown(name, tables)).collect();
+            assertion.unknown_types(tables).into_iter().map(|name| names::unknown_type(name, tables)).collect();
         if !judgement.is_exact {
             notes.push(INEXACT.to_owned());
         }
@@ -111,16 +109,6 @@ impl Judged {
             fields.unwrap_or(Value::None),
         ]
     }
-}
-
-/// A type that no object can have.
-fn unknown(name: &str, tables: &Tables) -> String {
-    let types = || (0..tables.type_count() as u32).map(|id| tables.type_name(barrow_analyzer::TypeId(id)));
-    // `Session` for `app.Session` is no slip of the finger.
-    let is_last_part = |known: &&str| known.strip_suffix(name).is_some_and(|rest| rest.ends_with(['.', ':', '/', '$']));
-    let near = types().find(is_last_part).or_else(|| names::nearest(name, types()));
-    let near = near.map_or_else(String::new, |near| format!("; did you mean \"{near}\"?"));
-    format!("this recording knows no type \"{name}\", so no object is one{near}")
 }
 
 fn columns() -> Vec<Column> {

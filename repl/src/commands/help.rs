@@ -44,7 +44,8 @@ const OPERATORS: &str = r#"
 A comparison with a number that an object does not have is false, `!=` too: the distance of an
 unreachable object, an address that was not recorded. Sets and rows belong to one snapshot.
 A word that is the name of a kind is read as one: `all root` asks for the property where `root` is
-a kind. `-` needs blanks around it. Names with blanks or one of ( ) " ' = ! ~ < > & | need quotes.
+a kind. A type that the recording does not know is a mistake, not an expression that nothing matches: `~` takes
+a pattern that may match nothing. `-` needs blanks around it. Names with blanks or one of ( ) " ' = ! ~ < > & | need quotes.
 
 In a shell put the whole expression in single quotes. At the prompt `> NAME` at the end of a line
 writes the answer to a file, unless NAME begins with a digit; `| COMMAND` gives it to a command,
