@@ -222,6 +222,11 @@ impl Command {
         std::iter::once(self.name).chain(self.aliases.iter().copied())
     }
 
+    /// Whether it writes a file that its arguments name.
+    pub(crate) fn writes(&self) -> bool {
+        self.flags.contains(&"-o")
+    }
+
     /// "does not take …", with what it does take.
     pub(crate) fn refuses(&self, word: &str) -> ReplError {
         ReplError::usage(format!(
@@ -244,18 +249,23 @@ pub(crate) fn exactly(name: &str) -> Option<&'static Command> {
     COMMANDS.iter().copied().find(|command| command.names().any(|known| known == name))
 }
 
-/// The command that `word` names, by its name, an alias or a unique prefix of one.
+/// The command that `word` names, by its name, an alias or a unique prefix of one. A command that writes files is named
+/// in full: a slip of the finger must not start one.
 ///
 /// # Errors
 /// A usage error with the choices, or with the nearest name.
 pub(crate) fn named(word: &str) -> Result<&'static Command, ReplError> {
     // The beginning of one verb is that verb, whatever aliases begin so too.
     let lower = word.to_ascii_lowercase();
-    let mut verbs = COMMANDS.iter().filter(|command| !lower.is_empty() && command.name.starts_with(&lower));
+    let mut verbs =
+        COMMANDS.iter().filter(|command| !command.writes() && !lower.is_empty() && command.name.starts_with(&lower));
     if let (Some(only), None, None) = (verbs.next(), verbs.next(), exactly(word)) {
         return Ok(only);
     }
-    match names::find(word, names()) {
+    if let Some(command) = exactly(word) {
+        return Ok(command);
+    }
+    match names::find(word, names().filter(|(_, index)| !COMMANDS[*index].writes())) {
         Match::One(index) => Ok(COMMANDS[index]),
         Match::Several(found) => {
             let choices: Vec<&str> = found.iter().map(|&index| COMMANDS[index].name).collect();
@@ -266,6 +276,11 @@ pub(crate) fn named(word: &str) -> Result<&'static Command, ReplError> {
 }
 
 fn unknown(word: &str) -> ReplError {
+    let mut writing = COMMANDS.iter().filter(|command| command.writes());
+    if let Some(command) = writing.find(|command| command.name.starts_with(&word.to_ascii_lowercase())) {
+        let name = command.name;
+        return ReplError::usage(format!("`{word}` may be `{name}`, which writes a file: type its name in full"));
+    }
     ReplError::usage(match names::nearest(word, names().map(|(name, _)| name)) {
         Some(near) => format!("there is no verb `{word}`; did you mean `{near}`?"),
         None => format!("there is no verb `{word}`; `help` lists them"),
@@ -296,6 +311,20 @@ mod tests {
             "`s` may be snapshots, snapshot, summary, sites, site, survived, survival, show, leaks, strings, set"
         );
         assert_eq!(named("sumary").err().unwrap().to_string(), "there is no verb `sumary`; did you mean `summary`?");
+    }
+
+    #[test]
+    fn what_writes_files_is_named_in_full() {
+        for word in ["im", "impor", "repai", "repac", "resol", "IMPO"] {
+            let told = named(word).err().map(|error| error.to_string()).unwrap_or_default();
+            assert!(told.contains("type its name in full"), "{word}: {told}");
+        }
+        for word in ["import", "repair", "repack", "resolve"] {
+            assert_eq!(named(word).map(|command| command.name).ok(), Some(word));
+        }
+        // What an abbreviation means does not depend on commands that it cannot mean.
+        assert_eq!(named("ret").map(|command| command.name).ok(), Some("retained"));
+        assert_eq!(named("r").err().unwrap().to_string(), "`r` may be show, inrefs, roots, retained");
     }
 
     #[test]
