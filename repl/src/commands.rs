@@ -59,15 +59,22 @@ use crate::answer::Answer;
 use crate::error::ReplError;
 use crate::names::{self, Match};
 use crate::ranking::Order;
+use crate::request::Request;
 use crate::session::{Arguments, Session};
 
 /// Whether a question is about how many objects of each type there are, and how long, and nothing else.
-pub(crate) fn asks_for_totals(command: &Command, words: &[String]) -> bool {
+pub(crate) fn asks_for_totals(command: &Command, arguments: &Arguments) -> bool {
     let is_one = |name: &str| command.name == name;
     let is_total = |by: &String| Order::named(by).is_some_and(|order| order != Order::Retained) || by == "type";
+    // A word that can begin an expression asks for single objects.
+    let is_attribute = |word: &str| barrow_analyzer::ATTRIBUTES.iter().any(|(name, _)| name.eq_ignore_ascii_case(word));
+    let is_kind = |word: &String| {
+        word.chars().all(|c| c.is_alphanumeric() || c == '-') && !is_attribute(word) && !top::is_sites(word)
+    };
+    let request = Request::of(arguments);
     (is_one(top::COMMAND.name) || is_one(histogram::COMMAND.name))
-        && !words.iter().any(|word| top::is_sites(word))
-        && words.windows(2).all(|pair| pair[0] != "by" || is_total(&pair[1]))
+        && request.by.iter().all(is_total)
+        && request.rest.words().iter().all(is_kind)
 }
 
 /// Every command, in the order of `help`.

@@ -92,12 +92,12 @@ fn read(
     }
 }
 
-/// What to type for a word that is no kind and no expression, but the name of a type, or nearly.
+/// What to type for a word that is no kind and no expression, but the name of a type.
 fn named_type(word: &str, tables: &Tables) -> Option<ReplError> {
     if word.is_empty() {
         return None;
     }
-    let near = names::nearest_type(word, tables).filter(|near| !near.contains(['"', '\\']))?;
+    let near = names::type_called(word, tables).filter(|near| !near.contains(['"', '\\']))?;
     Some(ReplError::usage(format!("`{word}` is no kind of this recording; for a type, type `type = \"{near}\"`")))
 }
 

@@ -10,7 +10,7 @@ use crate::asking::{Question, ask, ask_line, complain};
 use crate::commands::{self, Command, Subject};
 use crate::error::{ReplError, code};
 use crate::line::Sink;
-use crate::session::{OpenFile, Session};
+use crate::session::{Arguments, OpenFile, Session};
 use crate::{counting, interrupt, opening, prompt, visible, watching};
 
 /// What is printed for `barrow` alone.
@@ -144,7 +144,8 @@ fn ask_once(flags: &Flags, command: &'static Command, words: &[String]) -> Resul
         }
         (Subject::Recording, Some((file, rest))) => {
             interrupt::listen();
-            let is_quick = flags.snapshot.is_none() && commands::asks_for_totals(command, rest);
+            let is_quick =
+                flags.snapshot.is_none() && commands::asks_for_totals(command, &Arguments::new(rest, false, flags));
             match is_quick.then(|| counting::open(file, &session.settings)).transpose()?.flatten() {
                 Some(counted) => take(&mut session, counted),
                 None => open(&mut session, file)?,

@@ -37,6 +37,7 @@ mod document;
 mod found;
 mod ranking;
 mod references;
+mod request;
 mod type_path;
 
 mod chain;

@@ -39,10 +39,17 @@ pub(crate) fn nearest<'a>(word: &str, names: impl Iterator<Item = &'a str>) -> O
 /// The type that was probably meant by a name that no type of these tables has: one whose last part is that name, such as
 /// `app.Session` for `Session`, else the nearest.
 pub(crate) fn nearest_type<'t>(name: &str, tables: &'t Tables) -> Option<&'t str> {
-    let types = || (0..tables.type_count() as u32).map(|id| tables.type_name(TypeId(id)));
+    type_called(name, tables).or_else(|| nearest(name, types(tables)))
+}
+
+/// The type of this name in any case, or whose last part it is.
+pub(crate) fn type_called<'t>(name: &str, tables: &'t Tables) -> Option<&'t str> {
     let is_last_part = |known: &&str| known.strip_suffix(name).is_some_and(|rest| rest.ends_with(['.', ':', '/', '$']));
-    let found = types().find(|known| known.eq_ignore_ascii_case(name)).or_else(|| types().find(is_last_part));
-    found.or_else(|| nearest(name, types()))
+    types(tables).find(|known| known.eq_ignore_ascii_case(name)).or_else(|| types(tables).find(is_last_part))
+}
+
+fn types(tables: &Tables) -> impl Iterator<Item = &str> {
+    (0..tables.type_count() as u32).map(|id| tables.type_name(TypeId(id)))
 }
 
 /// Says that no type of these tables has this name, and which one was probably meant.

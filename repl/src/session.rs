@@ -373,6 +373,22 @@ impl Arguments {
         Ok(Arguments { words: crate::line::words(text)?, quoted: true, ..Arguments::default() })
     }
 
+    /// The same with the words of one that a shell was given in quotes.
+    pub(crate) fn divided(&self) -> Self {
+        match &self.words[..] {
+            [word] if !self.quoted && word.contains(char::is_whitespace) => match crate::line::words(word) {
+                Ok(words) => Arguments { words, quoted: true, ..self.clone() },
+                Err(_) => self.clone(),
+            },
+            _ => self.clone(),
+        }
+    }
+
+    /// The same with these of its words.
+    pub(crate) fn only(&self, kept: &[usize]) -> Self {
+        Arguments { words: kept.iter().map(|&at| self.words[at].clone()).collect(), ..self.clone() }
+    }
+
     /// All words as they were typed, as one text.
     pub(crate) fn text(&self) -> String {
         self.expression(0)

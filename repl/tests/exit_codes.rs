@@ -61,6 +61,11 @@ fn questions_that_are_not_understood_end_with_2() {
         (&["count", &recording, "type objects", "colour = 1"], "unknown attribute"),
         (&["count", &recording, "colour = 1"], "unknown attribute"),
         (&["count", &recording, "colour in 1..2"], "unknown attribute"),
+        (&["top", &recording, "types", "refs > 5", "by", "retained"], "is not known; `retained EXPR`"),
+        (&["histogram", &recording, "3"], "does not take `3`"),
+        (&["histogram", &recording, "refs > 5", "by", "site"], "is by type or by kind"),
+        (&["find", &recording, "refs > 5", "by", "generation"], "objects have no order `generation`"),
+        (&["impor", &recording, "-o", "x"], "type its name in full"),
         (&["count", &recording, "siz > 5"], "did you mean `size`?"),
         (
             &["find", &recording, "type = BOOTIn"],

@@ -2,15 +2,18 @@
 
 use std::collections::HashMap;
 
-use barrow_analyzer::{Heap, Largest, ObjectDetails, ObjectId, Progress, TypeId, objects, type_totals};
+use barrow_analyzer::{
+    Heap, KindId, Largest, ObjectDetails, ObjectId, ObjectSet, Progress, TypeId, objects, type_totals,
+};
 
 use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
 use crate::args::Format;
 use crate::error::ReplError;
 use crate::kinds::{Kinds, leading_kind};
 use crate::ranking::{self, Order, RankedType};
-use crate::series;
+use crate::request::Request;
 use crate::session::{Arguments, Session};
+use crate::{found, series};
 
 use super::{Command, Completion, Group, Subject, more, sites};
 
@@ -18,10 +21,11 @@ pub(super) const COMMAND: Command = Command {
     name: "top",
     aliases: &[],
     group: Group::Snapshots,
-    arguments: "[N] [KIND|sites] [by size|count|unmanaged|retained]",
+    arguments: "[N] [KIND] [EXPR] [by size|count|unmanaged|retained]",
     about: "The types that hold most, or the objects that retain most",
-    details: "KIND is a kind of the recording, like `objects` or `frames`; `all` or none means all of them, and \
-              `sites` the places where objects were allocated. \
+    details: "KIND is a kind of the recording, like `objects` or `frames`; `all` or none means all of them, \
+              `sites` the places where objects were allocated. With EXPR only the objects that match count, for instance \
+              those of the set `$_`. The words may come in any order. \
               `by size` ranks types by shallow size, `by unmanaged` by what lies outside the heap. \
               `by retained` ranks single objects by what would be freed with them, or types with \
               `top types by retained`. N is 15 unless told. Where there are three snapshots at least, each type has a line \
@@ -37,23 +41,30 @@ pub(super) const COMMAND: Command = Command {
 fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, ReplError> {
     let recording = session.recording()?;
     let snapshot = session.snapshot()?;
-    let mut words = &arguments.words()[..];
-    let mut rows = session.settings.rows;
-    if let Some(number) = words.first().and_then(|word| word.parse().ok()) {
-        rows = number;
-        words = &words[1..];
-    }
+    let request = Request::of(arguments);
+    let rows = request.rows.unwrap_or(session.settings.rows).max(1);
+    let order = order(&request)?;
+    let words = request.rest.words();
     if words.first().is_some_and(|word| is_sites(word)) {
-        let order = sites::order(&COMMAND, &words[1..])?;
-        return sites::top(session, rows.max(1), order);
+        return match words.get(1) {
+            None => sites::top(session, rows, order),
+            Some(word) => Err(COMMAND.refuses(word)),
+        };
     }
-    let (kinds, order) = kind_and_order(recording.tables()?, words)?;
+    let kinds = match words.is_empty() {
+        true => Kinds::default(),
+        false => leading_kind(recording.tables()?, &words).unwrap_or_default(),
+    };
     let is_of_types = words.first().is_some_and(|word| word.eq_ignore_ascii_case("types")) && kinds.ids.is_empty();
+    session.listed.clear();
+    if kinds.words < words.len() {
+        return of_matching(session, &request, is_of_types, order, rows);
+    }
     let heap = session.heap(snapshot)?;
     let meter = session.meter();
-    session.listed.clear();
     if order == Order::Retained && !is_of_types {
-        return by_retained(session, &kinds, rows.max(1));
+        let wanted = Wanted { kinds: &kinds, set: None };
+        return by_retained(session, &wanted, rows);
     }
     let types = ranking::types(&heap, session.counted(), &kinds, order, &meter)?;
     let mut answer = ranking::answer(&heap, &types, order, &meter)?;
@@ -61,7 +72,63 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, ReplError
         answer.tables.iter_mut().for_each(|table| insert(table, &lines));
     }
     drop(meter);
-    Ok(more::first_page(session, answer, rows.max(1)))
+    Ok(more::first_page(session, answer, rows))
+}
+
+/// What ranks.
+fn order(request: &Request) -> Result<Order, ReplError> {
+    match &request.by[..] {
+        [] => Ok(Order::default()),
+        [name] => Order::named(name).ok_or_else(|| {
+            ReplError::usage(format!(
+                "there is no order `{name}`; try `by size`, `by count`, `by unmanaged` or `by retained`"
+            ))
+        }),
+        [_, other, ..] => Err(COMMAND.refuses(&format!("by {other}"))),
+    }
+}
+
+/// The objects that match and retain most, or their types.
+fn of_matching(
+    session: &mut Session,
+    request: &Request,
+    is_of_types: bool,
+    order: Order,
+    rows: usize,
+) -> Result<Answer, ReplError> {
+    let snapshot = session.snapshot()?;
+    let (kinds, expression) = found::kinds_and_expression(session, snapshot, &request.rest, 0)?;
+    let heap = session.heap(snapshot)?;
+    let meter = session.meter();
+    let (set, _) = heap.select(&kinds, &expression, &meter)?;
+    if order == Order::Retained && !is_of_types {
+        drop(meter);
+        let wanted = Wanted { kinds: &Kinds::default(), set: Some(&set) };
+        let answer = by_retained(session, &wanted, rows)?;
+        session.set_last_to_listed(snapshot)?;
+        return Ok(answer);
+    }
+    let types = ranking::types_of(&heap, &set, order, &meter)?;
+    let mut answer = ranking::answer(&heap, &types, order, &meter)?;
+    drop(meter);
+    if set.is_empty() {
+        answer = answer.note("no object matches");
+    }
+    let answer = found::with_exactness(answer, session, snapshot, &expression)?;
+    Ok(more::first_page(session, answer, rows))
+}
+
+/// The objects that a ranking is about.
+struct Wanted<'a> {
+    kinds: &'a Kinds,
+    /// Only these.
+    set: Option<&'a ObjectSet>,
+}
+
+impl Wanted<'_> {
+    fn has(&self, kind: KindId, object: ObjectId) -> bool {
+        self.kinds.contain(kind) && self.set.is_none_or(|set| set.contains(object))
+    }
 }
 
 /// For people, where statistics tell it: what each type held in every snapshot.
@@ -94,30 +161,13 @@ pub(super) fn is_sites(word: &str) -> bool {
     word.eq_ignore_ascii_case("sites")
 }
 
-fn kind_and_order(tables: &barrow_analyzer::Tables, words: &[String]) -> Result<(Kinds, Order), ReplError> {
-    let kinds = match words.first() {
-        Some(word) if word != "by" => leading_kind(tables, words)?,
-        _ => Kinds::default(),
-    };
-    match &words[kinds.words..] {
-        [] => Ok((kinds, Order::default())),
-        [by, name] if by == "by" => match Order::named(name) {
-            Some(order) => Ok((kinds, order)),
-            None => Err(ReplError::usage(format!(
-                "there is no order `{name}`; try `by size`, `by count`, `by unmanaged` or `by retained`"
-            ))),
-        },
-        [word, ..] => Err(COMMAND.refuses(word)),
-    }
-}
-
-/// The objects of `kinds` that retain most.
-fn by_retained(session: &mut Session, kinds: &Kinds, rows: usize) -> Result<Answer, ReplError> {
+/// The wanted objects that retain most.
+fn by_retained(session: &mut Session, wanted: &Wanted<'_>, rows: usize) -> Result<Answer, ReplError> {
     let heap = session.heap(session.snapshot()?)?;
     let meter = session.meter();
     let tables = heap.recording().tables()?;
     let known = heap.largest(&meter)?;
-    let found = of_kinds(&heap, known, kinds, rows, &meter)?;
+    let found = largest(&heap, known, wanted, rows, &meter)?;
     drop(meter);
     let whole = known.reachable_bytes();
     let cells = found.iter().enumerate().map(|(at, (object, retained))| {
@@ -152,12 +202,12 @@ fn by_retained(session: &mut Session, kinds: &Kinds, rows: usize) -> Result<Answ
         .with_exactness(known.is_exact()))
 }
 
-/// The first `rows` objects of these kinds, with what they retain: of the largest ones that are known, or
+/// The first `rows` of the wanted objects, with what they retain: of the largest ones that are known, or
 /// of all if they are not enough.
-fn of_kinds(
+fn largest(
     heap: &Heap,
     known: &Largest,
-    kinds: &Kinds,
+    wanted: &Wanted<'_>,
     rows: usize,
     progress: &dyn Progress,
 ) -> Result<Vec<(ObjectDetails, u64)>, ReplError> {
@@ -166,8 +216,8 @@ fn of_kinds(
     for part in known.objects().chunks(rows.max(64)) {
         let ids: Vec<ObjectId> = part.iter().map(|&(object, _)| object).collect();
         let details = objects(heap.recording(), heap.snapshot(), &ids)?;
-        let wanted = details.into_iter().zip(part.iter().map(|&(_, bytes)| bytes));
-        found.extend(wanted.filter(|(object, _)| kinds.contain(tables.type_kind(object.type_id))));
+        let with_bytes = details.into_iter().zip(part.iter().map(|&(_, bytes)| bytes));
+        found.extend(with_bytes.filter(|(object, _)| wanted.has(tables.type_kind(object.type_id), object.id)));
         if found.len() >= rows {
             break;
         }
@@ -176,7 +226,7 @@ fn of_kinds(
         let dominators = heap.dominators(progress)?;
         let types = heap.types(progress)?;
         let kind_of = |object: ObjectId| tables.type_kind(TypeId(types[object.index()]));
-        let largest = dominators.largest(rows, |object| kinds.contain(kind_of(object)));
+        let largest = dominators.largest(rows, |object| wanted.has(kind_of(object), object));
         let details = objects(heap.recording(), heap.snapshot(), &largest)?;
         found = details.into_iter().map(|object| (object, dominators.retained_bytes(object.id))).collect();
     }
