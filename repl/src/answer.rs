@@ -86,12 +86,19 @@ pub(crate) struct Column {
     pub(crate) unit: Unit,
     /// Who sees it.
     pub(crate) audience: Audience,
+    /// Whether a narrow terminal may leave it out.
+    pub(crate) is_secondary: bool,
 }
 
 impl Column {
     /// A column for everyone.
     pub(crate) const fn new(key: &'static str, heading: &'static str, unit: Unit) -> Self {
-        Column { key, heading, unit, audience: Audience::Everyone }
+        Column { key, heading, unit, audience: Audience::Everyone, is_secondary: false }
+    }
+
+    /// The same, left out where a terminal is too narrow for all columns.
+    pub(crate) const fn secondary(self) -> Self {
+        Column { is_secondary: true, ..self }
     }
 
     /// The same for people only.

@@ -124,8 +124,8 @@ pub(crate) fn print(session: &Session, answer: &Answer, sink: Sink) -> Result<u8
     let format = session.settings.format;
     match sink {
         Sink::Stdout => {
-            context.terminal = io::stdout().is_terminal();
-            context.colour = context.terminal && session.settings.colour;
+            context.width = terminal_width();
+            context.colour = context.width.is_some() && session.settings.colour;
             let mut out = BufWriter::new(io::stdout().lock());
             output::draw(answer, format, context, &mut out)?;
             out.flush()?;
@@ -145,6 +145,13 @@ pub(crate) fn print(session: &Session, answer: &Answer, sink: Sink) -> Result<u8
         complain(sentence);
     }
     Ok(exit_code(session, answer))
+}
+
+/// How many columns the terminal has that stdout is; `None` if it is none.
+fn terminal_width() -> Option<usize> {
+    const UNKNOWN: usize = 80;
+    let known = || terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| usize::from(width.0));
+    io::stdout().is_terminal().then(|| known().filter(|&width| width > 0).unwrap_or(UNKNOWN))
 }
 
 /// Runs a command of the shell and writes into it. A command that does not read to the end is no error.

@@ -160,9 +160,9 @@ pub(crate) fn table(tables: &Tables, objects: &[ObjectDetails], numbered_from: u
         Column::new("object", "object", Unit::Object),
         Column::new("type", "type", Unit::Text),
         Column::new("name", "name", Unit::Text),
-        Column::new("kind", "kind", Unit::Text),
+        Column::new("kind", "kind", Unit::Text).secondary(),
         Column::new("shallow_bytes", "shallow", Unit::Bytes),
-        Column::new("unmanaged_bytes", "unmanaged", Unit::Bytes),
+        Column::new("unmanaged_bytes", "unmanaged", Unit::Bytes).secondary(),
         Column::new("references", "references", Unit::Count),
     ];
     let rows = objects.iter().enumerate().map(|(at, object)| {

@@ -17,7 +17,7 @@ use crate::{counting, interrupt, opening, prompt, visible, watching};
 const SHORT_HELP: &str = "\
 barrow VERB FILE [ARGS]     one answer, like: barrow summary FILE all
 barrow FILE                 the prompt
-barrow FILE -e 'LINE'       lines as typed at the prompt; -f SCRIPT for a file of them
+barrow FILE -e 'LINE'       a line as typed at the prompt; -f SCRIPT for many
 barrow help                 what can be asked
 barrow --help               that and the flags
 ";
@@ -31,15 +31,16 @@ Flags, anywhere on the command line
   -f, --script SCRIPT       a file of such lines
   --threads N               how many threads may work
   --max-memory SIZE         how much memory may be used, like 512MiB
-  --no-index                computed columns are not kept in FILE.index, nor read from it
+  --no-index                nothing is kept in FILE.index, nor read from it
   --no-color                no colours; NO_COLOR does the same
   --quiet                   no progress
   -h, --help                this; behind a verb, about the verb
   --version                 the version
 
 Exit codes
-  0 answered   1 verify found damage, or an assertion is false   2 usage   3 unreadable
-  4 answered from damaged input, stderr says what was lost   5 a resource ceiling   130 stopped
+  0 answered   1 verify found damage, or an assertion is false   2 usage
+  3 unreadable   4 answered from damaged input, stderr says what was lost
+  5 a resource ceiling   130 stopped
 ";
 
 /// What is to be done.

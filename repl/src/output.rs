@@ -1,6 +1,7 @@
 //! Draws answers: [`table`] for people, [`json`] and [`csv`] for machines.
 
 mod csv;
+mod fit;
 mod json;
 pub(crate) mod junit;
 mod table;
@@ -17,8 +18,8 @@ pub(crate) struct Context<'a> {
     pub(crate) file: Option<&'a str>,
     /// What the recording lost.
     pub(crate) damage: Option<&'a str>,
-    /// Bold headings, and long texts cut.
-    pub(crate) terminal: bool,
+    /// How wide the terminal is that the answer goes to, in columns; `None` where it goes elsewhere: then nothing is cut.
+    pub(crate) width: Option<usize>,
     /// Whether headings may be coloured.
     pub(crate) colour: bool,
 }

@@ -183,7 +183,7 @@ fn columns(several_kinds: bool, retained: bool) -> Vec<Column> {
         Column::new("rank", "#", Unit::Number).for_people(),
         Column::new("type", "type", Unit::Text),
         if several_kinds { kind } else { kind.for_machines() },
-        Column::new("layout", "layout", Unit::Text),
+        Column::new("layout", "layout", Unit::Text).secondary(),
         Column::new("objects", "objects", Unit::Count),
         Column::new("shallow_bytes", "shallow", Unit::Bytes),
         Column::new("unmanaged_bytes", "unmanaged", Unit::Bytes),

@@ -121,7 +121,7 @@ fn type_columns() -> Vec<Column> {
     vec![
         Column::new("row", "%", Unit::Number).for_people(),
         Column::new("type", "type", Unit::Text),
-        Column::new("kind", "kind", Unit::Text),
+        Column::new("kind", "kind", Unit::Text).secondary(),
         Column::new("references", "references", Unit::Count),
         Column::new("objects", "objects", Unit::Count),
         Column::new("shallow_bytes", "shallow", Unit::Bytes),

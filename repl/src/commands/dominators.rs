@@ -104,13 +104,13 @@ fn columns() -> Vec<Column> {
         Column::new("", "type", Unit::Text).for_people(),
         Column::new("type", "type", Unit::Text).for_machines(),
         Column::new("name", "name", Unit::Text),
-        Column::new("kind", "kind", Unit::Text),
-        Column::new("shallow_bytes", "shallow", Unit::Bytes),
-        Column::new("unmanaged_bytes", "unmanaged", Unit::Bytes),
+        Column::new("kind", "kind", Unit::Text).secondary(),
+        Column::new("shallow_bytes", "shallow", Unit::Bytes).secondary(),
+        Column::new("unmanaged_bytes", "unmanaged", Unit::Bytes).secondary(),
         Column::new("retained_objects", "retains objects", Unit::Count),
         Column::new("retained_bytes", "retained", Unit::Bytes),
         Column::new("left_out", "smaller ones", Unit::Count),
-        Column::new("left_out_bytes", "they retain", Unit::Bytes),
+        Column::new("left_out_bytes", "they retain", Unit::Bytes).secondary(),
     ]
 }
 

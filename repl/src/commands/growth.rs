@@ -111,11 +111,11 @@ fn table(growth: &Growth<'_>, axis: &Axis, rows: &[GrowthRow]) -> Table {
         Column::new("shown_path", "path", Unit::Text).for_people(),
         Column::new("retained_bytes", "", Unit::Nested).for_machines(),
         Column::new("objects", "", Unit::Nested).for_machines(),
-        Column::new("first_retained_bytes", "first", Unit::Bytes),
+        Column::new("first_retained_bytes", "first", Unit::Bytes).secondary(),
         Column::new("last_retained_bytes", "last", Unit::Bytes),
         Column::new("first_objects", "", Unit::Count).for_machines(),
-        Column::new("last_objects", "objects", Unit::Count),
-        Column::new("series", "series", Unit::Text).for_people(),
+        Column::new("last_objects", "objects", Unit::Count).secondary(),
+        Column::new("series", "series", Unit::Text).for_people().secondary(),
     ];
     columns.extend(series::trend_columns(axis));
     let cells = |(at, row): (usize, &GrowthRow)| cells(growth, at + 1, row);

@@ -199,7 +199,7 @@ fn root_columns() -> Vec<Column> {
         Column::new("object", "object", Unit::Object),
         Column::new("type", "type", Unit::Text),
         Column::new("name", "name", Unit::Text),
-        Column::new("kind", "kind", Unit::Text),
+        Column::new("kind", "kind", Unit::Text).secondary(),
         Column::new("retained_bytes", "retained", Unit::Bytes),
     ]
 }

@@ -152,7 +152,7 @@ fn lines(session: &Session, types: &[RankedType], order: Order) -> Result<Option
 
 /// Puts lines behind the other columns.
 fn insert(table: &mut Table, lines: &[String]) {
-    table.columns.push(Column::new("series", "series", Unit::Text).for_people());
+    table.columns.push(Column::new("series", "series", Unit::Text).for_people().secondary());
     table.rows.iter_mut().zip(lines).for_each(|(cells, line)| cells.push(Value::text(line)));
 }
 
@@ -188,9 +188,9 @@ fn by_retained(session: &mut Session, wanted: &Wanted<'_>, rows: usize) -> Resul
         Column::new("object", "object", Unit::Object),
         Column::new("type", "type", Unit::Text),
         Column::new("name", "name", Unit::Text),
-        Column::new("kind", "kind", Unit::Text),
+        Column::new("kind", "kind", Unit::Text).secondary(),
         Column::new("shallow_bytes", "shallow", Unit::Bytes),
-        Column::new("unmanaged_bytes", "unmanaged", Unit::Bytes),
+        Column::new("unmanaged_bytes", "unmanaged", Unit::Bytes).secondary(),
         Column::new("retained_bytes", if known.is_exact() { "retained" } else { "≥ retained" }, Unit::Bytes),
         Column::new("share", "share", Unit::Share).for_people(),
     ];

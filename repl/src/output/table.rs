@@ -3,21 +3,20 @@
 use std::io::{self, Write};
 
 use comfy_table::{CellAlignment, Table as Grid, presets};
+use unicode_width::UnicodeWidthStr;
 
 use crate::answer::{Answer, Column, Fact, Table, Unit, Value};
 use crate::{units, visible};
 
-use super::Context;
+use super::{Context, fit};
 
-/// On a terminal a longer text is cut, so that the numbers beside it stay in sight.
-const LONGEST_TEXT: usize = 64;
 /// In a table a longer name of an object's own is cut.
 const LONGEST_NAME: usize = 40;
 
 pub(super) fn draw(answer: &Answer, context: Context<'_>, out: &mut dyn Write) -> io::Result<()> {
     let facts: Vec<&Fact> = answer.facts.iter().filter(|fact| fact.column.audience.has_people()).collect();
     let tables: Vec<&Table> = answer.tables.iter().filter(|table| table.audience.has_people()).collect();
-    draw_facts(&facts, out)?;
+    draw_facts(&facts, context, out)?;
     let mut apart = !facts.is_empty();
     for table in tables.into_iter().filter(|table| !table.rows.is_empty()) {
         if apart {
@@ -26,38 +25,57 @@ pub(super) fn draw(answer: &Answer, context: Context<'_>, out: &mut dyn Write) -
         apart = true;
         draw_table(table, context, out)?;
     }
-    answer.notes.iter().try_for_each(|note| writeln!(out, "{}", visible::line(note.trim_end())))
+    answer.notes.iter().try_for_each(|note| {
+        let note = visible::line(note.trim_end());
+        let blanks = &note[..note.len() - note.trim_start().len()];
+        write_wrapped(&note, &format!("{blanks}  "), context, out)
+    })
 }
 
-fn draw_facts(facts: &[&Fact], out: &mut dyn Write) -> io::Result<()> {
+/// Writes a line, on a terminal in as many lines as it needs; `indent` precedes all but the first.
+fn write_wrapped(line: &str, indent: &str, context: Context<'_>, out: &mut dyn Write) -> io::Result<()> {
+    match context.width.filter(|&width| line.width() > width && width > 2 * indent.width()) {
+        Some(width) => {
+            writeln!(out, "{}", textwrap::fill(line, textwrap::Options::new(width).subsequent_indent(indent)))
+        }
+        None => writeln!(out, "{line}"),
+    }
+}
+
+fn draw_facts(facts: &[&Fact], context: Context<'_>, out: &mut dyn Write) -> io::Result<()> {
     let known = || facts.iter().filter(|fact| fact.value != Value::None);
     let width = known().map(|fact| fact.column.heading.chars().count()).max().unwrap_or(0);
     for fact in known() {
-        writeln!(out, "{:width$}  {}", fact.column.heading, text(&fact.value, fact.column.unit))?;
+        let line = format!("{:width$}  {}", fact.column.heading, text(&fact.value, fact.column.unit));
+        write_wrapped(&line, &" ".repeat(width + 2), context, out)?;
     }
     Ok(())
 }
 
 fn draw_table(table: &Table, context: Context<'_>, out: &mut dyn Write) -> io::Result<()> {
-    let shown: Vec<usize> = (0..table.columns.len()).filter(|&at| is_shown(table, at)).collect();
+    let mut shown: Vec<usize> = (0..table.columns.len()).filter(|&at| is_shown(table, at)).collect();
+    let mut rows: Vec<Vec<String>> = table
+        .rows
+        .iter()
+        .map(|cells| shown.iter().map(|&at| cell(&cells[at], table.columns[at].unit)).collect())
+        .collect();
+    let mut left_out = Vec::new();
+    if let Some(width) = context.width {
+        let widths = fit::widths(&wanted(table, &shown, &rows), width);
+        rows = rows.into_iter().map(|cells| fitted(cells, &widths)).collect();
+        left_out = shown.iter().zip(&widths).filter(|(_, width)| width.is_none()).map(|(&at, _)| at).collect();
+        shown.retain(|at| !left_out.contains(at));
+    }
     let columns: Vec<&Column> = shown.iter().map(|&at| &table.columns[at]).collect();
     let mut grid = Grid::new();
     grid.load_style(presets::NOTHING);
     grid.set_header(columns.iter().map(|column| column.heading));
-    for cells in &table.rows {
-        grid.add_row(shown.iter().map(|&at| {
-            let text = match &cells[at] {
-                Value::Name(name) => quoted(name, LONGEST_NAME),
-                cell => text(cell, table.columns[at].unit),
-            };
-            if context.terminal { shortened(text) } else { text }
-        }));
-    }
+    grid.add_rows(rows);
     for (at, column) in columns.iter().enumerate() {
         let alignment = if column.unit == Unit::Text { CellAlignment::Left } else { CellAlignment::Right };
         let grid_column = grid.column_mut(at).expect("the header gave the grid its columns");
         grid_column.set_cell_alignment(alignment);
-        grid_column.set_padding((0, if at + 1 == columns.len() { 0 } else { 2 }));
+        grid_column.set_padding((0, if at + 1 == columns.len() { 0 } else { fit::GAP as u16 }));
     }
     for (number, line) in grid.lines().enumerate() {
         match line.trim_end() {
@@ -65,19 +83,39 @@ fn draw_table(table: &Table, context: Context<'_>, out: &mut dyn Write) -> io::R
             line => writeln!(out, "{line}")?,
         }
     }
-    Ok(())
+    if left_out.is_empty() {
+        return Ok(());
+    }
+    let names: Vec<&str> = left_out.iter().map(|&at| table.columns[at].heading).collect();
+    let line = format!("not shown: {} (`| less -S`, `--format csv` or a wider terminal)", names.join(", "));
+    write_wrapped(&line, "  ", context, out)
+}
+
+/// What each column would take.
+fn wanted(table: &Table, shown: &[usize], rows: &[Vec<String>]) -> Vec<fit::Wanted> {
+    let widest = |at: usize| rows.iter().map(|cells| cells[at].width()).max().unwrap_or(0);
+    let wanted = |(at, &column): (usize, &usize)| {
+        let Column { heading, unit, is_secondary, .. } = table.columns[column];
+        fit::Wanted { width: widest(at).max(heading.width()), is_text: unit == Unit::Text, is_secondary }
+    };
+    shown.iter().enumerate().map(wanted).collect()
+}
+
+/// The cells of a row that have room, cut to their widths.
+fn fitted(cells: Vec<String>, widths: &[Option<usize>]) -> Vec<String> {
+    cells.iter().zip(widths).filter_map(|(cell, width)| width.map(|width| fit::cut(cell, width))).collect()
+}
+
+fn cell(value: &Value, unit: Unit) -> String {
+    match value {
+        Value::Name(name) => quoted(name, LONGEST_NAME),
+        value => text(value, unit),
+    }
 }
 
 /// A column in which nothing is known would only take space.
 fn is_shown(table: &Table, at: usize) -> bool {
     table.columns[at].audience.has_people() && table.rows.iter().any(|cells| cells[at] != Value::None)
-}
-
-fn shortened(text: String) -> String {
-    if text.chars().count() <= LONGEST_TEXT {
-        return text;
-    }
-    text.chars().take(LONGEST_TEXT - 1).chain(['…']).collect()
 }
 
 fn text(value: &Value, unit: Unit) -> String {
