@@ -8,6 +8,8 @@
 //!
 //! A snapshot counts if its commit is whole and the tables it names are there.
 
+use std::collections::BTreeSet;
+
 use barrow_format::codec::Decompressor;
 use barrow_format::commit::{Commit, TableCounts};
 use barrow_format::frame::{Frame, SectionType, next_frame};
@@ -46,10 +48,47 @@ pub struct Damage {
     pub first_and_last: Option<(SnapshotId, SnapshotId)>,
     /// Where the last of them ends, in bytes.
     pub committed_end: u64,
-    /// Commits that cannot be used, because tables before them are lost.
-    pub unusable_snapshots: Vec<SnapshotId>,
+    /// Snapshots that were committed and cannot be used, by number.
+    pub lost: Vec<LostSnapshot>,
     /// Bytes that belong to no readable frame.
     pub unreadable_bytes: u64,
+    /// Where, after the last commit, bytes begin that are no unfinished frame: a commit may have been among them. `None` if
+    /// the file merely ends before its last frame does.
+    pub suspect_offset: Option<u64>,
+}
+
+/// Snapshots in a row that were committed and cannot be read, for one cause; mostly one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LostSnapshot {
+    /// The first.
+    pub snapshot: SnapshotId,
+    /// The last: the first again if it is one snapshot.
+    pub last: SnapshotId,
+    /// Its label, where that can still be read.
+    pub label: Option<String>,
+    /// Where the damage is, in bytes from the start of the file; unknown where nothing of it was found.
+    pub offset: Option<u64>,
+    /// Why it cannot be read.
+    pub cause: String,
+}
+
+impl LostSnapshot {
+    /// Snapshots of which nothing was found.
+    #[must_use]
+    pub fn row(snapshot: SnapshotId, last: SnapshotId) -> Self {
+        let cause = "no commit of that number can be read".to_owned();
+        LostSnapshot { snapshot, last, label: None, offset: None, cause }
+    }
+}
+
+impl std::fmt::Display for LostSnapshot {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        if self.snapshot == self.last {
+            write!(f, "snapshot {}", self.snapshot)
+        } else {
+            write!(f, "snapshots {} to {}", self.snapshot, self.last)
+        }
+    }
 }
 
 impl std::fmt::Display for Damage {
@@ -70,8 +109,11 @@ impl std::fmt::Display for Damage {
         if self.unreadable_bytes > 0 {
             write!(f, ", {} bytes are unreadable", self.unreadable_bytes)?;
         }
-        for snapshot in &self.unusable_snapshots {
-            write!(f, ", snapshot {snapshot} is lost with its tables")?;
+        for lost in &self.lost {
+            write!(f, ", {lost} is lost: {}", lost.cause)?;
+        }
+        if let Some(offset) = self.suspect_offset {
+            write!(f, ", later snapshots may be lost from byte {offset} on")?;
         }
         Ok(())
     }
@@ -169,22 +211,23 @@ impl Contents {
         scan.whole_frames(file)?;
         while let Some(next) = next_frame(file, scan.offset + 1) {
             scan.unreadable_bytes += next - scan.offset;
+            scan.suspect();
             scan.offset = next;
+            scan.sequence = None;
             scan.whole_frames(file)?;
         }
-        let Scan { mut contents, .. } = scan;
-        contents.sort();
-        contents.damage = Some(Damage {
-            file_length: file.len() as u64,
-            reason,
-            whole_snapshots: contents.commits.len(),
-            first_and_last: contents.first_and_last(),
-            committed_end: scan.committed_end.min(file.len() as u64),
-            unusable_snapshots: scan.unusable_snapshots,
-            unreadable_bytes: scan.unreadable_bytes,
-        });
-        Ok(contents)
+        if !is_harmless_end(file, scan.offset) {
+            scan.suspect();
+        }
+        Ok(scan.finish(file.len() as u64, reason))
     }
+}
+
+/// Whether nothing that was committed can be in the bytes from `offset` to the end of the file, which begin with no whole
+/// frame: a frame that the end of the file cuts, or the index and what follows it.
+fn is_harmless_end(file: &[u8], offset: u64) -> bool {
+    let is_index = Trailer::parse(file).is_some_and(|trailer| offset >= trailer.index_offset);
+    offset >= file.len() as u64 || is_index || matches!(Frame::parse(file, offset), Err(FormatError::Truncated { .. }))
 }
 
 /// A scan that can go on when the file has grown.
@@ -196,8 +239,12 @@ pub(crate) struct Scan {
     known: KnownRows,
     threads: UncommittedThreads,
     committed_end: u64,
-    unusable_snapshots: Vec<SnapshotId>,
+    lost: Vec<LostSnapshot>,
     unreadable_bytes: u64,
+    /// Where unreadable bytes begin, if no commit was met after them.
+    suspect_offset: Option<u64>,
+    /// The number that the next frame has to have; unknown after unreadable bytes.
+    sequence: Option<u32>,
 }
 
 impl Scan {
@@ -210,9 +257,44 @@ impl Scan {
             known: KnownRows::new(),
             threads: UncommittedThreads::default(),
             committed_end: start,
-            unusable_snapshots: Vec::new(),
+            lost: Vec::new(),
             unreadable_bytes: 0,
+            suspect_offset: None,
+            sequence: Some(0),
         }
+    }
+
+    /// Notes that what begins here cannot be read.
+    fn suspect(&mut self) {
+        self.suspect_offset = self.suspect_offset.or(Some(self.offset));
+    }
+
+    /// What was found, and what was lost.
+    fn finish(mut self, file_length: u64, reason: String) -> Contents {
+        self.contents.sort();
+        let whole = |id| self.contents.commits.binary_search_by_key(&id, |&(id, _)| id).is_ok();
+        // A snapshot whose damaged commit is followed by a whole one of the same number is not lost.
+        self.lost.retain(|lost| !whole(lost.snapshot));
+        self.lost.extend(missing(&self.contents.commits, &self.lost));
+        self.lost.sort_by_key(|lost| lost.snapshot);
+        let contents = self.contents;
+        let damage = Damage {
+            file_length,
+            reason,
+            whole_snapshots: contents.commits.len(),
+            first_and_last: contents.first_and_last(),
+            committed_end: self.committed_end.min(file_length),
+            lost: self.lost,
+            unreadable_bytes: self.unreadable_bytes,
+            suspect_offset: self.suspect_offset,
+        };
+        Contents { damage: Some(damage), ..contents }
+    }
+
+    /// Notes that a snapshot cannot be used whose commit is at `offset`.
+    fn lose(&mut self, snapshot: u32, offset: u64, cause: String) {
+        let snapshot = SnapshotId(snapshot);
+        self.lost.push(LostSnapshot { snapshot, last: snapshot, label: None, offset: Some(offset), cause });
     }
 
     /// Goes on to the first frame that is not whole, or to the end.
@@ -224,6 +306,11 @@ impl Scan {
         while (self.offset as usize) < file.len() {
             match Frame::parse(file, self.offset) {
                 Ok(frame) => {
+                    let stored = frame.header.sequence;
+                    if self.sequence.is_some_and(|expected| expected != stored) {
+                        self.suspect();
+                    }
+                    self.sequence = Some(stored.wrapping_add(1));
                     self.take_in(&frame);
                     self.offset = frame.end();
                 }
@@ -242,22 +329,50 @@ impl Scan {
             }
         } else if section == SectionType::THREADS {
             self.threads.add(frame);
-        } else if section == SectionType::COMMIT
-            && let Ok(commit) = frame.body().and_then(Commit::parse)
-        {
-            let threads = self.threads.take(commit.snapshot);
-            let base = commit.patched.as_ref().map(|patched| SnapshotId(patched.base));
-            let has_base = base.is_none_or(|base| self.contents.commits.iter().any(|&(id, _)| id == base));
-            if self.known.suffice(&commit.tables) && has_base {
-                let id = SnapshotId(commit.snapshot);
-                self.contents.commits.push((id, frame.offset));
-                self.contents.threads.extend(threads.into_iter().map(|offset| (id, offset)));
-                self.committed_end = frame.end();
-            } else {
-                self.unusable_snapshots.push(SnapshotId(commit.snapshot));
+        } else if section == SectionType::COMMIT {
+            // Numbers are given without a gap, so what was lost before this commit shows.
+            self.suspect_offset = None;
+            match frame.body().and_then(Commit::parse) {
+                Ok(commit) => self.take_in_commit(&commit, frame),
+                Err(error) => self.lose(
+                    frame.header.snapshot,
+                    frame.offset,
+                    format!("its commit at byte {} is damaged ({error})", frame.offset),
+                ),
             }
         }
     }
+
+    fn take_in_commit(&mut self, commit: &Commit, frame: &Frame<'_>) {
+        let threads = self.threads.take(commit.snapshot);
+        let base = commit.patched.as_ref().map(|patched| SnapshotId(patched.base));
+        let lost_base = base.filter(|&base| !self.contents.commits.iter().any(|&(id, _)| id == base));
+        if let Some(base) = lost_base {
+            let cause = format!("it is stored as the difference to snapshot {base}, which is lost");
+            self.lose(commit.snapshot, frame.offset, cause);
+        } else if !self.known.suffice(&commit.tables) {
+            self.lose(commit.snapshot, frame.offset, "tables that it needs are damaged".to_owned());
+        } else {
+            let id = SnapshotId(commit.snapshot);
+            self.contents.commits.push((id, frame.offset));
+            self.contents.threads.extend(threads.into_iter().map(|offset| (id, offset)));
+            self.committed_end = frame.end();
+        }
+    }
+}
+
+/// The snapshots before the last known one of which nothing was found, in rows.
+fn missing(commits: &[(SnapshotId, u64)], lost: &[LostSnapshot]) -> Vec<LostSnapshot> {
+    let known = commits.iter().map(|&(id, _)| id.0).chain(lost.iter().map(|lost| lost.snapshot.0));
+    let known: BTreeSet<u32> = known.collect();
+    let (mut next, mut missing) = (0, Vec::new());
+    for id in known {
+        if id > next {
+            missing.push(LostSnapshot::row(SnapshotId(next), SnapshotId(id - 1)));
+        }
+        next = id.saturating_add(1);
+    }
+    missing
 }
 
 /// Whether the section is a table that all snapshots share.

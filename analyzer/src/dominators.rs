@@ -14,6 +14,7 @@
 //! An object *dominates* another if every way from the roots to the other leads through it. What it
 //! dominates is freed with it: its *retained set*. Roots are held by their groups, groups by one place.
 
+mod below;
 mod canopy;
 mod depth_first;
 mod groups;
@@ -43,6 +44,7 @@ use crate::roots::Roots;
 use crate::rows::{Ephemeron, Rows};
 use crate::transposed::Transposed;
 
+pub use self::below::{Below, Rank, WantedBelow};
 pub use self::canopy::{Canopy, Tree};
 pub use self::groups::GroupRetained;
 pub use self::largest::Largest;

@@ -51,7 +51,11 @@ fn a_recording_cut_at_every_byte() {
     let sample = Sample::record(&[6, 20, 3, 9], Compression::Zstd(1));
     assert_eq!(sample.commit_ends.len(), 4);
     for length in 0..sample.bytes.len() {
-        if let Some(recording) = open_cut(&sample, &sample.bytes[..length])
+        let cut = open_cut(&sample, &sample.bytes[..length]);
+        if let Some(damage) = cut.as_ref().and_then(Recording::damage) {
+            assert!(damage.lost.is_empty() && damage.suspect_offset.is_none(), "byte {length}: {damage:?}");
+        }
+        if let Some(recording) = cut
             && (length % 7 == 0 || sample.commit_ends.iter().any(|end| end.abs_diff(length) <= 1))
         {
             assert_whole_up_to_the_cut(&sample, &recording);

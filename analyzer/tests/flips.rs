@@ -3,6 +3,7 @@
 mod sample;
 
 use barrow_analyzer::{Recording, Silent, verify};
+use barrow_format::frame::SectionType;
 use barrow_testdata::Random;
 use barrow_writer::Compression;
 use sample::{Sample, frames};
@@ -54,7 +55,7 @@ fn a_damaged_table_keeps_the_snapshots_before_it() {
     let sample = Sample::record(&[10, 10, 10], Compression::None);
     for (section, range) in frames(&sample.bytes) {
         let before = sample.commit_ends.iter().filter(|&&end| end <= range.start).count();
-        if section <= barrow_format::frame::SectionType::SHAPES {
+        if section <= SectionType::SHAPES {
             let mut changed = sample.bytes.clone();
             changed[range.end - 9] ^= 1;
             let recording = Recording::from_bytes(changed).unwrap();
@@ -118,4 +119,33 @@ fn a_piece_cut_out_is_noticed() {
 
 fn join(sample: &Sample, parts: &[std::ops::Range<usize>]) -> Vec<u8> {
     parts.iter().flat_map(|range| &sample.bytes[range.clone()]).copied().collect()
+}
+
+/// What a file without an index lost is named by number: a commit whose bytes changed, one of which nothing is left, and one
+/// that may have been where the file cannot be read.
+#[test]
+fn lost_commits_are_told_without_an_index() {
+    let sample = Sample::record(&[10, 10, 10, 10], Compression::None);
+    let commits: Vec<_> =
+        frames(&sample.bytes).into_iter().filter(|(section, _)| *section == SectionType::COMMIT).collect();
+    let end = sample.commit_ends[3];
+    let damage = |change: &dyn Fn(&mut Vec<u8>)| {
+        let mut bytes = sample.bytes[..end].to_vec();
+        change(&mut bytes);
+        Recording::from_bytes(bytes).unwrap().damage().expect("it has no index").clone()
+    };
+    let whole = damage(&|_| ());
+    assert!(whole.lost.is_empty() && whole.suspect_offset.is_none(), "{whole:?}");
+    let second = commits[1].1.clone();
+    let body = damage(&|bytes| bytes[second.end - 9] ^= 1);
+    assert!(body.lost.len() == 1 && body.lost[0].cause.contains("is damaged"), "{body:?}");
+    assert_eq!((body.lost[0].snapshot.0, body.lost[0].offset), (1, Some(second.start as u64)));
+    let zeroed = damage(&|bytes| bytes[second.clone()].fill(0));
+    assert!(zeroed.lost.len() == 1 && zeroed.lost[0].offset.is_none() && zeroed.suspect_offset.is_none(), "{zeroed:?}");
+    assert_eq!((zeroed.lost[0].snapshot.0, zeroed.lost[0].last.0), (1, 1));
+    let gone = damage(&|bytes| drop(bytes.drain(sample.commit_ends[0]..sample.commit_ends[2])));
+    assert_eq!((gone.lost[0].snapshot.0, gone.lost[0].last.0), (1, 2), "{gone:?}");
+    let last = commits[3].1.clone();
+    let tail = damage(&|bytes| bytes[last.clone()].fill(0));
+    assert_eq!((tail.lost.len(), tail.suspect_offset), (0, Some(last.start as u64)));
 }

@@ -284,7 +284,7 @@ fn what_was_repacked_is_repacked_and_repaired_again() {
     let (again, repaired) = (twins.folder.path().join("c.barrow"), twins.folder.path().join("d.barrow"));
     repack(&twins.repacked, &again, RepackOptions { level: 1 }, &Silent).unwrap();
     assert_same(&twins.original, &Recording::open(&again).unwrap());
-    assert_eq!(repair(&twins.repacked, &repaired, &Silent).unwrap().dropped, [""; 0]);
+    assert_eq!(repair(&twins.repacked, &repaired, &Silent).unwrap().dropped(), [""; 0]);
     assert_same(&twins.original, &Recording::open(&repaired).unwrap());
 }
 

@@ -24,6 +24,8 @@ pub(crate) struct Answer {
     pub(crate) exactness: Option<&'static str>,
     /// What the exit code tells.
     pub(crate) outcome: Outcome,
+    /// What is left out, and how to get it: for stderr where notes are not printed.
+    pub(crate) cut: Option<String>,
     /// What a dump had lost: a sentence for stderr, and an exit code of its own.
     pub(crate) lost: Option<String>,
 }
@@ -40,6 +42,12 @@ pub(crate) enum Outcome {
     False,
     /// An assertion is not false, and could not be judged.
     Undecided,
+    /// `repair` saved everything that was committed, however damaged the rest of the file is.
+    Saved,
+    /// `repair` saved a part of what was committed.
+    Lost,
+    /// `repair` found nothing that it could save.
+    NothingKept,
 }
 
 /// Who gets to see something.
@@ -247,6 +255,12 @@ impl Answer {
     pub(crate) fn table(mut self, table: Table) -> Self {
         self.tables.push(table);
         self
+    }
+
+    /// Adds a note about what is left out of an answer, which machines find on stderr.
+    pub(crate) fn cut(mut self, note: String) -> Self {
+        self.cut = Some(note.clone());
+        self.note(note)
     }
 
     /// Adds a note: one line, whatever a name in it holds.

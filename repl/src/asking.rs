@@ -2,15 +2,17 @@
 
 use std::fs::File;
 use std::io::{self, BufWriter, IsTerminal, Write};
-use std::process::{Command as Process, Stdio};
+use std::path::Path;
 
 use crate::answer::{Answer, Column, Outcome, Unit};
-use crate::args::Flags;
+use crate::args::{Flags, Format};
 use crate::commands::{self, Command, Subject};
+use crate::destination::Destination;
 use crate::error::{ReplError, code};
-use crate::interrupt;
+use crate::interrupt::{self, Printer};
 use crate::line::{Line, Sink};
 use crate::output::{self, Context};
+use crate::pipe::pipe;
 use crate::session::{Arguments, Session};
 use crate::visible;
 
@@ -126,20 +128,15 @@ pub(crate) fn print(session: &Session, answer: &Answer, sink: Sink) -> Result<u8
         Sink::Stdout => {
             context.width = terminal_width();
             context.colour = context.width.is_some() && session.settings.colour;
-            let mut out = BufWriter::new(io::stdout().lock());
+            let mut out = BufWriter::new(Printer(io::stdout().lock()));
             output::draw(answer, format, context, &mut out)?;
             out.flush()?;
         }
-        Sink::File(name) => {
-            let path = std::path::Path::new(&name);
-            let drawn = File::create(path).and_then(|file| {
-                let mut out = BufWriter::new(file);
-                output::draw(answer, format, context, &mut out)?;
-                out.flush()
-            });
-            drawn.map_err(|error| ReplError::file(path, error))?;
-        }
+        Sink::File(name) => to_file(Path::new(&name), |out| output::draw(answer, format, context, out))?,
         Sink::Command(command) => pipe(&command, |out| output::draw(answer, format, context, out))?,
+    }
+    if let Some(sentence) = answer.cut.as_ref().filter(|_| format != Format::Table) {
+        complain(sentence);
     }
     if let Some(sentence) = &answer.lost {
         complain(sentence);
@@ -154,18 +151,27 @@ fn terminal_width() -> Option<usize> {
     io::stdout().is_terminal().then(|| known().filter(|&width| width > 0).unwrap_or(UNKNOWN))
 }
 
-/// Runs a command of the shell and writes into it. A command that does not read to the end is no error.
-fn pipe(command: &str, draw: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), ReplError> {
-    let mut shell = Process::new("sh").arg("-c").arg(command).stdin(Stdio::piped()).spawn()?;
-    let stdin = shell.stdin.take().expect("stdin is piped");
-    let mut out = BufWriter::new(stdin);
-    let drawn = draw(&mut out).and_then(|()| out.flush());
-    drop(out);
-    shell.wait()?;
-    match drawn {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error.into()),
-        _ => Ok(()),
+/// Writes a file that appears whole or not at all; what is no regular file, such as a device, is written into.
+fn to_file(path: &Path, draw: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), ReplError> {
+    let failed =
+        |error: io::Error| if interrupt::is_stop(&error) { ReplError::Stopped } else { ReplError::file(path, error) };
+    let write = |to: &Path| {
+        let mut out = BufWriter::new(File::create(to)?);
+        draw(&mut out)?;
+        out.flush()
+    };
+    if path.exists() && !path.is_file() {
+        return write(path).map_err(failed);
     }
+    // Behind a symbolic link, where that leads.
+    let target = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let destination = Destination::replacing(&target)?;
+    write(destination.temporary()).map_err(failed)?;
+    if let Ok(before) = target.metadata() {
+        // A file that is replaced may still be read by whom it was before.
+        let _ = std::fs::set_permissions(destination.temporary(), before.permissions());
+    }
+    destination.commit().map(drop)
 }
 
 fn exit_code(session: &Session, answer: &Answer) -> u8 {
@@ -174,6 +180,9 @@ fn exit_code(session: &Session, answer: &Answer) -> u8 {
         Outcome::DamageFound => code::DAMAGE_FOUND,
         Outcome::False => code::FALSE,
         Outcome::Undecided => code::USAGE,
+        Outcome::Saved => code::ANSWERED,
+        Outcome::Lost => code::DAMAGED_INPUT,
+        Outcome::NothingKept => code::UNREADABLE,
         Outcome::Answered if damaged => code::DAMAGED_INPUT,
         Outcome::Answered => code::ANSWERED,
     }

@@ -32,8 +32,10 @@ const TAIL: &str = "\
 - `-s N` asks another snapshot than the last one; `--threads N` bounds the threads, `--max-memory SIZE` the memory of questions, with
   exit code 5 where that is too little, and the buffers of an import; `--quiet` shows no progress; `--no-color` and
   `NO_COLOR` no colours.
-- At the prompt `> FILE` and `| COMMAND` at the end of a line take the answer elsewhere. Ctrl-C stops the question, not
-  the session.
+- At the prompt `> FILE` and `| COMMAND` at the end of a line take the answer elsewhere; FILE appears whole or not at all.
+- Ctrl-C stops whatever runs or prints and leaves the prompt with its session, however often it is pressed; a one-shot command ends
+  with 130. Rows that were printed are whole, JSON has no end then, and stderr says `stopped`. Should a question not stop within a
+  second, the next Ctrl-C says how to end barrow, or the command after `|`, with one more.
 - A dump that is opened directly is imported into `$BARROW_CACHE`, `$XDG_CACHE_HOME/barrow` or `~/.cache/barrow`.
 
 | exit code | meaning |
@@ -41,7 +43,7 @@ const TAIL: &str = "\
 | 0 | answered |
 | 1 | `verify` found damage; what was asserted is false |
 | 2 | the question was not understood, or the recording has too few snapshots to tell whether what was asserted is true |
-| 3 | the file could not be read |
+| 3 | the file could not be read; `repair` could keep nothing of it |
 | 4 | answered from damaged input; stderr says what was lost |
 | 5 | a resource ceiling |
 | 130 | stopped by Ctrl-C |

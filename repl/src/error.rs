@@ -6,6 +6,8 @@ use barrow_analyzer::AnalyzerError;
 use barrow_importers::ImportError;
 use barrow_writer::WriterError;
 
+use crate::interrupt;
+
 /// Why a question was not answered.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ReplError {
@@ -70,9 +72,9 @@ pub(crate) enum ReplError {
     },
     /// The answer could not be printed.
     #[error("cannot print the answer: {0}")]
-    Print(#[from] io::Error),
+    Print(io::Error),
     /// Ctrl-C.
-    #[error("stopped")]
+    #[error("stopped: the answer is not complete")]
     Stopped,
 }
 
@@ -118,6 +120,12 @@ fn is_ceiling(error: &ReplError) -> bool {
         let system = cause.downcast_ref::<io::Error>();
         system.is_some_and(|error| matches!(error.kind(), FileTooLarge | OutOfMemory | QuotaExceeded | StorageFull))
     })
+}
+
+impl From<io::Error> for ReplError {
+    fn from(error: io::Error) -> Self {
+        if interrupt::is_stop(&error) { ReplError::Stopped } else { ReplError::Print(error) }
+    }
 }
 
 impl From<AnalyzerError> for ReplError {

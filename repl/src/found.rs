@@ -6,6 +6,7 @@ use barrow_analyzer::{Counted, Expression, ExpressionError, KindId, ObjectDetail
 
 use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
 use crate::error::ReplError;
+use crate::interrupt;
 use crate::kinds::leading_kind;
 use crate::names;
 use crate::session::{Arguments, Session};
@@ -154,7 +155,7 @@ pub(crate) fn select(
 }
 
 /// A row per object; `numbered_from` is the number that `%` takes for the first.
-pub(crate) fn table(tables: &Tables, objects: &[ObjectDetails], numbered_from: usize) -> Table {
+pub(crate) fn table(tables: &Tables, objects: &[ObjectDetails], numbered_from: usize) -> Result<Table, ReplError> {
     let columns = vec![
         Column::new("row", "%", Unit::Number).for_people(),
         Column::new("object", "object", Unit::Object),
@@ -177,5 +178,5 @@ pub(crate) fn table(tables: &Tables, objects: &[ObjectDetails], numbered_from: u
             object.references.into(),
         ]
     });
-    Table { key: "rows", audience: Audience::Everyone, columns, rows: rows.collect() }
+    Ok(Table { key: "rows", audience: Audience::Everyone, columns, rows: interrupt::collect(rows)? })
 }

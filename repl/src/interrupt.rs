@@ -1,27 +1,231 @@
-//! Ctrl-C while a question runs: the first one asks it to stop, the second one ends the program.
+//! Ctrl-C while a question runs or its answer is printed.
+//!
+//! ```text
+//!   one-shot   first: stop, exit code 130      second: end at once; so does the first if printing is blocked
+//!   prompt     first: stop, the session stays  later ones: only if nothing stops for a second, an offer to end
+//!                                              barrow (or the command of `| COMMAND`), and then that end
+//! ```
+//!
+//! A prompt that waits for a line sees Ctrl-C as a key, not here.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::io::{self, Write};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
-use crate::error::code;
+use crate::asking::complain;
+use crate::error::{ReplError, code};
 
-/// Relaxed everywhere: a flag of its own, which orders nothing else.
+/// Relaxed everywhere: flags of their own, which order nothing else.
 static STOP: AtomicBool = AtomicBool::new(false);
+/// There is a session that must not be lost.
+static IS_SESSION: AtomicBool = AtomicBool::new(false);
+/// A command of `| COMMAND` runs.
+static HAS_COMMAND: AtomicBool = AtomicBool::new(false);
+/// That command is to be ended.
+static END_COMMAND: AtomicBool = AtomicBool::new(false);
+/// Writes to stdout that began and that ended: odd while one is under way.
+static PRINTED: AtomicU64 = AtomicU64::new(0);
+static PRESSED: Mutex<Option<Pressed>> = Mutex::new(None);
+
+/// How long a question may take to stop before ending the process is offered.
+const PATIENCE: Duration = Duration::from_secs(1);
+/// The offer has to be read before it is taken: a key that is held down repeats faster.
+const READING: Duration = Duration::from_millis(300);
+/// How long the offer holds.
+const OFFER: Duration = Duration::from_secs(5);
+/// How long a write may be blocked after Ctrl-C.
+const BLOCKED: Duration = Duration::from_millis(500);
+/// Rows between two looks at whether to stop.
+const ROWS: usize = 1024;
+
+/// When Ctrl-C was pressed during this question.
+#[derive(Debug, Clone, Copy)]
+struct Pressed {
+    first: Instant,
+    offered: Option<Instant>,
+}
+
+/// What a further Ctrl-C does in a session.
+#[derive(Debug, PartialEq, Eq)]
+enum Deed {
+    Wait,
+    Offer,
+    End,
+}
+
+impl Pressed {
+    fn again(self, now: Instant) -> Deed {
+        match self.offered.map(|offered| now - offered) {
+            _ if now - self.first < PATIENCE => Deed::Wait,
+            Some(since) if since < READING => Deed::Wait,
+            Some(since) if since < OFFER => Deed::End,
+            _ => Deed::Offer,
+        }
+    }
+}
 
 /// Listens for Ctrl-C from now on. Where that is impossible, Ctrl-C simply ends the program.
 pub(crate) fn listen() {
     let _ = ctrlc::set_handler(|| {
-        if STOP.swap(true, Ordering::Relaxed) {
-            std::process::exit(code::STOPPED.into());
+        let is_first = !STOP.swap(true, Ordering::Relaxed);
+        if IS_SESSION.load(Ordering::Relaxed) {
+            press(is_first);
+        } else if !is_first {
+            end();
+        } else {
+            std::thread::spawn(end_if_blocked);
         }
     });
 }
 
-/// Forgets an earlier Ctrl-C: a new question begins.
+/// From now on there is a session: Ctrl-C does not end it while it responds.
+pub(crate) fn keep_session() {
+    IS_SESSION.store(true, Ordering::Relaxed);
+}
+
+/// Forgets an earlier Ctrl-C: a new question begins, or the prompt is back.
 pub(crate) fn clear() {
+    *PRESSED.lock().unwrap_or_else(PoisonError::into_inner) = None;
     STOP.store(false, Ordering::Relaxed);
+    END_COMMAND.store(false, Ordering::Relaxed);
 }
 
 /// Whether the question should stop.
 pub(crate) fn requested() -> bool {
     STOP.load(Ordering::Relaxed)
+}
+
+/// Fails if printing should stop.
+///
+/// # Errors
+/// One that becomes [`ReplError::Stopped`].
+pub(crate) fn check() -> io::Result<()> {
+    if requested() { Err(io::Error::other(Stopped)) } else { Ok(()) }
+}
+
+/// Whether an error is that of [`check`].
+pub(crate) fn is_stop(error: &io::Error) -> bool {
+    error.get_ref().is_some_and(|cause| cause.is::<Stopped>())
+}
+
+/// Collects rows, of which there may be millions, and stops at Ctrl-C.
+///
+/// # Errors
+/// [`ReplError::Stopped`].
+pub(crate) fn collect<T>(rows: impl Iterator<Item = T>) -> Result<Vec<T>, ReplError> {
+    let mut collected = Vec::with_capacity(rows.size_hint().0);
+    for row in rows {
+        if collected.len().is_multiple_of(ROWS) {
+            check()?;
+        }
+        collected.push(row);
+    }
+    Ok(collected)
+}
+
+/// A command of `| COMMAND` runs as long as this lives.
+pub(crate) struct Running;
+
+impl Running {
+    pub(crate) fn new() -> Self {
+        HAS_COMMAND.store(true, Ordering::Relaxed);
+        Running
+    }
+
+    /// Whether the command is to be ended.
+    pub(crate) fn is_to_end(&self) -> bool {
+        END_COMMAND.load(Ordering::Relaxed)
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        HAS_COMMAND.store(false, Ordering::Relaxed);
+    }
+}
+
+/// Stdout, of which is known whether a write to it is under way.
+pub(crate) struct Printer<W>(pub(crate) W);
+
+impl<W: Write> Write for Printer<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        PRINTED.fetch_add(1, Ordering::Relaxed);
+        let written = self.0.write(bytes);
+        PRINTED.fetch_add(1, Ordering::Relaxed);
+        written
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        PRINTED.fetch_add(1, Ordering::Relaxed);
+        let flushed = self.0.flush();
+        PRINTED.fetch_add(1, Ordering::Relaxed);
+        flushed
+    }
+}
+
+/// Printing has been stopped.
+#[derive(Debug, thiserror::Error)]
+#[error("stopped")]
+struct Stopped;
+
+/// Ctrl-C in a session.
+fn press(is_first: bool) {
+    let mut pressed = PRESSED.lock().unwrap_or_else(PoisonError::into_inner);
+    let now = Instant::now();
+    let known = match *pressed {
+        Some(known) if !is_first => known,
+        _ => {
+            *pressed = Some(Pressed { first: now, offered: None });
+            return;
+        }
+    };
+    let has_command = HAS_COMMAND.load(Ordering::Relaxed);
+    match known.again(now) {
+        Deed::Wait => {}
+        Deed::Offer => {
+            *pressed = Some(Pressed { offered: Some(now), ..known });
+            let (what, end) = match has_command {
+                true => ("the command behind `|` still runs", "ends that command"),
+                false => ("it does not stop yet", "ends barrow, and the sets of this session are lost"),
+            };
+            complain(&format!("{what}; Ctrl-C once more within {} s {end}", OFFER.as_secs()));
+        }
+        Deed::End if has_command => END_COMMAND.store(true, Ordering::Relaxed),
+        Deed::End => end(),
+    }
+}
+
+/// Ends the process if it stays in one write to stdout: whoever should read that does not.
+fn end_if_blocked() {
+    let mut before = PRINTED.load(Ordering::Relaxed);
+    loop {
+        std::thread::sleep(BLOCKED);
+        let now = PRINTED.load(Ordering::Relaxed);
+        if now == before && now % 2 == 1 {
+            end();
+        }
+        before = now;
+    }
+}
+
+fn end() {
+    std::process::exit(code::STOPPED.into());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_session_ends_only_after_an_offer_that_could_be_read() {
+        let first = Instant::now();
+        let at = |ms: u64| first + Duration::from_millis(ms);
+        let pressed = Pressed { first, offered: None };
+        assert_eq!([1, 500, 999].map(|ms| pressed.again(at(ms))), [Deed::Wait, Deed::Wait, Deed::Wait]);
+        assert_eq!(pressed.again(at(1000)), Deed::Offer);
+        let offered = Pressed { first, offered: Some(at(1000)) };
+        let later = [1001, 1299, 1300, 5999, 6000].map(|ms| offered.again(at(ms)));
+        assert_eq!(later, [Deed::Wait, Deed::Wait, Deed::End, Deed::End, Deed::Offer]);
+    }
 }

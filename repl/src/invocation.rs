@@ -198,13 +198,18 @@ pub(crate) fn lines_of(flags: &Flags) -> Result<Vec<String>, ReplError> {
     Ok(lines)
 }
 
-/// Runs lines until one is not understood. The exit code is that of the first that failed.
+/// Runs lines until one is not understood, or stopped by Ctrl-C. The exit code is that of the first that failed, or that of
+/// Ctrl-C.
 pub(crate) fn run_lines(session: &mut Session, lines: impl Iterator<Item = String>) -> u8 {
     let mut first_failure = code::ANSWERED;
     for line in lines {
         let answered = ask_line(session, &line);
         session.history.push(line);
         let code = answered.as_ref().copied().unwrap_or_else(ReplError::code);
+        if let Err(error @ ReplError::Stopped) = &answered {
+            report(error);
+            return code;
+        }
         if first_failure == code::ANSWERED {
             first_failure = code;
         }

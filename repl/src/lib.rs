@@ -38,6 +38,7 @@ mod found;
 mod ranking;
 mod references;
 mod request;
+mod tree_walk;
 mod type_path;
 
 mod chain;
@@ -50,6 +51,7 @@ mod object_change;
 mod object_name;
 mod operand;
 mod path_change;
+mod pipe;
 mod selection;
 mod units;
 mod visible;

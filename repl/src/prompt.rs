@@ -9,6 +9,7 @@ use rustyline::{CompletionType, Config, Editor};
 use crate::asking::ask_line;
 use crate::completion::Completer;
 use crate::error::{ReplError, code};
+use crate::interrupt;
 use crate::invocation::report;
 use crate::session::Session;
 use crate::{units, visible};
@@ -30,11 +31,14 @@ pub(crate) fn run(session: &mut Session) -> Result<u8, ReplError> {
         let _ = lines.load_history(path);
         session.history = lines.history().iter().cloned().collect();
     }
+    interrupt::keep_session();
     println!("{}", greeting(session));
     while !session.ended {
         if let Some(completer) = lines.helper_mut() {
             completer.sets = session.sets.iter().map(|(name, _)| format!("${name}")).collect();
         }
+        // Of the answer before; it must not stop what is asked next.
+        interrupt::clear();
         match lines.readline(&prompt(session)) {
             Ok(line) => {
                 let _ = lines.add_history_entry(&line);
@@ -42,7 +46,9 @@ pub(crate) fn run(session: &mut Session) -> Result<u8, ReplError> {
                 let _ = history.as_deref().map(|path| lines.append_history(path));
                 answer(session, line);
             }
-            Err(ReadlineError::Interrupted) => println!("`exit` or Ctrl-D leaves"),
+            Err(ReadlineError::Interrupted) => {
+                println!("`exit` or Ctrl-D leaves; Ctrl-C stops a question or its answer")
+            }
             Err(ReadlineError::Eof) => break,
             Err(error) => return Err(unreadable(error)),
         }

@@ -8,7 +8,7 @@ use crate::error::ReplError;
 use crate::session::Session;
 
 /// Rows of an answer that nobody can turn the pages of.
-const MOST_ROWS: u64 = 100_000;
+pub(crate) const MOST_ROWS: u64 = 100_000;
 
 /// Which references of an object are wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,7 +58,7 @@ impl Wanted {
 }
 
 /// `100..` and `100..199`: the first number, and the one behind the last.
-fn range(word: &str) -> Option<(u64, u64)> {
+pub(crate) fn range(word: &str) -> Option<(u64, u64)> {
     let (from, to) = word.split_once("..")?;
     let end = if to.is_empty() { u64::MAX } else { to.parse::<u64>().ok()?.checked_add(1)? };
     from.parse().ok().filter(|&from| from < end).map(|from| (from, end))

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use barrow_analyzer::{AnalyzerError, Growing, Look, Recording, SnapshotId, Totals};
+use barrow_analyzer::{AnalyzerError, Growing, Look, LostSnapshot, Recording, SnapshotId, Totals};
 
 use crate::answer::{Answer, Column, Unit, Value};
 use crate::args::{Flags, Format, SnapshotName};
@@ -131,6 +131,7 @@ impl Watch {
         let last = self.before.map(|(snapshot, _)| snapshot);
         let new: Vec<SnapshotId> = recording.snapshot_ids().filter(|&id| last.is_none_or(|last| id > last)).collect();
         for snapshot in new {
+            self.tell_missing(snapshot);
             self.session.selected = SnapshotName::Number(snapshot.0);
             self.row(&recording, snapshot)?;
             let code = run_lines(&mut self.session, self.lines.clone().into_iter());
@@ -150,6 +151,16 @@ impl Watch {
             }
         }
         Ok(None)
+    }
+
+    /// Tells that snapshots before this one were committed and cannot be read.
+    fn tell_missing(&mut self, snapshot: SnapshotId) {
+        let next = self.before.map_or(0, |(before, _)| before.0 + 1);
+        if snapshot.0 > next {
+            let missing = LostSnapshot::row(SnapshotId(next), SnapshotId(snapshot.0 - 1));
+            complain(&format!("{missing}: the commit is damaged; `barrow repair {} -o DST` tells more", self.name));
+            self.failure = if self.failure == code::ANSWERED { code::DAMAGED_INPUT } else { self.failure };
+        }
     }
 
     fn judged(&mut self) -> Result<Vec<Judged>, ReplError> {

@@ -157,11 +157,85 @@ fn verify_of_a_cut_recording_ends_with_1_and_repair_saves_it() {
     assert_eq!(run(&["verify", shown(&cut)]).code, 1);
     let whole = folder.path().join("whole.barrow");
     let repair = ["repair", shown(&cut), "-o", shown(&whole)];
-    assert_eq!(run(&repair).code, 4);
+    // What was committed in the part that is left is kept, and no more can be told of it.
+    let repaired = run(&repair);
+    assert_eq!(repaired.code, 0, "{}", repaired.stderr);
+    assert!(repaired.stdout.contains("nothing that was committed is lost"), "{}", repaired.stdout);
+    assert!(repaired.stdout.contains("bytes after the last commit belong to no snapshot"), "{}", repaired.stdout);
     assert_eq!(run(&["verify", shown(&whole)]).code, 0);
     let again = run(&repair);
     assert!(again.code == 2 && again.stderr.contains("--force"), "{}", again.stderr);
     assert_eq!(run(&["verify", &recording()]).code, 0);
+    let of_whole = run(&["repair", &recording(), "-o", shown(&whole), "--force"]);
+    assert_eq!((of_whole.code, of_whole.stderr.as_str()), (0, ""));
+    assert!(of_whole.stdout.contains("the recording was whole: 3 snapshots kept"), "{}", of_whole.stdout);
+}
+
+/// The bundled recording with a byte changed in the middle, which is in a block of snapshot 1.
+fn flipped_recording(folder: &Path) -> std::path::PathBuf {
+    let mut bytes = std::fs::read(recording()).expect("the bundled recording is there");
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 0x10;
+    let path = folder.join("flipped.barrow");
+    std::fs::write(&path, bytes).unwrap();
+    path
+}
+
+#[test]
+fn a_repair_that_loses_a_snapshot_says_so_and_ends_with_4() {
+    let folder = temporary();
+    let flipped = flipped_recording(folder.path());
+    let whole = folder.path().join("whole.barrow");
+    let ask = |format: &str| run(&["repair", shown(&flipped), "-o", shown(&whole), "--force", "--format", format]);
+    let table = ask("table");
+    assert_eq!(table.code, 4, "{}", table.stdout);
+    assert!(table.stderr.contains("2 snapshots kept; left out snapshot 1: BLOCK at byte"), "{}", table.stderr);
+    assert!(table.stdout.lines().any(|line| line.contains(" lost ") && line.contains("checksum")), "{}", table.stdout);
+    let json = ask("json");
+    assert_eq!(json.code, 4);
+    let answer: serde_json::Value = serde_json::from_str(&json.stdout).unwrap();
+    let results =
+        |key: &str| answer["results"].as_array().unwrap().iter().map(|row| row[key].clone()).collect::<Vec<_>>();
+    assert_eq!((&answer["snapshots"], &answer["is_whole"]), (&2.into(), &false.into()));
+    assert_eq!(results("result"), ["kept", "lost", "kept"]);
+    assert_eq!(results("snapshot"), [0, 1, 2]);
+    assert!(results("offset")[1].is_u64() && results("cause")[1].is_string(), "{}", json.stdout);
+    let csv = ask("csv");
+    assert_eq!((csv.code, csv.stdout.lines().count()), (4, 4), "{}", csv.stdout);
+    assert!(csv.stdout.lines().nth(2).unwrap().starts_with("1,,,,lost,"), "{}", csv.stdout);
+}
+
+#[test]
+fn a_repair_that_can_keep_nothing_ends_with_3_and_leaves_no_file() {
+    let folder = temporary();
+    let bytes = std::fs::read(testdata("smallest.barrow")).unwrap();
+    let (damaged, whole) = (folder.path().join("damaged.barrow"), folder.path().join("whole.barrow"));
+    // Its header only: the writer died before it committed anything.
+    std::fs::write(&damaged, &bytes[..64]).unwrap();
+    let early = run(&["repair", shown(&damaged), "-o", shown(&whole)]);
+    assert_eq!((early.code, whole.exists()), (3, false), "{}", early.stdout);
+    assert!(early.stderr.contains("no snapshot was ever committed"), "{}", early.stderr);
+    // The only snapshot is damaged.
+    let mut changed = bytes.clone();
+    let block = run(&["verify", shown(&testdata("smallest.barrow"))]);
+    assert_eq!(block.code, 0);
+    let (mut lost, mut told) = (0, String::new());
+    for at in (64..bytes.len()).step_by(3) {
+        changed.copy_from_slice(&bytes);
+        changed[at] ^= 0x40;
+        std::fs::write(&damaged, &changed).unwrap();
+        let repaired = run(&["repair", shown(&damaged), "-o", shown(&whole), "--force"]);
+        assert!([0, 3, 4].contains(&repaired.code), "byte {at}: {}{}", repaired.stdout, repaired.stderr);
+        assert_eq!(repaired.code == 3, !whole.exists(), "byte {at}: {}{}", repaired.stdout, repaired.stderr);
+        if repaired.code == 3 {
+            (lost, told) = (lost + 1, repaired.stderr);
+            std::fs::write(&whole, "kept").unwrap();
+            assert_eq!(run(&["repair", shown(&damaged), "-o", shown(&whole), "--force"]).code, 3);
+            assert_eq!(std::fs::read(&whole).unwrap(), b"kept");
+        }
+        let _ = std::fs::remove_file(&whole);
+    }
+    assert!(lost > 0 && told.contains("no snapshot could be kept"), "{lost}: {told}");
 }
 
 #[test]

@@ -182,6 +182,22 @@ fn a_killed_writer_leaves_its_snapshots_and_ctrl_c_ends_the_watch() {
 }
 
 #[test]
+fn a_snapshot_whose_commit_is_damaged_is_told() {
+    let folder = Folder::new();
+    record(&folder.path(), 3, Duration::ZERO).finish().unwrap();
+    let mut bytes = fs::read(folder.path()).unwrap();
+    // Without its index, and with the second commit changed.
+    let is_commit = |at: &usize| bytes[*at..].starts_with(b"BrwF\x0a\0");
+    let commits: Vec<usize> = (64..bytes.len() - 48).step_by(8).filter(is_commit).collect();
+    bytes[commits[1] + 48] ^= 1;
+    bytes.truncate(bytes.len() - 1);
+    fs::write(folder.path(), bytes).unwrap();
+    let run = end(folder.watch(&["--until", "2"]));
+    assert_eq!((run.code, rows(&run.stdout)), (4, vec![0, 2]), "{}{}", run.stdout, run.stderr);
+    assert!(run.stderr.contains("snapshot 1: the commit is damaged"), "{}", run.stderr);
+}
+
+#[test]
 fn another_recording_begins_again() {
     let folder = Folder::new();
     let other = folder.0.path().join("other.barrow");

@@ -63,7 +63,7 @@ fn record_and_kill(path: &Path, seed: u64, threads: usize, wait: Duration) -> us
 
     let recording = Recording::open(path).unwrap();
     let damage = recording.damage().expect("nobody finished the recording");
-    assert_eq!(damage.unusable_snapshots, []);
+    assert_eq!(damage.lost, []);
     assert_eq!(damage.unreadable_bytes, 0);
     // A vocabulary is the same in every recording: declare it in one that nobody reads.
     let nowhere = Writer::to_stream(Box::new(std::io::sink()), Options::default()).unwrap();

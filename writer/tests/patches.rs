@@ -397,7 +397,7 @@ fn they_are_repacked_and_repaired() {
     let (repacked, repaired) = (written.folder.path().join("b.barrow"), written.folder.path().join("c.barrow"));
     repack(&written.recording, &repacked, RepackOptions { level: 1 }, &Silent).unwrap();
     assert_holds(&open(&repacked), &written.heaps);
-    assert_eq!(repair(&written.recording, &repaired, &Silent).unwrap().dropped, [""; 0]);
+    assert_eq!(repair(&written.recording, &repaired, &Silent).unwrap().dropped(), [""; 0]);
     assert_holds(&open(&repaired), &written.heaps);
 }
 

@@ -8,6 +8,7 @@
 
 use barrow_format::{ObjectId, StringId};
 
+use super::below::{Below, WantedBelow};
 use super::{Dominators, Holder, Largest, TreePlace};
 
 /// A dominator tree that is walked from the top down.
@@ -24,9 +25,8 @@ pub trait Tree {
     /// Objects and bytes at and below a place.
     fn retained(&self, place: Self::Place) -> (u64, u64);
 
-    /// The places right below one that retain at least so many bytes; and how many places there are right
-    /// below it, with the bytes that all of them retain.
-    fn below(&self, place: Self::Place, least: u64) -> (Vec<Self::Place>, (u64, u64));
+    /// The places right below one that `wanted` asks for, those that retain most first, and what there is below it in all.
+    fn below(&self, place: Self::Place, wanted: &WantedBelow) -> Below<Self::Place>;
 }
 
 impl Tree for Dominators {
@@ -44,16 +44,9 @@ impl Tree for Dominators {
         (self.count_at(place), self.bytes_at(place))
     }
 
-    fn below(&self, place: TreePlace, least: u64) -> (Vec<TreePlace>, (u64, u64)) {
-        let (mut large, mut all) = (Vec::new(), (0, 0));
-        for child in self.children(place) {
-            let bytes = self.bytes_at(child);
-            all = (all.0 + 1, u64::wrapping_add(all.1, bytes));
-            if bytes >= least {
-                large.push(child);
-            }
-        }
-        (large, all)
+    /// Time: linear in the places right below, whatever part of them is wanted.
+    fn below(&self, place: TreePlace, wanted: &WantedBelow) -> Below<TreePlace> {
+        Below::of(self.children(place).map(|child| (self.bytes_at(child), child)), |child| self.at(child), wanted)
     }
 }
 
@@ -149,7 +142,7 @@ impl Canopy {
 
 impl Place {
     fn of(dominators: &Dominators, place: TreePlace, above: u32) -> Self {
-        let (_, all_below) = dominators.below(place, u64::MAX);
+        let all_below = dominators.below(place, &WantedBelow::NOTHING).all;
         Place { holder: dominators.at(place), above, retained: dominators.retained(place), all_below }
     }
 }
@@ -169,9 +162,10 @@ impl Tree for Canopy {
         self.places[place as usize].retained
     }
 
-    fn below(&self, place: u32, least: u64) -> (Vec<u32>, (u64, u64)) {
-        let large = self.below[place as usize].iter().copied().filter(|&child| self.retained(child).1 >= least);
-        (large.collect(), self.places[place as usize].all_below)
+    fn below(&self, place: u32, wanted: &WantedBelow) -> Below<u32> {
+        let children = self.below[place as usize].iter().map(|&child| (self.retained(child).1, child));
+        let all = self.places[place as usize].all_below;
+        Below { all, ..Below::of(children, |child| self.holder(child), wanted) }
     }
 }
 
@@ -189,9 +183,9 @@ mod tests {
     fn shown<T: Tree>(tree: &T, least: u64) -> Vec<String> {
         let (mut lines, mut open) = (Vec::new(), vec![tree.top()]);
         while let Some(place) = open.pop() {
-            let (below, all) = tree.below(place, least);
-            lines.push(format!("{:?} {:?} {all:?}", tree.holder(place), tree.retained(place)));
-            open.extend(below);
+            let below = tree.below(place, &WantedBelow { least, skip: 0, most: usize::MAX, after: None });
+            lines.push(format!("{:?} {:?} {:?}", tree.holder(place), tree.retained(place), below.all));
+            open.extend(below.places);
         }
         lines.sort_unstable();
         lines

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use barrow_analyzer::{Recording, Silent, repair, verify};
+use barrow_analyzer::{Recording, Repaired, Silent, repair, verify};
 use barrow_format::frame::{Frame, SectionType};
 use barrow_format::header::{HEADER_BYTES, TRAILER_BYTES};
 use barrow_testdata::{Heap, Random, Shelf, Vocabulary};
@@ -61,16 +61,32 @@ impl Sample {
         }
     }
 
+    /// Every snapshot before the last that is known is kept or named as lost, and a label that is told is the right one.
+    fn assert_accounted(&self, recording: &Recording, repaired: &Repaired) {
+        let mut told: Vec<u32> = repaired.kept.iter().map(|kept| kept.snapshot.0).collect();
+        told.extend(repaired.lost.iter().flat_map(|lost| lost.snapshot.0..=lost.last.0));
+        told.sort_unstable();
+        assert_eq!(told, (0..told.len() as u32).collect::<Vec<_>>(), "{repaired:?}");
+        let is_all = told.len() == self.heaps.len();
+        let is_cut = self.bytes.len() as u64 > recording.length_bytes();
+        assert!(is_all || is_cut || repaired.has_lost(), "{repaired:?}");
+    }
+
     /// Repairs the recording; the new file must be clean and hold nothing but what was recorded.
     /// Returns how many snapshots were kept.
     pub(crate) fn assert_repairs(&self, recording: &Recording) -> usize {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("repaired.barrow");
         let repaired = repair(recording, &path, &Silent).unwrap();
+        self.assert_accounted(recording, &repaired);
+        if repaired.bytes.is_none() {
+            assert!(repaired.kept.is_empty() && !path.exists());
+            return 0;
+        }
         let clean = Recording::open(&path).unwrap();
         assert_eq!(clean.damage(), None);
         assert_eq!(verify(&clean, &Silent).unwrap().problems, []);
-        assert_eq!(clean.snapshot_count(), repaired.snapshots as usize);
+        assert_eq!(clean.snapshot_count(), repaired.kept.len());
         self.assert_agrees(&clean);
         clean.snapshot_count()
     }

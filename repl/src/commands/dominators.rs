@@ -1,24 +1,30 @@
 //! `dominators`: the dominator tree.
 
-use std::cmp::Reverse;
+use std::collections::HashMap;
 
-use barrow_analyzer::{Heap, Holder, Tree, objects};
+use barrow_analyzer::{Dominators, Heap, Holder, ObjectId, SnapshotId, TreePlace, TypeId, objects};
 
 use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
 use crate::error::ReplError;
+use crate::interrupt;
+use crate::references::{MOST_ROWS, range};
 use crate::session::{Arguments, Session};
+use crate::tree_walk::{Shown, TreeLine, Walk};
 
-use super::{Command, Completion, Group, Subject, more};
+use super::{Command, Completion, Group, More, Subject, more};
 
 pub(super) const COMMAND: Command = Command {
     name: "dominators",
     aliases: &["dom"],
     group: Group::Alive,
-    arguments: "[ID]",
+    arguments: "[ID] [by type | FROM.. | FROM..TO]",
     about: "The dominator tree: what is freed with what",
     details: "From the roots, or from an object down. A line is what would be freed with everything below it, \
               its children are what it alone keeps alive. `--depth N` shows so many levels, 5 unless told; \
-              `--min 1%` or `--min 1M` leaves out less, 1% unless told.",
+              `--min 1%` or `--min 1M` leaves out less, 1% unless told. `children` counts all children of the first line. \
+              With a range they are listed one by one, what retains most first and however little it is: `dominators @123 0..` \
+              begins with the largest, counted from 0. `by type` adds them up by their types, with the largest as example. At \
+              the prompt `more` goes on to the end; elsewhere an answer has at most 100,000 rows and says how to get the others.",
     example: "dominators @123 --depth 2",
     flags: &["--depth", "--min"],
     subject: Subject::Recording,
@@ -28,72 +34,273 @@ pub(super) const COMMAND: Command = Command {
 
 /// Levels that are shown unless told.
 const DEPTH: u32 = 5;
-/// Lines of one answer.
-const MOST_LINES: usize = 10_000;
+
+/// Lines that are yet to be shown.
+pub(crate) struct Lines {
+    snapshot: SnapshotId,
+    object: Option<ObjectId>,
+    source: Source,
+    /// Children are listed one by one: how many are left, and the number of the next one.
+    range: Option<(u64, u64)>,
+    is_exact: bool,
+    children: u64,
+}
+
+/// Where lines come from.
+enum Source {
+    /// All of them, from the upper part of the tree, which is small.
+    Ready(std::vec::IntoIter<TreeLine>),
+    /// The tree: the walk, and the line that comes next.
+    Tree(Walk<TreePlace>, Option<TreeLine>),
+}
+
+/// Of what the lines are: an object or the roots, and how.
+struct Asked {
+    named: Option<(SnapshotId, ObjectId)>,
+    by_type: bool,
+    range: Option<(u64, u64)>,
+}
+
+fn asked(session: &Session, words: &[String]) -> Result<Asked, ReplError> {
+    let is_name = |word: &&String| *word != "by" && range(word).is_none();
+    let name = words.first().filter(is_name);
+    let named = name.map(|name| session.object(name)).transpose()?;
+    let (by_type, range) = match &words[usize::from(name.is_some())..] {
+        [] => (false, None),
+        [by, what] if by == "by" && what == "type" => (true, None),
+        [word] => (false, Some(range(word).ok_or_else(|| COMMAND.refuses(word))?)),
+        [word, ..] => return Err(COMMAND.refuses(word)),
+    };
+    Ok(Asked { named, by_type, range })
+}
 
 fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, ReplError> {
-    let words = arguments.words();
-    let named = match &words[..] {
-        [] => None,
-        [name] => Some(session.object(name)?),
-        [_, word, ..] => return Err(COMMAND.refuses(word)),
-    };
+    let Asked { named, by_type, range } = asked(session, &arguments.words())?;
+    if (by_type || range.is_some()) && (arguments.depth.is_some() || arguments.min.is_some()) {
+        let message = "`by type` and a range are about all children of one place: without `--depth` and `--min`";
+        return Err(ReplError::usage(message));
+    }
     let snapshot = named.map_or_else(|| session.snapshot(), |(snapshot, _)| Ok(snapshot))?;
+    let object = named.map(|(_, object)| object);
     let heap = session.heap(snapshot)?;
-    let meter = session.meter();
-    let depth = arguments.depth.unwrap_or(DEPTH);
-    let least = |bytes: u64| arguments.min.map_or(bytes / 100, |_| arguments.least(bytes));
-    let canopy = if named.is_none() { heap.kept_canopy()? } else { None };
-    let canopy = canopy.filter(|canopy| canopy.covers(least(canopy.retained(canopy.top()).1)));
-    let (lines, is_exact) = match (canopy, named) {
-        (Some(canopy), _) => (lines(&canopy, canopy.top(), depth, least), heap.largest(&meter)?.is_exact()),
-        (None, named) => {
-            let asked = heap.ask_dominators(&meter, |dominators| {
-                let top = named.map_or(Some(dominators.top()), |(_, object)| dominators.place(object));
-                let lines = top.map(|top| lines(dominators, top, depth, least));
-                Ok::<_, ReplError>((lines, dominators.is_exact()))
-            });
-            let (Some(lines), is_exact) = asked? else {
-                return Ok(Answer::default().note("no root reaches it: it keeps nothing alive").exact());
-            };
-            (lines, is_exact)
-        }
-    };
-    drop(meter);
     session.listed.clear();
-    let rows = rows(&heap, session, &lines)?;
+    if by_type {
+        return of_types(session, &heap, object);
+    }
+    let Some(lines) = first_lines(session, &heap, object, range, arguments)? else { return Ok(unreached()) };
+    lines.answer(session)
+}
+
+fn unreached() -> Answer {
+    Answer::default().note("no root reaches it: it keeps nothing alive").exact()
+}
+
+fn first_lines(
+    session: &Session,
+    heap: &Heap,
+    object: Option<ObjectId>,
+    range: Option<(u64, u64)>,
+    arguments: &Arguments,
+) -> Result<Option<Lines>, ReplError> {
+    let meter = session.meter();
+    let levels = if range.is_some() { 2 } else { arguments.depth.unwrap_or(DEPTH) };
+    let least = |bytes: u64| match range {
+        Some(_) => 0,
+        None => arguments.min.map_or(bytes / 100, |_| arguments.least(bytes)),
+    };
+    let lines = |source, is_exact, children, range| {
+        Some(Lines { snapshot: heap.snapshot(), object, source, range, is_exact, children })
+    };
+    let canopy = if object.is_none() && range.is_none() { heap.kept_canopy()? } else { None };
+    if let Some(canopy) = canopy.filter(|canopy| canopy.covers(least(canopy_bytes(canopy)))) {
+        let shown = Shown { levels, least: least(canopy_bytes(&canopy)), skip: 0 };
+        let mut walk = Walk::new(barrow_analyzer::Tree::top(&canopy), shown);
+        let ready: Vec<TreeLine> = std::iter::from_fn(|| walk.next(&canopy)).collect();
+        let is_exact = heap.largest(&meter)?.is_exact();
+        return Ok(lines(Source::Ready(ready.into_iter()), is_exact, walk.children, None));
+    }
+    heap.ask_dominators(&meter, |dominators| {
+        let Some(top) = object.map_or(Some(dominators.top()), |object| dominators.place(object)) else {
+            return Ok(None);
+        };
+        let skip = range.map_or(0, |(from, _)| usize::try_from(from).unwrap_or(usize::MAX));
+        let mut walk = Walk::new(top, Shown { levels, least: least(dominators.bytes_at(top)), skip });
+        let first = walk.next(dominators);
+        // A list of children is without the place they are below.
+        let next = if range.is_some() { walk.next(dominators) } else { first };
+        let children = walk.children;
+        let range = range.map(|(from, end)| (end.min(children).saturating_sub(from), from));
+        Ok(lines(Source::Tree(walk, next), dominators.is_exact(), children, range))
+    })
+}
+
+fn canopy_bytes(canopy: &barrow_analyzer::Canopy) -> u64 {
+    use barrow_analyzer::Tree as _;
+    canopy.retained(canopy.top()).1
+}
+
+impl Source {
+    fn is_empty(&self) -> bool {
+        match self {
+            Source::Ready(lines) => lines.as_slice().is_empty(),
+            Source::Tree(_, next) => next.is_none(),
+        }
+    }
+
+    /// The next lines.
+    fn take(&mut self, heap: &Heap, session: &Session, most: usize) -> Result<Vec<TreeLine>, ReplError> {
+        let (walk, next) = match self {
+            Source::Ready(lines) => return Ok(lines.take(most).collect()),
+            Source::Tree(walk, next) => (walk, next),
+        };
+        let before = (walk.clone(), *next);
+        heap.ask_dominators(&session.meter(), |dominators| {
+            // It is asked again where the index is damaged.
+            (*walk, *next) = before.clone();
+            let mut lines = Vec::new();
+            while let Some(line) = next.filter(|_| lines.len() < most) {
+                interrupt::check()?;
+                lines.push(line);
+                *next = walk.next(dominators);
+            }
+            Ok(lines)
+        })
+    }
+}
+
+impl Lines {
+    /// The next page.
+    pub(super) fn answer(mut self, session: &mut Session) -> Result<Answer, ReplError> {
+        let heap = session.heap(self.snapshot)?;
+        let page = session.page_rows().min(MOST_ROWS as usize);
+        let most = self.range.map_or(page, |(left, _)| page.min(usize::try_from(left).unwrap_or(usize::MAX)));
+        let lines = self.source.take(&heap, session, most)?;
+        if let Some((left, from)) = &mut self.range {
+            *left = left.saturating_sub(lines.len() as u64);
+            *from += lines.len() as u64;
+        }
+        let rows = rows(&heap, session, &lines)?;
+        let mut answer = Answer::default()
+            .fact(Column::new("snapshot", "snapshot", Unit::Number), self.snapshot.0)
+            .fact(Column::new("children", "children", Unit::Count), self.children)
+            .table(Table { key: "rows", audience: Audience::Everyone, columns: columns(), rows })
+            .with_exactness(self.is_exact);
+        if self.range.is_some() && lines.is_empty() {
+            answer = answer.note(match self.children {
+                0 => "it has no children".to_owned(),
+                children => format!("its children have the numbers 0 to {}", children - 1),
+            });
+        }
+        Ok(if self.has_more() { self.with_more(answer, session) } else { answer })
+    }
+
+    fn has_more(&self) -> bool {
+        !self.source.is_empty() && self.range.is_none_or(|(left, _)| left > 0)
+    }
+
+    /// Says what is left, and how to get it.
+    fn with_more(self, answer: Answer, session: &mut Session) -> Answer {
+        let of = self.object.map_or_else(String::new, |object| format!("@{object} "));
+        let (rest, way) = match (&self.source, self.range) {
+            (_, Some((left, from))) => (Some(left), format!("`dominators {of}{from}..`")),
+            (Source::Ready(lines), _) => (Some(lines.len() as u64), "a larger `--min`".to_owned()),
+            _ => (None, format!("a larger `--min`, or `dominators {of}0..` for all children one by one")),
+        };
+        let rows =
+            rest.map_or("… more rows".to_owned(), |left| format!("… {}", crate::units::counted(left, "more row")));
+        let note = if session.paged { format!("{rows}: `more`") } else { format!("{rows}: {way}") };
+        let answer = answer
+            .fact(Column::new("complete", "", Unit::Text).for_machines(), Value::Flag(false))
+            .fact(Column::new("more_rows", "", Unit::Count).for_machines(), rest)
+            .cut(note);
+        session.more = Some(More::Dominators(Box::new(self)));
+        answer
+    }
+}
+
+/// Children of one type, or one group of roots.
+#[derive(Debug, Clone, Copy)]
+struct OfType {
+    children: u64,
+    retained: (u64, u64),
+    largest: (u64, Holder),
+}
+
+/// The children of a place, added up by type.
+fn of_types(session: &mut Session, heap: &Heap, object: Option<ObjectId>) -> Result<Answer, ReplError> {
+    let meter = session.meter();
+    let types = heap.types(&meter)?;
+    let found = heap.ask_dominators(&meter, |dominators| {
+        let Some(top) = object.map_or(Some(dominators.top()), |object| dominators.place(object)) else {
+            return Ok(None);
+        };
+        Ok::<_, ReplError>(Some((by_type(dominators, top, types)?, dominators.is_exact())))
+    })?;
+    drop(meter);
+    let Some((mut found, is_exact)) = found else { return Ok(unreached()) };
+    found.sort_by_key(|(_, of)| (std::cmp::Reverse(of.retained.1), of.largest.1));
+    let tables = heap.recording().tables()?;
+    let mut rows = Vec::new();
+    for (type_id, of) in &found {
+        let title = match of.largest.1 {
+            Holder::Roots(name) => format!("roots: {}", tables.string(name)),
+            _ => type_id.map(|id| tables.type_title(id)).unwrap_or_default(),
+        };
+        let example = of.largest.1.object();
+        session.listed.extend(example.map(|example| (heap.snapshot(), example)));
+        rows.push(vec![
+            example.map(|_| session.listed.len()).into(),
+            Value::Text(title),
+            type_id.map(|id| tables.kind_name(tables.type_kind(id))).into(),
+            of.children.into(),
+            of.retained.0.into(),
+            of.retained.1.into(),
+            example.map(|example| example.0).into(),
+            of.largest.0.into(),
+        ]);
+    }
+    let columns = vec![
+        Column::new("row", "%", Unit::Number).for_people(),
+        Column::new("type", "type", Unit::Text),
+        Column::new("kind", "kind", Unit::Text),
+        Column::new("children", "children", Unit::Count),
+        Column::new("retained_objects", "retain objects", Unit::Count),
+        Column::new("retained_bytes", "retained", Unit::Bytes),
+        Column::new("example", "largest", Unit::Object),
+        Column::new("example_retained_bytes", "it retains", Unit::Bytes),
+    ];
+    let children: u64 = found.iter().map(|(_, of)| of.children).sum();
     let answer = Answer::default()
-        .fact(Column::new("snapshot", "snapshot", Unit::Number), snapshot.0)
-        .table(Table { key: "rows", audience: Audience::Everyone, columns: columns(), rows })
+        .fact(Column::new("snapshot", "snapshot", Unit::Number), heap.snapshot().0)
+        .fact(Column::new("children", "children", Unit::Count), children)
+        .table(Table { key: "rows", audience: Audience::Everyone, columns, rows })
         .with_exactness(is_exact);
     let page = session.page_rows();
     Ok(more::first_page(session, answer, page))
 }
 
-/// A place of the tree, how deep it is, what it retains, and what is left out below it: counts and bytes.
-struct TreeLine {
-    holder: Holder,
-    depth: u32,
-    retained: (u64, u64),
-    left_out: (u64, u64),
-}
-
-/// Lines of the tree from `top` down, children by falling bytes. `least` says of what `top` retains what is shown.
-fn lines<T: Tree>(tree: &T, top: T::Place, levels: u32, least: impl Fn(u64) -> u64) -> Vec<TreeLine> {
-    let least = least(tree.retained(top).1);
-    let mut lines = Vec::new();
-    // A stack of its own: the tree may be as deep as a list is long.
-    let mut open = vec![(top, 0)];
-    while let Some((place, depth)) = open.pop().filter(|_| lines.len() < MOST_LINES) {
-        let (mut children, (count, bytes)) = tree.below(place, if depth + 1 < levels { least } else { u64::MAX });
-        // Sizes of a hostile file may add up to more than 64 bits.
-        let shown = children.iter().map(|&child| tree.retained(child).1).fold(0, u64::wrapping_add);
-        let left_out = (count - children.len() as u64, bytes.wrapping_sub(shown));
-        children.sort_by_key(|&child| (tree.retained(child).1, Reverse(tree.holder(child))));
-        lines.push(TreeLine { holder: tree.holder(place), depth, retained: tree.retained(place), left_out });
-        open.extend(children.into_iter().map(|child| (child, depth + 1)));
+/// Types with what their children add up to; groups of roots are for themselves.
+fn by_type(dominators: &Dominators, top: TreePlace, types: &[u32]) -> Result<Vec<(Option<TypeId>, OfType)>, ReplError> {
+    let mut found: HashMap<u32, OfType> = HashMap::new();
+    let mut groups = Vec::new();
+    for (at, child) in dominators.children(top).enumerate() {
+        if at.is_multiple_of(1 << 16) {
+            interrupt::check()?;
+        }
+        let (holder, bytes) = (dominators.at(child), dominators.bytes_at(child));
+        let of = OfType { children: 1, retained: (dominators.count_at(child), bytes), largest: (bytes, holder) };
+        let Some(object) = holder.object() else {
+            groups.push((None, of));
+            continue;
+        };
+        let sum = found.entry(types[object.index()]).or_insert(OfType { children: 0, retained: (0, 0), ..of });
+        sum.children += 1;
+        sum.retained = (sum.retained.0 + of.retained.0, sum.retained.1.wrapping_add(bytes));
+        if (bytes, std::cmp::Reverse(holder)) > (sum.largest.0, std::cmp::Reverse(sum.largest.1)) {
+            sum.largest = of.largest;
+        }
     }
-    lines
+    Ok(found.into_iter().map(|(id, of)| (Some(TypeId(id)), of)).chain(groups).collect())
 }
 
 fn columns() -> Vec<Column> {

@@ -114,7 +114,7 @@ impl Question {
         let ranked = largest.into_sorted_vec();
         let ids: Vec<ObjectId> = ranked.iter().map(|Reverse((_, Reverse(id)))| *id).collect();
         let details = objects(heap.recording(), self.snapshot, &ids)?;
-        let mut table = found::table(heap.recording().tables()?, &details, 1);
+        let mut table = found::table(heap.recording().tables()?, &details, 1)?;
         if amount == Amount::Retained {
             let heading = if dominators.is_some_and(Dominators::is_exact) { "retained" } else { "≥ retained" };
             table.columns.push(Column::new("retained_bytes", heading, Unit::Bytes));
@@ -148,7 +148,7 @@ impl Question {
         let page = Page { from: self.from, limit: self.rows };
         let found = session.heap(self.snapshot)?.find(&self.kinds, &self.expression, page, &meter)?;
         drop(meter);
-        let table = found::table(recording.tables()?, &found.objects, session.listed.len() + 1);
+        let table = found::table(recording.tables()?, &found.objects, session.listed.len() + 1)?;
         session.listed.extend(found.objects.iter().map(|object| (self.snapshot, object.id)));
         session.set_last_to_listed(self.snapshot)?;
         let mut answer = Answer::default()

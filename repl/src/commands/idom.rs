@@ -4,6 +4,7 @@ use barrow_analyzer::{Holder, ObjectId};
 
 use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
 use crate::error::ReplError;
+use crate::interrupt;
 use crate::session::{Arguments, Session};
 
 use super::{Command, Completion, Group, Subject, more};
@@ -48,6 +49,7 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, ReplError
     session.listed.clear();
     let mut rows = Vec::new();
     for (holder, bytes) in holders {
+        interrupt::check()?;
         let dominator = holder.object();
         let type_id = dominator.and_then(|_| types.next());
         let title = match holder {

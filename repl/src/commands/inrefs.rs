@@ -6,6 +6,7 @@ use barrow_analyzer::{Heap, ObjectId, Referrers};
 
 use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
 use crate::error::ReplError;
+use crate::interrupt;
 use crate::references::{self, Wanted};
 use crate::session::{Arguments, Session};
 
@@ -76,7 +77,8 @@ impl Incoming {
                 source.shallow_bytes.into(),
             ]
         });
-        let table = Table { key: "rows", audience: Audience::Everyone, columns: columns(), rows: rows.collect() };
+        let table =
+            Table { key: "rows", audience: Audience::Everyone, columns: columns(), rows: interrupt::collect(rows)? };
         let mut answer = references::about(snapshot, self.object, total).table(table);
         session.listed.extend(found.iter().map(|reference| (snapshot, reference.source.id)));
         if total == 0 {
@@ -86,7 +88,8 @@ impl Incoming {
         }
         let left = self.wanted.left(total);
         if left > 0 {
-            answer = answer.note(references::rest_note(session, COMMAND.name, self.object, self.wanted.from, left));
+            answer = answer.cut(references::rest_note(session, COMMAND.name, self.object, self.wanted.from, left));
+            answer = answer.fact(Column::new("more_rows", "", Unit::Count).for_machines(), left);
             session.more = Some(More::Incoming(self));
         }
         Ok(answer)

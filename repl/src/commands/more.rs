@@ -4,7 +4,7 @@ use crate::answer::{Answer, Column, Unit, Value};
 use crate::error::ReplError;
 use crate::session::{Arguments, Session};
 
-use super::{Command, Completion, Group, Subject, find, inrefs, roots, show};
+use super::{Command, Completion, Group, Subject, dominators, find, inrefs, roots, show};
 
 /// Where the last answer broke off.
 pub(crate) enum More {
@@ -18,6 +18,8 @@ pub(crate) enum More {
     Incoming(inrefs::Incoming),
     /// Roots that are still to be looked up.
     Roots(roots::Roots),
+    /// Lines of the dominator tree that are still to be walked.
+    Dominators(Box<dominators::Lines>),
 }
 
 pub(super) const COMMAND: Command = Command {
@@ -45,6 +47,7 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, ReplError
         Some(More::References(references)) => references.answer(session),
         Some(More::Incoming(incoming)) => incoming.answer(session),
         Some(More::Roots(roots)) => roots.answer(session),
+        Some(More::Dominators(lines)) => lines.answer(session),
     }
 }
 

@@ -3,6 +3,7 @@
 use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
 use crate::error::ReplError;
 use crate::found;
+use crate::interrupt;
 use crate::session::{Arguments, Session};
 
 use super::{Command, Completion, Group, Subject, more};
@@ -40,6 +41,7 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, ReplError
     session.listed.clear();
     let mut rows = Vec::new();
     for node in merged.nodes.iter().filter(|node| node.depth < depth && node.through >= least) {
+        interrupt::check()?;
         session.listed.push((snapshot, node.example));
         let indent = "  ".repeat((node.depth as usize).min(60));
         rows.push(vec![

@@ -7,6 +7,7 @@ use barrow_analyzer::{Dominators, Heap, ObjectId, SnapshotId, StringId, Tables, 
 
 use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
 use crate::error::ReplError;
+use crate::interrupt;
 use crate::names::{self, Match};
 use crate::session::{Arguments, Session};
 
@@ -173,7 +174,12 @@ impl Roots {
                 root.retained_bytes.into(),
             ]
         });
-        let table = Table { key: "rows", audience: Audience::Everyone, columns: root_columns(), rows: rows.collect() };
+        let table = Table {
+            key: "rows",
+            audience: Audience::Everyone,
+            columns: root_columns(),
+            rows: interrupt::collect(rows)?,
+        };
         let mut answer = self.heading(tables).table(table);
         session.listed.extend(ids.into_iter().map(|id| (self.snapshot, id)));
         if !self.rest.is_empty() {

@@ -4,6 +4,7 @@ use barrow_analyzer::{ObjectId, SnapshotId, objects, outgoing_page};
 
 use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
 use crate::error::ReplError;
+use crate::interrupt;
 use crate::references::{self, Wanted};
 use crate::session::{Arguments, Session};
 
@@ -75,7 +76,8 @@ impl References {
                 target.shallow_bytes.into(),
             ]
         });
-        let table = Table { key: "rows", audience: Audience::Everyone, columns: columns(), rows: rows.collect() };
+        let table =
+            Table { key: "rows", audience: Audience::Everyone, columns: columns(), rows: interrupt::collect(rows)? };
         let mut answer = references::about(self.snapshot, self.object, total).table(table);
         session.listed.extend(targets.into_iter().map(|target| (self.snapshot, target)));
         if total == 0 {
@@ -89,7 +91,8 @@ impl References {
         }
         let left = self.wanted.left(total);
         if left > 0 {
-            answer = answer.note(references::rest_note(session, COMMAND.name, self.object, self.wanted.from, left));
+            answer = answer.cut(references::rest_note(session, COMMAND.name, self.object, self.wanted.from, left));
+            answer = answer.fact(Column::new("more_rows", "", Unit::Count).for_machines(), left);
             session.more = Some(More::References(self));
         }
         Ok(answer)

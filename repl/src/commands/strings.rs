@@ -4,6 +4,7 @@ use barrow_analyzer::{TextPattern, TextTotals};
 
 use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
 use crate::error::ReplError;
+use crate::interrupt;
 use crate::session::{Arguments, Session};
 
 use super::{Command, Completion, Group, Subject, more};
@@ -52,7 +53,8 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, ReplError
             one.unmanaged_bytes.into(),
         ]
     });
-    let table = Table { key: "rows", audience: Audience::Everyone, columns: columns(), rows: rows.collect() };
+    let table =
+        Table { key: "rows", audience: Audience::Everyone, columns: columns(), rows: interrupt::collect(rows)? };
     let sum = |of: fn(&TextTotals) -> u64| found.iter().map(|&one| of(one)).fold(0, u64::wrapping_add);
     let mut answer = Answer::default()
         .fact(Column::new("snapshot", "snapshot", Unit::Number), snapshot.0)

@@ -37,6 +37,8 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, ReplError
         "clear" => {
             session.away.clear();
             session.ask_of(None);
+            // Pages of what was asked before would be of another heap.
+            session.more = None;
             return Ok(Answer::text("every object and reference is there again"));
         }
         _ => {}
@@ -56,6 +58,7 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, ReplError
     session.away.push(removal);
     session.sets.set_last(Arc::new(freed));
     session.ask_of(Some(Arc::clone(&heap)));
+    session.more = None;
     session.listed.clear();
     let answer = by_type(heap.recording().tables()?, heap.snapshot(), &types, "would be freed")?;
     let rows = session.page_rows();

@@ -7,6 +7,7 @@
 use std::io::{self, Write};
 
 use crate::answer::{Answer, Table, Unit, Value};
+use crate::interrupt;
 use crate::visible;
 
 pub(super) fn draw(answer: &Answer, out: &mut dyn Write) -> io::Result<()> {
@@ -22,6 +23,7 @@ fn rows(table: &Table, out: &mut dyn Write) -> io::Result<()> {
         .collect();
     record(shown.iter().map(|&at| table.columns[at].key.to_owned()), out)?;
     for cells in &table.rows {
+        interrupt::check()?;
         record(shown.iter().map(|&at| text(&cells[at])), out)?;
     }
     Ok(())

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::io::{self, Write};
 
 use crate::answer::{Answer, Column, Table, Value};
+use crate::interrupt;
 use crate::visible;
 
 use super::Context;
@@ -36,6 +37,8 @@ fn rows(table: &Table, out: &mut dyn Write) -> io::Result<()> {
         return write!(out, "[]");
     }
     for (position, cells) in table.rows.iter().enumerate() {
+        // What is cut here has no end, so nothing takes it for the whole.
+        interrupt::check()?;
         writeln!(out, "{}", if position == 0 { '[' } else { ',' })?;
         write!(out, "{}", row(&table.columns, cells))?;
     }

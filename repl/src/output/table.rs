@@ -2,11 +2,10 @@
 
 use std::io::{self, Write};
 
-use comfy_table::{CellAlignment, Table as Grid, presets};
 use unicode_width::UnicodeWidthStr;
 
 use crate::answer::{Answer, Column, Fact, Table, Unit, Value};
-use crate::{units, visible};
+use crate::{interrupt, units, visible};
 
 use super::{Context, fit};
 
@@ -52,37 +51,11 @@ fn draw_facts(facts: &[&Fact], context: Context<'_>, out: &mut dyn Write) -> io:
     Ok(())
 }
 
+/// Looks at all rows twice, for the widths and for the lines, and keeps none of the texts: there may be millions.
 fn draw_table(table: &Table, context: Context<'_>, out: &mut dyn Write) -> io::Result<()> {
-    let mut shown: Vec<usize> = (0..table.columns.len()).filter(|&at| is_shown(table, at)).collect();
-    let mut rows: Vec<Vec<String>> = table
-        .rows
-        .iter()
-        .map(|cells| shown.iter().map(|&at| cell(&cells[at], table.columns[at].unit)).collect())
-        .collect();
-    let mut left_out = Vec::new();
-    if let Some(width) = context.width {
-        let widths = fit::widths(&wanted(table, &shown, &rows), width);
-        rows = rows.into_iter().map(|cells| fitted(cells, &widths)).collect();
-        left_out = shown.iter().zip(&widths).filter(|(_, width)| width.is_none()).map(|(&at, _)| at).collect();
-        shown.retain(|at| !left_out.contains(at));
-    }
-    let columns: Vec<&Column> = shown.iter().map(|&at| &table.columns[at]).collect();
-    let mut grid = Grid::new();
-    grid.load_style(presets::NOTHING);
-    grid.set_header(columns.iter().map(|column| column.heading));
-    grid.add_rows(rows);
-    for (at, column) in columns.iter().enumerate() {
-        let alignment = if column.unit == Unit::Text { CellAlignment::Left } else { CellAlignment::Right };
-        let grid_column = grid.column_mut(at).expect("the header gave the grid its columns");
-        grid_column.set_cell_alignment(alignment);
-        grid_column.set_padding((0, if at + 1 == columns.len() { 0 } else { fit::GAP as u16 }));
-    }
-    for (number, line) in grid.lines().enumerate() {
-        match line.trim_end() {
-            header if number == 0 && context.colour => writeln!(out, "\x1b[1m{header}\x1b[0m")?,
-            line => writeln!(out, "{line}")?,
-        }
-    }
+    let (columns, left_out) = fitted(table, wanted(table)?, context);
+    draw_header(table, &columns, context, out)?;
+    draw_rows(table, &columns, out)?;
     if left_out.is_empty() {
         return Ok(());
     }
@@ -91,19 +64,62 @@ fn draw_table(table: &Table, context: Context<'_>, out: &mut dyn Write) -> io::R
     write_wrapped(&line, "  ", context, out)
 }
 
-/// What each column would take.
-fn wanted(table: &Table, shown: &[usize], rows: &[Vec<String>]) -> Vec<fit::Wanted> {
-    let widest = |at: usize| rows.iter().map(|cells| cells[at].width()).max().unwrap_or(0);
-    let wanted = |(at, &column): (usize, &usize)| {
-        let Column { heading, unit, is_secondary, .. } = table.columns[column];
-        fit::Wanted { width: widest(at).max(heading.width()), is_text: unit == Unit::Text, is_secondary }
-    };
-    shown.iter().enumerate().map(wanted).collect()
+/// The number of a column, and its width.
+type Sized = (usize, usize);
+
+/// What each column that says something would take.
+fn wanted(table: &Table) -> io::Result<Vec<Sized>> {
+    let mut columns: Vec<Sized> = (0..table.columns.len())
+        .filter(|&at| is_shown(table, at))
+        .map(|at| (at, table.columns[at].heading.width()))
+        .collect();
+    for cells in &table.rows {
+        interrupt::check()?;
+        for (at, width) in &mut columns {
+            *width = (*width).max(cell(&cells[*at], table.columns[*at].unit).width());
+        }
+    }
+    Ok(columns)
 }
 
-/// The cells of a row that have room, cut to their widths.
-fn fitted(cells: Vec<String>, widths: &[Option<usize>]) -> Vec<String> {
-    cells.iter().zip(widths).filter_map(|(cell, width)| width.map(|width| fit::cut(cell, width))).collect()
+/// The columns that have room, and those that are left out.
+fn fitted(table: &Table, columns: Vec<Sized>, context: Context<'_>) -> (Vec<Sized>, Vec<usize>) {
+    let Some(room) = context.width else { return (columns, Vec::new()) };
+    let wanted = |&(at, width): &Sized| {
+        let Column { unit, is_secondary, .. } = table.columns[at];
+        fit::Wanted { width, is_text: unit == Unit::Text, is_secondary }
+    };
+    let widths = fit::widths(&columns.iter().map(wanted).collect::<Vec<_>>(), room);
+    let left_out = columns.iter().zip(&widths).filter(|(_, width)| width.is_none()).map(|((at, _), _)| *at);
+    let fitting = columns.iter().zip(&widths).filter_map(|((at, _), width)| width.map(|width| (*at, width)));
+    (fitting.collect(), left_out.collect())
+}
+
+fn draw_header(table: &Table, columns: &[Sized], context: Context<'_>, out: &mut dyn Write) -> io::Result<()> {
+    match aligned(table, columns, |at| table.columns[at].heading.to_owned()) {
+        header if context.colour => writeln!(out, "\x1b[1m{header}\x1b[0m"),
+        header => writeln!(out, "{header}"),
+    }
+}
+
+fn draw_rows(table: &Table, columns: &[Sized], out: &mut dyn Write) -> io::Result<()> {
+    table.rows.iter().try_for_each(|cells| {
+        interrupt::check()?;
+        writeln!(out, "{}", aligned(table, columns, |at| cell(&cells[at], table.columns[at].unit)))
+    })
+}
+
+/// A line of cells, texts to the left and numbers to the right, none wider than its column.
+fn aligned(table: &Table, columns: &[Sized], text: impl Fn(usize) -> String) -> String {
+    let mut line = String::new();
+    for &(at, width) in columns {
+        let text = fit::cut(&text(at), width);
+        let blanks = " ".repeat(width.saturating_sub(text.width()));
+        let (before, after) = if table.columns[at].unit == Unit::Text { ("", &blanks[..]) } else { (&blanks[..], "") };
+        line.extend([before, &text, after, &" ".repeat(fit::GAP)]);
+    }
+    line.truncate(line.trim_end().len());
+    line
 }
 
 fn cell(value: &Value, unit: Unit) -> String {
@@ -173,7 +189,7 @@ fn number_text(number: u64, unit: Unit) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::answer::Audience;
+    use crate::answer::{Audience, Column};
 
     #[test]
     fn names_are_escaped_and_cut() {

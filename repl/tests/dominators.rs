@@ -1,0 +1,101 @@
+//! `dominators` of places with many children: page by page to the end, nothing dropped silently.
+
+mod program;
+
+use barrow_testdata::Graph;
+use barrow_writer::StrengthClass;
+use program::{Run, run};
+use serde_json::Value;
+
+/// A recording whose object 0, a Map, has so many Lists of 1000 bytes as children, each with a Leaf of 24.
+fn lists(folder: &tempfile::TempDir, count: u32) -> String {
+    let path = folder.path().join("lists.barrow");
+    let strong = |target| vec![(target, StrengthClass::Strong)];
+    let mut graph = Graph { types: vec![2], sizes: vec![(64, 0)], references: vec![Vec::new()], roots: vec![(1, 0)] };
+    for list in 1..=count {
+        graph.references[0].extend(strong(list));
+        graph.types.push(1);
+        graph.sizes.push((1000, 0));
+        graph.references.push(strong(count + list));
+    }
+    for _ in 0..count {
+        graph.types.push(3);
+        graph.sizes.push((24, 0));
+        graph.references.push(Vec::new());
+    }
+    std::fs::write(&path, Graph::bytes_of(&[&graph], None)).expect("the recording can be written");
+    path.display().to_string()
+}
+
+fn ask(file: &str, words: &[&str]) -> Run {
+    run(&[&["dominators", file], words, &["--no-index", "--quiet"]].concat())
+}
+
+fn json(file: &str, words: &[&str]) -> (Value, String) {
+    let run = ask(file, &[words, &["--format", "json"]].concat());
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    (serde_json::from_str(&run.stdout).unwrap(), run.stderr)
+}
+
+#[test]
+fn machines_get_all_children_or_are_told_how_to() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = lists(&folder, 20_000);
+    let map = "@0";
+    let (all, told) = json(&file, &[map, "--min", "0", "--depth", "2"]);
+    assert_eq!((all["rows"].as_array().unwrap().len(), &all["children"], told.as_str()), (20_001, &20_000.into(), ""));
+    let (last, _) = json(&file, &[map, "19998.."]);
+    assert_eq!(last["rows"].as_array().unwrap().len(), 2);
+    assert_eq!(last["rows"][1], all["rows"][20_000]);
+    // Lists with their leaves are more than one answer has room for.
+    let file = lists(&folder, 60_000);
+    let (cut, told) = json(&file, &[map, "--min", "0"]);
+    assert_eq!((cut["rows"].as_array().unwrap().len(), &cut["complete"]), (100_000, &false.into()));
+    assert!(told.contains("more rows") && told.contains(&format!("`dominators {map} 0..`")), "{told}");
+    let csv = ask(&file, &[map, "--min", "0", "--format", "csv"]);
+    assert_eq!(csv.stdout.lines().count(), 100_001);
+    assert!(csv.stderr.contains("more rows"), "{}", csv.stderr);
+}
+
+#[test]
+fn pages_go_on_to_the_end() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = lists(&folder, 50);
+    let map = "@0";
+    let (all, _) = json(&file, &[map, "0.."]);
+    let expected: Vec<String> =
+        all["rows"].as_array().unwrap().iter().map(|row| format!("@{}", row["object"])).collect();
+    assert_eq!(expected.len(), 50);
+    let listed = |line: &str| {
+        let mut words =
+            vec![file.clone(), "--no-index".into(), "-e".into(), "set rows 15".into(), "-e".into(), line.into()];
+        (0..3).for_each(|_| words.extend(["-e".to_owned(), "more".to_owned()]));
+        let run = run(&words.iter().map(String::as_str).collect::<Vec<_>>());
+        assert_eq!((run.code, run.stderr.as_str()), (0, ""), "{}", run.stdout);
+        let lists = run.stdout.lines().filter(|line| line.contains(" List "));
+        let lists: Vec<String> = lists.map(|line| line.split_whitespace().nth(1).unwrap().to_owned()).collect();
+        (lists, run.stdout)
+    };
+    let (found, text) = listed(&format!("dominators {map} 0.."));
+    assert_eq!(found, expected);
+    assert!(text.contains("children  50\n") && text.contains("… 35 more rows: `more`"), "{text}");
+    assert_eq!(listed(&format!("dominators {map} --min 0 --depth 2")).0, expected);
+}
+
+#[test]
+fn children_are_added_up_by_type() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = lists(&folder, 50);
+    let map = "@0";
+    let (answer, _) = json(&file, &[map, "by", "type"]);
+    let rows = answer["rows"].as_array().unwrap();
+    assert_eq!((rows.len(), &answer["children"]), (1, &50.into()));
+    let row = &rows[0];
+    assert_eq!((&row["type"], &row["children"]), (&"List".into(), &50.into()));
+    assert_eq!((&row["retained_objects"], &row["retained_bytes"]), (&100.into(), &(50 * 1024).into()));
+    assert_eq!(row["example_retained_bytes"], 1024);
+    let of_roots = ask(&file, &["by", "type"]);
+    assert!(of_roots.stdout.contains("roots: "), "{}", of_roots.stdout);
+    assert_eq!(ask(&file, &[map, "by", "type", "--min", "1%"]).code, 2);
+    assert_eq!(ask(&file, &[map, "by", "size"]).code, 2);
+}
