@@ -26,6 +26,8 @@ pub(crate) struct Answer {
     pub(crate) outcome: Outcome,
     /// What is left out, and how to get it: for stderr where notes are not printed.
     pub(crate) cut: Option<String>,
+    /// Further rows of its last table follow, as the answers of `more`: too many to be in memory at once.
+    pub(crate) goes_on: bool,
     /// What a dump had lost: a sentence for stderr, and an exit code of its own.
     pub(crate) lost: Option<String>,
 }

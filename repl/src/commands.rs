@@ -52,7 +52,7 @@ pub(crate) use assert::{assertions_of, judge};
 pub(crate) use growth::{folded as growth_of, snapshots as series_of};
 pub(crate) use help::{expressions, from_shell, overview, page};
 pub(crate) use leaks::{chain_of, described};
-pub(crate) use more::More;
+pub(crate) use more::{More, next};
 pub(crate) use set::KEYS as SETTINGS;
 
 use crate::answer::Answer;

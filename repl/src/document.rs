@@ -32,7 +32,7 @@ const TAIL: &str = "\
 - `-s N` asks another snapshot than the last one; `--threads N` bounds the threads, `--max-memory SIZE` the memory of questions, with
   exit code 5 where that is too little, and the buffers of an import; `--quiet` shows no progress; `--no-color` and
   `NO_COLOR` no colours.
-- At the prompt `> FILE` and `| COMMAND` at the end of a line take the answer elsewhere; FILE appears whole or not at all.
+- At the prompt `> FILE` and `| COMMAND` at the end of a line take the answer elsewhere, with every row unless the line says how many; FILE appears whole or not at all.
 - Ctrl-C stops whatever runs or prints and leaves the prompt with its session, however often it is pressed; a one-shot command ends
   with 130. Rows that were printed are whole, JSON has no end then, and stderr says `stopped`. Should a question not stop within a
   second, the next Ctrl-C says how to end barrow, or the command after `|`, with one more.

@@ -154,8 +154,9 @@ pub(crate) fn select(
     Ok((set, counted))
 }
 
-/// A row per object; `numbered_from` is the number that `%` takes for the first.
-pub(crate) fn table(tables: &Tables, objects: &[ObjectDetails], numbered_from: usize) -> Result<Table, ReplError> {
+/// A row per object, numbered after those that are listed.
+pub(crate) fn table(session: &Session, tables: &Tables, objects: &[ObjectDetails]) -> Result<Table, ReplError> {
+    let number = |at| session.row_number(session.listed.len() + 1 + at);
     let columns = vec![
         Column::new("row", "%", Unit::Number).for_people(),
         Column::new("object", "object", Unit::Object),
@@ -168,7 +169,7 @@ pub(crate) fn table(tables: &Tables, objects: &[ObjectDetails], numbered_from: u
     ];
     let rows = objects.iter().enumerate().map(|(at, object)| {
         vec![
-            Value::from(numbered_from + at),
+            number(at),
             object.id.0.into(),
             Value::text(tables.type_title(object.type_id)),
             Value::name(tables, object.name),

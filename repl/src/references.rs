@@ -47,7 +47,7 @@ impl Wanted {
 
     /// How many of `total` references stand on the next page.
     pub(crate) fn page(&self, session: &Session, total: u64) -> usize {
-        let rows = (session.page_rows() as u64).min(MOST_ROWS);
+        let rows = (session.piece_rows() as u64).min(MOST_ROWS);
         self.left(total).min(rows) as usize
     }
 

@@ -35,7 +35,7 @@ pub(super) const COMMAND: Command = Command {
 fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, ReplError> {
     let recording = session.recording()?;
     let mut words = &arguments.words()[..];
-    let mut page = session.settings.rows;
+    let mut page = session.ranking_rows(None);
     if let Some(rows) = words.last().and_then(|word| word.parse().ok()) {
         (page, words) = (rows, &words[..words.len() - 1]);
     }

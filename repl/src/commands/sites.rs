@@ -36,7 +36,7 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, ReplError
         ([name], None) => Order::named(name).ok_or_else(|| COMMAND.refuses(name))?,
         ([_, other, ..], None) => return Err(COMMAND.refuses(other)),
     };
-    top(session, request.rows.unwrap_or(session.settings.rows).max(1), order)
+    top(session, session.ranking_rows(request.rows), order)
 }
 
 /// The first `rows` sites.

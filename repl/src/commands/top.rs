@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 
 use barrow_analyzer::{
-    Heap, KindId, Largest, ObjectDetails, ObjectId, ObjectSet, Progress, TypeId, objects, type_totals,
+    Heap, KindId, Largest, ObjectDetails, ObjectId, ObjectSet, Progress, SnapshotId, Tables, TypeId, objects,
+    type_totals,
 };
 
 use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
@@ -12,10 +13,10 @@ use crate::error::ReplError;
 use crate::kinds::{Kinds, leading_kind};
 use crate::ranking::{self, Order, RankedType};
 use crate::request::Request;
-use crate::session::{Arguments, Session};
+use crate::session::{Arguments, PIECE_ROWS, Session};
 use crate::{found, series};
 
-use super::{Command, Completion, Group, Subject, more, sites};
+use super::{Command, Completion, Group, More, Subject, more, sites};
 
 pub(super) const COMMAND: Command = Command {
     name: "top",
@@ -28,7 +29,7 @@ pub(super) const COMMAND: Command = Command {
               those of the set `$_`. The words may come in any order. \
               `by size` ranks types by shallow size, `by unmanaged` by what lies outside the heap. \
               `by retained` ranks single objects by what would be freed with them, or types with \
-              `top types by retained`. N is 15 unless told. Where there are three snapshots at least, each type has a line \
+              `top types by retained`. N is 15 unless told; at the prompt all rows go to `| COMMAND` or `> FILE`. Where there are three snapshots at least, each type has a line \
               of what it held in all of them, from the least to the most (a full height is a fifth of the most at \
               least); not by retained size.",
     example: "top 10 objects by retained",
@@ -42,7 +43,7 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, ReplError
     let recording = session.recording()?;
     let snapshot = session.snapshot()?;
     let request = Request::of(arguments);
-    let rows = request.rows.unwrap_or(session.settings.rows).max(1);
+    let rows = session.ranking_rows(request.rows);
     let order = order(&request)?;
     let words = request.rest.words();
     if words.first().is_some_and(|word| is_sites(word)) {
@@ -104,9 +105,7 @@ fn of_matching(
     if order == Order::Retained && !is_of_types {
         drop(meter);
         let wanted = Wanted { kinds: &Kinds::default(), set: Some(&set) };
-        let answer = by_retained(session, &wanted, rows)?;
-        session.set_last_to_listed(snapshot)?;
-        return Ok(answer);
+        return by_retained(session, &wanted, rows);
     }
     let types = ranking::types_of(&heap, &set, order, &meter)?;
     let mut answer = ranking::answer(&heap, &types, order, &meter)?;
@@ -161,26 +160,74 @@ pub(super) fn is_sites(word: &str) -> bool {
     word.eq_ignore_ascii_case("sites")
 }
 
+/// Objects that retain most, of which the first are shown.
+pub(crate) struct Retaining {
+    snapshot: SnapshotId,
+    /// The objects, the largest first, with what they retain.
+    objects: Vec<(ObjectId, u64)>,
+    shown: usize,
+    /// What all objects retain.
+    whole: u64,
+    is_exact: bool,
+}
+
 /// The wanted objects that retain most.
 fn by_retained(session: &mut Session, wanted: &Wanted<'_>, rows: usize) -> Result<Answer, ReplError> {
     let heap = session.heap(session.snapshot()?)?;
     let meter = session.meter();
-    let tables = heap.recording().tables()?;
     let known = heap.largest(&meter)?;
-    let found = largest(&heap, known, wanted, rows, &meter)?;
+    let objects = largest(&heap, known, wanted, rows, &meter)?;
     drop(meter);
-    let whole = known.reachable_bytes();
-    let cells = found.iter().enumerate().map(|(at, (object, retained))| {
+    if wanted.set.is_some() {
+        session.set_last_to(heap.snapshot(), objects.iter().map(|&(object, _)| object))?;
+    }
+    let (whole, is_exact) = (known.reachable_bytes(), known.is_exact());
+    Retaining { snapshot: heap.snapshot(), objects, shown: 0, whole, is_exact }.answer(session)
+}
+
+impl Retaining {
+    /// The next page: all of them, unless there may be too many for the memory.
+    pub(super) fn answer(mut self, session: &mut Session) -> Result<Answer, ReplError> {
+        let recording = session.recording()?;
+        let end = if session.whole { self.shown + PIECE_ROWS } else { usize::MAX };
+        let page = &self.objects[self.shown..end.min(self.objects.len())];
+        let ids: Vec<ObjectId> = page.iter().map(|&(id, _)| id).collect();
+        let details = objects(&recording, self.snapshot, &ids)?;
+        let first = session.listed.len() + 1;
+        let bytes = page.iter().map(|&(_, bytes)| bytes);
+        let table =
+            retaining_table(recording.tables()?, details.iter().zip(bytes), |at| session.row_number(first + at), &self);
+        session.list(self.snapshot, ids);
+        self.shown += details.len();
+        let mut answer = Answer::default()
+            .fact(Column::new("snapshot", "snapshot", Unit::Number), self.snapshot.0)
+            .table(table)
+            .with_exactness(self.is_exact);
+        if self.shown < self.objects.len() {
+            answer.goes_on = true;
+            session.more = Some(More::Retaining(Box::new(self)));
+        }
+        Ok(answer)
+    }
+}
+
+fn retaining_table<'a>(
+    tables: &Tables,
+    found: impl Iterator<Item = (&'a ObjectDetails, u64)>,
+    number: impl Fn(usize) -> Value,
+    Retaining { whole, is_exact, .. }: &Retaining,
+) -> Table {
+    let rows = found.enumerate().map(|(at, (object, retained))| {
         vec![
-            Value::from(at + 1),
+            number(at),
             object.id.0.into(),
             Value::text(tables.type_title(object.type_id)),
             Value::name(tables, object.name),
             Value::text(tables.kind_name(tables.type_kind(object.type_id))),
             object.shallow_bytes.into(),
             object.unmanaged_bytes.into(),
-            (*retained).into(),
-            Value::share(*retained, whole),
+            retained.into(),
+            Value::share(retained, *whole),
         ]
     });
     let columns = vec![
@@ -191,15 +238,10 @@ fn by_retained(session: &mut Session, wanted: &Wanted<'_>, rows: usize) -> Resul
         Column::new("kind", "kind", Unit::Text).secondary(),
         Column::new("shallow_bytes", "shallow", Unit::Bytes),
         Column::new("unmanaged_bytes", "unmanaged", Unit::Bytes).secondary(),
-        Column::new("retained_bytes", if known.is_exact() { "retained" } else { "≥ retained" }, Unit::Bytes),
+        Column::new("retained_bytes", if *is_exact { "retained" } else { "≥ retained" }, Unit::Bytes),
         Column::new("share", "share", Unit::Share).for_people(),
     ];
-    let table = Table { key: "rows", audience: Audience::Everyone, columns, rows: cells.collect() };
-    session.listed.extend(found.iter().map(|(object, _)| (heap.snapshot(), object.id)));
-    Ok(Answer::default()
-        .fact(Column::new("snapshot", "snapshot", Unit::Number), heap.snapshot().0)
-        .table(table)
-        .with_exactness(known.is_exact()))
+    Table { key: "rows", audience: Audience::Everyone, columns, rows: rows.collect() }
 }
 
 /// The first `rows` of the wanted objects, with what they retain: of the largest ones that are known, or
@@ -210,14 +252,14 @@ fn largest(
     wanted: &Wanted<'_>,
     rows: usize,
     progress: &dyn Progress,
-) -> Result<Vec<(ObjectDetails, u64)>, ReplError> {
+) -> Result<Vec<(ObjectId, u64)>, ReplError> {
     let tables = heap.recording().tables()?;
     let mut found = Vec::new();
-    for part in known.objects().chunks(rows.max(64)) {
+    for part in known.objects().chunks(rows.clamp(64, PIECE_ROWS)) {
         let ids: Vec<ObjectId> = part.iter().map(|&(object, _)| object).collect();
         let details = objects(heap.recording(), heap.snapshot(), &ids)?;
-        let with_bytes = details.into_iter().zip(part.iter().map(|&(_, bytes)| bytes));
-        found.extend(with_bytes.filter(|(object, _)| wanted.has(tables.type_kind(object.type_id), object.id)));
+        let is_wanted = |object: &ObjectDetails| wanted.has(tables.type_kind(object.type_id), object.id);
+        found.extend(part.iter().zip(&details).filter(|(_, object)| is_wanted(object)).map(|(&row, _)| row));
         if found.len() >= rows {
             break;
         }
@@ -227,8 +269,7 @@ fn largest(
         let types = heap.types(progress)?;
         let kind_of = |object: ObjectId| tables.type_kind(TypeId(types[object.index()]));
         let largest = dominators.largest(rows, |object| wanted.has(kind_of(object), object));
-        let details = objects(heap.recording(), heap.snapshot(), &largest)?;
-        found = details.into_iter().map(|object| (object, dominators.retained_bytes(object.id))).collect();
+        found = largest.into_iter().map(|object| (object, dominators.retained_bytes(object))).collect();
     }
     found.truncate(rows);
     Ok(found)

@@ -10,18 +10,29 @@ use crate::answer::{Answer, Table, Unit, Value};
 use crate::interrupt;
 use crate::visible;
 
-pub(super) fn draw(answer: &Answer, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn begin(answer: &Answer, out: &mut dyn Write) -> io::Result<()> {
     match answer.tables.iter().find(|table| table.audience.has_machines()) {
-        Some(table) => rows(table, out),
+        Some(table) => {
+            record(shown(table).into_iter().map(|at| table.columns[at].key.to_owned()), out)?;
+            rows(table, out)
+        }
         None => facts(answer, out),
     }
 }
 
+/// Further rows, without the header.
+pub(super) fn go_on(answer: &Answer, out: &mut dyn Write) -> io::Result<()> {
+    let table = answer.tables.iter().find(|table| table.audience.has_machines());
+    table.map_or(Ok(()), |table| rows(table, out))
+}
+
+fn shown(table: &Table) -> Vec<usize> {
+    let is_shown = |&at: &usize| table.columns[at].audience.has_machines() && table.columns[at].unit != Unit::Nested;
+    (0..table.columns.len()).filter(is_shown).collect()
+}
+
 fn rows(table: &Table, out: &mut dyn Write) -> io::Result<()> {
-    let shown: Vec<usize> = (0..table.columns.len())
-        .filter(|&at| table.columns[at].audience.has_machines() && table.columns[at].unit != Unit::Nested)
-        .collect();
-    record(shown.iter().map(|&at| table.columns[at].key.to_owned()), out)?;
+    let shown = shown(table);
     for cells in &table.rows {
         interrupt::check()?;
         record(shown.iter().map(|&at| text(&cells[at])), out)?;
@@ -99,7 +110,7 @@ mod tests {
         let rows = vec![vec![Value::text("A, B"), Value::Record(Vec::new()), Value::Number(1 << 20), Value::None]];
         let answer = Answer::default().table(Table { key: "rows", audience: Audience::Everyone, columns, rows });
         let mut out = Vec::new();
-        draw(&answer, &mut out).unwrap();
+        begin(&answer, &mut out).unwrap();
         assert_eq!(String::from_utf8(out).unwrap(), "type,heap_bytes\r\n\"A, B\",1048576\r\n");
     }
 }

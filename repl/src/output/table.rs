@@ -12,7 +12,20 @@ use super::{Context, fit};
 /// In a table a longer name of an object's own is cut.
 const LONGEST_NAME: usize = 40;
 
-pub(super) fn draw(answer: &Answer, context: Context<'_>, out: &mut dyn Write) -> io::Result<()> {
+/// What was drawn so far.
+#[derive(Default)]
+pub(super) struct Progress {
+    /// The columns of the last table.
+    columns: Vec<Sized>,
+    notes: Vec<String>,
+}
+
+pub(super) fn begin(
+    answer: &Answer,
+    progress: &mut Progress,
+    context: Context<'_>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     let facts: Vec<&Fact> = answer.facts.iter().filter(|fact| fact.column.audience.has_people()).collect();
     let tables: Vec<&Table> = answer.tables.iter().filter(|table| table.audience.has_people()).collect();
     draw_facts(&facts, context, out)?;
@@ -22,9 +35,41 @@ pub(super) fn draw(answer: &Answer, context: Context<'_>, out: &mut dyn Write) -
             writeln!(out)?;
         }
         apart = true;
-        draw_table(table, context, out)?;
+        progress.columns = draw_table(table, context, out)?;
     }
-    answer.notes.iter().try_for_each(|note| {
+    progress.notes.clone_from(&answer.notes);
+    Ok(())
+}
+
+/// Further rows of the last table. Columns become wider where they must; one that was empty begins with another header.
+pub(super) fn go_on(
+    answer: &Answer,
+    progress: &mut Progress,
+    context: Context<'_>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    for note in &answer.notes {
+        if !progress.notes.contains(note) {
+            progress.notes.push(note.clone());
+        }
+    }
+    let Some(table) = answer.tables.iter().rfind(|table| table.audience.has_people()) else { return Ok(()) };
+    let known = progress.columns.len();
+    for (at, width) in wanted(table)? {
+        match progress.columns.iter_mut().find(|(known, _)| *known == at) {
+            Some((_, known)) => *known = width.max(*known),
+            None => progress.columns.push((at, width)),
+        }
+    }
+    if progress.columns.len() > known {
+        progress.columns.sort_unstable();
+        draw_header(table, &progress.columns, context, out)?;
+    }
+    draw_rows(table, &progress.columns, out)
+}
+
+pub(super) fn end(progress: &Progress, context: Context<'_>, out: &mut dyn Write) -> io::Result<()> {
+    progress.notes.iter().try_for_each(|note| {
         let note = visible::line(note.trim_end());
         let blanks = &note[..note.len() - note.trim_start().len()];
         write_wrapped(&note, &format!("{blanks}  "), context, out)
@@ -52,16 +97,17 @@ fn draw_facts(facts: &[&Fact], context: Context<'_>, out: &mut dyn Write) -> io:
 }
 
 /// Looks at all rows twice, for the widths and for the lines, and keeps none of the texts: there may be millions.
-fn draw_table(table: &Table, context: Context<'_>, out: &mut dyn Write) -> io::Result<()> {
+fn draw_table(table: &Table, context: Context<'_>, out: &mut dyn Write) -> io::Result<Vec<Sized>> {
     let (columns, left_out) = fitted(table, wanted(table)?, context);
     draw_header(table, &columns, context, out)?;
     draw_rows(table, &columns, out)?;
     if left_out.is_empty() {
-        return Ok(());
+        return Ok(columns);
     }
     let names: Vec<&str> = left_out.iter().map(|&at| table.columns[at].heading).collect();
     let line = format!("not shown: {} (`| less -S`, `--format csv` or a wider terminal)", names.join(", "));
-    write_wrapped(&line, "  ", context, out)
+    write_wrapped(&line, "  ", context, out)?;
+    Ok(columns)
 }
 
 /// The number of a column, and its width.
@@ -190,6 +236,7 @@ fn number_text(number: u64, unit: Unit) -> String {
 mod tests {
     use super::*;
     use crate::answer::{Audience, Column};
+    use crate::args::Format;
 
     #[test]
     fn names_are_escaped_and_cut() {
@@ -217,7 +264,7 @@ mod tests {
             .table(Table { key: "rows", audience: Audience::Everyone, columns, rows })
             .note("a note");
         let mut out = Vec::new();
-        draw(&answer, Context::default(), &mut out).unwrap();
+        super::super::draw(&answer, Format::Table, Context::default(), &mut out).unwrap();
         let expected = "\
 snapshot  1
 
