@@ -18,7 +18,7 @@ pub(crate) struct Answer {
     pub(crate) facts: Vec<Fact>,
     /// Tables, in their order.
     pub(crate) tables: Vec<Table>,
-    /// Sentences for people, printed last.
+    /// Sentences for people, printed last, a line each.
     pub(crate) notes: Vec<String>,
     /// What JSON says of the numbers, if not each row says it.
     pub(crate) exactness: Option<&'static str>,
@@ -26,6 +26,8 @@ pub(crate) struct Answer {
     pub(crate) outcome: Outcome,
     /// What is left out, and how to get it: for stderr where notes are not printed.
     pub(crate) cut: Option<String>,
+    /// Further rows of its last table follow, as the answers of `more`: too many to be in memory at once.
+    pub(crate) goes_on: bool,
     /// What a dump had lost: a sentence for stderr, and an exit code of its own.
     pub(crate) lost: Option<String>,
 }
@@ -94,12 +96,19 @@ pub(crate) struct Column {
     pub(crate) unit: Unit,
     /// Who sees it.
     pub(crate) audience: Audience,
+    /// Whether a narrow terminal may leave it out.
+    pub(crate) is_secondary: bool,
 }
 
 impl Column {
     /// A column for everyone.
     pub(crate) const fn new(key: &'static str, heading: &'static str, unit: Unit) -> Self {
-        Column { key, heading, unit, audience: Audience::Everyone }
+        Column { key, heading, unit, audience: Audience::Everyone, is_secondary: false }
+    }
+
+    /// The same, left out where a terminal is too narrow for all columns.
+    pub(crate) const fn secondary(self) -> Self {
+        Column { is_secondary: true, ..self }
     }
 
     /// The same for people only.
@@ -227,13 +236,13 @@ impl From<String> for Value {
 }
 
 impl Answer {
-    /// An answer that is words: what `help` and `set` say.
+    /// An answer that is words of our own, in lines: what `help` and `set` say.
     pub(crate) fn text(text: impl Into<String>) -> Self {
         let text = text.into();
         let machines = Column::new("text", "", Unit::Text).for_machines();
         Answer {
             facts: vec![Fact { column: machines, value: Value::Text(text.clone()) }],
-            notes: vec![text],
+            notes: text.lines().map(str::to_owned).collect(),
             ..Answer::default()
         }
     }
@@ -256,9 +265,15 @@ impl Answer {
         self.note(note)
     }
 
-    /// Adds a note.
+    /// Adds a note: one line, whatever a name in it holds.
     pub(crate) fn note(mut self, note: impl Into<String>) -> Self {
         self.notes.push(note.into());
+        self
+    }
+
+    /// Adds notes that belong together, a line each.
+    pub(crate) fn lines(mut self, lines: impl IntoIterator<Item = String>) -> Self {
+        self.notes.extend(lines);
         self
     }
 

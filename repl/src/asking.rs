@@ -11,9 +11,10 @@ use crate::destination::{Access, Destination};
 use crate::error::{ReplError, code};
 use crate::interrupt::{self, Printer};
 use crate::line::{Line, Sink};
-use crate::output::{self, Context};
+use crate::output::{Context, Drawing};
 use crate::pipe::pipe;
 use crate::session::{Arguments, Session};
+use crate::visible;
 
 /// A question: a command and what it was given.
 pub(crate) struct Question<'a> {
@@ -41,7 +42,7 @@ pub(crate) fn ask_line(session: &mut Session, text: &str) -> Result<u8, ReplErro
     let flags = Flags::of_line(&line.words)?;
     let (command, words) = command_of(&flags)?;
     if flags.help {
-        return print(session, &Answer::text(commands::page(command)), line.sink);
+        return print(session, Answer::text(commands::page(command)), line.sink);
     }
     ask(session, Question { command, words, quoted: true, flags: &flags, sink: line.sink })
 }
@@ -75,11 +76,11 @@ pub(crate) fn ask(session: &mut Session, question: Question<'_>) -> Result<u8, R
     session.settings.format = flags.format.unwrap_or(before.0);
     session.selected = flags.snapshot.unwrap_or(before.1);
     interrupt::clear();
-    // Pages are for who looks at them, not for files.
+    // Pages are for who looks at them, not for files and commands.
     let paged = session.paged;
-    session.paged = paged && sink == Sink::Stdout;
+    session.whole = sink != Sink::Stdout;
+    session.paged = paged && !session.whole;
     let answer = (command.run)(session, &Arguments::new(words, quoted, flags));
-    session.paged = paged;
     let about_heap = command.subject == Subject::Recording && !session.away.is_empty();
     let printed = answer.and_then(|mut answer| {
         if answer.outcome != Outcome::DamageFound
@@ -91,8 +92,9 @@ pub(crate) fn ask(session: &mut Session, question: Question<'_>) -> Result<u8, R
             let away = session.away_text();
             answer = answer.fact(Column::new("without", "", Unit::Text).for_machines(), away.as_str()).note(away);
         }
-        print(session, &answer, sink)
+        print(session, answer, sink)
     });
+    (session.whole, session.paged) = (false, paged);
     if let Some(sentence) = session.index_problem() {
         complain(&sentence);
     }
@@ -121,31 +123,71 @@ pub(crate) fn check_flags(command: &Command, flags: &Flags) -> Result<(), ReplEr
 ///
 /// # Errors
 /// It cannot be printed.
-pub(crate) fn print(session: &Session, answer: &Answer, sink: Sink) -> Result<u8, ReplError> {
-    let mut context = Context {
-        file: session.file().map(|file| file.name.as_str()),
-        damage: session.file().and_then(|file| file.damage.as_deref()),
-        ..Context::default()
-    };
+pub(crate) fn print(session: &mut Session, answer: Answer, sink: Sink) -> Result<u8, ReplError> {
+    let file = session.file().map(|file| (file.name.clone(), file.damage.clone()));
+    let (name, damage) = file.unzip();
+    let damage = damage.flatten();
+    let mut context = Context { file: name.as_deref(), damage: damage.as_deref(), ..Context::default() };
     let format = session.settings.format;
-    match sink {
+    let (cut, lost, code) = (answer.cut.clone(), answer.lost.clone(), exit_code(session, &answer));
+    let mut unanswered = None;
+    let printed = match sink {
         Sink::Stdout => {
-            context.terminal = io::stdout().is_terminal();
-            context.colour = context.terminal && session.settings.colour;
+            context.width = terminal_width();
+            context.colour = context.width.is_some() && session.settings.colour;
             let mut out = BufWriter::new(Printer(io::stdout().lock()));
-            output::draw(answer, format, context, &mut out)?;
-            out.flush()?;
+            draw(session, answer, Drawing::new(format, context), &mut unanswered, &mut out)?;
+            out.flush().map_err(Into::into)
         }
-        Sink::File(name) => to_file(Path::new(&name), |out| output::draw(answer, format, context, out))?,
-        Sink::Command(command) => pipe(&command, |out| output::draw(answer, format, context, out))?,
+        Sink::File(name) => {
+            let drawing = Drawing::new(format, context);
+            to_file(Path::new(&name), |out| draw(session, answer, drawing, &mut unanswered, out))
+        }
+        Sink::Command(command) => {
+            let drawing = Drawing::new(format, context);
+            pipe(&command, |out| draw(session, answer, drawing, &mut unanswered, out)).map_err(Into::into)
+        }
+    };
+    unanswered.map_or(printed, Err)?;
+    if let Some(sentence) = cut.filter(|_| format != Format::Table) {
+        complain(&sentence);
     }
-    if let Some(sentence) = answer.cut.as_ref().filter(|_| format != Format::Table) {
+    if let Some(sentence) = &lost {
         complain(sentence);
     }
-    if let Some(sentence) = &answer.lost {
-        complain(sentence);
+    Ok(code)
+}
+
+/// Draws an answer, and what follows it while it goes on: each piece is drawn before the next is made.
+fn draw(
+    session: &mut Session,
+    mut answer: Answer,
+    mut drawing: Drawing<'_>,
+    unanswered: &mut Option<ReplError>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let mut drawn = drawing.piece(&answer, out);
+    while answer.goes_on {
+        if let Err(error) = drawn.and_then(|()| interrupt::check()) {
+            // Nothing of an answer that was given up waits for `more`.
+            session.more = None;
+            return Err(error);
+        }
+        answer = commands::next(session).map_err(|error| {
+            *unanswered = Some(error);
+            io::Error::other("there is no answer")
+        })?;
+        drawn = drawing.piece(&answer, out);
     }
-    Ok(exit_code(session, answer))
+    drawn?;
+    drawing.end(out)
+}
+
+/// How many columns the terminal has that stdout is; `None` if it is none.
+fn terminal_width() -> Option<usize> {
+    const UNKNOWN: usize = 80;
+    let known = || terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| usize::from(width.0));
+    io::stdout().is_terminal().then(|| known().filter(|&width| width > 0).unwrap_or(UNKNOWN))
 }
 
 /// Writes a file that appears whole or not at all; what is no regular file, such as a device, is written into.
@@ -185,7 +227,7 @@ fn exit_code(session: &Session, answer: &Answer) -> u8 {
     }
 }
 
-/// Says something on stderr; if that is closed, nobody wants to know.
+/// Says something on stderr, in one line. That nothing reads stderr is no fault.
 pub(crate) fn complain(sentence: &str) {
-    let _ = writeln!(io::stderr(), "barrow: {sentence}");
+    let _ = writeln!(io::stderr(), "barrow: {}", visible::line(sentence));
 }

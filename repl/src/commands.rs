@@ -51,23 +51,30 @@ mod without;
 pub(crate) use assert::{assertions_of, judge};
 pub(crate) use growth::{folded as growth_of, snapshots as series_of};
 pub(crate) use help::{expressions, from_shell, overview, page};
-pub(crate) use leaks::{chain_of, sentence};
-pub(crate) use more::More;
+pub(crate) use leaks::{chain_of, described};
+pub(crate) use more::{More, next};
 pub(crate) use set::KEYS as SETTINGS;
 
 use crate::answer::Answer;
 use crate::error::ReplError;
 use crate::names::{self, Match};
 use crate::ranking::Order;
+use crate::request::Request;
 use crate::session::{Arguments, Session};
 
 /// Whether a question is about how many objects of each type there are, and how long, and nothing else.
-pub(crate) fn asks_for_totals(command: &Command, words: &[String]) -> bool {
+pub(crate) fn asks_for_totals(command: &Command, arguments: &Arguments) -> bool {
     let is_one = |name: &str| command.name == name;
     let is_total = |by: &String| Order::named(by).is_some_and(|order| order != Order::Retained) || by == "type";
+    // A word that can begin an expression asks for single objects.
+    let is_attribute = |word: &str| barrow_analyzer::ATTRIBUTES.iter().any(|(name, _)| name.eq_ignore_ascii_case(word));
+    let is_kind = |word: &String| {
+        word.chars().all(|c| c.is_alphanumeric() || c == '-') && !is_attribute(word) && !top::is_sites(word)
+    };
+    let request = Request::of(arguments);
     (is_one(top::COMMAND.name) || is_one(histogram::COMMAND.name))
-        && !words.iter().any(|word| top::is_sites(word))
-        && words.windows(2).all(|pair| pair[0] != "by" || is_total(&pair[1]))
+        && request.by.iter().all(is_total)
+        && request.rest.words().iter().all(is_kind)
 }
 
 /// Every command, in the order of `help`.
@@ -222,6 +229,11 @@ impl Command {
         std::iter::once(self.name).chain(self.aliases.iter().copied())
     }
 
+    /// Whether it writes a file that its arguments name.
+    pub(crate) fn writes(&self) -> bool {
+        self.flags.contains(&"-o")
+    }
+
     /// "does not take …", with what it does take.
     pub(crate) fn refuses(&self, word: &str) -> ReplError {
         ReplError::usage(format!(
@@ -244,18 +256,23 @@ pub(crate) fn exactly(name: &str) -> Option<&'static Command> {
     COMMANDS.iter().copied().find(|command| command.names().any(|known| known == name))
 }
 
-/// The command that `word` names, by its name, an alias or a unique prefix of one.
+/// The command that `word` names, by its name, an alias or a unique prefix of one. A command that writes files is named
+/// in full: a slip of the finger must not start one.
 ///
 /// # Errors
 /// A usage error with the choices, or with the nearest name.
 pub(crate) fn named(word: &str) -> Result<&'static Command, ReplError> {
     // The beginning of one verb is that verb, whatever aliases begin so too.
     let lower = word.to_ascii_lowercase();
-    let mut verbs = COMMANDS.iter().filter(|command| !lower.is_empty() && command.name.starts_with(&lower));
+    let mut verbs =
+        COMMANDS.iter().filter(|command| !command.writes() && !lower.is_empty() && command.name.starts_with(&lower));
     if let (Some(only), None, None) = (verbs.next(), verbs.next(), exactly(word)) {
         return Ok(only);
     }
-    match names::find(word, names()) {
+    if let Some(command) = exactly(word) {
+        return Ok(command);
+    }
+    match names::find(word, names().filter(|(_, index)| !COMMANDS[*index].writes())) {
         Match::One(index) => Ok(COMMANDS[index]),
         Match::Several(found) => {
             let choices: Vec<&str> = found.iter().map(|&index| COMMANDS[index].name).collect();
@@ -266,6 +283,11 @@ pub(crate) fn named(word: &str) -> Result<&'static Command, ReplError> {
 }
 
 fn unknown(word: &str) -> ReplError {
+    let mut writing = COMMANDS.iter().filter(|command| command.writes());
+    if let Some(command) = writing.find(|command| command.name.starts_with(&word.to_ascii_lowercase())) {
+        let name = command.name;
+        return ReplError::usage(format!("`{word}` may be `{name}`, which writes a file: type its name in full"));
+    }
     ReplError::usage(match names::nearest(word, names().map(|(name, _)| name)) {
         Some(near) => format!("there is no verb `{word}`; did you mean `{near}`?"),
         None => format!("there is no verb `{word}`; `help` lists them"),
@@ -296,6 +318,20 @@ mod tests {
             "`s` may be snapshots, snapshot, summary, sites, site, survived, survival, show, leaks, strings, set"
         );
         assert_eq!(named("sumary").err().unwrap().to_string(), "there is no verb `sumary`; did you mean `summary`?");
+    }
+
+    #[test]
+    fn what_writes_files_is_named_in_full() {
+        for word in ["im", "impor", "repai", "repac", "resol", "IMPO"] {
+            let told = named(word).err().map(|error| error.to_string()).unwrap_or_default();
+            assert!(told.contains("type its name in full"), "{word}: {told}");
+        }
+        for word in ["import", "repair", "repack", "resolve"] {
+            assert_eq!(named(word).map(|command| command.name).ok(), Some(word));
+        }
+        // What an abbreviation means does not depend on commands that it cannot mean.
+        assert_eq!(named("ret").map(|command| command.name).ok(), Some("retained"));
+        assert_eq!(named("r").err().unwrap().to_string(), "`r` may be show, inrefs, roots, retained");
     }
 
     #[test]

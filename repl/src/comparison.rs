@@ -223,15 +223,15 @@ fn type_columns(rows: &[Row<'_>]) -> Vec<Column> {
 }
 
 const AMOUNT_COLUMNS: [Column; 13] = [
-    Column::new("objects_before", "objects before", Unit::Count),
-    Column::new("objects_after", "after", Unit::Count),
+    Column::new("objects_before", "objects before", Unit::Count).secondary(),
+    Column::new("objects_after", "after", Unit::Count).secondary(),
     Column::new("objects_change", "Δ objects", Unit::Count),
     Column::new("shallow_bytes_before", "", Unit::Bytes).for_machines(),
     Column::new("shallow_bytes_after", "", Unit::Bytes).for_machines(),
     Column::new("shallow_bytes_change", "Δ shallow", Unit::Bytes),
     Column::new("unmanaged_bytes_before", "", Unit::Bytes).for_machines(),
     Column::new("unmanaged_bytes_after", "", Unit::Bytes).for_machines(),
-    Column::new("unmanaged_bytes_change", "Δ unmanaged", Unit::Bytes),
+    Column::new("unmanaged_bytes_change", "Δ unmanaged", Unit::Bytes).secondary(),
     Column::new("retained_bytes_before", "", Unit::Bytes).for_machines(),
     Column::new("retained_bytes_after", "", Unit::Bytes).for_machines(),
     Column::new("retained_bytes_change", "Δ retained", Unit::Bytes),

@@ -10,6 +10,7 @@ use rustyline::validate::Validator;
 use rustyline::{Context, Helper};
 
 use crate::commands::{self, COMMANDS, Completion, SETTINGS};
+use crate::visible;
 
 /// More choices than this help nobody.
 const MOST_TYPES: usize = 100;
@@ -96,11 +97,13 @@ impl rustyline::completion::Completer for Completer {
         let start = word_start(line);
         let word = &line[start..];
         let choices = match line[..start].split_whitespace().next() {
-            None => verbs().into_iter().filter(|verb| begins(verb, word)).collect(),
+            None => verbs().into_iter().filter(|verb| begins(verb, word)).collect::<Vec<_>>(),
             Some(verb) => self.choices(verb, word),
         };
+        // What is inserted is drawn, too: a name with hidden characters is not offered.
+        let choices = choices.into_iter().filter(|choice: &String| !choice.contains(visible::is_hidden));
         let pair = |choice: String| Pair { display: choice.clone(), replacement: choice };
-        Ok((start, choices.into_iter().map(pair).collect()))
+        Ok((start, choices.map(pair).collect()))
     }
 }
 

@@ -12,7 +12,7 @@ const HEAD: &str = "\
 A line at the prompt is `VERB [ARGS]`. The same question from a shell is `barrow VERB FILE [ARGS]`;
 `barrow FILE` opens the prompt; `barrow FILE -e 'LINE'` (repeatable) and `barrow FILE -f SCRIPT` run lines and leave.
 FILE is a recording or a dump that can be imported, recognised by its first bytes.
-A unique beginning of a verb is enough.
+A unique beginning of a verb is enough, except for verbs that write a file.
 
 ";
 
@@ -26,10 +26,13 @@ const TAIL: &str = "\
 - Sizes are binary for people (`64 KiB`), bytes for machines. A size column says shallow or unmanaged.
 - `--format table|json|csv`. JSON has `schema_version`, units in its keys, `\"exactness\"`, and the same bytes for the
   same input. CSV has units in its header.
+- What a dump says never controls a terminal: control, bidirectional, zero-width and tag characters in names are written out, like
+  `\\u{1b}`. JSON escapes them, so that the value stays the same. In CSV a text that begins with `=`, `+`, `-` or `@` gets a leading
+  apostrophe, so that no spreadsheet takes it for a formula; numbers stay as they are.
 - `-s N` asks another snapshot than the last one; `--threads N` bounds the threads, `--max-memory SIZE` the memory of questions, with
   exit code 5 where that is too little, and the buffers of an import; `--quiet` shows no progress; `--no-color` and
   `NO_COLOR` no colours.
-- At the prompt `> FILE` and `| COMMAND` at the end of a line take the answer elsewhere; FILE appears whole or not at all.
+- At the prompt `> FILE` and `| COMMAND` at the end of a line take the answer elsewhere, with every row unless the line says how many; FILE appears whole or not at all.
 - Ctrl-C stops whatever runs or prints and leaves the prompt with its session, however often it is pressed; a one-shot command ends
   with 130. Rows that were printed are whole, JSON has no end then, and stderr says `stopped`. Should a question not stop within a
   second, the next Ctrl-C says how to end barrow, or the command after `|`, with one more.

@@ -17,6 +17,18 @@ pub(crate) enum ReplError {
         /// A clause, and the way out.
         message: String,
     },
+    /// An expression was not understood: four lines, with a caret under the place.
+    #[error("{message}\n    {text}\n    {blanks}^\n  {help}", blanks = " ".repeat(*column))]
+    Expression {
+        /// A clause.
+        message: String,
+        /// The expression, with hidden characters written out.
+        text: String,
+        /// How many characters of it are before the place.
+        column: usize,
+        /// The way out.
+        help: String,
+    },
     /// `--version`: no fault.
     #[error("barrow {}", env!("CARGO_PKG_VERSION"))]
     Version,
@@ -81,7 +93,7 @@ impl ReplError {
     pub(crate) fn code(&self) -> u8 {
         match self {
             ReplError::Version => code::ANSWERED,
-            ReplError::Usage { .. } => code::USAGE,
+            ReplError::Usage { .. } | ReplError::Expression { .. } => code::USAGE,
             ReplError::Analyzer(
                 AnalyzerError::NoSnapshot { .. }
                 | AnalyzerError::NoObject { .. }

@@ -8,7 +8,9 @@ use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
 use crate::error::ReplError;
 use crate::interrupt;
 use crate::kinds::leading_kind;
+use crate::names;
 use crate::session::{Arguments, Session};
+use crate::visible;
 
 /// Where to read on after a mistake.
 const EXPRESSIONS: &str = "`help expressions` lists what can be asked";
@@ -28,11 +30,27 @@ pub(crate) fn kinds_and_expression_or_all(
 }
 
 /// Reads `[KIND] [EXPR]` from the words from `first` on: one of them, or both. Without an expression
-/// every object of the kind matches.
+/// every object of the kind matches. A type that the recording does not know is a mistake: that no object
+/// is of a misspelt type would be no answer.
 ///
 /// A word can begin both, as `type` does where there is a kind `type object`. It is read as a kind if
 /// an expression follows; and if neither can be read, the one that got further was meant.
 pub(crate) fn kinds_and_expression(
+    session: &Session,
+    snapshot: SnapshotId,
+    arguments: &Arguments,
+    first: usize,
+) -> Result<(Vec<KindId>, Expression), ReplError> {
+    let (kinds, expression) = read(session, snapshot, arguments, first)?;
+    let recording = session.recording()?;
+    let tables = recording.tables()?;
+    match expression.unknown_types(tables).first() {
+        None => Ok((kinds, expression)),
+        Some(name) => Err(ReplError::usage(names::unknown_type(name, tables))),
+    }
+}
+
+fn read(
     session: &Session,
     snapshot: SnapshotId,
     arguments: &Arguments,
@@ -47,7 +65,7 @@ pub(crate) fn kinds_and_expression(
         && word.contains(char::is_whitespace)
         && inner.words().len() > 1
     {
-        return kinds_and_expression(session, snapshot, &inner, 0);
+        return read(session, snapshot, &inner, 0);
     }
     let scope = session.scope(snapshot);
     let of_all = Expression::parse_with(&whole, &scope)
@@ -60,7 +78,7 @@ pub(crate) fn kinds_and_expression(
             return match of_all {
                 Ok(expression) if !words.is_empty() => Ok((Vec::new(), expression)),
                 Err((position, error)) if position > 0 || !is_name => Err(error),
-                _ => Err(unknown),
+                _ => Err(named_type(&whole, recording.tables()?).unwrap_or(unknown)),
             };
         }
     };
@@ -75,8 +93,17 @@ pub(crate) fn kinds_and_expression(
     }
 }
 
+/// What to type for a word that is no kind and no expression, but the name of a type.
+fn named_type(word: &str, tables: &Tables) -> Option<ReplError> {
+    if word.is_empty() {
+        return None;
+    }
+    let near = names::type_called(word, tables).filter(|near| !near.contains(['"', '\\']))?;
+    Some(ReplError::usage(format!("`{word}` is no kind of this recording; for a type, type `type = \"{near}\"`")))
+}
+
 /// Whether a text begins as `size > 5` does, with whatever attribute.
-fn is_comparison(text: &str) -> bool {
+pub(crate) fn is_comparison(text: &str) -> bool {
     let behind = text.trim_start_matches(|c: char| c.is_alphanumeric() || c == '_').trim_start();
     behind.starts_with(['=', '!', '~', '<', '>']) || behind.starts_with("in ")
 }
@@ -84,8 +111,12 @@ fn is_comparison(text: &str) -> bool {
 /// What is wrong with an expression, with a caret under the place.
 pub(crate) fn pointed_at(text: &str, error: &ExpressionError, help: &str) -> ReplError {
     let before = text.get(..error.position.min(text.len())).unwrap_or(text);
-    let blanks = before.chars().count();
-    ReplError::usage(format!("{}\n    {text}\n    {:blanks$}^\n  {help}", error.message, ""))
+    ReplError::Expression {
+        message: error.message.clone(),
+        text: visible::line(text).into_owned(),
+        column: visible::line(before).chars().count(),
+        help: help.to_owned(),
+    }
 }
 
 /// Says of an answer whether it is exact which objects match: not where retained sizes that are lower bounds decide.
@@ -123,21 +154,22 @@ pub(crate) fn select(
     Ok((set, counted))
 }
 
-/// A row per object; `numbered_from` is the number that `%` takes for the first.
-pub(crate) fn table(tables: &Tables, objects: &[ObjectDetails], numbered_from: usize) -> Result<Table, ReplError> {
+/// A row per object, numbered after those that are listed.
+pub(crate) fn table(session: &Session, tables: &Tables, objects: &[ObjectDetails]) -> Result<Table, ReplError> {
+    let number = |at| session.row_number(session.listed.len() + 1 + at);
     let columns = vec![
         Column::new("row", "%", Unit::Number).for_people(),
         Column::new("object", "object", Unit::Object),
         Column::new("type", "type", Unit::Text),
         Column::new("name", "name", Unit::Text),
-        Column::new("kind", "kind", Unit::Text),
+        Column::new("kind", "kind", Unit::Text).secondary(),
         Column::new("shallow_bytes", "shallow", Unit::Bytes),
-        Column::new("unmanaged_bytes", "unmanaged", Unit::Bytes),
+        Column::new("unmanaged_bytes", "unmanaged", Unit::Bytes).secondary(),
         Column::new("references", "references", Unit::Count),
     ];
     let rows = objects.iter().enumerate().map(|(at, object)| {
         vec![
-            Value::from(numbered_from + at),
+            number(at),
             object.id.0.into(),
             Value::text(tables.type_title(object.type_id)),
             Value::name(tables, object.name),

@@ -10,14 +10,14 @@ use crate::asking::{Question, ask, ask_line, complain};
 use crate::commands::{self, Command, Subject};
 use crate::error::{ReplError, code};
 use crate::line::Sink;
-use crate::session::{OpenFile, Session};
-use crate::{counting, interrupt, opening, prompt, watching};
+use crate::session::{Arguments, OpenFile, Session};
+use crate::{counting, interrupt, opening, prompt, visible, watching};
 
 /// What is printed for `barrow` alone.
 const SHORT_HELP: &str = "\
 barrow VERB FILE [ARGS]     one answer, like: barrow summary FILE all
 barrow FILE                 the prompt
-barrow FILE -e 'LINE'       lines as typed at the prompt; -f SCRIPT for a file of them
+barrow FILE -e 'LINE'       a line as typed at the prompt; -f SCRIPT for many
 barrow help                 what can be asked
 barrow --help               that and the flags
 ";
@@ -32,15 +32,16 @@ Flags, anywhere on the command line
   --threads N               how many threads may work
   --max-memory SIZE         how much memory may be used, like 512MiB
   --max-unpacked SIZE       how much a compressed dump may unpack to, like 64GiB
-  --no-index                computed columns are not kept in FILE.index, nor read from it
+  --no-index                nothing is kept in FILE.index, nor read from it
   --no-color                no colours; NO_COLOR does the same
   --quiet                   no progress
   -h, --help                this; behind a verb, about the verb
   --version                 the version
 
 Exit codes
-  0 answered   1 verify found damage, or an assertion is false   2 usage   3 unreadable
-  4 answered from damaged input, stderr says what was lost   5 a resource ceiling   130 stopped
+  0 answered   1 verify found damage, or an assertion is false   2 usage
+  3 unreadable   4 answered from damaged input, stderr says what was lost
+  5 a resource ceiling   130 stopped
 ";
 
 /// What is to be done.
@@ -75,6 +76,7 @@ pub(crate) fn report(error: &ReplError) {
     match error {
         ReplError::Version => drop(writeln!(io::stdout(), "{error}")),
         ReplError::Print(cause) if cause.kind() == io::ErrorKind::BrokenPipe => {}
+        ReplError::Expression { .. } => drop(writeln!(io::stderr(), "barrow: {}", visible::lines(&error.to_string()))),
         error => complain(&error.to_string()),
     }
 }
@@ -144,7 +146,8 @@ fn ask_once(flags: &Flags, command: &'static Command, words: &[String]) -> Resul
         }
         (Subject::Recording, Some((file, rest))) => {
             interrupt::listen();
-            let is_quick = flags.snapshot.is_none() && commands::asks_for_totals(command, rest);
+            let is_quick =
+                flags.snapshot.is_none() && commands::asks_for_totals(command, &Arguments::new(rest, false, flags));
             match is_quick.then(|| counting::open(file, &session.settings)).transpose()?.flatten() {
                 Some(counted) => take(&mut session, counted),
                 None => open(&mut session, file)?,

@@ -4,7 +4,7 @@
 use barrow_analyzer::{KindId, Tables};
 
 use crate::error::ReplError;
-use crate::names::{Match, find};
+use crate::names::{Match, find, nearest};
 
 /// The kinds a question is about.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -69,7 +69,12 @@ fn match_leading(names: &[&str], words: &[String]) -> Result<Kinds, ReplError> {
     let word = words.first().map_or("", String::as_str);
     Err(ReplError::usage(match several[..] {
         [] if word.is_empty() => format!("which kind? {}, or all", list(&mut names.iter())),
-        [] => format!("`{word}` is no kind of this recording; its kinds are {}, or all", list(&mut names.iter())),
+        [] => {
+            let near = nearest(&self::plain(word), plain.iter().map(String::as_str));
+            let near = near.and_then(|near| plain.iter().position(|name| name == near)).map(|at| names[at]);
+            let near = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
+            format!("`{word}` is no kind of this recording; its kinds are {}, or all{near}", list(&mut names.iter()))
+        }
         _ => format!("`{word}` may be {}", list(&mut several.iter().map(|&index| &names[index]))),
     }))
 }

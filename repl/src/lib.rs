@@ -38,6 +38,7 @@ mod document;
 mod found;
 mod ranking;
 mod references;
+mod request;
 mod tree_walk;
 mod type_path;
 
@@ -54,6 +55,7 @@ mod path_change;
 mod pipe;
 mod selection;
 mod units;
+mod visible;
 mod without;
 
 mod answer;

@@ -1,5 +1,7 @@
 //! What a word may name: matching by prefix, and the nearest name for a word that matches nothing.
 
+use barrow_analyzer::{Tables, TypeId};
+
 /// What `word` names among `names`.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Match {
@@ -27,24 +29,33 @@ pub(crate) fn find<'a>(word: &str, names: impl Iterator<Item = (&'a str, usize)>
 
 /// The name that takes the fewest edits to become, if they are few for its length.
 pub(crate) fn nearest<'a>(word: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    let (edits, name) = names.map(|name| (edits(word, name), name)).min_by_key(|(edits, _)| *edits)?;
-    (edits <= 1 + word.chars().count() / 3).then_some(name)
+    // Names whose lengths differ more than the limit need no comparison: a dump may have a million types.
+    let (length, limit) = (word.chars().count(), 1 + word.chars().count() / 3);
+    let near = names.filter(|name| name.len() >= length.saturating_sub(limit) && name.len() <= 4 * (length + limit));
+    let (edits, name) = near.map(|name| (strsim::levenshtein(word, name), name)).min_by_key(|(edits, _)| *edits)?;
+    (edits <= limit).then_some(name)
 }
 
-/// The Levenshtein distance: insertions, deletions and replacements of one character.
-fn edits(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, from) in a.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, &to) in b.iter().enumerate() {
-            let replaced = diagonal + usize::from(from != to);
-            diagonal = row[j + 1];
-            row[j + 1] = replaced.min(diagonal + 1).min(row[j] + 1);
-        }
-    }
-    row[b.len()]
+/// The type that was probably meant by a name that no type of these tables has: one whose last part is that name, such as
+/// `app.Session` for `Session`, else the nearest.
+pub(crate) fn nearest_type<'t>(name: &str, tables: &'t Tables) -> Option<&'t str> {
+    type_called(name, tables).or_else(|| nearest(name, types(tables)))
+}
+
+/// The type of this name in any case, or whose last part it is.
+pub(crate) fn type_called<'t>(name: &str, tables: &'t Tables) -> Option<&'t str> {
+    let is_last_part = |known: &&str| known.strip_suffix(name).is_some_and(|rest| rest.ends_with(['.', ':', '/', '$']));
+    types(tables).find(|known| known.eq_ignore_ascii_case(name)).or_else(|| types(tables).find(is_last_part))
+}
+
+fn types(tables: &Tables) -> impl Iterator<Item = &str> {
+    (0..tables.type_count() as u32).map(|id| tables.type_name(TypeId(id)))
+}
+
+/// Says that no type of these tables has this name, and which one was probably meant.
+pub(crate) fn unknown_type(name: &str, tables: &Tables) -> String {
+    let near = nearest_type(name, tables).map_or_else(String::new, |near| format!("; did you mean \"{near}\"?"));
+    format!("this recording knows no type \"{name}\", so no object is one{near}")
 }
 
 #[cfg(test)]
@@ -69,6 +80,5 @@ mod tests {
         assert_eq!(nearest("sumary"), Some("summary"));
         assert_eq!(nearest("shwo"), Some("show"));
         assert_eq!(nearest("frobnicate"), None);
-        assert_eq!(edits("kitten", "sitting"), 3);
     }
 }

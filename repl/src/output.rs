@@ -1,6 +1,7 @@
 //! Draws answers: [`table`] for people, [`json`] and [`csv`] for machines.
 
 mod csv;
+mod fit;
 mod json;
 pub(crate) mod junit;
 mod table;
@@ -17,18 +18,56 @@ pub(crate) struct Context<'a> {
     pub(crate) file: Option<&'a str>,
     /// What the recording lost.
     pub(crate) damage: Option<&'a str>,
-    /// Bold headings, and long texts cut.
-    pub(crate) terminal: bool,
+    /// How wide the terminal is that the answer goes to, in columns; `None` where it goes elsewhere: then nothing is cut.
+    pub(crate) width: Option<usize>,
     /// Whether headings may be coloured.
     pub(crate) colour: bool,
 }
 
 /// Writes `answer` to `out`.
 pub(crate) fn draw(answer: &Answer, format: Format, context: Context<'_>, out: &mut dyn Write) -> io::Result<()> {
-    match format {
-        Format::Table => table::draw(answer, context, out),
-        Format::Json => json::draw(answer, context, out),
-        Format::Csv => csv::draw(answer, out),
+    let mut drawing = Drawing::new(format, context);
+    drawing.piece(answer, out)?;
+    drawing.end(out)
+}
+
+/// An answer that is drawn in pieces: the first one, then those with further rows of its last table, then the end.
+pub(crate) struct Drawing<'a> {
+    format: Format,
+    context: Context<'a>,
+    /// Pieces that were drawn.
+    pieces: usize,
+    table: table::Progress,
+    json: json::Progress,
+}
+
+impl<'a> Drawing<'a> {
+    /// Draws nothing yet.
+    pub(crate) fn new(format: Format, context: Context<'a>) -> Self {
+        Drawing { format, context, pieces: 0, table: table::Progress::default(), json: json::Progress::default() }
+    }
+
+    /// Draws the next piece.
+    pub(crate) fn piece(&mut self, answer: &Answer, out: &mut dyn Write) -> io::Result<()> {
+        let is_first = self.pieces == 0;
+        self.pieces += 1;
+        match (self.format, is_first) {
+            (Format::Table, true) => table::begin(answer, &mut self.table, self.context, out),
+            (Format::Table, false) => table::go_on(answer, &mut self.table, self.context, out),
+            (Format::Json, true) => json::begin(answer, &mut self.json, self.context, out),
+            (Format::Json, false) => json::go_on(answer, &mut self.json, out),
+            (Format::Csv, true) => csv::begin(answer, out),
+            (Format::Csv, false) => csv::go_on(answer, out),
+        }
+    }
+
+    /// Draws what comes after all rows.
+    pub(crate) fn end(self, out: &mut dyn Write) -> io::Result<()> {
+        match self.format {
+            Format::Table => table::end(&self.table, self.context, out),
+            Format::Json => json::end(&self.json, out),
+            Format::Csv => Ok(()),
+        }
     }
 }
 

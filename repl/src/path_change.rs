@@ -87,10 +87,10 @@ fn table(growth: &Growth<'_>, rows: &[usize]) -> Table {
     let columns = vec![
         Column::new("path", "", Unit::Text).for_machines(),
         Column::new("shown_path", "path", Unit::Text).for_people(),
-        Column::new("objects_before", "objects before", Unit::Count),
-        Column::new("objects_after", "after", Unit::Count),
+        Column::new("objects_before", "objects before", Unit::Count).secondary(),
+        Column::new("objects_after", "after", Unit::Count).secondary(),
         Column::new("objects_change", "Δ objects", Unit::Count),
-        Column::new("retained_bytes_before", "retained before", Unit::Bytes),
+        Column::new("retained_bytes_before", "retained before", Unit::Bytes).secondary(),
         Column::new("retained_bytes_after", "after", Unit::Bytes),
         Column::new("retained_bytes_change", "Δ retained", Unit::Bytes),
     ];

@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use crate::interrupt;
 use crate::units::rounded;
+use crate::visible;
 
 /// How long a question may take before it shows anything.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -99,6 +100,7 @@ impl Meter {
     }
 
     fn show(&self, shown: &mut Shown, text: &str) {
+        let text = visible::line(text);
         let mut stderr = std::io::stderr().lock();
         // Progress that cannot be shown is no reason to stop.
         let _ = if self.terminal {

@@ -12,7 +12,7 @@ use crate::error::{ReplError, code};
 use crate::interrupt;
 use crate::invocation::report;
 use crate::session::Session;
-use crate::units;
+use crate::{units, visible};
 
 type Lines = Editor<Completer, FileHistory>;
 
@@ -77,7 +77,7 @@ fn greeting(session: &Session) -> String {
 /// `barrow[heap.barrow 27/28]> `
 fn prompt(session: &Session) -> String {
     let name = session.file().map_or("", |file| file.name.as_str());
-    let name = name.rsplit('/').next().unwrap_or(name);
+    let name = visible::line(name.rsplit('/').next().unwrap_or(name));
     let count = session.recording().map_or(0, |recording| recording.snapshot_count());
     match session.snapshot() {
         Ok(snapshot) => format!("barrow[{name} {snapshot}/{count}]> "),

@@ -1,6 +1,6 @@
 //! Types ranked by what they hold, as `top` and `histogram` print them.
 
-use barrow_analyzer::{GroupRetained, Heap, Progress, TypeId, TypeTotals};
+use barrow_analyzer::{GroupRetained, Heap, ObjectSet, Progress, Tables, TypeId, TypeTotals};
 
 use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
 use crate::error::ReplError;
@@ -91,17 +91,47 @@ pub(crate) fn types(
         Some(counted) => counted.to_vec(),
         None => heap.type_totals(progress)?,
     };
+    Ok(sorted(tables, totals, retained.as_deref(), kinds, order))
+}
+
+/// The types of the objects of a set, the largest first; equal ones by name.
+///
+/// # Errors
+/// A usage error for an order by retained size: what objects of a type retain within a set is no sum of known parts.
+pub(crate) fn types_of(
+    heap: &Heap,
+    set: &ObjectSet,
+    order: Order,
+    progress: &dyn Progress,
+) -> Result<Vec<RankedType>, ReplError> {
+    if order == Order::Retained {
+        return Err(ReplError::usage(
+            "what the types of a set retain is not known; `retained EXPR` tells what the set retains, `top EXPR by retained` \
+             what its objects do",
+        ));
+    }
+    let totals = heap.type_totals_of(set, progress)?;
+    Ok(sorted(heap.recording().tables()?, totals, None, &Kinds::default(), order))
+}
+
+fn sorted(
+    tables: &Tables,
+    totals: Vec<TypeTotals>,
+    retained: Option<&[GroupRetained]>,
+    kinds: &Kinds,
+    order: Order,
+) -> Vec<RankedType> {
     let of_kinds = totals.into_iter().filter(|totals| kinds.contain(tables.type_kind(totals.type_id)));
     let mut types: Vec<RankedType> = of_kinds
         .map(|totals| {
-            let retained = retained.as_ref().map(|retained| retained[totals.type_id.index()]);
+            let retained = retained.map(|retained| retained[totals.type_id.index()]);
             RankedType { totals, retained }
         })
         .collect();
     // Types that tie are in the order of their names, whatever their numbers are in this recording.
     let name = |row: &RankedType| tables.type_name(row.totals.type_id);
     types.sort_by(|one, other| other.by(order).cmp(&one.by(order)).then_with(|| name(one).cmp(name(other))));
-    Ok(types)
+    types
 }
 
 /// Draws ranked types.
@@ -153,7 +183,7 @@ fn columns(several_kinds: bool, retained: bool) -> Vec<Column> {
         Column::new("rank", "#", Unit::Number).for_people(),
         Column::new("type", "type", Unit::Text),
         if several_kinds { kind } else { kind.for_machines() },
-        Column::new("layout", "layout", Unit::Text),
+        Column::new("layout", "layout", Unit::Text).secondary(),
         Column::new("objects", "objects", Unit::Count),
         Column::new("shallow_bytes", "shallow", Unit::Bytes),
         Column::new("unmanaged_bytes", "unmanaged", Unit::Bytes),

@@ -47,7 +47,7 @@ impl Wanted {
 
     /// How many of `total` references stand on the next page.
     pub(crate) fn page(&self, session: &Session, total: u64) -> usize {
-        let rows = (session.page_rows() as u64).min(MOST_ROWS);
+        let rows = (session.piece_rows() as u64).min(MOST_ROWS);
         self.left(total).min(rows) as usize
     }
 
@@ -121,7 +121,7 @@ fn type_columns() -> Vec<Column> {
     vec![
         Column::new("row", "%", Unit::Number).for_people(),
         Column::new("type", "type", Unit::Text),
-        Column::new("kind", "kind", Unit::Text),
+        Column::new("kind", "kind", Unit::Text).secondary(),
         Column::new("references", "references", Unit::Count),
         Column::new("objects", "objects", Unit::Count),
         Column::new("shallow_bytes", "shallow", Unit::Bytes),

@@ -9,6 +9,7 @@ use barrow_analyzer::{
 };
 use barrow_importers::ObjectLayout;
 
+use crate::answer::Value;
 use crate::args::{Flags, Format, Least, SnapshotName};
 use crate::commands::More;
 use crate::error::ReplError;
@@ -20,6 +21,10 @@ use crate::without::Removal;
 
 /// Rows of a page, unless told.
 const PAGE_ROWS: usize = 15;
+/// Rows that are in memory at once where an answer has every row.
+pub(crate) const PIECE_ROWS: usize = 1 << 14;
+/// Rows that `%` can name.
+const MOST_LISTED: usize = 1 << 20;
 
 /// What a question may use and change.
 pub(crate) struct Session {
@@ -45,6 +50,8 @@ pub(crate) struct Session {
     pub(crate) ended: bool,
     /// Answers come in pages: there is somebody to type `more`.
     pub(crate) paged: bool,
+    /// Answers have every row unless the question says how many: they go to a command or a file.
+    pub(crate) whole: bool,
 }
 
 /// A recording and how it came to be open.
@@ -125,6 +132,7 @@ impl Session {
             history: Vec::new(),
             ended: false,
             paged: false,
+            whole: false,
         };
         flags.threads.map_or(Ok(()), |threads| session.bound_threads(threads))?;
         Ok(session)
@@ -221,6 +229,29 @@ impl Session {
         if self.paged && self.settings.format == Format::Table { self.settings.rows } else { usize::MAX }
     }
 
+    /// The same where the rows are made page by page: [`Answer::goes_on`](crate::answer::Answer) then.
+    pub(crate) fn piece_rows(&self) -> usize {
+        if self.whole { PIECE_ROWS } else { self.page_rows() }
+    }
+
+    /// The rows of a ranking: as many as were told, else a page, or all where the answer goes to a command or a file.
+    pub(crate) fn ranking_rows(&self, told: Option<usize>) -> usize {
+        let usual = if self.whole { usize::MAX } else { self.settings.rows };
+        told.unwrap_or(usual).max(1)
+    }
+
+    /// Adds to the rows that `%` names.
+    pub(crate) fn list(&mut self, snapshot: SnapshotId, objects: impl IntoIterator<Item = ObjectId>) {
+        let most = if self.whole { MOST_LISTED } else { usize::MAX };
+        let room = most.saturating_sub(self.listed.len());
+        self.listed.extend(objects.into_iter().take(room).map(|object| (snapshot, object)));
+    }
+
+    /// The number of a row, as far as `%` names rows.
+    pub(crate) fn row_number(&self, number: usize) -> Value {
+        if number <= MOST_LISTED || !self.whole { number.into() } else { Value::None }
+    }
+
     /// A clock for a question that may take long.
     pub(crate) fn meter(&self) -> Meter {
         Meter::new(self.settings.quiet)
@@ -248,6 +279,23 @@ impl Session {
     /// What names mean in a question about this snapshot.
     pub(crate) fn scope(&self, snapshot: SnapshotId) -> Scope<'_> {
         Scope { snapshot, sets: &self.sets, listed: &self.listed }
+    }
+
+    /// Makes these objects the last result.
+    ///
+    /// # Errors
+    /// Those of the analyzer.
+    pub(crate) fn set_last_to(
+        &mut self,
+        snapshot: SnapshotId,
+        objects: impl Iterator<Item = ObjectId>,
+    ) -> Result<(), ReplError> {
+        let mut set = ObjectSet::new(snapshot, self.recording()?.snapshot(snapshot)?.totals.objects);
+        for object in objects {
+            set.insert(object);
+        }
+        self.sets.set_last(Arc::new(set));
+        Ok(())
     }
 
     /// Makes the objects in the rows of the last table, all of this snapshot, the last result.
@@ -377,6 +425,22 @@ impl Arguments {
     /// A quote that does not end.
     pub(crate) fn of_text(text: &str) -> Result<Self, ReplError> {
         Ok(Arguments { words: crate::line::words(text)?, quoted: true, ..Arguments::default() })
+    }
+
+    /// The same with the words of one that a shell was given in quotes.
+    pub(crate) fn divided(&self) -> Self {
+        match &self.words[..] {
+            [word] if !self.quoted && word.contains(char::is_whitespace) => match crate::line::words(word) {
+                Ok(words) => Arguments { words, quoted: true, ..self.clone() },
+                Err(_) => self.clone(),
+            },
+            _ => self.clone(),
+        }
+    }
+
+    /// The same with these of its words.
+    pub(crate) fn only(&self, kept: &[usize]) -> Self {
+        Arguments { words: kept.iter().map(|&at| self.words[at].clone()).collect(), ..self.clone() }
     }
 
     /// All words as they were typed, as one text.

@@ -144,7 +144,7 @@ impl Watch {
             let false_ones: Vec<Judged> =
                 judged.into_iter().filter(|judged| *judged.verdict() == Verdict::Fails).collect();
             if !false_ones.is_empty() {
-                return print(&self.session, &assertion::answer(&false_ones), Sink::Stdout).map(Some);
+                return print(&mut self.session, assertion::answer(&false_ones), Sink::Stdout).map(Some);
             }
             if self.until.is_some_and(|until| snapshot.0 >= until) {
                 return self.end(&recording).map(Some);

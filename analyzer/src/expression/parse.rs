@@ -174,7 +174,11 @@ impl<'t> Parser<'t> {
         match Attribute::named(word) {
             None => {
                 let known: Vec<&str> = ATTRIBUTES.iter().map(|(name, _)| *name).collect();
-                Err(error(position, format!("unknown attribute; there are {}", known.join(", "))))
+                let lower = word.to_ascii_lowercase();
+                let nearest = known.iter().min_by_key(|name| strsim::levenshtein(&lower, name));
+                let near = nearest.filter(|name| strsim::levenshtein(&lower, name) <= 1 + lower.len() / 3);
+                let near = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
+                Err(error(position, format!("unknown attribute; there are {}{near}", known.join(", "))))
             }
             Some(Attribute::Property(property)) => self.property(word, property),
             Some(Attribute::Text(attribute)) => self.text(attribute),

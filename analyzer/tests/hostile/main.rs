@@ -263,7 +263,7 @@ fn small_chunks_that_expand_hugely() {
     };
     for (section, row, words) in [
         (SectionType::TYPES, &[0; 7][..], "memory for tables (TYPES)"),
-        (SectionType::SITES, &[0; 6], "memory for tables (SITES)"),
+        (SectionType::SITES, &[0; 7], "memory for tables (SITES)"),
         (SectionType::SHAPES, &[0; 3], "memory for tables (SHAPES)"),
         (SectionType::KINDS, &[0; 2], "memory for tables (KINDS)"),
         (SectionType::META, &[0; 2], "memory for tables (META)"),

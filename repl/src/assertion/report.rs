@@ -1,7 +1,5 @@
 //! Assertions with what came of them, as an answer and as cases of JUnit.
 
-use barrow_analyzer::Tables;
-
 use super::judge::{Figure, Judgement};
 use super::{Assertion, Claim, Judge, Verdict};
 use crate::answer::{Answer, Audience, Column, Outcome, Table, Unit, Value};
@@ -10,7 +8,7 @@ use crate::found::{BY_LOWER_BOUNDS, INEXACT};
 use crate::names;
 use crate::output::junit::{Case, Problem};
 use crate::session::Session;
-use crate::units;
+use crate::{units, visible};
 
 /// An assertion that was judged.
 pub(crate) struct Judged {
@@ -33,7 +31,7 @@ impl Judged {
         let recording = session.recording()?;
         let tables = recording.tables()?;
         let mut notes: Vec<String> =
-            assertion.unknown_types(tables).into_iter().map(|name| unknown(name, tables)).collect();
+            assertion.unknown_types(tables).into_iter().map(|name| names::unknown_type(name, tables)).collect();
         if !judgement.is_exact {
             notes.push(INEXACT.to_owned());
         }
@@ -113,16 +111,6 @@ impl Judged {
     }
 }
 
-/// A type that no object can have.
-fn unknown(name: &str, tables: &Tables) -> String {
-    let types = || (0..tables.type_count() as u32).map(|id| tables.type_name(barrow_analyzer::TypeId(id)));
-    // `Session` for `app.Session` is no slip of the finger.
-    let is_last_part = |known: &&str| known.strip_suffix(name).is_some_and(|rest| rest.ends_with(['.', ':', '/', '$']));
-    let near = types().find(is_last_part).or_else(|| names::nearest(name, types()));
-    let near = near.map_or_else(String::new, |near| format!("; did you mean \"{near}\"?"));
-    format!("this recording knows no type \"{name}\", so no object is one{near}")
-}
-
 fn columns() -> Vec<Column> {
     vec![
         Column::new("result", "result", Unit::Text),
@@ -155,7 +143,8 @@ pub(crate) fn answer(judged: &[Judged]) -> Answer {
     for judged in judged {
         let reasons = judged.reasons();
         if !reasons.is_empty() {
-            answer = answer.note(format!("\n{}\n  {}", judged.text, reasons.join("\n  ")));
+            answer = answer.lines([String::new(), judged.text.clone()]);
+            answer = answer.lines(reasons.into_iter().map(|reason| format!("  {reason}")));
         }
     }
     answer.outcome = match (fails, undecided) {
@@ -170,16 +159,21 @@ pub(crate) fn answer(judged: &[Judged]) -> Answer {
     }
 }
 
+/// Lines as one text, in which a line end is the end of a line and never a part of a name.
+fn visible_lines(lines: &[String]) -> String {
+    lines.iter().map(|line| visible::line(line)).collect::<Vec<_>>().join("\n")
+}
+
 /// All of them as cases for whoever shows the results of tests.
 pub(crate) fn junit_cases(judged: &[Judged]) -> Vec<Case> {
     let case = |judged: &Judged| {
-        let text = judged.reasons().join("\n");
+        let text = visible_lines(&judged.reasons());
         let problem = match judged.verdict() {
             Verdict::Holds => None,
             Verdict::Fails => Some(Problem::Failure { message: judged.figures(), text }),
             Verdict::Undecided(why) => Some(Problem::Error { message: why.clone() }),
         };
-        Case { name: judged.text.clone(), seconds: judged.seconds, problem, notes: judged.notes.join("\n") }
+        Case { name: judged.text.clone(), seconds: judged.seconds, problem, notes: visible_lines(&judged.notes) }
     };
     judged.iter().map(case).collect()
 }

@@ -111,8 +111,8 @@ pub(super) fn of_suspects(
     let mut found = Vec::new();
     for (suspect, fingerprint) in suspects.iter().take(MOST_SUSPECTS) {
         let chain = commands::chain_of(heap, suspect, meter)?;
-        let sentence = commands::sentence(heap, suspect, *fingerprint, &chain, whole)?;
-        lines.extend(sentence.lines().map(|line| line.strip_prefix("  ").unwrap_or(line).to_owned()));
+        let described = commands::described(heap, suspect, *fingerprint, &chain, whole)?;
+        lines.extend(described.iter().map(|line| line.strip_prefix("  ").unwrap_or(line).to_owned()));
         found.push(Value::Record(vec![
             ("fingerprint".to_owned(), Value::Text(fingerprint.to_string())),
             ("object".to_owned(), suspect.object.0.into()),

@@ -172,7 +172,7 @@ impl Lines {
     /// The next page.
     pub(super) fn answer(mut self, session: &mut Session) -> Result<Answer, ReplError> {
         let heap = session.heap(self.snapshot)?;
-        let page = session.page_rows().min(MOST_ROWS as usize);
+        let page = session.piece_rows().min(MOST_ROWS as usize);
         let most = self.range.map_or(page, |(left, _)| page.min(usize::try_from(left).unwrap_or(usize::MAX)));
         let lines = self.source.take(&heap, session, most)?;
         if let Some((left, from)) = &mut self.range {
@@ -200,6 +200,10 @@ impl Lines {
 
     /// Says what is left, and how to get it.
     fn with_more(self, answer: Answer, session: &mut Session) -> Answer {
+        if session.whole {
+            session.more = Some(More::Dominators(Box::new(self)));
+            return Answer { goes_on: true, ..answer };
+        }
         let of = self.object.map_or_else(String::new, |object| format!("@{object} "));
         let (rest, way) = match (&self.source, self.range) {
             (_, Some((left, from))) => (Some(left), format!("`dominators {of}{from}..`")),
@@ -311,13 +315,13 @@ fn columns() -> Vec<Column> {
         Column::new("", "type", Unit::Text).for_people(),
         Column::new("type", "type", Unit::Text).for_machines(),
         Column::new("name", "name", Unit::Text),
-        Column::new("kind", "kind", Unit::Text),
-        Column::new("shallow_bytes", "shallow", Unit::Bytes),
-        Column::new("unmanaged_bytes", "unmanaged", Unit::Bytes),
+        Column::new("kind", "kind", Unit::Text).secondary(),
+        Column::new("shallow_bytes", "shallow", Unit::Bytes).secondary(),
+        Column::new("unmanaged_bytes", "unmanaged", Unit::Bytes).secondary(),
         Column::new("retained_objects", "retains objects", Unit::Count),
         Column::new("retained_bytes", "retained", Unit::Bytes),
         Column::new("left_out", "smaller ones", Unit::Count),
-        Column::new("left_out_bytes", "they retain", Unit::Bytes),
+        Column::new("left_out_bytes", "they retain", Unit::Bytes).secondary(),
     ]
 }
 
@@ -334,12 +338,13 @@ fn rows(heap: &Heap, session: &mut Session, lines: &[TreeLine]) -> Result<Vec<Ve
             _ => "all roots".to_owned(),
         };
         let row = object.map(|object| {
-            session.listed.push((heap.snapshot(), object.id));
-            session.listed.len()
+            let number = session.listed.len() + 1;
+            session.list(heap.snapshot(), [object.id]);
+            session.row_number(number)
         });
         let left_out = |value: u64| if line.left_out.0 == 0 { Value::None } else { Value::Number(value) };
         rows.push(vec![
-            row.map(Value::from).unwrap_or(Value::None),
+            row.unwrap_or(Value::None),
             line.depth.into(),
             object.map(|object| object.id.0).into(),
             Value::Text(format!("{}{title}", "  ".repeat((line.depth as usize).min(60)))),

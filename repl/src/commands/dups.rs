@@ -57,9 +57,9 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, ReplError
         .fact(Column::new("superfluous", "superfluous", Unit::Count), sum(Duplicates::superfluous))
         .fact(Column::new("wasted_bytes", "wasted", Unit::Bytes), sum(|one| one.wasted_bytes))
         .table(table)
+        .note("compared: type, name, shallow and unmanaged size, and labels, strengths and targets of all references in order;")
         .note(
-            "compared: type, name, shallow and unmanaged size, and labels, strengths and targets of all references in \
-             order;\nother contents are not recorded: objects without name and with no reference, or none but one that all \
+            "other contents are not recorded: objects without name and with no reference, or none but one that all \
              of their type have, are left out",
         )
         .exact();

@@ -35,7 +35,7 @@ pub(super) const COMMAND: Command = Command {
 fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, ReplError> {
     let recording = session.recording()?;
     let mut words = &arguments.words()[..];
-    let mut page = session.settings.rows;
+    let mut page = session.ranking_rows(None);
     if let Some(rows) = words.last().and_then(|word| word.parse().ok()) {
         (page, words) = (rows, &words[..words.len() - 1]);
     }
@@ -111,11 +111,11 @@ fn table(growth: &Growth<'_>, axis: &Axis, rows: &[GrowthRow]) -> Table {
         Column::new("shown_path", "path", Unit::Text).for_people(),
         Column::new("retained_bytes", "", Unit::Nested).for_machines(),
         Column::new("objects", "", Unit::Nested).for_machines(),
-        Column::new("first_retained_bytes", "first", Unit::Bytes),
+        Column::new("first_retained_bytes", "first", Unit::Bytes).secondary(),
         Column::new("last_retained_bytes", "last", Unit::Bytes),
         Column::new("first_objects", "", Unit::Count).for_machines(),
-        Column::new("last_objects", "objects", Unit::Count),
-        Column::new("series", "series", Unit::Text).for_people(),
+        Column::new("last_objects", "objects", Unit::Count).secondary(),
+        Column::new("series", "series", Unit::Text).for_people().secondary(),
     ];
     columns.extend(series::trend_columns(axis));
     let cells = |(at, row): (usize, &GrowthRow)| cells(growth, at + 1, row);

@@ -22,14 +22,17 @@ pub(super) const COMMAND: Command = Command {
     run,
 };
 
+/// Help is as wide as a narrow terminal.
+const WIDTH: usize = 80;
+
 /// Behind the attributes, in `help expressions`.
 const OPERATORS: &str = r#"
-  =  !=                   equal: "text", a word, or a number: 1000, 64KiB, 1M, 0x7f00
+  =  !=                   equal: "text", a word, or a number: 64KiB, 0x7f00
   <  <=  >  >=            numbers
-  in                      a range of numbers with both its ends: 1K..2M, 1K.., ..2M
+  in                      a range with both its ends: 1K..2M, 1K.., ..2M
   ~  !~                   matches /regular expression/ or "glob*", or does not
 
-  $NAME  $_               in the set that `let` gave this name; in the last result
+  $NAME  $_               in the set that `let` named so; in the last result
   @123  %3                this object; the object in row 3 of the last table
 
   not  !                  bind tightest
@@ -41,20 +44,24 @@ const OPERATORS: &str = r#"
   name ~ /^Str/ and not (refs = 0 or unmanaged > 1M)
   $before - $after - type = "Cache"
 
-A comparison with a number that an object does not have is false, `!=` too: the distance of an
-unreachable object, an address that was not recorded. Sets and rows belong to one snapshot.
-A word that is the name of a kind is read as one: `all root` asks for the property where `root` is
-a kind. `-` needs blanks around it. Names with blanks or one of ( ) " ' = ! ~ < > & | need quotes.
+A comparison with a number that an object does not have is false, `!=` too: the
+distance of an unreachable object, an address that was not recorded. Sets and
+rows belong to one snapshot. A word that is the name of a kind is read as one:
+`all root` asks for the property where `root` is a kind. A type that the
+recording does not know is a mistake, not an expression that nothing matches:
+`~` takes a pattern that may match nothing. `-` needs blanks around it. Names
+with blanks or one of ( ) " ' = ! ~ < > & | need quotes.
 
-In a shell put the whole expression in single quotes. At the prompt `> NAME` at the end of a line
-writes the answer to a file, unless NAME begins with a digit; `| COMMAND` gives it to a command,
-unless it begins with $, @ or %. In parentheses both belong to the expression."#;
+In a shell put the whole expression in single quotes. At the prompt `> NAME` at
+the end of a line writes the answer to a file, unless NAME begins with a digit;
+`| COMMAND` gives it to a command, unless it begins with $, @ or %. In
+parentheses both belong to the expression."#;
 
 /// What `find`, `count` and `let` take.
 pub(crate) fn expressions() -> String {
     let mut text = "An expression is compared with every object of the kind.\n\n".to_owned();
     for (name, meaning) in barrow_analyzer::ATTRIBUTES {
-        let _ = writeln!(text, "  {name:22}  {meaning}");
+        let _ = writeln!(text, "{}", wrapped(&format!("  {name:22}  {meaning}"), 26));
     }
     text + OPERATORS
 }
@@ -75,7 +82,7 @@ pub(crate) fn overview() -> String {
         let _ = writeln!(text, "{}", group.title());
         for command in COMMANDS.iter().filter(|command| command.group == group) {
             let names = command.names().collect::<Vec<_>>().join(", ");
-            let _ = writeln!(text, "  {names:18}  {}", command.about);
+            let _ = writeln!(text, "{}", wrapped(&format!("  {names:18}  {}", command.about), 22));
         }
         text.push('\n');
     }
@@ -86,7 +93,7 @@ pub(crate) fn overview() -> String {
 
 /// Everything about one command.
 pub(crate) fn page(command: &Command) -> String {
-    let mut text = format!("{}\n\n{}.\n{}\n", command.usage(), command.about, wrapped(command.details));
+    let mut text = format!("{}\n\n{}.\n{}\n", command.usage(), command.about, wrapped(command.details, 0));
     if !command.aliases.is_empty() {
         let _ = write!(text, "\nalso called   {}", command.aliases.join(", "));
     }
@@ -112,21 +119,8 @@ pub(crate) fn from_shell(command: &Command) -> String {
     }
 }
 
-/// Broken at blanks into lines of at most 96 characters.
-fn wrapped(text: &str) -> String {
-    let mut lines = String::new();
-    let mut width = 0;
-    for word in text.split_whitespace() {
-        let length = word.chars().count();
-        if width > 0 && width + 1 + length > 96 {
-            lines.push('\n');
-            width = 0;
-        } else if width > 0 {
-            lines.push(' ');
-            width += 1;
-        }
-        lines.push_str(word);
-        width += length;
-    }
-    lines
+/// In lines of at most [`WIDTH`] characters, all but the first after `indent` blanks.
+fn wrapped(text: &str, indent: usize) -> String {
+    let indent = " ".repeat(indent);
+    textwrap::fill(text, textwrap::Options::new(WIDTH).subsequent_indent(&indent))
 }

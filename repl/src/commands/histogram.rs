@@ -6,8 +6,10 @@ use barrow_analyzer::{GroupRetained, Heap, Progress, TypeTotals};
 
 use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
 use crate::error::ReplError;
+use crate::found;
 use crate::kinds::Kinds;
 use crate::ranking::{self, Order};
+use crate::request::Request;
 use crate::session::{Arguments, Session};
 
 use super::{Command, Completion, Group, Subject, more, sites};
@@ -16,9 +18,10 @@ pub(super) const COMMAND: Command = Command {
     name: "histogram",
     aliases: &["histo"],
     group: Group::Snapshots,
-    arguments: "[by type|kind|site|generation] [by size|count|unmanaged|retained]",
+    arguments: "[EXPR] [by type|kind|site|generation] [by size|count|unmanaged|retained]",
     about: "Objects and sizes of every type, kind, allocation site or generation",
-    details: "The whole table, the largest shallow size first; at the prompt page by page. `by retained` adds what \
+    details: "The whole table, the largest shallow size first; at the prompt page by page. With EXPR only the objects that \
+              match count, by type or kind and not by retained size. `by retained` adds what \
               single objects of each dominate, every byte once. Ruby's dumps tell in which generation, that is after \
               how many collections, an object was allocated.",
     example: "histogram by kind",
@@ -38,18 +41,23 @@ enum Grouping {
 }
 
 fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, ReplError> {
-    let words = arguments.words();
+    let request = Request::of(arguments);
     let (mut grouping, mut order) = (Grouping::Type, Order::Size);
-    for pair in words.chunks(2) {
-        match (pair, pair.get(1).and_then(|name| Order::named(name))) {
-            ([by, name], _) if by == "by" && name == "type" => grouping = Grouping::Type,
-            ([by, name], _) if by == "by" && name == "kind" => grouping = Grouping::Kind,
-            ([by, name], _) if by == "by" && name == "site" => grouping = Grouping::Site,
-            ([by, name], _) if by == "by" && name == "generation" => grouping = Grouping::Generation,
-            ([by, _], Some(named)) if by == "by" => order = named,
-            ([by, word], _) if by == "by" => return Err(COMMAND.refuses(word)),
-            _ => return Err(COMMAND.refuses(&pair[0])),
+    for name in &request.by {
+        match (name.as_str(), Order::named(name)) {
+            ("type", _) => grouping = Grouping::Type,
+            ("kind", _) => grouping = Grouping::Kind,
+            ("site", _) => grouping = Grouping::Site,
+            ("generation", _) => grouping = Grouping::Generation,
+            (_, Some(named)) => order = named,
+            _ => return Err(COMMAND.refuses(name)),
         }
+    }
+    if let Some(rows) = request.rows {
+        return Err(COMMAND.refuses(&rows.to_string()));
+    }
+    if !request.rest.words().is_empty() {
+        return of_matching(session, &request.rest, grouping, order);
     }
     let heap = session.heap(session.snapshot()?)?;
     let meter = session.meter();
@@ -68,13 +76,52 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, ReplError
     Ok(more::first_page(session, answer, rows))
 }
 
+/// The same of the objects that match.
+fn of_matching(
+    session: &mut Session,
+    expression: &Arguments,
+    grouping: Grouping,
+    order: Order,
+) -> Result<Answer, ReplError> {
+    let snapshot = session.snapshot()?;
+    let (kinds, expression) = found::kinds_and_expression(session, snapshot, expression, 0)?;
+    let heap = session.heap(snapshot)?;
+    let meter = session.meter();
+    let (set, _) = heap.select(&kinds, &expression, &meter)?;
+    let types = ranking::types_of(&heap, &set, order, &meter)?;
+    let mut answer = match grouping {
+        Grouping::Type => ranking::answer(&heap, &types, order, &meter)?,
+        Grouping::Kind => of_kinds(&heap, heap.type_totals_of(&set, &meter)?, None, order)?,
+        Grouping::Site | Grouping::Generation => {
+            return Err(ReplError::usage("the histogram of an expression is by type or by kind"));
+        }
+    };
+    drop(meter);
+    session.listed.clear();
+    if set.is_empty() {
+        answer = answer.note("no object matches");
+    }
+    let answer = found::with_exactness(answer, session, snapshot, &expression)?;
+    let rows = session.page_rows();
+    Ok(more::first_page(session, answer, rows))
+}
+
 fn by_kind(heap: &Heap, order: Order, progress: &dyn Progress) -> Result<Answer, ReplError> {
+    let retained = if order == Order::Retained { Some(heap.retained_by_kind(progress)?) } else { None };
+    of_kinds(heap, heap.type_totals(progress)?, retained, order)
+}
+
+fn of_kinds(
+    heap: &Heap,
+    types: Vec<TypeTotals>,
+    retained: Option<Vec<GroupRetained>>,
+    order: Order,
+) -> Result<Answer, ReplError> {
     let tables = heap.recording().tables()?;
     let mut sums: BTreeMap<usize, TypeTotals> = BTreeMap::new();
-    for totals in heap.type_totals(progress)? {
+    for totals in types {
         add(sums.entry(tables.type_kind(totals.type_id).index()).or_default(), &totals);
     }
-    let retained = if order == Order::Retained { Some(heap.retained_by_kind(progress)?) } else { None };
     let name = |kind: usize| Value::text(tables.kind_name(barrow_analyzer::KindId(kind as u32)));
     let rows = sums.into_iter().map(|(kind, sum)| (name(kind), sum, retained.as_ref().map(|bytes| bytes[kind])));
     Ok(grouped(heap, Column::new("kind", "kind", Unit::Text), rows.collect(), order))

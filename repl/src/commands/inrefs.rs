@@ -67,7 +67,7 @@ impl Incoming {
         let rows = found.iter().enumerate().map(|(at, reference)| {
             let source = &reference.source;
             vec![
-                Value::from(first + at),
+                session.row_number(first + at),
                 source.id.0.into(),
                 Value::text(tables.type_title(source.type_id)),
                 Value::name(tables, source.name),
@@ -80,14 +80,17 @@ impl Incoming {
         let table =
             Table { key: "rows", audience: Audience::Everyone, columns: columns(), rows: interrupt::collect(rows)? };
         let mut answer = references::about(snapshot, self.object, total).table(table);
-        session.listed.extend(found.iter().map(|reference| (snapshot, reference.source.id)));
+        session.list(snapshot, found.iter().map(|reference| reference.source.id));
         if total == 0 {
             answer = answer.note("nothing refers to it");
         } else if most == 0 {
             answer = answer.note(format!("the references to it have the numbers 0 to {}", total - 1));
         }
         let left = self.wanted.left(total);
-        if left > 0 {
+        if left > 0 && session.whole {
+            answer.goes_on = true;
+            session.more = Some(More::Incoming(self));
+        } else if left > 0 {
             answer = answer.cut(references::rest_note(session, COMMAND.name, self.object, self.wanted.from, left));
             answer = answer.fact(Column::new("more_rows", "", Unit::Count).for_machines(), left);
             session.more = Some(More::Incoming(self));

@@ -62,7 +62,9 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, ReplError
         session.listed.push((heap.snapshot(), suspect.object));
         let (chain, fingerprint) = (chain_of(&heap, suspect, &meter)?, heap.fingerprint(suspect, &meter)?);
         rows.push(row(&heap, suspect, fingerprint, &chain, whole)?);
-        answer = answer.note(format!("\n%{}  {}", at + 1, sentence(&heap, suspect, fingerprint, &chain, whole)?));
+        let mut lines = described(&heap, suspect, fingerprint, &chain, whole)?;
+        lines[0].insert_str(0, &format!("%{}  ", at + 1));
+        answer = answer.note("").lines(lines);
     }
     drop(meter);
     if suspects.is_empty() {
@@ -124,48 +126,47 @@ fn row(
     ])
 }
 
-/// A suspect in words, with what piled up and the path that holds it.
-pub(crate) fn sentence(
+/// A suspect in words, with what piled up and the path that holds it, in lines: its headline first.
+pub(crate) fn described(
     heap: &Heap,
     suspect: &Suspect,
     fingerprint: Fingerprint,
     chain: &Chain,
     whole: u64,
-) -> Result<String, ReplError> {
-    let mut text = headline(heap, suspect, whole)?;
+) -> Result<Vec<String>, ReplError> {
+    let mut lines = headline(heap, suspect, whole)?;
     let tables = heap.recording().tables()?;
     for sum in suspect.accumulated.iter().take(SHOWN_TYPES) {
         let Accumulated { type_id, objects, retained_bytes } = *sum;
         let (title, bytes) = (tables.type_title(type_id), units::size(retained_bytes));
-        text += &format!("\n      {} of {title}: {bytes}", units::counted(objects, "object"));
+        lines.push(format!("      {} of {title}: {bytes}", units::counted(objects, "object")));
     }
     if suspect.accumulated.len() > SHOWN_TYPES {
-        text +=
-            &format!("\n      … and {}", units::counted((suspect.accumulated.len() - SHOWN_TYPES) as u64, "more type"));
+        let more = units::counted((suspect.accumulated.len() - SHOWN_TYPES) as u64, "more type");
+        lines.push(format!("      … and {more}"));
     }
-    text += if suspect.objects == 1 { "\n    held by" } else { "\n    the largest is held by" };
-    for line in chain.lines() {
-        text += &format!("\n      {line}");
-    }
-    Ok(text + &format!("\n    fingerprint {fingerprint}"))
+    lines.push(if suspect.objects == 1 { "    held by" } else { "    the largest is held by" }.to_owned());
+    lines.extend(chain.lines().into_iter().map(|line| format!("      {line}")));
+    lines.push(format!("    fingerprint {fingerprint}"));
+    Ok(lines)
 }
 
 /// What retains how much, and where it piles up.
-fn headline(heap: &Heap, suspect: &Suspect, whole: u64) -> Result<String, ReplError> {
+fn headline(heap: &Heap, suspect: &Suspect, whole: u64) -> Result<Vec<String>, ReplError> {
     let share = format!("{:.1} %", suspect.retained_bytes as f64 * 100.0 / whole.max(1) as f64);
     let bytes = units::size(suspect.retained_bytes);
     if suspect.objects > 1 {
-        return Ok(format!(
+        return Ok(vec![format!(
             "{} of {} retain {bytes}, {share} of what is reachable, right below {}",
             units::counted(suspect.objects, "object"),
             heap.recording().tables()?.type_title(suspect.type_id),
             suspect.accumulation.map_or_else(|| Ok("the roots".to_owned()), |holder| titled(heap, holder))?,
-        ));
+        )]);
     }
-    let mut text = format!("{} retains {bytes}, {share} of what is reachable", titled(heap, suspect.object)?);
+    let mut lines = vec![format!("{} retains {bytes}, {share} of what is reachable", titled(heap, suspect.object)?)];
     if let Some(point) = suspect.accumulation.filter(|point| *point != suspect.object) {
         let bytes = units::size(suspect.accumulation_bytes);
-        text += &format!("\n    it piles up in {}, {bytes}", titled(heap, point)?);
+        lines.push(format!("    it piles up in {}, {bytes}", titled(heap, point)?));
     }
-    Ok(text)
+    Ok(lines)
 }

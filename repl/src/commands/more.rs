@@ -4,7 +4,7 @@ use crate::answer::{Answer, Column, Unit, Value};
 use crate::error::ReplError;
 use crate::session::{Arguments, Session};
 
-use super::{Command, Completion, Group, Subject, dominators, find, inrefs, roots, show};
+use super::{Command, Completion, Group, Subject, dominators, find, inrefs, roots, show, top};
 
 /// Where the last answer broke off.
 pub(crate) enum More {
@@ -12,6 +12,10 @@ pub(crate) enum More {
     Rows(Answer, usize),
     /// Objects that are still to be found.
     Find(find::Question),
+    /// Objects of `find … by`.
+    Ranked(Box<find::Ranked>),
+    /// Objects of `top … by retained`.
+    Retaining(Box<top::Retaining>),
     /// References that are still to be looked up.
     References(show::References),
     /// Incoming references that are still to be looked up.
@@ -40,9 +44,17 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, ReplError
     if let Some(word) = arguments.words().first() {
         return Err(COMMAND.refuses(word));
     }
+    next(session)
+}
+
+/// What comes after the last answer; with every row of it where the answer goes to a command or a file.
+pub(crate) fn next(session: &mut Session) -> Result<Answer, ReplError> {
     match session.more.take() {
         None => Err(ReplError::usage("there is no more; ask something that has several pages first")),
+        Some(More::Rows(answer, _)) if session.whole => Ok(answer),
         Some(More::Rows(answer, rows)) => Ok(first_page(session, answer, rows)),
+        Some(More::Ranked(ranked)) => ranked.answer(session),
+        Some(More::Retaining(retaining)) => retaining.answer(session),
         Some(More::Find(question)) => question.answer(session),
         Some(More::References(references)) => references.answer(session),
         Some(More::Incoming(incoming)) => incoming.answer(session),

@@ -83,8 +83,8 @@ fn columns() -> Vec<Column> {
         Column::new("object", "object", Unit::Object),
         Column::new("type", "type", Unit::Text),
         Column::new("name", "name", Unit::Text),
-        Column::new("kind", "kind", Unit::Text),
-        Column::new("shallow_bytes", "shallow", Unit::Bytes),
+        Column::new("kind", "kind", Unit::Text).secondary(),
+        Column::new("shallow_bytes", "shallow", Unit::Bytes).secondary(),
     ]
 }
 

@@ -62,7 +62,7 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, ReplError
         Column::new("depth", "depth", Unit::Number).for_machines(),
         Column::new("", "type", Unit::Text).for_people(),
         Column::new("type", "type", Unit::Text).for_machines(),
-        Column::new("kind", "kind", Unit::Text),
+        Column::new("kind", "kind", Unit::Text).secondary(),
         Column::new("objects", "objects", Unit::Count),
         Column::new("members", "asked for", Unit::Count),
         Column::new("example", "example", Unit::Object),

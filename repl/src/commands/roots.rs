@@ -162,7 +162,7 @@ impl Roots {
     /// The next page.
     pub(super) fn answer(mut self, session: &mut Session) -> Result<Answer, ReplError> {
         let recording = session.recording()?;
-        let later = self.rest.split_off(session.page_rows().min(self.rest.len()));
+        let later = self.rest.split_off(session.piece_rows().min(self.rest.len()));
         let page = std::mem::replace(&mut self.rest, later);
         let ids: Vec<ObjectId> = page.iter().map(|root| root.object).collect();
         let details = objects(&recording, self.snapshot, &ids)?;
@@ -170,7 +170,7 @@ impl Roots {
         let first = session.listed.len() + 1;
         let rows = page.iter().zip(&details).enumerate().map(|(at, (root, object))| {
             vec![
-                Value::from(first + at),
+                session.row_number(first + at),
                 root.label.map(|label| tables.string(label)).into(),
                 root.object.0.into(),
                 Value::text(tables.type_title(object.type_id)),
@@ -186,8 +186,11 @@ impl Roots {
             rows: interrupt::collect(rows)?,
         };
         let mut answer = self.heading(tables).table(table);
-        session.listed.extend(ids.into_iter().map(|id| (self.snapshot, id)));
-        if !self.rest.is_empty() {
+        session.list(self.snapshot, ids);
+        if !self.rest.is_empty() && session.whole {
+            answer.goes_on = true;
+            session.more = Some(More::Roots(self));
+        } else if !self.rest.is_empty() {
             answer = answer.note(more::more_note(session, self.rest.len()));
             session.more = Some(More::Roots(self));
         }
@@ -210,7 +213,7 @@ fn root_columns() -> Vec<Column> {
         Column::new("object", "object", Unit::Object),
         Column::new("type", "type", Unit::Text),
         Column::new("name", "name", Unit::Text),
-        Column::new("kind", "kind", Unit::Text),
+        Column::new("kind", "kind", Unit::Text).secondary(),
         Column::new("retained_bytes", "retained", Unit::Bytes),
     ]
 }

@@ -66,7 +66,7 @@ impl References {
         let first = session.listed.len() + 1;
         let rows = found.iter().zip(&details).enumerate().map(|(at, (reference, target))| {
             vec![
-                Value::from(first + at),
+                session.row_number(first + at),
                 references::label(tables, reference.label),
                 references::strength(tables, reference.strength),
                 reference.target.0.into(),
@@ -79,7 +79,7 @@ impl References {
         let table =
             Table { key: "rows", audience: Audience::Everyone, columns: columns(), rows: interrupt::collect(rows)? };
         let mut answer = references::about(self.snapshot, self.object, total).table(table);
-        session.listed.extend(targets.into_iter().map(|target| (self.snapshot, target)));
+        session.list(self.snapshot, targets);
         if total == 0 {
             answer = answer.note("it refers to nothing");
         } else if before == 0 {
@@ -90,7 +90,10 @@ impl References {
                 answer.note(format!("… {} to what is thought away", crate::units::counted(gone as u64, "reference")));
         }
         let left = self.wanted.left(total);
-        if left > 0 {
+        if left > 0 && session.whole {
+            answer.goes_on = true;
+            session.more = Some(More::References(self));
+        } else if left > 0 {
             answer = answer.cut(references::rest_note(session, COMMAND.name, self.object, self.wanted.from, left));
             answer = answer.fact(Column::new("more_rows", "", Unit::Count).for_machines(), left);
             session.more = Some(More::References(self));

@@ -7,6 +7,7 @@ use barrow_analyzer::{GroupRetained, Heap, Progress, SiteId, TypeTotals};
 use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
 use crate::error::ReplError;
 use crate::ranking::{self, Order};
+use crate::request::Request;
 use crate::session::{Arguments, Session};
 
 use super::{Command, Completion, Group, Subject, more};
@@ -28,19 +29,14 @@ pub(super) const COMMAND: Command = Command {
 };
 
 fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, ReplError> {
-    let words = arguments.words();
-    let number = words.first().and_then(|word| word.parse::<usize>().ok());
-    let order = order(&COMMAND, &words[usize::from(number.is_some())..])?;
-    top(session, number.unwrap_or(session.settings.rows).max(1), order)
-}
-
-/// Reads `[by ORDER]`.
-pub(super) fn order(command: &Command, words: &[String]) -> Result<Order, ReplError> {
-    match words {
-        [] => Ok(Order::default()),
-        [by, name] if by == "by" => Order::named(name).ok_or_else(|| command.refuses(name)),
-        [word, ..] => Err(command.refuses(word)),
-    }
+    let request = Request::of(arguments);
+    let order = match (&request.by[..], request.rest.words().first()) {
+        (_, Some(word)) => return Err(COMMAND.refuses(word)),
+        ([], None) => Order::default(),
+        ([name], None) => Order::named(name).ok_or_else(|| COMMAND.refuses(name))?,
+        ([_, other, ..], None) => return Err(COMMAND.refuses(other)),
+    };
+    top(session, session.ranking_rows(request.rows), order)
 }
 
 /// The first `rows` sites.

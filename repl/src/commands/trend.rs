@@ -6,7 +6,7 @@ use crate::answer::{Answer, Audience, Column, Table, Unit};
 use crate::args::SnapshotName;
 use crate::error::ReplError;
 use crate::session::{Arguments, Session};
-use crate::{found, selection, series, type_path};
+use crate::{found, names, selection, series, type_path};
 
 use super::{Command, Completion, Group, Subject};
 
@@ -64,7 +64,7 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, ReplError
     let is_exact = moments.iter().all(|moment| moment.is_exact);
     answer = found::said(answer.table(table(session, &snapshots, &moments)?), is_exact);
     if snapshots.len() >= series::LEAST_DRAWN {
-        answer = answer.note(format!("\nretained\n{}", series::chart(&axis, &retained)));
+        answer = answer.lines([String::new(), "retained".to_owned()]).lines(series::chart(&axis, &retained));
     }
     Ok(answer.note(sentence(&trend, &axis)))
 }
@@ -104,8 +104,12 @@ pub(super) fn asked(
     }
     let found = found::kinds_and_expression(session, snapshot, arguments, first);
     let (kinds, expression) = found.map_err(|error| match arguments.words().len() - first {
-        1 => ReplError::usage(format!(
-            "`{name}` is no type of this recording, and no expression; try `trend type ~ /{name}/`"
+        1 if !found::is_comparison(&name) => ReplError::usage(format!(
+            "`{name}` is no type of this recording, and no expression; try {}",
+            match names::nearest_type(&name, tables) {
+                Some(near) => format!("`trend {near}`"),
+                None => format!("`trend type ~ /{name}/`"),
+            }
         )),
         _ => error,
     })?;

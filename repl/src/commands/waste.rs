@@ -66,7 +66,7 @@ fn columns() -> Vec<Column> {
     vec![
         Column::new("row", "%", Unit::Number).for_people(),
         Column::new("type", "type", Unit::Text),
-        Column::new("kind", "kind", Unit::Text),
+        Column::new("kind", "kind", Unit::Text).secondary(),
         Column::new("empty_objects", "empty", Unit::Count),
         Column::new("empty_bytes", "empty bytes", Unit::Bytes),
         Column::new("spare_objects", "arrays with spare", Unit::Count),

@@ -1,23 +1,38 @@
 //! CSV after RFC 4180: the first table of the answer, or its facts as one row. Units stand in the
 //! header's names, sizes are bytes, what is not known is empty.
+//!
+//! Spreadsheets take a text that begins with `=`, `+`, `-` or `@` for a formula and run it. Such a text from a dump gets
+//! a leading apostrophe, which they show as text; numbers never do. Hidden characters are written out, as everywhere.
 
 use std::io::{self, Write};
 
 use crate::answer::{Answer, Table, Unit, Value};
 use crate::interrupt;
+use crate::visible;
 
-pub(super) fn draw(answer: &Answer, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn begin(answer: &Answer, out: &mut dyn Write) -> io::Result<()> {
     match answer.tables.iter().find(|table| table.audience.has_machines()) {
-        Some(table) => rows(table, out),
+        Some(table) => {
+            record(shown(table).into_iter().map(|at| table.columns[at].key.to_owned()), out)?;
+            rows(table, out)
+        }
         None => facts(answer, out),
     }
 }
 
+/// Further rows, without the header.
+pub(super) fn go_on(answer: &Answer, out: &mut dyn Write) -> io::Result<()> {
+    let table = answer.tables.iter().find(|table| table.audience.has_machines());
+    table.map_or(Ok(()), |table| rows(table, out))
+}
+
+fn shown(table: &Table) -> Vec<usize> {
+    let is_shown = |&at: &usize| table.columns[at].audience.has_machines() && table.columns[at].unit != Unit::Nested;
+    (0..table.columns.len()).filter(is_shown).collect()
+}
+
 fn rows(table: &Table, out: &mut dyn Write) -> io::Result<()> {
-    let shown: Vec<usize> = (0..table.columns.len())
-        .filter(|&at| table.columns[at].audience.has_machines() && table.columns[at].unit != Unit::Nested)
-        .collect();
-    record(shown.iter().map(|&at| table.columns[at].key.to_owned()), out)?;
+    let shown = shown(table);
     for cells in &table.rows {
         interrupt::check()?;
         record(shown.iter().map(|&at| text(&cells[at])), out)?;
@@ -42,13 +57,21 @@ fn record(fields: impl Iterator<Item = String>, out: &mut dyn Write) -> io::Resu
 fn text(value: &Value) -> String {
     match value {
         Value::None | Value::List(_) | Value::Record(_) => String::new(),
-        Value::Text(text) | Value::Name(text) => text.clone(),
+        Value::Text(text) | Value::Name(text) => harmless(text),
         Value::Number(number) | Value::Estimate(number) => number.to_string(),
         Value::Change(difference) => difference.to_string(),
         Value::Share(share) => format!("{share:.6}"),
         Value::Rate(rate) => rate.to_string(),
         Value::Flag(flag) => flag.to_string(),
     }
+}
+
+/// A text that no spreadsheet runs and no terminal obeys.
+fn harmless(text: &str) -> String {
+    // Some spreadsheets skip blanks before they look for a formula.
+    let is_formula = text.trim_start().starts_with(['=', '+', '-', '@']) || text.starts_with(['\t', '\r']);
+    let text = visible::lines(text);
+    if is_formula { format!("'{text}") } else { text.into_owned() }
 }
 
 /// In quotes if a comma, a quote or a line end stands in it; quotes are doubled.
@@ -68,6 +91,15 @@ mod tests {
     }
 
     #[test]
+    fn texts_are_no_formulas_and_numbers_stay_numbers() {
+        let texts =
+            ["=1+1", "+A1", "-2", "@SUM(A1)", " =1", "\t=1", "a=b", "1-2"].map(|text| self::text(&Value::text(text)));
+        assert_eq!(texts, ["'=1+1", "'+A1", "'-2", "'@SUM(A1)", "' =1", r"'\t=1", "a=b", "1-2"]);
+        assert_eq!(self::text(&Value::Name("\x1b[0m\n".to_owned())), "\\u{1b}[0m\n");
+        assert_eq!([Value::Change(-5), Value::Rate(-0.5)].map(|value| self::text(&value)), ["-5", "-0.5"]);
+    }
+
+    #[test]
     fn the_header_names_units_and_nested_values_stay_out() {
         let columns = vec![
             Column::new("type", "type", Unit::Text),
@@ -78,7 +110,7 @@ mod tests {
         let rows = vec![vec![Value::text("A, B"), Value::Record(Vec::new()), Value::Number(1 << 20), Value::None]];
         let answer = Answer::default().table(Table { key: "rows", audience: Audience::Everyone, columns, rows });
         let mut out = Vec::new();
-        draw(&answer, &mut out).unwrap();
+        begin(&answer, &mut out).unwrap();
         assert_eq!(String::from_utf8(out).unwrap(), "type,heap_bytes\r\n\"A, B\",1048576\r\n");
     }
 }

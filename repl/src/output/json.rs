@@ -1,16 +1,32 @@
 //! JSON: one object, its keys in the order of the answer, one row a line; the same bytes for the same input.
 
+use std::fmt::Write as _;
 use std::io::{self, Write};
 
 use crate::answer::{Answer, Column, Table, Value};
 use crate::interrupt;
+use crate::visible;
 
 use super::Context;
 
 /// The version of the keys, raised when one changes its meaning.
 const SCHEMA_VERSION: u64 = 1;
 
-pub(super) fn draw(answer: &Answer, context: Context<'_>, out: &mut dyn Write) -> io::Result<()> {
+/// What was drawn so far.
+#[derive(Default)]
+pub(super) struct Progress {
+    /// Rows of the table that is open.
+    rows: usize,
+    is_open: bool,
+    exactness: Option<&'static str>,
+}
+
+pub(super) fn begin(
+    answer: &Answer,
+    progress: &mut Progress,
+    context: Context<'_>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     write!(out, "{{\"schema_version\":{SCHEMA_VERSION}")?;
     for (key, text) in [("file", context.file), ("damage", context.damage)] {
         if let Some(text) = text {
@@ -21,26 +37,47 @@ pub(super) fn draw(answer: &Answer, context: Context<'_>, out: &mut dyn Write) -
         write!(out, ",{}:{}", string(fact.column.key), value(&fact.value))?;
     }
     for table in answer.tables.iter().filter(|table| table.audience.has_machines()) {
+        close(progress, out)?;
         write!(out, ",{}:", string(table.key))?;
-        rows(table, out)?;
+        *progress = Progress { rows: 0, is_open: true, exactness: None };
+        rows(table, progress, out)?;
     }
-    if let Some(exactness) = answer.exactness {
+    progress.exactness = answer.exactness;
+    Ok(())
+}
+
+/// Further rows of the last table.
+pub(super) fn go_on(answer: &Answer, progress: &mut Progress, out: &mut dyn Write) -> io::Result<()> {
+    let table = answer.tables.iter().rfind(|table| table.audience.has_machines());
+    table.map_or(Ok(()), |table| rows(table, progress, out))
+}
+
+pub(super) fn end(progress: &Progress, out: &mut dyn Write) -> io::Result<()> {
+    close(progress, out)?;
+    if let Some(exactness) = progress.exactness {
         write!(out, ",\"exactness\":{}", string(exactness))?;
     }
     writeln!(out, "}}")
 }
 
-fn rows(table: &Table, out: &mut dyn Write) -> io::Result<()> {
-    if table.rows.is_empty() {
-        return write!(out, "[]");
+/// The end of the table that is open.
+fn close(progress: &Progress, out: &mut dyn Write) -> io::Result<()> {
+    match progress {
+        Progress { is_open: false, .. } => Ok(()),
+        Progress { rows: 0, .. } => write!(out, "[]"),
+        _ => write!(out, "\n]"),
     }
-    for (position, cells) in table.rows.iter().enumerate() {
+}
+
+fn rows(table: &Table, progress: &mut Progress, out: &mut dyn Write) -> io::Result<()> {
+    for cells in &table.rows {
         // What is cut here has no end, so nothing takes it for the whole.
         interrupt::check()?;
-        writeln!(out, "{}", if position == 0 { '[' } else { ',' })?;
+        writeln!(out, "{}", if progress.rows == 0 { '[' } else { ',' })?;
         write!(out, "{}", row(&table.columns, cells))?;
+        progress.rows += 1;
     }
-    write!(out, "\n]")
+    Ok(())
 }
 
 fn row(columns: &[Column], cells: &[Value]) -> String {
@@ -67,18 +104,41 @@ fn value(value: &Value) -> String {
     }
 }
 
+/// A string of JSON. Beyond what JSON demands, hidden characters are escaped: the value is the same, and a
+/// terminal that shows it is not misled.
 fn string(text: &str) -> String {
-    serde_json::Value::from(text).to_string()
+    let string = serde_json::Value::from(text).to_string();
+    if !string.contains(visible::is_hidden) {
+        return string;
+    }
+    let mut escaped = String::with_capacity(string.len() + 16);
+    for c in string.chars() {
+        if visible::is_hidden(c) {
+            c.encode_utf16(&mut [0; 2]).iter().for_each(|unit| {
+                let _ = write!(escaped, "\\u{unit:04x}");
+            });
+        } else {
+            escaped.push(c);
+        }
+    }
+    escaped
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::answer::{Audience, Unit};
+    use crate::args::Format;
 
     fn drawn(answer: &Answer) -> String {
         let mut out = Vec::new();
-        draw(answer, Context { file: Some("a \"b\".barrow"), ..Context::default() }, &mut out).unwrap();
+        super::super::draw(
+            answer,
+            Format::Json,
+            Context { file: Some("a \"b\".barrow"), ..Context::default() },
+            &mut out,
+        )
+        .unwrap();
         String::from_utf8(out).unwrap()
     }
 
@@ -102,6 +162,14 @@ mod tests {
              {\"type\":\"Foo\\n\",\"shallow_bytes\":18446744073709551615}\n\
              ],\"exactness\":\"exact\"}\n"
         );
+    }
+
+    #[test]
+    fn hidden_characters_are_escaped_and_read_back() {
+        let text = "\x1b[2J\u{7f}\u{9b}\u{202e}\u{200b}\u{feff}\u{2028}\u{2029}\u{e0041}é";
+        let drawn = string(text);
+        assert_eq!(drawn, r#""\u001b[2J\u007f\u009b\u202e\u200b\ufeff\u2028\u2029\udb40\udc41é""#);
+        assert_eq!(serde_json::from_str::<String>(&drawn).unwrap(), text);
     }
 
     #[test]

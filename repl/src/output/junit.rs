@@ -2,6 +2,8 @@
 
 use std::fmt::Write;
 
+use crate::visible;
+
 /// The result of one assertion.
 pub(crate) struct Case {
     /// What was asserted.
@@ -59,17 +61,15 @@ pub(crate) fn document(suite: &str, cases: &[Case]) -> String {
     xml + "  </testsuite>\n</testsuites>\n"
 }
 
-/// A text as it may stand in an element or in an attribute. XML has no way to write most control characters.
+/// A text for an element or an attribute. XML has no way to write most control characters: they are written out.
 fn escaped(text: &str) -> String {
     let mut xml = String::with_capacity(text.len());
-    for c in text.chars() {
+    for c in visible::lines(text).chars() {
         match c {
             '&' => xml.push_str("&amp;"),
             '<' => xml.push_str("&lt;"),
             '>' => xml.push_str("&gt;"),
             '"' => xml.push_str("&quot;"),
-            '\n' | '\t' => xml.push(c),
-            '\u{0}'..'\u{20}' | '\u{7f}'..'\u{a0}' | '\u{fffe}' | '\u{ffff}' => xml.push('\u{fffd}'),
             c => xml.push(c),
         }
     }
@@ -91,7 +91,7 @@ mod tests {
 <testsuites tests=\"3\" failures=\"1\" errors=\"1\" time=\"0.750\">
   <testsuite name=\"a&lt;b&gt;.barrow\" tests=\"3\" failures=\"1\" errors=\"1\" time=\"0.750\">
     <testcase classname=\"barrow\" name=\"x &lt; 5\" time=\"0.250\"><failure message=\"7, not &lt; 5\">\
-A &amp; B\u{fffd}\u{fffd}[1m]]&gt;</failure></testcase>
+A &amp; B\\u{0}\\u{1b}[1m]]&gt;</failure></testcase>
     <testcase classname=\"barrow\" name=\"y\" time=\"0.250\"></testcase>
     <testcase classname=\"barrow\" name=\"z\" time=\"0.250\"><error message=\"&quot;too few&quot;\"/></testcase>
   </testsuite>

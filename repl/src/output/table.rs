@@ -1,86 +1,178 @@
 //! Tables for people: facts as aligned lines, columns of numbers to the right, then notes.
 
-use std::borrow::Cow;
 use std::io::{self, Write};
 
 use unicode_width::UnicodeWidthStr;
 
-use crate::answer::{Answer, Fact, Table, Unit, Value};
-use crate::interrupt;
-use crate::units;
+use crate::answer::{Answer, Column, Fact, Table, Unit, Value};
+use crate::{interrupt, units, visible};
 
-use super::Context;
+use super::{Context, fit};
 
-/// On a terminal a longer text is cut, so that the numbers beside it stay in sight.
-const LONGEST_TEXT: usize = 64;
 /// In a table a longer name of an object's own is cut.
 const LONGEST_NAME: usize = 40;
 
-pub(super) fn draw(answer: &Answer, context: Context<'_>, out: &mut dyn Write) -> io::Result<()> {
+/// What was drawn so far.
+#[derive(Default)]
+pub(super) struct Progress {
+    /// The columns of the last table.
+    columns: Vec<Sized>,
+    notes: Vec<String>,
+}
+
+pub(super) fn begin(
+    answer: &Answer,
+    progress: &mut Progress,
+    context: Context<'_>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     let facts: Vec<&Fact> = answer.facts.iter().filter(|fact| fact.column.audience.has_people()).collect();
     let tables: Vec<&Table> = answer.tables.iter().filter(|table| table.audience.has_people()).collect();
-    draw_facts(&facts, out)?;
+    draw_facts(&facts, context, out)?;
     let mut apart = !facts.is_empty();
     for table in tables.into_iter().filter(|table| !table.rows.is_empty()) {
         if apart {
             writeln!(out)?;
         }
         apart = true;
-        draw_table(table, context, out)?;
+        progress.columns = draw_table(table, context, out)?;
     }
-    answer.notes.iter().try_for_each(|note| writeln!(out, "{}", note.trim_end()))
+    progress.notes.clone_from(&answer.notes);
+    Ok(())
 }
 
-fn draw_facts(facts: &[&Fact], out: &mut dyn Write) -> io::Result<()> {
+/// Further rows of the last table. Columns become wider where they must; one that was empty begins with another header.
+pub(super) fn go_on(
+    answer: &Answer,
+    progress: &mut Progress,
+    context: Context<'_>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    for note in &answer.notes {
+        if !progress.notes.contains(note) {
+            progress.notes.push(note.clone());
+        }
+    }
+    let Some(table) = answer.tables.iter().rfind(|table| table.audience.has_people()) else { return Ok(()) };
+    let known = progress.columns.len();
+    for (at, width) in wanted(table)? {
+        match progress.columns.iter_mut().find(|(known, _)| *known == at) {
+            Some((_, known)) => *known = width.max(*known),
+            None => progress.columns.push((at, width)),
+        }
+    }
+    if progress.columns.len() > known {
+        progress.columns.sort_unstable();
+        draw_header(table, &progress.columns, context, out)?;
+    }
+    draw_rows(table, &progress.columns, out)
+}
+
+pub(super) fn end(progress: &Progress, context: Context<'_>, out: &mut dyn Write) -> io::Result<()> {
+    progress.notes.iter().try_for_each(|note| {
+        let note = visible::line(note.trim_end());
+        let blanks = &note[..note.len() - note.trim_start().len()];
+        write_wrapped(&note, &format!("{blanks}  "), context, out)
+    })
+}
+
+/// Writes a line, on a terminal in as many lines as it needs; `indent` precedes all but the first.
+fn write_wrapped(line: &str, indent: &str, context: Context<'_>, out: &mut dyn Write) -> io::Result<()> {
+    match context.width.filter(|&width| line.width() > width && width > 2 * indent.width()) {
+        Some(width) => {
+            writeln!(out, "{}", textwrap::fill(line, textwrap::Options::new(width).subsequent_indent(indent)))
+        }
+        None => writeln!(out, "{line}"),
+    }
+}
+
+fn draw_facts(facts: &[&Fact], context: Context<'_>, out: &mut dyn Write) -> io::Result<()> {
     let known = || facts.iter().filter(|fact| fact.value != Value::None);
     let width = known().map(|fact| fact.column.heading.chars().count()).max().unwrap_or(0);
     for fact in known() {
-        writeln!(out, "{:width$}  {}", fact.column.heading, text(&fact.value, fact.column.unit))?;
+        let line = format!("{:width$}  {}", fact.column.heading, text(&fact.value, fact.column.unit));
+        write_wrapped(&line, &" ".repeat(width + 2), context, out)?;
     }
     Ok(())
 }
 
 /// Looks at all rows twice, for the widths and for the lines, and keeps none of the texts: there may be millions.
-fn draw_table(table: &Table, context: Context<'_>, out: &mut dyn Write) -> io::Result<()> {
-    let shown: Vec<usize> = (0..table.columns.len()).filter(|&at| is_shown(table, at)).collect();
-    let headings = || shown.iter().map(|&at| Cow::Borrowed(table.columns[at].heading));
-    let mut widths: Vec<usize> = headings().map(|heading| heading.width()).collect();
-    for cells in &table.rows {
-        interrupt::check()?;
-        for (width, &at) in widths.iter_mut().zip(&shown) {
-            *width = (*width).max(cell(table, cells, at, context).width());
-        }
+fn draw_table(table: &Table, context: Context<'_>, out: &mut dyn Write) -> io::Result<Vec<Sized>> {
+    let (columns, left_out) = fitted(table, wanted(table)?, context);
+    draw_header(table, &columns, context, out)?;
+    draw_rows(table, &columns, out)?;
+    if left_out.is_empty() {
+        return Ok(columns);
     }
-    let aligned = |texts: &mut dyn Iterator<Item = Cow<'_, str>>| {
-        let mut line = String::new();
-        for ((text, &width), &at) in texts.zip(&widths).zip(&shown) {
-            let blanks = " ".repeat(width.saturating_sub(text.width()));
-            let is_left = table.columns[at].unit == Unit::Text;
-            let (before, after) = if is_left { ("", &blanks[..]) } else { (&blanks[..], "") };
-            line.extend([before, &text, after, "  "]);
-        }
-        line.truncate(line.trim_end().len());
-        line
-    };
-    match aligned(&mut headings()) {
-        header if context.colour => writeln!(out, "\x1b[1m{header}\x1b[0m")?,
-        header => writeln!(out, "{header}")?,
-    }
-    for cells in &table.rows {
-        interrupt::check()?;
-        let mut texts = shown.iter().map(|&at| Cow::Owned(cell(table, cells, at, context)));
-        writeln!(out, "{}", aligned(&mut texts))?;
-    }
-    Ok(())
+    let names: Vec<&str> = left_out.iter().map(|&at| table.columns[at].heading).collect();
+    let line = format!("not shown: {} (`| less -S`, `--format csv` or a wider terminal)", names.join(", "));
+    write_wrapped(&line, "  ", context, out)?;
+    Ok(columns)
 }
 
-/// What stands in a cell.
-fn cell(table: &Table, cells: &[Value], at: usize, context: Context<'_>) -> String {
-    let text = match &cells[at] {
-        Value::Name(name) => quoted(name, LONGEST_NAME),
-        cell => text(cell, table.columns[at].unit),
+/// The number of a column, and its width.
+type Sized = (usize, usize);
+
+/// What each column that says something would take.
+fn wanted(table: &Table) -> io::Result<Vec<Sized>> {
+    let mut columns: Vec<Sized> = (0..table.columns.len())
+        .filter(|&at| is_shown(table, at))
+        .map(|at| (at, table.columns[at].heading.width()))
+        .collect();
+    for cells in &table.rows {
+        interrupt::check()?;
+        for (at, width) in &mut columns {
+            *width = (*width).max(cell(&cells[*at], table.columns[*at].unit).width());
+        }
+    }
+    Ok(columns)
+}
+
+/// The columns that have room, and those that are left out.
+fn fitted(table: &Table, columns: Vec<Sized>, context: Context<'_>) -> (Vec<Sized>, Vec<usize>) {
+    let Some(room) = context.width else { return (columns, Vec::new()) };
+    let wanted = |&(at, width): &Sized| {
+        let Column { unit, is_secondary, .. } = table.columns[at];
+        fit::Wanted { width, is_text: unit == Unit::Text, is_secondary }
     };
-    if context.terminal { shortened(text) } else { text }
+    let widths = fit::widths(&columns.iter().map(wanted).collect::<Vec<_>>(), room);
+    let left_out = columns.iter().zip(&widths).filter(|(_, width)| width.is_none()).map(|((at, _), _)| *at);
+    let fitting = columns.iter().zip(&widths).filter_map(|((at, _), width)| width.map(|width| (*at, width)));
+    (fitting.collect(), left_out.collect())
+}
+
+fn draw_header(table: &Table, columns: &[Sized], context: Context<'_>, out: &mut dyn Write) -> io::Result<()> {
+    match aligned(table, columns, |at| table.columns[at].heading.to_owned()) {
+        header if context.colour => writeln!(out, "\x1b[1m{header}\x1b[0m"),
+        header => writeln!(out, "{header}"),
+    }
+}
+
+fn draw_rows(table: &Table, columns: &[Sized], out: &mut dyn Write) -> io::Result<()> {
+    table.rows.iter().try_for_each(|cells| {
+        interrupt::check()?;
+        writeln!(out, "{}", aligned(table, columns, |at| cell(&cells[at], table.columns[at].unit)))
+    })
+}
+
+/// A line of cells, texts to the left and numbers to the right, none wider than its column.
+fn aligned(table: &Table, columns: &[Sized], text: impl Fn(usize) -> String) -> String {
+    let mut line = String::new();
+    for &(at, width) in columns {
+        let text = fit::cut(&text(at), width);
+        let blanks = " ".repeat(width.saturating_sub(text.width()));
+        let (before, after) = if table.columns[at].unit == Unit::Text { ("", &blanks[..]) } else { (&blanks[..], "") };
+        line.extend([before, &text, after, &" ".repeat(fit::GAP)]);
+    }
+    line.truncate(line.trim_end().len());
+    line
+}
+
+fn cell(value: &Value, unit: Unit) -> String {
+    match value {
+        Value::Name(name) => quoted(name, LONGEST_NAME),
+        value => text(value, unit),
+    }
 }
 
 /// A column in which nothing is known would only take space.
@@ -88,18 +180,10 @@ fn is_shown(table: &Table, at: usize) -> bool {
     table.columns[at].audience.has_people() && table.rows.iter().any(|cells| cells[at] != Value::None)
 }
 
-fn shortened(text: String) -> String {
-    if text.chars().count() <= LONGEST_TEXT {
-        return text;
-    }
-    text.chars().take(LONGEST_TEXT - 1).chain(['…']).collect()
-}
-
 fn text(value: &Value, unit: Unit) -> String {
     match value {
         Value::None => String::new(),
-        // A line end in a name must not break the table.
-        Value::Text(text) => text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect(),
+        Value::Text(text) => visible::cell(text).into_owned(),
         Value::Name(name) => quoted(name, usize::MAX),
         Value::Number(number) => number_text(*number, unit),
         Value::Estimate(number) => format!("~{}", number_text(*number, unit)),
@@ -122,7 +206,11 @@ fn text(value: &Value, unit: Unit) -> String {
 fn quoted(text: &str, most: usize) -> String {
     let (mut quoted, mut length) = (String::from("\""), 0);
     for c in text.chars() {
-        let escaped = if c == '\'' { "'".to_owned() } else { c.escape_debug().to_string() };
+        let escaped = match c {
+            '"' | '\\' => format!("\\{c}"),
+            '\0' => "\\0".to_owned(),
+            c => visible::line(c.encode_utf8(&mut [0; 4])).into_owned(),
+        };
         length += escaped.chars().count();
         if length > most {
             quoted.push('…');
@@ -148,6 +236,7 @@ fn number_text(number: u64, unit: Unit) -> String {
 mod tests {
     use super::*;
     use crate::answer::{Audience, Column};
+    use crate::args::Format;
 
     #[test]
     fn names_are_escaped_and_cut() {
@@ -175,7 +264,7 @@ mod tests {
             .table(Table { key: "rows", audience: Audience::Everyone, columns, rows })
             .note("a note");
         let mut out = Vec::new();
-        draw(&answer, Context::default(), &mut out).unwrap();
+        super::super::draw(&answer, Format::Table, Context::default(), &mut out).unwrap();
         let expected = "\
 snapshot  1
 
