@@ -204,7 +204,8 @@ fn heap(threads: &[(u64, Option<&str>)], roots: &[RootTold], references: &[(usiz
 fn roots(heap: &Heap) -> Vec<(Option<usize>, String, u64, u64)> {
     let tables = heap.recording().tables().unwrap();
     let threads = Threads::read(heap.recording(), heap.snapshot()).unwrap();
-    let found = heap.thread_roots(&threads, &Silent).unwrap();
+    let (found, is_exact) = heap.thread_roots(&threads, &Silent).unwrap();
+    assert!(is_exact);
     let text = |label| tables.string(label).to_owned();
     found.iter().map(|one| (one.row, text(one.label), one.roots, one.retained.bytes)).collect()
 }

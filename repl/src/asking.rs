@@ -124,6 +124,7 @@ pub(crate) fn print(session: &Session, answer: &Answer, sink: Sink) -> Result<u8
     match sink {
         Sink::Stdout => {
             context.terminal = io::stdout().is_terminal();
+            context.width = terminal_width().filter(|_| context.terminal);
             context.colour = context.terminal && session.settings.colour;
             let mut out = BufWriter::new(io::stdout().lock());
             output::draw(answer, format, context, &mut out)?;
@@ -144,6 +145,11 @@ pub(crate) fn print(session: &Session, answer: &Answer, sink: Sink) -> Result<u8
         complain(sentence);
     }
     Ok(exit_code(session, answer))
+}
+
+/// The characters of a line of the terminal that stdout is.
+fn terminal_width() -> Option<usize> {
+    terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| usize::from(width.0)).filter(|&width| width > 0)
 }
 
 /// Runs a command of the shell and writes into it. A command that does not read to the end is no error.

@@ -1,6 +1,6 @@
 //! Names of references as people read them.
 
-use barrow_analyzer::{Label, StrengthId, Tables};
+use barrow_analyzer::{KindRole, Label, StrengthId, StringId, Tables, TypeId};
 
 /// A name, or a place like `[3]`; nothing if the runtime does not say.
 pub(crate) fn text(tables: &Tables, label: Label) -> Option<String> {
@@ -24,5 +24,31 @@ pub(crate) fn arrow(tables: &Tables, reference: Option<(Label, StrengthId)>) -> 
         (Some(name), None) => format!("--[ {name} ]-->"),
         (None, Some(strength)) => format!("--( {strength} )-->"),
         (None, None) => "-->".to_owned(),
+    }
+}
+
+/// Characters of an object's own text that its title repeats.
+const LONGEST_NAME: usize = 40;
+
+/// An object as people name it: the class or module that it stands for with its kind (`class Leaky`, `STable Cache`), or
+/// its type with its own name or text (`java.lang.Thread "worker-3"`), if it has one.
+pub(crate) fn object(tables: &Tables, type_id: TypeId, name: Option<StringId>) -> String {
+    let (kind, title) = (tables.type_kind(type_id), tables.type_title(type_id));
+    let (role, kind) = (tables.kind_role(kind), tables.kind_name(kind));
+    match name.map(|name| tables.string(name)) {
+        Some(name) if role == KindRole::Type => format!("{kind} {}", shortened(name, usize::MAX)),
+        Some(name) => format!("{title} \"{}\"", shortened(name, LONGEST_NAME)),
+        // Where classes have no names, their type is what they stand for.
+        None if role == KindRole::Type && !title.eq_ignore_ascii_case(kind) => format!("{kind} {title}"),
+        None => title,
+    }
+}
+
+/// The beginning of a text, in which what cannot be seen is escaped.
+fn shortened(text: &str, most: usize) -> String {
+    let escaped: String = text.chars().take(most.saturating_add(1)).flat_map(char::escape_debug).collect();
+    match escaped.char_indices().nth(most) {
+        Some((end, _)) => format!("{}…", &escaped[..end]),
+        None => escaped,
     }
 }

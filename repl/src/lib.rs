@@ -50,6 +50,7 @@ mod object_name;
 mod operand;
 mod path_change;
 mod selection;
+mod suspects;
 mod units;
 mod without;
 

@@ -19,6 +19,8 @@ pub(crate) struct Context<'a> {
     pub(crate) damage: Option<&'a str>,
     /// Bold headings, and long texts cut.
     pub(crate) terminal: bool,
+    /// How many characters a line of the terminal has, if it is one.
+    pub(crate) width: Option<usize>,
     /// Whether headings may be coloured.
     pub(crate) colour: bool,
 }

@@ -34,6 +34,7 @@ impl Judged {
         let tables = recording.tables()?;
         let mut notes: Vec<String> =
             assertion.unknown_types(tables).into_iter().map(|name| unknown(name, tables)).collect();
+        notes.extend(judgement.notes.iter().cloned());
         if !judgement.is_exact {
             notes.push(INEXACT.to_owned());
         }

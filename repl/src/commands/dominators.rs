@@ -6,6 +6,7 @@ use barrow_analyzer::{Heap, Holder, Tree, objects};
 
 use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
 use crate::error::ReplError;
+use crate::label;
 use crate::session::{Arguments, Session};
 
 use super::{Command, Completion, Group, Subject, more};
@@ -103,7 +104,7 @@ fn columns() -> Vec<Column> {
         Column::new("object", "object", Unit::Object),
         Column::new("", "type", Unit::Text).for_people(),
         Column::new("type", "type", Unit::Text).for_machines(),
-        Column::new("name", "name", Unit::Text),
+        Column::new("name", "name", Unit::Text).for_machines(),
         Column::new("kind", "kind", Unit::Text),
         Column::new("shallow_bytes", "shallow", Unit::Bytes),
         Column::new("unmanaged_bytes", "unmanaged", Unit::Bytes),
@@ -123,7 +124,7 @@ fn rows(heap: &Heap, session: &mut Session, lines: &[TreeLine]) -> Result<Vec<Ve
         let object = line.holder.object().and_then(|_| details.next());
         let title = match (line.holder, &object) {
             (Holder::Roots(name), _) => format!("roots: {}", tables.string(name)),
-            (_, Some(object)) => tables.type_title(object.type_id),
+            (_, Some(object)) => label::object(tables, object.type_id, object.name),
             _ => "all roots".to_owned(),
         };
         let row = object.map(|object| {
@@ -136,7 +137,7 @@ fn rows(heap: &Heap, session: &mut Session, lines: &[TreeLine]) -> Result<Vec<Ve
             line.depth.into(),
             object.map(|object| object.id.0).into(),
             Value::Text(format!("{}{title}", "  ".repeat((line.depth as usize).min(60)))),
-            Value::text(title),
+            Value::Text(object.map_or(title, |object| tables.type_title(object.type_id))),
             Value::name(tables, object.and_then(|object| object.name)),
             object.map(|object| tables.kind_name(tables.type_kind(object.type_id))).into(),
             object.map(|object| object.shallow_bytes).into(),

@@ -3,7 +3,7 @@
 
 use std::io::{self, Write};
 
-use crate::answer::{Answer, Table, Unit, Value};
+use crate::answer::{Answer, BETWEEN_STEPS, Table, Unit, Value};
 
 pub(super) fn draw(answer: &Answer, out: &mut dyn Write) -> io::Result<()> {
     match answer.tables.iter().find(|table| table.audience.has_machines()) {
@@ -41,6 +41,7 @@ fn text(value: &Value) -> String {
     match value {
         Value::None | Value::List(_) | Value::Record(_) => String::new(),
         Value::Text(text) | Value::Name(text) => text.clone(),
+        Value::Path(steps) => steps.join(BETWEEN_STEPS),
         Value::Number(number) | Value::Estimate(number) => number.to_string(),
         Value::Change(difference) => difference.to_string(),
         Value::Share(share) => format!("{share:.6}"),

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use comfy_table::{CellAlignment, Table as Grid, presets};
 
-use crate::answer::{Answer, Column, Fact, Table, Unit, Value};
+use crate::answer::{Answer, BETWEEN_STEPS, Column, Fact, Table, Unit, Value};
 use crate::units;
 
 use super::Context;
@@ -41,6 +41,7 @@ fn draw_facts(facts: &[&Fact], out: &mut dyn Write) -> io::Result<()> {
 fn draw_table(table: &Table, context: Context<'_>, out: &mut dyn Write) -> io::Result<()> {
     let shown: Vec<usize> = (0..table.columns.len()).filter(|&at| is_shown(table, at)).collect();
     let columns: Vec<&Column> = shown.iter().map(|&at| &table.columns[at]).collect();
+    let room = context.width.map_or(usize::MAX, |width| room_for_paths(table, &shown, width));
     let mut grid = Grid::new();
     grid.load_style(presets::NOTHING);
     grid.set_header(columns.iter().map(|column| column.heading));
@@ -48,6 +49,7 @@ fn draw_table(table: &Table, context: Context<'_>, out: &mut dyn Write) -> io::R
         grid.add_row(shown.iter().map(|&at| {
             let text = match &cells[at] {
                 Value::Name(name) => quoted(name, LONGEST_NAME),
+                Value::Path(steps) => return fitted(steps, room),
                 cell => text(cell, table.columns[at].unit),
             };
             if context.terminal { shortened(text) } else { text }
@@ -73,6 +75,57 @@ fn is_shown(table: &Table, at: usize) -> bool {
     table.columns[at].audience.has_people() && table.rows.iter().any(|cells| cells[at] != Value::None)
 }
 
+/// A path is shown at least this wide, whatever stands beside it.
+const NARROWEST_PATH: usize = 32;
+
+/// The characters that paths may take in a table of this width, which is that of the terminal.
+fn room_for_paths(table: &Table, shown: &[usize], width: usize) -> usize {
+    let is_path = |at: usize| table.rows.iter().any(|cells| matches!(cells[at], Value::Path(_)));
+    let taken = |at: usize| {
+        let column = &table.columns[at];
+        let cells = table.rows.iter().map(|cells| text(&cells[at], column.unit).chars().count().min(LONGEST_TEXT));
+        cells.max().unwrap_or(0).max(column.heading.chars().count()) + 2
+    };
+    let others: usize = shown.iter().filter(|&&at| !is_path(at)).map(|&at| taken(at)).sum();
+    width.saturating_sub(others + 2).max(NARROWEST_PATH)
+}
+
+/// A path in at most `room` characters, if that can be: its root's end, its own end and every step with a name of its own
+/// stay; of the others those are left out first that repeat a step, then those in the middle.
+fn fitted(steps: &[String], room: usize) -> String {
+    let clean: Vec<String> = steps.iter().map(|step| text(&Value::text(step), Unit::Text)).collect();
+    let mut kept: Vec<usize> = (0..clean.len()).collect();
+    loop {
+        let drawn = with_gaps(&clean, &kept);
+        if drawn.chars().count() <= room {
+            return drawn;
+        }
+        let middle = kept.len() / 2;
+        let may_go = (1..kept.len().saturating_sub(1)).filter(|&at| !has_name(&clean[kept[at]]));
+        let repeats = |at: usize| kept[..at].iter().any(|&before| clean[before] == clean[kept[at]]);
+        let Some(least) = may_go.min_by_key(|&at| (!repeats(at), at.abs_diff(middle))) else { return drawn };
+        kept.remove(least);
+    }
+}
+
+/// Whether a step of a path is one class, module or group of roots: these are what people look for.
+fn has_name(step: &str) -> bool {
+    step.starts_with('[') || step.contains(' ') && !step.contains('(')
+}
+
+/// The steps that are kept, and how many are missing between them.
+fn with_gaps(steps: &[String], kept: &[usize]) -> String {
+    let (mut drawn, mut next) = (Vec::new(), 0);
+    for &at in kept {
+        if at > next {
+            drawn.push(format!("… {} …", at - next));
+        }
+        drawn.push(steps[at].clone());
+        next = at + 1;
+    }
+    drawn.join(BETWEEN_STEPS)
+}
+
 fn shortened(text: String) -> String {
     if text.chars().count() <= LONGEST_TEXT {
         return text;
@@ -86,6 +139,7 @@ fn text(value: &Value, unit: Unit) -> String {
         // A line end in a name must not break the table.
         Value::Text(text) => text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect(),
         Value::Name(name) => quoted(name, usize::MAX),
+        Value::Path(steps) => text(&Value::Text(steps.join(BETWEEN_STEPS)), unit),
         Value::Number(number) => number_text(*number, unit),
         Value::Estimate(number) => format!("~{}", number_text(*number, unit)),
         Value::Change(difference) if unit == Unit::Bytes => units::change(*difference, units::size),
@@ -133,6 +187,19 @@ fn number_text(number: u64, unit: Unit) -> String {
 mod tests {
     use super::*;
     use crate::answer::Audience;
+
+    #[test]
+    fn a_path_keeps_its_ends_and_its_holder() {
+        let steps = ["class Shop", "HashMap", "Node[]", "Node", "class Loader", "Node", "Node", "Order", "byte[]"];
+        let steps = steps.map(str::to_owned);
+        let whole = "class Shop › HashMap › Node[] › Node › class Loader › Node › Node › Order › byte[]";
+        assert_eq!(fitted(&steps, usize::MAX), whole);
+        let drawn = fitted(&steps, 60);
+        assert_eq!(drawn, "class Shop › HashMap › … 2 … › class Loader › … 3 … › byte[]");
+        assert!(drawn.chars().count() <= 60);
+        assert_eq!(fitted(&steps, 1), "class Shop › … 3 … › class Loader › … 3 … › byte[]");
+        assert_eq!(fitted(&steps[..1], 1), "class Shop");
+    }
 
     #[test]
     fn names_are_escaped_and_cut() {
