@@ -39,6 +39,8 @@ use crate::tables::Tables;
 pub const LEAK_THRESHOLD: f64 = 0.1;
 /// A child that holds this part of its parent's bytes carries the accumulation on.
 const CARRIED: f64 = 0.7;
+/// An object that holds this part of all reachable bytes says nothing of what holds less.
+const NEARLY_ALL: f64 = 0.9;
 /// So many parts of one size count by half.
 const MANY: f64 = 32.0;
 /// What parts count that no single object holds.
@@ -260,12 +262,14 @@ impl Search<'_> {
         }
     }
 
-    /// The farthest dominator of which a point has nearly all, or the point itself.
+    /// The farthest dominator of which a point has most, or the point itself.
     fn holder_of(&self, point: ObjectId) -> ObjectId {
         let bytes = self.dominators.retained_bytes(point) as f64;
+        let nearly_all = self.dominators.reachable_bytes() as f64 * NEARLY_ALL;
         let holds_little_else = |holder: &ObjectId| {
             let whole = self.dominators.retained_bytes(*holder) as f64;
-            self.role(self.types[holder.index()]) != KindRole::Root && bytes >= whole * CARRIED
+            let is_root = self.role(self.types[holder.index()]) == KindRole::Root;
+            !is_root && bytes >= whole * CARRIED && (whole < nearly_all || bytes >= nearly_all)
         };
         let holders = self.dominators.holders(point).map_while(Holder::object);
         holders.take_while(holds_little_else).last().unwrap_or(point)

@@ -37,6 +37,8 @@ pub(crate) fn object(tables: &Tables, type_id: TypeId, name: Option<StringId>) -
     let (role, kind) = (tables.kind_role(kind), tables.kind_name(kind));
     match name.map(|name| tables.string(name)) {
         Some(name) if role == KindRole::Type => format!("{kind} {}", shortened(name, usize::MAX)),
+        // The place in the program, of a function that has several.
+        Some(name) if role == KindRole::Frame => format!("{title} ({})", shortened(name, usize::MAX)),
         Some(name) => format!("{title} \"{}\"", shortened(name, LONGEST_NAME)),
         // Where classes have no names, their type is what they stand for.
         None if role == KindRole::Type && !title.eq_ignore_ascii_case(kind) => format!("{kind} {title}"),
@@ -44,11 +46,29 @@ pub(crate) fn object(tables: &Tables, type_id: TypeId, name: Option<StringId>) -
     }
 }
 
-/// The beginning of a text, in which what cannot be seen is escaped.
-fn shortened(text: &str, most: usize) -> String {
-    let escaped: String = text.chars().take(most.saturating_add(1)).flat_map(char::escape_debug).collect();
-    match escaped.char_indices().nth(most) {
-        Some((end, _)) => format!("{}…", &escaped[..end]),
-        None => escaped,
+/// At most so many characters of a text, in which what cannot be seen is escaped.
+pub(crate) fn shortened(text: &str, most: usize) -> String {
+    let (mut shown, mut length) = (String::new(), 0);
+    for c in text.chars() {
+        let escaped = if c == '\'' { "'".to_owned() } else { c.escape_debug().to_string() };
+        length += escaped.chars().count();
+        if length > most {
+            shown.push('…');
+            break;
+        }
+        shown.push_str(&escaped);
+    }
+    shown
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_in_titles_are_escaped_and_cut() {
+        assert_eq!(shortened("it's \"so\"\n", 40), r#"it's \"so\"\n"#);
+        assert_eq!(shortened(&"\u{1b}".repeat(9), 40), format!("{}…", r"\u{1b}".repeat(6)));
+        assert_eq!(shortened(&"x".repeat(40), 40), "x".repeat(40));
     }
 }

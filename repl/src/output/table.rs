@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use comfy_table::{CellAlignment, Table as Grid, presets};
 
 use crate::answer::{Answer, BETWEEN_STEPS, Column, Fact, Table, Unit, Value};
+use crate::label;
 use crate::units;
 
 use super::Context;
@@ -159,17 +160,7 @@ fn text(value: &Value, unit: Unit) -> String {
 /// A text in quotes, so that it can be told from what stands around it; what cannot be seen is escaped. Of a
 /// longer one the first `most` characters.
 fn quoted(text: &str, most: usize) -> String {
-    let (mut quoted, mut length) = (String::from("\""), 0);
-    for c in text.chars() {
-        let escaped = if c == '\'' { "'".to_owned() } else { c.escape_debug().to_string() };
-        length += escaped.chars().count();
-        if length > most {
-            quoted.push('…');
-            break;
-        }
-        quoted.push_str(&escaped);
-    }
-    quoted + "\""
+    format!("\"{}\"", label::shortened(text, most))
 }
 
 fn number_text(number: u64, unit: Unit) -> String {
@@ -195,7 +186,7 @@ mod tests {
         let whole = "class Shop › HashMap › Node[] › Node › class Loader › Node › Node › Order › byte[]";
         assert_eq!(fitted(&steps, usize::MAX), whole);
         let drawn = fitted(&steps, 60);
-        assert_eq!(drawn, "class Shop › HashMap › … 2 … › class Loader › … 3 … › byte[]");
+        assert_eq!(drawn, "class Shop › … 3 … › class Loader › … 2 … › Order › byte[]");
         assert!(drawn.chars().count() <= 60);
         assert_eq!(fitted(&steps, 1), "class Shop › … 3 … › class Loader › … 3 … › byte[]");
         assert_eq!(fitted(&steps[..1], 1), "class Shop");
