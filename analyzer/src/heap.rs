@@ -96,6 +96,7 @@ mod column {
     pub(super) const CANOPY: ColumnId = ColumnId(16);
     // 17 were leak suspects as they were ranked before.
     pub(super) const LEAK_SUSPECTS: ColumnId = ColumnId(41);
+    pub(super) const RETAINED_BY_THREAD: ColumnId = ColumnId(42);
     pub(super) const ROOT_GROUPS: ColumnId = ColumnId(18);
     pub(super) const SHALLOW: ColumnId = ColumnId(19);
     pub(super) const UNMANAGED: ColumnId = ColumnId(20);

@@ -145,7 +145,7 @@ impl Heap {
     /// are those that share a label. By row, then by the first root. Whether retained sizes are exact comes with them: if
     /// not, they are lower bounds, see [`crate::Dominators::is_exact`].
     ///
-    /// Time and memory: as to find dominators, which is done anew for threads.
+    /// Time and memory: as to find dominators, which is done anew for threads unless an index file has the answer.
     ///
     /// # Errors
     /// [`AnalyzerError::Section`], [`AnalyzerError::Cancelled`], those of [`crate::Memory`].
@@ -174,18 +174,31 @@ impl Heap {
         }
         let objects = thread_objects(roots, &places, &found, tables);
         found.iter_mut().zip(objects).for_each(|(thread, object)| thread.object = object);
-        let is_exact = self.retained_by_threads(&mut found, &places, progress)?;
+        let kept = self.kept_threads().filter(|kept| kept.len() == 2 * found.len() + 1);
+        let retained = match kept {
+            Some(kept) => kept,
+            None => {
+                let retained = self.retained_by_threads(&found, &places, progress)?;
+                self.keep_threads(&retained, progress)?;
+                retained
+            }
+        };
+        let (sums, rest) = retained.as_chunks::<2>();
+        let is_exact = rest == [1];
+        for (thread, &[objects, bytes]) in found.iter_mut().zip(sums) {
+            thread.retained = GroupRetained { objects, bytes };
+        }
         found.sort_by_key(|thread| thread.row.unwrap_or(usize::MAX));
         Ok((found, is_exact))
     }
 
-    /// Tells of each thread what it retains. `places` has the thread of each root. Whether that is exact.
+    /// What each thread retains, objects and bytes, and last 1 if that is exact. `places` has the thread of each root.
     fn retained_by_threads(
         &self,
-        found: &mut [ThreadRoots],
+        found: &[ThreadRoots],
         places: &[Option<usize>],
         progress: &dyn Progress,
-    ) -> Result<bool> {
+    ) -> Result<Vec<u64>> {
         // Only numbers of groups: no string is looked up by them.
         let group = |place: Option<usize>| StringId(place.map_or(u32::MAX, |place| place as u32));
         let mut threads = ObjectSet::new(self.snapshot(), self.object_count());
@@ -207,10 +220,9 @@ impl Heap {
         let references =
             Rows::build(self.recording(), self.snapshot(), Follow::Retaining, Some(&without), self.memory(), progress)?;
         let dominators = self.find_dominators(references, &roots, progress)?;
-        for (place, thread) in found.iter_mut().enumerate() {
-            thread.retained = dominators.group_retained(group(Some(place)));
-        }
-        Ok(dominators.is_exact())
+        let retained = (0..found.len()).map(|place| dominators.group_retained(group(Some(place))));
+        let columns = retained.flat_map(|retained| [retained.objects, retained.bytes]);
+        Ok(columns.chain([dominators.is_exact().into()]).collect())
     }
 }
 

@@ -195,7 +195,7 @@ impl Limit {
 /// The line that is none.
 pub(crate) fn fingerprints(text: &str) -> Result<Vec<Known>, ExpressionError> {
     let lines = text.lines().map(|line| line.split('#').next().unwrap_or_default().trim());
-    lines.filter(|line| !line.is_empty()).map(|line| parse::known(line)).collect()
+    lines.filter(|line| !line.is_empty()).map(parse::known).collect()
 }
 
 #[cfg(test)]

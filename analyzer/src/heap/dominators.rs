@@ -245,6 +245,20 @@ impl Heap {
         Ok(leaks::suspects(self.dominators(progress)?, self.types(progress)?, tables, threshold))
     }
 
+    /// What threads retain, as [`Heap::keep_threads`] kept it.
+    pub(crate) fn kept_threads(&self) -> Option<Vec<u64>> {
+        let index = self.index.as_ref()?;
+        Some(index.column::<u64>(self.snapshot, column::RETAINED_BY_THREAD, |_, _| true)?.to_vec())
+    }
+
+    /// Keeps what threads retain.
+    ///
+    /// # Errors
+    /// As for [`Heap::dominators`].
+    pub(crate) fn keep_threads(&self, retained: &[u64], progress: &dyn Progress) -> Result<()> {
+        self.keep(&[(column::RETAINED_BY_THREAD, there(retained))], progress)
+    }
+
     /// The suspects at [`LEAK_THRESHOLD`], if an index file has them.
     fn kept_leak_suspects(&self) -> Result<Option<Vec<Suspect>>> {
         let column = |index: &IndexFile| index.column::<u64>(self.snapshot, column::LEAK_SUSPECTS, |_, _| true);
