@@ -8,6 +8,7 @@
 //!   --[ load ]--> byte[] @60025
 //! ```
 
+use std::io::{self, IsTerminal};
 use std::ops::Range;
 
 use barrow_analyzer::{Heap, KindRole, ObjectId, Path, PathOptions, Silent, Step, TypeId, objects};
@@ -20,8 +21,10 @@ use crate::units;
 
 /// Objects of one type in a row that are shown one by one; of more, the first and the last.
 const LONGEST_RUN: usize = 4;
-/// Steps of a longer chain that are shown from its beginning and from its end.
+/// Steps of a longer chain that a terminal shows from its beginning and from its end.
 const SHOWN_STEPS: (usize, usize) = (20, 80);
+/// The same elsewhere, where only a hostile heap has more.
+const MOST_STEPS: (usize, usize) = (1_000, 99_000);
 
 /// The objects from a root to one that was asked for.
 pub(crate) struct Chain {
@@ -133,7 +136,8 @@ fn parts(heap: &Heap, path: &Path) -> Result<Vec<Part>, ReplError> {
     let types = heap.types_of(&path.objects, &Silent)?;
     let role = |type_id: TypeId| tables.kind_role(tables.type_kind(type_id));
     // Classes have a type in common, and are all different.
-    Ok(abridged(runs(&types, |type_id| role(type_id) == KindRole::Object)))
+    let shown = if io::stdout().is_terminal() { SHOWN_STEPS } else { MOST_STEPS };
+    Ok(abridged(runs(&types, |type_id| role(type_id) == KindRole::Object), shown))
 }
 
 /// Puts objects of one type in a row together, but the first and the last of them.
@@ -152,8 +156,7 @@ fn runs(types: &[TypeId], may_repeat: impl Fn(TypeId) -> bool) -> Vec<Part> {
 }
 
 /// Leaves out the middle of what is still too long.
-fn abridged(mut parts: Vec<Part>) -> Vec<Part> {
-    let (first, last) = SHOWN_STEPS;
+fn abridged(mut parts: Vec<Part>, (first, last): (usize, usize)) -> Vec<Part> {
     if parts.len() <= first + last {
         return parts;
     }
@@ -222,7 +225,7 @@ mod tests {
     #[test]
     fn both_ends_of_a_long_chain_stay() {
         let types: Vec<TypeId> = (0..200).map(TypeId).collect();
-        let parts = abridged(runs(&types, |_| true));
+        let parts = abridged(runs(&types, |_| true), SHOWN_STEPS);
         assert_eq!((parts.len(), &parts[0], &parts[20]), (101, &Part::Steps(0..1), &Part::Gap(100)));
         assert_eq!(parts.last(), Some(&Part::Steps(199..200)));
     }

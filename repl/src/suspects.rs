@@ -67,3 +67,37 @@ fn together(heap: &Heap, alike: &[Suspect], meter: &Meter) -> Result<u64, ReplEr
         Ok(counted.iter().map(|suspect| suspect.retained_bytes).fold(0, u64::saturating_add))
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use barrow_analyzer::{IndexPlace, Memory, SnapshotId};
+    use barrow_testdata::Graph;
+
+    use super::*;
+
+    /// Maps that the roots hold, each with twenty leaves.
+    fn heap(maps: usize) -> Heap {
+        let words: Vec<String> = (0..maps)
+            .map(|map| {
+                (0..20).map(|leaf| format!("root -> m{map}(1) -> l{map}.{leaf}(20)")).collect::<Vec<_>>().join(";")
+            })
+            .collect();
+        let (mut graph, names) = Graph::of_words(&words.join(";"));
+        let type_of = |name: &String| if name.starts_with('m') { 2 } else { 3 };
+        graph.types = names.iter().map(type_of).collect();
+        let recording = Arc::new(graph.recording());
+        Heap::new(recording, SnapshotId(0), &IndexPlace::Nowhere, Memory::unlimited()).unwrap()
+    }
+
+    #[test]
+    fn suspects_of_one_fingerprint_are_one() {
+        for maps in [1, 4] {
+            let found = suspects(&heap(maps), None, &Meter::new(true)).unwrap();
+            let told: Vec<(u64, u64, u64)> =
+                found.iter().map(|one| (one.alike, one.suspect.retained_bytes, one.retained_bytes)).collect();
+            assert_eq!(told, [(maps as u64, 401, 401 * maps as u64)]);
+        }
+    }
+}

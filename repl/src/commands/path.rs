@@ -1,8 +1,11 @@
 //! `path`: why an object is alive.
 
+use std::io::{self, IsTerminal};
+
 use barrow_analyzer::{Heap, Path, PathOptions, Step};
 
 use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
+use crate::args::Format;
 use crate::error::ReplError;
 use crate::found;
 use crate::label;
@@ -16,7 +19,7 @@ pub(super) const COMMAND: Command = Command {
     group: Group::Alive,
     arguments: "ID [COUNT]",
     about: "A shortest path from a root to an object",
-    details: "With COUNT so many paths that share no object but the last and those that stand for groups of roots, as far as there are. `--avoid EXPR` leads \
+    details: "With COUNT so many paths that share no object but the last and those that stand for groups of roots, as far as there are. A terminal shows 50 steps of a longer path from each end, a pipe or file all. `--avoid EXPR` leads \
               around objects, `--weak` follows references that keep nothing alive too. In a shell put EXPR in \
               quotes.",
     example: "path @123",
@@ -26,8 +29,10 @@ pub(super) const COMMAND: Command = Command {
     run,
 };
 
-/// Steps that are shown of a longer path, at its beginning and at its end.
+/// Steps that a terminal shows of a longer path, at its beginning and at its end.
 const SHOWN_STEPS: usize = 50;
+/// The same for machines and files.
+const MOST_STEPS: usize = 500_000;
 
 fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, ReplError> {
     let words = arguments.words();
@@ -93,7 +98,9 @@ fn rows_of(heap: &Heap, session: &mut Session, number: usize, path: &Path) -> Re
     let tables = heap.recording().tables()?;
     // A list may be long: its ends tell most.
     let length = path.objects.len();
-    let (first, last) = (SHOWN_STEPS.min(length), length.saturating_sub(SHOWN_STEPS).max(SHOWN_STEPS.min(length)));
+    let is_for_people = session.settings.format == Format::Table && io::stdout().is_terminal();
+    let shown = if is_for_people { SHOWN_STEPS } else { MOST_STEPS };
+    let (first, last) = (shown.min(length), length.saturating_sub(shown).max(shown.min(length)));
     let mut steps = heap.steps(path, 0..first)?;
     steps.extend(heap.steps(path, last..length)?);
     let root = match path.root.label {
