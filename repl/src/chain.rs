@@ -63,7 +63,7 @@ impl Chain {
             };
             let link = |(at, Step { object, reference }): (usize, Step)| Link {
                 arrow: match at {
-                    0 => format!("--[ {} ]-->", tables.string(path.root.category)),
+                    0 => format!("--[ {} ]-->", label::root(tables, &path.root)),
                     _ => label::arrow(tables, reference),
                 },
                 object: object.id,

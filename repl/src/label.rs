@@ -1,6 +1,6 @@
 //! Names of references as people read them.
 
-use barrow_analyzer::{KindRole, Label, StrengthId, StringId, Tables, TypeId};
+use barrow_analyzer::{KindRole, Label, Root, StrengthId, StringId, Tables, TypeId};
 
 /// A name, or a place like `[3]`; nothing if the runtime does not say.
 pub(crate) fn text(tables: &Tables, label: Label) -> Option<String> {
@@ -24,6 +24,14 @@ pub(crate) fn arrow(tables: &Tables, reference: Option<(Label, StrengthId)>) -> 
         (Some(name), None) => format!("--[ {name} ]-->"),
         (None, Some(strength)) => format!("--( {strength} )-->"),
         (None, None) => "-->".to_owned(),
+    }
+}
+
+/// A root: its group, and what the runtime says of it, such as the thread and the frame that it is in.
+pub(crate) fn root(tables: &Tables, root: &Root) -> String {
+    match root.label {
+        Some(label) => format!("{} ({})", tables.string(root.category), tables.string(label)),
+        None => tables.string(root.category).to_owned(),
     }
 }
 

@@ -103,10 +103,7 @@ fn rows_of(heap: &Heap, session: &mut Session, number: usize, path: &Path) -> Re
     let (first, last) = (shown.min(length), length.saturating_sub(shown).max(shown.min(length)));
     let mut steps = heap.steps(path, 0..first)?;
     steps.extend(heap.steps(path, last..length)?);
-    let root = match path.root.label {
-        Some(name) => format!("{} ({})", tables.string(path.root.category), tables.string(name)),
-        None => tables.string(path.root.category).to_owned(),
-    };
+    let root = label::root(tables, &path.root);
     let mut rows = Vec::new();
     for (at, Step { object, reference }) in (0..first).chain(last..length).zip(steps) {
         if at == last && first < last {
