@@ -48,6 +48,8 @@ pub struct TypeIdentity<'a> {
     pub kind: &'a str,
     /// How its objects are laid out, in the runtime's words.
     pub layout: Option<&'a str>,
+    /// The name of the class or module that one object of the type stands for; `None` for a type as such.
+    pub stands_for: Option<&'a str>,
 }
 
 /// What the objects of a type, of a kind or of a snapshot add up to.
@@ -144,12 +146,23 @@ impl<'a> TypeIdentity<'a> {
             line: tables.type_line(id),
             kind: tables.kind_name(tables.type_kind(id)),
             layout: tables.type_layout(id),
+            stands_for: None,
         }
     }
 
-    /// The type as people read it: its name, for a function with file and line.
+    /// What one object of this type is that stands for a class or a module.
+    #[must_use]
+    pub(crate) fn of_class(tables: &'a Tables, id: TypeId, name: &'a str) -> Self {
+        TypeIdentity { stands_for: Some(name), ..Self::of(tables, id) }
+    }
+
+    /// The type as people read it: its name, for a function with file and line; for an object that stands for a class,
+    /// its kind and what it stands for.
     #[must_use]
     pub fn title(&self) -> String {
+        if let Some(name) = self.stands_for {
+            return format!("{} {name}", self.kind);
+        }
         tables::title(self.name, self.file, self.line)
     }
 }

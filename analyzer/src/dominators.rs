@@ -473,6 +473,13 @@ impl Dominators {
         group.map_or(0, |group| self.bytes_below(self.group_position[group]))
     }
 
+    /// What would be freed without the roots of a group: objects and bytes.
+    pub(crate) fn group_retained(&self, name: StringId) -> GroupRetained {
+        let Some(group) = self.groups.iter().position(|&group| group == name) else { return GroupRetained::default() };
+        let place = TreePlace(self.group_position[group]);
+        GroupRetained { objects: self.count_at(place), bytes: self.bytes_at(place) }
+    }
+
     /// How many objects are at and below a place.
     #[must_use]
     pub fn count_at(&self, place: TreePlace) -> u64 {

@@ -4,7 +4,8 @@
 //!   FNV-1a, 64 bits, of       "object" or "objects"         whether one object is suspected, or many of a type
 //!                             the group of roots            if one group alone holds it
 //!                             kind, type      ┐ of each object that dominates the accumulation point, from the
-//!                             kind, type …    ┘ roots down to it; what repeats one above the other, once
+//!                             kind, type …    ┘ roots down to it; what repeats one above the other, once. A class or a
+//!                                               module has its own name instead of its type's
 //!                             kind, type                    of the many objects, if they are many
 //! ```
 //!
@@ -18,12 +19,14 @@
 
 use std::fmt;
 
-use barrow_format::{ObjectId, TypeId};
+use barrow_format::rows::KindRole;
+use barrow_format::{ObjectId, StringId, TypeId};
 
 use crate::dominators::Holder;
 use crate::error::{AnalyzerError, Result};
 use crate::heap::Heap;
 use crate::leaks::Suspect;
+use crate::object::objects;
 use crate::progress::Progress;
 use crate::tables::Tables;
 
@@ -60,14 +63,36 @@ impl Heap {
                 }
             }
         }
-        let mut path = self.types_of(&path, progress)?;
         path.reverse();
-        path.extend((suspect.objects > 1).then_some(suspect.type_id));
-        path.dedup();
-        path.into_iter().for_each(|type_id| hash.add_type(tables, type_id));
+        for (type_id, class) in self.parts(&path, suspect, tables, progress)? {
+            hash.add_type(tables, type_id, class);
+        }
         Ok(Fingerprint(hash.0))
     }
+
+    /// The types of the objects of a path, each with the class that the object stands for; what repeats, once.
+    fn parts(
+        &self,
+        path: &[ObjectId],
+        suspect: &Suspect,
+        tables: &Tables,
+        progress: &dyn Progress,
+    ) -> Result<Vec<Part>> {
+        let is_class = |type_id| tables.kind_role(tables.type_kind(type_id)) == KindRole::Type;
+        let types = self.types_of(path, progress)?;
+        let classes: Vec<ObjectId> =
+            path.iter().zip(&types).filter(|&(_, &type_id)| is_class(type_id)).map(|(&object, _)| object).collect();
+        let mut names = objects(self.recording(), self.snapshot(), &classes)?.into_iter().map(|object| object.name);
+        let mut name = |type_id| if is_class(type_id) { names.next().flatten() } else { None };
+        let mut parts: Vec<Part> = types.into_iter().map(|type_id| (type_id, name(type_id))).collect();
+        parts.extend((suspect.objects > 1).then_some((suspect.type_id, None)));
+        parts.dedup();
+        Ok(parts)
+    }
 }
+
+/// A type, and the name of the class that an object of it stands for.
+type Part = (TypeId, Option<StringId>);
 
 /// FNV-1a: the same for ever, unlike the hashes of the standard library.
 struct Hash(u64);
@@ -89,9 +114,10 @@ impl Hash {
         self.byte(0xff);
     }
 
-    fn add_type(&mut self, tables: &Tables, type_id: TypeId) {
+    fn add_type(&mut self, tables: &Tables, type_id: TypeId, class: Option<StringId>) {
         self.add(tables.kind_name(tables.type_kind(type_id)));
-        self.add(&without_numbers(tables.type_name(type_id)));
+        let name = class.map_or_else(|| tables.type_name(type_id), |class| tables.string(class));
+        self.add(&without_numbers(name));
     }
 }
 

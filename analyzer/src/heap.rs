@@ -15,6 +15,7 @@ mod dominators;
 mod flat;
 mod groups;
 mod incoming;
+mod names;
 mod remembered;
 mod shared;
 mod types;
@@ -94,7 +95,9 @@ mod column {
     pub(super) const RETAINED_BY_TYPE: ColumnId = ColumnId(14);
     pub(super) const GROUP_POSITION: ColumnId = ColumnId(15);
     pub(super) const CANOPY: ColumnId = ColumnId(16);
-    pub(super) const LEAK_SUSPECTS: ColumnId = ColumnId(17);
+    // 17 were leak suspects as they were ranked before.
+    pub(super) const LEAK_SUSPECTS: ColumnId = ColumnId(41);
+    pub(super) const RETAINED_BY_THREAD: ColumnId = ColumnId(42);
     pub(super) const ROOT_GROUPS: ColumnId = ColumnId(18);
     pub(super) const SHALLOW: ColumnId = ColumnId(19);
     pub(super) const UNMANAGED: ColumnId = ColumnId(20);

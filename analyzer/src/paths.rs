@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 
 use barrow_format::rows::{KindRole, Label, Root, StrengthClass};
-use barrow_format::{ObjectId, StrengthId, TypeId};
+use barrow_format::{ObjectId, StrengthId, StringId, TypeId};
 
 use crate::distances::{Bounds, Distances};
 use crate::error::Result;
@@ -143,13 +143,14 @@ impl Heap {
     }
 
     /// The shortest paths to all objects of a set, merged into one tree: objects of one type that are
-    /// reached in the same way are one node.
+    /// reached in the same way are one node, and so are objects that stand for a class or a module of one name.
     ///
     /// # Errors
     /// [`crate::AnalyzerError::Section`], [`crate::AnalyzerError::Cancelled`],
     /// [`crate::AnalyzerError::MemoryCeiling`].
     pub fn merged_paths(&self, set: &ObjectSet, progress: &dyn Progress) -> Result<MergedPaths> {
         let types = self.types(progress)?;
+        let names = self.names_of_classes(progress)?;
         let distances = self.distances(progress)?;
         // From the farthest to the nearest: how many of the set are reached through each object.
         let mut through: HashMap<ObjectId, u64> = HashMap::new();
@@ -182,7 +183,8 @@ impl Heap {
         }
         let top = children.get(&None).cloned().unwrap_or_default();
         let mut nodes = Vec::new();
-        merge(&top, types, set, &through, &children, 0, &mut nodes);
+        let merge = Merge { types, names: &names, set, through: &through, children: &children };
+        merge.below(&top, 0, &mut nodes);
         Ok(MergedPaths { nodes, unreachable })
     }
 }
@@ -203,6 +205,8 @@ pub struct MergedNode {
     pub depth: u32,
     /// The type.
     pub type_id: TypeId,
+    /// The name of the class or module that they stand for, if they do.
+    pub stands_for: Option<StringId>,
     /// How many objects of the set are reached through this node, those in it included.
     pub through: u64,
     /// How many objects are in it.
@@ -216,38 +220,47 @@ pub struct MergedNode {
 /// Nodes deeper than this are left out.
 const MAX_DEPTH: u32 = 200;
 
-fn merge(
-    objects: &[ObjectId],
-    types: &[u32],
-    set: &ObjectSet,
-    through: &HashMap<ObjectId, u64>,
-    children: &HashMap<Option<ObjectId>, Vec<ObjectId>>,
-    depth: u32,
-    nodes: &mut Vec<MergedNode>,
-) {
-    let mut by_type: BTreeMap<u32, Vec<ObjectId>> = BTreeMap::new();
-    for &object in objects {
-        by_type.entry(types[object.index()]).or_default().push(object);
-    }
-    let mut groups: Vec<(u64, u32, Vec<ObjectId>)> = by_type
-        .into_iter()
-        .map(|(type_id, objects)| (objects.iter().map(|object| through[object]).sum(), type_id, objects))
-        .collect();
-    groups.sort_by_key(|(count, type_id, _)| (std::cmp::Reverse(*count), *type_id));
-    for (count, type_id, mut objects) in groups {
-        objects.sort_unstable_by_key(|object| (std::cmp::Reverse(through[object]), *object));
-        nodes.push(MergedNode {
-            depth,
-            type_id: TypeId(type_id),
-            through: count,
-            objects: objects.len() as u64,
-            members: objects.iter().filter(|object| set.contains(**object)).count() as u64,
-            example: objects[0],
-        });
-        if depth < MAX_DEPTH {
-            let below: Vec<ObjectId> =
-                objects.iter().filter_map(|object| children.get(&Some(*object))).flatten().copied().collect();
-            merge(&below, types, set, through, children, depth + 1, nodes);
+/// What is known of the paths that are merged.
+struct Merge<'m> {
+    types: &'m [u32],
+    names: &'m HashMap<ObjectId, StringId>,
+    set: &'m ObjectSet,
+    /// How many objects of the set are reached through each object.
+    through: &'m HashMap<ObjectId, u64>,
+    children: &'m HashMap<Option<ObjectId>, Vec<ObjectId>>,
+}
+
+/// Objects that become one node: how many of the set are reached through them, what they are, and themselves.
+type Alike = (u64, (u32, Option<StringId>), Vec<ObjectId>);
+
+impl Merge<'_> {
+    /// Adds the nodes of these objects, and of what is reached through them.
+    fn below(&self, objects: &[ObjectId], depth: u32, nodes: &mut Vec<MergedNode>) {
+        let mut alike: BTreeMap<(u32, Option<StringId>), Vec<ObjectId>> = BTreeMap::new();
+        for &object in objects {
+            let key = (self.types[object.index()], self.names.get(&object).copied());
+            alike.entry(key).or_default().push(object);
+        }
+        let through = |objects: &[ObjectId]| objects.iter().map(|object| self.through[object]).sum();
+        let mut groups: Vec<Alike> =
+            alike.into_iter().map(|(key, objects)| (through(&objects), key, objects)).collect();
+        groups.sort_by_key(|&(count, key, _)| (std::cmp::Reverse(count), key));
+        for (count, (type_id, stands_for), mut objects) in groups {
+            objects.sort_unstable_by_key(|object| (std::cmp::Reverse(self.through[object]), *object));
+            nodes.push(MergedNode {
+                depth,
+                type_id: TypeId(type_id),
+                stands_for,
+                through: count,
+                objects: objects.len() as u64,
+                members: objects.iter().filter(|object| self.set.contains(**object)).count() as u64,
+                example: objects[0],
+            });
+            if depth < MAX_DEPTH {
+                let children = objects.iter().filter_map(|object| self.children.get(&Some(*object)));
+                let below: Vec<ObjectId> = children.flatten().copied().collect();
+                self.below(&below, depth + 1, nodes);
+            }
         }
     }
 }

@@ -6,6 +6,12 @@
 //!   │                                              label "thread 9", or any of the category `thread`: a
 //!   └─ the same number in the snapshot before      thread as well, of which no more is known
 //! ```
+//!
+//! **What a thread retains** is what would be unreachable without its roots *and* its thread object: the stack with all
+//! that only it names, the thread object with its locals, and what these hold together. The thread object counts as a
+//! part of the thread although others know it, such as its group or a pool. So it is found as the retained size of
+//! a vertex that stands for both: a group of roots with the thread object in it, to which no reference of an object leads. One
+//! computation of dominators tells it for all threads.
 
 use std::collections::HashMap;
 
@@ -14,12 +20,16 @@ use barrow_format::frame::SectionType;
 use barrow_format::rows::{Chunk, Root, Thread};
 use barrow_format::{FormatError, ObjectId, SnapshotId, StringId};
 
-use crate::dominators::GroupRetained;
+use crate::dominators::{GroupRetained, resident_bytes};
 use crate::error::{AnalyzerError, Result};
 use crate::heap::Heap;
+use crate::object_set::ObjectSet;
 use crate::progress::Progress;
 use crate::recording::Recording;
+use crate::roots::Roots;
+use crate::rows::{Follow, Rows};
 use crate::tables::{TableRoom, Tables, below};
+use crate::without::Without;
 
 /// What a label of a root begins with if the category does not say that it is a thread's.
 const THREAD_LABEL: &str = "thread ";
@@ -58,8 +68,10 @@ pub struct ThreadRoots {
     pub label: StringId,
     /// How many there are.
     pub roots: u64,
-    /// What single objects that only its roots name dominate, each byte once: a lower bound of what would be
-    /// freed without its roots.
+    /// The object that is the thread itself, if the recording tells: the only root of the category `thread` that its label
+    /// names.
+    pub object: Option<ObjectId>,
+    /// What would be unreachable without its roots and its object.
     pub retained: GroupRetained,
 }
 
@@ -130,43 +142,109 @@ impl Threads {
 impl Heap {
     /// The roots of each thread, by the labels that `threads` have, and those of threads of which only roots tell:
     /// with a label that begins with `thread `, or of the category `thread`. Threads without roots are left out, and so
-    /// are those that share a label. By row, then by the first root.
+    /// are those that share a label. By row, then by the first root. Whether retained sizes are exact comes with them: if
+    /// not, they are lower bounds, see [`crate::Dominators::is_exact`].
+    ///
+    /// Time and memory: as to find dominators, which is done anew for threads unless an index file has the answer.
     ///
     /// # Errors
     /// [`AnalyzerError::Section`], [`AnalyzerError::Cancelled`], those of [`crate::Memory`].
-    pub fn thread_roots(&self, threads: &Threads, progress: &dyn Progress) -> Result<Vec<ThreadRoots>> {
+    pub fn thread_roots(&self, threads: &Threads, progress: &dyn Progress) -> Result<(Vec<ThreadRoots>, bool)> {
         let tables = self.recording().tables()?;
         let roots = self.roots()?.rows();
         let labels = Labels::of(threads, roots, tables);
         let mut place_of_owner = HashMap::new();
         let mut found: Vec<ThreadRoots> = Vec::new();
-        // The thread that alone names an object as a root.
-        let mut holder: HashMap<ObjectId, Option<usize>> = HashMap::new();
+        let mut places = Vec::with_capacity(roots.len());
         for root in roots {
             let place = labels.owner(root, tables).map(|owner| {
                 *place_of_owner.entry(owner).or_insert_with(|| {
                     let (row, label) = labels.owners[owner];
-                    found.push(ThreadRoots { row, label, roots: 0, retained: GroupRetained::default() });
+                    found.push(ThreadRoots { row, label, roots: 0, object: None, retained: GroupRetained::default() });
                     found.len() - 1
                 })
             });
             if let Some(place) = place {
                 found[place].roots += 1;
             }
-            let holder = holder.entry(root.target).or_insert(place);
-            *holder = holder.filter(|_| *holder == place);
+            places.push(place);
         }
         if found.is_empty() {
-            return Ok(found);
+            return Ok((found, true));
         }
-        let members = || holder.iter().filter_map(|(&object, &place)| Some((object, place?)));
-        let groups = self.ask_dominators(progress, |dominators| {
-            Ok::<_, AnalyzerError>(dominators.bytes_of(found.len(), members()))
-        })?;
-        found.iter_mut().zip(groups).for_each(|(thread, retained)| thread.retained = retained);
+        let objects = thread_objects(roots, &places, &found, tables);
+        found.iter_mut().zip(objects).for_each(|(thread, object)| thread.object = object);
+        let kept = self.kept_threads().filter(|kept| kept.len() == 2 * found.len() + 1);
+        let retained = match kept {
+            Some(kept) => kept,
+            None => {
+                let retained = self.retained_by_threads(&found, &places, progress)?;
+                self.keep_threads(&retained, progress)?;
+                retained
+            }
+        };
+        let (sums, rest) = retained.as_chunks::<2>();
+        let is_exact = rest == [1];
+        for (thread, &[objects, bytes]) in found.iter_mut().zip(sums) {
+            thread.retained = GroupRetained { objects, bytes };
+        }
         found.sort_by_key(|thread| thread.row.unwrap_or(usize::MAX));
-        Ok(found)
+        Ok((found, is_exact))
     }
+
+    /// What each thread retains, objects and bytes, and last 1 if that is exact. `places` has the thread of each root.
+    fn retained_by_threads(
+        &self,
+        found: &[ThreadRoots],
+        places: &[Option<usize>],
+        progress: &dyn Progress,
+    ) -> Result<Vec<u64>> {
+        // Only numbers of groups: no string is looked up by them.
+        let group = |place: Option<usize>| StringId(place.map_or(u32::MAX, |place| place as u32));
+        let mut threads = ObjectSet::new(self.snapshot(), self.object_count());
+        let mut owners: HashMap<ObjectId, usize> = HashMap::new();
+        for (place, thread) in found.iter().enumerate() {
+            let Some(object) = thread.object else { continue };
+            threads.insert(object);
+            owners.insert(object, place);
+        }
+        // Whoever else names a thread object as a root keeps only a part of the thread alive.
+        let rows = self.roots()?.rows().iter().zip(places);
+        let regrouped = rows.map(|(root, &place)| {
+            let place = owners.get(&root.target).copied().or(place);
+            Root { category: group(place), label: None, ..*root }
+        });
+        let roots = Roots::of(regrouped.collect());
+        let without = Without::referred_to_by_roots_only(self.overlay().map(|without| &**without), threads);
+        self.memory().require(resident_bytes(self.object_count()))?;
+        let references =
+            Rows::build(self.recording(), self.snapshot(), Follow::Retaining, Some(&without), self.memory(), progress)?;
+        let dominators = self.find_dominators(references, &roots, progress)?;
+        let retained = (0..found.len()).map(|place| dominators.group_retained(group(Some(place))));
+        let columns = retained.flat_map(|retained| [retained.objects, retained.bytes]);
+        Ok(columns.chain([dominators.is_exact().into()]).collect())
+    }
+}
+
+/// The object that is each thread: the only root of the category `thread` with its label.
+fn thread_objects(
+    roots: &[Root],
+    places: &[Option<usize>],
+    found: &[ThreadRoots],
+    tables: &Tables,
+) -> Vec<Option<ObjectId>> {
+    let mut objects: Vec<Option<Option<ObjectId>>> = vec![None; found.len()];
+    for (root, place) in roots.iter().zip(places) {
+        let Some(place) = *place else { continue };
+        if tables.string(root.category) == THREAD_CATEGORY && root.label == Some(found[place].label) {
+            let object = &mut objects[place];
+            *object = Some(if object.is_none() { Some(root.target) } else { None });
+        }
+    }
+    let mut threads_of: HashMap<ObjectId, u32> = HashMap::new();
+    objects.iter().flatten().flatten().for_each(|&object| *threads_of.entry(object).or_default() += 1);
+    // What is told to be two threads is none.
+    objects.into_iter().map(|object| object.flatten().filter(|object| threads_of[object] == 1)).collect()
 }
 
 /// Which labels of roots are whose.

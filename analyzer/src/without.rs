@@ -17,6 +17,8 @@ pub struct Without {
     cuts: Vec<Cut>,
     /// Objects that are gone, and all that they alone kept alive.
     freed: ObjectSet,
+    /// Objects that only roots refer to: all references to them are gone.
+    only_by_roots: Option<ObjectSet>,
 }
 
 /// References that are gone.
@@ -54,13 +56,20 @@ impl Without {
         }
         cuts.extend(cut);
         let nothing = ObjectSet::new(removed.snapshot(), removed.snapshot_objects());
-        Without { removed: all, cuts, freed: nothing }
+        Without { removed: all, cuts, freed: nothing, only_by_roots: None }
     }
 
     /// The same, with all that is gone.
     pub(crate) fn with_freed(self, mut freed: ObjectSet) -> Self {
         freed.union_with(&self.removed);
         Without { freed, ..self }
+    }
+
+    /// What `before` is without, and all references to these objects besides.
+    pub(crate) fn referred_to_by_roots_only(before: Option<&Without>, objects: ObjectSet) -> Self {
+        let nothing = ObjectSet::new(objects.snapshot(), objects.snapshot_objects());
+        let same = before.cloned().unwrap_or_else(|| Without::besides(None, &nothing, None));
+        Without { only_by_roots: Some(objects), ..same }
     }
 
     /// Whether only objects are gone.
@@ -92,6 +101,7 @@ impl Without {
             || self.removes(source)
             || self.frees(reference.target)
             || self.removes(reference.target)
+            || self.only_by_roots.as_ref().is_some_and(|objects| objects.contains(reference.target))
             || matches!(reference.label, Label::Name(name)
                 if self.cuts.iter().any(|cut| is_named(cut, name) && starts_at(cut)))
     }

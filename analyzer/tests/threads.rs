@@ -204,7 +204,8 @@ fn heap(threads: &[(u64, Option<&str>)], roots: &[RootTold], references: &[(usiz
 fn roots(heap: &Heap) -> Vec<(Option<usize>, String, u64, u64)> {
     let tables = heap.recording().tables().unwrap();
     let threads = Threads::read(heap.recording(), heap.snapshot()).unwrap();
-    let found = heap.thread_roots(&threads, &Silent).unwrap();
+    let (found, is_exact) = heap.thread_roots(&threads, &Silent).unwrap();
+    assert!(is_exact);
     let text = |label| tables.string(label).to_owned();
     found.iter().map(|one| (one.row, text(one.label), one.roots, one.retained.bytes)).collect()
 }
@@ -243,4 +244,70 @@ fn roots_alone_tell_of_threads() {
     let heap = heap(&[], &told, &[], 5);
     let expected = [("thread 12", 2, 4), ("thread 9", 1, 2), ("main", 2, 8)];
     assert_eq!(roots(&heap), expected.map(|(label, roots, bytes)| (None, label.to_owned(), roots, bytes)));
+}
+
+/// What is lost without a thread's roots and its object: the definition.
+fn lost(roots: &[RootTold], references: &[(usize, u64)], thread: &str, object: Option<u64>, objects: usize) -> u64 {
+    let reach = |without: bool| {
+        let is_gone = |object_: u64| without && object == Some(object_);
+        let is_of_thread = |label: Option<&str>| {
+            label.is_some_and(|label| label == thread || label.starts_with(&format!("{thread}: ")))
+        };
+        let kept = roots.iter().filter(|(_, label, _)| !(without && is_of_thread(*label)));
+        let mut open: Vec<u64> = kept.map(|&(_, _, target)| target).collect();
+        let mut seen = vec![false; objects];
+        while let Some(object) = open.pop() {
+            if is_gone(object) || std::mem::replace(&mut seen[object as usize], true) {
+                continue;
+            }
+            open.extend(references.iter().filter(|(source, _)| *source as u64 == object).map(|&(_, target)| target));
+        }
+        (0..objects).filter(|&object| seen[object]).map(|object| 1u64 << object).sum::<u64>()
+    };
+    reach(false) - reach(true)
+}
+
+#[test]
+fn a_thread_retains_what_is_lost_without_its_roots_and_its_object() {
+    const THREADS: [(u64, Option<&str>); 3] = [(1, Some("a")), (2, Some("b")), (3, Some("c"))];
+    let mut random = Random::new(77);
+    let mut together = 0;
+    for _ in 0..1500 {
+        let objects = 3 + random.below(16) as usize;
+        let mut told: Vec<RootTold> = Vec::new();
+        let mut own: [Option<u64>; 3] = [None; 3];
+        for (at, &(_, label)) in THREADS.iter().enumerate() {
+            if random.below(4) > 0 {
+                own[at] = Some(at as u64);
+                told.push(("thread", label, at as u64));
+            }
+        }
+        for _ in 0..random.below(8) {
+            let label = [None, Some("a"), Some("a: run (a.rb:1)"), Some("b"), Some("c: x")][random.below(5) as usize];
+            told.push(("frames", label, random.below(objects as u64)));
+        }
+        let references: Vec<(usize, u64)> = (0..random.below(40))
+            .map(|_| (random.below(objects as u64) as usize, random.below(objects as u64)))
+            .collect();
+        let heap = heap(&THREADS, &told, &references, objects);
+        for (row, label, _, bytes) in roots(&heap) {
+            let object = own[row.unwrap()];
+            assert_eq!(bytes, lost(&told, &references, &label, object, objects), "{label}: {told:?} {references:?}");
+            together += u64::from(object.is_some());
+        }
+    }
+    assert!(together > 1000);
+}
+
+/// Another thread knows a thread, as one that waits for its end does, and a pool refers to it.
+#[test]
+fn a_thread_that_others_know_retains_what_it_holds() {
+    let told = [
+        ("thread", Some("main"), 0),
+        ("thread", Some("worker"), 1),
+        ("Java frame", Some("main: join"), 1),
+        ("globals", None, 2),
+    ];
+    let heap = heap(&[(1, Some("main")), (2, Some("worker"))], &told, &[(2, 1), (1, 3), (1, 4)], 5);
+    assert_eq!(roots(&heap), [(Some(0), "main".to_owned(), 2, 1), (Some(1), "worker".to_owned(), 1, 2 + 8 + 16)]);
 }

@@ -131,7 +131,7 @@ fn announce_all<const ID: usize>(
     let snapshot = context.writer.begin_snapshot(info)?;
     let missing_roots = roots.announce(&snapshot, context)?;
     roots.announce_threads(&snapshot)?;
-    let missing = Announcer::<ID>::new(outline, &classes, context)?.announce(&snapshot)?;
+    let missing = Announcer::<ID>::new(outline, &classes, &roots, context)?.announce(&snapshot)?;
     outcome.snapshots.push(snapshot.commit()?);
     if !outline.is_layout_found {
         outcome.notes.push(format!("nothing in the dump tells the object layout; shallow sizes assume {layout}"));

@@ -154,6 +154,8 @@ pub(crate) enum Value {
     Text(String),
     /// An object's own name or text: whole for machines and in facts, the beginning of it in tables.
     Name(String),
+    /// A path from the roots, step by step: whole, but at a terminal that is too narrow.
+    Path(Vec<String>),
     /// A number.
     Number(u64),
     /// A number that is about right.
@@ -171,6 +173,9 @@ pub(crate) enum Value {
     /// Values by name; machines only.
     Record(Vec<(String, Value)>),
 }
+
+/// What is between the steps of a [`Value::Path`].
+pub(crate) const BETWEEN_STEPS: &str = " › ";
 
 impl Value {
     /// Text, owned.

@@ -54,6 +54,7 @@ mod operand;
 mod path_change;
 mod pipe;
 mod selection;
+mod suspects;
 mod units;
 mod visible;
 mod without;

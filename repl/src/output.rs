@@ -4,6 +4,7 @@ mod csv;
 mod fit;
 mod json;
 pub(crate) mod junit;
+mod path;
 mod table;
 
 use std::io::{self, Write};

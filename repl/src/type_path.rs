@@ -11,8 +11,6 @@ use crate::session::{Arguments, Session};
 
 /// Paths that never hold this part of the largest heap are left out, unless told.
 const LEAST_SHARE: f64 = 0.005;
-/// Parts of a path that people see of its end, and characters of all of it.
-const SHOWN: (usize, usize) = (3, 72);
 
 /// The share of the heap that `--min` says a path must hold once.
 ///
@@ -63,13 +61,7 @@ pub(crate) fn whole(growth: &Growth<'_>, node: usize) -> String {
     titles(growth, node).join(" › ")
 }
 
-/// For people: the beginning and the end of the path, if it is long, and how many parts are between them.
+/// For people: all of the path, of which a terminal shows as much as there is room for.
 pub(crate) fn shown(growth: &Growth<'_>, node: usize) -> Value {
-    let titles = titles(growth, node);
-    let whole = titles.join(" › ");
-    if whole.chars().count() <= SHOWN.1 || titles.len() <= SHOWN.0 + 1 {
-        return Value::Text(whole);
-    }
-    let skipped = titles.len() - 1 - SHOWN.0;
-    Value::Text(format!("{} › … {skipped} … › {}", titles[0], titles[titles.len() - SHOWN.0..].join(" › ")))
+    Value::Path(titles(growth, node))
 }

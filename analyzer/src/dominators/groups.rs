@@ -2,7 +2,6 @@
 
 use std::ops::Range;
 
-use barrow_format::ObjectId;
 use rayon::prelude::*;
 
 use super::{AHEAD, Dominators, PIECE};
@@ -80,23 +79,6 @@ impl Dominators {
             }
         }
         Ok(sums.map(|sums| sums.found))
-    }
-
-    /// What `groups` groups of a few objects dominate: only those are looked at. An object comes once.
-    pub(crate) fn bytes_of(
-        &self,
-        groups: usize,
-        members: impl Iterator<Item = (ObjectId, usize)>,
-    ) -> Vec<GroupRetained> {
-        let place = |(object, group): (ObjectId, usize)| Some((self.place(object)?.0, group));
-        let mut places: Vec<(u32, usize)> = members.filter_map(place).collect();
-        places.sort_unstable();
-        let mut sums = Sums::new(groups);
-        for (position, group) in places {
-            let end = position + self.extent.at(position as usize);
-            sums.add(group, position, end, self.bytes_below(position));
-        }
-        sums.found
     }
 
     /// What the objects of a set dominate, each byte once.

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use barrow_format::TypeId;
+use barrow_format::{ObjectId, StringId, TypeId};
 
 use super::{FINER, Growth, GrowthNode, GrowthPart};
 use crate::diff::TypeIdentity;
@@ -36,6 +36,7 @@ impl<'a> Growth<'a> {
         let tables = recording.tables()?;
         let dominators = heap.dominators(progress)?;
         let types = heap.types(progress)?;
+        let names = heap.names_of_classes(progress)?;
         progress.begin("merging by type", dominators.reachable_count(), "objects");
         let whole = dominators.reachable_bytes();
         self.heap_bytes[column] = whole;
@@ -43,9 +44,9 @@ impl<'a> Growth<'a> {
         self.is_exact &= dominators.is_exact();
         let first_of = first_of_identity(tables);
         let slots = vec![NO_TYPE; first_of.len()];
-        let mut walk = Walk { column, tables, dominators, types, first_of, slots, progress };
+        let mut walk = Walk { column, tables, dominators, types, names, first_of, slots, progress };
         let top = dominators.top();
-        let everything = Group { bytes: whole, places: vec![top], type_id: NO_TYPE };
+        let everything = Group { bytes: whole, places: vec![top], type_id: NO_TYPE, stands_for: None };
         walk.descend(self, 0, everything)?;
         self.fill(column);
         Ok(())
@@ -91,16 +92,18 @@ fn first_of_identity(tables: &Tables) -> Vec<u32> {
 }
 
 /// Places of one type below a node.
-struct Group {
+struct Group<'a> {
     type_id: u32,
+    /// What they stand for, if they are classes or modules: those of one name are a group.
+    stands_for: Option<&'a str>,
     /// What they retain together.
     bytes: u64,
     places: Vec<TreePlace>,
 }
 
-impl Group {
-    fn new(type_id: u32) -> Self {
-        Group { type_id, bytes: 0, places: Vec::new() }
+impl<'a> Group<'a> {
+    fn new(type_id: u32, stands_for: Option<&'a str>) -> Self {
+        Group { type_id, stands_for, bytes: 0, places: Vec::new() }
     }
 
     fn add(&mut self, place: TreePlace, dominators: &Dominators) {
@@ -109,12 +112,17 @@ impl Group {
     }
 }
 
+/// How many objects a group has, the groups of roots below it, and the groups of objects.
+type Below<'a> = (u64, BTreeMap<&'a str, Group<'a>>, Vec<Group<'a>>);
+
 /// A way through one dominator tree.
 struct Walk<'w, 'a> {
     column: usize,
     tables: &'a Tables,
     dominators: &'w Dominators,
     types: &'w [u32],
+    /// Of objects that stand for classes.
+    names: HashMap<ObjectId, StringId>,
     first_of: Vec<u32>,
     /// For each type the group it has below the node that is looked at.
     slots: Vec<u32>,
@@ -123,7 +131,7 @@ struct Walk<'w, 'a> {
 
 impl<'a> Walk<'_, 'a> {
     /// Gives a node its numbers, and what is below it nodes of their own.
-    fn descend(&mut self, growth: &mut Growth<'a>, node: usize, group: Group) -> Result<()> {
+    fn descend(&mut self, growth: &mut Growth<'a>, node: usize, group: Group<'a>) -> Result<()> {
         check(self.progress)?;
         let (bytes, own) = (group.bytes, group.type_id);
         let held: u64 = match own {
@@ -138,13 +146,18 @@ impl<'a> Walk<'_, 'a> {
             self.enter(growth, node, GrowthPart::Roots(name), group)?;
         }
         for group in groups {
-            let part = GrowthPart::Type(TypeIdentity::of(self.tables, TypeId(group.type_id)));
+            let type_id = TypeId(group.type_id);
+            let identity = match group.stands_for {
+                Some(name) => TypeIdentity::of_class(self.tables, type_id, name),
+                None => TypeIdentity::of(self.tables, type_id),
+            };
+            let part = GrowthPart::Type(identity);
             self.enter(growth, node, part, group)?;
         }
         Ok(())
     }
 
-    fn enter(&mut self, growth: &mut Growth<'a>, parent: usize, part: GrowthPart<'a>, group: Group) -> Result<()> {
+    fn enter(&mut self, growth: &mut Growth<'a>, parent: usize, part: GrowthPart<'a>, group: Group<'a>) -> Result<()> {
         let is_large = group.bytes >= growth.least_bytes[self.column];
         match growth.child(parent, part, is_large) {
             Some(node) => self.descend(growth, node, group),
@@ -152,38 +165,46 @@ impl<'a> Walk<'_, 'a> {
         }
     }
 
-    /// How many objects a group has, with those of its type that are right below others of it; the groups of
+    /// How many objects a group has, with those of its type (and name) that are right below others of it; the groups of
     /// roots below it; and the groups of other types.
-    fn below(&mut self, group: Group) -> (u64, BTreeMap<&'a str, Group>, Vec<Group>) {
+    fn below(&mut self, group: Group<'a>) -> Below<'a> {
         let dominators = self.dominators;
-        let (mut open, own) = (group.places, group.type_id);
-        let (mut objects, mut roots, mut groups) = (open.len() as u64, BTreeMap::new(), Vec::<Group>::new());
+        let (mut open, own, own_name) = (group.places, group.type_id, group.stands_for);
+        let mut classes: BTreeMap<(u32, &'a str), Group<'a>> = BTreeMap::new();
+        let (mut objects, mut roots, mut groups) = (open.len() as u64, BTreeMap::new(), Vec::<Group<'a>>::new());
         while let Some(place) = open.pop() {
             for child in dominators.children(place) {
                 let object = match dominators.at(child) {
                     Holder::Object(object) => object,
                     Holder::Roots(name) => {
-                        let group = roots.entry(self.tables.string(name)).or_insert_with(|| Group::new(NO_TYPE));
+                        let group = roots.entry(self.tables.string(name)).or_insert_with(|| Group::new(NO_TYPE, None));
                         group.add(child, dominators);
                         continue;
                     }
                     Holder::Everything => continue,
                 };
                 let type_id = self.first_of[self.types[object.index()] as usize];
-                if type_id == own {
+                let name = self.names.get(&object).map(|&name| self.tables.string(name));
+                if type_id == own && name == own_name {
                     objects += 1;
                     open.push(child);
+                    continue;
+                }
+                if let Some(name) = name {
+                    let class = classes.entry((type_id, name)).or_insert_with(|| Group::new(type_id, Some(name)));
+                    class.add(child, dominators);
                     continue;
                 }
                 let slot = &mut self.slots[type_id as usize];
                 if *slot == NO_TYPE {
                     *slot = groups.len() as u32;
-                    groups.push(Group::new(type_id));
+                    groups.push(Group::new(type_id, None));
                 }
                 groups[*slot as usize].add(child, dominators);
             }
         }
         groups.iter().for_each(|group| self.slots[group.type_id as usize] = NO_TYPE);
+        groups.extend(classes.into_values());
         (objects, roots, groups)
     }
 }

@@ -13,6 +13,8 @@ use crate::leaks::{self, LEAK_THRESHOLD, Suspect};
 use crate::lookup::Lookup;
 use crate::progress::Progress;
 use crate::reachable::{Ephemerons, reachable};
+use crate::roots::Roots;
+use crate::rows::Rows;
 
 /// How much of a kept column is checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,22 +36,27 @@ impl Heap {
             return Ok(self.dominators.get_or_init(|| kept));
         }
         self.memory.require(resident_bytes(self.objects))?;
-        let rows = self.take_rows(progress)?;
-        let mut live = Vec::new();
-        if !rows.ephemerons().is_empty() {
-            let ephemerons = Ephemerons::new(rows.ephemerons());
-            let targets = self.roots()?.targets();
-            let seen = reachable(self.snapshot, &rows, &targets, &ephemerons, None, progress)?;
-            live = ephemerons.with_sources_in(&seen);
-            live.retain(|ephemeron| seen.contains(ephemeron.key));
-        }
-        let (roots, memory) = (self.roots()?, &self.memory);
-        let found = Dominators::find(&self.recording, self.snapshot, rows, roots, &live, memory, progress)?;
+        let found = self.find_dominators(self.take_rows(progress)?, self.roots()?, progress)?;
         let dominators = self.dominators.get_or_init(|| found);
         if self.index.is_some() && self.keeps {
             self.keep_dominators(dominators, progress)?;
         }
         Ok(dominators)
+    }
+
+    /// The dominators of what these roots reach over these references.
+    ///
+    /// # Errors
+    /// As for [`Heap::dominators`].
+    pub(crate) fn find_dominators(&self, rows: Rows, roots: &Roots, progress: &dyn Progress) -> Result<Dominators> {
+        let mut live = Vec::new();
+        if !rows.ephemerons().is_empty() {
+            let ephemerons = Ephemerons::new(rows.ephemerons());
+            let seen = reachable(self.snapshot, &rows, &roots.targets(), &ephemerons, None, progress)?;
+            live = ephemerons.with_sources_in(&seen);
+            live.retain(|ephemeron| seen.contains(ephemeron.key));
+        }
+        Dominators::find(&self.recording, self.snapshot, rows, roots, &live, &self.memory, progress)
     }
 
     /// Keeps dominators, and beside them the answers to what is asked most, which need no look at them.
@@ -70,7 +77,7 @@ impl Heap {
             Err(AnalyzerError::Section { .. }) => None,
             found => Some(found?),
         };
-        let suspects = leaks::to_column(&leaks::suspects(dominators, types, LEAK_THRESHOLD));
+        let suspects = leaks::to_column(&leaks::suspects(dominators, types, self.recording.tables()?, LEAK_THRESHOLD));
         let root_groups = self.root_groups_of(types)?;
         let kept = dominators.columns();
         let mut columns = vec![
@@ -223,7 +230,8 @@ impl Heap {
         Ok(Canopy::from_column(&kept, self.objects, &groups))
     }
 
-    /// The objects and types that hold at least `threshold` of all reachable bytes, the largest first.
+    /// The objects and types in which at least `threshold` of all reachable bytes piles up; what looks most like a leak
+    /// comes first.
     ///
     /// # Errors
     /// As for [`Heap::dominators`].
@@ -233,7 +241,22 @@ impl Heap {
         {
             return Ok(kept);
         }
-        Ok(leaks::suspects(self.dominators(progress)?, self.types(progress)?, threshold))
+        let tables = self.recording.tables()?;
+        Ok(leaks::suspects(self.dominators(progress)?, self.types(progress)?, tables, threshold))
+    }
+
+    /// What threads retain, as [`Heap::keep_threads`] kept it.
+    pub(crate) fn kept_threads(&self) -> Option<Vec<u64>> {
+        let index = self.index.as_ref()?;
+        Some(index.column::<u64>(self.snapshot, column::RETAINED_BY_THREAD, |_, _| true)?.to_vec())
+    }
+
+    /// Keeps what threads retain.
+    ///
+    /// # Errors
+    /// As for [`Heap::dominators`].
+    pub(crate) fn keep_threads(&self, retained: &[u64], progress: &dyn Progress) -> Result<()> {
+        self.keep(&[(column::RETAINED_BY_THREAD, there(retained))], progress)
     }
 
     /// The suspects at [`LEAK_THRESHOLD`], if an index file has them.

@@ -11,6 +11,7 @@ use crate::error::{ImportError, Stop};
 use super::classes::{Classes, readable_name};
 use super::outline::{Chunk, Outline, for_each_object};
 use super::records::{FieldType, Part, id};
+use super::roots::Roots;
 use super::stacks::Sites;
 
 /// Chunks that one thread announces in one go.
@@ -30,6 +31,8 @@ pub(super) struct Announcer<'o, 'a, const ID: usize> {
     unknown_type: TypeId,
     sites: Sites,
     missing: AtomicU64,
+    /// The objects that are threads, by number, with their names.
+    threads: Vec<(u64, StringId)>,
 }
 
 /// Arrays of one primitive type.
@@ -55,15 +58,21 @@ struct Job<'s, 'o, 'a, const ID: usize> {
     shard: Shard<'s>,
     /// References to what the dump does not hold.
     missing: u64,
+    /// The threads that are not announced yet, of those that the chunk at hand may hold.
+    threads: &'s [(u64, StringId)],
 }
 
 impl<'o, 'a, const ID: usize> Announcer<'o, 'a, ID> {
     pub(super) fn new(
         outline: &'o Outline<'a>,
         classes: &'o Classes<'o, 'a, ID>,
+        roots: &Roots<'_, '_, ID>,
         context: &'o Context<'o>,
     ) -> Result<Self, ImportError> {
         let vocabulary = context.vocabulary;
+        let named = |(number, name): (u32, &str)| Ok((u64::from(number), vocabulary.string(name)?));
+        let mut threads = roots.thread_objects().map(named).collect::<Result<Vec<_>, ImportError>>()?;
+        threads.sort_unstable_by_key(|&(number, _)| number);
         let unknown_type = classes.unknown_type()?;
         let mut primitive_arrays = [PrimitiveArrays { type_id: unknown_type, class: None }; 12];
         for (code, arrays) in (0..).zip(&mut primitive_arrays) {
@@ -89,6 +98,7 @@ impl<'o, 'a, const ID: usize> Announcer<'o, 'a, ID> {
             unknown_type,
             sites: Sites::declare::<ID>(outline, context)?,
             missing: AtomicU64::new(0),
+            threads,
         })
     }
 
@@ -108,7 +118,7 @@ impl<'o, 'a, const ID: usize> Announcer<'o, 'a, ID> {
         snapshot: &Snapshot<'_>,
         announce: impl FnOnce(&mut Job<'_, 'o, 'a, ID>) -> Result<(), Stop>,
     ) -> Result<(), Stop> {
-        let mut job = Job { announcer: self, shard: snapshot.shard(), missing: 0 };
+        let mut job = Job { announcer: self, shard: snapshot.shard(), missing: 0, threads: &[] };
         announce(&mut job)?;
         job.shard.finish()?;
         // Relaxed: a sum.
@@ -149,6 +159,8 @@ impl<const ID: usize> Job<'_, '_, '_, ID> {
 
     fn announce_chunk(&mut self, chunk: &Chunk) -> Result<(), Stop> {
         let mut number = u64::from(chunk.first_number);
+        let threads = &self.announcer.threads;
+        self.threads = &threads[threads.partition_point(|&(thread, _)| thread < number)..];
         let mut result = Ok(());
         for_each_object::<ID>(self.announcer.outline.dump, chunk, |address, part| {
             if result.is_ok() {
@@ -158,6 +170,20 @@ impl<const ID: usize> Job<'_, '_, '_, ID> {
         });
         self.announcer.context.progress.advance((chunk.end - chunk.start) as u64);
         result
+    }
+
+    /// The name of an object that is a thread. Objects are asked about in the order of their numbers.
+    #[inline]
+    fn name_of_thread(&mut self, number: u64) -> Option<StringId> {
+        while let [(thread, name), rest @ ..] = self.threads
+            && *thread <= number
+        {
+            self.threads = rest;
+            if *thread == number {
+                return Some(*name);
+            }
+        }
+        None
     }
 
     #[inline]
@@ -177,6 +203,7 @@ impl<const ID: usize> Job<'_, '_, '_, ID> {
                 let instances = classes.instances(class_number, fields.len())?;
                 object.type_id = instances.type_id;
                 object.shallow_bytes = instances.shallow_bytes;
+                object.name = self.name_of_thread(number);
                 self.shard.object(number, &object)?;
                 self.class_reference(instances.class)?;
                 for field in &instances.references {

@@ -66,6 +66,14 @@ impl<'o, 'a, const ID: usize> Roots<'o, 'a, ID> {
         Ok(())
     }
 
+    /// The numbers of the objects that are threads, each with the name of its thread.
+    pub(super) fn thread_objects(&self) -> impl Iterator<Item = (u32, &str)> {
+        let roots = self.outline.roots.iter().filter(|root| root.tag == THREAD);
+        roots.filter_map(|root| {
+            Some((self.outline.addresses.number(root.object)?, &*self.threads.get(&root.thread?)?.name))
+        })
+    }
+
     /// The threads by name, each with its stack as text.
     pub(super) fn stacks(&self) -> Vec<(String, String)> {
         let mut stacks: Vec<(String, String)> = self

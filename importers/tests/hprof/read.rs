@@ -94,6 +94,20 @@ impl Recorded {
         roots.rows().iter().map(describe).collect()
     }
 
+    /// The types of the objects of this name.
+    pub(crate) fn named(&self, name: &str) -> Vec<&str> {
+        let tables = self.recording.tables().expect("tables");
+        let mut types = Vec::new();
+        barrow_analyzer::walk(&self.recording, SNAPSHOT, &barrow_analyzer::Silent, |object, _| {
+            if object.name.is_some_and(|of| tables.string(of) == name) {
+                types.push(tables.type_name(object.type_id));
+            }
+            Ok(())
+        })
+        .expect("objects");
+        types
+    }
+
     /// Serial and name of each thread whose roots have its name.
     pub(crate) fn threads(&self) -> Vec<(u64, &str)> {
         let tables = self.recording.tables().expect("tables");

@@ -143,6 +143,10 @@ fn roots_have_threads_and_frames() {
     assert!(frame("first", "park") && frame("with spaces ä€", "park"), "{roots:#?}");
     assert!(frame("main", "main"));
     assert!(roots.iter().any(|root| root.starts_with("thread, second = ")));
+    // The objects that are threads have their names, and no others have.
+    for name in ["main", "first", "second", "with spaces ä€"] {
+        assert_eq!(recorded.named(name), ["java.lang.Thread"], "{name}");
+    }
 }
 
 #[test]

@@ -3,8 +3,9 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use barrow_analyzer::{Fingerprint, Heap, LEAK_THRESHOLD, LEAST_POINTS, ObjectSet, SnapshotId, Suspect, Trend};
+use barrow_analyzer::{Heap, LEAST_POINTS, ObjectSet, SnapshotId, Trend};
 
+use super::excused::{self, Excused};
 use super::witness::{self, Witness};
 use super::{Assertion, Claim, Comparison, Known, Measure, Quantity, When};
 use crate::args::Least;
@@ -13,6 +14,8 @@ use crate::operand::Compared;
 use crate::progress::Meter;
 use crate::selection;
 use crate::session::Session;
+use crate::suspects::suspects;
+use crate::units;
 
 /// Whether an assertion holds.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,6 +40,8 @@ pub(super) struct Judgement {
     pub(super) witness: Option<Witness>,
     /// Whether it is exact which objects were measured.
     pub(super) is_exact: bool,
+    /// What else there is to say, whether it holds or not.
+    pub(super) notes: Vec<String>,
 }
 
 /// What a figure counts.
@@ -54,8 +59,8 @@ pub(super) enum Figure {
 pub(crate) struct Judge {
     /// The recording to compare with.
     pub(crate) baseline: Option<Compared>,
-    /// The beginnings of fingerprints of leaks that may be there.
-    pub(crate) allowed: Vec<String>,
+    /// Leaks that may be there, whatever is asserted.
+    pub(crate) allowed: Vec<Known>,
     /// What a leak suspect has to hold.
     pub(crate) min: Option<Least>,
     /// The recording is still being written: what is not there may come.
@@ -171,8 +176,16 @@ impl Judge {
         for &snapshot in snapshots {
             let found = self.measured(session, measure, Side::Open, snapshot)?;
             let verdict = Verdict::Holds;
-            judgement =
-                Judgement { verdict, snapshot: Some(snapshot), found, limit, unit, witness: None, is_exact: true };
+            judgement = Judgement {
+                verdict,
+                snapshot: Some(snapshot),
+                found,
+                limit,
+                unit,
+                witness: None,
+                is_exact: true,
+                notes: Vec::new(),
+            };
             if !comparison.may_hold(found, found, limit) {
                 let heap = session.heap(snapshot)?;
                 let set = measure.select(&heap, &session.meter())?.0;
@@ -210,6 +223,7 @@ impl Judge {
             unit,
             witness: None,
             is_exact: true,
+            notes: Vec::new(),
         };
         if fails {
             let last = snapshots.last().copied().unwrap_or(SnapshotId(0));
@@ -281,34 +295,51 @@ impl Judge {
         known: &[Known],
         snapshots: &[SnapshotId],
     ) -> Result<Judgement, ReplError> {
-        let mut of_baseline = Vec::new();
-        if known.contains(&Known::Baseline) {
+        let mut excused = Excused { known: known.iter().chain(&self.allowed).collect(), of_baseline: Vec::new() };
+        if known.contains(&Known::Baseline) || self.baseline.is_some() {
             let heap = self.heap(session, Side::Baseline, self.baseline()?.snapshot)?;
-            of_baseline = suspects(&heap, self.min, &session.meter())?;
+            let found = suspects(&heap, self.min, &session.meter())?;
+            excused.of_baseline.extend(found.iter().map(|one| (one.fingerprint, one.retained_bytes)));
         }
-        let is_known = |fingerprint: &Fingerprint| {
-            let text = fingerprint.to_string();
-            known.iter().any(|known| known.allows(&text))
-                || self.allowed.iter().any(|beginning| text.starts_with(beginning))
-                || of_baseline.iter().any(|(_, other)| other == fingerprint)
-        };
         let mut judgement = undecided("there is no such snapshot".to_owned(), Figure::Suspects);
         for &snapshot in snapshots {
-            let heap = session.heap(snapshot)?;
-            let meter = session.meter();
-            let mut new = suspects(&heap, self.min, &meter)?;
-            new.retain(|(_, fingerprint)| !is_known(fingerprint));
-            let verdict = if new.is_empty() { Verdict::Holds } else { Verdict::Fails };
-            let witness = (!new.is_empty()).then(|| witness::of_suspects(&heap, &new, &meter)).transpose()?;
-            let (found, unit) = (new.len() as f64, Figure::Suspects);
-            judgement =
-                Judgement { verdict, snapshot: Some(snapshot), found, limit: 0.0, unit, witness, is_exact: true };
+            judgement = leaks_of(&*session.heap(snapshot)?, self.min, &excused, &session.meter())?;
             if judgement.verdict == Verdict::Fails {
                 break;
             }
         }
         Ok(judgement)
     }
+}
+
+/// Whether one heap has no suspects but those that are excused.
+fn leaks_of(heap: &Heap, min: Option<Least>, excused: &Excused<'_>, meter: &Meter) -> Result<Judgement, ReplError> {
+    let whole = heap.largest(meter)?.reachable_bytes();
+    let (mut left, mut notes) = (Vec::new(), Vec::new());
+    for suspected in suspects(heap, min, meter)? {
+        match excused.judge(&suspected, whole) {
+            excused::Verdict::Known => {}
+            excused::Verdict::New => left.push((suspected, None)),
+            excused::Verdict::Grown(reason) => left.push((suspected, Some(reason))),
+            excused::Verdict::Unbounded => {
+                let (fingerprint, bytes) = (suspected.fingerprint, units::size(suspected.retained_bytes));
+                notes.push(format!(
+                    "{fingerprint} is excused at any size, now {bytes}; `up to SIZE` or a baseline bounds it"
+                ));
+            }
+        }
+    }
+    let witness = (!left.is_empty()).then(|| witness::of_suspects(heap, &left, meter)).transpose()?;
+    Ok(Judgement {
+        verdict: if left.is_empty() { Verdict::Holds } else { Verdict::Fails },
+        snapshot: Some(heap.snapshot()),
+        found: left.len() as f64,
+        limit: 0.0,
+        unit: Figure::Suspects,
+        witness,
+        is_exact: true,
+        notes,
+    })
 }
 
 /// Whether it is sure that growth does not hold to a limit. A warm-up is none, however steep it was.
@@ -329,6 +360,7 @@ fn undecided(why: String, unit: Figure) -> Judgement {
         unit,
         witness: None,
         is_exact: true,
+        notes: Vec::new(),
     }
 }
 
@@ -361,18 +393,6 @@ fn retained_bytes(heap: &Heap, set: &ObjectSet, meter: &Meter) -> Result<u64, Re
     let retained = heap.retained_set(set, meter)?;
     let types = heap.type_totals_of(&retained, meter)?;
     Ok(types.iter().fold(0, |sum, row| sum.saturating_add(row.heap_bytes).saturating_add(row.unmanaged_bytes)))
-}
-
-/// The leak suspects with their fingerprints.
-fn suspects(heap: &Heap, min: Option<Least>, meter: &Meter) -> Result<Vec<(Suspect, Fingerprint)>, ReplError> {
-    let whole = heap.dominators(meter)?.reachable_bytes();
-    let threshold = min.map_or(LEAK_THRESHOLD, |min| min.of(whole) as f64 / whole.max(1) as f64);
-    let suspects = heap.leak_suspects(threshold, meter)?;
-    let named = suspects.into_iter().map(|suspect| {
-        let fingerprint = heap.fingerprint(&suspect, meter)?;
-        Ok((suspect, fingerprint))
-    });
-    named.collect()
 }
 
 #[cfg(test)]

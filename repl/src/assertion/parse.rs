@@ -57,6 +57,18 @@ pub(super) fn fingerprint(word: &str, position: usize) -> Result<String, Express
     is_one.then(|| word.to_ascii_lowercase()).ok_or_else(expected)
 }
 
+/// A line that names a known leak: a fingerprint, perhaps with a size.
+pub(super) fn known(line: &str) -> Result<Known, ExpressionError> {
+    let mut rest = Rest { text: line, position: 0 };
+    let word = rest.word();
+    let known = Known::Fingerprint(fingerprint(word, 0)?, rest.up_to()?);
+    rest.blanks();
+    match rest.rest() {
+        "" => Ok(known),
+        _ => Err(error(rest.position, "expected `up to SIZE` or the end of the line here")),
+    }
+}
+
 /// What of the text is not read yet.
 struct Rest<'t> {
     text: &'t str,
@@ -105,12 +117,28 @@ impl<'t> Rest<'t> {
             let word = self.word();
             known.push(match word {
                 "baseline" => Known::Baseline,
-                word => Known::Fingerprint(fingerprint(word, self.position - word.len())?),
+                word => Known::Fingerprint(fingerprint(word, self.position - word.len())?, self.up_to()?),
             });
             if !self.is_next(",") {
                 return Ok(Claim::NoLeaks(known));
             }
         }
+    }
+
+    /// Behind a fingerprint: `up to SIZE`, if it is there.
+    fn up_to(&mut self) -> Result<Option<u64>, ExpressionError> {
+        let before = self.position;
+        if self.word() != "up" {
+            self.position = before;
+            return Ok(None);
+        }
+        let word = self.word();
+        if word != "to" {
+            return Err(error(self.position - word.len(), "expected `to` here"));
+        }
+        let word = self.word();
+        let size = parse_size(word);
+        size.map(Some).ok_or_else(|| error(self.position - word.len(), "expected a size such as 64M here"))
     }
 
     /// `measure(EXPR) comparison limit`, its first word read.
@@ -309,8 +337,10 @@ mod tests {
             other => panic!("{other:?}"),
         };
         assert_eq!(known("no leaks"), []);
-        let expected = [Known::Fingerprint("1a2b3c4d".into()), Known::Baseline];
+        let expected = [Known::Fingerprint("1a2b3c4d".into(), None), Known::Baseline];
         assert_eq!(known(" no leaks except 1A2B3C4D, baseline "), expected);
+        let expected = [Known::Fingerprint("1a2b3c4d".into(), Some(64 << 20)), Known::Baseline];
+        assert_eq!(known("no leaks except 1a2b3c4d up to 64M, baseline"), expected);
         assert_eq!(parsed("no leaks over all").unwrap().when, When::Over("all".into()));
     }
 
@@ -343,6 +373,8 @@ mod tests {
             ("no leak", 3, "expected `leaks`"),
             ("no leaks except 12", 16, "fingerprint"),
             ("no leaks except", 15, "fingerprint"),
+            ("no leaks except 1a2b3c4d up 64M", 28, "expected `to`"),
+            ("no leaks except 1a2b3c4d up to much", 31, "expected a size"),
             ("count type = \"A\" < 5", 6, "expected `(`"),
             ("count(size > 1 < 5", 5, "never closed"),
             ("count(size >> 1) < 5", 12, "number"),

@@ -32,6 +32,7 @@ impl Judged {
         let tables = recording.tables()?;
         let mut notes: Vec<String> =
             assertion.unknown_types(tables).into_iter().map(|name| names::unknown_type(name, tables)).collect();
+        notes.extend(judgement.notes.iter().cloned());
         if !judgement.is_exact {
             notes.push(INEXACT.to_owned());
         }

@@ -1,13 +1,14 @@
 //! Why an assertion does not hold: figures, objects, and a path to one of them.
 
-use barrow_analyzer::{Fingerprint, Heap, ObjectId, ObjectSet, Suspect, Trend};
+use barrow_analyzer::{Heap, ObjectId, ObjectSet, Trend};
 
 use super::judge::Figure;
 use crate::answer::Value;
-use crate::chain::{Chain, title, titled};
+use crate::chain::{Chain, title, titled, type_title};
 use crate::commands;
 use crate::error::ReplError;
 use crate::progress::Meter;
+use crate::suspects::Suspected;
 use crate::units;
 
 /// Suspects that a witness tells of: the largest.
@@ -33,7 +34,8 @@ pub(super) fn of_set(heap: &Heap, set: &ObjectSet, meter: &Meter) -> Result<Witn
         lines.push(format!("{} retains {}", titled(heap, object)?, units::size(retained)));
         objects.push(Value::Record(vec![
             ("object".to_owned(), object.0.into()),
-            ("type".to_owned(), Value::Text(title(heap, object)?)),
+            ("type".to_owned(), Value::Text(type_title(heap, object)?)),
+            ("title".to_owned(), Value::Text(title(heap, object)?)),
             ("retained_bytes".to_owned(), retained.into()),
         ]));
     }
@@ -100,25 +102,31 @@ pub(super) fn of_growth(
     Ok(Witness { lines, fields })
 }
 
-/// Every suspect as `leaks` describes it.
+/// Every suspect as `leaks` describes it, with the reason why it is not excused where an exception names it.
 pub(super) fn of_suspects(
     heap: &Heap,
-    suspects: &[(Suspect, Fingerprint)],
+    suspects: &[(Suspected, Option<String>)],
     meter: &Meter,
 ) -> Result<Witness, ReplError> {
     let whole = heap.dominators(meter)?.reachable_bytes();
     let mut lines = Vec::new();
     let mut found = Vec::new();
-    for (suspect, fingerprint) in suspects.iter().take(MOST_SUSPECTS) {
+    for (suspected, reason) in suspects.iter().take(MOST_SUSPECTS) {
+        let suspect = &suspected.suspect;
         let chain = commands::chain_of(heap, suspect, meter)?;
-        let described = commands::described(heap, suspect, *fingerprint, &chain, whole)?;
+        let described = commands::described(heap, suspected, &chain, whole)?;
         lines.extend(described.iter().map(|line| line.strip_prefix("  ").unwrap_or(line).to_owned()));
+        lines.extend(reason.iter().map(|reason| format!("  {reason}")));
         found.push(Value::Record(vec![
-            ("fingerprint".to_owned(), Value::Text(fingerprint.to_string())),
+            ("fingerprint".to_owned(), Value::Text(suspected.fingerprint.to_string())),
             ("object".to_owned(), suspect.object.0.into()),
-            ("type".to_owned(), Value::Text(title(heap, suspect.object)?)),
+            ("type".to_owned(), Value::Text(type_title(heap, suspect.object)?)),
+            ("title".to_owned(), Value::Text(title(heap, suspect.object)?)),
             ("objects".to_owned(), suspect.objects.into()),
             ("retained_bytes".to_owned(), suspect.retained_bytes.into()),
+            ("alike".to_owned(), suspected.alike.into()),
+            ("together_bytes".to_owned(), suspected.retained_bytes.into()),
+            ("not_excused_because".to_owned(), reason.clone().into()),
             ("path".to_owned(), chain.value()),
         ]));
     }

@@ -24,12 +24,14 @@ pub(super) const COMMAND: Command = Command {
     details: "An ASSERTION is `count(EXPR) <= 100`, `size(EXPR)` (shallow and unmanaged), `retained(EXPR) < 64M` (what \
               would be freed with all these objects), compared by `<` `<=` `>` `>=` `=` `!=`; `growth(EXPR) <= 0`, how \
               many bytes more the objects retain with each snapshot, or `growth(count EXPR)`, how many more there are; or \
-              `no leaks`, no suspects as `leaks` lists them, perhaps `no leaks except FINGERPRINT, ..`. EXPR is that of \
+              `no leaks`, no suspects as `leaks` lists them, perhaps `no leaks except FINGERPRINT up to 64M, ..`. EXPR is that of \
               `find`, and a KIND may stand before it: `count(frames size > 1M)`. It is about the selected snapshot; `in 3` asks another, `over 3..10` each of these; \
               growth is measured over all snapshots, at least 5. Growth is too large only if it is so with 95 % \
               confidence, and no warm-up. `--baseline OTHER` gives a recording, or snapshot `OTHER:3`, to compare with: \
-              `count(EXPR) <= baseline + 10%`, `- 64K`, `* 1.1`, or `no leaks except baseline`. `--from FILE` reads \
-              more assertions, one a line, `--allow FILE` fingerprints of known leaks; `#` begins a comment. `--min` is \
+              `count(EXPR) <= baseline + 10%`, `- 64K`, `* 1.1`, or `no leaks except baseline`, which excuses the suspects of the baseline, each up to 1.5 times \
+              what it retains there or 1 % of the heap more, if that is more. A FINGERPRINT without `up to` is bounded so as well if there is a baseline that has it; \
+              without one it is excused at any size, and a note says so. `--from FILE` reads \
+              more assertions, one a line, `--allow FILE` fingerprints of known leaks, each perhaps with `up to SIZE`; `#` begins a comment. `--min` is \
               that of `leaks`. `--junit FILE` writes the results for a CI server. From a shell each ASSERTION is one \
               word, so put it in single quotes; at the prompt a line is one. Exit code 1 if any is false, 2 if \
               there are too few snapshots to tell.",

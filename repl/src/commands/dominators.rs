@@ -7,6 +7,7 @@ use barrow_analyzer::{Dominators, Heap, Holder, ObjectId, SnapshotId, TreePlace,
 use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
 use crate::error::ReplError;
 use crate::interrupt;
+use crate::label;
 use crate::references::{MOST_ROWS, range};
 use crate::session::{Arguments, Session};
 use crate::tree_walk::{Shown, TreeLine, Walk};
@@ -314,7 +315,7 @@ fn columns() -> Vec<Column> {
         Column::new("object", "object", Unit::Object),
         Column::new("", "type", Unit::Text).for_people(),
         Column::new("type", "type", Unit::Text).for_machines(),
-        Column::new("name", "name", Unit::Text),
+        Column::new("name", "name", Unit::Text).for_machines(),
         Column::new("kind", "kind", Unit::Text).secondary(),
         Column::new("shallow_bytes", "shallow", Unit::Bytes).secondary(),
         Column::new("unmanaged_bytes", "unmanaged", Unit::Bytes).secondary(),
@@ -334,7 +335,7 @@ fn rows(heap: &Heap, session: &mut Session, lines: &[TreeLine]) -> Result<Vec<Ve
         let object = line.holder.object().and_then(|_| details.next());
         let title = match (line.holder, &object) {
             (Holder::Roots(name), _) => format!("roots: {}", tables.string(name)),
-            (_, Some(object)) => tables.type_title(object.type_id),
+            (_, Some(object)) => label::object(tables, object.type_id, object.name),
             _ => "all roots".to_owned(),
         };
         let row = object.map(|object| {
@@ -348,7 +349,7 @@ fn rows(heap: &Heap, session: &mut Session, lines: &[TreeLine]) -> Result<Vec<Ve
             line.depth.into(),
             object.map(|object| object.id.0).into(),
             Value::Text(format!("{}{title}", "  ".repeat((line.depth as usize).min(60)))),
-            Value::text(title),
+            Value::Text(object.map_or(title, |object| tables.type_title(object.type_id))),
             Value::name(tables, object.and_then(|object| object.name)),
             object.map(|object| tables.kind_name(tables.type_kind(object.type_id))).into(),
             object.map(|object| object.shallow_bytes).into(),

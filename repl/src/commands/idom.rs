@@ -1,10 +1,11 @@
 //! `idom`: who keeps an object alive alone.
 
-use barrow_analyzer::{Holder, ObjectId};
+use barrow_analyzer::{Holder, ObjectId, objects};
 
 use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
 use crate::error::ReplError;
 use crate::interrupt;
+use crate::label;
 use crate::session::{Arguments, Session};
 
 use super::{Command, Completion, Group, Subject, more};
@@ -43,7 +44,7 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, ReplError
     });
     let (holders, is_reachable, is_exact) = asked?;
     let dominators: Vec<ObjectId> = holders.iter().filter_map(|(holder, _)| holder.object()).collect();
-    let mut types = heap.types_of(&dominators, &meter)?.into_iter();
+    let mut details = objects(heap.recording(), snapshot, &dominators)?.into_iter();
     drop(meter);
     let tables = heap.recording().tables()?;
     session.listed.clear();
@@ -51,9 +52,10 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, ReplError
     for (holder, bytes) in holders {
         interrupt::check()?;
         let dominator = holder.object();
-        let type_id = dominator.and_then(|_| types.next());
+        let object = dominator.and_then(|_| details.next());
+        let type_id = object.map(|object| object.type_id);
         let title = match holder {
-            Holder::Object(_) => type_id.map(|type_id| tables.type_title(type_id)).unwrap_or_default(),
+            Holder::Object(_) => object.map_or_else(String::new, |one| label::object(tables, one.type_id, one.name)),
             Holder::Roots(name) => format!("roots: {}", tables.string(name)),
             Holder::Everything => "all roots".to_owned(),
         };
@@ -61,7 +63,8 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, ReplError
         rows.push(vec![
             dominator.map(|_| session.listed.len()).into(),
             dominator.map(|dominator| dominator.0).into(),
-            Value::Text(title),
+            Value::text(&title),
+            Value::Text(type_id.map_or(title, |type_id| tables.type_title(type_id))),
             type_id.map(|type_id| tables.kind_name(tables.type_kind(type_id))).into(),
             bytes.into(),
         ]);
@@ -69,7 +72,8 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, ReplError
     let columns = vec![
         Column::new("row", "%", Unit::Number).for_people(),
         Column::new("object", "object", Unit::Object),
-        Column::new("type", "type", Unit::Text),
+        Column::new("", "type", Unit::Text).for_people(),
+        Column::new("type", "type", Unit::Text).for_machines(),
         Column::new("kind", "kind", Unit::Text),
         Column::new("retained_bytes", "retained", Unit::Bytes),
     ];

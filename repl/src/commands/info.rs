@@ -78,7 +78,7 @@ fn with_graph(heap: &Heap, answer: Answer, id: ObjectId, progress: &dyn Progress
         None => (None, None),
         Some(Holder::Object(holder)) => {
             let details = barrow_analyzer::object(heap.recording(), heap.snapshot(), holder)?;
-            (Some(holder), Some(format!("@{holder} {}", tables.type_title(details.type_id))))
+            (Some(holder), Some(format!("@{holder} {}", crate::label::object(tables, details.type_id, details.name))))
         }
         Some(Holder::Roots(name)) => (None, Some(format!("roots: {}", tables.string(name)))),
         Some(Holder::Everything) => (None, Some("several groups of roots".to_owned())),

@@ -1,13 +1,14 @@
 //! `leaks`: what holds an unusual part of the heap.
 
-use barrow_analyzer::{Accumulated, Fingerprint, Heap, LEAK_THRESHOLD, Suspect};
+use barrow_analyzer::{Accumulated, Heap, Suspect};
 
 use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
-use crate::chain::{Chain, title, titled};
+use crate::chain::{Chain, title, titled, type_title};
 use crate::error::ReplError;
 use crate::leak_series;
 use crate::progress::Meter;
 use crate::session::{Arguments, Session};
+use crate::suspects::{Suspected, suspects, threshold};
 use crate::units;
 
 use super::{Command, Completion, Group, Subject};
@@ -18,13 +19,17 @@ pub(super) const COMMAND: Command = Command {
     group: Group::Alive,
     arguments: "[A..B]",
     about: "Leak suspects: who holds much, where it piles up, and who holds them",
-    details: "A suspect is an object that alone keeps at least 10 % of the reachable bytes alive, or objects of one \
-              type that do so together below one place of the dominator tree; `--min 5%` or `--min 64M` changes \
-              that. It piles up in the last object on the way down that holds most of it. One snapshot shows what \
+    details: "A suspect is an object in which at least 10 % of the reachable bytes pile up: what it retains, without its \
+              children in the dominator tree that retain 10 % themselves. So are objects of one type that retain as \
+              much together where no single object holds them. `--min 5%` or `--min 64M` changes that. A list or tree of objects of one type piles up in its head. \
+              First comes what is made of many parts that resemble each other: the parts of each type count \
+              N / (N + 32) of their bytes, N being the effective number of parts, (Σ bytes)² / Σ bytes². Classes, \
+              code and frames do not count, as a program has as many as it has; what no single object holds counts a quarter. \
+              Suspects with one fingerprint are one, with a count. One snapshot shows what \
               is large, not what grows: `leaks A..B` lists the paths of types that grow for sure over these snapshots, \
               as `growth` does, with the part of the objects born since that is still there. What grows most by objects that \
               do not die comes first. The fingerprint names a suspect in every run of the program, for \
-              `assert 'no leaks except FINGERPRINT'`: it is made of the types that dominate the place where it piles \
+              `assert 'no leaks except FINGERPRINT'`: it is made of the types, and the names of classes, that dominate the place where it piles \
               up, without numbers, addresses and sizes.",
     example: "leaks",
     flags: &["--min"],
@@ -47,29 +52,25 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, ReplError
     let meter = session.meter();
     let largest = heap.largest(&meter)?;
     let whole = largest.reachable_bytes();
-    let threshold = match arguments.min {
-        None => LEAK_THRESHOLD,
-        Some(_) => arguments.least(whole) as f64 / whole.max(1) as f64,
-    };
-    let suspects = heap.leak_suspects(threshold, &meter)?;
+    let suspects = suspects(&heap, arguments.min, &meter)?;
     session.listed.clear();
     let mut answer = Answer::default()
         .fact(Column::new("snapshot", "snapshot", Unit::Number), heap.snapshot().0)
         .fact(Column::new("reachable_bytes", "reachable", Unit::Bytes), whole)
         .with_exactness(largest.is_exact());
     let mut rows = Vec::new();
-    for (at, suspect) in suspects.iter().enumerate() {
-        session.listed.push((heap.snapshot(), suspect.object));
-        let (chain, fingerprint) = (chain_of(&heap, suspect, &meter)?, heap.fingerprint(suspect, &meter)?);
-        rows.push(row(&heap, suspect, fingerprint, &chain, whole)?);
-        let mut lines = described(&heap, suspect, fingerprint, &chain, whole)?;
+    for (at, suspected) in suspects.iter().enumerate() {
+        session.listed.push((heap.snapshot(), suspected.suspect.object));
+        let chain = chain_of(&heap, &suspected.suspect, &meter)?;
+        rows.push(row(&heap, suspected, &chain, whole)?);
+        let mut lines = described(&heap, suspected, &chain, whole)?;
         lines[0].insert_str(0, &format!("%{}  ", at + 1));
         answer = answer.note("").lines(lines);
     }
     drop(meter);
     if suspects.is_empty() {
-        answer =
-            answer.note(format!("nothing holds {:.0} % of the heap; `leaks --min 2%` looks closer", threshold * 100.0));
+        let share = threshold(arguments.min, whole) * 100.0;
+        answer = answer.note(format!("nothing holds {share:.0} % of the heap; `leaks --min 2%` looks closer"));
     }
     Ok(answer.table(Table { key: "suspects", audience: Audience::Machines, columns: columns(), rows }))
 }
@@ -93,22 +94,23 @@ fn columns() -> Vec<Column> {
         Column::new("accumulated", "accumulated", Unit::Nested),
         Column::new("path", "path", Unit::Nested),
         Column::new("fingerprint", "fingerprint", Unit::Text),
+        Column::new("title", "title", Unit::Text),
+        Column::new("accumulation_title", "piles up in", Unit::Text),
+        Column::new("alike", "alike", Unit::Count),
+        Column::new("together_bytes", "together", Unit::Bytes),
+        Column::new("ranking_bytes", "ranks by", Unit::Bytes),
     ]
 }
 
-fn row(
-    heap: &Heap,
-    suspect: &Suspect,
-    fingerprint: Fingerprint,
-    chain: &Chain,
-    whole: u64,
-) -> Result<Vec<Value>, ReplError> {
+fn row(heap: &Heap, suspected: &Suspected, chain: &Chain, whole: u64) -> Result<Vec<Value>, ReplError> {
+    let suspect = &suspected.suspect;
     let tables = heap.recording().tables()?;
     let accumulated = suspect.accumulated.iter().map(|sum| {
         Value::Record(vec![
             ("type".to_owned(), Value::Text(tables.type_title(sum.type_id))),
             ("objects".to_owned(), sum.objects.into()),
             ("retained_bytes".to_owned(), sum.retained_bytes.into()),
+            ("is_chain".to_owned(), Value::Flag(sum.is_chain)),
         ])
     });
     Ok(vec![
@@ -118,28 +120,34 @@ fn row(
         suspect.retained_bytes.into(),
         Value::share(suspect.retained_bytes, whole),
         suspect.accumulation.map(|object| object.0).into(),
-        suspect.accumulation.map(|object| title(heap, object)).transpose()?.into(),
+        suspect.accumulation.map(|object| type_title(heap, object)).transpose()?.into(),
         suspect.accumulation_bytes.into(),
         Value::List(accumulated.collect()),
         chain.value(),
-        Value::Text(fingerprint.to_string()),
+        Value::Text(suspected.fingerprint.to_string()),
+        Value::Text(title(heap, suspect.object)?),
+        suspect.accumulation.map(|object| title(heap, object)).transpose()?.into(),
+        suspected.alike.into(),
+        suspected.retained_bytes.into(),
+        suspect.ranking_bytes.into(),
     ])
 }
 
 /// A suspect in words, with what piled up and the path that holds it, in lines: its headline first.
 pub(crate) fn described(
     heap: &Heap,
-    suspect: &Suspect,
-    fingerprint: Fingerprint,
+    suspected: &Suspected,
     chain: &Chain,
     whole: u64,
 ) -> Result<Vec<String>, ReplError> {
-    let mut lines = headline(heap, suspect, whole)?;
+    let Suspected { suspect, fingerprint, .. } = suspected;
+    let mut lines = headline(heap, suspected, whole)?;
     let tables = heap.recording().tables()?;
     for sum in suspect.accumulated.iter().take(SHOWN_TYPES) {
-        let Accumulated { type_id, objects, retained_bytes } = *sum;
+        let Accumulated { type_id, objects, retained_bytes, is_chain } = *sum;
         let (title, bytes) = (tables.type_title(type_id), units::size(retained_bytes));
-        lines.push(format!("      {} of {title}: {bytes}", units::counted(objects, "object")));
+        let chain = if is_chain { ", one below the other" } else { "" };
+        lines.push(format!("      {} of {title}{chain}: {bytes}", units::counted(objects, "object")));
     }
     if suspect.accumulated.len() > SHOWN_TYPES {
         let more = units::counted((suspect.accumulated.len() - SHOWN_TYPES) as u64, "more type");
@@ -152,21 +160,35 @@ pub(crate) fn described(
 }
 
 /// What retains how much, and where it piles up.
-fn headline(heap: &Heap, suspect: &Suspect, whole: u64) -> Result<Vec<String>, ReplError> {
-    let share = format!("{:.1} %", suspect.retained_bytes as f64 * 100.0 / whole.max(1) as f64);
+fn headline(heap: &Heap, suspected: &Suspected, whole: u64) -> Result<Vec<String>, ReplError> {
+    let suspect = &suspected.suspect;
+    let share = |bytes: u64| format!("{:.1} %", bytes as f64 * 100.0 / whole.max(1) as f64);
+    let together = (suspected.alike > 1).then(|| {
+        format!(
+            "    one of {} with this fingerprint, which retain {}, {} together",
+            units::grouped(suspected.alike),
+            units::size(suspected.retained_bytes),
+            share(suspected.retained_bytes),
+        )
+    });
+    let share = share(suspect.retained_bytes);
     let bytes = units::size(suspect.retained_bytes);
+    let mut lines = Vec::new();
     if suspect.objects > 1 {
-        return Ok(vec![format!(
+        lines.push(format!(
             "{} of {} retain {bytes}, {share} of what is reachable, right below {}",
             units::counted(suspect.objects, "object"),
             heap.recording().tables()?.type_title(suspect.type_id),
             suspect.accumulation.map_or_else(|| Ok("the roots".to_owned()), |holder| titled(heap, holder))?,
-        )]);
+        ));
+        lines.extend(together);
+        return Ok(lines);
     }
-    let mut lines = vec![format!("{} retains {bytes}, {share} of what is reachable", titled(heap, suspect.object)?)];
+    lines.push(format!("{} retains {bytes}, {share} of what is reachable", titled(heap, suspect.object)?));
     if let Some(point) = suspect.accumulation.filter(|point| *point != suspect.object) {
         let bytes = units::size(suspect.accumulation_bytes);
         lines.push(format!("    it piles up in {}, {bytes}", titled(heap, point)?));
     }
+    lines.extend(together);
     Ok(lines)
 }

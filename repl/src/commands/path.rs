@@ -1,8 +1,11 @@
 //! `path`: why an object is alive.
 
+use std::io::{self, IsTerminal};
+
 use barrow_analyzer::{Heap, Path, PathOptions, Step};
 
 use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
+use crate::args::Format;
 use crate::error::ReplError;
 use crate::found;
 use crate::label;
@@ -16,7 +19,7 @@ pub(super) const COMMAND: Command = Command {
     group: Group::Alive,
     arguments: "ID [COUNT]",
     about: "A shortest path from a root to an object",
-    details: "With COUNT so many paths that share no object but the last and those that stand for groups of roots, as far as there are. `--avoid EXPR` leads \
+    details: "With COUNT so many paths that share no object but the last and those that stand for groups of roots, as far as there are. A terminal shows 50 steps of a longer path from each end, a pipe or file all. `--avoid EXPR` leads \
               around objects, `--weak` follows references that keep nothing alive too. In a shell put EXPR in \
               quotes.",
     example: "path @123",
@@ -26,8 +29,10 @@ pub(super) const COMMAND: Command = Command {
     run,
 };
 
-/// Steps that are shown of a longer path, at its beginning and at its end.
+/// Steps that a terminal shows of a longer path, at its beginning and at its end.
 const SHOWN_STEPS: usize = 50;
+/// The same for machines and files.
+const MOST_STEPS: usize = 500_000;
 
 fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, ReplError> {
     let words = arguments.words();
@@ -81,8 +86,9 @@ fn columns() -> Vec<Column> {
         Column::new("step", "step", Unit::Number).for_machines(),
         Column::new("reference", "", Unit::Text),
         Column::new("object", "object", Unit::Object),
-        Column::new("type", "type", Unit::Text),
-        Column::new("name", "name", Unit::Text),
+        Column::new("", "type", Unit::Text).for_people(),
+        Column::new("type", "type", Unit::Text).for_machines(),
+        Column::new("name", "name", Unit::Text).for_machines(),
         Column::new("kind", "kind", Unit::Text).secondary(),
         Column::new("shallow_bytes", "shallow", Unit::Bytes).secondary(),
     ]
@@ -92,13 +98,12 @@ fn rows_of(heap: &Heap, session: &mut Session, number: usize, path: &Path) -> Re
     let tables = heap.recording().tables()?;
     // A list may be long: its ends tell most.
     let length = path.objects.len();
-    let (first, last) = (SHOWN_STEPS.min(length), length.saturating_sub(SHOWN_STEPS).max(SHOWN_STEPS.min(length)));
+    let is_for_people = session.settings.format == Format::Table && io::stdout().is_terminal();
+    let shown = if is_for_people { SHOWN_STEPS } else { MOST_STEPS };
+    let (first, last) = (shown.min(length), length.saturating_sub(shown).max(shown.min(length)));
     let mut steps = heap.steps(path, 0..first)?;
     steps.extend(heap.steps(path, last..length)?);
-    let root = match path.root.label {
-        Some(name) => format!("{} ({})", tables.string(path.root.category), tables.string(name)),
-        None => tables.string(path.root.category).to_owned(),
-    };
+    let root = label::root(tables, &path.root);
     let mut rows = Vec::new();
     for (at, Step { object, reference }) in (0..first).chain(last..length).zip(steps) {
         if at == last && first < last {
@@ -118,6 +123,7 @@ fn rows_of(heap: &Heap, session: &mut Session, number: usize, path: &Path) -> Re
             at.into(),
             Value::Text(arrow),
             object.id.0.into(),
+            Value::Text(label::object(tables, object.type_id, object.name)),
             Value::text(tables.type_title(object.type_id)),
             Value::name(tables, object.name),
             Value::text(tables.kind_name(tables.type_kind(object.type_id))),

@@ -1,9 +1,14 @@
 //! `paths`: the paths of many objects, merged.
 
+use std::collections::HashMap;
+
+use barrow_analyzer::{Heap, MergedPaths, ObjectId, StringId, objects};
+
 use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
 use crate::error::ReplError;
 use crate::found;
 use crate::interrupt;
+use crate::label;
 use crate::session::{Arguments, Session};
 
 use super::{Command, Completion, Group, Subject, more};
@@ -14,7 +19,8 @@ pub(super) const COMMAND: Command = Command {
     group: Group::Alive,
     arguments: "[KIND] EXPR",
     about: "The shortest paths of many objects, merged into one tree with counts",
-    details: "Objects of one type that are reached in the same way are one line. `through` counts how many of the \
+    details: "Objects of one type that are reached in the same way are one line; a class or a module is a line of its own, with its \
+              name, and a line of one object has that object's name. `through` counts how many of the \
               objects asked for are reached through it; `--depth N` cuts the tree, `--min 1%` leaves out what \
               fewer are reached through.",
     example: "paths type = \"Session\"",
@@ -36,6 +42,7 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, ReplError
     let merged = heap.merged_paths(&set, &meter)?;
     drop(meter);
     let tables = heap.recording().tables()?;
+    let names = names_of_single_objects(&heap, &merged)?;
     let least = arguments.least(counted.objects);
     let depth = arguments.depth.unwrap_or(u32::MAX);
     session.listed.clear();
@@ -44,16 +51,19 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, ReplError
         interrupt::check()?;
         session.listed.push((snapshot, node.example));
         let indent = "  ".repeat((node.depth as usize).min(60));
+        let name = node.stands_for.or_else(|| names.get(&node.example).copied());
+        let title = label::object(tables, node.type_id, name);
         rows.push(vec![
             Value::from(session.listed.len()),
             node.through.into(),
             node.depth.into(),
-            Value::Text(format!("{indent}{}", tables.type_title(node.type_id))),
+            Value::Text(format!("{indent}{title}")),
             Value::text(tables.type_title(node.type_id)),
             Value::text(tables.kind_name(tables.type_kind(node.type_id))),
             node.objects.into(),
             node.members.into(),
             node.example.0.into(),
+            Value::Text(title),
         ]);
     }
     let columns = vec![
@@ -66,6 +76,7 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, ReplError
         Column::new("objects", "objects", Unit::Count),
         Column::new("members", "asked for", Unit::Count),
         Column::new("example", "example", Unit::Object),
+        Column::new("title", "title", Unit::Text).for_machines(),
     ];
     let mut answer = Answer::default()
         .fact(Column::new("snapshot", "snapshot", Unit::Number), snapshot.0)
@@ -78,4 +89,11 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, ReplError
     let rows = session.page_rows();
     answer = found::with_exactness(answer, session, snapshot, &expression)?;
     Ok(more::first_page(session, answer, rows))
+}
+
+/// The names of objects that are a line alone.
+fn names_of_single_objects(heap: &Heap, merged: &MergedPaths) -> Result<HashMap<ObjectId, StringId>, ReplError> {
+    let single: Vec<ObjectId> = merged.nodes.iter().filter(|node| node.objects == 1).map(|node| node.example).collect();
+    let found = objects(heap.recording(), heap.snapshot(), &single)?;
+    Ok(found.iter().filter_map(|object| Some((object.id, object.name?))).collect())
 }

@@ -20,8 +20,10 @@ pub(super) const COMMAND: Command = Command {
     details: "Counters are what the runtime counts since the thread began; with `+` what came to it since the snapshot \
               before, if that has threads as well: all of it for a thread that began in between. \
               What came to it ranks, so that a thread that only sleeps is never the first: processor time, unless told or unknown, then \
-              allocated bytes. `roots` are those whose label names the thread, `retained` what single objects that only its \
-              roots name dominate, each byte once. A recording that tells nothing of threads has those that its roots are labelled with: \
+              allocated bytes. `roots` are those whose label names the thread, `retained` what would be freed without \
+              these roots and without the thread's object: all that the stack and the object with its thread locals hold, alone or together. \
+              The object, `object`, is the only root of the category `thread` that has the thread's label; it counts \
+              as freed although others refer to it, such as a pool or its group. A recording that tells nothing of threads has those that its roots are labelled with: \
               `thread 7`, or labels of the category `thread`. `roots` lists roots one by one.",
     example: "threads by allocated",
     flags: &[],
@@ -63,11 +65,11 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, ReplError
     let recording = heap.recording();
     let threads = Threads::read(recording, snapshot)?;
     let before = before(recording, snapshot)?;
-    let roots = heap.thread_roots(&threads, &session.meter())?;
+    let (roots, is_exact) = heap.thread_roots(&threads, &session.meter())?;
     let mut rows = rows(&threads, before.as_ref(), &roots);
     rank(&mut rows, order);
     session.listed.clear();
-    let answer = answer(&heap, &threads, before.as_ref(), &rows)?;
+    let answer = answer(&heap, &threads, before.as_ref(), &rows, is_exact)?;
     let page = session.page_rows();
     Ok(more::first_page(session, answer, page))
 }
@@ -137,7 +139,13 @@ fn rank(rows: &mut [Row<'_>], order: Option<Order>) {
     });
 }
 
-fn answer(heap: &Heap, threads: &Threads, before: Option<&Before>, rows: &[Row<'_>]) -> Result<Answer, ReplError> {
+fn answer(
+    heap: &Heap,
+    threads: &Threads,
+    before: Option<&Before>,
+    rows: &[Row<'_>],
+    is_exact: bool,
+) -> Result<Answer, ReplError> {
     let tables = heap.recording().tables()?;
     let elapsed_ns = before.and_then(|before| before.elapsed_ns).filter(|&elapsed| elapsed > 0);
     let cells: Vec<Vec<Value>> = rows.iter().map(|row| cells(row, elapsed_ns, tables)).collect();
@@ -146,7 +154,7 @@ fn answer(heap: &Heap, threads: &Threads, before: Option<&Before>, rows: &[Row<'
         true => column.for_machines(),
         false => column,
     };
-    let columns = columns().into_iter().enumerate().map(column).collect();
+    let columns = columns(is_exact).into_iter().enumerate().map(column).collect();
     let ended = before.map(|before| threads.ended_since(&before.threads));
     let mut answer = Answer::default()
         .fact(Column::new("snapshot", "snapshot", Unit::Number), heap.snapshot().0)
@@ -168,15 +176,10 @@ fn answer(heap: &Heap, threads: &Threads, before: Option<&Before>, rows: &[Row<'
     if threads.rows().is_empty() {
         answer = answer.note("nothing was recorded of threads; these are labels of roots");
     }
-    if rows.iter().all(|row| row.roots.is_none()) {
-        return Ok(answer.exact());
-    }
-    Ok(answer.at_least().note(
-        "≥: what single objects that only a thread's roots name dominate; what several hold only together comes on top",
-    ))
+    Ok(answer.with_exactness(is_exact))
 }
 
-fn columns() -> Vec<Column> {
+fn columns(is_exact: bool) -> Vec<Column> {
     vec![
         Column::new("thread", "thread", Unit::Number),
         Column::new("name", "name", Unit::Text),
@@ -190,7 +193,8 @@ fn columns() -> Vec<Column> {
         Column::new("allocated_since_objects", "+ objects", Unit::Count),
         Column::new("is_new", "", Unit::Text).for_machines(),
         Column::new("roots", "roots", Unit::Count),
-        Column::new("retained_bytes", "≥ retained", Unit::Bytes),
+        Column::new("retained_bytes", if is_exact { "retained" } else { "≥ retained" }, Unit::Bytes),
+        Column::new("object", "object", Unit::Object),
         Column::new("attributes", "", Unit::Nested).for_machines(),
     ]
 }
@@ -220,6 +224,7 @@ fn cells(row: &Row<'_>, elapsed_ns: Option<u64>, tables: &Tables) -> Vec<Value> 
         row.change.map_or(Value::None, |change| Value::Flag(change.is_new)),
         row.roots.map(|roots| roots.roots).into(),
         row.roots.map(|roots| roots.retained.bytes).into(),
+        row.roots.and_then(|roots| roots.object).map(|object| object.0).into(),
         Value::Record(attributes.collect()),
     ]
 }

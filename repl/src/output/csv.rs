@@ -6,7 +6,7 @@
 
 use std::io::{self, Write};
 
-use crate::answer::{Answer, Table, Unit, Value};
+use crate::answer::{Answer, BETWEEN_STEPS, Table, Unit, Value};
 use crate::interrupt;
 use crate::visible;
 
@@ -58,6 +58,7 @@ fn text(value: &Value) -> String {
     match value {
         Value::None | Value::List(_) | Value::Record(_) => String::new(),
         Value::Text(text) | Value::Name(text) => harmless(text),
+        Value::Path(steps) => harmless(&steps.join(BETWEEN_STEPS)),
         Value::Number(number) | Value::Estimate(number) => number.to_string(),
         Value::Change(difference) => difference.to_string(),
         Value::Share(share) => format!("{share:.6}"),

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
-use crate::answer::{Answer, Column, Table, Value};
+use crate::answer::{Answer, BETWEEN_STEPS, Column, Table, Value};
 use crate::interrupt;
 use crate::visible;
 
@@ -94,6 +94,7 @@ fn value(value: &Value) -> String {
     match value {
         Value::None => "null".to_owned(),
         Value::Text(text) | Value::Name(text) => string(text),
+        Value::Path(steps) => string(&steps.join(BETWEEN_STEPS)),
         Value::Number(number) | Value::Estimate(number) => number.to_string(),
         Value::Change(difference) => difference.to_string(),
         Value::Share(share) => format!("{share:.6}"),

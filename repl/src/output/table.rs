@@ -4,10 +4,10 @@ use std::io::{self, Write};
 
 use unicode_width::UnicodeWidthStr;
 
-use crate::answer::{Answer, Column, Fact, Table, Unit, Value};
-use crate::{interrupt, units, visible};
+use crate::answer::{Answer, BETWEEN_STEPS, Column, Fact, Table, Unit, Value};
+use crate::{interrupt, label, units, visible};
 
-use super::{Context, fit};
+use super::{Context, fit, path};
 
 /// In a table a longer name of an object's own is cut.
 const LONGEST_NAME: usize = 40;
@@ -142,7 +142,7 @@ fn fitted(table: &Table, columns: Vec<Sized>, context: Context<'_>) -> (Vec<Size
 }
 
 fn draw_header(table: &Table, columns: &[Sized], context: Context<'_>, out: &mut dyn Write) -> io::Result<()> {
-    match aligned(table, columns, |at| table.columns[at].heading.to_owned()) {
+    match aligned(table, columns, |at, _| table.columns[at].heading.to_owned()) {
         header if context.colour => writeln!(out, "\x1b[1m{header}\x1b[0m"),
         header => writeln!(out, "{header}"),
     }
@@ -151,15 +151,19 @@ fn draw_header(table: &Table, columns: &[Sized], context: Context<'_>, out: &mut
 fn draw_rows(table: &Table, columns: &[Sized], out: &mut dyn Write) -> io::Result<()> {
     table.rows.iter().try_for_each(|cells| {
         interrupt::check()?;
-        writeln!(out, "{}", aligned(table, columns, |at| cell(&cells[at], table.columns[at].unit)))
+        let cell = |at: usize, width: usize| match &cells[at] {
+            Value::Path(steps) => path::fitted(steps, width),
+            value => cell(value, table.columns[at].unit),
+        };
+        writeln!(out, "{}", aligned(table, columns, cell))
     })
 }
 
 /// A line of cells, texts to the left and numbers to the right, none wider than its column.
-fn aligned(table: &Table, columns: &[Sized], text: impl Fn(usize) -> String) -> String {
+fn aligned(table: &Table, columns: &[Sized], text: impl Fn(usize, usize) -> String) -> String {
     let mut line = String::new();
     for &(at, width) in columns {
-        let text = fit::cut(&text(at), width);
+        let text = fit::cut(&text(at, width), width);
         let blanks = " ".repeat(width.saturating_sub(text.width()));
         let (before, after) = if table.columns[at].unit == Unit::Text { ("", &blanks[..]) } else { (&blanks[..], "") };
         line.extend([before, &text, after, &" ".repeat(fit::GAP)]);
@@ -185,6 +189,7 @@ fn text(value: &Value, unit: Unit) -> String {
         Value::None => String::new(),
         Value::Text(text) => visible::cell(text).into_owned(),
         Value::Name(name) => quoted(name, usize::MAX),
+        Value::Path(steps) => text(&Value::Text(steps.join(BETWEEN_STEPS)), unit),
         Value::Number(number) => number_text(*number, unit),
         Value::Estimate(number) => format!("~{}", number_text(*number, unit)),
         Value::Change(difference) if unit == Unit::Bytes => units::change(*difference, units::size),
@@ -204,21 +209,7 @@ fn text(value: &Value, unit: Unit) -> String {
 /// A text in quotes, so that it can be told from what stands around it; what cannot be seen is escaped. Of a
 /// longer one the first `most` characters.
 fn quoted(text: &str, most: usize) -> String {
-    let (mut quoted, mut length) = (String::from("\""), 0);
-    for c in text.chars() {
-        let escaped = match c {
-            '"' | '\\' => format!("\\{c}"),
-            '\0' => "\\0".to_owned(),
-            c => visible::line(c.encode_utf8(&mut [0; 4])).into_owned(),
-        };
-        length += escaped.chars().count();
-        if length > most {
-            quoted.push('…');
-            break;
-        }
-        quoted.push_str(&escaped);
-    }
-    quoted + "\""
+    format!("\"{}\"", label::shortened(text, most))
 }
 
 fn number_text(number: u64, unit: Unit) -> String {

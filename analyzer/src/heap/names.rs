@@ -1,0 +1,48 @@
+//! What objects stand for: the names of classes and modules, which are objects as well.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+
+use barrow_format::block::Wanted;
+use barrow_format::rows::KindRole;
+use barrow_format::{ObjectId, StringId, TypeId};
+
+use super::Heap;
+use crate::blocks::{map_blocks, places};
+use crate::error::Result;
+use crate::object::dictionary_place;
+use crate::progress::Progress;
+
+impl Heap {
+    /// The names of objects that describe types, as their kind says: classes, modules. They tell one such object from
+    /// another, which its own type does not.
+    ///
+    /// Time: all objects once, on all threads, if there are such kinds. Memory: 16 bytes for each of these objects.
+    ///
+    /// # Errors
+    /// [`crate::AnalyzerError::Section`], [`crate::AnalyzerError::Cancelled`].
+    pub(crate) fn names_of_classes(&self, progress: &dyn Progress) -> Result<HashMap<ObjectId, StringId>> {
+        let tables = self.recording.tables()?;
+        let role = |id| tables.kind_role(tables.type_kind(TypeId(id)));
+        let is_class: Vec<bool> = (0..tables.type_count() as u32).map(|id| role(id) == KindRole::Type).collect();
+        if !is_class.contains(&true) {
+            return Ok(HashMap::new());
+        }
+        let found: Mutex<HashMap<ObjectId, StringId>> = Mutex::default();
+        let places = places(&self.recording, &[self.snapshot])?;
+        progress.begin("reading names of classes", self.objects, "objects");
+        map_blocks(&self.recording, &places, Wanted::Identity, progress, |_, _, columns| {
+            let mut of_block = Vec::new();
+            for (row, name) in columns.names.iter().enumerate() {
+                let Some(name) = *name else { continue };
+                let shape = tables.shape(columns.dictionary[dictionary_place(columns, row)]);
+                if is_class[shape.type_id.index()] {
+                    of_block.push((ObjectId(columns.first_object + row as u32), name));
+                }
+            }
+            found.lock().unwrap_or_else(PoisonError::into_inner).extend(of_block);
+            Ok(())
+        })?;
+        Ok(found.into_inner().unwrap_or_else(PoisonError::into_inner))
+    }
+}
