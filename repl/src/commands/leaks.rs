@@ -21,9 +21,9 @@ pub(super) const COMMAND: Command = Command {
     details: "A suspect is an object that alone keeps at least 10 % of the reachable bytes alive, or objects of one \
               type that do so together below one place of the dominator tree; `--min 5%` or `--min 64M` changes \
               that. It piles up in the last object on the way down that holds most of it. One snapshot shows what \
-              is large, not what grows: `leaks A..B` lists the paths of types that grow for sure over these snapshots, \
-              as `growth` does, with the part of the objects born since that is still there. What grows most by objects that \
-              do not die comes first. The fingerprint names a suspect in every run of the program, for \
+              is large, not what grows: `leaks A..B` lists the paths of types that grow over these snapshots \
+              (with 5 to 7 of them: those that rise each time, which is too few to be sure), by the judgement of `growth`, with the \
+              part of the objects born since that is still there. What grows most by objects that do not die comes first. The fingerprint names a suspect in every run of the program, for \
               `assert 'no leaks except FINGERPRINT'`: it is made of the types that dominate the place where it piles \
               up, without numbers, addresses and sizes.",
     example: "leaks",
