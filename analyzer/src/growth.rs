@@ -35,6 +35,9 @@ use crate::recording::Recording;
 /// early numbers too.
 const FINER: f64 = 16.0;
 
+/// A path whose bytes change by less than this part of what it must hold is left out of lists.
+const LEAST_CHANGE: f64 = 0.2;
+
 /// Retained sizes and counts by path of types, with a column for each snapshot.
 #[derive(Debug)]
 pub struct Growth<'a> {
@@ -177,6 +180,16 @@ impl<'a> Growth<'a> {
         let least = ((whole as f64 * self.least_share) as u64).max(1);
         let most = |node: &GrowthNode<'_>| node.retained_bytes.iter().flatten().copied().max().unwrap_or(0);
         (0..self.nodes.len()).filter(move |&node| most(&self.nodes[node]) >= least)
+    }
+
+    /// Whether the bytes of a node change by a fifth of what makes it large, at least. What does not is no news,
+    /// however sure it is.
+    #[must_use]
+    pub fn changes(&self, node: usize) -> bool {
+        let values = self.nodes[node].retained_bytes.iter().map(|bytes| bytes.unwrap_or(0));
+        let (least, most) = values.fold((u64::MAX, 0), |(least, most), value| (least.min(value), most.max(value)));
+        let whole = self.heap_bytes.iter().copied().max().unwrap_or(0);
+        most > least && (most - least) as f64 >= LEAST_CHANGE * self.least_share * whole as f64
     }
 
     /// Whether all large nodes have their numbers in a column. Folding the same snapshot into it once more

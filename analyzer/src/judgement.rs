@@ -91,7 +91,7 @@ pub struct Judgement {
     pub verdict: Verdict,
     /// The slope that is left at the end of the series, at most that of all of it; for what grows the slope.
     pub late_slope: f64,
-    /// What to rank by within a verdict: for what grows the lower end of the interval, else `late_slope` less two
+    /// What to rank by within a verdict: for what grows, or rises unevenly each time, the lower end of the interval, else `late_slope` less two
     /// standard errors.
     pub score: f64,
     /// Whether it rises more than chance explains, and not in a way that is known to end. Of fewer than
@@ -119,6 +119,7 @@ impl Judgement {
         // A start that is left out bends the parabola, and not the median of slopes.
         let (late_slope, score) = match (verdict, trend.interval) {
             (Verdict::Grows, Some((low, _))) => (trend.slope, low),
+            (Verdict::RisesEachTime, Some((low, _))) if !is_even(values) => (late_slope, low),
             _ => (late_slope, least),
         };
         let is_likely = trend.p_value <= LIKELY && score > 0.0;
@@ -165,16 +166,18 @@ fn thinned(values: &[f64]) -> (Vec<f64>, usize) {
 fn sure(trend: &Trend, shape: &Shape, values: &[f64]) -> Verdict {
     let is_above = trend.interval.is_some_and(|(low, _)| low > 0.0);
     let is_sure = trend.p_value * FAMILY <= FALSE_ALARMS && is_above;
-    if !is_above && !is_sure {
+    let rises = values.windows(2).all(|pair| pair[0] < pair[1]);
+    if !is_above && !rises {
         return Verdict::DoesNot(Reason::Chance);
     }
     let is_even = grows_evenly(shape, values, FLAT, FLAT_CHANCE) || grows_after_a_start(values);
     if is_sure && is_even {
         return Verdict::Grows;
     }
-    let reason = if shape.is_steps(values) {
+    let flattens = !is_even && shape.flattens();
+    let reason = if shape.is_steps(values) && !(rises && flattens) {
         Reason::Steps
-    } else if !is_even && shape.flattens() {
+    } else if flattens {
         Reason::Flattens
     } else if !rises_in_thirds(shape, values) {
         if falls(shape, values) { Reason::Sawtooth } else { Reason::Steps }

@@ -36,8 +36,8 @@ pub struct Trend {
     pub slope: f64,
     /// Where a line of this slope through the middle of the points is at x = 0.
     pub intercept: f64,
-    /// Where the slope is with a confidence of at least [`CONFIDENCE`]; `None` where the points are too few,
-    /// or resemble their neighbours too much, to bound it.
+    /// Where the slope is with a confidence of at least [`CONFIDENCE`]; `None` where the points are too few to
+    /// bound it.
     pub interval: Option<(f64, f64)>,
     /// How likely a series without a trend looks as if it grew as clearly as this one.
     pub p_value: f64,
@@ -63,7 +63,7 @@ impl Trend {
             points: points.len(),
             slope,
             intercept: middle(&levels),
-            interval: interval(&slopes, points.len(), spread),
+            interval: interval(&slopes, slope, points.len(), spread),
             // The better of two tests looks good more often, so each has a part of the chance.
             p_value: (by_signs / SIGNS).min(by_line / (1.0 - SIGNS)).min(1.0),
         }
@@ -111,17 +111,19 @@ fn middle(sorted: &[f64]) -> f64 {
     if sorted.len() % 2 == 1 { sorted[half] } else { f64::midpoint(sorted[half - 1], sorted[half]) }
 }
 
-/// Sen's interval: as many slopes are left out at both ends as chance would put beyond the true one.
-fn interval(slopes: &[f64], points: usize, spread: f64) -> Option<(f64, f64)> {
+/// Sen's interval: as many slopes are left out at both ends as chance would put beyond the true one. Where points
+/// resemble their neighbours it is wider by their spread.
+fn interval(slopes: &[f64], slope: f64, points: usize, spread: f64) -> Option<(f64, f64)> {
     let pairs = slopes.len();
-    let critical = kendall::critical((1.0 - CONFIDENCE) / 2.0, points)? * spread;
+    let critical = kendall::critical((1.0 - CONFIDENCE) / 2.0, points)?;
     // Of the values that S can have, every other one is possible.
     let beyond = ((pairs as f64 - critical) / 2.0).floor();
     if beyond < 0.0 {
         return None;
     }
-    let beyond = beyond as usize;
-    Some((slopes[beyond.min(pairs - 1)], slopes[pairs - 1 - beyond.min(pairs - 1)]))
+    let beyond = (beyond as usize).min(pairs - 1);
+    let (low, high) = (slopes[beyond], slopes[pairs - 1 - beyond]);
+    Some((slope - (slope - low) * spread, slope + (high - slope) * spread))
 }
 
 #[cfg(test)]

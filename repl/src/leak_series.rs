@@ -64,7 +64,7 @@ pub(crate) fn answer(session: &mut Session, arguments: &Arguments) -> Result<Ans
     session.listed.clear();
     let tables = recording.tables()?;
     let of = |node: usize| turnover_of(tables, &turnover, growth.nodes()[node].part);
-    let rows = growth.rows().into_iter().filter(|row| !row.is_carried && is_told(row));
+    let rows = growth.rows().into_iter().filter(|row| !row.is_carried && is_told(row) && growth.changes(row.node));
     let mut leaks: Vec<Leak> = rows.map(|row| Leak { row, turnover: of(row.node) }).collect();
     leaks.sort_by(|one, other| {
         let (one, other) = (one.rank(), other.rank());
@@ -74,7 +74,10 @@ pub(crate) fn answer(session: &mut Session, arguments: &Arguments) -> Result<Ans
         .fact(Column::new("slope_per", "", Unit::Text).for_machines(), series::PER)
         .table(table(&growth, &leaks));
     let answer = match leaks.first() {
-        None => answer.note("nothing grows"),
+        None => answer.note(format!(
+            "nothing grows; `growth` lists all paths of {}",
+            crate::units::counted(snapshots.len() as u64, "snapshot")
+        )),
         Some(leak) if leak.row.judgement.verdict == Verdict::RisesEachTime => answer.note(series::few(snapshots.len())),
         Some(_) => answer,
     };

@@ -105,9 +105,7 @@ pub(crate) fn seconds_apart(recording: &Recording, snapshots: &[SnapshotId]) -> 
 /// Why a rise each time is not said to be growth.
 pub(crate) fn few(snapshots: usize) -> String {
     let there = units::counted(snapshots as u64, "snapshot");
-    format!(
-        "{there} are too few to be sure: of many paths one rises each time by chance. From {SURE_POINTS} on it can be sure"
-    )
+    format!("{there} are too few to be sure, as chance makes one of many paths do so; {SURE_POINTS} can be enough")
 }
 
 /// What is said of a series, in the same words everywhere.

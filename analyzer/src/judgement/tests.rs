@@ -55,6 +55,30 @@ fn a_late_start_of_a_line_does_not_hide_it() {
     assert_eq!(Judgement::of(&[10.0, 13.0, 15.0, 18.0, 20.0, 22.0, 26.0, 27.0]).verdict, Verdict::Grows);
 }
 
+/// Objects that V8 makes larger by 8 bytes from number 10,000 on: the residuals of the line are all alike, and tiny.
+#[test]
+fn a_line_with_a_knee_grows() {
+    let knee = |at: i32| f64::from(1_456_000 * at.min(4) + 1_616_000 * (at - 4).max(0) + 1_456_328);
+    assert_eq!(Judgement::of(&(0..15).map(knee).collect::<Vec<_>>()).verdict, Verdict::Grows);
+}
+
+#[test]
+fn a_rise_in_every_snapshot_is_never_denied_without_a_reason() {
+    let random = &mut Random::new(9);
+    for round in 0..5000 {
+        let mut value = 0.0;
+        let exponent = 1 + round % 9;
+        let rise = |_| {
+            value += (0.5 * (unit(random) + 1.0)).powi(exponent) + 1e-9;
+            value
+        };
+        let values: Vec<f64> = (0..5 + round as usize % 20).map(rise).collect();
+        let verdict = Judgement::of(&values).verdict;
+        assert!(verdict != Verdict::DoesNot(Reason::Chance), "{values:?}");
+        assert_eq!(verdict == Verdict::RisesEachTime, values.len() < SURE_POINTS, "{values:?}");
+    }
+}
+
 #[test]
 fn nothing_and_decline_do_not_grow() {
     assert_eq!(Judgement::of(&[7.0; 20]).verdict, Verdict::DoesNot(Reason::Chance));

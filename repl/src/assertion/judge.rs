@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use barrow_analyzer::{
-    Fingerprint, Heap, Judgement as Growth, LEAK_THRESHOLD, LEAST_POINTS, ObjectSet, Reason, SnapshotId, Suspect,
-    Verdict as Said,
+    Fingerprint, Heap, Judgement as Growth, LEAK_THRESHOLD, LEAST_POINTS, ObjectSet, Reason, SURE_POINTS, SnapshotId,
+    Suspect, Verdict as Said,
 };
 
 use super::witness::{self, Witness};
@@ -228,7 +228,11 @@ impl Judge {
             is_exact: true,
         };
         if fails && growth.verdict == Said::RisesEachTime {
-            let why = format!("it {}; {}", series::words(growth.verdict), series::few(snapshots.len()));
+            let why = format!(
+                "it {}: {SURE_POINTS} snapshots are needed, and there are {}",
+                series::words(growth.verdict),
+                snapshots.len()
+            );
             judgement.verdict = Verdict::Undecided(why);
         } else if fails {
             let last = snapshots.last().copied().unwrap_or(SnapshotId(0));

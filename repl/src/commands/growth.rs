@@ -48,8 +48,7 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, ReplError
     session.listed.clear();
     let (rows, tested) = (growth.rows(), growth.large().count());
     let rows: Vec<GrowthRow> = rows.into_iter().filter(|row| !row.is_carried).collect();
-    let (rows, still): (Vec<GrowthRow>, Vec<GrowthRow>) =
-        rows.into_iter().partition(|row| changes(&growth, row, type_path::least_share(arguments).unwrap_or(0.0)));
+    let (rows, still): (Vec<GrowthRow>, Vec<GrowthRow>) = rows.into_iter().partition(|row| growth.changes(row.node));
     let note = verdict(&rows, tested, snapshots.len());
     let answer = Answer::default()
         .fact(Column::new("snapshots", "snapshots", Unit::Nested), numbers(&snapshots))
@@ -63,20 +62,13 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, ReplError
         .with_exactness(growth.is_exact());
     let answer = match still.len() {
         0 => answer,
-        count => answer.note(format!("{} stayed the same, or nearly so", units::counted(count as u64, "path"))),
+        count => answer.note(format!(
+            "{} not shown: no change, or less than {} % of the heap",
+            units::counted(count as u64, "path"),
+            (type_path::least_share(arguments)? * 20_000.0).round() / 1000.0
+        )),
     };
     Ok(more::first_page(session, answer, page.max(1)))
-}
-
-/// A path whose bytes change by less than this part of the share that it must hold is left out.
-const LEAST_CHANGE: f64 = 0.2;
-
-/// Whether the bytes of a path change, by more than next to nothing.
-fn changes(growth: &Growth<'_>, row: &GrowthRow, least_share: f64) -> bool {
-    let values = growth.nodes()[row.node].retained_bytes.iter().map(|bytes| bytes.unwrap_or(0));
-    let (least, most) = values.fold((u64::MAX, 0), |(least, most), value| (least.min(value), most.max(value)));
-    let heap = growth.heap_bytes().iter().copied().max().unwrap_or(0);
-    most > least && (most - least) as f64 >= LEAST_CHANGE * least_share * heap as f64
 }
 
 /// What is said of all rows, in a sentence.
