@@ -26,16 +26,17 @@ use crate::diff::TypeIdentity;
 use crate::error::Result;
 use crate::heap::Heap;
 use crate::index_file::IndexPlace;
+use crate::judgement::{Judgement, judge_paths};
 use crate::memory::Memory;
 use crate::progress::Progress;
 use crate::recording::Recording;
-use crate::trend::{Axis, CONFIDENCE, Trend};
 
 /// What a node must reach is so many times what a path needs to get a node: so that a node that grew has its
 /// early numbers too.
 const FINER: f64 = 16.0;
-/// A child with this part of its parent's growth stands for both.
-const CARRIED: f64 = 0.9;
+
+/// A path whose bytes change by less than this part of what it must hold is left out of lists.
+const LEAST_CHANGE: f64 = 0.2;
 
 /// Retained sizes and counts by path of types, with a column for each snapshot.
 #[derive(Debug)]
@@ -83,11 +84,9 @@ pub enum GrowthPart<'a> {
 pub struct GrowthRow {
     /// Its number.
     pub node: usize,
-    /// The trend of its retained bytes.
-    pub trend: Trend,
-    /// Whether it grows, seen among all the others; see [`Trend::which_grow`].
-    pub grows: bool,
-    /// Whether one node below it has nearly all of its growth, so that the path to that one says more.
+    /// What is said of its retained bytes, without parts below it that are known not to grow.
+    pub judgement: Judgement,
+    /// Whether nodes below it have nearly all of its growth, so that the paths to them say more.
     pub is_carried: bool,
 }
 
@@ -183,6 +182,16 @@ impl<'a> Growth<'a> {
         (0..self.nodes.len()).filter(move |&node| most(&self.nodes[node]) >= least)
     }
 
+    /// Whether the bytes of a node change by a fifth of what makes it large, at least. What does not is no news,
+    /// however sure it is.
+    #[must_use]
+    pub fn changes(&self, node: usize) -> bool {
+        let values = self.nodes[node].retained_bytes.iter().map(|bytes| bytes.unwrap_or(0));
+        let (least, most) = values.fold((u64::MAX, 0), |(least, most), value| (least.min(value), most.max(value)));
+        let whole = self.heap_bytes.iter().copied().max().unwrap_or(0);
+        most > least && (most - least) as f64 >= LEAST_CHANGE * self.least_share * whole as f64
+    }
+
     /// Whether all large nodes have their numbers in a column. Folding the same snapshot into it once more
     /// gives it those of nodes that came later.
     #[must_use]
@@ -190,30 +199,27 @@ impl<'a> Growth<'a> {
         self.large().all(|node| self.nodes[node].retained_bytes[column].is_some())
     }
 
-    /// How the large nodes grow: those first that do for sure, then by [`Trend::ranking_slope`]. Numbers that are
-    /// not known, being small, count as 0.
+    /// How the large nodes grow, in the order of [`Judgement::rank`]. Numbers that are not known, being small,
+    /// count as 0.
     #[must_use]
-    pub fn rows(&self, axis: &Axis) -> Vec<GrowthRow> {
+    pub fn rows(&self) -> Vec<GrowthRow> {
         let large: Vec<usize> = self.large().collect();
-        let values = |node: usize| self.nodes[node].retained_bytes.iter().map(|bytes| bytes.unwrap_or(0) as f64);
-        let trends: Vec<Trend> = large.iter().map(|&node| axis.trend(values(node))).collect();
-        let grow = Trend::which_grow(&trends, CONFIDENCE);
-        let mut most_below: HashMap<usize, f64> = HashMap::new();
-        for (&node, trend) in large.iter().zip(&trends) {
-            if let Some(parent) = self.nodes[node].parent {
-                let most = most_below.entry(parent).or_insert(0.0);
-                *most = most.max(trend.slope);
-            }
-        }
-        let row = |((&node, &trend), &grows): ((&usize, &Trend), &bool)| {
-            let below = most_below.get(&node).copied().unwrap_or(0.0);
-            GrowthRow { node, trend, grows, is_carried: trend.slope > 0.0 && below >= CARRIED * trend.slope }
+        let places: HashMap<usize, usize> = large.iter().enumerate().map(|(place, &node)| (node, place)).collect();
+        let parent = |&node: &usize| self.nodes[node].parent.and_then(|parent| places.get(&parent).copied());
+        let parents: Vec<Option<usize>> = large.iter().map(parent).collect();
+        let values = |&node: &usize| -> Vec<f64> {
+            self.nodes[node].retained_bytes.iter().map(|bytes| bytes.unwrap_or(0) as f64).collect()
         };
-        let mut rows: Vec<GrowthRow> = large.iter().zip(&trends).zip(&grow).map(row).collect();
-        let rank = |row: &GrowthRow| (row.grows, row.trend.ranking_slope().unwrap_or(row.trend.slope), row.trend.slope);
+        let judged = judge_paths(&parents, &large.iter().map(values).collect::<Vec<_>>());
+        let mut rows: Vec<GrowthRow> = large
+            .iter()
+            .zip(judged)
+            .map(|(&node, path)| GrowthRow { node, judgement: path.judgement, is_carried: path.is_carried })
+            .collect();
+        let rank = |row: &GrowthRow| (row.judgement.rank(), row.judgement.trend.slope);
         rows.sort_by(|one, other| {
             let (one, other) = (rank(one), rank(other));
-            other.0.cmp(&one.0).then(other.1.total_cmp(&one.1)).then(other.2.total_cmp(&one.2))
+            other.0.0.cmp(&one.0.0).then(other.0.1.total_cmp(&one.0.1)).then(other.1.total_cmp(&one.1))
         });
         rows
     }

@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use barrow_analyzer::{Axis, AxisUnit, Growth, GrowthPart, Heap, IndexPlace, Memory, Recording, Silent, SnapshotId};
+use barrow_analyzer::{Growth, GrowthPart, Heap, IndexPlace, Memory, Recording, Silent, SnapshotId};
 use barrow_testdata::{Graph, Random};
 
 fn graphs() -> u64 {
@@ -124,13 +124,11 @@ fn the_path_that_grows_comes_first_and_stands_for_those_above() {
     let recording = Recording::from_bytes(Graph::bytes_of(&graphs.iter().collect::<Vec<_>>(), None)).unwrap();
     let recording = Arc::new(recording);
     let growth = folded(&recording, &[7, 6, 5, 4, 3, 2, 1, 0], 0.001);
-    let axis = Axis::of(&[None; 8]);
-    assert_eq!(axis.unit, AxisUnit::Snapshot);
-    let rows = growth.rows(&axis);
+    let rows = growth.rows();
     let first = rows.iter().find(|row| !row.is_carried).unwrap();
     assert_eq!(path_of(&growth, first.node), ["roots globals", "Map", "List"]);
-    assert_eq!((first.trend.slope, first.grows), (50.0, true));
+    assert_eq!((first.judgement.trend.slope, first.judgement.grows()), (50.0, Some(true)));
     assert_eq!(growth.nodes()[first.node].objects[7], Some(17));
     let leaf = rows.iter().find(|row| path_of(&growth, row.node) == ["roots globals", "Leaf"]).unwrap();
-    assert!(!leaf.grows && !leaf.is_carried);
+    assert!(leaf.judgement.grows() == Some(false) && !leaf.is_carried);
 }

@@ -1,7 +1,7 @@
 //! What keeps growing and never dies: `leaks A..B`.
 
 use barrow_analyzer::{
-    Axis, Growth, GrowthPart, GrowthRow, LEAST_POINTS, Lives, Tables, Turnover, TypeId, TypeIdentity,
+    Growth, GrowthPart, GrowthRow, LEAST_POINTS, Lives, Tables, Turnover, TypeId, TypeIdentity, Verdict,
 };
 
 use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
@@ -22,12 +22,15 @@ impl Leak {
         if born == 0 { 1.0 } else { 1.0 - died as f64 / born as f64 }
     }
 
-    fn rank(&self) -> f64 {
-        self.left() * self.row.trend.ranking_slope().unwrap_or(0.0)
+    /// What grows for sure comes first, then what grows most by objects that stay.
+    fn rank(&self) -> (u8, f64) {
+        let (class, score) = self.row.judgement.rank();
+        (class, self.left() * score)
     }
 }
 
-/// The paths that grow for sure, those first that grow most by objects that stay.
+/// The paths that grow, or rise each time where that is all that can be said; those first that grow most by objects
+/// that stay.
 ///
 /// # Errors
 /// A usage error for less than five snapshots; those of the analyzer.
@@ -36,11 +39,10 @@ pub(crate) fn answer(session: &mut Session, arguments: &Arguments) -> Result<Ans
     let snapshots = commands::series_of(session, &arguments.words())?;
     if snapshots.len() < LEAST_POINTS {
         return Err(ReplError::usage(format!(
-            "what grows for sure takes {LEAST_POINTS} snapshots at least; try `growth`"
+            "whether something grows takes {LEAST_POINTS} snapshots at least; try `growth`"
         )));
     }
     let recording = session.recording()?;
-    let axis = series::axis(&recording, &snapshots)?;
     let growth = commands::growth_of(session, &recording, &snapshots, type_path::least_share(arguments)?)?;
     let mut lives = Lives::new(&recording, snapshots[snapshots.len() - 1])?;
     let meter = session.meter();
@@ -62,14 +64,28 @@ pub(crate) fn answer(session: &mut Session, arguments: &Arguments) -> Result<Ans
     session.listed.clear();
     let tables = recording.tables()?;
     let of = |node: usize| turnover_of(tables, &turnover, growth.nodes()[node].part);
-    let rows = growth.rows(&axis).into_iter().filter(|row| row.grows && !row.is_carried);
+    let rows = growth.rows().into_iter().filter(|row| !row.is_carried && is_told(row) && growth.changes(row.node));
     let mut leaks: Vec<Leak> = rows.map(|row| Leak { row, turnover: of(row.node) }).collect();
-    leaks.sort_by(|one, other| other.rank().total_cmp(&one.rank()));
+    leaks.sort_by(|one, other| {
+        let (one, other) = (one.rank(), other.rank());
+        other.0.cmp(&one.0).then(other.1.total_cmp(&one.1))
+    });
     let answer = Answer::default()
-        .fact(Column::new("slope_per", "", Unit::Text).for_machines(), series::per(&axis))
-        .table(table(&growth, &axis, &leaks));
-    let answer = if leaks.is_empty() { answer.note("nothing grows for sure") } else { answer };
+        .fact(Column::new("slope_per", "", Unit::Text).for_machines(), series::PER)
+        .table(table(&growth, &leaks));
+    let answer = match leaks.first() {
+        None => answer.note(format!(
+            "nothing grows; `growth` lists all paths of {}",
+            crate::units::counted(snapshots.len() as u64, "snapshot")
+        )),
+        Some(leak) if leak.row.judgement.verdict == Verdict::RisesEachTime => answer.note(series::few(snapshots.len())),
+        Some(_) => answer,
+    };
     Ok(lifelines::with_origin(answer, lives.origin(), lives.confidence()))
+}
+
+fn is_told(row: &GrowthRow) -> bool {
+    matches!(row.judgement.verdict, Verdict::Grows | Verdict::RisesEachTime)
 }
 
 /// What becomes of the objects of all types that are the same as that at the end of a path.
@@ -82,7 +98,7 @@ fn turnover_of(tables: &Tables, turnover: &[Turnover], part: GrowthPart<'_>) -> 
     })
 }
 
-fn table(growth: &Growth<'_>, axis: &Axis, leaks: &[Leak]) -> Table {
+fn table(growth: &Growth<'_>, leaks: &[Leak]) -> Table {
     let mut columns = vec![
         Column::new("path", "", Unit::Text).for_machines(),
         Column::new("shown_path", "path", Unit::Text).for_people(),
@@ -91,7 +107,7 @@ fn table(growth: &Growth<'_>, axis: &Axis, leaks: &[Leak]) -> Table {
         Column::new("type_born", "born of type", Unit::Count),
         Column::new("type_left", "still there", Unit::Share),
     ];
-    columns.extend(series::trend_columns(axis));
+    columns.extend(series::trend_columns());
     let cells = |leak: &Leak| {
         let node = &growth.nodes()[leak.row.node];
         let mut cells = vec![
@@ -102,7 +118,7 @@ fn table(growth: &Growth<'_>, axis: &Axis, leaks: &[Leak]) -> Table {
             leak.turnover.born.into(),
             if leak.turnover.born == 0 { Value::None } else { Value::Share(leak.left()) },
         ];
-        cells.extend(series::trend_cells(&leak.row.trend, leak.row.grows));
+        cells.extend(series::trend_cells(&leak.row.judgement));
         cells
     };
     Table { key: "rows", audience: Audience::Everyone, columns, rows: leaks.iter().map(cells).collect() }

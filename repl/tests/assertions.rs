@@ -101,7 +101,17 @@ fn growth_is_false_only_where_it_is_sure() {
     }
     assert_eq!(steady.assert(&["growth(count type = List) <= 0"]).code, 1);
     assert_eq!(steady.assert(&["growth(count type = List) <= 5", "growth(type = Pair) <= 0"]).code, 0);
-    assert_eq!(steady.assert(&["growth(type = List) <= 0 over 3..7"]).code, 1);
+    let five = steady.assert(&["growth(type = List) <= 0 over 3..7"]);
+    assert_eq!(five.code, 2, "{}", five.stdout);
+    assert!(
+        five.stdout.contains("it rises each time, too few to be sure: 8 snapshots are needed, and there are 5"),
+        "{}",
+        five.stdout
+    );
+    assert_eq!(steady.assert(&["growth(type = List) <= 64K over 3..7"]).code, 0);
+    let warm_up = series(&[20, 40, 54, 64, 70, 74, 76, 77, 78, 79]).assert(&["growth(type = List) <= 0"]);
+    assert_eq!(warm_up.code, 0);
+    assert!(warm_up.stdout.contains("it does not grow for sure: it rises ever more slowly"), "{}", warm_up.stdout);
     let noise = series(&[20, 23, 19, 22, 20, 24, 19, 22]);
     assert_eq!(noise.assert(&["growth(type = List) <= 0"]).code, 0);
     let few = series(&[10, 20, 30]).assert(&["growth(type = List) <= 0"]);
@@ -183,7 +193,7 @@ fn a_recording_that_was_cut_is_told_with_4_and_what_is_false_still_with_1() {
 
 #[test]
 fn machines_get_json_and_junit() {
-    let series = series(&[10, 20, 30, 40, 50]);
+    let series = series(&[10, 20, 30, 40, 50, 60, 70, 80]);
     let xml = series.folder.path().join("heap.xml");
     let words = [
         "count(type = \"List\") < 5",
@@ -199,7 +209,7 @@ fn machines_get_json_and_junit() {
     let (count, growth) = (&answer["assertions"][0], &answer["assertions"][1]);
     assert_eq!(
         (&count["result"], &count["found"], &count["limit"], &count["unit"]),
-        (&"FALSE".into(), &50.into(), &5.into(), &"objects".into())
+        (&"FALSE".into(), &80.into(), &5.into(), &"objects".into())
     );
     assert_eq!(count["witness"]["path"][0]["type"], "Map");
     assert_eq!((&growth["witness"]["slope"], &growth["witness"]["series"][4]["found"]), (&10.into(), &50.into()));

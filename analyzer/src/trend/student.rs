@@ -1,7 +1,7 @@
 //! Student's t distribution, by the finite sums of Abramowitz and Stegun, 26.7.3 and 26.7.4.
 
 /// The chance that t is `least` or more with so many degrees of freedom; 1 with none.
-pub(super) fn tail(least: f64, freedom: usize) -> f64 {
+pub(crate) fn tail(least: f64, freedom: usize) -> f64 {
     if freedom == 0 || least.is_nan() {
         return 1.0;
     }

@@ -36,6 +36,13 @@ impl Judged {
         if !judgement.is_exact {
             notes.push(INEXACT.to_owned());
         }
+        // Why growth that seems to be there is none.
+        if let (Verdict::Holds, Some(said), Figure::BytesPerSnapshot | Figure::ObjectsPerSnapshot) =
+            (&judgement.verdict, judgement.said, judgement.unit)
+            && judgement.found > judgement.limit
+        {
+            notes.push(format!("it {said}"));
+        }
         let sign = match &assertion.claim {
             Claim::NoLeaks(_) => "=",
             Claim::Compared { comparison, .. } => comparison.sign(),
@@ -88,7 +95,7 @@ impl Judged {
     }
 
     fn row(&self) -> Vec<Value> {
-        let Judgement { verdict, snapshot, found, limit, unit, witness, .. } = &self.judgement;
+        let Judgement { verdict, snapshot, found, limit, said, unit, witness, .. } = &self.judgement;
         let is_decided = !matches!(verdict, Verdict::Undecided(_));
         let figure = |number: f64| if is_decided { Value::Rate(number) } else { Value::None };
         let text = |number: f64| if is_decided { Value::Text(unit.text(number)) } else { Value::None };
@@ -107,6 +114,7 @@ impl Judged {
             text(*limit),
             Value::text(unit.name()),
             self.undecided_because().into(),
+            said.map_or(Value::None, Value::text),
             fields.unwrap_or(Value::None),
         ]
     }
@@ -123,6 +131,7 @@ fn columns() -> Vec<Column> {
         Column::new("limit_text", "limit", Unit::Number).for_people(),
         Column::new("unit", "", Unit::Text).for_machines(),
         Column::new("undecided_because", "", Unit::Text).for_machines(),
+        Column::new("verdict", "", Unit::Text).for_machines(),
         Column::new("witness", "", Unit::Nested).for_machines(),
     ]
 }

@@ -1,6 +1,6 @@
 //! Why an assertion does not hold: figures, objects, and a path to one of them.
 
-use barrow_analyzer::{Heap, ObjectId, ObjectSet, Trend};
+use barrow_analyzer::{Heap, Judgement, ObjectId, ObjectSet};
 
 use super::judge::Figure;
 use crate::answer::Value;
@@ -9,7 +9,7 @@ use crate::commands;
 use crate::error::ReplError;
 use crate::progress::Meter;
 use crate::suspects::Suspected;
-use crate::units;
+use crate::{series, units};
 
 /// Suspects that a witness tells of: the largest.
 const MOST_SUSPECTS: usize = 20;
@@ -70,17 +70,19 @@ fn add_path(
 pub(super) fn of_growth(
     heap: &Heap,
     set: &ObjectSet,
-    series: &[(f64, f64)],
-    trend: &Trend,
+    points_of: &[(f64, f64)],
+    growth: &Judgement,
     unit: Figure,
     meter: &Meter,
 ) -> Result<Witness, ReplError> {
     let amount = unit.per_snapshot();
-    let points = series.iter().map(|(snapshot, found)| format!("{snapshot}: {}", amount.text(*found)));
+    let points = points_of.iter().map(|(snapshot, found)| format!("{snapshot}: {}", amount.text(*found)));
     let mut lines = vec![format!("by snapshot: {}", points.collect::<Vec<_>>().join(", "))];
+    let trend = &growth.trend;
     let (low, high) = trend.interval.unwrap_or((trend.slope, trend.slope));
     lines.push(format!(
-        "slope {}, with 95 % confidence between {} and {}",
+        "it {}: slope {}, with 95 % confidence between {} and {}",
+        series::words(growth.verdict),
         unit.text(trend.slope),
         unit.text(low),
         unit.text(high)
@@ -93,7 +95,7 @@ pub(super) fn of_growth(
         Value::Record(fields.map(|(key, number)| (key.to_owned(), Value::Number(number as u64))).to_vec())
     };
     let mut fields = vec![
-        ("series".to_owned(), Value::List(series.iter().map(point).collect())),
+        ("series".to_owned(), Value::List(points_of.iter().map(point).collect())),
         ("slope".to_owned(), Value::Rate(trend.slope)),
         ("slope_low".to_owned(), Value::Rate(low)),
         ("slope_high".to_owned(), Value::Rate(high)),

@@ -26,8 +26,10 @@ pub(super) const COMMAND: Command = Command {
               many bytes more the objects retain with each snapshot, or `growth(count EXPR)`, how many more there are; or \
               `no leaks`, no suspects as `leaks` lists them, perhaps `no leaks except FINGERPRINT up to 64M, ..`. EXPR is that of \
               `find`, and a KIND may stand before it: `count(frames size > 1M)`. It is about the selected snapshot; `in 3` asks another, `over 3..10` each of these; \
-              growth is measured over all snapshots, at least 5. Growth is too large only if it is so with 95 % \
-              confidence, and no warm-up. `--baseline OTHER` gives a recording, or snapshot `OTHER:3`, to compare with: \
+              growth is measured over all snapshots, at least 5, and judged as `growth` and `trend` judge it. It is too \
+              large only if the objects grow by that judgement and the whole interval of the slope is above the limit; a \
+              warm-up, steps or a sawtooth are no growth, and a note says so. With 5 to 7 snapshots that rise each time \
+              there are too few to be sure, so that the assertion is undecided. `--baseline OTHER` gives a recording, or snapshot `OTHER:3`, to compare with: \
               `count(EXPR) <= baseline + 10%`, `- 64K`, `* 1.1`, or `no leaks except baseline`, which excuses the suspects of the baseline, each up to 1.5 times \
               what it retains there or 1 % of the heap more, if that is more. A FINGERPRINT without `up to` is bounded so as well if there is a baseline that has it; \
               without one it is excused at any size, and a note says so. `--from FILE` reads \

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use barrow_analyzer::{Axis, CONFIDENCE, Growth, GrowthRow, LEAST_POINTS, Recording, SnapshotId};
+use barrow_analyzer::{FALSE_ALARMS, Growth, GrowthRow, LEAST_POINTS, Recording, SURE_POINTS, SnapshotId, Verdict};
 
 use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
 use crate::error::ReplError;
@@ -19,11 +19,15 @@ pub(super) const COMMAND: Command = Command {
     about: "What grows over the snapshots, by path of types from the roots",
     details: "A path is a group of roots and types down the dominator tree; objects of one type below each other \
               are one step. What it retains is counted in every snapshot from A to B, all of them unless told. \
-              Paths that grow for sure come first, those by how much they grow at least; a path is left out for the one below \
+              Paths that grow come first, those by how much they grow at least; a path is left out for the one below \
               it that has nine tenths of its growth, and so are paths that never hold 0.5 % of the largest heap; \
-              `--min 0.1%` changes that. Slopes are medians of the slopes between all pairs of snapshots, by \
-              their times if all have one. A path `grows` if that is sure among all paths at 95 % and lasts: a warm-up, \
-              a single step and a sawtooth do not. With less than five snapshots nobody can say. A number is missing where a path was new and held less than a sixteenth of \
+              `--min 0.1%` changes that. Paths that stay the same, or change by less than a fifth of that share, are \
+              counted in a note. Slopes are medians of the slopes between all pairs of snapshots, by their order, \
+              whatever their times are. From 8 snapshots on a path `grows` or it does not, with the reason where it \
+              looks as if it did: it flattens like a warm-up, rises in steps, falls back like a sawtooth, or is not \
+              sure. In one of 100 series without a leak, at most, any path is said to grow. With 5 to 7 snapshots a path may rise each \
+              time, which is too few to be sure; with fewer nothing is said. `trend`, `leaks A..B` and \
+              `assert growth(..)` judge alike. A number is missing where a path was new and held less than a sixteenth of \
               what it needs to be shown. N is 15 unless told.",
     example: "growth",
     flags: &["--min"],
@@ -40,34 +44,52 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, ReplError
         (page, words) = (rows, &words[..words.len() - 1]);
     }
     let snapshots = snapshots(session, words)?;
-    let axis = series::axis(&recording, &snapshots)?;
     let growth = folded(session, &recording, &snapshots, type_path::least_share(arguments)?)?;
     session.listed.clear();
-    let rows = growth.rows(&axis);
-    let tested = rows.len();
-    let growing = rows.iter().filter(|row| row.grows && !row.is_carried).count();
+    let (rows, tested) = (growth.rows(), growth.large().count());
     let rows: Vec<GrowthRow> = rows.into_iter().filter(|row| !row.is_carried).collect();
-    let note = match snapshots.len() < LEAST_POINTS {
-        true => {
-            format!("{} are too few to say what grows for sure", units::counted(snapshots.len() as u64, "snapshot"))
-        }
-        false => format!(
-            "{} of {} grow for sure, {:.0} %",
-            units::grouped(growing as u64),
-            units::counted(tested as u64, "path"),
-            CONFIDENCE * 100.0
-        ),
-    };
+    let (rows, still): (Vec<GrowthRow>, Vec<GrowthRow>) = rows.into_iter().partition(|row| growth.changes(row.node));
+    let note = verdict(&rows, tested, snapshots.len());
     let answer = Answer::default()
         .fact(Column::new("snapshots", "snapshots", Unit::Nested), numbers(&snapshots))
-        .fact(Column::new("slope_per", "", Unit::Text).for_machines(), series::per(&axis))
-        .fact(Column::new("confidence", "", Unit::Share).for_machines(), Value::Share(CONFIDENCE))
+        .fact(Column::new("slope_per", "", Unit::Text).for_machines(), series::PER)
+        .fact(Column::new("confidence", "", Unit::Share).for_machines(), Value::Share(1.0 - FALSE_ALARMS))
         .fact(Column::new("paths", "", Unit::Count).for_machines(), tested)
+        .fact(Column::new("unchanged_paths", "", Unit::Count).for_machines(), still.len())
         .fact(Column::new("unknown_below_bytes", "", Unit::Nested).for_machines(), least(&growth))
-        .table(table(&growth, &axis, &rows))
+        .table(table(&growth, &rows))
         .note(note)
         .with_exactness(growth.is_exact());
+    let answer = match still.len() {
+        0 => answer,
+        count => answer.note(format!(
+            "{} not shown: no change, or less than {} % of the heap",
+            units::counted(count as u64, "path"),
+            (type_path::least_share(arguments)? * 20_000.0).round() / 1000.0
+        )),
+    };
     Ok(more::first_page(session, answer, page.max(1)))
+}
+
+/// What is said of all rows, in a sentence.
+fn verdict(rows: &[GrowthRow], tested: usize, snapshots: usize) -> String {
+    let are = |verdict: Verdict| rows.iter().filter(|row| row.judgement.verdict == verdict).count() as u64;
+    let paths = units::counted(tested as u64, "path");
+    let there = units::counted(snapshots as u64, "snapshot");
+    match snapshots {
+        0..LEAST_POINTS => format!("{there} are too few to say what grows"),
+        LEAST_POINTS..SURE_POINTS => match are(Verdict::RisesEachTime) {
+            0 => format!("none of {paths} rises each time"),
+            rise => {
+                format!("{} of {paths} rise each time; {}", units::grouped(rise), series::few(snapshots))
+            }
+        },
+        _ => format!(
+            "{} of {paths} grow; without a leak, in at most {:.0} % of series any path is said to",
+            units::grouped(are(Verdict::Grows)),
+            FALSE_ALARMS * 100.0
+        ),
+    }
 }
 
 /// The snapshots that are asked for: two at least.
@@ -104,7 +126,7 @@ fn numbers(snapshots: &[SnapshotId]) -> Value {
     Value::List(snapshots.iter().map(|snapshot| Value::from(snapshot.0)).collect())
 }
 
-fn table(growth: &Growth<'_>, axis: &Axis, rows: &[GrowthRow]) -> Table {
+fn table(growth: &Growth<'_>, rows: &[GrowthRow]) -> Table {
     let mut columns = vec![
         Column::new("rank", "#", Unit::Number).for_people(),
         Column::new("path", "", Unit::Text).for_machines(),
@@ -117,7 +139,7 @@ fn table(growth: &Growth<'_>, axis: &Axis, rows: &[GrowthRow]) -> Table {
         Column::new("last_objects", "objects", Unit::Count).secondary(),
         Column::new("series", "series", Unit::Text).for_people().secondary(),
     ];
-    columns.extend(series::trend_columns(axis));
+    columns.extend(series::trend_columns());
     let cells = |(at, row): (usize, &GrowthRow)| cells(growth, at + 1, row);
     Table { key: "rows", audience: Audience::Everyone, columns, rows: rows.iter().enumerate().map(cells).collect() }
 }
@@ -141,6 +163,6 @@ fn cells(growth: &Growth<'_>, rank: usize, row: &GrowthRow) -> Vec<Value> {
         last_objects,
         Value::Text(series::spark(&drawn)),
     ];
-    cells.extend(series::trend_cells(&row.trend, row.grows));
+    cells.extend(series::trend_cells(&row.judgement));
     cells
 }

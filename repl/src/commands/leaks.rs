@@ -26,8 +26,9 @@ pub(super) const COMMAND: Command = Command {
               N / (N + 32) of their bytes, N being the effective number of parts, (Σ bytes)² / Σ bytes². Classes, \
               code and frames do not count, as a program has as many as it has; what no single object holds counts a quarter. \
               Suspects with one fingerprint are one, with a count. One snapshot shows what \
-              is large, not what grows: `leaks A..B` lists the paths of types that grow for sure over these snapshots, \
-              as `growth` does, with the part of the objects born since that is still there. What grows most by objects that \
+              is large, not what grows: `leaks A..B` lists the paths of types that grow over these snapshots \
+              (with 5 to 7 of them: those that rise each time, which is too few to be sure), by the judgement of `growth`, \
+              with the part of the objects born since that is still there. What grows most by objects that \
               do not die comes first. The fingerprint names a suspect in every run of the program, for \
               `assert 'no leaks except FINGERPRINT'`: it is made of the types, and the names of classes, that dominate the place where it piles \
               up, without numbers, addresses and sizes.",

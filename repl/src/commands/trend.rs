@@ -1,8 +1,8 @@
 //! `trend`: a type, or whatever matches an expression, over the snapshots.
 
-use barrow_analyzer::{Axis, Expression, KindId, SnapshotId, TypeId};
+use barrow_analyzer::{Expression, Judgement, KindId, SnapshotId, TypeId};
 
-use crate::answer::{Answer, Audience, Column, Table, Unit};
+use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
 use crate::args::SnapshotName;
 use crate::error::ReplError;
 use crate::session::{Arguments, Session};
@@ -19,7 +19,8 @@ pub(super) const COMMAND: Command = Command {
     details: "TYPE is the name of a type, in quotes if it has blanks; else the words are an expression, see \
               `help expressions`. For every snapshot from A to B, all of them unless told: the objects, \
               their sizes, and what would be freed with all of them together. The chart is of that, from nothing to \
-              the most there was, and so is the trend; `growth` looks at all paths at once.",
+              the most there was, and so is the trend, which is judged as `growth` \
+              judges paths: by the order of snapshots; `growth` looks at all paths at once.",
     example: "trend type ~ /Session/",
     flags: &[],
     subject: Subject::Recording,
@@ -46,7 +47,7 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, ReplError
         return Err(ReplError::usage("the trend of what? `trend Session`, `trend type ~ /Session/`"));
     }
     let recording = session.recording()?;
-    let axis = series::axis(&recording, &snapshots)?;
+    let apart = series::seconds_apart(&recording, &snapshots)?;
     let mut moments = Vec::new();
     for &snapshot in &snapshots {
         let (kinds, expression) = asked(session, arguments, usize::from(is_range), snapshot)?;
@@ -54,23 +55,19 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, ReplError
     }
     session.listed.clear();
     let retained: Vec<u64> = moments.iter().map(|moment| moment.retained_bytes).collect();
-    let trend = axis.trend(retained.iter().map(|&bytes| bytes as f64));
-    let mut answer =
-        Answer::default().fact(Column::new("slope_per", "", Unit::Text).for_machines(), series::per(&axis));
-    let grows = trend.is_growing(barrow_analyzer::CONFIDENCE, 1);
-    for (column, cell) in series::trend_columns(&axis).into_iter().zip(series::trend_cells(&trend, grows)) {
+    let judgement = Judgement::of(&retained.iter().map(|&bytes| bytes as f64).collect::<Vec<_>>());
+    let mut answer = Answer::default().fact(Column::new("slope_per", "", Unit::Text).for_machines(), series::PER);
+    for (column, cell) in series::trend_columns().into_iter().zip(series::trend_cells(&judgement)) {
         answer = answer.fact(column.for_machines(), cell);
     }
+    let per_second = apart.map_or(Value::None, |apart| Value::Rate(judgement.trend.slope / apart));
+    answer = answer.fact(Column::new("slope_bytes_per_second", "", Unit::Bytes).for_machines(), per_second);
     let is_exact = moments.iter().all(|moment| moment.is_exact);
     answer = found::said(answer.table(table(session, &snapshots, &moments)?), is_exact);
     if snapshots.len() >= series::LEAST_DRAWN {
-        answer = answer.lines([String::new(), "retained".to_owned()]).lines(series::chart(&axis, &retained));
+        answer = answer.lines([String::new(), "retained".to_owned()]).lines(series::chart(&retained));
     }
-    Ok(answer.note(sentence(&trend, &axis)))
-}
-
-fn sentence(trend: &barrow_analyzer::Trend, axis: &Axis) -> String {
-    series::sentence("retained", trend, series::per(axis))
+    Ok(answer.note(series::sentence("retained", &judgement, apart)))
 }
 
 /// `A..B` with snapshots on both sides, or nothing.

@@ -1,0 +1,76 @@
+//! `growth`, `leaks A..B`, `trend` and `assert 'growth(…)'` say the same of a series.
+
+mod program;
+
+use program::{record_series, run};
+use serde_json::Value;
+
+/// What the four say of lists, of which there are so many in each snapshot: the verdict, whether `leaks` lists
+/// them first, and the exit code of the assertion.
+fn said(counts: &[usize]) -> (String, bool, i32) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("app.barrow");
+    record_series(&path, counts);
+    let path = path.to_str().unwrap();
+    let json = |words: &[&str]| -> Value {
+        let run = run(&[&[words[0], path], &words[1..], &["--no-index", "--format", "json"]].concat());
+        serde_json::from_str(&run.stdout).unwrap_or_else(|error| panic!("{error}: {} {}", run.stdout, run.stderr))
+    };
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let growth = json(&["growth"]);
+    let row = growth["rows"].as_array().unwrap().iter().find(|row| text(&row["path"]).ends_with("List")).cloned();
+    let row = row.unwrap_or_else(|| panic!("no row in {growth}"));
+    let trend = json(&["trend", "List"]);
+    let asserted = json(&["assert", "growth(type = List) <= 0"]);
+    assert_eq!(
+        (&row["verdict"], &row["grows"], &row["slope_bytes"]),
+        (&trend["verdict"], &trend["grows"], &trend["slope_bytes"]),
+        "{counts:?}"
+    );
+    let words = &asserted["assertions"][0]["verdict"];
+    assert!(words.is_null() || *words == row["verdict"], "{words} {row}");
+    let range = format!("0..{}", counts.len() - 1);
+    let leaks = run(&["leaks", path, &range, "--no-index", "--format", "json"]);
+    let leaks: Value = serde_json::from_str(&leaks.stdout).unwrap();
+    let first = text(&leaks["rows"][0]["path"]);
+    assert!(first.is_empty() || first == text(&growth["rows"][0]["path"]), "{leaks} {growth}");
+    let code = run(&["assert", path, "growth(type = List) <= 0", "--no-index"]).code;
+    (text(&row["verdict"]), first.ends_with("List"), code)
+}
+
+#[test]
+fn all_say_the_same_of_what_grows() {
+    let grows = ("grows".to_owned(), true, 1);
+    assert_eq!(said(&[10, 20, 30, 40, 50, 60, 70, 80]), grows);
+    assert_eq!(said(&[10, 14, 19, 24, 28, 34, 38, 43, 49, 53]), grows);
+    assert_eq!(said(&[10, 20, 30, 40, 50, 60, 71, 82, 93, 104, 115, 126]), grows);
+    assert_eq!(said(&[10, 80, 90, 100, 110, 120, 130, 140, 150]), grows);
+}
+
+#[test]
+fn few_snapshots_that_rise_each_time_are_listed_and_left_open() {
+    let rises = ("rises each time, too few to be sure".to_owned(), true, 2);
+    assert_eq!(said(&[10, 20, 30, 40, 50, 60]), rises);
+    assert_eq!(said(&[10, 20, 30, 40, 50]), rises);
+    assert_eq!(said(&[10, 30, 45, 55, 62, 66, 68]), rises);
+}
+
+#[test]
+fn what_ends_or_comes_back_has_its_reason() {
+    let no = |words: &str| (words.to_owned(), false, 0);
+    let flat = no("does not grow for sure: it rises ever more slowly, like a warm-up");
+    assert_eq!(said(&[20, 40, 54, 64, 70, 74, 76, 77, 78, 79]), flat);
+    assert_eq!(said(&[20, 23, 19, 22, 20, 24, 19, 22, 21, 20]), no("does not grow"));
+    assert_eq!(said(&[20, 30, 40, 20, 30, 40, 20, 30, 40, 20, 30, 40]), no("does not grow"));
+    assert_eq!(said(&[20, 22, 21, 22, 40, 41, 42, 60, 61, 60, 62, 61]), no("does not grow: it rises in steps"));
+}
+
+#[test]
+fn a_path_that_stays_the_same_is_counted_and_not_listed() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("app.barrow");
+    record_series(&path, &[30; 8]);
+    let still = run(&["growth", path.to_str().unwrap(), "--no-index"]);
+    assert!(still.stdout.contains("not shown: no change, or less than 0.1 % of the heap"), "{}", still.stdout);
+    assert!(!still.stdout.contains("List") && still.stdout.contains("0 of "), "{}", still.stdout);
+}
