@@ -5,7 +5,7 @@ mod allocator;
 mod forge;
 
 use allocator::peak_bytes;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use barrow_analyzer::{
@@ -23,6 +23,12 @@ use forge::{Block, Column, Forge, NAME, Parts, chunk, crc32c, directory};
 const ANY_FILE_BYTES: usize = 96 << 20;
 /// What each byte of a file may take on top.
 const PER_BYTE: usize = 64;
+
+/// One test at a time: what others allocate meanwhile, while they forge their files, would count too.
+fn alone() -> MutexGuard<'static, ()> {
+    static ALONE: Mutex<()> = Mutex::new(());
+    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// Asks everything of a file and returns all complaints.
 fn complaints(file: Vec<u8>) -> Vec<String> {
@@ -105,11 +111,13 @@ fn assert_refused(words: &str, change: impl FnOnce(&mut Parts)) {
 
 #[test]
 fn without_a_lie_there_is_no_complaint() {
+    let _alone = alone();
     assert_eq!(complaints(Forge::file(&Parts::default())), [""; 0]);
 }
 
 #[test]
 fn commits_whose_blocks_are_elsewhere() {
+    let _alone = alone();
     type Change = fn(&mut barrow_format::commit::Commit);
     let cases: [(&str, Change); 12] = [
         ("end of a section is", |commit| {
@@ -138,6 +146,7 @@ fn commits_whose_blocks_are_elsewhere() {
 
 #[test]
 fn commits_whose_counts_lie() {
+    let _alone = alone();
     type Change = fn(&mut barrow_format::commit::Commit);
     let cases: [(&str, Change); 13] = [
         ("objects in blocks", |commit| commit.totals.objects = 1 << 32),
@@ -172,6 +181,7 @@ fn commits_whose_counts_lie() {
 
 #[test]
 fn ids_that_no_table_has() {
+    let _alone = alone();
     let label = |value: u64| LabelCode(value << 6 | 2);
     assert_refused("string is 3, the limit is 3", |parts| parts.kinds[0].name = StringId(3));
     assert_refused("string is 9", |parts| parts.strengths[0].name = StringId(9));
@@ -214,6 +224,7 @@ fn ids_that_no_table_has() {
 
 #[test]
 fn chunks_that_lie() {
+    let _alone = alone();
     let strings = |directory: Vec<u8>, body: Vec<u8>| {
         move |parts: &mut Parts| parts.frames.push((SectionType::STRINGS, CRITICAL, directory, body))
     };
@@ -244,6 +255,7 @@ fn chunks_that_lie() {
 
 #[test]
 fn small_chunks_that_expand_hugely() {
+    let _alone = alone();
     let empty_strings = |first: u64, count: u64| {
         let body = forge::zstd(&vec![0; count as usize]);
         assert!(body.len() < 400);
@@ -305,6 +317,7 @@ fn long_strings(parts: &mut Parts, chunks: u64) {
 
 #[test]
 fn strings_of_a_bomb_are_decoded_when_they_are_asked_for() {
+    let _alone = alone();
     let mut parts = Parts::default();
     long_strings(&mut parts, 2000);
     let file = Forge::file(&parts);
@@ -325,6 +338,7 @@ fn strings_of_a_bomb_are_decoded_when_they_are_asked_for() {
 
 #[test]
 fn strings_beyond_what_memory_holds_go_to_files() {
+    let _alone = alone();
     let mut parts = Parts::default();
     long_strings(&mut parts, 60);
     let file = Forge::file(&parts);
@@ -343,6 +357,7 @@ fn strings_beyond_what_memory_holds_go_to_files() {
 /// A chunk that nobody can decode, with a valid checksum, behind so many strings that none is decoded at once.
 #[test]
 fn strings_that_lie_are_met_late() {
+    let _alone = alone();
     let mut parts = Parts::default();
     long_strings(&mut parts, 2);
     let lie = vec![4, b'm', 0xff, 0xfe, b'e'];
@@ -375,6 +390,7 @@ const WIDE: [u8; 10] = [0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0]
 
 #[test]
 fn small_blocks_that_expand_hugely() {
+    let _alone = alone();
     let references = u64::from(MAX_REFERENCES);
     let mut block = Block::continuation(4, references, 2);
     *block.column(ColumnId::REFERENCES) = Column::bomb(ColumnId::REFERENCES, references, &WIDE);
@@ -412,6 +428,7 @@ fn small_blocks_that_expand_hugely() {
 
 #[test]
 fn blocks_that_lie() {
+    let _alone = alone();
     type Change = fn(&mut Block);
     let cases: [(&str, Change); 14] = [
         ("first object of a block", |block| block.first_object = 3),
@@ -450,6 +467,7 @@ fn with_references(shape: u64, references: &[u64], further: Vec<Column>) -> Bloc
 
 #[test]
 fn references_that_lie() {
+    let _alone = alone();
     let counts = || Column::new(ColumnId::COUNT, &[1, 1, 1]);
     let labels = |labels: [u64; 3]| Column::new(ColumnId::LABELS, &labels);
     let cases = [
@@ -474,6 +492,7 @@ fn references_that_lie() {
 
 #[test]
 fn continuations_that_lie() {
+    let _alone = alone();
     let good = || Block::continuation(1, 3, 3);
     let with = |change: fn(&mut Block)| {
         let mut block = good();
@@ -507,6 +526,7 @@ fn dictionary(shapes: &[u64]) -> Column {
 
 #[test]
 fn an_index_that_lies() {
+    let _alone = alone();
     type Change = fn(&mut Vec<barrow_format::index::IndexRow>);
     let cases: [(&str, Change); 8] = [
         ("section in index", |rows| rows[0].offset = 1 << 40),
@@ -542,6 +562,7 @@ fn an_index_that_lies() {
 
 #[test]
 fn sections_of_the_future() {
+    let _alone = alone();
     let unknown = |section, flags| {
         let mut parts = Parts::default();
         parts.frames.push((section, flags, b"directory".to_vec(), b"body".to_vec()));
@@ -562,6 +583,7 @@ fn sections_of_the_future() {
 /// Sites that lie are refused where somebody asks for them, and cost a repair nothing but the sites.
 #[test]
 fn sites_that_lie() {
+    let _alone = alone();
     let site = Site { function: Some(StringId(1)), line: Some(7), ..Site::default() };
     let lies = [
         ("string is 3, the limit is 3", Site { function: Some(StringId(3)), ..Site::default() }),
@@ -603,6 +625,7 @@ fn threads(parts: &mut Parts, directory: Vec<u8>, body: Vec<u8>) {
 /// Threads that lie are refused where somebody asks for them, and cost a repair nothing but the threads.
 #[test]
 fn threads_that_lie() {
+    let _alone = alone();
     let text = |id| Some(StringId(id));
     let honest = Thread { id: 7, name: text(1), ..Thread::default() };
     type Lie = Box<dyn Fn(&mut Parts)>;
@@ -650,6 +673,7 @@ fn threads_that_lie() {
 /// Without an index threads are those behind the last chunk that begins anew, and only if nothing is missing.
 #[test]
 fn threads_without_an_index() {
+    let _alone = alone();
     let rows = |first: u64, ids: &[u64]| {
         chunk(first, &ids.iter().map(|&id| Thread { id, ..Thread::default() }).collect::<Vec<_>>())
     };
@@ -673,6 +697,7 @@ fn threads_without_an_index() {
 /// Files of 1.0 have site numbers and no table: a number is all there is to know, and it is no error.
 #[test]
 fn site_numbers_without_a_table() {
+    let _alone = alone();
     let mut parts = Parts::default();
     parts.blocks[0].columns.push(Column::new(ColumnId::SITE, &[7, u64::from(u32::MAX)]));
     let file = Forge::file(&parts);
@@ -685,6 +710,7 @@ fn site_numbers_without_a_table() {
 
 #[test]
 fn names_that_lie() {
+    let _alone = alone();
     for (expected, codes) in [
         ("name of an object is 3, the limit is 3", [1 + 6, 0]),
         ("name of an object is 4294967295, the limit is 3", [1 + 2 * u64::from(u32::MAX), 0]),
@@ -712,6 +738,7 @@ fn cut_trailer(mut file: Vec<u8>) -> Vec<u8> {
 /// Every byte of every payload takes other values, with checksums that hold.
 #[test]
 fn any_byte_may_lie() {
+    let _alone = alone();
     let mut parts = Parts::default();
     parts.blocks[1] = with_references(
         2,
@@ -742,6 +769,7 @@ fn any_byte_may_lie() {
 /// A block of another recording with the same uuid and the same commit: all its own checksums hold, and it can be decoded.
 #[test]
 fn a_block_of_another_recording_is_noticed() {
+    let _alone = alone();
     let file = |target| {
         let mut parts = Parts::default();
         let columns = [(ColumnId::COUNT, [1, 1, 1]), (ColumnId::LABELS, [NAME.0; 3])];
@@ -802,6 +830,7 @@ fn seal(file: &mut [u8]) {
 /// The limits of this test, beside what files really take.
 #[test]
 fn memory_of_an_honest_file() {
+    let _alone = alone();
     let file = Forge::file(&Parts::default());
     let (peak, found) = peak_bytes(|| ask(file));
     assert_eq!(found, [""; 0]);

@@ -25,7 +25,8 @@ pub(super) const COMMAND: Command = Command {
               counted in a note. Slopes are medians of the slopes between all pairs of snapshots, by their order, \
               whatever their times are. From 8 snapshots on a path `grows` or it does not, with the reason where it \
               looks as if it did: it flattens like a warm-up, rises in steps, falls back like a sawtooth, or is not \
-              sure. In one of 100 series without a leak, at most, any path is said to grow. With 5 to 7 snapshots a path may rise each \
+              sure. At most one of 100 series of noise, steps, warm-ups and sawteeth raises a false alarm; sizes that wander \
+              without ever coming back can raise more. With 5 to 7 snapshots a path may rise each \
               time, which is too few to be sure; with fewer nothing is said. `trend`, `leaks A..B` and \
               `assert growth(..)` judge alike. A number is missing where a path was new and held less than a sixteenth of \
               what it needs to be shown. N is 15 unless told.",
@@ -85,7 +86,7 @@ fn verdict(rows: &[GrowthRow], tested: usize, snapshots: usize) -> String {
             }
         },
         _ => format!(
-            "{} of {paths} grow; without a leak, in at most {:.0} % of series any path is said to",
+            "{} of {paths} grow; at most {:.0} % false alarms a series of noise, steps, warm-ups or sawteeth",
             units::grouped(are(Verdict::Grows)),
             FALSE_ALARMS * 100.0
         ),
