@@ -1,4 +1,6 @@
-//! What Tab offers: verbs, kinds, types, attributes of expressions, sets, settings.
+//! What Tab offers: verbs, kinds, types, attributes of expressions, orders, sets, settings, names of files.
+
+mod files;
 
 use std::sync::Arc;
 
@@ -14,7 +16,13 @@ use crate::visible;
 
 /// More choices than this help nobody.
 const MOST_TYPES: usize = 100;
-const ORDERS: [&str; 6] = ["by size", "by count", "by unmanaged", "by type", "by kind", "types"];
+const TYPE_ORDERS: [&str; 4] = ["size", "count", "unmanaged", "retained"];
+const OBJECT_ORDERS: [&str; 4] = ["size", "unmanaged", "retained", "references"];
+const GROUPS: [&str; 4] = ["type", "kind", "site", "generation"];
+/// Flags before the name of a file.
+const FILE_FLAGS: [&str; 6] = ["-o", "--from", "--baseline", "--junit", "--allow", "--binary"];
+/// Verbs whose words are names of files, among others.
+const FILE_VERBS: [&str; 2] = ["import", "diff"];
 
 /// Completes lines about one recording.
 pub(crate) struct Completer {
@@ -29,6 +37,30 @@ impl Completer {
         Completer { recording, sets: Vec::new() }
     }
 
+    /// Where the last word of a line begins, and what it may be.
+    fn offered(&self, line: &str) -> (usize, Vec<String>) {
+        let file = files::start(line);
+        if is_before_file(&line[..file]) {
+            return (file, files::beginning(&line[file..]));
+        }
+        let start = word_start(line);
+        let word = &line[start..];
+        let mut words = line[..start].split_whitespace();
+        let Some(verb) = words.next() else {
+            return (start, verbs().into_iter().filter(|verb| begins(verb, word)).collect());
+        };
+        if words.next_back() == Some("by") {
+            let orders = orders(verb).into_iter().filter(|order| begins(order, word));
+            return (start, orders.map(str::to_owned).collect());
+        }
+        let choices = self.choices(verb, word);
+        let has_files = commands::named(verb).is_ok_and(|command| FILE_VERBS.contains(&command.name));
+        match has_files && choices.is_empty() {
+            true => (file, files::beginning(&line[file..])),
+            false => (start, choices),
+        }
+    }
+
     /// What may follow `verb` and begins like `word`.
     fn choices(&self, verb: &str, word: &str) -> Vec<String> {
         let Ok(command) = commands::named(verb) else { return Vec::new() };
@@ -37,10 +69,11 @@ impl Completer {
             Completion::Verbs => verbs(),
             Completion::Settings => SETTINGS.map(str::to_owned).into(),
             Completion::Snapshots => ["all", "every", "last", "0"].map(str::to_owned).into(),
-            Completion::Rankings => ORDERS.map(str::to_owned).into_iter().chain(self.kinds()).collect(),
+            Completion::Rankings => ["by", "types"].map(str::to_owned).into_iter().chain(self.kinds()).collect(),
             Completion::Expressions => {
                 let attributes = ATTRIBUTES.map(|(name, _)| name.to_owned());
-                attributes.into_iter().chain(self.kinds()).chain(self.sets.iter().cloned()).collect()
+                let by = (command.name == "find").then(|| "by".to_owned());
+                attributes.into_iter().chain(by).chain(self.kinds()).chain(self.sets.iter().cloned()).collect()
             }
         };
         let mut choices: Vec<String> = fixed.into_iter().filter(|choice| begins(choice, word)).collect();
@@ -54,6 +87,28 @@ impl Completer {
         let Ok(tables) = self.recording.tables() else { return Vec::new() };
         (0..tables.kind_count()).map(|kind| tables.kind_name(KindId(kind as u32)).to_owned()).collect()
     }
+}
+
+/// What may follow `by`.
+fn orders(verb: &str) -> Vec<&'static str> {
+    match commands::named(verb).map(|command| command.name) {
+        Ok("find") => OBJECT_ORDERS.into(),
+        Ok("histogram") => GROUPS.into_iter().chain(TYPE_ORDERS).collect(),
+        Ok("top" | "sites") => TYPE_ORDERS.into(),
+        Ok("diff") => vec!["path", "type", "size", "count"],
+        Ok("show" | "inrefs" | "dominators") => vec!["type"],
+        _ => Vec::new(),
+    }
+}
+
+/// Whether the name of a file is to follow these words, and maybe nothing else.
+fn is_before_file(before: &str) -> bool {
+    let before = before.trim_end();
+    if let Some(compared) = before.strip_suffix('>') {
+        let word = compared.split_whitespace().last().unwrap_or_default();
+        return !ATTRIBUTES.iter().any(|(name, _)| *name == word);
+    }
+    before.split_whitespace().last().is_some_and(|word| FILE_FLAGS.contains(&word))
 }
 
 fn verbs() -> Vec<String> {
@@ -93,13 +148,7 @@ impl rustyline::completion::Completer for Completer {
     type Candidate = Pair;
 
     fn complete(&self, line: &str, position: usize, _: &Context<'_>) -> rustyline::Result<(usize, Vec<Pair>)> {
-        let line = &line[..position];
-        let start = word_start(line);
-        let word = &line[start..];
-        let choices = match line[..start].split_whitespace().next() {
-            None => verbs().into_iter().filter(|verb| begins(verb, word)).collect::<Vec<_>>(),
-            Some(verb) => self.choices(verb, word),
-        };
+        let (start, choices) = self.offered(&line[..position]);
         // What is inserted is drawn, too: a name with hidden characters is not offered.
         let choices = choices.into_iter().filter(|choice: &String| !choice.contains(visible::is_hidden));
         let pair = |choice: String| Pair { display: choice.clone(), replacement: choice };
@@ -117,6 +166,8 @@ impl Helper for Completer {}
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use super::*;
 
     #[test]
@@ -129,6 +180,22 @@ mod tests {
         assert_eq!(word("find !$la"), "$la");
         assert_eq!(word("find $a|$b"), "$b");
         assert_eq!(word("top "), "");
+    }
+
+    #[test]
+    fn orders_follow_by_and_names_of_files_what_asks_for_one() {
+        let recording = Path::new(env!("CARGO_MANIFEST_DIR")).join("../testdata/orders.barrow");
+        let completer = Completer::new(Arc::new(Recording::open(&recording).unwrap()));
+        let offered = |line: &str| completer.offered(line).1;
+        assert_eq!(offered("top by "), TYPE_ORDERS);
+        assert_eq!(offered("top 5 objects by re"), ["retained"]);
+        assert_eq!(offered("find size > 5 by re"), ["retained", "references"]);
+        assert!(offered("histogram by ").contains(&"generation".to_owned()));
+        // Tests run in the folder of the crate.
+        for line in ["top > Car", "import Car", "diff Car", "repair -o Car", "repack -o Car", "assert --from Car"] {
+            assert_eq!(offered(line), ["Cargo.toml"], "{line}");
+        }
+        assert_eq!(offered("find size > Car"), Vec::<String>::new());
     }
 
     #[test]
