@@ -114,6 +114,7 @@ mod whole;
 mod without;
 
 pub use barrow_format::commit::Totals;
+pub use barrow_format::header::MAGIC as RECORDING_MAGIC;
 pub use barrow_format::rows::{KindRole, Label, Root, StrengthClass, Thread, TypeTotals};
 pub use barrow_format::{FormatError, KindId, ObjectId, SiteId, SnapshotId, StrengthId, StringId, TypeId};
 pub use contents::{Damage, LostSnapshot};

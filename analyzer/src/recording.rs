@@ -71,6 +71,12 @@ impl Recording {
         Recording { path: Some(path.to_owned()), ..self }
     }
 
+    /// The same recording without a path, such as one whose file is removed while it is mapped: nothing is kept beside it.
+    #[must_use]
+    pub fn unnamed(self) -> Self {
+        Recording { path: None, ..self }
+    }
+
     /// Opens a recording that is in memory.
     ///
     /// # Errors

@@ -91,6 +91,14 @@ pub(crate) fn index_folder() -> Option<PathBuf> {
     CacheFolder::find().ok().map(|folder| folder.path().to_owned())
 }
 
+/// Where large temporary files may be, made unless it is there: readable for the user only, and not in memory as the
+/// folder for temporary files often is.
+pub(crate) fn folder_for_copies() -> Option<PathBuf> {
+    let folder = CacheFolder::find().ok()?;
+    folder.make().ok()?;
+    Some(folder.path().to_owned())
+}
+
 /// The recording at `path`, if it is there, whole, and that of the key's dump.
 fn find(path: &Path, key: &Key) -> Option<Cached> {
     let recording = Recording::open(path).ok().filter(|recording| recording.damage().is_none())?;

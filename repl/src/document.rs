@@ -11,7 +11,8 @@ const HEAD: &str = "\
 
 A line at the prompt is `VERB [ARGS]`. The same question from a shell is `barrow VERB FILE [ARGS]`;
 `barrow FILE` opens the prompt; `barrow FILE -e 'LINE'` (repeatable) and `barrow FILE -f SCRIPT` run lines and leave.
-FILE is a recording or a dump that can be imported, recognised by its first bytes.
+FILE is a recording or a dump that can be imported, recognised by its first bytes; `-` is the standard input, and any pipe will
+do: `zcat dump.gz | barrow top -`. What comes through a pipe is copied to the disk while it is asked; nothing of it is kept.
 A unique beginning of a verb is enough, except for verbs that write a file.
 
 ";

@@ -11,7 +11,7 @@ use crate::commands::{self, Command, Subject};
 use crate::error::{ReplError, code};
 use crate::line::Sink;
 use crate::session::{Arguments, OpenFile, Session};
-use crate::{counting, interrupt, opening, prompt, visible, watching};
+use crate::{counting, interrupt, opening, prompt, spool, visible, watching};
 
 /// What is printed for `barrow` alone.
 const SHORT_HELP: &str = "\
@@ -109,7 +109,7 @@ fn resolve(flags: &Flags) -> Result<Invocation<'_>, ReplError> {
     let command = match commands::exactly(first) {
         // `watch` runs lines itself.
         Some(command) if !lines || command.subject == Subject::Growing => command,
-        _ if lines || Path::new(first).exists() => return file(first, rest),
+        _ if lines || first == spool::STDIN || Path::new(first).exists() => return file(first, rest),
         _ => match commands::named(first) {
             Ok(command) => command,
             // A word with a dot or a slash was meant to be a file.

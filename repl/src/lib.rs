@@ -29,6 +29,7 @@ mod resolving;
 mod series;
 mod session;
 mod sets;
+mod spool;
 mod watching;
 
 mod assertion;

@@ -1,14 +1,18 @@
 //! Opens what a file's first bytes say it is: a recording, or a dump that becomes one.
 
 use std::fs::File;
+use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 
-use barrow_analyzer::{AnalyzerError, FormatError, Recording};
+use barrow_analyzer::{AnalyzerError, FormatError, RECORDING_MAGIC, Recording};
 
-use crate::cache;
+use crate::destination::{Access, Destination};
 use crate::error::ReplError;
+use crate::importing::{Wishes, import};
+use crate::progress::Meter;
 use crate::session::{OpenFile, Settings};
+use crate::{cache, spool};
 
 /// Opens the file of this name.
 ///
@@ -19,6 +23,9 @@ pub(crate) fn open(name: &str, settings: &Settings) -> Result<OpenFile, ReplErro
     let unreadable = |cause: String| ReplError::Unreadable { path: name.to_owned(), cause };
     if path.is_dir() {
         return Err(unreadable(format!("this is a folder; {}", readable())));
+    }
+    if spool::is_pipe(name) {
+        return open_pipe(name, settings);
     }
     let first_bytes = first_bytes(path).map_err(|error| unreadable(error.to_string()))?;
     if barrow_importers::recognise(&first_bytes).is_some() {
@@ -32,6 +39,38 @@ pub(crate) fn open(name: &str, settings: &Settings) -> Result<OpenFile, ReplErro
     })?;
     let damage = recording.damage().map(ToString::to_string);
     Ok(OpenFile { name: name.to_owned(), recording: Arc::new(recording), damage, counted: None })
+}
+
+/// Opens what comes through a pipe. Nothing of it is kept for the next time: neither an import in the cache nor an index.
+fn open_pipe(name: &str, settings: &Settings) -> Result<OpenFile, ReplError> {
+    let meter = Meter::new(settings.quiet);
+    let spooled = spool::spool(name, &meter)?;
+    let opened = |path: &Path| {
+        let recording = Recording::open(path)
+            .map_err(|error| ReplError::Unreadable { path: name.to_owned(), cause: error.to_string() })?;
+        Ok::<_, ReplError>(recording.unnamed())
+    };
+    let first_bytes = first_bytes(spooled.path()).map_err(|error| ReplError::file(spooled.path(), error))?;
+    let (recording, damage) = if barrow_importers::recognise(&first_bytes).is_some() {
+        let part = Destination::replacing(&spooled.folder().join("imported.barrow")).begin(Access::Owner)?;
+        let done = import(&[spooled.path()], &part, &Wishes::default(), settings, &meter)?;
+        (opened(part.path())?, done.lost())
+    } else {
+        let recording = opened(spooled.path())?;
+        let damage = recording.damage().map(ToString::to_string);
+        (recording, damage)
+    };
+    Ok(OpenFile { name: name.to_owned(), recording: Arc::new(recording), damage, counted: None })
+}
+
+/// Whether a file begins like a recording or a dump.
+///
+/// # Errors
+/// The system's.
+pub(crate) fn is_readable(path: &Path) -> std::io::Result<bool> {
+    let mut magic = Vec::new();
+    File::open(path)?.take(RECORDING_MAGIC.len() as u64).read_to_end(&mut magic)?;
+    Ok(magic == RECORDING_MAGIC || barrow_importers::recognise(&first_bytes(path)?).is_some())
 }
 
 /// The beginning of a file, as much as importers want to see, unpacked if it is compressed.

@@ -1,6 +1,6 @@
 //! `import`: a dump of another tool as a recording.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use barrow_importers::Imported;
@@ -12,6 +12,7 @@ use crate::dump_order::{DumpOrder, OrderedBy};
 use crate::error::ReplError;
 use crate::importing::{Done, Wishes, import};
 use crate::session::{Arguments, Session};
+use crate::spool::{self, Spooled};
 use crate::units;
 
 use super::{Command, Completion, Group, Subject};
@@ -43,7 +44,17 @@ pub(super) const COMMAND: Command = Command {
 
 fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, ReplError> {
     let words = arguments.words();
-    let sources: Vec<&Path> = words.iter().map(Path::new).collect();
+    let meter = session.meter();
+    let spooled: Result<Vec<Option<Spooled>>, ReplError> =
+        words.iter().map(|word| spool::is_pipe(word).then(|| spool::spool(word, &meter)).transpose()).collect();
+    let spooled = spooled?;
+    drop(meter);
+    let path = |(word, spooled): (&'_ String, &'_ Option<Spooled>)| match spooled {
+        Some(spooled) => spooled.path().to_owned(),
+        None => PathBuf::from(word),
+    };
+    let paths: Vec<PathBuf> = words.iter().zip(&spooled).map(path).collect();
+    let sources: Vec<&Path> = paths.iter().map(PathBuf::as_path).collect();
     if sources.is_empty() {
         return Err(ReplError::usage(format!("what should be imported? `{}`", COMMAND.example)));
     }
