@@ -65,6 +65,30 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     for (number, expression) in expressions.iter().enumerate() {
         write("expression", &format!("seed-{number}"), expression.as_bytes())?;
     }
+    let lines = [
+        "summary all\ntop 3 objects by retained\npath %1\nshow %1\ninrefs %1\ndominators %1 --depth 2",
+        "let $a = objects size > 1\nfind 2 $a - @1\nmore\ncount $_ | %1\nretained $a\nwithout $a",
+        "growth 3 --min 0\ntrend Hash\nleaks 0..8\nborn 0..8\nage\nsurvival",
+        "diff 0 last by path\ndiff 2 by kind by count\nhistogram by kind by retained\nsites\nsite 1\nroots",
+        "find 3 frames name ~ /b/ --format json\nset rows 2\nstrings\ndups\nwaste\nunreachable",
+        "snapshot 3\ninfo @2\nidom @3\npath @4 2 --avoid 'size > 1K' --weak\npaths size > 1 --min 1%\nhelp expressions",
+    ];
+    for (number, text) in lines.iter().enumerate() {
+        write("lines", &format!("seed-{number}"), text.as_bytes())?;
+    }
+    let assertions = [
+        "count(type = \"Hash\") <= 1",
+        "retained(objects size > 1K) < 64M over 0..4",
+        "growth(count type = Array) <= 0 over every 2",
+        "no leaks except 1a2b3c4d5e6f7081 in last",
+        "size(all) != 5 + 3% --min 2%",
+    ];
+    for (number, text) in assertions.iter().enumerate() {
+        write("assertion", &format!("seed-{number}"), text.as_bytes())?;
+    }
+    write("index", "seed", &barrow_fuzz::genuine_index())?;
+    write("index_fixed", "seed", &barrow_fuzz::genuine_index())?;
+    write("cache", "seed", &recording(Compression::None, &[1])?)?;
     let long: Vec<u8> = [5, 0].into_iter().chain((0..200).map(|byte| byte ^ (byte << 4))).collect();
     for (number, bytes) in [&[2, 0, 1, 0xac, 2][..], &[1, 0, 0xff, 0xff, 0xff, 0xff, 0x0f], &long].iter().enumerate() {
         write("varint", &format!("seed-{number}"), bytes)?;

@@ -9,6 +9,7 @@
 #![forbid(unsafe_code)]
 
 mod checksums;
+mod kept;
 
 use std::sync::{Arc, OnceLock};
 
@@ -19,12 +20,17 @@ use barrow_analyzer::{
 };
 use barrow_format::varint::{decode_u32, scalar};
 use barrow_importers::{Silent as Unwatched, import_bytes};
+use barrow_repl::Console;
 use barrow_testdata::Shelf;
 use barrow_writer::{
     Compression, KindRole, Label, Object, Options, SnapshotInfo, StrengthId, TypeDescription, Writer, WriterError,
 };
 
 pub use checksums::with_checksums;
+pub use kept::{cache, genuine_index, index, index_fixed};
+
+/// Lines that one input is read as; more would only be slow.
+const MOST_LINES: usize = 6;
 
 /// Opens the bytes as a recording and asks everything.
 pub fn recording(bytes: &[u8]) {
@@ -120,9 +126,13 @@ fn check_repair(recording: &Recording) {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let path = folder.path().join("repaired.barrow");
     let Ok(repaired) = repair(recording, &path, &Silent) else { return };
+    if repaired.bytes.is_none() {
+        assert!(!path.exists(), "nothing could be kept");
+        return;
+    }
     let clean = Recording::open(&path).expect("a repaired recording");
     assert_eq!(clean.damage(), None);
-    assert_eq!(clean.snapshot_count(), repaired.snapshots as usize);
+    assert_eq!(clean.snapshot_count(), repaired.kept.len());
     assert_eq!(verify(&clean, &Silent).expect("nobody cancels").problems, []);
 }
 
@@ -210,17 +220,47 @@ impl Names for SmallNames {
 fn small() -> &'static Heap {
     static SMALL: OnceLock<Heap> = OnceLock::new();
     SMALL.get_or_init(|| {
-        let recording = Arc::new(record_small().expect("a recording in memory"));
+        let bytes = record_small().expect("a recording in memory");
+        let recording = Arc::new(Recording::from_bytes(bytes).expect("what the writer wrote"));
         Heap::new(recording, SnapshotId(0), &IndexPlace::Nowhere, Memory::unlimited()).expect("it has a snapshot")
     })
 }
 
-fn record_small() -> Result<Recording, Box<dyn std::error::Error>> {
+fn record_small() -> Result<Vec<u8>, Box<dyn std::error::Error>> {
+    record(1)
+}
+
+/// So many snapshots of these objects.
+fn record(snapshots: usize) -> Result<Vec<u8>, Box<dyn std::error::Error>> {
     let shelf = Shelf::default();
-    let writer = Writer::to_stream(Box::new(shelf.clone()), Options { threads: 0, ..Options::default() })?;
-    announce_small(&writer)?;
+    let uuid = Some(*b"small, for fuzzi");
+    let writer = Writer::to_stream(Box::new(shelf.clone()), Options { threads: 0, uuid, ..Options::default() })?;
+    (0..snapshots).try_for_each(|_| announce_small(&writer))?;
     writer.finish()?;
-    Ok(Recording::from_bytes(shelf.take())?)
+    Ok(shelf.take())
+}
+
+/// Reads the bytes as lines of the prompt, or as assertions, and answers them.
+pub fn lines(bytes: &[u8]) {
+    static SERIES: OnceLock<Vec<u8>> = OnceLock::new();
+    let text = String::from_utf8_lossy(bytes);
+    // The pool of threads is one for the whole process.
+    if text.contains("thread") {
+        return;
+    }
+    let series = SERIES.get_or_init(|| record(9).expect("a recording in memory"));
+    let mut console = Console::of_recording(series.clone()).expect("what the writer wrote");
+    for line in text.lines().take(MOST_LINES) {
+        let printed = console.ask(line);
+        assert!([0, 1, 2, 3, 4, 5].contains(&printed.code), "{line}: {printed:?}");
+        assert!(printed.code == 0 || !printed.text.is_empty(), "{line}: {printed:?}");
+    }
+}
+
+/// Reads the bytes as an assertion.
+pub fn assertion(bytes: &[u8]) {
+    let text = String::from_utf8_lossy(bytes).replace(['\n', '\r'], " ");
+    lines(format!("assert {text}").as_bytes());
 }
 
 fn announce_small(writer: &Writer) -> Result<(), WriterError> {

@@ -54,6 +54,31 @@ fn expressions() {
 }
 
 #[test]
+fn lines() {
+    replay("lines", barrow_fuzz::lines);
+}
+
+#[test]
+fn assertions() {
+    replay("assertion", barrow_fuzz::assertion);
+}
+
+#[test]
+fn index_files() {
+    replay("index", barrow_fuzz::index);
+}
+
+#[test]
+fn index_files_with_right_checksums() {
+    replay("index_fixed", barrow_fuzz::index_fixed);
+}
+
+#[test]
+fn cached_imports() {
+    replay("cache", barrow_fuzz::cache);
+}
+
+#[test]
 fn varints() {
     replay("varint", barrow_fuzz::varint);
 }

@@ -213,7 +213,8 @@ fn to_file(path: &Path, draw: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> 
     part.commit().map(drop)
 }
 
-fn exit_code(session: &Session, answer: &Answer) -> u8 {
+/// The exit code of an answer.
+pub(crate) fn exit_code(session: &Session, answer: &Answer) -> u8 {
     let damaged = answer.lost.is_some() || session.file().is_some_and(|file| file.damage.is_some());
     match answer.outcome {
         Outcome::DamageFound => code::DAMAGE_FOUND,

@@ -14,6 +14,7 @@
 
 mod args;
 mod completion;
+mod console;
 mod invocation;
 mod prompt;
 
@@ -66,6 +67,7 @@ mod interrupt;
 mod output;
 mod progress;
 
+pub use console::{Console, Printed};
 pub use document::document;
 
 use std::process::ExitCode;
