@@ -50,6 +50,7 @@ mod object_name;
 mod operand;
 mod path_change;
 mod selection;
+mod type_counts;
 mod units;
 mod without;
 
