@@ -11,9 +11,12 @@
 //! whether they are unique, chosen by that number, so that it is the same part on both sides (as in content-defined
 //! chunking, Rabin 1981). What two stretches claim belongs to neither. A stretch that does not go on where the one before
 //! ended must be long, since what is like something that died is there again and again. Time O(n).
+//!
+//! Where addresses keep their order, stretches out of order are given up again, see [`crate::address_order`].
 
 use foldhash::{HashMap, HashMapExt};
 
+use crate::address_order::{self, AddressOrder, Stretch};
 use crate::whole::{NOBODY, Whole};
 
 /// One of so many rows may begin a stretch.
@@ -29,30 +32,47 @@ const FAR: usize = 1000;
 
 /// Objects of `before` and `after` that look alike and stand in a row with others that do, and those between them. `looks`
 /// has a number for each object. `may_be_one` is asked of objects that do not look alike. Returns for each object
-/// of `after` its partner, or [`NOBODY`]; no object has two.
+/// of `after` its partner, or [`NOBODY`]; no object has two. And which other pairs their addresses allow.
 pub(crate) fn align(
     before: (&Whole, &[u64]),
     after: (&Whole, &[u64]),
     may_be_one: impl Fn(u32, u32) -> bool,
-) -> Vec<u32> {
+) -> (Vec<u32>, AddressOrder) {
     let [old, new] = [before, after].map(|(whole, looks)| Line { order: in_order(whole), looks });
-    align_lines(&old, &new, may_be_one)
+    let mut alignment = Alignment::of(&old, &new);
+    let mut stretches = alignment.find_stretches();
+    alignment.leave_doubted();
+    let mut addresses = AddressOrder::Unknown;
+    if !before.0.addresses.is_empty() && !after.0.addresses.is_empty() {
+        stretches.sort_by_key(|stretch| stretch.new);
+        for stretch in &mut stretches {
+            let (old, new) = (old.order[stretch.old] as usize, new.order[stretch.new] as usize);
+            stretch.is_fixed = before.0.addresses[old] == after.0.addresses[new];
+        }
+        if address_order::is_fixed(before.0, after.0, &alignment.old_of_new) {
+            addresses = AddressOrder::Fixed;
+            alignment.leave_if(|old, new| !addresses.allows((before.0, old), (after.0, new)));
+        } else if let Some(believed) = address_order::believed(&stretches, ONE_OF as usize) {
+            stretches = alignment.leave_unbelieved(&stretches, &believed);
+            addresses = address_order::gaps(&stretches, &old.order, &new.order);
+        }
+    }
+    let may_be_one = |old, new| {
+        let alike = before.1[old as usize] == after.1[new as usize];
+        addresses.allows((before.0, old), (after.0, new)) && (alike || may_be_one(old, new))
+    };
+    alignment.pair_between(&stretches, may_be_one);
+    (alignment.old_of_new, addresses)
 }
 
+#[cfg(test)]
 fn align_lines(old: &Line<'_>, new: &Line<'_>, may_be_one: impl Fn(u32, u32) -> bool) -> Vec<u32> {
     let mut alignment = Alignment::of(old, new);
     let stretches = alignment.find_stretches();
     alignment.leave_doubted();
-    alignment.pair_between(&stretches, may_be_one);
+    let alike = |one: u32, other: u32| old.looks[one as usize] == new.looks[other as usize];
+    alignment.pair_between(&stretches, |one, other| alike(one, other) || may_be_one(one, other));
     alignment.old_of_new
-}
-
-/// Objects in a row that look alike in `before` and `after`: the place of the first in both, and how many there are.
-#[derive(Debug, Clone, Copy)]
-struct Stretch {
-    old: usize,
-    new: usize,
-    length: usize,
 }
 
 impl Stretch {
@@ -94,13 +114,22 @@ impl<'a> Alignment<'a> {
         let mut stretches: Vec<Stretch> = Vec::new();
         for (old_place, new_place) in unique_pairs(old, new) {
             if self.old_of_new[new.order[new_place] as usize] == old.order[old_place] {
+                if let Some(last) = stretches.last_mut() {
+                    last.unique_rows += 1;
+                }
                 continue;
             }
             let ahead = old.order[old_place..].iter().zip(&new.order[new_place..]);
             let ahead = self.pair_while_alike(ahead);
             let back = old.order[..old_place].iter().rev().zip(new.order[..new_place].iter().rev());
             let back = self.pair_while_alike(back);
-            let stretch = Stretch { old: old_place - back, new: new_place - back, length: back + ahead };
+            let stretch = Stretch {
+                old: old_place - back,
+                new: new_place - back,
+                length: back + ahead,
+                unique_rows: 1,
+                is_fixed: false,
+            };
             if stretches.last().is_none_or(|last| stretch.length >= stretch.least_length(last)) {
                 stretches.push(stretch);
             } else {
@@ -149,6 +178,29 @@ impl<'a> Alignment<'a> {
         }
     }
 
+    /// Leaves those without partners that are no pair.
+    fn leave_if(&mut self, is_no_pair: impl Fn(u32, u32) -> bool) {
+        for (new, partner) in (0..).zip(&mut self.old_of_new) {
+            if *partner != NOBODY && is_no_pair(*partner, new) {
+                self.new_of_old[*partner as usize] = NOBODY;
+                *partner = NOBODY;
+            }
+        }
+    }
+
+    /// Leaves the objects of stretches that are not believed without partners, and gives the other stretches.
+    fn leave_unbelieved(&mut self, stretches: &[Stretch], believed: &[bool]) -> Vec<Stretch> {
+        for (stretch, _) in stretches.iter().zip(believed).filter(|(_, is_believed)| !**is_believed) {
+            for place in 0..stretch.length {
+                let (old, new) = (self.old.order[stretch.old + place], self.new.order[stretch.new + place]);
+                if self.old_of_new[new as usize] == old {
+                    (self.old_of_new[new as usize], self.new_of_old[old as usize]) = (NOBODY, NOBODY);
+                }
+            }
+        }
+        stretches.iter().zip(believed).filter(|(_, is_believed)| **is_believed).map(|(stretch, _)| *stretch).collect()
+    }
+
     /// Pairs what stands as far behind one stretch as before the next.
     fn pair_between(&mut self, stretches: &[Stretch], may_be_one: impl Fn(u32, u32) -> bool) {
         for both in stretches.windows(2) {
@@ -160,8 +212,7 @@ impl<'a> Alignment<'a> {
             let between = self.old.order[end_old..next_old].iter().zip(&self.new.order[end_new..next_new]);
             for (&old, &new) in between {
                 let are_free = self.old_of_new[new as usize] == NOBODY && self.new_of_old[old as usize] == NOBODY;
-                let alike = self.old.looks[old as usize] == self.new.looks[new as usize];
-                if are_free && (alike || may_be_one(old, new)) {
+                if are_free && may_be_one(old, new) {
                     self.old_of_new[new as usize] = old;
                     self.new_of_old[old as usize] = new;
                 }

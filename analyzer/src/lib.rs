@@ -51,6 +51,7 @@
 
 #![deny(unsafe_code)]
 
+mod address_order;
 mod alignment;
 mod atomic;
 mod blocks;
@@ -134,7 +135,7 @@ pub use incoming::Incoming;
 pub use index_file::IndexPlace;
 pub use judgement::{FALSE_ALARMS, Judgement, LEAST_POINTS, PathJudgement, Reason, SURE_POINTS, Verdict, judge_paths};
 pub use leaks::{Accumulated, LEAK_THRESHOLD, Suspect};
-pub use lives::{Between, LifeStep, Lives, Turnover};
+pub use lives::{Between, CountBounds, LifeStep, Lives, Turnover};
 pub use matching::Pairing;
 pub use memory::Memory;
 pub use object::{ObjectDetails, Reference, object, object_at_address, objects, outgoing, outgoing_page, walk};

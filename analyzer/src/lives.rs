@@ -206,6 +206,58 @@ impl Between {
     }
 }
 
+/// The least and the largest number of objects that the counts of snapshots allow, whichever objects are paired.
+///
+/// An object keeps its type. So at most as many objects of a type are in all snapshots of a series as the snapshot
+/// with the fewest has; the others were born or died. No number of births or deaths can lie outside these bounds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct CountBounds {
+    /// The least number.
+    pub low: u64,
+    /// The largest number.
+    pub high: u64,
+}
+
+impl CountBounds {
+    /// How many objects of a type can be in the last snapshot and not in the first. `counts` are those of the type in
+    /// these snapshots and all between them.
+    #[must_use]
+    pub fn born(counts: &[u64]) -> Self {
+        Self::missing(counts, counts.last())
+    }
+
+    /// How many can be in the first snapshot and not in the last.
+    #[must_use]
+    pub fn died(counts: &[u64]) -> Self {
+        Self::missing(counts, counts.first())
+    }
+
+    /// How many can be in all snapshots.
+    #[must_use]
+    pub fn stayed(counts: &[u64]) -> Self {
+        let least = counts.iter().copied().min().unwrap_or(0);
+        CountBounds { low: if counts.len() == 1 { least } else { 0 }, high: least }
+    }
+
+    fn missing(counts: &[u64], there: Option<&u64>) -> Self {
+        let (there, stayed) = (there.copied().unwrap_or(0), Self::stayed(counts));
+        CountBounds { low: there - stayed.high, high: there - stayed.low }
+    }
+
+    /// Whether counts alone say the number.
+    #[must_use]
+    pub fn is_exact(self) -> bool {
+        self.low == self.high
+    }
+}
+
+impl std::ops::AddAssign for CountBounds {
+    fn add_assign(&mut self, other: Self) {
+        self.low += other.low;
+        self.high += other.high;
+    }
+}
+
 /// Objects of a type that were born in a series after its first snapshot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Turnover {
@@ -213,6 +265,8 @@ pub struct Turnover {
     pub born: u64,
     /// How many of them died before the end.
     pub died: u64,
+    /// How many can have been born, by the counts of all snapshots.
+    pub born_bounds: CountBounds,
 }
 
 impl<'r> Lives<'r> {
@@ -229,6 +283,7 @@ impl<'r> Lives<'r> {
     ) -> Result<Vec<Turnover>> {
         let mut found: Vec<Turnover> = Vec::new();
         let (mut types_before, mut first_place, mut at) = (Vec::new(), 0, 0);
+        let mut counts_before = Vec::new();
         while let Some(step) = self.next(progress)? {
             let types: Vec<u32> = types_of(step.snapshot)?;
             found.resize(
@@ -238,6 +293,11 @@ impl<'r> Lives<'r> {
             if step.snapshot <= first {
                 first_place = at;
             }
+            let counts = counts_of(&types, found.len());
+            if at > first_place {
+                add_bounds(&mut found, &counts_before, &counts);
+            }
+            counts_before = counts;
             for &(object, _) in step.died.iter().filter(|&&(_, born)| born > first_place) {
                 let of: Option<&u32> = types_before.get(object.index());
                 of.into_iter().for_each(|&of| found[of as usize].died += 1);
@@ -248,5 +308,19 @@ impl<'r> Lives<'r> {
             (types_before, at) = (types, at + 1);
         }
         Ok(found)
+    }
+}
+
+/// How many objects each type has.
+fn counts_of(types: &[u32], len: usize) -> Vec<u64> {
+    let mut counts = vec![0; len];
+    types.iter().for_each(|&of| counts[of as usize] += 1);
+    counts
+}
+
+/// Adds how many objects of each type can have been born from one snapshot to the next.
+fn add_bounds(found: &mut [Turnover], before: &[u64], after: &[u64]) {
+    for (of, (turnover, &after)) in found.iter_mut().zip(after).enumerate() {
+        turnover.born_bounds += CountBounds::born(&[before.get(of).copied().unwrap_or(0), after]);
     }
 }

@@ -24,6 +24,7 @@ use barrow_format::rows::{LabelCode, Root};
 use foldhash::{HashMap, HashMapExt};
 use rayon::prelude::*;
 
+use crate::address_order::AddressOrder;
 use crate::alignment::align;
 use crate::error::Result;
 use crate::progress::{Progress, check};
@@ -71,7 +72,7 @@ pub(crate) fn match_structure(
     progress.begin("matching", after.whole.objects() as u64, "objects");
     let [old_looks, new_looks] = [before.whole, after.whole].map(|whole| looks(whole, tables));
     let may_be_one = |old, new| may_be_one(before.whole, old, after.whole, new, tables);
-    let aligned = align((before.whole, &old_looks), (after.whole, &new_looks), may_be_one);
+    let (aligned, addresses) = align((before.whole, &old_looks), (after.whole, &new_looks), may_be_one);
     let pairs = Pairs::of(aligned, before.whole.objects());
     let mut walk = Walk {
         before: before.whole,
@@ -83,10 +84,12 @@ pub(crate) fn match_structure(
         queue: Vec::new(),
         weak: VecDeque::new(),
         leftovers: Leftovers::default(),
+        addresses,
     };
     walk.pair_roots(before.roots, after.roots);
     walk.begin_where_targets_are_free();
     walk.run(progress)?;
+    walk.pair_by_address();
     Ok(walk.pairs.partner_of_after)
 }
 
@@ -179,6 +182,8 @@ struct Walk<'a> {
     /// Objects that may be one: `before`, `after`.
     weak: VecDeque<(u32, u32)>,
     leftovers: Leftovers,
+    /// Which pairs addresses allow.
+    addresses: AddressOrder,
 }
 
 /// Whether nothing speaks against it that two objects are one.
@@ -266,7 +271,9 @@ impl Walk<'_> {
             if let Some(after) = self.queue.pop() {
                 self.pair_targets(self.pairs.partner_of_after[after as usize] as usize, after as usize);
             } else if let Some((before, after)) = self.weak.pop_front() {
-                if self.pairs.are_free(before, after) && may_be_one(self.before, before, self.after, after, self.tables)
+                if self.pairs.are_free(before, after)
+                    && self.may_meet(before, after)
+                    && may_be_one(self.before, before, self.after, after, self.tables)
                 {
                     self.pair(before, after);
                 }
@@ -275,6 +282,11 @@ impl Walk<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Whether addresses allow that two objects are one.
+    fn may_meet(&self, before: u32, after: u32) -> bool {
+        self.addresses.allows((self.before, before), (self.after, after))
     }
 
     /// What looks the same has the same type, site and name.
@@ -296,7 +308,8 @@ impl Walk<'_> {
         for (position, (&old_target, &new_target)) in old_targets.iter().zip(new_targets).enumerate() {
             let (old_is_free, new_is_free) =
                 (self.pairs.is_free_before(old_target), self.pairs.is_free_after(new_target));
-            if is_one_shape && old_is_free && new_is_free && self.look_the_same(old_target, new_target) {
+            let may_be_one = is_one_shape && old_is_free && new_is_free && self.may_meet(old_target, new_target);
+            if may_be_one && self.look_the_same(old_target, new_target) {
                 self.pair(old_target, new_target);
                 continue;
             }
@@ -327,6 +340,7 @@ impl Walk<'_> {
                 // An object may be there twice.
                 if let Some(partner) = known.pop(self.new_looks[target as usize])
                     && self.pairs.are_free(partner, target)
+                    && self.may_meet(partner, target)
                 {
                     self.pair(partner, target);
                 }
@@ -343,6 +357,58 @@ impl Walk<'_> {
         before.clear();
         after.clear();
     }
+}
+
+impl Walk<'_> {
+    /// Pairs what is left by address, and what looks the same in the same gap in its order.
+    fn pair_by_address(&mut self) {
+        match &self.addresses {
+            AddressOrder::Unknown => {}
+            AddressOrder::Fixed => self.pair_same_addresses(),
+            AddressOrder::Kept { .. } => self.pair_in_gaps(),
+        }
+    }
+
+    fn pair_same_addresses(&mut self) {
+        let free = (0..self.before.objects() as u32).filter(|&old| self.pairs.is_free_before(old));
+        let address = |whole: &Whole, object: u32| whole.addresses[object as usize];
+        let known: HashMap<u64, u32> = free.map(|old| (address(self.before, old), old)).collect();
+        for new in 0..self.after.objects() as u32 {
+            let partner = known.get(&address(self.after, new)).copied().filter(|_| address(self.after, new) != 0);
+            if let Some(old) = partner.filter(|&old| self.pairs.are_free(old, new))
+                && may_be_one(self.before, old, self.after, new, self.tables)
+            {
+                self.pairs.add(old, new);
+            }
+        }
+    }
+
+    fn pair_in_gaps(&mut self) {
+        let AddressOrder::Kept { old_gaps, new_gaps } = &self.addresses else { return };
+        let has_address = |whole: &Whole, object: u32| whole.addresses[object as usize] != 0;
+        let free = by_address(self.before).filter(|&old| self.pairs.is_free_before(old));
+        let mut known = Queues::default();
+        let number = |look: u64, gap: u32| mix(look, u64::from(gap));
+        let all = free.filter(|&old| has_address(self.before, old));
+        known.fill(all.map(|old| (number(self.old_looks[old as usize], old_gaps[old as usize]), old)));
+        for new in by_address(self.after).filter(|&new| has_address(self.after, new)) {
+            if !self.pairs.is_free_after(new) {
+                continue;
+            }
+            let look = self.new_looks[new as usize];
+            let partner = new_gaps[new as usize].into_iter().find_map(|gap| known.pop(number(look, gap)));
+            if let Some(old) = partner.filter(|&old| self.may_meet(old, new)) {
+                self.pairs.add(old, new);
+            }
+        }
+    }
+}
+
+/// The objects in the order of their addresses.
+fn by_address(whole: &Whole) -> impl Iterator<Item = u32> {
+    let mut objects: Vec<u32> = (0..whole.objects() as u32).collect();
+    objects.sort_by_key(|&object| whole.addresses[object as usize]);
+    objects.into_iter()
 }
 
 /// Pairs objects by their serials; those without one are nobody's partners.

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use barrow_analyzer::{Between, Lives, ObjectId, Recording, SerialOrigin, Silent, SnapshotId};
-use barrow_testdata::Random;
+use barrow_analyzer::{Between, CountBounds, Lives, ObjectId, Recording, SerialOrigin, Silent, SnapshotId};
+use barrow_testdata::{Heap, Random, Vocabulary};
 use barrow_writer::{KindRole, Object, Options, SnapshotInfo, TypeDescription, Writer};
 
 /// A recording whose snapshots hold objects of these serials, 0 for none.
@@ -113,4 +113,89 @@ fn one_snapshot_twice_is_no_change() {
     let found = Between::of(&recording, SnapshotId(0), SnapshotId(0), &Silent).unwrap();
     assert_eq!((found.born.len(), found.died.len(), found.stayed.len(), found.unknown), (0, 0, 3, 2));
     assert!(Between::of(&recording, SnapshotId(0), SnapshotId(1), &Silent).is_err());
+}
+
+/// A heap of objects with serials, and what becomes of it: some objects die, others are born, and all move.
+fn changed(random: &mut Random, before: &Heap, vocabulary: &Vocabulary, next: &mut u64) -> Heap {
+    let mut after = before.clone();
+    let born = Heap::random(random, before.nodes.len() as u32, vocabulary);
+    for (place, new) in born.nodes.into_iter().enumerate() {
+        let node = &mut after.nodes[place];
+        match random.below(4) {
+            // Another object in its place, which may look the same.
+            0 if random.below(2) == 0 => *node = new,
+            0 => {}
+            _ => continue,
+        }
+        *next += 1;
+        node.identity.1 = Some(*next);
+    }
+    let mut address = 4096;
+    for node in &mut after.nodes {
+        address += 16 * (1 + random.below(3));
+        node.identity.0 = Some(address);
+    }
+    after
+}
+
+/// Heaps with serials, and a recording of them without.
+fn stripped(random: &mut Random) -> (Vec<Heap>, Recording) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("stripped.barrow");
+    let writer = Writer::create(&path, Options::default()).unwrap();
+    let vocabulary = Vocabulary::declare(&writer).unwrap();
+    let size = 2 + random.below(150) as u32;
+    let mut heap = Heap::random(random, size, &vocabulary);
+    let mut next = 0;
+    let mut heaps = Vec::new();
+    for _ in 0..3 {
+        heap = changed(random, &heap, &vocabulary, &mut next);
+        for node in &mut heap.nodes {
+            node.identity.1 = node.identity.1.or_else(|| {
+                next += 1;
+                Some(next)
+            });
+        }
+        let mut without = heap.clone();
+        without.nodes.iter_mut().for_each(|node| node.identity.1 = None);
+        without.record(&writer).unwrap();
+        heaps.push(heap.clone());
+    }
+    writer.finish().unwrap();
+    (heaps, Recording::from_bytes(std::fs::read(path).unwrap()).unwrap())
+}
+
+#[test]
+fn bounds_hold_the_truth_and_births_less_deaths_are_exact() {
+    let random = &mut Random::new(11);
+    for _ in 0..100 {
+        let (heaps, recording) = stripped(random);
+        for (earlier, later) in [(0, 1), (1, 2), (0, 2)] {
+            let found = Between::of(&recording, SnapshotId(earlier), SnapshotId(later), &Silent).unwrap();
+            assert_eq!(found.origin, SerialOrigin::Matched);
+            let [earlier, later] = [earlier, later].map(|snapshot| snapshot as usize);
+            let (before, after) = (&heaps[earlier], &heaps[later]);
+            let types: BTreeSet<_> = heaps.iter().flat_map(|heap| &heap.nodes).map(|node| node.type_id).collect();
+            for of in types {
+                let serials = |heap: &Heap| -> BTreeSet<_> {
+                    heap.nodes.iter().filter(|node| node.type_id == of).map(|node| node.identity.1).collect()
+                };
+                let counts: Vec<u64> = heaps[earlier..=later].iter().map(|heap| serials(heap).len() as u64).collect();
+                let (old, new) = (serials(before), serials(after));
+                let died = (CountBounds::died(&counts), old.difference(&new).count() as u64);
+                let born = (CountBounds::born(&counts), new.difference(&old).count() as u64);
+                let stayed = (CountBounds::stayed(&counts), new.intersection(&old).count() as u64);
+                let estimated = |heap: &Heap, set: &barrow_analyzer::ObjectSet| {
+                    set.iter().filter(|object| heap.nodes[object.index()].type_id == of).count() as u64
+                };
+                let estimates =
+                    [estimated(before, &found.died), estimated(after, &found.born), estimated(after, &found.stayed)];
+                for ((bounds, truth), estimate) in [died, born, stayed].into_iter().zip(estimates) {
+                    assert!((bounds.low..=bounds.high).contains(&truth), "{bounds:?} {truth}");
+                    assert!((bounds.low..=bounds.high).contains(&estimate), "{bounds:?} {estimate}");
+                }
+                assert_eq!(estimates[1] as i64 - estimates[0] as i64, new.len() as i64 - old.len() as i64);
+            }
+        }
+    }
 }

@@ -164,6 +164,8 @@ pub(crate) enum Value {
     Change(i64),
     /// Between 0 and 1.
     Share(f64),
+    /// A share that is about right.
+    EstimatedShare(f64),
     /// A number that need not be whole: so much per something, or a chance.
     Rate(f64),
     /// Yes or no.
@@ -196,6 +198,15 @@ impl Value {
     pub(crate) fn change(before: u64, after: u64) -> Self {
         let difference = i128::from(after) - i128::from(before);
         Value::Change(difference.clamp(i64::MIN.into(), i64::MAX.into()) as i64)
+    }
+
+    /// The same number or share, marked as an estimate.
+    pub(crate) fn estimated(self) -> Self {
+        match self {
+            Value::Number(number) => Value::Estimate(number),
+            Value::Share(share) => Value::EstimatedShare(share),
+            other => other,
+        }
     }
 
     /// `part` of `whole`; of nothing there is no share.

@@ -1,13 +1,14 @@
 //! What keeps growing and never dies: `leaks A..B`.
 
 use barrow_analyzer::{
-    Growth, GrowthPart, GrowthRow, LEAST_POINTS, Lives, Tables, Turnover, TypeId, TypeIdentity, Verdict,
+    CountBounds, Growth, GrowthPart, GrowthRow, LEAST_POINTS, Lives, SerialOrigin, Tables, Turnover, TypeId,
+    TypeIdentity, Verdict,
 };
 
 use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
 use crate::error::ReplError;
 use crate::session::{Arguments, Session};
-use crate::{commands, lifelines, series, type_path};
+use crate::{commands, lifelines, series, type_counts, type_path};
 
 /// A path that grows, and what becomes of the objects at its end.
 struct Leak {
@@ -18,8 +19,14 @@ struct Leak {
 impl Leak {
     /// The part of the objects born in the series that is still there.
     fn left(&self) -> f64 {
-        let Turnover { born, died } = self.turnover;
+        let Turnover { born, died, .. } = self.turnover;
         if born == 0 { 1.0 } else { 1.0 - died as f64 / born as f64 }
+    }
+
+    /// Between which numbers the objects born in the series are.
+    fn born_bounds(&self, origin: SerialOrigin) -> CountBounds {
+        let born = self.turnover.born;
+        if origin.is_exact() { CountBounds { low: born, high: born } } else { self.turnover.born_bounds }
     }
 
     /// What grows for sure comes first, then what grows most by objects that stay.
@@ -72,7 +79,7 @@ pub(crate) fn answer(session: &mut Session, arguments: &Arguments) -> Result<Ans
     });
     let answer = Answer::default()
         .fact(Column::new("slope_per", "", Unit::Text).for_machines(), series::PER)
-        .table(table(&growth, &leaks));
+        .table(table(&growth, &leaks, lives.origin()));
     let answer = match leaks.first() {
         None => answer.note(format!(
             "nothing grows; `growth` lists all paths of {}",
@@ -92,13 +99,15 @@ fn is_told(row: &GrowthRow) -> bool {
 fn turnover_of(tables: &Tables, turnover: &[Turnover], part: GrowthPart<'_>) -> Turnover {
     let GrowthPart::Type(identity) = part else { return Turnover::default() };
     let same = (0..turnover.len()).filter(|&id| TypeIdentity::of(tables, TypeId(id as u32)) == identity);
-    same.fold(Turnover::default(), |sum, id| Turnover {
-        born: sum.born + turnover[id].born,
-        died: sum.died + turnover[id].died,
+    same.fold(Turnover::default(), |mut sum, id| {
+        sum.born += turnover[id].born;
+        sum.died += turnover[id].died;
+        sum.born_bounds += turnover[id].born_bounds;
+        sum
     })
 }
 
-fn table(growth: &Growth<'_>, leaks: &[Leak]) -> Table {
+fn table(growth: &Growth<'_>, leaks: &[Leak], origin: SerialOrigin) -> Table {
     let mut columns = vec![
         Column::new("path", "", Unit::Text).for_machines(),
         Column::new("shown_path", "path", Unit::Text).for_people(),
@@ -106,18 +115,25 @@ fn table(growth: &Growth<'_>, leaks: &[Leak]) -> Table {
         Column::new("last_objects", "objects", Unit::Count),
         Column::new("type_born", "born of type", Unit::Count),
         Column::new("type_left", "still there", Unit::Share),
+        Column::new("type_born_exactness", "", Unit::Text).for_machines(),
     ];
+    columns.extend(type_counts::bounds_columns(["type_born_low", "type_born_high"]));
     columns.extend(series::trend_columns());
     let cells = |leak: &Leak| {
         let node = &growth.nodes()[leak.row.node];
+        let is_exact = origin.is_exact();
+        let left = if leak.turnover.born == 0 { Value::None } else { Value::Share(leak.left()) };
+        let left = if is_exact { left } else { left.estimated() };
         let mut cells = vec![
             Value::Text(type_path::whole(growth, leak.row.node)),
             type_path::shown(growth, leak.row.node),
             node.retained_bytes.last().copied().flatten().into(),
             node.objects.last().copied().flatten().into(),
-            leak.turnover.born.into(),
-            if leak.turnover.born == 0 { Value::None } else { Value::Share(leak.left()) },
+            if is_exact { leak.turnover.born.into() } else { Value::Estimate(leak.turnover.born) },
+            left,
+            type_counts::exactness(is_exact),
         ];
+        cells.extend(type_counts::bounds_cells(leak.born_bounds(origin)));
         cells.extend(series::trend_cells(&leak.row.judgement));
         cells
     };

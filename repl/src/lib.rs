@@ -57,6 +57,7 @@ mod path_change;
 mod pipe;
 mod selection;
 mod suspects;
+mod type_counts;
 mod units;
 mod visible;
 mod without;

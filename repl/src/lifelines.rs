@@ -2,13 +2,15 @@
 
 use std::sync::Arc;
 
-use barrow_analyzer::{Between, ObjectSet, SerialOrigin, SnapshotId};
+use barrow_analyzer::{Between, CountBounds, ObjectSet, SerialOrigin, SnapshotId};
 
-use crate::answer::{Answer, Column, Unit, Value};
+use crate::answer::{Answer, Column, Table, Unit, Value};
 use crate::error::ReplError;
 use crate::ranking::{self, Order};
 use crate::selection;
 use crate::session::{Arguments, Session};
+use crate::type_counts::{self, Rule, TypeCounts};
+use crate::units;
 
 /// Says what an answer rests on: serials of the runtime, or matches.
 pub(crate) fn with_origin(answer: Answer, origin: SerialOrigin, confidence: Option<f64>) -> Answer {
@@ -30,7 +32,7 @@ pub(crate) fn with_origin(answer: Answer, origin: SerialOrigin, confidence: Opti
     match note {
         None => answer.exact(),
         Some(note) => {
-            let mut answer = answer.note(format!("objects are known again {note}: an estimate"));
+            let mut answer = answer.note(format!("~ is an estimate: objects are known again {note}"));
             answer.exactness = Some("estimate");
             answer
         }
@@ -70,17 +72,55 @@ pub(crate) fn between(
     Ok((earlier, later, between))
 }
 
-/// The types of a set of objects, the largest first. The set becomes the last result.
+/// The types of a set of objects, the largest first. The set becomes the last result. `rule` says between which numbers
+/// the objects of a type are, by `counts`.
 ///
 /// # Errors
 /// Those of the analyzer.
-pub(crate) fn by_type(session: &mut Session, set: ObjectSet) -> Result<Answer, ReplError> {
+pub(crate) fn by_type(
+    session: &mut Session,
+    set: ObjectSet,
+    counts: &TypeCounts,
+    rule: Rule,
+) -> Result<Answer, ReplError> {
     let heap = session.heap(set.snapshot())?;
     let meter = session.meter();
     let totals = heap.type_totals_of(&set, &meter)?;
     let types = ranking::ranked(&totals, Order::Size);
-    let answer = ranking::answer(&heap, &types, Order::Size, &meter)?;
+    let mut answer = ranking::answer(&heap, &types, Order::Size, &meter)?;
+    let bounds: Vec<CountBounds> =
+        types.iter().map(|of| counts.bounds(of.type_id(), rule, of.totals().objects)).collect();
+    if bounds.iter().any(|bounds| !bounds.is_exact()) {
+        answer.notes = vec![ranking::estimated_note(&types)];
+    }
+    answer.tables.iter_mut().for_each(|table| mark(table, &bounds));
+    let listed = |of| types.iter().any(|row| row.type_id() == of);
+    let others = counts.possible_others(rule, listed);
+    if others > 0 {
+        let types = units::counted(others, "other type");
+        answer = answer.note(format!("{types} may have such objects, too: matching found none, counts allow some"));
+    }
     session.sets.set_last(Arc::new(set));
     session.listed.clear();
-    Ok(answer)
+    Ok(answer.fact(Column::new("other_types_possible", "", Unit::Count).for_machines(), others))
+}
+
+/// Marks the counts and sizes of rows as estimates where these bounds leave more than one number, and shows the bounds.
+fn mark(table: &mut Table, bounds: &[CountBounds]) {
+    let objects = table.columns.iter().position(|column| column.key == "objects").map_or(0, |place| place + 1);
+    for (cells, &bounds) in table.rows.iter_mut().zip(bounds) {
+        for (cell, column) in cells.iter_mut().zip(&table.columns) {
+            if matches!(column.key, "objects" | "shallow_bytes" | "unmanaged_bytes" | "share") {
+                let value = std::mem::replace(cell, Value::None);
+                *cell = type_counts::as_exact_as(bounds, value);
+            }
+        }
+        let [low, high] = type_counts::bounds_cells(bounds);
+        let exactness = type_counts::exactness(bounds.is_exact());
+        cells.splice(objects..objects, [type_counts::range(bounds), low, high, exactness]);
+    }
+    let [low, high] = type_counts::bounds_columns(["objects_low", "objects_high"]);
+    let range = Column::new("range", "between", Unit::Text).for_people();
+    let exactness = Column::new("exactness", "", Unit::Text).for_machines();
+    table.columns.splice(objects..objects, [range, low, high, exactness]);
 }

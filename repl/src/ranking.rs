@@ -60,6 +60,11 @@ impl RankedType {
         self.totals.type_id
     }
 
+    /// What its objects are in all.
+    pub(crate) fn totals(&self) -> &TypeTotals {
+        &self.totals
+    }
+
     fn by(&self, order: Order) -> u64 {
         order.of(&self.totals, self.retained)
     }
@@ -194,9 +199,19 @@ fn columns(several_kinds: bool, retained: bool) -> Vec<Column> {
 }
 
 fn whole_note(types: &[RankedType]) -> String {
+    sums_note(types, "")
+}
+
+/// The sums of types whose objects are estimated.
+pub(crate) fn estimated_note(types: &[RankedType]) -> String {
+    sums_note(types, "~")
+}
+
+/// The sums of types; `sign` precedes each.
+fn sums_note(types: &[RankedType], sign: &str) -> String {
     let sum = |of: fn(&TypeTotals) -> u64| types.iter().map(|row| of(&row.totals)).sum::<u64>();
     format!(
-        "{}: {}, {} shallow, {} unmanaged",
+        "{}: {sign}{}, {sign}{} shallow, {sign}{} unmanaged",
         units::counted(types.len() as u64, "type"),
         units::counted(sum(|totals| totals.objects), "object"),
         units::size(sum(|totals| totals.heap_bytes)),

@@ -3,6 +3,7 @@
 mod cuts;
 mod dump;
 mod live;
+mod lives;
 mod read;
 mod samples;
 mod tiny;

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use barrow_analyzer::{LifeStep, Lives, ObjectId, SiteId, TypeId};
+use barrow_analyzer::{CountBounds, LifeStep, Lives, ObjectId, SiteId, TypeId};
 
 use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
 use crate::error::ReplError;
 use crate::session::{Arguments, Session};
+use crate::type_counts::{self, TypeCounts};
 use crate::{lifelines, series};
 
 use super::{Command, Completion, Group, Subject, more};
@@ -48,6 +49,8 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, ReplError
     drop(meter);
     session.listed.clear();
     let tables = recording.tables()?;
+    let before = session.snapshots()?.get(place.saturating_sub(1)).copied().unwrap_or(snapshot);
+    let counts = TypeCounts::of(&recording, [before, snapshot], lives.origin())?;
     let mut rows = Vec::new();
     for (group, ages) in groups {
         let title = match by_site {
@@ -57,7 +60,14 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, ReplError
                 recording.site(SiteId(group))?.and_then(|site| site.title()).unwrap_or_else(|| format!("site {group}"))
             }
         };
-        rows.push(cells(title, &ages));
+        let is_exact = lives.origin().is_exact() || place == 0;
+        let born = ages.first().copied().unwrap_or(0);
+        let new = match (is_exact, by_site) {
+            (true, _) => Some(CountBounds { low: born, high: born }),
+            (false, true) => None,
+            (false, false) => Some(counts.bounds(TypeId(group), CountBounds::born, born)),
+        };
+        rows.push(cells(title, &ages, is_exact, new));
     }
     let group = if by_site { "site" } else { "type" };
     let answer = Answer::default().fact(Column::new("snapshot", "snapshot", Unit::Number), snapshot.0).table(Table {
@@ -91,12 +101,16 @@ fn columns(group: &'static str) -> Vec<Column> {
         Column::new("median_age", "median age", Unit::Number),
         Column::new("oldest", "oldest", Unit::Number),
         Column::new("new_objects", "new", Unit::Count),
+        Column::new("new_low", "", Unit::Count).for_machines(),
+        Column::new("new_high", "", Unit::Count).for_machines(),
+        Column::new("exactness", "", Unit::Text).for_machines(),
         Column::new("objects_by_age", "", Unit::Nested).for_machines(),
         Column::new("line", "by age", Unit::Text).for_people(),
     ]
 }
 
-fn cells(title: String, ages: &[u64]) -> Vec<Value> {
+/// A row. `new` says between which numbers the new objects are, where counts of the group say that.
+fn cells(title: String, ages: &[u64], is_exact: bool, new: Option<CountBounds>) -> Vec<Value> {
     let objects: u64 = ages.iter().sum();
     let mut seen = 0;
     let median = ages.iter().position(|count| {
@@ -104,12 +118,16 @@ fn cells(title: String, ages: &[u64]) -> Vec<Value> {
         2 * seen >= objects
     });
     let drawn: Vec<f64> = ages.iter().map(|&count| count as f64).collect();
+    let as_known = |value: Value, is_exact: bool| if is_exact { value } else { value.estimated() };
     vec![
         Value::Text(title),
         objects.into(),
-        median.into(),
-        ages.iter().rposition(|&count| count > 0).into(),
-        ages.first().copied().into(),
+        as_known(median.into(), is_exact),
+        as_known(ages.iter().rposition(|&count| count > 0).into(), is_exact),
+        as_known(ages.first().copied().into(), is_exact || new.is_some_and(CountBounds::is_exact)),
+        new.map(|bounds| bounds.low).into(),
+        new.map(|bounds| bounds.high).into(),
+        type_counts::exactness(is_exact),
         Value::List(ages.iter().map(|&count| count.into()).collect()),
         Value::Text(series::spark(&drawn)),
     ]
@@ -121,8 +139,8 @@ mod tests {
 
     #[test]
     fn the_median_is_of_objects() {
-        let found = cells("Pair".to_owned(), &[1, 0, 3, 1, 0]);
+        let found = cells("Pair".to_owned(), &[1, 0, 3, 1, 0], true, None);
         assert_eq!(found[1..5], [5u64, 2, 3, 1].map(Value::Number));
-        assert_eq!(cells("Pair".to_owned(), &[2, 0, 2])[2], Value::Number(0));
+        assert_eq!(cells("Pair".to_owned(), &[2, 0, 2], true, None)[2], Value::Number(0));
     }
 }

@@ -1,9 +1,12 @@
 //! `born`: the objects that a snapshot has and an earlier one had not.
 
+use barrow_analyzer::CountBounds;
+
 use crate::answer::{Answer, Column, Unit};
 use crate::error::ReplError;
 use crate::lifelines;
 use crate::session::{Arguments, Session};
+use crate::type_counts::TypeCounts;
 
 use super::{Command, Completion, Group, Subject, more};
 
@@ -13,9 +16,12 @@ pub(super) const COMMAND: Command = Command {
     group: Group::Series,
     arguments: "A..B",
     about: "Objects of snapshot B that snapshot A did not have, by type",
-    details: "`$_` is the set of these objects of B afterwards. Objects are known again by serials of the runtime; where it \
-              gives none, consecutive snapshots are matched, and the answer says so. What was born and died between two \
-              snapshots is not seen.",
+    details: "`$_` is the set of these objects of B afterwards. Objects are known again by serials of the runtime. Where it \
+              gives none, as in dumps of a JVM, consecutive snapshots are matched by addresses, types, names, sizes and \
+              references. Then counts have a `~`, and `between` has the least and the largest number that the counts of \
+              the type in both snapshots and those between them allow; JSON has `objects_low`, `objects_high` and \
+              `exactness`. A count without `~` is exact. For each type, born less died is always exact. What was born \
+              and died between two snapshots is not seen.",
     example: "born 0..last",
     flags: &[],
     subject: Subject::Recording,
@@ -24,9 +30,10 @@ pub(super) const COMMAND: Command = Command {
 };
 
 fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, ReplError> {
-    let (earlier, _, between) = lifelines::between(session, arguments, COMMAND.name)?;
+    let (earlier, later, between) = lifelines::between(session, arguments, COMMAND.name)?;
     let (origin, confidence, unknown) = (between.origin, between.confidence, between.unknown);
-    let answer = lifelines::by_type(session, between.born)?
+    let counts = TypeCounts::of(&*session.recording()?, [earlier, later], origin)?;
+    let answer = lifelines::by_type(session, between.born, &counts, CountBounds::born)?
         .fact(Column::new("born_after", "born after", Unit::Number), earlier.0)
         .fact(Column::new("objects_without_serial", "", Unit::Count).for_machines(), unknown);
     let rows = session.page_rows();

@@ -1,9 +1,12 @@
 //! `died`: the objects that a snapshot has and a later one has no more.
 
+use barrow_analyzer::CountBounds;
+
 use crate::answer::{Answer, Column, Unit};
 use crate::error::ReplError;
 use crate::lifelines;
 use crate::session::{Arguments, Session};
+use crate::type_counts::TypeCounts;
 
 use super::{Command, Completion, Group, Subject, more};
 
@@ -22,9 +25,10 @@ pub(super) const COMMAND: Command = Command {
 };
 
 fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, ReplError> {
-    let (_, later, between) = lifelines::between(session, arguments, COMMAND.name)?;
+    let (earlier, later, between) = lifelines::between(session, arguments, COMMAND.name)?;
     let (origin, confidence, unknown) = (between.origin, between.confidence, between.unknown);
-    let answer = lifelines::by_type(session, between.died)?
+    let counts = TypeCounts::of(&*session.recording()?, [earlier, later], origin)?;
+    let answer = lifelines::by_type(session, between.died, &counts, CountBounds::died)?
         .fact(Column::new("died_before", "died before", Unit::Number), later.0)
         .fact(Column::new("objects_without_serial", "", Unit::Count).for_machines(), unknown);
     let rows = session.page_rows();

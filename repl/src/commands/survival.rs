@@ -5,7 +5,7 @@ use barrow_analyzer::{LifeStep, Lives, ObjectSet};
 use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
 use crate::error::ReplError;
 use crate::session::{Arguments, Session};
-use crate::{lifelines, series, type_path};
+use crate::{lifelines, series, type_counts, type_path};
 
 use super::{Command, Completion, Group, Subject, trend};
 
@@ -16,7 +16,7 @@ pub(super) const COMMAND: Command = Command {
     arguments: "TYPE | [KIND] EXPR",
     about: "What part of new objects is there after 1, 2, 3 … snapshots",
     details: "Of those that match in a snapshot, how many are gone in the next, by age; without those of the first snapshot, \
-              which are older than anybody knows. Those that are still there at the end count as long as they were seen (Kaplan and Meier 1958). A \
+              whose age is unknown. Those that are still there at the end count as long as they were seen (Kaplan and Meier 1958). A \
               curve that stays at the top is of objects that never die. Objects are known again as `help born` says.",
     example: "survival type ~ /Session/",
     flags: &[],
@@ -54,7 +54,7 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, ReplError
     session.listed.clear();
     let curve = curve(ages);
     let drawn: Vec<f64> = curve.iter().map(|age| age.surviving).collect();
-    let answer = Answer::default().table(table(&curve));
+    let answer = Answer::default().table(table(&curve, lives.origin().is_exact()));
     let answer = match curve.is_empty() {
         true => answer.note("none was born after the first snapshot, so nobody knows how long they live"),
         false => answer.note(format!("surviving {}", series::spark(&drawn))),
@@ -90,15 +90,23 @@ fn curve(mut ages: Vec<Age>) -> Vec<Age> {
     ages
 }
 
-fn table(curve: &[Age]) -> Table {
+fn table(curve: &[Age], is_exact: bool) -> Table {
     let columns = vec![
         Column::new("age", "age", Unit::Number),
         Column::new("objects", "objects", Unit::Count),
         Column::new("died", "died", Unit::Count),
         Column::new("surviving", "surviving", Unit::Share),
+        Column::new("exactness", "", Unit::Text).for_machines(),
     ];
+    let as_known = |value: Value| if is_exact { value } else { value.estimated() };
     let cells = |(age, found): (usize, &Age)| {
-        vec![Value::from(age + 1), found.objects.into(), found.died.into(), Value::Share(found.surviving)]
+        vec![
+            Value::from(age + 1),
+            as_known(found.objects.into()),
+            as_known(found.died.into()),
+            as_known(Value::Share(found.surviving)),
+            type_counts::exactness(is_exact),
+        ]
     };
     Table { key: "rows", audience: Audience::Everyone, columns, rows: curve.iter().enumerate().map(cells).collect() }
 }

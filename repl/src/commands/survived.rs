@@ -1,11 +1,12 @@
 //! `survived`: the objects that have lived long.
 
-use barrow_analyzer::Lives;
+use barrow_analyzer::{CountBounds, Lives};
 
 use crate::answer::{Answer, Column, Unit};
 use crate::error::ReplError;
 use crate::lifelines;
 use crate::session::{Arguments, Session};
+use crate::type_counts::TypeCounts;
 
 use super::{Command, Completion, Group, Subject, more};
 
@@ -38,7 +39,11 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, ReplError
     let place = session.snapshots()?.iter().take_while(|&&before| before < snapshot).count();
     let step = lives.last(&session.meter())?.ok_or(ReplError::NoSnapshot)?;
     let set = step.objects_born(|born| born + least <= place);
-    let answer = lifelines::by_type(session, set)?.fact(Column::new("least_age", "at least", Unit::Number), least);
+    let first = session.snapshots()?.get(place.saturating_sub(least)).copied().unwrap_or(snapshot);
+    let counts = TypeCounts::of(&recording, [first, snapshot], lives.origin())?;
+    let rule = if least <= place { CountBounds::stayed } else { |_: &[u64]| CountBounds::default() };
+    let answer = lifelines::by_type(session, set, &counts, rule)?
+        .fact(Column::new("least_age", "at least", Unit::Number), least);
     let rows = session.page_rows();
     Ok(more::first_page(session, lifelines::with_origin(answer, lives.origin(), lives.confidence()), rows))
 }

@@ -61,7 +61,7 @@ fn text(value: &Value) -> String {
         Value::Path(steps) => harmless(&steps.join(BETWEEN_STEPS)),
         Value::Number(number) | Value::Estimate(number) => number.to_string(),
         Value::Change(difference) => difference.to_string(),
-        Value::Share(share) => format!("{share:.6}"),
+        Value::Share(share) | Value::EstimatedShare(share) => format!("{share:.6}"),
         Value::Rate(rate) => rate.to_string(),
         Value::Flag(flag) => flag.to_string(),
     }

@@ -97,7 +97,7 @@ fn value(value: &Value) -> String {
         Value::Path(steps) => string(&steps.join(BETWEEN_STEPS)),
         Value::Number(number) | Value::Estimate(number) => number.to_string(),
         Value::Change(difference) => difference.to_string(),
-        Value::Share(share) => format!("{share:.6}"),
+        Value::Share(share) | Value::EstimatedShare(share) => format!("{share:.6}"),
         Value::Rate(rate) => rate.to_string(),
         Value::Flag(flag) => flag.to_string(),
         Value::List(values) => format!("[{}]", values.iter().map(self::value).collect::<Vec<_>>().join(",")),

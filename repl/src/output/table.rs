@@ -195,6 +195,7 @@ fn text(value: &Value, unit: Unit) -> String {
         Value::Change(difference) if unit == Unit::Bytes => units::change(*difference, units::size),
         Value::Change(difference) => units::change(*difference, units::grouped),
         Value::Share(share) => format!("{:.1} %", share * 100.0),
+        Value::EstimatedShare(share) => format!("~{:.1} %", share * 100.0),
         Value::Rate(rate) if unit == Unit::Bytes => units::rate(*rate),
         Value::Rate(rate) => rate.to_string(),
         Value::Flag(flag) => if *flag { "yes" } else { "no" }.to_owned(),
