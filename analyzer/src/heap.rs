@@ -30,22 +30,22 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use barrow_format::{ObjectId, SnapshotId};
 use bytemuck::Pod;
 
-use crate::distances::Distances;
-use crate::dominators::{Dominators, Largest, resident_bytes};
+use crate::columns::index_file::{ColumnId, ColumnValues, IndexFile, IndexPlace};
+use crate::columns::memory::{Memory, Region};
+use crate::columns::values::Values;
 use crate::error::{AnalyzerError, Result};
-use crate::incoming::Incoming;
-use crate::index_file::{ColumnId, ColumnValues, IndexFile, IndexPlace};
-use crate::memory::{Memory, Region};
-use crate::object::Reference;
-use crate::object_set::ObjectSet;
+use crate::file::object::Reference;
+use crate::file::recording::Recording;
+use crate::graph::distances::Distances;
+use crate::graph::dominators::{Dominators, Largest, resident_bytes};
+use crate::graph::incoming::Incoming;
+use crate::graph::object_set::ObjectSet;
+use crate::graph::reachable::{Ephemerons, reachable};
+use crate::graph::roots::Roots;
+use crate::graph::rows::{Follow, Rows};
+use crate::graph::shared::Shared;
+use crate::graph::without::Without;
 use crate::progress::Progress;
-use crate::reachable::{Ephemerons, reachable};
-use crate::recording::Recording;
-use crate::roots::Roots;
-use crate::rows::{Follow, Rows};
-use crate::shared::Shared;
-use crate::values::Values;
-use crate::without::Without;
 
 /// One snapshot as a graph.
 #[derive(Debug)]

@@ -40,121 +40,78 @@
 //! # }
 //! ```
 //!
-//! Reading order: [`Recording`] (with `contents`: index or scan; and [`Tables`]), [`Growing`] while it is
-//! written, `blocks` (decoding on all cores; with `layers` and `live_rows` where a snapshot is a patch) and [`Heap`], the
-//! graph of one snapshot. Below it, from the bytes up:
-//! `memory` and `values` (columns), `packed`, `rows` and `transposed` (references), `frontier`, `reachable`, `distances`,
-//! `dominators`, `index_file`. Then a file for each question: `summary`, `diff`, `object`, `incoming`, `find` with
-//! `expression` and `object_set`, `paths`, `retained`, `without`, `leaks` with `fingerprint`, `type_references`,
-//! `duplicates`, `texts`, `waste`, `threads`, `trend` and `growth` over a series, `lives` of objects with `identity` (`whole`, `matching`,
-//! `alignment`), `verify`; and what writes recordings anew: `copy`, `repair`, `repack`.
+//! Reading order, a folder each, from the bytes up:
+//!
+//! | folder | what is in it |
+//! |---|---|
+//! | `file` | what a file holds: [`Recording`] (with `contents`: index or scan), [`Tables`], [`Growing`] while it is written, and `blocks`, decoded on all cores, with `layers` and `live_rows` where a snapshot is a patch |
+//! | `columns` | columns of numbers: in memory or in temporary files (`memory`, `values`), packed, and kept in the `index_file` |
+//! | `graph` | the graph of one snapshot and its algorithms: references both ways (`rows`, `transposed`), `reachable`, `distances`, `dominators`, `shared` |
+//! | `heap` | [`Heap`], the graph of one snapshot: columns that are made when a question first needs them |
+//! | `questions` | a file for each question about one snapshot: `summary`, `find` with `expression`, `paths`, `leaks` and so on |
+//! | `series` | several snapshots: `diff`, `trend`, the `judgement` of what grows, `growth` by path, `lives` of objects |
+//! | `rewrite` | recordings written anew: `repair`, `repack` |
+//!
+//! `verify` checks all of a file.
 
 #![deny(unsafe_code)]
 
-mod address_order;
-mod alignment;
-mod atomic;
-mod blocks;
-mod bytes;
-mod contents;
-mod copy;
-mod diff;
-mod distances;
-mod dominators;
-mod duplicates;
+mod columns;
 mod error;
-mod expression;
-mod find;
-mod fingerprint;
-mod frontier;
-mod growing;
-mod growth;
+mod file;
+mod graph;
 mod heap;
-mod identity;
-mod incoming;
-mod index_file;
-mod judgement;
-mod layers;
-mod leaks;
-mod live_rows;
-mod lives;
-mod lookup;
-mod matching;
-mod memory;
-mod object;
-mod object_set;
-mod packed;
-mod partial_set;
-mod paths;
-mod prefetch;
 mod progress;
-mod reachable;
-mod recording;
-mod referrers;
-mod repack;
-mod repair;
-mod retained;
-mod roots;
-mod rows;
-mod shared;
-mod site_totals;
-mod sites;
-mod strings;
-mod summary;
-mod tables;
-mod temporary;
-mod texts;
-mod threads;
-mod transposed;
-mod trend;
-mod type_references;
-mod values;
+mod questions;
+mod rewrite;
+mod series;
 mod verify;
-mod waste;
-mod whole;
-mod without;
 
 pub use barrow_format::commit::Totals;
 pub use barrow_format::header::MAGIC as RECORDING_MAGIC;
 pub use barrow_format::rows::{KindRole, Label, Root, StrengthClass, Thread, TypeTotals};
 pub use barrow_format::{FormatError, KindId, ObjectId, SiteId, SnapshotId, StrengthId, StringId, TypeId};
-pub use contents::{Damage, LostSnapshot};
-pub use diff::{Amounts, Diff, KindChange, Side, TypeChange, TypeIdentity, diff};
-pub use distances::Distances;
-pub use dominators::{Below, Canopy, Dominators, GroupRetained, Holder, Largest, Rank, Tree, TreePlace, WantedBelow};
-pub use duplicates::Duplicates;
+pub use columns::index_file::IndexPlace;
+pub use columns::memory::Memory;
 pub use error::{AnalyzerError, Result};
-pub use expression::{ATTRIBUTES, Expression, ExpressionError, Names, parse_size};
-pub use find::{Counted, Found, Page};
-pub use fingerprint::Fingerprint;
-pub use growing::{Growing, Look};
-pub use growth::{Growth, GrowthNode, GrowthPart, GrowthRow, growth};
+pub use file::contents::{Damage, LostSnapshot};
+pub use file::growing::{Growing, Look};
+pub use file::object::{ObjectDetails, Reference, object, object_at_address, objects, outgoing, outgoing_page, walk};
+pub use file::recording::{Recording, SnapshotInfo};
+pub use file::sites::SiteDetails;
+pub use file::tables::Tables;
+pub use graph::distances::Distances;
+pub use graph::dominators::{
+    Below, Canopy, Dominators, GroupRetained, Holder, Largest, Rank, Tree, TreePlace, WantedBelow,
+};
+pub use graph::incoming::Incoming;
+pub use graph::object_set::ObjectSet;
+pub use graph::roots::{RootCategory, Roots};
+pub use graph::rows::Follow;
+pub use graph::without::{Cut, Without};
 pub use heap::Heap;
-pub use identity::{SerialOrigin, SerialWalk, SnapshotSerials};
-pub use incoming::Incoming;
-pub use index_file::IndexPlace;
-pub use judgement::{FALSE_ALARMS, Judgement, LEAST_POINTS, PathJudgement, Reason, SURE_POINTS, Verdict, judge_paths};
-pub use leaks::{Accumulated, LEAK_THRESHOLD, Suspect};
-pub use lives::{Between, CountBounds, LifeStep, Lives, Turnover};
-pub use matching::Pairing;
-pub use memory::Memory;
-pub use object::{ObjectDetails, Reference, object, object_at_address, objects, outgoing, outgoing_page, walk};
-pub use object_set::ObjectSet;
-pub use paths::{MergedNode, MergedPaths, Path, PathOptions, Step};
 pub use progress::{Progress, Silent};
-pub use recording::{Recording, SnapshotInfo};
-pub use referrers::{IncomingReference, Referrers};
-pub use repack::{RepackOptions, Repacked, RepackedSnapshot, repack};
-pub use repair::{KeptSnapshot, LeftOut, Repaired, repair};
-pub use roots::{RootCategory, Roots};
-pub use rows::Follow;
-pub use sites::SiteDetails;
-pub use summary::{KindTotals, Source, Summary, summary, type_totals, verified_summaries};
-pub use tables::Tables;
-pub use texts::{TextPattern, TextTotals};
-pub use threads::{ThreadChange, ThreadRoots, Threads};
-pub use trend::{CONFIDENCE, Trend};
-pub use type_references::TypeReferences;
+pub use questions::duplicates::Duplicates;
+pub use questions::expression::{ATTRIBUTES, Expression, ExpressionError, Names, parse_size};
+pub use questions::find::{Counted, Found, Page};
+pub use questions::fingerprint::Fingerprint;
+pub use questions::leaks::{Accumulated, LEAK_THRESHOLD, Suspect};
+pub use questions::paths::{MergedNode, MergedPaths, Path, PathOptions, Step};
+pub use questions::referrers::{IncomingReference, Referrers};
+pub use questions::summary::{KindTotals, Source, Summary, summary, type_totals, verified_summaries};
+pub use questions::texts::{TextPattern, TextTotals};
+pub use questions::threads::{ThreadChange, ThreadRoots, Threads};
+pub use questions::type_references::TypeReferences;
+pub use questions::waste::{ELEMENT_BYTES, Waste};
+pub use rewrite::repack::{RepackOptions, Repacked, RepackedSnapshot, repack};
+pub use rewrite::repair::{KeptSnapshot, LeftOut, Repaired, repair};
+pub use series::diff::{Amounts, Diff, KindChange, Side, TypeChange, TypeIdentity, diff};
+pub use series::growth::{Growth, GrowthNode, GrowthPart, GrowthRow, growth};
+pub use series::identity::{SerialOrigin, SerialWalk, SnapshotSerials};
+pub use series::judgement::{
+    FALSE_ALARMS, Judgement, LEAST_POINTS, PathJudgement, Reason, SURE_POINTS, Verdict, judge_paths,
+};
+pub use series::lives::{Between, CountBounds, LifeStep, Lives, Turnover};
+pub use series::matching::Pairing;
+pub use series::trend::{CONFIDENCE, Trend};
 pub use verify::{Problem, SnapshotVerification, Verification, verify};
-pub use waste::{ELEMENT_BYTES, Waste};
-pub use without::{Cut, Without};

@@ -12,13 +12,13 @@ use barrow_format::header::{HEADER_BYTES, TRAILER_BYTES};
 use barrow_format::rows::{Chunk, LabelCode, Root};
 use barrow_format::{FormatError, SnapshotId};
 
-use crate::blocks::{BlockPlace, Workspace, decode, in_parallel, places};
-use crate::contents::is_table;
 use crate::error::{AnalyzerError, Result};
+use crate::file::blocks::{BlockPlace, Workspace, decode, in_parallel, places};
+use crate::file::contents::is_table;
+use crate::file::recording::Recording;
 use crate::progress::Progress;
-use crate::recording::Recording;
-use crate::summary::{TypeCounter, count_types, difference, type_totals};
-use crate::threads::Threads;
+use crate::questions::summary::{TypeCounter, count_types, difference, type_totals};
+use crate::questions::threads::Threads;
 
 /// What was found.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

@@ -11,7 +11,7 @@ use tempfile::TempDir;
 
 use crate::record_small;
 
-/// Header of an index file, as `analyzer/src/index_file.rs` draws it.
+/// Header of an index file, as `analyzer/src/columns/index_file.rs` draws it.
 const HEADER_BYTES: usize = 56;
 const KEY_BYTES: usize = 40;
 const ENTRY_BYTES: usize = 32;

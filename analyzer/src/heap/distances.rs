@@ -3,11 +3,11 @@
 use barrow_format::ObjectId;
 
 use super::{Heap, column, there};
-use crate::distances::{Bounds, Distances, distance_of, path_over};
+use crate::columns::index_file::{ColumnId, ColumnValues};
 use crate::error::Result;
-use crate::index_file::{ColumnId, ColumnValues};
+use crate::graph::distances::{Bounds, Distances, distance_of, path_over};
+use crate::graph::reachable::Ephemerons;
 use crate::progress::Progress;
-use crate::reachable::Ephemerons;
 
 impl Heap {
     /// Distances from the roots over retaining references.

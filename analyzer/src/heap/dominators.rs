@@ -6,15 +6,15 @@ use bytemuck::Pod;
 
 use super::groups::SiteTables;
 use super::{Heap, below, column, there};
-use crate::dominators::{Canopy, Dominators, Largest, resident_bytes};
+use crate::columns::index_file::{ColumnId, ColumnValues, IndexFile, MakeValues};
+use crate::columns::lookup::Lookup;
 use crate::error::{AnalyzerError, Result};
-use crate::index_file::{ColumnId, ColumnValues, IndexFile, MakeValues};
-use crate::leaks::{self, LEAK_THRESHOLD, Suspect};
-use crate::lookup::Lookup;
+use crate::graph::dominators::{Canopy, Dominators, Largest, resident_bytes};
+use crate::graph::reachable::{Ephemerons, reachable};
+use crate::graph::roots::Roots;
+use crate::graph::rows::Rows;
 use crate::progress::Progress;
-use crate::reachable::{Ephemerons, reachable};
-use crate::roots::Roots;
-use crate::rows::Rows;
+use crate::questions::leaks::{self, LEAK_THRESHOLD, Suspect};
 
 /// How much of a kept column is checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -7,12 +7,12 @@ use barrow_format::block::{BlockColumns, Wanted};
 use rayon::prelude::*;
 
 use super::{Heap, below, column};
-use crate::blocks::{BlockPlace, Workspace, decode, stream_by_object};
-use crate::dominators::{Dominators, PIECE};
+use crate::columns::index_file::{ColumnId, SparseColumn};
 use crate::error::Result;
-use crate::expression::{BlockObjects, Sizes};
-use crate::index_file::{ColumnId, SparseColumn};
+use crate::file::blocks::{BlockPlace, Workspace, decode, stream_by_object};
+use crate::graph::dominators::{Dominators, PIECE};
 use crate::progress::{Progress, check};
+use crate::questions::expression::{BlockObjects, Sizes};
 
 /// What stands for a number that has no room in 32 bits, and for one that is not known.
 const TOO_LARGE: u32 = u32::MAX;

@@ -6,10 +6,10 @@ use barrow_format::ObjectId;
 
 use super::{Heap, below, column, there};
 use crate::error::Result;
-use crate::incoming::Incoming;
+use crate::graph::incoming::Incoming;
+use crate::graph::rows::Follow;
+use crate::graph::transposed::Transposed;
 use crate::progress::Progress;
-use crate::rows::Follow;
-use crate::transposed::Transposed;
 
 impl Heap {
     /// Incoming references of all objects, weak ones too.

@@ -8,9 +8,9 @@ use barrow_format::rows::KindRole;
 use barrow_format::{ObjectId, StringId, TypeId};
 
 use super::Heap;
-use crate::blocks::{map_blocks, places};
 use crate::error::Result;
-use crate::object::dictionary_place;
+use crate::file::blocks::{map_blocks, places};
+use crate::file::object::dictionary_place;
 use crate::progress::Progress;
 
 impl Heap {

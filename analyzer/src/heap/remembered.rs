@@ -3,10 +3,10 @@
 use barrow_format::{ObjectId, StrengthId};
 
 use crate::error::Result;
-use crate::object::outgoing;
-use crate::object_set::ObjectSet;
+use crate::file::object::outgoing;
+use crate::graph::object_set::ObjectSet;
+use crate::graph::reachable::{Ephemerons, reachable};
 use crate::progress::Progress;
-use crate::reachable::{Ephemerons, reachable};
 
 use super::Heap;
 

@@ -2,11 +2,11 @@
 
 use super::distances::columns_of;
 use super::{Heap, column, there};
+use crate::columns::lookup::Lookup;
 use crate::error::{AnalyzerError, Result};
-use crate::lookup::Lookup;
-use crate::object_set::ObjectSet;
+use crate::graph::object_set::ObjectSet;
+use crate::graph::shared::Shared;
 use crate::progress::Progress;
-use crate::shared::Shared;
 
 /// What is freed with a set, as far as the tree tells.
 enum Lost {

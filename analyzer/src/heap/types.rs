@@ -5,12 +5,12 @@ use barrow_format::rows::KindRole;
 use barrow_format::{ObjectId, TypeId};
 
 use super::{Heap, below, column, there};
-use crate::blocks::fill_by_object;
+use crate::columns::index_file::IndexFile;
+use crate::columns::memory::Column;
+use crate::columns::values::Values;
 use crate::error::Result;
-use crate::index_file::IndexFile;
-use crate::memory::Column;
+use crate::file::blocks::fill_by_object;
 use crate::progress::Progress;
-use crate::values::Values;
 
 /// Objects that stand for groups of roots are few.
 const MOST_ROOT_GROUPS: usize = 100;

@@ -2,9 +2,9 @@
 
 use super::Heap;
 use crate::error::Result;
-use crate::object_set::ObjectSet;
+use crate::graph::object_set::ObjectSet;
+use crate::graph::without::{Cut, Without};
 use crate::progress::Progress;
-use crate::without::{Cut, Without};
 
 impl Without {
     /// Thinks objects and references away, besides those that `heap` is without already.

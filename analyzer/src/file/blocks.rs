@@ -1,0 +1,195 @@
+//! Decoding blocks on all cores.
+
+use std::sync::{Mutex, PoisonError};
+
+use barrow_format::SnapshotId;
+use barrow_format::block::{Block, BlockColumns, Decoder, Wanted};
+use barrow_format::commit::BlockEntry;
+use rayon::prelude::*;
+
+use crate::error::{AnalyzerError, Result};
+use crate::file::layers::Stack;
+use crate::file::recording::Recording;
+use crate::progress::{Progress, check};
+
+/// A block of one snapshot that is to be decoded.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct BlockPlace {
+    pub(crate) snapshot: SnapshotId,
+    pub(crate) entry: BlockEntry,
+    /// References of the last object that stand in continuations after this block.
+    pub(crate) continued: u64,
+}
+
+/// What one thread decodes with; a few megabytes that are used again and again.
+#[derive(Debug, Default)]
+pub(crate) struct Workspace {
+    decoder: Decoder,
+    columns: BlockColumns,
+    stack: Stack,
+    /// Bytes for whoever makes something of the columns.
+    pub(crate) bytes: Vec<u8>,
+}
+
+/// All blocks of these snapshots, in order.
+pub(crate) fn places(recording: &Recording, snapshots: &[SnapshotId]) -> Result<Vec<BlockPlace>> {
+    let mut places = Vec::new();
+    for &snapshot in snapshots {
+        places.extend(places_of(snapshot, &recording.commit(snapshot)?.blocks));
+    }
+    Ok(places)
+}
+
+/// These blocks of a commit's directory, in order.
+pub(crate) fn places_of(snapshot: SnapshotId, blocks: &[BlockEntry]) -> Vec<BlockPlace> {
+    let mut continued = 0;
+    let mut places: Vec<BlockPlace> = blocks
+        .iter()
+        .rev()
+        .map(|&entry| {
+            let place = BlockPlace { snapshot, entry, continued };
+            continued = if entry.objects == 0 { continued + u64::from(entry.references) } else { 0 };
+            place
+        })
+        .collect();
+    places.reverse();
+    places
+}
+
+/// Decodes the wanted columns of one block and hands them over; the strings that objects have as names are there.
+/// Of a patched snapshot, the block is the newest of the frames that the columns were put together from.
+pub(crate) fn decode<T>(
+    recording: &Recording,
+    place: &BlockPlace,
+    wanted: Wanted,
+    workspace: &mut Workspace,
+    visit: impl FnOnce(&Block<'_>, &BlockColumns) -> Result<T>,
+) -> Result<T> {
+    let tables = recording.tables()?;
+    let forms = tables.forms();
+    let commit = recording.commit(place.snapshot)?;
+    let known = forms.get(..commit.tables.shapes as usize).unwrap_or(forms);
+    let at = AnalyzerError::section("BLOCK", place.entry.offset);
+    let Workspace { decoder, columns, stack, .. } = workspace;
+    let block = if let Some(layers) = recording.layers(place.snapshot)? {
+        layers.decode(recording, &place.entry, (known, wanted), decoder, stack, columns)?
+    } else {
+        let objects = u32::try_from(commit.totals.objects).unwrap_or(u32::MAX);
+        let block = recording.block(place.snapshot, &place.entry)?;
+        decoder.decode(&block, known, objects, wanted, columns).map_err(&at)?;
+        block
+    };
+    columns.names.iter().flatten().max().map_or(Ok(()), |&name| tables.check_name(name)).map_err(at)?;
+    visit(&block, columns)
+}
+
+/// Decodes the wanted columns of blocks on all threads of the current pool. The results are in the
+/// order of `places`, whatever the number of threads.
+///
+/// # Errors
+/// The error of the first block that has one; [`AnalyzerError::Cancelled`].
+pub(crate) fn map_blocks<T: Send>(
+    recording: &Recording,
+    places: &[BlockPlace],
+    wanted: Wanted,
+    progress: &dyn Progress,
+    visit: impl Fn(&BlockPlace, &Block<'_>, &BlockColumns) -> Result<T> + Sync,
+) -> Result<Vec<T>> {
+    in_parallel(places, wanted, progress, |place, workspace| {
+        decode(recording, place, wanted, workspace, |block, columns| visit(place, block, columns))
+    })
+}
+
+/// Calls `work` for every place, on all threads of the current pool, each with a workspace of its own.
+pub(crate) fn in_parallel<T: Send>(
+    places: &[BlockPlace],
+    wanted: Wanted,
+    progress: &dyn Progress,
+    work: impl Fn(&BlockPlace, &mut Workspace) -> Result<T> + Sync,
+) -> Result<Vec<T>> {
+    pooled(places.iter().collect(), |place, workspace| {
+        check(progress)?;
+        let result = work(place, workspace);
+        progress.advance(steps(place, wanted));
+        result
+    })
+}
+
+/// Fills a column that has a value for each object of a snapshot, on all threads of the current pool: `fill` gets the
+/// values of a block's objects, and its columns.
+pub(crate) fn fill_by_object<T: Send>(
+    recording: &Recording,
+    snapshot: SnapshotId,
+    wanted: Wanted,
+    column: &mut [T],
+    progress: &dyn Progress,
+    fill: impl Fn(&mut [T], &BlockColumns) + Sync,
+) -> Result<()> {
+    let mut rest = column;
+    let mut jobs = Vec::new();
+    for place in places(recording, &[snapshot])? {
+        let (own, others) = std::mem::take(&mut rest).split_at_mut(place.entry.objects as usize);
+        rest = others;
+        jobs.push((place, own));
+    }
+    jobs.retain(|(place, _)| place.entry.objects > 0);
+    pooled(jobs, |(place, own), workspace| {
+        check(progress)?;
+        decode(recording, &place, wanted, workspace, |_, columns| {
+            fill(own, columns);
+            Ok(())
+        })?;
+        progress.advance(place.entry.objects.into());
+        Ok(())
+    })
+    .map(drop)
+}
+
+/// Reads something of each object of a snapshot, some blocks at a time on all threads of the current pool, and hands it
+/// over in the order of the objects.
+pub(crate) fn stream_by_object<T: Send>(
+    recording: &Recording,
+    snapshot: SnapshotId,
+    wanted: Wanted,
+    progress: &dyn Progress,
+    read: impl Fn(&BlockColumns) -> T + Sync,
+    mut visit: impl FnMut(T) -> Result<()>,
+) -> Result<()> {
+    let mut places = places(recording, &[snapshot])?;
+    places.retain(|place| place.entry.objects > 0);
+    for batch in places.chunks(2 * rayon::current_num_threads()) {
+        check(progress)?;
+        let parts = pooled(batch.iter().collect(), |place, workspace| {
+            decode(recording, place, wanted, workspace, |_, columns| Ok(read(columns)))
+        })?;
+        parts.into_iter().try_for_each(&mut visit)?;
+    }
+    Ok(())
+}
+
+/// Calls `work` for every item, on all threads of the current pool, each with a workspace of its own.
+pub(crate) fn pooled<I: Send, T: Send>(
+    items: Vec<I>,
+    work: impl Fn(I, &mut Workspace) -> Result<T> + Sync,
+) -> Result<Vec<T>> {
+    let spare = Mutex::new(Vec::<Workspace>::new());
+    let run = |item: I| {
+        let taken = spare.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let mut workspace = taken.unwrap_or_default();
+        let result = work(item, &mut workspace);
+        spare.lock().unwrap_or_else(PoisonError::into_inner).push(workspace);
+        result
+    };
+    // Collected before it is searched for errors: the first in the order of blocks is reported, not in time.
+    // One by one, as the work of some is many times that of others: a block and all the references of an array.
+    let results: Vec<Result<T>> = items.into_par_iter().with_max_len(1).map(run).collect();
+    results.into_iter().collect()
+}
+
+/// What a block counts for in progress: references if they are decoded, else objects.
+fn steps(place: &BlockPlace, wanted: Wanted) -> u64 {
+    u64::from(match wanted {
+        Wanted::References | Wanted::All => place.entry.references,
+        Wanted::Sizes | Wanted::Counts | Wanted::Identity => place.entry.objects,
+    })
+}

@@ -1,0 +1,520 @@
+//! Where everything is in a file: from its index, or by scanning a file that has none.
+//!
+//! ```text
+//!   trailer whole, index whole ──────────────▶ rows of the index
+//!   otherwise: hop from frame to frame ──────▶ table chunks and commits as they come
+//!       a header that does not hold: look at every eighth byte for the next one that does
+//! ```
+//!
+//! A snapshot counts if its commit is whole and the tables it names are there.
+
+use std::collections::BTreeSet;
+
+use barrow_format::codec::Decompressor;
+use barrow_format::commit::{Commit, TableCounts};
+use barrow_format::frame::{Frame, SectionType, next_frame};
+use barrow_format::header::{HEADER_BYTES, TRAILER_BYTES, Trailer};
+use barrow_format::index::parse_index;
+use barrow_format::rows::{Chunk, KeyValue, Kind, Shape, Site, Strength, Type};
+use barrow_format::{FormatError, SnapshotId};
+
+use crate::file::tables::{CheckedRow, TableRoom};
+
+/// Where the sections of a file are.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Contents {
+    /// Committed snapshots and the offsets of their COMMIT frames, by number.
+    pub(crate) commits: Vec<(SnapshotId, u64)>,
+    /// Chunks of the tables, in the order of the file.
+    pub(crate) chunks: Vec<(SectionType, u64)>,
+    /// Chunks of the threads of snapshots, by snapshot and in the order of the file.
+    threads: Vec<(SnapshotId, u64)>,
+    /// Sections this version does not know.
+    unknown: Vec<u64>,
+    /// What is missing, if the file is not whole.
+    pub(crate) damage: Option<Damage>,
+}
+
+/// What was lost of a recording that is not whole. Its text is one sentence.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Damage {
+    /// Length of the file, in bytes.
+    pub file_length: u64,
+    /// What first showed that the file is not whole.
+    pub reason: String,
+    /// Committed snapshots that can be read.
+    pub whole_snapshots: usize,
+    /// The first and the last of them, if they are several.
+    pub first_and_last: Option<(SnapshotId, SnapshotId)>,
+    /// Where the last of them ends, in bytes.
+    pub committed_end: u64,
+    /// Snapshots that were committed and cannot be used, by number.
+    pub lost: Vec<LostSnapshot>,
+    /// Bytes that belong to no readable frame.
+    pub unreadable_bytes: u64,
+    /// Where, after the last commit, bytes begin that are no unfinished frame: a commit may have been among them. `None` if
+    /// the file merely ends before its last frame does.
+    pub suspect_offset: Option<u64>,
+}
+
+/// Snapshots in a row that were committed and cannot be read, for one cause; mostly one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LostSnapshot {
+    /// The first.
+    pub snapshot: SnapshotId,
+    /// The last: the first again if it is one snapshot.
+    pub last: SnapshotId,
+    /// Its label, where that can still be read.
+    pub label: Option<String>,
+    /// Where the damage is, in bytes from the start of the file; unknown where nothing of it was found.
+    pub offset: Option<u64>,
+    /// Why it cannot be read.
+    pub cause: String,
+}
+
+impl LostSnapshot {
+    /// Snapshots of which nothing was found.
+    #[must_use]
+    pub fn row(snapshot: SnapshotId, last: SnapshotId) -> Self {
+        let cause = "no commit of that number can be read".to_owned();
+        LostSnapshot { snapshot, last, label: None, offset: None, cause }
+    }
+}
+
+impl std::fmt::Display for LostSnapshot {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        if self.snapshot == self.last {
+            write!(f, "snapshot {}", self.snapshot)
+        } else {
+            write!(f, "snapshots {} to {}", self.snapshot, self.last)
+        }
+    }
+}
+
+impl std::fmt::Display for Damage {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "the recording is not whole: {}; ", self.reason)?;
+        match self.whole_snapshots {
+            0 => f.write_str("no snapshot was complete")?,
+            1 => f.write_str("1 complete snapshot is kept")?,
+            count => write!(f, "{count} complete snapshots are kept")?,
+        }
+        if let Some((first, last)) = self.first_and_last {
+            write!(f, " ({first} to {last})")?;
+        }
+        let after = self.file_length.saturating_sub(self.committed_end);
+        if after > 0 {
+            write!(f, ", {after} bytes after the last of them are lost")?;
+        }
+        if self.unreadable_bytes > 0 {
+            write!(f, ", {} bytes are unreadable", self.unreadable_bytes)?;
+        }
+        for lost in &self.lost {
+            write!(f, ", {lost} is lost: {}", lost.cause)?;
+        }
+        if let Some(offset) = self.suspect_offset {
+            write!(f, ", later snapshots may be lost from byte {offset} on")?;
+        }
+        Ok(())
+    }
+}
+
+impl Contents {
+    /// Finds out where everything is.
+    ///
+    /// # Errors
+    /// [`FormatError::UnknownCriticalSection`]: a newer writer says that the file cannot be
+    /// understood without that section.
+    pub(crate) fn find(file: &[u8]) -> Result<Self, FormatError> {
+        match Self::from_index(file) {
+            Ok(contents) => contents.refuse_critical(file),
+            Err(reason) => Self::scan(file, reason),
+        }
+    }
+
+    /// What the index lists, if there is a whole one.
+    ///
+    /// # Errors
+    /// [`FormatError::UnknownCriticalSection`].
+    pub(crate) fn of_finished(file: &[u8]) -> Result<Option<Self>, FormatError> {
+        Self::from_index(file).ok().map(|contents| contents.refuse_critical(file)).transpose()
+    }
+
+    /// Puts the snapshots in order, each once.
+    pub(crate) fn sort(&mut self) {
+        self.commits.sort_unstable();
+        self.commits.dedup_by_key(|commit| commit.0);
+        self.threads.sort_unstable();
+    }
+
+    /// Where the chunks of the threads of a snapshot are, in order.
+    pub(crate) fn threads_of(&self, snapshot: SnapshotId) -> impl Iterator<Item = u64> + '_ {
+        let first = self.threads.partition_point(|&(id, _)| id < snapshot);
+        self.threads[first..].iter().take_while(move |&&(id, _)| id == snapshot).map(|&(_, offset)| offset)
+    }
+
+    /// The first and the last snapshot, if there are several.
+    fn first_and_last(&self) -> Option<(SnapshotId, SnapshotId)> {
+        match &self.commits[..] {
+            [first, .., last] => Some((first.0, last.0)),
+            _ => None,
+        }
+    }
+
+    fn refuse_critical(self, file: &[u8]) -> Result<Self, FormatError> {
+        for &offset in &self.unknown {
+            if let Err(error @ FormatError::UnknownCriticalSection { .. }) = Frame::parse(file, offset) {
+                return Err(error);
+            }
+        }
+        Ok(self)
+    }
+
+    fn from_index(file: &[u8]) -> Result<Self, String> {
+        let trailer = Trailer::parse(file).ok_or_else(|| {
+            format!(
+                "it ends after {} bytes without an index, as if it were cut, its writer had died or is still at work",
+                file.len()
+            )
+        })?;
+        let broken = |error: FormatError| format!("its index is damaged ({error})");
+        let frame = Frame::parse(file, trailer.index_offset).map_err(broken)?;
+        if frame.header.section != SectionType::INDEX || frame.end() + TRAILER_BYTES as u64 != file.len() as u64 {
+            return Err("its index is not where its end says".to_owned());
+        }
+        let rows = frame.body().and_then(|body| parse_index(body, file.len() as u64)).map_err(broken)?;
+        let mut contents = Contents::default();
+        for row in rows {
+            match row.section {
+                SectionType::COMMIT => contents.commits.push((SnapshotId(row.snapshot), row.offset)),
+                section if is_table(section) => contents.chunks.push((section, row.offset)),
+                SectionType::THREADS => contents.threads.push((SnapshotId(row.snapshot), row.offset)),
+                section if !section.is_read() => contents.unknown.push(row.offset),
+                _ => {}
+            }
+        }
+        if !contents.commits.is_sorted_by(|one, other| one.0 < other.0) {
+            return Err("its index lists snapshots out of order".to_owned());
+        }
+        if !contents.chunks.is_sorted_by(|one, other| one.1 < other.1) {
+            return Err("its index lists tables out of order".to_owned());
+        }
+        if !contents.threads.is_sorted_by(|one, other| one < other) {
+            return Err("its index lists threads out of order".to_owned());
+        }
+        Ok(contents)
+    }
+
+    /// Hops over all frames of a file without index.
+    pub(crate) fn scan(file: &[u8], reason: String) -> Result<Self, FormatError> {
+        Self::scan_with(Scan::new(), file, reason)
+    }
+
+    /// The same; a chunk of strings counts only if all of it can be decoded, which takes as long as there are strings.
+    pub(crate) fn scan_thoroughly(file: &[u8], reason: String) -> Result<Self, FormatError> {
+        let mut scan = Scan::new();
+        scan.known.decodes_strings = true;
+        Self::scan_with(scan, file, reason)
+    }
+
+    fn scan_with(mut scan: Scan, file: &[u8], reason: String) -> Result<Self, FormatError> {
+        scan.whole_frames(file)?;
+        while let Some(next) = next_frame(file, scan.offset + 1) {
+            scan.unreadable_bytes += next - scan.offset;
+            scan.suspect();
+            scan.offset = next;
+            scan.sequence = None;
+            scan.whole_frames(file)?;
+        }
+        if !is_harmless_end(file, scan.offset) {
+            scan.suspect();
+        }
+        Ok(scan.finish(file.len() as u64, reason))
+    }
+}
+
+/// Whether nothing that was committed can be in the bytes from `offset` to the end of the file, which begin with no whole
+/// frame: a frame that the end of the file cuts, or the index and what follows it.
+fn is_harmless_end(file: &[u8], offset: u64) -> bool {
+    let is_index = Trailer::parse(file).is_some_and(|trailer| offset >= trailer.index_offset);
+    offset >= file.len() as u64 || is_index || matches!(Frame::parse(file, offset), Err(FormatError::Truncated { .. }))
+}
+
+/// A scan that can go on when the file has grown.
+pub(crate) struct Scan {
+    /// What was found.
+    pub(crate) contents: Contents,
+    /// Where the first frame begins that was not whole.
+    pub(crate) offset: u64,
+    /// Where the last frame begins that was.
+    pub(crate) last_frame: Option<u64>,
+    known: KnownRows,
+    threads: UncommittedThreads,
+    committed_end: u64,
+    lost: Vec<LostSnapshot>,
+    unreadable_bytes: u64,
+    /// Where unreadable bytes begin, if no commit was met after them.
+    suspect_offset: Option<u64>,
+    /// The number that the next frame has to have; unknown after unreadable bytes.
+    sequence: Option<u32>,
+}
+
+impl Scan {
+    /// A scan of a file of which nothing was looked at.
+    pub(crate) fn new() -> Self {
+        let start = HEADER_BYTES as u64;
+        Scan {
+            contents: Contents::default(),
+            offset: start,
+            last_frame: None,
+            known: KnownRows::new(),
+            threads: UncommittedThreads::default(),
+            committed_end: start,
+            lost: Vec::new(),
+            unreadable_bytes: 0,
+            suspect_offset: None,
+            sequence: Some(0),
+        }
+    }
+
+    /// Notes that what begins here cannot be read.
+    fn suspect(&mut self) {
+        self.suspect_offset = self.suspect_offset.or(Some(self.offset));
+    }
+
+    /// What was found, and what was lost.
+    fn finish(mut self, file_length: u64, reason: String) -> Contents {
+        self.contents.sort();
+        let whole = |id| self.contents.commits.binary_search_by_key(&id, |&(id, _)| id).is_ok();
+        // A snapshot whose damaged commit is followed by a whole one of the same number is not lost.
+        self.lost.retain(|lost| !whole(lost.snapshot));
+        self.lost.extend(missing(&self.contents.commits, &self.lost));
+        self.lost.sort_by_key(|lost| lost.snapshot);
+        let contents = self.contents;
+        let damage = Damage {
+            file_length,
+            reason,
+            whole_snapshots: contents.commits.len(),
+            first_and_last: contents.first_and_last(),
+            committed_end: self.committed_end.min(file_length),
+            lost: self.lost,
+            unreadable_bytes: self.unreadable_bytes,
+            suspect_offset: self.suspect_offset,
+        };
+        Contents { damage: Some(damage), ..contents }
+    }
+
+    /// Notes that a snapshot cannot be used whose commit is at `offset`.
+    fn lose(&mut self, snapshot: u32, offset: u64, cause: String) {
+        let snapshot = SnapshotId(snapshot);
+        self.lost.push(LostSnapshot { snapshot, last: snapshot, label: None, offset: Some(offset), cause });
+    }
+
+    /// Goes on to the first frame that is not whole, or to the end.
+    ///
+    /// # Errors
+    /// [`FormatError::UnknownCriticalSection`].
+    pub(crate) fn whole_frames(&mut self, file: &[u8]) -> Result<(), FormatError> {
+        self.known.room.of(file);
+        while (self.offset as usize) < file.len() {
+            match Frame::parse(file, self.offset) {
+                Ok(frame) => {
+                    let stored = frame.header.sequence;
+                    if self.sequence.is_some_and(|expected| expected != stored) {
+                        self.suspect();
+                    }
+                    self.sequence = Some(stored.wrapping_add(1));
+                    self.take_in(&frame);
+                    self.last_frame = Some(frame.offset);
+                    self.offset = frame.end();
+                }
+                Err(error @ FormatError::UnknownCriticalSection { .. }) => return Err(error),
+                Err(_) => break,
+            }
+        }
+        Ok(())
+    }
+
+    fn take_in(&mut self, frame: &Frame<'_>) {
+        let section = frame.header.section;
+        if is_table(section) {
+            if self.known.add(section, frame) {
+                self.contents.chunks.push((section, frame.offset));
+            }
+        } else if section == SectionType::THREADS {
+            self.threads.add(frame);
+        } else if section == SectionType::COMMIT {
+            // Numbers are given without a gap, so what was lost before this commit shows.
+            self.suspect_offset = None;
+            match frame.body().and_then(Commit::parse) {
+                Ok(commit) => self.take_in_commit(&commit, frame),
+                Err(error) => self.lose(
+                    frame.header.snapshot,
+                    frame.offset,
+                    format!("its commit at byte {} is damaged ({error})", frame.offset),
+                ),
+            }
+        }
+    }
+
+    fn take_in_commit(&mut self, commit: &Commit, frame: &Frame<'_>) {
+        let threads = self.threads.take(commit.snapshot);
+        let base = commit.patched.as_ref().map(|patched| SnapshotId(patched.base));
+        let lost_base = base.filter(|&base| !self.contents.commits.iter().any(|&(id, _)| id == base));
+        if let Some(base) = lost_base {
+            let cause = format!("it is stored as the difference to snapshot {base}, which is lost");
+            self.lose(commit.snapshot, frame.offset, cause);
+        } else if !self.known.suffice(&commit.tables) {
+            self.lose(commit.snapshot, frame.offset, "tables that it needs are damaged".to_owned());
+        } else {
+            let id = SnapshotId(commit.snapshot);
+            self.contents.commits.push((id, frame.offset));
+            self.contents.threads.extend(threads.into_iter().map(|offset| (id, offset)));
+            self.committed_end = frame.end();
+        }
+    }
+}
+
+/// The snapshots before the last known one of which nothing was found, in rows.
+fn missing(commits: &[(SnapshotId, u64)], lost: &[LostSnapshot]) -> Vec<LostSnapshot> {
+    let known = commits.iter().map(|&(id, _)| id.0).chain(lost.iter().map(|lost| lost.snapshot.0));
+    let known: BTreeSet<u32> = known.collect();
+    let (mut next, mut missing) = (0, Vec::new());
+    for id in known {
+        if id > next {
+            missing.push(LostSnapshot::row(SnapshotId(next), SnapshotId(id - 1)));
+        }
+        next = id.saturating_add(1);
+    }
+    missing
+}
+
+/// Whether the section is a table that all snapshots share.
+pub(crate) fn is_table(section: SectionType) -> bool {
+    [
+        SectionType::META,
+        SectionType::STRINGS,
+        SectionType::KINDS,
+        SectionType::STRENGTHS,
+        SectionType::TYPES,
+        SectionType::SHAPES,
+        SectionType::SITES,
+    ]
+    .contains(&section)
+}
+
+/// The threads that a scan has met since the last commit.
+#[derive(Default)]
+struct UncommittedThreads {
+    snapshot: u32,
+    rows: u64,
+    offsets: Vec<u64>,
+}
+
+impl UncommittedThreads {
+    /// Adds a chunk. One that begins anew says that those before it were given up; one that continues nothing has lost
+    /// what it belongs to, and part of a table is no table.
+    fn add(&mut self, frame: &Frame<'_>) {
+        let chunk = frame.directory().and_then(|directory| Chunk::parse(directory, &[]));
+        let chunk = chunk
+            .ok()
+            .filter(|chunk| chunk.first == 0 || (chunk.first == self.rows && frame.header.snapshot == self.snapshot));
+        if chunk.is_none_or(|chunk| chunk.first == 0) {
+            self.offsets.clear();
+        }
+        self.snapshot = frame.header.snapshot;
+        // No chunk continues after as many rows.
+        self.rows = chunk.map_or(u64::MAX, |chunk| chunk.first + chunk.count);
+        self.offsets.extend(chunk.map(|_| frame.offset));
+    }
+
+    /// Those of the snapshot that is committed.
+    fn take(&mut self, snapshot: u32) -> Vec<u64> {
+        let threads = std::mem::take(self);
+        if threads.snapshot == snapshot { threads.offsets } else { Vec::new() }
+    }
+}
+
+/// How many rows of each table a scan has met without a gap.
+struct KnownRows {
+    counts: [u64; SectionType::SITES.0 as usize + 1],
+    room: TableRoom,
+    decompressor: Decompressor,
+    /// Whether strings are decoded, too.
+    decodes_strings: bool,
+}
+
+impl KnownRows {
+    fn new() -> Self {
+        KnownRows {
+            counts: Default::default(),
+            room: TableRoom::new(&[]),
+            decompressor: Decompressor::new(),
+            decodes_strings: false,
+        }
+    }
+
+    /// Counts a chunk, if it continues its table, all its rows can be read, and what they name in
+    /// other tables has been met: after a lost chunk, what builds on it is lost too.
+    fn add(&mut self, section: SectionType, frame: &Frame<'_>) -> bool {
+        let Ok(chunk) = frame.directory().and_then(|directory| Chunk::parse(directory, frame.body()?)) else {
+            return false;
+        };
+        let Some(count) = self.counts.get(section.0 as usize) else { return false };
+        let end = *count + chunk.count;
+        if chunk.first != *count || self.room.take(section, &chunk).is_err() || !self.is_readable(section, &chunk, end)
+        {
+            return false;
+        }
+        self.counts[section.0 as usize] = end;
+        true
+    }
+
+    fn tables(&self) -> TableCounts {
+        let known = |section: SectionType| {
+            self.counts.get(section.0 as usize).map_or(0, |&count| u32::try_from(count).unwrap_or(u32::MAX))
+        };
+        TableCounts {
+            strings: known(SectionType::STRINGS),
+            kinds: known(SectionType::KINDS),
+            strengths: known(SectionType::STRENGTHS),
+            types: known(SectionType::TYPES),
+            shapes: known(SectionType::SHAPES),
+        }
+    }
+
+    fn suffice(&self, needed: &TableCounts) -> bool {
+        let known = self.tables();
+        known.strings >= needed.strings
+            && known.kinds >= needed.kinds
+            && known.strengths >= needed.strengths
+            && known.types >= needed.types
+            && known.shapes >= needed.shapes
+    }
+
+    /// Whether all rows of the chunk, with which its table has `end`, can be read and used.
+    fn is_readable(&mut self, section: SectionType, chunk: &Chunk<'_>, end: u64) -> bool {
+        fn rows<R: CheckedRow>(chunk: &Chunk<'_>, known: &TableCounts, decompressor: &mut Decompressor) -> bool {
+            let mut ids = chunk.first..;
+            let checked = |row: R| row.check(ids.next().unwrap_or(u64::MAX), known);
+            chunk.for_each(decompressor, checked).is_ok()
+        }
+        let mut known = self.tables();
+        let decompressor = &mut self.decompressor;
+        match section {
+            SectionType::META => rows::<KeyValue>(chunk, &known, decompressor),
+            // The frame's checksums hold. Strings name nothing, and are decoded when they are asked for.
+            SectionType::STRINGS => !self.decodes_strings || chunk.for_each_text(decompressor, |_| {}).is_ok(),
+            SectionType::KINDS => rows::<Kind>(chunk, &known, decompressor),
+            SectionType::STRENGTHS => rows::<Strength>(chunk, &known, decompressor),
+            SectionType::TYPES => {
+                // A type may be derived from one of the same chunk.
+                known.types = u32::try_from(end).unwrap_or(u32::MAX);
+                rows::<Type>(chunk, &known, decompressor)
+            }
+            SectionType::SHAPES => rows::<Shape>(chunk, &known, decompressor),
+            SectionType::SITES => rows::<Site>(chunk, &known, decompressor),
+            _ => false,
+        }
+    }
+}

@@ -1,0 +1,417 @@
+//! Single objects: what the columns say of them, and what they refer to.
+
+use std::ops::Range;
+
+use barrow_format::block::{BlockColumns, Wanted};
+use barrow_format::rows::{Label, LabelCode};
+use barrow_format::{FormatError, ObjectId, SiteId, SnapshotId, StrengthId, StringId, TypeId};
+
+use crate::error::{AnalyzerError, Result};
+use crate::file::blocks::{BlockPlace, Workspace, decode, map_blocks, places, places_of, pooled};
+use crate::file::recording::Recording;
+use crate::file::tables::Tables;
+use crate::progress::{Progress, check};
+
+/// One object as the columns have it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ObjectDetails {
+    /// Its number in the snapshot.
+    pub id: ObjectId,
+    /// Its type.
+    pub type_id: TypeId,
+    /// Its own size on the managed heap, in bytes.
+    pub shallow_bytes: u64,
+    /// Memory outside the managed heap that it owns, in bytes.
+    pub unmanaged_bytes: u64,
+    /// Its outgoing references.
+    pub references: u64,
+    /// Where it lived, if that was recorded.
+    pub address: Option<u64>,
+    /// What names it across snapshots, if that was recorded.
+    pub serial: Option<u64>,
+    /// Where it was allocated, if that was recorded.
+    pub site: Option<SiteId>,
+    /// Its own name or text, if it has one that was recorded.
+    pub name: Option<StringId>,
+}
+
+/// An outgoing reference.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Reference {
+    /// What it is called in its source.
+    pub label: Label,
+    /// Whether and how it keeps its target alive.
+    pub strength: StrengthId,
+    /// Where it leads.
+    pub target: ObjectId,
+}
+
+/// One object.
+///
+/// # Errors
+/// [`AnalyzerError::NoSnapshot`], [`AnalyzerError::NoObject`], [`AnalyzerError::Section`].
+pub fn object(recording: &Recording, snapshot: SnapshotId, id: ObjectId) -> Result<ObjectDetails> {
+    let found = objects(recording, snapshot, &[id])?;
+    found.first().copied().ok_or_else(|| no_object(recording, snapshot, id))
+}
+
+/// Several objects, in the order asked for; blocks are decoded once each, on all threads of the current pool.
+///
+/// # Errors
+/// As for [`object`].
+pub fn objects(recording: &Recording, snapshot: SnapshotId, ids: &[ObjectId]) -> Result<Vec<ObjectDetails>> {
+    let asked: Vec<(ObjectId, Option<ObjectId>)> = ids.iter().map(|&id| (id, None)).collect();
+    let found = objects_and_references(recording, snapshot, &asked)?;
+    Ok(found.into_iter().map(|found| found.object).collect())
+}
+
+/// Several objects, each with its references to one other object, if that is asked for; in the order asked for, and
+/// references in theirs. Blocks are decoded once each, on all threads of the current pool.
+///
+/// # Errors
+/// As for [`object`].
+pub(crate) fn objects_and_references(
+    recording: &Recording,
+    snapshot: SnapshotId,
+    asked: &[(ObjectId, Option<ObjectId>)],
+) -> Result<Vec<Found>> {
+    let mut order: Vec<usize> = (0..asked.len()).collect();
+    order.sort_unstable_by_key(|&position| asked[position].0);
+    let mut jobs = Vec::new();
+    let mut rest = order.as_slice();
+    while let Some(&first) = rest.first() {
+        let run = run_of_blocks(recording, snapshot, asked[first].0)?;
+        let end = run[0].entry.first_object + run[0].entry.objects;
+        let (here, later) = rest.split_at(rest.partition_point(|&position| asked[position].0.0 < end));
+        let here = here.iter().map(|&position| Asked { position, id: asked[position].0, target: asked[position].1 });
+        jobs.push((run, here.collect::<Vec<_>>()));
+        rest = later;
+    }
+    let found = pooled(jobs, |(run, asked), workspace| in_blocks(recording, &run, &asked, workspace))?;
+    let mut in_order: Vec<Found> = found.into_iter().flatten().collect();
+    in_order.sort_unstable_by_key(|found| found.position);
+    Ok(in_order)
+}
+
+/// An object that was asked for, with its references to the other one.
+pub(crate) struct Found {
+    position: usize,
+    pub(crate) object: ObjectDetails,
+    pub(crate) references: Vec<Reference>,
+}
+
+/// An object that is asked for, and perhaps its references to `target`.
+struct Asked {
+    position: usize,
+    id: ObjectId,
+    target: Option<ObjectId>,
+}
+
+/// Objects that begin in the first of these blocks, ascending, with their references; the others continue its last object.
+fn in_blocks(
+    recording: &Recording,
+    run: &[BlockPlace],
+    asked: &[Asked],
+    workspace: &mut Workspace,
+) -> Result<Vec<Found>> {
+    let tables = recording.tables()?;
+    let (begin, continuations) = (&run[0], &run[1..]);
+    let wanted = if asked.iter().any(|asked| asked.target.is_some()) { Wanted::All } else { Wanted::Identity };
+    let mut found = decode(recording, begin, wanted, workspace, |_, columns| {
+        let (mut cursor, mut at) = (Cursor::default(), 0);
+        let object = |asked: &Asked| {
+            let row = (asked.id.0 - columns.first_object) as usize;
+            let mut details = details(columns, row, tables);
+            if row + 1 == columns.objects() {
+                details.references += begin.continued;
+            }
+            let mut references = Vec::new();
+            if let Some(target) = asked.target {
+                (at..row).for_each(|row| cursor.step(columns, row));
+                at = row;
+                let pushed = cursor.push_references_to(target, columns, row, tables, &mut references);
+                pushed.map_err(AnalyzerError::section("BLOCK", begin.entry.offset))?;
+            }
+            Ok(Found { position: asked.position, object: details, references })
+        };
+        asked.iter().map(object).collect::<Result<Vec<_>>>()
+    })?;
+    for place in continuations {
+        let is_continued = |asked: &Asked| asked.id.0 == place.entry.first_object && asked.target.is_some();
+        if !asked.iter().any(is_continued) {
+            break;
+        }
+        decode(recording, place, Wanted::References, workspace, |_, columns| {
+            for (asked, found) in asked.iter().zip(&mut found).filter(|(asked, _)| is_continued(asked)) {
+                let target = asked.target.unwrap_or(asked.id);
+                let references = &mut found.references;
+                let pushed = Cursor::default().push_references_to(target, columns, 0, tables, references);
+                pushed.map_err(AnalyzerError::section("BLOCK", place.entry.offset))?;
+            }
+            Ok(())
+        })?;
+    }
+    Ok(found)
+}
+
+/// The outgoing references of an object, in their order: all of them, in memory.
+///
+/// # Errors
+/// As for [`object`].
+pub fn outgoing(recording: &Recording, snapshot: SnapshotId, id: ObjectId) -> Result<Vec<Reference>> {
+    let mut references = Vec::new();
+    visit_outgoing(recording, snapshot, id, 0..u64::MAX, &mut Workspace::default(), |part| {
+        references.extend_from_slice(part);
+        Ok(())
+    })?;
+    Ok(references)
+}
+
+/// A page of the outgoing references of an object: at most `limit`, from number `from` on, counted from
+/// 0; and how many it has in all. Continuations that hold none of the page are not decoded.
+///
+/// # Errors
+/// As for [`object`].
+pub fn outgoing_page(
+    recording: &Recording,
+    snapshot: SnapshotId,
+    id: ObjectId,
+    from: u64,
+    limit: usize,
+) -> Result<(Vec<Reference>, u64)> {
+    let mut references = Vec::new();
+    let range = from..from.saturating_add(limit as u64);
+    let total = visit_outgoing(recording, snapshot, id, range, &mut Workspace::default(), |part| {
+        references.extend_from_slice(part);
+        Ok(())
+    })?;
+    Ok((references, total))
+}
+
+/// Hands over the outgoing references of an object whose numbers are in `range`, block by block.
+/// Returns how many it has in all.
+pub(crate) fn visit_outgoing(
+    recording: &Recording,
+    snapshot: SnapshotId,
+    id: ObjectId,
+    range: Range<u64>,
+    workspace: &mut Workspace,
+    mut visit: impl FnMut(&[Reference]) -> Result<()>,
+) -> Result<u64> {
+    let tables = recording.tables()?;
+    let mut references = Vec::new();
+    let mut before = 0;
+    for place in run_of_blocks(recording, snapshot, id)? {
+        let is_continuation = place.entry.objects == 0;
+        let within = |number: u64, count: u32| number.saturating_sub(before).min(count.into()) as usize;
+        let wanted = |count| within(range.start, count)..within(range.end, count);
+        if is_continuation && place.entry.first_object != id.0 {
+            continue;
+        }
+        // How many a block has of an object that begins in it, only its columns tell.
+        if is_continuation && wanted(place.entry.references).is_empty() {
+            before += u64::from(place.entry.references);
+            continue;
+        }
+        references.clear();
+        let row = if is_continuation { 0 } else { (id.0 - place.entry.first_object) as usize };
+        let count = decode(recording, &place, Wanted::References, workspace, |_, columns| {
+            let count = columns.counts[row];
+            Cursor::at(columns, row)
+                .push_range(columns, row, wanted(count), tables, &mut references)
+                .map_err(AnalyzerError::section("BLOCK", place.entry.offset))?;
+            Ok(count)
+        })?;
+        before += u64::from(count);
+        if !references.is_empty() {
+            visit(&references)?;
+        }
+    }
+    Ok(before)
+}
+
+/// Visits all objects of a snapshot in order, each with its outgoing references.
+///
+/// # Errors
+/// [`AnalyzerError::NoSnapshot`], [`AnalyzerError::Section`], [`AnalyzerError::Cancelled`], or the
+/// error of `visit`.
+pub fn walk(
+    recording: &Recording,
+    snapshot: SnapshotId,
+    progress: &dyn Progress,
+    mut visit: impl FnMut(&ObjectDetails, &[Reference]) -> Result<()>,
+) -> Result<()> {
+    let tables = recording.tables()?;
+    let places = places(recording, &[snapshot])?;
+    progress.begin("walking", places.iter().map(|place| u64::from(place.entry.references)).sum(), "references");
+    let mut workspace = Workspace::default();
+    let mut references = Vec::new();
+    // The last object of a block waits: continuations may follow.
+    let mut waiting: Option<ObjectDetails> = None;
+    for place in &places {
+        check(progress)?;
+        let at = AnalyzerError::section("BLOCK", place.entry.offset);
+        decode(recording, place, Wanted::All, &mut workspace, |_, columns| {
+            if columns.objects() == 0 {
+                return Cursor::default().push_references(columns, 0, tables, &mut references).map_err(&at);
+            }
+            let mut cursor = Cursor::default();
+            for row in 0..columns.objects() {
+                if let Some(details) = waiting.take() {
+                    visit(&details, &references)?;
+                }
+                references.clear();
+                cursor.push_references(columns, row, tables, &mut references).map_err(&at)?;
+                cursor.step(columns, row);
+                let mut details = details(columns, row, tables);
+                if row + 1 == columns.objects() {
+                    details.references += place.continued;
+                }
+                waiting = Some(details);
+            }
+            Ok(())
+        })?;
+        progress.advance(place.entry.references.into());
+    }
+    waiting.map_or(Ok(()), |details| visit(&details, &references))
+}
+
+/// The first object at an address, if addresses were recorded.
+///
+/// # Errors
+/// [`AnalyzerError::NoSnapshot`], [`AnalyzerError::Section`], [`AnalyzerError::Cancelled`].
+pub fn object_at_address(
+    recording: &Recording,
+    snapshot: SnapshotId,
+    address: u64,
+    progress: &dyn Progress,
+) -> Result<Option<ObjectId>> {
+    let places = places(recording, &[snapshot])?;
+    let objects = places.iter().map(|place| u64::from(place.entry.objects)).sum();
+    progress.begin("looking for an address", objects, "objects");
+    let found = map_blocks(recording, &places, Wanted::Identity, progress, |_, _, columns| {
+        let row = columns.addresses.iter().position(|&other| other == address && address != 0);
+        Ok(row.and_then(|row| u32::try_from(row).ok()).map(|row| ObjectId(columns.first_object + row)))
+    })?;
+    Ok(found.into_iter().flatten().next())
+}
+
+/// The block an object begins in, and the continuations after it.
+pub(crate) fn run_of_blocks(recording: &Recording, snapshot: SnapshotId, id: ObjectId) -> Result<Vec<BlockPlace>> {
+    let blocks = &recording.commit(snapshot)?.blocks;
+    let after = blocks.partition_point(|block| block.first_object <= id.0);
+    let first = blocks[..after].iter().rposition(|block| block.objects > 0);
+    let first = first.filter(|&first| id.0 - blocks[first].first_object < blocks[first].objects);
+    let first = first.ok_or_else(|| no_object(recording, snapshot, id))?;
+    let continuations = blocks[first + 1..].iter().take_while(|block| block.objects == 0).count();
+    Ok(places_of(snapshot, &blocks[first..=first + continuations]))
+}
+
+fn no_object(recording: &Recording, snapshot: SnapshotId, object: ObjectId) -> AnalyzerError {
+    let count = recording.commit(snapshot).map_or(0, |commit| commit.totals.objects);
+    AnalyzerError::NoObject { object, snapshot, count }
+}
+
+/// Row `row` of decoded columns as an object.
+pub(crate) fn details(columns: &BlockColumns, row: usize, tables: &Tables) -> ObjectDetails {
+    let optional = |column: &[u64]| column.get(row).copied().filter(|&value| value != 0);
+    let shape = columns.dictionary[columns.shapes[row] as usize];
+    ObjectDetails {
+        id: ObjectId(columns.first_object + u32::try_from(row).unwrap_or(u32::MAX)),
+        type_id: tables.shape(shape).type_id,
+        shallow_bytes: columns.shallow_bytes[row],
+        unmanaged_bytes: columns.unmanaged_bytes.get(row).copied().unwrap_or(0),
+        references: columns.counts[row].into(),
+        address: optional(&columns.addresses),
+        serial: optional(&columns.serials),
+        site: columns.sites.get(row).copied().filter(|&site| site != 0).map(SiteId),
+        name: columns.names.get(row).copied().flatten(),
+    }
+}
+
+/// Where in a block's columns the references of a row begin.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Cursor {
+    target: usize,
+    /// In the column of explicit labels.
+    label: usize,
+}
+
+impl Cursor {
+    /// The place of row `row`; a continuation has just one row.
+    fn at(columns: &BlockColumns, row: usize) -> Self {
+        let mut cursor = Cursor::default();
+        (0..row).for_each(|row| cursor.step(columns, row));
+        cursor
+    }
+
+    /// Moves over row `row`, where the cursor stands.
+    pub(crate) fn step(&mut self, columns: &BlockColumns, row: usize) {
+        let count = columns.counts[row];
+        self.target += count as usize;
+        let form = columns.forms[dictionary_place(columns, row)];
+        if form.is_explicit {
+            self.label += (count - form.prefix) as usize;
+        }
+    }
+
+    /// The targets of row `row`, where the cursor stands.
+    pub(crate) fn targets<'c>(&self, columns: &'c BlockColumns, row: usize) -> &'c [u32] {
+        &columns.targets[self.target..self.target + columns.counts[row] as usize]
+    }
+
+    /// Appends the references of row `row`, where the cursor stands.
+    pub(crate) fn push_references(
+        self,
+        columns: &BlockColumns,
+        row: usize,
+        tables: &Tables,
+        references: &mut Vec<Reference>,
+    ) -> Result<(), FormatError> {
+        self.push_range(columns, row, 0..usize::MAX, tables, references)
+    }
+
+    /// Appends those references of row `row`, where the cursor stands, that lead to `target`.
+    fn push_references_to(
+        self,
+        target: ObjectId,
+        columns: &BlockColumns,
+        row: usize,
+        tables: &Tables,
+        references: &mut Vec<Reference>,
+    ) -> Result<(), FormatError> {
+        let targets = self.targets(columns, row).iter().enumerate();
+        for (position, _) in targets.filter(|&(_, &found)| found == target.0) {
+            self.push_range(columns, row, position..position + 1, tables, references)?;
+        }
+        Ok(())
+    }
+
+    /// Appends those references of row `row`, where the cursor stands, whose numbers in it are in `range`.
+    pub(crate) fn push_range(
+        self,
+        columns: &BlockColumns,
+        row: usize,
+        range: Range<usize>,
+        tables: &Tables,
+        references: &mut Vec<Reference>,
+    ) -> Result<(), FormatError> {
+        let shape = tables.shape(columns.dictionary[dictionary_place(columns, row)]);
+        let is_continuation = columns.shapes.is_empty();
+        let continued = if is_continuation { usize::try_from(columns.start_index).unwrap_or(usize::MAX) } else { 0 };
+        for (position, &target) in self.targets(columns, row).iter().enumerate().take(range.end).skip(range.start) {
+            let code = match shape.label(position.saturating_add(continued)) {
+                Some(code) => code,
+                None => LabelCode(columns.labels[self.label + position - shape.prefix.len()]),
+            };
+            tables.check_label(code)?;
+            references.push(Reference { label: code.label()?, strength: code.strength(), target: ObjectId(target) });
+        }
+        Ok(())
+    }
+}
+
+/// The place of a row's shape in the block's dictionary; a continuation has one shape.
+pub(crate) fn dictionary_place(columns: &BlockColumns, row: usize) -> usize {
+    columns.shapes.get(row).map_or(0, |&shape| shape as usize)
+}

@@ -1,0 +1,425 @@
+//! The tables of a recording in memory: strings, kinds, strengths, types, shapes. Sites stand apart, in
+//! [`crate::sites`].
+//!
+//! They are loaded when the first question needs one, and every id in them is checked then, so that later
+//! look-ups cannot fail. Strings are decoded when they are asked for, see [`crate::strings`].
+
+use barrow_format::block::ShapeForm;
+use barrow_format::codec::Decompressor;
+use barrow_format::commit::TableCounts;
+use barrow_format::frame::{Frame, SectionType};
+use barrow_format::rows::{
+    Chunk, KeyValue, Kind, KindRole, Label, LabelCode, Row, Shape, Strength, StrengthClass, Tail, Text, Type,
+    table_memory_bytes, table_memory_limit, table_memory_name,
+};
+use barrow_format::{FormatError, KindId, ShapeId, StrengthId, StringId, TypeId};
+
+use std::sync::Arc;
+
+use crate::error::{AnalyzerError, Result};
+use crate::file::bytes::Bytes;
+use crate::file::strings::{StringAnswers, Strings};
+
+/// The tables that all snapshots of a recording share.
+///
+/// Ids come from the recording itself; asking for one that the table does not have is a bug of the
+/// caller and panics, as indexing a slice does.
+#[derive(Debug, Default)]
+pub struct Tables {
+    strings: Strings,
+    kinds: Vec<Kind>,
+    strengths: Vec<Strength>,
+    types: Vec<Type>,
+    shapes: Vec<Shape>,
+    forms: Vec<ShapeForm>,
+    facts: Vec<KeyValue>,
+}
+
+impl Tables {
+    /// Loads the chunks of tables at these offsets.
+    pub(crate) fn load(file: &Arc<Bytes>, chunks: &[(SectionType, u64)]) -> Result<Self> {
+        let mut tables = Tables { strings: Strings::of(file), ..Tables::default() };
+        let mut decompressor = Decompressor::new();
+        let mut room = TableRoom::new(file);
+        for &(section, offset) in chunks.iter().filter(|(section, _)| *section != SectionType::SITES) {
+            let name = section.name().unwrap_or("table");
+            tables
+                .load_chunk(file, section, offset, &mut decompressor, &mut room)
+                .map_err(AnalyzerError::section(name, offset))?;
+        }
+        tables.check().map_err(AnalyzerError::Unreadable)?;
+        tables.strings.complete()?;
+        tables.forms = tables.shapes.iter().map(ShapeForm::from).collect();
+        Ok(tables)
+    }
+
+    fn load_chunk(
+        &mut self,
+        file: &[u8],
+        section: SectionType,
+        offset: u64,
+        decompressor: &mut Decompressor,
+        room: &mut TableRoom,
+    ) -> Result<(), FormatError> {
+        let chunk = chunk_at(file, section, offset, room)?;
+        match section {
+            SectionType::META => append(&chunk, decompressor, &mut self.facts, |row| row),
+            SectionType::STRINGS => self.strings.add(&chunk, offset),
+            SectionType::KINDS => append(&chunk, decompressor, &mut self.kinds, |row| row),
+            SectionType::STRENGTHS => append(&chunk, decompressor, &mut self.strengths, |row| row),
+            SectionType::TYPES => append(&chunk, decompressor, &mut self.types, |row| row),
+            SectionType::SHAPES => append(&chunk, decompressor, &mut self.shapes, |row| row),
+            _ => Ok(()),
+        }
+    }
+
+    /// Checks every id that one table holds of another.
+    fn check(&self) -> Result<(), FormatError> {
+        fn rows<R: CheckedRow>(rows: &[R], known: &TableCounts) -> Result<(), FormatError> {
+            (0..).zip(rows).try_for_each(|(id, row)| row.check(id, known))
+        }
+        let known = self.counts();
+        rows(&self.facts, &known)?;
+        rows(&self.kinds, &known)?;
+        rows(&self.strengths, &known)?;
+        rows(&self.types, &known)?;
+        rows(&self.shapes, &known)
+    }
+
+    pub(crate) fn counts(&self) -> TableCounts {
+        let count = |length: usize| u32::try_from(length).unwrap_or(u32::MAX);
+        TableCounts {
+            strings: self.strings.count(),
+            kinds: count(self.kinds.len()),
+            strengths: count(self.strengths.len()),
+            types: count(self.types.len()),
+            shapes: count(self.shapes.len()),
+        }
+    }
+
+    /// Checks the string that an object has as its name.
+    pub(crate) fn check_name(&self, name: StringId) -> Result<(), FormatError> {
+        below("name of an object", name.0, self.counts().strings)
+    }
+
+    /// Checks the ids in a label.
+    pub(crate) fn check_label(&self, code: LabelCode) -> Result<(), FormatError> {
+        check_label(code, &self.counts())
+    }
+
+    pub(crate) fn facts(&self) -> &[KeyValue] {
+        &self.facts
+    }
+
+    pub(crate) fn forms(&self) -> &[ShapeForm] {
+        &self.forms
+    }
+
+    /// All shapes, by number.
+    pub(crate) fn shapes(&self) -> &[Shape] {
+        &self.shapes
+    }
+
+    pub(crate) fn shape(&self, id: ShapeId) -> &Shape {
+        &self.shapes[id.index()]
+    }
+
+    /// How many strings there are.
+    #[must_use]
+    pub fn string_count(&self) -> usize {
+        self.strings.count() as usize
+    }
+
+    /// The text of a string. If it cannot be read, a placeholder, and [`Tables::check_strings`] fails from then on.
+    #[must_use]
+    pub fn string(&self, id: StringId) -> &str {
+        self.strings.get(id)
+    }
+
+    /// Fails if a string that was asked for so far could not be read: its chunk is nonsense with a valid checksum, or
+    /// there was no room for it in memory or on the disk. An answer made of strings counts only if this succeeds after it.
+    ///
+    /// # Errors
+    /// [`AnalyzerError::Section`], [`AnalyzerError::Io`].
+    pub fn check_strings(&self) -> Result<()> {
+        self.strings.check()
+    }
+
+    /// From now on at most `bytes` of strings stay in memory, and what was kept before.
+    pub(crate) fn bound_kept_strings(&self, bytes: u64) {
+        self.strings.bound_kept(bytes);
+    }
+
+    /// Decodes all strings. Returns what is wrong with them.
+    pub(crate) fn string_problems(&self) -> Vec<AnalyzerError> {
+        self.strings.problems()
+    }
+
+    /// What `answer` says of every string, on all threads of the current pool.
+    pub(crate) fn map_strings(&self, answer: impl Fn(&str) -> bool + Sync) -> Vec<bool> {
+        self.strings.map(answer)
+    }
+
+    /// What `answer` says of strings that are asked about.
+    pub(crate) fn string_answers<'s>(&'s self, answer: impl Fn(&str) -> bool + Send + Sync + 's) -> StringAnswers<'s> {
+        StringAnswers::new(&self.strings, answer)
+    }
+
+    /// How many kinds there are.
+    #[must_use]
+    pub fn kind_count(&self) -> usize {
+        self.kinds.len()
+    }
+
+    /// A kind's name, in the singular.
+    #[must_use]
+    pub fn kind_name(&self, id: KindId) -> &str {
+        self.string(self.kinds[id.index()].name)
+    }
+
+    /// What a kind is for.
+    #[must_use]
+    pub fn kind_role(&self, id: KindId) -> KindRole {
+        self.kinds[id.index()].role
+    }
+
+    /// How many types there are.
+    #[must_use]
+    pub fn type_count(&self) -> usize {
+        self.types.len()
+    }
+
+    /// How many shapes there are.
+    #[must_use]
+    pub fn shape_count(&self) -> usize {
+        self.shapes.len()
+    }
+
+    /// The kind of a type's objects.
+    #[must_use]
+    pub fn type_kind(&self, id: TypeId) -> KindId {
+        self.types[id.index()].kind
+    }
+
+    /// A type's name.
+    #[must_use]
+    pub fn type_name(&self, id: TypeId) -> &str {
+        self.string(self.types[id.index()].name)
+    }
+
+    /// How a type's objects are laid out, in the runtime's words.
+    #[must_use]
+    pub fn type_layout(&self, id: TypeId) -> Option<&str> {
+        self.types[id.index()].layout.map(|layout| self.string(layout))
+    }
+
+    /// The file a type is declared in.
+    #[must_use]
+    pub fn type_file(&self, id: TypeId) -> Option<&str> {
+        self.types[id.index()].file.map(|file| self.string(file))
+    }
+
+    /// The line a type is declared at.
+    #[must_use]
+    pub fn type_line(&self, id: TypeId) -> Option<u32> {
+        self.types[id.index()].line
+    }
+
+    /// The type a type is derived from.
+    #[must_use]
+    pub fn type_base(&self, id: TypeId) -> Option<TypeId> {
+        self.types[id.index()].base
+    }
+
+    /// What else the runtime knows of a type: keys and values.
+    pub fn type_attributes(&self, id: TypeId) -> impl Iterator<Item = (&str, &str)> {
+        self.types[id.index()].attributes.iter().map(|&(key, value)| (self.string(key), self.string(value)))
+    }
+
+    /// A type as people read it: its name, for a function with file and line.
+    #[must_use]
+    pub fn type_title(&self, id: TypeId) -> String {
+        title(self.type_name(id), self.type_file(id), self.type_line(id))
+    }
+
+    /// How many strengths there are.
+    #[must_use]
+    pub fn strength_count(&self) -> usize {
+        self.strengths.len()
+    }
+
+    /// The runtime's word for a strength.
+    #[must_use]
+    pub fn strength_name(&self, id: StrengthId) -> &str {
+        self.string(self.strengths[id.index()].name)
+    }
+
+    /// What a strength means for reachability.
+    #[must_use]
+    pub fn strength_class(&self, id: StrengthId) -> StrengthClass {
+        self.strengths[id.index()].class
+    }
+}
+
+/// A type of this name and place as people read it.
+pub(crate) fn title(name: &str, file: Option<&str>, line: Option<u32>) -> String {
+    match (file, line) {
+        (Some(file), Some(line)) => format!("{name} ({file}:{line})"),
+        (Some(file), None) => format!("{name} ({file})"),
+        _ => name.to_owned(),
+    }
+}
+
+/// A row whose ids of other tables can be checked.
+pub(crate) trait CheckedRow: Row {
+    /// Fails unless all tables of `known` rows have what row `id` names.
+    fn check(&self, id: u64, known: &TableCounts) -> Result<(), FormatError>;
+}
+
+impl CheckedRow for Text {
+    fn check(&self, _id: u64, _known: &TableCounts) -> Result<(), FormatError> {
+        Ok(())
+    }
+}
+
+impl CheckedRow for KeyValue {
+    fn check(&self, _id: u64, known: &TableCounts) -> Result<(), FormatError> {
+        below("string", self.key.0.max(self.value.0), known.strings)
+    }
+}
+
+impl CheckedRow for Kind {
+    fn check(&self, _id: u64, known: &TableCounts) -> Result<(), FormatError> {
+        below("string", self.name.0, known.strings)
+    }
+}
+
+impl CheckedRow for Strength {
+    fn check(&self, id: u64, known: &TableCounts) -> Result<(), FormatError> {
+        if id == 0 && self.class != StrengthClass::Strong {
+            return Err(FormatError::Missing { what: "the strong strength" });
+        }
+        below("string", self.name.0, known.strings)
+    }
+}
+
+impl CheckedRow for Type {
+    fn check(&self, _id: u64, known: &TableCounts) -> Result<(), FormatError> {
+        below("kind", self.kind.0, known.kinds)?;
+        self.base.map_or(Ok(()), |base| below("base type", base.0, known.types))?;
+        let attributes = self.attributes.iter().flat_map(|&(key, value)| [key, value]);
+        [self.name]
+            .into_iter()
+            .chain(self.layout)
+            .chain(self.file)
+            .chain(attributes)
+            .try_for_each(|text| below("string", text.0, known.strings))
+    }
+}
+
+impl CheckedRow for Shape {
+    fn check(&self, _id: u64, known: &TableCounts) -> Result<(), FormatError> {
+        below("type of a shape", self.type_id.0, known.types)?;
+        self.prefix.iter().try_for_each(|&code| check_label(code, known))?;
+        match self.tail {
+            Tail::Repeated(code) => check_label(code, known),
+            // Its labels are made from it, so it must fit one.
+            Tail::Indexed(strength) => {
+                LabelCode::new(Label::Unknown, strength)?;
+                below("strength", strength.0, known.strengths)
+            }
+            Tail::None | Tail::Explicit => Ok(()),
+        }
+    }
+}
+
+fn check_label(code: LabelCode, known: &TableCounts) -> Result<(), FormatError> {
+    if let Label::Name(name) = code.label()? {
+        below("name of a reference", name.0, known.strings)?;
+    }
+    below("strength", code.strength().0, known.strengths)
+}
+
+/// Fails unless `id` is below `count`.
+pub(crate) fn below(what: &'static str, id: u32, count: u32) -> Result<(), FormatError> {
+    if id < count {
+        return Ok(());
+    }
+    Err(FormatError::OutOfRange { what, value: id.into(), limit: count.into() })
+}
+
+/// What tables may still take. Rows that take a byte in a chunk take fifty in memory, and chunks
+/// compress ten thousandfold: without a bound a small file could ask for any amount of memory. Writers
+/// keep the same limit. Strings are decoded one chunk at a time, and need none.
+pub(crate) struct TableRoom {
+    /// What a table may take by the length of the file: files that were written before there was a limit for writers.
+    by_length: u64,
+    used: [u64; SectionType::THREADS.0 as usize + 1],
+}
+
+/// What a table may take in memory, in bytes for a file and for each of its bytes, if that is more than writers may use.
+const TABLE_BYTES: u64 = 16 << 20;
+const TABLE_BYTES_PER_BYTE: u64 = 16;
+
+impl TableRoom {
+    /// The room for the tables of this file.
+    pub(crate) fn new(file: &[u8]) -> Self {
+        let mut room = TableRoom { by_length: 0, used: Default::default() };
+        room.of(file);
+        room
+    }
+
+    /// Makes room for the tables of a file that has grown.
+    pub(crate) fn of(&mut self, file: &[u8]) {
+        self.by_length = TABLE_BYTES.saturating_add((file.len() as u64).saturating_mul(TABLE_BYTES_PER_BYTE));
+    }
+
+    /// Takes the room for a chunk that is about to be decoded.
+    pub(crate) fn take(&mut self, section: SectionType, chunk: &Chunk<'_>) -> Result<(), FormatError> {
+        let Some(limit) = table_memory_limit(section).map(|limit| limit.max(self.by_length)) else { return Ok(()) };
+        let Some(used) = self.used.get_mut(section.0 as usize) else { return Ok(()) };
+        let value = used.saturating_add(table_memory_bytes(section, chunk.raw_length() as u64, chunk.count));
+        if value > limit {
+            return Err(FormatError::OutOfRange { what: table_memory_name(section), value, limit });
+        }
+        *used = value;
+        Ok(())
+    }
+}
+
+/// The chunk of a table at `offset`, for which there must be room.
+pub(crate) fn chunk_at<'f>(
+    file: &'f [u8],
+    section: SectionType,
+    offset: u64,
+    room: &mut TableRoom,
+) -> Result<Chunk<'f>, FormatError> {
+    let frame = Frame::parse(file, offset)?;
+    if frame.header.section != section {
+        let (stored, found) = (section.0.into(), frame.header.section.0.into());
+        return Err(FormatError::Mismatch { what: "section type", stored, found });
+    }
+    let chunk = Chunk::parse(frame.directory()?, frame.body()?)?;
+    room.take(section, &chunk)?;
+    Ok(chunk)
+}
+
+/// Appends the rows of a chunk to its table, which it must continue.
+pub(crate) fn append<R: Row, T>(
+    chunk: &Chunk<'_>,
+    decompressor: &mut Decompressor,
+    table: &mut Vec<T>,
+    value: impl Fn(R) -> T,
+) -> Result<(), FormatError> {
+    if chunk.first != table.len() as u64 {
+        return Err(FormatError::Mismatch {
+            what: "first row of a table chunk",
+            stored: chunk.first,
+            found: table.len() as u64,
+        });
+    }
+    chunk.for_each(decompressor, |row| {
+        table.push(value(row));
+        Ok(())
+    })
+}

@@ -1,0 +1,240 @@
+//! Distances from the roots, breadth first: how many references away an object is, and through whom.
+//!
+//! ```text
+//!   level 0   the roots' targets
+//!   level 1   what they refer to, unless it has a level      each thread takes pieces of a level;
+//!   …                                                        the least parent wins, whoever is first
+//! ```
+
+use std::sync::atomic::Ordering;
+
+use barrow_format::{ObjectId, SnapshotId};
+use rayon::prelude::*;
+
+use crate::columns::atomic::atomics;
+use crate::columns::memory::{Column, Memory};
+use crate::columns::values::Values;
+use crate::error::Result;
+use crate::graph::frontier::Frontier;
+use crate::graph::object_set::ObjectSet;
+use crate::graph::reachable::Ephemerons;
+use crate::graph::rows::Rows;
+use crate::progress::{Progress, check};
+
+/// No object: of an object that is not reached, and of one that a root refers to.
+const NONE: u32 = u32::MAX;
+/// Objects of a level that one thread takes at a time.
+const PIECE: usize = 1 << 12;
+
+/// How far each object is from the nearest root, and the object before it on a shortest path.
+#[derive(Debug)]
+pub struct Distances {
+    /// By object: the distance, all bits turned over: 0 if it is not reached, as a column begins.
+    pub(crate) distance: Values<u32>,
+    /// By object: which object refers to it, turned over too; 0 if a root does, or nobody.
+    pub(crate) parent: Values<u32>,
+}
+
+/// Where a search may go, and where it ends.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Bounds<'a> {
+    /// Objects that no path leads through.
+    pub(crate) avoid: Option<&'a ObjectSet>,
+    /// The search ends with the level of this object.
+    pub(crate) until: Option<ObjectId>,
+}
+
+impl Distances {
+    /// Searches from `roots`, on all threads of the current pool. Of several shortest paths to an object
+    /// the one over the least object is kept, for any number of threads.
+    ///
+    /// Time: linear. Memory: 8 bytes an object, two bits an object, and two levels.
+    ///
+    /// # Errors
+    /// [`crate::AnalyzerError::Cancelled`], those of [`Memory`].
+    pub(crate) fn find(
+        snapshot: SnapshotId,
+        rows: &Rows,
+        roots: &[ObjectId],
+        ephemerons: &Ephemerons,
+        bounds: Bounds<'_>,
+        memory: &Memory,
+        progress: &dyn Progress,
+    ) -> Result<Self> {
+        let objects = rows.objects();
+        progress.begin("measuring distances", objects as u64, "objects");
+        let mut distance: Column<u32> = memory.column(objects)?;
+        let mut parent: Column<u32> = memory.column(objects)?;
+        let avoided = |object: ObjectId| bounds.avoid.is_some_and(|avoid| avoid.contains(object));
+        let avoid = bounds.avoid.cloned().unwrap_or_else(|| ObjectSet::new(snapshot, objects as u64));
+        let mut frontier = Frontier::new(avoid);
+        let mut level: Vec<u32> = roots.iter().filter(|&&root| frontier.seen.insert(root)).map(|root| root.0).collect();
+        let (mut steps, mut is_listed) = (0, true);
+        loop {
+            frontier.sort(&mut level, is_listed);
+            if level.is_empty() {
+                break;
+            }
+            level.iter().for_each(|&object| distance[object as usize] = !steps);
+            progress.advance(level.len() as u64);
+            check(progress)?;
+            if bounds.until.is_some_and(|target| distance[target.index()] == !steps) {
+                break;
+            }
+            is_listed = !frontier.is_large(level.len());
+            let mut next = if is_listed || rayon::current_num_threads() > 1 {
+                next_level(rows, &level, &mut frontier.seen, &mut parent, progress)?
+            } else {
+                reach_next_level(rows, &level, &mut frontier.seen, &mut parent, progress)?;
+                Vec::new()
+            };
+            if !ephemerons.is_empty() {
+                // The values of ephemerons that this level completes are one reference further on.
+                let mut values = Vec::new();
+                let is_reached = |object: ObjectId| !distance[object.index()] <= steps && !avoided(object);
+                for &object in &level {
+                    ephemerons.completed(ObjectId(object), is_reached, |ephemeron| values.push(*ephemeron));
+                }
+                values.sort_unstable_by_key(|ephemeron| ephemeron.source);
+                for ephemeron in values {
+                    if frontier.seen.insert(ephemeron.value) {
+                        next.push(ephemeron.value.0);
+                        parent[ephemeron.value.index()] = !ephemeron.source.0;
+                    }
+                }
+            }
+            level = next;
+            steps += 1;
+        }
+        Ok(Distances { distance: distance.into(), parent: parent.into() })
+    }
+
+    /// From columns that were kept, whose parents are objects, if they fit.
+    pub(crate) fn of_columns(objects: u64, distance: Values<u32>, parent: Values<u32>) -> Option<Self> {
+        let fits = distance.len() as u64 == objects && parent.len() as u64 == objects;
+        fits.then_some(Distances { distance, parent })
+    }
+
+    /// How many references lead from the nearest root to an object; `None` if it is unreachable. What a
+    /// root refers to itself has the distance 0.
+    #[must_use]
+    pub fn distance(&self, object: ObjectId) -> Option<u32> {
+        distance_of(self.distance[object.index()])
+    }
+
+    /// The object before this one on a shortest path; `None` if a root refers to it, or nobody does.
+    #[must_use]
+    pub fn parent_of(&self, object: ObjectId) -> Option<ObjectId> {
+        Some(!self.parent[object.index()]).filter(|&parent| parent != NONE).map(ObjectId)
+    }
+
+    /// The objects of a shortest path, from what a root refers to down to `object`; empty if the object
+    /// is unreachable.
+    #[must_use]
+    pub fn path(&self, object: ObjectId) -> Vec<ObjectId> {
+        path_over(object, |object| Some((self.distance[object.index()], self.parent[object.index()])))
+            .unwrap_or_default()
+    }
+}
+
+/// The distance that a value of its column means.
+pub(crate) fn distance_of(value: u32) -> Option<u32> {
+    Some(!value).filter(|&distance| distance != NONE)
+}
+
+/// The objects of a shortest path to `object`, of columns of which `look_up` gives the values of distance and parent;
+/// `None` if it cannot.
+pub(crate) fn path_over(
+    object: ObjectId,
+    mut look_up: impl FnMut(ObjectId) -> Option<(u32, u32)>,
+) -> Option<Vec<ObjectId>> {
+    let mut path = Vec::new();
+    let mut next = object.0;
+    // Every step comes nearer to a root, so that no path of a wrong index goes in circles.
+    let mut above = NONE;
+    while next != NONE {
+        let (distance, parent) = look_up(ObjectId(next)).map(|(distance, parent)| (!distance, !parent))?;
+        if distance >= above {
+            break;
+        }
+        path.push(ObjectId(next));
+        (above, next) = (distance, parent);
+    }
+    path.reverse();
+    Some(path)
+}
+
+/// As [`next_level`] on one thread, but what is found is not listed: a large level is read off the bits.
+fn reach_next_level(
+    rows: &Rows,
+    level: &[u32],
+    seen: &mut ObjectSet,
+    parent: &mut [u32],
+    progress: &dyn Progress,
+) -> Result<()> {
+    let view = rows.view();
+    for piece in level.chunks(PIECE) {
+        check(progress)?;
+        for &object in piece {
+            let own = parent[object as usize];
+            for target in view.row(object) {
+                // Without a branch, since nobody can foresee what is new: else the object's own parent is written again.
+                let is_new = seen.insert(ObjectId(target));
+                let (child, value) = if is_new { (target, !object) } else { (object, own) };
+                parent[child as usize] = value;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// What `level`, which is sorted, refers to and nobody has seen; each takes the least that refers to it as its parent.
+fn next_level(
+    rows: &Rows,
+    level: &[u32],
+    seen: &mut ObjectSet,
+    parent: &mut [u32],
+    progress: &dyn Progress,
+) -> Result<Vec<u32>> {
+    let view = rows.view();
+    let mut next = Vec::new();
+    if level.len() <= PIECE || rayon::current_num_threads() == 1 {
+        for piece in level.chunks(PIECE) {
+            check(progress)?;
+            for (object, row) in view.scattered(piece) {
+                for target in row {
+                    if seen.insert(ObjectId(target)) {
+                        // The first is the least.
+                        parent[target as usize] = !object;
+                        next.push(target);
+                    }
+                }
+            }
+        }
+        return Ok(next);
+    }
+    // Relaxed everywhere: levels are separated by the end of the parallel loop, and within one only the
+    // least object counts, which turned over is the greatest.
+    let parent = atomics(parent);
+    let claim = |target: u32, object: u32| {
+        let parent = &parent[target as usize];
+        parent.load(Ordering::Relaxed) < !object && parent.fetch_max(!object, Ordering::Relaxed) == 0
+    };
+    let pieces = level.par_chunks(PIECE).map(|piece| {
+        check(progress)?;
+        let mut found = Vec::with_capacity(PIECE);
+        for (object, row) in view.scattered(piece) {
+            for target in row {
+                if !seen.contains(ObjectId(target)) && claim(target, object) {
+                    found.push(target);
+                }
+            }
+        }
+        Ok(found)
+    });
+    for mut found in pieces.collect::<Result<Vec<Vec<u32>>>>()? {
+        found.iter().for_each(|&object| _ = seen.insert(ObjectId(object)));
+        next.append(&mut found);
+    }
+    Ok(next)
+}

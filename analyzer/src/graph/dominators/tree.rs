@@ -1,0 +1,89 @@
+//! The dominator tree in preorder: every subtree is a range.
+
+use crate::columns::memory::{Column, Memory};
+use crate::error::Result;
+use crate::progress::{Progress, check};
+
+/// Steps between looks at whether to stop.
+const CHECK_STEPS: usize = 1 << 16;
+
+/// The tree by position in preorder; position 0 is the place that all roots are held from.
+pub(super) struct Preorder {
+    /// By object: its position; 0 if it is not reached.
+    pub(super) position: Column<u32>,
+    /// By group of roots: its position.
+    pub(super) group_position: Vec<u32>,
+    /// By position: the vertex.
+    pub(super) vertex: Column<u32>,
+    /// By position: how many positions its subtree takes, itself included.
+    pub(super) extent: Column<u32>,
+    /// By position: the position of its immediate dominator.
+    pub(super) idom: Column<u32>,
+}
+
+impl Preorder {
+    /// Lays out a tree that is given by `idom`, from number to number, each less than its vertex's.
+    /// The numbers are overwritten.
+    ///
+    /// Time: linear. Memory: 24 bytes a vertex, of which 16 stay. Sequential.
+    ///
+    /// # Errors
+    /// [`crate::AnalyzerError::Cancelled`], those of [`Memory`].
+    pub(super) fn of(
+        mut object_number: Column<u32>,
+        mut group_number: Vec<u32>,
+        idom: Column<u32>,
+        last: u32,
+        memory: &Memory,
+        progress: &dyn Progress,
+    ) -> Result<Self> {
+        progress.begin("laying out the tree", u64::from(last) + 1, "objects");
+        let count = last as usize + 1;
+        // Position and extent side by side: a vertex is placed by those of its dominator.
+        let mut placed: Column<[u32; 2]> = memory.with_room(count, 0)?;
+        let places = &mut placed[..];
+        places.iter_mut().for_each(|[_, extent]| *extent = 1);
+        for at in (1..count).rev() {
+            if at % CHECK_STEPS == 0 {
+                check(progress)?;
+            }
+            places[idom[at] as usize][1] += places[at][1];
+        }
+        check(progress)?;
+        let mut extent = memory.column(count)?;
+        let mut idom_position = memory.column(count)?;
+        {
+            let (extents, idoms): (&mut [u32], &mut [u32]) = (&mut extent, &mut idom_position);
+            // `places` turns from (0, extent) to (position, the next free position below it).
+            extents[0] = places[0][1];
+            places[0] = [0, 1];
+            for at in 1..count {
+                if at % CHECK_STEPS == 0 {
+                    check(progress)?;
+                }
+                let own = places[at][1];
+                let dominator = &mut places[idom[at] as usize];
+                let [above, position] = *dominator;
+                dominator[1] += own;
+                places[at] = [position, position + 1];
+                extents[position as usize] = own;
+                idoms[position as usize] = above;
+            }
+        }
+        drop(idom);
+        check(progress)?;
+        let mut vertex = memory.column(count)?;
+        let vertices: &mut [u32] = &mut vertex;
+        vertices[0] = u32::MAX;
+        for (id, number) in (0..).zip(object_number.iter_mut().chain(&mut group_number)) {
+            if id % CHECK_STEPS as u32 == 0 {
+                check(progress)?;
+            }
+            *number = placed[*number as usize][0];
+            if *number != 0 {
+                vertices[*number as usize] = id;
+            }
+        }
+        Ok(Preorder { position: object_number, group_position: group_number, vertex, extent, idom: idom_position })
+    }
+}

@@ -1,0 +1,428 @@
+//! Outgoing references as packed rows: the graph of one snapshot in memory.
+//!
+//! ```text
+//!   starts    object ─▶ where its row starts in the bytes of its chunk       4 bytes an object,
+//!                       and a mark beside it, for who walks along the rows   and 4 more
+//!   chunks    a block of the file each, with its continuations
+//!   bytes     target − source, zigzag, packed                               about 2 bytes a reference
+//! ```
+//!
+//! Real heaps refer to what lies near, so a reference takes half of what its number would, and the
+//! caches hold twice the graph. Rows are made from the blocks of the file on all cores.
+
+use std::sync::{Mutex, PoisonError};
+
+use barrow_format::block::{BlockColumns, Wanted};
+use barrow_format::rows::StrengthClass;
+use barrow_format::{ObjectId, SnapshotId, StrengthId};
+
+use crate::columns::memory::{Column, Memory};
+use crate::columns::packed::{Longest, MAX_BYTES, PADDING, Packer, unzigzag, zigzag};
+use crate::columns::prefetch::prefetch;
+use crate::error::{AnalyzerError, Result};
+use crate::file::blocks::{BlockPlace, Workspace, decode, places, pooled};
+use crate::file::object::{Cursor, Reference};
+use crate::file::recording::Recording;
+use crate::graph::without::Without;
+use crate::progress::{Progress, check};
+
+/// Which references become part of the graph.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Follow {
+    /// Those that keep their targets alive: strong ones. Ephemerons stand apart.
+    Retaining,
+    /// All of them, weak, soft and ephemeral ones too.
+    All,
+}
+
+/// A reference that keeps its target alive as long as its source and its key are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct Ephemeron {
+    pub(crate) key: ObjectId,
+    pub(crate) source: ObjectId,
+    pub(crate) value: ObjectId,
+}
+
+/// The outgoing references of all objects of a snapshot.
+#[derive(Debug)]
+pub(crate) struct Rows {
+    chunks: Vec<Chunk>,
+    /// For every [`GUIDE_OBJECTS`] objects the chunk the first of them is in.
+    guide: Vec<u32>,
+    /// Where the row of an object starts in its chunk; and a mark, 0 at first. Side by side, since who
+    /// looks at the one wants the other next.
+    starts: Column<[u32; 2]>,
+    bytes: Column<u8>,
+    longest: Longest,
+    references: u64,
+    ephemerons: Vec<Ephemeron>,
+}
+
+/// The rows of consecutive objects.
+#[derive(Debug, Clone, Copy)]
+struct Chunk {
+    /// The first object behind it.
+    end_object: u32,
+    /// Where its bytes start, and end.
+    start: usize,
+    end: usize,
+}
+
+/// Objects for which the guide has one entry.
+const GUIDE_OBJECTS: usize = 1 << 10;
+
+/// A block with its continuations, and where the offsets of its objects go.
+struct Job<'a> {
+    run: &'a [BlockPlace],
+    starts: &'a mut [[u32; 2]],
+}
+
+/// What became of a job.
+struct Done {
+    start: usize,
+    end: usize,
+    references: u64,
+    ephemerons: Vec<Ephemeron>,
+}
+
+impl Rows {
+    /// Decodes the references of a snapshot, on all threads of the current pool.
+    ///
+    /// # Errors
+    /// [`AnalyzerError::Section`], [`AnalyzerError::Cancelled`], those of [`Memory`].
+    pub(crate) fn build(
+        recording: &Recording,
+        snapshot: SnapshotId,
+        follow: Follow,
+        without: Option<&Without>,
+        memory: &Memory,
+        progress: &dyn Progress,
+    ) -> Result<Self> {
+        let totals = recording.commit(snapshot)?.totals;
+        let places = places(recording, &[snapshot])?;
+        let runs: Vec<&[BlockPlace]> = places.chunk_by(|_, next| next.entry.objects == 0).collect();
+        let objects = usize::try_from(totals.objects).unwrap_or(usize::MAX);
+        let references = usize::try_from(totals.references).unwrap_or(usize::MAX);
+        progress.begin("reading references", totals.references, "references");
+        let mut starts = memory.column(objects)?;
+        let mut bytes = memory.scratch(references * MAX_BYTES + runs.len() * PADDING)?;
+        let filter = Filter::new(recording, follow, without)?;
+        // A zigzag difference takes one bit more than the ids.
+        let longest = Longest::of(2 * totals.objects);
+        let free = Mutex::new((0, &mut bytes[..]));
+        let mut rest = &mut starts[..];
+        let jobs = runs.iter().map(|&run| {
+            let (own, others) = std::mem::take(&mut rest).split_at_mut(run[0].entry.objects as usize);
+            rest = others;
+            Job { run, starts: own }
+        });
+        let done = pooled(jobs.collect(), |job, workspace| {
+            check(progress)?;
+            let references = job_references(&job);
+            let mut row_bytes = std::mem::take(&mut workspace.bytes);
+            let (mut done, length) = pack(recording, job, &filter, longest, workspace, &mut row_bytes)?;
+            (done.start, done.end) = place(&free, &row_bytes[..length + PADDING]);
+            workspace.bytes = row_bytes;
+            progress.advance(references);
+            Ok(done)
+        })?;
+        recording.release();
+        let mut guide = Vec::with_capacity(objects / GUIDE_OBJECTS + 1);
+        let mut chunks = Vec::with_capacity(runs.len());
+        for (chunk, (run, done)) in (0..).zip(runs.iter().zip(&done)) {
+            let end_object = run[0].entry.first_object + run[0].entry.objects;
+            while guide.len() * GUIDE_OBJECTS < end_object as usize {
+                guide.push(chunk);
+            }
+            chunks.push(Chunk { end_object, start: done.start, end: done.end });
+        }
+        let mut ephemerons: Vec<Ephemeron> = done.iter().flat_map(|done| done.ephemerons.iter().copied()).collect();
+        ephemerons.sort_unstable();
+        ephemerons.dedup();
+        let references = done.iter().map(|done| done.references).sum();
+        Ok(Rows { chunks, guide, starts, bytes, longest, references, ephemerons })
+    }
+
+    /// How many objects there are.
+    pub(crate) fn objects(&self) -> usize {
+        self.starts.len()
+    }
+
+    /// How many references are in the rows.
+    pub(crate) fn references(&self) -> u64 {
+        self.references
+    }
+
+    /// The ephemerons, by key.
+    pub(crate) fn ephemerons(&self) -> &[Ephemeron] {
+        &self.ephemerons
+    }
+
+    /// The rows as slices, at hand for a loop over many of them.
+    pub(crate) fn view(&self) -> RowsView<'_> {
+        let (chunks, guide) = (&self.chunks[..], &self.guide[..]);
+        RowsView { places: Places { chunks, guide, bytes: &self.bytes, longest: self.longest }, starts: &self.starts }
+    }
+
+    /// The rows with their marks, to be written while they are walked along.
+    pub(crate) fn marked(&mut self) -> (Places<'_>, &mut [[u32; 2]]) {
+        let (chunks, guide) = (&self.chunks[..], &self.guide[..]);
+        (Places { chunks, guide, bytes: &self.bytes, longest: self.longest }, &mut self.starts)
+    }
+
+    /// Brings starts and marks into memory, if they are paged and there is room: a search looks at them in no order.
+    pub(crate) fn bring_in(mut self, memory: &Memory) -> Result<Self> {
+        self.starts = memory.bring_in(self.starts)?;
+        Ok(self)
+    }
+
+    /// The marks alone.
+    pub(crate) fn into_marks(self) -> Column<u32> {
+        self.starts.into_seconds()
+    }
+}
+
+/// [`Rows`] as plain slices.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct RowsView<'r> {
+    places: Places<'r>,
+    starts: &'r [[u32; 2]],
+}
+
+impl<'r> RowsView<'r> {
+    /// The targets of an object, in the order of its references.
+    #[inline(always)]
+    pub(crate) fn row(&self, object: u32) -> Row<'r> {
+        self.places.row(object, |object| self.starts[object][0])
+    }
+}
+
+/// Objects ahead of which the start of a row is asked for, and its bytes.
+const AHEAD: (usize, usize) = (16, 8);
+
+impl<'r> RowsView<'r> {
+    /// The rows of objects that lie far apart: their memory is asked for ahead.
+    #[inline(always)]
+    pub(crate) fn scattered<'o>(self, objects: &'o [u32]) -> impl Iterator<Item = (u32, Row<'r>)> + use<'r, 'o> {
+        objects.iter().enumerate().map(move |(at, &object)| {
+            if let Some(&far) = objects.get(at + AHEAD.0) {
+                prefetch(self.starts, far as usize);
+            }
+            if let Some(&near) = objects.get(at + AHEAD.1) {
+                self.places.prefetch(near, self.starts[near as usize][0]);
+            }
+            (object, self.row(object))
+        })
+    }
+}
+
+/// Where rows are, but for their starts.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Places<'r> {
+    chunks: &'r [Chunk],
+    guide: &'r [u32],
+    bytes: &'r [u8],
+    longest: Longest,
+}
+
+impl<'r> Places<'r> {
+    fn chunk(&self, object: u32) -> Chunk {
+        let mut at = self.guide[object as usize / GUIDE_OBJECTS] as usize;
+        while self.chunks[at].end_object <= object {
+            at += 1;
+        }
+        self.chunks[at]
+    }
+
+    /// The targets of an object, whose start and that of the next one `start` tells.
+    #[inline(always)]
+    pub(crate) fn row(&self, object: u32, start: impl Fn(usize) -> u32) -> Row<'r> {
+        let chunk = self.chunk(object);
+        let next = object as usize + 1;
+        let end = if next < chunk.end_object as usize { chunk.start + start(next) as usize } else { chunk.end };
+        let at = chunk.start + start(object as usize) as usize;
+        Row { bytes: self.bytes, longest: self.longest, at, end, source: object }
+    }
+
+    /// Asks for the memory of a row that starts there; of few rows, those of objects that share an entry of the guide with
+    /// others of another chunk, for memory that nobody needs.
+    #[inline(always)]
+    pub(crate) fn prefetch(&self, object: u32, start: u32) {
+        let chunk = self.guide[object as usize / GUIDE_OBJECTS];
+        prefetch(self.bytes, self.chunks[chunk as usize].start + start as usize);
+    }
+}
+
+/// The targets of one object.
+#[derive(Debug, Clone)]
+pub(crate) struct Row<'r> {
+    bytes: &'r [u8],
+    longest: Longest,
+    at: usize,
+    end: usize,
+    source: u32,
+}
+
+impl Row<'_> {
+    /// Whether it takes more bytes than so many; each reference takes one at least.
+    #[inline(always)]
+    pub(crate) fn is_longer_than(&self, bytes: usize) -> bool {
+        self.end - self.at > bytes
+    }
+}
+
+impl Iterator for Row<'_> {
+    type Item = u32;
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<u32> {
+        if self.at >= self.end {
+            return None;
+        }
+        let difference = unzigzag(self.longest.get(self.bytes, &mut self.at));
+        // Both are ids, so their difference in 32 bits brings one to the other.
+        Some(self.source.wrapping_add(difference as u32))
+    }
+}
+
+/// Takes a piece of the free bytes for those of a chunk. Returns where it starts, and ends without
+/// its padding.
+fn place(free: &Mutex<(usize, &mut [u8])>, bytes: &[u8]) -> (usize, usize) {
+    let (start, own) = {
+        let mut free = free.lock().unwrap_or_else(PoisonError::into_inner);
+        let (start, rest) = (free.0, std::mem::take(&mut free.1));
+        let (own, rest) = rest.split_at_mut(bytes.len());
+        *free = (start + bytes.len(), rest);
+        (start, own)
+    };
+    own.copy_from_slice(bytes);
+    (start, start + bytes.len() - PADDING)
+}
+
+fn job_references(job: &Job<'_>) -> u64 {
+    job.run.iter().map(|place| u64::from(place.entry.references)).sum()
+}
+
+/// Decides which references are kept.
+struct Filter<'a> {
+    recording: &'a Recording,
+    follow: Follow,
+    without: Option<&'a Without>,
+    classes: Vec<StrengthClass>,
+}
+
+impl<'a> Filter<'a> {
+    fn new(recording: &'a Recording, follow: Follow, without: Option<&'a Without>) -> Result<Self> {
+        let tables = recording.tables()?;
+        let strengths = (0..tables.strength_count() as u32).map(StrengthId);
+        let classes = strengths.map(|strength| tables.strength_class(strength)).collect();
+        Ok(Filter { recording, follow, without, classes })
+    }
+
+    /// For each shape of the block, whether all references of its objects are kept.
+    fn keeps_all(&self, columns: &BlockColumns, out: &mut Vec<bool>) -> Result<()> {
+        let tables = self.recording.tables()?;
+        out.clear();
+        let only_strong = self.classes.iter().all(|&class| class == StrengthClass::Strong);
+        out.extend(columns.dictionary.iter().map(|&shape| {
+            self.without.is_none()
+                && (self.follow == Follow::All || only_strong || {
+                    let strengths = tables.shape(shape).fixed_strengths();
+                    strengths.is_some_and(|mut fixed| fixed.all(|id| self.class(id) == Some(StrengthClass::Strong)))
+                })
+        }));
+        Ok(())
+    }
+
+    fn class(&self, strength: StrengthId) -> Option<StrengthClass> {
+        self.classes.get(strength.index()).copied()
+    }
+}
+
+/// Packs the rows of one job into `bytes`. Returns also how many bytes they are, before the padding.
+fn pack(
+    recording: &Recording,
+    job: Job<'_>,
+    filter: &Filter<'_>,
+    longest: Longest,
+    workspace: &mut Workspace,
+    row_bytes: &mut Vec<u8>,
+) -> Result<(Done, usize)> {
+    let mut done = Done { start: 0, end: 0, references: 0, ephemerons: Vec::new() };
+    let tables = recording.tables()?;
+    let mut keeps_all = Vec::new();
+    let mut references = Vec::new();
+    // The reference before, which an ephemeron at the beginning of a continuation needs.
+    let mut previous = None;
+    let mut length = 0;
+    for place in job.run {
+        let at = AnalyzerError::section("BLOCK", place.entry.offset);
+        decode(recording, place, Wanted::References, workspace, |_, columns| {
+            filter.keeps_all(columns, &mut keeps_all)?;
+            let is_continuation = columns.objects() == 0;
+            let mut cursor = Cursor::default();
+            // Only now is it known that the block holds as many references as its commit says.
+            let most = length + columns.targets.len() * MAX_BYTES + PADDING;
+            row_bytes.resize(row_bytes.len().max(most), 0);
+            let mut bytes = Packer::new(&mut row_bytes[..], longest);
+            bytes.skip(length);
+            for row in 0..columns.counts.len() {
+                let source = columns.first_object + row as u32;
+                if !is_continuation {
+                    job.starts[row][0] = u32::try_from(bytes.position()).expect("a block has at most 2^20 references");
+                    previous = None;
+                }
+                let shape = columns.shapes.get(row).map_or(0, |&shape| shape as usize);
+                if keeps_all[shape] {
+                    let targets = cursor.targets(columns, row);
+                    for &target in targets {
+                        bytes.put(zigzag(i64::from(target) - i64::from(source)));
+                    }
+                    done.references += targets.len() as u64;
+                    previous = targets.last().map(|&target| ObjectId(target)).or(previous);
+                } else {
+                    references.clear();
+                    cursor.push_references(columns, row, tables, &mut references).map_err(&at)?;
+                    pack_filtered(ObjectId(source), &references, filter, &mut previous, &mut bytes, &mut done);
+                }
+                cursor.step(columns, row);
+            }
+            length = bytes.position();
+            Ok(())
+        })?;
+    }
+    row_bytes.resize(row_bytes.len().max(length + PADDING), 0);
+    Ok((done, length))
+}
+
+/// Packs those references of one object that are kept.
+fn pack_filtered(
+    source: ObjectId,
+    references: &[Reference],
+    filter: &Filter<'_>,
+    previous: &mut Option<ObjectId>,
+    bytes: &mut Packer<'_>,
+    done: &mut Done,
+) {
+    for reference in references {
+        let before = previous.replace(reference.target);
+        if filter.without.is_some_and(|without| without.cuts(source, reference)) {
+            continue;
+        }
+        let class = filter.class(reference.strength).unwrap_or(StrengthClass::Strong);
+        match (filter.follow, class) {
+            (Follow::All, _) | (Follow::Retaining, StrengthClass::Strong) => {
+                bytes.put(zigzag(i64::from(reference.target.0) - i64::from(source.0)));
+                done.references += 1;
+            }
+            (Follow::Retaining, StrengthClass::Ephemeron) => {
+                // Without a key it depends on its source alone.
+                let key = before.unwrap_or(source);
+                if !filter.without.is_some_and(|without| without.removes(key)) {
+                    done.ephemerons.push(Ephemeron { key, source, value: reference.target });
+                }
+            }
+            (Follow::Retaining, StrengthClass::Weak | StrengthClass::Soft) => {}
+        }
+    }
+}

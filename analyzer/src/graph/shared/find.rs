@@ -1,0 +1,186 @@
+//! Finding shared objects: one walk along the dominator tree, in preorder.
+//!
+//! Whoever holds an object alone comes before all others that refer to it. So when a reference is looked at, it is known
+//! whether the dominator refers to the target itself; and what an object dominates, or a keeper, comes right behind it.
+
+use super::{GROUP, MANY, Shared, longest};
+use crate::columns::lookup::Lookup;
+use crate::columns::memory::{Column, Memory};
+use crate::columns::packed::{MAX_BYTES, PADDING, Packer, zigzag};
+use crate::columns::prefetch::{Queue, prefetch};
+use crate::columns::values::Values;
+use crate::error::Result;
+use crate::graph::distances::Distances;
+use crate::graph::dominators::{DominatorColumns, Dominators, PIECE};
+use crate::graph::roots::Roots;
+use crate::graph::rows::Rows;
+use crate::progress::{Progress, check};
+
+/// Positions whose rows are asked for together.
+const CHUNK: usize = 256;
+/// References between looks at whether to stop.
+const CHECK_REFERENCES: usize = 1 << 20;
+/// What stands for the end of an open subtree where an object is not shared.
+const NOT_SHARED: u32 = u32::MAX;
+
+/// A step of the walk.
+#[derive(Clone, Copy)]
+struct Step {
+    /// The position the walk is at.
+    source: u32,
+    /// What it refers to: the object, later its position; `None` when it comes there.
+    target: Option<u32>,
+    /// Whether the source comes before the target.
+    is_before: bool,
+}
+
+/// What is known of a position so far. Who looks at one number looks at all.
+type State = [u32; 4];
+
+/// A walk along the tree.
+struct Walk<'w> {
+    tree: DominatorColumns<'w>,
+    distances: &'w Distances,
+    /// By position: its immediate dominator; where the last subtree ends in which references to it tell nothing; how
+    /// many keepers it has, and how many of them come before it.
+    states: Column<State>,
+    starts: Column<u64>,
+    log: Packer<'w>,
+    /// Steps whose targets are asked for, and those whose states are.
+    far: Queue<Step>,
+    near: Queue<Step>,
+}
+
+/// What finding shared objects takes, all that it looks at included: tree, distances, rows, states, and what is found.
+const BYTES_PER_OBJECT: u64 = 60;
+const BYTES_PER_REFERENCE: u64 = 7;
+
+impl Shared {
+    /// About how many bytes it takes to find them, mapped ones included.
+    pub(crate) fn bytes_to_find(objects: u64, references: u64) -> u64 {
+        objects.saturating_mul(BYTES_PER_OBJECT).saturating_add(references.saturating_mul(BYTES_PER_REFERENCE))
+    }
+
+    /// Finds them along the tree, whose columns are whole and exact. `rows` are the retaining references.
+    ///
+    /// Time: linear, sequential. Memory: 16 bytes a position, and what is found.
+    ///
+    /// # Errors
+    /// [`crate::AnalyzerError::Cancelled`], those of [`Memory`].
+    pub(crate) fn find(
+        dominators: &Dominators,
+        rows: &Rows,
+        roots: &Roots,
+        distances: &Distances,
+        memory: &Memory,
+        progress: &dyn Progress,
+    ) -> Result<Self> {
+        let tree = dominators.columns();
+        let (positions, count) = (tree.vertex, tree.vertex.len());
+        progress.begin("finding shared objects", count as u64, "objects");
+        let mut states: Column<State> = memory.column(count)?;
+        for (states, idoms) in states.chunks_mut(PIECE).zip(tree.idom.chunks(PIECE)) {
+            check(progress)?;
+            states.iter_mut().zip(idoms).for_each(|(state, &idom)| state[0] = idom);
+        }
+        for target in roots.targets() {
+            states[tree.position[target.index()] as usize][1] = NOT_SHARED;
+        }
+        let starts = memory.column(count.div_ceil(GROUP) + 1)?;
+        let mut bytes: Column<u8> = memory.scratch(rows.references() as usize * MAX_BYTES + count + PADDING)?;
+        let log = Packer::new(&mut bytes, longest(count));
+        let mut walk = Walk { tree, distances, states, starts, log, far: Queue::new(), near: Queue::new() };
+        let view = rows.view();
+        let mut objects = Vec::new();
+        let mut references = 0;
+        for (chunk, vertices) in positions.chunks(CHUNK).enumerate() {
+            check(progress)?;
+            progress.advance(vertices.len() as u64);
+            let is_object = |vertex: u32| (vertex as usize) < rows.objects();
+            objects.clear();
+            objects.extend(vertices.iter().copied().filter(|&vertex| is_object(vertex)));
+            let mut object_rows = view.scattered(&objects);
+            for (source, &vertex) in ((chunk * CHUNK) as u32..).zip(vertices) {
+                walk.step(Some(Step { source, target: None, is_before: false }));
+                // Groups of roots refer to roots only, and so does what holds them.
+                let row = if is_object(vertex) { object_rows.next() } else { None };
+                for target in row.into_iter().flat_map(|(_, row)| row) {
+                    references += 1;
+                    if references % CHECK_REFERENCES == 0 {
+                        check(progress)?;
+                    }
+                    walk.step(Some(Step { source, target: Some(target), is_before: false }));
+                }
+            }
+        }
+        (0..2 * Queue::<Step>::LENGTH).for_each(|_| walk.step(None));
+        walk.log.put(0);
+        let Walk { states, mut starts, log, .. } = walk;
+        starts[count.div_ceil(GROUP)] = log.position() as u64;
+        let mut counts: Column<[u8; 2]> = memory.column(count)?;
+        let mut many = Vec::new();
+        for (position, (counts, &[_, _, keepers, before])) in (0..).zip(counts.iter_mut().zip(&states[..])) {
+            if (position as usize).is_multiple_of(PIECE) {
+                check(progress)?;
+            }
+            *counts = [keepers, before].map(|count| count.min(MANY) as u8);
+            if keepers >= MANY {
+                many.push([position, keepers, before]);
+            }
+        }
+        let (counts, starts, rows) = (Values::from(counts), Values::from(starts), Values::from(bytes));
+        let (counts, starts, rows) = (Lookup::Whole(counts), Lookup::Whole(starts), Lookup::Whole(rows));
+        Ok(Shared { counts, many, starts, rows, longest: longest(count) })
+    }
+}
+
+impl Walk<'_> {
+    /// Takes in a step, and takes one that came before, when memory has answered.
+    #[inline(always)]
+    fn step(&mut self, step: Option<Step>) {
+        if let Some(Step { target: Some(object), .. }) = step {
+            prefetch(self.tree.position, object as usize);
+            prefetch(&self.distances.distance, object as usize);
+        }
+        let located = self.far.exchange(step).map(|step| self.locate(step));
+        if let Some(step) = self.near.exchange(located) {
+            self.take(step);
+        }
+    }
+
+    fn locate(&self, step: Step) -> Step {
+        let Some(object) = step.target else { return step };
+        // Distances are turned over.
+        let order = |object: u32| (!self.distances.distance[object as usize], object);
+        let is_before = order(self.tree.vertex[step.source as usize]) < order(object);
+        let position = self.tree.position[object as usize];
+        prefetch(&self.states, position as usize);
+        Step { target: Some(position), is_before, ..step }
+    }
+
+    fn take(&mut self, Step { source, target, is_before }: Step) {
+        let end = source + self.tree.extent[source as usize];
+        let Some(target) = target else {
+            if source > 0 {
+                self.log.put(0);
+            }
+            if (source as usize).is_multiple_of(GROUP) {
+                self.starts[source as usize / GROUP] = self.log.position() as u64;
+            }
+            // What an object dominates does not keep it.
+            let open_until = &mut self.states[source as usize][1];
+            *open_until = if *open_until == NOT_SHARED { NOT_SHARED } else { end };
+            return;
+        };
+        let [idom, open_until, keepers, before] = &mut self.states[target as usize];
+        if *idom == source {
+            *open_until = NOT_SHARED;
+        } else if source >= *open_until {
+            *open_until = end;
+            *keepers += 1;
+            *before += u32::from(is_before);
+            let difference = zigzag(i64::from(target) - i64::from(source));
+            self.log.put(difference << 1 | u64::from(is_before));
+        }
+    }
+}

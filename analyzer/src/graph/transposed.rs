@@ -1,0 +1,212 @@
+//! References turned around by counting: for each target its sources.
+//!
+//! ```text
+//!   count the references of every target ─▶ sum up: where each row ends ─▶ fill each row from its end
+//! ```
+
+use std::ops::Range;
+
+use rayon::prelude::*;
+
+use crate::columns::memory::{Column, Memory};
+use crate::columns::prefetch::{Queue, prefetch};
+use crate::columns::values::Values;
+use crate::error::{AnalyzerError, Result};
+use crate::progress::{Progress, check};
+
+/// References that can be looked at again and again, always in the same order.
+pub(crate) trait EachReference: Sync {
+    /// Calls `visit` with the source and the target of every reference.
+    ///
+    /// # Errors
+    /// [`AnalyzerError::Cancelled`].
+    fn for_each(&self, progress: &dyn Progress, visit: impl FnMut(u32, u32)) -> Result<()>;
+}
+
+/// For each target the sources that refer to it, in the order of the references.
+#[derive(Debug)]
+pub(crate) struct Transposed {
+    /// Where the row of a target starts, above the base of its group; one more than there are targets.
+    starts: Values<u32>,
+    /// For every [`GROUP`] targets where their rows start.
+    bases: Values<u64>,
+    sources: Values<u32>,
+}
+
+/// Targets with one base, so that four bytes are enough for a start.
+const GROUP: usize = 1 << 12;
+/// References between the announcement of a source and its visit: enough for memory to answer.
+const AHEAD: usize = 32;
+/// The most threads that turn references around: each one reads all of them and keeps its part.
+const MAX_PARTS: usize = 4;
+
+impl Transposed {
+    /// Turns references around whose targets are below `targets`.
+    ///
+    /// Time: the references are read twice, by up to four threads each. Memory: 4 bytes a target,
+    /// 4 bytes a reference.
+    ///
+    /// # Errors
+    /// [`AnalyzerError::TooManyReferences`], [`AnalyzerError::Cancelled`], those of [`Memory`].
+    pub(crate) fn of(
+        references: &impl EachReference,
+        targets: usize,
+        memory: &Memory,
+        reserved_bytes: u64,
+        progress: &dyn Progress,
+    ) -> Result<Self> {
+        check(progress)?;
+        let mut starts: Column<u32> = memory.with_room(targets + 1, reserved_bytes)?;
+        let mut bases: Column<u64> = memory.with_room(targets / GROUP + 2, reserved_bytes)?;
+        let part = part_length(targets + 1);
+        starts.par_chunks_mut(part).enumerate().try_for_each(|(number, counts)| {
+            let (first, length) = ((number * part) as u32, counts.len());
+            let mut coming = Queue::new();
+            let mut step = |place: Option<usize>| {
+                place.inspect(|&place| prefetch(counts, place));
+                if let Some(place) = coming.exchange(place) {
+                    counts[place] += 1;
+                }
+            };
+            references.for_each(progress, |_, target| {
+                let place = target.wrapping_sub(first) as usize;
+                if place < length {
+                    step(Some(place));
+                }
+            })?;
+            (0..Queue::<usize>::LENGTH).for_each(|_| step(None));
+            Ok(())
+        })?;
+        let total = ends(&mut starts, &mut bases)?;
+        check(progress)?;
+        let mut sources: Column<u32> = memory.with_room(total as usize, reserved_bytes)?;
+        let mut rest = &mut sources[..];
+        let mut jobs = Vec::new();
+        for (number, starts) in (0..).zip(starts.chunks_mut(part)) {
+            let first = number * part;
+            let next = bases[first / GROUP + starts.len().div_ceil(GROUP)];
+            let (own, others) = std::mem::take(&mut rest).split_at_mut((next - bases[first / GROUP]) as usize);
+            rest = others;
+            jobs.push((first as u32, starts, own));
+        }
+        let bases_of = &bases[..];
+        jobs.into_par_iter().try_for_each(|(first, starts, sources)| {
+            let base = bases_of[first as usize / GROUP];
+            let (mut coming, mut placed) = (Queue::new(), Queue::new());
+            let length = starts.len();
+            let mut step = |reference: Option<(u32, u32)>| {
+                reference.inspect(|&(_, target)| prefetch(starts, (target - first) as usize));
+                let next = coming.exchange(reference).map(|(source, target)| {
+                    let start = &mut starts[(target - first) as usize];
+                    *start -= 1;
+                    let group = bases_of[target as usize / GROUP] - base;
+                    let place = (group + u64::from(*start)) as usize;
+                    prefetch(sources, place);
+                    (source, place)
+                });
+                if let Some((source, place)) = placed.exchange(next) {
+                    sources[place] = source;
+                }
+            };
+            references.for_each(progress, |source, target| {
+                if (target.wrapping_sub(first) as usize) < length {
+                    step(Some((source, target)));
+                }
+            })?;
+            (0..2 * Queue::<u32>::LENGTH).for_each(|_| step(None));
+            Ok(())
+        })?;
+        Ok(Transposed { starts: starts.into(), bases: bases.into(), sources: sources.into() })
+    }
+
+    /// From columns that were kept, if they belong together.
+    pub(crate) fn of_columns(starts: Values<u32>, bases: Values<u64>, sources: Values<u32>) -> Option<Self> {
+        let total = sources.len() as u64;
+        let is_whole = starts.len().checked_sub(1).is_some_and(|targets| bases.len() == targets / GROUP + 2)
+            && bases.first() == Some(&0)
+            && bases.last() == Some(&total)
+            && bases.windows(2).all(|pair| pair[0] <= pair[1]);
+        let groups = || starts.chunks(GROUP).zip(bases.windows(2));
+        let are_ascending = || {
+            groups().all(|(group, bases)| {
+                group.is_sorted() && group.last().is_none_or(|&last| u64::from(last) <= bases[1] - bases[0])
+            })
+        };
+        (is_whole && are_ascending()).then_some(Transposed { starts, bases, sources })
+    }
+
+    /// The columns: starts, bases, sources.
+    pub(crate) fn columns(&self) -> (&[u32], &[u64], &[u32]) {
+        (&self.starts, &self.bases, &self.sources)
+    }
+
+    /// The sources that refer to a target: the last reference first.
+    #[inline]
+    pub(crate) fn row(&self, target: u32) -> &[u32] {
+        &self.sources[self.start(target as usize)..self.start(target as usize + 1)]
+    }
+
+    /// The places of a target's row among the sources, of columns whose values are looked up one by one. `None` if they
+    /// tell nothing that can be.
+    pub(crate) fn range_of(
+        target: usize,
+        bases: &[u64],
+        start: impl Fn(usize) -> Option<u32>,
+        sources: usize,
+    ) -> Option<Range<usize>> {
+        let place =
+            |target: usize| usize::try_from(bases.get(target / GROUP)?.checked_add(start(target)?.into())?).ok();
+        let range = place(target)?..place(target + 1)?;
+        (range.start <= range.end && range.end <= sources).then_some(range)
+    }
+
+    fn start(&self, target: usize) -> usize {
+        // The last start of a group is the first of the next one.
+        (self.bases[target / GROUP] + u64::from(self.starts[target])) as usize
+    }
+
+    /// Calls `visit` with all rows, from that of `last` down to 1; and before that, some way ahead,
+    /// `announce` with each source.
+    #[inline(always)]
+    pub(crate) fn rev_each<S>(
+        &self,
+        last: u32,
+        state: &mut S,
+        mut announce: impl FnMut(&mut S, u32),
+        mut visit: impl FnMut(&mut S, u32, &[u32]) -> Result<()>,
+    ) -> Result<()> {
+        let (starts, bases, sources) = (&self.starts[..], &self.bases[..], &self.sources[..]);
+        let mut end = self.start(last as usize + 1);
+        for target in (1..=last).rev() {
+            let start = (bases[target as usize / GROUP] + u64::from(starts[target as usize])) as usize;
+            let ahead = start.saturating_sub(AHEAD)..end.saturating_sub(AHEAD);
+            sources[ahead].iter().for_each(|&source| announce(state, source));
+            visit(state, target, &sources[start..end])?;
+            end = start;
+        }
+        Ok(())
+    }
+}
+
+/// How many targets a part has: whole groups.
+fn part_length(targets: usize) -> usize {
+    let parts = rayon::current_num_threads().clamp(1, MAX_PARTS);
+    targets.div_ceil(parts).next_multiple_of(GROUP)
+}
+
+/// Turns counts into the ends of rows, in every group from 0. Returns how many there are in all.
+fn ends(counts: &mut [u32], bases: &mut [u64]) -> Result<u64> {
+    let mut total = 0u64;
+    for (base, group) in bases.iter_mut().zip(counts.chunks_mut(GROUP)) {
+        *base = total;
+        let mut filled = 0u64;
+        for count in group {
+            filled += u64::from(*count);
+            *count = u32::try_from(filled).map_err(|_| AnalyzerError::TooManyReferences)?;
+        }
+        total += filled;
+    }
+    let groups = counts.len().div_ceil(GROUP);
+    bases[groups..].fill(total);
+    Ok(total)
+}

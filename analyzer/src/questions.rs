@@ -1,0 +1,16 @@
+//! Questions about one snapshot, a file each.
+
+pub(crate) mod duplicates;
+pub(crate) mod expression;
+pub(crate) mod find;
+pub(crate) mod fingerprint;
+pub(crate) mod leaks;
+pub(crate) mod paths;
+pub(crate) mod referrers;
+pub(crate) mod retained;
+pub(crate) mod site_totals;
+pub(crate) mod summary;
+pub(crate) mod texts;
+pub(crate) mod threads;
+pub(crate) mod type_references;
+pub(crate) mod waste;

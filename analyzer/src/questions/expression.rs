@@ -1,0 +1,107 @@
+//! Predicates over objects, as users type them: `type = "Hash" and size > 1K`.
+//!
+//! ```text
+//!   any   := all { ("or" | "|") all }
+//!   all   := one { ("and" | "&") one | "-" one }         a - b: a and not b
+//!   one   := ("not" | "!") one | "(" any ")" | comparison | property | objects
+//!   text attributes    type name kind layout file site       = != ~ !~    "text"  word  Glob*  /regex/
+//!   number attributes  size retained distance …              = != < <= > >=    12  1.5M  64KiB  0x7f00
+//!                                                            in                1K..2M  1K..  ..2M
+//!   properties         reachable unreachable root
+//!   objects            $name and $_ (a named set)   @123 (that object)   %3 (row 3 of the last table)
+//! ```
+//!
+//! So `not` binds tightest, then `and`, `&` and `-`, from left to right; then `or` and `|`.
+//! `-` stands alone, with blanks around it, since names contain it. A word ends at a blank or at one
+//! of `( ) " ' = ! ~ < > & |`.
+//!
+//! `=` compares texts whole, `~` takes a glob pattern or a regular expression that matches anywhere.
+//! A range has both its ends in it. A comparison with a number that an object does not have is false,
+//! `!=` too: the distance of an unreachable object; an address, serial or site that was not recorded. A site is
+//! compared as a text where the value is no number: `function (file:line)`, or `file:line` for `=`.
+
+use barrow_format::{ObjectId, SnapshotId, TypeId};
+
+use crate::file::tables::Tables;
+
+mod block_objects;
+mod evaluation;
+mod lexer;
+mod names;
+mod needs;
+mod number;
+mod parse;
+mod tree;
+
+pub(crate) use block_objects::{BlockObjects, Sizes};
+pub(crate) use evaluation::{DerivedColumns, Prepared};
+pub use names::Names;
+pub use number::parse_size;
+pub(crate) use parse::name_pattern;
+pub use tree::ATTRIBUTES;
+
+use names::NoNames;
+use tree::Node;
+
+/// What is wrong with the text of an expression.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct ExpressionError {
+    /// Where in the text, in bytes.
+    pub position: usize,
+    /// What is wrong, and what could stand there.
+    pub message: String,
+}
+
+impl ExpressionError {
+    fn new(position: usize, message: impl Into<String>) -> Self {
+        ExpressionError { position, message: message.into() }
+    }
+}
+
+/// A predicate over objects.
+#[derive(Debug, Clone)]
+pub struct Expression {
+    node: Node,
+    /// The snapshot that the sets and rows in it belong to, if there are any.
+    snapshot: Option<SnapshotId>,
+}
+
+impl Expression {
+    /// Reads an expression without names. An empty text describes every object.
+    ///
+    /// # Errors
+    /// [`ExpressionError`] with the place in the text; `$name` and `%3` are such errors.
+    pub fn parse(text: &str) -> Result<Self, ExpressionError> {
+        Expression::parse_with(text, &NoNames)
+    }
+
+    /// Reads an expression in which `$name` and `%3` may stand. They are looked up now; what the names
+    /// mean later makes no difference.
+    ///
+    /// # Errors
+    /// [`ExpressionError`] with the place in the text.
+    pub fn parse_with(text: &str, names: &dyn Names) -> Result<Self, ExpressionError> {
+        let (node, has_names) = parse::parse(text, names)?;
+        Ok(Expression { node, snapshot: has_names.then(|| names.snapshot()) })
+    }
+
+    /// The names of types that it asks for with `=` or `!=`, though no type of these tables is called so.
+    #[must_use]
+    pub fn unknown_types(&self, tables: &Tables) -> Vec<&str> {
+        let mut names = self.node.type_names();
+        names.retain(|name| !(0..tables.type_count() as u32).any(|id| tables.type_name(TypeId(id)) == *name));
+        names
+    }
+
+    /// The objects that it names as `@123`.
+    pub(crate) fn objects(&self) -> impl Iterator<Item = ObjectId> {
+        self.node.objects().into_iter()
+    }
+
+    /// The snapshot whose objects it names as `$name` or `%3`, if it does: it has no meaning in others.
+    #[must_use]
+    pub fn snapshot(&self) -> Option<SnapshotId> {
+        self.snapshot
+    }
+}

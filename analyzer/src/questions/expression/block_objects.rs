@@ -1,0 +1,131 @@
+//! The objects of a block, as an expression asks about them.
+//!
+//! ```text
+//!   a decoded block      places in its dictionary, sizes of 64 bits, and what else was wanted
+//!   an index file        types as places, sizes of 32 bits: what most questions ask
+//! ```
+
+use std::borrow::Cow;
+
+use barrow_format::block::BlockColumns;
+use barrow_format::rows::TypeTotals;
+use barrow_format::{ObjectId, SiteId, StringId, TypeId};
+
+use crate::file::tables::Tables;
+use crate::graph::partial_set::PartialSet;
+
+/// The objects of a block, with the columns that tell about them.
+pub(crate) struct BlockObjects<'b> {
+    pub(crate) first: ObjectId,
+    pub(crate) count: usize,
+    /// For each object the place of its type; empty if no question asks for it.
+    pub(crate) places: &'b [u32],
+    /// For each place its type; `None` where each type is its own place.
+    pub(crate) types: Option<Vec<TypeId>>,
+    pub(crate) shallow_bytes: Sizes<'b>,
+    pub(crate) unmanaged_bytes: Sizes<'b>,
+    /// The block, if it was decoded, and how many references of its last object stand in continuations.
+    pub(crate) decoded: Option<(&'b BlockColumns, u64)>,
+}
+
+/// A size of each object, in bytes.
+#[derive(Clone, Copy)]
+pub(crate) enum Sizes<'b> {
+    /// All are 0.
+    Zero,
+    Narrow(&'b [u32]),
+    Wide(&'b [u64]),
+}
+
+impl<'b> BlockObjects<'b> {
+    /// A decoded block in which objects begin.
+    pub(crate) fn new(columns: &'b BlockColumns, continued: u64, tables: &Tables) -> Self {
+        let sizes = |sizes: &'b [u64]| if sizes.is_empty() { Sizes::Zero } else { Sizes::Wide(sizes) };
+        BlockObjects {
+            first: ObjectId(columns.first_object),
+            count: columns.objects(),
+            places: &columns.shapes,
+            types: Some(columns.dictionary.iter().map(|&shape| tables.shape(shape).type_id).collect()),
+            shallow_bytes: sizes(&columns.shallow_bytes),
+            unmanaged_bytes: sizes(&columns.unmanaged_bytes),
+            decoded: Some((columns, continued)),
+        }
+    }
+
+    /// None of them.
+    pub(crate) fn none(&self) -> PartialSet {
+        PartialSet::none(self.first, self.count)
+    }
+
+    /// All of them.
+    pub(crate) fn all(&self) -> PartialSet {
+        PartialSet::all(self.first, self.count)
+    }
+
+    /// Adds some of the objects to the totals of their types, which are by type id.
+    pub(crate) fn add_up(&self, objects: &PartialSet, totals: &mut [TypeTotals]) {
+        for object in objects.objects() {
+            let row = (object.0 - self.first.0) as usize;
+            let totals = &mut totals[self.type_of(row).index()];
+            totals.objects += 1;
+            totals.heap_bytes = totals.heap_bytes.wrapping_add(self.shallow_bytes.at(row));
+            totals.unmanaged_bytes = totals.unmanaged_bytes.wrapping_add(self.unmanaged_bytes.at(row));
+        }
+    }
+
+    pub(crate) fn object(&self, row: usize) -> ObjectId {
+        // A row of a block has less than 32 bits, as have the ids of its objects.
+        ObjectId(self.first.0 + row as u32)
+    }
+
+    pub(super) fn type_of(&self, row: usize) -> TypeId {
+        let place = self.places[row];
+        self.types.as_ref().map_or(TypeId(place), |types| types[place as usize])
+    }
+
+    /// For each place its value, of values by type.
+    pub(super) fn by_place<'v, T: Copy>(&self, by_type: &'v [T]) -> Cow<'v, [T]> {
+        match &self.types {
+            Some(types) => types.iter().map(|id| by_type[id.index()]).collect(),
+            None => by_type.into(),
+        }
+    }
+
+    pub(super) fn site(&self, row: usize) -> Option<SiteId> {
+        let sites = self.decoded.map_or(&[][..], |(columns, _)| &columns.sites);
+        sites.get(row).copied().filter(|&site| site != 0).map(SiteId)
+    }
+
+    pub(super) fn name(&self, row: usize) -> Option<StringId> {
+        let names = self.decoded.map_or(&[][..], |(columns, _)| &columns.names);
+        names.get(row).copied().flatten()
+    }
+
+    /// 0 where it was not wanted.
+    pub(super) fn references(&self, row: usize) -> u64 {
+        let Some((columns, continued)) = self.decoded else { return 0 };
+        let is_last = row + 1 == self.count;
+        u64::from(columns.counts[row]) + if is_last { continued } else { 0 }
+    }
+}
+
+impl Sizes<'_> {
+    /// The size of one object.
+    #[inline(always)]
+    fn at(self, row: usize) -> u64 {
+        match self {
+            Sizes::Zero => 0,
+            Sizes::Narrow(sizes) => sizes[row].into(),
+            Sizes::Wide(sizes) => sizes[row],
+        }
+    }
+
+    /// The sum of the sizes of some of the objects.
+    pub(crate) fn sum(self, of: &PartialSet) -> u64 {
+        match self {
+            Sizes::Zero => 0,
+            Sizes::Narrow(sizes) => of.sum(sizes),
+            Sizes::Wide(sizes) => of.sum(sizes),
+        }
+    }
+}

@@ -1,0 +1,437 @@
+//! Which objects match an expression.
+//!
+//! Most expressions ask for types, and most objects are of few types. So the texts are compared once
+//! for every type, and with them the whole expression: of most types it is then known that all or none
+//! of their objects match. Only the others are looked at, the cheap terms of `and` and `or` first, each term for a whole
+//! block: it walks along one column, and leaves a bit for each object. The names of
+//! objects are compared once for every string of the recording, and texts of sites once for every site.
+
+use barrow_format::block::BlockColumns;
+use barrow_format::{KindId, ObjectId, SiteId, TypeId};
+
+use super::Expression;
+use super::block_objects::{BlockObjects, Sizes};
+use super::needs::asks_for_sites;
+use super::tree::{
+    Node, NumberAttribute, NumberComparison, Pattern, Property, SiteComparison, TextAttribute, TextComparison,
+};
+use crate::error::Result;
+use crate::file::recording::Recording;
+use crate::file::sites::Sites;
+use crate::file::strings::StringAnswers;
+use crate::file::tables::Tables;
+use crate::graph::object_set::ObjectSet;
+use crate::graph::partial_set::PartialSet;
+
+/// What follows from the references of all objects of a snapshot, by object. Asked from many threads,
+/// and only for objects that the snapshot has.
+pub(crate) trait DerivedColumns: Sync {
+    /// The bytes freed if the object were collected.
+    fn retained_bytes(&self, object: ObjectId) -> u64;
+    /// Those of `count` objects from `first` on, if they stand in a row.
+    fn retained_in_a_row(&self, first: ObjectId, count: usize) -> Option<&[u32]>;
+    /// Whether the roots reach the object.
+    fn is_reachable(&self, object: ObjectId) -> bool;
+    /// A number for each of `count` objects from `first` on, 0 for those that the roots do not reach, if they stand in a row.
+    fn places_in_a_row(&self, first: ObjectId, count: usize) -> Option<&[u32]>;
+    /// The references from the nearest root to the object: 0 for a root; `None` if it is unreachable.
+    fn distance(&self, object: ObjectId) -> Option<u32>;
+    /// How many references lead to the object.
+    fn incoming_count(&self, object: ObjectId) -> u64;
+    /// Whether the runtime itself refers to the object.
+    fn is_root(&self, object: ObjectId) -> bool;
+}
+
+impl Expression {
+    /// Evaluates what depends on types, strings and sites only, once for each of them. `columns` has to provide
+    /// what the expression needs.
+    ///
+    /// # Errors
+    /// [`crate::AnalyzerError::Section`] if the tables are damaged.
+    pub(crate) fn prepare<'e, D: DerivedColumns>(
+        &'e self,
+        recording: &'e Recording,
+        kinds: &[KindId],
+        columns: &'e D,
+    ) -> Result<Prepared<'e, D>> {
+        let tables = recording.tables()?;
+        let no_sites = Sites::default();
+        let sites = if asks_for_sites(&self.node) { recording.sites()? } else { &no_sites };
+        let step = Step::of(&self.node, &Texts { tables, sites });
+        let of_kind = |id| kinds.is_empty() || kinds.contains(&tables.type_kind(id));
+        let answer = |id| if of_kind(id) { step.of_type(id) } else { Some(false) };
+        let by_type = type_ids(tables).map(answer).collect();
+        Ok(Prepared { step, by_type, columns })
+    }
+}
+
+fn type_ids(tables: &Tables) -> impl Iterator<Item = TypeId> {
+    (0u32..).map(TypeId).take(tables.type_count())
+}
+
+/// Where the texts of a recording are.
+#[derive(Clone, Copy)]
+struct Texts<'r, 't> {
+    tables: &'r Tables,
+    /// Empty unless the expression asks for them.
+    sites: &'t Sites,
+}
+
+/// An expression with its answers for every type.
+pub(crate) struct Prepared<'e, D> {
+    step: Step<'e>,
+    /// For each type whether its objects match, all or none; `None` if that depends on the object.
+    by_type: Vec<Option<bool>>,
+    columns: &'e D,
+}
+
+impl<D: DerivedColumns> Prepared<'_, D> {
+    /// Which of some objects of a block match.
+    pub(crate) fn select(&self, block: &BlockObjects<'_>, within: PartialSet) -> PartialSet {
+        let answers = block.by_place(&self.by_type);
+        let of_answer = |answer| match answers.iter().all(|&one| one == answer) {
+            true => within.clone(),
+            false => within.filter_by(block.places, |place| answers[place as usize] == answer),
+        };
+        let mut matching = if answers.contains(&Some(true)) { of_answer(Some(true)) } else { block.none() };
+        if answers.contains(&None) {
+            matching.union_with(&self.step.select(block, &of_answer(None), self.columns));
+        }
+        matching
+    }
+}
+
+/// A node of the tree, made ready for one recording.
+enum Step<'e> {
+    Any(Vec<Step<'e>>),
+    All(Vec<Step<'e>>),
+    Not(Box<Step<'e>>),
+    /// The answer for each type.
+    Types(Vec<bool>),
+    /// The answer for each string that an object may have as its name, and for each type where it has none.
+    Names {
+        by_string: StringAnswers<'e>,
+        by_type: Vec<bool>,
+    },
+    /// The answer for each site with a row, by its number; and for all other objects.
+    Sites {
+        by_site: Vec<bool>,
+        otherwise: bool,
+    },
+    /// Compares a number of the object's site, known for each site with a row.
+    OfSite {
+        comparison: NumberComparison,
+        numbers: Vec<Option<u64>>,
+    },
+    Number(NumberComparison),
+    Is(Property),
+    Member(&'e ObjectSet),
+    Object(ObjectId),
+}
+
+impl<'e> Step<'e> {
+    fn of(node: &'e Node, texts: &Texts<'e, '_>) -> Self {
+        let tables = texts.tables;
+        match node {
+            Node::Any(nodes) => Step::Any(cheapest_first(nodes, texts)),
+            Node::All(nodes) => Step::All(cheapest_first(nodes, texts)),
+            Node::Not(node) => Step::Not(Box::new(Step::of(node, texts))),
+            Node::Text(comparison) => {
+                let by_type = type_ids(tables).map(|id| comparison.holds(tables, id)).collect();
+                match comparison.attribute {
+                    TextAttribute::Name => {
+                        let is_match = move |text: &str| comparison.pattern.matches(text) != comparison.negated;
+                        Step::Names { by_string: tables.string_answers(is_match), by_type }
+                    }
+                    _ => Step::Types(by_type),
+                }
+            }
+            Node::Site(comparison) => comparison.step(texts),
+            Node::Number(comparison) => match comparison.attribute {
+                NumberAttribute::Site | NumberAttribute::Generation => comparison.of_sites(texts),
+                _ => Step::Number(*comparison),
+            },
+            Node::Is(property) => Step::Is(*property),
+            Node::Member(set) => Step::Member(set),
+            Node::Object(id) => Step::Object(*id),
+        }
+    }
+
+    /// Types, then what the block holds, then what is far away in memory.
+    fn cost(&self) -> u32 {
+        match self {
+            Step::Types(_) => 0,
+            Step::Object(_) | Step::Names { .. } | Step::Sites { .. } | Step::OfSite { .. } => 1,
+            Step::Number(comparison) => match comparison.attribute {
+                NumberAttribute::Retained | NumberAttribute::Distance | NumberAttribute::Incoming => 3,
+                _ => 1,
+            },
+            Step::Member(_) => 2,
+            Step::Is(_) => 3,
+            Step::Not(step) => step.cost(),
+            Step::Any(steps) | Step::All(steps) => steps.iter().map(Step::cost).max().unwrap_or(0),
+        }
+    }
+
+    /// Whether all or none of the objects of a type match, if the type alone tells.
+    fn of_type(&self, id: TypeId) -> Option<bool> {
+        // One answer decides; without it, one that is not known leaves all open.
+        let decided = |steps: &[Step<'_>], deciding: bool| {
+            let mut answers = steps.iter().map(|step| step.of_type(id));
+            let is_open = answers.clone().any(|answer| answer.is_none());
+            if answers.any(|answer| answer == Some(deciding)) {
+                Some(deciding)
+            } else {
+                (!is_open).then_some(!deciding)
+            }
+        };
+        match self {
+            Step::Any(steps) => decided(steps, true),
+            Step::All(steps) => decided(steps, false),
+            Step::Not(step) => step.of_type(id).map(|answer| !answer),
+            Step::Types(answers) => Some(answers[id.index()]),
+            Step::Names { .. }
+            | Step::Sites { .. }
+            | Step::OfSite { .. }
+            | Step::Number(_)
+            | Step::Is(_)
+            | Step::Member(_)
+            | Step::Object(_) => None,
+        }
+    }
+
+    /// Which of `within` match.
+    fn select(&self, block: &BlockObjects<'_>, within: &PartialSet, derived: &impl DerivedColumns) -> PartialSet {
+        match self {
+            Step::Any(steps) => {
+                let (mut found, mut rest) = (block.none(), within.clone());
+                for step in steps {
+                    let more = step.select(block, &rest, derived);
+                    rest.difference_with(&more);
+                    found.union_with(&more);
+                }
+                found
+            }
+            Step::All(steps) => steps.iter().fold(within.clone(), |rest, step| step.select(block, &rest, derived)),
+            Step::Not(step) => {
+                let mut rest = within.clone();
+                rest.difference_with(&step.select(block, within, derived));
+                rest
+            }
+            Step::Types(answers) => {
+                let of_place = block.by_place(answers);
+                within.filter_by(block.places, |place| of_place[place as usize])
+            }
+            Step::Names { by_string, by_type } => within.filter(|row| match block.name(row) {
+                Some(name) => by_string.get(name),
+                None => by_type[block.type_of(row).index()],
+            }),
+            Step::Sites { by_site, otherwise } => within.filter(|row| {
+                let known = block.site(row).and_then(|site| by_site.get(site.index()));
+                known.copied().unwrap_or(*otherwise)
+            }),
+            Step::OfSite { comparison, numbers } => {
+                let number = |site: SiteId| match numbers.get(site.index()) {
+                    Some(&number) => number,
+                    None => (comparison.attribute == NumberAttribute::Site).then_some(site.0.into()),
+                };
+                let number = |row| block.site(row).and_then(number);
+                within.filter(|row| number(row).is_some_and(|found| comparison.range.contains(found)))
+            }
+            Step::Number(comparison) => comparison.select(block, within, derived),
+            Step::Is(Property::Root) => within.filter(|row| derived.is_root(block.object(row))),
+            Step::Is(property) => {
+                let wanted = *property == Property::Reachable;
+                match derived.places_in_a_row(block.first, block.count) {
+                    Some(places) => within.filter_by(places, |place| (place != 0) == wanted),
+                    None => within.filter(|row| derived.is_reachable(block.object(row)) == wanted),
+                }
+            }
+            Step::Member(set) => within.filter(|row| set.contains(block.object(row))),
+            Step::Object(id) => within.filter(|row| block.object(row) == *id),
+        }
+    }
+}
+
+fn cheapest_first<'e>(nodes: &'e [Node], texts: &Texts<'e, '_>) -> Vec<Step<'e>> {
+    let mut steps: Vec<Step<'e>> = nodes.iter().map(|node| Step::of(node, texts)).collect();
+    steps.sort_by_key(Step::cost);
+    steps
+}
+
+impl TextComparison {
+    fn holds(&self, tables: &Tables, id: TypeId) -> bool {
+        let text = match self.attribute {
+            TextAttribute::Type | TextAttribute::Name => Some(tables.type_name(id)),
+            TextAttribute::Kind => Some(tables.kind_name(tables.type_kind(id))),
+            TextAttribute::Layout => tables.type_layout(id),
+            TextAttribute::File => tables.type_file(id),
+        };
+        text.is_some_and(|text| self.pattern.matches(text)) != self.negated
+    }
+}
+
+impl SiteComparison {
+    /// Compares the text of every site. The place alone is as good as the whole text for `=`.
+    fn step<'e>(&self, texts: &Texts<'e, '_>) -> Step<'e> {
+        let ids = (0u32..).map(SiteId).take(texts.sites.count() + 1);
+        let is_match = |id| {
+            let Some(site) = texts.sites.details(id, texts.tables) else { return false };
+            let mut forms = site.title().into_iter().chain(match self.pattern {
+                Pattern::Exact(_) => site.place(),
+                Pattern::Regex(_) => None,
+            });
+            forms.any(|text| self.pattern.matches(&text))
+        };
+        Step::Sites { by_site: ids.map(|id| is_match(id) != self.negated).collect(), otherwise: self.negated }
+    }
+}
+
+impl NumberComparison {
+    /// Compares the number of every site: that of its place, or its generation.
+    fn of_sites<'e>(&self, texts: &Texts<'e, '_>) -> Step<'e> {
+        let ids = (0u32..).map(SiteId).take(texts.sites.count() + 1);
+        let number = |id| match self.attribute {
+            NumberAttribute::Generation => texts.sites.generation(id, texts.tables),
+            _ => Some(texts.sites.place_of(id).0.into()),
+        };
+        Step::OfSite { comparison: *self, numbers: ids.map(number).collect() }
+    }
+
+    /// Which of `within` have a number in the range.
+    fn select(&self, block: &BlockObjects<'_>, within: &PartialSet, derived: &impl DerivedColumns) -> PartialSet {
+        let range = self.range;
+        // 0 is none, and so is what a column without values has.
+        let known = |of: fn(&BlockColumns) -> &[u64]| {
+            let column = block.decoded.map_or(&[][..], |(columns, _)| of(columns));
+            within.filter(|row| column.get(row).is_some_and(|&id| id != 0 && range.contains(id)))
+        };
+        let of_size = |sizes: Sizes<'_>| match sizes {
+            Sizes::Zero => within.filter(|_| range.contains(0)),
+            Sizes::Narrow(sizes) => within.filter_by(sizes, range.contains_narrow()),
+            Sizes::Wide(sizes) => within.filter_by(sizes, |size| range.contains(size)),
+        };
+        let distance = |row| derived.distance(block.object(row)).map(u64::from);
+        match self.attribute {
+            NumberAttribute::Size => of_size(block.shallow_bytes),
+            NumberAttribute::Unmanaged => of_size(block.unmanaged_bytes),
+            NumberAttribute::Retained => match derived.retained_in_a_row(block.first, block.count) {
+                Some(sizes) => of_size(Sizes::Narrow(sizes)),
+                None => within.filter(|row| range.contains(derived.retained_bytes(block.object(row)))),
+            },
+            NumberAttribute::Distance => within.filter(|row| distance(row).is_some_and(|found| range.contains(found))),
+            NumberAttribute::Incoming => within.filter(|row| range.contains(derived.incoming_count(block.object(row)))),
+            NumberAttribute::Outgoing => within.filter(|row| range.contains(block.references(row))),
+            NumberAttribute::Id => within.filter(|row| range.contains(block.object(row).0.into())),
+            NumberAttribute::Serial => known(|columns| &columns.serials),
+            NumberAttribute::Address => known(|columns| &columns.addresses),
+            // Their sites tell, see `Step::OfSite`.
+            NumberAttribute::Site | NumberAttribute::Generation => block.none(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Object 7 is a root, of two references and 100 retained bytes; no other object is reachable.
+    struct Columns;
+
+    impl DerivedColumns for Columns {
+        fn retained_bytes(&self, _object: ObjectId) -> u64 {
+            100
+        }
+
+        fn retained_in_a_row(&self, _first: ObjectId, _count: usize) -> Option<&[u32]> {
+            None
+        }
+
+        fn is_reachable(&self, object: ObjectId) -> bool {
+            self.is_root(object)
+        }
+
+        fn places_in_a_row(&self, _first: ObjectId, _count: usize) -> Option<&[u32]> {
+            None
+        }
+
+        fn distance(&self, object: ObjectId) -> Option<u32> {
+            self.is_root(object).then_some(0)
+        }
+
+        fn incoming_count(&self, _object: ObjectId) -> u64 {
+            2
+        }
+
+        fn is_root(&self, object: ObjectId) -> bool {
+            object == ObjectId(7)
+        }
+    }
+
+    /// A block of one object, whose second reference is in a continuation.
+    fn object(id: u32, shallow_bytes: u64) -> BlockColumns {
+        BlockColumns {
+            first_object: id,
+            shapes: vec![0],
+            shallow_bytes: vec![shallow_bytes],
+            unmanaged_bytes: vec![5],
+            counts: vec![1],
+            addresses: vec![0x7f00],
+            ..BlockColumns::default()
+        }
+    }
+
+    fn holds(text: &str, columns: &BlockColumns) -> bool {
+        let expression = Expression::parse(text).unwrap();
+        // There is one type, and no text comparison in these expressions.
+        let (tables, sites) = (Tables::default(), Sites::default());
+        let step = Step::of(&expression.node, &Texts { tables: &tables, sites: &sites });
+        let prepared = Prepared { step, by_type: vec![None], columns: &Columns };
+        let block = BlockObjects { types: Some(vec![TypeId(0)]), ..BlockObjects::new(columns, 1, &tables) };
+        prepared.select(&block, block.all()) == block.all()
+    }
+
+    #[test]
+    fn numbers_are_compared() {
+        for text in [
+            "",
+            "size > 1K",
+            "size >= 2k and refs = 2",
+            "not (id = 8 or unmanaged != 5)",
+            "size<=2KiB",
+            "size in 1K..2K & size in 2K.. & size in ..2K",
+            "address = 0x7F00 and address in 0x7000..0x8000",
+            "inrefs = 2 and in in 1..2 and incoming > 1 and outrefs = 2",
+            "retained = 100 and distance = 0 and root and reachable",
+        ] {
+            assert!(holds(text, &object(7, 2048)), "{text}");
+        }
+        for text in ["size < 2048", "refs = 3 or id > 7", "not not size = 1", "size in 3K..", "unreachable"] {
+            assert!(!holds(text, &object(7, 2048)), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_an_object_does_not_have_is_not_compared() {
+        let unreachable = object(8, 1);
+        for text in
+            ["distance < 5", "distance >= 0", "distance != 3", "serial != 1", "site in 0..", "reachable", "root"]
+        {
+            assert!(!holds(text, &unreachable), "{text}");
+            assert!(holds(&format!("not {text}"), &unreachable), "{text}");
+        }
+        assert!(holds("unreachable", &unreachable));
+    }
+
+    #[test]
+    fn not_binds_closer_than_and_closer_than_or() {
+        assert!(holds("id = 7 or id = 8 and id = 9", &object(7, 1)));
+        assert!(holds("id = 7 | id = 8 & id = 9", &object(7, 1)));
+        assert!(!holds("(id = 7 or id = 8) and id = 9", &object(7, 1)));
+        assert!(holds("not id = 8 and id = 7", &object(7, 1)));
+        assert!(holds("!@8 & @7", &object(7, 1)));
+        assert!(!holds("@7 - @7 | @8", &object(7, 1)));
+        assert!(holds("@7 - @8 and size = 1", &object(7, 1)));
+        assert!(!holds("@7 - (@8 | size = 1)", &object(7, 1)));
+    }
+}

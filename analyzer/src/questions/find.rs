@@ -1,0 +1,255 @@
+//! Looking for objects that an expression describes.
+
+mod columns;
+
+use barrow_format::block::Wanted;
+use barrow_format::{KindId, ObjectId};
+
+use crate::error::{AnalyzerError, Result};
+use crate::file::blocks::{BlockPlace, in_parallel, places};
+use crate::file::object::{ObjectDetails, objects};
+use crate::graph::object_set::ObjectSet;
+use crate::graph::partial_set::PartialSet;
+use crate::heap::{FlatColumns, Heap, visit_block};
+use crate::progress::Progress;
+use crate::questions::expression::{BlockObjects, Expression, Prepared};
+
+use self::columns::{FromTree, HeapColumns};
+
+/// Which of the objects that match are wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Page {
+    /// Where to begin.
+    pub from: ObjectId,
+    /// How many, at most.
+    pub limit: usize,
+}
+
+/// One page of what was found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Found {
+    /// The objects, by id.
+    pub objects: Vec<ObjectDetails>,
+    /// The next object that matches; `None` if there is none.
+    pub next: Option<ObjectId>,
+}
+
+/// What the objects that match add up to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Counted {
+    /// How many there are.
+    pub objects: u64,
+    /// Their shallow sizes, summed, in bytes.
+    pub heap_bytes: u64,
+    /// Their unmanaged sizes, summed, in bytes.
+    pub unmanaged_bytes: u64,
+}
+
+/// Blocks that are searched first, before it is known whether they hold enough; then twice as many, and so on.
+const FIRST_BLOCKS: usize = 2;
+
+impl Heap {
+    /// A page of the objects that are of one of `kinds` (of any, if there are none) and match the
+    /// expression.
+    ///
+    /// # Errors
+    /// [`AnalyzerError::Section`], [`AnalyzerError::Cancelled`], [`AnalyzerError::OtherSnapshot`],
+    /// [`AnalyzerError::NoObject`]; [`AnalyzerError::MemoryCeiling`] if the expression needs derived columns.
+    pub fn find(
+        &self,
+        kinds: &[KindId],
+        expression: &Expression,
+        page: Page,
+        progress: &dyn Progress,
+    ) -> Result<Found> {
+        let mut matching = self.with_search(kinds, expression, progress, |mut search| {
+            search.places.retain(|place| place.entry.first_object + place.entry.objects > page.from.0);
+            search.begin("searching", progress);
+            let mut matching = Vec::new();
+            // What is frequent is found in the first blocks; where it is rare, all threads have enough to do.
+            let (mut rest, mut size) = (&search.places[..], FIRST_BLOCKS);
+            // One more than asked for shows whether there is more.
+            while !rest.is_empty() && matching.len() <= page.limit {
+                let (batch, others) = rest.split_at(size.min(rest.len()));
+                (rest, size) = (others, 2 * size);
+                let ids = search.map(batch, progress, |_, set| {
+                    let ids = set.objects().filter(|id| *id >= page.from);
+                    ids.take(page.limit.saturating_add(1)).collect::<Vec<_>>()
+                })?;
+                matching.extend(ids.into_iter().flatten());
+            }
+            Ok(matching)
+        })?;
+        let next = matching.get(page.limit).copied();
+        matching.truncate(page.limit);
+        Ok(Found { objects: objects(self.recording(), self.snapshot(), &matching)?, next })
+    }
+
+    /// How many objects are of one of `kinds` (of any, if there are none) and match the expression, and
+    /// what they add up to.
+    ///
+    /// # Errors
+    /// As for [`Heap::find`].
+    pub fn count(&self, kinds: &[KindId], expression: &Expression, progress: &dyn Progress) -> Result<Counted> {
+        self.select(kinds, expression, progress).map(|(_, counted)| counted)
+    }
+
+    /// All objects that are of one of `kinds` (of any, if there are none) and match the expression, and
+    /// what they add up to.
+    ///
+    /// # Errors
+    /// As for [`Heap::find`].
+    pub fn select(
+        &self,
+        kinds: &[KindId],
+        expression: &Expression,
+        progress: &dyn Progress,
+    ) -> Result<(ObjectSet, Counted)> {
+        let parts = self.with_search(kinds, expression, progress, |search| {
+            search.begin("selecting", progress);
+            search.map(&search.places, progress, |block, set| {
+                let counted = Counted::of(block, &set);
+                (set, counted)
+            })
+        })?;
+        let mut selected = ObjectSet::new(self.snapshot(), self.object_count());
+        let mut total = Counted::default();
+        for (set, counted) in parts {
+            selected.insert_part(&set);
+            total = total.and(counted);
+        }
+        Ok((selected, total))
+    }
+
+    /// Whether it is exact which objects match an expression: not if it asks for retained sizes, and those are lower
+    /// bounds.
+    ///
+    /// # Errors
+    /// As for [`Heap::dominators`].
+    pub fn matches_exactly(&self, expression: &Expression, progress: &dyn Progress) -> Result<bool> {
+        if !expression.needs().retained {
+            return Ok(true);
+        }
+        self.ask_dominators(progress, |dominators| Ok(dominators.is_exact()))
+    }
+
+    /// Asks `question` of a search for the objects that match. Of kept retained sizes only those that it looks at are read.
+    fn with_search<T>(
+        &self,
+        kinds: &[KindId],
+        expression: &Expression,
+        progress: &dyn Progress,
+        mut question: impl FnMut(Search) -> Result<T>,
+    ) -> Result<T> {
+        let (snapshot, count) = (self.snapshot(), self.object_count());
+        if let Some(named) = expression.snapshot().filter(|&named| named != snapshot) {
+            return Err(AnalyzerError::OtherSnapshot { named, asked: snapshot });
+        }
+        if let Some(object) = expression.objects().find(|object| u64::from(object.0) >= count) {
+            return Err(AnalyzerError::NoObject { object, snapshot, count });
+        }
+        let mut with = |tree: FromTree<'_>| {
+            let columns = HeapColumns::of(self, expression, tree, progress)?;
+            let answer = question(Search::new(self, kinds, expression, &columns)?)?;
+            self.recording().check_strings()?;
+            Ok(answer)
+        };
+        let needs = expression.needs();
+        if !needs.retained {
+            // The tree tells what is reachable, if it is there.
+            let found = match needs.reachable && !needs.distance {
+                true => self.ask_known_dominators(|dominators| with(FromTree::All(dominators, None)))?,
+                false => None,
+            };
+            return found.map_or_else(|| with(FromTree::Nothing), Ok);
+        }
+        let least = expression.least_retained();
+        if least > 0
+            && let Some(largest) = self.largest(progress)?.at_least(least)
+        {
+            return with(FromTree::Largest(&largest));
+        }
+        let flat = self.flat_retained();
+        self.ask_dominators(progress, |dominators| with(FromTree::All(dominators, flat.as_ref())))
+    }
+}
+
+impl Counted {
+    fn of(block: &BlockObjects<'_>, set: &PartialSet) -> Self {
+        Counted {
+            objects: set.len(),
+            heap_bytes: block.shallow_bytes.sum(set),
+            unmanaged_bytes: block.unmanaged_bytes.sum(set),
+        }
+    }
+
+    fn and(self, other: Counted) -> Counted {
+        Counted {
+            objects: self.objects + other.objects,
+            heap_bytes: self.heap_bytes.wrapping_add(other.heap_bytes),
+            unmanaged_bytes: self.unmanaged_bytes.wrapping_add(other.unmanaged_bytes),
+        }
+    }
+}
+
+/// A question made ready for the blocks of a snapshot.
+struct Search<'a> {
+    heap: &'a Heap,
+    prepared: Prepared<'a, HeapColumns<'a>>,
+    tree: FromTree<'a>,
+    wanted: Wanted,
+    /// What is looked at instead of blocks.
+    flat: Option<FlatColumns>,
+    /// The blocks in which objects begin.
+    places: Vec<BlockPlace>,
+}
+
+impl<'a> Search<'a> {
+    fn new(heap: &'a Heap, kinds: &[KindId], expression: &'a Expression, columns: &'a HeapColumns<'a>) -> Result<Self> {
+        let snapshot = heap.snapshot();
+        let prepared = expression.prepare(heap.recording(), kinds, columns)?;
+        let mut places = places(heap.recording(), &[snapshot])?;
+        places.retain(|place| place.entry.objects > 0);
+        let tree = columns.tree;
+        places.retain(|place| tree.candidates(place).is_none_or(|candidates| !candidates.is_empty()));
+        let wanted = expression.wanted();
+        let asks_for_types = expression.asks_for_types() || !kinds.is_empty();
+        let flat = if wanted == Wanted::Sizes { heap.flat_columns(asks_for_types)? } else { None };
+        Ok(Search { heap, prepared, tree, wanted, flat, places })
+    }
+
+    fn begin(&self, phase: &str, progress: &dyn Progress) {
+        let objects = self.places.iter().map(|place| u64::from(place.entry.objects)).sum();
+        progress.begin(phase, objects, "objects");
+    }
+
+    /// Shows `visit` the objects of each block that match.
+    fn map<T: Send>(
+        &self,
+        places: &[BlockPlace],
+        progress: &dyn Progress,
+        visit: impl Fn(&BlockObjects<'_>, PartialSet) -> T + Sync,
+    ) -> Result<Vec<T>> {
+        in_parallel(places, self.wanted, progress, |place, workspace| {
+            visit_block(self.heap, place, self.wanted, self.flat.as_ref(), workspace, |block| {
+                visit(block, self.select(place, block))
+            })
+        })
+    }
+
+    fn select(&self, place: &BlockPlace, block: &BlockObjects<'_>) -> PartialSet {
+        let within = match self.tree.candidates(place) {
+            None => block.all(),
+            Some(candidates) => {
+                let mut within = block.none();
+                candidates.iter().for_each(|&(object, _)| within.insert(object));
+                within
+            }
+        };
+        let matching = self.prepared.select(block, within);
+        match self.heap.overlay() {
+            None => matching,
+            Some(_) => matching.filter(|row| self.heap.has(block.object(row))),
+        }
+    }
+}

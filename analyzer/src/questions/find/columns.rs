@@ -1,0 +1,101 @@
+//! The derived columns that an expression asks for.
+
+use barrow_format::ObjectId;
+
+use crate::error::Result;
+use crate::file::blocks::BlockPlace;
+use crate::graph::distances::Distances;
+use crate::graph::dominators::Dominators;
+use crate::graph::incoming::Incoming;
+use crate::heap::{FlatRetained, Heap};
+use crate::progress::Progress;
+use crate::questions::expression::{DerivedColumns, Expression};
+
+/// The derived columns that an expression needs, taken from a heap.
+pub(super) struct HeapColumns<'h> {
+    pub(super) tree: FromTree<'h>,
+    distances: Option<&'h Distances>,
+    incoming: Option<&'h Incoming>,
+    roots: Option<Vec<ObjectId>>,
+}
+
+impl<'h> HeapColumns<'h> {
+    pub(super) fn of(
+        heap: &'h Heap,
+        expression: &Expression,
+        tree: FromTree<'h>,
+        progress: &dyn Progress,
+    ) -> Result<Self> {
+        let needs = expression.needs();
+        let distances = needs.distance || needs.reachable && matches!(tree, FromTree::Nothing);
+        Ok(HeapColumns {
+            tree,
+            distances: distances.then(|| heap.distances(progress)).transpose()?,
+            incoming: needs.incoming.then(|| heap.incoming(progress)).transpose()?,
+            roots: needs.roots.then(|| heap.roots().map(crate::Roots::targets)).transpose()?,
+        })
+    }
+}
+
+/// Of the tree of dominators what an expression needs: retained sizes, or what is reachable.
+#[derive(Clone, Copy)]
+pub(super) enum FromTree<'h> {
+    Nothing,
+    /// All of it; but retained sizes are looked up where they stand apart.
+    All(&'h Dominators, Option<&'h FlatRetained>),
+    /// The objects that retain as much as the expression asks for, by number, with what they retain: no others match.
+    Largest(&'h [(ObjectId, u64)]),
+}
+
+impl<'h> FromTree<'h> {
+    /// The objects of a block that may match, where not all may.
+    pub(super) fn candidates(self, place: &BlockPlace) -> Option<&'h [(ObjectId, u64)]> {
+        let FromTree::Largest(largest) = self else { return None };
+        let before = |end: u32| largest.partition_point(|(object, _)| object.0 < end);
+        let first = place.entry.first_object;
+        Some(&largest[before(first)..before(first + place.entry.objects)])
+    }
+}
+
+/// Columns that the expression did not need are not asked for.
+impl DerivedColumns for HeapColumns<'_> {
+    fn retained_bytes(&self, object: ObjectId) -> u64 {
+        match self.tree {
+            FromTree::Nothing => 0,
+            FromTree::All(dominators, _) => dominators.retained_bytes(object),
+            FromTree::Largest(largest) => {
+                largest.binary_search_by_key(&object, |&(object, _)| object).map_or(0, |at| largest[at].1)
+            }
+        }
+    }
+
+    fn retained_in_a_row(&self, first: ObjectId, count: usize) -> Option<&[u32]> {
+        let FromTree::All(_, Some(flat)) = self.tree else { return None };
+        flat.in_a_row(first, count)
+    }
+
+    fn is_reachable(&self, object: ObjectId) -> bool {
+        match self.tree {
+            FromTree::Nothing => self.distance(object).is_some(),
+            FromTree::All(dominators, _) => dominators.is_reachable(object),
+            FromTree::Largest(largest) => largest.binary_search_by_key(&object, |&(object, _)| object).is_ok(),
+        }
+    }
+
+    fn places_in_a_row(&self, first: ObjectId, count: usize) -> Option<&[u32]> {
+        let FromTree::All(dominators, _) = self.tree else { return None };
+        dominators.places_in_a_row(first, count)
+    }
+
+    fn distance(&self, object: ObjectId) -> Option<u32> {
+        self.distances.and_then(|distances| distances.distance(object))
+    }
+
+    fn incoming_count(&self, object: ObjectId) -> u64 {
+        self.incoming.map_or(0, |incoming| incoming.count(object))
+    }
+
+    fn is_root(&self, object: ObjectId) -> bool {
+        self.roots.as_ref().is_some_and(|roots| roots.binary_search(&object).is_ok())
+    }
+}

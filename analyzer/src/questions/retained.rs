@@ -1,0 +1,160 @@
+//! What would be freed: retained sets of any objects, and totals of sets.
+
+use std::sync::{Mutex, PoisonError};
+
+use barrow_format::block::Wanted;
+use barrow_format::commit::Totals;
+use barrow_format::rows::TypeTotals;
+use barrow_format::{ObjectId, TypeId};
+
+use crate::error::{AnalyzerError, Result};
+use crate::file::blocks::{places, pooled};
+use crate::graph::object_set::ObjectSet;
+use crate::graph::partial_set::PartialSet;
+use crate::graph::rows::Follow;
+use crate::heap::{Heap, visit_block};
+use crate::progress::{Progress, check};
+use crate::questions::summary::{Source, Summary, accumulate, by_kind, summary};
+
+/// Parts of a heap that each thread adds up, so that none waits long for the last.
+const RUNS: usize = 4;
+
+impl Heap {
+    /// Everything that would be freed if all objects of `set` were gone, exactly: what the roots reach
+    /// now, and would not reach without them.
+    ///
+    /// # Errors
+    /// [`crate::AnalyzerError::Section`], [`crate::AnalyzerError::Cancelled`],
+    /// [`crate::AnalyzerError::MemoryCeiling`].
+    pub fn retained_set(&self, set: &ObjectSet, progress: &dyn Progress) -> Result<ObjectSet> {
+        if let Some(freed) = self.freed_along_dominators(set, progress)? {
+            return Ok(freed);
+        }
+        let mut retained = self.all_reachable(progress)?;
+        retained.difference_with(&self.reachable(Some(set), progress)?);
+        Ok(retained)
+    }
+
+    /// The bytes that single objects of `set` dominate, each byte once, if dominators are known: a lower bound of those of
+    /// [`Heap::retained_set`], and at hand sooner.
+    ///
+    /// # Errors
+    /// [`AnalyzerError::Cancelled`]; those of [`Heap::roots`].
+    pub fn known_to_be_dominated(&self, set: &ObjectSet, progress: &dyn Progress) -> Result<Option<u64>> {
+        self.ask_known_dominators(|dominators| dominators.bytes_below_any(set, progress))
+    }
+
+    /// Everything that would be freed if an object were gone, as by [`Heap::retained_set`]. If dominators are
+    /// known and exact, it is what the object dominates.
+    ///
+    /// # Errors
+    /// As for [`Heap::retained_set`].
+    pub fn retained_set_of(&self, object: ObjectId, progress: &dyn Progress) -> Result<ObjectSet> {
+        let dominated = self.ask_known_dominators(|dominators| {
+            let mut retained = ObjectSet::new(self.snapshot(), self.object_count());
+            dominators.dominated(object).for_each(|object| _ = retained.insert(object));
+            Ok::<_, AnalyzerError>(Some(retained).filter(|_| dominators.is_exact()))
+        })?;
+        if let Some(retained) = dominated.flatten() {
+            return Ok(retained);
+        }
+        self.retained_set(&ObjectSet::from_sorted(self.snapshot(), self.object_count(), [object]), progress)
+    }
+
+    /// What the roots reach, as by [`Heap::reachable`]: read off the dominators if they are known.
+    pub(crate) fn all_reachable(&self, progress: &dyn Progress) -> Result<ObjectSet> {
+        let known = self.ask_known_dominators(|dominators| {
+            let mut reachable = ObjectSet::new(self.snapshot(), self.object_count());
+            dominators.reachable_parts().iter().for_each(|part| reachable.insert_part(part));
+            Ok::<_, AnalyzerError>(reachable)
+        })?;
+        known.map_or_else(|| self.reachable(None, progress), Ok)
+    }
+
+    /// The objects that the roots do not reach.
+    ///
+    /// # Errors
+    /// As for [`Heap::retained_set`].
+    pub fn unreachable(&self, progress: &dyn Progress) -> Result<ObjectSet> {
+        let mut unreachable = self.all_objects();
+        unreachable.difference_with(&self.all_reachable(progress)?);
+        Ok(unreachable)
+    }
+
+    /// All objects that are not thought away.
+    #[must_use]
+    pub fn all_objects(&self) -> ObjectSet {
+        let mut all = ObjectSet::new(self.snapshot(), self.object_count());
+        all.insert_part(&PartialSet::all(ObjectId(0), self.object_count() as usize));
+        if let Some(without) = self.overlay() {
+            all.difference_with(without.freed());
+        }
+        all
+    }
+
+    /// What the objects of a set add up to, type by type, by type id.
+    ///
+    /// # Errors
+    /// [`crate::AnalyzerError::Section`], [`crate::AnalyzerError::Cancelled`].
+    pub fn type_totals_of(&self, set: &ObjectSet, progress: &dyn Progress) -> Result<Vec<TypeTotals>> {
+        let tables = self.recording().tables()?;
+        let mut places = places(self.recording(), &[self.snapshot()])?;
+        places.retain(|place| set.may_hold_any(ObjectId(place.entry.first_object), place.entry.objects));
+        let objects = places.iter().map(|place| u64::from(place.entry.objects)).sum();
+        progress.begin("adding up sizes", objects, "objects");
+        let flat = self.flat_columns(true)?;
+        let all = Mutex::new(vec![TypeTotals::default(); tables.type_count()]);
+        // One after the other, so that there are few sums to add up.
+        let runs = places.chunks(places.len().div_ceil(RUNS * rayon::current_num_threads()).max(1));
+        pooled(runs.collect(), |run, workspace| {
+            let mut own = vec![TypeTotals::default(); tables.type_count()];
+            for place in run {
+                check(progress)?;
+                visit_block(self, place, Wanted::Sizes, flat.as_ref(), workspace, |block| {
+                    block.add_up(&set.part(block.first, block.count), &mut own);
+                })?;
+                progress.advance(place.entry.objects.into());
+            }
+            let mut all = all.lock().unwrap_or_else(PoisonError::into_inner);
+            all.iter_mut().zip(&own).for_each(|(all, own)| accumulate(all, own));
+            Ok(())
+        })?;
+        let all = all.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let of_type = |(id, totals)| TypeTotals { type_id: TypeId(id), ..totals };
+        Ok((0..).zip(all).filter(|(_, totals)| totals.objects > 0).map(of_type).collect())
+    }
+
+    /// The totals of the snapshot, without what is thought away.
+    ///
+    /// # Errors
+    /// [`crate::AnalyzerError::Section`], [`crate::AnalyzerError::Cancelled`],
+    /// [`crate::AnalyzerError::MemoryCeiling`].
+    pub fn summary(&self, progress: &dyn Progress) -> Result<Summary> {
+        let mut summary = summary(self.recording(), self.snapshot())?;
+        if self.overlay().is_some() {
+            let types = self.type_totals(progress)?;
+            let sum = |of: fn(&TypeTotals) -> u64| types.iter().map(of).fold(0, u64::wrapping_add);
+            summary.totals = Totals {
+                objects: sum(|row| row.objects),
+                references: self.build_rows(Follow::All, progress)?.references(),
+                roots: self.roots()?.rows().len() as u64,
+                heap_bytes: sum(|row| row.heap_bytes),
+                unmanaged_bytes: sum(|row| row.unmanaged_bytes),
+            };
+            summary.kinds = by_kind(&types, self.recording().tables()?);
+            summary.source = Source::Counted;
+        }
+        Ok(summary)
+    }
+
+    /// What every type of the snapshot adds up to, by type id; without what is thought away.
+    ///
+    /// # Errors
+    /// [`crate::AnalyzerError::Section`], [`crate::AnalyzerError::Cancelled`].
+    pub fn type_totals(&self, progress: &dyn Progress) -> Result<Vec<TypeTotals>> {
+        match self.overlay() {
+            None => crate::questions::summary::type_totals(self.recording(), self.snapshot()),
+            Some(_) => self.type_totals_of(&self.all_objects(), progress),
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! What objects add up to by allocation site, and by the generation that their sites tell.
+
+use std::collections::BTreeMap;
+
+use barrow_format::block::Wanted;
+use barrow_format::rows::TypeTotals;
+use barrow_format::{ObjectId, SiteId};
+
+use crate::columns::memory::Column;
+use crate::error::Result;
+use crate::file::blocks::{fill_by_object, map_blocks, places};
+use crate::heap::Heap;
+use crate::progress::Progress;
+use crate::questions::summary::accumulate;
+
+impl Heap {
+    /// The number of the allocation site of every object, by the object's number; 0 where none was
+    /// recorded. Of sites that differ in their attributes only, the first stands for all.
+    ///
+    /// # Errors
+    /// [`crate::AnalyzerError::Section`], [`crate::AnalyzerError::Cancelled`].
+    pub fn sites(&self, progress: &dyn Progress) -> Result<Vec<u32>> {
+        let sites = self.recording().sites()?;
+        Ok(self.own_sites(progress)?.iter().map(|&id| sites.place_of(SiteId(id)).0).collect())
+    }
+
+    /// For every object the number of its own site.
+    pub(crate) fn own_sites(&self, progress: &dyn Progress) -> Result<Column<u32>> {
+        progress.begin("reading allocation sites", self.object_count(), "objects");
+        let mut ids: Column<u32> = self.memory().column(usize::try_from(self.object_count()).unwrap_or(usize::MAX))?;
+        fill_by_object(self.recording(), self.snapshot(), Wanted::Identity, &mut ids, progress, |own, columns| {
+            // A column begins as zeros, which are none.
+            own.iter_mut().zip(&columns.sites).for_each(|(own, &site)| *own = site);
+        })?;
+        Ok(ids)
+    }
+
+    /// What the objects of every allocation site add up to, by site as in [`Heap::sites`]; the type ids mean nothing.
+    ///
+    /// # Errors
+    /// [`crate::AnalyzerError::Section`], [`crate::AnalyzerError::Cancelled`].
+    pub fn site_totals(&self, progress: &dyn Progress) -> Result<Vec<(SiteId, TypeTotals)>> {
+        let sites = self.recording().sites()?;
+        let mut totals = BTreeMap::new();
+        for (id, sum) in self.own_site_totals(progress)? {
+            accumulate(totals.entry(sites.place_of(id)).or_default(), &sum);
+        }
+        Ok(totals.into_iter().collect())
+    }
+
+    /// What the objects of every generation add up to, of all sites or those at the place of one.
+    ///
+    /// # Errors
+    /// [`crate::AnalyzerError::Section`], [`crate::AnalyzerError::Cancelled`].
+    pub fn generation_totals(
+        &self,
+        of_place: Option<SiteId>,
+        progress: &dyn Progress,
+    ) -> Result<BTreeMap<Option<u64>, TypeTotals>> {
+        let (sites, tables) = (self.recording().sites()?, self.recording().tables()?);
+        let is_there = |id: SiteId| of_place.is_none_or(|place| sites.place_of(id) == place);
+        let own = self.own_site_totals(progress)?;
+        let mut totals = BTreeMap::new();
+        for (id, sum) in own.iter().filter(|&(&id, _)| is_there(id)) {
+            accumulate(totals.entry(sites.generation(*id, tables)).or_default(), sum);
+        }
+        Ok(totals)
+    }
+
+    fn own_site_totals(&self, progress: &dyn Progress) -> Result<BTreeMap<SiteId, TypeTotals>> {
+        self.kept_site_totals().map_or_else(|| self.count_by_site(progress), Ok)
+    }
+
+    /// What the objects of every site add up to, whether it is known or not.
+    pub(crate) fn count_by_site(&self, progress: &dyn Progress) -> Result<BTreeMap<SiteId, TypeTotals>> {
+        let places = places(self.recording(), &[self.snapshot()])?;
+        progress.begin("counting by allocation site", self.object_count(), "objects");
+        let found = map_blocks(self.recording(), &places, Wanted::Identity, progress, |_, _, columns| {
+            let mut by_site: BTreeMap<SiteId, TypeTotals> = BTreeMap::new();
+            for row in 0..columns.objects() {
+                if self.has(ObjectId(columns.first_object + row as u32)) {
+                    let of = |column: &[u64]| column.get(row).copied().unwrap_or(0);
+                    let one = TypeTotals {
+                        objects: 1,
+                        heap_bytes: of(&columns.shallow_bytes),
+                        unmanaged_bytes: of(&columns.unmanaged_bytes),
+                        ..TypeTotals::default()
+                    };
+                    let site = SiteId(columns.sites.get(row).copied().unwrap_or(0));
+                    accumulate(by_site.entry(site).or_default(), &one);
+                }
+            }
+            Ok(by_site)
+        })?;
+        let mut all = BTreeMap::new();
+        for (site, totals) in found.into_iter().flatten() {
+            accumulate(all.entry(site).or_default(), &totals);
+        }
+        Ok(all)
+    }
+}

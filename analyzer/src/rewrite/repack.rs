@@ -1,0 +1,352 @@
+//! Repacking: a recording is written anew, each snapshot as its difference to the one before where that pays.
+//!
+//! ```text
+//!   snapshot   0      1      2      3        12       13
+//!   stored     whole ◀patch ◀patch ◀patch …  whole   ◀patch      a whole one in between, so that reading stays cheap
+//! ```
+//!
+//! Objects are numbered anew: those of a patch stand in the order of their rows. Who compares both files goes by
+//! serials, or by addresses.
+
+mod comparison;
+mod draft;
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use barrow_format::codec::{Compression, Compressor};
+use barrow_format::commit::{BlockEntry, Group, Patched};
+use barrow_format::frame::{NO_SNAPSHOT, encode_frame};
+use barrow_format::rows::{KeyValue, MAX_CHUNK_BYTES, Root, Row, Text, encode_raw_chunk};
+use barrow_format::{FormatError, ObjectId, SnapshotId, StringId};
+
+use crate::error::{AnalyzerError, Result};
+use crate::file::recording::Recording;
+use crate::file::tables::Tables;
+use crate::graph::roots::Roots;
+use crate::progress::{Progress, check};
+use crate::rewrite::copy::{Copy, refuse_same_file, write_anew};
+use crate::series::identity::{MATCHED, SERIALS_FACT, SerialOrigin, Serials};
+use crate::series::matching::{Pairing, Side, match_serials, match_structure, pairing};
+use crate::series::whole::{NOBODY, Whole};
+use comparison::part_changed_giants;
+use draft::{Draft, RowGroup};
+
+/// How a recording is repacked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RepackOptions {
+    /// The level of zstd, 1 to 22.
+    pub level: i32,
+}
+
+impl Default for RepackOptions {
+    fn default() -> Self {
+        RepackOptions { level: 9 }
+    }
+}
+
+/// What a repacked recording holds.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Repacked {
+    /// Its snapshots, in order.
+    pub snapshots: Vec<RepackedSnapshot>,
+    /// Where the serials of its objects come from.
+    pub origin: SerialOrigin,
+    /// Length of the new file, in bytes.
+    pub bytes: u64,
+}
+
+/// How one snapshot is stored.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RepackedSnapshot {
+    /// Its number.
+    pub snapshot: SnapshotId,
+    /// The snapshot it is stored as the difference to.
+    pub base: Option<SnapshotId>,
+    /// Its objects.
+    pub objects: u64,
+    /// The length of its blocks and patches, in bytes.
+    pub stored_bytes: u64,
+    /// How its objects were paired with those of the snapshot before.
+    pub pairing: Option<Pairing>,
+}
+
+/// Patches in a row, at most.
+const MAX_CHAIN: usize = 64;
+/// Rows that there are for each living object, at most.
+const MAX_ROWS: f64 = 1.5;
+/// Rows and references that are stored for each that a snapshot has, at most: what reading it costs.
+const MAX_STORED: f64 = 1.75;
+/// A patch that takes more than this share of a whole snapshot does not pay.
+const WORTHWHILE: f64 = 0.9;
+/// The longest row of a root.
+const MAX_ROOT_BYTES: usize = 16;
+/// The key under which a snapshot says how its objects were paired with those of the snapshot before.
+const PAIRED_KEY: &str = "paired with the snapshot before";
+
+/// Writes `recording` anew to `destination`, which is replaced when all of it is there. Snapshots keep their numbers
+/// and everything that was recorded; objects get new numbers, and serials if they have none.
+///
+/// Two snapshots are in memory at a time.
+///
+/// # Errors
+/// [`AnalyzerError::SameFile`], [`AnalyzerError::Io`], [`AnalyzerError::Cancelled`], [`AnalyzerError::Section`].
+pub fn repack(
+    recording: &Recording,
+    destination: &Path,
+    options: RepackOptions,
+    progress: &dyn Progress,
+) -> Result<Repacked> {
+    refuse_same_file(recording, destination)?;
+    let origin = recording.serial_origin()?;
+    let mut snapshots = Vec::new();
+    let bytes = write_anew(recording, destination, true, |copy| {
+        let mut repacking = Repacking::new(recording, copy, origin, options)?;
+        for snapshot in recording.snapshot_ids() {
+            snapshots.push(repacking.snapshot(snapshot, progress)?);
+        }
+        Ok(())
+    })?;
+    let origin = if origin == SerialOrigin::Matched { SerialOrigin::Repacked } else { origin };
+    Ok(Repacked { snapshots, origin, bytes })
+}
+
+/// A recording that is being repacked.
+struct Repacking<'c, 'r> {
+    recording: &'r Recording,
+    copy: &'c mut Copy<'r>,
+    compression: Compression,
+    compressor: Compressor,
+    origin: SerialOrigin,
+    serials: Serials,
+    /// Strings in the new file.
+    strings: u32,
+    /// The key under which a snapshot says how it was paired.
+    paired: StringId,
+    /// The snapshot written last.
+    before: Option<Written>,
+}
+
+/// A snapshot that was written.
+struct Written {
+    id: SnapshotId,
+    whole: Whole,
+    roots: Roots,
+    /// For each object its row.
+    row_of: Vec<u32>,
+    groups: Vec<RowGroup>,
+    /// How the references of each row that has continuations are divided into blocks.
+    divisions: HashMap<u32, Vec<u32>>,
+    /// Patches since the last whole snapshot.
+    chain: usize,
+    /// Rows and references in blocks and patches since then.
+    stored: u64,
+    /// What an object of the whole snapshot took, in bytes.
+    bytes_per_object: f64,
+}
+
+impl<'c, 'r> Repacking<'c, 'r> {
+    fn new(
+        recording: &'r Recording,
+        copy: &'c mut Copy<'r>,
+        origin: SerialOrigin,
+        options: RepackOptions,
+    ) -> Result<Self> {
+        let compression = Compression::Zstd(options.level);
+        let strings = u32::try_from(recording.tables()?.string_count()).unwrap_or(u32::MAX);
+        copy.tables()?;
+        let compressor = Compressor::new(compression).map_err(made("table"))?;
+        let (serials, paired) = (Serials::default(), StringId(0));
+        let mut repacking =
+            Repacking { recording, copy, compression, compressor, origin, serials, strings, paired, before: None };
+        if origin == SerialOrigin::Matched {
+            repacking.say_matched()?;
+        }
+        Ok(repacking)
+    }
+
+    /// Adds the fact that serials are matched.
+    fn say_matched(&mut self) -> Result<()> {
+        self.paired = self.string(PAIRED_KEY)?;
+        let fact = KeyValue { key: self.string(SERIALS_FACT)?, value: self.string(MATCHED)? };
+        let known = self.recording.tables()?.facts().len() as u64;
+        self.chunk(NO_SNAPSHOT, known, &[fact]).map(drop)
+    }
+
+    /// Adds a string to the table.
+    fn string(&mut self, text: &str) -> Result<StringId> {
+        let id = StringId(self.strings);
+        self.chunk(NO_SNAPSHOT, id.0.into(), &[Text(text.to_owned())])?;
+        self.strings += 1;
+        Ok(id)
+    }
+
+    /// Writes a chunk of a table. Returns where it is.
+    fn chunk<R: Row>(&mut self, snapshot: u32, first: u64, rows: &[R]) -> Result<u64> {
+        let mut raw = Vec::new();
+        rows.iter().for_each(|row| row.put(&mut raw));
+        let count = rows.len() as u64;
+        let chunk = encode_raw_chunk(first, count, &raw, &mut self.compressor).map_err(made(R::NAME))?;
+        let frame = encode_frame(R::SECTION, snapshot, 0, &chunk.0, &chunk.1);
+        self.copy.rows(R::SECTION, snapshot, count, frame)
+    }
+
+    fn snapshot(&mut self, id: SnapshotId, progress: &dyn Progress) -> Result<RepackedSnapshot> {
+        check(progress)?;
+        let mut whole = Whole::read(self.recording, id, progress)?;
+        let roots = Roots::read(self.recording, id)?;
+        let before = self.before.take();
+        let mut partners = match &before {
+            None => vec![NOBODY; whole.objects()],
+            Some(before) if self.origin == SerialOrigin::Matched => {
+                let (old, new) = (before.side(), Side { whole: &whole, roots: roots.rows() });
+                match_structure(old, new, self.recording.tables()?, progress)?
+            }
+            Some(before) => match_serials(&before.whole, &whole),
+        };
+        let pairing = before.as_ref().map(|before| pairing(&before.whole, &whole, &partners));
+        if self.origin == SerialOrigin::Matched {
+            let serials_before = before.as_ref().map_or(&[][..], |before| &before.whole.serials);
+            whole.serials = self.serials.inherit(&partners, serials_before);
+        }
+        progress.begin("writing", whole.objects() as u64, "objects");
+        let draft = match &before {
+            None => None,
+            Some(before) => self.patch(id, before, &whole, &mut partners, progress)?,
+        };
+        let (base, draft) = match draft {
+            Some(draft) => (before.as_ref(), draft),
+            None => (None, self.whole(id, &whole, before.is_some())?),
+        };
+        progress.advance(whole.objects() as u64);
+        let objects = whole.objects() as u64;
+        let (stored_bytes, base_id) = (draft.bytes(), base.map(|base| base.id));
+        self.write(id, base_id, &draft, pairing)?;
+        self.before = Some(Written::new(id, draft, whole, roots, base));
+        Ok(RepackedSnapshot { snapshot: id, base: base_id, objects, stored_bytes, pairing })
+    }
+
+    /// All objects in blocks, those that were there before first if nothing else orders them.
+    fn whole(&self, id: SnapshotId, whole: &Whole, has_before: bool) -> Result<Draft> {
+        let mut order: Vec<u32> = (0..whole.objects() as u32).collect();
+        if has_before && self.origin == SerialOrigin::Matched && whole.addresses.is_empty() {
+            order.sort_unstable_by_key(|&object| whole.serials[object as usize]);
+        }
+        let mut draft = Draft::new(id, vec![NOBODY; whole.objects()], 0);
+        draft.add_rows(whole, &order, self.tables()?, self.compression)?;
+        Ok(draft)
+    }
+
+    /// The difference of a snapshot to the one before; `None` if that does not pay.
+    fn patch(
+        &self,
+        id: SnapshotId,
+        before: &Written,
+        whole: &Whole,
+        partners: &mut [u32],
+        progress: &dyn Progress,
+    ) -> Result<Option<Draft>> {
+        if before.chain >= MAX_CHAIN {
+            return Ok(None);
+        }
+        part_changed_giants(before, whole, self.tables()?, partners, progress)?;
+        let row_of_partner = |&partner: &u32| before.row_of.get(partner as usize).copied().unwrap_or(NOBODY);
+        let first_new_row = before.groups.last().map_or(0, |group| group.rows.end);
+        let mut draft = Draft::new(id, partners.iter().map(row_of_partner).collect(), first_new_row);
+        let fresh: Vec<u32> = (0..).zip(&draft.row_of).filter(|(_, row)| **row == NOBODY).map(|(at, _)| at).collect();
+        let objects = whole.objects() as f64;
+        if f64::from(first_new_row) + fresh.len() as f64 > MAX_ROWS * objects {
+            return Ok(None);
+        }
+        draft.number(&fresh);
+        draft.divisions.clone_from(&before.divisions);
+        if !draft.compare(before, whole, self.tables()?, self.compression)? {
+            return Ok(None);
+        }
+        draft.add_rows(whole, &fresh, self.tables()?, self.compression)?;
+        let pays = draft.bytes() as f64 <= WORTHWHILE * before.bytes_per_object * objects;
+        let size = objects + whole.references() as f64;
+        let is_cheap = (before.stored + draft.stored) as f64 <= MAX_STORED * size;
+        Ok((pays && is_cheap).then_some(draft))
+    }
+
+    fn tables(&self) -> Result<&'r Tables> {
+        self.recording.tables()
+    }
+
+    /// Writes a snapshot: its frames, roots, statistics and commit.
+    fn write(
+        &mut self,
+        id: SnapshotId,
+        base: Option<SnapshotId>,
+        draft: &Draft,
+        pairing: Option<Pairing>,
+    ) -> Result<()> {
+        let mut commit = self.recording.commit(id)?.clone();
+        let (mut blocks, mut next) = (Vec::new(), 0u32);
+        for (group, made) in (0..).zip(&draft.made) {
+            let length = made.frame.len() as u64;
+            let offset = if length > 0 { self.copy.append(made.frame.clone())? } else { 0 };
+            if made.group != Group::Gone {
+                let first_object = if made.is_continuation { next.saturating_sub(1) } else { next };
+                let (objects, references) = (made.objects, made.references);
+                blocks.push(BlockEntry { offset, length, first_object, objects, references, group });
+                next += objects;
+            }
+        }
+        commit.blocks = blocks;
+        commit.patched = base.map(|base| Patched {
+            base: base.0,
+            rows: draft.rows,
+            groups: draft.made.iter().map(|made| made.group).collect(),
+        });
+        commit.roots = self.roots(id, &draft.objects_of_rows())?;
+        self.copy.statistics(&mut commit)?;
+        self.copy.threads(id)?;
+        if let Some(pairing) = pairing.filter(|_| self.origin == SerialOrigin::Matched) {
+            let text = format!("{} of {}, confidence {:.3}", pairing.pairs, pairing.before, pairing.confidence());
+            commit.key_values.push((self.paired, self.string(&text)?));
+        }
+        commit.tables.strings = self.strings;
+        self.copy.commit(commit)
+    }
+
+    /// Writes the roots of a snapshot with the new numbers of their objects. Returns where they are.
+    fn roots(&mut self, id: SnapshotId, object_of: &[u32]) -> Result<Vec<u64>> {
+        let roots = Roots::read(self.recording, id)?;
+        let moved = |root: &Root| Root { target: ObjectId(object_of[root.target.index()]), ..*root };
+        let mut offsets = Vec::new();
+        let mut first = 0;
+        for rows in roots.rows().chunks(MAX_CHUNK_BYTES / MAX_ROOT_BYTES) {
+            let rows: Vec<Root> = rows.iter().map(moved).collect();
+            offsets.push(self.chunk(id.0, first, &rows)?);
+            first += rows.len() as u64;
+        }
+        Ok(offsets)
+    }
+}
+
+impl Written {
+    fn new(id: SnapshotId, draft: Draft, whole: Whole, roots: Roots, base: Option<&Written>) -> Self {
+        let bytes_per_object = draft.bytes() as f64 / (whole.objects() as f64).max(1.0);
+        Written {
+            id,
+            whole,
+            roots,
+            row_of: draft.row_of,
+            groups: draft.groups,
+            divisions: draft.divisions,
+            chain: base.map_or(0, |base| base.chain + 1),
+            stored: base.map_or(0, |base| base.stored) + draft.stored,
+            bytes_per_object: base.map_or(bytes_per_object, |base| base.bytes_per_object),
+        }
+    }
+
+    fn side(&self) -> Side<'_> {
+        Side { whole: &self.whole, roots: self.roots.rows() }
+    }
+}
+
+fn made(what: &'static str) -> impl Fn(FormatError) -> AnalyzerError {
+    AnalyzerError::section(what, 0)
+}

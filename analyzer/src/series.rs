@@ -1,0 +1,12 @@
+//! Questions over several snapshots: differences, trends, and lives of objects.
+
+pub(crate) mod address_order;
+pub(crate) mod alignment;
+pub(crate) mod diff;
+pub(crate) mod growth;
+pub(crate) mod identity;
+pub(crate) mod judgement;
+pub(crate) mod lives;
+pub(crate) mod matching;
+pub(crate) mod trend;
+pub(crate) mod whole;

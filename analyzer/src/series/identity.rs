@@ -1,0 +1,211 @@
+//! Identity: serials that name objects across the snapshots of a recording.
+//!
+//! ```text
+//!   snapshot        0            1            2
+//!   serials      1 2 3 4      1 2 4 5      1 4 5 6        2 and 3 died, 5 and 6 were born
+//! ```
+//!
+//! They come from the runtime where it gives them, else from [matching](crate::matching) each snapshot with the one before.
+
+use barrow_format::block::Wanted;
+use barrow_format::{ObjectId, SnapshotId};
+
+use crate::error::Result;
+use crate::file::blocks::{Workspace, decode, map_blocks, places};
+use crate::file::recording::Recording;
+use crate::graph::roots::Roots;
+use crate::progress::Progress;
+use crate::series::matching::{Pairing, Side, match_structure, pairing};
+use crate::series::whole::{NOBODY, Whole};
+
+/// The fact of a recording that says where its serials come from, if not from the runtime.
+pub(crate) const SERIALS_FACT: &str = "serials";
+/// Its value for serials that were matched.
+pub(crate) const MATCHED: &str = "matched by structure";
+
+/// Where serials come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SerialOrigin {
+    /// The runtime gave them: they are exact.
+    Runtime,
+    /// Consecutive snapshots were matched when the recording was repacked.
+    Repacked,
+    /// There are none in the recording: consecutive snapshots are matched now.
+    Matched,
+}
+
+impl SerialOrigin {
+    /// Whether they are what the runtime says, and no estimate.
+    #[must_use]
+    pub fn is_exact(self) -> bool {
+        self == SerialOrigin::Runtime
+    }
+}
+
+/// The serials of one snapshot.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SnapshotSerials {
+    /// The snapshot.
+    pub snapshot: SnapshotId,
+    /// For each object its serial; 0 if nobody knows it.
+    pub serials: Vec<u64>,
+    /// How the snapshot was matched with the one before, if it was.
+    pub pairing: Option<Pairing>,
+}
+
+/// Walks over snapshots in order and gives the serials of each; never more than two snapshots are in memory.
+#[derive(Debug)]
+pub struct SerialWalk<'r> {
+    recording: &'r Recording,
+    origin: SerialOrigin,
+    /// Snapshots to come.
+    rest: std::vec::IntoIter<SnapshotId>,
+    /// The snapshot before, if snapshots are matched.
+    before: Option<(Whole, Roots, Vec<u64>)>,
+    given: Serials,
+}
+
+/// Serials that are given out.
+#[derive(Debug, Default)]
+pub(crate) struct Serials {
+    /// The largest so far.
+    last: u64,
+}
+
+impl Recording {
+    /// Where the serials of the recording's objects come from.
+    ///
+    /// # Errors
+    /// [`AnalyzerError::Section`](crate::AnalyzerError::Section).
+    pub fn serial_origin(&self) -> Result<SerialOrigin> {
+        if self.facts()?.iter().any(|(key, value)| key == SERIALS_FACT && value == MATCHED) {
+            return Ok(SerialOrigin::Repacked);
+        }
+        for snapshot in self.snapshot_ids() {
+            let mut workspace = Workspace::default();
+            if let Some(place) = places(self, &[snapshot])?.first() {
+                let has_serials = decode(self, place, Wanted::Identity, &mut workspace, |_, columns| {
+                    Ok(!columns.serials.is_empty())
+                })?;
+                if !has_serials {
+                    return Ok(SerialOrigin::Matched);
+                }
+            }
+        }
+        Ok(SerialOrigin::Runtime)
+    }
+
+    /// Walks over all snapshots from the first to `last` and gives the serials of each. Serials that the recording
+    /// does not have are given out in the order in which objects appear, beginning with 1.
+    ///
+    /// # Errors
+    /// As for [`Recording::serial_origin`].
+    pub fn serials(&self, last: SnapshotId) -> Result<SerialWalk<'_>> {
+        let origin = self.serial_origin()?;
+        let snapshots: Vec<SnapshotId> = self.snapshot_ids().filter(|&snapshot| snapshot <= last).collect();
+        let rest = snapshots.into_iter();
+        Ok(SerialWalk { recording: self, origin, rest, before: None, given: Serials::default() })
+    }
+
+    /// The first snapshot, not after `last`, that holds an object of this serial.
+    ///
+    /// # Errors
+    /// [`AnalyzerError::Section`](crate::AnalyzerError::Section),
+    /// [`AnalyzerError::Cancelled`](crate::AnalyzerError::Cancelled).
+    pub fn born(&self, serial: u64, last: SnapshotId, progress: &dyn Progress) -> Result<Option<SnapshotId>> {
+        for snapshot in self.snapshot_ids().take_while(|&snapshot| snapshot <= last) {
+            let places = places(self, &[snapshot])?;
+            let has_serial = map_blocks(self, &places, Wanted::Identity, progress, |_, _, columns| {
+                Ok(columns.serials.contains(&serial))
+            })?;
+            if has_serial.contains(&true) {
+                return Ok(Some(snapshot));
+            }
+        }
+        Ok(None)
+    }
+
+    /// For each object of `after` the object of `before` that it is, told by structure alone: what
+    /// [`Recording::serials`] does where the runtime gives none.
+    ///
+    /// # Errors
+    /// As for [`Recording::born`].
+    pub fn partners(
+        &self,
+        before: SnapshotId,
+        after: SnapshotId,
+        progress: &dyn Progress,
+    ) -> Result<Vec<Option<ObjectId>>> {
+        let (old, new) = (Whole::read(self, before, progress)?, Whole::read(self, after, progress)?);
+        let (old_roots, new_roots) = (Roots::read(self, before)?, Roots::read(self, after)?);
+        let sides = [(&old, &old_roots), (&new, &new_roots)].map(|(whole, roots)| Side { whole, roots: roots.rows() });
+        let partners = match_structure(sides[0], sides[1], self.tables()?, progress)?;
+        Ok(partners.into_iter().map(|object| (object != NOBODY).then_some(ObjectId(object))).collect())
+    }
+
+    /// The serials of one snapshot as they stand in the recording; all are 0 if there are none.
+    ///
+    /// # Errors
+    /// [`AnalyzerError::Section`](crate::AnalyzerError::Section).
+    pub fn recorded_serials(&self, snapshot: SnapshotId) -> Result<Vec<u64>> {
+        let mut serials = Vec::new();
+        let mut workspace = Workspace::default();
+        for place in places(self, &[snapshot])? {
+            decode(self, &place, Wanted::Identity, &mut workspace, |_, columns| {
+                serials.extend_from_slice(&columns.serials);
+                let end = place.entry.first_object as usize + columns.objects().max(1);
+                serials.resize(end, 0);
+                Ok(())
+            })?;
+        }
+        Ok(serials)
+    }
+}
+
+impl SerialWalk<'_> {
+    /// Where the serials come from.
+    #[must_use]
+    pub fn origin(&self) -> SerialOrigin {
+        self.origin
+    }
+
+    /// The serials of the next snapshot; `None` after the last.
+    ///
+    /// # Errors
+    /// [`AnalyzerError::Section`](crate::AnalyzerError::Section),
+    /// [`AnalyzerError::Cancelled`](crate::AnalyzerError::Cancelled).
+    pub fn next(&mut self, progress: &dyn Progress) -> Result<Option<SnapshotSerials>> {
+        let Some(snapshot) = self.rest.next() else { return Ok(None) };
+        if self.origin != SerialOrigin::Matched {
+            let serials = self.recording.recorded_serials(snapshot)?;
+            return Ok(Some(SnapshotSerials { snapshot, serials, pairing: None }));
+        }
+        let whole = Whole::read(self.recording, snapshot, progress)?;
+        let roots = Roots::read(self.recording, snapshot)?;
+        let (serials, pairing) = match self.before.take() {
+            None => (self.given.inherit(&vec![NOBODY; whole.objects()], &[]), None),
+            Some((before, roots_before, serials_before)) => {
+                let old = Side { whole: &before, roots: roots_before.rows() };
+                let new = Side { whole: &whole, roots: roots.rows() };
+                let partners = match_structure(old, new, self.recording.tables()?, progress)?;
+                let pairing = pairing(&before, &whole, &partners);
+                (self.given.inherit(&partners, &serials_before), Some(pairing))
+            }
+        };
+        self.before = Some((whole, roots, serials.clone()));
+        Ok(Some(SnapshotSerials { snapshot, serials, pairing }))
+    }
+}
+
+impl Serials {
+    /// Serials of partners, and new ones for objects without.
+    pub(crate) fn inherit(&mut self, partners: &[u32], serials_before: &[u64]) -> Vec<u64> {
+        let serial = |&partner: &u32| {
+            serials_before.get(partner as usize).copied().unwrap_or_else(|| {
+                self.last += 1;
+                self.last
+            })
+        };
+        partners.iter().map(serial).collect()
+    }
+}

@@ -1,0 +1,240 @@
+//! A whole snapshot in memory, with every column: what matching and repacking walk over in any order.
+
+use std::iter;
+use std::ops::Range;
+
+use barrow_format::block::{BlockColumns, ShapeForm, Wanted};
+use barrow_format::rows::LabelCode;
+use barrow_format::{ObjectId, ShapeId, SnapshotId, StringId};
+use foldhash::HashMap;
+
+use crate::error::Result;
+use crate::file::blocks::{Workspace, decode, places};
+use crate::file::recording::Recording;
+use crate::file::tables::Tables;
+use crate::progress::{Progress, check};
+
+/// In a list of objects or rows: none.
+pub(crate) const NOBODY: u32 = u32::MAX;
+
+/// All columns of a snapshot: about 24 bytes an object and 4 a reference, and what addresses, serials, sites
+/// and names take.
+#[derive(Debug, Default)]
+pub(crate) struct Whole {
+    pub(crate) shapes: Vec<ShapeId>,
+    pub(crate) shallow_bytes: Vec<u64>,
+    /// Empty if all are 0; so are the columns below.
+    pub(crate) unmanaged_bytes: Vec<u64>,
+    pub(crate) addresses: Vec<u64>,
+    pub(crate) serials: Vec<u64>,
+    pub(crate) sites: Vec<u32>,
+    pub(crate) names: Vec<Option<StringId>>,
+    /// Where the references of each object begin, and the last end: those of its first block.
+    starts: Vec<u64>,
+    targets: Vec<u32>,
+    /// The same for labels of explicit tails.
+    label_starts: Vec<u64>,
+    labels: Vec<u64>,
+    /// The references that objects have in continuations, by object.
+    continued: HashMap<ObjectId, Vec<Continued>>,
+}
+
+/// References of one object beyond those of its first block.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Continued {
+    pub(crate) shape: ShapeId,
+    pub(crate) form: ShapeForm,
+    pub(crate) start_index: u64,
+    pub(crate) targets: Vec<u32>,
+    pub(crate) labels: Vec<u64>,
+}
+
+/// What an object is apart from references, serial and address.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Own {
+    pub(crate) shape: ShapeId,
+    pub(crate) shallow_bytes: u64,
+    pub(crate) unmanaged_bytes: u64,
+    /// The number of its site plus one; 0 without a site.
+    pub(crate) site: u32,
+    pub(crate) name: Option<StringId>,
+}
+
+impl Continued {
+    fn references<'a>(&'a self, tables: &'a Tables) -> impl Iterator<Item = (LabelCode, u32)> + 'a {
+        let shape = tables.shape(self.shape);
+        self.targets.iter().enumerate().map(move |(position, &target)| {
+            let code = shape.label(position.saturating_add(self.start_index as usize));
+            (code.unwrap_or_else(|| LabelCode(self.labels[position])), target)
+        })
+    }
+}
+
+impl Whole {
+    /// Decodes a snapshot.
+    pub(crate) fn read(recording: &Recording, snapshot: SnapshotId, progress: &dyn Progress) -> Result<Self> {
+        let places = places(recording, &[snapshot])?;
+        let totals = recording.commit(snapshot)?.totals;
+        let mut whole = Whole { starts: vec![0], label_starts: vec![0], ..Whole::default() };
+        whole.reserve(totals.objects as usize, totals.references as usize);
+        let mut workspace = Workspace::default();
+        progress.begin("reading", totals.references, "references");
+        for place in &places {
+            check(progress)?;
+            decode(recording, place, Wanted::All, &mut workspace, |_, columns| {
+                whole.add(columns);
+                Ok(())
+            })?;
+            progress.advance(place.entry.references.into());
+        }
+        recording.release();
+        whole.fill();
+        Ok(whole)
+    }
+
+    /// Asks for the room of what every object and reference has. Without it columns grow as they are filled.
+    fn reserve(&mut self, objects: usize, references: usize) {
+        let _ = self.shapes.try_reserve_exact(objects);
+        let _ = self.shallow_bytes.try_reserve_exact(objects);
+        let _ = self.starts.try_reserve_exact(objects);
+        let _ = self.label_starts.try_reserve_exact(objects);
+        let _ = self.targets.try_reserve_exact(references);
+    }
+
+    fn add(&mut self, columns: &BlockColumns) {
+        if columns.objects() == 0 {
+            let continued = Continued {
+                shape: columns.dictionary[0],
+                form: columns.forms[0],
+                start_index: columns.start_index,
+                targets: columns.targets.clone(),
+                labels: columns.labels.clone(),
+            };
+            self.continued.entry(ObjectId(columns.first_object)).or_default().push(continued);
+            return;
+        }
+        let before = self.shapes.len();
+        self.shapes.extend(columns.shapes.iter().map(|&shape| columns.dictionary[shape as usize]));
+        self.shallow_bytes.extend_from_slice(&columns.shallow_bytes);
+        append(&mut self.unmanaged_bytes, before, &columns.unmanaged_bytes);
+        append(&mut self.addresses, before, &columns.addresses);
+        append(&mut self.serials, before, &columns.serials);
+        append(&mut self.sites, before, &columns.sites);
+        append(&mut self.names, before, &columns.names);
+        for (&shape, &count) in columns.shapes.iter().zip(&columns.counts) {
+            let form = columns.forms[shape as usize];
+            let explicit = if form.is_explicit { u64::from(count - form.prefix) } else { 0 };
+            self.starts.push(self.starts[self.starts.len() - 1] + u64::from(count));
+            self.label_starts.push(self.label_starts[self.label_starts.len() - 1] + explicit);
+        }
+        self.targets.extend_from_slice(&columns.targets);
+        self.labels.extend_from_slice(&columns.labels);
+    }
+
+    /// Columns that some blocks have become as long as the others.
+    fn fill(&mut self) {
+        let objects = self.shapes.len();
+        for column in [&mut self.unmanaged_bytes, &mut self.addresses, &mut self.serials] {
+            append(column, objects, &[]);
+        }
+        append(&mut self.sites, objects, &[]);
+        append(&mut self.names, objects, &[]);
+    }
+
+    /// How many objects there are.
+    pub(crate) fn objects(&self) -> usize {
+        self.shapes.len()
+    }
+
+    /// How many references there are.
+    pub(crate) fn references(&self) -> usize {
+        self.targets.len() + self.continued.values().flatten().map(|part| part.targets.len()).sum::<usize>()
+    }
+
+    /// The targets of an object, but for those in continuations.
+    pub(crate) fn targets(&self, object: usize) -> &[u32] {
+        &self.targets[range(&self.starts, object)]
+    }
+
+    /// The labels of its explicit tail.
+    pub(crate) fn labels(&self, object: usize) -> &[u64] {
+        &self.labels[range(&self.label_starts, object)]
+    }
+
+    /// Its references beyond its first block, in order.
+    pub(crate) fn continued(&self, object: usize) -> &[Continued] {
+        if self.continued.is_empty() {
+            return &[];
+        }
+        self.continued.get(&ObjectId(object as u32)).map_or(&[], Vec::as_slice)
+    }
+
+    /// All objects with references beyond their first block, and those, in no order.
+    pub(crate) fn all_continued(&self) -> impl Iterator<Item = (ObjectId, &[Continued])> {
+        self.continued.iter().map(|(&object, continued)| (object, continued.as_slice()))
+    }
+
+    /// How many references an object has.
+    pub(crate) fn references_of(&self, object: usize) -> usize {
+        let continued = self.continued(object).iter().map(|continued| continued.targets.len());
+        self.targets(object).len() + continued.sum::<usize>()
+    }
+
+    /// All targets of an object, in order, however they are divided into blocks.
+    pub(crate) fn all_targets(&self, object: usize) -> impl Iterator<Item = u32> + '_ {
+        let continued = self.continued(object).iter().flat_map(|continued| &continued.targets);
+        self.targets(object).iter().chain(continued).copied()
+    }
+
+    /// Label and target of the references of an object from one on, in order, however they are divided into blocks.
+    pub(crate) fn references_from<'a>(
+        &'a self,
+        object: usize,
+        start: usize,
+        tables: &'a Tables,
+    ) -> impl Iterator<Item = (LabelCode, u32)> + 'a {
+        let first = self.targets(object).iter().enumerate().skip(start);
+        let first = first.map(move |(position, &target)| (self.label(object, position, tables), target));
+        let skipped = start.saturating_sub(self.targets(object).len());
+        let continued = self.continued(object).iter().flat_map(|continued| continued.references(tables));
+        first.chain(continued.skip(skipped))
+    }
+
+    /// How many references each block with an object has of it: its first block, then its continuations.
+    pub(crate) fn division(&self, object: usize) -> Vec<u32> {
+        let continued = self.continued(object).iter().map(|continued| continued.targets.len() as u32);
+        iter::once(self.targets(object).len() as u32).chain(continued).collect()
+    }
+
+    /// The label of an object's reference in its first block.
+    pub(crate) fn label(&self, object: usize, position: usize, tables: &Tables) -> LabelCode {
+        let shape = tables.shape(self.shapes[object]);
+        match shape.label(position) {
+            Some(code) => code,
+            None => LabelCode(self.labels(object)[position - shape.prefix.len()]),
+        }
+    }
+
+    /// What an object is apart from references, serial and address.
+    pub(crate) fn own(&self, object: usize) -> Own {
+        Own {
+            shape: self.shapes[object],
+            shallow_bytes: self.shallow_bytes[object],
+            unmanaged_bytes: self.unmanaged_bytes.get(object).copied().unwrap_or(0),
+            site: self.sites.get(object).copied().unwrap_or(0),
+            name: self.names.get(object).copied().flatten(),
+        }
+    }
+}
+
+/// Appends a column that may be absent, as may those of the blocks before, which held `before` objects.
+fn append<T: Copy + Default>(column: &mut Vec<T>, before: usize, values: &[T]) {
+    if !values.is_empty() || !column.is_empty() {
+        column.resize(before, T::default());
+        column.extend_from_slice(values);
+    }
+}
+
+fn range(starts: &[u64], object: usize) -> Range<usize> {
+    starts[object] as usize..starts[object + 1] as usize
+}
