@@ -32,12 +32,12 @@ pub(crate) fn line(text: &str) -> Cow<'_, str> {
     escaped(text, |_| false)
 }
 
-/// A text of several lines: as [`line`], but line ends stay.
+/// A text of several lines: as [`line()`], but line ends stay.
 pub(crate) fn lines(text: &str) -> Cow<'_, str> {
     escaped(text, |c| c == '\n')
 }
 
-/// A text in a cell of a table: as [`line`], but blanks stand for line ends and tabs.
+/// A text in a cell of a table: as [`line()`], but blanks stand for line ends and tabs.
 pub(crate) fn cell(text: &str) -> Cow<'_, str> {
     if !text.contains(['\n', '\r', '\t']) {
         return line(text);

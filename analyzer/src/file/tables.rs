@@ -1,8 +1,8 @@
 //! The tables of a recording in memory: strings, kinds, strengths, types, shapes. Sites stand apart, in
-//! [`crate::sites`].
+//! [`super::sites`].
 //!
 //! They are loaded when the first question needs one, and every id in them is checked then, so that later
-//! look-ups cannot fail. Strings are decoded when they are asked for, see [`crate::strings`].
+//! look-ups cannot fail. Strings are decoded when they are asked for, see [`super::strings`].
 
 use barrow_format::block::ShapeForm;
 use barrow_format::codec::Decompressor;

@@ -12,7 +12,7 @@
 //! chunking, Rabin 1981). What two stretches claim belongs to neither. A stretch that does not go on where the one before
 //! ended must be long, since what is like something that died is there again and again. Time O(n).
 //!
-//! Where addresses keep their order, stretches out of order are given up again, see [`crate::address_order`].
+//! Where addresses keep their order, stretches out of order are given up again, see [`super::address_order`].
 
 use foldhash::{HashMap, HashMapExt};
 

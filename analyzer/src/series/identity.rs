@@ -5,7 +5,7 @@
 //!   serials      1 2 3 4      1 2 4 5      1 4 5 6        2 and 3 died, 5 and 6 were born
 //! ```
 //!
-//! They come from the runtime where it gives them, else from [matching](crate::matching) each snapshot with the one before.
+//! They come from the runtime where it gives them, else from [matching](super::matching) each snapshot with the one before.
 
 use barrow_format::block::Wanted;
 use barrow_format::{ObjectId, SnapshotId};

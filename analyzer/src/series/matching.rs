@@ -11,7 +11,7 @@
 //! Each object is taken once. Time and memory are in proportion to objects and references: about 40 bytes an
 //! object beside the snapshots.
 //!
-//! Before anything else the snapshots are [aligned](crate::alignment). The walk begins where something is left to be
+//! Before anything else the snapshots are [aligned](super::alignment). The walk begins where something is left to be
 //! paired: at roots, and at pairs that refer to objects without partners.
 //!
 //! A pair may be wrong where things were rearranged. How far the pairs can be trusted is counted

@@ -1,5 +1,5 @@
 //! How fast a series of numbers rises, and how sure that is. What is *said* of it is the business of
-//! [`crate::judgement`].
+//! [`super::judgement`].
 //!
 //! ```text
 //!   points ─┬─ slopes of all pairs ──▶ median: slope; order statistics: interval   Theil, Sen
