@@ -16,6 +16,7 @@ use crate::error::{AnalyzerError, Result};
 use crate::file::blocks::{BlockPlace, Workspace, decode, in_parallel, places};
 use crate::file::contents::is_table;
 use crate::file::recording::Recording;
+use crate::file::tables::TableRoom;
 use crate::progress::Progress;
 use crate::questions::summary::{TypeCounter, count_types, difference, type_totals};
 use crate::questions::threads::Threads;
@@ -385,8 +386,9 @@ fn verify_statistics(recording: &Recording, counting: &Counting, found: &mut Ver
 fn verify_roots(recording: &Recording, snapshot: SnapshotId, found: &mut Verification) {
     let Ok(commit) = recording.commit(snapshot) else { return };
     let mut count = 0;
+    let mut room = TableRoom::new(recording.bytes());
     for &offset in &commit.roots {
-        match roots_at(recording, snapshot, offset) {
+        match roots_at(recording, snapshot, offset, &mut room) {
             Ok(roots) => count += roots,
             Err(error) => return found.error(Some(snapshot), &error),
         }
@@ -400,11 +402,12 @@ fn verify_roots(recording: &Recording, snapshot: SnapshotId, found: &mut Verific
 }
 
 /// Reads one chunk of roots and checks their ids. Returns how many there are.
-fn roots_at(recording: &Recording, snapshot: SnapshotId, offset: u64) -> Result<u64> {
+fn roots_at(recording: &Recording, snapshot: SnapshotId, offset: u64, room: &mut TableRoom) -> Result<u64> {
     let at = AnalyzerError::section("ROOTS", offset);
     let commit = recording.commit(snapshot)?;
     let frame = recording.frame(SectionType::ROOTS, Some(snapshot), offset)?;
     let chunk = frame.directory().and_then(|directory| Chunk::parse(directory, frame.body()?)).map_err(&at)?;
+    room.take(SectionType::ROOTS, &chunk).map_err(&at)?;
     chunk
         .for_each(&mut Decompressor::new(), |root: Root| {
             let name = root.category.0.max(root.label.map_or(0, |label| label.0));

@@ -953,3 +953,17 @@ fn a_tree_that_is_none() {
     });
     assert_end(kept, cases);
 }
+
+#[cfg(unix)]
+#[test]
+fn the_index_of_a_private_recording_is_private() {
+    use std::os::unix::fs::{MetadataExt, PermissionsExt};
+    let kept = Kept::of(&small());
+    for (mode, expected) in [(0o600, 0o600), (0o640, 0o640 & !0o022), (0o400, 0o600)] {
+        fs::set_permissions(&kept.path, PermissionsExt::from_mode(mode)).unwrap();
+        let _ = fs::remove_file(index_of(&kept.path));
+        ask(&open(&kept.path, &BESIDE));
+        let found = fs::metadata(index_of(&kept.path)).unwrap().mode() & 0o777;
+        assert_eq!(found & !expected, 0, "{mode:o}: {found:o}");
+    }
+}

@@ -28,7 +28,7 @@ use bytemuck::Pod;
 use byteorder::{ByteOrder, LittleEndian};
 use rayon::prelude::*;
 
-use crate::columns::temporary::temporary;
+use crate::columns::temporary::{restrict_to, temporary};
 use crate::columns::values::Values;
 use crate::error::{AnalyzerError, Result};
 use crate::file::bytes::Bytes;
@@ -93,6 +93,8 @@ pub(crate) struct IndexFile {
     /// Where it is looked for, in this order; written to the first that can be.
     places: Vec<PathBuf>,
     key: [u8; KEY_BYTES],
+    /// The recording. The index file is readable for the same users only.
+    recording: PathBuf,
     /// Those that are there: a column is in one of them.
     open: Mutex<Vec<OpenIndex>>,
     /// Held by who adds columns.
@@ -136,7 +138,7 @@ impl IndexFile {
         key[16..32].copy_from_slice(&recording.uuid());
         LittleEndian::write_u64(&mut key[32..], content);
         let open = Mutex::new(Self::read(&places, &key));
-        Some(IndexFile { places, key, open, writing: Mutex::new(()) })
+        Some(IndexFile { places, key, recording: path.to_owned(), open, writing: Mutex::new(()) })
     }
 
     fn read(places: &[PathBuf], key: &[u8; KEY_BYTES]) -> Vec<OpenIndex> {
@@ -260,6 +262,7 @@ impl IndexFile {
         }
         progress.begin("keeping the index", offset as u64, "bytes");
         let temporary = temporary(folder, &prefix, HALF).map_err(io("write"))?;
+        restrict_to(&temporary, &self.recording).map_err(io("write"))?;
         let mut out = BufWriter::with_capacity(PIECE_BYTES, temporary.as_file());
         // The head has the checksums, so it comes last.
         out.write_all(&vec![0; head_bytes]).map_err(io("write"))?;

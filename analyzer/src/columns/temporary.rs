@@ -19,6 +19,21 @@ pub(crate) fn temporary(folder: &Path, prefix: &str, suffix: &str) -> io::Result
     builder.tempfile_in(folder)
 }
 
+/// Takes from the users of a new file those who may not use `source`, of which it is made.
+pub(crate) fn restrict_to(file: &NamedTempFile, source: &Path) -> io::Result<()> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        let mode = |metadata: std::fs::Metadata| metadata.permissions().mode() & 0o777;
+        let (own, allowed) = (mode(file.as_file().metadata()?), mode(std::fs::metadata(source)?));
+        // Its owner keeps what he may do, whatever he may do with the source.
+        file.as_file().set_permissions(PermissionsExt::from_mode(own & (allowed | 0o600)))?;
+    }
+    #[cfg(not(unix))]
+    let _ = (file, source);
+    Ok(())
+}
+
 #[cfg(all(test, unix))]
 mod tests {
     use std::fs::{Permissions, metadata, set_permissions};

@@ -7,6 +7,7 @@ use barrow_format::{FormatError, ObjectId, SnapshotId, StringId};
 
 use crate::error::{AnalyzerError, Result};
 use crate::file::recording::Recording;
+use crate::file::tables::TableRoom;
 
 /// The roots of one snapshot.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -34,10 +35,12 @@ impl Roots {
         let commit = recording.commit(snapshot)?;
         let mut decompressor = Decompressor::new();
         let mut rows = Vec::new();
+        let mut room = TableRoom::new(recording.bytes());
         for &offset in &commit.roots {
             let at = AnalyzerError::section("ROOTS", offset);
             let frame = recording.frame(SectionType::ROOTS, Some(snapshot), offset)?;
             let chunk = frame.directory().and_then(|directory| Chunk::parse(directory, frame.body()?)).map_err(&at)?;
+            room.take(SectionType::ROOTS, &chunk).map_err(&at)?;
             let (objects, strings) = (commit.totals.objects, u64::from(commit.tables.strings));
             let push = |root: Root| {
                 below("target of a root", root.target.0, objects)?;

@@ -109,6 +109,8 @@ pub(crate) struct Parts {
     pub(crate) shapes: Vec<Shape>,
     pub(crate) facts: Vec<KeyValue>,
     pub(crate) roots: Vec<Root>,
+    /// Further chunks of roots, each with the number of its rows: directories and bodies.
+    pub(crate) root_chunks: Vec<(u64, Vec<u8>, Vec<u8>)>,
     pub(crate) stats: Vec<TypeTotals>,
     pub(crate) blocks: Vec<Block>,
     /// Further frames before the snapshot's: section, flags, directory, body.
@@ -145,6 +147,7 @@ impl Default for Parts {
             ],
             facts: vec![KeyValue { key: StringId(1), value: StringId(2) }],
             roots: vec![Root { category: StringId(1), label: None, target: ObjectId(0) }],
+            root_chunks: Vec::new(),
             stats: Vec::new(),
             blocks: vec![Block::plain(0, 2), Block::plain(2, 3)],
             frames: Vec::new(),
@@ -241,7 +244,7 @@ impl Forge {
         commit.totals = Totals {
             objects: sum(|block| block.objects),
             references: sum(|block| block.references),
-            roots: parts.roots.len() as u64,
+            roots: parts.roots.len() as u64 + parts.root_chunks.iter().map(|(rows, ..)| rows).sum::<u64>(),
             heap_bytes: 8 * sum(|block| block.objects),
             unmanaged_bytes: 0,
         };
@@ -251,6 +254,9 @@ impl Forge {
         commit.stats = vec![self.section(SectionType::STATS, number, &directory, &body)];
         let (directory, body) = chunk(0, &parts.roots);
         commit.roots = vec![self.section(SectionType::ROOTS, number, &directory, &body)];
+        for (_, directory, body) in &parts.root_chunks {
+            commit.roots.push(self.section(SectionType::ROOTS, number, directory, body));
+        }
         commit.tables = TableCounts {
             strings: parts.strings.len() as u32,
             kinds: parts.kinds.len() as u32,

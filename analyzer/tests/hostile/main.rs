@@ -298,6 +298,24 @@ fn small_chunks_that_expand_hugely() {
     }
 }
 
+#[test]
+fn roots_that_expand_hugely() {
+    let _alone = alone();
+    // Category, no label, target: three bytes a root.
+    let rows = (4 << 20) / 3;
+    let raw = [1, 0, 0].repeat(rows as usize);
+    let body = forge::zstd(&raw);
+    let chunk = |number: u64| (rows, directory(2, raw.len() as u64, 1 + number * rows, rows), body.clone());
+    let few = Parts { root_chunks: (0..2).map(chunk).collect(), ..Parts::default() };
+    assert_eq!(ask(Forge::file(&few)), [""; 0]);
+    let many = Parts { root_chunks: (0..40).map(chunk).collect(), ..Parts::default() };
+    let file = Forge::file(&many);
+    assert!(file.len() < 50_000, "{}", file.len());
+    let (peak, complaints) = peak_bytes(|| ask(file));
+    assert!(complaints.iter().any(|text| text.contains("memory for tables (ROOTS)")), "{complaints:?}");
+    assert!(peak < FULL_TABLE_BYTES, "{peak}");
+}
+
 /// What one table takes that is as large as tables may be, while it grows.
 const FULL_TABLE_BYTES: usize = 1 << 30;
 

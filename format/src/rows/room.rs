@@ -10,6 +10,8 @@ use crate::frame::SectionType;
 const ROW_BYTES: u64 = 64;
 /// The limit for tables that grow with the program: types, shapes, sites, and the threads of one snapshot.
 const LARGE_TABLE_BYTES: u64 = 512 << 20;
+/// The limit for the roots of one snapshot.
+const ROOTS_BYTES: u64 = 1 << 30;
 /// The limit for the other ones: facts, kinds and strengths.
 const SMALL_TABLE_BYTES: u64 = 16 << 20;
 
@@ -31,6 +33,7 @@ pub fn table_memory_bytes(section: SectionType, raw_bytes: u64, rows: u64) -> u6
 pub fn table_memory_limit(section: SectionType) -> Option<u64> {
     match section {
         SectionType::TYPES | SectionType::SHAPES | SectionType::SITES | SectionType::THREADS => Some(LARGE_TABLE_BYTES),
+        SectionType::ROOTS => Some(ROOTS_BYTES),
         SectionType::META | SectionType::KINDS | SectionType::STRENGTHS => Some(SMALL_TABLE_BYTES),
         _ => None,
     }
@@ -44,6 +47,7 @@ pub fn table_memory_name(section: SectionType) -> &'static str {
         SectionType::SHAPES => "memory for tables (SHAPES)",
         SectionType::SITES => "memory for tables (SITES)",
         SectionType::THREADS => "memory for tables (THREADS)",
+        SectionType::ROOTS => "memory for tables (ROOTS)",
         SectionType::META => "memory for tables (META)",
         SectionType::KINDS => "memory for tables (KINDS)",
         SectionType::STRENGTHS => "memory for tables (STRENGTHS)",
