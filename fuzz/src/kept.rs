@@ -111,7 +111,7 @@ fn with_index_checksums(bytes: &[u8], genuine: &[u8]) -> Vec<u8> {
 
 /// A dump, its entry in the cache, and what it is told to hold.
 struct Dump {
-    _folder: TempDir,
+    folder: TempDir,
     path: PathBuf,
     entry: PathBuf,
     summary: String,
@@ -121,13 +121,13 @@ struct Dump {
 pub fn cache(bytes: &[u8]) {
     let dump = dump();
     fs::write(&dump.entry, bytes).expect("a file of the cache");
-    let summary = summary_of(&dump.path);
+    let summary = summary_of(&dump.path, dump.folder.path());
     let is_whole = Recording::from_bytes(bytes.to_vec()).is_ok_and(|recording| recording.damage().is_none());
     assert!(is_whole || summary == dump.summary, "{summary}");
 }
 
-fn summary_of(dump: &Path) -> String {
-    Console::open(dump).expect("the dump can be imported").ask("summary").text
+fn summary_of(dump: &Path, folder: &Path) -> String {
+    Console::open(dump, &folder.join("cache")).expect("the dump can be imported").ask("summary").text
 }
 
 fn dump() -> &'static Dump {
@@ -142,12 +142,10 @@ fn dump() -> &'static Dump {
             r#"{"address":"0x7f0000000030", "type":"CLASS", "name":"Thing", "memsize":400}"#, "\n",
         );
         fs::write(&path, text).expect("a file in the temporary folder");
-        let cache = std::env::var_os("BARROW_CACHE").expect("`.cargo/config.toml` names a folder");
-        let _ = fs::remove_dir_all(&cache);
-        let summary = summary_of(&path);
-        let files = fs::read_dir(&cache).expect("the cache").flatten().map(|file| file.path());
+        let summary = summary_of(&path, folder.path());
+        let files = fs::read_dir(folder.path().join("cache")).expect("the cache").flatten().map(|file| file.path());
         let mut entries = files.filter(|file| file.extension().is_some_and(|extension| extension == "barrow"));
         let entry = entries.next().expect("the dump was cached");
-        Dump { _folder: folder, path, entry, summary }
+        Dump { folder, path, entry, summary }
     })
 }

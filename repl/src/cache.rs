@@ -54,7 +54,7 @@ pub(crate) struct Cached {
 pub(crate) fn open(source: &Path, settings: &Settings) -> Result<Cached, ReplError> {
     let key = Key::of(source, settings)
         .map_err(|error| ReplError::Unreadable { path: source.display().to_string(), cause: error.to_string() })?;
-    let folder = CacheFolder::find()?;
+    let folder = folder_of(settings)?;
     let path = folder.path().join(key.file_name());
     if let Some(cached) = find(&path, &key) {
         mark_used(&path);
@@ -80,9 +80,13 @@ pub(crate) fn open(source: &Path, settings: &Settings) -> Result<Cached, ReplErr
     Ok(cached)
 }
 
+fn folder_of(settings: &Settings) -> Result<CacheFolder, ReplError> {
+    settings.cache.as_deref().map_or_else(CacheFolder::find, |path| Ok(CacheFolder::at(path)))
+}
+
 /// Whether the dump at `source` was imported already.
 pub(crate) fn holds(source: &Path, settings: &Settings) -> bool {
-    let (Ok(key), Ok(folder)) = (Key::of(source, settings), CacheFolder::find()) else { return false };
+    let (Ok(key), Ok(folder)) = (Key::of(source, settings), folder_of(settings)) else { return false };
     find(&folder.path().join(key.file_name()), &key).is_some()
 }
 

@@ -41,12 +41,13 @@ impl Console {
         Self::with(OpenFile { name, recording: Arc::new(recording), damage, counted: None })
     }
 
-    /// Asks about a file: a recording, or a dump, which is imported into the cache first.
+    /// Asks about a file: a recording, or a dump, which is imported into the folder `cache` first.
     ///
     /// # Errors
     /// A file that cannot be read, in words.
-    pub fn open(path: &Path) -> Result<Self, String> {
-        let session = Self::session().map_err(|error| error.to_string())?;
+    pub fn open(path: &Path, cache: &Path) -> Result<Self, String> {
+        let mut session = Self::session().map_err(|error| error.to_string())?;
+        session.settings.cache = Some(cache.to_owned());
         let file = opening::open(&path.display().to_string(), &session.settings).map_err(|error| error.to_string())?;
         Self::with(file)
     }

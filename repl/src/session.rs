@@ -84,6 +84,8 @@ pub(crate) struct Settings {
     pub(crate) quiet: bool,
     /// No index file is read or written.
     pub(crate) no_index: bool,
+    /// Where imported dumps are kept, if not in the user's own cache.
+    pub(crate) cache: Option<PathBuf>,
     /// How the JVM of a dump laid out its objects, if that is not to be found out.
     pub(crate) object_layout: Option<ObjectLayout>,
     /// How much a compressed dump may unpack to, if the user says that.
@@ -117,6 +119,7 @@ impl Session {
             colour: !flags.no_color && std::env::var_os("NO_COLOR").is_none(),
             quiet: flags.quiet,
             no_index: flags.no_index,
+            cache: None,
             object_layout: flags.object_layout,
             max_unpacked: flags.max_unpacked,
         };

@@ -32,6 +32,11 @@ impl CacheFolder {
         }
     }
 
+    /// The folder at this path.
+    pub(crate) fn at(path: &Path) -> Self {
+        CacheFolder { path: path.to_owned(), is_own: false }
+    }
+
     /// Its path.
     pub(crate) fn path(&self) -> &Path {
         &self.path
