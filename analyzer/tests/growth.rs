@@ -52,6 +52,7 @@ fn path_of(growth: &Growth<'_>, node: usize) -> Vec<String> {
         GrowthPart::Everything => unreachable!("the path of everything is empty"),
         GrowthPart::Roots(name) => format!("roots {name}"),
         GrowthPart::Type(identity) => identity.name.to_owned(),
+        GrowthPart::AnyPath => "any path".to_owned(),
     };
     growth.path(node).into_iter().map(name).collect()
 }
@@ -131,4 +132,37 @@ fn the_path_that_grows_comes_first_and_stands_for_those_above() {
     assert_eq!(growth.nodes()[first.node].objects[7], Some(17));
     let leaf = rows.iter().find(|row| path_of(&growth, row.node) == ["roots globals", "Leaf"]).unwrap();
     assert!(leaf.judgement.grows() == Some(false) && !leaf.is_carried);
+}
+
+/// Lists that leak, held by a map and in some snapshots by a pair, too, so that the roots dominate them then.
+fn moving(number: usize, lists: usize) -> Graph {
+    let strong = barrow_analyzer::StrengthClass::Strong;
+    let mut graph = Graph { types: vec![2, 0], sizes: vec![(100, 0), (100, 0)], ..Graph::default() };
+    graph.references = vec![Vec::new(), Vec::new()];
+    graph.roots = vec![(1, 0), (1, 1)];
+    for list in 0..lists {
+        graph.types.push(1);
+        graph.sizes.push((50, 0));
+        graph.references.push(Vec::new());
+        let holders = if number % 3 == 1 { 0..2 } else { 0..1 };
+        holders.for_each(|holder| graph.references[holder].push((2 + list as u32, strong)));
+    }
+    graph
+}
+
+#[test]
+fn what_moves_from_path_to_path_grows_over_all_of_them() {
+    let verdicts = |lists: fn(usize) -> usize| {
+        let graphs: Vec<Graph> = (0..9).map(|number| moving(number, lists(number))).collect();
+        let recording = Recording::from_bytes(Graph::bytes_of(&graphs.iter().collect::<Vec<_>>(), None)).unwrap();
+        let recording = Arc::new(recording);
+        let mut growth = folded(&recording, &[8, 7, 6, 5, 4, 3, 2, 1, 0], 0.001);
+        assert!(growth.rows().iter().all(|row| row.judgement.grows() == Some(false)), "no single path grows");
+        growth.gather_moving();
+        let rows = growth.rows();
+        let grow = rows.iter().filter(|row| row.judgement.grows() == Some(true));
+        grow.map(|row| (path_of(&growth, row.node), row.judgement.trend.slope)).collect::<Vec<_>>()
+    };
+    assert_eq!(verdicts(|number| 100 + 10 * number), [(vec!["any path".to_owned(), "List".to_owned()], 500.0)]);
+    assert_eq!(verdicts(|number| 100 + number % 2), []);
 }

@@ -5,7 +5,7 @@
 //! character, and `/…/` after a `~`.
 //!
 //! `>` and `|` take the answer elsewhere, or belong to an expression: in parentheses; `>` before a
-//! number; `|` before `$`, `@` or `%`, where no command begins.
+//! number or an attribute; `|` before `$`, `@` or `%`, where no command begins, and before a comparison of an attribute.
 
 use crate::error::ReplError;
 
@@ -62,12 +62,25 @@ impl Line {
 fn is_redirection(rest: &str) -> bool {
     let name = rest.trim();
     let quoted = name.len() > 1 && name.starts_with(['"', '\'']) && name.ends_with(['"', '\'']);
-    quoted || name.starts_with(|c: char| !c.is_ascii_digit() && c != '=') && !name.contains(char::is_whitespace)
+    let is_file = name.starts_with(|c: char| !c.is_ascii_digit() && c != '=') && !name.contains(char::is_whitespace);
+    // What is compared with an attribute is a mistake, not a file of its name.
+    quoted || is_file && !is_attribute(name)
 }
 
-/// `$a | $b` is one set or the other, `find … | less` goes through a command.
+/// Whether expressions know an attribute of this name.
+fn is_attribute(word: &str) -> bool {
+    barrow_analyzer::ATTRIBUTES.iter().any(|(name, _)| name.eq_ignore_ascii_case(word))
+}
+
+/// `$a | $b` is one set or the other, and so is `type = "A" | type = "B"`; `find … | less` goes through a command.
 fn is_pipe(rest: &str) -> bool {
-    !rest.trim_start().starts_with(['$', '@', '%'])
+    let rest = rest.trim_start();
+    let word = rest.split(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap_or(rest);
+    let is_comparison = is_attribute(word) && {
+        let behind = rest[word.len()..].trim_start();
+        behind.starts_with(['=', '!', '~', '<', '>']) || behind.starts_with("in ")
+    };
+    !rest.starts_with(['$', '@', '%']) && !is_comparison
 }
 
 /// Where the last `>` and the first `|` stand that no quotes and parentheses hide.
@@ -201,6 +214,11 @@ mod tests {
         for text in ["count $a | $b", "count $a |@5", "count (size > 1 | refs = 0)"] {
             assert_eq!(divided(text).1, Sink::Stdout, "{text}");
         }
+        let (words, sink) = divided("find type = \"A\" | type = \"B\" | less");
+        assert_eq!((words.len(), sink), (8, Sink::Command("less".into())));
+        assert_eq!(divided("count size > unmanaged").1, Sink::Stdout);
+        assert_eq!(divided("top | sort -n").1, Sink::Command("sort -n".into()));
+        assert_eq!(divided("top | type less").1, Sink::Command("type less".into()));
         assert_eq!(divided("count (size > 1 | %2) | cat").1, Sink::Command("cat".into()));
         assert!(Line::parse("find object type=\"Foo").is_err());
     }

@@ -48,6 +48,7 @@ fn title(part: GrowthPart<'_>) -> String {
         GrowthPart::Everything => "everything".to_owned(),
         GrowthPart::Roots(name) => format!("[{name}]"),
         GrowthPart::Type(identity) => identity.title(),
+        GrowthPart::AnyPath => "any path".to_owned(),
     }
 }
 

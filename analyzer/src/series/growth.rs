@@ -16,6 +16,7 @@
 //! time O(objects) and 4 bytes an object of the largest snapshot besides its dominators and types.
 
 mod fold;
+mod moving;
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -77,6 +78,8 @@ pub enum GrowthPart<'a> {
     Roots(&'a str),
     /// Objects of a type.
     Type(TypeIdentity<'a>),
+    /// Above a type whose objects are on another path in each snapshot, see [`Growth::gather_moving`].
+    AnyPath,
 }
 
 /// How a node grows.
@@ -110,6 +113,7 @@ pub fn growth<'a>(
         let heap = Heap::new(Arc::clone(recording), snapshot, place, memory.clone())?.only_reading_the_index();
         growth.fold(column, recording, &heap, progress)?;
     }
+    growth.gather_moving();
     Ok(growth)
 }
 

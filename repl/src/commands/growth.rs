@@ -28,7 +28,8 @@ pub(super) const COMMAND: Command = Command {
               sure. At most one of 100 series of noise, steps, warm-ups and sawteeth raises a false alarm; sizes that wander \
               without ever coming back can raise more. With 5 to 7 snapshots a path may rise each \
               time, which is too few to be sure; with fewer nothing is said. `trend`, `leaks A..B` and \
-              `assert growth(..)` judge alike. A number is missing where a path was new and held less than a sixteenth of \
+              `assert growth(..)` judge alike. Objects that are on another path in each snapshot, as the variables of a running function can be, are \
+              judged over all paths: `any path › TYPE`. A number is missing where a path was new and held less than a sixteenth of \
               what it needs to be shown. N is 15 unless told.",
     example: "growth",
     flags: &["--min"],
@@ -48,7 +49,7 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, ReplError
     let growth = folded(session, &recording, &snapshots, type_path::least_share(arguments)?)?;
     session.listed.clear();
     let (rows, tested) = (growth.rows(), growth.large().count());
-    let rows: Vec<GrowthRow> = rows.into_iter().filter(|row| !row.is_carried).collect();
+    let (carried, rows): (Vec<GrowthRow>, Vec<GrowthRow>) = rows.into_iter().partition(|row| row.is_carried);
     let (rows, still): (Vec<GrowthRow>, Vec<GrowthRow>) = rows.into_iter().partition(|row| growth.changes(row.node));
     let note = verdict(&rows, tested, snapshots.len());
     let answer = Answer::default()
@@ -61,10 +62,15 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, ReplError
         .table(table(&growth, &rows))
         .note(note)
         .with_exactness(growth.is_exact());
+    let answer = match carried.len() as u64 {
+        0 => answer,
+        count => answer
+            .note(format!("{} left out: paths below have nine tenths of the growth", units::counted(count, "path"))),
+    };
     let answer = match still.len() {
         0 => answer,
         count => answer.note(format!(
-            "{} not shown: no change, or less than {} % of the heap",
+            "{} not shown: they changed by less than {} % of the heap",
             units::counted(count as u64, "path"),
             (type_path::least_share(arguments)? * 20_000.0).round() / 1000.0
         )),
@@ -115,6 +121,7 @@ pub(crate) fn folded<'a>(
     for (column, &snapshot) in snapshots.iter().enumerate().rev() {
         growth.fold(column, recording, &*type_path::heap(session, recording, snapshot)?, &meter)?;
     }
+    growth.gather_moving();
     Ok(growth)
 }
 

@@ -54,8 +54,8 @@ with blanks or one of ( ) " ' = ! ~ < > & | need quotes.
 
 In a shell put the whole expression in single quotes. At the prompt `> NAME` at
 the end of a line writes the answer to a file, unless NAME begins with a digit;
-`| COMMAND` gives it to a command, unless it begins with $, @ or %. In
-parentheses both belong to the expression."#;
+`| COMMAND` gives it to a command, unless it begins with $, @ or %, or compares
+an attribute. In parentheses both belong to the expression."#;
 
 /// What `find`, `count` and `let` take.
 pub(crate) fn expressions() -> String {
@@ -115,7 +115,11 @@ pub(crate) fn from_shell(command: &Command) -> String {
             let (before, expression) = rest.split_at(kind + " objects ".len());
             format!("barrow {}{file}{before}'{expression}'", command.name)
         }
-        _ => format!("barrow {}{file}{rest}", command.name),
+        // What a shell would expand or redirect is in quotes.
+        _ => match rest.find(" type ~ ") {
+            Some(at) => format!("barrow {}{file}{} '{}'", command.name, &rest[..at], &rest[at + 1..]),
+            None => format!("barrow {}{file}{rest}", command.name),
+        },
     }
 }
 

@@ -1,0 +1,90 @@
+//! Types whose objects move from path to path.
+//!
+//! ```text
+//!   snapshot 3   (Stack roots) › Context › Session      a variable holds them
+//!   snapshot 4   (GC roots) › Session                   a handle does, too: their dominator is higher up
+//! ```
+//!
+//! Each of these paths falls to nothing again and again, so that none of them grows, although the sessions do. Over
+//! all paths they are judged together.
+
+use std::collections::{HashMap, HashSet};
+
+use super::{Growth, GrowthNode, GrowthPart};
+use crate::series::diff::TypeIdentity;
+use crate::series::judgement::{Judgement, Verdict};
+
+impl<'a> Growth<'a> {
+    /// Adds a path `any path › TYPE` for each type that grows over all paths, though no path to it, above it or below
+    /// it does. To be called once, after all snapshots were folded.
+    pub fn gather_moving(&mut self) {
+        let told: Vec<usize> =
+            self.rows().iter().filter(|row| is_told(row.judgement.verdict)).map(|row| row.node).collect();
+        let near: HashSet<usize> = told.iter().flat_map(|&node| self.above(node)).collect();
+        let told: HashSet<usize> = told.into_iter().collect();
+        let mut found: Vec<GrowthNode<'a>> = Vec::new();
+        for (identity, nodes) in self.tops_by_type() {
+            let is_explained =
+                |&node: &usize| near.contains(&node) || self.above(node).any(|above| told.contains(&above));
+            if nodes.len() < 2 || nodes.iter().any(is_explained) {
+                continue;
+            }
+            let gathered = self.gathered(identity, &nodes);
+            let values: Vec<f64> = gathered.retained_bytes.iter().map(|bytes| bytes.unwrap_or(0) as f64).collect();
+            if is_told(Judgement::of(&values).verdict) {
+                found.push(gathered);
+            }
+        }
+        if found.is_empty() {
+            return;
+        }
+        let empty = |parent, part| GrowthNode {
+            parent,
+            depth: 0,
+            part,
+            retained_bytes: vec![Some(0); self.columns],
+            objects: vec![Some(0); self.columns],
+        };
+        let top = self.nodes.len();
+        let nodes = [empty(None, GrowthPart::Everything), empty(Some(top), GrowthPart::AnyPath)];
+        self.nodes.extend(nodes);
+        self.nodes.extend(found.into_iter().map(|node| GrowthNode { parent: Some(top + 1), depth: 2, ..node }));
+    }
+
+    /// The nodes of each type that are below no other of it: they share no byte.
+    fn tops_by_type(&self) -> Vec<(TypeIdentity<'a>, Vec<usize>)> {
+        let mut places: HashMap<TypeIdentity<'a>, usize> = HashMap::new();
+        let mut types: Vec<(TypeIdentity<'a>, Vec<usize>)> = Vec::new();
+        for (at, node) in self.nodes.iter().enumerate() {
+            let GrowthPart::Type(identity) = node.part else { continue };
+            if self.above(at).skip(1).any(|above| self.nodes[above].part == node.part) {
+                continue;
+            }
+            let place = *places.entry(identity).or_insert_with(|| {
+                types.push((identity, Vec::new()));
+                types.len() - 1
+            });
+            types[place].1.push(at);
+        }
+        types
+    }
+
+    /// What these nodes hold together. What is not known, being small, counts as nothing.
+    fn gathered(&self, identity: TypeIdentity<'a>, nodes: &[usize]) -> GrowthNode<'a> {
+        let sum = |of: for<'n> fn(&'n GrowthNode<'a>) -> &'n [Option<u64>]| -> Vec<Option<u64>> {
+            let values = |column: usize| nodes.iter().filter_map(move |&node| of(&self.nodes[node])[column]);
+            (0..self.columns).map(|column| Some(values(column).fold(0, u64::wrapping_add))).collect()
+        };
+        GrowthNode {
+            parent: None,
+            depth: 0,
+            part: GrowthPart::Type(identity),
+            retained_bytes: sum(|node| &node.retained_bytes),
+            objects: sum(|node| &node.objects),
+        }
+    }
+}
+
+fn is_told(verdict: Verdict) -> bool {
+    matches!(verdict, Verdict::Grows | Verdict::RisesEachTime)
+}
