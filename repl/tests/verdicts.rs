@@ -71,6 +71,6 @@ fn a_path_that_stays_the_same_is_counted_and_not_listed() {
     let path = folder.path().join("app.barrow");
     record_series(&path, &[30; 8]);
     let still = run(&["growth", path.to_str().unwrap(), "--no-index"]);
-    assert!(still.stdout.contains("not shown: no change, or less than 0.1 % of the heap"), "{}", still.stdout);
+    assert!(still.stdout.contains("not shown: they changed by less than 0.1 % of the heap"), "{}", still.stdout);
     assert!(!still.stdout.contains("List") && still.stdout.contains("0 of "), "{}", still.stdout);
 }
