@@ -1,154 +1,166 @@
-//! Asks: finds the command, lets it answer, and takes the answer where it should go.
+//! Asks a session, and takes the answer where it should go.
 
 use std::fs::File;
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::Path;
+use std::sync::Arc;
 
-use crate::answer::{Answer, Column, Outcome, Unit};
-use crate::args::{Flags, Format};
-use crate::commands::{self, Command, Subject};
-use crate::destination::{Access, Destination};
-use crate::error::{ReplError, code};
+use barrow_query::answer::{Answer, Outcome};
+use barrow_query::error::code;
+use barrow_query::{Flags, Format, OpenFile, QueryError, Question, Session, Settings, Sink, Workspace, replace_file};
+
+use crate::complaint::complain;
+use crate::error::ReplError;
 use crate::interrupt::{self, Printer};
-use crate::line::{Line, Sink};
 use crate::output::{Context, Drawing};
 use crate::pipe::pipe;
-use crate::session::{Arguments, Session};
-use crate::visible;
+use crate::progress::ProgressLine;
 
-/// A question: a command and what it was given.
-pub(crate) struct Question<'a> {
-    /// The command.
-    pub(crate) command: &'static Command,
-    /// The words behind the verb.
-    pub(crate) words: &'a [String],
-    /// Whether the words still have their quotes.
-    pub(crate) quoted: bool,
-    /// The flags beside them.
-    pub(crate) flags: &'a Flags,
-    /// Where the answer goes.
-    pub(crate) sink: Sink,
+/// A session at a terminal.
+pub(crate) struct Terminal {
+    /// Answers questions.
+    pub(crate) session: Session,
+    /// Whether headings on a terminal are bold.
+    pub(crate) colour: bool,
+    progress: Arc<ProgressLine>,
 }
 
-/// Answers a line of the prompt or of a script. Returns the exit code.
-///
-/// # Errors
-/// Why there is no answer.
-pub(crate) fn ask_line(session: &mut Session, text: &str) -> Result<u8, ReplError> {
-    let line = Line::parse(text)?;
-    if line.words.is_empty() {
-        return Ok(code::ANSWERED);
-    }
-    let flags = Flags::of_line(&line.words)?;
-    let (command, words) = command_of(&flags)?;
-    if flags.help {
-        return print(session, Answer::text(commands::page(command)), line.sink);
-    }
-    ask(session, Question { command, words, quoted: true, flags: &flags, sink: line.sink })
-}
-
-/// Fails where a line can never be answered, since nobody knows its verb or its flags.
-pub(crate) fn check_line(text: &str) -> Result<(), ReplError> {
-    let line = Line::parse(text)?;
-    if line.words.is_empty() {
-        return Ok(());
-    }
-    let flags = Flags::of_line(&line.words)?;
-    let (command, _) = command_of(&flags)?;
-    if flags.help { Ok(()) } else { check_flags(command, &flags) }
-}
-
-/// The command that the first word names, and the words behind it.
-fn command_of(flags: &Flags) -> Result<(&'static commands::Command, &[String]), ReplError> {
-    let verb = flags.words.split_first();
-    let (verb, words) = verb.ok_or_else(|| ReplError::usage("which verb? `help` lists them"))?;
-    Ok((commands::named(verb)?, words))
-}
-
-/// Answers a question. Returns the exit code.
-///
-/// # Errors
-/// Why there is no answer.
-pub(crate) fn ask(session: &mut Session, question: Question<'_>) -> Result<u8, ReplError> {
-    let Question { command, words, quoted, flags, sink } = question;
-    check_flags(command, flags)?;
-    let before = (session.settings.format, session.selected);
-    session.settings.format = flags.format.unwrap_or(before.0);
-    session.selected = flags.snapshot.unwrap_or(before.1);
-    interrupt::clear();
-    // Pages are for who looks at them, not for files and commands.
-    let paged = session.paged;
-    session.whole = sink != Sink::Stdout;
-    session.paged = paged && !session.whole;
-    let answer = (command.run)(session, &Arguments::new(words, quoted, flags));
-    let about_heap = command.subject == Subject::Recording && !session.away.is_empty();
-    let printed = answer.and_then(|mut answer| {
-        if answer.outcome != Outcome::DamageFound
-            && let Some(file) = session.file()
-        {
-            file.recording.check_strings()?;
+impl Terminal {
+    /// A session with nothing open.
+    ///
+    /// # Errors
+    /// A usage error.
+    pub(crate) fn new(flags: &Flags) -> Result<Self, ReplError> {
+        let workspace = Workspace::new(flags.session.max_memory, flags.session.threads)?;
+        let mut session = Session::new(workspace, Settings::of(flags));
+        if let Some(snapshot) = flags.snapshot {
+            session.select(snapshot);
         }
-        if about_heap {
-            let away = session.away_text();
-            answer = answer.fact(Column::new("without", "", Unit::Text).for_machines(), away.as_str()).note(away);
+        let progress = Arc::new(ProgressLine::new(flags.session.quiet));
+        session.watch_with(Arc::clone(&progress) as _);
+        session.set_pages(false, io::stdout().is_terminal());
+        let colour = !flags.session.no_color && std::env::var_os("NO_COLOR").is_none();
+        Ok(Terminal { session, colour, progress })
+    }
+
+    /// Opens the file and says what it lost.
+    ///
+    /// # Errors
+    /// A file that cannot be read.
+    pub(crate) fn open(&mut self, name: &str) -> Result<(), ReplError> {
+        self.session.open(name)?;
+        self.tell_damage();
+        Ok(())
+    }
+
+    /// Opens a dump for one question about totals by type, where that is possible without an import.
+    ///
+    /// # Errors
+    /// A file that cannot be read.
+    pub(crate) fn open_counted(&mut self, name: &str, question: &Question) -> Result<bool, ReplError> {
+        let is_open = self.session.open_counted(name, question)?;
+        if is_open {
+            self.tell_damage();
         }
-        print(session, answer, sink)
-    });
-    (session.whole, session.paged) = (false, paged);
-    if let Some(sentence) = session.index_problem() {
-        complain(&sentence);
+        Ok(is_open)
     }
-    if flags.format.is_some() {
-        session.settings.format = before.0;
+
+    fn tell_damage(&self) {
+        if let Some(OpenFile { name, damage: Some(sentence), .. }) = self.session.file() {
+            complain(&format!("{name}: {sentence}"));
+        }
     }
-    if flags.snapshot.is_some() {
-        session.selected = before.1;
+
+    /// Answers a line of the prompt or of a script. Returns the exit code.
+    ///
+    /// # Errors
+    /// Why there is no answer.
+    pub(crate) fn ask_line(&mut self, text: &str) -> Result<u8, ReplError> {
+        match Question::of_line(text)? {
+            Some(question) => self.ask(&question),
+            None => Ok(code::ANSWERED),
+        }
     }
-    printed
+
+    /// Answers a question. Returns the exit code.
+    ///
+    /// # Errors
+    /// Why there is no answer, or why it cannot be printed.
+    pub(crate) fn ask(&mut self, question: &Question) -> Result<u8, ReplError> {
+        interrupt::clear();
+        self.progress.begin_question();
+        let file = self.session.file().cloned();
+        let colour = self.colour;
+        // Pages are for terminals, not for files and commands.
+        let mut answers = self.session.pieces(question, question.sink != Sink::Stdout)?;
+        let first = answers.next().expect("an answer has a piece").map_err(ReplError::from);
+        let printed = first.and_then(|first| {
+            let damaged = answers.session().file().is_some_and(|file| file.damage.is_some());
+            // `set` may just have changed it.
+            let format = answers.session().settings().format;
+            let target = Target { file: file.as_ref(), format, colour, damaged };
+            print(first, &mut answers, &target, &question.sink)
+        });
+        drop(answers);
+        if let Some(sentence) = self.session.index_problem() {
+            complain(&sentence);
+        }
+        printed
+    }
+
+    /// Prints an answer that no question of a line asked for. Returns the exit code.
+    ///
+    /// # Errors
+    /// It cannot be printed.
+    pub(crate) fn print(&self, answer: Answer) -> Result<u8, ReplError> {
+        let file = self.session.file();
+        let damaged = file.is_some_and(|file| file.damage.is_some());
+        let target = Target { file, format: self.session.settings().format, colour: self.colour, damaged };
+        print(answer, &mut std::iter::empty(), &target, &Sink::Stdout)
+    }
 }
 
-/// Refuses flags that this verb does not know.
-///
-/// # Errors
-/// A usage error.
-pub(crate) fn check_flags(command: &Command, flags: &Flags) -> Result<(), ReplError> {
-    let mut given = flags.of_verbs().into_iter().filter(|(_, given)| *given);
-    match given.find(|(flag, _)| !command.flags.contains(flag)) {
-        Some((flag, _)) => Err(command.refuses(flag)),
-        None => Ok(()),
-    }
+/// How an answer is printed.
+struct Target<'t> {
+    file: Option<&'t OpenFile>,
+    format: Format,
+    colour: bool,
+    damaged: bool,
 }
 
-/// Prints an answer. Returns the exit code.
-///
-/// # Errors
-/// It cannot be printed.
-pub(crate) fn print(session: &mut Session, answer: Answer, sink: Sink) -> Result<u8, ReplError> {
-    let file = session.file().map(|file| (file.name.clone(), file.damage.clone()));
-    let (name, damage) = file.unzip();
-    let damage = damage.flatten();
-    let mut context = Context { file: name.as_deref(), damage: damage.as_deref(), ..Context::default() };
-    let format = session.settings.format;
-    let (cut, lost, code) = (answer.cut.clone(), answer.lost.clone(), exit_code(session, &answer));
+/// Prints an answer and what follows it. Returns the exit code.
+fn print(
+    answer: Answer,
+    rest: &mut dyn Iterator<Item = Result<Answer, QueryError>>,
+    target: &Target<'_>,
+    sink: &Sink,
+) -> Result<u8, ReplError> {
+    let mut context = Context {
+        file: target.file.map(|file| file.name.as_str()),
+        damage: target.file.and_then(|file| file.damage.as_deref()),
+        ..Context::default()
+    };
+    let format = target.format;
+    let (cut, lost, code) = (answer.cut.clone(), answer.lost.clone(), exit_code(target.damaged, &answer));
     let mut unanswered = None;
-    let printed = match sink {
+    let printed: Result<(), ReplError> = match sink {
         Sink::Stdout => {
             context.width = terminal_width();
-            context.colour = context.width.is_some() && session.settings.colour;
+            context.colour = context.width.is_some() && target.colour;
             let mut out = BufWriter::new(Printer(io::stdout().lock()));
-            draw(session, answer, Drawing::new(format, context), &mut unanswered, &mut out)?;
+            draw(answer, rest, Drawing::new(format, context), &mut unanswered, &mut out)?;
             out.flush().map_err(Into::into)
         }
         Sink::File(name) => {
             let drawing = Drawing::new(format, context);
-            to_file(Path::new(&name), |out| draw(session, answer, drawing, &mut unanswered, out))
+            to_file(Path::new(name), |out| draw(answer, rest, drawing, &mut unanswered, out))
         }
         Sink::Command(command) => {
             let drawing = Drawing::new(format, context);
-            pipe(&command, |out| draw(session, answer, drawing, &mut unanswered, out)).map_err(Into::into)
+            pipe(command, |out| draw(answer, rest, drawing, &mut unanswered, out)).map_err(Into::into)
         }
     };
-    unanswered.map_or(printed, Err)?;
+    unanswered.map_or(printed, |error| Err(ReplError::Query(error)))?;
     if let Some(sentence) = cut.filter(|_| format != Format::Table) {
         complain(&sentence);
     }
@@ -160,26 +172,24 @@ pub(crate) fn print(session: &mut Session, answer: Answer, sink: Sink) -> Result
 
 /// Draws an answer, and what follows it while it goes on: each piece is drawn before the next is made.
 fn draw(
-    session: &mut Session,
-    mut answer: Answer,
+    answer: Answer,
+    rest: &mut dyn Iterator<Item = Result<Answer, QueryError>>,
     mut drawing: Drawing<'_>,
-    unanswered: &mut Option<ReplError>,
+    unanswered: &mut Option<QueryError>,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let mut drawn = drawing.piece(&answer, out);
-    while answer.goes_on {
-        if let Err(error) = drawn.and_then(|()| interrupt::check()) {
-            // Nothing of an answer that was given up waits for `more`.
-            session.more = None;
-            return Err(error);
+    let mut answer = Some(answer);
+    while let Some(piece) = answer.take() {
+        drawing.piece(&piece, out)?;
+        if piece.goes_on {
+            interrupt::check()?;
+            drop(piece);
+            answer = rest.next().transpose().map_err(|error| {
+                *unanswered = Some(error);
+                io::Error::other("there is no answer")
+            })?;
         }
-        answer = commands::next(session).map_err(|error| {
-            *unanswered = Some(error);
-            io::Error::other("there is no answer")
-        })?;
-        drawn = drawing.piece(&answer, out);
     }
-    drawn?;
     drawing.end(out)
 }
 
@@ -192,30 +202,22 @@ fn terminal_width() -> Option<usize> {
 
 /// Writes a file that appears whole or not at all; what is no regular file, such as a device, is written into.
 fn to_file(path: &Path, draw: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), ReplError> {
-    let failed =
-        |error: io::Error| if interrupt::is_stop(&error) { ReplError::Stopped } else { ReplError::file(path, error) };
+    let failed = |error: io::Error| {
+        if interrupt::is_stop(&error) { QueryError::Stopped } else { QueryError::file(path, error) }
+    };
     let write = |file: File| {
         let mut out = BufWriter::new(file);
         draw(&mut out)?;
         out.flush()
     };
     if path.exists() && !path.is_file() {
-        return File::create(path).and_then(write).map_err(failed);
+        return Ok(File::create(path).and_then(write).map_err(failed)?);
     }
-    // Behind a symbolic link, where that leads.
-    let target = path.canonicalize().unwrap_or_else(|_| path.to_owned());
-    let part = Destination::replacing(&target).begin(Access::Usual)?;
-    write(part.file()?).map_err(failed)?;
-    if let Ok(before) = target.metadata() {
-        // A file that is replaced may still be read by whom it was before.
-        let _ = std::fs::set_permissions(part.path(), before.permissions());
-    }
-    part.commit().map(drop)
+    Ok(replace_file(path, |file| write(file).map_err(failed))?)
 }
 
 /// The exit code of an answer.
-pub(crate) fn exit_code(session: &Session, answer: &Answer) -> u8 {
-    let damaged = answer.lost.is_some() || session.file().is_some_and(|file| file.damage.is_some());
+pub(crate) fn exit_code(damaged: bool, answer: &Answer) -> u8 {
     match answer.outcome {
         Outcome::DamageFound => code::DAMAGE_FOUND,
         Outcome::False => code::FALSE,
@@ -223,12 +225,7 @@ pub(crate) fn exit_code(session: &Session, answer: &Answer) -> u8 {
         Outcome::Saved => code::ANSWERED,
         Outcome::Lost => code::DAMAGED_INPUT,
         Outcome::NothingKept => code::UNREADABLE,
-        Outcome::Answered if damaged => code::DAMAGED_INPUT,
+        Outcome::Answered if damaged || answer.lost.is_some() => code::DAMAGED_INPUT,
         Outcome::Answered => code::ANSWERED,
     }
-}
-
-/// Says something on stderr, in one line. That nothing reads stderr is no fault.
-pub(crate) fn complain(sentence: &str) {
-    let _ = writeln!(io::stderr(), "barrow: {}", visible::line(sentence));
 }

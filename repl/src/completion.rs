@@ -11,18 +11,18 @@ use rustyline::hint::Hinter;
 use rustyline::validate::Validator;
 use rustyline::{Context, Helper};
 
-use crate::commands::{self, COMMANDS, Completion, SETTINGS};
-use crate::visible;
+use barrow_query::Touches;
+use barrow_query::answer::visible;
+use barrow_query::commands::{self, COMMANDS, Completion, SETTINGS};
+use barrow_query::flags::{question_flags, shown};
 
 /// More choices than this help nobody.
 const MOST_TYPES: usize = 100;
 const TYPE_ORDERS: [&str; 4] = ["size", "count", "unmanaged", "retained"];
 const OBJECT_ORDERS: [&str; 4] = ["size", "unmanaged", "retained", "references"];
 const GROUPS: [&str; 4] = ["type", "kind", "site", "generation"];
-/// Flags before the name of a file.
-const FILE_FLAGS: [&str; 6] = ["-o", "--from", "--baseline", "--junit", "--allow", "--binary"];
-/// Verbs whose words are names of files, among others.
-const FILE_VERBS: [&str; 2] = ["import", "diff"];
+/// What help calls the value of a flag that is the name of a file.
+const FILE_VALUES: [&str; 4] = ["DST", "FILE", "OTHER", "PATH"];
 
 /// Completes lines about one recording.
 pub(crate) struct Completer {
@@ -54,7 +54,7 @@ impl Completer {
             return (start, orders.map(str::to_owned).collect());
         }
         let choices = self.choices(verb, word);
-        let has_files = commands::named(verb).is_ok_and(|command| FILE_VERBS.contains(&command.name));
+        let has_files = commands::named(verb).is_ok_and(|command| command.touches.contains(Touches::READS_FILES));
         match has_files && choices.is_empty() {
             true => (file, files::beginning(&line[file..])),
             false => (start, choices),
@@ -108,7 +108,15 @@ fn is_before_file(before: &str) -> bool {
         let word = compared.split_whitespace().last().unwrap_or_default();
         return !ATTRIBUTES.iter().any(|(name, _)| *name == word);
     }
-    before.split_whitespace().last().is_some_and(|word| FILE_FLAGS.contains(&word))
+    before.split_whitespace().last().is_some_and(takes_file)
+}
+
+/// Whether a file follows this flag.
+fn takes_file(word: &str) -> bool {
+    question_flags().iter().filter(|flag| shown(flag) == word).any(|flag| {
+        let values = flag.get_value_names().unwrap_or_default();
+        values.iter().any(|value| FILE_VALUES.contains(&value.as_str()))
+    })
 }
 
 fn verbs() -> Vec<String> {

@@ -1,21 +1,18 @@
-//! Questions from a program: lines as at the prompt, answers as text.
+//! Lines of the prompt from a program, answers as the terminal prints them.
 
 use std::path::Path;
-use std::sync::Arc;
 
 use barrow_analyzer::Recording;
+use barrow_query::error::code;
+use barrow_query::{Question, Session, Settings, Touches, Workspace};
 
-use crate::args::Flags;
-use crate::commands::{self, Subject};
-use crate::error::{ReplError, code};
-use crate::line::{Line, Sink};
-use crate::operand::Operand;
+use crate::asking::exit_code;
+use crate::error::ReplError;
+use crate::interrupt;
 use crate::output::{self, Context};
-use crate::session::{Arguments, OpenFile, Session};
-use crate::{asking, interrupt, opening};
 
-/// A session without a terminal, for programs and tests. It only reads: lines that would write a file that they name,
-/// open another file or start a program are refused.
+/// A prompt without a terminal, for programs and tests. It answers only lines that read the open file: see
+/// [`Touches::READ_ONLY`].
 pub struct Console {
     session: Session,
 }
@@ -36,9 +33,9 @@ impl Console {
     /// Bytes that are no recording, in words.
     pub fn of_recording(bytes: Vec<u8>) -> Result<Self, String> {
         let recording = Recording::from_bytes(bytes).map_err(|error| error.to_string())?;
-        let damage = recording.damage().map(ToString::to_string);
-        let name = "recording".to_owned();
-        Self::with(OpenFile { name, recording: Arc::new(recording), damage, counted: None })
+        let mut session = Self::session(Settings::default())?;
+        session.open_recording("recording", recording);
+        Ok(Console { session })
     }
 
     /// Asks about a file: a recording, or a dump, which is imported into the folder `cache` first.
@@ -46,22 +43,18 @@ impl Console {
     /// # Errors
     /// A file that cannot be read, in words.
     pub fn open(path: &Path, cache: &Path) -> Result<Self, String> {
-        let mut session = Self::session().map_err(|error| error.to_string())?;
-        session.settings.cache = Some(cache.to_owned());
-        let file = opening::open(&path.display().to_string(), &session.settings).map_err(|error| error.to_string())?;
-        Self::with(file)
-    }
-
-    fn session() -> Result<Session, ReplError> {
-        let mut session = Session::new(&Flags { quiet: true, no_index: true, ..Flags::default() })?;
-        session.paged = true;
-        Ok(session)
-    }
-
-    fn with(file: OpenFile) -> Result<Self, String> {
-        let mut session = Self::session().map_err(|error| error.to_string())?;
-        session.open(file);
+        let settings = Settings { cache: Some(cache.to_owned()), ..Settings::default() };
+        let mut session = Self::session(settings)?;
+        session.open(&path.display().to_string()).map_err(|error| error.to_string())?;
         Ok(Console { session })
+    }
+
+    fn session(settings: Settings) -> Result<Session, String> {
+        let workspace = Workspace::new(None, None).map_err(|error| error.to_string())?;
+        let mut session = Session::new(workspace, Settings { no_index: true, ..settings });
+        session.set_pages(true, false);
+        session.allow(Touches::READ_ONLY);
+        Ok(session)
     }
 
     /// Answers a line of the prompt.
@@ -73,30 +66,16 @@ impl Console {
     }
 
     fn answered(&mut self, text: &str) -> Result<Printed, ReplError> {
-        let line = Line::parse(text)?;
-        let flags = Flags::of_line(&line.words)?;
-        let Some((verb, words)) = flags.words.split_first() else {
+        let Some(question) = Question::of_line(text)? else {
             return Ok(Printed { text: String::new(), code: code::ANSWERED });
         };
-        let command = commands::named(verb)?;
-        asking::check_flags(command, &flags)?;
-        let arguments = Arguments::new(words, true, &flags);
-        let paths = [&flags.output, &flags.junit, &flags.from, &flags.allow, &flags.binary];
-        let names_files = paths.iter().any(|path| path.is_some()) || flags.baseline.is_some();
-        let is_file = |word: &String| matches!(Operand::named(word), Some(Operand::Other(..)));
-        let opens = command.name == "diff" && arguments.words().iter().any(is_file);
-        if line.sink != Sink::Stdout
-            || names_files
-            || opens
-            || command.subject != Subject::Recording && command.subject != Subject::Session
-        {
-            return Err(ReplError::usage("this console only reads the file that is open"));
-        }
         interrupt::clear();
-        let answer = (command.run)(&mut self.session, &arguments)?;
+        let answer = self.session.ask(&question)?;
+        let format = question.format.unwrap_or(self.session.settings().format);
         let mut drawn = Vec::new();
-        output::draw(&answer, self.session.settings.format, Context::default(), &mut drawn)?;
+        output::draw(&answer, format, Context::default(), &mut drawn)?;
         let text = String::from_utf8(drawn).expect("answers are text");
-        Ok(Printed { text, code: asking::exit_code(&self.session, &answer) })
+        let damaged = self.session.file().is_some_and(|file| file.damage.is_some());
+        Ok(Printed { text, code: exit_code(damaged, &answer) })
     }
 }

@@ -13,8 +13,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::asking::complain;
-use crate::error::{ReplError, code};
+use barrow_query::error::code;
+
+use crate::complaint::complain;
 
 /// Relaxed everywhere: flags of their own, which order nothing else.
 static STOP: AtomicBool = AtomicBool::new(false);
@@ -36,8 +37,6 @@ const READING: Duration = Duration::from_millis(300);
 const OFFER: Duration = Duration::from_secs(5);
 /// How long a write may be blocked after Ctrl-C.
 const BLOCKED: Duration = Duration::from_millis(500);
-/// Rows between two looks at whether to stop.
-const ROWS: usize = 1024;
 
 /// When Ctrl-C was pressed during this question.
 #[derive(Debug, Clone, Copy)]
@@ -99,7 +98,7 @@ pub(crate) fn requested() -> bool {
 /// Fails if printing should stop.
 ///
 /// # Errors
-/// One that becomes [`ReplError::Stopped`].
+/// One that [`is_stop`].
 pub(crate) fn check() -> io::Result<()> {
     if requested() { Err(io::Error::other(Stopped)) } else { Ok(()) }
 }
@@ -107,21 +106,6 @@ pub(crate) fn check() -> io::Result<()> {
 /// Whether an error is that of [`check`].
 pub(crate) fn is_stop(error: &io::Error) -> bool {
     error.get_ref().is_some_and(|cause| cause.is::<Stopped>())
-}
-
-/// Collects rows, of which there may be millions, and stops at Ctrl-C.
-///
-/// # Errors
-/// [`ReplError::Stopped`].
-pub(crate) fn collect<T>(rows: impl Iterator<Item = T>) -> Result<Vec<T>, ReplError> {
-    let mut collected = Vec::with_capacity(rows.size_hint().0);
-    for row in rows {
-        if collected.len().is_multiple_of(ROWS) {
-            check()?;
-        }
-        collected.push(row);
-    }
-    Ok(collected)
 }
 
 /// A command of `| COMMAND` runs as long as this lives.

@@ -1,79 +1,44 @@
-//! Asks a barrow recording questions and prints the answers: at a prompt, or from a shell.
+//! The terminal: asks questions at a prompt or from a shell, and prints the answers.
 //!
 //! ```text
-//!  words ──▶ args ──▶ invocation ──┬──▶ asking ──▶ commands ──▶ Answer ──▶ output: table, JSON, CSV
-//!                        prompt ───┘                  │
-//!                     (line, completion)          session ──▶ analyzer
+//!  words ──▶ invocation ──┬──▶ asking ──▶ Session of `query` ──▶ Answer ──▶ output: table, JSON, CSV
+//!               prompt ───┘                      │
+//!            (completion)                        └─▶ progress on stderr, Ctrl-C
 //! ```
 //!
-//! The library is there for the binary `barrow` and for its tests:
+//! The library is there for the binary `barrow`, and for programs that want what the terminal prints:
 //!
 //! ```
-//! assert!(barrow_repl::document().contains("barrow summary FILE all"));
+//! use barrow_repl::Console;
+//! let recording = std::fs::read(barrow_testdata::path("orders.barrow"))?;
+//! let mut console = Console::of_recording(recording)?;
+//! assert!(console.ask("summary").text.contains("objects"));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-mod args;
+#![forbid(unsafe_code)]
+
 mod completion;
 mod console;
 mod invocation;
+mod lines;
 mod prompt;
-
-mod asking;
-mod cache;
-mod counting;
-mod destination;
-mod dump_order;
-mod importing;
-mod line;
-mod opening;
-mod resolving;
-mod series;
-mod session;
-mod sets;
-mod spool;
 mod watching;
 
-mod assertion;
-mod commands;
-mod comparison;
-mod document;
-mod found;
-mod ranking;
-mod references;
-mod request;
-mod tree_walk;
-mod type_path;
-
-mod chain;
-mod kinds;
-mod label;
-mod leak_series;
-mod lifelines;
-mod names;
-mod object_change;
-mod object_name;
-mod operand;
-mod path_change;
-mod pipe;
-mod selection;
-mod suspects;
-mod type_counts;
-mod units;
-mod visible;
-mod without;
-
-mod answer;
+mod asking;
+mod complaint;
 mod error;
 mod interrupt;
 mod output;
+mod pipe;
 mod progress;
 
+pub use barrow_query::document::document;
 pub use console::{Console, Printed};
-pub use document::document;
 
 use std::process::ExitCode;
 
-/// Does what the words of the command line say. Whatever goes wrong is told on stderr.
+/// Does what the words of the command line say, and reports errors on stderr.
 #[must_use]
 pub fn main() -> ExitCode {
     ExitCode::from(invocation::run(std::env::args_os().skip(1)))

@@ -1,16 +1,15 @@
-//! Draws answers: [`table`] for people, [`json`] and [`csv`] for machines.
+//! Draws answers: [`table`] for people, JSON and CSV for machines.
 
-mod csv;
 mod fit;
-mod json;
-pub(crate) mod junit;
 mod path;
 mod table;
 
 use std::io::{self, Write};
 
-use crate::answer::{Answer, Audience};
-use crate::args::Format;
+use barrow_query::answer::{csv, json};
+use barrow_query::{Answer, Format};
+
+use crate::interrupt;
 
 /// What every drawing is told besides the answer.
 #[derive(Debug, Clone, Copy, Default)]
@@ -23,6 +22,12 @@ pub(crate) struct Context<'a> {
     pub(crate) width: Option<usize>,
     /// Whether headings may be coloured.
     pub(crate) colour: bool,
+}
+
+impl<'a> Context<'a> {
+    fn source(self) -> json::Source<'a> {
+        json::Source { file: self.file, damage: self.damage }
+    }
 }
 
 /// Writes `answer` to `out`.
@@ -55,10 +60,10 @@ impl<'a> Drawing<'a> {
         match (self.format, is_first) {
             (Format::Table, true) => table::begin(answer, &mut self.table, self.context, out),
             (Format::Table, false) => table::go_on(answer, &mut self.table, self.context, out),
-            (Format::Json, true) => json::begin(answer, &mut self.json, self.context, out),
-            (Format::Json, false) => json::go_on(answer, &mut self.json, out),
-            (Format::Csv, true) => csv::begin(answer, out),
-            (Format::Csv, false) => csv::go_on(answer, out),
+            (Format::Json, true) => json::begin(answer, &mut self.json, self.context.source(), &interrupt::check, out),
+            (Format::Json, false) => json::go_on(answer, &mut self.json, &interrupt::check, out),
+            (Format::Csv, true) => csv::begin(answer, &interrupt::check, out),
+            (Format::Csv, false) => csv::go_on(answer, &interrupt::check, out),
         }
     }
 
@@ -69,15 +74,5 @@ impl<'a> Drawing<'a> {
             Format::Json => json::end(&self.json, out),
             Format::Csv => Ok(()),
         }
-    }
-}
-
-impl Audience {
-    fn has_machines(self) -> bool {
-        self != Audience::People
-    }
-
-    fn has_people(self) -> bool {
-        self != Audience::Machines
     }
 }

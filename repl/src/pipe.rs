@@ -29,7 +29,7 @@ pub(crate) fn pipe(command: &str, draw: impl FnOnce(&mut dyn Write) -> io::Resul
     let mut shell = Command::new("sh").arg("-c").arg(command).stdin(Stdio::piped()).spawn()?;
     let mut stdin = shell.stdin.take().expect("stdin is piped");
     let (pieces, waiting) = sync_channel::<Vec<u8>>(PIECES);
-    // It ends when all is written, or when nobody reads any more.
+    // It ends when all is written, or when the command reads no more.
     std::thread::spawn(move || waiting.iter().try_for_each(|piece| stdin.write_all(&piece)));
     let mut out = BufWriter::with_capacity(PIECE_BYTES, Feed(pieces));
     let drawn = draw(&mut out).and_then(|()| out.flush());

@@ -8,17 +8,19 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use barrow_query::Watcher;
+use barrow_query::answer::units::rounded;
+use barrow_query::answer::visible;
+
+use crate::complaint::complain;
 use crate::interrupt;
-use crate::units::rounded;
-use crate::visible;
 
 /// How long a question may take before it shows anything.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// The progress of one question; shared by the threads that work on it.
+/// The progress of questions on stderr; shared by the threads that work on them. Ctrl-C stops them.
 #[derive(Debug)]
-pub(crate) struct Meter {
-    begun: Instant,
+pub(crate) struct ProgressLine {
     quiet: bool,
     terminal: bool,
     /// Steps of the phase that are done. Relaxed: a figure to look at, it orders nothing.
@@ -35,12 +37,12 @@ struct Shown {
     unit: &'static str,
     phase_begun: Instant,
     next: Instant,
-    /// The width of what stands on the terminal's line.
+    /// The width of what is on the terminal's line.
     width: usize,
 }
 
-impl Meter {
-    /// Starts the clock.
+impl ProgressLine {
+    /// Shows nothing at all if `quiet`.
     pub(crate) fn new(quiet: bool) -> Self {
         let begun = Instant::now();
         let shown = Shown {
@@ -53,33 +55,12 @@ impl Meter {
             width: 0,
         };
         let terminal = std::io::stderr().is_terminal();
-        Meter { begun, quiet, terminal, done: AtomicU64::new(0), shown: Mutex::new(shown) }
+        ProgressLine { quiet, terminal, done: AtomicU64::new(0), shown: Mutex::new(shown) }
     }
 
-    /// How long the question has taken so far.
-    pub(crate) fn elapsed(&self) -> Duration {
-        self.begun.elapsed()
-    }
-
-    /// Whether somebody looks on.
-    pub(crate) fn is_watched(&self) -> bool {
-        self.terminal && !self.quiet
-    }
-
-    /// From now on tells what is known of the answer; at once if somebody looks on.
-    pub(crate) fn know(&self, known: &str, what: &str) {
-        let mut shown = self.shown.lock().unwrap_or_else(PoisonError::into_inner);
-        shown.known = format!("{known}; ");
-        if self.is_watched() {
-            self.show(&mut shown, &format!("{known}, {what} …"));
-        }
-    }
-
-    fn begin_phase(&self, phase: &str, total: u64, unit: &'static str) {
-        let mut shown = self.shown.lock().unwrap_or_else(PoisonError::into_inner);
-        (shown.phase, shown.total, shown.unit) = (phase.to_owned(), total, unit);
-        shown.phase_begun = Instant::now();
-        self.done.store(0, Ordering::Relaxed);
+    /// A question begins: it shows nothing for some time.
+    pub(crate) fn begin_question(&self) {
+        self.shown.lock().unwrap_or_else(PoisonError::into_inner).next = Instant::now() + PATIENCE;
     }
 
     fn add(&self, steps: u64) {
@@ -87,7 +68,7 @@ impl Meter {
         if self.quiet {
             return;
         }
-        // Whoever does not get the lock leaves the showing to whoever has it.
+        // A thread that does not get the lock leaves the line to the one that has it.
         let Ok(mut shown) = self.shown.try_lock() else { return };
         let now = Instant::now();
         if now < shown.next {
@@ -112,16 +93,6 @@ impl Meter {
     }
 }
 
-impl Drop for Meter {
-    /// Leaves the terminal's line empty.
-    fn drop(&mut self) {
-        let shown = self.shown.get_mut().unwrap_or_else(PoisonError::into_inner);
-        if self.terminal && shown.width > 0 {
-            let _ = write!(std::io::stderr(), "\r{:width$}\r", "", width = shown.width);
-        }
-    }
-}
-
 /// `decoding references: 45 M of 69 M, 120 M/s, 0.2 s left`
 fn line(phase: &str, done: u64, total: u64, unit: &str, elapsed: Duration) -> String {
     let rate = done as f64 / elapsed.as_secs_f64().max(1e-3);
@@ -138,30 +109,46 @@ fn line(phase: &str, done: u64, total: u64, unit: &str, elapsed: Duration) -> St
     text
 }
 
-impl barrow_analyzer::Progress for Meter {
+impl Watcher for ProgressLine {
     fn begin(&self, phase: &str, total: u64, unit: &'static str) {
-        self.begin_phase(phase, total, unit);
+        let mut shown = self.shown.lock().unwrap_or_else(PoisonError::into_inner);
+        (shown.phase, shown.total, shown.unit) = (phase.to_owned(), total, unit);
+        shown.phase_begun = Instant::now();
+        self.done.store(0, Ordering::Relaxed);
     }
 
     fn advance(&self, steps: u64) {
         self.add(steps);
     }
 
-    fn cancelled(&self) -> bool {
-        interrupt::requested()
-    }
-}
-
-impl barrow_importers::Progress for Meter {
-    fn begin(&self, phase: &str, total: u64, unit: &'static str) {
-        self.begin_phase(phase, total, unit);
+    fn bound(&self, bound: &str, phase: &str) {
+        let mut shown = self.shown.lock().unwrap_or_else(PoisonError::into_inner);
+        shown.known = format!("{bound}; ");
+        if self.shows_bounds() {
+            self.show(&mut shown, &format!("{bound}, {phase} …"));
+        }
     }
 
-    fn advance(&self, steps: u64) {
-        self.add(steps);
+    fn shows_bounds(&self) -> bool {
+        self.terminal && !self.quiet
     }
 
-    fn cancelled(&self) -> bool {
+    fn remark(&self, sentence: &str) {
+        complain(sentence);
+    }
+
+    /// Leaves the terminal's line empty.
+    fn end(&self) {
+        let mut shown = self.shown.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.terminal && shown.width > 0 {
+            let _ = write!(std::io::stderr(), "\r{:width$}\r", "", width = shown.width);
+        }
+        shown.width = 0;
+        shown.known.clear();
+        shown.next = Instant::now() + PATIENCE;
+    }
+
+    fn is_stopped(&self) -> bool {
         interrupt::requested()
     }
 }

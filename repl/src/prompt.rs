@@ -6,13 +6,15 @@ use rustyline::error::ReadlineError;
 use rustyline::history::FileHistory;
 use rustyline::{CompletionType, Config, Editor};
 
-use crate::asking::ask_line;
+use barrow_query::answer::{units, visible};
+use barrow_query::error::code;
+use barrow_query::{QueryError, Session};
+
+use crate::asking::Terminal;
+use crate::complaint::report;
 use crate::completion::Completer;
-use crate::error::{ReplError, code};
+use crate::error::ReplError;
 use crate::interrupt;
-use crate::invocation::report;
-use crate::session::Session;
-use crate::{units, visible};
 
 type Lines = Editor<Completer, FileHistory>;
 
@@ -20,31 +22,31 @@ type Lines = Editor<Completer, FileHistory>;
 ///
 /// # Errors
 /// A terminal that cannot be read.
-pub(crate) fn run(session: &mut Session) -> Result<u8, ReplError> {
+pub(crate) fn run(terminal: &mut Terminal) -> Result<u8, ReplError> {
     let config = Config::builder().completion_type(CompletionType::List).history_ignore_space(true).build();
     let mut lines = Lines::with_config(config).map_err(unreadable)?;
-    lines.set_helper(Some(Completer::new(session.recording()?)));
+    lines.set_helper(Some(Completer::new(terminal.session.recording()?)));
     let history = history_file();
     if let Some(path) = &history {
         // The first time there is none.
         let _ = path.parent().map(std::fs::create_dir_all);
         let _ = lines.load_history(path);
-        session.history = lines.history().iter().cloned().collect();
+        lines.history().iter().for_each(|line| terminal.session.remember(line));
     }
     interrupt::keep_session();
-    println!("{}", greeting(session));
-    while !session.ended {
+    println!("{}", greeting(&terminal.session));
+    while !terminal.session.has_ended() {
         if let Some(completer) = lines.helper_mut() {
-            completer.sets = session.sets.iter().map(|(name, _)| format!("${name}")).collect();
+            completer.sets = terminal.session.set_names().map(|name| format!("${name}")).collect();
         }
         // Of the answer before; it must not stop what is asked next.
         interrupt::clear();
-        match lines.readline(&prompt(session)) {
+        match lines.readline(&prompt(&terminal.session)) {
             Ok(line) => {
                 let _ = lines.add_history_entry(&line);
-                // At once, for whoever never leaves orderly; one that cannot be kept is no reason to fail.
+                // At once, since a session may end without warning; one that cannot be kept is no reason to fail.
                 let _ = history.as_deref().map(|path| lines.append_history(path));
-                answer(session, line);
+                answer(terminal, line);
             }
             Err(ReadlineError::Interrupted) => {
                 println!("`exit` or Ctrl-D leaves; Ctrl-C stops a question or its answer")
@@ -56,13 +58,13 @@ pub(crate) fn run(session: &mut Session) -> Result<u8, ReplError> {
     Ok(code::ANSWERED)
 }
 
-/// Whatever goes wrong, the session goes on.
-fn answer(session: &mut Session, line: String) {
-    if let Err(error) = ask_line(session, &line) {
+/// The session goes on after errors.
+fn answer(terminal: &mut Terminal, line: String) {
+    if let Err(error) = terminal.ask_line(&line) {
         report(&error);
     }
     if !line.trim().is_empty() {
-        session.history.push(line);
+        terminal.session.remember(line);
     }
 }
 
@@ -94,6 +96,6 @@ fn history_file() -> Option<PathBuf> {
 fn unreadable(error: ReadlineError) -> ReplError {
     match error {
         ReadlineError::Io(error) => ReplError::Print(error),
-        error => ReplError::Unreadable { path: "the terminal".to_owned(), cause: error.to_string() },
+        error => QueryError::Unreadable { path: "the terminal".to_owned(), cause: error.to_string() }.into(),
     }
 }

@@ -6,19 +6,17 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use barrow_analyzer::{AnalyzerError, Growing, Look, LostSnapshot, Recording, SnapshotId, Totals};
+use barrow_query::answer::{Answer, Column, Unit, Value, units};
+use barrow_query::commands::Command;
+use barrow_query::error::code;
+use barrow_query::{Flags, Format, Guard, QueryError, Question};
 
-use crate::answer::{Answer, Column, Unit, Value};
-use crate::args::{Flags, Format, SnapshotName};
-use crate::asking::{check_flags, check_line, complain, print};
-use crate::assertion::{self, Assertion, Judge, Judged, Verdict};
-use crate::commands::{self, Command};
-use crate::error::{ReplError, code};
-use crate::invocation::{lines_of, run_lines};
-use crate::line::Sink;
+use crate::asking::Terminal;
+use crate::complaint::complain;
+use crate::error::ReplError;
+use crate::interrupt;
+use crate::lines::{lines_of, run_lines};
 use crate::output::{self, Context};
-use crate::session::{Arguments, OpenFile, Session};
-use crate::sets::Sets;
-use crate::{interrupt, units};
 
 /// How long to wait between two looks, unless told.
 const INTERVAL: Duration = Duration::from_millis(250);
@@ -29,36 +27,33 @@ const NAP: Duration = Duration::from_millis(50);
 ///
 /// # Errors
 /// A usage error, a file that is no recording, those of questions.
-pub(crate) fn run(flags: &Flags, command: &Command, words: &[String]) -> Result<u8, ReplError> {
+pub(crate) fn run(flags: &Flags, command: &'static Command, words: &[String]) -> Result<u8, ReplError> {
     let which = || ReplError::usage(format!("which file? `barrow {} FILE`", command.name));
     let (name, rest) = words.split_first().ok_or_else(which)?;
     if let Some(word) = rest.first() {
-        return Err(command.refuses(word));
+        return Err(command.refuses(word).into());
     }
-    check_flags(command, flags)?;
-    let mut session = Session::new(flags)?;
+    Question::of_words(command, words, false, flags).check()?;
+    let mut terminal = Terminal::new(flags)?;
     // An index file belongs to the last commit: the next one makes it useless.
-    session.settings.no_index = true;
-    let arguments = Arguments::new(&[], false, flags);
-    let mut judge = commands::judge(&session, &arguments)?;
-    judge.waits = true;
-    let assertions = commands::assertions_of(&session, SnapshotId(0), &flags.assertions, &arguments)?;
-    let (lines, until) = (lines_of(flags)?, flags.until);
-    // What cannot be understood ever is said before the first snapshot is there.
-    lines.iter().try_for_each(|line| check_line(line))?;
+    terminal.session.settings_mut().no_index = true;
+    let guard = Guard::new(&terminal.session, &flags.question)?;
+    let (lines, until) = (lines_of(flags)?, flags.question.until);
+    // A line that cannot be understood is reported before the first snapshot is there.
+    lines.iter().try_for_each(|line| Question::of_line(line)?.map_or(Ok(()), |question| question.check()))?;
     interrupt::listen();
-    let name = name.clone();
-    let mut watch = Watch { name, session, judge, assertions, lines, until, before: None, rows: 0, failure: 0 };
-    watch.follow(flags.interval.unwrap_or(INTERVAL))
+    let (name, quiet) = (name.clone(), flags.session.quiet);
+    let mut watch = Watch { name, terminal, quiet, guard, lines, until, before: None, rows: 0, failure: 0 };
+    watch.follow(flags.question.interval.unwrap_or(INTERVAL))
 }
 
 /// A recording that is followed.
 struct Watch {
     /// The file, as it was named.
     name: String,
-    session: Session,
-    judge: Judge,
-    assertions: Vec<Assertion>,
+    terminal: Terminal,
+    quiet: bool,
+    guard: Guard,
     lines: Vec<String>,
     until: Option<u32>,
     /// The last snapshot that was shown, and its totals.
@@ -103,14 +98,14 @@ impl Watch {
     fn look(&self, growing: &mut Growing) -> Result<Look, ReplError> {
         growing.look().map_err(|error| match error {
             AnalyzerError::Unreadable(cause) => {
-                ReplError::Unreadable { path: self.name.clone(), cause: cause.to_string() }
+                QueryError::Unreadable { path: self.name.clone(), cause: cause.to_string() }.into()
             }
-            error => error.into(),
+            error => QueryError::from(error).into(),
         })
     }
 
     fn tell(&self, sentence: &str) {
-        if !self.session.settings.quiet {
+        if !self.quiet {
             complain(sentence);
         }
     }
@@ -118,36 +113,29 @@ impl Watch {
     fn begin_again(&mut self) {
         self.tell(&format!("{} is another recording now", self.name));
         self.before = None;
-        self.judge.forget();
-        // They were objects of the other one.
-        self.session.sets = Sets::default();
-        self.session.listed.clear();
+        self.guard.forget();
+        self.terminal.session.forget_objects();
     }
 
     /// Shows every snapshot that is new. Returns an exit code if that is the end.
     fn show_new(&mut self, recording: &Arc<Recording>) -> Result<Option<u8>, ReplError> {
-        let (name, recording) = (self.name.clone(), Arc::clone(recording));
-        self.session.open(OpenFile { name, recording: Arc::clone(&recording), damage: None, counted: None });
         let last = self.before.map(|(snapshot, _)| snapshot);
         let new: Vec<SnapshotId> = recording.snapshot_ids().filter(|&id| last.is_none_or(|last| id > last)).collect();
         for snapshot in new {
             self.tell_missing(snapshot);
-            self.session.selected = SnapshotName::Number(snapshot.0);
-            self.row(&recording, snapshot)?;
-            let code = run_lines(&mut self.session, self.lines.clone().into_iter());
+            self.terminal.session.follow(&self.name, Arc::clone(recording), snapshot);
+            self.row(recording, snapshot)?;
+            let code = run_lines(&mut self.terminal, self.lines.clone().into_iter());
             // What cannot be asked of this snapshot, such as an object that is not there yet, may be asked of later ones.
-            if code == code::STOPPED || self.session.ended {
+            if code == code::STOPPED || self.terminal.session.has_ended() {
                 return Ok(Some(code));
             }
             self.failure = if self.failure == code::ANSWERED { code } else { self.failure };
-            let judged = self.judged()?;
-            let false_ones: Vec<Judged> =
-                judged.into_iter().filter(|judged| *judged.verdict() == Verdict::Fails).collect();
-            if !false_ones.is_empty() {
-                return print(&mut self.session, assertion::answer(&false_ones), Sink::Stdout).map(Some);
+            if let Some(answer) = self.guard.failure(&self.terminal.session)? {
+                return self.terminal.print(answer).map(Some);
             }
             if self.until.is_some_and(|until| snapshot.0 >= until) {
-                return self.end(&recording).map(Some);
+                return self.end(recording).map(Some);
             }
         }
         Ok(None)
@@ -163,15 +151,11 @@ impl Watch {
         }
     }
 
-    fn judged(&mut self) -> Result<Vec<Judged>, ReplError> {
-        self.assertions.iter().map(|assertion| Judged::new(&mut self.judge, &self.session, assertion)).collect()
-    }
-
-    /// No more will come, or nobody wants more.
+    /// The recording is finished, or the last snapshot of interest was there.
     fn end(&mut self, recording: &Recording) -> Result<u8, ReplError> {
         let undecided: Vec<String> = match recording.snapshot_count() {
             0 => Vec::new(),
-            _ => self.judged()?.iter().filter_map(Judged::undecided).collect(),
+            _ => self.guard.undecided(&self.terminal.session)?,
         };
         undecided.iter().for_each(|sentence| complain(sentence));
         let last = self.before.map(|(snapshot, _)| snapshot);
@@ -187,10 +171,11 @@ impl Watch {
 
     /// Prints what a snapshot holds and what changed.
     fn row(&mut self, recording: &Recording, snapshot: SnapshotId) -> Result<(), ReplError> {
-        let info = recording.snapshot(snapshot)?;
+        let info = recording.snapshot(snapshot).map_err(QueryError::from)?;
+        let format = self.terminal.session.settings().format;
         let before = self.before.map(|(_, totals)| totals);
         let mut out = io::stdout().lock();
-        if self.session.settings.format == Format::Table {
+        if format == Format::Table {
             if self.rows == 0 {
                 writeln!(out, "{}", aligned(HEADINGS.map(str::to_owned)))?;
             }
@@ -199,9 +184,9 @@ impl Watch {
             let mut text = Vec::new();
             let answer = facts(snapshot, info.time_ns, &info.totals, before.as_ref());
             let context = Context { file: Some(&self.name), ..Context::default() };
-            output::draw(&answer, self.session.settings.format, context, &mut text)?;
+            output::draw(&answer, format, context, &mut text)?;
             // The header of a CSV file stands once.
-            let is_again = self.session.settings.format == Format::Csv && self.rows > 0;
+            let is_again = format == Format::Csv && self.rows > 0;
             let header = text.iter().position(|&byte| byte == b'\n').filter(|_| is_again);
             out.write_all(&text[header.map_or(0, |end| end + 1)..])?;
         }

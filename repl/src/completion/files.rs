@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::visible;
+use barrow_query::answer::visible;
 
 /// More choices than this do not help.
 const MOST: usize = 200;
@@ -70,8 +70,8 @@ mod tests {
         assert_eq!(offered(&format!("{folder}/.")), ["F/.one"]);
         assert_eq!(offered("/there is no such folder/"), Vec::<String>::new());
         for choice in beginning(&format!("{folder}/on")).iter().filter(|choice| !choice.ends_with('/')) {
-            let line = crate::line::Line::parse(&format!("top > {choice}")).unwrap();
-            let crate::line::Sink::File(name) = line.sink else { panic!("{choice} is no file") };
+            let line = barrow_query::Line::parse(&format!("top > {choice}")).unwrap();
+            let barrow_query::Sink::File(name) = line.sink else { panic!("{choice} is no file") };
             assert!(fs::exists(name).unwrap(), "{choice}");
         }
     }

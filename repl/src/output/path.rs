@@ -2,8 +2,7 @@
 
 use unicode_width::UnicodeWidthStr;
 
-use crate::answer::BETWEEN_STEPS;
-use crate::visible;
+use barrow_query::answer::{BETWEEN_STEPS, visible};
 
 /// A path in at most `room` characters, if that can be: its root's end, its own end and every step with a name of its own
 /// stay; of the others those are left out first that repeat a step, then those in the middle.

@@ -4,8 +4,9 @@ use std::io::{self, Write};
 
 use unicode_width::UnicodeWidthStr;
 
-use crate::answer::{Answer, BETWEEN_STEPS, Column, Fact, Table, Unit, Value};
-use crate::{interrupt, label, units, visible};
+use barrow_query::answer::{Answer, BETWEEN_STEPS, Column, Fact, Table, Unit, Value, shortened, units, visible};
+
+use crate::interrupt;
 
 use super::{Context, fit, path};
 
@@ -210,7 +211,7 @@ fn text(value: &Value, unit: Unit) -> String {
 /// A text in quotes, so that it can be told from what stands around it; what cannot be seen is escaped. Of a
 /// longer one the first `most` characters.
 fn quoted(text: &str, most: usize) -> String {
-    format!("\"{}\"", label::shortened(text, most))
+    format!("\"{}\"", shortened(text, most))
 }
 
 fn number_text(number: u64, unit: Unit) -> String {
@@ -227,8 +228,8 @@ fn number_text(number: u64, unit: Unit) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::answer::{Audience, Column};
-    use crate::args::Format;
+    use barrow_query::Format;
+    use barrow_query::answer::{Audience, Column};
 
     #[test]
     fn names_are_escaped_and_cut() {

@@ -1,0 +1,124 @@
+//! CSV after RFC 4180: the first table of the answer, or its facts as one row. Units stand in the
+//! header's names, sizes are bytes, what is not known is empty.
+//!
+//! Spreadsheets take a text that begins with `=`, `+`, `-` or `@` for a formula and run it. Such a text from a dump gets
+//! a leading apostrophe, which they show as text; numbers never do. Hidden characters are written out, as everywhere.
+
+use std::io::{self, Write};
+
+use crate::answer::Check;
+use crate::answer::visible;
+use crate::answer::{Answer, BETWEEN_STEPS, Table, Unit, Value};
+
+/// The first piece of an answer, with the header. `check` is called before each row and may stop the drawing there.
+///
+/// # Errors
+/// Those of `out` and of `check`.
+pub fn begin(answer: &Answer, check: Check<'_>, out: &mut dyn Write) -> io::Result<()> {
+    match answer.tables.iter().find(|table| table.audience.has_machines()) {
+        Some(table) => {
+            record(shown(table).into_iter().map(|at| table.columns[at].key.to_owned()), out)?;
+            rows(table, check, out)
+        }
+        None => facts(answer, out),
+    }
+}
+
+/// Further rows, without the header.
+///
+/// # Errors
+/// Those of `out` and of `check`.
+pub fn go_on(answer: &Answer, check: Check<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let table = answer.tables.iter().find(|table| table.audience.has_machines());
+    table.map_or(Ok(()), |table| rows(table, check, out))
+}
+
+fn shown(table: &Table) -> Vec<usize> {
+    let is_shown = |&at: &usize| table.columns[at].audience.has_machines() && table.columns[at].unit != Unit::Nested;
+    (0..table.columns.len()).filter(is_shown).collect()
+}
+
+fn rows(table: &Table, check: Check<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let shown = shown(table);
+    for cells in &table.rows {
+        check()?;
+        record(shown.iter().map(|&at| text(&cells[at])), out)?;
+    }
+    Ok(())
+}
+
+fn facts(answer: &Answer, out: &mut dyn Write) -> io::Result<()> {
+    let shown = || {
+        let columns = answer.facts.iter().map(|fact| (fact, fact.column));
+        columns.filter(|(_, column)| column.audience.has_machines() && column.unit != Unit::Nested)
+    };
+    record(shown().map(|(_, column)| column.key.to_owned()), out)?;
+    record(shown().map(|(fact, _)| text(&fact.value)), out)
+}
+
+fn record(fields: impl Iterator<Item = String>, out: &mut dyn Write) -> io::Result<()> {
+    let fields: Vec<String> = fields.map(quoted).collect();
+    write!(out, "{}\r\n", fields.join(","))
+}
+
+fn text(value: &Value) -> String {
+    match value {
+        Value::None | Value::List(_) | Value::Record(_) => String::new(),
+        Value::Text(text) | Value::Name(text) => harmless(text),
+        Value::Path(steps) => harmless(&steps.join(BETWEEN_STEPS)),
+        Value::Number(number) | Value::Estimate(number) => number.to_string(),
+        Value::Change(difference) => difference.to_string(),
+        Value::Share(share) | Value::EstimatedShare(share) => format!("{share:.6}"),
+        Value::Rate(rate) => rate.to_string(),
+        Value::Flag(flag) => flag.to_string(),
+    }
+}
+
+/// A text that no spreadsheet runs and no terminal obeys.
+fn harmless(text: &str) -> String {
+    // Some spreadsheets skip blanks before they look for a formula.
+    let is_formula = text.trim_start().starts_with(['=', '+', '-', '@']) || text.starts_with(['\t', '\r']);
+    let text = visible::lines(text);
+    if is_formula { format!("'{text}") } else { text.into_owned() }
+}
+
+/// In quotes if a comma, a quote or a line end stands in it; quotes are doubled.
+fn quoted(field: String) -> String {
+    if field.contains([',', '"', '\r', '\n']) { format!("\"{}\"", field.replace('"', "\"\"")) } else { field }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::answer::{Audience, Column};
+
+    #[test]
+    fn fields_are_quoted_when_they_must_be() {
+        let fields = ["plain", "a,b", "say \"hi\"", "two\nlines", ""].map(str::to_owned).map(quoted);
+        assert_eq!(fields, ["plain", "\"a,b\"", "\"say \"\"hi\"\"\"", "\"two\nlines\"", ""]);
+    }
+
+    #[test]
+    fn texts_are_no_formulas_and_numbers_stay_numbers() {
+        let texts =
+            ["=1+1", "+A1", "-2", "@SUM(A1)", " =1", "\t=1", "a=b", "1-2"].map(|text| self::text(&Value::text(text)));
+        assert_eq!(texts, ["'=1+1", "'+A1", "'-2", "'@SUM(A1)", "' =1", r"'\t=1", "a=b", "1-2"]);
+        assert_eq!(self::text(&Value::Name("\x1b[0m\n".to_owned())), "\\u{1b}[0m\n");
+        assert_eq!([Value::Change(-5), Value::Rate(-0.5)].map(|value| self::text(&value)), ["-5", "-0.5"]);
+    }
+
+    #[test]
+    fn the_header_names_units_and_nested_values_stay_out() {
+        let columns = vec![
+            Column::new("type", "type", Unit::Text),
+            Column::new("kinds", "", Unit::Nested).for_machines(),
+            Column::new("heap_bytes", "shallow", Unit::Bytes),
+            Column::new("share", "share", Unit::Share).for_people(),
+        ];
+        let rows = vec![vec![Value::text("A, B"), Value::Record(Vec::new()), Value::Number(1 << 20), Value::None]];
+        let answer = Answer::default().table(Table { key: "rows", audience: Audience::Everyone, columns, rows });
+        let mut out = Vec::new();
+        begin(&answer, &|| Ok(()), &mut out).unwrap();
+        assert_eq!(String::from_utf8(out).unwrap(), "type,heap_bytes\r\n\"A, B\",1048576\r\n");
+    }
+}

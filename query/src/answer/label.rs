@@ -1,0 +1,83 @@
+//! Names of references as people read them.
+
+use barrow_analyzer::{KindRole, Label, Root, StrengthId, StringId, Tables, TypeId};
+
+/// A name, or a place like `[3]`; nothing if the runtime does not say.
+pub(crate) fn text(tables: &Tables, label: Label) -> Option<String> {
+    match label {
+        Label::Unknown => None,
+        Label::Index(index) => Some(format!("[{index}]")),
+        Label::Name(name) => Some(tables.string(name).to_owned()),
+    }
+}
+
+/// Nothing for an ordinary reference: only others are worth a word.
+pub(crate) fn strength(tables: &Tables, strength: StrengthId) -> Option<String> {
+    (strength != StrengthId(0)).then(|| tables.strength_name(strength).to_owned())
+}
+
+/// `--[ name ]-->`, with the strength if it is not an ordinary one.
+pub(crate) fn arrow(tables: &Tables, reference: Option<(Label, StrengthId)>) -> String {
+    let Some((label, strong)) = reference else { return "-->".to_owned() };
+    match (text(tables, label), strength(tables, strong)) {
+        (Some(name), Some(strength)) => format!("--[ {name} ({strength}) ]-->"),
+        (Some(name), None) => format!("--[ {name} ]-->"),
+        (None, Some(strength)) => format!("--( {strength} )-->"),
+        (None, None) => "-->".to_owned(),
+    }
+}
+
+/// A root: its group, and what the runtime says of it, such as the thread and the frame that it is in.
+pub(crate) fn root(tables: &Tables, root: &Root) -> String {
+    match root.label {
+        Some(label) => format!("{} ({})", tables.string(root.category), tables.string(label)),
+        None => tables.string(root.category).to_owned(),
+    }
+}
+
+/// Characters of an object's own text that its title repeats.
+const LONGEST_NAME: usize = 40;
+
+/// An object as people name it: the class or module that it stands for with its kind (`class Leaky`, `STable Cache`), or
+/// its type with its own name or text (`java.lang.Thread "worker-3"`), if it has one.
+pub(crate) fn object(tables: &Tables, type_id: TypeId, name: Option<StringId>) -> String {
+    let (kind, title) = (tables.type_kind(type_id), tables.type_title(type_id));
+    let (role, kind) = (tables.kind_role(kind), tables.kind_name(kind));
+    match name.map(|name| tables.string(name)) {
+        Some(name) if role == KindRole::Type => format!("{kind} {}", shortened(name, usize::MAX)),
+        // The place in the program, of a function that has several.
+        Some(name) if role == KindRole::Frame => format!("{title} ({})", shortened(name, usize::MAX)),
+        Some(name) => format!("{title} \"{}\"", shortened(name, LONGEST_NAME)),
+        // Where classes have no names, their type is what they stand for.
+        None if role == KindRole::Type && !title.eq_ignore_ascii_case(kind) => format!("{kind} {title}"),
+        None => title,
+    }
+}
+
+/// The first `most` characters of a text, in which hidden characters are escaped.
+#[must_use]
+pub fn shortened(text: &str, most: usize) -> String {
+    let (mut shown, mut length) = (String::new(), 0);
+    for c in text.chars() {
+        let escaped = if c == '\'' { "'".to_owned() } else { c.escape_debug().to_string() };
+        length += escaped.chars().count();
+        if length > most {
+            shown.push('…');
+            break;
+        }
+        shown.push_str(&escaped);
+    }
+    shown
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_in_titles_are_escaped_and_cut() {
+        assert_eq!(shortened("it's \"so\"\n", 40), r#"it's \"so\"\n"#);
+        assert_eq!(shortened(&"\u{1b}".repeat(9), 40), format!("{}…", r"\u{1b}".repeat(6)));
+        assert_eq!(shortened(&"x".repeat(40), 40), "x".repeat(40));
+    }
+}

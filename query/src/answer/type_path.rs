@@ -1,0 +1,69 @@
+//! Paths of types, as `growth` and `diff by path` print them.
+
+use std::sync::Arc;
+
+use barrow_analyzer::{Growth, GrowthPart, Heap, Recording, SnapshotId};
+
+use crate::answer::Value;
+use crate::arguments::Arguments;
+use crate::error::QueryError;
+use crate::flags::Least;
+use crate::session::Session;
+
+/// Paths that never hold this part of the largest heap are left out, unless told.
+const LEAST_SHARE: f64 = 0.005;
+
+/// The share of the heap that `--min` says a path must hold once.
+///
+/// # Errors
+/// A usage error for an amount.
+pub(crate) fn least_share(arguments: &Arguments) -> Result<f64, QueryError> {
+    match arguments.flags.min {
+        None => Ok(LEAST_SHARE),
+        Some(Least::Share(share)) => Ok(share),
+        Some(Least::Amount(_)) => Err(QueryError::usage("heaps differ in size; give a share, like `--min 1%`")),
+    }
+}
+
+/// A snapshot as a graph for a look at many of them: nothing is added to the index file.
+///
+/// # Errors
+/// Those of the analyzer.
+pub(crate) fn heap(
+    session: &Session,
+    recording: &Arc<Recording>,
+    snapshot: SnapshotId,
+) -> Result<Arc<Heap>, QueryError> {
+    let is_open = Arc::ptr_eq(&session.recording()?, recording);
+    match is_open && !session.away.is_empty() {
+        true => session.heap(snapshot),
+        false => {
+            let heap = session.context.heap_of(Arc::clone(recording), snapshot)?;
+            Ok(Arc::new(heap.only_reading_the_index()))
+        }
+    }
+}
+
+fn title(part: GrowthPart<'_>) -> String {
+    match part {
+        GrowthPart::Everything => "everything".to_owned(),
+        GrowthPart::Roots(name) => format!("[{name}]"),
+        GrowthPart::Type(identity) => identity.title(),
+        GrowthPart::AnyPath => "any path".to_owned(),
+    }
+}
+
+fn titles(growth: &Growth<'_>, node: usize) -> Vec<String> {
+    let path = growth.path(node);
+    if path.is_empty() { vec![title(GrowthPart::Everything)] } else { path.into_iter().map(title).collect() }
+}
+
+/// For machines: all of the path.
+pub(crate) fn whole(growth: &Growth<'_>, node: usize) -> String {
+    titles(growth, node).join(" › ")
+}
+
+/// For people: all of the path, of which a terminal shows as much as there is room for.
+pub(crate) fn shown(growth: &Growth<'_>, node: usize) -> Value {
+    Value::Path(titles(growth, node))
+}

@@ -1,0 +1,444 @@
+//! Says whether an assertion holds, and measures what it is about.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use barrow_analyzer::{
+    Heap, Judgement as Growth, LEAST_POINTS, ObjectSet, Reason, SURE_POINTS, SnapshotId, Verdict as Said,
+};
+
+use super::excused::{self, Excused};
+use super::witness::{self, Witness};
+use super::{Assertion, Claim, Comparison, Known, Measure, Quantity, When};
+use crate::answer::series;
+use crate::answer::units;
+use crate::error::QueryError;
+use crate::flags::Least;
+use crate::language::operand::Compared;
+use crate::language::selection;
+use crate::progress::Meter;
+use crate::session::Session;
+use crate::tables::suspects::suspects;
+
+/// Whether an assertion holds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    Holds,
+    Fails,
+    /// The recording does not hold enough snapshots: a clause about those that are missing.
+    Undecided(String),
+}
+
+/// What came of an assertion.
+pub(super) struct Judgement {
+    pub(super) verdict: Verdict,
+    /// The snapshot that decided; none for growth.
+    pub(super) snapshot: Option<SnapshotId>,
+    /// What was found, and what it was compared with.
+    pub(super) found: f64,
+    pub(super) limit: f64,
+    /// What is said of growth, in words.
+    pub(super) said: Option<&'static str>,
+    /// What these count.
+    pub(super) unit: Figure,
+    /// Why it does not hold.
+    pub(super) witness: Option<Witness>,
+    /// Whether it is exact which objects were measured.
+    pub(super) is_exact: bool,
+    /// What else there is to say, whether it holds or not.
+    pub(super) notes: Vec<String>,
+}
+
+/// What a figure counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Figure {
+    Objects,
+    Bytes,
+    ObjectsPerSnapshot,
+    BytesPerSnapshot,
+    Suspects,
+}
+
+/// Judges assertions about the open recording. It remembers what it measured: a snapshot does not change.
+#[derive(Default)]
+pub(crate) struct Judge {
+    /// The recording to compare with.
+    pub(crate) baseline: Option<Compared>,
+    /// Leaks that may be there, whatever is asserted.
+    pub(crate) allowed: Vec<Known>,
+    /// What a leak suspect has to hold.
+    pub(crate) min: Option<Least>,
+    /// The recording is still being written: what is not there may come.
+    pub(crate) waits: bool,
+    /// What was measured, and whether it is exact which objects that was.
+    measured: HashMap<Measured, (f64, bool)>,
+    /// Whether all that the assertion at hand was measured by is exact.
+    is_exact: bool,
+}
+
+/// What was measured: of the baseline or not, what is thought away, the quantity, expression and snapshot.
+type Measured = (bool, String, Quantity, String, SnapshotId);
+
+/// Which recording is asked.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Side {
+    Open,
+    Baseline,
+}
+
+impl Judge {
+    /// Forgets what was measured: the recording is another one.
+    pub(crate) fn forget(&mut self) {
+        self.measured.retain(|(is_baseline, ..), _| *is_baseline);
+    }
+
+    /// Judges one assertion.
+    ///
+    /// # Errors
+    /// A usage error if there is no baseline, or no such snapshot; those of the analyzer.
+    pub(super) fn judge(&mut self, session: &Session, assertion: &Assertion) -> Result<Judgement, QueryError> {
+        self.is_exact = true;
+        let mut judgement = self.verdict_on(session, assertion)?;
+        judgement.is_exact = self.is_exact;
+        Ok(judgement)
+    }
+
+    fn verdict_on(&mut self, session: &Session, assertion: &Assertion) -> Result<Judgement, QueryError> {
+        let snapshots = match self.snapshots(session, assertion, Side::Open) {
+            Err(QueryError::Usage { message }) if self.waits => return Ok(undecided(message, assertion.claim.unit())),
+            snapshots => snapshots?,
+        };
+        match &assertion.claim {
+            Claim::NoLeaks(known) => self.no_leaks(session, known, &snapshots),
+            Claim::Compared { measure, comparison, limit } => {
+                let baseline = match limit.factor {
+                    None => 0.0,
+                    Some(_) => self.of_baseline(session, assertion, measure)?,
+                };
+                let limit = limit.of(baseline);
+                if measure.growth {
+                    return self.growth(session, measure, *comparison, limit, &snapshots);
+                }
+                self.amount(session, measure, *comparison, limit, &snapshots)
+            }
+        }
+    }
+
+    /// The snapshots that the assertion is about.
+    fn snapshots(&self, session: &Session, assertion: &Assertion, side: Side) -> Result<Vec<SnapshotId>, QueryError> {
+        let known: Vec<SnapshotId> = match (side, &self.baseline) {
+            (Side::Baseline, Some(baseline)) => baseline.recording.snapshot_ids().collect(),
+            _ => session.snapshots()?,
+        };
+        let is_growth = matches!(&assertion.claim, Claim::Compared { measure, .. } if measure.growth);
+        match &assertion.when {
+            When::Over(range) => {
+                let words: Vec<String> = range.split_whitespace().map(str::to_owned).collect();
+                selection::several(&words, &known)
+            }
+            // While it is followed, what comes behind the selected one is not looked at yet.
+            When::Selected if is_growth && self.waits && side == Side::Open => {
+                let selected = session.snapshot()?;
+                Ok(known.into_iter().filter(|&snapshot| snapshot <= selected).collect())
+            }
+            When::Selected if is_growth => Ok(known),
+            When::Selected => Ok(vec![session.snapshot()?]),
+            When::In(name) => Ok(vec![selection::one(*name, &known)?]),
+        }
+    }
+
+    /// What the baseline has: in its last snapshot, or the one that was named; as growth over the same snapshots.
+    fn of_baseline(&mut self, session: &Session, assertion: &Assertion, measure: &Measure) -> Result<f64, QueryError> {
+        let snapshot = self.baseline()?.snapshot;
+        if measure.expression.snapshot().is_some() {
+            return Err(QueryError::usage(
+                "sets and rows belong to the open recording; the baseline does not have them",
+            ));
+        }
+        if !measure.growth {
+            return self.measured(session, measure, Side::Baseline, snapshot);
+        }
+        let snapshots = self.snapshots(session, assertion, Side::Baseline)?;
+        let series = self.series(session, measure, Side::Baseline, &snapshots)?;
+        Ok(judged(&series).trend.slope)
+    }
+
+    fn baseline(&self) -> Result<&Compared, QueryError> {
+        self.baseline.as_ref().ok_or_else(|| QueryError::usage("which baseline? add `--baseline FILE`"))
+    }
+
+    /// Each snapshot has to fulfil the comparison; the first that does not is the witness.
+    fn amount(
+        &mut self,
+        session: &Session,
+        measure: &Measure,
+        comparison: Comparison,
+        limit: f64,
+        snapshots: &[SnapshotId],
+    ) -> Result<Judgement, QueryError> {
+        let unit = measure.unit();
+        let mut judgement = undecided("there is no such snapshot".to_owned(), unit);
+        for &snapshot in snapshots {
+            let found = self.measured(session, measure, Side::Open, snapshot)?;
+            let verdict = Verdict::Holds;
+            judgement = Judgement {
+                verdict,
+                snapshot: Some(snapshot),
+                found,
+                limit,
+                said: None,
+                unit,
+                witness: None,
+                is_exact: true,
+                notes: Vec::new(),
+            };
+            if !comparison.may_hold(found, found, limit) {
+                let heap = session.heap(snapshot)?;
+                let set = measure.select(&heap, &session.meter())?.0;
+                judgement.verdict = Verdict::Fails;
+                judgement.witness = Some(witness::of_set(&heap, &set, &session.meter())?);
+                break;
+            }
+        }
+        Ok(judgement)
+    }
+
+    /// Growth breaks a limit only where it is said to grow and its whole interval lies beyond. A rise each time that is
+    /// beyond the limit, but of too few snapshots to be sure, is undecided.
+    fn growth(
+        &mut self,
+        session: &Session,
+        measure: &Measure,
+        comparison: Comparison,
+        limit: f64,
+        snapshots: &[SnapshotId],
+    ) -> Result<Judgement, QueryError> {
+        if snapshots.len() < LEAST_POINTS {
+            let there = crate::answer::units::counted(snapshots.len() as u64, "snapshot");
+            let why = format!("{there} can show no growth; {LEAST_POINTS} are needed");
+            return Ok(undecided(why, measure.unit()));
+        }
+        let series = self.series(session, measure, Side::Open, snapshots)?;
+        let growth = judged(&series);
+        let unit = measure.unit();
+        let fails = breaks(&growth, comparison, limit);
+        let mut judgement = Judgement {
+            verdict: Verdict::Holds,
+            snapshot: None,
+            found: growth.trend.slope,
+            limit,
+            said: (growth.verdict != Said::DoesNot(Reason::Chance)).then(|| series::words(growth.verdict)),
+            unit,
+            witness: None,
+            is_exact: true,
+            notes: Vec::new(),
+        };
+        if fails && growth.verdict == Said::RisesEachTime {
+            let why = format!(
+                "it {}: {SURE_POINTS} snapshots are needed, and there are {}",
+                series::words(growth.verdict),
+                snapshots.len()
+            );
+            judgement.verdict = Verdict::Undecided(why);
+        } else if fails {
+            let last = snapshots.last().copied().unwrap_or(SnapshotId(0));
+            let heap = session.heap(last)?;
+            let set = measure.select(&heap, &session.meter())?.0;
+            judgement.verdict = Verdict::Fails;
+            judgement.witness = Some(witness::of_growth(&heap, &set, &series, &growth, unit, &session.meter())?);
+        }
+        Ok(judgement)
+    }
+
+    fn series(
+        &mut self,
+        session: &Session,
+        measure: &Measure,
+        side: Side,
+        snapshots: &[SnapshotId],
+    ) -> Result<Vec<(f64, f64)>, QueryError> {
+        let points = snapshots.iter().map(|&snapshot| {
+            let found = self.measured(session, measure, side, snapshot)?;
+            Ok((f64::from(snapshot.0), found))
+        });
+        points.collect()
+    }
+
+    /// Measures one snapshot, unless that happened before.
+    fn measured(
+        &mut self,
+        session: &Session,
+        measure: &Measure,
+        side: Side,
+        snapshot: SnapshotId,
+    ) -> Result<f64, QueryError> {
+        let away = session.away_text();
+        let key = (side == Side::Baseline, away, measure.quantity, measure.text.clone(), snapshot);
+        // Names may mean something else the next time.
+        if let Some(&(found, is_exact)) = self.measured.get(&key).filter(|_| measure.expression.snapshot().is_none()) {
+            self.is_exact &= is_exact;
+            return Ok(found);
+        }
+        let heap = self.heap(session, side, snapshot)?;
+        let meter = session.meter();
+        let (set, counted) = measure.select(&heap, &meter)?;
+        let found = match measure.quantity {
+            Quantity::Count => counted.objects,
+            Quantity::Size => counted.heap_bytes.saturating_add(counted.unmanaged_bytes),
+            Quantity::Retained => retained_bytes(&heap, &set, &meter)?,
+        } as f64;
+        let is_exact = heap.matches_exactly(&measure.expression, &meter)?;
+        self.is_exact &= is_exact;
+        self.measured.insert(key, (found, is_exact));
+        Ok(found)
+    }
+
+    fn heap(&self, session: &Session, side: Side, snapshot: SnapshotId) -> Result<Arc<Heap>, QueryError> {
+        match side {
+            Side::Open => session.heap(snapshot),
+            Side::Baseline => {
+                let recording = Arc::clone(&self.baseline()?.recording);
+                Ok(Arc::new(session.context.heap_of(recording, snapshot)?))
+            }
+        }
+    }
+
+    /// No snapshot may have a suspect that is not known.
+    fn no_leaks(
+        &mut self,
+        session: &Session,
+        known: &[Known],
+        snapshots: &[SnapshotId],
+    ) -> Result<Judgement, QueryError> {
+        let mut excused = Excused { known: known.iter().chain(&self.allowed).collect(), of_baseline: Vec::new() };
+        if known.contains(&Known::Baseline) || self.baseline.is_some() {
+            let heap = self.heap(session, Side::Baseline, self.baseline()?.snapshot)?;
+            let found = suspects(&heap, self.min, &session.meter())?;
+            excused.of_baseline.extend(found.iter().map(|one| (one.fingerprint, one.retained_bytes)));
+        }
+        let mut judgement = undecided("there is no such snapshot".to_owned(), Figure::Suspects);
+        for &snapshot in snapshots {
+            judgement = leaks_of(&*session.heap(snapshot)?, self.min, &excused, &session.meter())?;
+            if judgement.verdict == Verdict::Fails {
+                break;
+            }
+        }
+        Ok(judgement)
+    }
+}
+
+/// Whether one heap has no suspects but those that are excused.
+fn leaks_of(heap: &Heap, min: Option<Least>, excused: &Excused<'_>, meter: &Meter) -> Result<Judgement, QueryError> {
+    let whole = heap.largest(meter)?.reachable_bytes();
+    let (mut left, mut notes) = (Vec::new(), Vec::new());
+    for suspected in suspects(heap, min, meter)? {
+        match excused.judge(&suspected, whole) {
+            excused::Verdict::Known => {}
+            excused::Verdict::New => left.push((suspected, None)),
+            excused::Verdict::Grown(reason) => left.push((suspected, Some(reason))),
+            excused::Verdict::Unbounded => {
+                let (fingerprint, bytes) = (suspected.fingerprint, units::size(suspected.retained_bytes));
+                notes.push(format!(
+                    "{fingerprint} is excused at any size, now {bytes}; `up to SIZE` or a baseline bounds it"
+                ));
+            }
+        }
+    }
+    let witness = (!left.is_empty()).then(|| witness::of_suspects(heap, &left, meter)).transpose()?;
+    Ok(Judgement {
+        verdict: if left.is_empty() { Verdict::Holds } else { Verdict::Fails },
+        snapshot: Some(heap.snapshot()),
+        found: left.len() as f64,
+        limit: 0.0,
+        said: None,
+        unit: Figure::Suspects,
+        witness,
+        is_exact: true,
+        notes,
+    })
+}
+
+/// The same judgement as that of `growth` and `trend`: by the order of snapshots.
+fn judged(series: &[(f64, f64)]) -> Growth {
+    Growth::of(&series.iter().map(|&(_, found)| found).collect::<Vec<_>>())
+}
+
+/// Whether growth does not hold to a limit. Only what grows, or rises each time, can be too much.
+fn breaks(growth: &Growth, comparison: Comparison, limit: f64) -> bool {
+    let (low, high) = growth.trend.interval.unwrap_or((f64::NEG_INFINITY, f64::INFINITY));
+    let is_told = matches!(growth.verdict, Said::Grows | Said::RisesEachTime);
+    match comparison {
+        Comparison::Less | Comparison::AtMost if !is_told => false,
+        _ => !comparison.may_hold(low, high, limit),
+    }
+}
+
+fn undecided(why: String, unit: Figure) -> Judgement {
+    Judgement {
+        verdict: Verdict::Undecided(why),
+        snapshot: None,
+        found: 0.0,
+        limit: 0.0,
+        said: None,
+        unit,
+        witness: None,
+        is_exact: true,
+        notes: Vec::new(),
+    }
+}
+
+impl Claim {
+    /// What it counts.
+    fn unit(&self) -> Figure {
+        match self {
+            Claim::NoLeaks(_) => Figure::Suspects,
+            Claim::Compared { measure, .. } => measure.unit(),
+        }
+    }
+}
+
+impl Measure {
+    fn unit(&self) -> Figure {
+        match (self.quantity, self.growth) {
+            (Quantity::Count, false) => Figure::Objects,
+            (Quantity::Count, true) => Figure::ObjectsPerSnapshot,
+            (_, false) => Figure::Bytes,
+            (_, true) => Figure::BytesPerSnapshot,
+        }
+    }
+}
+
+/// What would be freed with all objects of a set.
+fn retained_bytes(heap: &Heap, set: &ObjectSet, meter: &Meter) -> Result<u64, QueryError> {
+    if set.is_empty() {
+        return Ok(0);
+    }
+    let retained = heap.retained_set(set, meter)?;
+    let types = heap.type_totals_of(&retained, meter)?;
+    Ok(types.iter().fold(0, |sum, row| sum.saturating_add(row.heap_bytes).saturating_add(row.unmanaged_bytes)))
+}
+
+#[cfg(test)]
+mod tests {
+    use barrow_testdata::Random;
+
+    use super::*;
+
+    /// In how many of 1000 series of 20 snapshots, with noise of 2 % either way, `growth <= 0` is false.
+    fn alarms(level: impl Fn(usize) -> f64) -> usize {
+        let mut random = Random::new(5);
+        let mut noise = || 0.98 + random.below(1001) as f64 / 25_000.0;
+        let series = (0..1000).map(|_| (0..20).map(|at| level(at) * noise()).collect::<Vec<_>>());
+        series.filter(|values| breaks(&Growth::of(values), Comparison::AtMost, 0.0)).count()
+    }
+
+    #[test]
+    fn a_leak_is_told_from_noise_and_from_warm_ups() {
+        let leak = alarms(|at| 1e6 * (1.0 + 0.02 * at as f64));
+        let none = alarms(|_| 1e6);
+        let warm_up = alarms(|at| 1e6 * (1.0 - 0.5 * 0.3f64.powi(at as i32)));
+        let sawtooth = alarms(|at| 1e6 * (1.0 + 0.1 * (at % 5) as f64));
+        let found = format!("leak {leak}, none {none}, warm-up {warm_up}, sawtooth {sawtooth}");
+        assert!(leak >= 900 && none == 0 && warm_up == 0 && sawtooth == 0, "{found}");
+    }
+}

@@ -1,0 +1,397 @@
+//! From the text of an assertion to what it says.
+
+use barrow_analyzer::{Expression, ExpressionError, Names, parse_size};
+
+use super::{Assertion, Claim, Comparison, Known, Limit, Measure, Quantity, When};
+use crate::language::line;
+
+/// Digits that name a leak: fewer could be another's.
+const LEAST_DIGITS: usize = 8;
+
+/// The name of a kind has no more words.
+const KIND_WORDS: usize = 4;
+
+const CLAIM: &str = "expected `count(…)`, `size(…)`, `retained(…)`, `growth(…)` or `no leaks` here";
+const LIMIT: &str = "expected a number such as 100 or 64M, or `baseline`, here";
+const CHANGE: &str = "expected a part such as 10% or a number such as 64K here";
+
+/// Reads the whole text.
+pub(super) fn parse(text: &str, names: &dyn Names) -> Result<Assertion, ExpressionError> {
+    let mut rest = Rest { text, position: 0 };
+    let claim = match rest.word() {
+        "no" => rest.no_leaks()?,
+        word => {
+            let position = rest.position - word.len();
+            rest.compared(word, position, names)?
+        }
+    };
+    rest.blanks();
+    let position = rest.position;
+    let when = rest.when()?;
+    rest.blanks();
+    let end = rest.position;
+    if !rest.rest().is_empty() && !rest.rest().starts_with('#') {
+        return Err(error(rest.position, "expected `over 0..9`, `in 3` or the end here"));
+    }
+    if let (Claim::Compared { measure: Measure { growth: true, .. }, .. }, When::In(_)) = (&claim, &when) {
+        return Err(error(position, "one snapshot does not grow; expected `over 0..9` here"));
+    }
+    Ok(Assertion { text: text[..end].trim().to_owned(), claim, when })
+}
+
+fn error(position: usize, message: impl Into<String>) -> ExpressionError {
+    ExpressionError { position, message: message.into() }
+}
+
+/// A fingerprint or the beginning of one, in small letters.
+pub(super) fn fingerprint(word: &str, position: usize) -> Result<String, ExpressionError> {
+    let is_one = (LEAST_DIGITS..=16).contains(&word.len()) && word.chars().all(|c| c.is_ascii_hexdigit());
+    let expected = || {
+        error(
+            position,
+            format!(
+                "expected a fingerprint here: 16 hexadecimal digits, or the first {LEAST_DIGITS} of them; `leaks` prints them"
+            ),
+        )
+    };
+    is_one.then(|| word.to_ascii_lowercase()).ok_or_else(expected)
+}
+
+/// A line that names a known leak: a fingerprint, perhaps with a size.
+pub(super) fn known(line: &str) -> Result<Known, ExpressionError> {
+    let mut rest = Rest { text: line, position: 0 };
+    let word = rest.word();
+    let known = Known::Fingerprint(fingerprint(word, 0)?, rest.up_to()?);
+    rest.blanks();
+    match rest.rest() {
+        "" => Ok(known),
+        _ => Err(error(rest.position, "expected `up to SIZE` or the end of the line here")),
+    }
+}
+
+/// What of the text is not read yet.
+struct Rest<'t> {
+    text: &'t str,
+    position: usize,
+}
+
+impl<'t> Rest<'t> {
+    fn rest(&self) -> &'t str {
+        &self.text[self.position..]
+    }
+
+    fn blanks(&mut self) {
+        self.position = self.text.len() - self.rest().trim_start().len();
+    }
+
+    /// The letters, digits, dots and so on that come next, behind blanks; nothing if there are none.
+    fn word(&mut self) -> &'t str {
+        self.blanks();
+        let rest = self.rest();
+        let end = rest.find(|c: char| !c.is_alphanumeric() && !"._%".contains(c)).unwrap_or(rest.len());
+        self.position += end;
+        &rest[..end]
+    }
+
+    /// Whether `sign` comes next, behind blanks; if so, moves over it.
+    fn is_next(&mut self, sign: &str) -> bool {
+        self.blanks();
+        let is_next = self.rest().starts_with(sign);
+        self.position += if is_next { sign.len() } else { 0 };
+        is_next
+    }
+
+    /// Behind `no`.
+    fn no_leaks(&mut self) -> Result<Claim, ExpressionError> {
+        let word = self.word();
+        if word != "leaks" {
+            return Err(error(self.position - word.len(), "expected `leaks` here"));
+        }
+        let mut known = Vec::new();
+        let before = self.position;
+        if self.word() != "except" {
+            self.position = before;
+            return Ok(Claim::NoLeaks(known));
+        }
+        loop {
+            let word = self.word();
+            known.push(match word {
+                "baseline" => Known::Baseline,
+                word => Known::Fingerprint(fingerprint(word, self.position - word.len())?, self.up_to()?),
+            });
+            if !self.is_next(",") {
+                return Ok(Claim::NoLeaks(known));
+            }
+        }
+    }
+
+    /// Behind a fingerprint: `up to SIZE`, if it is there.
+    fn up_to(&mut self) -> Result<Option<u64>, ExpressionError> {
+        let before = self.position;
+        if self.word() != "up" {
+            self.position = before;
+            return Ok(None);
+        }
+        let word = self.word();
+        if word != "to" {
+            return Err(error(self.position - word.len(), "expected `to` here"));
+        }
+        let word = self.word();
+        let size = parse_size(word);
+        size.map(Some).ok_or_else(|| error(self.position - word.len(), "expected a size such as 64M here"))
+    }
+
+    /// `measure(EXPR) comparison limit`, its first word read.
+    fn compared(&mut self, word: &str, position: usize, names: &dyn Names) -> Result<Claim, ExpressionError> {
+        let quantity = match word {
+            "count" => Quantity::Count,
+            "size" => Quantity::Size,
+            "retained" | "growth" => Quantity::Retained,
+            _ => return Err(error(position, CLAIM)),
+        };
+        let measure = self.measure(quantity, word == "growth", names)?;
+        self.blanks();
+        let at = self.position;
+        let comparison = Comparison::ALL.into_iter().find(|(sign, _)| self.is_next(sign));
+        let Some((_, comparison)) = comparison else {
+            return Err(error(at, "expected one of < <= > >= = != here"));
+        };
+        if measure.growth && comparison == Comparison::Different {
+            return Err(error(at, "growth is known within an interval, so it is compared with < <= > >= or ="));
+        }
+        Ok(Claim::Compared { measure, comparison, limit: self.limit()? })
+    }
+
+    /// `([KIND] EXPR)`, or `(count [KIND] EXPR)` for growth.
+    fn measure(&mut self, quantity: Quantity, growth: bool, names: &dyn Names) -> Result<Measure, ExpressionError> {
+        self.blanks();
+        let (open, rest) = (self.position, self.rest());
+        if !rest.starts_with('(') {
+            return Err(error(open, "expected `(` here"));
+        }
+        let close = closing(rest).ok_or_else(|| error(open, "the ( that begins here is never closed"))?;
+        self.position += close + 1;
+        let (mut start, mut quantity) = (open + 1, quantity);
+        let mut inside = Rest { text: &self.text[..open + close], position: start };
+        if growth && inside.word() == "count" {
+            (start, quantity) = (inside.position, Quantity::Count);
+        }
+        let text = &self.text[start..open + close];
+        let (kind, expression) =
+            kind_and_expression(text, names).map_err(|wrong| error(start + wrong.position, wrong.message))?;
+        Ok(Measure { quantity, growth, kind, expression, text: text.trim().to_owned() })
+    }
+
+    fn limit(&mut self) -> Result<Limit, ExpressionError> {
+        self.blanks();
+        let position = self.position;
+        let word = self.word();
+        if word != "baseline" {
+            let number = parse_size(word).ok_or_else(|| error(position, LIMIT))?;
+            return Ok(Limit { plus: number as f64, factor: None });
+        }
+        let signs = ["+", "-", "*"];
+        let Some(sign) = signs.into_iter().find(|sign| self.is_next(sign)) else {
+            return Ok(Limit { plus: 0.0, factor: Some(1.0) });
+        };
+        self.blanks();
+        let position = self.position;
+        let word = self.word();
+        if sign == "*" {
+            let factor = word.parse().ok().filter(|factor: &f64| factor.is_finite());
+            let factor = factor.ok_or_else(|| error(position, "expected a factor such as 1.1 here"))?;
+            return Ok(Limit { plus: 0.0, factor: Some(factor) });
+        }
+        let direction = if sign == "+" { 1.0 } else { -1.0 };
+        if let Some(part) = word.strip_suffix('%') {
+            let part =
+                part.parse().ok().filter(|part: &f64| part.is_finite()).ok_or_else(|| error(position, CHANGE))?;
+            return Ok(Limit { plus: 0.0, factor: Some(1.0 + direction * part / 100.0) });
+        }
+        let number = parse_size(word).ok_or_else(|| error(position, CHANGE))?;
+        Ok(Limit { plus: direction * number as f64, factor: Some(1.0) })
+    }
+
+    fn when(&mut self) -> Result<When, ExpressionError> {
+        let before = self.position;
+        let word = self.word();
+        self.blanks();
+        let position = self.position;
+        match word {
+            "over" => {
+                let range = self.rest().split('#').next().unwrap_or_default().trim_end();
+                let wrong = |message| error(position, message);
+                crate::language::selection::check(range)
+                    .map_err(|_| wrong("expected snapshots such as 0..9, 3.. or all here"))?;
+                self.position += range.len();
+                Ok(When::Over(range.to_owned()))
+            }
+            "in" => {
+                let name = self.word().parse();
+                name.map(When::In).map_err(|_| error(position, "expected a snapshot such as 3 or last here"))
+            }
+            _ => {
+                self.position = before;
+                Ok(When::Selected)
+            }
+        }
+    }
+}
+
+/// An expression, and the words before it if it is none with them: they name a kind, which a recording may have.
+fn kind_and_expression(text: &str, names: &dyn Names) -> Result<(Vec<String>, Expression), ExpressionError> {
+    let wrong = match Expression::parse_with(text, names) {
+        Ok(expression) => return Ok((Vec::new(), expression)),
+        Err(wrong) => wrong,
+    };
+    let (mut kind, mut rest) = (Vec::new(), text.trim_start());
+    while kind.len() < KIND_WORDS {
+        let end = rest.find(char::is_whitespace).unwrap_or(rest.len());
+        let word = &rest[..end];
+        if word.is_empty() || !word.chars().all(|c| c.is_alphanumeric() || c == '-' || c == '_') {
+            break;
+        }
+        kind.push(word.to_owned());
+        rest = rest[end..].trim_start();
+        if let Ok(expression) = Expression::parse_with(rest, names) {
+            return Ok((kind, expression));
+        }
+    }
+    Err(wrong)
+}
+
+/// Where the parenthesis that `text` begins with is closed.
+fn closing(text: &str) -> Option<usize> {
+    let (mut depth, mut end) = (0u32, None);
+    let scanned = line::scan(text, |position, c| match c {
+        '(' => depth += 1,
+        ')' => {
+            depth = depth.saturating_sub(1);
+            end = end.or((depth == 0).then_some(position));
+        }
+        _ => {}
+    });
+    // A quote that is open at the end may stand behind it.
+    scanned.ok().and(end)
+}
+
+#[cfg(test)]
+mod tests {
+    use barrow_analyzer::SnapshotId;
+
+    use super::*;
+    use crate::session::sets::{Scope, Sets};
+
+    fn parsed(text: &str) -> Result<Assertion, (usize, String)> {
+        let sets = Sets::default();
+        let scope = Scope { snapshot: SnapshotId(0), sets: &sets, listed: &[] };
+        parse(text, &scope).map_err(|error| (error.position, error.message))
+    }
+
+    fn compared(text: &str) -> (Measure, Comparison, Limit, When) {
+        match parsed(text).unwrap() {
+            Assertion { claim: Claim::Compared { measure, comparison, limit }, when, .. } => {
+                (measure, comparison, limit, when)
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn measures_are_compared_with_limits() {
+        let (measure, comparison, limit, when) = compared(r#"retained(type="Ca)che" and (size > 1)) < 64M"#);
+        assert_eq!((measure.quantity, measure.growth), (Quantity::Retained, false));
+        assert_eq!(measure.text, r#"type="Ca)che" and (size > 1)"#);
+        assert_eq!((comparison, limit), (Comparison::Less, Limit { plus: (64 << 20) as f64, factor: None }));
+        assert_eq!(when, When::Selected);
+        let (measure, comparison, _, when) = compared("growth(count type ~ /(a|\\()/ )<=0 over 3..10");
+        assert_eq!((measure.quantity, measure.growth, comparison), (Quantity::Count, true, Comparison::AtMost));
+        assert_eq!(when, When::Over("3..10".into()));
+        assert_eq!(compared("growth(size > 1M) = 0").0.quantity, Quantity::Retained);
+        assert_eq!(compared("count() != 5 in last").3, When::In(crate::flags::SnapshotName::Last));
+    }
+
+    #[test]
+    fn an_expression_may_follow_a_kind() {
+        let kind = |text: &str| compared(&format!("{text} < 5")).0.kind.join(" ");
+        assert_eq!(kind("count(frames size > 1)"), "frames");
+        assert_eq!(kind("growth(count type objects type = \"A\")"), "type objects");
+        assert_eq!(kind("retained(per-frame roots)"), "per-frame roots");
+        assert_eq!(kind("count(root)"), "", "a word that is an expression is one");
+        assert_eq!(kind("count()"), "");
+    }
+
+    #[test]
+    fn limits_name_a_baseline() {
+        let limit = |text: &str| compared(&format!("count(all) <= {text}").replace("all", "size >= 0")).2;
+        assert_eq!(limit("baseline"), Limit { plus: 0.0, factor: Some(1.0) });
+        assert_eq!(limit("baseline + 10%"), Limit { plus: 0.0, factor: Some(1.1) });
+        assert_eq!(limit("baseline-1K"), Limit { plus: -1024.0, factor: Some(1.0) });
+        assert_eq!(limit("baseline * 1.5"), Limit { plus: 0.0, factor: Some(1.5) });
+    }
+
+    #[test]
+    fn leaks_may_be_known() {
+        let known = |text: &str| match parsed(text).unwrap().claim {
+            Claim::NoLeaks(known) => known,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(known("no leaks"), []);
+        let expected = [Known::Fingerprint("1a2b3c4d".into(), None), Known::Baseline];
+        assert_eq!(known(" no leaks except 1A2B3C4D, baseline "), expected);
+        let expected = [Known::Fingerprint("1a2b3c4d".into(), Some(64 << 20)), Known::Baseline];
+        assert_eq!(known("no leaks except 1a2b3c4d up to 64M, baseline"), expected);
+        assert_eq!(parsed("no leaks over all").unwrap().when, When::Over("all".into()));
+    }
+
+    /// Whatever is typed, there is an answer, and the place of a mistake is one in the text.
+    #[test]
+    fn any_text_is_read_or_refused() {
+        const PIECES: [&str; 24] = [
+            "count", "retained", "growth", "(", ")", "()", "<=", "≠", "baseline", "+", "10%", "64M", "no", "leaks",
+            "except", ",", "over", "1..2", "in", "é", "\"", "~ /", "type = a", "1a2b3c4d",
+        ];
+        let mut random = 1u32;
+        for _ in 0..20_000 {
+            let mut text = String::new();
+            for _ in 0..8 {
+                random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+                text += PIECES[(random >> 24) as usize % PIECES.len()];
+                text += if random >> 16 & 1 == 0 { " " } else { "" };
+            }
+            if let Err((position, message)) = parsed(&text) {
+                assert!(text.get(position..).is_some() && !message.is_empty(), "{text}: {position}");
+            }
+        }
+    }
+
+    #[test]
+    fn mistakes_have_a_place() {
+        for (text, position, message) in [
+            ("", 0, "expected `count"),
+            ("counts(size > 1) < 5", 0, "expected `count"),
+            ("no leak", 3, "expected `leaks`"),
+            ("no leaks except 12", 16, "fingerprint"),
+            ("no leaks except", 15, "fingerprint"),
+            ("no leaks except 1a2b3c4d up 64M", 28, "expected `to`"),
+            ("no leaks except 1a2b3c4d up to much", 31, "expected a size"),
+            ("count type = \"A\" < 5", 6, "expected `(`"),
+            ("count(size > 1 < 5", 5, "never closed"),
+            ("count(size >> 1) < 5", 12, "number"),
+            ("growth(count colour = 1) < 5", 13, "unknown attribute"),
+            ("count(size > 1)", 15, "expected one of <"),
+            ("count(size > 1) < many", 18, "expected a number"),
+            ("count(size > 1) < baseline + x", 29, "expected a part"),
+            ("count(size > 1) < baseline * x", 29, "expected a factor"),
+            ("count(size > 1) < 5 over 3..x", 25, "expected snapshots"),
+            ("count(size > 1) < 5 in x", 23, "expected a snapshot"),
+            ("count(size > 1) < 5 and", 20, "or the end"),
+            ("growth(size > 1) != 5", 17, "interval"),
+            ("growth(size > 1) < 5 in 2", 21, "does not grow"),
+            ("count(%1) < 5", 6, "lists no objects"),
+        ] {
+            let (at, told) = parsed(text).unwrap_err();
+            assert!(at == position && told.contains(message), "{text}: {at} {told}");
+        }
+    }
+}

@@ -1,0 +1,349 @@
+//! The one table of commands. It feeds the prompt, `help`, completion, the one-shot command line
+//! and `docs/commands.md`.
+
+mod age;
+mod assert;
+mod born;
+mod count;
+mod died;
+mod diff;
+mod dominators;
+mod dups;
+mod exit;
+mod find;
+mod growth;
+mod help;
+mod histogram;
+mod history;
+mod idom;
+mod import;
+mod info;
+mod inrefs;
+mod leaks;
+mod more;
+mod naming;
+mod path;
+mod paths;
+mod repack;
+mod repair;
+mod resolve;
+mod retained;
+mod roots;
+mod set;
+mod show;
+mod site;
+mod sites;
+mod snapshot;
+mod snapshots;
+mod strings;
+mod summary;
+mod survival;
+mod survived;
+mod threads;
+mod top;
+mod trend;
+mod unreachable;
+mod verify;
+mod waste;
+mod watch;
+mod without;
+
+pub(crate) use assert::{assertions_of, judge};
+pub(crate) use growth::{folded as growth_of, snapshots as series_of};
+pub use help::{expressions, from_shell, overview, page};
+pub(crate) use leaks::{chain_of, described};
+pub use set::KEYS as SETTINGS;
+
+use crate::answer::Answer;
+use crate::arguments::Arguments;
+use crate::error::QueryError;
+use crate::language::names::{self, Match};
+use crate::language::request::Request;
+use crate::session::Session;
+use crate::tables::ranking::Order;
+use crate::touches::Touches;
+
+/// Whether a question is about how many objects of each type there are, and how long, and nothing else.
+pub(crate) fn asks_for_totals(command: &Command, arguments: &Arguments) -> bool {
+    let is_one = |name: &str| command.name == name;
+    let is_total = |by: &String| Order::named(by).is_some_and(|order| order != Order::Retained) || by == "type";
+    // A word that can begin an expression asks for single objects.
+    let is_attribute = |word: &str| barrow_analyzer::ATTRIBUTES.iter().any(|(name, _)| name.eq_ignore_ascii_case(word));
+    let is_kind = |word: &String| {
+        word.chars().all(|c| c.is_alphanumeric() || c == '-') && !is_attribute(word) && !top::is_sites(word)
+    };
+    let request = Request::of(arguments);
+    (is_one(top::COMMAND.name) || is_one(histogram::COMMAND.name))
+        && request.by.iter().all(is_total)
+        && request.rest.words().iter().all(is_kind)
+}
+
+/// Every command, in the order of `help`.
+pub const COMMANDS: &[&Command] = &[
+    &snapshots::COMMAND,
+    &snapshot::COMMAND,
+    &summary::COMMAND,
+    &top::COMMAND,
+    &histogram::COMMAND,
+    &sites::COMMAND,
+    &site::COMMAND,
+    &diff::COMMAND,
+    &growth::COMMAND,
+    &trend::COMMAND,
+    &born::COMMAND,
+    &died::COMMAND,
+    &survived::COMMAND,
+    &age::COMMAND,
+    &survival::COMMAND,
+    &find::COMMAND,
+    &count::COMMAND,
+    &naming::COMMAND,
+    &info::COMMAND,
+    &show::COMMAND,
+    &inrefs::COMMAND,
+    &path::COMMAND,
+    &paths::COMMAND,
+    &roots::COMMAND,
+    &threads::COMMAND,
+    &dominators::COMMAND,
+    &idom::COMMAND,
+    &retained::COMMAND,
+    &without::COMMAND,
+    &leaks::COMMAND,
+    &assert::COMMAND,
+    &unreachable::COMMAND,
+    &strings::COMMAND,
+    &dups::COMMAND,
+    &waste::COMMAND,
+    &watch::COMMAND,
+    &verify::COMMAND,
+    &repack::COMMAND,
+    &repair::COMMAND,
+    &resolve::COMMAND,
+    &import::COMMAND,
+    &more::COMMAND,
+    &history::COMMAND,
+    &set::COMMAND,
+    &help::COMMAND,
+    &exit::COMMAND,
+];
+
+/// A verb and what it does.
+pub struct Command {
+    /// The verb.
+    pub name: &'static str,
+    /// Other names of it.
+    pub aliases: &'static [&'static str],
+    /// Where `help` lists it.
+    pub group: Group,
+    /// Its arguments, as they follow the verb at the prompt.
+    pub arguments: &'static str,
+    /// One line about it.
+    pub about: &'static str,
+    /// What else there is to know: whole sentences.
+    pub details: &'static str,
+    /// A line at the prompt.
+    pub example: &'static str,
+    /// The flags of [`crate::flags::QuestionFlags`] that it knows.
+    pub flags: &'static [&'static str],
+    /// What it asks.
+    pub subject: Subject,
+    /// What it touches, besides the files that its flags name. One about a recording that reads files reads those that
+    /// its words name.
+    pub touches: Touches,
+    /// What may follow it.
+    pub completion: Completion,
+    /// Answers.
+    pub(crate) run: fn(&mut Session, &Arguments) -> Result<Answer, QueryError>,
+}
+
+/// Where `help` lists a command.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Group {
+    /// Snapshots and their totals.
+    Snapshots,
+    /// What changes from one to the next.
+    Series,
+    /// Single objects.
+    Objects,
+    /// Paths, dominators and what they tell.
+    Alive,
+    /// The file itself.
+    File,
+    /// The session.
+    Session,
+}
+
+impl Group {
+    /// All of them, in the order of `help`.
+    pub const ALL: [Group; 6] =
+        [Group::Snapshots, Group::Series, Group::Objects, Group::Alive, Group::File, Group::Session];
+
+    /// Its heading.
+    pub fn title(self) -> &'static str {
+        match self {
+            Group::Snapshots => "Snapshots and totals",
+            Group::Series => "Over time",
+            Group::Objects => "Objects",
+            Group::Alive => "Why it is alive",
+            Group::File => "The file",
+            Group::Session => "The session",
+        }
+    }
+}
+
+/// What a command asks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Subject {
+    /// A recording: from a shell, the word behind the verb.
+    Recording,
+    /// Nothing, or what its arguments say.
+    Nothing,
+    /// The session, so it has no meaning outside one.
+    Session,
+    /// A recording that is being written, so it has no meaning in a session, which is about one that is there.
+    Growing,
+}
+
+/// What completion offers behind a verb.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Completion {
+    /// Nothing.
+    Nothing,
+    /// Kinds, types, and the attributes and sets of expressions.
+    Expressions,
+    /// Kinds and orders.
+    Rankings,
+    /// Names of snapshots.
+    Snapshots,
+    /// Verbs.
+    Verbs,
+    /// Settings.
+    Settings,
+}
+
+impl Command {
+    /// The verb with its arguments.
+    pub fn usage(&self) -> String {
+        format!("{} {}", self.name, self.arguments).trim_end().to_owned()
+    }
+
+    /// Its name and its aliases.
+    pub fn names(&self) -> impl Iterator<Item = &'static str> {
+        std::iter::once(self.name).chain(self.aliases.iter().copied())
+    }
+
+    /// Whether it writes a file that its arguments name.
+    pub fn writes(&self) -> bool {
+        self.touches.contains(Touches::WRITES_FILES)
+    }
+
+    /// "does not take …", with what it does take.
+    #[must_use]
+    pub fn refuses(&self, word: &str) -> QueryError {
+        QueryError::usage(format!(
+            "{} does not take `{word}`; its form is `{}`, for instance `{}`",
+            self.name,
+            self.usage(),
+            self.example
+        ))
+    }
+}
+
+/// All names with the place of their command.
+fn names() -> impl Iterator<Item = (&'static str, usize)> + Clone {
+    let commands = COMMANDS.iter().enumerate();
+    commands.flat_map(|(index, command)| command.names().map(move |name| (name, index)).collect::<Vec<_>>())
+}
+
+/// The command of exactly this name.
+pub fn exactly(name: &str) -> Option<&'static Command> {
+    COMMANDS.iter().copied().find(|command| command.names().any(|known| known == name))
+}
+
+/// The command that `word` names, by its name, an alias or a unique prefix of one. A command that writes files is named
+/// in full: a slip of the finger must not start one.
+///
+/// # Errors
+/// A usage error with the choices, or with the nearest name.
+pub fn named(word: &str) -> Result<&'static Command, QueryError> {
+    // The beginning of one verb is that verb, whatever aliases begin so too.
+    let lower = word.to_ascii_lowercase();
+    let mut verbs =
+        COMMANDS.iter().filter(|command| !command.writes() && !lower.is_empty() && command.name.starts_with(&lower));
+    if let (Some(only), None, None) = (verbs.next(), verbs.next(), exactly(word)) {
+        return Ok(only);
+    }
+    if let Some(command) = exactly(word) {
+        return Ok(command);
+    }
+    match names::find(word, names().filter(|(_, index)| !COMMANDS[*index].writes())) {
+        Match::One(index) => Ok(COMMANDS[index]),
+        Match::Several(found) => {
+            let choices: Vec<&str> = found.iter().map(|&index| COMMANDS[index].name).collect();
+            Err(QueryError::usage(format!("`{word}` may be {}", choices.join(", "))))
+        }
+        Match::None => Err(unknown(word)),
+    }
+}
+
+fn unknown(word: &str) -> QueryError {
+    let mut writing = COMMANDS.iter().filter(|command| command.writes());
+    if let Some(command) = writing.find(|command| command.name.starts_with(&word.to_ascii_lowercase())) {
+        let name = command.name;
+        return QueryError::usage(format!("`{word}` may be `{name}`, which writes a file: type its name in full"));
+    }
+    QueryError::usage(match names::nearest(word, names().map(|(name, _)| name)) {
+        Some(near) => format!("there is no verb `{word}`; did you mean `{near}`?"),
+        None => format!("there is no verb `{word}`; `help` lists them"),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_name_stands_twice() {
+        let mut all: Vec<&str> = names().map(|(name, _)| name).collect();
+        all.sort_unstable();
+        let before = all.len();
+        all.dedup();
+        assert_eq!(all.len(), before);
+    }
+
+    #[test]
+    fn prefixes_and_aliases_name_commands() {
+        for (word, name) in [("sum", "summary"), ("histo", "histogram"), ("p", "info"), ("ve", "verify"), ("q", "exit")]
+        {
+            assert_eq!(named(word).map(|command| command.name).ok(), Some(name), "{word}");
+        }
+        assert_eq!(
+            named("s").err().unwrap().to_string(),
+            "`s` may be snapshots, snapshot, summary, sites, site, survived, survival, show, leaks, strings, set"
+        );
+        assert_eq!(named("sumary").err().unwrap().to_string(), "there is no verb `sumary`; did you mean `summary`?");
+    }
+
+    #[test]
+    fn what_writes_files_is_named_in_full() {
+        for word in ["im", "impor", "repai", "repac", "resol", "IMPO"] {
+            let told = named(word).err().map(|error| error.to_string()).unwrap_or_default();
+            assert!(told.contains("type its name in full"), "{word}: {told}");
+        }
+        for word in ["import", "repair", "repack", "resolve"] {
+            assert_eq!(named(word).map(|command| command.name).ok(), Some(word));
+        }
+        // What an abbreviation means does not depend on commands that it cannot mean.
+        assert_eq!(named("ret").map(|command| command.name).ok(), Some("retained"));
+        assert_eq!(named("r").err().unwrap().to_string(), "`r` may be show, inrefs, roots, retained");
+    }
+
+    #[test]
+    fn examples_begin_with_their_verb() {
+        for command in COMMANDS {
+            assert!(command.example.starts_with(command.name), "{}", command.name);
+            assert!(!command.about.ends_with('.') && command.about.len() < 72, "{}", command.name);
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! `age`: how long objects have lived, by type or by allocation site.
+
+use std::collections::BTreeMap;
+
+use barrow_analyzer::{CountBounds, LifeStep, Lives, ObjectId, SiteId, TypeId};
+
+use crate::answer::series;
+use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
+use crate::arguments::Arguments;
+use crate::error::QueryError;
+use crate::session::Session;
+use crate::tables::lifelines;
+use crate::tables::type_counts::{self, TypeCounts};
+
+use crate::touches::Touches;
+
+use super::{Command, Completion, Group, Subject, more};
+
+pub(super) const COMMAND: Command = Command {
+    name: "age",
+    aliases: &[],
+    group: Group::Series,
+    arguments: "[by type|site]",
+    about: "How many snapshots objects have lived, by type or allocation site",
+    details: "Of the selected snapshot. An object is as old as the number of snapshots since the first that it is seen in; \
+              what the first snapshot of all had already may be older. The line goes from the youngest to the oldest. \
+              Objects are known again as `help born` says.",
+    example: "age",
+    flags: &[],
+    subject: Subject::Recording,
+    touches: Touches::RECORDING,
+    completion: Completion::Nothing,
+    run,
+};
+
+fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryError> {
+    lifelines::refuse_without(session)?;
+    let by_site = match arguments.words().iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        [] | ["by", "type"] => false,
+        ["by", "site"] => true,
+        ["by", word, ..] | [word, ..] => return Err(COMMAND.refuses(word)),
+    };
+    let snapshot = session.snapshot()?;
+    let recording = session.recording()?;
+    let heap = session.heap(snapshot)?;
+    let meter = session.meter();
+    let mut lives = Lives::new(&recording, snapshot)?;
+    let place = session.snapshots()?.iter().take_while(|&&before| before < snapshot).count();
+    let step = lives.last(&meter)?.ok_or(QueryError::NoSnapshot)?;
+    let groups = match by_site {
+        true => by_age(&step, place, &heap.sites(&meter)?),
+        false => by_age(&step, place, heap.types(&meter)?),
+    };
+    drop(meter);
+    session.listed.clear();
+    let tables = recording.tables()?;
+    let before = session.snapshots()?.get(place.saturating_sub(1)).copied().unwrap_or(snapshot);
+    let counts = TypeCounts::of(&recording, [before, snapshot], lives.origin())?;
+    let mut rows = Vec::new();
+    for (group, ages) in groups {
+        let title = match by_site {
+            false => tables.type_title(TypeId(group)),
+            true if group == 0 => "unknown".to_owned(),
+            true => {
+                recording.site(SiteId(group))?.and_then(|site| site.title()).unwrap_or_else(|| format!("site {group}"))
+            }
+        };
+        let is_exact = lives.origin().is_exact() || place == 0;
+        let born = ages.first().copied().unwrap_or(0);
+        let new = match (is_exact, by_site) {
+            (true, _) => Some(CountBounds { low: born, high: born }),
+            (false, true) => None,
+            (false, false) => Some(counts.bounds(TypeId(group), CountBounds::born, born)),
+        };
+        rows.push(cells(title, &ages, is_exact, new));
+    }
+    let group = if by_site { "site" } else { "type" };
+    let answer = Answer::default().fact(Column::new("snapshot", "snapshot", Unit::Number), snapshot.0).table(Table {
+        key: "rows",
+        audience: Audience::Everyone,
+        columns: columns(group),
+        rows,
+    });
+    let rows = session.page_rows();
+    Ok(more::first_page(session, lifelines::with_origin(answer, lives.origin(), lives.confidence()), rows))
+}
+
+/// For each group how many objects there are of each age, those with most objects first.
+fn by_age(step: &LifeStep, place: usize, groups: &[u32]) -> Vec<(u32, Vec<u64>)> {
+    let mut found: BTreeMap<u32, Vec<u64>> = BTreeMap::new();
+    for object in (0..step.objects() as u32).map(ObjectId) {
+        if let Some(born) = step.born(object) {
+            let ages = found.entry(groups[object.index()]).or_insert_with(|| vec![0; place + 1]);
+            ages[place - born] += 1;
+        }
+    }
+    let mut rows: Vec<_> = found.into_iter().collect();
+    rows.sort_by_key(|(group, ages)| (std::cmp::Reverse(ages.iter().sum::<u64>()), *group));
+    rows
+}
+
+fn columns(group: &'static str) -> Vec<Column> {
+    vec![
+        Column::new(group, group, Unit::Text),
+        Column::new("objects", "objects", Unit::Count),
+        Column::new("median_age", "median age", Unit::Number),
+        Column::new("oldest", "oldest", Unit::Number),
+        Column::new("new_objects", "new", Unit::Count),
+        Column::new("new_low", "", Unit::Count).for_machines(),
+        Column::new("new_high", "", Unit::Count).for_machines(),
+        Column::new("exactness", "", Unit::Text).for_machines(),
+        Column::new("objects_by_age", "", Unit::Nested).for_machines(),
+        Column::new("line", "by age", Unit::Text).for_people(),
+    ]
+}
+
+/// A row. `new` says between which numbers the new objects are, where counts of the group say that.
+fn cells(title: String, ages: &[u64], is_exact: bool, new: Option<CountBounds>) -> Vec<Value> {
+    let objects: u64 = ages.iter().sum();
+    let mut seen = 0;
+    let median = ages.iter().position(|count| {
+        seen += count;
+        2 * seen >= objects
+    });
+    let drawn: Vec<f64> = ages.iter().map(|&count| count as f64).collect();
+    let as_known = |value: Value, is_exact: bool| if is_exact { value } else { value.estimated() };
+    vec![
+        Value::Text(title),
+        objects.into(),
+        as_known(median.into(), is_exact),
+        as_known(ages.iter().rposition(|&count| count > 0).into(), is_exact),
+        as_known(ages.first().copied().into(), is_exact || new.is_some_and(CountBounds::is_exact)),
+        new.map(|bounds| bounds.low).into(),
+        new.map(|bounds| bounds.high).into(),
+        type_counts::exactness(is_exact),
+        Value::List(ages.iter().map(|&count| count.into()).collect()),
+        Value::Text(series::spark(&drawn)),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_median_is_of_objects() {
+        let found = cells("Pair".to_owned(), &[1, 0, 3, 1, 0], true, None);
+        assert_eq!(found[1..5], [5u64, 2, 3, 1].map(Value::Number));
+        assert_eq!(cells("Pair".to_owned(), &[2, 0, 2], true, None)[2], Value::Number(0));
+    }
+}

@@ -1,0 +1,45 @@
+//! `born`: the objects that a snapshot has and an earlier one had not.
+
+use barrow_analyzer::CountBounds;
+
+use crate::answer::{Answer, Column, Unit};
+use crate::arguments::Arguments;
+use crate::error::QueryError;
+use crate::session::Session;
+use crate::tables::lifelines;
+use crate::tables::type_counts::TypeCounts;
+
+use crate::touches::Touches;
+
+use super::{Command, Completion, Group, Subject, more};
+
+pub(super) const COMMAND: Command = Command {
+    name: "born",
+    aliases: &[],
+    group: Group::Series,
+    arguments: "A..B",
+    about: "Objects of snapshot B that snapshot A did not have, by type",
+    details: "`$_` is the set of these objects of B afterwards. Objects are known again by serials of the runtime. Where it \
+              gives none, as in dumps of a JVM, consecutive snapshots are matched by addresses, types, names, sizes and \
+              references. Then counts have a `~`, and `between` has the least and the largest number that the counts of \
+              the type in both snapshots and those between them allow; JSON has `objects_low`, `objects_high` and \
+              `exactness`. A count without `~` is exact. For each type, born less died is always exact. What was born \
+              and died between two snapshots is not seen.",
+    example: "born 0..last",
+    flags: &[],
+    subject: Subject::Recording,
+    touches: Touches::RECORDING,
+    completion: Completion::Snapshots,
+    run,
+};
+
+fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryError> {
+    let (earlier, later, between) = lifelines::between(session, arguments, COMMAND.name)?;
+    let (origin, confidence, unknown) = (between.origin, between.confidence, between.unknown);
+    let counts = TypeCounts::of(&*session.recording()?, [earlier, later], origin)?;
+    let answer = lifelines::by_type(session, between.born, &counts, CountBounds::born)?
+        .fact(Column::new("born_after", "born after", Unit::Number), earlier.0)
+        .fact(Column::new("objects_without_serial", "", Unit::Count).for_machines(), unknown);
+    let rows = session.page_rows();
+    Ok(more::first_page(session, lifelines::with_origin(answer, origin, confidence), rows))
+}

@@ -1,0 +1,258 @@
+//! `diff`: what changed between two snapshots.
+
+use std::sync::Arc;
+
+use barrow_analyzer::{Side, SnapshotId, TypeTotals, diff};
+
+use crate::answer::Answer;
+use crate::arguments::Arguments;
+use crate::error::QueryError;
+use crate::flags::SnapshotName;
+use crate::language::kinds;
+use crate::language::operand::{self, Compared, Operand};
+use crate::session::Session;
+use crate::tables::comparison::{self, Choice, Grouping, Measure};
+use crate::tables::object_change;
+use crate::tables::path_change;
+
+use crate::touches::Touches;
+
+use super::{Command, Completion, Group, Subject, more};
+
+pub(super) const COMMAND: Command = Command {
+    name: "diff",
+    aliases: &[],
+    group: Group::Series,
+    arguments: "[A] [B] [KIND] [by type|kind|path|object] [by size|shallow|unmanaged|count|retained]",
+    about: "What changed from snapshot A to B, by type, by kind or by path",
+    details: "A and B are snapshots of the recording, like `0` or `last`; another FILE of any format, which \
+              means its last snapshot; or a snapshot of it, `FILE:0`. \
+              `diff A` compares A with the selected snapshot, `diff FILE` the selected one with that file, and \
+              `diff` alone the one before the selected one with it. \
+              Types are the same if kind, name, layout, file and line are; those that did not change are left \
+              out. The largest change comes first: `by size` looks at shallow and unmanaged size together, \
+              `by retained` at what single objects of a type dominate, each byte once. The relative change is one of what is \
+              looked at. `by path` compares what paths of types down the dominator tree retain, as `growth` does for \
+              more snapshots; `by object` tells who died and who was born, as `born` and `died` do.",
+    example: "diff 0 last objects by count",
+    flags: &["--min"],
+    subject: Subject::Recording,
+    touches: Touches::RECORDING.with(Touches::READS_FILES),
+    completion: Completion::Rankings,
+    run,
+};
+
+fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryError> {
+    let words = arguments.words();
+    let operands = leading_operands(&words)?;
+    let rest = &words[operands.len()..];
+    let (before, after) = compared(session, &operands)?;
+    if rest.iter().map(String::as_str).eq(["by", "path"]) {
+        let mut answer = path_change::answer(session, [&before, &after], arguments)?;
+        answer.lost = lost(&[&before, &after]);
+        session.listed.clear();
+        let rows = session.page_rows();
+        return Ok(more::first_page(session, answer, rows));
+    }
+    if rest.iter().map(String::as_str).eq(["by", "object"]) && arguments.flags.min.is_none() {
+        let answer = object_change::answer(session, [&before, &after])?;
+        session.listed.clear();
+        let rows = session.page_rows();
+        return Ok(more::first_page(session, answer, rows));
+    }
+    if arguments.flags.min.is_some() {
+        return Err(QueryError::usage("--min is for `diff A B by path`"));
+    }
+    let names = kind_names(&before, &after)?;
+    let choice = choice(&names, rest, operands.len())?;
+    if choice.measure == Measure::Retained && choice.grouping == Grouping::Kind {
+        return Err(QueryError::usage("what kinds retain overlaps; try `by retained` without `by kind`"));
+    }
+    let (old, new) = (sized(session, &before, choice.measure)?, sized(session, &after, choice.measure)?);
+    let mut diff = diff(old.side(&before), new.side(&after))?;
+    if let Some(kind) = choice.kind {
+        diff = diff.of_kind(kind);
+    }
+    let mut answer = comparison::answer([&before, &after], &diff, choice).with_exactness(old.is_exact && new.is_exact);
+    answer.lost = lost(&[&before, &after]);
+    session.listed.clear();
+    let rows = session.page_rows();
+    Ok(more::first_page(session, answer, rows))
+}
+
+/// What the types of one side add up to, beyond its statistics.
+struct Sized {
+    /// Without what is thought away.
+    types: Option<Vec<TypeTotals>>,
+    /// What they retain.
+    retained_bytes: Option<Vec<u64>>,
+    is_exact: bool,
+}
+
+impl Sized {
+    fn side<'a>(&'a self, side: &'a Compared) -> Side<'a> {
+        let (types, retained_bytes) = (self.types.as_deref(), self.retained_bytes.as_deref());
+        Side { recording: &side.recording, snapshot: side.snapshot, types, retained_bytes }
+    }
+}
+
+/// Measures a side as far as it takes more than its statistics.
+fn sized(session: &Session, side: &Compared, measure: Measure) -> Result<Sized, QueryError> {
+    let meter = session.meter();
+    let is_open = Arc::ptr_eq(&session.recording()?, &side.recording);
+    let is_whole = !is_open || session.away.is_empty();
+    if is_whole && measure != Measure::Retained {
+        return Ok(Sized { types: None, retained_bytes: None, is_exact: true });
+    }
+    let heap = match is_open {
+        true => session.heap(side.snapshot)?,
+        false => Arc::new(session.context.heap_of(Arc::clone(&side.recording), side.snapshot)?),
+    };
+    let types = if is_whole { None } else { Some(heap.type_totals(&meter)?) };
+    let is_wanted = measure == Measure::Retained;
+    let retained_bytes = is_wanted.then(|| heap.retained_by_identity(&meter)).transpose()?;
+    let is_exact = !is_wanted || heap.largest(&meter)?.is_exact();
+    Ok(Sized { types, retained_bytes, is_exact })
+}
+
+/// The snapshots that the first words name, at most two.
+fn leading_operands(words: &[String]) -> Result<Vec<Operand>, QueryError> {
+    let range = words.first().and_then(|word| word.split_once(".."));
+    if let Some((first, last)) = range
+        && [first, last].iter().all(|name| name.parse::<SnapshotName>().is_ok())
+    {
+        return Err(QueryError::usage(format!(
+            "diff takes two snapshots, not all between them: `diff {first} {last}`"
+        )));
+    }
+    let operands: Vec<Operand> = words.iter().map_while(|word| Operand::named(word)).collect();
+    match operands.len() {
+        0..=2 => Ok(operands),
+        _ => Err(COMMAND.refuses(&words[2])),
+    }
+}
+
+/// The two snapshots, with those that were not named.
+fn compared(session: &Session, operands: &[Operand]) -> Result<(Compared, Compared), QueryError> {
+    let selected = || operand::open(session, session.snapshot()?);
+    match operands {
+        [] => Ok((operand::open(session, before_selected(session)?)?, selected()?)),
+        [first @ Operand::Open(_)] => Ok((first.look_up(session)?, selected()?)),
+        [other] => Ok((selected()?, other.look_up(session)?)),
+        [first, second, ..] => Ok((first.look_up(session)?, second.look_up(session)?)),
+    }
+}
+
+fn before_selected(session: &Session) -> Result<SnapshotId, QueryError> {
+    let (selected, known) = (session.snapshot()?, session.snapshots()?);
+    known.iter().copied().rfind(|&snapshot| snapshot < selected).ok_or_else(|| {
+        QueryError::usage(match known.len() {
+            1 => "this recording holds one snapshot; name another file: `diff FILE`".to_owned(),
+            _ => format!("there is no snapshot before {selected}; name two, like `diff {selected} last`"),
+        })
+    })
+}
+
+/// The kinds of both recordings, each name once.
+fn kind_names<'a>(before: &'a Compared, after: &'a Compared) -> Result<Vec<&'a str>, QueryError> {
+    let mut names = kinds::names(before.recording.tables()?);
+    if !Arc::ptr_eq(&before.recording, &after.recording) {
+        let more = kinds::names(after.recording.tables()?);
+        let new: Vec<&str> = more.into_iter().filter(|name| !names.contains(name)).collect();
+        names.extend(new);
+    }
+    Ok(names)
+}
+
+/// Reads `[KIND] [by type|kind] [by MEASURE]`, which stand behind `operands` snapshots.
+fn choice<'a>(kinds: &[&'a str], words: &[String], operands: usize) -> Result<Choice<'a>, QueryError> {
+    let mut choice = Choice::default();
+    let mut words = words;
+    if let Some(word) = words.first().filter(|word| *word != "by") {
+        let named = kinds::leading_name(kinds, words).map_err(|error| match operands {
+            2 => error,
+            _ => QueryError::usage(format!("`{word}` names no snapshot and no file, and {error}")),
+        })?;
+        choice.kind = named.0;
+        words = &words[named.1..];
+    }
+    let (mut grouping, mut measure) = (None, None);
+    for pair in words.chunks(2) {
+        match pair {
+            [by, name] if by == "by" => match (name.as_str(), Measure::named(name)) {
+                ("type", _) if grouping.is_none() => grouping = Some(Grouping::Type),
+                ("kind", _) if grouping.is_none() => grouping = Some(Grouping::Kind),
+                (_, Some(named)) if measure.is_none() => measure = Some(named),
+                ("type" | "kind", _) | (_, Some(_)) => return Err(COMMAND.refuses(&format!("by {name}"))),
+                (_, None) => {
+                    return Err(QueryError::usage(format!(
+                        "there is no order `{name}`; try `by size`, `by shallow`, `by unmanaged`, `by count` or \
+                         `by retained`, and `by type` or `by kind`; or `by path` and `by object` alone"
+                    )));
+                }
+            },
+            [word, ..] => return Err(COMMAND.refuses(word)),
+            [] => {}
+        }
+    }
+    choice.grouping = grouping.unwrap_or_default();
+    choice.measure = measure.unwrap_or_default();
+    Ok(choice)
+}
+
+/// What the files had lost that were opened for this.
+fn lost(sides: &[&Compared]) -> Option<String> {
+    let told = sides.iter().filter_map(|side| Some(format!("{}: {}", side.file, side.damage.as_ref()?)));
+    let mut sentences: Vec<String> = told.collect();
+    sentences.dedup();
+    (!sentences.is_empty()).then(|| sentences.join("; "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn chosen(line: &str) -> Result<(Option<&'static str>, Grouping, Measure), String> {
+        let words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
+        let choice = choice(&["object", "type object", "frame"], &words, 1).map_err(|error| error.to_string())?;
+        Ok((choice.kind, choice.grouping, choice.measure))
+    }
+
+    #[test]
+    fn kind_grouping_and_measure_may_all_be_named() {
+        assert_eq!(chosen(""), Ok((None, Grouping::Type, Measure::Size)));
+        assert_eq!(chosen("frames by count"), Ok((Some("frame"), Grouping::Type, Measure::Count)));
+        assert_eq!(chosen("type objects by kind by shallow"), {
+            Ok((Some("type object"), Grouping::Kind, Measure::Shallow))
+        });
+        assert_eq!(chosen("by unm by type"), Ok((None, Grouping::Type, Measure::Unmanaged)));
+        assert_eq!(chosen("all by kind"), Ok((None, Grouping::Kind, Measure::Size)));
+    }
+
+    #[test]
+    fn other_words_are_told() {
+        for (line, told) in [
+            ("widgets", "`widgets` names no snapshot and no file, and `widgets` is no kind"),
+            ("by colour", "there is no order `colour`"),
+            ("by kind by type", "diff does not take `by type`"),
+            ("by size by count", "diff does not take `by count`"),
+            ("frames size", "diff does not take `size`"),
+            ("by", "diff does not take `by`"),
+        ] {
+            assert!(chosen(line).unwrap_err().starts_with(told), "{line}: {:?}", chosen(line));
+        }
+    }
+
+    #[test]
+    fn two_snapshots_are_named_and_no_third() {
+        let operands = |line: &str| {
+            let words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
+            leading_operands(&words).map(|operands| operands.len()).map_err(|error| error.to_string())
+        };
+        assert_eq!(["", "frames", "0", "0 frames 1", "0 last by kind", "a.barrow:1 2"].map(operands), {
+            [0, 0, 1, 1, 2, 2].map(Ok)
+        });
+        assert!(operands("0 1 2").unwrap_err().starts_with("diff does not take `2`"));
+        assert!(operands("0..last").unwrap_err().ends_with("`diff 0 last`"));
+    }
+}

@@ -1,0 +1,86 @@
+//! `dups`: objects that look the same.
+
+use barrow_analyzer::Duplicates;
+
+use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
+use crate::arguments::Arguments;
+use crate::error::QueryError;
+use crate::session::Session;
+
+use crate::touches::Touches;
+
+use super::{Command, Completion, Group, Subject, more};
+
+pub(super) const COMMAND: Command = Command {
+    name: "dups",
+    aliases: &["duplicates"],
+    group: Group::Objects,
+    arguments: "",
+    about: "Objects that look the same as far as a recording knows, by type",
+    details: "Compared are type, name or text where it was recorded, shallow and unmanaged size, and all outgoing \
+              references: labels, strengths and targets, in their order. Other contents (numbers, long texts) are \
+              not recorded: objects that look the same may still differ there. Objects without name and references \
+              are left out, since nothing tells them apart, and so are those without name and with a single one that all objects of the type have, like that to a class. `superfluous` are all objects of a group but one, `wasted` what those take, shallow and \
+              unmanaged. The example is of the group of the type that wastes most; `copies` is how many look \
+              like it.",
+    example: "dups",
+    flags: &[],
+    subject: Subject::Recording,
+    touches: Touches::RECORDING,
+    completion: Completion::Nothing,
+    run,
+};
+
+fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryError> {
+    if let Some(word) = arguments.words().first() {
+        return Err(COMMAND.refuses(word));
+    }
+    let snapshot = session.snapshot()?;
+    let heap = session.heap(snapshot)?;
+    let found = heap.duplicates(&session.meter())?;
+    let tables = heap.recording().tables()?;
+    session.listed = found.iter().map(|duplicates| (snapshot, duplicates.example)).collect();
+    let rows = found.iter().enumerate().map(|(at, one)| {
+        vec![
+            Value::from(at + 1),
+            Value::text(tables.type_title(one.type_id)),
+            Value::text(tables.kind_name(tables.type_kind(one.type_id))),
+            one.groups.into(),
+            one.objects.into(),
+            one.superfluous().into(),
+            one.wasted_bytes.into(),
+            one.example.0.into(),
+            one.example_count.into(),
+        ]
+    });
+    let sum = |of: fn(&Duplicates) -> u64| found.iter().map(of).fold(0, u64::wrapping_add);
+    let table = Table { key: "rows", audience: Audience::Everyone, columns: columns(), rows: rows.collect() };
+    let answer = Answer::default()
+        .fact(Column::new("snapshot", "snapshot", Unit::Number), snapshot.0)
+        .fact(Column::new("groups", "groups", Unit::Count), sum(|one| one.groups))
+        .fact(Column::new("superfluous", "superfluous", Unit::Count), sum(Duplicates::superfluous))
+        .fact(Column::new("wasted_bytes", "wasted", Unit::Bytes), sum(|one| one.wasted_bytes))
+        .table(table)
+        .note("compared: type, name, shallow and unmanaged size, and labels, strengths and targets of all references in order;")
+        .note(
+            "other contents are not recorded: objects without name and with no reference, or none but one that all \
+             of their type have, are left out",
+        )
+        .exact();
+    let rows = session.page_rows();
+    Ok(more::first_page(session, answer, rows))
+}
+
+fn columns() -> Vec<Column> {
+    vec![
+        Column::new("row", "%", Unit::Number).for_people(),
+        Column::new("type", "type", Unit::Text),
+        Column::new("kind", "kind", Unit::Text),
+        Column::new("groups", "groups", Unit::Count),
+        Column::new("objects", "objects", Unit::Count),
+        Column::new("superfluous", "superfluous", Unit::Count),
+        Column::new("wasted_bytes", "wasted", Unit::Bytes),
+        Column::new("example", "example", Unit::Object),
+        Column::new("copies", "copies", Unit::Count),
+    ]
+}

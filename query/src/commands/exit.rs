@@ -1,0 +1,33 @@
+//! `exit`: ends the session.
+
+use crate::answer::Answer;
+use crate::arguments::Arguments;
+use crate::error::QueryError;
+use crate::session::Session;
+
+use crate::touches::Touches;
+
+use super::{Command, Completion, Group, Subject};
+
+pub(super) const COMMAND: Command = Command {
+    name: "exit",
+    aliases: &["quit", "q"],
+    group: Group::Session,
+    arguments: "",
+    about: "Leaves, as Ctrl-D does",
+    details: "Nothing is lost: questions change no file.",
+    example: "exit",
+    flags: &[],
+    subject: Subject::Session,
+    touches: Touches::SESSION,
+    completion: Completion::Nothing,
+    run,
+};
+
+fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryError> {
+    if let Some(word) = arguments.words().first() {
+        return Err(COMMAND.refuses(word));
+    }
+    session.ended = true;
+    Ok(Answer::default())
+}

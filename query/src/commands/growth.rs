@@ -1,0 +1,183 @@
+//! `growth`: what grows over the snapshots, by path of types.
+
+use std::sync::Arc;
+
+use barrow_analyzer::{FALSE_ALARMS, Growth, GrowthRow, LEAST_POINTS, Recording, SURE_POINTS, SnapshotId, Verdict};
+
+use crate::answer::series;
+use crate::answer::type_path;
+use crate::answer::units;
+use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
+use crate::arguments::Arguments;
+use crate::error::QueryError;
+use crate::language::selection;
+use crate::session::Session;
+
+use crate::touches::Touches;
+
+use super::{Command, Completion, Group, Subject, more};
+
+pub(super) const COMMAND: Command = Command {
+    name: "growth",
+    aliases: &[],
+    group: Group::Series,
+    arguments: "[A..B] [N] [--min SHARE]",
+    about: "What grows over the snapshots, by path of types from the roots",
+    details: "A path is a group of roots and types down the dominator tree; objects of one type below each other \
+              are one step. What it retains is counted in every snapshot from A to B, all of them unless told. \
+              Paths that grow come first, those by how much they grow at least; a path is left out for the one below \
+              it that has nine tenths of its growth, and so are paths that never hold 0.5 % of the largest heap; \
+              `--min 0.1%` changes that. Paths that stay the same, or change by less than a fifth of that share, are \
+              counted in a note. Slopes are medians of the slopes between all pairs of snapshots, by their order, \
+              whatever their times are. From 8 snapshots on a path `grows` or it does not, with the reason where it \
+              looks as if it did: it flattens like a warm-up, rises in steps, falls back like a sawtooth, or is not \
+              sure. At most one of 100 series of noise, steps, warm-ups and sawteeth raises a false alarm; sizes that wander \
+              without ever coming back can raise more. With 5 to 7 snapshots a path may rise each \
+              time, which is too few to be sure; with fewer nothing is said. `trend`, `leaks A..B` and \
+              `assert growth(..)` judge alike. Objects that are on another path in each snapshot, as the variables of a running function can be, are \
+              judged over all paths: `any path › TYPE`. A number is missing where a path was new and held less than a sixteenth of \
+              what it needs to be shown. N is 15 unless told.",
+    example: "growth",
+    flags: &["--min"],
+    subject: Subject::Recording,
+    touches: Touches::RECORDING,
+    completion: Completion::Snapshots,
+    run,
+};
+
+fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryError> {
+    let recording = session.recording()?;
+    let mut words = &arguments.words()[..];
+    let mut page = session.ranking_rows(None);
+    if let Some(rows) = words.last().and_then(|word| word.parse().ok()) {
+        (page, words) = (rows, &words[..words.len() - 1]);
+    }
+    let snapshots = snapshots(session, words)?;
+    let growth = folded(session, &recording, &snapshots, type_path::least_share(arguments)?)?;
+    session.listed.clear();
+    let (rows, tested) = (growth.rows(), growth.large().count());
+    let (carried, rows): (Vec<GrowthRow>, Vec<GrowthRow>) = rows.into_iter().partition(|row| row.is_carried);
+    let (rows, still): (Vec<GrowthRow>, Vec<GrowthRow>) = rows.into_iter().partition(|row| growth.changes(row.node));
+    let note = verdict(&rows, tested, snapshots.len());
+    let answer = Answer::default()
+        .fact(Column::new("snapshots", "snapshots", Unit::Nested), numbers(&snapshots))
+        .fact(Column::new("slope_per", "", Unit::Text).for_machines(), series::PER)
+        .fact(Column::new("confidence", "", Unit::Share).for_machines(), Value::Share(1.0 - FALSE_ALARMS))
+        .fact(Column::new("paths", "", Unit::Count).for_machines(), tested)
+        .fact(Column::new("unchanged_paths", "", Unit::Count).for_machines(), still.len())
+        .fact(Column::new("unknown_below_bytes", "", Unit::Nested).for_machines(), least(&growth))
+        .table(table(&growth, &rows))
+        .note(note)
+        .with_exactness(growth.is_exact());
+    let answer = match carried.len() as u64 {
+        0 => answer,
+        count => answer
+            .note(format!("{} left out: paths below have nine tenths of the growth", units::counted(count, "path"))),
+    };
+    let answer = match still.len() {
+        0 => answer,
+        count => answer.note(format!(
+            "{} not shown: they changed by less than {} % of the heap",
+            units::counted(count as u64, "path"),
+            (type_path::least_share(arguments)? * 20_000.0).round() / 1000.0
+        )),
+    };
+    Ok(more::first_page(session, answer, page.max(1)))
+}
+
+/// What is said of all rows, in a sentence.
+fn verdict(rows: &[GrowthRow], tested: usize, snapshots: usize) -> String {
+    let are = |verdict: Verdict| rows.iter().filter(|row| row.judgement.verdict == verdict).count() as u64;
+    let paths = units::counted(tested as u64, "path");
+    let there = units::counted(snapshots as u64, "snapshot");
+    match snapshots {
+        0..LEAST_POINTS => format!("{there} are too few to say what grows"),
+        LEAST_POINTS..SURE_POINTS => match are(Verdict::RisesEachTime) {
+            0 => format!("none of {paths} rises each time"),
+            rise => {
+                format!("{} of {paths} rise each time; {}", units::grouped(rise), series::few(snapshots))
+            }
+        },
+        _ => format!(
+            "{} of {paths} grow; at most {:.0} % false alarms a series of noise, steps, warm-ups or sawteeth",
+            units::grouped(are(Verdict::Grows)),
+            FALSE_ALARMS * 100.0
+        ),
+    }
+}
+
+/// The snapshots that are asked for: two at least.
+pub(crate) fn snapshots(session: &Session, words: &[String]) -> Result<Vec<SnapshotId>, QueryError> {
+    let known = session.snapshots()?;
+    let snapshots = if words.is_empty() { known } else { selection::several(words, &known)? };
+    match snapshots.len() {
+        0 | 1 => Err(QueryError::usage("growth needs two snapshots at least; `snapshots` lists what there are")),
+        _ => Ok(snapshots),
+    }
+}
+
+/// Goes through the snapshots, the last one first: what has grown has a path from the beginning.
+pub(crate) fn folded<'a>(
+    session: &Session,
+    recording: &'a Arc<Recording>,
+    snapshots: &[SnapshotId],
+    least_share: f64,
+) -> Result<Growth<'a>, QueryError> {
+    let meter = session.meter();
+    let mut growth = Growth::new(snapshots.len(), least_share);
+    for (column, &snapshot) in snapshots.iter().enumerate().rev() {
+        growth.fold(column, recording, &*type_path::heap(session, recording, snapshot)?, &meter)?;
+    }
+    growth.gather_moving();
+    Ok(growth)
+}
+
+/// A number that is missing in a series is less than this, for each snapshot.
+fn least(growth: &Growth<'_>) -> Value {
+    Value::List(growth.least_bytes().iter().map(|&bytes| bytes.into()).collect())
+}
+
+fn numbers(snapshots: &[SnapshotId]) -> Value {
+    Value::List(snapshots.iter().map(|snapshot| Value::from(snapshot.0)).collect())
+}
+
+fn table(growth: &Growth<'_>, rows: &[GrowthRow]) -> Table {
+    let mut columns = vec![
+        Column::new("rank", "#", Unit::Number).for_people(),
+        Column::new("path", "", Unit::Text).for_machines(),
+        Column::new("shown_path", "path", Unit::Text).for_people(),
+        Column::new("retained_bytes", "", Unit::Nested).for_machines(),
+        Column::new("objects", "", Unit::Nested).for_machines(),
+        Column::new("first_retained_bytes", "first", Unit::Bytes).secondary(),
+        Column::new("last_retained_bytes", "last", Unit::Bytes),
+        Column::new("first_objects", "", Unit::Count).for_machines(),
+        Column::new("last_objects", "objects", Unit::Count).secondary(),
+        Column::new("series", "series", Unit::Text).for_people().secondary(),
+    ];
+    columns.extend(series::trend_columns());
+    let cells = |(at, row): (usize, &GrowthRow)| cells(growth, at + 1, row);
+    Table { key: "rows", audience: Audience::Everyone, columns, rows: rows.iter().enumerate().map(cells).collect() }
+}
+
+fn cells(growth: &Growth<'_>, rank: usize, row: &GrowthRow) -> Vec<Value> {
+    let node = &growth.nodes()[row.node];
+    let list = |values: &[Option<u64>]| Value::List(values.iter().map(|&value| value.into()).collect());
+    let end = |values: &[Option<u64>]| [values.first(), values.last()].map(|value| value.copied().flatten().into());
+    let [first_bytes, last_bytes] = end(&node.retained_bytes);
+    let [first_objects, last_objects] = end(&node.objects);
+    let drawn: Vec<f64> = node.retained_bytes.iter().map(|bytes| bytes.unwrap_or(0) as f64).collect();
+    let mut cells = vec![
+        rank.into(),
+        Value::Text(type_path::whole(growth, row.node)),
+        type_path::shown(growth, row.node),
+        list(&node.retained_bytes),
+        list(&node.objects),
+        first_bytes,
+        last_bytes,
+        first_objects,
+        last_objects,
+        Value::Text(series::spark(&drawn)),
+    ];
+    cells.extend(series::trend_cells(&row.judgement));
+    cells
+}

@@ -1,0 +1,136 @@
+//! `help`: what can be asked, from the table of commands.
+
+use std::fmt::Write;
+
+use crate::answer::Answer;
+use crate::arguments::Arguments;
+use crate::error::QueryError;
+use crate::session::Session;
+
+use super::{COMMANDS, Command, Completion, Group, Subject, named};
+
+pub(super) const COMMAND: Command = Command {
+    name: "help",
+    aliases: &[],
+    group: Group::Session,
+    arguments: "[VERB | expressions]",
+    about: "What can be asked, or how a verb is used",
+    details: "`help expressions` describes what `find`, `count` and `let` take.",
+    example: "help top",
+    flags: &[],
+    subject: Subject::Nothing,
+    touches: crate::touches::Touches::NOTHING,
+    completion: Completion::Verbs,
+    run,
+};
+
+/// Help is as wide as a narrow terminal.
+const WIDTH: usize = 80;
+
+/// Behind the attributes, in `help expressions`.
+const OPERATORS: &str = r#"
+  =  !=                   equal: "text", a word, or a number: 64KiB, 0x7f00
+  <  <=  >  >=            numbers
+  in                      a range with both its ends: 1K..2M, 1K.., ..2M
+  ~  !~                   matches /regular expression/ or "glob*", or does not
+
+  $NAME  $_               in the set that `let` named so; in the last result
+  @123  %3                this object; the object in row 3 of the last table
+
+  not  !                  bind tightest
+  and  &  -               then these, from left to right; `a - b` is a and not b
+  or  |                   then these
+  ( )                     first of all
+
+  type = "Foo Bar" and size in 1K..2M
+  name ~ /^Str/ and not (refs = 0 or unmanaged > 1M)
+  $before - $after - type = "Cache"
+
+A comparison with a number that an object does not have is false, `!=` too: the
+distance of an unreachable object, an address that was not recorded. Sets and
+rows belong to one snapshot. A word that is the name of a kind is read as one:
+`all root` asks for the property where `root` is a kind. A type that the
+recording does not know is a mistake, not an expression that nothing matches:
+`~` takes a pattern that may match nothing. `-` needs blanks around it. Names
+with blanks or one of ( ) " ' = ! ~ < > & | need quotes.
+
+In a shell put the whole expression in single quotes. At the prompt `> NAME` at
+the end of a line writes the answer to a file, unless NAME begins with a digit;
+`| COMMAND` gives it to a command, unless it begins with $, @ or %, or compares
+an attribute. In parentheses both belong to the expression."#;
+
+/// What `find`, `count` and `let` take.
+#[must_use]
+pub fn expressions() -> String {
+    let mut text = "An expression is compared with every object of the kind.\n\n".to_owned();
+    for (name, meaning) in barrow_analyzer::ATTRIBUTES {
+        let _ = writeln!(text, "{}", wrapped(&format!("  {name:22}  {meaning}"), 26));
+    }
+    text + OPERATORS
+}
+
+fn run(_: &mut Session, arguments: &Arguments) -> Result<Answer, QueryError> {
+    match &arguments.words()[..] {
+        [] => Ok(Answer::text(overview())),
+        [word] if word.len() > 3 && "expressions".starts_with(word.as_str()) => Ok(Answer::text(expressions())),
+        [word] => Ok(Answer::text(page(named(word)?))),
+        [_, word, ..] => Err(COMMAND.refuses(word)),
+    }
+}
+
+/// Every command in a line, group by group.
+#[must_use]
+pub fn overview() -> String {
+    let mut text = String::new();
+    for group in Group::ALL {
+        let _ = writeln!(text, "{}", group.title());
+        for command in COMMANDS.iter().filter(|command| command.group == group) {
+            let names = command.names().collect::<Vec<_>>().join(", ");
+            let _ = writeln!(text, "{}", wrapped(&format!("  {names:18}  {}", command.about), 22));
+        }
+        text.push('\n');
+    }
+    text.push_str("`help VERB` tells more, `help expressions` what `find`, `count` and `let` take.\n");
+    text.push_str("A verb can be shortened. `> file` and `| command` take the answer elsewhere.");
+    text
+}
+
+/// Everything about one command.
+#[must_use]
+pub fn page(command: &Command) -> String {
+    let mut text = format!("{}\n\n{}.\n{}\n", command.usage(), command.about, wrapped(command.details, 0));
+    if !command.aliases.is_empty() {
+        let _ = write!(text, "\nalso called   {}", command.aliases.join(", "));
+    }
+    if command.subject != Subject::Growing {
+        let _ = write!(text, "\nfor instance  {}", command.example);
+    }
+    if command.subject != Subject::Session {
+        let _ = write!(text, "\nfrom a shell  {}", from_shell(command));
+    }
+    text
+}
+
+/// The example of a command as a shell takes it.
+#[must_use]
+pub fn from_shell(command: &Command) -> String {
+    let rest = command.example.strip_prefix(command.name).unwrap_or_default();
+    let file = if matches!(command.subject, Subject::Recording | Subject::Growing) { " FILE" } else { "" };
+    match (command.completion, rest.find(" objects ")) {
+        (Completion::Expressions, Some(kind)) => {
+            let (before, expression) = rest.split_at(kind + " objects ".len());
+            format!("barrow {}{file}{before}'{expression}'", command.name)
+        }
+        // What a shell would expand or redirect is in quotes.
+        _ => match rest.find(" type ~ ") {
+            Some(at) => format!("barrow {}{file}{} '{}'", command.name, &rest[..at], &rest[at + 1..]),
+            None => format!("barrow {}{file}{rest}", command.name),
+        },
+    }
+}
+
+/// In lines of at most [`WIDTH`] characters, all but the first after `indent` blanks.
+fn wrapped(text: &str, indent: usize) -> String {
+    let indent = " ".repeat(indent);
+    textwrap::fill(text, textwrap::Options::new(WIDTH).subsequent_indent(&indent))
+}

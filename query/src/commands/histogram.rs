@@ -1,0 +1,195 @@
+//! `histogram`: all types, kinds or sites of a snapshot.
+
+use std::collections::BTreeMap;
+
+use barrow_analyzer::{GroupRetained, Heap, Progress, TypeTotals};
+
+use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
+use crate::arguments::Arguments;
+use crate::error::QueryError;
+use crate::language::kinds::Kinds;
+use crate::language::request::Request;
+use crate::session::Session;
+use crate::tables::found;
+use crate::tables::ranking::{self, Order};
+
+use crate::touches::Touches;
+
+use super::{Command, Completion, Group, Subject, more, sites};
+
+pub(super) const COMMAND: Command = Command {
+    name: "histogram",
+    aliases: &["histo"],
+    group: Group::Snapshots,
+    arguments: "[EXPR] [by type|kind|site|generation] [by size|count|unmanaged|retained]",
+    about: "Objects and sizes of every type, kind, allocation site or generation",
+    details: "The whole table, the largest shallow size first; at the prompt page by page. With EXPR only the objects that \
+              match count, by type or kind and not by retained size. `by retained` adds what \
+              single objects of each dominate, every byte once. Ruby's dumps tell in which generation, that is after \
+              how many collections, an object was allocated.",
+    example: "histogram by kind",
+    flags: &[],
+    subject: Subject::Recording,
+    touches: Touches::RECORDING,
+    completion: Completion::Rankings,
+    run,
+};
+
+/// What a row is about.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Grouping {
+    Type,
+    Kind,
+    Site,
+    Generation,
+}
+
+fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryError> {
+    let request = Request::of(arguments);
+    let (mut grouping, mut order) = (Grouping::Type, Order::Size);
+    for name in &request.by {
+        match (name.as_str(), Order::named(name)) {
+            ("type", _) => grouping = Grouping::Type,
+            ("kind", _) => grouping = Grouping::Kind,
+            ("site", _) => grouping = Grouping::Site,
+            ("generation", _) => grouping = Grouping::Generation,
+            (_, Some(named)) => order = named,
+            _ => return Err(COMMAND.refuses(name)),
+        }
+    }
+    if let Some(rows) = request.rows {
+        return Err(COMMAND.refuses(&rows.to_string()));
+    }
+    if !request.rest.words().is_empty() {
+        return of_matching(session, &request.rest, grouping, order);
+    }
+    let heap = session.heap(session.snapshot()?)?;
+    let meter = session.meter();
+    let answer = match grouping {
+        Grouping::Type => {
+            let types = ranking::types(&heap, session.counted(), &Kinds::default(), order, &meter)?;
+            ranking::answer(&heap, &types, order, &meter)?
+        }
+        Grouping::Kind => by_kind(&heap, order, &meter)?,
+        Grouping::Site => sites::answer(&heap, order, &meter)?,
+        Grouping::Generation => by_generation(&heap, order, &meter)?,
+    };
+    drop(meter);
+    session.listed.clear();
+    let rows = session.page_rows();
+    Ok(more::first_page(session, answer, rows))
+}
+
+/// The same of the objects that match.
+fn of_matching(
+    session: &mut Session,
+    expression: &Arguments,
+    grouping: Grouping,
+    order: Order,
+) -> Result<Answer, QueryError> {
+    let snapshot = session.snapshot()?;
+    let (kinds, expression) = found::kinds_and_expression(session, snapshot, expression, 0)?;
+    let heap = session.heap(snapshot)?;
+    let meter = session.meter();
+    let (set, _) = heap.select(&kinds, &expression, &meter)?;
+    let types = ranking::types_of(&heap, &set, order, &meter)?;
+    let mut answer = match grouping {
+        Grouping::Type => ranking::answer(&heap, &types, order, &meter)?,
+        Grouping::Kind => of_kinds(&heap, heap.type_totals_of(&set, &meter)?, None, order)?,
+        Grouping::Site | Grouping::Generation => {
+            return Err(QueryError::usage("the histogram of an expression is by type or by kind"));
+        }
+    };
+    drop(meter);
+    session.listed.clear();
+    if set.is_empty() {
+        answer = answer.note("no object matches");
+    }
+    let answer = found::with_exactness(answer, session, snapshot, &expression)?;
+    let rows = session.page_rows();
+    Ok(more::first_page(session, answer, rows))
+}
+
+fn by_kind(heap: &Heap, order: Order, progress: &dyn Progress) -> Result<Answer, QueryError> {
+    let retained = if order == Order::Retained { Some(heap.retained_by_kind(progress)?) } else { None };
+    of_kinds(heap, heap.type_totals(progress)?, retained, order)
+}
+
+fn of_kinds(
+    heap: &Heap,
+    types: Vec<TypeTotals>,
+    retained: Option<Vec<GroupRetained>>,
+    order: Order,
+) -> Result<Answer, QueryError> {
+    let tables = heap.recording().tables()?;
+    let mut sums: BTreeMap<usize, TypeTotals> = BTreeMap::new();
+    for totals in types {
+        add(sums.entry(tables.type_kind(totals.type_id).index()).or_default(), &totals);
+    }
+    let name = |kind: usize| Value::text(tables.kind_name(barrow_analyzer::KindId(kind as u32)));
+    let rows = sums.into_iter().map(|(kind, sum)| (name(kind), sum, retained.as_ref().map(|bytes| bytes[kind])));
+    Ok(grouped(heap, Column::new("kind", "kind", Unit::Text), rows.collect(), order))
+}
+
+fn by_generation(heap: &Heap, order: Order, progress: &dyn Progress) -> Result<Answer, QueryError> {
+    let totals = heap.generation_totals(None, progress)?;
+    if totals.keys().all(Option::is_none) {
+        return Ok(Answer::default().note("the recording does not tell in which generation objects were allocated"));
+    }
+    let mut retained = None;
+    if order == Order::Retained {
+        retained = Some(BTreeMap::from_iter(heap.retained_by_generation(progress)?));
+    }
+    let of = |generation| retained.as_ref().map(|groups| groups.get(&generation).copied().unwrap_or_default());
+    let name = |generation: Option<u64>| generation.map_or(Value::text("not recorded"), Value::from);
+    let rows = totals.into_iter().map(|(generation, sum)| (name(generation), sum, of(generation)));
+    Ok(grouped(heap, Column::new("generation", "generation", Unit::Number), rows.collect(), order))
+}
+
+/// A row per group, the largest first.
+fn grouped(
+    heap: &Heap,
+    name: Column,
+    mut rows: Vec<(Value, TypeTotals, Option<GroupRetained>)>,
+    order: Order,
+) -> Answer {
+    let of = |(_, totals, retained): &(Value, TypeTotals, Option<GroupRetained>)| order.of(totals, *retained);
+    rows.sort_by_key(|row| std::cmp::Reverse(of(row)));
+    let whole: u64 = rows.iter().map(of).sum();
+    let is_retained = order == Order::Retained;
+    let cells = rows.iter().map(|row| {
+        let (name, totals, retained) = row;
+        let mut cells =
+            vec![name.clone(), totals.objects.into(), totals.heap_bytes.into(), totals.unmanaged_bytes.into()];
+        cells.extend(retained.map(|retained| Value::from(retained.bytes)));
+        // What groups dominate overlaps: there is no whole.
+        cells.push(if is_retained { Value::None } else { Value::share(of(row), whole) });
+        cells
+    });
+    let mut columns = kind_columns();
+    columns[0] = name;
+    if is_retained {
+        columns.insert(4, Column::new("retained_bytes", "≥ retained", Unit::Bytes));
+    }
+    let table = Table { key: "rows", audience: Audience::Everyone, columns, rows: cells.collect() };
+    let answer = Answer::default().fact(Column::new("snapshot", "snapshot", Unit::Number), heap.snapshot().0);
+    let answer = answer.table(table);
+    if is_retained { answer.at_least().note(ranking::AT_LEAST) } else { answer.exact() }
+}
+
+fn add(sum: &mut TypeTotals, totals: &TypeTotals) {
+    sum.objects += totals.objects;
+    sum.heap_bytes = sum.heap_bytes.wrapping_add(totals.heap_bytes);
+    sum.unmanaged_bytes = sum.unmanaged_bytes.wrapping_add(totals.unmanaged_bytes);
+}
+
+/// The columns of a row per kind.
+pub(super) fn kind_columns() -> Vec<Column> {
+    vec![
+        Column::new("kind", "kind", Unit::Text),
+        Column::new("objects", "objects", Unit::Count),
+        Column::new("shallow_bytes", "shallow", Unit::Bytes),
+        Column::new("unmanaged_bytes", "unmanaged", Unit::Bytes),
+        Column::new("share", "share", Unit::Share).for_people(),
+    ]
+}

@@ -1,0 +1,39 @@
+//! `history`: the lines typed so far.
+
+use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
+use crate::arguments::Arguments;
+use crate::error::QueryError;
+use crate::session::Session;
+
+use crate::touches::Touches;
+
+use super::{Command, Completion, Group, Subject};
+
+pub(super) const COMMAND: Command = Command {
+    name: "history",
+    aliases: &[],
+    group: Group::Session,
+    arguments: "[N]",
+    about: "The lines typed so far",
+    details: "The last N of them, all unless told. They are kept in `$XDG_STATE_HOME/barrow/history`.",
+    example: "history 20",
+    flags: &[],
+    subject: Subject::Session,
+    touches: Touches::NOTHING,
+    completion: Completion::Nothing,
+    run,
+};
+
+fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryError> {
+    let lines = &session.history;
+    let shown = match &arguments.words()[..] {
+        [] => lines.len(),
+        [word] => word.parse().map_err(|_| COMMAND.refuses(word))?,
+        [_, word, ..] => return Err(COMMAND.refuses(word)),
+    };
+    let first = lines.len().saturating_sub(shown);
+    let rows = lines.iter().enumerate().skip(first);
+    let rows = rows.map(|(at, line)| vec![Value::from(at + 1), Value::text(line)]).collect();
+    let columns = vec![Column::new("number", "#", Unit::Number), Column::new("line", "line", Unit::Text)];
+    Ok(Answer::default().table(Table { key: "rows", audience: Audience::Everyone, columns, rows }))
+}

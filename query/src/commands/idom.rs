@@ -1,0 +1,93 @@
+//! `idom`: who keeps an object alive alone.
+
+use barrow_analyzer::{Holder, ObjectId, objects};
+
+use crate::answer::label;
+use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
+use crate::arguments::Arguments;
+use crate::error::QueryError;
+use crate::session::Session;
+
+use crate::touches::Touches;
+
+use super::{Command, Completion, Group, Subject, more};
+
+pub(super) const COMMAND: Command = Command {
+    name: "idom",
+    aliases: &[],
+    group: Group::Alive,
+    arguments: "ID",
+    about: "The dominators of an object, from the nearest to the roots",
+    details: "Each line would free the object, and everything in the lines above it. The first is the immediate \
+              dominator.",
+    example: "idom @123",
+    flags: &[],
+    subject: Subject::Recording,
+    touches: Touches::RECORDING,
+    completion: Completion::Nothing,
+    run,
+};
+
+fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryError> {
+    let (snapshot, object) = match &arguments.words()[..] {
+        [] => return Err(QueryError::usage("of which object? `idom @123`, or `idom %3` for row 3 of the last table")),
+        [name] => session.object(name)?,
+        [_, word, ..] => return Err(COMMAND.refuses(word)),
+    };
+    let heap = session.heap(snapshot)?;
+    let meter = session.meter();
+    let asked = heap.ask_dominators(&meter, |dominators| {
+        let bytes = |holder: &Holder| match *holder {
+            Holder::Object(dominator) => dominators.retained_bytes(dominator),
+            Holder::Roots(name) => dominators.group_bytes(name),
+            Holder::Everything => dominators.reachable_bytes(),
+        };
+        let holders: Vec<(Holder, u64)> = dominators.holders(object).map(|holder| (holder, bytes(&holder))).collect();
+        Ok::<_, QueryError>((holders, dominators.is_reachable(object), dominators.is_exact()))
+    });
+    let (holders, is_reachable, is_exact) = asked?;
+    let dominators: Vec<ObjectId> = holders.iter().filter_map(|(holder, _)| holder.object()).collect();
+    let mut details = objects(heap.recording(), snapshot, &dominators)?.into_iter();
+    drop(meter);
+    let tables = heap.recording().tables()?;
+    session.listed.clear();
+    let mut rows = Vec::new();
+    for (holder, bytes) in holders {
+        session.context.check()?;
+        let dominator = holder.object();
+        let object = dominator.and_then(|_| details.next());
+        let type_id = object.map(|object| object.type_id);
+        let title = match holder {
+            Holder::Object(_) => object.map_or_else(String::new, |one| label::object(tables, one.type_id, one.name)),
+            Holder::Roots(name) => format!("roots: {}", tables.string(name)),
+            Holder::Everything => "all roots".to_owned(),
+        };
+        session.listed.extend(dominator.map(|dominator| (snapshot, dominator)));
+        rows.push(vec![
+            dominator.map(|_| session.listed.len()).into(),
+            dominator.map(|dominator| dominator.0).into(),
+            Value::text(&title),
+            Value::Text(type_id.map_or(title, |type_id| tables.type_title(type_id))),
+            type_id.map(|type_id| tables.kind_name(tables.type_kind(type_id))).into(),
+            bytes.into(),
+        ]);
+    }
+    let columns = vec![
+        Column::new("row", "%", Unit::Number).for_people(),
+        Column::new("object", "object", Unit::Object),
+        Column::new("", "type", Unit::Text).for_people(),
+        Column::new("type", "type", Unit::Text).for_machines(),
+        Column::new("kind", "kind", Unit::Text),
+        Column::new("retained_bytes", "retained", Unit::Bytes),
+    ];
+    let mut answer = Answer::default()
+        .fact(Column::new("snapshot", "snapshot", Unit::Number), snapshot.0)
+        .fact(Column::new("object", "object", Unit::Object), object.0)
+        .table(Table { key: "rows", audience: Audience::Everyone, columns, rows })
+        .with_exactness(is_exact);
+    if !is_reachable {
+        answer = answer.note("no root reaches it: nothing keeps it alive");
+    }
+    let page = session.page_rows();
+    Ok(more::first_page(session, answer, page))
+}

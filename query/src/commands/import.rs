@@ -1,0 +1,104 @@
+//! `import`: a dump of another tool as a recording.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use barrow_importers::Imported;
+
+use crate::answer::units;
+use crate::answer::{Answer, Column, Unit};
+use crate::arguments::Arguments;
+use crate::error::QueryError;
+use crate::session::Session;
+use crate::sources::destination::{Access, Destination};
+use crate::sources::dump_order::{DumpOrder, OrderedBy};
+use crate::sources::importing::{Done, Wishes, import};
+use crate::sources::spool::{self, Spooled};
+
+use crate::touches::Touches;
+
+use super::{Command, Completion, Group, Subject};
+
+pub(super) const COMMAND: Command = Command {
+    name: "import",
+    aliases: &[],
+    group: Group::File,
+    arguments: "SRC.. -o DST [--compression none|lz4|zstd[:LEVEL]] [--patches] [--by-time] [--force]",
+    about: "Turns dumps of other tools into a recording",
+    details: "SRC is recognised by its first bytes, never by its name; it may be inside gzip or zstd. A compressed \
+              dump is unpacked beside DST, into a file that vanishes with the import, and only as long as it looks like a dump; \
+              `barrow --max-unpacked SIZE` limits how large it may get. Several dumps of one \
+              program become one recording. If each dump holds the time at which it was taken, as those of JVMs do, they are \
+              sorted by it. Otherwise they stay in the order typed, except that names in the order in which a shell \
+              expands `*` are put in natural order: `heap-2` before `heap-10`. `--by-time` sorts by the times in \
+              the dumps, or by those of the files where the dumps hold none: copies have other file times, so \
+              these are used on request only, and never shown as times of snapshots. A line on stderr says so when \
+              the order differs from the one typed, or when times contradict it. With `--patches` each \
+              snapshot is stored as its difference to the one before, if the dumps name objects across snapshots, as \
+              those of V8 do, and objects get other numbers then. An existing DST is replaced only \
+              with `--force`. `barrow FILE` opens a dump without this: it is imported into a cache.",
+    example: "import heap.mvmheap -o heap.barrow",
+    flags: &["-o", "--force", "--compression", "--patches", "--by-time"],
+    subject: Subject::Nothing,
+    touches: Touches::READS_FILES.with(Touches::WRITES_FILES),
+    completion: Completion::Nothing,
+    run,
+};
+
+fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryError> {
+    let words = arguments.words();
+    let meter = session.meter();
+    let spooled: Result<Vec<Option<Spooled>>, QueryError> =
+        words.iter().map(|word| spool::is_pipe(word).then(|| spool::spool(word, &meter)).transpose()).collect();
+    let spooled = spooled?;
+    drop(meter);
+    let path = |(word, spooled): (&'_ String, &'_ Option<Spooled>)| match spooled {
+        Some(spooled) => spooled.path().to_owned(),
+        None => PathBuf::from(word),
+    };
+    let paths: Vec<PathBuf> = words.iter().zip(&spooled).map(path).collect();
+    let sources: Vec<&Path> = paths.iter().map(PathBuf::as_path).collect();
+    if sources.is_empty() {
+        return Err(QueryError::usage(format!("what should be imported? `{}`", COMMAND.example)));
+    }
+    let destination = Destination::new(arguments.flags.output.as_deref(), arguments.flags.force, &sources)?;
+    let order = DumpOrder::of(&sources, arguments.flags.by_time)?;
+    if !order.remarks.is_empty() {
+        session.context.watcher.remark(&order.remarks.join("; "));
+    }
+    let meter = session.meter();
+    let part = destination.begin(Access::Usual)?;
+    let wishes = Wishes { compression: arguments.flags.compression, patches: arguments.flags.patches, facts: &[] };
+    let done = import(&order.sources, &part, &wishes, &session.context, &meter)?;
+    let elapsed = meter.elapsed();
+    drop(meter);
+    let name = part.commit()?;
+    Ok(answer(done, order.by, name, elapsed))
+}
+
+fn answer(done: Done, order: OrderedBy, written: String, elapsed: Duration) -> Answer {
+    let lost = done.lost();
+    let Done { imported, finished, source_bytes } = done;
+    let snapshots = || imported.iter().flat_map(|(_, imported)| &imported.snapshots);
+    let sum = |of: fn(&barrow_writer::Totals) -> u64| snapshots().map(of).sum::<u64>();
+    let seconds = elapsed.as_secs_f64();
+    let rate = source_bytes as f64 / 1e6 / seconds.max(1e-6);
+    let format = imported.first().map(|(_, imported)| imported.format.to_string()).unwrap_or_default();
+    let mut answer = Answer::default()
+        .fact(Column::new("format", "format", Unit::Text), format)
+        .fact(Column::new("written", "written", Unit::Text), written)
+        .fact(Column::new("snapshots", "snapshots", Unit::Count), snapshots().count())
+        .fact(Column::new("objects", "objects", Unit::Count), sum(|totals| totals.objects))
+        .fact(Column::new("references", "references", Unit::Count), sum(|totals| totals.references))
+        .fact(Column::new("source_bytes", "bytes in", Unit::Bytes), source_bytes)
+        .fact(Column::new("written_bytes", "bytes out", Unit::Bytes), finished.bytes);
+    if imported.len() > 1 {
+        answer = answer.fact(Column::new("order", "order", Unit::Text), order.name());
+    }
+    for (source, Imported { notes, .. }) in &imported {
+        let prefix = if imported.len() == 1 { String::new() } else { format!("{}: ", source.display()) };
+        answer = notes.iter().fold(answer, |answer, note| answer.note(format!("{prefix}{note}")));
+    }
+    answer.lost = lost;
+    answer.note(format!("took {seconds:.2} s: {} MB/s", units::rounded(rate)))
+}

@@ -1,0 +1,126 @@
+//! `info`: one object, or the file.
+
+use barrow_analyzer::{Heap, Holder, ObjectDetails, ObjectId, Progress, Recording, SnapshotId};
+
+use crate::answer::units;
+use crate::answer::{Answer, Column, Unit, Value};
+use crate::arguments::Arguments;
+use crate::error::QueryError;
+use crate::session::Session;
+
+use super::snapshot::with_pairs;
+use crate::touches::Touches;
+
+use super::{Command, Completion, Group, Subject};
+
+pub(super) const COMMAND: Command = Command {
+    name: "info",
+    aliases: &["inspect", "p"],
+    group: Group::Objects,
+    arguments: "[ID]",
+    about: "One object: type, sizes, references; without ID, the file",
+    details: "ID is 123 or @123 in the selected snapshot, 2:@123 in snapshot 2, 0x7f00 by address, \
+              %3 in row 3 of the last table.",
+    example: "info @123",
+    flags: &[],
+    subject: Subject::Recording,
+    touches: Touches::RECORDING,
+    completion: Completion::Nothing,
+    run,
+};
+
+fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryError> {
+    match &arguments.words()[..] {
+        [] => of_file(session),
+        [name] => {
+            let (snapshot, id) = session.object(name)?;
+            let heap = session.heap(snapshot)?;
+            let details = barrow_analyzer::object(heap.recording(), snapshot, id)?;
+            let answer = of_object(heap.recording(), snapshot, &details)?;
+            let born = details.serial.map(|serial| heap.recording().born(serial, snapshot, &session.meter()));
+            let born = born.transpose()?.flatten().map(|snapshot| u64::from(snapshot.0));
+            let answer = answer.fact(Column::new("born_in_snapshot", "born in", Unit::Number), born);
+            with_graph(&heap, answer, id, &session.meter())
+        }
+        [_, word, ..] => Err(COMMAND.refuses(word)),
+    }
+}
+
+fn of_object(recording: &Recording, snapshot: SnapshotId, object: &ObjectDetails) -> Result<Answer, QueryError> {
+    let (tables, type_id) = (recording.tables()?, object.type_id);
+    let site = object.site.map(|site| recording.site(site)).transpose()?.flatten();
+    Ok(Answer::default()
+        .fact(Column::new("snapshot", "snapshot", Unit::Number), snapshot.0)
+        .fact(Column::new("object", "object", Unit::Object), object.id.0)
+        .fact(Column::new("type", "type", Unit::Text), tables.type_name(type_id))
+        .fact(Column::new("name", "name", Unit::Text), Value::name(tables, object.name))
+        .fact(Column::new("kind", "kind", Unit::Text), tables.kind_name(tables.type_kind(type_id)))
+        .fact(Column::new("layout", "layout", Unit::Text), tables.type_layout(type_id))
+        .fact(Column::new("source_file", "file", Unit::Text), tables.type_file(type_id))
+        .fact(Column::new("source_line", "line", Unit::Number), tables.type_line(type_id))
+        .fact(Column::new("shallow_bytes", "shallow", Unit::Bytes), object.shallow_bytes)
+        .fact(Column::new("unmanaged_bytes", "unmanaged", Unit::Bytes), object.unmanaged_bytes)
+        .fact(Column::new("references", "references", Unit::Count), object.references)
+        .fact(Column::new("address", "address", Unit::Address), object.address)
+        .fact(Column::new("serial", "serial", Unit::Number), object.serial)
+        .fact(Column::new("site", "site", Unit::Number), object.site.map(|site| site.0))
+        .fact(Column::new("allocated_at", "allocated at", Unit::Text), site.and_then(|site| site.title())))
+}
+
+/// Adds what follows from the references of all objects.
+fn with_graph(heap: &Heap, answer: Answer, id: ObjectId, progress: &dyn Progress) -> Result<Answer, QueryError> {
+    let tables = heap.recording().tables()?;
+    let asked = heap.ask_dominators(progress, |dominators| {
+        let retained =
+            dominators.is_reachable(id).then(|| (dominators.retained_bytes(id), dominators.retained_count(id)));
+        Ok::<_, QueryError>((dominators.immediate_dominator(id), retained, dominators.is_exact()))
+    });
+    let (holder, retained, is_exact) = asked?;
+    let distance = heap.distance(id, progress)?;
+    let incoming = heap.referring_objects(id, progress)?.len();
+    let (object, text) = match holder {
+        None => (None, None),
+        Some(Holder::Object(holder)) => {
+            let details = barrow_analyzer::object(heap.recording(), heap.snapshot(), holder)?;
+            (
+                Some(holder),
+                Some(format!("@{holder} {}", crate::answer::label::object(tables, details.type_id, details.name))),
+            )
+        }
+        Some(Holder::Roots(name)) => (None, Some(format!("roots: {}", tables.string(name)))),
+        Some(Holder::Everything) => (None, Some("several groups of roots".to_owned())),
+    };
+    let mut answer = answer
+        .fact(Column::new("referring_objects", "referred to by", Unit::Count), incoming)
+        .fact(Column::new("reachable", "", Unit::Text).for_machines(), Value::Flag(retained.is_some()))
+        .fact(Column::new("distance", "distance", Unit::Count), distance)
+        .fact(Column::new("retained_bytes", "retained", Unit::Bytes), retained.map(|(bytes, _)| bytes))
+        .fact(Column::new("retained_objects", "retains objects", Unit::Count), retained.map(|(_, objects)| objects))
+        .fact(Column::new("immediate_dominator", "", Unit::Object).for_machines(), object.map(|object| object.0))
+        .fact(Column::new("dominated_by", "dominated by", Unit::Text), text);
+    if !heap.has(id) {
+        answer = answer.note("it is thought away: `without`");
+    } else if retained.is_none() {
+        answer = answer.note("no root reaches it");
+    }
+    Ok(answer.with_exactness(is_exact))
+}
+
+fn of_file(session: &Session) -> Result<Answer, QueryError> {
+    let recording = session.recording()?;
+    let file = session.file();
+    let (major, minor) = recording.version();
+    let created = Some(recording.created_ns()).filter(|&created| created > 0);
+    let uuid: String = recording.uuid().iter().map(|byte| format!("{byte:02x}")).collect();
+    let damage = file.map(|file| file.damage.as_deref().unwrap_or("none").to_owned());
+    let answer = Answer::default()
+        .fact(Column::new("", "file", Unit::Text).for_people(), file.map(|file| file.name.clone()))
+        .fact(Column::new("format_version", "format version", Unit::Text), format!("{major}.{minor}"))
+        .fact(Column::new("uuid", "uuid", Unit::Text), uuid)
+        .fact(Column::new("created_ns", "", Unit::Number).for_machines(), created)
+        .fact(Column::new("", "created", Unit::Text).for_people(), created.map(units::date))
+        .fact(Column::new("length_bytes", "length", Unit::Bytes), recording.length_bytes())
+        .fact(Column::new("snapshots", "snapshots", Unit::Count), recording.snapshot_count())
+        .fact(Column::new("", "damage", Unit::Text).for_people(), Value::from(damage));
+    Ok(with_pairs(answer, "facts", recording.facts()?).exact())
+}

@@ -1,0 +1,120 @@
+//! `inrefs`: who refers to an object.
+
+use std::sync::Arc;
+
+use barrow_analyzer::{Heap, ObjectId, Referrers};
+
+use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
+use crate::arguments::Arguments;
+use crate::error::QueryError;
+use crate::session::Session;
+use crate::tables::references::{self, Wanted};
+
+use crate::touches::Touches;
+
+use super::{Command, Completion, Group, Subject, more};
+
+pub(super) const COMMAND: Command = Command {
+    name: "inrefs",
+    aliases: &["in", "retainers"],
+    group: Group::Objects,
+    arguments: "ID [by type | FROM.. | FROM..TO]",
+    about: "The incoming references of an object, weak ones too",
+    details: "A row for each reference, in the order of the objects they start from: `inrefs %3` goes on with \
+              that of row 3. ID is written as for `info`; references are counted from 0, as for `show`. \
+              `by type` adds them up by the types of the objects they start from. The first question looks at \
+              all references of the snapshot; the second one turns them around, so that it and those after it \
+              are quick.",
+    example: "inrefs @123",
+    flags: &[],
+    subject: Subject::Recording,
+    touches: Touches::RECORDING,
+    completion: Completion::Nothing,
+    run,
+};
+
+/// References that are yet to be shown.
+pub(crate) struct Incoming {
+    heap: Arc<Heap>,
+    object: ObjectId,
+    referrers: Referrers,
+    wanted: Wanted,
+}
+
+fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryError> {
+    let words = arguments.words();
+    let (name, wanted) = Wanted::of_words(&COMMAND, &words)?;
+    let (snapshot, object) = references::object(session, name)?;
+    let heap = session.heap(snapshot)?;
+    if !wanted.by_type {
+        let referrers = heap.referrers(object, &session.meter())?;
+        session.listed.clear();
+        return Incoming { heap, object, referrers, wanted }.answer(session);
+    }
+    let types = heap.incoming_by_type(object, &session.meter())?;
+    let is_empty = types.is_empty();
+    let answer = references::by_type(session, &heap, object, types)?;
+    let rows = session.page_rows();
+    Ok(more::first_page(session, if is_empty { answer.note("nothing refers to it") } else { answer }, rows))
+}
+
+impl Incoming {
+    /// The next page.
+    pub(super) fn answer(mut self, session: &mut Session) -> Result<Answer, QueryError> {
+        let total = self.referrers.count();
+        let most = self.wanted.page(session, total);
+        let found = self.heap.incoming_page(&self.referrers, self.wanted.from, most)?;
+        self.wanted.from = self.wanted.from.saturating_add(most as u64);
+        let tables = self.heap.recording().tables()?;
+        let (snapshot, first) = (self.heap.snapshot(), session.listed.len() + 1);
+        let rows = found.iter().enumerate().map(|(at, reference)| {
+            let source = &reference.source;
+            vec![
+                session.row_number(first + at),
+                source.id.0.into(),
+                Value::text(tables.type_title(source.type_id)),
+                Value::name(tables, source.name),
+                Value::text(tables.kind_name(tables.type_kind(source.type_id))),
+                references::label(tables, reference.label),
+                references::strength(tables, reference.strength),
+                source.shallow_bytes.into(),
+            ]
+        });
+        let table = Table {
+            key: "rows",
+            audience: Audience::Everyone,
+            columns: columns(),
+            rows: session.context.collect(rows)?,
+        };
+        let mut answer = references::about(snapshot, self.object, total).table(table);
+        session.list(snapshot, found.iter().map(|reference| reference.source.id));
+        if total == 0 {
+            answer = answer.note("nothing refers to it");
+        } else if most == 0 {
+            answer = answer.note(format!("the references to it have the numbers 0 to {}", total - 1));
+        }
+        let left = self.wanted.left(total);
+        if left > 0 && session.whole {
+            answer.goes_on = true;
+            session.more = Some(Box::new(move |session| self.answer(session)));
+        } else if left > 0 {
+            answer = answer.cut(references::rest_note(session, COMMAND.name, self.object, self.wanted.from, left));
+            answer = answer.fact(Column::new("more_rows", "", Unit::Count).for_machines(), left);
+            session.more = Some(Box::new(move |session| self.answer(session)));
+        }
+        Ok(answer)
+    }
+}
+
+fn columns() -> Vec<Column> {
+    vec![
+        Column::new("row", "%", Unit::Number).for_people(),
+        Column::new("source", "source", Unit::Object),
+        Column::new("type", "type", Unit::Text),
+        Column::new("name", "name", Unit::Text),
+        Column::new("kind", "kind", Unit::Text),
+        Column::new("label", "reference", Unit::Text),
+        Column::new("strength", "strength", Unit::Text),
+        Column::new("shallow_bytes", "shallow", Unit::Bytes),
+    ]
+}

@@ -1,0 +1,199 @@
+//! `leaks`: what holds an unusual part of the heap.
+
+use barrow_analyzer::{Accumulated, Heap, Suspect};
+
+use crate::answer::units;
+use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
+use crate::arguments::Arguments;
+use crate::error::QueryError;
+use crate::progress::Meter;
+use crate::session::Session;
+use crate::tables::chain::{Chain, title, titled, type_title};
+use crate::tables::leak_series;
+use crate::tables::suspects::{Suspected, suspects, threshold};
+
+use crate::touches::Touches;
+
+use super::{Command, Completion, Group, Subject};
+
+pub(super) const COMMAND: Command = Command {
+    name: "leaks",
+    aliases: &["suspects"],
+    group: Group::Alive,
+    arguments: "[A..B]",
+    about: "Leak suspects: who holds much, where it piles up, and who holds them",
+    details: "A suspect is an object in which at least 10 % of the reachable bytes pile up: what it retains, without its \
+              children in the dominator tree that retain 10 % themselves. So are objects of one type that retain as \
+              much together where no single object holds them. `--min 5%` or `--min 64M` changes that. A list or tree of objects of one type piles up in its head. \
+              First comes what is made of many parts that resemble each other: the parts of each type count \
+              N / (N + 32) of their bytes, N being the effective number of parts, (Σ bytes)² / Σ bytes². Classes, \
+              code and frames do not count, as a program has as many as it has; what no single object holds counts a quarter. \
+              Suspects with one fingerprint are one, with a count. One snapshot shows what \
+              is large, not what grows: `leaks A..B` lists the paths of types that grow over these snapshots \
+              (with 5 to 7 of them: those that rise each time, which is too few to be sure), by the judgement of `growth`, \
+              with the part of the objects born since that is still there. What grows most by objects that \
+              do not die comes first. The fingerprint names a suspect in every run of the program, for \
+              `assert 'no leaks except FINGERPRINT'`: it is made of the types, and the names of classes, that dominate the place where it piles \
+              up, without numbers, addresses and sizes.",
+    example: "leaks",
+    flags: &["--min"],
+    subject: Subject::Recording,
+    touches: Touches::RECORDING,
+    completion: Completion::Nothing,
+    run,
+};
+
+/// Types that are listed of what piled up.
+const SHOWN_TYPES: usize = 5;
+
+fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryError> {
+    if arguments.words().first().is_some_and(|word| word.contains("..")) {
+        return leak_series::answer(session, arguments);
+    }
+    if let Some(word) = arguments.words().first() {
+        return Err(COMMAND.refuses(word));
+    }
+    let heap = session.heap(session.snapshot()?)?;
+    let meter = session.meter();
+    let largest = heap.largest(&meter)?;
+    let whole = largest.reachable_bytes();
+    let suspects = suspects(&heap, arguments.flags.min, &meter)?;
+    session.listed.clear();
+    let mut answer = Answer::default()
+        .fact(Column::new("snapshot", "snapshot", Unit::Number), heap.snapshot().0)
+        .fact(Column::new("reachable_bytes", "reachable", Unit::Bytes), whole)
+        .with_exactness(largest.is_exact());
+    let mut rows = Vec::new();
+    for (at, suspected) in suspects.iter().enumerate() {
+        session.listed.push((heap.snapshot(), suspected.suspect.object));
+        let chain = chain_of(&heap, &suspected.suspect, &meter)?;
+        rows.push(row(&heap, suspected, &chain, whole)?);
+        let mut lines = described(&heap, suspected, &chain, whole)?;
+        lines[0].insert_str(0, &format!("%{}  ", at + 1));
+        answer = answer.note("").lines(lines);
+    }
+    drop(meter);
+    if suspects.is_empty() {
+        let share = threshold(arguments.flags.min, whole) * 100.0;
+        answer = answer.note(format!("nothing holds {share:.0} % of the heap; `leaks --min 2%` looks closer"));
+    }
+    Ok(answer.table(Table { key: "suspects", audience: Audience::Machines, columns: columns(), rows }))
+}
+
+/// The path to what a suspect keeps alive: of several objects the largest stands for all.
+pub(crate) fn chain_of(heap: &Heap, suspect: &Suspect, meter: &Meter) -> Result<Chain, QueryError> {
+    let target = suspect.accumulation.filter(|_| suspect.objects == 1).unwrap_or(suspect.object);
+    Chain::to(heap, target, meter)
+}
+
+fn columns() -> Vec<Column> {
+    vec![
+        Column::new("object", "object", Unit::Object),
+        Column::new("type", "type", Unit::Text),
+        Column::new("objects", "objects", Unit::Count),
+        Column::new("retained_bytes", "retained", Unit::Bytes),
+        Column::new("share", "share", Unit::Share),
+        Column::new("accumulation_object", "piles up in", Unit::Object),
+        Column::new("accumulation_type", "of type", Unit::Text),
+        Column::new("accumulation_bytes", "which holds", Unit::Bytes),
+        Column::new("accumulated", "accumulated", Unit::Nested),
+        Column::new("path", "path", Unit::Nested),
+        Column::new("fingerprint", "fingerprint", Unit::Text),
+        Column::new("title", "title", Unit::Text),
+        Column::new("accumulation_title", "piles up in", Unit::Text),
+        Column::new("alike", "alike", Unit::Count),
+        Column::new("together_bytes", "together", Unit::Bytes),
+        Column::new("ranking_bytes", "ranks by", Unit::Bytes),
+    ]
+}
+
+fn row(heap: &Heap, suspected: &Suspected, chain: &Chain, whole: u64) -> Result<Vec<Value>, QueryError> {
+    let suspect = &suspected.suspect;
+    let tables = heap.recording().tables()?;
+    let accumulated = suspect.accumulated.iter().map(|sum| {
+        Value::Record(vec![
+            ("type".to_owned(), Value::Text(tables.type_title(sum.type_id))),
+            ("objects".to_owned(), sum.objects.into()),
+            ("retained_bytes".to_owned(), sum.retained_bytes.into()),
+            ("is_chain".to_owned(), Value::Flag(sum.is_chain)),
+        ])
+    });
+    Ok(vec![
+        suspect.object.0.into(),
+        Value::Text(tables.type_title(suspect.type_id)),
+        suspect.objects.into(),
+        suspect.retained_bytes.into(),
+        Value::share(suspect.retained_bytes, whole),
+        suspect.accumulation.map(|object| object.0).into(),
+        suspect.accumulation.map(|object| type_title(heap, object)).transpose()?.into(),
+        suspect.accumulation_bytes.into(),
+        Value::List(accumulated.collect()),
+        chain.value(),
+        Value::Text(suspected.fingerprint.to_string()),
+        Value::Text(title(heap, suspect.object)?),
+        suspect.accumulation.map(|object| title(heap, object)).transpose()?.into(),
+        suspected.alike.into(),
+        suspected.retained_bytes.into(),
+        suspect.ranking_bytes.into(),
+    ])
+}
+
+/// A suspect in words, with what piled up and the path that holds it, in lines: its headline first.
+pub(crate) fn described(
+    heap: &Heap,
+    suspected: &Suspected,
+    chain: &Chain,
+    whole: u64,
+) -> Result<Vec<String>, QueryError> {
+    let Suspected { suspect, fingerprint, .. } = suspected;
+    let mut lines = headline(heap, suspected, whole)?;
+    let tables = heap.recording().tables()?;
+    for sum in suspect.accumulated.iter().take(SHOWN_TYPES) {
+        let Accumulated { type_id, objects, retained_bytes, is_chain } = *sum;
+        let (title, bytes) = (tables.type_title(type_id), units::size(retained_bytes));
+        let chain = if is_chain { ", one below the other" } else { "" };
+        lines.push(format!("      {} of {title}{chain}: {bytes}", units::counted(objects, "object")));
+    }
+    if suspect.accumulated.len() > SHOWN_TYPES {
+        let more = units::counted((suspect.accumulated.len() - SHOWN_TYPES) as u64, "more type");
+        lines.push(format!("      … and {more}"));
+    }
+    lines.push(if suspect.objects == 1 { "    held by" } else { "    the largest is held by" }.to_owned());
+    lines.extend(chain.lines().into_iter().map(|line| format!("      {line}")));
+    lines.push(format!("    fingerprint {fingerprint}"));
+    Ok(lines)
+}
+
+/// What retains how much, and where it piles up.
+fn headline(heap: &Heap, suspected: &Suspected, whole: u64) -> Result<Vec<String>, QueryError> {
+    let suspect = &suspected.suspect;
+    let share = |bytes: u64| format!("{:.1} %", bytes as f64 * 100.0 / whole.max(1) as f64);
+    let together = (suspected.alike > 1).then(|| {
+        format!(
+            "    one of {} with this fingerprint, which retain {}, {} together",
+            units::grouped(suspected.alike),
+            units::size(suspected.retained_bytes),
+            share(suspected.retained_bytes),
+        )
+    });
+    let share = share(suspect.retained_bytes);
+    let bytes = units::size(suspect.retained_bytes);
+    let mut lines = Vec::new();
+    if suspect.objects > 1 {
+        lines.push(format!(
+            "{} of {} retain {bytes}, {share} of what is reachable, right below {}",
+            units::counted(suspect.objects, "object"),
+            heap.recording().tables()?.type_title(suspect.type_id),
+            suspect.accumulation.map_or_else(|| Ok("the roots".to_owned()), |holder| titled(heap, holder))?,
+        ));
+        lines.extend(together);
+        return Ok(lines);
+    }
+    lines.push(format!("{} retains {bytes}, {share} of what is reachable", titled(heap, suspect.object)?));
+    if let Some(point) = suspect.accumulation.filter(|point| *point != suspect.object) {
+        let bytes = units::size(suspect.accumulation_bytes);
+        lines.push(format!("    it piles up in {}, {bytes}", titled(heap, point)?));
+    }
+    lines.extend(together);
+    Ok(lines)
+}

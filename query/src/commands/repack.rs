@@ -1,0 +1,78 @@
+//! `repack`: the recording anew, snapshots as differences.
+
+use barrow_analyzer::{RepackOptions, Repacked, SerialOrigin};
+
+use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
+use crate::arguments::Arguments;
+use crate::error::QueryError;
+use crate::session::Session;
+use crate::sources::destination::Destination;
+
+use crate::touches::Touches;
+
+use super::{Command, Completion, Group, Subject};
+
+pub(super) const COMMAND: Command = Command {
+    name: "repack",
+    aliases: &[],
+    group: Group::File,
+    arguments: "-o DST [--level N] [--force]",
+    about: "Writes the recording anew, snapshots as differences to those before",
+    details: "The file gets several times smaller, and says which object is which in all snapshots: by the serials of the \
+              runtime, or by matching snapshots with each other. Objects get new numbers. N is the level of zstd, 9 unless \
+              told. An existing DST is replaced only with `--force`.",
+    example: "repack -o small.barrow",
+    flags: &["-o", "--level", "--force"],
+    subject: Subject::Recording,
+    touches: Touches::RECORDING.with(Touches::WRITES_FILES),
+    completion: Completion::Nothing,
+    run,
+};
+
+fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryError> {
+    if let Some(word) = arguments.words().first() {
+        return Err(COMMAND.refuses(word));
+    }
+    let recording = session.recording()?;
+    let destination =
+        Destination::new(arguments.flags.output.as_deref(), arguments.flags.force, recording.path().as_slice())?;
+    let options = arguments.flags.level.map_or_else(RepackOptions::default, |level| RepackOptions { level });
+    // The analyzer itself sees to it that it appears whole or not at all.
+    let repacked = barrow_analyzer::repack(&recording, destination.path(), options, &session.meter())?;
+    let answer = Answer::default()
+        .fact(Column::new("written", "written", Unit::Text), destination.shown())
+        .fact(Column::new("length_bytes", "length", Unit::Bytes), repacked.bytes)
+        .fact(Column::new("before_bytes", "before", Unit::Bytes), recording.length_bytes())
+        .table(table(&repacked));
+    Ok(match repacked.origin {
+        SerialOrigin::Runtime => answer,
+        SerialOrigin::Matched | SerialOrigin::Repacked => {
+            answer.note("the runtime gave no serials: objects were matched with those of the snapshot before")
+        }
+    })
+}
+
+/// How each snapshot is stored.
+fn table(repacked: &Repacked) -> Table {
+    let columns = vec![
+        Column::new("snapshot", "snapshot", Unit::Number),
+        Column::new("base", "base", Unit::Number),
+        Column::new("stored_bytes", "stored", Unit::Bytes),
+        Column::new("objects", "objects", Unit::Count),
+        Column::new("paired", "paired", Unit::Count),
+        Column::new("confidence", "confidence", Unit::Share),
+    ];
+    let row = |snapshot: &barrow_analyzer::RepackedSnapshot| {
+        let pairing = snapshot.pairing;
+        vec![
+            snapshot.snapshot.0.into(),
+            snapshot.base.map(|base| u64::from(base.0)).into(),
+            snapshot.stored_bytes.into(),
+            snapshot.objects.into(),
+            pairing.map(|pairing| pairing.pairs).into(),
+            pairing.map_or(Value::None, |pairing| Value::Share(pairing.confidence())),
+        ]
+    };
+    let rows = repacked.snapshots.iter().map(row).collect();
+    Table { key: "snapshots", audience: Audience::Everyone, columns, rows }
+}

@@ -1,0 +1,138 @@
+//! `repair`: a clean recording of what is whole.
+
+use barrow_analyzer::{KeptSnapshot, LostSnapshot, Repaired};
+
+use crate::answer::units;
+use crate::answer::{Answer, Audience, Column, Outcome, Table, Unit, Value};
+use crate::arguments::Arguments;
+use crate::error::QueryError;
+use crate::session::Session;
+use crate::sources::destination::Destination;
+
+use crate::touches::Touches;
+
+use super::{Command, Completion, Group, Subject};
+
+pub(super) const COMMAND: Command = Command {
+    name: "repair",
+    aliases: &[],
+    group: Group::File,
+    arguments: "-o DST [--force]",
+    about: "Writes a clean recording of every whole snapshot",
+    details: "A row for each snapshot tells whether it was kept, and else what is damaged and at which byte. Exit code 0 \
+              if nothing that was committed is lost: the recording was whole, or only ends with a snapshot that was never \
+              finished. Exit code 4 if something committed is lost, or may be. Exit code 3 if nothing could be kept: then \
+              no DST is written, and an existing one stays. The recording itself is left as it is. An existing DST is \
+              replaced only with `--force`.",
+    example: "repair -o whole.barrow",
+    flags: &["-o", "--force"],
+    subject: Subject::Recording,
+    touches: Touches::RECORDING.with(Touches::WRITES_FILES),
+    completion: Completion::Nothing,
+    run,
+};
+
+fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryError> {
+    if let Some(word) = arguments.words().first() {
+        return Err(COMMAND.refuses(word));
+    }
+    let recording = session.recording()?;
+    let destination =
+        Destination::new(arguments.flags.output.as_deref(), arguments.flags.force, recording.path().as_slice())?;
+    // The analyzer itself sees to it that it appears whole or not at all.
+    let repaired = barrow_analyzer::repair(&recording, destination.path(), &session.meter())?;
+    let dropped = repaired.dropped().iter().map(Value::text).collect();
+    let written = repaired.bytes.map(|_| destination.shown());
+    let mut answer = Answer::default()
+        .fact(Column::new("written", "written", Unit::Text), written)
+        .fact(Column::new("snapshots", "snapshots", Unit::Count), repaired.kept.len())
+        .fact(Column::new("length_bytes", "length", Unit::Bytes), repaired.bytes)
+        .fact(Column::new("is_whole", "", Unit::Text).for_machines(), Value::Flag(!repaired.has_lost()))
+        .fact(Column::new("dropped", "", Unit::Nested).for_machines(), Value::List(dropped))
+        .fact(Column::new("harmless", "", Unit::Nested).for_machines(), texts(&repaired.harmless))
+        .table(table(&repaired));
+    answer = repaired.harmless.iter().fold(answer, |answer, sentence| answer.note(format!("not whole: {sentence}")));
+    let verdict = verdict(&repaired, destination.shown());
+    let is_lost = repaired.has_lost() || repaired.bytes.is_none();
+    (answer.lost, answer.outcome) = (is_lost.then(|| verdict.clone()), outcome(&repaired));
+    Ok(if is_lost { answer } else { answer.note(verdict) })
+}
+
+fn texts(sentences: &[String]) -> Value {
+    Value::List(sentences.iter().map(Value::text).collect())
+}
+
+fn outcome(repaired: &Repaired) -> Outcome {
+    match repaired.bytes {
+        None => Outcome::NothingKept,
+        Some(_) if repaired.has_lost() => Outcome::Lost,
+        Some(_) => Outcome::Saved,
+    }
+}
+
+/// What became of every snapshot, by number; then what else was left out.
+fn table(repaired: &Repaired) -> Table {
+    let columns = vec![
+        Column::new("snapshot", "snapshot", Unit::Number),
+        Column::new("last_snapshot", "to", Unit::Number),
+        Column::new("label", "label", Unit::Text),
+        Column::new("objects", "objects", Unit::Count),
+        Column::new("result", "result", Unit::Text),
+        Column::new("offset", "at byte", Unit::Number),
+        Column::new("cause", "cause", Unit::Text),
+    ];
+    let kept = repaired.kept.iter().map(|kept| (kept.snapshot, kept_row(kept)));
+    let lost = repaired.lost.iter().map(|lost| (lost.snapshot, lost_row(lost)));
+    let mut numbered: Vec<_> = kept.chain(lost).collect();
+    numbered.sort_by_key(|(snapshot, _)| *snapshot);
+    let mut rows: Vec<Vec<Value>> = numbered.into_iter().map(|(_, row)| row).collect();
+    rows.extend(repaired.left_out.iter().map(|left_out| {
+        let [snapshot, last, label, objects] = [Value::None, Value::None, Value::None, Value::None];
+        let (offset, cause) = (left_out.offset.into(), Value::text(&left_out.cause));
+        vec![snapshot, last, label, objects, Value::text("left out"), offset, cause]
+    }));
+    Table { key: "results", audience: Audience::Everyone, columns, rows }
+}
+
+fn kept_row(kept: &KeptSnapshot) -> Vec<Value> {
+    let (result, lost) = match &kept.lost_threads {
+        None => ("kept", None),
+        Some(lost) => ("kept in part", Some(lost)),
+    };
+    vec![
+        kept.snapshot.0.into(),
+        Value::None,
+        kept.label.clone().into(),
+        kept.objects.into(),
+        Value::text(result),
+        lost.and_then(|lost| lost.offset).into(),
+        lost.map(|lost| lost.cause.clone()).into(),
+    ]
+}
+
+fn lost_row(lost: &LostSnapshot) -> Vec<Value> {
+    vec![
+        lost.snapshot.0.into(),
+        (lost.last != lost.snapshot).then_some(lost.last.0).into(),
+        lost.label.clone().into(),
+        Value::None,
+        Value::text("lost"),
+        lost.offset.into(),
+        Value::text(&lost.cause),
+    ]
+}
+
+/// One sentence about all of it.
+fn verdict(repaired: &Repaired, written: &str) -> String {
+    let kept = units::counted(repaired.kept.len() as u64, "snapshot");
+    let dropped = repaired.dropped().join("; ");
+    match (repaired.bytes, repaired.has_lost()) {
+        (None, false) => format!("no snapshot was ever committed: nothing to keep, so {written} was not written"),
+        (None, true) => format!("no snapshot could be kept, so {written} was not written: {dropped}"),
+        (Some(_), true) => format!("{kept} kept; {dropped}"),
+        (Some(_), false) if repaired.harmless.is_empty() => {
+            format!("the recording was whole: {kept} kept, nothing lost")
+        }
+        (Some(_), false) => format!("{kept} kept; nothing that was committed is lost, as far as the file tells"),
+    }
+}

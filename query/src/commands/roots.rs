@@ -1,0 +1,236 @@
+//! `roots`: where the collector starts from.
+
+use std::cmp::Reverse;
+use std::collections::HashMap;
+
+use barrow_analyzer::{Dominators, Heap, ObjectId, SnapshotId, StringId, Tables, objects};
+
+use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
+use crate::arguments::Arguments;
+use crate::error::QueryError;
+use crate::language::names::{self, Match};
+use crate::session::Session;
+
+use super::unreachable::{only_remembered, remembered_note};
+use crate::touches::Touches;
+
+use super::{Command, Completion, Group, Subject, more};
+
+pub(super) const COMMAND: Command = Command {
+    name: "roots",
+    aliases: &[],
+    group: Group::Alive,
+    arguments: "[CATEGORY]",
+    about: "The roots by category, or those of one category",
+    details: "`retained` of a category is what would be freed if all its roots were gone: what several \
+              categories hold is retained by none of them. With the beginning of a category's name, in any \
+              case: its roots one by one, what retains most first; `%3` is the object of row 3. Where the runtime has \
+              objects that stand for groups of roots, they are listed too. The inter-generational roots of MoarVM, its \
+              remembered set, retain nothing: only minor collections follow them.",
+    example: "roots",
+    flags: &[],
+    subject: Subject::Recording,
+    touches: Touches::RECORDING,
+    completion: Completion::Nothing,
+    run,
+};
+
+/// Roots that are yet to be shown.
+pub(crate) struct Roots {
+    snapshot: SnapshotId,
+    category: StringId,
+    exactness: &'static str,
+    total: usize,
+    rest: Vec<Root>,
+}
+
+/// A root, with what its object retains.
+struct Root {
+    label: Option<StringId>,
+    object: ObjectId,
+    retained_bytes: u64,
+}
+
+fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryError> {
+    let snapshot = session.snapshot()?;
+    let heap = session.heap(snapshot)?;
+    let words = arguments.words().join(" ");
+    let category = if words.is_empty() { None } else { Some(category(&heap, &words)?) };
+    let meter = session.meter();
+    heap.ask_dominators(&meter, |dominators| {
+        session.listed.clear();
+        let Some(category) = category else { return by_category(session, &heap, dominators) };
+        let of_category = heap.roots()?.rows().iter().filter(|root| root.category == category);
+        let mut rest: Vec<Root> = of_category
+            .map(|root| {
+                let retained_bytes = dominators.retained_bytes(root.target);
+                Root { label: root.label, object: root.target, retained_bytes }
+            })
+            .collect();
+        rest.sort_by_key(|root| (Reverse(root.retained_bytes), root.object, root.label));
+        Roots { snapshot, category, exactness: exactness(dominators), total: rest.len(), rest }.answer(session)
+    })
+}
+
+/// The category that `word` begins, in any case.
+fn category(heap: &Heap, word: &str) -> Result<StringId, QueryError> {
+    let tables = heap.recording().tables()?;
+    let categories = heap.roots()?.categories();
+    let lower: Vec<String> = categories.iter().map(|category| tables.string(category.name).to_lowercase()).collect();
+    let list = |indices: &mut dyn Iterator<Item = usize>| {
+        indices.map(|at| tables.string(categories[at].name)).collect::<Vec<_>>().join(", ")
+    };
+    match names::find(&word.to_lowercase(), lower.iter().enumerate().map(|(at, name)| (name.as_str(), at))) {
+        Match::One(at) => Ok(categories[at].name),
+        Match::Several(found) => Err(QueryError::usage(format!("`{word}` may be {}", list(&mut found.into_iter())))),
+        Match::None if categories.is_empty() => Err(QueryError::usage("this snapshot has no roots")),
+        Match::None => Err(QueryError::usage(format!(
+            "`{word}` is no category of roots; there are {}",
+            list(&mut (0..categories.len()))
+        ))),
+    }
+}
+
+fn by_category(session: &mut Session, heap: &Heap, dominators: &Dominators) -> Result<Answer, QueryError> {
+    let (tables, roots) = (heap.recording().tables()?, heap.roots()?);
+    let mut counts: HashMap<StringId, u64> = HashMap::new();
+    roots.rows().iter().for_each(|root| *counts.entry(root.category).or_default() += 1);
+    let mut categories: Vec<_> = roots.categories().iter().collect();
+    let retained = |category| dominators.group_bytes(category);
+    categories.sort_by_key(|category| (Reverse(retained(category.name)), category.name));
+    let rows = categories.iter().map(|category| {
+        vec![
+            Value::text(tables.string(category.name)),
+            counts.get(&category.name).copied().unwrap_or(0).into(),
+            category.targets.len().into(),
+            retained(category.name).into(),
+            Value::share(retained(category.name), dominators.reachable_bytes()),
+        ]
+    });
+    let table = Table { key: "rows", audience: Audience::Everyone, columns: columns(), rows: rows.collect() };
+    let groups = groups(session, heap, dominators)?;
+    let mut answer = Answer::default()
+        .fact(Column::new("snapshot", "snapshot", Unit::Number), heap.snapshot().0)
+        .fact(Column::new("roots", "roots", Unit::Count), roots.rows().len())
+        .fact(Column::new("reachable_bytes", "reachable", Unit::Bytes), dominators.reachable_bytes())
+        .table(table);
+    if !groups.rows.is_empty() {
+        answer = answer.table(groups);
+    }
+    answer.exactness = Some(exactness(dominators));
+    if let Some(held) = only_remembered(heap, &session.meter())? {
+        answer = answer.note(remembered_note(held));
+    }
+    Ok(with_bound_note(answer))
+}
+
+fn columns() -> Vec<Column> {
+    vec![
+        Column::new("category", "category", Unit::Text),
+        Column::new("roots", "roots", Unit::Count),
+        Column::new("objects", "objects", Unit::Count),
+        Column::new("retained_bytes", "retained", Unit::Bytes),
+        Column::new("share", "share", Unit::Share).for_people(),
+    ]
+}
+
+/// Objects that stand for groups of roots: those of kinds with that role.
+fn groups(session: &mut Session, heap: &Heap, dominators: &Dominators) -> Result<Table, QueryError> {
+    let tables = heap.recording().tables()?;
+    let mut found = objects(heap.recording(), heap.snapshot(), &heap.root_groups(&session.meter())?)?;
+    found.sort_by_key(|object| (Reverse(dominators.retained_bytes(object.id)), object.id));
+    let rows = found.iter().enumerate().map(|(at, object)| {
+        vec![
+            Value::from(at + 1),
+            Value::text(tables.type_title(object.type_id)),
+            object.id.0.into(),
+            object.references.into(),
+            dominators.retained_bytes(object.id).into(),
+            Value::share(dominators.retained_bytes(object.id), dominators.reachable_bytes()),
+        ]
+    });
+    let columns = vec![
+        Column::new("row", "%", Unit::Number).for_people(),
+        Column::new("group", "group", Unit::Text),
+        Column::new("object", "object", Unit::Object),
+        Column::new("references", "references", Unit::Count),
+        Column::new("retained_bytes", "retained", Unit::Bytes),
+        Column::new("share", "share", Unit::Share).for_people(),
+    ];
+    session.listed = found.iter().map(|object| (heap.snapshot(), object.id)).collect();
+    Ok(Table { key: "groups", audience: Audience::Everyone, columns, rows: rows.collect() })
+}
+
+impl Roots {
+    /// The next page.
+    pub(super) fn answer(mut self, session: &mut Session) -> Result<Answer, QueryError> {
+        let recording = session.recording()?;
+        let later = self.rest.split_off(session.piece_rows().min(self.rest.len()));
+        let page = std::mem::replace(&mut self.rest, later);
+        let ids: Vec<ObjectId> = page.iter().map(|root| root.object).collect();
+        let details = objects(&recording, self.snapshot, &ids)?;
+        let tables = recording.tables()?;
+        let first = session.listed.len() + 1;
+        let rows = page.iter().zip(&details).enumerate().map(|(at, (root, object))| {
+            vec![
+                session.row_number(first + at),
+                root.label.map(|label| tables.string(label)).into(),
+                root.object.0.into(),
+                Value::text(tables.type_title(object.type_id)),
+                Value::name(tables, object.name),
+                Value::text(tables.kind_name(tables.type_kind(object.type_id))),
+                root.retained_bytes.into(),
+            ]
+        });
+        let table = Table {
+            key: "rows",
+            audience: Audience::Everyone,
+            columns: root_columns(),
+            rows: session.context.collect(rows)?,
+        };
+        let mut answer = self.heading(tables).table(table);
+        session.list(self.snapshot, ids);
+        if !self.rest.is_empty() && session.whole {
+            answer.goes_on = true;
+            session.more = Some(Box::new(move |session| self.answer(session)));
+        } else if !self.rest.is_empty() {
+            answer = answer.note(more::more_note(session, self.rest.len()));
+            session.more = Some(Box::new(move |session| self.answer(session)));
+        }
+        Ok(with_bound_note(answer))
+    }
+
+    fn heading(&self, tables: &Tables) -> Answer {
+        let answer = Answer::default()
+            .fact(Column::new("snapshot", "snapshot", Unit::Number), self.snapshot.0)
+            .fact(Column::new("category", "category", Unit::Text), tables.string(self.category))
+            .fact(Column::new("roots", "roots", Unit::Count), self.total);
+        Answer { exactness: Some(self.exactness), ..answer }
+    }
+}
+
+fn root_columns() -> Vec<Column> {
+    vec![
+        Column::new("row", "%", Unit::Number).for_people(),
+        Column::new("label", "root", Unit::Text),
+        Column::new("object", "object", Unit::Object),
+        Column::new("type", "type", Unit::Text),
+        Column::new("name", "name", Unit::Text),
+        Column::new("kind", "kind", Unit::Text).secondary(),
+        Column::new("retained_bytes", "retained", Unit::Bytes),
+    ]
+}
+
+/// What JSON says of retained sizes.
+fn exactness(dominators: &Dominators) -> &'static str {
+    if dominators.is_exact() { "exact" } else { LOWER_BOUND }
+}
+
+const LOWER_BOUND: &str = "lower bound";
+
+fn with_bound_note(answer: Answer) -> Answer {
+    if answer.exactness != Some(LOWER_BOUND) {
+        return answer;
+    }
+    answer.note("≥: retained sizes are lower bounds, as ephemerons keep objects alive too")
+}

@@ -1,0 +1,68 @@
+//! `set`: how answers are made and printed.
+
+use clap::ValueEnum;
+
+use crate::answer::{Answer, Column, Unit};
+use crate::arguments::Arguments;
+use crate::error::QueryError;
+use crate::flags::Format;
+use crate::session::Session;
+
+use crate::touches::Touches;
+
+use super::{Command, Completion, Group, Subject};
+
+/// What can be set.
+pub const KEYS: [&str; 3] = ["format", "threads", "rows"];
+
+pub(super) const COMMAND: Command = Command {
+    name: "set",
+    aliases: &[],
+    group: Group::Session,
+    arguments: "[format table|json|csv | threads N | rows N]",
+    about: "Changes a setting; without words, lists them",
+    details: "`format` is how answers are printed, `rows` how long a page is, `threads` how many threads may work.",
+    example: "set format csv",
+    flags: &[],
+    subject: Subject::Session,
+    touches: Touches::SESSION,
+    completion: Completion::Settings,
+    run,
+};
+
+fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryError> {
+    let words = arguments.words();
+    match words.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        [] => {}
+        ["format", name] => {
+            session.context.settings.format = Format::from_str(name, true)
+                .map_err(|_| QueryError::usage(format!("there is no format `{name}`; try table, json or csv")))?;
+        }
+        ["threads", number] => session.context.workspace.set_threads(count("threads", number)?)?,
+        ["rows", number] => session.context.settings.rows = count("rows", number)?,
+        [key, ..] => {
+            let keys = KEYS.join(", ");
+            return Err(QueryError::usage(format!(
+                "`{key}` cannot be set like this; the settings are {keys}: {}",
+                COMMAND.example
+            )));
+        }
+    }
+    Ok(settings(session))
+}
+
+fn count(key: &str, text: &str) -> Result<usize, QueryError> {
+    let number = text.parse().ok().filter(|&number| number > 0);
+    number.ok_or_else(|| QueryError::usage(format!("`{text}` is no number of {key}; try `set {key} 4`")))
+}
+
+fn settings(session: &Session) -> Answer {
+    let settings = &session.context.settings;
+    let format = settings.format.to_possible_value().map(|value| value.get_name().to_owned());
+    let threads = session.context.workspace.threads();
+    let threads = threads.map_or("one per core".to_owned(), |threads| threads.to_string());
+    Answer::default()
+        .fact(Column::new("format", "format", Unit::Text), format)
+        .fact(Column::new("threads", "threads", Unit::Text), threads)
+        .fact(Column::new("rows", "rows", Unit::Number), settings.rows)
+}

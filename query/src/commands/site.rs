@@ -1,0 +1,101 @@
+//! `site`: one allocation site, with those that called it.
+
+use std::collections::BTreeMap;
+
+use barrow_analyzer::{SiteId, TypeTotals};
+
+use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
+use crate::arguments::Arguments;
+use crate::error::QueryError;
+use crate::session::Session;
+use crate::tables::ranking;
+
+use super::snapshot::with_pairs;
+use crate::touches::Touches;
+
+use super::{Command, Completion, Group, Subject, more, sites};
+
+pub(super) const COMMAND: Command = Command {
+    name: "site",
+    aliases: &[],
+    group: Group::Snapshots,
+    arguments: "ID",
+    about: "One allocation site: its objects, and the chain of calls to it",
+    details: "ID is a number from `sites` or `info`. The first line of the chain is the site itself, each further \
+              one the place that called the function before it. Retained is what single objects of the site \
+              dominate, every byte once. Of Ruby's objects it tells in which generations they were allocated.",
+    example: "site 12",
+    flags: &[],
+    subject: Subject::Recording,
+    touches: Touches::RECORDING,
+    completion: Completion::Nothing,
+    run,
+};
+
+fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryError> {
+    let words = arguments.words();
+    let site = match &words[..] {
+        [] => return Err(QueryError::usage("which site? `sites` lists them with their numbers")),
+        [word] => match word.parse::<u32>() {
+            Ok(number) if number > 0 => SiteId(number),
+            _ => return Err(COMMAND.refuses(word)),
+        },
+        [_, word, ..] => return Err(COMMAND.refuses(word)),
+    };
+    let heap = session.heap(session.snapshot()?)?;
+    let meter = session.meter();
+    let site = heap.recording().site_place(site)?;
+    let totals = heap.site_totals(&meter)?;
+    let sum = totals.binary_search_by_key(&site, |&(id, _)| id).map(|at| totals[at].1).unwrap_or_default();
+    let details = heap.recording().site(site)?;
+    if sum.objects == 0 && details.is_none() {
+        return Err(QueryError::usage(format!("there is no site {site}; `sites` lists those that have objects")));
+    }
+    let retained = heap.retained_by_site(&meter)?;
+    let retained = retained.iter().find(|(of, _)| *of == site).map_or(0, |(_, retained)| retained.bytes);
+    let generations = heap.generation_totals(Some(site), &meter)?;
+    drop(meter);
+    session.listed.clear();
+    let mut answer = Answer::default()
+        .fact(Column::new("snapshot", "snapshot", Unit::Number), heap.snapshot().0)
+        .fact(Column::new("site", "site", Unit::Number), site.0)
+        .fact(Column::new("allocated_at", "place", Unit::Text), details.as_ref().and_then(|site| site.title()))
+        .fact(Column::new("objects", "objects", Unit::Count), sum.objects)
+        .fact(Column::new("shallow_bytes", "shallow", Unit::Bytes), sum.heap_bytes)
+        .fact(Column::new("unmanaged_bytes", "unmanaged", Unit::Bytes), sum.unmanaged_bytes)
+        .fact(Column::new("retained_bytes", "≥ retained", Unit::Bytes), retained);
+    let Some(details) = details else {
+        return Ok(answer.note("the recording has its number only").at_least());
+    };
+    let tells_generations = generations.keys().any(Option::is_some);
+    let attributes = details.attributes.iter().filter(|(key, _)| !(tells_generations && *key == "generation"));
+    let owned = |(key, value): &(&str, &str)| ((*key).to_owned(), (*value).to_owned());
+    answer = with_pairs(answer, "attributes", attributes.map(owned).collect());
+    if tells_generations {
+        answer = answer.table(by_generation(&generations));
+    }
+    let (mut rows, mut next) = (vec![sites::about(&heap, site)?], details.caller);
+    // Callers have smaller numbers: the chain ends.
+    while let Some(caller) = next {
+        rows.push(sites::about(&heap, caller)?);
+        next = heap.recording().site(caller)?.and_then(|site| site.caller);
+    }
+    let table = Table { key: "callers", audience: Audience::Everyone, columns: sites::place_columns(), rows };
+    let rows = session.page_rows();
+    Ok(more::first_page(session, answer.table(table).at_least().note(ranking::AT_LEAST), rows))
+}
+
+/// A row for each generation that the objects of a place were allocated in.
+fn by_generation(totals: &BTreeMap<Option<u64>, TypeTotals>) -> Table {
+    let rows = totals.iter().map(|(generation, sum)| {
+        let counts = [sum.objects, sum.heap_bytes, sum.unmanaged_bytes].map(Value::Number);
+        [generation.map_or(Value::None, Value::from)].into_iter().chain(counts).collect()
+    });
+    let columns = vec![
+        Column::new("generation", "generation", Unit::Number),
+        Column::new("objects", "objects", Unit::Count),
+        Column::new("shallow_bytes", "shallow", Unit::Bytes),
+        Column::new("unmanaged_bytes", "unmanaged", Unit::Bytes),
+    ];
+    Table { key: "generations", audience: Audience::Everyone, columns, rows: rows.collect() }
+}

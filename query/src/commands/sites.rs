@@ -1,0 +1,109 @@
+//! `sites`: the allocation sites that hold most.
+
+use std::collections::BTreeMap;
+
+use barrow_analyzer::{GroupRetained, Heap, Progress, SiteId, TypeTotals};
+
+use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
+use crate::arguments::Arguments;
+use crate::error::QueryError;
+use crate::language::request::Request;
+use crate::session::Session;
+use crate::tables::ranking::{self, Order};
+
+use crate::touches::Touches;
+
+use super::{Command, Completion, Group, Subject, more};
+
+pub(super) const COMMAND: Command = Command {
+    name: "sites",
+    aliases: &[],
+    group: Group::Snapshots,
+    arguments: "[N] [by size|count|unmanaged|retained]",
+    about: "The places in the program whose objects hold most",
+    details: "A row for each allocation site: function, file and line as far as the recording knows them, and what \
+              its objects add up to. `by retained` adds what single objects of each dominate, every byte once. \
+              `site 12` tells more of one. N is 15 unless told; `histogram by site` has all of them.",
+    example: "sites 10 by count",
+    flags: &[],
+    subject: Subject::Recording,
+    touches: Touches::RECORDING,
+    completion: Completion::Rankings,
+    run,
+};
+
+fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryError> {
+    let request = Request::of(arguments);
+    let order = match (&request.by[..], request.rest.words().first()) {
+        (_, Some(word)) => return Err(COMMAND.refuses(word)),
+        ([], None) => Order::default(),
+        ([name], None) => Order::named(name).ok_or_else(|| COMMAND.refuses(name))?,
+        ([_, other, ..], None) => return Err(COMMAND.refuses(other)),
+    };
+    top(session, session.ranking_rows(request.rows), order)
+}
+
+/// The first `rows` sites.
+pub(super) fn top(session: &mut Session, rows: usize, order: Order) -> Result<Answer, QueryError> {
+    let heap = session.heap(session.snapshot()?)?;
+    let answer = answer(&heap, order, &session.meter())?;
+    session.listed.clear();
+    Ok(more::first_page(session, answer, rows))
+}
+
+/// A row for every site that has objects, the largest first.
+pub(super) fn answer(heap: &Heap, order: Order, progress: &dyn Progress) -> Result<Answer, QueryError> {
+    let totals = heap.site_totals(progress)?;
+    let mut retained = None;
+    if order == Order::Retained {
+        retained = Some(BTreeMap::from_iter(heap.retained_by_site(progress)?));
+    }
+    let mut sites: Vec<(SiteId, TypeTotals, Option<GroupRetained>)> = Vec::with_capacity(totals.len());
+    for (site, sum) in totals {
+        sites.push((site, sum, retained.as_ref().map(|groups| groups.get(&site).copied().unwrap_or_default())));
+    }
+    let of = |(_, totals, retained): &(SiteId, TypeTotals, Option<GroupRetained>)| order.of(totals, *retained);
+    sites.sort_by_key(|row| (std::cmp::Reverse(of(row)), row.0));
+    let whole: u64 = sites.iter().map(of).fold(0, u64::wrapping_add);
+    let is_retained = order == Order::Retained;
+    let mut rows = Vec::with_capacity(sites.len());
+    for row in &sites {
+        let (site, totals, retained) = row;
+        let mut cells = about(heap, *site)?;
+        cells.extend([totals.objects, totals.heap_bytes, totals.unmanaged_bytes].map(Value::Number));
+        cells.extend(retained.map(|retained| Value::from(retained.bytes)));
+        // What groups dominate overlaps: there is no whole.
+        cells.push(if is_retained { Value::None } else { Value::share(of(row), whole) });
+        rows.push(cells);
+    }
+    let mut columns = place_columns();
+    columns.push(Column::new("objects", "objects", Unit::Count));
+    columns.push(Column::new("shallow_bytes", "shallow", Unit::Bytes));
+    columns.push(Column::new("unmanaged_bytes", "unmanaged", Unit::Bytes));
+    columns.extend(is_retained.then_some(Column::new("retained_bytes", "≥ retained", Unit::Bytes)));
+    columns.push(Column::new("share", "share", Unit::Share).for_people());
+    let answer = Answer::default()
+        .fact(Column::new("snapshot", "snapshot", Unit::Number), heap.snapshot().0)
+        .table(Table { key: "rows", audience: Audience::Everyone, columns, rows });
+    Ok(if is_retained { answer.at_least().note(ranking::AT_LEAST) } else { answer.exact() })
+}
+
+/// The columns of [`about`].
+pub(super) fn place_columns() -> Vec<Column> {
+    vec![
+        Column::new("site", "site", Unit::Number),
+        Column::new("function", "function", Unit::Text),
+        Column::new("file", "file", Unit::Text),
+        Column::new("line", "line", Unit::Number),
+        Column::new("column", "column", Unit::Number),
+    ]
+}
+
+/// What a recording says of a site: its number, function, file, line and column.
+pub(super) fn about(heap: &Heap, site: SiteId) -> Result<Vec<Value>, QueryError> {
+    if site.0 == 0 {
+        return Ok(vec![Value::None, Value::text("not recorded"), Value::None, Value::None, Value::None]);
+    }
+    let details = heap.recording().site(site)?.unwrap_or_default();
+    Ok(vec![site.0.into(), details.function.into(), details.file.into(), details.line.into(), details.column.into()])
+}

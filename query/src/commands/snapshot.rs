@@ -1,0 +1,65 @@
+//! `snapshot`: selects one.
+
+use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
+use crate::arguments::Arguments;
+use crate::error::QueryError;
+use crate::flags::SnapshotName;
+use crate::language::selection;
+use crate::session::Session;
+
+use crate::touches::Touches;
+
+use super::{Command, Completion, Group, Subject};
+
+pub(super) const COMMAND: Command = Command {
+    name: "snapshot",
+    aliases: &["use"],
+    group: Group::Snapshots,
+    arguments: "[N | last]",
+    about: "Selects the snapshot that questions are about, and describes it",
+    details: "Without a word it describes the selected one. The last one is selected in the beginning.",
+    example: "snapshot 0",
+    flags: &[],
+    subject: Subject::Recording,
+    touches: Touches::RECORDING.with(Touches::SESSION),
+    completion: Completion::Snapshots,
+    run,
+};
+
+fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryError> {
+    let recording = session.recording()?;
+    match &arguments.words()[..] {
+        [] => {}
+        [word] => {
+            let name: SnapshotName = word.parse().map_err(QueryError::usage)?;
+            selection::one(name, &session.snapshots()?)?;
+            session.selected = name;
+        }
+        [_, word, ..] => return Err(COMMAND.refuses(word)),
+    }
+    let info = recording.snapshot(session.snapshot()?)?;
+    let answer = Answer::default()
+        .fact(Column::new("snapshot", "snapshot", Unit::Number), info.id.0)
+        .fact(Column::new("label", "label", Unit::Text), info.label)
+        .fact(Column::new("gc_number", "collection", Unit::Number), info.gc_number)
+        .fact(Column::new("time_ns", "time", Unit::Duration), info.time_ns)
+        .fact(Column::new("objects", "objects", Unit::Count), info.totals.objects)
+        .fact(Column::new("references", "references", Unit::Count), info.totals.references)
+        .fact(Column::new("roots", "roots", Unit::Count), info.totals.roots)
+        .fact(Column::new("stored_bytes", "stored", Unit::Bytes), info.stored_bytes)
+        .exact();
+    Ok(with_pairs(answer, "key_values", info.key_values))
+}
+
+/// Adds what the recorder noted: an object for machines, a table for people.
+pub(super) fn with_pairs(answer: Answer, key: &'static str, pairs: Vec<(String, String)>) -> Answer {
+    let columns = vec![Column::new("key", "key", Unit::Text), Column::new("value", "value", Unit::Text)];
+    let rows = pairs.iter().map(|(key, value)| vec![Value::text(key), Value::text(value)]).collect();
+    let record = pairs.into_iter().map(|(key, value)| (key, Value::Text(value))).collect();
+    answer.fact(Column::new(key, "", Unit::Nested).for_machines(), Value::Record(record)).table(Table {
+        key,
+        audience: Audience::People,
+        columns,
+        rows,
+    })
+}

@@ -1,0 +1,87 @@
+//! `strings`: the texts of a program.
+
+use barrow_analyzer::{TextPattern, TextTotals};
+
+use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
+use crate::arguments::Arguments;
+use crate::error::QueryError;
+use crate::session::Session;
+
+use crate::touches::Touches;
+
+use super::{Command, Completion, Group, Subject, more};
+
+pub(super) const COMMAND: Command = Command {
+    name: "strings",
+    aliases: &["texts"],
+    group: Group::Objects,
+    arguments: "[/REGEX/ | GLOB]",
+    about: "The texts of the program, with the objects that have each",
+    details: "A row for each text or name that objects of the snapshot have, as far as the recording holds them: what \
+              those objects are and add up to, the largest first. `/REGEX/` matches anywhere, a pattern with `*` and `?` whole texts. \
+              Names of types and frames are left out. `find name = \"…\"` lists the objects of one text; `dups` tells \
+              what equal ones waste.",
+    example: "strings /^http/",
+    flags: &[],
+    subject: Subject::Recording,
+    touches: Touches::RECORDING,
+    completion: Completion::Nothing,
+    run,
+};
+
+fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryError> {
+    let words = arguments.words();
+    // The blanks of a regular expression divide no words for whoever typed it.
+    let text = words.join(" ");
+    let pattern = match &words[..] {
+        [] => None,
+        [_] => Some(text.as_str()),
+        [first, ..] if first.starts_with('/') && text.ends_with('/') => Some(text.as_str()),
+        [_, second, ..] => return Err(COMMAND.refuses(second)),
+    };
+    let pattern = pattern.map(TextPattern::parse).transpose().map_err(|error| QueryError::usage(error.to_string()))?;
+    let snapshot = session.snapshot()?;
+    let heap = session.heap(snapshot)?;
+    let all = heap.texts(&session.meter())?;
+    let tables = heap.recording().tables()?;
+    let is_wanted = |one: &&TextTotals| pattern.as_ref().is_none_or(|of| of.matches(tables.string(one.text)));
+    let found: Vec<&TextTotals> = all.iter().filter(is_wanted).collect();
+    session.listed.clear();
+    let rows = found.iter().map(|one| {
+        vec![
+            Value::name(tables, Some(one.text)),
+            one.type_id.map(|type_id| tables.type_name(type_id)).into(),
+            one.objects.into(),
+            one.heap_bytes.into(),
+            one.unmanaged_bytes.into(),
+        ]
+    });
+    let table =
+        Table { key: "rows", audience: Audience::Everyone, columns: columns(), rows: session.context.collect(rows)? };
+    let sum = |of: fn(&TextTotals) -> u64| found.iter().map(|&one| of(one)).fold(0, u64::wrapping_add);
+    let mut answer = Answer::default()
+        .fact(Column::new("snapshot", "snapshot", Unit::Number), snapshot.0)
+        .fact(Column::new("texts", "texts", Unit::Count), found.len())
+        .fact(Column::new("objects", "objects", Unit::Count), sum(|one| one.objects))
+        .fact(Column::new("shallow_bytes", "shallow", Unit::Bytes), sum(|one| one.heap_bytes))
+        .fact(Column::new("unmanaged_bytes", "unmanaged", Unit::Bytes), sum(|one| one.unmanaged_bytes))
+        .table(table)
+        .exact();
+    if all.is_empty() {
+        answer = answer.note("no object of this snapshot has a text or a name that was recorded");
+    } else if found.is_empty() {
+        answer = answer.note(format!("none of {} matches", crate::answer::units::counted(all.len() as u64, "text")));
+    }
+    let rows = session.page_rows();
+    Ok(more::first_page(session, answer, rows))
+}
+
+fn columns() -> Vec<Column> {
+    vec![
+        Column::new("text", "text", Unit::Text),
+        Column::new("type", "type", Unit::Text),
+        Column::new("objects", "objects", Unit::Count),
+        Column::new("shallow_bytes", "shallow", Unit::Bytes),
+        Column::new("unmanaged_bytes", "unmanaged", Unit::Bytes),
+    ]
+}

@@ -1,0 +1,203 @@
+//! `summary`: totals of one snapshot or of many.
+
+use barrow_analyzer::{Recording, SnapshotId, SnapshotInfo, Source, Summary, Tables, summary, verified_summaries};
+
+use crate::answer::series;
+use crate::answer::units;
+use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
+use crate::arguments::Arguments;
+use crate::error::QueryError;
+use crate::language::selection;
+use crate::session::Session;
+
+use super::histogram::kind_columns;
+use crate::touches::Touches;
+
+use super::{Command, Completion, Group, Subject};
+
+pub(super) const COMMAND: Command = Command {
+    name: "summary",
+    aliases: &["overview"],
+    group: Group::Snapshots,
+    arguments: "[all | every K | N..M | last] [--verify]",
+    about: "Totals: objects, sizes, references, roots, and each kind's part",
+    details: "Without words it is about the selected snapshot; `all` is a row for every snapshot, and with \
+              three at least a line of each total from its least to its greatest. \
+              The numbers are the recorder's own statistics unless `--verify` has the objects decoded, counted \
+              and compared.",
+    example: "summary all",
+    flags: &["--verify"],
+    subject: Subject::Recording,
+    touches: Touches::RECORDING,
+    completion: Completion::Snapshots,
+    run,
+};
+
+fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryError> {
+    let recording = session.recording()?;
+    let words = arguments.words();
+    let snapshots = match words.is_empty() {
+        true => vec![session.snapshot()?],
+        false => selection::several(&words, &session.snapshots()?)?,
+    };
+    let meter = session.meter();
+    // What is thought away leaves nothing that statistics could be compared with: all is counted anyway.
+    let summaries = match arguments.flags.verify && session.away.is_empty() {
+        true => verified_summaries(&recording, &snapshots, &meter)?,
+        false => snapshots.iter().map(|&snapshot| summarized(session, snapshot)).collect::<Result<Vec<_>, _>>()?,
+    };
+    let elapsed = (arguments.flags.verify && session.away.is_empty()).then(|| meter.elapsed());
+    let tables = recording.tables()?;
+    let one = words
+        .first()
+        .is_none_or(|word| summaries.len() == 1 && !word.contains("..") && word != "all" && word != "every");
+    let answer = match &summaries[..] {
+        [only] if one => {
+            of_one(&recording, tables, only)?.table(rows(&recording, tables, &summaries, Audience::Machines)?)
+        }
+        _ => lines(&summaries).table(rows(&recording, tables, &summaries, Audience::Everyone)?),
+    };
+    session.listed.clear();
+    Ok(source_notes(answer, &summaries, elapsed))
+}
+
+/// For people: how the totals went, where there are enough of them.
+fn lines(summaries: &[Summary]) -> Answer {
+    let mut answer = Answer::default();
+    if summaries.len() < series::LEAST_DRAWN {
+        return answer;
+    }
+    let mut line = |heading, of: fn(&Summary) -> u64| {
+        let values: Vec<f64> = summaries.iter().map(|summary| of(summary) as f64).collect();
+        let column = Column::new("", heading, Unit::Text).for_people();
+        answer = std::mem::take(&mut answer).fact(column, series::spark(&values));
+    };
+    line("objects", |summary| summary.totals.objects);
+    line("shallow", |summary| summary.totals.heap_bytes);
+    line("unmanaged", |summary| summary.totals.unmanaged_bytes);
+    answer
+}
+
+/// From statistics alone, unless something is thought away.
+fn summarized(session: &Session, snapshot: SnapshotId) -> Result<Summary, QueryError> {
+    match session.away.is_empty() {
+        true => Ok(summary(&*session.recording()?, snapshot)?),
+        false => Ok(session.heap(snapshot)?.summary(&session.meter())?),
+    }
+}
+
+fn source_notes(answer: Answer, summaries: &[Summary], elapsed: Option<std::time::Duration>) -> Answer {
+    let objects: u64 = summaries.iter().map(|summary| summary.totals.objects).sum();
+    match elapsed {
+        _ if summaries.is_empty() => answer.note("this recording holds no whole snapshot"),
+        None if summaries[0].source == Source::Counted => answer,
+        None => answer.note("from the recording's statistics"),
+        Some(elapsed) => {
+            let seconds = elapsed.as_secs_f64();
+            let rate = units::rounded(objects as f64 / seconds.max(1e-6));
+            answer.note("verified: object columns decoded").note(format!("took {seconds:.2} s: {rate} objects/s"))
+        }
+    }
+}
+
+/// For people: the totals, then a row per kind.
+fn of_one(recording: &Recording, tables: &Tables, summary: &Summary) -> Result<Answer, QueryError> {
+    let info = recording.snapshot(summary.snapshot)?;
+    let totals = &summary.totals;
+    let fact = |heading, unit| Column::new("", heading, unit).for_people();
+    let rows = summary.kinds.iter().map(|kind| {
+        vec![
+            Value::text(tables.kind_name(kind.kind)),
+            kind.objects.into(),
+            kind.heap_bytes.into(),
+            kind.unmanaged_bytes.into(),
+            Value::share(kind.heap_bytes, totals.heap_bytes),
+        ]
+    });
+    let kinds = Table { key: "kinds", audience: Audience::People, columns: kind_columns(), rows: rows.collect() };
+    Ok(Answer::default()
+        .fact(fact("snapshot", Unit::Number), summary.snapshot.0)
+        .fact(fact("label", Unit::Text), info.label)
+        .fact(fact("collection", Unit::Number), info.gc_number)
+        .fact(fact("time", Unit::Duration), info.time_ns)
+        .fact(fact("objects", Unit::Count), totals.objects)
+        .fact(fact("shallow", Unit::Bytes), totals.heap_bytes)
+        .fact(fact("unmanaged", Unit::Bytes), totals.unmanaged_bytes)
+        .fact(fact("references", Unit::Count), totals.references)
+        .fact(fact("roots", Unit::Count), totals.roots)
+        .table(kinds))
+}
+
+/// A row per snapshot; for people with the change since the row before.
+fn rows(
+    recording: &Recording,
+    tables: &Tables,
+    summaries: &[Summary],
+    audience: Audience,
+) -> Result<Table, QueryError> {
+    let mut rows = Vec::with_capacity(summaries.len());
+    let mut before: Option<&Summary> = None;
+    for summary in summaries {
+        let info = recording.snapshot(summary.snapshot)?;
+        rows.push(row(tables, info, before, summary));
+        before = Some(summary);
+    }
+    Ok(Table { key: "snapshots", audience, columns: columns(), rows })
+}
+
+fn columns() -> Vec<Column> {
+    vec![
+        Column::new("snapshot", "snapshot", Unit::Number),
+        Column::new("label", "label", Unit::Text).secondary(),
+        Column::new("gc_number", "collection", Unit::Number).secondary(),
+        Column::new("time_ns", "time", Unit::Duration),
+        Column::new("objects", "objects", Unit::Count),
+        Column::new("objects_change", "Δ objects", Unit::Count).for_people(),
+        Column::new("heap_bytes", "shallow", Unit::Bytes),
+        Column::new("heap_bytes_change", "Δ shallow", Unit::Bytes).for_people(),
+        Column::new("unmanaged_bytes", "unmanaged", Unit::Bytes).secondary(),
+        Column::new("references", "references", Unit::Count),
+        Column::new("roots", "roots", Unit::Count).secondary(),
+        Column::new("kinds", "kinds", Unit::Nested).for_machines(),
+        Column::new("source", "source", Unit::Text).for_machines(),
+        Column::new("exactness", "exactness", Unit::Text).for_machines(),
+    ]
+}
+
+fn row(tables: &Tables, info: SnapshotInfo, before: Option<&Summary>, summary: &Summary) -> Vec<Value> {
+    let SnapshotId(number) = summary.snapshot;
+    let totals = &summary.totals;
+    let source = match summary.source {
+        Source::Statistics => "statistics",
+        Source::Verified => "verified",
+        Source::Counted => "counted",
+    };
+    let change = |of: fn(&Summary) -> u64| before.map(|before| Value::change(of(before), of(summary)));
+    vec![
+        number.into(),
+        info.label.into(),
+        info.gc_number.into(),
+        info.time_ns.into(),
+        totals.objects.into(),
+        change(|summary| summary.totals.objects).into(),
+        totals.heap_bytes.into(),
+        change(|summary| summary.totals.heap_bytes).into(),
+        totals.unmanaged_bytes.into(),
+        totals.references.into(),
+        totals.roots.into(),
+        kinds(tables, summary),
+        Value::text(source),
+        Value::text("exact"),
+    ]
+}
+
+/// `{NAME: {"objects": …, "heap_bytes": …, "unmanaged_bytes": …}}`
+fn kinds(tables: &Tables, summary: &Summary) -> Value {
+    let kinds = summary.kinds.iter().map(|kind| {
+        let fields =
+            [("objects", kind.objects), ("heap_bytes", kind.heap_bytes), ("unmanaged_bytes", kind.unmanaged_bytes)];
+        let fields = fields.map(|(key, value)| (key.to_owned(), Value::Number(value)));
+        (tables.kind_name(kind.kind).to_owned(), Value::Record(fields.into()))
+    });
+    Value::Record(kinds.collect())
+}

@@ -1,0 +1,53 @@
+//! `survived`: the objects that have lived long.
+
+use barrow_analyzer::{CountBounds, Lives};
+
+use crate::answer::{Answer, Column, Unit};
+use crate::arguments::Arguments;
+use crate::error::QueryError;
+use crate::session::Session;
+use crate::tables::lifelines;
+use crate::tables::type_counts::TypeCounts;
+
+use crate::touches::Touches;
+
+use super::{Command, Completion, Group, Subject, more};
+
+pub(super) const COMMAND: Command = Command {
+    name: "survived",
+    aliases: &[],
+    group: Group::Series,
+    arguments: "N",
+    about: "Objects that were there N snapshots before already, by type",
+    details: "Of the selected snapshot. `$_` is the set of these objects afterwards. Objects are known again as \
+              `help born` says.",
+    example: "survived 2",
+    flags: &[],
+    subject: Subject::Recording,
+    touches: Touches::RECORDING,
+    completion: Completion::Nothing,
+    run,
+};
+
+fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryError> {
+    lifelines::refuse_without(session)?;
+    let words = arguments.words();
+    let least: usize = match &words[..] {
+        [word] => word.parse().map_err(|_| COMMAND.refuses(word))?,
+        [] => return Err(QueryError::usage("how many snapshots? `survived 2`")),
+        [_, word, ..] => return Err(COMMAND.refuses(word)),
+    };
+    let snapshot = session.snapshot()?;
+    let recording = session.recording()?;
+    let mut lives = Lives::new(&recording, snapshot)?;
+    let place = session.snapshots()?.iter().take_while(|&&before| before < snapshot).count();
+    let step = lives.last(&session.meter())?.ok_or(QueryError::NoSnapshot)?;
+    let set = step.objects_born(|born| born + least <= place);
+    let first = session.snapshots()?.get(place.saturating_sub(least)).copied().unwrap_or(snapshot);
+    let counts = TypeCounts::of(&recording, [first, snapshot], lives.origin())?;
+    let rule = if least <= place { CountBounds::stayed } else { |_: &[u64]| CountBounds::default() };
+    let answer = lifelines::by_type(session, set, &counts, rule)?
+        .fact(Column::new("least_age", "at least", Unit::Number), least);
+    let rows = session.page_rows();
+    Ok(more::first_page(session, lifelines::with_origin(answer, lives.origin(), lives.confidence()), rows))
+}

@@ -1,0 +1,234 @@
+//! `threads`: what the threads of the program have done, and what they hold.
+
+use std::cmp::Reverse;
+
+use barrow_analyzer::{Heap, Recording, SnapshotId, Tables, Thread, ThreadChange, ThreadRoots, Threads};
+
+use crate::answer::units;
+use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
+use crate::arguments::Arguments;
+use crate::error::QueryError;
+use crate::session::Session;
+
+use crate::touches::Touches;
+
+use super::{Command, Completion, Group, Subject, more};
+
+pub(super) const COMMAND: Command = Command {
+    name: "threads",
+    aliases: &[],
+    group: Group::Alive,
+    arguments: "[by cpu|allocated|objects|retained]",
+    about: "The threads of the program: what each does, allocates and holds",
+    details: "Counters are what the runtime counts since the thread began; with `+` what came to it since the snapshot \
+              before, if that has threads as well: all of it for a thread that began in between. \
+              What came to it ranks, so that a thread that only sleeps is never the first: processor time, unless told or unknown, then \
+              allocated bytes. `roots` are those whose label names the thread, `retained` what would be freed without \
+              these roots and without the thread's object: all that the stack and the object with its thread locals hold, alone or together. \
+              The object, `object`, is the only root of the category `thread` that has the thread's label; it counts \
+              as freed although others refer to it, such as a pool or its group. A recording that tells nothing of threads has those that its roots are labelled with: \
+              `thread 7`, or labels of the category `thread`. `roots` lists roots one by one.",
+    example: "threads by allocated",
+    flags: &[],
+    subject: Subject::Recording,
+    touches: Touches::RECORDING,
+    completion: Completion::Nothing,
+    run,
+};
+
+/// What ranks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Order {
+    Cpu,
+    Allocated,
+    Objects,
+    Retained,
+}
+
+/// The snapshot before, if it has threads.
+struct Before {
+    snapshot: SnapshotId,
+    threads: Threads,
+    elapsed_ns: Option<u64>,
+}
+
+/// A thread, as far as something tells of it.
+struct Row<'a> {
+    thread: Option<&'a Thread>,
+    roots: Option<&'a ThreadRoots>,
+    /// What it has done since the snapshot before, if there is one that tells.
+    change: Option<ThreadChange>,
+    /// What ranks where there is no snapshot before.
+    whole: Option<ThreadChange>,
+}
+
+fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryError> {
+    let order = order(&arguments.words())?;
+    let snapshot = session.snapshot()?;
+    let heap = session.heap(snapshot)?;
+    let recording = heap.recording();
+    let threads = Threads::read(recording, snapshot)?;
+    let before = before(recording, snapshot)?;
+    let (roots, is_exact) = heap.thread_roots(&threads, &session.meter())?;
+    let mut rows = rows(&threads, before.as_ref(), &roots);
+    rank(&mut rows, order);
+    session.listed.clear();
+    let answer = answer(&heap, &threads, before.as_ref(), &rows, is_exact)?;
+    let page = session.page_rows();
+    Ok(more::first_page(session, answer, page))
+}
+
+/// Reads `[by ORDER]`.
+fn order(words: &[String]) -> Result<Option<Order>, QueryError> {
+    let names = [
+        ("cpu", Order::Cpu),
+        ("allocated", Order::Allocated),
+        ("objects", Order::Objects),
+        ("retained", Order::Retained),
+    ];
+    match words {
+        [] => Ok(None),
+        [by, word] if by == "by" => {
+            let found = names.into_iter().find(|(name, _)| !word.is_empty() && name.starts_with(word.as_str()));
+            found.map(|(_, order)| Some(order)).ok_or_else(|| COMMAND.refuses(word))
+        }
+        [word, ..] => Err(COMMAND.refuses(word)),
+    }
+}
+
+fn before(recording: &Recording, snapshot: SnapshotId) -> Result<Option<Before>, QueryError> {
+    let Some(before) = recording.snapshot_ids().rfind(|&id| id < snapshot) else { return Ok(None) };
+    let threads = Threads::read(recording, before)?;
+    let time = |id| recording.snapshot(id).map(|info| info.time_ns);
+    let elapsed_ns = time(snapshot)?.zip(time(before)?).and_then(|(now, then)| now.checked_sub(then));
+    Ok((!threads.rows().is_empty()).then_some(Before { snapshot: before, threads, elapsed_ns }))
+}
+
+fn rows<'a>(threads: &'a Threads, before: Option<&Before>, roots: &'a [ThreadRoots]) -> Vec<Row<'a>> {
+    let changes = before.map(|before| threads.since(&before.threads));
+    let whole = threads.since(&Threads::default());
+    let mut rows: Vec<Row<'a>> = Vec::with_capacity(threads.rows().len());
+    for (at, thread) in threads.rows().iter().enumerate() {
+        let change = changes.as_ref().and_then(|changes| changes[at]);
+        let whole = if changes.is_some() { None } else { whole[at] };
+        rows.push(Row { thread: Some(thread), roots: None, change, whole });
+    }
+    for of_thread in roots {
+        match of_thread.row {
+            Some(at) => rows[at].roots = Some(of_thread),
+            None => rows.push(Row { thread: None, roots: Some(of_thread), change: None, whole: None }),
+        }
+    }
+    rows
+}
+
+impl Row<'_> {
+    fn by(&self, order: Order) -> Option<u64> {
+        let done = self.change.or(self.whole);
+        match order {
+            Order::Cpu => done.and_then(|done| done.cpu_time_ns),
+            Order::Allocated => done.and_then(|done| done.allocated_bytes),
+            Order::Objects => done.and_then(|done| done.allocated_objects),
+            Order::Retained => self.roots.map(|roots| roots.retained.bytes),
+        }
+    }
+}
+
+/// What did most comes first; what is unknown is less than nothing.
+fn rank(rows: &mut [Row<'_>], order: Option<Order>) {
+    let first = order.unwrap_or(Order::Cpu);
+    let ranks = [first, Order::Cpu, Order::Allocated, Order::Objects, Order::Retained];
+    rows.sort_by_cached_key(|row| {
+        (Reverse(ranks.map(|order| row.by(order))), row.thread.map_or(u64::MAX, |thread| thread.id))
+    });
+}
+
+fn answer(
+    heap: &Heap,
+    threads: &Threads,
+    before: Option<&Before>,
+    rows: &[Row<'_>],
+    is_exact: bool,
+) -> Result<Answer, QueryError> {
+    let tables = heap.recording().tables()?;
+    let elapsed_ns = before.and_then(|before| before.elapsed_ns).filter(|&elapsed| elapsed > 0);
+    let cells: Vec<Vec<Value>> = rows.iter().map(|row| cells(row, elapsed_ns, tables)).collect();
+    // People do not want to see what nobody knows.
+    let column = |(at, column): (usize, Column)| match cells.iter().all(|row| row[at] == Value::None) {
+        true => column.for_machines(),
+        false => column,
+    };
+    let columns = columns(is_exact).into_iter().enumerate().map(column).collect();
+    let ended = before.map(|before| threads.ended_since(&before.threads));
+    let mut answer = Answer::default()
+        .fact(Column::new("snapshot", "snapshot", Unit::Number), heap.snapshot().0)
+        .fact(Column::new("threads", "threads", Unit::Count), rows.len())
+        .fact(Column::new("since_snapshot", "", Unit::Number).for_machines(), before.map(|before| before.snapshot.0))
+        .fact(Column::new("elapsed_ns", "", Unit::Duration).for_machines(), elapsed_ns)
+        .fact(Column::new("ended", "", Unit::Count).for_machines(), ended)
+        .table(Table { key: "rows", audience: Audience::Everyone, columns, rows: cells });
+    if let Some(before) = before {
+        let elapsed = elapsed_ns.map_or_else(String::new, |elapsed| format!(", {} before", units::duration(elapsed)));
+        let ended = ended.filter(|&ended| ended > 0);
+        let ended =
+            ended.map_or_else(String::new, |ended| format!("; {} ended in between", units::counted(ended, "thread")));
+        answer = answer.note(format!("+: since snapshot {}{elapsed}{ended}", before.snapshot));
+    }
+    if rows.is_empty() {
+        return Ok(answer.note("this snapshot tells nothing of threads, and no label of a root names one").exact());
+    }
+    if threads.rows().is_empty() {
+        answer = answer.note("nothing was recorded of threads; these are labels of roots");
+    }
+    Ok(answer.with_exactness(is_exact))
+}
+
+fn columns(is_exact: bool) -> Vec<Column> {
+    vec![
+        Column::new("thread", "thread", Unit::Number),
+        Column::new("name", "name", Unit::Text),
+        Column::new("state", "state", Unit::Text),
+        Column::new("cpu_time_ns", "cpu", Unit::Duration),
+        Column::new("cpu_time_since_ns", "+ cpu", Unit::Duration),
+        Column::new("cpu_load", "load", Unit::Share),
+        Column::new("allocated_bytes", "allocated", Unit::Bytes),
+        Column::new("allocated_since_bytes", "+ allocated", Unit::Bytes),
+        Column::new("allocated_objects", "objects", Unit::Count),
+        Column::new("allocated_since_objects", "+ objects", Unit::Count),
+        Column::new("is_new", "", Unit::Text).for_machines(),
+        Column::new("roots", "roots", Unit::Count),
+        Column::new("retained_bytes", if is_exact { "retained" } else { "≥ retained" }, Unit::Bytes),
+        Column::new("object", "object", Unit::Object),
+        Column::new("attributes", "", Unit::Nested).for_machines(),
+    ]
+}
+
+fn cells(row: &Row<'_>, elapsed_ns: Option<u64>, tables: &Tables) -> Vec<Value> {
+    let text = |id| tables.string(id);
+    let of = |part: fn(&Thread) -> Option<u64>| Value::from(row.thread.and_then(part));
+    let since = |part: fn(&ThreadChange) -> Option<u64>| Value::from(row.change.as_ref().and_then(part));
+    let name = match row.thread {
+        Some(thread) => thread.name,
+        None => row.roots.map(|roots| roots.label),
+    };
+    let load = row.change.and_then(|change| change.cpu_time_ns).zip(elapsed_ns);
+    let attributes = row.thread.map_or(&[][..], |thread| &thread.attributes);
+    let attributes = attributes.iter().map(|&(key, value)| (text(key).to_owned(), Value::text(text(value))));
+    vec![
+        row.thread.map(|thread| thread.id).into(),
+        name.map(text).into(),
+        row.thread.and_then(|thread| thread.state).map(text).into(),
+        of(|thread| thread.cpu_time_ns),
+        since(|change| change.cpu_time_ns),
+        load.map_or(Value::None, |(used, elapsed)| Value::share(used, elapsed)),
+        of(|thread| thread.allocated_bytes),
+        since(|change| change.allocated_bytes),
+        of(|thread| thread.allocated_objects),
+        since(|change| change.allocated_objects),
+        row.change.map_or(Value::None, |change| Value::Flag(change.is_new)),
+        row.roots.map(|roots| roots.roots).into(),
+        row.roots.map(|roots| roots.retained.bytes).into(),
+        row.roots.and_then(|roots| roots.object).map(|object| object.0).into(),
+        Value::Record(attributes.collect()),
+    ]
+}

@@ -1,0 +1,281 @@
+//! `top`: the types or objects that hold most.
+
+use std::collections::HashMap;
+
+use barrow_analyzer::{
+    Heap, KindId, Largest, ObjectDetails, ObjectId, ObjectSet, Progress, SnapshotId, Tables, TypeId, objects,
+    type_totals,
+};
+
+use crate::answer::series;
+use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
+use crate::arguments::Arguments;
+use crate::error::QueryError;
+use crate::flags::Format;
+use crate::language::kinds::{Kinds, leading_kind};
+use crate::language::request::Request;
+use crate::session::{PIECE_ROWS, Session};
+use crate::tables::found;
+use crate::tables::ranking::{self, Order, RankedType};
+
+use crate::touches::Touches;
+
+use super::{Command, Completion, Group, Subject, more, sites};
+
+pub(super) const COMMAND: Command = Command {
+    name: "top",
+    aliases: &[],
+    group: Group::Snapshots,
+    arguments: "[N] [KIND] [EXPR] [by size|count|unmanaged|retained]",
+    about: "The types that hold most, or the objects that retain most",
+    details: "KIND is a kind of the recording, like `objects` or `frames`; `all` or none means all of them, \
+              `sites` the places where objects were allocated. With EXPR only the objects that match count, for instance \
+              those of the set `$_`. The words may come in any order. \
+              `by size` ranks types by shallow size, `by unmanaged` by what lies outside the heap. \
+              `by retained` ranks single objects by what would be freed with them, or types with \
+              `top types by retained`. N is 15 unless told; at the prompt all rows go to `| COMMAND` or `> FILE`. Where there are three snapshots at least, each type has a line \
+              of what it held in all of them, from the least to the most (a full height is a fifth of the most at \
+              least); not by retained size.",
+    example: "top 10 objects by retained",
+    flags: &[],
+    subject: Subject::Recording,
+    touches: Touches::RECORDING,
+    completion: Completion::Rankings,
+    run,
+};
+
+fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryError> {
+    let recording = session.recording()?;
+    let snapshot = session.snapshot()?;
+    let request = Request::of(arguments);
+    let rows = session.ranking_rows(request.rows);
+    let order = order(&request)?;
+    let words = request.rest.words();
+    if words.first().is_some_and(|word| is_sites(word)) {
+        return match words.get(1) {
+            None => sites::top(session, rows, order),
+            Some(word) => Err(COMMAND.refuses(word)),
+        };
+    }
+    let kinds = match words.is_empty() {
+        true => Kinds::default(),
+        false => leading_kind(recording.tables()?, &words).unwrap_or_default(),
+    };
+    let is_of_types = words.first().is_some_and(|word| word.eq_ignore_ascii_case("types")) && kinds.ids.is_empty();
+    session.listed.clear();
+    if kinds.words < words.len() {
+        return of_matching(session, &request, is_of_types, order, rows);
+    }
+    let heap = session.heap(snapshot)?;
+    let meter = session.meter();
+    if order == Order::Retained && !is_of_types {
+        let wanted = Wanted { kinds: &kinds, set: None };
+        return by_retained(session, &wanted, rows);
+    }
+    let types = ranking::types(&heap, session.counted(), &kinds, order, &meter)?;
+    let mut answer = ranking::answer(&heap, &types, order, &meter)?;
+    if let Some(lines) = lines(session, &types, order)? {
+        answer.tables.iter_mut().for_each(|table| insert(table, &lines));
+    }
+    drop(meter);
+    Ok(more::first_page(session, answer, rows))
+}
+
+/// What ranks.
+fn order(request: &Request) -> Result<Order, QueryError> {
+    match &request.by[..] {
+        [] => Ok(Order::default()),
+        [name] => Order::named(name).ok_or_else(|| {
+            QueryError::usage(format!(
+                "there is no order `{name}`; try `by size`, `by count`, `by unmanaged` or `by retained`"
+            ))
+        }),
+        [_, other, ..] => Err(COMMAND.refuses(&format!("by {other}"))),
+    }
+}
+
+/// The objects that match and retain most, or their types.
+fn of_matching(
+    session: &mut Session,
+    request: &Request,
+    is_of_types: bool,
+    order: Order,
+    rows: usize,
+) -> Result<Answer, QueryError> {
+    let snapshot = session.snapshot()?;
+    let (kinds, expression) = found::kinds_and_expression(session, snapshot, &request.rest, 0)?;
+    let heap = session.heap(snapshot)?;
+    let meter = session.meter();
+    let (set, _) = heap.select(&kinds, &expression, &meter)?;
+    if order == Order::Retained && !is_of_types {
+        drop(meter);
+        let wanted = Wanted { kinds: &Kinds::default(), set: Some(&set) };
+        return by_retained(session, &wanted, rows);
+    }
+    let types = ranking::types_of(&heap, &set, order, &meter)?;
+    let mut answer = ranking::answer(&heap, &types, order, &meter)?;
+    drop(meter);
+    if set.is_empty() {
+        answer = answer.note("no object matches");
+    }
+    let answer = found::with_exactness(answer, session, snapshot, &expression)?;
+    Ok(more::first_page(session, answer, rows))
+}
+
+/// The objects that a ranking is about.
+struct Wanted<'a> {
+    kinds: &'a Kinds,
+    /// Only these.
+    set: Option<&'a ObjectSet>,
+}
+
+impl Wanted<'_> {
+    fn has(&self, kind: KindId, object: ObjectId) -> bool {
+        self.kinds.contain(kind) && self.set.is_none_or(|set| set.contains(object))
+    }
+}
+
+/// For people, where statistics tell it: what each type held in every snapshot.
+fn lines(session: &Session, types: &[RankedType], order: Order) -> Result<Option<Vec<String>>, QueryError> {
+    let snapshots = session.snapshots()?;
+    let is_known = session.counted().is_none() && session.away.is_empty() && order != Order::Retained;
+    if !is_known || session.context.settings.format != Format::Table || snapshots.len() < series::LEAST_DRAWN {
+        return Ok(None);
+    }
+    let recording = session.recording()?;
+    let mut by_type: HashMap<TypeId, Vec<f64>> = HashMap::new();
+    for (at, &snapshot) in snapshots.iter().enumerate() {
+        for totals in type_totals(&recording, snapshot)? {
+            let values = by_type.entry(totals.type_id).or_insert_with(|| vec![0.0; snapshots.len()]);
+            values[at] = order.of(&totals, None) as f64;
+        }
+    }
+    let line = |row: &RankedType| by_type.get(&row.type_id()).map_or_else(String::new, |values| series::spark(values));
+    Ok(Some(types.iter().map(line).collect()))
+}
+
+/// Puts lines behind the other columns.
+fn insert(table: &mut Table, lines: &[String]) {
+    table.columns.push(Column::new("series", "series", Unit::Text).for_people().secondary());
+    table.rows.iter_mut().zip(lines).for_each(|(cells, line)| cells.push(Value::text(line)));
+}
+
+/// Whether the word asks for allocation sites rather than a kind.
+pub(super) fn is_sites(word: &str) -> bool {
+    word.eq_ignore_ascii_case("sites")
+}
+
+/// Objects that retain most, of which the first are shown.
+pub(crate) struct Retaining {
+    snapshot: SnapshotId,
+    /// The objects, the largest first, with what they retain.
+    objects: Vec<(ObjectId, u64)>,
+    shown: usize,
+    /// What all objects retain.
+    whole: u64,
+    is_exact: bool,
+}
+
+/// The wanted objects that retain most.
+fn by_retained(session: &mut Session, wanted: &Wanted<'_>, rows: usize) -> Result<Answer, QueryError> {
+    let heap = session.heap(session.snapshot()?)?;
+    let meter = session.meter();
+    let known = heap.largest(&meter)?;
+    let objects = largest(&heap, known, wanted, rows, &meter)?;
+    drop(meter);
+    if wanted.set.is_some() {
+        session.set_last_to(heap.snapshot(), objects.iter().map(|&(object, _)| object))?;
+    }
+    let (whole, is_exact) = (known.reachable_bytes(), known.is_exact());
+    Retaining { snapshot: heap.snapshot(), objects, shown: 0, whole, is_exact }.answer(session)
+}
+
+impl Retaining {
+    /// The next page: all of them, unless there may be too many for the memory.
+    pub(super) fn answer(mut self, session: &mut Session) -> Result<Answer, QueryError> {
+        let recording = session.recording()?;
+        let end = if session.whole { self.shown + PIECE_ROWS } else { usize::MAX };
+        let page = &self.objects[self.shown..end.min(self.objects.len())];
+        let ids: Vec<ObjectId> = page.iter().map(|&(id, _)| id).collect();
+        let details = objects(&recording, self.snapshot, &ids)?;
+        let first = session.listed.len() + 1;
+        let bytes = page.iter().map(|&(_, bytes)| bytes);
+        let table =
+            retaining_table(recording.tables()?, details.iter().zip(bytes), |at| session.row_number(first + at), &self);
+        session.list(self.snapshot, ids);
+        self.shown += details.len();
+        let mut answer = Answer::default()
+            .fact(Column::new("snapshot", "snapshot", Unit::Number), self.snapshot.0)
+            .table(table)
+            .with_exactness(self.is_exact);
+        if self.shown < self.objects.len() {
+            answer.goes_on = true;
+            session.more = Some(Box::new(move |session| self.answer(session)));
+        }
+        Ok(answer)
+    }
+}
+
+fn retaining_table<'a>(
+    tables: &Tables,
+    found: impl Iterator<Item = (&'a ObjectDetails, u64)>,
+    number: impl Fn(usize) -> Value,
+    Retaining { whole, is_exact, .. }: &Retaining,
+) -> Table {
+    let rows = found.enumerate().map(|(at, (object, retained))| {
+        vec![
+            number(at),
+            object.id.0.into(),
+            Value::text(tables.type_title(object.type_id)),
+            Value::name(tables, object.name),
+            Value::text(tables.kind_name(tables.type_kind(object.type_id))),
+            object.shallow_bytes.into(),
+            object.unmanaged_bytes.into(),
+            retained.into(),
+            Value::share(retained, *whole),
+        ]
+    });
+    let columns = vec![
+        Column::new("row", "%", Unit::Number).for_people(),
+        Column::new("object", "object", Unit::Object),
+        Column::new("type", "type", Unit::Text),
+        Column::new("name", "name", Unit::Text),
+        Column::new("kind", "kind", Unit::Text).secondary(),
+        Column::new("shallow_bytes", "shallow", Unit::Bytes),
+        Column::new("unmanaged_bytes", "unmanaged", Unit::Bytes).secondary(),
+        Column::new("retained_bytes", if *is_exact { "retained" } else { "≥ retained" }, Unit::Bytes),
+        Column::new("share", "share", Unit::Share).for_people(),
+    ];
+    Table { key: "rows", audience: Audience::Everyone, columns, rows: rows.collect() }
+}
+
+/// The first `rows` of the wanted objects, with what they retain: of the largest ones that are known, or
+/// of all if they are not enough.
+fn largest(
+    heap: &Heap,
+    known: &Largest,
+    wanted: &Wanted<'_>,
+    rows: usize,
+    progress: &dyn Progress,
+) -> Result<Vec<(ObjectId, u64)>, QueryError> {
+    let tables = heap.recording().tables()?;
+    let mut found = Vec::new();
+    for part in known.objects().chunks(rows.clamp(64, PIECE_ROWS)) {
+        let ids: Vec<ObjectId> = part.iter().map(|&(object, _)| object).collect();
+        let details = objects(heap.recording(), heap.snapshot(), &ids)?;
+        let is_wanted = |object: &ObjectDetails| wanted.has(tables.type_kind(object.type_id), object.id);
+        found.extend(part.iter().zip(&details).filter(|(_, object)| is_wanted(object)).map(|(&row, _)| row));
+        if found.len() >= rows {
+            break;
+        }
+    }
+    if found.len() < rows && known.has_more() {
+        let dominators = heap.dominators(progress)?;
+        let types = heap.types(progress)?;
+        let kind_of = |object: ObjectId| tables.type_kind(TypeId(types[object.index()]));
+        let largest = dominators.largest(rows, |object| wanted.has(kind_of(object), object));
+        found = largest.into_iter().map(|object| (object, dominators.retained_bytes(object))).collect();
+    }
+    found.truncate(rows);
+    Ok(found)
+}

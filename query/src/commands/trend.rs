@@ -1,0 +1,188 @@
+//! `trend`: a type, or whatever matches an expression, over the snapshots.
+
+use barrow_analyzer::{Expression, Judgement, KindId, SnapshotId, TypeId};
+
+use crate::answer::series;
+use crate::answer::type_path;
+use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
+use crate::arguments::Arguments;
+use crate::error::QueryError;
+use crate::flags::SnapshotName;
+use crate::language::names;
+use crate::language::selection;
+use crate::session::Session;
+use crate::tables::found;
+
+use crate::touches::Touches;
+
+use super::{Command, Completion, Group, Subject};
+
+pub(super) const COMMAND: Command = Command {
+    name: "trend",
+    aliases: &[],
+    group: Group::Series,
+    arguments: "[A..B] TYPE | [KIND] EXPR",
+    about: "A type or an expression over the snapshots: count, sizes, a chart",
+    details: "TYPE is the name of a type, in quotes if it has blanks; else the words are an expression, see \
+              `help expressions`. For every snapshot from A to B, all of them unless told: the objects, \
+              their sizes, and what would be freed with all of them together. The chart is of that, from nothing to \
+              the most there was, and so is the trend, which is judged as `growth` \
+              judges paths: by the order of snapshots; `growth` looks at all paths at once.",
+    example: "trend type ~ /Session/",
+    flags: &[],
+    subject: Subject::Recording,
+    touches: Touches::RECORDING,
+    completion: Completion::Expressions,
+    run,
+};
+
+/// What was asked for, in one snapshot.
+struct Moment {
+    objects: u64,
+    shallow_bytes: u64,
+    unmanaged_bytes: u64,
+    retained_bytes: u64,
+    /// Whether it is exact which objects these are.
+    is_exact: bool,
+}
+
+fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryError> {
+    let words = arguments.words();
+    let known = session.snapshots()?;
+    let is_range = words.first().is_some_and(|word| is_range(word));
+    let snapshots = if is_range { selection::several(&words[..1], &known)? } else { known };
+    if words.len() == usize::from(is_range) {
+        return Err(QueryError::usage("the trend of what? `trend Session`, `trend type ~ /Session/`"));
+    }
+    let recording = session.recording()?;
+    let apart = series::seconds_apart(&recording, &snapshots)?;
+    let mut moments = Vec::new();
+    for &snapshot in &snapshots {
+        let (kinds, expression) = asked(session, arguments, usize::from(is_range), snapshot)?;
+        moments.push(moment(session, snapshot, &kinds, &expression)?);
+    }
+    session.listed.clear();
+    let retained: Vec<u64> = moments.iter().map(|moment| moment.retained_bytes).collect();
+    let judgement = Judgement::of(&retained.iter().map(|&bytes| bytes as f64).collect::<Vec<_>>());
+    let mut answer = Answer::default().fact(Column::new("slope_per", "", Unit::Text).for_machines(), series::PER);
+    for (column, cell) in series::trend_columns().into_iter().zip(series::trend_cells(&judgement)) {
+        answer = answer.fact(column.for_machines(), cell);
+    }
+    let per_second = apart.map_or(Value::None, |apart| Value::Rate(judgement.trend.slope / apart));
+    answer = answer.fact(Column::new("slope_bytes_per_second", "", Unit::Bytes).for_machines(), per_second);
+    let is_exact = moments.iter().all(|moment| moment.is_exact);
+    answer = found::said(answer.table(table(session, &snapshots, &moments)?), is_exact);
+    if snapshots.len() >= series::LEAST_DRAWN {
+        answer = answer.lines([String::new(), "retained".to_owned()]).lines(series::chart(&retained));
+    }
+    Ok(answer.note(series::sentence("retained", &judgement, apart)))
+}
+
+/// `A..B` with snapshots on both sides, or nothing.
+fn is_range(word: &str) -> bool {
+    let is_name = |name: &str| name.is_empty() || name.parse::<SnapshotName>().is_ok();
+    word.split_once("..").is_some_and(|(first, last)| is_name(first) && is_name(last))
+}
+
+/// The name of a type, or an expression.
+pub(super) fn asked(
+    session: &Session,
+    arguments: &Arguments,
+    first: usize,
+    snapshot: SnapshotId,
+) -> Result<(Vec<KindId>, Expression), QueryError> {
+    let recording = session.recording()?;
+    let tables = recording.tables()?;
+    let name = arguments.words()[first..].join(" ");
+    let is_type = (0..tables.type_count() as u32).any(|id| tables.type_name(TypeId(id)) == name);
+    // A name with a quote in it can be asked for by an expression.
+    if is_type
+        && !name.contains(['"', '\\'])
+        && let Ok(expression) = Expression::parse(&format!("type = \"{name}\""))
+    {
+        return Ok((Vec::new(), expression));
+    }
+    if let Some(word) = arguments.words()[first..].iter().find(|word| word.starts_with(['@', '%'])) {
+        return Err(QueryError::usage(format!(
+            "`{word}` is an object of one snapshot, and says nothing about the others"
+        )));
+    }
+    let found = found::kinds_and_expression(session, snapshot, arguments, first);
+    let (kinds, expression) = found.map_err(|error| match arguments.words().len() - first {
+        1 if !found::is_comparison(&name) => QueryError::usage(format!(
+            "`{name}` is no type of this recording, and no expression; try {}",
+            match names::nearest_type(&name, tables) {
+                Some(near) => format!("`trend {near}`"),
+                None => format!("`trend type ~ /{name}/`"),
+            }
+        )),
+        _ => error,
+    })?;
+    if let Some(only) = expression.snapshot() {
+        return Err(QueryError::usage(format!(
+            "it names objects of snapshot {only}, and a trend is about all snapshots"
+        )));
+    }
+    Ok((kinds, expression))
+}
+
+fn moment(
+    session: &Session,
+    snapshot: SnapshotId,
+    kinds: &[KindId],
+    expression: &Expression,
+) -> Result<Moment, QueryError> {
+    let meter = session.meter();
+    let heap = type_path::heap(session, &session.recording()?, snapshot)?;
+    let (set, counted) = heap.select(kinds, expression, &meter)?;
+    let retained = if set.is_empty() { set } else { heap.retained_set(&set, &meter)? };
+    let totals = if retained.is_empty() { Vec::new() } else { heap.type_totals_of(&retained, &meter)? };
+    Ok(Moment {
+        objects: counted.objects,
+        shallow_bytes: counted.heap_bytes,
+        unmanaged_bytes: counted.unmanaged_bytes,
+        retained_bytes: totals
+            .iter()
+            .fold(0, |sum, row| sum.wrapping_add(row.heap_bytes).wrapping_add(row.unmanaged_bytes)),
+        is_exact: heap.matches_exactly(expression, &meter)?,
+    })
+}
+
+fn table(session: &Session, snapshots: &[SnapshotId], moments: &[Moment]) -> Result<Table, QueryError> {
+    let recording = session.recording()?;
+    let columns = vec![
+        Column::new("snapshot", "snapshot", Unit::Number),
+        Column::new("label", "label", Unit::Text),
+        Column::new("time_ns", "time", Unit::Duration),
+        Column::new("objects", "objects", Unit::Count),
+        Column::new("shallow_bytes", "shallow", Unit::Bytes),
+        Column::new("unmanaged_bytes", "unmanaged", Unit::Bytes),
+        Column::new("retained_bytes", "retained", Unit::Bytes),
+    ];
+    let mut rows = Vec::new();
+    for (&snapshot, moment) in snapshots.iter().zip(moments) {
+        let info = recording.snapshot(snapshot)?;
+        rows.push(vec![
+            snapshot.0.into(),
+            info.label.into(),
+            info.time_ns.into(),
+            moment.objects.into(),
+            moment.shallow_bytes.into(),
+            moment.unmanaged_bytes.into(),
+            moment.retained_bytes.into(),
+        ]);
+    }
+    Ok(Table { key: "snapshots", audience: Audience::Everyone, columns, rows })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_range;
+
+    #[test]
+    fn ranges_are_no_types() {
+        assert_eq!(["0..3", "..", "2..last", "3..", "Foo", "a..b", "1.5"].map(is_range), {
+            [true, true, true, true, false, false, false]
+        });
+    }
+}

@@ -1,0 +1,87 @@
+//! `unreachable`: what no root reaches.
+
+use std::sync::Arc;
+
+use barrow_analyzer::{Counted, Heap, Progress, TypeTotals};
+
+use crate::answer::Answer;
+use crate::answer::units;
+use crate::arguments::Arguments;
+use crate::error::QueryError;
+use crate::session::Session;
+use crate::tables::ranking::{self, Order};
+
+use crate::touches::Touches;
+
+use super::{Command, Completion, Group, Subject, count, more};
+
+pub(super) const COMMAND: Command = Command {
+    name: "unreachable",
+    aliases: &["garbage"],
+    group: Group::Alive,
+    arguments: "[by type]",
+    about: "Objects that no root reaches over references that retain",
+    details: "How many there are and what they take, or that of each type. `$_` is the set of these objects \
+              afterwards. They are garbage that was not collected yet, or kept alive by something the recorder \
+              did not tell. Where the runtime has a remembered set, as MoarVM, a note says what nothing but that refers \
+              to: a minor collection keeps it, and a full one frees it.",
+    example: "unreachable by type",
+    flags: &[],
+    subject: Subject::Recording,
+    touches: Touches::RECORDING,
+    completion: Completion::Nothing,
+    run,
+};
+
+fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryError> {
+    let words = arguments.words();
+    let by_type = match words.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        [] => false,
+        ["by", "type"] => true,
+        ["by", word, ..] | [word, ..] => return Err(COMMAND.refuses(word)),
+    };
+    let snapshot = session.snapshot()?;
+    let heap = session.heap(snapshot)?;
+    let meter = session.meter();
+    let set = heap.unreachable(&meter)?;
+    let remembered = if by_type { None } else { only_remembered(&heap, &meter)? };
+    let types = heap.type_totals_of(&set, &meter)?;
+    let is_empty = set.is_empty();
+    session.sets.set_last(Arc::new(set));
+    session.listed.clear();
+    if by_type {
+        let types = ranking::ranked(&types, Order::Size);
+        let answer = ranking::answer(&heap, &types, Order::Size, &meter)?;
+        drop(meter);
+        let rows = session.page_rows();
+        return Ok(more::first_page(session, answer, rows));
+    }
+    let mut answer = count::with_totals(Answer::default(), snapshot, sum_of(&types));
+    if let Some(remembered) = remembered {
+        answer = answer.note(remembered_note(remembered));
+    }
+    Ok(if is_empty { answer.note("the roots reach every object") } else { answer })
+}
+
+/// What is unreachable and what the remembered set refers to all the same; `None` if that is nothing.
+pub(super) fn only_remembered(heap: &Heap, progress: &dyn Progress) -> Result<Option<Counted>, QueryError> {
+    let Some(set) = heap.only_remembered(progress)?.filter(|set| !set.is_empty()) else { return Ok(None) };
+    Ok(Some(sum_of(&heap.type_totals_of(&set, progress)?)))
+}
+
+/// What the user should know of it.
+pub(super) fn remembered_note(held: Counted) -> String {
+    let objects = units::counted(held.objects, "object");
+    let bytes = units::size(held.heap_bytes.wrapping_add(held.unmanaged_bytes));
+    format!("held only by the remembered set, so that a full collection frees it: {objects}, {bytes}")
+}
+
+fn sum_of(types: &[TypeTotals]) -> Counted {
+    let mut sum = Counted::default();
+    for totals in types {
+        sum.objects += totals.objects;
+        sum.heap_bytes = sum.heap_bytes.wrapping_add(totals.heap_bytes);
+        sum.unmanaged_bytes = sum.unmanaged_bytes.wrapping_add(totals.unmanaged_bytes);
+    }
+    sum
+}

@@ -1,0 +1,80 @@
+//! `waste`: what is held for nothing.
+
+use barrow_analyzer::Waste;
+
+use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
+use crate::arguments::Arguments;
+use crate::error::QueryError;
+use crate::session::Session;
+
+use crate::touches::Touches;
+
+use super::{Command, Completion, Group, Subject, more};
+
+pub(super) const COMMAND: Command = Command {
+    name: "waste",
+    aliases: &[],
+    group: Group::Objects,
+    arguments: "",
+    about: "Empty containers, and room for elements that are not there",
+    details: "An object is an empty container if others of its type hold elements and it has none: elements are \
+              references with an index, and in a dictionary those named by keys of its own; references without \
+              a name may be anything, so they do not count. `empty bytes` is what such objects take, shallow and unmanaged. \
+              `spare` are unmanaged bytes of arrays beyond 8 for each element: an estimate, since an element \
+              is taken to be a pointer, and a recording does not say what unmanaged bytes are for.",
+    example: "waste",
+    flags: &[],
+    subject: Subject::Recording,
+    touches: Touches::RECORDING,
+    completion: Completion::Nothing,
+    run,
+};
+
+fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryError> {
+    if let Some(word) = arguments.words().first() {
+        return Err(COMMAND.refuses(word));
+    }
+    let snapshot = session.snapshot()?;
+    let heap = session.heap(snapshot)?;
+    let found = heap.waste(&session.meter())?;
+    let tables = heap.recording().tables()?;
+    session.listed = found.iter().map(|waste| (snapshot, waste.example)).collect();
+    let rows = found.iter().enumerate().map(|(at, waste)| {
+        vec![
+            Value::from(at + 1),
+            Value::text(tables.type_title(waste.type_id)),
+            Value::text(tables.kind_name(tables.type_kind(waste.type_id))),
+            waste.empty_objects.into(),
+            waste.empty_bytes.into(),
+            waste.spare_objects.into(),
+            // That there is nothing is no estimate.
+            if waste.spare_bytes == 0 { 0u64.into() } else { Value::Estimate(waste.spare_bytes) },
+            waste.example.0.into(),
+        ]
+    });
+    let table = Table { key: "rows", audience: Audience::Everyone, columns: columns(), rows: rows.collect() };
+    let sum = |of: fn(&Waste) -> u64| found.iter().map(of).fold(0, u64::wrapping_add);
+    let mut answer = Answer::default()
+        .fact(Column::new("snapshot", "snapshot", Unit::Number), snapshot.0)
+        .fact(Column::new("empty_objects", "empty", Unit::Count), sum(|waste| waste.empty_objects))
+        .fact(Column::new("empty_bytes", "empty bytes", Unit::Bytes), sum(|waste| waste.empty_bytes))
+        .fact(Column::new("spare_bytes", "spare", Unit::Bytes), Value::Estimate(sum(|waste| waste.spare_bytes)))
+        .table(table)
+        .note("~: unmanaged bytes of arrays beyond 8 for each element; empty containers are counted exactly");
+    answer.exactness = Some("estimate");
+    let rows = session.page_rows();
+    Ok(more::first_page(session, answer, rows))
+}
+
+fn columns() -> Vec<Column> {
+    vec![
+        Column::new("row", "%", Unit::Number).for_people(),
+        Column::new("type", "type", Unit::Text),
+        Column::new("kind", "kind", Unit::Text).secondary(),
+        Column::new("empty_objects", "empty", Unit::Count),
+        Column::new("empty_bytes", "empty bytes", Unit::Bytes),
+        Column::new("spare_objects", "arrays with spare", Unit::Count),
+        Column::new("spare_bytes", "spare", Unit::Bytes),
+        Column::new("example", "example", Unit::Object),
+    ]
+}

@@ -1,0 +1,110 @@
+//! What a question works with besides its recording: settings, what sessions share, and who follows it.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use barrow_analyzer::{Heap, IndexPlace, Recording, SnapshotId};
+use barrow_importers::ObjectLayout;
+
+use crate::error::QueryError;
+use crate::flags::{Flags, Format};
+use crate::progress::{Meter, Watcher};
+use crate::sources::cache;
+use crate::workspace::Workspace;
+
+/// Rows between two checks for cancellation.
+const ROWS: usize = 1024;
+/// Rows of a page, unless told.
+const PAGE_ROWS: usize = 15;
+
+/// How files are opened, and how answers are made.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// The format in which answers will be drawn. Only tables have pages.
+    pub format: Format,
+    /// Rows of a page.
+    pub rows: usize,
+    /// No index file is read or written.
+    pub no_index: bool,
+    /// The folder for recordings of imported dumps; `None`: the cache of the user.
+    pub cache: Option<PathBuf>,
+    /// How the JVM of an HPROF dump laid out its objects; `None`: the importer finds out.
+    pub object_layout: Option<ObjectLayout>,
+    /// How many bytes a compressed dump may unpack to, instead of the usual limit.
+    pub max_unpacked: Option<u64>,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Settings::of(&Flags::default())
+    }
+}
+
+impl Settings {
+    /// The settings that the flags of a command line ask for.
+    #[must_use]
+    pub fn of(flags: &Flags) -> Self {
+        Settings {
+            format: flags.format.unwrap_or_default(),
+            rows: PAGE_ROWS,
+            no_index: flags.session.no_index,
+            cache: None,
+            object_layout: flags.session.object_layout,
+            max_unpacked: flags.session.max_unpacked,
+        }
+    }
+}
+
+/// What a question works with.
+#[derive(Clone)]
+pub(crate) struct Context {
+    /// How files are opened, and how answers are made.
+    pub(crate) settings: Settings,
+    /// What sessions share.
+    pub(crate) workspace: Arc<Workspace>,
+    /// Follows the current question.
+    pub(crate) watcher: Arc<dyn Watcher>,
+}
+
+impl Context {
+    /// A clock for a piece of work that may take long.
+    pub(crate) fn meter(&self) -> Meter {
+        Meter::new(Arc::clone(&self.watcher))
+    }
+
+    /// A snapshot as a graph, with nothing excluded.
+    ///
+    /// # Errors
+    /// Those of the analyzer.
+    pub(crate) fn heap_of(&self, recording: Arc<Recording>, snapshot: SnapshotId) -> Result<Heap, QueryError> {
+        let place = if self.settings.no_index {
+            IndexPlace::Nowhere
+        } else {
+            IndexPlace::Beside { otherwise: cache::index_folder() }
+        };
+        Ok(Heap::new(recording, snapshot, &place, self.workspace.memory())?)
+    }
+
+    /// Fails if the question should stop.
+    ///
+    /// # Errors
+    /// [`QueryError::Stopped`].
+    pub(crate) fn check(&self) -> Result<(), QueryError> {
+        if self.watcher.is_stopped() { Err(QueryError::Stopped) } else { Ok(()) }
+    }
+
+    /// Collects rows, of which there may be millions, unless the question is stopped.
+    ///
+    /// # Errors
+    /// [`QueryError::Stopped`].
+    pub(crate) fn collect<T>(&self, rows: impl Iterator<Item = T>) -> Result<Vec<T>, QueryError> {
+        let mut collected = Vec::with_capacity(rows.size_hint().0);
+        for row in rows {
+            if collected.len().is_multiple_of(ROWS) {
+                self.check()?;
+            }
+            collected.push(row);
+        }
+        Ok(collected)
+    }
+}

@@ -1,0 +1,379 @@
+//! Flags, and nothing else: of the command line and of a line at the prompt.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::time::Duration;
+
+use barrow_importers::ObjectLayout;
+use barrow_writer::Compression;
+use clap::parser::ValueSource;
+use clap::{Arg, Args, CommandFactory, FromArgMatches, Parser, ValueEnum};
+
+use crate::error::QueryError;
+use crate::language::line::{unquoted, unquoted_whole};
+use crate::touches::Touches;
+
+/// The words and flags of a command line, or of a line at the prompt.
+#[derive(Debug, Clone, Default, Parser)]
+#[command(name = "barrow", disable_help_flag = true)]
+pub struct Flags {
+    /// A verb, the file it asks and its arguments; or a file to open at the prompt.
+    pub words: Vec<String>,
+    /// How answers are printed.
+    #[arg(long, value_enum)]
+    pub format: Option<Format>,
+    /// The snapshot that is asked; the last one unless told.
+    #[arg(short, long, value_name = "N|last")]
+    pub snapshot: Option<SnapshotName>,
+    /// What can be asked; after a verb, a page about the verb.
+    #[arg(short, long)]
+    pub help: bool,
+    /// Flags of the command line only.
+    #[command(flatten)]
+    pub session: SessionFlags,
+    /// Flags that only some verbs know.
+    #[command(flatten)]
+    pub question: QuestionFlags,
+    /// Which of [`QuestionFlags`] were given, as help shows them: `-o`, `--min`.
+    #[arg(skip)]
+    given: Vec<String>,
+    /// Which of [`SessionFlags`] were given.
+    #[arg(skip)]
+    of_session: Vec<String>,
+}
+
+/// Flags of the command line only: they are about the whole session.
+#[derive(Debug, Clone, Default, Args)]
+pub struct SessionFlags {
+    /// A line to run as if typed at the prompt; repeatable.
+    #[arg(short = 'e', long = "line", value_name = "LINE")]
+    pub lines: Vec<String>,
+    /// A file of such lines.
+    #[arg(short = 'f', long, value_name = "SCRIPT")]
+    pub script: Option<PathBuf>,
+    /// How many threads may work.
+    #[arg(long, value_name = "N", value_parser = threads)]
+    pub threads: Option<usize>,
+    /// How much memory may be used, like 512MiB.
+    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
+    pub max_memory: Option<u64>,
+    /// How much a compressed dump may unpack to, like 64GiB.
+    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
+    pub max_unpacked: Option<u64>,
+    /// How the JVM of an HPROF dump laid out objects: REFERENCE,HEADER,ARRAY_BASE,ALIGNMENT in bytes.
+    #[arg(long, value_name = "LAYOUT")]
+    pub object_layout: Option<ObjectLayout>,
+    /// Nothing is kept in FILE.index, nor read from it.
+    #[arg(long)]
+    pub no_index: bool,
+    /// No colours; NO_COLOR does the same.
+    #[arg(long)]
+    pub no_color: bool,
+    /// No progress.
+    #[arg(long)]
+    pub quiet: bool,
+    /// The version, with the commit and the version of the file format.
+    #[arg(long)]
+    pub version: bool,
+}
+
+/// Flags that only some verbs know: each command lists its own.
+#[derive(Debug, Clone, Default, Args)]
+pub struct QuestionFlags {
+    /// Decode the objects instead of trusting the statistics.
+    #[arg(long)]
+    pub verify: bool,
+    /// The file to write.
+    #[arg(short, long, value_name = "DST")]
+    pub output: Option<PathBuf>,
+    /// Replace DST if it exists.
+    #[arg(long)]
+    pub force: bool,
+    /// Objects that no path leads through.
+    #[arg(long, value_name = "EXPR")]
+    pub avoid: Option<String>,
+    /// References that keep nothing alive count too.
+    #[arg(long)]
+    pub weak: bool,
+    /// The number of levels of the tree.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub depth: Option<u32>,
+    /// Leave out what is less, like 1% or 64K.
+    #[arg(long, value_name = "SHARE|SIZE", value_parser = parse_least)]
+    pub min: Option<Least>,
+    /// A file of assertions, one a line.
+    #[arg(long, value_name = "FILE")]
+    pub from: Option<PathBuf>,
+    /// A file of fingerprints of known leaks, one a line.
+    #[arg(long, value_name = "FILE")]
+    pub allow: Option<PathBuf>,
+    /// The recording to compare with, or a snapshot of it, FILE:3.
+    #[arg(long, value_name = "OTHER")]
+    pub baseline: Option<String>,
+    /// Write the results as JUnit XML.
+    #[arg(long, value_name = "FILE")]
+    pub junit: Option<PathBuf>,
+    /// How long to wait between two looks, like 250ms or 2s.
+    #[arg(long, value_name = "TIME", value_parser = parse_interval)]
+    pub interval: Option<Duration>,
+    /// The snapshot to end with.
+    #[arg(long, value_name = "N")]
+    pub until: Option<u32>,
+    /// What has to hold for each snapshot; repeatable.
+    #[arg(long = "assert", value_name = "ASSERTION")]
+    pub assertions: Vec<String>,
+    /// none, lz4, zstd or zstd:LEVEL.
+    #[arg(long, value_name = "CODEC", value_parser = parse_compression)]
+    pub compression: Option<Compression>,
+    /// The program that was recorded, if it was moved since.
+    #[arg(long, value_name = "PATH")]
+    pub binary: Option<PathBuf>,
+    /// Each snapshot as its difference to the one before, where objects can be told apart.
+    #[arg(long)]
+    pub patches: bool,
+    /// Sort the dumps by when they were taken.
+    #[arg(long)]
+    pub by_time: bool,
+    /// How hard to compress, from 1 to 22.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(i32).range(1..=22))]
+    pub level: Option<i32>,
+}
+
+impl QuestionFlags {
+    /// What is too little of `whole` to be shown: 0 unless `--min` tells.
+    pub(crate) fn least(&self, whole: u64) -> u64 {
+        self.min.map_or(0, |min| min.of(whole))
+    }
+
+    /// What they touch.
+    pub(crate) fn touches(&self) -> Touches {
+        let writes = self.output.is_some() || self.junit.is_some();
+        let reads = self.from.is_some() || self.allow.is_some() || self.baseline.is_some() || self.binary.is_some();
+        let mut touches = Touches::NOTHING;
+        if writes {
+            touches = touches | Touches::WRITES_FILES;
+        }
+        if reads {
+            touches = touches | Touches::READS_FILES;
+        }
+        touches
+    }
+}
+
+/// How answers are printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub enum Format {
+    /// For people.
+    #[default]
+    Table,
+    /// One object.
+    Json,
+    /// After RFC 4180.
+    Csv,
+}
+
+/// A snapshot as it is named: by number, or as the last one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SnapshotName {
+    /// Counted from 0.
+    Number(u32),
+    /// The last whole one.
+    Last,
+}
+
+impl FromStr for SnapshotName {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text.eq_ignore_ascii_case("last") {
+            return Ok(SnapshotName::Last);
+        }
+        let number = text.parse().map_err(|_| format!("`{text}` is no snapshot; type a number, or last"))?;
+        Ok(SnapshotName::Number(number))
+    }
+}
+
+/// What is too little to be shown.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Least {
+    /// A part of the whole, between 0 and 1.
+    Share(f64),
+    /// So many bytes or objects.
+    Amount(u64),
+}
+
+impl Least {
+    /// The least amount of a whole that counts.
+    pub(crate) fn of(self, whole: u64) -> u64 {
+        match self {
+            Least::Share(share) => (whole as f64 * share) as u64,
+            Least::Amount(amount) => amount,
+        }
+    }
+}
+
+fn parse_least(text: &str) -> Result<Least, String> {
+    let share = text.strip_suffix('%').map(|number| number.trim().parse::<f64>().ok());
+    match share {
+        Some(Some(share)) if (0.0..=100.0).contains(&share) => Ok(Least::Share(share / 100.0)),
+        Some(_) => Err("shares are written like 1% or 0.5%".to_owned()),
+        None => parse_size(text).map(Least::Amount),
+    }
+}
+
+/// The sizes of expressions: `64KiB`, `1M`, `4096`.
+fn parse_size(text: &str) -> Result<u64, String> {
+    barrow_analyzer::parse_size(text).ok_or_else(|| "sizes are written like 4096, 64KiB, 1M or 2GiB".to_owned())
+}
+
+/// Milliseconds, or seconds: `250ms`, `250`, `2s`, `0.5s`.
+fn parse_interval(text: &str) -> Result<Duration, String> {
+    let (number, factor) = match (text.strip_suffix("ms"), text.strip_suffix('s')) {
+        (Some(number), _) => (number, 1.0),
+        (None, Some(number)) => (number, 1000.0),
+        (None, None) => (text, 1.0),
+    };
+    let milliseconds = number.parse::<f64>().ok().map(|number| number * factor);
+    let milliseconds = milliseconds.filter(|time| (1.0..=86_400_000.0).contains(time));
+    milliseconds
+        .map(|time| Duration::from_micros((time * 1000.0) as u64))
+        .ok_or_else(|| "times are written like 250ms or 2s".to_owned())
+}
+
+fn parse_compression(text: &str) -> Result<Compression, String> {
+    let (name, level) = text.split_once(':').map_or((text, None), |(name, level)| (name, Some(level)));
+    match (name, level.map(str::parse)) {
+        ("none", None) => Ok(Compression::None),
+        ("lz4", None) => Ok(Compression::Lz4),
+        ("zstd", None) => Ok(Compression::Zstd(3)),
+        ("zstd", Some(Ok(level @ 1..=22))) => Ok(Compression::Zstd(level)),
+        _ => Err("the codecs are none, lz4, zstd and zstd:1 to zstd:22".to_owned()),
+    }
+}
+
+/// More would be busy with starting and ending.
+const MOST_THREADS: usize = 1024;
+
+fn threads(text: &str) -> Result<usize, String> {
+    let number: usize = text.parse().map_err(|_| "expected a number".to_owned())?;
+    if number <= MOST_THREADS { Ok(number) } else { Err(format!("at most {MOST_THREADS}")) }
+}
+
+impl Flags {
+    /// Reads a command line, without the name of the program.
+    ///
+    /// # Errors
+    /// [`QueryError::Usage`] with what is wrong.
+    pub fn of_command_line(words: impl IntoIterator<Item = OsString>) -> Result<Self, QueryError> {
+        let program = OsString::from("barrow");
+        let matches = Flags::command().try_get_matches_from(std::iter::once(program).chain(words)).map_err(fault)?;
+        let mut flags = Flags::from_arg_matches(&matches).map_err(fault)?;
+        let given = |of: clap::Command| {
+            let given = of
+                .get_arguments()
+                .filter(|arg| matches.value_source(arg.get_id().as_str()) == Some(ValueSource::CommandLine));
+            given.map(shown).collect()
+        };
+        flags.given = given(QuestionFlags::augment_args(clap::Command::new("")));
+        flags.of_session = given(SessionFlags::augment_args(clap::Command::new("")));
+        Ok(flags)
+    }
+
+    /// Reads the words of a line at the prompt. They keep their quotes, except in a file's name.
+    ///
+    /// # Errors
+    /// [`QueryError::Usage`] with what is wrong.
+    pub fn of_line(words: &[String]) -> Result<Self, QueryError> {
+        let mut flags = Flags::of_command_line(words.iter().map(Into::into))?;
+        if let Some(flag) = flags.of_session.first() {
+            return Err(QueryError::usage(format!("{flag} belongs on the command line; see `help set`")));
+        }
+        let question = &mut flags.question;
+        for path in
+            [&mut question.output, &mut question.from, &mut question.allow, &mut question.junit, &mut question.binary]
+        {
+            *path = path.take().map(|path| unquoted(&path.to_string_lossy()).into());
+        }
+        question.avoid = question.avoid.take().map(|text| unquoted_whole(&text));
+        question.baseline = question.baseline.take().map(|name| unquoted(&name));
+        Ok(flags)
+    }
+
+    /// Which flags were given that only some verbs know, as help shows them.
+    pub(crate) fn given(&self) -> impl Iterator<Item = &str> {
+        self.given.iter().map(String::as_str)
+    }
+}
+
+/// The flags that only some verbs know, as clap knows them.
+#[must_use]
+pub fn question_flags() -> Vec<Arg> {
+    QuestionFlags::augment_args(clap::Command::new("")).get_arguments().cloned().collect()
+}
+
+/// How help shows a flag: `-o`, `--min`.
+#[must_use]
+pub fn shown(flag: &Arg) -> String {
+    match (flag.get_short(), flag.get_long()) {
+        (Some(short), _) => format!("-{short}"),
+        (None, long) => format!("--{}", long.unwrap_or_default()),
+    }
+}
+
+/// What clap says, in one clause.
+fn fault(error: clap::Error) -> QueryError {
+    let text = error.render().to_string();
+    let text = text.strip_prefix("error: ").unwrap_or(&text);
+    let clause = text.split("\n\nUsage:").next().unwrap_or(text).split("\n\nFor more").next().unwrap_or(text);
+    let clause = clause.lines().map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join("; ");
+    QueryError::usage(format!("{clause}; `barrow --help` lists the flags"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(line: &str) -> Result<Flags, QueryError> {
+        Flags::of_command_line(line.split(' ').map(Into::into))
+    }
+
+    #[test]
+    fn flags_stand_anywhere() {
+        for line in ["summary a.barrow all --format json", "--format json summary a.barrow all"] {
+            let flags = parse(line).unwrap();
+            assert_eq!(flags.words, ["summary", "a.barrow", "all"]);
+            assert_eq!(flags.format, Some(Format::Json));
+        }
+    }
+
+    #[test]
+    fn values_are_checked() {
+        let flags = parse("top f -s last --max-memory 64KiB --threads 2 --compression zstd:19").unwrap();
+        assert_eq!(flags.snapshot, Some(SnapshotName::Last));
+        assert_eq!(flags.session.max_memory, Some(64 << 10));
+        assert_eq!(flags.question.compression, Some(Compression::Zstd(19)));
+        assert_eq!(parse("watch f --interval 0.5s").unwrap().question.interval, Some(Duration::from_millis(500)));
+        assert_eq!(parse("watch f --interval 20ms").unwrap().question.interval, Some(Duration::from_millis(20)));
+        for wrong in [
+            "--interval 0",
+            "--interval soon",
+            "--format xml",
+            "-s first",
+            "--max-memory much",
+            "--compression zstd:99",
+            "--no-such-flag",
+        ] {
+            let text = parse(wrong).unwrap_err().to_string();
+            assert!(!text.contains('\n') && text.contains("barrow --help"), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_line_does_not_change_the_machine() {
+        let words = |line: &str| line.split(' ').map(str::to_owned).collect::<Vec<_>>();
+        assert!(Flags::of_line(&words("top --threads 2")).is_err());
+        let flags = Flags::of_line(&words("repair -o \"x.barrow\" --force")).unwrap();
+        assert_eq!(flags.question.output, Some(PathBuf::from("x.barrow")));
+    }
+}

@@ -1,0 +1,9 @@
+//! How the words of a question are read.
+
+pub(crate) mod kinds;
+pub(crate) mod line;
+pub(crate) mod names;
+pub(crate) mod object_name;
+pub(crate) mod operand;
+pub(crate) mod request;
+pub(crate) mod selection;

@@ -1,0 +1,111 @@
+//! A snapshot as `diff` takes it: `2` or `last` of the open recording, `FILE` or `FILE:2` of another.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use barrow_analyzer::{Recording, SnapshotId};
+
+use crate::error::QueryError;
+use crate::flags::SnapshotName;
+use crate::language::selection;
+use crate::session::Session;
+use crate::sources::opening;
+use crate::sources::opening::OpenFile;
+
+/// A snapshot to compare, not looked up yet.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Operand {
+    /// One of the open recording.
+    Open(SnapshotName),
+    /// One of another file.
+    Other(String, SnapshotName),
+}
+
+/// A snapshot to compare.
+pub(crate) struct Compared {
+    /// The file, as it was named.
+    pub(crate) file: String,
+    /// Its recording.
+    pub(crate) recording: Arc<Recording>,
+    /// The snapshot.
+    pub(crate) snapshot: SnapshotId,
+    /// What another file had lost; the open one has told already.
+    pub(crate) damage: Option<String>,
+}
+
+impl Operand {
+    /// What `word` names, if it is a number, `last`, or what exists or looks like a file.
+    pub(crate) fn named(word: &str) -> Option<Self> {
+        if let Ok(snapshot) = word.parse() {
+            return Some(Operand::Open(snapshot));
+        }
+        if Path::new(word).is_file() {
+            return Some(Operand::Other(word.to_owned(), SnapshotName::Last));
+        }
+        let (file, snapshot) = match word.rsplit_once(':').map(|(file, snapshot)| (file, snapshot.parse())) {
+            Some((file, Ok(snapshot))) => (file, snapshot),
+            _ => (word, SnapshotName::Last),
+        };
+        // A word with a dot or a slash was meant to be a file.
+        let is_file = Path::new(file).is_file() || file.contains(['.', '/']);
+        is_file.then(|| Operand::Other(file.to_owned(), snapshot))
+    }
+
+    /// Looks it up; another file is opened as the first one was.
+    ///
+    /// # Errors
+    /// A usage error if there is no such snapshot; those of opening a file.
+    pub(crate) fn look_up(&self, session: &Session) -> Result<Compared, QueryError> {
+        match self {
+            Operand::Open(name) => open(session, selection::one(*name, &session.snapshots()?)?),
+            Operand::Other(name, snapshot) => other(opening::open(name, &session.context)?, *snapshot),
+        }
+    }
+}
+
+/// This snapshot of the open recording.
+///
+/// # Errors
+/// A usage error if none is open.
+pub(crate) fn open(session: &Session, snapshot: SnapshotId) -> Result<Compared, QueryError> {
+    let file = session.file().map_or_else(String::new, |file| file.name.clone());
+    Ok(Compared { file, recording: session.recording()?, snapshot, damage: None })
+}
+
+fn other(file: OpenFile, snapshot: SnapshotName) -> Result<Compared, QueryError> {
+    let OpenFile { name, recording, damage, .. } = file;
+    let known: Vec<SnapshotId> = recording.snapshot_ids().collect();
+    let snapshot = selection::one(snapshot, &known).map_err(|error| match error {
+        QueryError::Usage { message } => QueryError::usage(format!("{name}: {message}")),
+        error => QueryError::Unreadable { path: name.clone(), cause: error.to_string() },
+    })?;
+    Ok(Compared { file: name, recording, snapshot, damage })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn snapshots_are_named_by_number_and_by_file() {
+        let other = |file: &str, snapshot| Some(Operand::Other(file.to_owned(), snapshot));
+        let (number, last) = (SnapshotName::Number, SnapshotName::Last);
+        for (word, operand) in [
+            ("2", Some(Operand::Open(number(2)))),
+            ("last", Some(Operand::Open(last))),
+            ("a.barrow", other("a.barrow", last)),
+            ("a.barrow:2", other("a.barrow", number(2))),
+            ("./dump:last", other("./dump", last)),
+            ("./dump:", other("./dump:", last)),
+            ("C:/dump", other("C:/dump", last)),
+            // Tests run in the folder of the crate.
+            ("Cargo.toml", other("Cargo.toml", last)),
+            ("src", None),
+            ("frames", None),
+            ("frames:2", None),
+            ("", None),
+        ] {
+            assert_eq!(Operand::named(word), operand, "{word}");
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! Turns a line into a question about a recording, and its answer into data.
+//!
+//! ```text
+//!   a line ──▶ Question ──▶ Session ── command ──▶ Answer: facts, tables with units, notes
+//!   a file ──▶ sources ───▶   │
+//!                             └── Workspace: heaps, memory ceiling and threads, shared by sessions
+//! ```
+//!
+//! A program asks like this; `examples/ask.rs` is the same with progress and a stop:
+//!
+//! ```
+//! use barrow_query::{Question, Session, Settings, Touches, Workspace};
+//!
+//! let settings = Settings { no_index: true, ..Settings::default() };
+//! let mut session = Session::new(Workspace::new(None, None)?, settings);
+//! session.allow(Touches::READ_ONLY);
+//! session.open(&barrow_testdata::path("orders.barrow").display().to_string())?;
+//! let question = Question::of_line("summary all")?.expect("not a comment");
+//! let answer = session.ask(&question)?;
+//! println!("{}", serde_json::to_string(&answer)?);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! In reading order: `question` and `answer`; `session` and `workspace`; `commands`, one file per verb; `language` reads
+//! words, `sources` opens files, `tables` holds what several commands show.
+
+#![forbid(unsafe_code)]
+
+pub mod answer;
+pub mod commands;
+pub mod document;
+pub mod error;
+pub mod flags;
+
+mod arguments;
+mod assertion;
+mod context;
+mod guard;
+mod language;
+mod progress;
+mod question;
+mod resolving;
+mod session;
+mod sources;
+mod tables;
+mod touches;
+mod workspace;
+
+pub use answer::Answer;
+pub use arguments::Arguments;
+pub use context::Settings;
+pub use error::QueryError;
+pub use flags::{Flags, Format, SnapshotName};
+pub use guard::Guard;
+pub use language::line::{Line, Sink};
+pub use progress::{Stop, Unwatched, Watcher};
+pub use question::Question;
+pub use session::{Pieces, Session};
+pub use sources::destination::replace_file;
+pub use sources::opening::{OpenFile, is_readable};
+pub use sources::spool::STDIN;
+pub use touches::Touches;
+pub use workspace::Workspace;

@@ -1,0 +1,119 @@
+//! A question: a command, what it was given, and where its answer goes.
+
+use crate::arguments::Arguments;
+use crate::commands::{self, Command, Subject};
+use crate::error::QueryError;
+use crate::flags::{Flags, Format, QuestionFlags, SnapshotName};
+use crate::language::line::{Line, Sink};
+use crate::language::operand::Operand;
+use crate::touches::Touches;
+
+/// A question. It is read from a line, as at the prompt, or put together:
+///
+/// ```
+/// use barrow_query::{Question, SnapshotName};
+/// let read = Question::of_line("top 5 by retained -s 2")?.expect("no comment");
+/// let made = Question::new("top", ["5", "by", "retained"])?.at(SnapshotName::Number(2));
+/// assert_eq!(read.command.name, made.command.name);
+/// # Ok::<(), barrow_query::QueryError>(())
+/// ```
+#[derive(Clone)]
+pub struct Question {
+    /// The command.
+    pub command: &'static Command,
+    /// The words after the verb, and the flags beside them.
+    pub arguments: Arguments,
+    /// The format of this answer, if not that of the session.
+    pub format: Option<Format>,
+    /// The snapshot that is asked, if not that of the session.
+    pub snapshot: Option<SnapshotName>,
+    /// Where the answer goes. A session makes answers and does not send them: its caller does.
+    pub sink: Sink,
+    /// It asks how to use the command.
+    pub is_help: bool,
+    /// Which flags were given, as help shows them.
+    given: Vec<String>,
+}
+
+impl Question {
+    /// A question of these words, none of which is a flag; the verb as at the prompt.
+    ///
+    /// # Errors
+    /// A usage error if there is no such verb.
+    pub fn new<W: Into<String>>(verb: &str, words: impl IntoIterator<Item = W>) -> Result<Self, QueryError> {
+        let words: Vec<String> = words.into_iter().map(Into::into).collect();
+        Ok(Self::of_words(commands::named(verb)?, &words, false, &Flags::default()))
+    }
+
+    /// The same about another snapshot than the selected one.
+    #[must_use]
+    pub fn at(self, snapshot: SnapshotName) -> Self {
+        Question { snapshot: Some(snapshot), ..self }
+    }
+
+    /// The same with these flags.
+    #[must_use]
+    pub fn with(mut self, flags: QuestionFlags) -> Self {
+        self.arguments.flags = flags;
+        self
+    }
+
+    /// Reads a line of the prompt. A comment and a blank line are no question.
+    ///
+    /// # Errors
+    /// A usage error.
+    pub fn of_line(text: &str) -> Result<Option<Self>, QueryError> {
+        let line = Line::parse(text)?;
+        if line.words.is_empty() {
+            return Ok(None);
+        }
+        let flags = Flags::of_line(&line.words)?;
+        let verb = flags.words.split_first();
+        let (verb, words) = verb.ok_or_else(|| QueryError::usage("which verb? `help` lists them"))?;
+        let question = Self::of_words(commands::named(verb)?, words, true, &flags);
+        Ok(Some(Question { sink: line.sink, ..question }))
+    }
+
+    /// A command with the words after its verb and flags; `quoted` if the words still have their quotes, which a shell
+    /// removes.
+    #[must_use]
+    pub fn of_words(command: &'static Command, words: &[String], quoted: bool, flags: &Flags) -> Self {
+        Question {
+            command,
+            arguments: Arguments::new(words, quoted, flags.question.clone()),
+            format: flags.format,
+            snapshot: flags.snapshot,
+            sink: Sink::Stdout,
+            is_help: flags.help,
+            given: flags.given().map(str::to_owned).collect(),
+        }
+    }
+
+    /// Refuses flags that its command does not know.
+    ///
+    /// # Errors
+    /// A usage error.
+    pub fn check(&self) -> Result<(), QueryError> {
+        match self.given.iter().find(|flag| !self.command.flags.contains(&flag.as_str())) {
+            Some(flag) if !self.is_help => Err(self.command.refuses(flag)),
+            _ => Ok(()),
+        }
+    }
+
+    /// What it may touch: what its command does, its flags, the files among its words, and the end of its line.
+    #[must_use]
+    pub fn touches(&self) -> Touches {
+        let sink = match self.sink {
+            Sink::Stdout => Touches::NOTHING,
+            Sink::File(_) => Touches::WRITES_FILES,
+            Sink::Command(_) => Touches::RUNS_PROGRAMS,
+        };
+        let is_file = |word: &String| matches!(Operand::named(word), Some(Operand::Other(..)));
+        let mut touches = self.command.touches;
+        // A question about a recording reads other files only if its words name some.
+        if self.command.subject == Subject::Recording && !self.arguments.words().iter().any(is_file) {
+            touches = touches.except(Touches::READS_FILES);
+        }
+        touches | self.arguments.flags.touches() | sink
+    }
+}

@@ -1,0 +1,9 @@
+//! Where recordings come from: files, pipes, dumps that are imported, and the cache of those.
+
+pub(crate) mod cache;
+pub(crate) mod counting;
+pub(crate) mod destination;
+pub(crate) mod dump_order;
+pub(crate) mod importing;
+pub(crate) mod opening;
+pub(crate) mod spool;

@@ -1,0 +1,178 @@
+//! What tells a dump, and what is in it now, from all others, without reading all of it.
+//!
+//! ```text
+//!   path      FNV-1a of the canonical path
+//!   content   FNV-1a of: length, times, device and inode, checksum of the bytes or of samples, wishes, version
+//! ```
+//!
+//! A program can set a file's modification time, but not its change time (`ctime`), which each write moves. The system
+//! counts it in steps of some milliseconds, and not every system has it, so bytes are looked at, too: all of a
+//! small dump, and pieces of a large one.
+
+use std::fs::{File, Metadata};
+use std::io::{self, Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+
+use crate::context::Context;
+
+/// Raised when importers write something else for the same dump.
+const IMPORTER_VERSION: u64 = 2;
+/// Of a dump that is no longer, all bytes are looked at: about a millisecond.
+const SMALL_BYTES: u64 = 8 << 20;
+/// Of a longer one, so many pieces of this length, the first and the last bytes among them.
+const PIECES: u64 = 128;
+const PIECE_BYTES: u64 = 4096;
+
+/// Names a dump and its content.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Key {
+    /// The canonical path.
+    pub(crate) source: PathBuf,
+    path: u64,
+    content: u64,
+}
+
+impl Key {
+    /// The key of the dump at `source` as it is now, read with these wishes.
+    ///
+    /// # Errors
+    /// The system's.
+    pub(crate) fn of(source: &Path, context: &Context) -> io::Result<Self> {
+        let source = source.canonicalize()?;
+        let mut file = File::open(&source)?;
+        let metadata = file.metadata()?;
+        let mut content = Fnv::default();
+        content.number(IMPORTER_VERSION);
+        content.number(metadata.len());
+        marks(&metadata).into_iter().for_each(|mark| content.number(mark));
+        content.number(checksum(&mut file, metadata.len())?.into());
+        if let Some(layout) = context.settings.object_layout {
+            content.bytes(layout.to_string().as_bytes());
+        }
+        let mut path = Fnv::default();
+        path.bytes(source.as_os_str().as_encoded_bytes());
+        Ok(Key { source, path: path.0, content: content.0 })
+    }
+
+    /// The name of the recording: the same for the same dump and content, for any version of Rust and of barrow.
+    pub(crate) fn file_name(&self) -> String {
+        format!("{}{:016x}.barrow", self.prefix(), self.content)
+    }
+
+    /// How the names of all recordings of this path begin.
+    pub(crate) fn prefix(&self) -> String {
+        format!("{:016x}-", self.path)
+    }
+}
+
+/// What the system notes of a file's changes.
+#[cfg(unix)]
+fn marks(metadata: &Metadata) -> [u64; 6] {
+    use std::os::unix::fs::MetadataExt;
+
+    [
+        metadata.dev(),
+        metadata.ino(),
+        metadata.ctime().cast_unsigned(),
+        metadata.ctime_nsec().cast_unsigned(),
+        metadata.mtime().cast_unsigned(),
+        metadata.mtime_nsec().cast_unsigned(),
+    ]
+}
+
+/// What the system notes of a file's changes: no change time here, so the bytes count the more.
+#[cfg(not(unix))]
+fn marks(metadata: &Metadata) -> [u64; 2] {
+    [metadata.created(), metadata.modified()].map(|time| time.map_or(0, nanoseconds))
+}
+
+#[cfg(not(unix))]
+fn nanoseconds(time: std::time::SystemTime) -> u64 {
+    let since = time.duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
+}
+
+/// CRC-32C of the bytes, or of pieces spread evenly over them.
+fn checksum(file: &mut File, length: u64) -> io::Result<u32> {
+    let mut checksum = 0;
+    let mut buffer = vec![0; 1 << 16];
+    if length <= SMALL_BYTES {
+        let mut rest = file.take(length);
+        loop {
+            match rest.read(&mut buffer) {
+                Ok(0) => return Ok(checksum),
+                Ok(read) => checksum = crc32c::crc32c_append(checksum, &buffer[..read]),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+    let last = length - PIECE_BYTES;
+    for piece in 0..PIECES {
+        // Lengths of files have 63 bits: the product is computed in more.
+        let at = (u128::from(last) * u128::from(piece) / u128::from(PIECES - 1)) as u64;
+        file.seek(SeekFrom::Start(at))?;
+        let mut read = Vec::with_capacity(PIECE_BYTES as usize);
+        file.take(PIECE_BYTES).read_to_end(&mut read)?;
+        checksum = crc32c::crc32c_append(checksum, &read);
+    }
+    Ok(checksum)
+}
+
+/// The hash FNV-1a of 64 bits: its definition does not change, unlike that of the standard library's hasher.
+struct Fnv(u64);
+
+impl Default for Fnv {
+    fn default() -> Self {
+        Fnv(0xcbf2_9ce4_8422_2325)
+    }
+}
+
+impl Fnv {
+    fn bytes(&mut self, bytes: &[u8]) {
+        for &byte in bytes {
+            self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+        }
+    }
+
+    fn number(&mut self, number: u64) {
+        self.bytes(&number.to_le_bytes());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn the_hash_is_the_published_one() {
+        let hash = |text: &str| {
+            let mut fnv = Fnv::default();
+            fnv.bytes(text.as_bytes());
+            fnv.0
+        };
+        assert_eq!([hash(""), hash("a"), hash("foobar")], [0xcbf29ce484222325, 0xaf63dc4c8601ec8c, 0x85944171f73967e8]);
+    }
+
+    #[test]
+    fn all_bytes_of_a_small_dump_count_and_the_ends_of_a_large_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("dump");
+        let of = |bytes: &[u8]| {
+            fs::write(&path, bytes).unwrap();
+            checksum(&mut File::open(&path).unwrap(), bytes.len() as u64).unwrap()
+        };
+        for length in [1, 100_000, SMALL_BYTES as usize + 1] {
+            let mut bytes = vec![7; length];
+            let before = of(&bytes);
+            for at in [0, length - 1] {
+                bytes[at] ^= 1;
+                assert_ne!(of(&bytes), before, "byte {at} of {length}");
+                bytes[at] ^= 1;
+            }
+            assert_eq!(of(&bytes), before);
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! Imports a dump into a recording: for `import`, and for dumps that are opened directly.
+
+use std::fs;
+use std::io;
+use std::num::NonZero;
+use std::path::{Path, PathBuf};
+
+use barrow_importers::{ImportError, ImportOptions, Imported, Series};
+use barrow_writer::{Compression, Finished, Options, Writer};
+
+use crate::context::{Context, Settings};
+use crate::error::QueryError;
+use crate::progress::Meter;
+use crate::sources::destination::Part;
+
+/// The fact that says what a dump had lost.
+pub(crate) const LOST: &str = "lost";
+
+/// How a recording of dumps is to be written.
+#[derive(Debug, Default)]
+pub(crate) struct Wishes<'w> {
+    /// Another compression than the usual one.
+    pub(crate) compression: Option<Compression>,
+    /// As differences, where dumps name objects across snapshots.
+    pub(crate) patches: bool,
+    /// More facts for the recording: keys and values.
+    pub(crate) facts: &'w [(&'w str, &'w str)],
+}
+
+/// What an import did.
+pub(crate) struct Done {
+    /// What was found in each dump, in the order of their snapshots.
+    pub(crate) imported: Vec<(PathBuf, Imported)>,
+    /// What was written.
+    pub(crate) finished: Finished,
+    /// The length of the dumps.
+    pub(crate) source_bytes: u64,
+}
+
+impl Done {
+    /// What the dumps had lost, in a sentence for each.
+    pub(crate) fn lost(&self) -> Option<String> {
+        let lost = self.imported.iter().filter_map(|(source, imported)| {
+            let lost = imported.lost.as_ref()?;
+            Some(if self.imported.len() == 1 { lost.to_string() } else { format!("{}: {lost}", source.display()) })
+        });
+        let sentences: Vec<String> = lost.collect();
+        (!sentences.is_empty()).then(|| sentences.join("; "))
+    }
+}
+
+/// Imports the dumps at `sources`, in this order, into a new recording. What they had lost is among its facts.
+///
+/// # Errors
+/// A dump that cannot be read or is of no known format, a recording that cannot be written, Ctrl-C.
+pub(crate) fn import(
+    sources: &[&Path],
+    part: &Part,
+    wishes: &Wishes<'_>,
+    context: &Context,
+    meter: &Meter,
+) -> Result<Done, QueryError> {
+    let mut source_bytes = 0;
+    for &source in sources {
+        let unreadable = |cause: String| QueryError::Unreadable { path: source.display().to_string(), cause };
+        let system = |error: io::Error| unreadable(error.to_string());
+        source_bytes += fs::metadata(source).map_err(system)?.len();
+        if barrow_importers::recognise(&crate::sources::opening::first_bytes(source).map_err(system)?).is_none() {
+            return Err(unreadable(format!(
+                "not a dump that can be imported; {}",
+                crate::sources::opening::readable()
+            )));
+        }
+    }
+    let written = |source| QueryError::Write { path: part.shown().to_owned(), source };
+    let mut options = options(wishes.compression, context);
+    options.patches = wishes.patches;
+    if let [first, _, ..] = sources {
+        options.created_ns = barrow_importers::taken_ns(first).map_err(|error| QueryError::file(first, error))?;
+    }
+    let writer = Writer::to_file(part.file()?, options).map_err(written)?;
+    let reading = reading(part.path(), context);
+    let mut series = Series::new(&writer, &reading, meter);
+    let mut imported = Vec::new();
+    for &source in sources {
+        let one = match sources.len() {
+            1 => barrow_importers::import(source, &writer, &reading, meter),
+            _ => series.import(source),
+        };
+        let one = one.map_err(|error| match error {
+            ImportError::Cancelled => QueryError::Stopped,
+            error => QueryError::Import { path: source.display().to_string(), source: error },
+        })?;
+        imported.push((source.to_path_buf(), one));
+    }
+    for &(key, value) in wishes.facts {
+        writer.fact(key, value).map_err(written)?;
+    }
+    for (key, sentence) in losses(&imported) {
+        writer.fact(&key, &sentence).map_err(written)?;
+    }
+    let finished = writer.finish().map_err(written)?;
+    Ok(Done { imported, finished, source_bytes })
+}
+
+/// What the dumps had lost, as facts: of several dumps, the key names which.
+fn losses(imported: &[(PathBuf, Imported)]) -> Vec<(String, String)> {
+    let lost = imported.iter().filter_map(|(source, one)| Some((source, one.lost.as_ref()?.to_string())));
+    let key = |source: &Path| match imported.len() {
+        1 => LOST.to_owned(),
+        _ => format!("{LOST} of {}", source.file_name().unwrap_or_default().to_string_lossy()),
+    };
+    lost.map(|(source, sentence)| (key(source), sentence)).collect()
+}
+
+/// How a dump is read; a compressed one is unpacked beside `destination`.
+pub(crate) fn reading(destination: &Path, context: &Context) -> ImportOptions {
+    let &Settings { object_layout, max_unpacked, .. } = &context.settings;
+    let mut wishes = ImportOptions { object_layout, max_unpacked, ..ImportOptions::default() };
+    if let Some(threads) = context.workspace.threads().and_then(NonZero::new) {
+        wishes.threads = threads;
+    }
+    if let Some(folder) = destination.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+        folder.clone_into(&mut wishes.folder);
+    } else {
+        wishes.folder = PathBuf::from(".");
+    }
+    wishes
+}
+
+fn options(compression: Option<Compression>, context: &Context) -> Options {
+    let mut options = Options::default();
+    if let Some(compression) = compression {
+        options.compression = compression;
+    }
+    if let Some(budget) = context.workspace.max_memory() {
+        options.memory_budget_bytes = usize::try_from(budget).unwrap_or(usize::MAX);
+    }
+    // The importer itself works in the one thread that is left.
+    let threads =
+        context.workspace.threads().unwrap_or_else(|| std::thread::available_parallelism().map_or(1, Into::into));
+    options.threads = threads - 1;
+    options
+}

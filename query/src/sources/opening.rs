@@ -1,0 +1,110 @@
+//! Opens what a file's first bytes say it is: a recording, or a dump that becomes one.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+use std::sync::Arc;
+
+use barrow_analyzer::{AnalyzerError, FormatError, RECORDING_MAGIC, Recording, TypeTotals};
+
+use crate::context::Context;
+use crate::error::QueryError;
+use crate::sources::cache;
+use crate::sources::destination::{Access, Destination};
+use crate::sources::importing::{Wishes, import};
+use crate::sources::spool;
+
+/// A recording and how it came to be open.
+#[derive(Clone)]
+pub struct OpenFile {
+    /// As it was named.
+    pub name: String,
+    /// The recording.
+    pub recording: Arc<Recording>,
+    /// What was lost, in the recording or in the dump it was imported from.
+    pub damage: Option<String>,
+    /// Objects by type, if the file is a dump of which only these are known: the recording then holds its types and no
+    /// object.
+    pub(crate) counted: Option<Vec<TypeTotals>>,
+}
+
+impl OpenFile {
+    /// An open recording of this name.
+    pub(crate) fn of(name: &str, recording: Arc<Recording>) -> Self {
+        let damage = recording.damage().map(ToString::to_string);
+        OpenFile { name: name.to_owned(), recording, damage, counted: None }
+    }
+}
+
+/// Opens the file of this name.
+///
+/// # Errors
+/// A file that is missing, or that nobody here can read.
+pub(crate) fn open(name: &str, context: &Context) -> Result<OpenFile, QueryError> {
+    let path = Path::new(name);
+    let unreadable = |cause: String| QueryError::Unreadable { path: name.to_owned(), cause };
+    if path.is_dir() {
+        return Err(unreadable(format!("this is a folder; {}", readable())));
+    }
+    if spool::is_pipe(name) {
+        return open_pipe(name, context);
+    }
+    let first_bytes = first_bytes(path).map_err(|error| unreadable(error.to_string()))?;
+    if barrow_importers::recognise(&first_bytes).is_some() {
+        let cached = cache::open(path, context)?;
+        let recording = Arc::new(cached.recording);
+        return Ok(OpenFile { name: name.to_owned(), recording, damage: cached.lost, counted: None });
+    }
+    let recording = Recording::open(path).map_err(|error| match error {
+        AnalyzerError::Unreadable(FormatError::NotARecording { .. }) => unreadable(format!("{error}; {}", readable())),
+        error => unreadable(error.to_string()),
+    })?;
+    let damage = recording.damage().map(ToString::to_string);
+    Ok(OpenFile { name: name.to_owned(), recording: Arc::new(recording), damage, counted: None })
+}
+
+/// Opens what comes through a pipe. Nothing of it is kept for the next time: neither an import in the cache nor an index.
+fn open_pipe(name: &str, context: &Context) -> Result<OpenFile, QueryError> {
+    let meter = context.meter();
+    let spooled = spool::spool(name, &meter)?;
+    let opened = |path: &Path| {
+        let recording = Recording::open(path)
+            .map_err(|error| QueryError::Unreadable { path: name.to_owned(), cause: error.to_string() })?;
+        Ok::<_, QueryError>(recording.unnamed())
+    };
+    let first_bytes = first_bytes(spooled.path()).map_err(|error| QueryError::file(spooled.path(), error))?;
+    let (recording, damage) = if barrow_importers::recognise(&first_bytes).is_some() {
+        let part = Destination::replacing(&spooled.folder().join("imported.barrow")).begin(Access::Owner)?;
+        let done = import(&[spooled.path()], &part, &Wishes::default(), context, &meter)?;
+        (opened(part.path())?, done.lost())
+    } else {
+        let recording = opened(spooled.path())?;
+        let damage = recording.damage().map(ToString::to_string);
+        (recording, damage)
+    };
+    Ok(OpenFile { name: name.to_owned(), recording: Arc::new(recording), damage, counted: None })
+}
+
+/// Whether a file begins like a recording or a dump.
+///
+/// # Errors
+/// The system's.
+pub fn is_readable(path: &Path) -> std::io::Result<bool> {
+    let mut magic = Vec::new();
+    File::open(path)?.take(RECORDING_MAGIC.len() as u64).read_to_end(&mut magic)?;
+    Ok(magic == RECORDING_MAGIC || barrow_importers::recognise(&first_bytes(path)?).is_some())
+}
+
+/// The beginning of a file, as much as importers want to see, unpacked if it is compressed.
+///
+/// # Errors
+/// The system's.
+pub(crate) fn first_bytes(path: &Path) -> std::io::Result<Vec<u8>> {
+    barrow_importers::first_bytes(&mut File::open(path)?)
+}
+
+/// What can be read, as a clause.
+pub(crate) fn readable() -> String {
+    let formats: Vec<String> = barrow_importers::FORMATS.iter().map(ToString::to_string).collect();
+    format!("barrow reads its own recordings, and dumps of these kinds: {}", formats.join("; "))
+}

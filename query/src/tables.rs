@@ -1,0 +1,14 @@
+//! What the answers of several commands show: objects, types, paths and their changes.
+
+pub(crate) mod chain;
+pub(crate) mod comparison;
+pub(crate) mod found;
+pub(crate) mod leak_series;
+pub(crate) mod lifelines;
+pub(crate) mod object_change;
+pub(crate) mod path_change;
+pub(crate) mod ranking;
+pub(crate) mod references;
+pub(crate) mod suspects;
+pub(crate) mod tree_walk;
+pub(crate) mod type_counts;

@@ -1,0 +1,336 @@
+//! Two snapshots side by side, as `diff` prints them.
+
+use std::cmp::Reverse;
+use std::collections::HashSet;
+
+use barrow_analyzer::{Amounts, Diff, KindChange, TypeChange};
+
+use crate::answer::units;
+use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
+use crate::language::operand::Compared;
+
+/// What is ordered by, and what the relative change is a change of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Measure {
+    /// Shallow and unmanaged size together.
+    #[default]
+    Size,
+    /// Shallow size.
+    Shallow,
+    /// Unmanaged size.
+    Unmanaged,
+    /// Number of objects.
+    Count,
+    /// Retained size.
+    Retained,
+}
+
+/// What a row is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Grouping {
+    /// A type.
+    #[default]
+    Type,
+    /// A kind.
+    Kind,
+}
+
+/// What a comparison is asked for.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Choice<'a> {
+    /// The only kind that counts.
+    pub(crate) kind: Option<&'a str>,
+    /// What a row is about.
+    pub(crate) grouping: Grouping,
+    /// What orders the rows.
+    pub(crate) measure: Measure,
+}
+
+/// A type or a kind on both sides.
+struct Row<'a> {
+    title: String,
+    kind: &'a str,
+    layout: Option<&'a str>,
+    before: Amounts,
+    after: Amounts,
+}
+
+impl Measure {
+    const NAMES: [(&'static str, Measure); 5] = [
+        ("size", Measure::Size),
+        ("shallow", Measure::Shallow),
+        ("unmanaged", Measure::Unmanaged),
+        ("count", Measure::Count),
+        ("retained", Measure::Retained),
+    ];
+
+    /// The measure of this name, or of a beginning of one.
+    pub(crate) fn named(word: &str) -> Option<Self> {
+        let word = word.to_ascii_lowercase();
+        let mut names = Self::NAMES.into_iter();
+        names.find(|(name, _)| !word.is_empty() && name.starts_with(&word)).map(|(_, measure)| measure)
+    }
+
+    fn name(self) -> &'static str {
+        Self::NAMES.into_iter().find(|&(_, measure)| measure == self).map_or("", |(name, _)| name)
+    }
+
+    /// What it sees of these amounts. What nobody knows counts as nothing.
+    fn of(self, amounts: &Amounts) -> u128 {
+        match self {
+            Measure::Size => u128::from(amounts.heap_bytes) + u128::from(amounts.unmanaged_bytes),
+            Measure::Shallow => amounts.heap_bytes.into(),
+            Measure::Unmanaged => amounts.unmanaged_bytes.into(),
+            Measure::Count => amounts.objects.into(),
+            Measure::Retained => amounts.retained_bytes.unwrap_or(0).into(),
+        }
+    }
+}
+
+impl Grouping {
+    fn name(self) -> &'static str {
+        match self {
+            Grouping::Type => "type",
+            Grouping::Kind => "kind",
+        }
+    }
+}
+
+impl<'a> From<&TypeChange<'a>> for Row<'a> {
+    fn from(change: &TypeChange<'a>) -> Self {
+        let TypeChange { identity, before, after } = *change;
+        Row { title: identity.title(), kind: identity.kind, layout: identity.layout, before, after }
+    }
+}
+
+impl<'a> From<&KindChange<'a>> for Row<'a> {
+    fn from(change: &KindChange<'a>) -> Self {
+        let KindChange { kind, before, after } = *change;
+        Row { title: kind.to_owned(), kind, layout: None, before, after }
+    }
+}
+
+/// Draws what changed, the largest change first, equal ones by name.
+pub(crate) fn answer(sides: [&Compared; 2], diff: &Diff<'_>, choice: Choice<'_>) -> Answer {
+    let mut rows: Vec<Row<'_>> = match choice.grouping {
+        Grouping::Type => diff.rows.iter().map(Row::from).collect(),
+        Grouping::Kind => diff.by_kind().iter().map(Row::from).collect(),
+    };
+    let compared = rows.len();
+    rows.retain(|row| row.before.differ(&row.after));
+    let measure = choice.measure;
+    rows.sort_by_key(|row| Reverse(measure.of(&row.before).abs_diff(measure.of(&row.after))));
+    let unchanged = compared - rows.len();
+    let change = |of: fn(&Amounts) -> u64| Value::change(of(&diff.before), of(&diff.after));
+    let changes = record([
+        ("objects", change(|amounts| amounts.objects)),
+        ("shallow_bytes", change(|amounts| amounts.heap_bytes)),
+        ("unmanaged_bytes", change(|amounts| amounts.unmanaged_bytes)),
+    ]);
+    let fact = |key, unit| Column::new(key, "", unit).for_machines();
+    Answer::default()
+        .fact(fact("before", Unit::Nested), side(sides[0], &diff.before))
+        .fact(fact("after", Unit::Nested), side(sides[1], &diff.after))
+        .fact(fact("change", Unit::Nested), changes)
+        .fact(fact("kind", Unit::Text), choice.kind)
+        .fact(fact("by", Unit::Text), choice.grouping.name())
+        .fact(fact("order", Unit::Text), measure.name())
+        .fact(fact("unchanged", Unit::Count), unchanged)
+        .table(totals(sides, diff))
+        .table(changed(&rows, choice))
+        .note(note(&rows, unchanged, choice))
+}
+
+/// For machines: a side and what was compared of it.
+fn side(side: &Compared, totals: &Amounts) -> Value {
+    record([
+        ("file", Value::text(&side.file)),
+        ("damage", side.damage.clone().into()),
+        ("snapshot", side.snapshot.0.into()),
+        ("objects", totals.objects.into()),
+        ("shallow_bytes", totals.heap_bytes.into()),
+        ("unmanaged_bytes", totals.unmanaged_bytes.into()),
+    ])
+}
+
+fn record<const N: usize>(fields: [(&str, Value); N]) -> Value {
+    Value::Record(fields.map(|(key, value)| (key.to_owned(), value)).into())
+}
+
+/// For people: the totals of both sides, and their change.
+fn totals(sides: [&Compared; 2], diff: &Diff<'_>) -> Table {
+    let several = sides[0].file != sides[1].file;
+    let row = |name: &str, side: &Compared, totals: &Amounts| {
+        vec![
+            Value::text(name),
+            if several { Value::text(&side.file) } else { Value::None },
+            side.snapshot.0.into(),
+            totals.objects.into(),
+            totals.heap_bytes.into(),
+            totals.unmanaged_bytes.into(),
+        ]
+    };
+    let change = |of: fn(&Amounts) -> u64| Value::change(of(&diff.before), of(&diff.after));
+    let changes = vec![
+        Value::text("change"),
+        Value::None,
+        Value::None,
+        change(|amounts| amounts.objects),
+        change(|amounts| amounts.heap_bytes),
+        change(|amounts| amounts.unmanaged_bytes),
+    ];
+    Table {
+        key: "totals",
+        audience: Audience::People,
+        columns: vec![
+            Column::new("side", "", Unit::Text),
+            Column::new("file", "file", Unit::Text),
+            Column::new("snapshot", "snapshot", Unit::Number),
+            Column::new("objects", "objects", Unit::Count),
+            Column::new("shallow_bytes", "shallow", Unit::Bytes),
+            Column::new("unmanaged_bytes", "unmanaged", Unit::Bytes),
+        ],
+        rows: vec![row("before", sides[0], &diff.before), row("after", sides[1], &diff.after), changes],
+    }
+}
+
+fn changed(rows: &[Row<'_>], choice: Choice<'_>) -> Table {
+    let by_type = choice.grouping == Grouping::Type;
+    let mut columns = if by_type { type_columns(rows) } else { vec![Column::new("kind", "kind", Unit::Text)] };
+    columns.extend(AMOUNT_COLUMNS);
+    let cells = |row: &Row<'_>| {
+        let mut cells = vec![Value::text(&row.title)];
+        if by_type {
+            cells.extend([Value::text(row.kind), row.layout.into()]);
+        }
+        cells.extend(amount_cells(&row.before, &row.after, choice.measure));
+        cells
+    };
+    Table { key: "rows", audience: Audience::Everyone, columns, rows: rows.iter().map(cells).collect() }
+}
+
+/// People see the kind if there are several, and the layout where it alone tells two types apart.
+fn type_columns(rows: &[Row<'_>]) -> Vec<Column> {
+    let shown = |column: Column, shown: bool| if shown { column } else { column.for_machines() };
+    let several_kinds = rows.iter().any(|row| row.kind != rows[0].kind);
+    let mut seen = HashSet::new();
+    let look_alikes = !rows.iter().all(|row| seen.insert((&row.title, row.kind)));
+    vec![
+        Column::new("type", "type", Unit::Text),
+        shown(Column::new("kind", "kind", Unit::Text), several_kinds),
+        shown(Column::new("layout", "layout", Unit::Text), look_alikes),
+    ]
+}
+
+const AMOUNT_COLUMNS: [Column; 13] = [
+    Column::new("objects_before", "objects before", Unit::Count).secondary(),
+    Column::new("objects_after", "after", Unit::Count).secondary(),
+    Column::new("objects_change", "Δ objects", Unit::Count),
+    Column::new("shallow_bytes_before", "", Unit::Bytes).for_machines(),
+    Column::new("shallow_bytes_after", "", Unit::Bytes).for_machines(),
+    Column::new("shallow_bytes_change", "Δ shallow", Unit::Bytes),
+    Column::new("unmanaged_bytes_before", "", Unit::Bytes).for_machines(),
+    Column::new("unmanaged_bytes_after", "", Unit::Bytes).for_machines(),
+    Column::new("unmanaged_bytes_change", "Δ unmanaged", Unit::Bytes).secondary(),
+    Column::new("retained_bytes_before", "", Unit::Bytes).for_machines(),
+    Column::new("retained_bytes_after", "", Unit::Bytes).for_machines(),
+    Column::new("retained_bytes_change", "Δ retained", Unit::Bytes),
+    // Text, but of this unit it stands to the right.
+    Column::new("relative", "relative", Unit::Share).for_people(),
+];
+
+fn amount_cells(before: &Amounts, after: &Amounts, measure: Measure) -> [Value; 13] {
+    let retained = before.retained_bytes.zip(after.retained_bytes);
+    [
+        before.objects.into(),
+        after.objects.into(),
+        Value::change(before.objects, after.objects),
+        before.heap_bytes.into(),
+        after.heap_bytes.into(),
+        Value::change(before.heap_bytes, after.heap_bytes),
+        before.unmanaged_bytes.into(),
+        after.unmanaged_bytes.into(),
+        Value::change(before.unmanaged_bytes, after.unmanaged_bytes),
+        before.retained_bytes.into(),
+        after.retained_bytes.into(),
+        retained.map_or(Value::None, |(before, after)| Value::change(before, after)),
+        relative(before, after, measure).map_or(Value::None, Value::Text),
+    ]
+}
+
+/// `+12.3 %` of the measure; `new` or `gone` without objects on one side. Of nothing there is no share.
+fn relative(before: &Amounts, after: &Amounts, measure: Measure) -> Option<String> {
+    match (before.objects, after.objects) {
+        (0, 1..) => return Some("new".to_owned()),
+        (1.., 0) => return Some("gone".to_owned()),
+        _ => {}
+    }
+    let (before, after) = (measure.of(before), measure.of(after));
+    if before == after {
+        return Some("0 %".to_owned());
+    }
+    let percent = (after as f64 / before as f64 - 1.0) * 100.0;
+    match before {
+        0 => None,
+        // Rounded, it would look like nothing.
+        _ if percent.abs() < 0.05 => Some("< 0.1 %".to_owned()),
+        _ => Some(format!("{percent:+.1} %")),
+    }
+}
+
+/// "33 types changed (3 new, 2 gone), 5,300 unchanged"
+fn note(rows: &[Row<'_>], unchanged: usize, choice: Choice<'_>) -> String {
+    let noun = choice.grouping.name();
+    let of_kind = match (choice.grouping, choice.kind) {
+        (Grouping::Type, Some(kind)) => format!(" of kind {kind}"),
+        _ => String::new(),
+    };
+    let count = |is: fn(&Row<'_>) -> bool| rows.iter().filter(|row| is(row)).count() as u64;
+    let new = count(|row| row.before.objects == 0 && row.after.objects > 0);
+    let gone = count(|row| row.before.objects > 0 && row.after.objects == 0);
+    format!(
+        "{}{of_kind} changed ({} new, {} gone), {} unchanged",
+        units::counted(rows.len() as u64, noun),
+        units::grouped(new),
+        units::grouped(gone),
+        units::grouped(unchanged as u64)
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn amounts(objects: u64, heap_bytes: u64) -> Amounts {
+        Amounts { objects, heap_bytes, ..Amounts::default() }
+    }
+
+    #[test]
+    fn relative_changes_are_of_the_measure() {
+        let of = |before: (u64, u64), after: (u64, u64), measure| {
+            relative(&amounts(before.0, before.1), &amounts(after.0, after.1), measure).unwrap_or_default()
+        };
+        assert_eq!(of((2, 100), (3, 125), Measure::Size), "+25.0 %");
+        assert_eq!(of((2, 100), (3, 125), Measure::Count), "+50.0 %");
+        assert_eq!(of((2, 100), (1, 100), Measure::Size), "0 %");
+        assert_eq!(of((2, 10_000), (1, 9_999), Measure::Size), "< 0.1 %");
+        assert_eq!(of((0, 0), (1, 100), Measure::Size), "new");
+        assert_eq!(of((1, 0), (0, 0), Measure::Size), "gone");
+        assert_eq!(of((1, 0), (1, 8), Measure::Size), "");
+    }
+
+    #[test]
+    fn measures_are_named_by_their_beginning() {
+        for (name, measure) in Measure::NAMES {
+            assert_eq!((Measure::named(name), measure.name()), (Some(measure), name));
+        }
+        assert_eq!(Measure::named("sh"), Some(Measure::Shallow));
+        assert_eq!((Measure::named(""), Measure::named("colour")), (None, None));
+    }
+
+    #[test]
+    fn sizes_are_added_without_overflow() {
+        let huge = Amounts { unmanaged_bytes: u64::MAX, ..amounts(1, u64::MAX) };
+        assert_eq!(Measure::Size.of(&huge), 2 * u128::from(u64::MAX));
+    }
+}

@@ -1,0 +1,183 @@
+//! Objects that match an expression, as `find`, `count` and `let` ask for them.
+
+use std::sync::Arc;
+
+use barrow_analyzer::{Counted, Expression, ExpressionError, KindId, ObjectDetails, ObjectSet, SnapshotId, Tables};
+
+use crate::answer::visible;
+use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
+use crate::arguments::Arguments;
+use crate::error::QueryError;
+use crate::language::kinds::leading_kind;
+use crate::language::names;
+use crate::session::Session;
+
+/// Where to read on after a mistake.
+const EXPRESSIONS: &str = "`help expressions` lists what can be asked";
+
+/// Reads `[KIND] [EXPR]` as [`kinds_and_expression`] does; without any word every object matches.
+pub(crate) fn kinds_and_expression_or_all(
+    session: &Session,
+    snapshot: SnapshotId,
+    arguments: &Arguments,
+    first: usize,
+) -> Result<(Vec<KindId>, Expression), QueryError> {
+    if arguments.words().len() > first {
+        return kinds_and_expression(session, snapshot, arguments, first);
+    }
+    let all = Expression::parse_with("", &session.scope(snapshot));
+    Ok((Vec::new(), all.map_err(|error| pointed_at("", &error, EXPRESSIONS))?))
+}
+
+/// Reads `[KIND] [EXPR]` from the words from `first` on: one of them, or both. Without an expression
+/// every object of the kind matches. A type that the recording does not know is a mistake: that no object
+/// is of a misspelt type would be no answer.
+///
+/// A word can begin both, as `type` does where there is a kind `type object`. It is read as a kind if
+/// an expression follows; and if neither can be read, the one that got further was meant.
+pub(crate) fn kinds_and_expression(
+    session: &Session,
+    snapshot: SnapshotId,
+    arguments: &Arguments,
+    first: usize,
+) -> Result<(Vec<KindId>, Expression), QueryError> {
+    let (kinds, expression) = read(session, snapshot, arguments, first)?;
+    let recording = session.recording()?;
+    let tables = recording.tables()?;
+    match expression.unknown_types(tables).first() {
+        None => Ok((kinds, expression)),
+        Some(name) => Err(QueryError::usage(names::unknown_type(name, tables))),
+    }
+}
+
+fn read(
+    session: &Session,
+    snapshot: SnapshotId,
+    arguments: &Arguments,
+    first: usize,
+) -> Result<(Vec<KindId>, Expression), QueryError> {
+    let recording = session.recording()?;
+    let words = arguments.words();
+    let words = &words[first.min(words.len())..];
+    let whole = arguments.expression(first);
+    // A shell was given all of it as one word.
+    if let ([word], Ok(inner)) = (words, Arguments::of_text(&whole))
+        && word.contains(char::is_whitespace)
+        && inner.words().len() > 1
+    {
+        return read(session, snapshot, &inner, 0);
+    }
+    let scope = session.scope(snapshot);
+    let of_all = Expression::parse_with(&whole, &scope)
+        .map_err(|error| (error.position, pointed_at(&whole, &error, EXPRESSIONS)));
+    let kinds = match leading_kind(recording.tables()?, words) {
+        Ok(kinds) => kinds,
+        // A name that is neither a kind nor anything else, or no word at all.
+        Err(unknown) => {
+            let is_name = words.is_empty() || whole.starts_with(char::is_alphanumeric) && !is_comparison(&whole);
+            return match of_all {
+                Ok(expression) if !words.is_empty() => Ok((Vec::new(), expression)),
+                Err((position, error)) if position > 0 || !is_name => Err(error),
+                _ => Err(named_type(&whole, recording.tables()?).unwrap_or(unknown)),
+            };
+        }
+    };
+    let rest = arguments.expression(first + kinds.words);
+    match (Expression::parse_with(&rest, &scope), of_all) {
+        (Ok(expression), _) => Ok((kinds.ids, expression)),
+        (Err(_), Ok(expression)) => Ok((Vec::new(), expression)),
+        (Err(error), Err((position, of_all))) => {
+            let before = whole.len().saturating_sub(rest.len());
+            Err(if before + error.position < position { of_all } else { pointed_at(&rest, &error, EXPRESSIONS) })
+        }
+    }
+}
+
+/// What to type for a word that is no kind and no expression, but the name of a type.
+fn named_type(word: &str, tables: &Tables) -> Option<QueryError> {
+    if word.is_empty() {
+        return None;
+    }
+    let near = names::type_called(word, tables).filter(|near| !near.contains(['"', '\\']))?;
+    Some(QueryError::usage(format!("`{word}` is no kind of this recording; for a type, type `type = \"{near}\"`")))
+}
+
+/// Whether a text begins as `size > 5` does, with whatever attribute.
+pub(crate) fn is_comparison(text: &str) -> bool {
+    let behind = text.trim_start_matches(|c: char| c.is_alphanumeric() || c == '_').trim_start();
+    behind.starts_with(['=', '!', '~', '<', '>']) || behind.starts_with("in ")
+}
+
+/// What is wrong with an expression, with a caret under the place.
+pub(crate) fn pointed_at(text: &str, error: &ExpressionError, help: &str) -> QueryError {
+    let before = text.get(..error.position.min(text.len())).unwrap_or(text);
+    QueryError::Expression {
+        message: error.message.clone(),
+        text: visible::line(text).into_owned(),
+        column: visible::line(before).chars().count(),
+        help: help.to_owned(),
+    }
+}
+
+/// Says of an answer whether it is exact which objects match: not where retained sizes that are lower bounds decide.
+pub(crate) fn with_exactness(
+    answer: Answer,
+    session: &Session,
+    snapshot: SnapshotId,
+    expression: &Expression,
+) -> Result<Answer, QueryError> {
+    Ok(said(answer, session.heap(snapshot)?.matches_exactly(expression, &session.meter())?))
+}
+
+/// Says of an answer whether it is exact which objects it is about.
+pub(crate) fn said(answer: Answer, is_exact: bool) -> Answer {
+    if is_exact { answer.exact() } else { answer.inexact(BY_LOWER_BOUNDS, INEXACT) }
+}
+
+/// How exact answers are about objects that were chosen by retained sizes that are lower bounds.
+pub(crate) const BY_LOWER_BOUNDS: &str = "by lower bounds of retained sizes";
+
+/// The same for people.
+pub(crate) const INEXACT: &str = "`retained` is compared with lower bounds here, since ephemerons keep objects alive that \
+    are freed with their source or with their key: an object may retain more; `retained @ID` is exact";
+
+/// The objects that match, and what they add up to. They become the last result, `$_`.
+pub(crate) fn select(
+    session: &mut Session,
+    snapshot: SnapshotId,
+    kinds: &[KindId],
+    expression: &Expression,
+) -> Result<(Arc<ObjectSet>, Counted), QueryError> {
+    let (set, counted) = session.heap(snapshot)?.select(kinds, expression, &session.meter())?;
+    let set = Arc::new(set);
+    session.sets.set_last(Arc::clone(&set));
+    Ok((set, counted))
+}
+
+/// A row per object, numbered after those that are listed.
+pub(crate) fn table(session: &Session, tables: &Tables, objects: &[ObjectDetails]) -> Result<Table, QueryError> {
+    let number = |at| session.row_number(session.listed.len() + 1 + at);
+    let columns = vec![
+        Column::new("row", "%", Unit::Number).for_people(),
+        Column::new("object", "object", Unit::Object),
+        Column::new("type", "type", Unit::Text),
+        Column::new("name", "name", Unit::Text),
+        Column::new("kind", "kind", Unit::Text).secondary(),
+        Column::new("shallow_bytes", "shallow", Unit::Bytes),
+        Column::new("unmanaged_bytes", "unmanaged", Unit::Bytes).secondary(),
+        Column::new("references", "references", Unit::Count),
+    ];
+    let rows = objects.iter().enumerate().map(|(at, object)| {
+        vec![
+            number(at),
+            object.id.0.into(),
+            Value::text(tables.type_title(object.type_id)),
+            Value::name(tables, object.name),
+            Value::text(tables.kind_name(tables.type_kind(object.type_id))),
+            object.shallow_bytes.into(),
+            object.unmanaged_bytes.into(),
+            object.references.into(),
+        ]
+    });
+    Ok(Table { key: "rows", audience: Audience::Everyone, columns, rows: session.context.collect(rows)? })
+}

@@ -1,0 +1,146 @@
+//! What keeps growing and never dies: `leaks A..B`.
+
+use barrow_analyzer::{
+    CountBounds, Growth, GrowthPart, GrowthRow, LEAST_POINTS, Lives, SerialOrigin, Tables, Turnover, TypeId,
+    TypeIdentity, Verdict,
+};
+
+use crate::answer::series;
+use crate::answer::type_path;
+use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
+use crate::arguments::Arguments;
+use crate::commands;
+use crate::error::QueryError;
+use crate::session::Session;
+use crate::tables::lifelines;
+use crate::tables::type_counts;
+
+/// A path that grows, and what becomes of the objects at its end.
+struct Leak {
+    row: GrowthRow,
+    turnover: Turnover,
+}
+
+impl Leak {
+    /// The part of the objects born in the series that is still there.
+    fn left(&self) -> f64 {
+        let Turnover { born, died, .. } = self.turnover;
+        if born == 0 { 1.0 } else { 1.0 - died as f64 / born as f64 }
+    }
+
+    /// Between which numbers the objects born in the series are.
+    fn born_bounds(&self, origin: SerialOrigin) -> CountBounds {
+        let born = self.turnover.born;
+        if origin.is_exact() { CountBounds { low: born, high: born } } else { self.turnover.born_bounds }
+    }
+
+    /// What grows for sure comes first, then what grows most by objects that stay.
+    fn rank(&self) -> (u8, f64) {
+        let (class, score) = self.row.judgement.rank();
+        (class, self.left() * score)
+    }
+}
+
+/// The paths that grow, or rise each time where that is all that can be said; those first that grow most by objects
+/// that stay.
+///
+/// # Errors
+/// A usage error for less than five snapshots; those of the analyzer.
+pub(crate) fn answer(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryError> {
+    lifelines::refuse_without(session)?;
+    let snapshots = commands::series_of(session, &arguments.words())?;
+    if snapshots.len() < LEAST_POINTS {
+        return Err(QueryError::usage(format!(
+            "whether something grows takes {LEAST_POINTS} snapshots at least; try `growth`"
+        )));
+    }
+    let recording = session.recording()?;
+    let growth = commands::growth_of(session, &recording, &snapshots, type_path::least_share(arguments)?)?;
+    let mut lives = Lives::new(&recording, snapshots[snapshots.len() - 1])?;
+    let meter = session.meter();
+    let heap_of = |snapshot| type_path::heap(session, &recording, snapshot);
+    let mut failed = None;
+    let types_of = |snapshot| match heap_of(snapshot) {
+        Ok(heap) => Ok(heap.types(&meter)?.to_vec()),
+        Err(error) => {
+            failed = Some(error);
+            Ok(Vec::new())
+        }
+    };
+    let turnover = lives.turnover(snapshots[0], types_of, &meter);
+    if let Some(error) = failed {
+        return Err(error);
+    }
+    let turnover = turnover?;
+    drop(meter);
+    session.listed.clear();
+    let tables = recording.tables()?;
+    let of = |node: usize| turnover_of(tables, &turnover, growth.nodes()[node].part);
+    let rows = growth.rows().into_iter().filter(|row| !row.is_carried && is_told(row) && growth.changes(row.node));
+    let mut leaks: Vec<Leak> = rows.map(|row| Leak { row, turnover: of(row.node) }).collect();
+    leaks.sort_by(|one, other| {
+        let (one, other) = (one.rank(), other.rank());
+        other.0.cmp(&one.0).then(other.1.total_cmp(&one.1))
+    });
+    let answer = Answer::default()
+        .fact(Column::new("slope_per", "", Unit::Text).for_machines(), series::PER)
+        .table(table(&growth, &leaks, lives.origin()));
+    let answer = match leaks.first() {
+        None => answer.note(format!(
+            "nothing grows; `growth` lists all paths of {}",
+            crate::answer::units::counted(snapshots.len() as u64, "snapshot")
+        )),
+        Some(leak) if leak.row.judgement.verdict == Verdict::RisesEachTime => answer.note(series::few(snapshots.len())),
+        Some(_) => answer,
+    };
+    Ok(lifelines::with_origin(answer, lives.origin(), lives.confidence()))
+}
+
+fn is_told(row: &GrowthRow) -> bool {
+    matches!(row.judgement.verdict, Verdict::Grows | Verdict::RisesEachTime)
+}
+
+/// What becomes of the objects of all types that are the same as that at the end of a path.
+fn turnover_of(tables: &Tables, turnover: &[Turnover], part: GrowthPart<'_>) -> Turnover {
+    let GrowthPart::Type(identity) = part else { return Turnover::default() };
+    let same = (0..turnover.len()).filter(|&id| TypeIdentity::of(tables, TypeId(id as u32)) == identity);
+    same.fold(Turnover::default(), |mut sum, id| {
+        sum.born += turnover[id].born;
+        sum.died += turnover[id].died;
+        sum.born_bounds += turnover[id].born_bounds;
+        sum
+    })
+}
+
+fn table(growth: &Growth<'_>, leaks: &[Leak], origin: SerialOrigin) -> Table {
+    let mut columns = vec![
+        Column::new("path", "", Unit::Text).for_machines(),
+        Column::new("shown_path", "path", Unit::Text).for_people(),
+        Column::new("last_retained_bytes", "retained", Unit::Bytes),
+        Column::new("last_objects", "objects", Unit::Count),
+        Column::new("type_born", "born of type", Unit::Count),
+        Column::new("type_left", "still there", Unit::Share),
+        Column::new("type_born_exactness", "", Unit::Text).for_machines(),
+    ];
+    columns.extend(type_counts::bounds_columns(["type_born_low", "type_born_high"]));
+    columns.extend(series::trend_columns());
+    let cells = |leak: &Leak| {
+        let node = &growth.nodes()[leak.row.node];
+        let is_exact = origin.is_exact();
+        let left = if leak.turnover.born == 0 { Value::None } else { Value::Share(leak.left()) };
+        let left = if is_exact { left } else { left.estimated() };
+        let mut cells = vec![
+            Value::Text(type_path::whole(growth, leak.row.node)),
+            type_path::shown(growth, leak.row.node),
+            node.retained_bytes.last().copied().flatten().into(),
+            node.objects.last().copied().flatten().into(),
+            if is_exact { leak.turnover.born.into() } else { Value::Estimate(leak.turnover.born) },
+            left,
+            type_counts::exactness(is_exact),
+        ];
+        cells.extend(type_counts::bounds_cells(leak.born_bounds(origin)));
+        cells.extend(series::trend_cells(&leak.row.judgement));
+        cells
+    };
+    Table { key: "rows", audience: Audience::Everyone, columns, rows: leaks.iter().map(cells).collect() }
+}

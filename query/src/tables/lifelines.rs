@@ -1,0 +1,127 @@
+//! When objects were born and died, as `born`, `died`, `survived`, `age` and `survival` tell it.
+
+use std::sync::Arc;
+
+use barrow_analyzer::{Between, CountBounds, ObjectSet, SerialOrigin, SnapshotId};
+
+use crate::answer::units;
+use crate::answer::{Answer, Column, Table, Unit, Value};
+use crate::arguments::Arguments;
+use crate::error::QueryError;
+use crate::language::selection;
+use crate::session::Session;
+use crate::tables::ranking::{self, Order};
+use crate::tables::type_counts::{self, Rule, TypeCounts};
+
+/// Says what an answer rests on: serials of the runtime, or matches.
+pub(crate) fn with_origin(answer: Answer, origin: SerialOrigin, confidence: Option<f64>) -> Answer {
+    let (name, note) = match origin {
+        SerialOrigin::Runtime => ("runtime", None),
+        SerialOrigin::Repacked => {
+            ("matched when repacked", Some("by matching snapshots when they were repacked".to_owned()))
+        }
+        SerialOrigin::Matched => {
+            let sure = confidence.map_or_else(String::new, |sure| {
+                format!("; {:.1} % of the references of matched objects agree", 100.0 * sure)
+            });
+            ("matched", Some(format!("by matching snapshots{sure}")))
+        }
+    };
+    let answer = answer
+        .fact(Column::new("serials", "", Unit::Text).for_machines(), name)
+        .fact(Column::new("matching_confidence", "", Unit::Share).for_machines(), confidence.map(Value::Share));
+    match note {
+        None => answer.exact(),
+        Some(note) => {
+            let mut answer = answer.note(format!("~ is an estimate: objects are known again {note}"));
+            answer.exactness = Some("estimate");
+            answer
+        }
+    }
+}
+
+/// Lifelines are those of all objects.
+///
+/// # Errors
+/// A usage error if something is thought away.
+pub(crate) fn refuse_without(session: &Session) -> Result<(), QueryError> {
+    match session.away.is_empty() {
+        true => Ok(()),
+        false => Err(QueryError::usage("lifelines are those of all objects; `without clear` first")),
+    }
+}
+
+/// Reads `A..B` and compares the two snapshots, object by object.
+///
+/// # Errors
+/// A usage error for other words, or if A is not before B; those of the analyzer.
+pub(crate) fn between(
+    session: &Session,
+    arguments: &Arguments,
+    verb: &str,
+) -> Result<(SnapshotId, SnapshotId, Between), QueryError> {
+    refuse_without(session)?;
+    let usage = || QueryError::usage(format!("`{verb}` takes two snapshots of the recording, like `{verb} 0..last`"));
+    let words = arguments.words();
+    let [word] = &words[..] else { return Err(usage()) };
+    if !word.contains("..") {
+        return Err(usage());
+    }
+    let snapshots = selection::several(&words, &session.snapshots()?)?;
+    let [earlier, .., later] = snapshots[..] else { return Err(usage()) };
+    let between = Between::of(&*session.recording()?, earlier, later, &session.meter())?;
+    Ok((earlier, later, between))
+}
+
+/// The types of a set of objects, the largest first. The set becomes the last result. `rule` says between which numbers
+/// the objects of a type are, by `counts`.
+///
+/// # Errors
+/// Those of the analyzer.
+pub(crate) fn by_type(
+    session: &mut Session,
+    set: ObjectSet,
+    counts: &TypeCounts,
+    rule: Rule,
+) -> Result<Answer, QueryError> {
+    let heap = session.heap(set.snapshot())?;
+    let meter = session.meter();
+    let totals = heap.type_totals_of(&set, &meter)?;
+    let types = ranking::ranked(&totals, Order::Size);
+    let mut answer = ranking::answer(&heap, &types, Order::Size, &meter)?;
+    let bounds: Vec<CountBounds> =
+        types.iter().map(|of| counts.bounds(of.type_id(), rule, of.totals().objects)).collect();
+    if bounds.iter().any(|bounds| !bounds.is_exact()) {
+        answer.notes = vec![ranking::estimated_note(&types)];
+    }
+    answer.tables.iter_mut().for_each(|table| mark(table, &bounds));
+    let listed = |of| types.iter().any(|row| row.type_id() == of);
+    let others = counts.possible_others(rule, listed);
+    if others > 0 {
+        let types = units::counted(others, "other type");
+        answer = answer.note(format!("{types} may have such objects, too: matching found none, counts allow some"));
+    }
+    session.sets.set_last(Arc::new(set));
+    session.listed.clear();
+    Ok(answer.fact(Column::new("other_types_possible", "", Unit::Count).for_machines(), others))
+}
+
+/// Marks the counts and sizes of rows as estimates where these bounds leave more than one number, and shows the bounds.
+fn mark(table: &mut Table, bounds: &[CountBounds]) {
+    let objects = table.columns.iter().position(|column| column.key == "objects").map_or(0, |place| place + 1);
+    for (cells, &bounds) in table.rows.iter_mut().zip(bounds) {
+        for (cell, column) in cells.iter_mut().zip(&table.columns) {
+            if matches!(column.key, "objects" | "shallow_bytes" | "unmanaged_bytes" | "share") {
+                let value = std::mem::replace(cell, Value::None);
+                *cell = type_counts::as_exact_as(bounds, value);
+            }
+        }
+        let [low, high] = type_counts::bounds_cells(bounds);
+        let exactness = type_counts::exactness(bounds.is_exact());
+        cells.splice(objects..objects, [type_counts::range(bounds), low, high, exactness]);
+    }
+    let [low, high] = type_counts::bounds_columns(["objects_low", "objects_high"]);
+    let range = Column::new("range", "between", Unit::Text).for_people();
+    let exactness = Column::new("exactness", "", Unit::Text).for_machines();
+    table.columns.splice(objects..objects, [range, low, high, exactness]);
+}

@@ -1,0 +1,111 @@
+//! What changed between two snapshots, by path of types: `diff A B by path`.
+
+use std::cmp::Reverse;
+use std::collections::HashMap;
+
+use barrow_analyzer::Growth;
+
+use crate::answer::type_path;
+use crate::answer::units;
+use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
+use crate::arguments::Arguments;
+use crate::error::QueryError;
+use crate::language::operand::Compared;
+use crate::session::Session;
+
+/// A path with this part of the change of the one above it, and in the same direction, stands for both.
+const CARRIED: f64 = 0.9;
+
+/// Compares two snapshots, the largest change first.
+///
+/// # Errors
+/// Those of the analyzer; a usage error for an amount of `--min`.
+pub(crate) fn answer(session: &Session, sides: [&Compared; 2], arguments: &Arguments) -> Result<Answer, QueryError> {
+    let meter = session.meter();
+    let mut growth = Growth::new(2, type_path::least_share(arguments)?);
+    let [before, after] = sides;
+    let heap = |side: &Compared| type_path::heap(session, &side.recording, side.snapshot);
+    growth.fold(0, &before.recording, &*heap(before)?, &meter)?;
+    growth.fold(1, &after.recording, &*heap(after)?, &meter)?;
+    // What is new has no number yet in the snapshot before.
+    if !growth.is_complete(0) {
+        growth.fold(0, &before.recording, &*heap(before)?, &meter)?;
+    }
+    drop(meter);
+    let (rows, unchanged) = changed(&growth);
+    let note =
+        format!("{} changed, {} unchanged", units::counted(rows.len() as u64, "path"), units::grouped(unchanged));
+    let side = |at: usize| {
+        let fields = [
+            ("file", Value::text(&sides[at].file)),
+            ("damage", sides[at].damage.clone().into()),
+            ("snapshot", sides[at].snapshot.0.into()),
+            ("reachable_bytes", growth.heap_bytes()[at].into()),
+        ];
+        Value::Record(fields.map(|(key, value)| (key.to_owned(), value)).into())
+    };
+    let fact = |key, unit| Column::new(key, "", unit).for_machines();
+    Ok(Answer::default()
+        .fact(fact("before", Unit::Nested), side(0))
+        .fact(fact("after", Unit::Nested), side(1))
+        .fact(fact("by", Unit::Text), "path")
+        .fact(fact("unchanged", Unit::Count), unchanged)
+        .table(table(&growth, &rows))
+        .note(note)
+        .with_exactness(growth.is_exact()))
+}
+
+/// The nodes whose retained size or count changed, without those that one below stands for; and how many
+/// did not change.
+fn changed(growth: &Growth<'_>) -> (Vec<usize>, u64) {
+    let change = |node: usize| {
+        let [before, after] = [0, 1].map(|at| growth.nodes()[node].retained_bytes[at].unwrap_or(0));
+        i128::from(after) - i128::from(before)
+    };
+    let large: Vec<usize> = growth.large().collect();
+    let mut below: HashMap<usize, i128> = HashMap::new();
+    for &node in &large {
+        let (parent, change) = (growth.nodes()[node].parent.unwrap_or(node), change(node));
+        let most = below.entry(parent).or_insert(0);
+        if parent != node && change.abs() > most.abs() {
+            *most = change;
+        }
+    }
+    let is_carried = |node: usize| {
+        let (own, below) = (change(node), below.get(&node).copied().unwrap_or(0));
+        own.signum() == below.signum() && own != 0 && below.abs() as f64 >= CARRIED * own.abs() as f64
+    };
+    let differs = |node: usize| {
+        let node = &growth.nodes()[node];
+        node.retained_bytes[0] != node.retained_bytes[1] || node.objects[0] != node.objects[1]
+    };
+    let unchanged = large.iter().filter(|&&node| !differs(node)).count() as u64;
+    let mut rows: Vec<usize> = large.into_iter().filter(|&node| differs(node) && !is_carried(node)).collect();
+    rows.sort_by_key(|&node| (Reverse(change(node).abs()), node));
+    (rows, unchanged)
+}
+
+fn table(growth: &Growth<'_>, rows: &[usize]) -> Table {
+    let columns = vec![
+        Column::new("path", "", Unit::Text).for_machines(),
+        Column::new("shown_path", "path", Unit::Text).for_people(),
+        Column::new("objects_before", "objects before", Unit::Count).secondary(),
+        Column::new("objects_after", "after", Unit::Count).secondary(),
+        Column::new("objects_change", "Δ objects", Unit::Count),
+        Column::new("retained_bytes_before", "retained before", Unit::Bytes).secondary(),
+        Column::new("retained_bytes_after", "after", Unit::Bytes),
+        Column::new("retained_bytes_change", "Δ retained", Unit::Bytes),
+    ];
+    let cells = |&node: &usize| {
+        let found = &growth.nodes()[node];
+        let amounts = |values: &[Option<u64>]| {
+            let change = values[0].zip(values[1]).map_or(Value::None, |(before, after)| Value::change(before, after));
+            [values[0].into(), values[1].into(), change]
+        };
+        let mut cells = vec![Value::Text(type_path::whole(growth, node)), type_path::shown(growth, node)];
+        cells.extend(amounts(&found.objects));
+        cells.extend(amounts(&found.retained_bytes));
+        cells
+    };
+    Table { key: "rows", audience: Audience::Everyone, columns, rows: rows.iter().map(cells).collect() }
+}

@@ -1,0 +1,220 @@
+//! Types ranked by what they hold, as `top` and `histogram` print them.
+
+use barrow_analyzer::{GroupRetained, Heap, ObjectSet, Progress, Tables, TypeId, TypeTotals};
+
+use crate::answer::units;
+use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
+use crate::error::QueryError;
+use crate::language::kinds::Kinds;
+
+/// What ranks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Order {
+    /// By shallow size.
+    #[default]
+    Size,
+    /// By number of objects.
+    Count,
+    /// By unmanaged size.
+    Unmanaged,
+    /// By retained size.
+    Retained,
+}
+
+impl Order {
+    /// `size`, `count`, `unmanaged` or `retained`, or a beginning of one.
+    pub(crate) fn named(word: &str) -> Option<Self> {
+        let names = [
+            ("size", Order::Size),
+            ("shallow", Order::Size),
+            ("count", Order::Count),
+            ("unmanaged", Order::Unmanaged),
+            ("retained", Order::Retained),
+        ];
+        let word = word.to_ascii_lowercase();
+        names.into_iter().find(|(name, _)| !word.is_empty() && name.starts_with(&word)).map(|(_, order)| order)
+    }
+
+    /// What this order looks at.
+    pub(crate) fn of(self, totals: &TypeTotals, retained: Option<GroupRetained>) -> u64 {
+        match self {
+            Order::Size => totals.heap_bytes,
+            Order::Count => totals.objects,
+            Order::Unmanaged => totals.unmanaged_bytes,
+            Order::Retained => retained.map_or(0, |retained| retained.bytes),
+        }
+    }
+}
+
+/// A type and what it holds.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct RankedType {
+    totals: TypeTotals,
+    /// What its objects dominate, where that was asked for.
+    retained: Option<GroupRetained>,
+}
+
+impl RankedType {
+    /// The type.
+    pub(crate) fn type_id(&self) -> TypeId {
+        self.totals.type_id
+    }
+
+    /// What its objects are in all.
+    pub(crate) fn totals(&self) -> &TypeTotals {
+        &self.totals
+    }
+
+    fn by(&self, order: Order) -> u64 {
+        order.of(&self.totals, self.retained)
+    }
+}
+
+/// These totals of types, the largest first.
+pub(crate) fn ranked(totals: &[TypeTotals], order: Order) -> Vec<RankedType> {
+    let mut types: Vec<RankedType> = totals.iter().map(|&totals| RankedType { totals, retained: None }).collect();
+    types.sort_by_key(|row| (std::cmp::Reverse(row.by(order)), row.totals.type_id));
+    types
+}
+
+/// What a retained size of a group is.
+pub(crate) const AT_LEAST: &str = "≥: what single objects of the group dominate, each byte once; what several of them \
+    hold only together comes on top: `retained type = …` tells that for one type";
+
+/// The types of `kinds` in a heap, the largest first; equal ones by name. `counted` stands for the
+/// objects of a heap that holds none.
+pub(crate) fn types(
+    heap: &Heap,
+    counted: Option<&[TypeTotals]>,
+    kinds: &Kinds,
+    order: Order,
+    progress: &dyn Progress,
+) -> Result<Vec<RankedType>, QueryError> {
+    let tables = heap.recording().tables()?;
+    let retained = if order == Order::Retained { Some(heap.retained_by_type(progress)?) } else { None };
+    let totals = match counted {
+        Some(counted) => counted.to_vec(),
+        None => heap.type_totals(progress)?,
+    };
+    Ok(sorted(tables, totals, retained.as_deref(), kinds, order))
+}
+
+/// The types of the objects of a set, the largest first; equal ones by name.
+///
+/// # Errors
+/// A usage error for an order by retained size: what objects of a type retain within a set is no sum of known parts.
+pub(crate) fn types_of(
+    heap: &Heap,
+    set: &ObjectSet,
+    order: Order,
+    progress: &dyn Progress,
+) -> Result<Vec<RankedType>, QueryError> {
+    if order == Order::Retained {
+        return Err(QueryError::usage(
+            "what the types of a set retain is not known; `retained EXPR` tells what the set retains, `top EXPR by retained` \
+             what its objects do",
+        ));
+    }
+    let totals = heap.type_totals_of(set, progress)?;
+    Ok(sorted(heap.recording().tables()?, totals, None, &Kinds::default(), order))
+}
+
+fn sorted(
+    tables: &Tables,
+    totals: Vec<TypeTotals>,
+    retained: Option<&[GroupRetained]>,
+    kinds: &Kinds,
+    order: Order,
+) -> Vec<RankedType> {
+    let of_kinds = totals.into_iter().filter(|totals| kinds.contain(tables.type_kind(totals.type_id)));
+    let mut types: Vec<RankedType> = of_kinds
+        .map(|totals| {
+            let retained = retained.map(|retained| retained[totals.type_id.index()]);
+            RankedType { totals, retained }
+        })
+        .collect();
+    // Types that tie are in the order of their names, whatever their numbers are in this recording.
+    let name = |row: &RankedType| tables.type_name(row.totals.type_id);
+    types.sort_by(|one, other| other.by(order).cmp(&one.by(order)).then_with(|| name(one).cmp(name(other))));
+    types
+}
+
+/// Draws ranked types.
+pub(crate) fn answer(
+    heap: &Heap,
+    types: &[RankedType],
+    order: Order,
+    progress: &dyn Progress,
+) -> Result<Answer, QueryError> {
+    let tables = heap.recording().tables()?;
+    let whole: u64 = match order {
+        // What types dominate overlaps: one holds the other.
+        Order::Retained => heap.largest(progress)?.reachable_bytes(),
+        _ => types.iter().map(|row| row.by(order)).sum(),
+    };
+    let rows = types.iter().enumerate().map(|(at, row)| {
+        let totals = &row.totals;
+        let kind = tables.kind_name(tables.type_kind(totals.type_id));
+        let mut cells = vec![
+            Value::from(at + 1),
+            Value::text(tables.type_title(totals.type_id)),
+            Value::text(kind),
+            tables.type_layout(totals.type_id).into(),
+            totals.objects.into(),
+            totals.heap_bytes.into(),
+            totals.unmanaged_bytes.into(),
+        ];
+        cells.extend(row.retained.map(|retained| Value::from(retained.bytes)));
+        cells.push(Value::share(row.by(order), whole));
+        cells
+    });
+    let kind_of = |row: &RankedType| tables.type_kind(row.totals.type_id);
+    let several = types.iter().any(|row| kind_of(row) != kind_of(&types[0]));
+    let columns = columns(several, order == Order::Retained);
+    let table = Table { key: "rows", audience: Audience::Everyone, columns, rows: rows.collect() };
+    let answer = Answer::default()
+        .fact(Column::new("snapshot", "snapshot", Unit::Number), heap.snapshot().0)
+        .table(table)
+        .note(whole_note(types));
+    Ok(match order {
+        Order::Retained => answer.at_least().note(AT_LEAST),
+        _ => answer.exact(),
+    })
+}
+
+fn columns(several_kinds: bool, retained: bool) -> Vec<Column> {
+    let kind = Column::new("kind", "kind", Unit::Text);
+    let mut columns = vec![
+        Column::new("rank", "#", Unit::Number).for_people(),
+        Column::new("type", "type", Unit::Text),
+        if several_kinds { kind } else { kind.for_machines() },
+        Column::new("layout", "layout", Unit::Text).secondary(),
+        Column::new("objects", "objects", Unit::Count),
+        Column::new("shallow_bytes", "shallow", Unit::Bytes),
+        Column::new("unmanaged_bytes", "unmanaged", Unit::Bytes),
+    ];
+    columns.extend(retained.then_some(Column::new("retained_bytes", "≥ retained", Unit::Bytes)));
+    columns.push(Column::new("share", "share", Unit::Share).for_people());
+    columns
+}
+
+fn whole_note(types: &[RankedType]) -> String {
+    sums_note(types, "")
+}
+
+/// The sums of types whose objects are estimated.
+pub(crate) fn estimated_note(types: &[RankedType]) -> String {
+    sums_note(types, "~")
+}
+
+/// The sums of types; `sign` precedes each.
+fn sums_note(types: &[RankedType], sign: &str) -> String {
+    let sum = |of: fn(&TypeTotals) -> u64| types.iter().map(|row| of(&row.totals)).sum::<u64>();
+    format!(
+        "{}: {sign}{}, {sign}{} shallow, {sign}{} unmanaged",
+        units::counted(types.len() as u64, "type"),
+        units::counted(sum(|totals| totals.objects), "object"),
+        units::size(sum(|totals| totals.heap_bytes)),
+        units::size(sum(|totals| totals.unmanaged_bytes)),
+    )
+}

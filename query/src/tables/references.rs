@@ -1,0 +1,155 @@
+//! References from and to an object, as `show` and `inrefs` ask for them and print them.
+
+use barrow_analyzer::{Heap, Label, ObjectId, SnapshotId, StrengthId, Tables, TypeReferences};
+
+use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
+use crate::commands::Command;
+use crate::error::QueryError;
+use crate::session::Session;
+
+/// Rows of an answer that nobody can turn the pages of.
+pub(crate) const MOST_ROWS: u64 = 100_000;
+
+/// Which references of an object are wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Wanted {
+    /// Added up by type.
+    pub(crate) by_type: bool,
+    /// The first one, counted from 0.
+    pub(crate) from: u64,
+    /// The first one that is not wanted any more.
+    pub(crate) end: u64,
+}
+
+impl Wanted {
+    /// Reads `ID [by type] [FROM.. | FROM..TO]`: the name of the object, and the rest.
+    ///
+    /// # Errors
+    /// A usage error for other words.
+    pub(crate) fn of_words<'w>(command: &Command, words: &'w [String]) -> Result<(&'w str, Self), QueryError> {
+        let Some((name, rest)) = words.split_first() else {
+            return Err(QueryError::usage(format!(
+                "which object? `{0} @123`, or `{0} %3` for row 3 of the last table",
+                command.name
+            )));
+        };
+        let everything = Wanted { by_type: false, from: 0, end: u64::MAX };
+        match rest {
+            [] => Ok((name, everything)),
+            [by, what] if by == "by" && what == "type" => Ok((name, Wanted { by_type: true, ..everything })),
+            [word] => {
+                let range = range(word).ok_or_else(|| command.refuses(word))?;
+                Ok((name, Wanted { by_type: false, from: range.0, end: range.1 }))
+            }
+            [_, word, ..] => Err(command.refuses(word)),
+        }
+    }
+
+    /// How many of `total` references stand on the next page.
+    pub(crate) fn page(&self, session: &Session, total: u64) -> usize {
+        let rows = (session.piece_rows() as u64).min(MOST_ROWS);
+        self.left(total).min(rows) as usize
+    }
+
+    /// How many of `total` references are left.
+    pub(crate) fn left(&self, total: u64) -> u64 {
+        self.end.min(total).saturating_sub(self.from)
+    }
+}
+
+/// `100..` and `100..199`: the first number, and the one behind the last.
+pub(crate) fn range(word: &str) -> Option<(u64, u64)> {
+    let (from, to) = word.split_once("..")?;
+    let end = if to.is_empty() { u64::MAX } else { to.parse::<u64>().ok()?.checked_add(1)? };
+    from.parse().ok().filter(|&from| from < end).map(|from| (from, end))
+}
+
+/// Looks up the object that a question is about.
+///
+/// # Errors
+/// A usage error if there is none of that name, or if it is thought away.
+pub(crate) fn object(session: &Session, name: &str) -> Result<(SnapshotId, ObjectId), QueryError> {
+    let (snapshot, object) = session.object(name)?;
+    if session.heap(snapshot)?.has(object) {
+        return Ok((snapshot, object));
+    }
+    Err(QueryError::usage(format!("@{object} is thought away; `without clear` brings everything back")))
+}
+
+/// An answer about an object with so many references.
+pub(crate) fn about(snapshot: SnapshotId, object: ObjectId, total: u64) -> Answer {
+    Answer::default()
+        .fact(Column::new("snapshot", "snapshot", Unit::Number), snapshot.0)
+        .fact(Column::new("object", "object", Unit::Object), object.0)
+        .fact(Column::new("references", "references", Unit::Count), total)
+        .exact()
+}
+
+/// "…  723 more rows", and how to see them.
+pub(crate) fn rest_note(session: &Session, verb: &str, object: ObjectId, from: u64, left: u64) -> String {
+    let rows = format!("… {}", crate::answer::units::counted(left, "more row"));
+    if session.paged { format!("{rows}: `more`") } else { format!("{rows}: `{verb} @{object} {from}..`") }
+}
+
+/// References added up by type, most of them first. The example of row 3 is `%3` afterwards.
+pub(crate) fn by_type(
+    session: &mut Session,
+    heap: &Heap,
+    object: ObjectId,
+    mut types: Vec<TypeReferences>,
+) -> Result<Answer, QueryError> {
+    let tables = heap.recording().tables()?;
+    types.sort_by_key(|one| (std::cmp::Reverse(one.references), one.type_id));
+    let total = types.iter().map(|one| one.references).sum();
+    session.listed = types.iter().map(|one| (heap.snapshot(), one.example)).collect();
+    let rows = types.iter().enumerate().map(|(at, one)| {
+        vec![
+            Value::from(at + 1),
+            Value::text(tables.type_title(one.type_id)),
+            Value::text(tables.kind_name(tables.type_kind(one.type_id))),
+            one.references.into(),
+            one.objects.into(),
+            one.shallow_bytes.into(),
+            one.example.0.into(),
+        ]
+    });
+    let table = Table { key: "rows", audience: Audience::Everyone, columns: type_columns(), rows: rows.collect() };
+    Ok(about(heap.snapshot(), object, total).table(table))
+}
+
+fn type_columns() -> Vec<Column> {
+    vec![
+        Column::new("row", "%", Unit::Number).for_people(),
+        Column::new("type", "type", Unit::Text),
+        Column::new("kind", "kind", Unit::Text).secondary(),
+        Column::new("references", "references", Unit::Count),
+        Column::new("objects", "objects", Unit::Count),
+        Column::new("shallow_bytes", "shallow", Unit::Bytes),
+        Column::new("example", "example", Unit::Object),
+    ]
+}
+
+/// A name, or a place like `[3]`.
+pub(crate) fn label(tables: &Tables, label: Label) -> Value {
+    match label {
+        Label::Unknown => Value::None,
+        Label::Index(index) => Value::Text(format!("[{index}]")),
+        Label::Name(name) => Value::text(tables.string(name)),
+    }
+}
+
+/// Nothing for an ordinary reference: only others are worth a word.
+pub(crate) fn strength(tables: &Tables, strength: StrengthId) -> Value {
+    if strength == StrengthId::STRONG { Value::None } else { Value::text(tables.strength_name(strength)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_range_counts_from_its_first_to_its_last_number() {
+        assert_eq!(["5..", "0..0", "3..9"].map(range), [Some((5, u64::MAX)), Some((0, 1)), Some((3, 10))]);
+        assert_eq!(["5", "..", "..7", "9..3", "a..", "1..b"].map(range), [None; 6]);
+    }
+}

@@ -1,0 +1,169 @@
+//! What sessions share: heaps, the memory ceiling and threads.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+
+use barrow_analyzer::{Heap, Memory, Recording, SnapshotId};
+use rayon::{ThreadPool, ThreadPoolBuilder};
+
+use crate::error::QueryError;
+use crate::session::removal::Removal;
+
+/// Stack of a worker thread: that of a main thread.
+const STACK_BYTES: usize = 8 << 20;
+
+/// What sessions share. Questions of different sessions run at the same time.
+///
+/// A heap that was computed for one session serves the others as well, as long as it is kept: as many heaps are kept as
+/// there are sessions, the least recently used go first.
+pub struct Workspace {
+    memory: Memory,
+    max_memory: Option<u64>,
+    /// `None`: the pool of the process, with a thread for each core.
+    pool: RwLock<Option<Pool>>,
+    heaps: Mutex<Vec<Kept>>,
+    sessions: AtomicUsize,
+}
+
+#[derive(Clone)]
+struct Pool {
+    threads: usize,
+    pool: Arc<ThreadPool>,
+}
+
+/// A heap, and what it is the heap of.
+struct Kept {
+    excluded: Vec<Arc<Removal>>,
+    heap: Arc<Heap>,
+}
+
+impl Kept {
+    fn is(&self, recording: &Arc<Recording>, snapshot: SnapshotId, excluded: &[Arc<Removal>]) -> bool {
+        self.heap.snapshot() == snapshot
+            && Arc::ptr_eq(self.heap.recording(), recording)
+            && self.excluded.len() == excluded.len()
+            && self.excluded.iter().zip(excluded).all(|(one, other)| Arc::ptr_eq(one, other))
+    }
+}
+
+impl Workspace {
+    /// A workspace without heaps. `max_memory` is a ceiling in bytes for what all questions compute; `threads` bounds
+    /// the threads that work on them: `None` is one per core.
+    ///
+    /// # Errors
+    /// [`QueryError::Usage`] for 0 threads; [`QueryError::Threads`] if they cannot be started.
+    pub fn new(max_memory: Option<u64>, threads: Option<usize>) -> Result<Arc<Self>, QueryError> {
+        let memory = max_memory.map_or_else(Memory::unlimited, Memory::limited);
+        let pool = RwLock::new(threads.map(pool).transpose()?);
+        let sessions = AtomicUsize::new(0);
+        Ok(Arc::new(Workspace { memory, max_memory, pool, heaps: Mutex::default(), sessions }))
+    }
+
+    /// Bounds the threads from the next question on.
+    ///
+    /// # Errors
+    /// As for [`Workspace::new`].
+    pub fn set_threads(&self, threads: usize) -> Result<(), QueryError> {
+        let pool = pool(threads)?;
+        *self.pool.write().unwrap_or_else(PoisonError::into_inner) = Some(pool);
+        Ok(())
+    }
+
+    /// How many threads work at most, if that is bounded.
+    #[must_use]
+    pub fn threads(&self) -> Option<usize> {
+        self.pool.read().unwrap_or_else(PoisonError::into_inner).as_ref().map(|pool| pool.threads)
+    }
+
+    /// The ceiling, in bytes.
+    #[must_use]
+    pub fn max_memory(&self) -> Option<u64> {
+        self.max_memory
+    }
+
+    /// The account that all heaps share.
+    pub(crate) fn memory(&self) -> Memory {
+        self.memory.clone()
+    }
+
+    /// Works with the threads of the workspace.
+    pub(crate) fn run<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
+        let pool = self.pool.read().unwrap_or_else(PoisonError::into_inner).clone();
+        match pool {
+            Some(Pool { pool, .. }) => pool.install(work),
+            None => work(),
+        }
+    }
+
+    /// A heap that is kept.
+    pub(crate) fn kept(
+        &self,
+        recording: &Arc<Recording>,
+        snapshot: SnapshotId,
+        excluded: &[Arc<Removal>],
+    ) -> Option<Arc<Heap>> {
+        let mut heaps = self.heaps.lock().unwrap_or_else(PoisonError::into_inner);
+        let at = heaps.iter().position(|kept| kept.is(recording, snapshot, excluded))?;
+        let kept = heaps.remove(at);
+        let heap = Arc::clone(&kept.heap);
+        heaps.push(kept);
+        Some(heap)
+    }
+
+    /// Drops heaps until there is room for another one.
+    pub(crate) fn make_room(&self) {
+        let most = self.sessions.load(Ordering::Relaxed).max(1) - 1;
+        let mut heaps = self.heaps.lock().unwrap_or_else(PoisonError::into_inner);
+        let beyond = heaps.len().saturating_sub(most);
+        heaps.drain(..beyond);
+    }
+
+    /// Keeps a heap. One that another session has computed meanwhile is used instead.
+    pub(crate) fn keep(&self, heap: Arc<Heap>, excluded: &[Arc<Removal>]) -> Arc<Heap> {
+        if let Some(kept) = self.kept(heap.recording(), heap.snapshot(), excluded) {
+            return kept;
+        }
+        self.make_room();
+        let mut heaps = self.heaps.lock().unwrap_or_else(PoisonError::into_inner);
+        heaps.push(Kept { excluded: excluded.to_vec(), heap: Arc::clone(&heap) });
+        heap
+    }
+
+    /// Drops every heap that no running question uses, where several sessions share the memory. Returns whether there was
+    /// one.
+    pub(crate) fn drop_idle(&self) -> bool {
+        if self.sessions.load(Ordering::Relaxed) < 2 {
+            return false;
+        }
+        let mut heaps = self.heaps.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = heaps.len();
+        heaps.retain(|kept| Arc::strong_count(&kept.heap) > 1);
+        heaps.len() < before
+    }
+
+    /// Counts a session.
+    pub(crate) fn enter(&self) {
+        self.sessions.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// A session ended.
+    pub(crate) fn leave(&self) {
+        self.sessions.fetch_sub(1, Ordering::Relaxed);
+        self.make_room_for_all();
+    }
+
+    fn make_room_for_all(&self) {
+        let most = self.sessions.load(Ordering::Relaxed);
+        let mut heaps = self.heaps.lock().unwrap_or_else(PoisonError::into_inner);
+        let beyond = heaps.len().saturating_sub(most);
+        heaps.drain(..beyond);
+    }
+}
+
+fn pool(threads: usize) -> Result<Pool, QueryError> {
+    if threads == 0 {
+        return Err(QueryError::usage("at least one thread has to work"));
+    }
+    let pool = ThreadPoolBuilder::new().num_threads(threads).stack_size(STACK_BYTES).build();
+    Ok(Pool { threads, pool: Arc::new(pool.map_err(QueryError::threads)?) })
+}
