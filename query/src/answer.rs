@@ -10,7 +10,6 @@ pub mod csv;
 pub mod json;
 pub(crate) mod label;
 pub(crate) mod series;
-pub(crate) mod type_path;
 pub mod units;
 pub mod visible;
 

@@ -13,6 +13,8 @@
 //! [`report`] puts it all into an answer.
 
 mod excused;
+mod figure;
+pub(crate) mod input;
 mod judge;
 pub(crate) mod junit;
 mod parse;

@@ -48,20 +48,16 @@ mod waste;
 mod watch;
 mod without;
 
-pub(crate) use assert::{assertions_of, judge};
-pub(crate) use growth::{folded as growth_of, snapshots as series_of};
 pub use help::{expressions, from_shell, overview, page};
-pub(crate) use leaks::{chain_of, described};
 pub use set::KEYS as SETTINGS;
 
-use crate::answer::Answer;
+pub use crate::command::{Command, Completion, Group, Subject};
+
 use crate::arguments::Arguments;
 use crate::error::QueryError;
 use crate::language::names::{self, Match};
 use crate::language::request::Request;
-use crate::session::Session;
 use crate::tables::ranking::Order;
-use crate::touches::Touches;
 
 /// Whether a question is about how many objects of each type there are, and how long, and nothing else.
 pub(crate) fn asks_for_totals(command: &Command, arguments: &Arguments) -> bool {
@@ -127,128 +123,6 @@ pub const COMMANDS: &[&Command] = &[
     &help::COMMAND,
     &exit::COMMAND,
 ];
-
-/// A verb and what it does.
-pub struct Command {
-    /// The verb.
-    pub name: &'static str,
-    /// Other names of it.
-    pub aliases: &'static [&'static str],
-    /// Where `help` lists it.
-    pub group: Group,
-    /// Its arguments, as they follow the verb at the prompt.
-    pub arguments: &'static str,
-    /// One line about it.
-    pub about: &'static str,
-    /// What else there is to know: whole sentences.
-    pub details: &'static str,
-    /// A line at the prompt.
-    pub example: &'static str,
-    /// The flags of [`crate::flags::QuestionFlags`] that it knows.
-    pub flags: &'static [&'static str],
-    /// What it asks.
-    pub subject: Subject,
-    /// What it touches, besides the files that its flags name. One about a recording that reads files reads those that
-    /// its words name.
-    pub touches: Touches,
-    /// What may follow it.
-    pub completion: Completion,
-    /// Answers.
-    pub(crate) run: fn(&mut Session, &Arguments) -> Result<Answer, QueryError>,
-}
-
-/// Where `help` lists a command.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Group {
-    /// Snapshots and their totals.
-    Snapshots,
-    /// What changes from one to the next.
-    Series,
-    /// Single objects.
-    Objects,
-    /// Paths, dominators and what they tell.
-    Alive,
-    /// The file itself.
-    File,
-    /// The session.
-    Session,
-}
-
-impl Group {
-    /// All of them, in the order of `help`.
-    pub const ALL: [Group; 6] =
-        [Group::Snapshots, Group::Series, Group::Objects, Group::Alive, Group::File, Group::Session];
-
-    /// Its heading.
-    pub fn title(self) -> &'static str {
-        match self {
-            Group::Snapshots => "Snapshots and totals",
-            Group::Series => "Over time",
-            Group::Objects => "Objects",
-            Group::Alive => "Why it is alive",
-            Group::File => "The file",
-            Group::Session => "The session",
-        }
-    }
-}
-
-/// What a command asks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Subject {
-    /// A recording: from a shell, the word behind the verb.
-    Recording,
-    /// Nothing, or what its arguments say.
-    Nothing,
-    /// The session, so it has no meaning outside one.
-    Session,
-    /// A recording that is being written, so it has no meaning in a session, which is about one that is there.
-    Growing,
-}
-
-/// What completion offers behind a verb.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Completion {
-    /// Nothing.
-    Nothing,
-    /// Kinds, types, and the attributes and sets of expressions.
-    Expressions,
-    /// Kinds and orders.
-    Rankings,
-    /// Names of snapshots.
-    Snapshots,
-    /// Verbs.
-    Verbs,
-    /// Settings.
-    Settings,
-}
-
-impl Command {
-    /// The verb with its arguments.
-    pub fn usage(&self) -> String {
-        format!("{} {}", self.name, self.arguments).trim_end().to_owned()
-    }
-
-    /// Its name and its aliases.
-    pub fn names(&self) -> impl Iterator<Item = &'static str> {
-        std::iter::once(self.name).chain(self.aliases.iter().copied())
-    }
-
-    /// Whether it writes a file that its arguments name.
-    pub fn writes(&self) -> bool {
-        self.touches.contains(Touches::WRITES_FILES)
-    }
-
-    /// "does not take …", with what it does take.
-    #[must_use]
-    pub fn refuses(&self, word: &str) -> QueryError {
-        QueryError::usage(format!(
-            "{} does not take `{word}`; its form is `{}`, for instance `{}`",
-            self.name,
-            self.usage(),
-            self.example
-        ))
-    }
-}
 
 /// All names with the place of their command.
 fn names() -> impl Iterator<Item = (&'static str, usize)> + Clone {

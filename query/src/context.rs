@@ -9,7 +9,7 @@ use barrow_importers::ObjectLayout;
 use crate::error::QueryError;
 use crate::flags::{Flags, Format};
 use crate::progress::{Meter, Watcher};
-use crate::sources::cache;
+use crate::sources::cache::folder;
 use crate::workspace::Workspace;
 
 /// Rows between two checks for cancellation.
@@ -80,7 +80,7 @@ impl Context {
         let place = if self.settings.no_index {
             IndexPlace::Nowhere
         } else {
-            IndexPlace::Beside { otherwise: cache::index_folder() }
+            IndexPlace::Beside { otherwise: folder::index_folder() }
         };
         Ok(Heap::new(recording, snapshot, &place, self.workspace.memory())?)
     }

@@ -7,7 +7,6 @@ use barrow_analyzer::{Recording, SnapshotId};
 use crate::answer::Answer;
 use crate::arguments::Arguments;
 use crate::assertion::{self, Assertion, Judge, Judged, Verdict};
-use crate::commands;
 use crate::error::QueryError;
 use crate::flags::{QuestionFlags, SnapshotName};
 use crate::session::Session;
@@ -26,9 +25,9 @@ impl Guard {
     /// A usage error with the place, a file that cannot be read.
     pub fn new(session: &Session, flags: &QuestionFlags) -> Result<Self, QueryError> {
         let arguments = Arguments::new(&[], false, flags.clone());
-        let mut judge = commands::judge(session, &arguments)?;
+        let mut judge = assertion::input::judge(session, &arguments)?;
         judge.waits = true;
-        let assertions = commands::assertions_of(session, SnapshotId(0), &flags.assertions, &arguments)?;
+        let assertions = assertion::input::assertions_of(session, SnapshotId(0), &flags.assertions, &arguments)?;
         Ok(Guard { judge, assertions })
     }
 

@@ -1,7 +1,8 @@
 //! A question: a command, what it was given, and where its answer goes.
 
 use crate::arguments::Arguments;
-use crate::commands::{self, Command, Subject};
+use crate::command::{Command, Subject};
+use crate::commands;
 use crate::error::QueryError;
 use crate::flags::{Flags, Format, QuestionFlags, SnapshotName};
 use crate::language::line::{Line, Sink};

@@ -6,4 +6,5 @@ pub(crate) mod destination;
 pub(crate) mod dump_order;
 pub(crate) mod importing;
 pub(crate) mod opening;
+pub(crate) mod recognition;
 pub(crate) mod spool;

@@ -3,12 +3,15 @@
 pub(crate) mod chain;
 pub(crate) mod comparison;
 pub(crate) mod found;
+pub(crate) mod growth_series;
 pub(crate) mod leak_series;
 pub(crate) mod lifelines;
 pub(crate) mod object_change;
 pub(crate) mod path_change;
 pub(crate) mod ranking;
 pub(crate) mod references;
+pub(crate) mod suspect_lines;
 pub(crate) mod suspects;
 pub(crate) mod tree_walk;
 pub(crate) mod type_counts;
+pub(crate) mod type_path;

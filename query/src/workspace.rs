@@ -7,7 +7,7 @@ use barrow_analyzer::{Heap, Memory, Recording, SnapshotId};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::error::QueryError;
-use crate::session::removal::Removal;
+use crate::removal::Removal;
 
 /// Stack of a worker thread: that of a main thread.
 const STACK_BYTES: usize = 8 << 20;

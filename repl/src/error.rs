@@ -1,10 +1,12 @@
 //! Why the terminal has no answer to show.
 
-use std::io;
+use std::io::{self, Write};
 
 use barrow_query::QueryError;
+use barrow_query::answer::visible;
 use barrow_query::error::code;
 
+use crate::complaint::complain;
 use crate::interrupt;
 
 /// Why there is no answer, or why it cannot be printed.
@@ -47,6 +49,17 @@ impl ReplError {
 impl From<io::Error> for ReplError {
     fn from(error: io::Error) -> Self {
         if interrupt::is_stop(&error) { QueryError::Stopped.into() } else { ReplError::Print(error) }
+    }
+}
+
+/// Tells on stderr why there is no answer.
+pub(crate) fn report(error: &ReplError) {
+    match error {
+        error if error.is_broken_pipe() => {}
+        ReplError::Query(QueryError::Expression { .. }) => {
+            drop(writeln!(io::stderr(), "barrow: {}", visible::lines(&error.to_string())));
+        }
+        error => complain(&error.to_string()),
     }
 }
 

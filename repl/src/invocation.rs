@@ -9,8 +9,7 @@ use barrow_query::error::code;
 use barrow_query::{Flags, QueryError, Question, STDIN};
 
 use crate::asking::Terminal;
-use crate::complaint::report;
-use crate::error::ReplError;
+use crate::error::{ReplError, report};
 use crate::lines::{lines_of, run_lines};
 use crate::{interrupt, prompt, watching};
 

@@ -7,8 +7,7 @@ use barrow_query::error::code;
 use barrow_query::{Flags, QueryError};
 
 use crate::asking::Terminal;
-use crate::complaint::report;
-use crate::error::ReplError;
+use crate::error::{ReplError, report};
 
 /// The lines of `-e` and `-f`.
 ///

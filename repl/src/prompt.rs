@@ -11,9 +11,8 @@ use barrow_query::error::code;
 use barrow_query::{QueryError, Session};
 
 use crate::asking::Terminal;
-use crate::complaint::report;
 use crate::completion::Completer;
-use crate::error::ReplError;
+use crate::error::{ReplError, report};
 use crate::interrupt;
 
 type Lines = Editor<Completer, FileHistory>;

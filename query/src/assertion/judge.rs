@@ -8,6 +8,7 @@ use barrow_analyzer::{
 };
 
 use super::excused::{self, Excused};
+use super::figure::Figure;
 use super::witness::{self, Witness};
 use super::{Assertion, Claim, Comparison, Known, Measure, Quantity, When};
 use crate::answer::series;
@@ -47,16 +48,6 @@ pub(super) struct Judgement {
     pub(super) is_exact: bool,
     /// What else there is to say, whether it holds or not.
     pub(super) notes: Vec<String>,
-}
-
-/// What a figure counts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Figure {
-    Objects,
-    Bytes,
-    ObjectsPerSnapshot,
-    BytesPerSnapshot,
-    Suspects,
 }
 
 /// Judges assertions about the open recording. It remembers what it measured: a snapshot does not change.

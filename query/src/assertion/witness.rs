@@ -2,14 +2,14 @@
 
 use barrow_analyzer::{Heap, Judgement, ObjectId, ObjectSet};
 
-use super::judge::Figure;
+use super::figure::Figure;
 use crate::answer::Value;
 use crate::answer::series;
 use crate::answer::units;
-use crate::commands;
 use crate::error::QueryError;
 use crate::progress::Meter;
 use crate::tables::chain::{Chain, title, titled, type_title};
+use crate::tables::suspect_lines;
 use crate::tables::suspects::Suspected;
 
 /// Suspects that a witness tells of: the largest.
@@ -116,8 +116,8 @@ pub(super) fn of_suspects(
     let mut found = Vec::new();
     for (suspected, reason) in suspects.iter().take(MOST_SUSPECTS) {
         let suspect = &suspected.suspect;
-        let chain = commands::chain_of(heap, suspect, meter)?;
-        let described = commands::described(heap, suspected, &chain, whole)?;
+        let chain = suspect_lines::chain_of(heap, suspect, meter)?;
+        let described = suspect_lines::described(heap, suspected, &chain, whole)?;
         lines.extend(described.iter().map(|line| line.strip_prefix("  ").unwrap_or(line).to_owned()));
         lines.extend(reason.iter().map(|reason| format!("  {reason}")));
         found.push(Value::Record(vec![
@@ -137,42 +137,4 @@ pub(super) fn of_suspects(
         lines.push(format!("and {more} more"));
     }
     Ok(Witness { lines, fields: vec![("suspects".to_owned(), Value::List(found))] })
-}
-
-impl Figure {
-    /// What it counts, for machines.
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Figure::Objects => "objects",
-            Figure::Bytes => "bytes",
-            Figure::ObjectsPerSnapshot => "objects per snapshot",
-            Figure::BytesPerSnapshot => "bytes per snapshot",
-            Figure::Suspects => "suspects",
-        }
-    }
-
-    /// What grows.
-    fn per_snapshot(self) -> Self {
-        match self {
-            Figure::ObjectsPerSnapshot => Figure::Objects,
-            Figure::BytesPerSnapshot => Figure::Bytes,
-            other => other,
-        }
-    }
-
-    /// A figure as people read it.
-    pub(super) fn text(self, value: f64) -> String {
-        let magnitude = value.abs();
-        let text = match self {
-            Figure::Bytes | Figure::BytesPerSnapshot => units::size(magnitude.round() as u64),
-            _ if magnitude.fract() == 0.0 => units::grouped(magnitude as u64),
-            _ => format!("{magnitude:.1}"),
-        };
-        let sign = if value < 0.0 { "-" } else { "" };
-        match self {
-            Figure::ObjectsPerSnapshot => format!("{sign}{text} objects/snapshot"),
-            Figure::BytesPerSnapshot => format!("{sign}{text}/snapshot"),
-            _ => format!("{sign}{text}"),
-        }
-    }
 }

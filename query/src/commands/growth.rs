@@ -1,17 +1,15 @@
 //! `growth`: what grows over the snapshots, by path of types.
 
-use std::sync::Arc;
-
-use barrow_analyzer::{FALSE_ALARMS, Growth, GrowthRow, LEAST_POINTS, Recording, SURE_POINTS, SnapshotId, Verdict};
+use barrow_analyzer::{FALSE_ALARMS, Growth, GrowthRow, LEAST_POINTS, SURE_POINTS, SnapshotId, Verdict};
 
 use crate::answer::series;
-use crate::answer::type_path;
 use crate::answer::units;
 use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
 use crate::arguments::Arguments;
 use crate::error::QueryError;
-use crate::language::selection;
 use crate::session::Session;
+use crate::tables::growth_series;
+use crate::tables::type_path;
 
 use crate::touches::Touches;
 
@@ -52,8 +50,8 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
     if let Some(rows) = words.last().and_then(|word| word.parse().ok()) {
         (page, words) = (rows, &words[..words.len() - 1]);
     }
-    let snapshots = snapshots(session, words)?;
-    let growth = folded(session, &recording, &snapshots, type_path::least_share(arguments)?)?;
+    let snapshots = growth_series::snapshots(session, words)?;
+    let growth = growth_series::folded(session, &recording, &snapshots, type_path::least_share(arguments)?)?;
     session.listed.clear();
     let (rows, tested) = (growth.rows(), growth.large().count());
     let (carried, rows): (Vec<GrowthRow>, Vec<GrowthRow>) = rows.into_iter().partition(|row| row.is_carried);
@@ -104,32 +102,6 @@ fn verdict(rows: &[GrowthRow], tested: usize, snapshots: usize) -> String {
             FALSE_ALARMS * 100.0
         ),
     }
-}
-
-/// The snapshots that are asked for: two at least.
-pub(crate) fn snapshots(session: &Session, words: &[String]) -> Result<Vec<SnapshotId>, QueryError> {
-    let known = session.snapshots()?;
-    let snapshots = if words.is_empty() { known } else { selection::several(words, &known)? };
-    match snapshots.len() {
-        0 | 1 => Err(QueryError::usage("growth needs two snapshots at least; `snapshots` lists what there are")),
-        _ => Ok(snapshots),
-    }
-}
-
-/// Goes through the snapshots, the last one first: what has grown has a path from the beginning.
-pub(crate) fn folded<'a>(
-    session: &Session,
-    recording: &'a Arc<Recording>,
-    snapshots: &[SnapshotId],
-    least_share: f64,
-) -> Result<Growth<'a>, QueryError> {
-    let meter = session.meter();
-    let mut growth = Growth::new(snapshots.len(), least_share);
-    for (column, &snapshot) in snapshots.iter().enumerate().rev() {
-        growth.fold(column, recording, &*type_path::heap(session, recording, snapshot)?, &meter)?;
-    }
-    growth.gather_moving();
-    Ok(growth)
 }
 
 /// A number that is missing in a series is less than this, for each snapshot.

@@ -3,13 +3,13 @@
 use barrow_analyzer::{LifeStep, Lives, ObjectSet};
 
 use crate::answer::series;
-use crate::answer::type_path;
 use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
 use crate::arguments::Arguments;
 use crate::error::QueryError;
 use crate::session::Session;
 use crate::tables::lifelines;
 use crate::tables::type_counts;
+use crate::tables::type_path;
 
 use crate::touches::Touches;
 

@@ -3,7 +3,6 @@
 use barrow_analyzer::{Expression, Judgement, KindId, SnapshotId, TypeId};
 
 use crate::answer::series;
-use crate::answer::type_path;
 use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
 use crate::arguments::Arguments;
 use crate::error::QueryError;
@@ -12,6 +11,7 @@ use crate::language::names;
 use crate::language::selection;
 use crate::session::Session;
 use crate::tables::found;
+use crate::tables::type_path;
 
 use crate::touches::Touches;
 

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use barrow_analyzer::TypeTotals;
+use barrow_analyzer::{SnapshotId, TypeTotals};
 
 use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
 use crate::arguments::Arguments;
 use crate::error::QueryError;
+use crate::removal::{Objects, Removal, What};
 use crate::session::Session;
-use crate::session::removal::Removal;
 use crate::tables::found;
 
 use crate::touches::Touches;
@@ -47,7 +47,7 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
         _ => {}
     }
     let before = session.heap(session.snapshot()?)?;
-    let removal = Removal::parse(session, before.snapshot(), &text)?;
+    let removal = parse(session, before.snapshot(), &text)?;
     let meter = session.meter();
     let heap = Arc::new(removal.applied(&before, &meter)?);
     let is_exact = removal.is_exact(&before, &meter)?;
@@ -105,4 +105,36 @@ pub(super) fn by_type(
         .fact(Column::new("retained_bytes", "together", Unit::Bytes), bytes)
         .table(table)
         .note(format!("{} {what}", crate::answer::units::size(bytes))))
+}
+
+/// Reads the words after `without`.
+///
+/// # Errors
+/// A usage error that points at its place in the words.
+fn parse(session: &Session, snapshot: SnapshotId, text: &str) -> Result<Removal, QueryError> {
+    let arguments = Arguments::of_text(text)?;
+    let words = arguments.words();
+    let objects = |first| {
+        let (kinds, expression) = found::kinds_and_expression(session, snapshot, &arguments, first)?;
+        Ok::<_, QueryError>(Objects { kinds, expression })
+    };
+    // Another object may be in that row later.
+    let lasting = |word: &str| match session.object(word) {
+        Ok((_, object)) => format!("@{object}"),
+        Err(_) => word.to_owned(),
+    };
+    let text: Vec<String> =
+        text.split(' ').map(|word| if word.starts_with('%') { lasting(word) } else { word.to_owned() }).collect();
+    let text = text.join(" ");
+    if !words.first().is_some_and(|word| matches!(word.as_str(), "references" | "reference")) {
+        return Ok(Removal { text, what: What::Objects(objects(0)?) });
+    }
+    let form = || QueryError::usage("which references? `without references cache`, or `… from type = \"Session\"`");
+    let from = match words.get(2).map(String::as_str) {
+        None => None,
+        Some("from") => Some(objects(3)?),
+        Some(_) => return Err(form()),
+    };
+    let name = words.get(1).ok_or_else(form)?.clone();
+    Ok(Removal { text, what: What::References { name, from } })
 }

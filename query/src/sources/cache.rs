@@ -14,12 +14,12 @@
 //!
 //! In reading order: `key` (names a dump and its content), `folder` (where, and for whom), `sweep` (what is removed).
 
-mod folder;
+pub(crate) mod folder;
 mod key;
 mod sweep;
 
 use std::fs::File;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 use barrow_analyzer::Recording;
@@ -87,19 +87,6 @@ fn folder_of(context: &Context) -> Result<CacheFolder, QueryError> {
 pub(crate) fn holds(source: &Path, context: &Context) -> bool {
     let (Ok(key), Ok(folder)) = (Key::of(source, context), folder_of(context)) else { return false };
     find(&folder.path().join(key.file_name()), &key).is_some()
-}
-
-/// Where index files may be that cannot be beside their recordings.
-pub(crate) fn index_folder() -> Option<PathBuf> {
-    CacheFolder::find().ok().map(|folder| folder.path().to_owned())
-}
-
-/// Where large temporary files may be, made unless it is there: readable for the user only, and not in memory as the
-/// folder for temporary files often is.
-pub(crate) fn folder_for_copies() -> Option<PathBuf> {
-    let folder = CacheFolder::find().ok()?;
-    folder.make().ok()?;
-    Some(folder.path().to_owned())
 }
 
 /// The recording at `path`, if it is there, whole, and that of the key's dump.

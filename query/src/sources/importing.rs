@@ -65,10 +65,10 @@ pub(crate) fn import(
         let unreadable = |cause: String| QueryError::Unreadable { path: source.display().to_string(), cause };
         let system = |error: io::Error| unreadable(error.to_string());
         source_bytes += fs::metadata(source).map_err(system)?.len();
-        if barrow_importers::recognise(&crate::sources::opening::first_bytes(source).map_err(system)?).is_none() {
+        if barrow_importers::recognise(&crate::sources::recognition::first_bytes(source).map_err(system)?).is_none() {
             return Err(unreadable(format!(
                 "not a dump that can be imported; {}",
-                crate::sources::opening::readable()
+                crate::sources::recognition::readable()
             )));
         }
     }

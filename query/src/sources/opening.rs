@@ -1,17 +1,16 @@
 //! Opens what a file's first bytes say it is: a recording, or a dump that becomes one.
 
-use std::fs::File;
-use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 
-use barrow_analyzer::{AnalyzerError, FormatError, RECORDING_MAGIC, Recording, TypeTotals};
+use barrow_analyzer::{AnalyzerError, FormatError, Recording, TypeTotals};
 
 use crate::context::Context;
 use crate::error::QueryError;
 use crate::sources::cache;
 use crate::sources::destination::{Access, Destination};
 use crate::sources::importing::{Wishes, import};
+use crate::sources::recognition::{first_bytes, readable};
 use crate::sources::spool;
 
 /// A recording and how it came to be open.
@@ -83,28 +82,4 @@ fn open_pipe(name: &str, context: &Context) -> Result<OpenFile, QueryError> {
         (recording, damage)
     };
     Ok(OpenFile { name: name.to_owned(), recording: Arc::new(recording), damage, counted: None })
-}
-
-/// Whether a file begins like a recording or a dump.
-///
-/// # Errors
-/// The system's.
-pub fn is_readable(path: &Path) -> std::io::Result<bool> {
-    let mut magic = Vec::new();
-    File::open(path)?.take(RECORDING_MAGIC.len() as u64).read_to_end(&mut magic)?;
-    Ok(magic == RECORDING_MAGIC || barrow_importers::recognise(&first_bytes(path)?).is_some())
-}
-
-/// The beginning of a file, as much as importers want to see, unpacked if it is compressed.
-///
-/// # Errors
-/// The system's.
-pub(crate) fn first_bytes(path: &Path) -> std::io::Result<Vec<u8>> {
-    barrow_importers::first_bytes(&mut File::open(path)?)
-}
-
-/// What can be read, as a clause.
-pub(crate) fn readable() -> String {
-    let formats: Vec<String> = barrow_importers::FORMATS.iter().map(ToString::to_string).collect();
-    format!("barrow reads its own recordings, and dumps of these kinds: {}", formats.join("; "))
 }

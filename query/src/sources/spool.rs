@@ -9,8 +9,8 @@ use tempfile::TempDir;
 
 use crate::error::QueryError;
 use crate::progress::Meter;
-use crate::sources::cache;
-use crate::sources::opening;
+use crate::sources::cache::folder;
+use crate::sources::recognition;
 
 /// The name of the standard input, on a command line.
 pub const STDIN: &str = "-";
@@ -57,7 +57,7 @@ pub(crate) fn spool(name: &str, meter: &Meter) -> Result<Spooled, QueryError> {
         STDIN => Box::new(io::stdin().lock()),
         name => Box::new(File::open(name).map_err(|error| unreadable(error.to_string()))?),
     };
-    let folder = cache::folder_for_copies().unwrap_or_else(std::env::temp_dir);
+    let folder = folder::folder_for_copies().unwrap_or_else(std::env::temp_dir);
     let folder = tempfile::Builder::new()
         .prefix(".pipe.")
         .tempdir_in(&folder)
@@ -81,9 +81,9 @@ pub(crate) fn spool(name: &str, meter: &Meter) -> Result<Spooled, QueryError> {
         meter.advance(read as u64);
         if !is_known && (read == 0 || length == BEGINNING_BYTES) {
             // An endless pipe of something else must not fill the disk.
-            is_known = opening::is_readable(&path).map_err(|error| unreadable(error.to_string()))?;
+            is_known = recognition::is_readable(&path).map_err(|error| unreadable(error.to_string()))?;
             if !is_known {
-                return Err(unreadable(opening::readable()));
+                return Err(unreadable(recognition::readable()));
             }
         }
         if read == 0 {

@@ -6,14 +6,14 @@ use barrow_analyzer::{
 };
 
 use crate::answer::series;
-use crate::answer::type_path;
 use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
 use crate::arguments::Arguments;
-use crate::commands;
 use crate::error::QueryError;
 use crate::session::Session;
+use crate::tables::growth_series;
 use crate::tables::lifelines;
 use crate::tables::type_counts;
+use crate::tables::type_path;
 
 /// A path that grows, and what becomes of the objects at its end.
 struct Leak {
@@ -48,14 +48,14 @@ impl Leak {
 /// A usage error for less than five snapshots; those of the analyzer.
 pub(crate) fn answer(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryError> {
     lifelines::refuse_without(session)?;
-    let snapshots = commands::series_of(session, &arguments.words())?;
+    let snapshots = growth_series::snapshots(session, &arguments.words())?;
     if snapshots.len() < LEAST_POINTS {
         return Err(QueryError::usage(format!(
             "whether something grows takes {LEAST_POINTS} snapshots at least; try `growth`"
         )));
     }
     let recording = session.recording()?;
-    let growth = commands::growth_of(session, &recording, &snapshots, type_path::least_share(arguments)?)?;
+    let growth = growth_series::folded(session, &recording, &snapshots, type_path::least_share(arguments)?)?;
     let mut lives = Lives::new(&recording, snapshots[snapshots.len() - 1])?;
     let meter = session.meter();
     let heap_of = |snapshot| type_path::heap(session, &recording, snapshot);

@@ -5,13 +5,13 @@ use std::collections::HashMap;
 
 use barrow_analyzer::Growth;
 
-use crate::answer::type_path;
 use crate::answer::units;
 use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
 use crate::arguments::Arguments;
 use crate::error::QueryError;
 use crate::language::operand::Compared;
 use crate::session::Session;
+use crate::tables::type_path;
 
 /// A path with this part of the change of the one above it, and in the same direction, stands for both.
 const CARRIED: f64 = 0.9;

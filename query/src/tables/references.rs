@@ -3,7 +3,7 @@
 use barrow_analyzer::{Heap, Label, ObjectId, SnapshotId, StrengthId, Tables, TypeReferences};
 
 use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
-use crate::commands::Command;
+use crate::command::Command;
 use crate::error::QueryError;
 use crate::session::Session;
 

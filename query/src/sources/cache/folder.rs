@@ -150,3 +150,16 @@ mod tests {
         assert_eq!(mode(named.path()), 0o755);
     }
 }
+
+/// Where index files may be that cannot be beside their recordings.
+pub(crate) fn index_folder() -> Option<PathBuf> {
+    CacheFolder::find().ok().map(|folder| folder.path().to_owned())
+}
+
+/// Where large temporary files may be, made unless it is there: readable for the user only, and not in memory as the
+/// folder for temporary files often is.
+pub(crate) fn folder_for_copies() -> Option<PathBuf> {
+    let folder = CacheFolder::find().ok()?;
+    folder.make().ok()?;
+    Some(folder.path().to_owned())
+}

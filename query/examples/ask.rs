@@ -1,0 +1,28 @@
+//! Asks one line about a file, shows progress, and prints the whole answer as JSON:
+//! `cargo run -p barrow-query --example ask -- testdata/orders.barrow 'top 3 by retained'`.
+
+use std::sync::Arc;
+
+use barrow_query::{Question, Session, Settings, Touches, Watcher, Workspace};
+
+/// Prints the phases of a question.
+struct Phases;
+
+impl Watcher for Phases {
+    fn begin(&self, phase: &str, total: u64, unit: &'static str) {
+        eprintln!("{phase}: {total} {unit}");
+    }
+}
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let mut words = std::env::args().skip(1);
+    let (Some(file), Some(line)) = (words.next(), words.next()) else { return Err("usage: ask FILE LINE".into()) };
+    let mut session = Session::new(Workspace::new(None, None)?, Settings { no_index: true, ..Settings::default() });
+    session.allow(Touches::READ_ONLY);
+    session.watch_with(Arc::new(Phases));
+    session.open(&file)?;
+    if let Some(question) = Question::of_line(&line)? {
+        println!("{}", serde_json::to_string_pretty(&session.ask(&question)?)?);
+    }
+    Ok(())
+}

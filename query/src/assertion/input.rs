@@ -1,0 +1,62 @@
+//! Assertions and what they are judged by, from words, flags and files.
+
+use std::fs;
+use std::path::Path;
+
+use barrow_analyzer::SnapshotId;
+
+use super::{Assertion, Judge};
+use crate::arguments::Arguments;
+use crate::assertion;
+use crate::error::QueryError;
+use crate::flags::SnapshotName;
+use crate::language::operand::{Compared, Operand};
+use crate::session::Session;
+
+/// These assertions and those of `--from`, about this snapshot unless they name another.
+///
+/// # Errors
+/// A usage error with the place, a file that cannot be read.
+pub(crate) fn assertions_of(
+    session: &Session,
+    snapshot: SnapshotId,
+    texts: &[String],
+    arguments: &Arguments,
+) -> Result<Vec<Assertion>, QueryError> {
+    let scope = session.scope(snapshot);
+    let mut assertions = texts.iter().map(|text| Assertion::parse(text, &scope)).collect::<Result<Vec<_>, _>>()?;
+    if let Some(path) = &arguments.flags.from {
+        let text = read(path)?;
+        let lines = (1..).zip(text.lines().map(str::trim));
+        for (number, line) in lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#')) {
+            let place = |error| QueryError::usage(format!("{}, line {number}: {error}", path.display()));
+            assertions.push(Assertion::parse(line, &scope).map_err(place)?);
+        }
+    }
+    Ok(assertions)
+}
+
+fn read(path: &Path) -> Result<String, QueryError> {
+    fs::read_to_string(path)
+        .map_err(|error| QueryError::Unreadable { path: path.display().to_string(), cause: error.to_string() })
+}
+
+/// Who judges, with what the flags say.
+pub(crate) fn judge(session: &Session, arguments: &Arguments) -> Result<Judge, QueryError> {
+    let mut judge = Judge::default();
+    judge.min = arguments.flags.min;
+    if let Some(name) = &arguments.flags.baseline {
+        judge.baseline = Some(baseline(session, name)?);
+    }
+    if let Some(path) = &arguments.flags.allow {
+        let known = assertion::fingerprints(&read(path)?);
+        judge.allowed = known.map_err(|error| QueryError::usage(format!("{}: {}", path.display(), error.message)))?;
+    }
+    Ok(judge)
+}
+
+/// `FILE`, `FILE:3`; a number is a snapshot of the open recording.
+fn baseline(session: &Session, name: &str) -> Result<Compared, QueryError> {
+    let file = || Operand::Other(name.to_owned(), SnapshotName::Last);
+    Operand::named(name).unwrap_or_else(file).look_up(session)
+}

@@ -1,0 +1,71 @@
+//! What is excluded from a heap: `without EXPR`, `without references NAME [from EXPR]`.
+
+use barrow_analyzer::{Cut, Expression, Heap, KindId, ObjectSet, Without};
+
+use crate::error::QueryError;
+use crate::progress::Meter;
+
+/// What one `without` excludes. Its sets and rows keep the meaning that they had when it was typed.
+#[derive(Debug)]
+pub(crate) struct Removal {
+    /// As it was typed, but for rows.
+    pub(crate) text: String,
+    /// What is excluded.
+    pub(crate) what: What,
+}
+
+/// What is excluded: objects, or references.
+#[derive(Debug)]
+pub(crate) enum What {
+    Objects(Objects),
+    /// References of this name, of these objects or of all.
+    References {
+        name: String,
+        from: Option<Objects>,
+    },
+}
+
+/// Objects of some kinds, or of any, that match an expression.
+#[derive(Debug)]
+pub(crate) struct Objects {
+    pub(crate) kinds: Vec<KindId>,
+    pub(crate) expression: Expression,
+}
+
+impl Removal {
+    /// What it is, in the words of `without`.
+    pub(crate) fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// A heap without it, besides what that is without already.
+    ///
+    /// # Errors
+    /// Those of the analyzer: it may name objects of one snapshot only.
+    pub(crate) fn applied(&self, heap: &Heap, meter: &Meter) -> Result<Heap, QueryError> {
+        let select = |objects: &Objects| heap.select(&objects.kinds, &objects.expression, meter);
+        let (removed, cut) = match &self.what {
+            What::Objects(objects) => (select(objects)?.0, None),
+            What::References { name, from } => {
+                let sources = from.as_ref().map(select).transpose()?.map(|(set, _)| set);
+                let cut = Cut::named(heap.recording().tables()?, name, sources);
+                let cut = cut.map_err(|error| QueryError::usage(error.message))?;
+                (ObjectSet::new(heap.snapshot(), heap.object_count()), Some(cut))
+            }
+        };
+        Ok(heap.without(Without::new(heap, &removed, cut, meter)?))
+    }
+
+    /// Whether it is exact what it excludes: not if retained sizes that are lower bounds decide.
+    ///
+    /// # Errors
+    /// Those of [`Heap::matches_exactly`].
+    pub(crate) fn is_exact(&self, heap: &Heap, meter: &Meter) -> Result<bool, QueryError> {
+        match &self.what {
+            What::Objects(objects) | What::References { from: Some(objects), .. } => {
+                Ok(heap.matches_exactly(&objects.expression, meter)?)
+            }
+            What::References { from: None, .. } => Ok(true),
+        }
+    }
+}
