@@ -18,8 +18,8 @@ pub(super) const COMMAND: Command = Command {
     group: Group::Session,
     arguments: "[format table|json|csv | threads N | rows N]",
     about: "Changes a setting; without words, lists them",
-    details: "`format` is how answers are printed, `rows` how long a page is, `threads` how many threads may work \
-              (before the first question that needs them).",
+    details: "`format` is how answers are printed. `rows` is the length of a page. `threads` is the largest number of \
+              threads (set it before the first question that needs them).",
     example: "set format csv",
     flags: &[],
     subject: Subject::Session,
