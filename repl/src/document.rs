@@ -43,7 +43,8 @@ const TAIL: &str = "\
   row unless the line limits them. FILE appears whole or not at all.
 - **Ctrl-C** stops whatever runs or prints, and leaves the prompt with its session, however often it is pressed. A
   one-shot command exits with 130. Printed rows are whole, JSON then has no end, and stderr says `stopped`. If a
-  question does not stop within a second, the next Ctrl-C says how to end barrow, or the command after `|`, with one more.
+  question does not stop within a second, the next Ctrl-C says how to end barrow, or the command after `|`, with one
+  more.
 - **The cache.** A dump that is opened directly is imported into `$BARROW_CACHE`, `$XDG_CACHE_HOME/barrow` or
   `~/.cache/barrow`. Without a home directory, it is imported into `barrow-UID` in the folder for temporary files, which
   must belong to this user alone. Cached recordings are readable for their owner only. A dump is imported again when its
@@ -52,8 +53,8 @@ const TAIL: &str = "\
 - **The size of the cache.** Each new import removes imports of dumps that are gone or were rewritten. Beyond 10 GiB
   (`BARROW_CACHE_SIZE`, like `500M`) it also removes the least recently used ones. The newest import always stays.
 - **Compressed dumps** that are opened directly are first unpacked in the cache, up to 1 GiB or 10,000 times their
-  length, whichever is more; `--max-unpacked SIZE` sets another limit. 1 GiB of the disk, or a twentieth of a smaller one, stays
-  free.
+  length, whichever is more; `--max-unpacked SIZE` sets another limit. 1 GiB of the disk, or a twentieth of a smaller
+  one, stays free.
 
 | exit code | meaning |
 |---|---|
