@@ -1,4 +1,4 @@
-//! What the bytes of a barrow recording mean. `docs/format.md` is the specification; this crate is its
+//! What the bytes of a barrow recording mean. `docs/recording-format.md` is the specification; this crate is its
 //! first implementation, for writers and readers alike. It works on slices: files and threads are
 //! other crates' business.
 //!

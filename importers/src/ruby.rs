@@ -7,7 +7,7 @@
 //! ```
 //!
 //! Each object is a line, in the order of the heap's pages; references are addresses, without names. What
-//! becomes of each field is in `docs/formats.md`.
+//! becomes of each field is in `docs/imports.md`.
 //!
 //! In reading order: `line` (the fields), `classes` and `shapes` (what objects refer to by address or number and
 //! must be known before them), `sites`, `announcer` (one thread's lines become objects).

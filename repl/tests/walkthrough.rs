@@ -1,4 +1,4 @@
-//! `docs/finding-a-leak.md`, `docs/recorders-rust.md` and `docs/recording-python.md`: their programs are run, and their commands typed, as they stand there.
+//! `docs/guides/{leaks,rust,python}.md`: their programs are run, and their commands typed, as they are written there.
 //!
 //! Sizes, numbers and times differ from run to run, so of each answer only the lines are compared that name what leaks,
 //! how a command ended, and what an assertion came to, without their numbers. `BLESS=1` rewrites all answers. A section
@@ -33,31 +33,36 @@ fn repository() -> &'static Path {
 
 #[test]
 fn the_leak_in_python_is_found() {
-    replay("docs/finding-a-leak.md", "## Python", "python3", &["docs/leaks/shop.py", "recorders/python/dump_heap.py"]);
+    replay(
+        "docs/guides/leaks.md",
+        "## Python",
+        "python3",
+        &["docs/guides/leaks/shop.py", "recorders/python/dump_heap.py"],
+    );
 }
 
 #[test]
 fn the_leak_in_javascript_is_found() {
-    replay("docs/finding-a-leak.md", "## Node.js", "node", &["docs/leaks/chat.js"]);
+    replay("docs/guides/leaks.md", "## Node.js", "node", &["docs/guides/leaks/chat.js"]);
 }
 
 #[test]
 fn the_leak_in_java_is_found() {
     // The dumps are bundled: nothing but a shell is needed.
     let dumps = [1, 2, 3, 4, 5].map(|hour| format!("testdata/leaks/quotes-{hour}.hprof.zst"));
-    replay("docs/finding-a-leak.md", "## Java", "cargo", &dumps.each_ref().map(String::as_str));
+    replay("docs/guides/leaks.md", "## Java", "cargo", &dumps.each_ref().map(String::as_str));
 }
 
 #[test]
 fn the_leak_in_rust_is_found() {
     // The recording is bundled: nothing but a shell is needed.
-    replay("docs/recorders-rust.md", "## A leak", "cargo", &["testdata/orders.barrow"]);
+    replay("docs/guides/rust.md", "## A leak", "cargo", &["testdata/orders.barrow"]);
 }
 
 #[test]
 fn the_leak_in_a_recorded_python_is_found() {
     // The recording is bundled, here too.
-    replay("docs/recording-python.md", "## Finding a leak", "cargo", &["testdata/invoices.barrow"]);
+    replay("docs/guides/python.md", "## Finding a leak", "cargo", &["testdata/invoices.barrow"]);
 }
 
 /// Types the commands of a section of a document in a folder with these files.

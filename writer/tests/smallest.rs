@@ -1,5 +1,5 @@
 //! The smallest recording of the specification: written byte for byte as `testdata/smallest.barrow`
-//! has it, and as `docs/format.md` annotates it. `BLESS=1` rewrites the file, not the document.
+//! has it, and as `docs/recording-format.md` annotates it. `BLESS=1` rewrites the file, not the document.
 
 use std::fs;
 
@@ -31,7 +31,7 @@ fn record(path: &std::path::Path) {
 
 /// The bytes of the lines `offset  hexadecimal bytes  | meaning` in the document's last code block.
 fn annotated() -> Vec<u8> {
-    let path = barrow_testdata::path("../docs/format.md");
+    let path = barrow_testdata::path("../docs/recording-format.md");
     let document = fs::read_to_string(path).unwrap();
     let block = document.split("```hexdump").nth(1).expect("the document has an annotated hexdump");
     let mut bytes = Vec::new();
@@ -49,7 +49,11 @@ fn annotated() -> Vec<u8> {
 fn file_document_and_writer_agree() {
     let golden = barrow_testdata::path("smallest.barrow");
     barrow_testdata::assert_golden("smallest.barrow", record);
-    assert_eq!(annotated(), fs::read(&golden).unwrap(), "docs/format.md annotates something else than the golden file");
+    assert_eq!(
+        annotated(),
+        fs::read(&golden).unwrap(),
+        "docs/recording-format.md annotates something else than the golden file"
+    );
 
     let recording = Recording::open(&golden).unwrap();
     let found = verify(&recording, &Silent).unwrap();

@@ -22,9 +22,9 @@ pub(super) const COMMAND: Command = Command {
     group: Group::Series,
     arguments: "[by type|site]",
     about: "How many snapshots objects have lived, by type or allocation site",
-    details: "Of the selected snapshot. An object is as old as the number of snapshots since the first that it is seen in; \
-              what the first snapshot of all had already may be older. The line goes from the youngest to the oldest. \
-              Objects are known again as `help born` says.",
+    details: "This is about the selected snapshot. The age of an object is the number of snapshots since the first \
+              one in which it is seen. Objects that are in the first snapshot of all may be older. The line goes from \
+              the youngest objects to the oldest. `help born` says how objects are identified.",
     example: "age",
     flags: &[],
     subject: Subject::Recording,

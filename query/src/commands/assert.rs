@@ -19,23 +19,26 @@ pub(super) const COMMAND: Command = Command {
     aliases: &[],
     group: Group::Alive,
     arguments: "ASSERTION..",
-    about: "Whether what is said of the heap holds, with a witness if not: for CI",
-    details: "An ASSERTION is `count(EXPR) <= 100`, `size(EXPR)` (shallow and unmanaged), `retained(EXPR) < 64M` (what \
-              would be freed with all these objects), compared by `<` `<=` `>` `>=` `=` `!=`; `growth(EXPR) <= 0`, how \
-              many bytes more the objects retain with each snapshot, or `growth(count EXPR)`, how many more there are; or \
-              `no leaks`, no suspects as `leaks` lists them, perhaps `no leaks except FINGERPRINT up to 64M, ..`. EXPR is that of \
-              `find`, and a KIND may stand before it: `count(frames size > 1M)`. It is about the selected snapshot; `in 3` asks another, `over 3..10` each of these; \
-              growth is measured over all snapshots, at least 5, and judged as `growth` and `trend` judge it. It is too \
-              large only if the objects grow by that judgement and the whole interval of the slope is above the limit; a \
-              warm-up, steps or a sawtooth are no growth, and a note says so. With 5 to 7 snapshots that rise each time \
-              there are too few to be sure, so that the assertion is undecided. `--baseline OTHER` gives a recording, or snapshot `OTHER:3`, to compare with: \
-              `count(EXPR) <= baseline + 10%`, `- 64K`, `* 1.1`, or `no leaks except baseline`, which excuses the suspects of the baseline, each up to 1.5 times \
-              what it retains there or 1 % of the heap more, if that is more. A FINGERPRINT without `up to` is bounded so as well if there is a baseline that has it; \
-              without one it is excused at any size, and a note says so. `--from FILE` reads \
-              more assertions, one a line, `--allow FILE` fingerprints of known leaks, each perhaps with `up to SIZE`; `#` begins a comment. `--min` is \
-              that of `leaks`. `--junit FILE` writes the results for a CI server. From a shell each ASSERTION is one \
-              word, so put it in single quotes; at the prompt a line is one. Exit code 1 if any is false, 2 if \
-              there are too few snapshots to tell.",
+    about: "Checks statements about the heap, with a witness if false: for CI",
+    details: "An ASSERTION is one of these: `count(EXPR) <= 100`; `size(EXPR)`, shallow and unmanaged; \
+              `retained(EXPR) < 64M`, what would be freed with all these objects; `growth(EXPR) <= 0`, by how many \
+              bytes per snapshot their retained size grows; `growth(count EXPR)`, by how many objects per snapshot \
+              their number grows; or `no leaks`, no suspects as `leaks` lists them, also `no leaks except FINGERPRINT \
+              up to 64M, ..`. Numbers are compared by `<` `<=` `>` `>=` `=` `!=`. EXPR is that of `find`, and a KIND \
+              may precede it: `count(frames size > 1M)`. An assertion is about the selected snapshot; `in 3` selects \
+              another, and `over 3..10` each of these. Growth is measured over all snapshots, at least 5, and judged \
+              as in `growth` and `trend`. It is too large only if the objects grow by that judgement and the whole \
+              interval of the slope is above the limit. A warm-up, steps or a sawtooth are not growth, and a note \
+              says so. If 5 to 7 snapshots rise each time, they are too few to be sure, and the assertion is \
+              undecided. `--baseline OTHER` gives a recording, or snapshot `OTHER:3`, to compare with: `count(EXPR) \
+              <= baseline + 10%`, `- 64K`, `* 1.1`, or `no leaks except baseline`. The latter excuses the suspects of \
+              the baseline: each may retain 1.5 times what it retains there, or 1 % of the heap more, whichever is \
+              more. A FINGERPRINT without `up to` has the same limit if the baseline has that suspect. Otherwise it \
+              is excused at any size, and a note says so. `--from FILE` reads more assertions, one per line. `--allow \
+              FILE` reads fingerprints of known leaks, each optionally with `up to SIZE`. `#` begins a comment. \
+              `--min` is that of `leaks`. `--junit FILE` writes the results for a CI server. In a shell each \
+              ASSERTION is one word, so put it in single quotes; at the prompt a line is one. The exit code is 1 if \
+              any is false, and 2 if there are too few snapshots to tell.",
     example: "assert 'retained(type = \"Cache\") < 64M'",
     flags: &["--from", "--allow", "--baseline", "--junit", "--min"],
     subject: Subject::Recording,

@@ -19,12 +19,13 @@ pub(super) const COMMAND: Command = Command {
     group: Group::Series,
     arguments: "A..B",
     about: "Objects of snapshot B that snapshot A did not have, by type",
-    details: "`$_` is the set of these objects of B afterwards. Objects are known again by serials of the runtime. Where it \
-              gives none, as in dumps of a JVM, consecutive snapshots are matched by addresses, types, names, sizes and \
-              references. Then counts have a `~`, and `between` has the least and the largest number that the counts of \
-              the type in both snapshots and those between them allow; JSON has `objects_low`, `objects_high` and \
-              `exactness`. A count without `~` is exact. For each type, born less died is always exact. What was born \
-              and died between two snapshots is not seen.",
+    details: "Afterwards `$_` is the set of these objects of B. Objects are identified by the serials of the runtime. \
+              Where it gives none, as in dumps of a JVM, consecutive snapshots are matched by addresses, types, \
+              names, sizes and references. Counts then have a `~`, and `between` has the least and the largest \
+              possible number: the bounds that the counts of the type in these snapshots and those between them \
+              permit. JSON has `objects_low`, `objects_high` and `exactness`. A count without `~` is exact. For each \
+              type, born less died is always exact. Objects that were born and died between two snapshots are not \
+              seen.",
     example: "born 0..last",
     flags: &[],
     subject: Subject::Recording,

@@ -18,7 +18,8 @@ pub(super) const COMMAND: Command = Command {
     group: Group::Objects,
     arguments: "[KIND] [EXPR]",
     about: "How many objects match an expression, and their sizes",
-    details: "Of every kind, unless KIND is told. `$_` is the set of these objects afterwards. `help expressions` describes EXPR; in a shell put it in single quotes.",
+    details: "The objects are of every kind unless KIND is given. Afterwards `$_` is the set of these objects. `help \
+              expressions` describes EXPR; in a shell put it in single quotes.",
     example: "count objects size > 1K",
     flags: &[],
     subject: Subject::Recording,

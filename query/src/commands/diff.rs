@@ -25,15 +25,15 @@ pub(super) const COMMAND: Command = Command {
     group: Group::Series,
     arguments: "[A] [B] [KIND] [by type|kind|path|object] [by size|shallow|unmanaged|count|retained]",
     about: "What changed from snapshot A to B, by type, by kind or by path",
-    details: "A and B are snapshots of the recording, like `0` or `last`; another FILE of any format, which \
-              means its last snapshot; or a snapshot of it, `FILE:0`. \
-              `diff A` compares A with the selected snapshot, `diff FILE` the selected one with that file, and \
-              `diff` alone the one before the selected one with it. \
-              Types are the same if kind, name, layout, file and line are; those that did not change are left \
-              out. The largest change comes first: `by size` looks at shallow and unmanaged size together, \
-              `by retained` at what single objects of a type dominate, each byte once. The relative change is one of what is \
-              looked at. `by path` compares what paths of types down the dominator tree retain, as `growth` does for \
-              more snapshots; `by object` tells who died and who was born, as `born` and `died` do.",
+    details: "A and B are snapshots of the recording, like `0` or `last`; or another FILE of any format, which means \
+              its last snapshot; or a snapshot of it, `FILE:0`. `diff A` compares A with the selected snapshot, and \
+              `diff FILE` the selected one with that file. `diff` alone compares the snapshot before the selected one \
+              with it. Types are the same if kind, name, layout, file and line are. Types that did not change are \
+              left out. The largest change comes first. `by size` ranks by shallow and unmanaged size together, and \
+              `by retained` by what single objects of a type dominate, counting nested ones once. The relative change \
+              is that of the ranked measure. `by path` compares what paths of types down the dominator tree retain, \
+              as `growth` does for more snapshots. `by object` shows who died and who was born, as `born` and `died` \
+              do.",
     example: "diff 0 last objects by count",
     flags: &["--min"],
     subject: Subject::Recording,

@@ -22,12 +22,13 @@ pub(super) const COMMAND: Command = Command {
     group: Group::Alive,
     arguments: "[ID] [by type | FROM.. | FROM..TO]",
     about: "The dominator tree: what is freed with what",
-    details: "From the roots, or from an object down. A line is what would be freed with everything below it, \
-              its children are what it alone keeps alive. `--depth N` shows so many levels, 5 unless told; \
-              `--min 1%` or `--min 1M` leaves out less, 1% unless told. `children` counts all children of the first line. \
-              With a range they are listed one by one, what retains most first and however little it is: `dominators @123 0..` \
-              begins with the largest, counted from 0. `by type` adds them up by their types, with the largest as example. At \
-              the prompt `more` goes on to the end; elsewhere an answer has at most 100,000 rows and says how to get the others.",
+    details: "It begins at the roots, or at an object. A line shows what would be freed with everything below it; its \
+              children are what it alone keeps alive. `--depth N` shows N levels (default 5). `--min 1%` or `--min \
+              1M` leaves out smaller objects (default 1%). `children` counts all children of the first line. With a \
+              range, the children are listed one by one, of any size, the largest retained size first: `dominators \
+              @123 0..` begins with the largest, counted from 0. `by type` adds them up by their types, with the \
+              largest as example. At the prompt `more` continues to the end. Elsewhere an answer has at most 100,000 \
+              rows and says how to get the others.",
     example: "dominators @123 --depth 2",
     flags: &["--depth", "--min"],
     subject: Subject::Recording,

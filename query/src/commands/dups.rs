@@ -18,11 +18,12 @@ pub(super) const COMMAND: Command = Command {
     arguments: "",
     about: "Objects that look the same as far as a recording knows, by type",
     details: "Compared are type, name or text where it was recorded, shallow and unmanaged size, and all outgoing \
-              references: labels, strengths and targets, in their order. Other contents (numbers, long texts) are \
-              not recorded: objects that look the same may still differ there. Objects without name and references \
-              are left out, since nothing tells them apart, and so are those without name and with a single one that all objects of the type have, like that to a class. `superfluous` are all objects of a group but one, `wasted` what those take, shallow and \
-              unmanaged. The example is of the group of the type that wastes most; `copies` is how many look \
-              like it.",
+              references in their order: labels, strengths and targets. Other contents (numbers, long texts) are not \
+              recorded, so objects that look the same may still differ there. Objects without name and references are \
+              left out, because nothing distinguishes them. So are objects without name whose only reference is one \
+              that all objects of the type have, like that to a class. `superfluous` counts all objects of a group \
+              but one, and `wasted` is their shallow and unmanaged size. The example is from the group of the type \
+              that wastes most; `copies` is the number of objects that look like it.",
     example: "dups",
     flags: &[],
     subject: Subject::Recording,

@@ -26,8 +26,10 @@ pub(super) const COMMAND: Command = Command {
     group: Group::Objects,
     arguments: "[N] [KIND] [EXPR] [by size|unmanaged|retained|references]",
     about: "Objects that match an expression",
-    details: "The first N of them, 15 unless told, in the order of their numbers, and of every kind, unless KIND \
-              is told. `by` lists the N that have most instead, the largest first. At the prompt all of them go to `| COMMAND` or `> FILE`, unless N is told. `%3` names the object in row 3 afterwards, `$_` the set of all that are listed. `help expressions` describes EXPR; in a shell put it in single quotes.",
+    details: "The first N of them (default 15) in the order of their numbers, of every kind unless KIND is given. \
+              `by` lists the N largest instead, the largest first. At the prompt `| COMMAND` and `> FILE` get all of \
+              them unless N is given. Afterwards `%3` is the object in row 3, and `$_` the set of all listed objects. \
+              `help expressions` describes EXPR; in a shell put it in single quotes.",
     example: "find 5 objects type = \"Int\" and size > 1K",
     flags: &[],
     subject: Subject::Recording,

@@ -21,20 +21,21 @@ pub(super) const COMMAND: Command = Command {
     group: Group::Series,
     arguments: "[A..B] [N] [--min SHARE]",
     about: "What grows over the snapshots, by path of types from the roots",
-    details: "A path is a group of roots and types down the dominator tree; objects of one type below each other \
-              are one step. What it retains is counted in every snapshot from A to B, all of them unless told. \
-              Paths that grow come first, those by how much they grow at least; a path is left out for the one below \
-              it that has nine tenths of its growth, and so are paths that never hold 0.5 % of the largest heap; \
-              `--min 0.1%` changes that. Paths that stay the same, or change by less than a fifth of that share, are \
-              counted in a note. Slopes are medians of the slopes between all pairs of snapshots, by their order, \
-              whatever their times are. From 8 snapshots on a path `grows` or it does not, with the reason where it \
-              looks as if it did: it flattens like a warm-up, rises in steps, falls back like a sawtooth, or is not \
-              sure. At most one of 100 series of noise, steps, warm-ups and sawteeth raises a false alarm; sizes that wander \
-              without ever coming back can raise more. With 5 to 7 snapshots a path may rise each \
-              time, which is too few to be sure; with fewer nothing is said. `trend`, `leaks A..B` and \
-              `assert growth(..)` judge alike. Objects that are on another path in each snapshot, as the variables of a running function can be, are \
-              judged over all paths: `any path › TYPE`. A number is missing where a path was new and held less than a sixteenth of \
-              what it needs to be shown. N is 15 unless told.",
+    details: "A path is a group of roots and then types down the dominator tree. Objects of one type directly below \
+              each other are one step. What a path retains is measured in every snapshot from A to B (default: all). \
+              Paths that grow come first, sorted by the lower bound of their growth. A path is left out if a path \
+              below it has nine tenths of its growth. Paths that never hold 0.5 % of the largest heap are left out \
+              too; `--min 0.1%` changes that. A note counts the paths that stay the same, or change by less than a \
+              fifth of that share. A slope is the median of the slopes between all pairs of snapshots, by their order \
+              and not by their times. With 8 snapshots or more a path `grows` or it does not. If it only seemed to \
+              grow, the answer gives the reason: it flattens like a warm-up, rises in steps, falls back like a \
+              sawtooth, or is not sure. At most one of 100 series of noise, steps, warm-ups and sawteeth raises a \
+              false alarm; sizes that wander without ever coming back can raise more. With 5 to 7 snapshots a path \
+              may rise each time, which is too few to be sure. Growth needs at least five snapshots. `trend`, `leaks \
+              A..B` and `assert growth(..)` judge in the same way. Objects that are on another path in each snapshot, \
+              as the variables of a running function can be, are judged over all paths: `any path › TYPE`. An empty \
+              cell means that the path was too small to track in that snapshot: under 1/16 of the `--min` threshold. \
+              N is 15 by default.",
     example: "growth",
     flags: &["--min"],
     subject: Subject::Recording,

@@ -14,7 +14,7 @@ pub(super) const COMMAND: Command = Command {
     aliases: &[],
     group: Group::Session,
     arguments: "[VERB | expressions]",
-    about: "What can be asked, or how a verb is used",
+    about: "What you can ask, or how to use a verb",
     details: "`help expressions` describes what `find`, `count` and `let` take.",
     example: "help top",
     flags: &[],
@@ -34,30 +34,30 @@ const OPERATORS: &str = r#"
   in                      a range with both its ends: 1K..2M, 1K.., ..2M
   ~  !~                   matches /regular expression/ or "glob*", or does not
 
-  $NAME  $_               in the set that `let` named so; in the last result
+  $NAME  $_               in the set that `let` named; in the last result
   @123  %3                this object; the object in row 3 of the last table
 
-  not  !                  bind tightest
-  and  &  -               then these, from left to right; `a - b` is a and not b
-  or  |                   then these
-  ( )                     first of all
+  ( )                     first
+  not  !                  second
+  and  &  -               third, from left to right; `a - b` is a and not b
+  or  |                   last
 
   type = "Foo Bar" and size in 1K..2M
   name ~ /^Str/ and not (refs = 0 or unmanaged > 1M)
   $before - $after - type = "Cache"
 
-A comparison with a number that an object does not have is false, `!=` too: the
-distance of an unreachable object, an address that was not recorded. Sets and
-rows belong to one snapshot. A word that is the name of a kind is read as one:
-`all root` asks for the property where `root` is a kind. A type that the
-recording does not know is a mistake, not an expression that nothing matches:
-`~` takes a pattern that may match nothing. `-` needs blanks around it. Names
-with blanks or one of ( ) " ' = ! ~ < > & | need quotes.
+A comparison with a number that an object does not have is false, even `!=`.
+Examples are the distance of an unreachable object, and an address that was not
+recorded. Sets and rows belong to one snapshot. A word that names a kind is read
+as that kind: where `root` is a kind, `all root` asks for the property. A type
+that the recording does not know is an error. A pattern with `~` may match
+nothing. `-` needs blanks around it. Names with blanks or one of
+( ) " ' = ! ~ < > & | need quotes.
 
 In a shell put the whole expression in single quotes. At the prompt `> NAME` at
-the end of a line writes the answer to a file, unless NAME begins with a digit;
-`| COMMAND` gives it to a command, unless it begins with $, @ or %, or compares
-an attribute. In parentheses both belong to the expression."#;
+the end of a line writes the answer to a file, unless NAME begins with a digit.
+`| COMMAND` sends it to a command, unless COMMAND begins with $, @ or %, or
+compares an attribute. In parentheses both belong to the expression."#;
 
 /// What `find`, `count` and `let` take.
 #[must_use]
@@ -90,8 +90,8 @@ pub fn overview() -> String {
         }
         text.push('\n');
     }
-    text.push_str("`help VERB` tells more, `help expressions` what `find`, `count` and `let` take.\n");
-    text.push_str("A verb can be shortened. `> file` and `| command` take the answer elsewhere.");
+    text.push_str("`help VERB` says more, `help expressions` what `find`, `count` and `let` take.\n");
+    text.push_str("A verb can be shortened. `> file` and `| command` send the answer elsewhere.");
     text
 }
 

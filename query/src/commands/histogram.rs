@@ -23,10 +23,10 @@ pub(super) const COMMAND: Command = Command {
     group: Group::Snapshots,
     arguments: "[EXPR] [by type|kind|site|generation] [by size|count|unmanaged|retained]",
     about: "Objects and sizes of every type, kind, allocation site or generation",
-    details: "The whole table, the largest shallow size first; at the prompt page by page. With EXPR only the objects that \
-              match count, by type or kind and not by retained size. `by retained` adds what \
-              single objects of each dominate, every byte once. Ruby's dumps tell in which generation, that is after \
-              how many collections, an object was allocated.",
+    details: "The whole table, the largest shallow size first; at the prompt page by page. With EXPR only matching \
+              objects count, by type or kind, and not by retained size. `by retained` adds the sum of the retained \
+              sizes of each row's objects, counting nested ones once. Ruby's dumps say in which generation an object \
+              was allocated, that is, after how many collections.",
     example: "histogram by kind",
     flags: &[],
     subject: Subject::Recording,

@@ -15,7 +15,7 @@ pub(super) const COMMAND: Command = Command {
     group: Group::Session,
     arguments: "[N]",
     about: "The lines typed so far",
-    details: "The last N of them, all unless told. They are kept in `$XDG_STATE_HOME/barrow/history`.",
+    details: "The last N of them (default: all). They are kept in `$XDG_STATE_HOME/barrow/history`.",
     example: "history 20",
     flags: &[],
     subject: Subject::Session,

@@ -18,8 +18,8 @@ pub(super) const COMMAND: Command = Command {
     group: Group::Alive,
     arguments: "ID",
     about: "The dominators of an object, from the nearest to the roots",
-    details: "Each line would free the object, and everything in the lines above it. The first is the immediate \
-              dominator.",
+    details: "Freeing the object of a line would free the object in question, and everything in the lines above. The \
+              first line is the immediate dominator.",
     example: "idom @123",
     flags: &[],
     subject: Subject::Recording,

@@ -20,11 +20,10 @@ pub(super) const COMMAND: Command = Command {
     group: Group::Objects,
     arguments: "ID [by type | FROM.. | FROM..TO]",
     about: "The incoming references of an object, weak ones too",
-    details: "A row for each reference, in the order of the objects they start from: `inrefs %3` goes on with \
-              that of row 3. ID is written as for `info`; references are counted from 0, as for `show`. \
-              `by type` adds them up by the types of the objects they start from. The first question looks at \
-              all references of the snapshot; the second one turns them around, so that it and those after it \
-              are quick.",
+    details: "A row for each reference, in the order of the objects at which they start. `inrefs %3` continues with \
+              the object of row 3. ID is written as for `info`; references are counted from 0, as for `show`. `by \
+              type` adds them up by the types of the objects at which they start. The first question reads all \
+              references of the snapshot. The second one transposes them, so that later ones are quick.",
     example: "inrefs @123",
     flags: &[],
     subject: Subject::Recording,

@@ -20,20 +20,21 @@ pub(super) const COMMAND: Command = Command {
     aliases: &["suspects"],
     group: Group::Alive,
     arguments: "[A..B]",
-    about: "Leak suspects: who holds much, where it piles up, and who holds them",
-    details: "A suspect is an object in which at least 10 % of the reachable bytes pile up: what it retains, without its \
-              children in the dominator tree that retain 10 % themselves. So are objects of one type that retain as \
-              much together where no single object holds them. `--min 5%` or `--min 64M` changes that. A list or tree of objects of one type piles up in its head. \
-              First comes what is made of many parts that resemble each other: the parts of each type count \
-              N / (N + 32) of their bytes, N being the effective number of parts, (Σ bytes)² / Σ bytes². Classes, \
-              code and frames do not count, as a program has as many as it has; what no single object holds counts a quarter. \
-              Suspects with one fingerprint are one, with a count. One snapshot shows what \
-              is large, not what grows: `leaks A..B` lists the paths of types that grow over these snapshots \
-              (with 5 to 7 of them: those that rise each time, which is too few to be sure), by the judgement of `growth`, \
-              with the part of the objects born since that is still there. What grows most by objects that \
-              do not die comes first. The fingerprint names a suspect in every run of the program, for \
-              `assert 'no leaks except FINGERPRINT'`: it is made of the types, and the names of classes, that dominate the place where it piles \
-              up, without numbers, addresses and sizes.",
+    about: "Leak suspects: what accumulates, where, and what holds it",
+    details: "A suspect is an object that accumulates at least 10 % of the reachable bytes: what it retains, without \
+              its children in the dominator tree that retain 10 % themselves. Objects of one type are a suspect too, \
+              if they retain as much together and no single object holds them. `--min 5%` or `--min 64M` changes the \
+              threshold. A list or tree of objects of one type accumulates in its head. Suspects made of many similar \
+              parts come first: the parts of each type count N / (N + 32) of their bytes, where N is the effective \
+              number of parts, (Σ bytes)² / Σ bytes². Classes, code and frames do not count, because their number \
+              does not depend on the load. Memory that no single object holds counts a quarter. Suspects with one \
+              fingerprint are one, with a count. One snapshot shows what is large, not what grows. `leaks A..B` lists \
+              the paths of types that grow over these snapshots by the judgement of `growth` (with 5 to 7 of them: \
+              those that rise each time, which is too few to be sure), with the share of the objects born since that \
+              still exist. Paths that grow most by objects that do not die come first. The fingerprint identifies a \
+              suspect in every run of the program, for `assert 'no leaks except FINGERPRINT'`. It is made of the \
+              types, and the names of classes, that dominate the accumulation point, without numbers, addresses and \
+              sizes.",
     example: "leaks",
     flags: &["--min"],
     subject: Subject::Recording,

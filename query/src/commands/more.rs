@@ -15,7 +15,7 @@ pub(super) const COMMAND: Command = Command {
     group: Group::Session,
     arguments: "",
     about: "The next page of the last answer",
-    details: "A page has 15 rows unless `set rows` says otherwise, or the question did.",
+    details: "A page has 15 rows unless `set rows` or the question says otherwise.",
     example: "more",
     flags: &[],
     subject: Subject::Session,

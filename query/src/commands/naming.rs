@@ -19,8 +19,8 @@ pub(super) const COMMAND: Command = Command {
     group: Group::Objects,
     arguments: "[$NAME = [KIND] [EXPR]]",
     about: "Names the objects that match an expression; alone, lists the names",
-    details: "Expressions take the name afterwards, as `$NAME`, in the snapshot whose objects they are. `$_` is the \
-              last result: the rows that `find` listed, all that `count` counted or `let` named.",
+    details: "Later expressions can use the name, as `$NAME`, in the snapshot of these objects. `$_` is the last \
+              result: the rows that `find` listed, or all objects that `count` counted or `let` named.",
     example: "let $large = objects size > 1K",
     flags: &[],
     subject: Subject::Session,

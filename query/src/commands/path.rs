@@ -20,9 +20,10 @@ pub(super) const COMMAND: Command = Command {
     group: Group::Alive,
     arguments: "ID [COUNT]",
     about: "A shortest path from a root to an object",
-    details: "With COUNT so many paths that share no object but the last and those that stand for groups of roots, as far as there are. A terminal shows 50 steps of a longer path from each end, a pipe or file all. `--avoid EXPR` leads \
-              around objects, `--weak` follows references that keep nothing alive too. In a shell put EXPR in \
-              quotes.",
+    details: "With COUNT, up to COUNT paths. They share no object except the last and those that represent groups of \
+              roots. A terminal shows 50 steps of a longer path from each end; a pipe or file gets all. `--avoid \
+              EXPR` finds paths around these objects, and `--weak` also follows references that keep nothing alive. \
+              In a shell put EXPR in quotes.",
     example: "path @123",
     flags: &["--avoid", "--weak"],
     subject: Subject::Recording,

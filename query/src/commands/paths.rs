@@ -21,10 +21,10 @@ pub(super) const COMMAND: Command = Command {
     group: Group::Alive,
     arguments: "[KIND] EXPR",
     about: "The shortest paths of many objects, merged into one tree with counts",
-    details: "Objects of one type that are reached in the same way are one line; a class or a module is a line of its own, with its \
-              name, and a line of one object has that object's name. `through` counts how many of the \
-              objects asked for are reached through it; `--depth N` cuts the tree, `--min 1%` leaves out what \
-              fewer are reached through.",
+    details: "Objects of one type that are reached in the same way are one line. A class or a module is a line of its \
+              own, with its name, and a line of one object has that object's name. `through` counts how many of the \
+              requested objects are reached through the line. `--depth N` cuts the tree. `--min 1%` leaves out lines \
+              through which fewer objects are reached.",
     example: "paths type = \"Session\"",
     flags: &["--depth", "--min"],
     subject: Subject::Recording,

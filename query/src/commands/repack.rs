@@ -17,10 +17,10 @@ pub(super) const COMMAND: Command = Command {
     aliases: &[],
     group: Group::File,
     arguments: "-o DST [--level N] [--force]",
-    about: "Writes the recording anew, snapshots as differences to those before",
-    details: "The file gets several times smaller, and says which object is which in all snapshots: by the serials of the \
-              runtime, or by matching snapshots with each other. Objects get new numbers. N is the level of zstd, 9 unless \
-              told. An existing DST is replaced only with `--force`.",
+    about: "Writes the recording again, with snapshots as differences",
+    details: "The file becomes several times smaller. It also says which object is which in all snapshots: by the \
+              serials of the runtime, or by matching snapshots with each other. Objects get new numbers. N is the \
+              level of zstd (default 9). An existing DST is replaced only with `--force`.",
     example: "repack -o small.barrow",
     flags: &["-o", "--level", "--force"],
     subject: Subject::Recording,

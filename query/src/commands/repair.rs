@@ -18,12 +18,12 @@ pub(super) const COMMAND: Command = Command {
     aliases: &[],
     group: Group::File,
     arguments: "-o DST [--force]",
-    about: "Writes a clean recording of every whole snapshot",
-    details: "A row for each snapshot tells whether it was kept, and else what is damaged and at which byte. Exit code 0 \
-              if nothing that was committed is lost: the recording was whole, or only ends with a snapshot that was never \
-              finished. Exit code 4 if something committed is lost, or may be. Exit code 3 if nothing could be kept: then \
-              no DST is written, and an existing one stays. The recording itself is left as it is. An existing DST is \
-              replaced only with `--force`.",
+    about: "Writes a clean recording of all complete snapshots",
+    details: "A row for each snapshot says whether it was kept, and otherwise what is damaged and at which byte. The \
+              exit code is 0 if nothing committed is lost: the recording was whole, or only ends with a snapshot that \
+              was never finished. It is 4 if something committed is lost, or may be. It is 3 if nothing could be \
+              kept: then no DST is written, and an existing one stays. The recording itself does not change. An \
+              existing DST is replaced only with `--force`.",
     example: "repair -o whole.barrow",
     flags: &["-o", "--force"],
     subject: Subject::Recording,

@@ -17,11 +17,12 @@ pub(super) const COMMAND: Command = Command {
     group: Group::File,
     arguments: "-o DST [--binary PATH] [--force]",
     about: "Names the addresses of a recording that barrow-alloc has written",
-    details: "Function, file and line of every call, inlined ones too, from the debug information of the program and its \
-              libraries. They are looked for where they were when the program ran, or at PATH, and must be the same build. \
-              What Rust's own library did between the program and the allocator names the blocks, the innermost call of the \
-              program itself is their site; frames that call the same way become one. The recording itself is left as it \
-              is. An existing DST is replaced only with `--force`.",
+    details: "It finds function, file and line of every call, also of inlined ones, in the debug information of the \
+              program and its libraries. These files must be the same build. They are searched where they were when \
+              the program ran, or at PATH. The functions of Rust's own library between the program and the allocator \
+              name the blocks, and the innermost call of the program itself is their site. Frames that call in the \
+              same way become one. The recording itself does not change. An existing DST is replaced only with \
+              `--force`.",
     example: "resolve -o named.barrow",
     flags: &["-o", "--binary", "--force"],
     subject: Subject::Recording,

@@ -18,9 +18,9 @@ pub(super) const COMMAND: Command = Command {
     aliases: &[],
     group: Group::Alive,
     arguments: "ID | [KIND] EXPR",
-    about: "The retained set of objects: all that would be freed with them",
-    details: "Exactly what the roots reach now, and would not reach if none of these objects were there: for \
-              several objects also what they hold only together. `$_` is the set afterwards.",
+    about: "The retained set of objects: everything that would be freed with them",
+    details: "This is exactly what the roots reach now, and would not reach without any of these objects. For several \
+              objects it includes what they only hold together. Afterwards `$_` is the set.",
     example: "retained type = \"Session\"",
     flags: &[],
     subject: Subject::Recording,

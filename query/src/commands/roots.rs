@@ -22,11 +22,11 @@ pub(super) const COMMAND: Command = Command {
     group: Group::Alive,
     arguments: "[CATEGORY]",
     about: "The roots by category, or those of one category",
-    details: "`retained` of a category is what would be freed if all its roots were gone: what several \
-              categories hold is retained by none of them. With the beginning of a category's name, in any \
-              case: its roots one by one, what retains most first; `%3` is the object of row 3. Where the runtime has \
-              objects that stand for groups of roots, they are listed too. The inter-generational roots of MoarVM, its \
-              remembered set, retain nothing: only minor collections follow them.",
+    details: "`retained` of a category is what would be freed if all its roots were gone. Objects held by two root \
+              categories count for neither. The beginning of a category's name, in any case, lists its roots one by \
+              one, the largest retained size first; `%3` is the object of row 3. Where the runtime has objects that \
+              represent groups of roots, they are listed too. The inter-generational roots of MoarVM, its remembered \
+              set, retain nothing: only minor collections follow them.",
     example: "roots",
     flags: &[],
     subject: Subject::Recording,

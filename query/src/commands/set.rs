@@ -21,7 +21,8 @@ pub(super) const COMMAND: Command = Command {
     group: Group::Session,
     arguments: "[format table|json|csv | threads N | rows N]",
     about: "Changes a setting; without words, lists them",
-    details: "`format` is how answers are printed, `rows` how long a page is, `threads` how many threads may work.",
+    details: "`format` is how answers are printed. `rows` is the length of a page. `threads` is the largest number of \
+              threads.",
     example: "set format csv",
     flags: &[],
     subject: Subject::Session,

@@ -18,10 +18,9 @@ pub(super) const COMMAND: Command = Command {
     group: Group::Objects,
     arguments: "ID [by type | FROM.. | FROM..TO]",
     about: "The outgoing references of an object, in their order",
-    details: "ID is written as for `info`. `show %3` follows the reference in row 3. References are counted \
-              from 0: `show @123 1000..` begins with number 1000, `show @123 1000..1999` ends with 1999. \
-              `by type` adds them up by the types of the objects they lead to: references, different objects, \
-              their shallow size, and an example.",
+    details: "ID is written as for `info`. `show %3` follows the reference in row 3. References are counted from 0: \
+              `show @123 1000..` begins with number 1000, `show @123 1000..1999` ends with 1999. `by type` adds them \
+              up by the types of their targets: references, different objects, their shallow size, and an example.",
     example: "show @123",
     flags: &[],
     subject: Subject::Recording,

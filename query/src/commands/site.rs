@@ -21,9 +21,10 @@ pub(super) const COMMAND: Command = Command {
     group: Group::Snapshots,
     arguments: "ID",
     about: "One allocation site: its objects, and the chain of calls to it",
-    details: "ID is a number from `sites` or `info`. The first line of the chain is the site itself, each further \
-              one the place that called the function before it. Retained is what single objects of the site \
-              dominate, every byte once. Of Ruby's objects it tells in which generations they were allocated.",
+    details: "ID is a number from `sites` or `info`. The first line of the chain is the site itself. Each further \
+              line is the place that called the function of the line above. Retained is the sum of the retained sizes \
+              of the site's objects, counting nested ones once. For Ruby's objects it also shows in which generations \
+              they were allocated.",
     example: "site 12",
     flags: &[],
     subject: Subject::Recording,

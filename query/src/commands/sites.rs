@@ -21,9 +21,10 @@ pub(super) const COMMAND: Command = Command {
     group: Group::Snapshots,
     arguments: "[N] [by size|count|unmanaged|retained]",
     about: "The places in the program whose objects hold most",
-    details: "A row for each allocation site: function, file and line as far as the recording knows them, and what \
-              its objects add up to. `by retained` adds what single objects of each dominate, every byte once. \
-              `site 12` tells more of one. N is 15 unless told; `histogram by site` has all of them.",
+    details: "A row for each allocation site: function, file and line as far as the recording knows them, and the \
+              total size of its objects. `by retained` adds the sum of the retained sizes of these objects, counting \
+              nested ones once. `site 12` describes one site. N is 15 by default; `histogram by site` lists all \
+              sites.",
     example: "sites 10 by count",
     flags: &[],
     subject: Subject::Recording,

@@ -17,7 +17,7 @@ pub(super) const COMMAND: Command = Command {
     group: Group::Snapshots,
     arguments: "[N | last]",
     about: "Selects the snapshot that questions are about, and describes it",
-    details: "Without a word it describes the selected one. The last one is selected in the beginning.",
+    details: "Without an argument it describes the selected snapshot. In the beginning the last one is selected.",
     example: "snapshot 0",
     flags: &[],
     subject: Subject::Recording,

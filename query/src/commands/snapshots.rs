@@ -15,7 +15,7 @@ pub(super) const COMMAND: Command = Command {
     group: Group::Snapshots,
     arguments: "",
     about: "The snapshots of the recording, with the selected one marked",
-    details: "`stored` is what a snapshot takes in the file.",
+    details: "`stored` is the size of a snapshot in the file.",
     example: "snapshots",
     flags: &[],
     subject: Subject::Recording,

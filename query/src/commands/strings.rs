@@ -17,10 +17,10 @@ pub(super) const COMMAND: Command = Command {
     group: Group::Objects,
     arguments: "[/REGEX/ | GLOB]",
     about: "The texts of the program, with the objects that have each",
-    details: "A row for each text or name that objects of the snapshot have, as far as the recording holds them: what \
-              those objects are and add up to, the largest first. `/REGEX/` matches anywhere, a pattern with `*` and `?` whole texts. \
-              Names of types and frames are left out. `find name = \"…\"` lists the objects of one text; `dups` tells \
-              what equal ones waste.",
+    details: "A row for each text or name of objects in the snapshot, as far as the recording holds them: which \
+              objects have it and their total size, the largest first. `/REGEX/` matches anywhere; a pattern with `*` \
+              and `?` matches whole texts. Names of types and frames are left out. `find name = \"…\"` lists the \
+              objects of one text; `dups` shows what equal texts waste.",
     example: "strings /^http/",
     flags: &[],
     subject: Subject::Recording,

@@ -20,11 +20,11 @@ pub(super) const COMMAND: Command = Command {
     aliases: &["overview"],
     group: Group::Snapshots,
     arguments: "[all | every K | N..M | last] [--verify]",
-    about: "Totals: objects, sizes, references, roots, and each kind's part",
-    details: "Without words it is about the selected snapshot; `all` is a row for every snapshot, and with \
-              three at least a line of each total from its least to its greatest. \
-              The numbers are the recorder's own statistics unless `--verify` has the objects decoded, counted \
-              and compared.",
+    about: "Totals: objects, sizes, references, roots, and each kind's share",
+    details: "Without an argument it is about the selected snapshot. `all` prints a row for every snapshot. With at \
+              least three snapshots, it also draws a line of each total from its least value to its greatest. The \
+              numbers are the recorder's own statistics. With `--verify` the objects are decoded, counted and \
+              compared.",
     example: "summary all",
     flags: &["--verify"],
     subject: Subject::Recording,

@@ -20,10 +20,11 @@ pub(super) const COMMAND: Command = Command {
     aliases: &[],
     group: Group::Series,
     arguments: "TYPE | [KIND] EXPR",
-    about: "What part of new objects is there after 1, 2, 3 … snapshots",
-    details: "Of those that match in a snapshot, how many are gone in the next, by age; without those of the first snapshot, \
-              whose age is unknown. Those that are still there at the end count as long as they were seen (Kaplan and Meier 1958). A \
-              curve that stays at the top is of objects that never die. Objects are known again as `help born` says.",
+    about: "What share of new objects still exists after 1, 2, 3 … snapshots",
+    details: "Of the objects that match in a snapshot: how many are gone in the next, by age. Objects of the first \
+              snapshot are left out, because their age is unknown. Objects that still exist at the end count for as \
+              long as they were seen (Kaplan and Meier 1958). A curve that stays at the top is of objects that never \
+              die. `help born` says how objects are identified.",
     example: "survival type ~ /Session/",
     flags: &[],
     subject: Subject::Recording,

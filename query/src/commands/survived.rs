@@ -18,9 +18,9 @@ pub(super) const COMMAND: Command = Command {
     aliases: &[],
     group: Group::Series,
     arguments: "N",
-    about: "Objects that were there N snapshots before already, by type",
-    details: "Of the selected snapshot. `$_` is the set of these objects afterwards. Objects are known again as \
-              `help born` says.",
+    about: "Objects that already existed N snapshots before, by type",
+    details: "This is about the selected snapshot. Afterwards `$_` is the set of these objects. `help born` says how \
+              objects are identified.",
     example: "survived 2",
     flags: &[],
     subject: Subject::Recording,

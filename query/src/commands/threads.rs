@@ -20,14 +20,15 @@ pub(super) const COMMAND: Command = Command {
     group: Group::Alive,
     arguments: "[by cpu|allocated|objects|retained]",
     about: "The threads of the program: what each does, allocates and holds",
-    details: "Counters are what the runtime counts since the thread began; with `+` what came to it since the snapshot \
-              before, if that has threads as well: all of it for a thread that began in between. \
-              What came to it ranks, so that a thread that only sleeps is never the first: processor time, unless told or unknown, then \
-              allocated bytes. `roots` are those whose label names the thread, `retained` what would be freed without \
-              these roots and without the thread's object: all that the stack and the object with its thread locals hold, alone or together. \
-              The object, `object`, is the only root of the category `thread` that has the thread's label; it counts \
-              as freed although others refer to it, such as a pool or its group. A recording that tells nothing of threads has those that its roots are labelled with: \
-              `thread 7`, or labels of the category `thread`. `roots` lists roots one by one.",
+    details: "Counters are those of the runtime since the thread began. `+` marks the change since the previous \
+              snapshot, if that has threads too; for a thread that began in between it is the whole value. Threads \
+              are sorted by what they used since the previous snapshot: by processor time by default, by allocated \
+              bytes if that is unknown. `roots` counts the roots whose label names the thread. `retained` is what \
+              would be freed without these roots and without the thread's object: all that the stack and the object \
+              with its thread locals hold, alone or together. `object` is the only root of the category `thread` that \
+              has the thread's label. It counts as freed although others refer to it, such as a pool or its group. If \
+              a recording has no threads, they are taken from the labels of its roots: `thread 7`, or labels of the \
+              category `thread`. `roots` lists roots one by one.",
     example: "threads by allocated",
     flags: &[],
     subject: Subject::Recording,

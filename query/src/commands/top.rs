@@ -28,14 +28,14 @@ pub(super) const COMMAND: Command = Command {
     group: Group::Snapshots,
     arguments: "[N] [KIND] [EXPR] [by size|count|unmanaged|retained]",
     about: "The types that hold most, or the objects that retain most",
-    details: "KIND is a kind of the recording, like `objects` or `frames`; `all` or none means all of them, \
-              `sites` the places where objects were allocated. With EXPR only the objects that match count, for instance \
-              those of the set `$_`. The words may come in any order. \
-              `by size` ranks types by shallow size, `by unmanaged` by what lies outside the heap. \
-              `by retained` ranks single objects by what would be freed with them, or types with \
-              `top types by retained`. N is 15 unless told; at the prompt all rows go to `| COMMAND` or `> FILE`. Where there are three snapshots at least, each type has a line \
-              of what it held in all of them, from the least to the most (a full height is a fifth of the most at \
-              least); not by retained size.",
+    details: "KIND is a kind of the recording, like `objects` or `frames`. `all` or no KIND means all kinds, and \
+              `sites` means the places where objects were allocated. With EXPR only matching objects count, for \
+              instance those of the set `$_`. The words may come in any order. `by size` ranks types by shallow size, \
+              and `by unmanaged` by the bytes outside the heap. `by retained` ranks single objects by what would be \
+              freed with them; `top types by retained` ranks types. N is 15 by default; at the prompt `| COMMAND` and \
+              `> FILE` get all rows. With at least three snapshots, each type has a line of its values in all of \
+              them, from the least to the greatest. The line is scaled so that a full bar is at least 20 % of the \
+              largest value. There is no line with `by retained`.",
     example: "top 10 objects by retained",
     flags: &[],
     subject: Subject::Recording,

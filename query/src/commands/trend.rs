@@ -23,11 +23,11 @@ pub(super) const COMMAND: Command = Command {
     group: Group::Series,
     arguments: "[A..B] TYPE | [KIND] EXPR",
     about: "A type or an expression over the snapshots: count, sizes, a chart",
-    details: "TYPE is the name of a type, in quotes if it has blanks; else the words are an expression, see \
-              `help expressions`. For every snapshot from A to B, all of them unless told: the objects, \
-              their sizes, and what would be freed with all of them together. The chart is of that, from nothing to \
-              the most there was, and so is the trend, which is judged as `growth` \
-              judges paths: by the order of snapshots; `growth` looks at all paths at once.",
+    details: "TYPE is the name of a type, in quotes if it has blanks. Otherwise the words are an expression, see \
+              `help expressions`. It shows for every snapshot from A to B (default: all) the objects, their sizes, \
+              and what would be freed with all of them together. The chart and the trend are of that last value. The \
+              chart begins at zero. The trend is judged as `growth` judges paths, by the order of snapshots; `growth` \
+              looks at all paths at once.",
     example: "trend type ~ /Session/",
     flags: &[],
     subject: Subject::Recording,

@@ -21,9 +21,9 @@ pub(super) const COMMAND: Command = Command {
     group: Group::Alive,
     arguments: "[by type]",
     about: "Objects that no root reaches over references that retain",
-    details: "How many there are and what they take, or that of each type. `$_` is the set of these objects \
-              afterwards. They are garbage that was not collected yet, or kept alive by something the recorder \
-              did not tell. Where the runtime has a remembered set, as MoarVM, a note says what nothing but that refers \
+    details: "How many there are and their size, or that of each type. Afterwards `$_` is the set of these objects. \
+              They are garbage that was not collected yet, or something that the recorder did not report keeps them \
+              alive. Where the runtime has a remembered set, as MoarVM does, a note counts what only that set refers \
               to: a minor collection keeps it, and a full one frees it.",
     example: "unreachable by type",
     flags: &[],

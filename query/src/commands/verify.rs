@@ -23,7 +23,7 @@ pub(super) const COMMAND: Command = Command {
     group: Group::File,
     arguments: "",
     about: "Decodes every block, checks every checksum and every id",
-    details: "Exit code 1 if anything is wrong. `repair` saves what is whole.",
+    details: "The exit code is 1 if anything is wrong. `repair` saves what is whole.",
     example: "verify",
     flags: &[],
     subject: Subject::Recording,

@@ -16,12 +16,12 @@ pub(super) const COMMAND: Command = Command {
     aliases: &[],
     group: Group::Objects,
     arguments: "",
-    about: "Empty containers, and room for elements that are not there",
-    details: "An object is an empty container if others of its type hold elements and it has none: elements are \
-              references with an index, and in a dictionary those named by keys of its own; references without \
-              a name may be anything, so they do not count. `empty bytes` is what such objects take, shallow and unmanaged. \
-              `spare` are unmanaged bytes of arrays beyond 8 for each element: an estimate, since an element \
-              is taken to be a pointer, and a recording does not say what unmanaged bytes are for.",
+    about: "Empty containers, and room for elements that do not exist",
+    details: "An object is an empty container if it has no elements and others of its type have some. Elements are \
+              references with an index, and in a dictionary those named by keys of its own. References without a name \
+              may be anything, so they do not count. `empty bytes` is the shallow and unmanaged size of such objects. \
+              `spare` is the unmanaged size of arrays beyond 8 bytes for each element. It is an estimate: it assumes \
+              that an element is a pointer, and a recording does not say what unmanaged bytes are for.",
     example: "waste",
     flags: &[],
     subject: Subject::Recording,

@@ -21,9 +21,9 @@ pub(super) const COMMAND: Command = Command {
     group: Group::Alive,
     arguments: "[KIND] EXPR | references NAME [from EXPR] | clear",
     about: "What would be freed if these objects or references were gone",
-    details: "Every later question is about the heap without them and what they alone kept alive, until \
-              `without clear`; a second `without` thinks more away. NAME is the name of references, a glob \
-              pattern or `/regex/`. Without words it lists what is thought away.",
+    details: "Every later question excludes them, and what they alone kept alive, until `without clear`. A second \
+              `without` excludes more. NAME is the name of references, a glob pattern or `/regex/`. Without an \
+              argument it lists what is excluded.",
     example: "without type = \"Cache\"",
     flags: &[],
     subject: Subject::Recording,

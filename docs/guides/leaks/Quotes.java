@@ -1,4 +1,4 @@
-// A freight company's quotes with a leak, for docs/finding-a-leak.md: has its heap dumped after each hour of business.
+// A freight company's quotes with a leak, for docs/guides/leaks.md: has its heap dumped after each hour of business.
 //
 //     javac Quotes.java
 //     java -XX:+UseSerialGC -Xshare:off -Xmx32m Quotes          quotes-1.hprof to quotes-5.hprof

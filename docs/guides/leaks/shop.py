@@ -1,4 +1,4 @@
-"""A shop with a leak, for docs/finding-a-leak.md: writes its heap after each hour of business.
+"""A shop with a leak, for docs/guides/leaks.md: writes its heap after each hour of business.
 
     python3 shop.py            shop-1.pyheap to shop-8.pyheap
     python3 shop.py fixed      fixed-1.pyheap to fixed-8.pyheap, without the leak

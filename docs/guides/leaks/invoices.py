@@ -1,4 +1,4 @@
-"""Writes invoices, and leaks: for docs/recording-python.md."""
+"""Writes invoices, and leaks: for docs/guides/python.md."""
 
 import functools
 import gc

@@ -1,4 +1,4 @@
-// A chat server with a leak, for docs/finding-a-leak.md: writes its heap after each hour of chatting.
+// A chat server with a leak, for docs/guides/leaks.md: writes its heap after each hour of chatting.
 //
 //     node chat.js            chat-1.heapsnapshot to chat-8.heapsnapshot
 //     node chat.js fixed      fixed-1.heapsnapshot to fixed-8.heapsnapshot, without the leak
