@@ -30,7 +30,7 @@ pub(crate) enum ReplError {
         help: String,
     },
     /// `--version`: no fault.
-    #[error("barrow {}", env!("CARGO_PKG_VERSION"))]
+    #[error("barrow {}", crate::version::version())]
     Version,
     /// A file that cannot be opened or understood.
     #[error("{path}: {cause}")]

@@ -67,6 +67,7 @@ mod error;
 mod interrupt;
 mod output;
 mod progress;
+mod version;
 
 pub use console::{Console, Printed};
 pub use document::document;
