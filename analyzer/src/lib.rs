@@ -68,7 +68,9 @@ mod series;
 mod verify;
 
 pub use barrow_format::commit::Totals;
-pub use barrow_format::header::MAGIC as RECORDING_MAGIC;
+pub use barrow_format::header::{
+    MAGIC as RECORDING_MAGIC, MAJOR_VERSION as FORMAT_MAJOR_VERSION, MINOR_VERSION as FORMAT_MINOR_VERSION,
+};
 pub use barrow_format::rows::{KindRole, Label, Root, StrengthClass, Thread, TypeTotals};
 pub use barrow_format::{FormatError, KindId, ObjectId, SiteId, SnapshotId, StrengthId, StringId, TypeId};
 pub use columns::index_file::IndexPlace;
@@ -115,3 +117,8 @@ pub use series::lives::{Between, CountBounds, LifeStep, Lives, Turnover};
 pub use series::matching::Pairing;
 pub use series::trend::{CONFIDENCE, Trend};
 pub use verify::{Problem, SnapshotVerification, Verification, verify};
+
+/// The README, whose example is compiled and run with those of this crate.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+pub struct Readme;

@@ -5,9 +5,10 @@
 //! things per second; nothing is asserted, since machines differ.
 
 mod loaded;
+mod random;
 pub mod shapes;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 pub use loaded::Loaded;
@@ -48,7 +49,13 @@ pub fn measure(name: &str, amounts: &[Amount], mut work: impl FnMut()) {
 /// The recording to measure with: `BARROW_BENCH`, or the bundled one.
 #[must_use]
 pub fn recording_path() -> PathBuf {
-    std::env::var_os("BARROW_BENCH").map_or_else(|| barrow_testdata::path("raku.barrow"), PathBuf::from)
+    std::env::var_os("BARROW_BENCH").map_or_else(bundled_recording, PathBuf::from)
+}
+
+/// The recording that the repository holds.
+#[must_use]
+pub fn bundled_recording() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../testdata/raku.barrow")
 }
 
 /// Touches so much memory and gives it back, and forgets that peak.

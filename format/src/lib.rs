@@ -62,3 +62,8 @@ pub mod varint;
 
 pub use error::{FormatError, Result};
 pub use ids::{KindId, ObjectId, ShapeId, SiteId, SnapshotId, StrengthId, StringId, TypeId};
+
+/// The README, whose example is compiled and run with those of this crate.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+pub struct Readme;

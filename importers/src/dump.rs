@@ -66,6 +66,7 @@ impl Dump {
     }
 
     /// Gives the pages that were read back to the system. They stay in its cache.
+    #[cfg(unix)]
     #[expect(unsafe_code, reason = "advice about mapped memory is unsafe: it can discard what was written")]
     fn release(&self) {
         if let Dump::Mapped(mapped) = self {
@@ -74,6 +75,11 @@ impl Dump {
             let _ = unsafe { mapped.unchecked_advise(memmap2::UncheckedAdvice::DontNeed) };
         }
     }
+
+    /// Other systems take no such advice: they decide alone which pages stay.
+    #[cfg(not(unix))]
+    #[expect(clippy::unused_self, reason = "it is called on every system")]
+    fn release(&self) {}
 }
 
 /// Pages are given back whenever this much of the dump was read, in bytes.

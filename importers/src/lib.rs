@@ -184,3 +184,8 @@ fn shortened_note(before: Shortened, after: Shortened) -> Option<String> {
         )
     })
 }
+
+/// The README, whose example is compiled and run with those of this crate.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+pub struct Readme;

@@ -66,3 +66,7 @@ pub use sources::recognition::is_readable;
 pub use sources::spool::STDIN;
 pub use touches::Touches;
 pub use workspace::Workspace;
+
+#[doc = include_str!("../README.md")]
+#[cfg(doctest)]
+struct Readme;

@@ -11,6 +11,7 @@ use barrow_query::{Flags, QueryError, Question, STDIN};
 use crate::asking::Terminal;
 use crate::error::{ReplError, report};
 use crate::lines::{lines_of, run_lines};
+use crate::version::version;
 use crate::{interrupt, prompt, watching};
 
 /// What is printed for `barrow` alone.
@@ -60,7 +61,7 @@ enum Invocation<'a> {
 pub(crate) fn run(words: impl IntoIterator<Item = OsString>) -> u8 {
     let answered = Flags::of_command_line(words).map_err(ReplError::from).and_then(|flags| {
         if flags.session.version {
-            writeln!(io::stdout(), "barrow {}", env!("CARGO_PKG_VERSION"))?;
+            writeln!(io::stdout(), "barrow {}", version())?;
             return Ok(code::ANSWERED);
         }
         if flags.words.is_empty() && !flags.help {

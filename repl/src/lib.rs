@@ -32,6 +32,7 @@ mod interrupt;
 mod output;
 mod pipe;
 mod progress;
+mod version;
 
 pub use barrow_query::document::document;
 pub use console::{Console, Printed};

@@ -151,6 +151,11 @@ fn without_hash(name: &str) -> String {
     }
 }
 
+/// The README, whose example is compiled and run with those of this crate.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+pub struct Readme;
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -82,3 +82,8 @@ pub use writer::{Finished, SiteDescription, TypeDescription, Writer};
 #[cfg(doctest)]
 #[doc = include_str!("../../docs/embedding.md")]
 pub struct Embedding;
+
+/// The README, whose example is compiled and run with those of this crate.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+pub struct Readme;

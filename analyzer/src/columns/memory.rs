@@ -21,10 +21,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use bytemuck::Pod;
-use memmap2::{Advice, MmapMut, MmapOptions};
+use memmap2::{MmapMut, MmapOptions};
 
 use crate::error::{AnalyzerError, Result};
-use crate::file::bytes::{Bytes, give_back};
+use crate::file::bytes::{Bytes, give_back, prefer_large_pages};
 
 /// Columns from this length on ask for large pages.
 const LARGE_PAGE_BYTES: usize = 2 << 20;
@@ -305,8 +305,7 @@ impl<T: Pod> Column<T> {
             .map_anon()
             .map_err(|source| AnalyzerError::Allocation { bytes: bytes as u64, source })?;
         if bytes >= LARGE_PAGE_BYTES {
-            // A wish: small pages are slower, not wrong.
-            let _ = map.advise(Advice::HugePage);
+            prefer_large_pages(&map);
         }
         Ok(Column { length, region: None, map, charge, values: PhantomData })
     }

@@ -1,6 +1,6 @@
 //! Asking for memory before it is needed: a graph algorithm mostly waits for it.
 
-#![expect(unsafe_code, reason = "the instruction takes a pointer")]
+#![cfg_attr(target_arch = "x86_64", expect(unsafe_code, reason = "the instruction takes a pointer"))]
 
 /// Asks for the cache line of element `at`; nothing happens if there is no such element.
 #[inline(always)]

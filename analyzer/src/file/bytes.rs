@@ -79,6 +79,14 @@ impl Deref for Bytes {
     }
 }
 
+/// Asks for large pages. If the system has none, small pages are slower, but not wrong.
+pub(crate) fn prefer_large_pages(map: &memmap2::MmapMut) {
+    #[cfg(target_os = "linux")]
+    let _ = map.advise(memmap2::Advice::HugePage);
+    #[cfg(not(target_os = "linux"))]
+    let _ = map;
+}
+
 /// Gives back pages that are mapped. Those of shared mappings of files, and of private ones that nobody writes to, hold
 /// the same bytes when they are read again, so that others may read them meanwhile; anonymous ones hold zeros.
 ///

@@ -103,7 +103,7 @@ impl Chosen {
     fn shape(self) -> Result<(Box<dyn Shape>, Common), Box<dyn Error + Send + Sync>> {
         Ok(match self {
             Chosen::Repeated { common, source, snapshot, cross, references } => {
-                let source = source.unwrap_or_else(|| barrow_testdata::path("raku.barrow"));
+                let source = source.unwrap_or_else(barrow_benches::bundled_recording);
                 let repetition = Repetition { objects: common.objects, cross, references, seed: common.seed };
                 (Box::new(Repeated::load(&source, snapshot.map(SnapshotId), repetition)?), common)
             }

@@ -1,6 +1,6 @@
 //! Huge arrays: objects whose references fill whole blocks.
 
-use barrow_testdata::Random;
+use crate::random::Random;
 use barrow_writer::{Snapshot, Writer, WriterError};
 
 use super::Shape;

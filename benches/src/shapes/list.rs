@@ -1,6 +1,6 @@
 //! A linked list: as deep as a graph can be.
 
-use barrow_testdata::Random;
+use crate::random::Random;
 use barrow_writer::{Snapshot, Writer, WriterError};
 
 use super::Shape;

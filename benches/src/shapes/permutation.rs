@@ -1,6 +1,6 @@
 //! Numbers in disorder, without a table of them.
 
-use barrow_testdata::Random;
+use crate::random::Random;
 
 /// Rounds of the cipher: enough for disorder, which is all that is asked of it.
 const ROUNDS: usize = 4;

@@ -1,6 +1,6 @@
 //! A random graph: no reference leads anywhere near its source.
 
-use barrow_testdata::Random;
+use crate::random::Random;
 use barrow_writer::{Snapshot, Writer, WriterError};
 
 use super::Shape;

@@ -3,9 +3,9 @@
 use std::error::Error;
 use std::path::Path;
 
+use crate::random::Random;
 use barrow_analyzer::{Recording, Reference, Roots, SnapshotId};
 use barrow_format::rows::Root;
-use barrow_testdata::Random;
 use barrow_writer::{
     KindId, KindRole, Label, Object, Shard, Snapshot, StrengthId, StringId, TypeDescription, TypeId, Writer,
     WriterError,
@@ -265,7 +265,7 @@ mod tests {
         let writer = Writer::create(&path, Options::default()).unwrap();
         let vocabulary = barrow_testdata::Vocabulary::declare(&writer).unwrap();
         for size in [100, 7] {
-            Heap::random(&mut Random::new(5), size, &vocabulary).record(&writer).unwrap();
+            Heap::random(&mut barrow_testdata::Random::new(5), size, &vocabulary).record(&writer).unwrap();
         }
         writer.finish().unwrap();
         let shape = Repeated::load(&path, Some(SnapshotId(0)), repetition).unwrap();

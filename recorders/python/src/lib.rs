@@ -10,6 +10,9 @@
 
 #![deny(unsafe_op_in_unsafe_fn)]
 
+#[cfg(not(unix))]
+compile_error!("the recorder for Python is for Unix systems: it looks up symbols of the interpreter with dlsym");
+
 mod classes;
 mod heap_map;
 mod interpreter;

@@ -148,3 +148,8 @@ impl Options {
         recording::begin(path.as_ref(), self)
     }
 }
+
+/// The README, whose example is compiled and run with those of this crate.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+pub struct Readme;

@@ -21,6 +21,9 @@
 //! Reading order: `values`, `codes`, `pointers`; `writer`, `snapshot`, `shard`; `stream`, and `process`, which
 //! knows of forks and signals.
 
+#[cfg(not(unix))]
+compile_error!("libbarrow is for Unix systems: it hears of forks, masks signals and takes file descriptors");
+
 // In this order their functions stand in the header.
 pub mod values;
 
