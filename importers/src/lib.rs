@@ -48,7 +48,6 @@ mod json_lines;
 mod moarvm;
 mod options;
 mod packing;
-mod progress;
 mod python;
 mod ruby;
 mod screen;
@@ -56,13 +55,13 @@ mod series;
 mod unpacking;
 mod v8;
 
+pub use barrow_progress::{Progress, Silent};
 pub use barrow_writer::Totals;
 pub use error::{Damage, ImportError, Loss};
 pub use format::{FORMATS, Format, recognise};
 pub use hprof::ObjectLayout;
 pub use options::ImportOptions;
 pub use packing::first_bytes;
-pub use progress::{Progress, Silent};
 pub use series::{Series, taken_ns};
 
 use barrow_writer::{Shortened, SnapshotInfo, TypeId, Writer};

@@ -35,7 +35,7 @@ pub(crate) use tables::Tables;
 use crate::context::{Context, Outcome, Vocabulary};
 use crate::error::{Damage, ImportError, Stop};
 use crate::format::Format;
-use crate::progress::Progress;
+use barrow_progress::Progress;
 use barrow_writer::{
     KindId, Object, SnapshotInfo, StrengthClass, StrengthId, StringId, Totals, TypeDescription, TypeId, Writer,
 };

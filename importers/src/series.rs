@@ -10,8 +10,8 @@ use crate::context::{Context, Vocabulary};
 use crate::error::{Damage, ImportError, Loss};
 use crate::format::{Format, recognise};
 use crate::options::ImportOptions;
-use crate::progress::Progress;
 use crate::{Imported, dump, first_bytes, hprof, import_dump};
+use barrow_progress::Progress;
 
 /// When a dump was taken, in nanoseconds since 1970, if the dump itself says so. Of the known formats only HPROF does.
 ///

@@ -13,8 +13,8 @@ use std::io::{self, Read, Write};
 use crate::error::{Damage, ImportError};
 use crate::options::ImportOptions;
 use crate::packing::Packing;
-use crate::progress::Progress;
 use crate::screen::Screen;
+use barrow_progress::Progress;
 
 /// How much is unpacked between two looks at the user's wishes, in bytes.
 const UNPACK_BYTES: usize = 1 << 20;

@@ -152,20 +152,6 @@ impl barrow_analyzer::Progress for Meter {
     }
 }
 
-impl barrow_importers::Progress for Meter {
-    fn begin(&self, phase: &str, total: u64, unit: &'static str) {
-        self.begin_phase(phase, total, unit);
-    }
-
-    fn advance(&self, steps: u64) {
-        self.add(steps);
-    }
-
-    fn cancelled(&self) -> bool {
-        interrupt::requested()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
