@@ -14,19 +14,35 @@ mod line;
 
 use crate::context::{Context, Outcome, Vocabulary};
 use crate::error::{Damage, ImportError, Stop};
+use crate::format::Importer;
 use crate::json_lines::FastMap;
-use crate::json_lines::{Addresses, Lines, MAX_NAME_BYTES, beginning, first_rows};
+use crate::json_lines::{Addresses, LineStarts, Lines, MAX_NAME_BYTES, beginning, first_field, first_rows};
 use announcer::{Announced, Announcer, Known};
 use barrow_writer::{StrengthClass, StrengthId, StringId};
 use line::{Line, References};
 
-/// What the first line says the dump is.
-pub(crate) const NAME: &[u8] = b"python-heap";
+/// What our script for CPython writes.
+pub(crate) const IMPORTER: Importer = Importer {
+    key: "python",
+    name: "CPython heap dump (recorders/python/dump_heap.py)",
+    heading: "CPython",
+    sample: "python-3.11.jsonl.zst",
+    recognises: |first_bytes| first_field(first_bytes) == Some((b"barrow", NAME)),
+    rejects: None,
+    screen: LineStarts::boxed,
+    import,
+    totals: None,
+    taken_ms: None,
+    options: &[],
+};
+
+/// The first field's value, which names the format.
+const NAME: &[u8] = b"python-heap";
 /// The version of the script's format that is known.
 const VERSION: u64 = 1;
 
 /// Imports a dump: one snapshot.
-pub(crate) fn import(dump: &[u8], context: &Context<'_>) -> Result<Outcome, ImportError> {
+fn import(dump: &[u8], context: &Context<'_>) -> Result<Outcome, ImportError> {
     let mut outcome = Outcome { snapshots: Vec::new(), notes: Vec::new(), end: Ok(()) };
     let mut lines = Lines::new(dump);
     let cut = lines.cut.take();

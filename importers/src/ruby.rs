@@ -20,7 +20,8 @@ mod sites;
 
 use crate::context::{Context, Outcome, Vocabulary};
 use crate::error::{ImportError, Stop};
-use crate::json_lines::{Addresses, Lines, beginning, first_rows};
+use crate::format::Importer;
+use crate::json_lines::{Addresses, LineStarts, Lines, beginning, first_field, first_rows};
 use announcer::{Announced, Announcer, Known};
 use barrow_writer::{StrengthClass, StrengthId, StringId};
 use classes::Classes;
@@ -28,11 +29,35 @@ use line::{Line, Reading};
 use shapes::Shapes;
 use sites::Sites;
 
+/// What Ruby's `ObjectSpace.dump_all` writes.
+pub(crate) const IMPORTER: Importer = Importer {
+    key: "ruby",
+    name: "Ruby heap dump (ObjectSpace.dump_all)",
+    heading: "Ruby",
+    sample: "ruby-3.1.jsonl.zst",
+    recognises,
+    rejects: None,
+    screen: LineStarts::boxed,
+    import,
+    totals: None,
+    taken_ms: None,
+    options: &[],
+};
+
+/// Whether the first line is an object with an address, or roots, as Ruby writes them.
+fn recognises(first_bytes: &[u8]) -> bool {
+    match first_field(first_bytes) {
+        Some((b"address", value)) => value.starts_with(b"0x"),
+        Some((b"type", value)) => value == b"ROOT",
+        _ => false,
+    }
+}
+
 /// A slot that holds no object; written by `dump_all(full: true)`.
 const FREE_SLOT: &[u8] = b"NONE";
 
 /// Imports a dump: one snapshot.
-pub(crate) fn import(dump: &[u8], context: &Context<'_>) -> Result<Outcome, ImportError> {
+fn import(dump: &[u8], context: &Context<'_>) -> Result<Outcome, ImportError> {
     let mut outcome = Outcome { snapshots: Vec::new(), notes: Vec::new(), end: Ok(()) };
     let mut lines = Lines::new(dump);
     let cut = lines.cut.take();

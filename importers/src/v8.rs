@@ -25,6 +25,8 @@ mod meta;
 mod nodes;
 mod numbers;
 mod parallel;
+mod recognition;
+mod reference;
 mod strings;
 mod traces;
 
@@ -32,7 +34,9 @@ use std::num::NonZero;
 
 use crate::context::{Context, Outcome};
 use crate::error::{Damage, ImportError, Stop};
+use crate::format::Importer;
 use crate::options::ImportOptions;
+use crate::screen::Text;
 use announce::{Announcer, Known};
 use detached::Detached;
 use ephemerons::Wanted;
@@ -42,8 +46,23 @@ use nodes::{Divided, divide};
 use strings::Names;
 use traces::Traces;
 
+/// V8's heap snapshots: Node.js, Deno, Chrome; Julia writes the same.
+pub(crate) const IMPORTER: Importer = Importer {
+    key: "v8",
+    name: "V8 heap snapshot",
+    heading: "V8",
+    sample: "v8/node20-cards-1.heapsnapshot.zst",
+    recognises: recognition::recognises,
+    rejects: Some(recognition::rejects),
+    screen: |_| Some(Box::new(Text)),
+    import,
+    totals: None,
+    taken_ms: None,
+    options: &[],
+};
+
 /// Imports a snapshot.
-pub(crate) fn import(dump: &[u8], context: &Context<'_>) -> Result<Outcome, ImportError> {
+fn import(dump: &[u8], context: &Context<'_>) -> Result<Outcome, ImportError> {
     let mut outcome = Outcome { snapshots: Vec::new(), notes: Vec::new(), end: Ok(()) };
     outcome.end = import_snapshot(dump, context, &mut outcome);
     Ok(outcome)

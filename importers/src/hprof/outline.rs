@@ -137,7 +137,8 @@ impl<'a> Outline<'a> {
         context.progress.begin("looking through", dump.len() as u64, "bytes");
         let (names, segments, mut damage) = Names::read::<ID>(dump, header.length, context);
         let (found_layout, is_layout_found) = find_layout::<ID>(dump, &segments);
-        let layout = context.options.object_layout.unwrap_or(found_layout);
+        let given_layout = context.options.of_formats.get::<ObjectLayout>();
+        let layout = given_layout.copied().unwrap_or(found_layout);
         let jobs = group(&segments);
         let phase = match purpose {
             Purpose::Totals => "counting",
@@ -155,7 +156,7 @@ impl<'a> Outline<'a> {
             dump,
             names,
             layout,
-            is_layout_found: is_layout_found || context.options.object_layout.is_some(),
+            is_layout_found: is_layout_found || given_layout.is_some(),
             classes: Vec::new(),
             roots: Vec::new(),
             chunks: Vec::new(),

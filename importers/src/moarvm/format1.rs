@@ -14,9 +14,9 @@
 //! Every line ends with a newline: without it the last number could be half of one. The tables may
 //! stand after the snapshots, so all lines are found first.
 
+use super::header::is_ignored;
 use super::{Collectable, Collectables, Columns, RECORDS_PER_QUESTION, References, Session};
 use crate::error::{Damage, Stop};
-use crate::format::is_ignored;
 use crate::moarvm::tables::escape_invalid;
 use barrow_writer::SnapshotInfo;
 use std::borrow::Cow;

@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use foldhash::{HashMap, HashMapExt, HashSet};
 
-use super::nodes::Reference;
+use super::reference::Reference;
 use crate::error::Stop;
 use barrow_writer::StrengthId;
 

@@ -12,7 +12,6 @@ use super::numbers::{Numbers, Reader};
 use super::parallel::for_each_unit;
 use crate::context::Context;
 use crate::error::{Damage, Stop};
-use barrow_writer::{Label, StrengthId};
 
 /// How many nodes are read at a time. Several blocks of a recording, so that few are left half full.
 pub(crate) const UNIT_NODES: u64 = 1 << 17;
@@ -35,14 +34,6 @@ pub(crate) struct Edge {
     pub(crate) type_: u64,
     pub(crate) name_or_index: u64,
     pub(crate) to_node: u64,
-}
-
-/// An edge, as it is announced.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Reference {
-    pub(crate) label: Label,
-    pub(crate) strength: StrengthId,
-    pub(crate) target: u64,
 }
 
 /// Reads nodes.
