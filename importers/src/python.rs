@@ -17,7 +17,7 @@ use crate::error::{Damage, ImportError, Stop};
 use crate::format::Importer;
 use crate::json_lines::FastMap;
 use crate::json_lines::{Addresses, LineStarts, Lines, MAX_NAME_BYTES, beginning, first_field, first_rows};
-use announcer::{Announced, Announcer, Known};
+use announcer::{Announced, Announcer, SharedTables};
 use barrow_writer::{StrengthClass, StrengthId, StringId};
 use line::{Line, References};
 
@@ -72,9 +72,9 @@ fn import_lines(lines: &Lines<'_>, context: &Context<'_>, outcome: &mut Outcome)
     }
     // Eight bytes an object that are not needed any more.
     drop(found);
-    let known = Known {
+    let known = SharedTables {
         vocabulary: context.vocabulary,
-        words: &Words::new(context.vocabulary)?,
+        words: &ReferenceNames::new(context.vocabulary)?,
         addresses: &addresses,
         classes: &Classes::new(classes.iter().map(|&offset| (lines.line_at(offset), offset)))?,
     };
@@ -196,15 +196,15 @@ fn name_of_type(line: &Line<'_>) -> String {
 }
 
 /// Names and strengths that every dump has.
-struct Words {
+struct ReferenceNames {
     class: StringId,
     referent: StringId,
     weak: StrengthId,
 }
 
-impl Words {
+impl ReferenceNames {
     fn new(vocabulary: &Vocabulary<'_>) -> Result<Self, ImportError> {
-        Ok(Words {
+        Ok(ReferenceNames {
             class: vocabulary.string("class")?,
             referent: vocabulary.string("referent")?,
             weak: vocabulary.strength("weak", StrengthClass::Weak)?,

@@ -22,7 +22,7 @@ use crate::context::{Context, Outcome, Vocabulary};
 use crate::error::{ImportError, Stop};
 use crate::format::Importer;
 use crate::json_lines::{Addresses, LineStarts, Lines, beginning, first_field, first_rows};
-use announcer::{Announced, Announcer, Known};
+use announcer::{Announced, Announcer, SharedTables};
 use barrow_writer::{StrengthClass, StrengthId, StringId};
 use classes::Classes;
 use line::{Line, Reading};
@@ -79,9 +79,9 @@ fn import_lines(lines: &Lines<'_>, context: &Context<'_>, outcome: &mut Outcome)
     // Eight bytes an object that are not needed any more.
     drop(survey.addresses);
     let at = |offset: &u64| (lines.line_at(*offset), *offset);
-    let known = Known {
+    let known = SharedTables {
         vocabulary: context.vocabulary,
-        words: &Words::new(context.vocabulary)?,
+        words: &ReferenceNames::new(context.vocabulary)?,
         addresses: &addresses,
         classes: &Classes::new(survey.classes.iter().map(at))?,
         shapes: &Shapes::new(survey.shapes.iter().map(at), &addresses, context.vocabulary)?,
@@ -132,15 +132,15 @@ impl Survey {
 
 /// What it finds in one chunk.
 #[derive(Debug, Default)]
-struct Found {
+struct ChunkSurvey {
     addresses: Vec<u64>,
     classes: Vec<u64>,
     shapes: Vec<u64>,
 }
 
 /// Finds the objects of one chunk, and which lines are classes and shapes.
-fn survey(lines: &Lines<'_>, chunk: usize) -> Result<Found, Stop> {
-    let mut found = Found::default();
+fn survey(lines: &Lines<'_>, chunk: usize) -> Result<ChunkSurvey, Stop> {
+    let mut found = ChunkSurvey::default();
     lines.for_each_line(chunk, |text, offset| {
         let (address, kind) = match beginning(text) {
             Some((address, kind)) => (Some(address), kind),
@@ -162,7 +162,7 @@ fn survey(lines: &Lines<'_>, chunk: usize) -> Result<Found, Stop> {
 }
 
 /// The names of references that the fields tell.
-struct Words {
+struct ReferenceNames {
     class: StringId,
     superclass: StringId,
     default: StringId,
@@ -171,9 +171,9 @@ struct Words {
     weak: StrengthId,
 }
 
-impl Words {
+impl ReferenceNames {
     fn new(vocabulary: &Vocabulary<'_>) -> Result<Self, ImportError> {
-        Ok(Words {
+        Ok(ReferenceNames {
             class: vocabulary.string("class")?,
             superclass: vocabulary.string("superclass")?,
             default: vocabulary.string("default")?,

@@ -115,7 +115,7 @@ pub(super) struct Outline<'a> {
 }
 
 /// What a job finds.
-struct Found<'a> {
+struct JobOutline<'a> {
     chunks: Vec<Chunk>,
     classes: Vec<ClassPart<'a>>,
     roots: Vec<Root>,
@@ -147,11 +147,11 @@ impl<'a> Outline<'a> {
         context.progress.begin(phase, dump.len() as u64, "bytes");
         let found = jobs.par_iter().map(|job| {
             context.check_cancelled()?;
-            let found = Found::read::<ID>(dump, job, purpose, &layout);
+            let found = JobOutline::read::<ID>(dump, job, purpose, &layout);
             context.progress.advance(job.iter().map(|&(start, end)| (end - start) as u64).sum());
             Ok(found)
         });
-        let found: Vec<Found<'a>> = found.collect::<Result<_, ImportError>>()?;
+        let found: Vec<JobOutline<'a>> = found.collect::<Result<_, ImportError>>()?;
         let mut outline = Outline {
             dump,
             names,
@@ -271,14 +271,14 @@ pub(super) fn for_each_object<'a, const ID: usize>(
     }
 }
 
-impl<'a> Found<'a> {
+impl<'a> JobOutline<'a> {
     fn read<const ID: usize>(
         dump: &'a [u8],
         segments: &[(usize, usize)],
         purpose: Purpose,
         layout: &ObjectLayout,
     ) -> Self {
-        let mut found = Found {
+        let mut found = JobOutline {
             chunks: Vec::new(),
             classes: Vec::new(),
             roots: Vec::new(),
