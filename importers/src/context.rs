@@ -10,7 +10,7 @@ use barrow_writer::{
 
 use crate::error::{Damage, ImportError, Stop};
 use crate::options::ImportOptions;
-use crate::progress::Progress;
+use barrow_progress::Progress;
 
 /// Sites that are remembered, some 80 bytes each; as many as a table holds before it grows. Then all are forgotten: later equal ones get new numbers, which costs
 /// space in the file, and objects that only seem to have changed from one dump to the next.
@@ -209,7 +209,7 @@ impl<'w> Vocabulary<'w> {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use crate::progress::Silent;
+    use barrow_progress::Silent;
     use barrow_writer::Options;
 
     #[test]

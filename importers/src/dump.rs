@@ -9,8 +9,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use crate::error::{Damage, ImportError};
 use crate::options::ImportOptions;
 use crate::packing::Packing;
-use crate::progress::Progress;
 use crate::unpacking::unpack;
+use barrow_progress::Progress;
 
 /// A dump file.
 pub(crate) enum Dump {

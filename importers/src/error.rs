@@ -1,6 +1,5 @@
 //! Everything that can end an import early.
 
-use crate::format::Format;
 use barrow_writer::WriterError;
 use std::fmt;
 use std::io;
@@ -94,9 +93,9 @@ pub enum ImportError {
     #[error("this is a {found}, but the series began with a {expected}")]
     MixedFormats {
         /// The format of the dumps before.
-        expected: Format,
+        expected: &'static str,
         /// The format of this one.
-        found: Format,
+        found: &'static str,
     },
     /// The dump holds more than a recording can.
     #[error("the dump holds {objects} objects; a snapshot has at most 4,294,967,294")]

@@ -19,25 +19,54 @@ mod layout;
 mod outline;
 mod records;
 mod roots;
+mod screen;
 mod stacks;
 
 pub use layout::ObjectLayout;
-pub(crate) use records::{MAGIC, RECORD_HEAD_BYTES, begins_object, is_heap, is_record};
 
 use barrow_writer::SnapshotInfo;
 
-use crate::Counted;
 use crate::context::{Context, Outcome};
+use crate::counted::Counted;
 use crate::error::{ImportError, Loss, Stop};
+use crate::format::{FormatOption, Importer};
 
 use announce::Announcer;
 use classes::Classes;
 use outline::{Outline, Purpose};
-use records::Header;
+use records::{Header, MAGIC};
 use roots::Roots;
+use screen::RecordHeads;
+
+/// The JVM's heap dumps, and Android's.
+pub(crate) const IMPORTER: Importer = Importer {
+    key: "hprof",
+    name: "JVM heap dump (HPROF)",
+    heading: "JVM (HPROF)",
+    sample: "jvm/17.hprof.zst",
+    recognises: |first_bytes| first_bytes.starts_with(MAGIC),
+    rejects: None,
+    screen: RecordHeads::boxed,
+    import,
+    totals: Some(totals),
+    taken_ms: Some(taken_ms),
+    options: &[OBJECT_LAYOUT],
+};
+
+/// The layout of objects, which is otherwise found from the dump.
+const OBJECT_LAYOUT: FormatOption = FormatOption {
+    name: "object-layout",
+    value: "REFERENCE,HEADER,ARRAY_BASE,ALIGNMENT",
+    help: "How the JVM of an HPROF dump laid out objects, in bytes.",
+    example: "4,12,16,8",
+    set: |text, options| {
+        options.set(text.parse::<ObjectLayout>()?);
+        Ok(())
+    },
+};
 
 /// Imports a dump.
-pub(crate) fn import(dump: &[u8], context: &Context<'_>) -> Result<Outcome, ImportError> {
+fn import(dump: &[u8], context: &Context<'_>) -> Result<Outcome, ImportError> {
     let header = match Header::parse(dump) {
         Ok(header) => header,
         Err(damage) => return Ok(Outcome { snapshots: Vec::new(), notes: Vec::new(), end: Err(damage.into()) }),
@@ -49,17 +78,12 @@ pub(crate) fn import(dump: &[u8], context: &Context<'_>) -> Result<Outcome, Impo
 }
 
 /// When the dump that begins so was taken, in milliseconds since 1970, if it says that.
-pub(crate) fn taken_ms(first_bytes: &[u8]) -> Option<u64> {
+fn taken_ms(first_bytes: &[u8]) -> Option<u64> {
     Header::parse(first_bytes).ok().map(|header| header.time_ms).filter(|&taken_ms| taken_ms != 0)
 }
 
-/// How long the header of the dump that begins so is; `None` if it is damaged.
-pub(crate) fn header_bytes(first_bytes: &[u8]) -> Option<usize> {
-    Header::parse(first_bytes).ok().map(|header| header.length)
-}
-
 /// Counts the objects of each type and their bytes, without importing any; declares the types.
-pub(crate) fn totals(dump: &[u8], context: &Context<'_>) -> Result<Counted, ImportError> {
+fn totals(dump: &[u8], context: &Context<'_>) -> Result<Counted, ImportError> {
     let header = Header::parse(dump).map_err(|damage| ImportError::NoWholeSnapshot { damage })?;
     threads(context)?.install(|| match header.id_bytes {
         4 => totals_with::<4>(dump, &header, context),

@@ -10,11 +10,15 @@
 //! Beneath it: [`Scanner`] (the JSON of one line), [`Addresses`], [`Strings`].
 
 mod addresses;
+mod first_field;
 mod scanner;
+mod screen;
 mod strings;
 
 pub(crate) use addresses::Addresses;
+pub(crate) use first_field::first_field;
 pub(crate) use scanner::{Scanner, Text};
+pub(crate) use screen::LineStarts;
 pub(crate) use strings::{MAX_NAME_BYTES, Strings};
 
 use crate::context::Context;

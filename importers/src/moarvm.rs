@@ -20,6 +20,7 @@
 //! MoarVM has one type table for objects, type objects and STables alike; in a recording every type
 //! belongs to one kind. So a pair (kind, type) is one type there, declared when it is first used.
 
+mod header;
 mod kinds;
 mod references;
 mod tables;
@@ -34,28 +35,66 @@ pub(crate) use tables::Tables;
 
 use crate::context::{Context, Outcome, Vocabulary};
 use crate::error::{Damage, ImportError, Stop};
-use crate::format::Format;
-use crate::progress::Progress;
+use crate::format::Importer;
+use crate::screen::{Anything, Screen, Text};
+use barrow_progress::Progress;
 use barrow_writer::{
     KindId, Object, SnapshotInfo, StrengthClass, StrengthId, StringId, Totals, TypeDescription, TypeId, Writer,
 };
 use kinds::{INTER_GENERATIONAL_ROOTS, KINDS};
 use tables::FrameRow;
 
-/// Imports a dump of one of MoarVM's formats.
-pub(crate) fn import(dump: &[u8], format: Format, context: &Context<'_>) -> Result<Outcome, ImportError> {
+/// MoarVM's text format.
+pub(crate) const IMPORTER_1: Importer = Importer {
+    key: "moarvm-1",
+    name: "MoarVM heap dump, format 1",
+    sample: "moarvm-1-tiny.mvmheap",
+    recognises: header::is_text,
+    screen: |_| Some(Box::new(Text)),
+    import: |dump, context| import(context, |session| format1::import(dump, session)),
+    ..IMPORTER_2
+};
+
+/// MoarVM's format of plain records.
+pub(crate) const IMPORTER_2: Importer = Importer {
+    key: "moarvm-2",
+    name: "MoarVM heap dump, format 2",
+    heading: "MoarVM",
+    sample: "moarvm-2-nqp.mvmheap.zst",
+    recognises: |first_bytes| header::version(first_bytes) == Some(b"002"),
+    rejects: Some(header::reject_version),
+    screen: |first_bytes| screen(first_bytes, format2::begins_chunk),
+    import: |dump, context| import(context, |session| format2::import(dump, session)),
+    totals: None,
+    taken_ms: None,
+    options: &[],
+};
+
+/// MoarVM's format of compressed columns.
+pub(crate) const IMPORTER_3: Importer = Importer {
+    key: "moarvm-3",
+    name: "MoarVM heap dump, format 3",
+    sample: "moarvm-3-cut.mvmheap",
+    recognises: |first_bytes| header::version(first_bytes) == Some(b"003"),
+    screen: |first_bytes| screen(first_bytes, format3::begins_section),
+    import: |dump, context| import(context, |session| format3::import(dump, session)),
+    ..IMPORTER_2
+};
+
+/// Imports a dump with the function of its format.
+fn import<'a>(
+    context: &Context<'a>,
+    import_as: impl FnOnce(&mut Session<'a>) -> Result<(), Stop>,
+) -> Result<Outcome, ImportError> {
     let mut session = Session::new(context)?;
-    let end = match format {
-        Format::MoarVm1 => format1::import(dump, &mut session),
-        Format::MoarVm2 => format2::import(dump, &mut session),
-        _ => format3::import(dump, &mut session),
-    };
+    let end = import_as(&mut session);
     Ok(session.finish(end))
 }
 
-/// Whether these bytes can follow the magic of a dump of format 2 or 3.
-pub(crate) fn begins_section(bytes: &[u8]) -> bool {
-    format2::begins_chunk(bytes) || format3::begins_section(bytes)
+/// The screen of a binary dump: the first part follows the header, and the rest is compressed or plain bytes.
+fn screen(first_bytes: &[u8], begins_part: fn(&[u8]) -> bool) -> Option<Box<dyn Screen>> {
+    let part = first_bytes.get(header::HEADER_BYTES..).unwrap_or_default();
+    if begins_part(part) { Some(Box::new(Anything)) } else { None }
 }
 
 /// After how many records [`Progress::cancelled`] is asked.

@@ -1,27 +1,59 @@
-//! What the user may say about an import.
+//! Options of an import.
 
+use std::any::{Any, TypeId, type_name};
+use std::collections::HashMap;
+use std::fmt;
 use std::num::NonZero;
 use std::path::PathBuf;
-
-use crate::hprof::ObjectLayout;
+use std::sync::Arc;
 
 /// Options of an import.
 #[derive(Debug, Clone)]
 pub struct ImportOptions {
-    /// Threads that read the dump, for formats that can be read by several.
+    /// Threads that read the dump, for formats that several threads can read.
     pub threads: NonZero<usize>,
-    /// Where compressed dumps are unpacked, into temporary files that nobody sees.
+    /// The folder in which compressed dumps are unpacked, into temporary files without a name.
     pub folder: PathBuf,
-    /// How much a compressed dump may unpack to, in bytes; `None`: 1 GiB or 10,000 times its length, whichever is
-    /// more. Either way some room is left on the disk.
+    /// The most bytes that a compressed dump may unpack to. `None` means 1 GiB or 10,000 times its length, whichever is
+    /// more. With any value, some room is left on the disk.
     pub max_unpacked: Option<u64>,
-    /// How a JVM laid out its objects, if that is not to be found out from the dump.
-    pub object_layout: Option<ObjectLayout>,
+    /// Options that only some formats have.
+    pub of_formats: FormatOptions,
 }
 
 impl Default for ImportOptions {
     fn default() -> Self {
         let threads = std::thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN);
-        ImportOptions { threads, folder: std::env::temp_dir(), max_unpacked: None, object_layout: None }
+        let of_formats = FormatOptions::default();
+        ImportOptions { threads, folder: std::env::temp_dir(), max_unpacked: None, of_formats }
+    }
+}
+
+/// Options that only some formats have, at most one value of each type.
+///
+/// The type belongs to the format: [`ObjectLayout`](crate::ObjectLayout) is an option of HPROF dumps. Other formats
+/// ignore it.
+#[derive(Clone, Default)]
+pub struct FormatOptions {
+    values: HashMap<TypeId, (&'static str, Arc<dyn Any + Send + Sync>)>,
+}
+
+impl FormatOptions {
+    /// Sets an option; replaces an earlier value of the same type.
+    pub fn set<T: Any + Send + Sync>(&mut self, value: T) {
+        self.values.insert(TypeId::of::<T>(), (type_name::<T>(), Arc::new(value)));
+    }
+
+    /// The option of this type, if it was set.
+    #[must_use]
+    pub fn get<T: Any>(&self) -> Option<&T> {
+        let (_, value) = self.values.get(&TypeId::of::<T>())?;
+        value.downcast_ref()
+    }
+}
+
+impl fmt::Debug for FormatOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(self.values.values().map(|(name, _)| name)).finish()
     }
 }

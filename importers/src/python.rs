@@ -14,19 +14,35 @@ mod line;
 
 use crate::context::{Context, Outcome, Vocabulary};
 use crate::error::{Damage, ImportError, Stop};
+use crate::format::Importer;
 use crate::json_lines::FastMap;
-use crate::json_lines::{Addresses, Lines, MAX_NAME_BYTES, beginning, first_rows};
-use announcer::{Announced, Announcer, Known};
+use crate::json_lines::{Addresses, LineStarts, Lines, MAX_NAME_BYTES, beginning, first_field, first_rows};
+use announcer::{Announced, Announcer, SharedTables};
 use barrow_writer::{StrengthClass, StrengthId, StringId};
 use line::{Line, References};
 
-/// What the first line says the dump is.
-pub(crate) const NAME: &[u8] = b"python-heap";
+/// What our script for CPython writes.
+pub(crate) const IMPORTER: Importer = Importer {
+    key: "python",
+    name: "CPython heap dump (recorders/python/dump_heap.py)",
+    heading: "CPython",
+    sample: "python-3.11.jsonl.zst",
+    recognises: |first_bytes| first_field(first_bytes) == Some((b"barrow", NAME)),
+    rejects: None,
+    screen: LineStarts::boxed,
+    import,
+    totals: None,
+    taken_ms: None,
+    options: &[],
+};
+
+/// The first field's value, which names the format.
+const NAME: &[u8] = b"python-heap";
 /// The version of the script's format that is known.
 const VERSION: u64 = 1;
 
 /// Imports a dump: one snapshot.
-pub(crate) fn import(dump: &[u8], context: &Context<'_>) -> Result<Outcome, ImportError> {
+fn import(dump: &[u8], context: &Context<'_>) -> Result<Outcome, ImportError> {
     let mut outcome = Outcome { snapshots: Vec::new(), notes: Vec::new(), end: Ok(()) };
     let mut lines = Lines::new(dump);
     let cut = lines.cut.take();
@@ -56,9 +72,9 @@ fn import_lines(lines: &Lines<'_>, context: &Context<'_>, outcome: &mut Outcome)
     }
     // Eight bytes an object that are not needed any more.
     drop(found);
-    let known = Known {
+    let known = SharedTables {
         vocabulary: context.vocabulary,
-        words: &Words::new(context.vocabulary)?,
+        words: &ReferenceNames::new(context.vocabulary)?,
         addresses: &addresses,
         classes: &Classes::new(classes.iter().map(|&offset| (lines.line_at(offset), offset)))?,
     };
@@ -180,15 +196,15 @@ fn name_of_type(line: &Line<'_>) -> String {
 }
 
 /// Names and strengths that every dump has.
-struct Words {
+struct ReferenceNames {
     class: StringId,
     referent: StringId,
     weak: StrengthId,
 }
 
-impl Words {
+impl ReferenceNames {
     fn new(vocabulary: &Vocabulary<'_>) -> Result<Self, ImportError> {
-        Ok(Words {
+        Ok(ReferenceNames {
             class: vocabulary.string("class")?,
             referent: vocabulary.string("referent")?,
             weak: vocabulary.strength("weak", StrengthClass::Weak)?,

@@ -20,19 +20,44 @@ mod sites;
 
 use crate::context::{Context, Outcome, Vocabulary};
 use crate::error::{ImportError, Stop};
-use crate::json_lines::{Addresses, Lines, beginning, first_rows};
-use announcer::{Announced, Announcer, Known};
+use crate::format::Importer;
+use crate::json_lines::{Addresses, LineStarts, Lines, beginning, first_field, first_rows};
+use announcer::{Announced, Announcer, SharedTables};
 use barrow_writer::{StrengthClass, StrengthId, StringId};
 use classes::Classes;
 use line::{Line, Reading};
 use shapes::Shapes;
 use sites::Sites;
 
+/// What Ruby's `ObjectSpace.dump_all` writes.
+pub(crate) const IMPORTER: Importer = Importer {
+    key: "ruby",
+    name: "Ruby heap dump (ObjectSpace.dump_all)",
+    heading: "Ruby",
+    sample: "ruby-3.1.jsonl.zst",
+    recognises,
+    rejects: None,
+    screen: LineStarts::boxed,
+    import,
+    totals: None,
+    taken_ms: None,
+    options: &[],
+};
+
+/// Whether the first line is an object with an address, or roots, as Ruby writes them.
+fn recognises(first_bytes: &[u8]) -> bool {
+    match first_field(first_bytes) {
+        Some((b"address", value)) => value.starts_with(b"0x"),
+        Some((b"type", value)) => value == b"ROOT",
+        _ => false,
+    }
+}
+
 /// A slot that holds no object; written by `dump_all(full: true)`.
 const FREE_SLOT: &[u8] = b"NONE";
 
 /// Imports a dump: one snapshot.
-pub(crate) fn import(dump: &[u8], context: &Context<'_>) -> Result<Outcome, ImportError> {
+fn import(dump: &[u8], context: &Context<'_>) -> Result<Outcome, ImportError> {
     let mut outcome = Outcome { snapshots: Vec::new(), notes: Vec::new(), end: Ok(()) };
     let mut lines = Lines::new(dump);
     let cut = lines.cut.take();
@@ -54,9 +79,9 @@ fn import_lines(lines: &Lines<'_>, context: &Context<'_>, outcome: &mut Outcome)
     // Eight bytes an object that are not needed any more.
     drop(survey.addresses);
     let at = |offset: &u64| (lines.line_at(*offset), *offset);
-    let known = Known {
+    let known = SharedTables {
         vocabulary: context.vocabulary,
-        words: &Words::new(context.vocabulary)?,
+        words: &ReferenceNames::new(context.vocabulary)?,
         addresses: &addresses,
         classes: &Classes::new(survey.classes.iter().map(at))?,
         shapes: &Shapes::new(survey.shapes.iter().map(at), &addresses, context.vocabulary)?,
@@ -107,15 +132,15 @@ impl Survey {
 
 /// What it finds in one chunk.
 #[derive(Debug, Default)]
-struct Found {
+struct ChunkSurvey {
     addresses: Vec<u64>,
     classes: Vec<u64>,
     shapes: Vec<u64>,
 }
 
 /// Finds the objects of one chunk, and which lines are classes and shapes.
-fn survey(lines: &Lines<'_>, chunk: usize) -> Result<Found, Stop> {
-    let mut found = Found::default();
+fn survey(lines: &Lines<'_>, chunk: usize) -> Result<ChunkSurvey, Stop> {
+    let mut found = ChunkSurvey::default();
     lines.for_each_line(chunk, |text, offset| {
         let (address, kind) = match beginning(text) {
             Some((address, kind)) => (Some(address), kind),
@@ -137,7 +162,7 @@ fn survey(lines: &Lines<'_>, chunk: usize) -> Result<Found, Stop> {
 }
 
 /// The names of references that the fields tell.
-struct Words {
+struct ReferenceNames {
     class: StringId,
     superclass: StringId,
     default: StringId,
@@ -146,9 +171,9 @@ struct Words {
     weak: StrengthId,
 }
 
-impl Words {
+impl ReferenceNames {
     fn new(vocabulary: &Vocabulary<'_>) -> Result<Self, ImportError> {
-        Ok(Words {
+        Ok(ReferenceNames {
             class: vocabulary.string("class")?,
             superclass: vocabulary.string("superclass")?,
             default: vocabulary.string("default")?,

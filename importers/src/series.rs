@@ -7,11 +7,14 @@ use std::path::Path;
 use barrow_writer::{SnapshotInfo, Writer};
 
 use crate::context::{Context, Vocabulary};
+use crate::dump;
 use crate::error::{Damage, ImportError, Loss};
-use crate::format::{Format, recognise};
+use crate::first_bytes::first_bytes;
+use crate::format::Format;
+use crate::importing::{Imported, import_dump};
 use crate::options::ImportOptions;
-use crate::progress::Progress;
-use crate::{Imported, dump, first_bytes, hprof, import_dump};
+use crate::table::recognise;
+use barrow_progress::Progress;
 
 /// When a dump was taken, in nanoseconds since 1970, if the dump itself says so. Of the known formats only HPROF does.
 ///
@@ -21,7 +24,7 @@ use crate::{Imported, dump, first_bytes, hprof, import_dump};
 /// The system's.
 pub fn taken_ns(source: &Path) -> io::Result<Option<u64>> {
     let first_bytes = first_bytes(&mut File::open(source)?)?;
-    let taken_ms = if recognise(&first_bytes) == Some(Format::Hprof) { hprof::taken_ms(&first_bytes) } else { None };
+    let taken_ms = recognise(&first_bytes).and_then(|format| format.0.taken_ms?(&first_bytes));
     Ok(taken_ms.and_then(|taken_ms| taken_ms.checked_mul(1_000_000)))
 }
 
@@ -67,7 +70,7 @@ impl<'w> Series<'w> {
         if let (Some(expected), Some(found)) = (self.format, found)
             && expected != found
         {
-            return Err(ImportError::MixedFormats { expected, found });
+            return Err(ImportError::MixedFormats { expected: expected.0.name, found: found.0.name });
         }
         self.format = found;
         let progress = &dump::Releasing::new(&dump, self.progress);

@@ -13,8 +13,8 @@ use std::io::{self, Read, Write};
 use crate::error::{Damage, ImportError};
 use crate::options::ImportOptions;
 use crate::packing::Packing;
-use crate::progress::Progress;
-use crate::screen::Screen;
+use crate::screening::Screening;
+use barrow_progress::Progress;
 
 /// How much is unpacked between two looks at the user's wishes, in bytes.
 const UNPACK_BYTES: usize = 1 << 20;
@@ -44,7 +44,7 @@ pub(crate) fn unpack(
     let mut unpacked = tempfile::tempfile_in(&options.folder).map_err(failed)?;
     progress.begin("unpacking", packed_bytes, "bytes");
     let mut limits = Limits::new(packed_bytes, options);
-    let mut screen = Screen::new();
+    let mut screening = Screening::new();
     let mut reader = packing.reader(Watched { inner: packed, progress }).map_err(failed)?;
     let mut bytes = vec![0; UNPACK_BYTES];
     let mut unpacked_bytes = 0;
@@ -65,7 +65,7 @@ pub(crate) fn unpack(
         unpacked.write_all(&bytes[..read]).map_err(failed)?;
         unpacked_bytes += read as u64;
         // What is refused is written, too: the importer finds in it what is wrong.
-        if !screen.admits(&bytes[..read]) {
+        if !screening.admits(&bytes[..read]) {
             return Ok((unpacked, Some(Damage::Screened { unpacked_bytes })));
         }
     }

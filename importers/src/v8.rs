@@ -25,6 +25,8 @@ mod meta;
 mod nodes;
 mod numbers;
 mod parallel;
+mod recognition;
+mod reference;
 mod strings;
 mod traces;
 
@@ -32,18 +34,35 @@ use std::num::NonZero;
 
 use crate::context::{Context, Outcome};
 use crate::error::{Damage, ImportError, Stop};
+use crate::format::Importer;
 use crate::options::ImportOptions;
-use announce::{Announcer, Known};
+use crate::screen::Text;
+use announce::{Announcer, DumpTables};
 use detached::Detached;
-use ephemerons::Wanted;
+use ephemerons::WeakMapNodes;
 use layout::Layout;
 use locations::Locations;
-use nodes::{Divided, divide};
+use nodes::{Units, divide};
 use strings::Names;
 use traces::Traces;
 
+/// V8's heap snapshots: Node.js, Deno, Chrome; Julia writes the same.
+pub(crate) const IMPORTER: Importer = Importer {
+    key: "v8",
+    name: "V8 heap snapshot",
+    heading: "V8",
+    sample: "v8/node20-cards-1.heapsnapshot.zst",
+    recognises: recognition::recognises,
+    rejects: Some(recognition::rejects),
+    screen: |_| Some(Box::new(Text)),
+    import,
+    totals: None,
+    taken_ms: None,
+    options: &[],
+};
+
 /// Imports a snapshot.
-pub(crate) fn import(dump: &[u8], context: &Context<'_>) -> Result<Outcome, ImportError> {
+fn import(dump: &[u8], context: &Context<'_>) -> Result<Outcome, ImportError> {
     let mut outcome = Outcome { snapshots: Vec::new(), notes: Vec::new(), end: Ok(()) };
     outcome.end = import_snapshot(dump, context, &mut outcome);
     Ok(outcome)
@@ -56,7 +75,7 @@ fn import_snapshot(dump: &[u8], context: &Context<'_>, outcome: &mut Outcome) ->
         return Ok(layout.end?);
     }
     outcome.notes.extend(contradictions(&layout));
-    let wanted = Wanted::find(layout.strings.bytes());
+    let wanted = WeakMapNodes::find(layout.strings.bytes());
     let (names, locations, divided) = prepare(&layout, &wanted, context)?;
     outcome.notes.extend(changed_strings(&names));
     let mut end = layout.end.clone();
@@ -69,7 +88,7 @@ fn import_snapshot(dump: &[u8], context: &Context<'_>, outcome: &mut Outcome) ->
     let entries = wanted.into_entries();
     let detached = Detached::find(&layout, &divided.natives, context)?;
     context.progress.begin("importing", dump.len() as u64, "bytes");
-    let known = Known { layout: &layout, names: &names, locations, traces, entries, detached };
+    let known = DumpTables { layout: &layout, names: &names, locations, traces, entries, detached };
     let announcer = Announcer::new(context, known)?;
     outcome.snapshots.push(announcer.announce(&divided.units)?);
     context.progress.advance((dump.len() as u64).saturating_sub(announcer.advanced()));
@@ -77,9 +96,9 @@ fn import_snapshot(dump: &[u8], context: &Context<'_>, outcome: &mut Outcome) ->
 }
 
 /// What is needed before objects are announced: strings, locations and units, on several threads.
-type Prepared = (Names, Result<Locations, Damage>, Divided);
+type Prepared = (Names, Result<Locations, Damage>, Units);
 
-fn prepare(layout: &Layout<'_>, wanted: &Wanted, context: &Context<'_>) -> Result<Prepared, Stop> {
+fn prepare(layout: &Layout<'_>, wanted: &WeakMapNodes, context: &Context<'_>) -> Result<Prepared, Stop> {
     let Layout { meta, nodes, edges, .. } = layout;
     let bytes = nodes.byte_count() + layout.strings.bytes().len() as u64;
     context.progress.begin("reading nodes and strings", bytes, "bytes");

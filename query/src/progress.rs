@@ -104,17 +104,3 @@ impl barrow_analyzer::Progress for Meter {
         self.watcher.is_stopped()
     }
 }
-
-impl barrow_importers::Progress for Meter {
-    fn begin(&self, phase: &str, total: u64, unit: &'static str) {
-        self.watcher.begin(phase, total, unit);
-    }
-
-    fn advance(&self, steps: u64) {
-        self.watcher.advance(steps);
-    }
-
-    fn cancelled(&self) -> bool {
-        self.watcher.is_stopped()
-    }
-}

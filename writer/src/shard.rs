@@ -13,7 +13,6 @@ use crate::encoders::Encoders;
 use crate::error::{Result, WriterError};
 use crate::object::Object;
 use crate::shared::Shared;
-use crate::snapshot::Snapshot;
 use crate::tables::Counts;
 
 /// The largest number of an object.
@@ -26,7 +25,7 @@ const MIN_REFERENCES: usize = 4096;
 /// After so many objects a shard looks up its share of the memory budget again.
 const SHARE_INTERVAL: usize = 1024;
 
-/// Announces objects, their references and roots, from one thread. Made by [`Snapshot::shard`].
+/// Announces objects, their references and roots, from one thread. Made by [`Snapshot::shard`](crate::Snapshot::shard).
 ///
 /// The calls copy what they are told into a block of plain columns; encoding and compression happen
 /// elsewhere. Objects are best announced in runs of ascending numbers: each jump begins a new block.
@@ -47,7 +46,8 @@ pub struct Shard<'s> {
     /// The last object was refused: its references belong to nobody.
     was_refused: bool,
     finished: bool,
-    snapshot: PhantomData<&'s Snapshot<'s>>,
+    /// Borrows the snapshot, unless it is an owned shard.
+    snapshot: PhantomData<&'s ()>,
 }
 
 impl Shard<'_> {

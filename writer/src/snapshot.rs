@@ -11,7 +11,6 @@ use crate::error::Result;
 use crate::shard::Shard;
 use crate::shared::Shared;
 use crate::threads::{ThreadDescription, Threads};
-use crate::writer::Writer;
 
 /// What is known of a snapshot apart from its objects.
 #[derive(Debug, Clone, Default)]
@@ -29,7 +28,7 @@ pub struct SnapshotInfo {
 /// A snapshot that is being recorded. Dropping it gives it up: the file keeps what was committed.
 ///
 /// It borrows its writer, so that the compiler sees that a recording is not finished too early. One
-/// from [`Writer::begin_owned_snapshot`] borrows nothing, and the same is seen when it happens.
+/// from [`Writer::begin_owned_snapshot`](crate::Writer::begin_owned_snapshot) borrows nothing, and the same is seen when it happens.
 #[derive(Debug)]
 pub struct Snapshot<'w> {
     shared: Arc<Shared>,
@@ -37,7 +36,8 @@ pub struct Snapshot<'w> {
     collected: Arc<Collected>,
     threads: Threads,
     info: SnapshotInfo,
-    writer: PhantomData<&'w Writer>,
+    /// Borrows the writer, unless it is an owned snapshot.
+    writer: PhantomData<&'w ()>,
 }
 
 impl<'w> Snapshot<'w> {

@@ -6,8 +6,8 @@ use std::sync::OnceLock;
 
 use barrow_writer::{KindId, KindRole, Label, StrengthClass, StrengthId, TypeDescription, TypeId};
 
-use crate::TypeCount;
 use crate::context::Vocabulary;
+use crate::counted::TypeCount;
 use crate::error::ImportError;
 
 use super::layout::{self, Fields, Packing};

@@ -115,7 +115,7 @@ pub(super) struct Outline<'a> {
 }
 
 /// What a job finds.
-struct Found<'a> {
+struct JobOutline<'a> {
     chunks: Vec<Chunk>,
     classes: Vec<ClassPart<'a>>,
     roots: Vec<Root>,
@@ -137,7 +137,8 @@ impl<'a> Outline<'a> {
         context.progress.begin("looking through", dump.len() as u64, "bytes");
         let (names, segments, mut damage) = Names::read::<ID>(dump, header.length, context);
         let (found_layout, is_layout_found) = find_layout::<ID>(dump, &segments);
-        let layout = context.options.object_layout.unwrap_or(found_layout);
+        let given_layout = context.options.of_formats.get::<ObjectLayout>();
+        let layout = given_layout.copied().unwrap_or(found_layout);
         let jobs = group(&segments);
         let phase = match purpose {
             Purpose::Totals => "counting",
@@ -146,16 +147,16 @@ impl<'a> Outline<'a> {
         context.progress.begin(phase, dump.len() as u64, "bytes");
         let found = jobs.par_iter().map(|job| {
             context.check_cancelled()?;
-            let found = Found::read::<ID>(dump, job, purpose, &layout);
+            let found = JobOutline::read::<ID>(dump, job, purpose, &layout);
             context.progress.advance(job.iter().map(|&(start, end)| (end - start) as u64).sum());
             Ok(found)
         });
-        let found: Vec<Found<'a>> = found.collect::<Result<_, ImportError>>()?;
+        let found: Vec<JobOutline<'a>> = found.collect::<Result<_, ImportError>>()?;
         let mut outline = Outline {
             dump,
             names,
             layout,
-            is_layout_found: is_layout_found || context.options.object_layout.is_some(),
+            is_layout_found: is_layout_found || given_layout.is_some(),
             classes: Vec::new(),
             roots: Vec::new(),
             chunks: Vec::new(),
@@ -270,14 +271,14 @@ pub(super) fn for_each_object<'a, const ID: usize>(
     }
 }
 
-impl<'a> Found<'a> {
+impl<'a> JobOutline<'a> {
     fn read<const ID: usize>(
         dump: &'a [u8],
         segments: &[(usize, usize)],
         purpose: Purpose,
         layout: &ObjectLayout,
     ) -> Self {
-        let mut found = Found {
+        let mut found = JobOutline {
             chunks: Vec::new(),
             classes: Vec::new(),
             roots: Vec::new(),

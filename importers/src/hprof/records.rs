@@ -14,7 +14,7 @@ use byteorder::{BigEndian, ByteOrder};
 use crate::error::Damage;
 
 /// What every dump begins with.
-pub(crate) const MAGIC: &[u8] = b"JAVA PROFILE ";
+pub(super) const MAGIC: &[u8] = b"JAVA PROFILE ";
 
 /// The tags of records.
 pub(super) mod tag {
@@ -27,20 +27,20 @@ pub(super) mod tag {
 }
 
 /// How long the head of a record is: tag, time and length.
-pub(crate) const RECORD_HEAD_BYTES: usize = 9;
+pub(super) const RECORD_HEAD_BYTES: usize = 9;
 
 /// Whether there are records with this tag.
-pub(crate) fn is_record(tag: u8) -> bool {
+pub(super) fn is_record(tag: u8) -> bool {
     matches!(tag, 0x01..=0x07 | 0x0a..=0x0e | tag::HEAP_DUMP_SEGMENT | 0x2c)
 }
 
 /// Whether records with this tag hold objects.
-pub(crate) fn is_heap(tag: u8) -> bool {
+pub(super) fn is_heap(tag: u8) -> bool {
     matches!(tag, tag::HEAP_DUMP | tag::HEAP_DUMP_SEGMENT)
 }
 
 /// Whether sub-records with this tag are objects or classes, which a heap of unknown length begins with.
-pub(crate) fn begins_object(tag: u8) -> bool {
+pub(super) fn begins_object(tag: u8) -> bool {
     matches!(tag, 0x20..=0x23)
 }
 

@@ -14,9 +14,9 @@
 //! Every line ends with a newline: without it the last number could be half of one. The tables may
 //! stand after the snapshots, so all lines are found first.
 
+use super::header::is_ignored;
 use super::{Collectable, Collectables, Columns, RECORDS_PER_QUESTION, References, Session};
 use crate::error::{Damage, Stop};
-use crate::format::is_ignored;
 use crate::moarvm::tables::escape_invalid;
 use barrow_writer::SnapshotInfo;
 use std::borrow::Cow;
@@ -44,8 +44,8 @@ pub(crate) fn import(dump: &[u8], session: &mut Session<'_>) -> Result<(), Stop>
 
 fn import_snapshot(
     number: u64,
-    collectables: Rows<'_, 6>,
-    references: Rows<'_, 3>,
+    collectables: TextRows<'_, 6>,
+    references: TextRows<'_, 3>,
     session: &mut Session<'_>,
 ) -> Result<(), Stop> {
     let string_count = session.tables.strings().len() as u64;
@@ -57,7 +57,7 @@ fn import_snapshot(
 }
 
 fn read_references(
-    rows: Rows<'_, 3>,
+    rows: TextRows<'_, 3>,
     collectable_count: u64,
     string_count: u64,
     session: &Session<'_>,
@@ -80,8 +80,8 @@ fn read_references(
 /// The lines of one snapshot, as far as they have been found.
 struct SnapshotLines<'a> {
     offset: u64,
-    collectables: Option<Rows<'a, 6>>,
-    references: Option<Rows<'a, 3>>,
+    collectables: Option<TextRows<'a, 6>>,
+    references: Option<TextRows<'a, 3>>,
 }
 
 impl SnapshotLines<'_> {
@@ -136,12 +136,12 @@ fn read_line<'a>(
     };
     match (key, snapshots.last_mut()) {
         (b"strings", _) => read_strings(text, text_offset, session)?,
-        (b"types", _) => Rows::<2>::new(text, text_offset).for_each_row(|row, offset| {
+        (b"types", _) => TextRows::<2>::new(text, text_offset).for_each_row(|row, offset| {
             session.tables.push_type([u32_of(row[0], offset)?, u32_of(row[1], offset)?]);
             Ok(())
         })?,
         (b"static_frames", _) => {
-            Rows::<4>::new(text, text_offset).for_each_row(|[name, cuid, line, file], offset| {
+            TextRows::<4>::new(text, text_offset).for_each_row(|[name, cuid, line, file], offset| {
                 let row = [u32_of(name, offset)?, u32_of(cuid, offset)?, u32_of(line, offset)?, u32_of(file, offset)?];
                 session.tables.push_frame(row);
                 Ok(())
@@ -149,11 +149,11 @@ fn read_line<'a>(
         }
         (b"snapshot", _) => snapshots.push(SnapshotLines { offset, collectables: None, references: None }),
         (b"collectables", Some(snapshot)) if snapshot.collectables.is_none() => {
-            let rows = snapshot.collectables.insert(Rows::new(text, text_offset));
+            let rows = snapshot.collectables.insert(TextRows::new(text, text_offset));
             return Ok(rows.text.len());
         }
         (b"references", Some(snapshot)) if snapshot.references.is_none() => {
-            let rows = snapshot.references.insert(Rows::new(text, text_offset));
+            let rows = snapshot.references.insert(TextRows::new(text, text_offset));
             return Ok(rows.text.len());
         }
         (b"collectables" | b"references", _) => return Err(unexpected("one such line after each line snapshot").into()),
@@ -183,15 +183,15 @@ fn u32_of(value: u64, offset: u64) -> Result<u32, Damage> {
 
 /// Rows of `N` integers each: `,` between integers, `;` between rows, and perhaps a `;` at the end.
 #[derive(Clone, Copy)]
-struct Rows<'a, const N: usize> {
+struct TextRows<'a, const N: usize> {
     text: &'a [u8],
     /// Where the text is in the dump.
     offset: u64,
 }
 
-impl<'a, const N: usize> Rows<'a, N> {
+impl<'a, const N: usize> TextRows<'a, N> {
     fn new(text: &'a [u8], offset: u64) -> Self {
-        Rows { text: text.strip_suffix(b";").unwrap_or(text), offset }
+        TextRows { text: text.strip_suffix(b";").unwrap_or(text), offset }
     }
 
     fn end(&self) -> u64 {
@@ -259,7 +259,7 @@ fn rows_of(columns: usize) -> &'static str {
     }
 }
 
-impl Collectables for Rows<'_, 6> {
+impl Collectables for TextRows<'_, 6> {
     fn for_each(&self, mut visit: impl FnMut(&Collectable) -> Result<(), Stop>) -> Result<(), Stop> {
         self.for_each_row(|[kind, type_index, size, unmanaged, first_reference, reference_count], offset| {
             visit(&Collectable { offset, kind, type_index, size, unmanaged, first_reference, reference_count })
@@ -273,7 +273,7 @@ mod tests {
 
     fn rows(text: &str) -> Result<Vec<([u64; 2], u64)>, String> {
         let mut found = Vec::new();
-        let rows = Rows::<2>::new(text.as_bytes(), 100);
+        let rows = TextRows::<2>::new(text.as_bytes(), 100);
         let read = rows.for_each_row(|row, offset| {
             found.push((row, offset));
             Ok(())

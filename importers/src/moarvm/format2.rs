@@ -21,10 +21,10 @@
 //! builds write the tables' new rows after each snapshot, others all of them at the end: so the chunks
 //! are scanned first, all tables are read, and then come the snapshots.
 
+use super::header::HEADER_BYTES;
 use super::{Collectable, Collectables, Columns, RECORDS_PER_QUESTION, References, Session};
 use crate::cursor::Cursor;
 use crate::error::{Damage, Stop};
-use crate::format::MOARVM_HEADER_BYTES;
 use barrow_writer::SnapshotInfo;
 use byteorder::{ByteOrder, LittleEndian};
 
@@ -196,7 +196,7 @@ struct Scan<'a> {
 impl<'a> Scan<'a> {
     /// Finds all chunks, and reads the tables among them.
     fn run(&mut self, session: &mut Session<'a>) -> Result<(), Stop> {
-        let mut cursor = Cursor::new(self.dump, MOARVM_HEADER_BYTES);
+        let mut cursor = Cursor::new(self.dump, HEADER_BYTES);
         session.progress.advance(cursor.offset());
         while !self.is_end(&cursor)? {
             session.check_cancelled()?;
@@ -407,7 +407,7 @@ impl<'a> Index<'a> {
         let snapshot_count = dump.last_chunk::<8>().map(|bytes| u64::from_le_bytes(*bytes))?;
         let length = snapshot_count.checked_add(1)?.checked_mul(INDEX_ENTRY_BYTES)?;
         let offset = dump.len().checked_sub(usize::try_from(length).ok()?)?;
-        if offset < MOARVM_HEADER_BYTES {
+        if offset < HEADER_BYTES {
             return None;
         }
         Some(Index { offset: offset as u64, snapshot_count, entries: dump.get(offset..)? })

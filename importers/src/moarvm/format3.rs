@@ -22,10 +22,10 @@ mod column;
 mod meta;
 mod section;
 
+use super::header::HEADER_BYTES;
 use super::{Collectable, Collectables, Columns, References, Session};
 use crate::cursor::Cursor;
 use crate::error::{Damage, Stop};
-use crate::format::MOARVM_HEADER_BYTES;
 use column::{Batch, Column, check_density, read_all, read_strings};
 use meta::{FileMeta, SnapshotMeta};
 use section::{Content, Section};
@@ -43,7 +43,7 @@ pub(crate) fn import(dump: &[u8], session: &mut Session<'_>) -> Result<(), Stop>
     let mut group = Group::default();
     let mut file = FileMeta::default();
     let mut contents_since_snapshot = 0;
-    let mut cursor = Cursor::new(dump, MOARVM_HEADER_BYTES);
+    let mut cursor = Cursor::new(dump, HEADER_BYTES);
     session.progress.advance(cursor.offset());
     let stop = loop {
         session.check_cancelled()?;

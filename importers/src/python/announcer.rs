@@ -1,7 +1,7 @@
 //! What one thread does with its lines: it announces them to a shard.
 
 use super::line::{Line, References};
-use super::{Classes, Words, name_of_type};
+use super::{Classes, ReferenceNames, name_of_type};
 use crate::context::Vocabulary;
 use crate::error::{Damage, Stop};
 use crate::json_lines::FastMap;
@@ -10,9 +10,9 @@ use barrow_writer::{KindRole, Label, Object, Shard, StrengthId, StringId, TypeDe
 
 /// What all threads share.
 #[derive(Clone, Copy)]
-pub(crate) struct Known<'k> {
+pub(crate) struct SharedTables<'k> {
     pub(crate) vocabulary: &'k Vocabulary<'k>,
-    pub(crate) words: &'k Words,
+    pub(crate) words: &'k ReferenceNames,
     pub(crate) addresses: &'k Addresses,
     pub(crate) classes: &'k Classes,
 }
@@ -36,7 +36,7 @@ impl Announced {
 
 /// Announces the lines of one thread.
 pub(crate) struct Announcer<'k, 's> {
-    known: Known<'k>,
+    known: SharedTables<'k>,
     shard: Shard<'s>,
     /// The next object's number.
     row: u64,
@@ -49,7 +49,7 @@ pub(crate) struct Announcer<'k, 's> {
 }
 
 impl<'k, 's> Announcer<'k, 's> {
-    pub(crate) fn new(known: Known<'k>, shard: Shard<'s>) -> Self {
+    pub(crate) fn new(known: SharedTables<'k>, shard: Shard<'s>) -> Self {
         Announcer {
             known,
             shard,
@@ -168,7 +168,7 @@ impl<'k, 's> Announcer<'k, 's> {
     }
 
     fn declare_type(&self, line: &Line<'_>) -> Result<TypeId, Stop> {
-        let Known { vocabulary, classes, .. } = self.known;
+        let SharedTables { vocabulary, classes, .. } = self.known;
         let role = match line.kind {
             b"type" => KindRole::Type,
             b"frame" => KindRole::Frame,

@@ -4,7 +4,7 @@ use super::classes::Classes;
 use super::line::{Line, Reading};
 use super::shapes::Shapes;
 use super::sites::{Sites, SitesOfThread};
-use super::{FREE_SLOT, Words};
+use super::{FREE_SLOT, ReferenceNames};
 use crate::context::Vocabulary;
 use crate::error::{Damage, Stop};
 use crate::json_lines::FastMap;
@@ -16,9 +16,9 @@ const SLOT_BYTES: u64 = 40;
 
 /// What all threads share.
 #[derive(Clone, Copy)]
-pub(crate) struct Known<'k> {
+pub(crate) struct SharedTables<'k> {
     pub(crate) vocabulary: &'k Vocabulary<'k>,
-    pub(crate) words: &'k Words,
+    pub(crate) words: &'k ReferenceNames,
     pub(crate) addresses: &'k Addresses,
     pub(crate) classes: &'k Classes,
     pub(crate) shapes: &'k Shapes,
@@ -61,7 +61,7 @@ impl Announced {
 
 /// Announces the lines of one thread.
 pub(crate) struct Announcer<'k, 's> {
-    known: Known<'k>,
+    known: SharedTables<'k>,
     shard: Shard<'s>,
     /// The next object's number.
     row: u64,
@@ -77,7 +77,7 @@ pub(crate) struct Announcer<'k, 's> {
 }
 
 impl<'k, 's> Announcer<'k, 's> {
-    pub(crate) fn new(known: Known<'k>, shard: Shard<'s>) -> Self {
+    pub(crate) fn new(known: SharedTables<'k>, shard: Shard<'s>) -> Self {
         Announcer {
             known,
             shard,
@@ -252,7 +252,7 @@ impl<'k, 's> Announcer<'k, 's> {
     }
 
     fn declare_type(&self, line: &Line<'_>, class: Option<u64>) -> Result<TypeId, Stop> {
-        let Known { vocabulary, classes, .. } = self.known;
+        let SharedTables { vocabulary, classes, .. } = self.known;
         let role = match line.kind {
             b"CLASS" | b"MODULE" | b"ICLASS" | b"SHAPE" => KindRole::Type,
             _ => KindRole::Object,

@@ -7,11 +7,12 @@ use std::sync::{Mutex, PoisonError};
 
 use super::classes::{Class, constructor};
 use super::detached::Detached;
-use super::ephemerons::{Entries, Half, ordered};
+use super::ephemerons::{Entries, ValueEdge, ordered};
 use super::layout::Layout;
-use super::locations::{Locations, PlaceId};
-use super::nodes::{Edge, Edges, Node, Nodes, Reference, Unit};
+use super::locations::{Locations, SourcePositionId};
+use super::nodes::{Edge, Edges, Node, Nodes, Unit};
 use super::parallel::for_each_unit;
+use super::reference::Reference;
 use super::strings::{Name, Names, Special};
 use super::traces::Traces;
 use crate::context::Context;
@@ -25,7 +26,7 @@ use barrow_writer::{
 const LOST: &str = "(name lost)";
 
 /// What is known of a dump when its objects are announced.
-pub(crate) struct Known<'c, 'a> {
+pub(crate) struct DumpTables<'c, 'a> {
     pub(crate) layout: &'c Layout<'a>,
     pub(crate) names: &'c Names,
     pub(crate) locations: Locations,
@@ -37,7 +38,7 @@ pub(crate) struct Known<'c, 'a> {
 /// Announces the objects of a dump.
 pub(crate) struct Announcer<'c, 'a> {
     context: &'c Context<'c>,
-    known: Known<'c, 'a>,
+    known: DumpTables<'c, 'a>,
     node_count: u64,
     /// By type of node.
     classes: Vec<Class>,
@@ -54,7 +55,7 @@ pub(crate) struct Announcer<'c, 'a> {
     /// Names nothing.
     empty: StringId,
     /// Where functions stand, as sites.
-    sites: Mutex<HashMap<PlaceId, SiteId>>,
+    sites: Mutex<HashMap<SourcePositionId, SiteId>>,
     /// Bytes of the dump that were announced.
     advanced: AtomicU64,
 }
@@ -80,22 +81,22 @@ enum Labels {
 /// What one thread works with.
 struct Worker<'s> {
     shard: Shard<'s>,
-    types: HashMap<TypeKey, Named, foldhash::fast::RandomState>,
+    types: HashMap<TypeKey, TypeAndName, foldhash::fast::RandomState>,
     /// The last type looked up, since many neighbours have the same.
-    last: Option<(TypeKey, Named)>,
-    sites: HashMap<PlaceId, Option<SiteId>, foldhash::fast::RandomState>,
+    last: Option<(TypeKey, TypeAndName)>,
+    sites: HashMap<SourcePositionId, Option<SiteId>, foldhash::fast::RandomState>,
     of_table: Vec<(Reference, Option<u64>)>,
 }
 
 /// What tells types apart: the type of the node, its name, its constructor's place, whether it is detached.
-type TypeKey = (u64, u64, PlaceId, bool);
+type TypeKey = (u64, u64, SourcePositionId, bool);
 
 /// A type, and the name of its objects where the type does not say it.
-type Named = (TypeId, Option<StringId>);
+type TypeAndName = (TypeId, Option<StringId>);
 
 impl<'c, 'a> Announcer<'c, 'a> {
     /// Declares what every dump of this description has.
-    pub(crate) fn new(context: &'c Context<'c>, known: Known<'c, 'a>) -> Result<Self, ImportError> {
+    pub(crate) fn new(context: &'c Context<'c>, known: DumpTables<'c, 'a>) -> Result<Self, ImportError> {
         let layout = known.layout;
         let vocabulary = context.vocabulary;
         let types = &layout.meta.nodes.types;
@@ -236,13 +237,13 @@ impl<'c, 'a> Announcer<'c, 'a> {
         match (self.name(edge.name_or_index, offset)?, kind.labels) {
             (Some(Name::Plain(name)), _) => plain(Label::Name(name)),
             (Some(Name::Special(_, Special::Number(index))), Labels::AnyName) => plain(Label::Index(index.into())),
-            (Some(Name::Special(_, Special::Pair(pair))), Labels::AnyName)
+            (Some(Name::Special(_, Special::EntryName(pair))), Labels::AnyName)
                 if unnamed.strength == StrengthId::STRONG =>
             {
                 let label = Label::Name(self.value);
-                match self.known.entries.half(pair, node.id) {
-                    Some(Half::Table(key)) => Ok((Reference { label, ..unnamed }, Some(key))),
-                    Some(Half::Key) => Ok((Reference { label, strength: self.key_of_value, ..unnamed }, None)),
+                match self.known.entries.value_edge(pair, node.id) {
+                    Some(ValueEdge::Table(key)) => Ok((Reference { label, ..unnamed }, Some(key))),
+                    Some(ValueEdge::Key) => Ok((Reference { label, strength: self.key_of_value, ..unnamed }, None)),
                     None => plain(label),
                 }
             }
@@ -295,7 +296,7 @@ impl<'c, 'a> Announcer<'c, 'a> {
 
     /// The type of a node, and its own name.
     #[inline]
-    fn type_of(&self, worker: &mut Worker<'_>, node: &Node, row: u64, offset: u64) -> Result<Named, Stop> {
+    fn type_of(&self, worker: &mut Worker<'_>, node: &Node, row: u64, offset: u64) -> Result<TypeAndName, Stop> {
         let class = usize::try_from(node.type_).ok().and_then(|type_| self.classes.get(type_));
         let class = class.ok_or_else(|| {
             let limit = self.classes.len() as u64;
@@ -360,7 +361,7 @@ impl<'c, 'a> Announcer<'c, 'a> {
 
     /// The site of a place, which all threads share.
     #[cold]
-    fn site_of_place(&self, id: PlaceId) -> Result<Option<SiteId>, ImportError> {
+    fn site_of_place(&self, id: SourcePositionId) -> Result<Option<SiteId>, ImportError> {
         let Some(place) = self.known.locations.place(id) else { return Ok(None) };
         let mut sites = self.sites.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(&site) = sites.get(&id) {
@@ -379,7 +380,7 @@ impl<'c, 'a> Announcer<'c, 'a> {
 
     /// Declares the type of this key.
     #[cold]
-    fn named(&self, class: &Class, key: TypeKey, offset: u64) -> Result<Named, Stop> {
+    fn named(&self, class: &Class, key: TypeKey, offset: u64) -> Result<TypeAndName, Stop> {
         let name = self.name(key.1, offset)?;
         let type_id = self.declare_type(class, key)?;
         // An element has attributes that its type does not name.

@@ -16,13 +16,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use foldhash::{HashMap, HashMapExt, HashSet};
 
-use super::nodes::Reference;
+use super::reference::Reference;
 use crate::error::Stop;
 use barrow_writer::StrengthId;
 
 /// What the name of an edge to the value of an entry says: ids of nodes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Pair {
+pub(crate) struct EntryName {
     pub(crate) key: u64,
     pub(crate) table: u64,
 }
@@ -31,9 +31,9 @@ const BEFORE_KEY: &[u8] = b" / part of key (";
 const BEFORE_VALUE: &[u8] = b") -> value (";
 const BEFORE_TABLE: &[u8] = b" pair in WeakMap (table @";
 
-impl Pair {
+impl EntryName {
     /// Reads the name of an edge, as it stands in the dump.
-    pub(crate) fn read(raw: &[u8]) -> Option<Pair> {
+    pub(crate) fn read(raw: &[u8]) -> Option<EntryName> {
         let digits = raw.iter().take_while(|byte| byte.is_ascii_digit()).count();
         let rest = raw.get(digits..).filter(|_| digits > 0)?.strip_prefix(BEFORE_KEY)?;
         let table = memchr::memmem::rfind(rest, BEFORE_TABLE)?;
@@ -42,7 +42,7 @@ impl Pair {
         // A name can hold anything: the key is the first that looks like one, as in DevTools.
         let key = ends.filter_map(|end| last_id(&rest[..end])).next()?;
         let _value = last_id(rest[..table].strip_suffix(b")")?)?;
-        Some(Pair { key, table: table_id })
+        Some(EntryName { key, table: table_id })
     }
 }
 
@@ -56,14 +56,14 @@ fn number(digits: &[u8]) -> Option<u64> {
 }
 
 /// All entries that the strings tell of.
-fn pairs(strings: &[u8]) -> impl Iterator<Item = Pair> {
+fn entry_names(strings: &[u8]) -> impl Iterator<Item = EntryName> {
     memchr::memmem::find_iter(strings, BEFORE_TABLE).filter_map(|found| {
         // The end of a string, which each string has once: so nothing is looked at again and again.
         let after = &strings[found + BEFORE_TABLE.len()..];
         let digits = after.iter().take_while(|byte| byte.is_ascii_digit()).count();
         after[digits..].starts_with(b")\"").then_some(())?;
         let start = opening_quote(&strings[..found]).map_or(0, |quote| quote + 1);
-        Pair::read(&strings[start..found + BEFORE_TABLE.len() + digits + 1])
+        EntryName::read(&strings[start..found + BEFORE_TABLE.len() + digits + 1])
     })
 }
 
@@ -82,7 +82,7 @@ fn opening_quote(strings: &[u8]) -> Option<usize> {
 
 /// Nodes whose rows are looked for: keys and tables of all entries.
 #[derive(Default)]
-pub(crate) struct Wanted {
+pub(crate) struct WeakMapNodes {
     rows: HashMap<u64, AtomicU64>,
     /// A bit for some of the id's: most nodes are seen here not to be wanted.
     filter: Vec<u64>,
@@ -92,11 +92,11 @@ pub(crate) struct Wanted {
 /// No row yet.
 const UNSEEN: u64 = u64::MAX;
 
-impl Wanted {
+impl WeakMapNodes {
     /// The nodes that the strings of a dump name as keys or tables.
-    pub(crate) fn find(strings: &[u8]) -> Wanted {
-        let mut wanted = Wanted::default();
-        for pair in pairs(strings) {
+    pub(crate) fn find(strings: &[u8]) -> WeakMapNodes {
+        let mut wanted = WeakMapNodes::default();
+        for pair in entry_names(strings) {
             for id in [pair.key, pair.table] {
                 wanted.rows.entry(id).or_insert(AtomicU64::new(UNSEEN));
             }
@@ -106,7 +106,7 @@ impl Wanted {
             let bits = (wanted.rows.len() * 16).next_power_of_two().max(1 << 10);
             wanted.filter = vec![0; bits / 64];
             for &id in wanted.rows.keys() {
-                let (word, bit) = place(id, bits / 64);
+                let (word, bit) = filter_bit(id, bits / 64);
                 wanted.filter[word] |= bit;
             }
         }
@@ -116,7 +116,7 @@ impl Wanted {
     /// A node has this id and row.
     #[inline]
     pub(crate) fn see(&self, id: u64, row: u64) {
-        let (word, bit) = place(id, self.filter.len());
+        let (word, bit) = filter_bit(id, self.filter.len());
         if self.filter.get(word).is_some_and(|word| word & bit != 0)
             && let Some(seen) = self.rows.get(&id)
         {
@@ -137,7 +137,7 @@ impl Wanted {
 
 /// Where the filter has the bit of an id, in `words` words, a power of two.
 #[inline]
-fn place(id: u64, words: usize) -> (usize, u64) {
+fn filter_bit(id: u64, words: usize) -> (usize, u64) {
     // Ids of one kind are all odd or all even; a multiplication spreads them.
     let spread = id.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
     ((spread >> 6) as usize & words.wrapping_sub(1), 1 << (spread & 63))
@@ -154,7 +154,7 @@ pub(crate) struct Entries {
 
 /// What the edge to the value of an entry is, seen from its source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Half {
+pub(crate) enum ValueEdge {
     /// From the table; the row is the key's.
     Table(u64),
     /// From the key.
@@ -168,9 +168,13 @@ impl Entries {
     }
 
     /// What an edge with this name is for the node it comes from; `None` if it is no half of an entry.
-    pub(crate) fn half(&self, pair: Pair, source_id: u64) -> Option<Half> {
+    pub(crate) fn value_edge(&self, pair: EntryName, source_id: u64) -> Option<ValueEdge> {
         let (&key, _) = (self.rows.get(&pair.key)?, self.rows.get(&pair.table)?);
-        if source_id == pair.table { Some(Half::Table(key)) } else { (source_id == pair.key).then_some(Half::Key) }
+        if source_id == pair.table {
+            Some(ValueEdge::Table(key))
+        } else {
+            (source_id == pair.key).then_some(ValueEdge::Key)
+        }
     }
 }
 
@@ -220,14 +224,14 @@ mod tests {
 
     #[test]
     fn names_of_entries_are_understood() {
-        let read = |name: &str| Pair::read(name.as_bytes());
-        assert_eq!(read(NAME), Some(Pair { key: 7, table: 5 }));
+        let read = |name: &str| EntryName::read(name.as_bytes());
+        assert_eq!(read(NAME), Some(EntryName { key: 7, table: 5 }));
         assert_eq!(read(&NAME[2..]), None, "no number");
         assert_eq!(read(&NAME[..NAME.len() - 1]), None, "as long names are cut");
         assert_eq!(read(&NAME.replace("@7", "7")), None);
         assert_eq!(read(&NAME.replace("@9", "@x9")), None);
         let strange = NAME.replace("(Key @7)", "(a) -> value (b) @1) -> value (c @3)");
-        assert_eq!(read(&strange), Some(Pair { key: 1, table: 5 }), "as DevTools understands it");
+        assert_eq!(read(&strange), Some(EntryName { key: 1, table: 5 }), "as DevTools understands it");
     }
 
     #[test]
@@ -235,18 +239,18 @@ mod tests {
         let other = NAME.replace("@7", "@11").replace("Key", "a \"quoted\" pair in WeakMap (table @8");
         let other = other.replace('"', "\\\"");
         let strings = format!("a\",\"{NAME}\",\"b\",\"{other}\",\"x{NAME}\",\"{NAME} \"]");
-        let found: Vec<Pair> = pairs(strings.as_bytes()).collect();
-        assert_eq!(found, [Pair { key: 7, table: 5 }, Pair { key: 11, table: 5 }]);
-        let wanted = Wanted::find(strings.as_bytes());
+        let found: Vec<EntryName> = entry_names(strings.as_bytes()).collect();
+        assert_eq!(found, [EntryName { key: 7, table: 5 }, EntryName { key: 11, table: 5 }]);
+        let wanted = WeakMapNodes::find(strings.as_bytes());
         for (row, id) in (0..).zip([3, 5, 7, 7, 9]) {
             wanted.see(id, row);
         }
         let entries = wanted.into_entries();
         assert_eq!(entries.tables_from(0).collect::<Vec<_>>(), [1]);
         assert_eq!(entries.tables_from(2).count(), 0);
-        let half = |key, source| entries.half(Pair { key, table: 5 }, source);
-        assert_eq!((half(7, 5), half(7, 7), half(7, 3)), (Some(Half::Table(2)), Some(Half::Key), None));
-        assert_eq!(half(11, 5), None, "no node has this key's id");
+        let edge = |key, source| entries.value_edge(EntryName { key, table: 5 }, source);
+        assert_eq!((edge(7, 5), edge(7, 7), edge(7, 3)), (Some(ValueEdge::Table(2)), Some(ValueEdge::Key), None));
+        assert_eq!(edge(11, 5), None, "no node has this key's id");
     }
 
     #[test]

@@ -32,7 +32,7 @@ pub(crate) struct Layout<'a> {
 
 /// The parts, while they are being found.
 #[derive(Default)]
-struct Found<'a> {
+struct LayoutParts<'a> {
     meta: Option<Meta>,
     nodes: Option<Numbers<'a>>,
     edges: Option<Numbers<'a>>,
@@ -48,7 +48,7 @@ impl<'a> Layout<'a> {
     /// # Errors
     /// Damage if description, nodes and edges are not all whole; whatever else ends an import.
     pub(crate) fn find(dump: &'a [u8], context: &Context<'_>) -> Result<Layout<'a>, Stop> {
-        let mut found = Found::default();
+        let mut found = LayoutParts::default();
         let end = match found.walk(dump, context) {
             Ok(()) => Ok(()),
             Err(Stop::Damage(damage, _)) => Err(damage),
@@ -64,13 +64,13 @@ impl<'a> Layout<'a> {
         nodes.check_whole()?;
         edges.check_whole()?;
         let end = if found.strings.is_none() && end.is_ok() { Err(missing("\"strings\"")) } else { end };
-        let Found { locations, functions, trace_tree, strings, .. } = found;
+        let LayoutParts { locations, functions, trace_tree, strings, .. } = found;
         let strings = strings.unwrap_or_else(|| Strings::none(dump));
         Ok(Layout { dump, meta, nodes, edges, locations, functions, trace_tree, strings, end })
     }
 }
 
-impl<'a> Found<'a> {
+impl<'a> LayoutParts<'a> {
     fn walk(&mut self, dump: &'a [u8], context: &Context<'_>) -> Result<(), Stop> {
         let mut at = skip_space(dump, 0);
         expect(dump, at, b'{', "an object")?;

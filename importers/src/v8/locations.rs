@@ -8,7 +8,7 @@ use crate::error::Damage;
 
 /// A place in a script.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) struct Place {
+pub(crate) struct SourcePosition {
     pub(crate) script_id: u64,
     /// Counted from 0, as in the dump.
     pub(crate) line: u64,
@@ -20,11 +20,11 @@ pub(crate) struct Place {
 pub(crate) struct Locations {
     /// By node: its row in `places` + 1; 0 for none. Empty if no node has a place.
     of_node: Vec<u32>,
-    places: Vec<Place>,
+    places: Vec<SourcePosition>,
 }
 
 /// The number of a place, from 1; 0 is "none".
-pub(crate) type PlaceId = u32;
+pub(crate) type SourcePositionId = u32;
 
 impl Locations {
     /// Reads the locations of a dump with `nodes` nodes of `node_fields` fields each.
@@ -51,8 +51,11 @@ impl Locations {
             let offset = reader.offset();
             reader.record(&mut record)?;
             let node = record[fields.object_index] / node_fields as u64;
-            let place =
-                Place { script_id: record[fields.script_id], line: record[fields.line], column: record[fields.column] };
+            let place = SourcePosition {
+                script_id: record[fields.script_id],
+                line: record[fields.line],
+                column: record[fields.column],
+            };
             let entry = usize::try_from(node).ok().and_then(|node| locations.of_node.get_mut(node));
             let Some(entry) = entry else {
                 return Err(Damage::OutOfRange {
@@ -72,12 +75,12 @@ impl Locations {
 
     /// The place of a node.
     #[inline]
-    pub(crate) fn of(&self, node: usize) -> PlaceId {
+    pub(crate) fn of(&self, node: usize) -> SourcePositionId {
         self.of_node.get(node).copied().unwrap_or(0)
     }
 
     /// The place of this number.
-    pub(crate) fn place(&self, id: PlaceId) -> Option<Place> {
+    pub(crate) fn place(&self, id: SourcePositionId) -> Option<SourcePosition> {
         self.places.get((id as usize).checked_sub(1)?).copied()
     }
 }

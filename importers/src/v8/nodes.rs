@@ -6,13 +6,12 @@
 use std::sync::Mutex;
 use std::sync::PoisonError;
 
-use super::ephemerons::Wanted;
+use super::ephemerons::WeakMapNodes;
 use super::meta::{EdgeFields, MAX_FIELDS, Meta, NodeFields};
 use super::numbers::{Numbers, Reader};
 use super::parallel::for_each_unit;
 use crate::context::Context;
 use crate::error::{Damage, Stop};
-use barrow_writer::{Label, StrengthId};
 
 /// How many nodes are read at a time. Several blocks of a recording, so that few are left half full.
 pub(crate) const UNIT_NODES: u64 = 1 << 17;
@@ -35,14 +34,6 @@ pub(crate) struct Edge {
     pub(crate) type_: u64,
     pub(crate) name_or_index: u64,
     pub(crate) to_node: u64,
-}
-
-/// An edge, as it is announced.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Reference {
-    pub(crate) label: Label,
-    pub(crate) strength: StrengthId,
-    pub(crate) target: u64,
 }
 
 /// Reads nodes.
@@ -168,7 +159,7 @@ impl<'m, 'a> Edges<'m, 'a> {
 }
 
 /// The nodes of a dump in units.
-pub(crate) struct Divided {
+pub(crate) struct Units {
     pub(crate) units: Vec<Unit>,
     /// The native nodes by row, if any says that it is attached or detached.
     pub(crate) natives: Vec<Native>,
@@ -209,9 +200,9 @@ pub(crate) fn divide(
     meta: &Meta,
     nodes: &Numbers<'_>,
     edges: &Numbers<'_>,
-    wanted: &Wanted,
+    wanted: &WeakMapNodes,
     context: &Context<'_>,
-) -> Result<Divided, Stop> {
+) -> Result<Units, Stop> {
     let node_count = record_count(nodes, meta.nodes.count, "the numbers of the nodes")?;
     let edge_count = record_count(edges, meta.edges.count, "the numbers of the edges")?;
     let units = usize::try_from(node_count.div_ceil(UNIT_NODES)).unwrap_or(usize::MAX);
@@ -226,7 +217,7 @@ pub(crate) fn divide(
             let in_unit = UNIT_NODES.min(node_count - first_node);
             let mut reader = Nodes::new(nodes, &meta.nodes, first_node);
             let start = reader.offset();
-            let mut sums = Sums::default();
+            let mut sums = UnitTotals::default();
             for row in first_node..first_node + in_unit {
                 let offset = reader.offset();
                 let node = reader.next()?;
@@ -244,7 +235,7 @@ pub(crate) fn divide(
     )?;
     let mut counted = counted.into_inner().unwrap_or_else(PoisonError::into_inner);
     counted.sort_unstable_by_key(|&(first_node, ..)| first_node);
-    let mut sums = Sums::default();
+    let mut sums = UnitTotals::default();
     let mut divided = Vec::with_capacity(counted.len());
     for (first_node, nodes_in_unit, more) in counted {
         divided.push(Unit { first_node, nodes: nodes_in_unit, first_edge: sums.edges });
@@ -260,7 +251,7 @@ pub(crate) fn divide(
     }
     // Most snapshots tell of no node whether it is attached.
     let natives = if sums.has_states { sums.natives } else { Vec::new() };
-    Ok(Divided { units: divided, natives })
+    Ok(Units { units: divided, natives })
 }
 
 impl Native {
@@ -273,14 +264,14 @@ impl Native {
 }
 
 #[derive(Default)]
-struct Sums {
+struct UnitTotals {
     edges: u64,
     bytes: u64,
     natives: Vec<Native>,
     has_states: bool,
 }
 
-impl Sums {
+impl UnitTotals {
     fn add(&mut self, node: &Node, edge_count: u64, offset: u64) -> Result<(), Damage> {
         self.edges = self.edges.saturating_add(node.edge_count);
         if self.edges > edge_count {

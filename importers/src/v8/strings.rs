@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::ephemerons::Pair;
+use super::ephemerons::EntryName;
 use crate::context::Context;
 use crate::error::{Damage, Stop};
 use barrow_writer::{StringId, Writer};
@@ -136,7 +136,7 @@ pub(crate) enum Special {
     /// The number of an element, where V8 has no room for a number.
     Number(u32),
     /// One half of an entry of a WeakMap.
-    Pair(Pair),
+    EntryName(EntryName),
 }
 
 /// A string of the dump.
@@ -168,12 +168,12 @@ impl Names {
     fn code(&mut self, raw: &[u8], writer: &Writer) -> Result<u32, Stop> {
         let special = match raw {
             [b'0'..=b'9', ..] => {
-                element_number(raw).map(Special::Number).or_else(|| Pair::read(raw).map(Special::Pair))
+                element_number(raw).map(Special::Number).or_else(|| EntryName::read(raw).map(Special::EntryName))
             }
             _ => None,
         };
         // Entries of WeakMaps become references that need no such name.
-        let id = if matches!(special, Some(Special::Pair(_))) { None } else { Some(self.record(raw, writer)?) };
+        let id = if matches!(special, Some(Special::EntryName(_))) { None } else { Some(self.record(raw, writer)?) };
         let code = match (id, special) {
             (Some(id), None) => id.0,
             (id, special) => {

@@ -2,7 +2,7 @@
 
 use crate::dump::{CHAR, Class, Dump, INT, OBJECT, tiny};
 use crate::read::{record, record_with};
-use barrow_importers::{Format, ImportOptions};
+use barrow_importers::{ImportOptions, ObjectLayout};
 use std::num::NonZero;
 
 const EIGHT: usize = 8;
@@ -11,7 +11,7 @@ const EIGHT: usize = 8;
 fn everything_is_there() {
     for id_bytes in [4, EIGHT] {
         let recorded = record(&tiny(id_bytes)).expect("a whole dump");
-        assert_eq!(recorded.imported.format, Format::Hprof);
+        assert_eq!(recorded.imported.format.key(), "hprof");
         assert_eq!(recorded.imported.lost, None);
         let objects: Vec<String> = recorded.objects();
         let names: Vec<&str> = objects.iter().map(|line| line.split_once('(').expect("a size").0).collect();
@@ -130,9 +130,16 @@ fn objects_have_the_site_of_their_stack_trace() {
     assert_eq!(sites, [make, "Main.make < Main.run (Main.java:10)", "", make]);
 }
 
+/// Options with an object layout.
+fn with_layout(layout: &str) -> ImportOptions {
+    let mut options = ImportOptions::default();
+    options.of_formats.set::<ObjectLayout>(layout.parse().expect("a layout"));
+    options
+}
+
 #[test]
 fn sizes_follow_the_layout() {
-    let options = ImportOptions { object_layout: Some("4,12,16,8".parse().expect("a layout")), ..Default::default() };
+    let options = with_layout("4,12,16,8");
     let recorded = record_with(&tiny(EIGHT), &options).expect("a whole dump");
     let histogram = recorded.histogram();
     // Header 12, a reference 4, a long 8.
@@ -140,7 +147,7 @@ fn sizes_follow_the_layout() {
     assert_eq!(histogram["java.lang.Object"], (1, 16));
     assert_eq!(histogram["Node[]"], (1, 32));
     assert_eq!(histogram["byte[]"], (1, 24));
-    let options = ImportOptions { object_layout: Some("8,16,24,16".parse().expect("a layout")), ..Default::default() };
+    let options = with_layout("8,16,24,16");
     let histogram = record_with(&tiny(EIGHT), &options).expect("a whole dump").histogram();
     assert_eq!(histogram["Node"], (3, 3 * 32));
     assert_eq!(histogram["Node[]"], (1, 64));

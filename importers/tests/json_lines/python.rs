@@ -3,14 +3,14 @@
 use crate::dumps::PYTHON;
 use crate::recorded::{Recorded, record, record_file};
 use barrow_analyzer::KindRole;
-use barrow_importers::{Format, ImportError};
+use barrow_importers::ImportError;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 #[test]
 fn every_field_has_its_place() {
     let recorded = record(PYTHON).expect("a whole dump");
-    assert_eq!(recorded.imported.format, Format::Python);
+    assert_eq!(recorded.imported.format.key(), "python");
     assert_eq!(recorded.imported.lost, None);
     let expected = r##"
 object (class not in the dump) 72+0 @0x7f10 "__main__" [__dict__ 1]

@@ -3,13 +3,13 @@
 use crate::dumps::{RUBY_31, RUBY_34};
 use crate::recorded::{record, record_bytes};
 use barrow_analyzer::{Expression, KindRole, Silent, TypeTotals};
-use barrow_importers::{Damage, Format, ImportError};
+use barrow_importers::{Damage, ImportError};
 use std::collections::BTreeMap;
 
 #[test]
 fn every_field_has_its_place() {
     let recorded = record(RUBY_31).expect("a whole dump");
-    assert_eq!(recorded.imported.format, Format::Ruby);
+    assert_eq!(recorded.imported.format.key(), "ruby");
     assert_eq!(recorded.imported.lost, None);
     let expected = r##"
 class Class 40+504 @0x7f10 "Card" [class 2, superclass 1, ? 4]

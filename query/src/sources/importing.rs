@@ -116,7 +116,10 @@ fn losses(imported: &[(PathBuf, Imported)]) -> Vec<(String, String)> {
 /// How a dump is read; a compressed one is unpacked beside `destination`.
 pub(crate) fn reading(destination: &Path, context: &Context) -> ImportOptions {
     let &Settings { object_layout, max_unpacked, .. } = &context.settings;
-    let mut wishes = ImportOptions { object_layout, max_unpacked, ..ImportOptions::default() };
+    let mut wishes = ImportOptions { max_unpacked, ..ImportOptions::default() };
+    if let Some(layout) = object_layout {
+        wishes.of_formats.set(layout);
+    }
     if let Some(threads) = context.workspace.threads().and_then(NonZero::new) {
         wishes.threads = threads;
     }

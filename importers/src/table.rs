@@ -1,0 +1,93 @@
+//! The table of importers: one row per format. A new format is a folder and its row here.
+
+use crate::error::ImportError;
+use crate::format::Format;
+use crate::{hprof, moarvm, python, ruby, v8};
+
+/// All formats that can be imported, in the order in which users read them.
+pub const FORMATS: &[Format] = &[
+    Format(&hprof::IMPORTER),
+    Format(&moarvm::IMPORTER_1),
+    Format(&moarvm::IMPORTER_2),
+    Format(&moarvm::IMPORTER_3),
+    Format(&python::IMPORTER),
+    Format(&ruby::IMPORTER),
+    Format(&v8::IMPORTER),
+];
+
+/// Recognises a dump by its first bytes, of which 4096 are enough.
+#[must_use]
+pub fn recognise(first_bytes: &[u8]) -> Option<Format> {
+    FORMATS.iter().copied().find(|format| (format.0.recognises)(first_bytes))
+}
+
+/// Why `dump`, which no importer recognises, is not imported.
+pub(crate) fn unrecognised(dump: &[u8]) -> ImportError {
+    let rejected = FORMATS.iter().find_map(|format| format.0.rejects?(dump));
+    rejected.unwrap_or_else(|| ImportError::Unrecognised { found: dump.iter().take(16).copied().collect() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::first_bytes::FIRST_BYTES;
+
+    fn key(first_bytes: &[u8]) -> Option<&'static str> {
+        recognise(first_bytes).map(Format::key)
+    }
+
+    #[test]
+    fn first_bytes_tell_the_format() {
+        assert_eq!(key(b"MoarHeapDumpv002coll"), Some("moarvm-2"));
+        assert_eq!(key(b"MoarHeapDumpv003filemeta"), Some("moarvm-3"));
+        assert_eq!(key(b"JAVA PROFILE 1.0.2\0"), Some("hprof"));
+        assert_eq!(key(b"# a comment\n\r\n\nstrings: [\"a\"]\n"), Some("moarvm-1"));
+        assert_eq!(key(b"snapshot 0\n"), Some("moarvm-1"));
+        assert_eq!(key(b"{\"barrow\":\"python-heap\", "), Some("python"));
+        assert_eq!(key(b"{\"type\":\"ROOT\", \"root\":\"vm\""), Some("ruby"));
+        assert_eq!(key(b"\n { \"address\" : \"0x7f00\", "), Some("ruby"));
+    }
+
+    #[test]
+    fn other_bytes_are_not_recognised() {
+        for bytes in [
+            &b""[..],
+            b"MoarHeapDumpv",
+            b"MoarHeapDumpv004",
+            b"JAVA PROFIL",
+            b"# only a comment\n",
+            b"{\"type\":\"x\"}",
+        ] {
+            assert_eq!(key(bytes), None, "{}", bytes.escape_ascii());
+        }
+        let late = [&b"#".repeat(FIRST_BYTES)[..], b"\nstrings: []\n"].concat();
+        assert_eq!(key(&late), None);
+    }
+
+    #[test]
+    fn space_may_stand_anywhere_in_a_snapshot_of_v8() {
+        assert_eq!(key(br#"{"snapshot":{"meta":{"#), Some("v8"));
+        assert_eq!(key(b" {\n\t\"snapshot\" : { \"title\": \"\""), Some("v8"));
+        assert_eq!(key(br#"{"snapshots":{"meta":{"#), None);
+        assert_eq!(key(br#"{"snapshot""#), None);
+    }
+
+    #[test]
+    fn relatives_of_v8s_snapshots_are_named() {
+        assert_eq!(
+            unrecognised(br#"{"head":{"callFrame":{"functionName":"(root)""#).to_string(),
+            "a sampling heap profile of V8, which holds no objects; \
+             of V8, heap snapshots (*.heapsnapshot) can be imported"
+        );
+        assert!(matches!(unrecognised(br#"{ "nodes" : [{"id":1"#), ImportError::OtherKind { .. }));
+        assert!(matches!(unrecognised(br#"{ "what" : 1}"#), ImportError::Unrecognised { .. }));
+    }
+
+    #[test]
+    fn a_newer_version_is_named() {
+        assert_eq!(
+            unrecognised(b"MoarHeapDumpv004...").to_string(),
+            "a MoarVM heap dump of version 004; this importer knows 1, 2 and 3; update barrow"
+        );
+    }
+}
