@@ -10,16 +10,16 @@
 //!
 //! Each branch has a file of its own below; here is what they share.
 
-mod distances;
-mod dominators;
 mod flat;
-mod groups;
-mod incoming;
+mod freed_by_exclusion;
+mod kept_distances;
+mod kept_dominators;
+mod kept_incoming;
 mod names;
 mod remembered;
-mod shared;
+mod retained_by_group;
+mod retained_sets;
 mod types;
-mod without;
 
 pub(crate) use self::flat::{FlatColumns, FlatRetained, visit_block};
 
@@ -36,15 +36,15 @@ use crate::columns::values::Values;
 use crate::error::{AnalyzerError, Result};
 use crate::file::object::Reference;
 use crate::file::recording::Recording;
+use crate::graph::adjacency::{Adjacency, Follow};
 use crate::graph::distances::Distances;
 use crate::graph::dominators::{Dominators, Largest, resident_bytes};
+use crate::graph::exclusion::Exclusion;
 use crate::graph::incoming::Incoming;
+use crate::graph::jointly_retained::JointlyRetained;
 use crate::graph::object_set::ObjectSet;
 use crate::graph::reachable::{Ephemerons, reachable};
 use crate::graph::roots::Roots;
-use crate::graph::rows::{Follow, Rows};
-use crate::graph::shared::Shared;
-use crate::graph::without::Without;
 use crate::progress::Progress;
 
 /// One snapshot as a graph.
@@ -59,15 +59,15 @@ pub struct Heap {
     index: Option<IndexFile>,
     /// Whether columns are kept in the index file, not only read from it.
     keeps: bool,
-    without: Option<Arc<Without>>,
+    exclusion: Option<Arc<Exclusion>>,
     objects: u64,
     roots: OnceLock<Roots>,
-    rows: Mutex<Option<Arc<Rows>>>,
+    adjacency: Mutex<Option<Arc<Adjacency>>>,
     dominators: OnceLock<Dominators>,
     largest: OnceLock<Largest>,
     distances: OnceLock<Distances>,
     incoming: OnceLock<Incoming>,
-    shared: OnceLock<Shared>,
+    jointly_retained: OnceLock<JointlyRetained>,
     /// Somebody asked for the incoming references of one object.
     incoming_asked: AtomicBool,
     types: OnceLock<Values<u32>>,
@@ -110,7 +110,7 @@ mod column {
     pub(super) const KEEPER_COUNTS: ColumnId = ColumnId(27);
     pub(super) const MANY_KEEPERS: ColumnId = ColumnId(28);
     pub(super) const KEPT_STARTS: ColumnId = ColumnId(29);
-    pub(super) const KEPT_ROWS: ColumnId = ColumnId(30);
+    pub(super) const KEPT_OBJECTS: ColumnId = ColumnId(30);
 }
 
 impl Heap {
@@ -129,9 +129,9 @@ impl Heap {
 
     /// The same heap without some of its objects and references. Nothing of it is kept.
     #[must_use]
-    pub fn without(&self, without: Without) -> Self {
+    pub fn excluding(&self, exclusion: Exclusion) -> Self {
         let (recording, memory) = (Arc::clone(&self.recording), self.memory.clone());
-        Self::with(recording, self.snapshot, self.objects, memory, None, Some(Arc::new(without)))
+        Self::with(recording, self.snapshot, self.objects, memory, None, Some(Arc::new(exclusion)))
     }
 
     /// The same heap, which reads what an index file keeps and keeps nothing more in it: for a look at every
@@ -147,7 +147,7 @@ impl Heap {
         objects: u64,
         memory: Memory,
         index: Option<IndexFile>,
-        without: Option<Arc<Without>>,
+        exclusion: Option<Arc<Exclusion>>,
     ) -> Self {
         let pages = memory.pages_of(recording.bytes());
         memory.keep_room(resident_bytes(objects));
@@ -158,15 +158,15 @@ impl Heap {
             memory,
             index,
             keeps: true,
-            without,
+            exclusion,
             objects,
             roots: OnceLock::new(),
-            rows: Mutex::new(None),
+            adjacency: Mutex::new(None),
             dominators: OnceLock::new(),
             largest: OnceLock::new(),
             distances: OnceLock::new(),
             incoming: OnceLock::new(),
-            shared: OnceLock::new(),
+            jointly_retained: OnceLock::new(),
             incoming_asked: AtomicBool::new(false),
             types: OnceLock::new(),
             unkept: Mutex::new(None),
@@ -193,20 +193,20 @@ impl Heap {
 
     /// What is thought away.
     #[must_use]
-    pub fn overlay(&self) -> Option<&Arc<Without>> {
-        self.without.as_ref()
+    pub fn exclusion(&self) -> Option<&Arc<Exclusion>> {
+        self.exclusion.as_ref()
     }
 
     /// Whether an object is there, and not thought away.
     #[must_use]
     pub fn has(&self, object: ObjectId) -> bool {
-        u64::from(object.0) < self.objects && !self.without.as_ref().is_some_and(|without| without.frees(object))
+        u64::from(object.0) < self.objects && !self.exclusion.as_ref().is_some_and(|exclusion| exclusion.frees(object))
     }
 
     /// Whether a reference from `source` is there, and not thought away, by itself or with one of its ends.
     #[must_use]
     pub fn has_reference(&self, source: ObjectId, reference: &Reference) -> bool {
-        !self.without.as_ref().is_some_and(|without| without.cuts(source, reference))
+        !self.exclusion.as_ref().is_some_and(|exclusion| exclusion.cuts(source, reference))
     }
 
     /// Why the last columns could not be kept in the index file; asked once.
@@ -224,8 +224,8 @@ impl Heap {
             return Ok(roots);
         }
         let mut roots = Roots::read(&self.recording, self.snapshot)?;
-        if let Some(without) = &self.without {
-            let rows = roots.rows().iter().copied().filter(|root| !without.removes(root.target)).collect();
+        if let Some(exclusion) = &self.exclusion {
+            let rows = roots.rows().iter().copied().filter(|root| !exclusion.removes(root.target)).collect();
             roots = Roots::of(rows);
         }
         Ok(self.roots.get_or_init(|| roots))
@@ -233,26 +233,26 @@ impl Heap {
 
     /// The retaining references. They are read again after [`Heap::dominators`] was computed, which takes
     /// them.
-    pub(crate) fn rows(&self, progress: &dyn Progress) -> Result<Arc<Rows>> {
-        let mut rows = self.rows.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(rows) = &*rows {
-            return Ok(Arc::clone(rows));
+    pub(crate) fn adjacency(&self, progress: &dyn Progress) -> Result<Arc<Adjacency>> {
+        let mut adjacency = self.adjacency.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = &*adjacency {
+            return Ok(Arc::clone(known));
         }
-        let built = Arc::new(self.build_rows(Follow::Retaining, progress)?);
-        Ok(Arc::clone(rows.insert(built)))
+        let built = Arc::new(self.build_adjacency(Follow::Retaining, progress)?);
+        Ok(Arc::clone(adjacency.insert(built)))
     }
 
     /// The rows, for somebody who uses them up.
-    fn take_rows(&self, progress: &dyn Progress) -> Result<Rows> {
-        let rows = self.rows.lock().unwrap_or_else(PoisonError::into_inner).take();
-        match rows.and_then(Arc::into_inner) {
-            Some(rows) => Ok(rows),
-            None => self.build_rows(Follow::Retaining, progress),
+    fn take_adjacency(&self, progress: &dyn Progress) -> Result<Adjacency> {
+        let adjacency = self.adjacency.lock().unwrap_or_else(PoisonError::into_inner).take();
+        match adjacency.and_then(Arc::into_inner) {
+            Some(adjacency) => Ok(adjacency),
+            None => self.build_adjacency(Follow::Retaining, progress),
         }
     }
 
-    pub(crate) fn build_rows(&self, follow: Follow, progress: &dyn Progress) -> Result<Rows> {
-        Rows::build(&self.recording, self.snapshot, follow, self.without.as_deref(), &self.memory, progress)
+    pub(crate) fn build_adjacency(&self, follow: Follow, progress: &dyn Progress) -> Result<Adjacency> {
+        Adjacency::build(&self.recording, self.snapshot, follow, self.exclusion.as_deref(), &self.memory, progress)
     }
 
     pub(crate) fn memory(&self) -> &Memory {
@@ -264,9 +264,9 @@ impl Heap {
     /// # Errors
     /// [`AnalyzerError::Section`], [`AnalyzerError::Cancelled`], [`AnalyzerError::MemoryCeiling`].
     pub fn reachable(&self, removed: Option<&ObjectSet>, progress: &dyn Progress) -> Result<ObjectSet> {
-        let rows = self.rows(progress)?;
-        let ephemerons = Ephemerons::new(rows.ephemerons());
-        reachable(self.snapshot, &rows, &self.roots()?.targets(), &ephemerons, removed, progress)
+        let adjacency = self.adjacency(progress)?;
+        let ephemerons = Ephemerons::new(adjacency.ephemerons());
+        reachable(self.snapshot, &adjacency, &self.roots()?.targets(), &ephemerons, removed, progress)
     }
 
     /// Keeps columns in the index file. That it cannot be written is no reason to give no answer.

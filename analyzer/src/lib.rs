@@ -44,9 +44,9 @@
 //!
 //! | folder | what is in it |
 //! |---|---|
-//! | `file` | what a file holds: [`Recording`] (with `contents`: index or scan), [`Tables`], [`Growing`] while it is written, and `blocks`, decoded on all cores, with `layers` and `live_rows` where a snapshot is a patch |
+//! | `file` | what a file holds: [`Recording`] (with `contents`: index or scan), [`Tables`], [`Growing`] while it is written, and `blocks`, decoded on all cores, with `patch_chain` and `live_rows` where a snapshot is a patch |
 //! | `columns` | columns of numbers: in memory or in temporary files (`memory`, `values`), packed, and kept in the `index_file` |
-//! | `graph` | the graph of one snapshot and its algorithms: references both ways (`rows`, `transposed`), `reachable`, `distances`, `dominators`, `shared` |
+//! | `graph` | the graph of one snapshot and its algorithms: references both ways (`adjacency`, `transposed`), `reachable`, `distances`, `dominators`, `jointly_retained` |
 //! | `heap` | [`Heap`], the graph of one snapshot: columns that are made when a question first needs them |
 //! | `questions` | a file for each question about one snapshot: `summary`, `find` with `expression`, `paths`, `leaks` and so on |
 //! | `series` | several snapshots: `diff`, `trend`, the `judgement` of what grows, `growth` by path, `lives` of objects |
@@ -80,15 +80,15 @@ pub use file::object::{ObjectDetails, Reference, object, object_at_address, obje
 pub use file::recording::{Recording, SnapshotInfo};
 pub use file::sites::SiteDetails;
 pub use file::tables::Tables;
+pub use graph::adjacency::Follow;
 pub use graph::distances::Distances;
 pub use graph::dominators::{
     Below, Canopy, Dominators, GroupRetained, Holder, Largest, Rank, Tree, TreePlace, WantedBelow,
 };
+pub use graph::exclusion::{Cut, Exclusion};
 pub use graph::incoming::Incoming;
 pub use graph::object_set::ObjectSet;
 pub use graph::roots::{RootCategory, Roots};
-pub use graph::rows::Follow;
-pub use graph::without::{Cut, Without};
 pub use heap::Heap;
 pub use progress::{Progress, Silent};
 pub use questions::duplicates::Duplicates;

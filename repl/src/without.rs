@@ -1,6 +1,6 @@
 //! What is thought away: `without EXPR`, `without references NAME [from EXPR]`.
 
-use barrow_analyzer::{Cut, Expression, Heap, KindId, ObjectSet, SnapshotId, Without};
+use barrow_analyzer::{Cut, Exclusion, Expression, Heap, KindId, ObjectSet, SnapshotId};
 
 use crate::error::ReplError;
 use crate::found;
@@ -81,7 +81,7 @@ impl Removal {
                 (ObjectSet::new(heap.snapshot(), heap.object_count()), Some(cut))
             }
         };
-        Ok(heap.without(Without::new(heap, &removed, cut, meter)?))
+        Ok(heap.excluding(Exclusion::new(heap, &removed, cut, meter)?))
     }
 
     /// Whether it is exact what it thinks away: not if retained sizes that are lower bounds decide.

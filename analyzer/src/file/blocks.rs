@@ -8,7 +8,7 @@ use barrow_format::commit::BlockEntry;
 use rayon::prelude::*;
 
 use crate::error::{AnalyzerError, Result};
-use crate::file::layers::Stack;
+use crate::file::patch_chain::PatchMerge;
 use crate::file::recording::Recording;
 use crate::progress::{Progress, check};
 
@@ -26,7 +26,7 @@ pub(crate) struct BlockPlace {
 pub(crate) struct Workspace {
     decoder: Decoder,
     columns: BlockColumns,
-    stack: Stack,
+    merge: PatchMerge,
     /// Bytes for whoever makes something of the columns.
     pub(crate) bytes: Vec<u8>,
 }
@@ -70,9 +70,9 @@ pub(crate) fn decode<T>(
     let commit = recording.commit(place.snapshot)?;
     let known = forms.get(..commit.tables.shapes as usize).unwrap_or(forms);
     let at = AnalyzerError::section("BLOCK", place.entry.offset);
-    let Workspace { decoder, columns, stack, .. } = workspace;
-    let block = if let Some(layers) = recording.layers(place.snapshot)? {
-        layers.decode(recording, &place.entry, (known, wanted), decoder, stack, columns)?
+    let Workspace { decoder, columns, merge, .. } = workspace;
+    let block = if let Some(chain) = recording.patch_chain(place.snapshot)? {
+        chain.decode(recording, &place.entry, (known, wanted), decoder, merge, columns)?
     } else {
         let objects = u32::try_from(commit.totals.objects).unwrap_or(u32::MAX);
         let block = recording.block(place.snapshot, &place.entry)?;

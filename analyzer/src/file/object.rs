@@ -74,7 +74,7 @@ pub(crate) fn objects_and_references(
     recording: &Recording,
     snapshot: SnapshotId,
     asked: &[(ObjectId, Option<ObjectId>)],
-) -> Result<Vec<Found>> {
+) -> Result<Vec<ObjectWithReferences>> {
     let mut order: Vec<usize> = (0..asked.len()).collect();
     order.sort_unstable_by_key(|&position| asked[position].0);
     let mut jobs = Vec::new();
@@ -83,25 +83,26 @@ pub(crate) fn objects_and_references(
         let run = run_of_blocks(recording, snapshot, asked[first].0)?;
         let end = run[0].entry.first_object + run[0].entry.objects;
         let (here, later) = rest.split_at(rest.partition_point(|&position| asked[position].0.0 < end));
-        let here = here.iter().map(|&position| Asked { position, id: asked[position].0, target: asked[position].1 });
+        let here =
+            here.iter().map(|&position| ObjectRequest { position, id: asked[position].0, target: asked[position].1 });
         jobs.push((run, here.collect::<Vec<_>>()));
         rest = later;
     }
     let found = pooled(jobs, |(run, asked), workspace| in_blocks(recording, &run, &asked, workspace))?;
-    let mut in_order: Vec<Found> = found.into_iter().flatten().collect();
+    let mut in_order: Vec<ObjectWithReferences> = found.into_iter().flatten().collect();
     in_order.sort_unstable_by_key(|found| found.position);
     Ok(in_order)
 }
 
 /// An object that was asked for, with its references to the other one.
-pub(crate) struct Found {
+pub(crate) struct ObjectWithReferences {
     position: usize,
     pub(crate) object: ObjectDetails,
     pub(crate) references: Vec<Reference>,
 }
 
 /// An object that is asked for, and perhaps its references to `target`.
-struct Asked {
+struct ObjectRequest {
     position: usize,
     id: ObjectId,
     target: Option<ObjectId>,
@@ -111,15 +112,15 @@ struct Asked {
 fn in_blocks(
     recording: &Recording,
     run: &[BlockPlace],
-    asked: &[Asked],
+    asked: &[ObjectRequest],
     workspace: &mut Workspace,
-) -> Result<Vec<Found>> {
+) -> Result<Vec<ObjectWithReferences>> {
     let tables = recording.tables()?;
     let (begin, continuations) = (&run[0], &run[1..]);
     let wanted = if asked.iter().any(|asked| asked.target.is_some()) { Wanted::All } else { Wanted::Identity };
     let mut found = decode(recording, begin, wanted, workspace, |_, columns| {
         let (mut cursor, mut at) = (Cursor::default(), 0);
-        let object = |asked: &Asked| {
+        let object = |asked: &ObjectRequest| {
             let row = (asked.id.0 - columns.first_object) as usize;
             let mut details = details(columns, row, tables);
             if row + 1 == columns.objects() {
@@ -132,12 +133,12 @@ fn in_blocks(
                 let pushed = cursor.push_references_to(target, columns, row, tables, &mut references);
                 pushed.map_err(AnalyzerError::section("BLOCK", begin.entry.offset))?;
             }
-            Ok(Found { position: asked.position, object: details, references })
+            Ok(ObjectWithReferences { position: asked.position, object: details, references })
         };
         asked.iter().map(object).collect::<Result<Vec<_>>>()
     })?;
     for place in continuations {
-        let is_continued = |asked: &Asked| asked.id.0 == place.entry.first_object && asked.target.is_some();
+        let is_continued = |asked: &ObjectRequest| asked.id.0 == place.entry.first_object && asked.target.is_some();
         if !asked.iter().any(is_continued) {
             break;
         }

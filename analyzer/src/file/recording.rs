@@ -13,7 +13,7 @@ use barrow_format::{FormatError, SiteId, SnapshotId};
 use crate::error::{AnalyzerError, Result};
 use crate::file::bytes::Bytes;
 use crate::file::contents::{Contents, Damage};
-use crate::file::layers::Layers;
+use crate::file::patch_chain::PatchChain;
 use crate::file::sites::{SiteDetails, Sites};
 use crate::file::tables::Tables;
 
@@ -30,7 +30,7 @@ pub struct Recording {
     tables: OnceLock<Tables>,
     sites: OnceLock<Sites>,
     /// Those of the patched snapshots looked at last.
-    layers: Mutex<Vec<(SnapshotId, Arc<Layers>)>>,
+    chains: Mutex<Vec<(SnapshotId, Arc<PatchChain>)>>,
 }
 
 /// What is known of a snapshot without looking at its objects.
@@ -103,8 +103,8 @@ impl Recording {
 
     pub(crate) fn with_contents(path: Option<PathBuf>, bytes: Arc<Bytes>, header: Header, contents: Contents) -> Self {
         let commits = contents.commits.iter().map(|_| OnceLock::new()).collect();
-        let (tables, sites, layers) = (OnceLock::new(), OnceLock::new(), Mutex::new(Vec::new()));
-        Recording { path, bytes, header, contents, commits, tables, sites, layers }
+        let (tables, sites, chains) = (OnceLock::new(), OnceLock::new(), Mutex::new(Vec::new()));
+        Recording { path, bytes, header, contents, commits, tables, sites, chains }
     }
 
     /// The same file, opened without trust in its index.
@@ -264,8 +264,8 @@ impl Recording {
         &self.header
     }
 
-    pub(crate) fn kept_layers(&self) -> &Mutex<Vec<(SnapshotId, Arc<Layers>)>> {
-        &self.layers
+    pub(crate) fn recent_chains(&self) -> &Mutex<Vec<(SnapshotId, Arc<PatchChain>)>> {
+        &self.chains
     }
 
     pub(crate) fn contents(&self) -> &Contents {

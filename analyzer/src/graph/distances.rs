@@ -15,10 +15,10 @@ use crate::columns::atomic::atomics;
 use crate::columns::memory::{Column, Memory};
 use crate::columns::values::Values;
 use crate::error::Result;
+use crate::graph::adjacency::Adjacency;
 use crate::graph::frontier::Frontier;
 use crate::graph::object_set::ObjectSet;
 use crate::graph::reachable::Ephemerons;
-use crate::graph::rows::Rows;
 use crate::progress::{Progress, check};
 
 /// No object: of an object that is not reached, and of one that a root refers to.
@@ -54,14 +54,14 @@ impl Distances {
     /// [`crate::AnalyzerError::Cancelled`], those of [`Memory`].
     pub(crate) fn find(
         snapshot: SnapshotId,
-        rows: &Rows,
+        adjacency: &Adjacency,
         roots: &[ObjectId],
         ephemerons: &Ephemerons,
         bounds: Bounds<'_>,
         memory: &Memory,
         progress: &dyn Progress,
     ) -> Result<Self> {
-        let objects = rows.objects();
+        let objects = adjacency.objects();
         progress.begin("measuring distances", objects as u64, "objects");
         let mut distance: Column<u32> = memory.column(objects)?;
         let mut parent: Column<u32> = memory.column(objects)?;
@@ -83,9 +83,9 @@ impl Distances {
             }
             is_listed = !frontier.is_large(level.len());
             let mut next = if is_listed || rayon::current_num_threads() > 1 {
-                next_level(rows, &level, &mut frontier.seen, &mut parent, progress)?
+                next_level(adjacency, &level, &mut frontier.seen, &mut parent, progress)?
             } else {
-                reach_next_level(rows, &level, &mut frontier.seen, &mut parent, progress)?;
+                reach_next_level(adjacency, &level, &mut frontier.seen, &mut parent, progress)?;
                 Vec::new()
             };
             if !ephemerons.is_empty() {
@@ -166,18 +166,18 @@ pub(crate) fn path_over(
 
 /// As [`next_level`] on one thread, but what is found is not listed: a large level is read off the bits.
 fn reach_next_level(
-    rows: &Rows,
+    adjacency: &Adjacency,
     level: &[u32],
     seen: &mut ObjectSet,
     parent: &mut [u32],
     progress: &dyn Progress,
 ) -> Result<()> {
-    let view = rows.view();
+    let view = adjacency.view();
     for piece in level.chunks(PIECE) {
         check(progress)?;
         for &object in piece {
             let own = parent[object as usize];
-            for target in view.row(object) {
+            for target in view.targets(object) {
                 // Without a branch, since nobody can foresee what is new: else the object's own parent is written again.
                 let is_new = seen.insert(ObjectId(target));
                 let (child, value) = if is_new { (target, !object) } else { (object, own) };
@@ -190,19 +190,19 @@ fn reach_next_level(
 
 /// What `level`, which is sorted, refers to and nobody has seen; each takes the least that refers to it as its parent.
 fn next_level(
-    rows: &Rows,
+    adjacency: &Adjacency,
     level: &[u32],
     seen: &mut ObjectSet,
     parent: &mut [u32],
     progress: &dyn Progress,
 ) -> Result<Vec<u32>> {
-    let view = rows.view();
+    let view = adjacency.view();
     let mut next = Vec::new();
     if level.len() <= PIECE || rayon::current_num_threads() == 1 {
         for piece in level.chunks(PIECE) {
             check(progress)?;
-            for (object, row) in view.scattered(piece) {
-                for target in row {
+            for (object, targets) in view.scattered(piece) {
+                for target in targets {
                     if seen.insert(ObjectId(target)) {
                         // The first is the least.
                         parent[target as usize] = !object;
@@ -223,8 +223,8 @@ fn next_level(
     let pieces = level.par_chunks(PIECE).map(|piece| {
         check(progress)?;
         let mut found = Vec::with_capacity(PIECE);
-        for (object, row) in view.scattered(piece) {
-            for target in row {
+        for (object, targets) in view.scattered(piece) {
+            for target in targets {
                 if !seen.contains(ObjectId(target)) && claim(target, object) {
                     found.push(target);
                 }

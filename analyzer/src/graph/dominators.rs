@@ -37,10 +37,10 @@ use crate::columns::prefetch::prefetch;
 use crate::error::{AnalyzerError, Result};
 use crate::file::blocks::{map_blocks, places};
 use crate::file::recording::Recording;
+use crate::graph::adjacency::{Adjacency, Ephemeron};
 use crate::graph::object_set::{BITS, ObjectSet, bits};
 use crate::graph::partial_set::PartialSet;
 use crate::graph::roots::Roots;
-use crate::graph::rows::{Ephemeron, Rows};
 use crate::graph::transposed::Transposed;
 use crate::progress::{Progress, check};
 
@@ -125,15 +125,15 @@ impl Dominators {
     pub(crate) fn find(
         recording: &Recording,
         snapshot: SnapshotId,
-        rows: Rows,
+        adjacency: Adjacency,
         roots: &Roots,
         ephemerons: &[Ephemeron],
         memory: &Memory,
         progress: &dyn Progress,
     ) -> Result<Self> {
-        let objects = rows.objects();
+        let objects = adjacency.objects();
         let reserved_bytes = resident_bytes(objects as u64);
-        let found = number_depth_first(rows, roots, ephemerons, memory, reserved_bytes, progress)?;
+        let found = number_depth_first(adjacency, roots, ephemerons, memory, reserved_bytes, progress)?;
         let DepthFirst { object_number, group_number, parent: mut idom, early: semi, late: log, hubs, last } = found;
         let object_number = memory.make_room(object_number, reserved_bytes)?;
         let mut semi = memory.make_room(semi, reserved_bytes)?;

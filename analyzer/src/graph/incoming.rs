@@ -8,9 +8,9 @@ use crate::error::{AnalyzerError, Result};
 use crate::file::blocks::{BlockPlace, map_blocks, places};
 use crate::file::object::{Cursor, Reference};
 use crate::file::recording::Recording;
-use crate::graph::rows::Rows;
+use crate::graph::adjacency::Adjacency;
+use crate::graph::exclusion::Exclusion;
 use crate::graph::transposed::{EachReference, Transposed};
-use crate::graph::without::Without;
 use crate::progress::{Progress, check};
 
 /// Objects between looks at whether to stop.
@@ -22,7 +22,7 @@ pub struct Incoming {
     pub(crate) sources: Transposed,
 }
 
-impl EachReference for Rows {
+impl EachReference for Adjacency {
     #[inline(always)]
     fn for_each(&self, progress: &dyn Progress, mut visit: impl FnMut(u32, u32)) -> Result<()> {
         let view = self.view();
@@ -30,7 +30,7 @@ impl EachReference for Rows {
             if object % CHECK_OBJECTS == 0 {
                 check(progress)?;
             }
-            view.row(object).for_each(|target| visit(object, target));
+            view.targets(object).for_each(|target| visit(object, target));
         }
         Ok(())
     }
@@ -43,15 +43,15 @@ impl Incoming {
     ///
     /// # Errors
     /// [`crate::AnalyzerError::Cancelled`], those of [`Memory`].
-    pub(crate) fn of(rows: &Rows, memory: &Memory, progress: &dyn Progress) -> Result<Self> {
-        progress.begin("turning references around", rows.references(), "references");
-        Ok(Incoming { sources: Transposed::of(rows, rows.objects(), memory, memory.room_bytes(), progress)? })
+    pub(crate) fn of(adjacency: &Adjacency, memory: &Memory, progress: &dyn Progress) -> Result<Self> {
+        progress.begin("turning references around", adjacency.references(), "references");
+        Ok(Incoming { sources: Transposed::of(adjacency, adjacency.objects(), memory, memory.room_bytes(), progress)? })
     }
 
     /// How many references lead to an object.
     #[must_use]
     pub fn count(&self, object: ObjectId) -> u64 {
-        self.sources.row(object.0).len() as u64
+        self.sources.sources_of(object.0).len() as u64
     }
 
     /// The objects that refer to an object, ascending, each once.
@@ -65,7 +65,7 @@ impl Incoming {
     /// The source of every reference to an object, ascending.
     pub(crate) fn each_source(&self, object: ObjectId) -> impl Iterator<Item = u32> {
         // They stand in falling order, as the last reference was filled in first.
-        self.sources.row(object.0).iter().rev().copied()
+        self.sources.sources_of(object.0).iter().rev().copied()
     }
 }
 
@@ -75,7 +75,7 @@ pub(crate) fn scan(
     recording: &Recording,
     snapshot: SnapshotId,
     target: ObjectId,
-    without: Option<&Without>,
+    exclusion: Option<&Exclusion>,
     progress: &dyn Progress,
 ) -> Result<Vec<u32>> {
     let places = places(recording, &[snapshot])?;
@@ -83,7 +83,7 @@ pub(crate) fn scan(
     let found = map_blocks(recording, &places, Wanted::References, progress, |place, _, columns| {
         let mut sources = Vec::new();
         let hit = |hit: Hit| sources.extend(std::iter::repeat_n(hit.source.0, hit.count as usize));
-        each_hit(recording, place, columns, target, without, hit)?;
+        each_hit(recording, place, columns, target, exclusion, hit)?;
         Ok(sources)
     })?;
     Ok(found.concat())
@@ -111,7 +111,7 @@ pub(crate) fn each_hit(
     place: &BlockPlace,
     columns: &BlockColumns,
     target: ObjectId,
-    without: Option<&Without>,
+    exclusion: Option<&Exclusion>,
     mut visit: impl FnMut(Hit),
 ) -> Result<()> {
     // Most blocks do not refer to it at all.
@@ -123,11 +123,11 @@ pub(crate) fn each_hit(
     for row in 0..columns.counts.len() {
         let source = ObjectId(columns.first_object + row as u32);
         let mut count = cursor.targets(columns, row).iter().filter(|&&other| other == target.0).count() as u64;
-        if let Some(without) = without.filter(|_| count > 0) {
+        if let Some(exclusion) = exclusion.filter(|_| count > 0) {
             references.clear();
             let at = AnalyzerError::section("BLOCK", place.entry.offset);
             cursor.push_references(columns, row, tables, &mut references).map_err(at)?;
-            let is_there = |reference: &&Reference| reference.target == target && !without.cuts(source, reference);
+            let is_there = |reference: &&Reference| reference.target == target && !exclusion.cuts(source, reference);
             count = references.iter().filter(is_there).count() as u64;
         }
         if count > 0 {

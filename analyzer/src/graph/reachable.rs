@@ -6,9 +6,9 @@
 use barrow_format::{ObjectId, SnapshotId};
 
 use crate::error::Result;
+use crate::graph::adjacency::{Adjacency, Ephemeron};
 use crate::graph::frontier::Frontier;
 use crate::graph::object_set::ObjectSet;
-use crate::graph::rows::{Ephemeron, Rows};
 use crate::progress::{Progress, check};
 
 /// Ephemerons that can be looked up by key and by source.
@@ -71,18 +71,18 @@ const CHECK_OBJECTS: u64 = 1 << 16;
 /// [`crate::AnalyzerError::Cancelled`].
 pub(crate) fn reachable(
     snapshot: SnapshotId,
-    rows: &Rows,
+    adjacency: &Adjacency,
     roots: &[ObjectId],
     ephemerons: &Ephemerons,
     removed: Option<&ObjectSet>,
     progress: &dyn Progress,
 ) -> Result<ObjectSet> {
-    let objects = rows.objects() as u64;
+    let objects = adjacency.objects() as u64;
     progress.begin("searching from the roots", objects, "objects");
     // What is removed counts as seen until the end, so that nobody goes there.
     let mut frontier = Frontier::new(removed.cloned().unwrap_or_else(|| ObjectSet::new(snapshot, objects)));
     let is_removed = |object: ObjectId| removed.is_some_and(|removed| removed.contains(object));
-    let view = rows.view();
+    let view = adjacency.view();
     let mut level: Vec<u32> = roots.iter().filter(|&&root| frontier.seen.insert(root)).map(|root| root.0).collect();
     let (mut visited, mut values) = (0, Vec::new());
     let mut is_listed = true;
@@ -94,12 +94,12 @@ pub(crate) fn reachable(
         is_listed = !frontier.is_large(level.len());
         let seen = &mut frontier.seen;
         let mut next = Vec::new();
-        for (object, row) in view.scattered(&level) {
+        for (object, targets) in view.scattered(&level) {
             if is_listed {
-                next.extend(row.filter(|&target| seen.insert(ObjectId(target))));
+                next.extend(targets.filter(|&target| seen.insert(ObjectId(target))));
             } else {
                 // Without a branch: nobody can foresee what is new.
-                row.for_each(|target| _ = seen.insert(ObjectId(target)));
+                targets.for_each(|target| _ = seen.insert(ObjectId(target)));
             }
             if !ephemerons.is_empty() {
                 let is_seen = |object: ObjectId| seen.contains(object) && !is_removed(object);

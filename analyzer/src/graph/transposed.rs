@@ -142,7 +142,7 @@ impl Transposed {
 
     /// The sources that refer to a target: the last reference first.
     #[inline]
-    pub(crate) fn row(&self, target: u32) -> &[u32] {
+    pub(crate) fn sources_of(&self, target: u32) -> &[u32] {
         &self.sources[self.start(target as usize)..self.start(target as usize + 1)]
     }
 

@@ -37,9 +37,9 @@ impl Heap {
         }
         targets.sort_unstable();
         targets.dedup();
-        let (rows, mut unreachable) = (self.rows(progress)?, self.unreachable(progress)?);
-        let ephemerons = Ephemerons::new(rows.ephemerons());
-        let kept = reachable(self.snapshot, &rows, &targets, &ephemerons, None, progress)?;
+        let (adjacency, mut unreachable) = (self.adjacency(progress)?, self.unreachable(progress)?);
+        let ephemerons = Ephemerons::new(adjacency.ephemerons());
+        let kept = reachable(self.snapshot, &adjacency, &targets, &ephemerons, None, progress)?;
         unreachable.intersect_with(&kept);
         Ok(Some(unreachable))
     }

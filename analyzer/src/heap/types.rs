@@ -57,7 +57,7 @@ impl Heap {
             return Ok(types);
         }
         let types = self.read_types(progress)?;
-        if self.without.is_none() {
+        if self.exclusion.is_none() {
             self.keep(&[(column::TYPE, there(&types))], progress)?;
         }
         Ok(self.types.get_or_init(|| types.into()))

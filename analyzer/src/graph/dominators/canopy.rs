@@ -54,7 +54,7 @@ impl Tree for Dominators {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Canopy {
     /// In preorder: the top, then each behind the one it is below.
-    places: Vec<Place>,
+    places: Vec<CanopyPlace>,
     /// By place: those right below it.
     below: Vec<Vec<u32>>,
     /// Places that retain more are all here; `None` if all places are.
@@ -62,7 +62,7 @@ pub struct Canopy {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Place {
+struct CanopyPlace {
     holder: Holder,
     /// The place it is right below; the top is below itself.
     above: u32,
@@ -79,19 +79,19 @@ impl Canopy {
         let mut tree: Vec<TreePlace> = objects.chain(groups).collect();
         tree.sort_unstable();
         let mut kept = vec![dominators.top()];
-        let mut places = vec![Place::of(dominators, dominators.top(), 0)];
+        let mut places = vec![CanopyPlace::of(dominators, dominators.top(), 0)];
         for place in tree {
             // Only one that retains as little as the least may be below another that is not here.
             if let Ok(above) = kept.binary_search(&TreePlace(dominators.idom.at(place.0 as usize))) {
                 kept.push(place);
-                places.push(Place::of(dominators, place, above as u32));
+                places.push(CanopyPlace::of(dominators, place, above as u32));
             }
         }
         let floor = largest.objects().last().map(|&(_, bytes)| bytes).filter(|_| largest.has_more());
         Self::with(places, floor)
     }
 
-    fn with(places: Vec<Place>, floor: Option<u64>) -> Self {
+    fn with(places: Vec<CanopyPlace>, floor: Option<u64>) -> Self {
         let mut below = vec![Vec::new(); places.len()];
         for (number, place) in (0..).zip(&places).skip(1) {
             below[place.above as usize].push(number);
@@ -107,13 +107,13 @@ impl Canopy {
 
     /// As an index file keeps it.
     pub(crate) fn to_column(&self) -> Vec<u64> {
-        let place = |place: &Place| {
+        let place = |place: &CanopyPlace| {
             let (kind, number) = match place.holder {
                 Holder::Everything => (0, 0),
                 Holder::Roots(name) => (1, name.0),
                 Holder::Object(object) => (2, object.0),
             };
-            let Place { above, retained, all_below, .. } = *place;
+            let CanopyPlace { above, retained, all_below, .. } = *place;
             [kind << 32 | u64::from(number), above.into(), retained.0, retained.1, all_below.0, all_below.1]
         };
         let head = [self.floor.is_some().into(), self.floor.unwrap_or_default()];
@@ -133,17 +133,17 @@ impl Canopy {
                 _ => return None,
             };
             let above = u32::try_from(row[1]).ok().filter(|&above| (above as usize) < number.max(1))?;
-            Some(Place { holder, above, retained: (row[2], row[3]), all_below: (row[4], row[5]) })
+            Some(CanopyPlace { holder, above, retained: (row[2], row[3]), all_below: (row[4], row[5]) })
         };
         let places = rows.iter().enumerate().map(place).collect::<Option<Vec<_>>>()?;
         (!places.is_empty()).then(|| Self::with(places, Some(floor).filter(|_| has_floor != 0)))
     }
 }
 
-impl Place {
+impl CanopyPlace {
     fn of(dominators: &Dominators, place: TreePlace, above: u32) -> Self {
         let all_below = dominators.below(place, &WantedBelow::NOTHING).all;
-        Place { holder: dominators.at(place), above, retained: dominators.retained(place), all_below }
+        CanopyPlace { holder: dominators.at(place), above, retained: dominators.retained(place), all_below }
     }
 }
 

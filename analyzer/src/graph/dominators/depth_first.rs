@@ -19,8 +19,8 @@ use crate::columns::memory::{Column, Memory};
 use crate::columns::packed::{Longest, MAX_BYTES, PADDING, Packer, unzigzag, zigzag};
 use crate::columns::prefetch::prefetch;
 use crate::error::Result;
+use crate::graph::adjacency::{Adjacency, Ephemeron, PackedTargets, Targets};
 use crate::graph::roots::Roots;
-use crate::graph::rows::{Ephemeron, Places, Row, Rows};
 use crate::graph::transposed::EachReference;
 use crate::progress::{Progress, check};
 
@@ -103,7 +103,7 @@ struct Look<'l, 'd> {
     /// What was logged last; at first its own number.
     before: u32,
     state: &'l [[u32; 2]],
-    places: Places<'l>,
+    packed: PackedTargets<'l>,
     pending: &'l mut Pending<'d>,
     log: &'l mut Packer<'d>,
     hubs: &'l mut Notes<'d>,
@@ -114,15 +114,15 @@ struct Look<'l, 'd> {
 impl Look<'_, '_> {
     /// Looks at the targets of an object; at those of an array, which may lie anywhere, as they lie in memory.
     #[inline(always)]
-    fn at_row(&mut self, mut row: Row<'_>) {
-        if !row.is_longer_than(ARRAY_BYTES) {
-            return self.at_each(row);
+    fn at_targets(&mut self, mut stored: Targets<'_>) {
+        if !stored.is_longer_than(ARRAY_BYTES) {
+            return self.at_each(stored);
         }
         let state = self.state;
         let mut targets = std::mem::take(self.array);
         loop {
             targets.clear();
-            targets.extend(row.by_ref().take(ARRAY_TARGETS));
+            targets.extend(stored.by_ref().take(ARRAY_TARGETS));
             if targets.is_empty() {
                 break;
             }
@@ -153,7 +153,7 @@ impl Look<'_, '_> {
             let is_late = (known != 0) & (known != self.number) & (known != self.before);
             self.log.put_if(zigzag(i64::from(self.before) - i64::from(known)), is_late);
             self.before = if is_late { known } else { self.before };
-            self.places.prefetch(target, start);
+            self.packed.prefetch(target, start);
         }
     }
 }
@@ -167,19 +167,19 @@ impl Look<'_, '_> {
 /// # Errors
 /// [`crate::AnalyzerError::Cancelled`], those of [`Memory`].
 pub(super) fn number_depth_first(
-    rows: Rows,
+    adjacency: Adjacency,
     roots: &Roots,
     ephemerons: &[Ephemeron],
     memory: &Memory,
     reserved_bytes: u64,
     progress: &dyn Progress,
 ) -> Result<DepthFirst> {
-    let mut rows = rows.bring_in(memory)?;
-    let objects = rows.objects();
+    let mut adjacency = adjacency.bring_in(memory)?;
+    let objects = adjacency.objects();
     let groups = roots.categories();
     let vertices = objects + groups.len();
     progress.begin("numbering objects", objects as u64, "objects");
-    let references = rows.references() as usize + ephemerons.len() + group_targets(roots);
+    let references = adjacency.references() as usize + ephemerons.len() + group_targets(roots);
     let mut parent: Column<u32> = memory.with_room(vertices + 1, reserved_bytes)?;
     let mut early: Column<u32> = memory.with_room(vertices + 1, 0)?;
     let mut late = LateLog::new(references, vertices, memory)?;
@@ -191,8 +191,8 @@ pub(super) fn number_depth_first(
     (objects..vertices).for_each(|group| pending.push_if(group as u32, true));
     pending.begin_source(0, 0);
     let mut log = Packer::new(&mut late.bytes, late.longest);
-    let (places, state) = rows.marked();
-    let mut hubs = Hubs::find(places, state, vertices, references, memory)?;
+    let (packed, state) = adjacency.marked();
+    let mut hubs = Hubs::find(packed, state, vertices, references, memory)?;
     let mut notes = hubs.notes();
     let mut last = 0;
     let mut array = Vec::new();
@@ -229,14 +229,14 @@ pub(super) fn number_depth_first(
             number: last,
             before: last,
             state,
-            places,
+            packed,
             pending: &mut pending,
             log: &mut log,
             hubs: &mut notes,
             array: &mut array,
         };
         if (vertex as usize) < objects {
-            look.at_row(places.row(vertex, |object| state[object][0]));
+            look.at_targets(packed.targets(vertex, |object| state[object][0]));
             if !ephemerons.is_empty() {
                 look.at_each(values_of(ephemerons, ObjectId(vertex)).map(|value| value.0));
             }
@@ -248,7 +248,7 @@ pub(super) fn number_depth_first(
     }
     late.rows = last;
     hubs.unmark(state);
-    Ok(DepthFirst { object_number: rows.into_marks(), group_number, parent, early, late, hubs, last })
+    Ok(DepthFirst { object_number: adjacency.into_marks(), group_number, parent, early, late, hubs, last })
 }
 
 fn group_targets(roots: &Roots) -> usize {

@@ -15,7 +15,7 @@ use crate::columns::memory::{Column, Memory};
 use crate::columns::packed::{Longest, MAX_BYTES, PADDING, Packer};
 use crate::columns::prefetch::prefetch;
 use crate::error::Result;
-use crate::graph::rows::Places;
+use crate::graph::adjacency::PackedTargets;
 
 /// What the mark of a hub has beyond its place among the hubs. Numbers are less.
 const MARK: u32 = 1 << 31;
@@ -77,7 +77,7 @@ impl Hubs {
     /// # Errors
     /// Those of [`Memory`].
     pub(super) fn find(
-        places: Places<'_>,
+        packed: PackedTargets<'_>,
         state: &mut [[u32; 2]],
         vertices: usize,
         references: usize,
@@ -85,13 +85,13 @@ impl Hubs {
     ) -> Result<Self> {
         let mut hubs = Vec::new();
         if vertices < MARK as usize {
-            each_sampled(places, state, |object, count| {
+            each_sampled(packed, state, |object, count| {
                 *count += 1;
                 if *count == ENOUGH && hubs.len() < MAX_HUBS {
                     hubs.push(Hub { object, number: 0, last: 0, at: 0, end: 0, pieces: Vec::new() });
                 }
             });
-            each_sampled(places, state, |_, count| *count = 0);
+            each_sampled(packed, state, |_, count| *count = 0);
         }
         for (mark, hub) in (MARK..).zip(&hubs) {
             state[hub.object as usize][1] = mark;
@@ -198,13 +198,13 @@ impl Notes<'_> {
 }
 
 /// Calls `visit` with the targets of the objects of a sample, and the mark of each.
-fn each_sampled(places: Places<'_>, state: &mut [[u32; 2]], mut visit: impl FnMut(u32, &mut u32)) {
+fn each_sampled(packed: PackedTargets<'_>, state: &mut [[u32; 2]], mut visit: impl FnMut(u32, &mut u32)) {
     let objects = state.len();
     for first in (0..objects).step_by(STRIDE) {
         for object in first..objects.min(first + SAMPLE) {
             // The row reads starts, the visit writes marks.
-            let row = places.row(object as u32, |object| state[object][0]);
-            row.take(SAMPLE_REFERENCES).for_each(|target| visit(target, &mut state[target as usize][1]));
+            let targets = packed.targets(object as u32, |object| state[object][0]);
+            targets.take(SAMPLE_REFERENCES).for_each(|target| visit(target, &mut state[target as usize][1]));
         }
     }
 }

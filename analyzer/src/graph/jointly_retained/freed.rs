@@ -14,7 +14,7 @@ use std::ops::Range;
 
 use barrow_format::ObjectId;
 
-use super::{GROUP, KeptRows, Shared};
+use super::{GROUP, JointlyRetained, KeptObjects};
 use crate::columns::memory::{Column, Memory};
 use crate::columns::prefetch::{Queue, prefetch};
 use crate::error::Result;
@@ -30,7 +30,7 @@ struct Search<'s> {
     dominators: &'s Dominators,
     area: ObjectSet,
     counts: Counts<'s>,
-    rows: KeptRows<'s>,
+    kept: KeptObjects<'s>,
     /// Positions that were looked at since progress was told, and positions and bytes in all.
     positions: u64,
     steps: u64,
@@ -47,23 +47,23 @@ const NEAR: usize = 8;
 
 /// How many keepers shared objects have in the area.
 struct Counts<'s> {
-    shared: &'s Shared,
+    joint: &'s JointlyRetained,
     /// All of them, and those that come before.
     found: Column<[u32; 2]>,
     /// What will be counted when memory has answered.
-    coming: Queue<Found>,
+    coming: Queue<KeeperFound>,
 }
 
 /// A keeper of a shared object.
 #[derive(Debug, Clone, Copy)]
-struct Found {
+struct KeeperFound {
     /// The shared object.
     kept: u32,
     /// Whether the keeper comes before it.
     is_before: bool,
 }
 
-impl Shared {
+impl JointlyRetained {
     /// All that would be freed if the objects at the positions `removed` were gone: what the roots reach now, and would not
     /// reach without them. `dominators` are those that these shared objects were found along. `None` if something is
     /// damaged.
@@ -86,9 +86,9 @@ impl Shared {
         progress.begin("looking at what is freed", 0, "objects");
         let area = ObjectSet::new(removed.snapshot(), removed.snapshot_objects());
         let found = memory.column(area.snapshot_objects() as usize)?;
-        let counts = Counts { shared: self, found, coming: Queue::new() };
+        let counts = Counts { joint: self, found, coming: Queue::new() };
         let mut search =
-            Search { dominators, area, counts, rows: KeptRows::new(self), positions: 0, steps: 0, progress };
+            Search { dominators, area, counts, kept: KeptObjects::new(self), positions: 0, steps: 0, progress };
         let Some(lost) = search.find_area(removed)? else { return Ok(None) };
         let Some(alive) = search.find_alive(removed, &lost)? else { return Ok(None) };
         if self.are_damaged() {
@@ -123,7 +123,7 @@ impl Search<'_> {
                     return Ok(None);
                 }
             }
-            (0..Queue::<Found>::LENGTH).for_each(|_| self.counts.add(None, &self.area, &mut waiting));
+            (0..Queue::<KeeperFound>::LENGTH).for_each(|_| self.counts.add(None, &self.area, &mut waiting));
             if waiting.0.is_empty() {
                 return Ok(Some(lost));
             }
@@ -143,8 +143,8 @@ impl Search<'_> {
             }
             next += 1;
             let (area, counts) = (&self.area, &mut self.counts);
-            let bytes = self.rows.each(position, |kept, is_before| {
-                counts.add(Some(Found { kept, is_before }), area, waiting);
+            let bytes = self.kept.each(position, |object, is_before| {
+                counts.add(Some(KeeperFound { kept: object, is_before }), area, waiting);
             });
             let Some(bytes) = bytes else { return Ok(None) };
             self.step(bytes)?;
@@ -167,7 +167,8 @@ impl Search<'_> {
                 let Range { start: mut next, end } = self.dominators.subtree(shared);
                 while next < end {
                     let position = next;
-                    let is_apart = || removed.contains(ObjectId(position)) || self.counts.shared.is_shared(position);
+                    let is_apart =
+                        || removed.contains(ObjectId(position)) || self.counts.joint.is_jointly_retained(position);
                     if position != shared && is_apart() {
                         // It is lost, or lives for reasons of its own.
                         next = self.dominators.subtree(position).end;
@@ -176,7 +177,7 @@ impl Search<'_> {
                     }
                     next += 1;
                     alive.insert(ObjectId(position));
-                    let bytes = self.rows.each(position, |kept, _| {
+                    let bytes = self.kept.each(position, |kept, _| {
                         if open.contains(ObjectId(kept)) && alive.insert(ObjectId(kept)) {
                             waiting.0.push_back(kept);
                         }
@@ -191,13 +192,13 @@ impl Search<'_> {
 
     /// The next one that waits.
     fn next_of(&self, waiting: &mut Waiting) -> Option<u32> {
-        let shared = self.counts.shared;
+        let joint = self.counts.joint;
         if let Some(&far) = waiting.0.get(FAR) {
             self.dominators.prefetch_subtree(far);
-            shared.starts.prefetch(far as usize / GROUP);
+            joint.starts.prefetch(far as usize / GROUP);
         }
         if let Some(&near) = waiting.0.get(NEAR) {
-            shared.rows.prefetch(shared.starts.at(near as usize / GROUP) as usize);
+            joint.kept.prefetch(joint.starts.at(near as usize / GROUP) as usize);
         }
         waiting.0.pop_front()
     }
@@ -219,16 +220,16 @@ impl Counts<'_> {
     /// Takes in what was found, and counts what was found before. Shared objects outside the area all of whose keepers
     /// before them are in it wait then.
     #[inline(always)]
-    fn add(&mut self, found: Option<Found>, area: &ObjectSet, waiting: &mut Waiting) {
-        if let Some(Found { kept, .. }) = found {
+    fn add(&mut self, found: Option<KeeperFound>, area: &ObjectSet, waiting: &mut Waiting) {
+        if let Some(KeeperFound { kept, .. }) = found {
             prefetch(&self.found, kept as usize);
-            self.shared.counts.prefetch(kept as usize);
+            self.joint.counts.prefetch(kept as usize);
         }
-        let Some(Found { kept, is_before }) = self.coming.exchange(found) else { return };
+        let Some(KeeperFound { kept, is_before }) = self.coming.exchange(found) else { return };
         let [all, before] = &mut self.found[kept as usize];
         *all += 1;
         *before += u32::from(is_before);
-        if is_before && *before == self.shared.counts(kept)[1] && !area.contains(ObjectId(kept)) {
+        if is_before && *before == self.joint.counts(kept)[1] && !area.contains(ObjectId(kept)) {
             waiting.0.push_back(kept);
         }
     }
@@ -236,6 +237,6 @@ impl Counts<'_> {
     /// Whether somebody outside the area keeps the object at a position.
     fn is_kept_outside(&self, position: u32) -> bool {
         // What is not shared has no keepers at all.
-        self.found[position as usize][0] < self.shared.counts(position)[0]
+        self.found[position as usize][0] < self.joint.counts(position)[0]
     }
 }

@@ -28,44 +28,44 @@ const KEPT: usize = 4;
 
 /// How a patched snapshot is put together.
 #[derive(Debug)]
-pub(crate) struct Layers {
-    at: At,
-    groups: Vec<Layered>,
+pub(crate) struct PatchChain {
+    at: CommitOffset,
+    groups: Vec<StoredGroup>,
     live: LiveRows,
 }
 
 /// Where a group of rows is stored.
 #[derive(Debug)]
-struct Layered {
+struct StoredGroup {
     /// Its rows; in a continuation the row that is continued.
     rows: Range<u32>,
     is_continuation: bool,
     is_gone: bool,
-    block: Place,
-    patches: Vec<Place>,
+    block: StoredFrame,
+    patches: Vec<StoredFrame>,
 }
 
 /// A frame with columns.
 #[derive(Debug, Clone, Copy)]
-struct Place {
+struct StoredFrame {
     snapshot: SnapshotId,
     entry: BlockEntry,
 }
 
 impl Recording {
     /// The layers of a patched snapshot; `None` of a whole one.
-    pub(crate) fn layers(&self, snapshot: SnapshotId) -> Result<Option<Arc<Layers>>> {
+    pub(crate) fn patch_chain(&self, snapshot: SnapshotId) -> Result<Option<Arc<PatchChain>>> {
         if self.commit(snapshot)?.patched.is_none() {
             return Ok(None);
         }
-        let known = |kept: &Vec<(SnapshotId, Arc<Layers>)>| {
+        let known = |kept: &Vec<(SnapshotId, Arc<PatchChain>)>| {
             kept.iter().find(|(of, _)| *of == snapshot).map(|(_, layers)| Arc::clone(layers))
         };
-        let kept = || self.kept_layers().lock().unwrap_or_else(PoisonError::into_inner);
+        let kept = || self.recent_chains().lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(layers) = known(&kept()) {
             return Ok(Some(layers));
         }
-        let layers = Arc::new(Layers::find(self, snapshot)?);
+        let layers = Arc::new(PatchChain::find(self, snapshot)?);
         let mut kept = kept();
         if let Some(layers) = known(&kept) {
             return Ok(Some(layers));
@@ -76,10 +76,10 @@ impl Recording {
     }
 }
 
-impl Layers {
+impl PatchChain {
     /// Walks from the whole snapshot that a patch is based on to the patch.
     fn find(recording: &Recording, snapshot: SnapshotId) -> Result<Self> {
-        let at = At(recording.commit_offset(snapshot)?);
+        let at = CommitOffset(recording.commit_offset(snapshot)?);
         let mut chain = vec![snapshot];
         let mut last = snapshot;
         while let Some(patched) = &recording.commit(last)?.patched {
@@ -94,7 +94,7 @@ impl Layers {
                 return Err(at.damaged(FormatError::OutOfRange { what: "patches of a whole snapshot", value, limit }));
             }
         }
-        let mut layers = Layers { at, groups: Vec::new(), live: LiveRows::default() };
+        let mut layers = PatchChain { at, groups: Vec::new(), live: LiveRows::default() };
         for &snapshot in chain.iter().rev() {
             layers.add(recording, snapshot)?;
         }
@@ -121,7 +121,7 @@ impl Layers {
                 continue;
             }
             let &entry = entries.next().ok_or_else(|| at.unexpected(group))?;
-            let place = Place { snapshot, entry };
+            let place = StoredFrame { snapshot, entry };
             match (group, known) {
                 (Group::Same, Some(known)) if !known.is_gone => {}
                 (Group::Patch, Some(known)) if !known.is_gone && !known.is_continuation => known.patches.push(place),
@@ -135,7 +135,7 @@ impl Layers {
         }
     }
 
-    fn begin(&mut self, place: Place) -> Result<()> {
+    fn begin(&mut self, place: StoredFrame) -> Result<()> {
         let is_continuation = place.entry.objects == 0;
         let first = self.live.rows();
         let rows = if is_continuation {
@@ -146,7 +146,7 @@ impl Layers {
             self.live.grow(place.entry.objects);
             first..end
         };
-        self.groups.push(Layered { rows, is_continuation, is_gone: false, block: place, patches: Vec::new() });
+        self.groups.push(StoredGroup { rows, is_continuation, is_gone: false, block: place, patches: Vec::new() });
         Ok(())
     }
 
@@ -193,7 +193,7 @@ impl Layers {
         Ok(())
     }
 
-    fn group(&self, entry: &BlockEntry) -> Result<&Layered> {
+    fn group(&self, entry: &BlockEntry) -> Result<&StoredGroup> {
         self.groups.get(entry.group as usize).ok_or_else(|| self.at.unexpected(Group::Gone))
     }
 
@@ -204,29 +204,29 @@ impl Layers {
         entry: &BlockEntry,
         (forms, wanted): (&[ShapeForm], Wanted),
         decoder: &mut Decoder,
-        stack: &mut Stack,
+        merge: &mut PatchMerge,
         out: &mut BlockColumns,
     ) -> Result<Block<'r>> {
         let group = self.group(entry)?;
         let block = group.frame(recording, SectionType::BLOCK, &group.block)?;
         let at = AnalyzerError::section("BLOCK", group.block.entry.offset);
-        stack.patches.truncate(group.patches.len());
-        stack.patches.resize_with(group.patches.len(), Patch::default);
+        merge.patches.truncate(group.patches.len());
+        merge.patches.resize_with(group.patches.len(), Patch::default);
         let alone = group.patches.is_empty() && self.live.living(group.rows.clone()) as usize == group.rows.len();
-        let base = if alone { &mut *out } else { &mut stack.base };
+        let base = if alone { &mut *out } else { &mut merge.base };
         decoder.decode(&block, forms, self.live.rows(), wanted, base).map_err(&at)?;
         let mut newest = block;
         if alone {
             base.first_object = entry.first_object;
         } else {
-            stack.begin(group.rows.len());
+            merge.begin(group.rows.len());
             for (number, patch) in group.patches.iter().enumerate() {
                 let at = AnalyzerError::section("PATCH", patch.entry.offset);
                 newest = group.frame(recording, SectionType::PATCH, patch)?;
                 let limits = PatchLimits { forms, rows: self.live.rows(), group_rows: group.row_count() };
-                stack.add(number, &newest, limits, wanted, decoder).map_err(&at)?;
+                merge.add(number, &newest, limits, wanted, decoder).map_err(&at)?;
             }
-            stack.merge(wanted, out);
+            merge.merge(wanted, out);
             out.first_object = entry.first_object;
         }
         self.name_targets(out).map_err(&at)?;
@@ -250,13 +250,13 @@ impl Layers {
     }
 }
 
-impl Layered {
+impl StoredGroup {
     fn row_count(&self) -> u32 {
         self.rows.end - self.rows.start
     }
 
     /// A frame of the group, which must be what its commit says.
-    fn frame<'r>(&self, recording: &'r Recording, section: SectionType, place: &Place) -> Result<Block<'r>> {
+    fn frame<'r>(&self, recording: &'r Recording, section: SectionType, place: &StoredFrame) -> Result<Block<'r>> {
         let frame = recording.frame(section, Some(place.snapshot), place.entry.offset)?;
         let at = AnalyzerError::section(section.name().unwrap_or("section"), place.entry.offset);
         let block = Block::parse(&frame).map_err(&at)?;
@@ -279,7 +279,7 @@ impl Layered {
 
 /// The layers of one group while they are put together. Reused from group to group.
 #[derive(Debug, Default)]
-pub(crate) struct Stack {
+pub(crate) struct PatchMerge {
     base: BlockColumns,
     patches: Vec<Patch>,
     /// For each layer, the base first, where the references of its rows begin.
@@ -291,7 +291,7 @@ pub(crate) struct Stack {
     addresses: Vec<u64>,
 }
 
-impl Stack {
+impl PatchMerge {
     /// All rows are those of the base.
     fn begin(&mut self, rows: usize) {
         self.newest.clear();
@@ -464,9 +464,9 @@ fn label_starts_of(columns: &BlockColumns) -> Option<Vec<u32>> {
 
 /// Where the commit is that lies, if something does not fit.
 #[derive(Debug, Clone, Copy)]
-struct At(u64);
+struct CommitOffset(u64);
 
-impl At {
+impl CommitOffset {
     fn damaged(self, error: FormatError) -> AnalyzerError {
         AnalyzerError::section("COMMIT", self.0)(error)
     }

@@ -6,8 +6,8 @@ use barrow_format::ObjectId;
 
 use super::{Heap, below, column, there};
 use crate::error::Result;
+use crate::graph::adjacency::Follow;
 use crate::graph::incoming::Incoming;
-use crate::graph::rows::Follow;
 use crate::graph::transposed::Transposed;
 use crate::progress::Progress;
 
@@ -20,9 +20,9 @@ impl Heap {
         if let Some(incoming) = self.known_incoming() {
             return Ok(incoming);
         }
-        let rows = self.build_rows(Follow::All, progress)?;
-        let found = Incoming::of(&rows, &self.memory, progress)?;
-        drop(rows);
+        let adjacency = self.build_adjacency(Follow::All, progress)?;
+        let found = Incoming::of(&adjacency, &self.memory, progress)?;
+        drop(adjacency);
         let (starts, bases, sources) = found.sources.columns();
         let columns = [
             (column::INCOMING_STARTS, there(starts)),

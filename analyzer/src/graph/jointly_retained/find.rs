@@ -3,17 +3,17 @@
 //! Whoever holds an object alone comes before all others that refer to it. So when a reference is looked at, it is known
 //! whether the dominator refers to the target itself; and what an object dominates, or a keeper, comes right behind it.
 
-use super::{GROUP, MANY, Shared, longest};
+use super::{GROUP, JointlyRetained, MANY, longest};
 use crate::columns::lookup::Lookup;
 use crate::columns::memory::{Column, Memory};
 use crate::columns::packed::{MAX_BYTES, PADDING, Packer, zigzag};
 use crate::columns::prefetch::{Queue, prefetch};
 use crate::columns::values::Values;
 use crate::error::Result;
+use crate::graph::adjacency::Adjacency;
 use crate::graph::distances::Distances;
 use crate::graph::dominators::{DominatorColumns, Dominators, PIECE};
 use crate::graph::roots::Roots;
-use crate::graph::rows::Rows;
 use crate::progress::{Progress, check};
 
 /// Positions whose rows are asked for together.
@@ -21,7 +21,7 @@ const CHUNK: usize = 256;
 /// References between looks at whether to stop.
 const CHECK_REFERENCES: usize = 1 << 20;
 /// What stands for the end of an open subtree where an object is not shared.
-const NOT_SHARED: u32 = u32::MAX;
+const NOT_JOINTLY: u32 = u32::MAX;
 
 /// A step of the walk.
 #[derive(Clone, Copy)]
@@ -55,7 +55,7 @@ struct Walk<'w> {
 const BYTES_PER_OBJECT: u64 = 60;
 const BYTES_PER_REFERENCE: u64 = 7;
 
-impl Shared {
+impl JointlyRetained {
     /// About how many bytes it takes to find them, mapped ones included.
     pub(crate) fn bytes_to_find(objects: u64, references: u64) -> u64 {
         objects.saturating_mul(BYTES_PER_OBJECT).saturating_add(references.saturating_mul(BYTES_PER_REFERENCE))
@@ -69,7 +69,7 @@ impl Shared {
     /// [`crate::AnalyzerError::Cancelled`], those of [`Memory`].
     pub(crate) fn find(
         dominators: &Dominators,
-        rows: &Rows,
+        adjacency: &Adjacency,
         roots: &Roots,
         distances: &Distances,
         memory: &Memory,
@@ -84,27 +84,27 @@ impl Shared {
             states.iter_mut().zip(idoms).for_each(|(state, &idom)| state[0] = idom);
         }
         for target in roots.targets() {
-            states[tree.position[target.index()] as usize][1] = NOT_SHARED;
+            states[tree.position[target.index()] as usize][1] = NOT_JOINTLY;
         }
         let starts = memory.column(count.div_ceil(GROUP) + 1)?;
-        let mut bytes: Column<u8> = memory.scratch(rows.references() as usize * MAX_BYTES + count + PADDING)?;
+        let mut bytes: Column<u8> = memory.scratch(adjacency.references() as usize * MAX_BYTES + count + PADDING)?;
         let log = Packer::new(&mut bytes, longest(count));
         let mut walk = Walk { tree, distances, states, starts, log, far: Queue::new(), near: Queue::new() };
-        let view = rows.view();
+        let view = adjacency.view();
         let mut objects = Vec::new();
         let mut references = 0;
         for (chunk, vertices) in positions.chunks(CHUNK).enumerate() {
             check(progress)?;
             progress.advance(vertices.len() as u64);
-            let is_object = |vertex: u32| (vertex as usize) < rows.objects();
+            let is_object = |vertex: u32| (vertex as usize) < adjacency.objects();
             objects.clear();
             objects.extend(vertices.iter().copied().filter(|&vertex| is_object(vertex)));
-            let mut object_rows = view.scattered(&objects);
+            let mut targets_of = view.scattered(&objects);
             for (source, &vertex) in ((chunk * CHUNK) as u32..).zip(vertices) {
                 walk.step(Some(Step { source, target: None, is_before: false }));
                 // Groups of roots refer to roots only, and so does what holds them.
-                let row = if is_object(vertex) { object_rows.next() } else { None };
-                for target in row.into_iter().flat_map(|(_, row)| row) {
+                let targets = if is_object(vertex) { targets_of.next() } else { None };
+                for target in targets.into_iter().flat_map(|(_, targets)| targets) {
                     references += 1;
                     if references % CHECK_REFERENCES == 0 {
                         check(progress)?;
@@ -128,9 +128,9 @@ impl Shared {
                 many.push([position, keepers, before]);
             }
         }
-        let (counts, starts, rows) = (Values::from(counts), Values::from(starts), Values::from(bytes));
-        let (counts, starts, rows) = (Lookup::Whole(counts), Lookup::Whole(starts), Lookup::Whole(rows));
-        Ok(Shared { counts, many, starts, rows, longest: longest(count) })
+        let (counts, starts, kept) = (Values::from(counts), Values::from(starts), Values::from(bytes));
+        let (counts, starts, kept) = (Lookup::Whole(counts), Lookup::Whole(starts), Lookup::Whole(kept));
+        Ok(JointlyRetained { counts, many, starts, kept, longest: longest(count) })
     }
 }
 
@@ -169,12 +169,12 @@ impl Walk<'_> {
             }
             // What an object dominates does not keep it.
             let open_until = &mut self.states[source as usize][1];
-            *open_until = if *open_until == NOT_SHARED { NOT_SHARED } else { end };
+            *open_until = if *open_until == NOT_JOINTLY { NOT_JOINTLY } else { end };
             return;
         };
         let [idom, open_until, keepers, before] = &mut self.states[target as usize];
         if *idom == source {
-            *open_until = NOT_SHARED;
+            *open_until = NOT_JOINTLY;
         } else if source >= *open_until {
             *open_until = end;
             *keepers += 1;

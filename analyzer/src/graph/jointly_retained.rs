@@ -30,30 +30,30 @@ const GROUP: usize = 4;
 
 /// The shared objects of a heap, and who keeps them.
 #[derive(Debug)]
-pub(crate) struct Shared {
+pub(crate) struct JointlyRetained {
     counts: Lookup<[u8; 2]>,
     /// The positions of those that [`MANY`] or more keep, ascending, with their counts.
     many: Vec<[u32; 3]>,
     starts: Lookup<u64>,
-    rows: Lookup<u8>,
+    kept: Lookup<u8>,
     longest: Longest,
 }
 
 /// What an index file keeps of shared objects.
-pub(crate) struct SharedColumns<'s> {
+pub(crate) struct JointlyRetainedColumns<'s> {
     pub(crate) counts: &'s [[u8; 2]],
     pub(crate) many: &'s [[u32; 3]],
     pub(crate) starts: &'s [u64],
-    pub(crate) rows: &'s [u8],
+    pub(crate) kept: &'s [u8],
 }
 
-impl Shared {
+impl JointlyRetained {
     /// The columns as they are kept; none of those that are checked where they are looked at.
-    pub(crate) fn columns(&self) -> SharedColumns<'_> {
+    pub(crate) fn columns(&self) -> JointlyRetainedColumns<'_> {
         let starts = self.starts.whole();
         let bytes = starts.last().map_or(0, |&end| end as usize + PADDING);
-        let rows = self.rows.whole().get(..bytes).unwrap_or_default();
-        SharedColumns { counts: self.counts.whole(), many: &self.many, starts, rows }
+        let kept = self.kept.whole().get(..bytes).unwrap_or_default();
+        JointlyRetainedColumns { counts: self.counts.whole(), many: &self.many, starts, kept }
     }
 
     /// From columns that were kept. What they tell is checked where it is looked at.
@@ -61,10 +61,10 @@ impl Shared {
         counts: Lookup<[u8; 2]>,
         many: Vec<[u32; 3]>,
         starts: Lookup<u64>,
-        rows: Lookup<u8>,
+        kept: Lookup<u8>,
     ) -> Self {
         let longest = longest(counts.len());
-        Shared { counts, many, starts, rows, longest }
+        JointlyRetained { counts, many, starts, kept, longest }
     }
 
     /// Whether they were found along that tree, as far as their lengths tell.
@@ -75,10 +75,10 @@ impl Shared {
 
     /// Whether something damaged was looked at.
     fn are_damaged(&self) -> bool {
-        self.counts.is_damaged() || self.starts.is_damaged() || self.rows.is_damaged()
+        self.counts.is_damaged() || self.starts.is_damaged() || self.kept.is_damaged()
     }
 
-    fn is_shared(&self, position: u32) -> bool {
+    fn is_jointly_retained(&self, position: u32) -> bool {
         self.counts.at(position as usize)[0] != 0
     }
 
@@ -97,8 +97,8 @@ impl Shared {
 }
 
 /// Rows that are read one after the other, mostly.
-struct KeptRows<'s> {
-    shared: &'s Shared,
+struct KeptObjects<'s> {
+    joint: &'s JointlyRetained,
     /// The group that was read last; its bytes, and what must follow a number.
     group: usize,
     bytes: &'s [u8],
@@ -112,10 +112,10 @@ struct KeptRows<'s> {
 /// How often a byte is read at most: with each position of its group, once to find the area and once what is alive.
 const MOST_READS: usize = 2 * GROUP;
 
-impl<'s> KeptRows<'s> {
-    fn new(shared: &'s Shared) -> Self {
-        let budget = (shared.rows.len() + 1).saturating_mul(MOST_READS);
-        KeptRows { shared, group: usize::MAX, bytes: &[], next: 0, at: 0, budget }
+impl<'s> KeptObjects<'s> {
+    fn new(joint: &'s JointlyRetained) -> Self {
+        let budget = (joint.kept.len() + 1).saturating_mul(MOST_READS);
+        KeptObjects { joint, group: usize::MAX, bytes: &[], next: 0, at: 0, budget }
     }
 
     /// Calls `visit` with the positions of the shared objects that the one at `position` keeps, and whether it comes before
@@ -124,9 +124,9 @@ impl<'s> KeptRows<'s> {
     fn each(&mut self, position: u32, mut visit: impl FnMut(u32, bool)) -> Option<usize> {
         let group = position as usize / GROUP;
         if group != self.group || position < self.next {
-            let place = |at| usize::try_from(self.shared.starts.at(at)).ok();
+            let place = |at| usize::try_from(self.joint.starts.at(at)).ok();
             let end = place(group + 1)?.checked_add(PADDING)?;
-            self.bytes = self.shared.rows.slice(place(group)?..end)?;
+            self.bytes = self.joint.kept.slice(place(group)?..end)?;
             (self.group, self.next, self.at) = (group, (group * GROUP) as u32, 0);
         }
         let before = self.at;
@@ -140,7 +140,7 @@ impl<'s> KeptRows<'s> {
                 break;
             }
             let kept = position.wrapping_add(unzigzag(number >> 1) as u32);
-            if kept as usize >= self.shared.counts.len() {
+            if kept as usize >= self.joint.counts.len() {
                 return None;
             }
             visit(kept, number & 1 == 1);
@@ -154,7 +154,7 @@ impl<'s> KeptRows<'s> {
 
     #[inline(always)]
     fn number(&mut self) -> Option<u64> {
-        (self.at + PADDING <= self.bytes.len()).then(|| self.shared.longest.get(self.bytes, &mut self.at))
+        (self.at + PADDING <= self.bytes.len()).then(|| self.joint.longest.get(self.bytes, &mut self.at))
     }
 }
 

@@ -23,7 +23,7 @@ use crate::error::{AnalyzerError, Result};
 use crate::file::blocks::{BlockPlace, Workspace, decode, places, pooled};
 use crate::file::object::{Cursor, Reference};
 use crate::file::recording::Recording;
-use crate::graph::without::Without;
+use crate::graph::exclusion::Exclusion;
 use crate::progress::{Progress, check};
 
 /// Which references become part of the graph.
@@ -45,8 +45,8 @@ pub(crate) struct Ephemeron {
 
 /// The outgoing references of all objects of a snapshot.
 #[derive(Debug)]
-pub(crate) struct Rows {
-    chunks: Vec<Chunk>,
+pub(crate) struct Adjacency {
+    chunks: Vec<AdjacencyChunk>,
     /// For every [`GUIDE_OBJECTS`] objects the chunk the first of them is in.
     guide: Vec<u32>,
     /// Where the row of an object starts in its chunk; and a mark, 0 at first. Side by side, since who
@@ -60,7 +60,7 @@ pub(crate) struct Rows {
 
 /// The rows of consecutive objects.
 #[derive(Debug, Clone, Copy)]
-struct Chunk {
+struct AdjacencyChunk {
     /// The first object behind it.
     end_object: u32,
     /// Where its bytes start, and end.
@@ -72,20 +72,20 @@ struct Chunk {
 const GUIDE_OBJECTS: usize = 1 << 10;
 
 /// A block with its continuations, and where the offsets of its objects go.
-struct Job<'a> {
+struct PackingJob<'a> {
     run: &'a [BlockPlace],
     starts: &'a mut [[u32; 2]],
 }
 
 /// What became of a job.
-struct Done {
+struct PackedRun {
     start: usize,
     end: usize,
     references: u64,
     ephemerons: Vec<Ephemeron>,
 }
 
-impl Rows {
+impl Adjacency {
     /// Decodes the references of a snapshot, on all threads of the current pool.
     ///
     /// # Errors
@@ -94,7 +94,7 @@ impl Rows {
         recording: &Recording,
         snapshot: SnapshotId,
         follow: Follow,
-        without: Option<&Without>,
+        exclusion: Option<&Exclusion>,
         memory: &Memory,
         progress: &dyn Progress,
     ) -> Result<Self> {
@@ -106,7 +106,7 @@ impl Rows {
         progress.begin("reading references", totals.references, "references");
         let mut starts = memory.column(objects)?;
         let mut bytes = memory.scratch(references * MAX_BYTES + runs.len() * PADDING)?;
-        let filter = Filter::new(recording, follow, without)?;
+        let filter = Filter::new(recording, follow, exclusion)?;
         // A zigzag difference takes one bit more than the ids.
         let longest = Longest::of(2 * totals.objects);
         let free = Mutex::new((0, &mut bytes[..]));
@@ -114,15 +114,15 @@ impl Rows {
         let jobs = runs.iter().map(|&run| {
             let (own, others) = std::mem::take(&mut rest).split_at_mut(run[0].entry.objects as usize);
             rest = others;
-            Job { run, starts: own }
+            PackingJob { run, starts: own }
         });
         let done = pooled(jobs.collect(), |job, workspace| {
             check(progress)?;
             let references = job_references(&job);
-            let mut row_bytes = std::mem::take(&mut workspace.bytes);
-            let (mut done, length) = pack(recording, job, &filter, longest, workspace, &mut row_bytes)?;
-            (done.start, done.end) = place(&free, &row_bytes[..length + PADDING]);
-            workspace.bytes = row_bytes;
+            let mut packed_bytes = std::mem::take(&mut workspace.bytes);
+            let (mut done, length) = pack(recording, job, &filter, longest, workspace, &mut packed_bytes)?;
+            (done.start, done.end) = place(&free, &packed_bytes[..length + PADDING]);
+            workspace.bytes = packed_bytes;
             progress.advance(references);
             Ok(done)
         })?;
@@ -134,13 +134,13 @@ impl Rows {
             while guide.len() * GUIDE_OBJECTS < end_object as usize {
                 guide.push(chunk);
             }
-            chunks.push(Chunk { end_object, start: done.start, end: done.end });
+            chunks.push(AdjacencyChunk { end_object, start: done.start, end: done.end });
         }
         let mut ephemerons: Vec<Ephemeron> = done.iter().flat_map(|done| done.ephemerons.iter().copied()).collect();
         ephemerons.sort_unstable();
         ephemerons.dedup();
         let references = done.iter().map(|done| done.references).sum();
-        Ok(Rows { chunks, guide, starts, bytes, longest, references, ephemerons })
+        Ok(Adjacency { chunks, guide, starts, bytes, longest, references, ephemerons })
     }
 
     /// How many objects there are.
@@ -159,15 +159,18 @@ impl Rows {
     }
 
     /// The rows as slices, at hand for a loop over many of them.
-    pub(crate) fn view(&self) -> RowsView<'_> {
+    pub(crate) fn view(&self) -> AdjacencyView<'_> {
         let (chunks, guide) = (&self.chunks[..], &self.guide[..]);
-        RowsView { places: Places { chunks, guide, bytes: &self.bytes, longest: self.longest }, starts: &self.starts }
+        AdjacencyView {
+            packed: PackedTargets { chunks, guide, bytes: &self.bytes, longest: self.longest },
+            starts: &self.starts,
+        }
     }
 
     /// The rows with their marks, to be written while they are walked along.
-    pub(crate) fn marked(&mut self) -> (Places<'_>, &mut [[u32; 2]]) {
+    pub(crate) fn marked(&mut self) -> (PackedTargets<'_>, &mut [[u32; 2]]) {
         let (chunks, guide) = (&self.chunks[..], &self.guide[..]);
-        (Places { chunks, guide, bytes: &self.bytes, longest: self.longest }, &mut self.starts)
+        (PackedTargets { chunks, guide, bytes: &self.bytes, longest: self.longest }, &mut self.starts)
     }
 
     /// Brings starts and marks into memory, if they are paged and there is room: a search looks at them in no order.
@@ -182,51 +185,51 @@ impl Rows {
     }
 }
 
-/// [`Rows`] as plain slices.
+/// [`Adjacency`] as plain slices.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct RowsView<'r> {
-    places: Places<'r>,
+pub(crate) struct AdjacencyView<'r> {
+    packed: PackedTargets<'r>,
     starts: &'r [[u32; 2]],
 }
 
-impl<'r> RowsView<'r> {
+impl<'r> AdjacencyView<'r> {
     /// The targets of an object, in the order of its references.
     #[inline(always)]
-    pub(crate) fn row(&self, object: u32) -> Row<'r> {
-        self.places.row(object, |object| self.starts[object][0])
+    pub(crate) fn targets(&self, object: u32) -> Targets<'r> {
+        self.packed.targets(object, |object| self.starts[object][0])
     }
 }
 
 /// Objects ahead of which the start of a row is asked for, and its bytes.
 const AHEAD: (usize, usize) = (16, 8);
 
-impl<'r> RowsView<'r> {
+impl<'r> AdjacencyView<'r> {
     /// The rows of objects that lie far apart: their memory is asked for ahead.
     #[inline(always)]
-    pub(crate) fn scattered<'o>(self, objects: &'o [u32]) -> impl Iterator<Item = (u32, Row<'r>)> + use<'r, 'o> {
+    pub(crate) fn scattered<'o>(self, objects: &'o [u32]) -> impl Iterator<Item = (u32, Targets<'r>)> + use<'r, 'o> {
         objects.iter().enumerate().map(move |(at, &object)| {
             if let Some(&far) = objects.get(at + AHEAD.0) {
                 prefetch(self.starts, far as usize);
             }
             if let Some(&near) = objects.get(at + AHEAD.1) {
-                self.places.prefetch(near, self.starts[near as usize][0]);
+                self.packed.prefetch(near, self.starts[near as usize][0]);
             }
-            (object, self.row(object))
+            (object, self.targets(object))
         })
     }
 }
 
 /// Where rows are, but for their starts.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Places<'r> {
-    chunks: &'r [Chunk],
+pub(crate) struct PackedTargets<'r> {
+    chunks: &'r [AdjacencyChunk],
     guide: &'r [u32],
     bytes: &'r [u8],
     longest: Longest,
 }
 
-impl<'r> Places<'r> {
-    fn chunk(&self, object: u32) -> Chunk {
+impl<'r> PackedTargets<'r> {
+    fn chunk(&self, object: u32) -> AdjacencyChunk {
         let mut at = self.guide[object as usize / GUIDE_OBJECTS] as usize;
         while self.chunks[at].end_object <= object {
             at += 1;
@@ -236,12 +239,12 @@ impl<'r> Places<'r> {
 
     /// The targets of an object, whose start and that of the next one `start` tells.
     #[inline(always)]
-    pub(crate) fn row(&self, object: u32, start: impl Fn(usize) -> u32) -> Row<'r> {
+    pub(crate) fn targets(&self, object: u32, start: impl Fn(usize) -> u32) -> Targets<'r> {
         let chunk = self.chunk(object);
         let next = object as usize + 1;
         let end = if next < chunk.end_object as usize { chunk.start + start(next) as usize } else { chunk.end };
         let at = chunk.start + start(object as usize) as usize;
-        Row { bytes: self.bytes, longest: self.longest, at, end, source: object }
+        Targets { bytes: self.bytes, longest: self.longest, at, end, source: object }
     }
 
     /// Asks for the memory of a row that starts there; of few rows, those of objects that share an entry of the guide with
@@ -255,7 +258,7 @@ impl<'r> Places<'r> {
 
 /// The targets of one object.
 #[derive(Debug, Clone)]
-pub(crate) struct Row<'r> {
+pub(crate) struct Targets<'r> {
     bytes: &'r [u8],
     longest: Longest,
     at: usize,
@@ -263,7 +266,7 @@ pub(crate) struct Row<'r> {
     source: u32,
 }
 
-impl Row<'_> {
+impl Targets<'_> {
     /// Whether it takes more bytes than so many; each reference takes one at least.
     #[inline(always)]
     pub(crate) fn is_longer_than(&self, bytes: usize) -> bool {
@@ -271,7 +274,7 @@ impl Row<'_> {
     }
 }
 
-impl Iterator for Row<'_> {
+impl Iterator for Targets<'_> {
     type Item = u32;
 
     #[inline(always)]
@@ -299,7 +302,7 @@ fn place(free: &Mutex<(usize, &mut [u8])>, bytes: &[u8]) -> (usize, usize) {
     (start, start + bytes.len() - PADDING)
 }
 
-fn job_references(job: &Job<'_>) -> u64 {
+fn job_references(job: &PackingJob<'_>) -> u64 {
     job.run.iter().map(|place| u64::from(place.entry.references)).sum()
 }
 
@@ -307,16 +310,16 @@ fn job_references(job: &Job<'_>) -> u64 {
 struct Filter<'a> {
     recording: &'a Recording,
     follow: Follow,
-    without: Option<&'a Without>,
+    exclusion: Option<&'a Exclusion>,
     classes: Vec<StrengthClass>,
 }
 
 impl<'a> Filter<'a> {
-    fn new(recording: &'a Recording, follow: Follow, without: Option<&'a Without>) -> Result<Self> {
+    fn new(recording: &'a Recording, follow: Follow, exclusion: Option<&'a Exclusion>) -> Result<Self> {
         let tables = recording.tables()?;
         let strengths = (0..tables.strength_count() as u32).map(StrengthId);
         let classes = strengths.map(|strength| tables.strength_class(strength)).collect();
-        Ok(Filter { recording, follow, without, classes })
+        Ok(Filter { recording, follow, exclusion, classes })
     }
 
     /// For each shape of the block, whether all references of its objects are kept.
@@ -325,7 +328,7 @@ impl<'a> Filter<'a> {
         out.clear();
         let only_strong = self.classes.iter().all(|&class| class == StrengthClass::Strong);
         out.extend(columns.dictionary.iter().map(|&shape| {
-            self.without.is_none()
+            self.exclusion.is_none()
                 && (self.follow == Follow::All || only_strong || {
                     let strengths = tables.shape(shape).fixed_strengths();
                     strengths.is_some_and(|mut fixed| fixed.all(|id| self.class(id) == Some(StrengthClass::Strong)))
@@ -342,13 +345,13 @@ impl<'a> Filter<'a> {
 /// Packs the rows of one job into `bytes`. Returns also how many bytes they are, before the padding.
 fn pack(
     recording: &Recording,
-    job: Job<'_>,
+    job: PackingJob<'_>,
     filter: &Filter<'_>,
     longest: Longest,
     workspace: &mut Workspace,
-    row_bytes: &mut Vec<u8>,
-) -> Result<(Done, usize)> {
-    let mut done = Done { start: 0, end: 0, references: 0, ephemerons: Vec::new() };
+    packed_bytes: &mut Vec<u8>,
+) -> Result<(PackedRun, usize)> {
+    let mut done = PackedRun { start: 0, end: 0, references: 0, ephemerons: Vec::new() };
     let tables = recording.tables()?;
     let mut keeps_all = Vec::new();
     let mut references = Vec::new();
@@ -363,8 +366,8 @@ fn pack(
             let mut cursor = Cursor::default();
             // Only now is it known that the block holds as many references as its commit says.
             let most = length + columns.targets.len() * MAX_BYTES + PADDING;
-            row_bytes.resize(row_bytes.len().max(most), 0);
-            let mut bytes = Packer::new(&mut row_bytes[..], longest);
+            packed_bytes.resize(packed_bytes.len().max(most), 0);
+            let mut bytes = Packer::new(&mut packed_bytes[..], longest);
             bytes.skip(length);
             for row in 0..columns.counts.len() {
                 let source = columns.first_object + row as u32;
@@ -391,7 +394,7 @@ fn pack(
             Ok(())
         })?;
     }
-    row_bytes.resize(row_bytes.len().max(length + PADDING), 0);
+    packed_bytes.resize(packed_bytes.len().max(length + PADDING), 0);
     Ok((done, length))
 }
 
@@ -402,11 +405,11 @@ fn pack_filtered(
     filter: &Filter<'_>,
     previous: &mut Option<ObjectId>,
     bytes: &mut Packer<'_>,
-    done: &mut Done,
+    done: &mut PackedRun,
 ) {
     for reference in references {
         let before = previous.replace(reference.target);
-        if filter.without.is_some_and(|without| without.cuts(source, reference)) {
+        if filter.exclusion.is_some_and(|exclusion| exclusion.cuts(source, reference)) {
             continue;
         }
         let class = filter.class(reference.strength).unwrap_or(StrengthClass::Strong);
@@ -418,7 +421,7 @@ fn pack_filtered(
             (Follow::Retaining, StrengthClass::Ephemeron) => {
                 // Without a key it depends on its source alone.
                 let key = before.unwrap_or(source);
-                if !filter.without.is_some_and(|without| without.removes(key)) {
+                if !filter.exclusion.is_some_and(|exclusion| exclusion.removes(key)) {
                     done.ephemerons.push(Ephemeron { key, source, value: reference.target });
                 }
             }

@@ -76,9 +76,9 @@ impl Heap {
 
     /// Distances from these roots within bounds; nothing is kept.
     pub(crate) fn search(&self, roots: &[ObjectId], bounds: Bounds<'_>, progress: &dyn Progress) -> Result<Distances> {
-        let rows = self.rows(progress)?;
-        let ephemerons = Ephemerons::new(rows.ephemerons());
-        Distances::find(self.snapshot, &rows, roots, &ephemerons, bounds, &self.memory, progress)
+        let adjacency = self.adjacency(progress)?;
+        let ephemerons = Ephemerons::new(adjacency.ephemerons());
+        Distances::find(self.snapshot, &adjacency, roots, &ephemerons, bounds, &self.memory, progress)
     }
 }
 

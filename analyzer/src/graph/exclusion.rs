@@ -10,7 +10,7 @@ use crate::questions::expression::{ExpressionError, name_pattern};
 
 /// What is thought away.
 #[derive(Debug, Clone)]
-pub struct Without {
+pub struct Exclusion {
     /// Objects that are gone.
     removed: ObjectSet,
     /// References of these names that are gone, from objects of `sources` if there are some.
@@ -46,9 +46,9 @@ impl Cut {
     }
 }
 
-impl Without {
+impl Exclusion {
     /// Objects and references that are gone, besides those of `before`; it is not known yet what these alone kept alive.
-    pub(crate) fn besides(before: Option<&Without>, removed: &ObjectSet, cut: Option<Cut>) -> Self {
+    pub(crate) fn besides(before: Option<&Exclusion>, removed: &ObjectSet, cut: Option<Cut>) -> Self {
         let (mut all, mut cuts) = (removed.clone(), Vec::new());
         if let Some(before) = before {
             all.union_with(&before.removed);
@@ -56,20 +56,20 @@ impl Without {
         }
         cuts.extend(cut);
         let nothing = ObjectSet::new(removed.snapshot(), removed.snapshot_objects());
-        Without { removed: all, cuts, freed: nothing, only_by_roots: None }
+        Exclusion { removed: all, cuts, freed: nothing, only_by_roots: None }
     }
 
     /// The same, with all that is gone.
     pub(crate) fn with_freed(self, mut freed: ObjectSet) -> Self {
         freed.union_with(&self.removed);
-        Without { freed, ..self }
+        Exclusion { freed, ..self }
     }
 
     /// What `before` is without, and all references to these objects besides.
-    pub(crate) fn referred_to_by_roots_only(before: Option<&Without>, objects: ObjectSet) -> Self {
+    pub(crate) fn referred_to_by_roots_only(before: Option<&Exclusion>, objects: ObjectSet) -> Self {
         let nothing = ObjectSet::new(objects.snapshot(), objects.snapshot_objects());
-        let same = before.cloned().unwrap_or_else(|| Without::besides(None, &nothing, None));
-        Without { only_by_roots: Some(objects), ..same }
+        let same = before.cloned().unwrap_or_else(|| Exclusion::besides(None, &nothing, None));
+        Exclusion { only_by_roots: Some(objects), ..same }
     }
 
     /// Whether only objects are gone.

@@ -4,15 +4,15 @@ use barrow_format::StringId;
 use barrow_format::block::BlockColumns;
 use bytemuck::Pod;
 
-use super::groups::SiteTables;
+use super::retained_by_group::SiteTables;
 use super::{Heap, below, column, there};
 use crate::columns::index_file::{ColumnId, ColumnValues, IndexFile, MakeValues};
 use crate::columns::lookup::Lookup;
 use crate::error::{AnalyzerError, Result};
+use crate::graph::adjacency::Adjacency;
 use crate::graph::dominators::{Canopy, Dominators, Largest, resident_bytes};
 use crate::graph::reachable::{Ephemerons, reachable};
 use crate::graph::roots::Roots;
-use crate::graph::rows::Rows;
 use crate::progress::Progress;
 use crate::questions::leaks::{self, LEAK_THRESHOLD, Suspect};
 
@@ -36,7 +36,7 @@ impl Heap {
             return Ok(self.dominators.get_or_init(|| kept));
         }
         self.memory.require(resident_bytes(self.objects))?;
-        let found = self.find_dominators(self.take_rows(progress)?, self.roots()?, progress)?;
+        let found = self.find_dominators(self.take_adjacency(progress)?, self.roots()?, progress)?;
         let dominators = self.dominators.get_or_init(|| found);
         if self.index.is_some() && self.keeps {
             self.keep_dominators(dominators, progress)?;
@@ -48,15 +48,20 @@ impl Heap {
     ///
     /// # Errors
     /// As for [`Heap::dominators`].
-    pub(crate) fn find_dominators(&self, rows: Rows, roots: &Roots, progress: &dyn Progress) -> Result<Dominators> {
+    pub(crate) fn find_dominators(
+        &self,
+        adjacency: Adjacency,
+        roots: &Roots,
+        progress: &dyn Progress,
+    ) -> Result<Dominators> {
         let mut live = Vec::new();
-        if !rows.ephemerons().is_empty() {
-            let ephemerons = Ephemerons::new(rows.ephemerons());
-            let seen = reachable(self.snapshot, &rows, &roots.targets(), &ephemerons, None, progress)?;
+        if !adjacency.ephemerons().is_empty() {
+            let ephemerons = Ephemerons::new(adjacency.ephemerons());
+            let seen = reachable(self.snapshot, &adjacency, &roots.targets(), &ephemerons, None, progress)?;
             live = ephemerons.with_sources_in(&seen);
             live.retain(|ephemeron| seen.contains(ephemeron.key));
         }
-        Dominators::find(&self.recording, self.snapshot, rows, roots, &live, &self.memory, progress)
+        Dominators::find(&self.recording, self.snapshot, adjacency, roots, &live, &self.memory, progress)
     }
 
     /// Keeps dominators, and beside them the answers to what is asked most, which need no look at them.
