@@ -7,6 +7,8 @@ pub(crate) mod growing;
 pub(crate) mod live_rows;
 pub(crate) mod object;
 pub(crate) mod patch_chain;
+pub(crate) mod patch_merge;
+pub(crate) mod patched_snapshot;
 pub(crate) mod recording;
 pub(crate) mod sites;
 pub(crate) mod strings;

@@ -44,7 +44,7 @@
 //!
 //! | folder | what is in it |
 //! |---|---|
-//! | `file` | what a file holds: [`Recording`] (with `contents`: index or scan), [`Tables`], [`Growing`] while it is written, and `blocks`, decoded on all cores, with `patch_chain` and `live_rows` where a snapshot is a patch |
+//! | `file` | what a file holds: [`Recording`] (with `contents`: index or scan), [`Tables`], [`Growing`] while it is written, and `blocks`, decoded on all cores, with `patched_snapshot`, `patch_chain`, `patch_merge` and `live_rows` where a snapshot is a patch |
 //! | `columns` | columns of numbers: in memory or in temporary files (`memory`, `values`), packed, and kept in the `index_file` |
 //! | `graph` | the graph of one snapshot and its algorithms: references both ways (`adjacency`, `transposed`), `reachable`, `distances`, `dominators`, `jointly_retained` |
 //! | `heap` | [`Heap`], the graph of one snapshot: columns that are made when a question first needs them |

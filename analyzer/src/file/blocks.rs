@@ -8,7 +8,7 @@ use barrow_format::commit::BlockEntry;
 use rayon::prelude::*;
 
 use crate::error::{AnalyzerError, Result};
-use crate::file::patch_chain::PatchMerge;
+use crate::file::patch_merge::PatchMerge;
 use crate::file::recording::Recording;
 use crate::progress::{Progress, check};
 
