@@ -3,6 +3,7 @@
 pub(crate) mod adjacency;
 pub(crate) mod distances;
 pub(crate) mod dominators;
+pub(crate) mod ephemerons;
 pub(crate) mod exclusion;
 pub(crate) mod frontier;
 pub(crate) mod incoming;

@@ -25,7 +25,7 @@ pub(crate) use self::flat::{FlatColumns, FlatRetained, visit_block};
 
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use barrow_format::{ObjectId, SnapshotId};
 use bytemuck::Pod;
@@ -43,9 +43,11 @@ use crate::graph::exclusion::Exclusion;
 use crate::graph::incoming::Incoming;
 use crate::graph::jointly_retained::JointlyRetained;
 use crate::graph::object_set::ObjectSet;
-use crate::graph::reachable::{Ephemerons, reachable};
+use crate::graph::reachable::reachable;
 use crate::graph::roots::Roots;
+use crate::lazy::Lazy;
 use crate::progress::Progress;
+use crate::run::Run;
 
 /// One snapshot as a graph.
 #[derive(Debug)]
@@ -61,16 +63,16 @@ pub struct Heap {
     keeps: bool,
     exclusion: Option<Arc<Exclusion>>,
     objects: u64,
-    roots: OnceLock<Roots>,
+    roots: Lazy<Roots>,
     adjacency: Mutex<Option<Arc<Adjacency>>>,
-    dominators: OnceLock<Dominators>,
-    largest: OnceLock<Largest>,
-    distances: OnceLock<Distances>,
-    incoming: OnceLock<Incoming>,
-    jointly_retained: OnceLock<JointlyRetained>,
+    dominators: Lazy<Dominators>,
+    largest: Lazy<Largest>,
+    distances: Lazy<Distances>,
+    incoming: Lazy<Incoming>,
+    jointly_retained: Lazy<JointlyRetained>,
     /// Somebody asked for the incoming references of one object.
     incoming_asked: AtomicBool,
-    types: OnceLock<Values<u32>>,
+    types: Lazy<Values<u32>>,
     /// Why columns could not be kept.
     unkept: Mutex<Option<String>>,
 }
@@ -160,15 +162,15 @@ impl Heap {
             keeps: true,
             exclusion,
             objects,
-            roots: OnceLock::new(),
+            roots: Lazy::default(),
             adjacency: Mutex::new(None),
-            dominators: OnceLock::new(),
-            largest: OnceLock::new(),
-            distances: OnceLock::new(),
-            incoming: OnceLock::new(),
-            jointly_retained: OnceLock::new(),
+            dominators: Lazy::default(),
+            largest: Lazy::default(),
+            distances: Lazy::default(),
+            incoming: Lazy::default(),
+            jointly_retained: Lazy::default(),
             incoming_asked: AtomicBool::new(false),
-            types: OnceLock::new(),
+            types: Lazy::default(),
             unkept: Mutex::new(None),
         }
     }
@@ -220,15 +222,11 @@ impl Heap {
     /// # Errors
     /// [`AnalyzerError::Section`].
     pub fn roots(&self) -> Result<&Roots> {
-        if let Some(roots) = self.roots.get() {
-            return Ok(roots);
-        }
-        let mut roots = Roots::read(&self.recording, self.snapshot)?;
-        if let Some(exclusion) = &self.exclusion {
-            let rows = roots.rows().iter().copied().filter(|root| !exclusion.removes(root.target)).collect();
-            roots = Roots::of(rows);
-        }
-        Ok(self.roots.get_or_init(|| roots))
+        self.roots.get_or_compute(|| {
+            let roots = Roots::read(&self.recording, self.snapshot)?;
+            let Some(exclusion) = &self.exclusion else { return Ok(roots) };
+            Ok(Roots::of(roots.rows().iter().copied().filter(|root| !exclusion.removes(root.target)).collect()))
+        })
     }
 
     /// The retaining references. They are read again after [`Heap::dominators`] was computed, which takes
@@ -252,7 +250,13 @@ impl Heap {
     }
 
     pub(crate) fn build_adjacency(&self, follow: Follow, progress: &dyn Progress) -> Result<Adjacency> {
-        Adjacency::build(&self.recording, self.snapshot, follow, self.exclusion.as_deref(), &self.memory, progress)
+        let exclusion = self.exclusion.as_deref();
+        Adjacency::build(&self.recording, self.snapshot, follow, exclusion, self.run(progress))
+    }
+
+    /// What a computation about this heap is given.
+    pub(crate) fn run<'r>(&'r self, progress: &'r dyn Progress) -> Run<'r> {
+        Run { memory: &self.memory, progress }
     }
 
     pub(crate) fn memory(&self) -> &Memory {
@@ -265,8 +269,7 @@ impl Heap {
     /// [`AnalyzerError::Section`], [`AnalyzerError::Cancelled`], [`AnalyzerError::MemoryCeiling`].
     pub fn reachable(&self, removed: Option<&ObjectSet>, progress: &dyn Progress) -> Result<ObjectSet> {
         let adjacency = self.adjacency(progress)?;
-        let ephemerons = Ephemerons::new(adjacency.ephemerons());
-        reachable(self.snapshot, &adjacency, &self.roots()?.targets(), &ephemerons, removed, progress)
+        reachable(self.snapshot, &adjacency, &self.roots()?.targets(), removed, progress)
     }
 
     /// Keeps columns in the index file. That it cannot be written is no reason to give no answer.

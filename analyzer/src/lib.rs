@@ -61,9 +61,11 @@ mod error;
 mod file;
 mod graph;
 mod heap;
+mod lazy;
 mod progress;
 mod questions;
 mod rewrite;
+mod run;
 mod series;
 mod verify;
 

@@ -1,7 +1,7 @@
 //! A recording: an opened file, its snapshots and its tables.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex};
 
 use barrow_format::block::Block;
 use barrow_format::chain::Chain;
@@ -16,6 +16,7 @@ use crate::file::contents::{Contents, Damage};
 use crate::file::patch_chain::PatchChain;
 use crate::file::sites::{SiteDetails, Sites};
 use crate::file::tables::Tables;
+use crate::lazy::Lazy;
 
 /// An opened recording. Opening reads header and index only; everything else is read when a question
 /// needs it, and kept.
@@ -26,9 +27,9 @@ pub struct Recording {
     header: Header,
     contents: Contents,
     /// Boxed: an index can list more snapshots than there are.
-    commits: Vec<OnceLock<Box<Commit>>>,
-    tables: OnceLock<Tables>,
-    sites: OnceLock<Sites>,
+    commits: Vec<Lazy<Box<Commit>>>,
+    tables: Lazy<Tables>,
+    sites: Lazy<Sites>,
     /// Those of the patched snapshots looked at last.
     chains: Mutex<Vec<(SnapshotId, Arc<PatchChain>)>>,
 }
@@ -102,8 +103,8 @@ impl Recording {
     }
 
     pub(crate) fn with_contents(path: Option<PathBuf>, bytes: Arc<Bytes>, header: Header, contents: Contents) -> Self {
-        let commits = contents.commits.iter().map(|_| OnceLock::new()).collect();
-        let (tables, sites, chains) = (OnceLock::new(), OnceLock::new(), Mutex::new(Vec::new()));
+        let commits = contents.commits.iter().map(|_| Lazy::default()).collect();
+        let (tables, sites, chains) = (Lazy::default(), Lazy::default(), Mutex::new(Vec::new()));
         Recording { path, bytes, header, contents, commits, tables, sites, chains }
     }
 
@@ -200,11 +201,7 @@ impl Recording {
     /// # Errors
     /// [`AnalyzerError::Section`] if they are damaged.
     pub fn tables(&self) -> Result<&Tables> {
-        if let Some(tables) = self.tables.get() {
-            return Ok(tables);
-        }
-        let tables = Tables::load(&self.bytes, &self.contents.chunks)?;
-        Ok(self.tables.get_or_init(|| tables))
+        self.tables.get_or_compute(|| Tables::load(&self.bytes, &self.contents.chunks))
     }
 
     /// Fails if a string that was asked for so far could not be read, see [`Tables::check_strings`]. Loads nothing.
@@ -244,11 +241,7 @@ impl Recording {
 
     /// The site table, loaded when first asked for.
     pub(crate) fn sites(&self) -> Result<&Sites> {
-        if let Some(sites) = self.sites.get() {
-            return Ok(sites);
-        }
-        let sites = Sites::load(&self.bytes, &self.contents.chunks, self.tables()?)?;
-        Ok(self.sites.get_or_init(|| sites))
+        self.sites.get_or_compute(|| Sites::load(&self.bytes, &self.contents.chunks, self.tables()?))
     }
 
     pub(crate) fn bytes(&self) -> &Bytes {
@@ -290,12 +283,9 @@ impl Recording {
     /// The commit of a snapshot, read when first asked for.
     pub(crate) fn commit(&self, id: SnapshotId) -> Result<&Commit> {
         let position = self.position(id)?;
-        if let Some(commit) = self.commits[position].get() {
-            return Ok(commit);
-        }
         let (_, offset) = self.contents.commits[position];
-        let commit = self.read_commit(id, offset)?;
-        Ok(self.commits[position].get_or_init(|| Box::new(commit)))
+        let commit = self.commits[position].get_or_compute(|| Ok(Box::new(self.read_commit(id, offset)?)))?;
+        Ok(commit)
     }
 
     /// A number that names the content of the recording. The checksum of the last COMMIT names all frames up to it; added

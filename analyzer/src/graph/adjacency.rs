@@ -23,8 +23,10 @@ use crate::error::{AnalyzerError, Result};
 use crate::file::blocks::{BlockPlace, Workspace, decode, places, pooled};
 use crate::file::object::{Cursor, Reference};
 use crate::file::recording::Recording;
+use crate::graph::ephemerons::{Ephemeron, Ephemerons};
 use crate::graph::exclusion::Exclusion;
-use crate::progress::{Progress, check};
+use crate::progress::check;
+use crate::run::Run;
 
 /// Which references become part of the graph.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -33,14 +35,6 @@ pub enum Follow {
     Retaining,
     /// All of them, weak, soft and ephemeral ones too.
     All,
-}
-
-/// A reference that keeps its target alive as long as its source and its key are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) struct Ephemeron {
-    pub(crate) key: ObjectId,
-    pub(crate) source: ObjectId,
-    pub(crate) value: ObjectId,
 }
 
 /// The outgoing references of all objects of a snapshot.
@@ -55,7 +49,7 @@ pub(crate) struct Adjacency {
     bytes: Column<u8>,
     longest: Longest,
     references: u64,
-    ephemerons: Vec<Ephemeron>,
+    ephemerons: Ephemerons,
 }
 
 /// The rows of consecutive objects.
@@ -95,9 +89,9 @@ impl Adjacency {
         snapshot: SnapshotId,
         follow: Follow,
         exclusion: Option<&Exclusion>,
-        memory: &Memory,
-        progress: &dyn Progress,
+        run: Run<'_>,
     ) -> Result<Self> {
+        let Run { memory, progress } = run;
         let totals = recording.commit(snapshot)?.totals;
         let places = places(recording, &[snapshot])?;
         let runs: Vec<&[BlockPlace]> = places.chunk_by(|_, next| next.entry.objects == 0).collect();
@@ -120,7 +114,7 @@ impl Adjacency {
             check(progress)?;
             let references = job_references(&job);
             let mut packed_bytes = std::mem::take(&mut workspace.bytes);
-            let (mut done, length) = pack(recording, job, &filter, longest, workspace, &mut packed_bytes)?;
+            let (mut done, length) = pack(job, &filter, longest, workspace, &mut packed_bytes)?;
             (done.start, done.end) = place(&free, &packed_bytes[..length + PADDING]);
             workspace.bytes = packed_bytes;
             progress.advance(references);
@@ -136,9 +130,7 @@ impl Adjacency {
             }
             chunks.push(AdjacencyChunk { end_object, start: done.start, end: done.end });
         }
-        let mut ephemerons: Vec<Ephemeron> = done.iter().flat_map(|done| done.ephemerons.iter().copied()).collect();
-        ephemerons.sort_unstable();
-        ephemerons.dedup();
+        let ephemerons = Ephemerons::new(done.iter().flat_map(|done| done.ephemerons.iter().copied()).collect());
         let references = done.iter().map(|done| done.references).sum();
         Ok(Adjacency { chunks, guide, starts, bytes, longest, references, ephemerons })
     }
@@ -153,8 +145,8 @@ impl Adjacency {
         self.references
     }
 
-    /// The ephemerons, by key.
-    pub(crate) fn ephemerons(&self) -> &[Ephemeron] {
+    /// The ephemerons, which are no part of the targets.
+    pub(crate) fn ephemerons(&self) -> &Ephemerons {
         &self.ephemerons
     }
 
@@ -344,7 +336,6 @@ impl<'a> Filter<'a> {
 
 /// Packs the rows of one job into `bytes`. Returns also how many bytes they are, before the padding.
 fn pack(
-    recording: &Recording,
     job: PackingJob<'_>,
     filter: &Filter<'_>,
     longest: Longest,
@@ -352,6 +343,7 @@ fn pack(
     packed_bytes: &mut Vec<u8>,
 ) -> Result<(PackedRun, usize)> {
     let mut done = PackedRun { start: 0, end: 0, references: 0, ephemerons: Vec::new() };
+    let recording = filter.recording;
     let tables = recording.tables()?;
     let mut keeps_all = Vec::new();
     let mut references = Vec::new();

@@ -12,14 +12,14 @@ use barrow_format::{ObjectId, SnapshotId};
 use rayon::prelude::*;
 
 use crate::columns::atomic::atomics;
-use crate::columns::memory::{Column, Memory};
+use crate::columns::memory::Column;
 use crate::columns::values::Values;
 use crate::error::Result;
 use crate::graph::adjacency::Adjacency;
 use crate::graph::frontier::Frontier;
 use crate::graph::object_set::ObjectSet;
-use crate::graph::reachable::Ephemerons;
 use crate::progress::{Progress, check};
+use crate::run::Run;
 
 /// No object: of an object that is not reached, and of one that a root refers to.
 const NONE: u32 = u32::MAX;
@@ -51,17 +51,16 @@ impl Distances {
     /// Time: linear. Memory: 8 bytes an object, two bits an object, and two levels.
     ///
     /// # Errors
-    /// [`crate::AnalyzerError::Cancelled`], those of [`Memory`].
+    /// [`crate::AnalyzerError::Cancelled`], those of [`crate::Memory`].
     pub(crate) fn find(
         snapshot: SnapshotId,
         adjacency: &Adjacency,
         roots: &[ObjectId],
-        ephemerons: &Ephemerons,
         bounds: Bounds<'_>,
-        memory: &Memory,
-        progress: &dyn Progress,
+        run: Run<'_>,
     ) -> Result<Self> {
-        let objects = adjacency.objects();
+        let Run { memory, progress } = run;
+        let (objects, ephemerons) = (adjacency.objects(), adjacency.ephemerons());
         progress.begin("measuring distances", objects as u64, "objects");
         let mut distance: Column<u32> = memory.column(objects)?;
         let mut parent: Column<u32> = memory.column(objects)?;

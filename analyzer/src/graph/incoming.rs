@@ -3,7 +3,6 @@
 use barrow_format::block::{BlockColumns, Wanted};
 use barrow_format::{ObjectId, SnapshotId};
 
-use crate::columns::memory::Memory;
 use crate::error::{AnalyzerError, Result};
 use crate::file::blocks::{BlockPlace, map_blocks, places};
 use crate::file::object::{Cursor, Reference};
@@ -12,6 +11,7 @@ use crate::graph::adjacency::Adjacency;
 use crate::graph::exclusion::Exclusion;
 use crate::graph::transposed::{EachReference, Transposed};
 use crate::progress::{Progress, check};
+use crate::run::Run;
 
 /// Objects between looks at whether to stop.
 const CHECK_OBJECTS: u32 = 1 << 16;
@@ -42,10 +42,10 @@ impl Incoming {
     /// Time: linear. Memory: 4 bytes an object, 4 bytes a reference.
     ///
     /// # Errors
-    /// [`crate::AnalyzerError::Cancelled`], those of [`Memory`].
-    pub(crate) fn of(adjacency: &Adjacency, memory: &Memory, progress: &dyn Progress) -> Result<Self> {
-        progress.begin("turning references around", adjacency.references(), "references");
-        Ok(Incoming { sources: Transposed::of(adjacency, adjacency.objects(), memory, memory.room_bytes(), progress)? })
+    /// [`crate::AnalyzerError::Cancelled`], those of [`crate::Memory`].
+    pub(crate) fn of(adjacency: &Adjacency, run: Run<'_>) -> Result<Self> {
+        run.progress.begin("turning references around", adjacency.references(), "references");
+        Ok(Incoming { sources: Transposed::of(adjacency, adjacency.objects(), run.memory.room_bytes(), run)? })
     }
 
     /// How many references lead to an object.

@@ -6,59 +6,10 @@
 use barrow_format::{ObjectId, SnapshotId};
 
 use crate::error::Result;
-use crate::graph::adjacency::{Adjacency, Ephemeron};
+use crate::graph::adjacency::Adjacency;
 use crate::graph::frontier::Frontier;
 use crate::graph::object_set::ObjectSet;
 use crate::progress::{Progress, check};
-
-/// Ephemerons that can be looked up by key and by source.
-#[derive(Debug, Default)]
-pub(crate) struct Ephemerons {
-    by_key: Vec<Ephemeron>,
-    by_source: Vec<Ephemeron>,
-}
-
-impl Ephemerons {
-    /// Sorts them both ways.
-    pub(crate) fn new(ephemerons: &[Ephemeron]) -> Self {
-        let by_key = ephemerons.to_vec();
-        let mut by_source = by_key.clone();
-        by_source.sort_unstable_by_key(|ephemeron| (ephemeron.source, ephemeron.key, ephemeron.value));
-        Ephemerons { by_key, by_source }
-    }
-
-    /// Calls `reached` for every ephemeron that `object` completes: the object is its key or source, and
-    /// the other one is in `seen`, as the object itself is.
-    pub(crate) fn completed(
-        &self,
-        object: ObjectId,
-        seen: impl Fn(ObjectId) -> bool,
-        mut reached: impl FnMut(&Ephemeron),
-    ) {
-        let first = self.by_key.partition_point(|ephemeron| ephemeron.key < object);
-        for ephemeron in self.by_key[first..].iter().take_while(|ephemeron| ephemeron.key == object) {
-            if seen(ephemeron.source) {
-                reached(ephemeron);
-            }
-        }
-        let first = self.by_source.partition_point(|ephemeron| ephemeron.source < object);
-        for ephemeron in self.by_source[first..].iter().take_while(|ephemeron| ephemeron.source == object) {
-            if seen(ephemeron.key) {
-                reached(ephemeron);
-            }
-        }
-    }
-
-    /// Whether there are none.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.by_key.is_empty()
-    }
-
-    /// Those whose sources are in `seen`, by key.
-    pub(crate) fn with_sources_in(&self, seen: &ObjectSet) -> Vec<Ephemeron> {
-        self.by_key.iter().copied().filter(|ephemeron| seen.contains(ephemeron.source)).collect()
-    }
-}
 
 /// Objects between looks at whether to stop.
 const CHECK_OBJECTS: u64 = 1 << 16;
@@ -73,7 +24,6 @@ pub(crate) fn reachable(
     snapshot: SnapshotId,
     adjacency: &Adjacency,
     roots: &[ObjectId],
-    ephemerons: &Ephemerons,
     removed: Option<&ObjectSet>,
     progress: &dyn Progress,
 ) -> Result<ObjectSet> {
@@ -82,7 +32,7 @@ pub(crate) fn reachable(
     // What is removed counts as seen until the end, so that nobody goes there.
     let mut frontier = Frontier::new(removed.cloned().unwrap_or_else(|| ObjectSet::new(snapshot, objects)));
     let is_removed = |object: ObjectId| removed.is_some_and(|removed| removed.contains(object));
-    let view = adjacency.view();
+    let (view, ephemerons) = (adjacency.view(), adjacency.ephemerons());
     let mut level: Vec<u32> = roots.iter().filter(|&&root| frontier.seen.insert(root)).map(|root| root.0).collect();
     let (mut visited, mut values) = (0, Vec::new());
     let mut is_listed = true;

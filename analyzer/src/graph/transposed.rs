@@ -8,11 +8,12 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use crate::columns::memory::{Column, Memory};
+use crate::columns::memory::Column;
 use crate::columns::prefetch::{Queue, prefetch};
 use crate::columns::values::Values;
 use crate::error::{AnalyzerError, Result};
 use crate::progress::{Progress, check};
+use crate::run::Run;
 
 /// References that can be looked at again and again, always in the same order.
 pub(crate) trait EachReference: Sync {
@@ -47,14 +48,14 @@ impl Transposed {
     /// 4 bytes a reference.
     ///
     /// # Errors
-    /// [`AnalyzerError::TooManyReferences`], [`AnalyzerError::Cancelled`], those of [`Memory`].
+    /// [`AnalyzerError::TooManyReferences`], [`AnalyzerError::Cancelled`], those of [`crate::Memory`].
     pub(crate) fn of(
         references: &impl EachReference,
         targets: usize,
-        memory: &Memory,
         reserved_bytes: u64,
-        progress: &dyn Progress,
+        run: Run<'_>,
     ) -> Result<Self> {
+        let Run { memory, progress } = run;
         check(progress)?;
         let mut starts: Column<u32> = memory.with_room(targets + 1, reserved_bytes)?;
         let mut bases: Column<u64> = memory.with_room(targets / GROUP + 2, reserved_bytes)?;

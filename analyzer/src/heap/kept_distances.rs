@@ -6,7 +6,6 @@ use super::{Heap, column, there};
 use crate::columns::index_file::{ColumnId, ColumnValues};
 use crate::error::Result;
 use crate::graph::distances::{Bounds, Distances, distance_of, path_over};
-use crate::graph::reachable::Ephemerons;
 use crate::progress::Progress;
 
 impl Heap {
@@ -20,22 +19,20 @@ impl Heap {
         }
         let found = self.distances_anew(progress)?;
         self.keep(&columns_of(&found), progress)?;
-        Ok(self.distances.get_or_init(|| found))
+        Ok(self.distances.store(found))
     }
 
     /// Distances, if they were measured before.
     pub(super) fn known_distances(&self) -> Option<&Distances> {
-        if let Some(distances) = self.distances.get() {
-            return Some(distances);
-        }
-        let index = self.index.as_ref()?;
-        let distance = index.column(self.snapshot, column::DISTANCE, |_, _| true)?;
-        let parent = index.column(self.snapshot, column::PARENT, |_, piece| {
-            let wrong = |&parent: &u32| parent != 0 && u64::from(!parent) >= self.objects;
-            !piece.iter().fold(false, |found, value| found | wrong(value))
-        })?;
-        let kept = Distances::of_columns(self.objects, distance, parent)?;
-        Some(self.distances.get_or_init(|| kept))
+        self.distances.get_or_find(|| {
+            let index = self.index.as_ref()?;
+            let distance = index.column(self.snapshot, column::DISTANCE, |_, _| true)?;
+            let parent = index.column(self.snapshot, column::PARENT, |_, piece| {
+                let wrong = |&parent: &u32| parent != 0 && u64::from(!parent) >= self.objects;
+                !piece.iter().fold(false, |found, value| found | wrong(value))
+            })?;
+            Distances::of_columns(self.objects, distance, parent)
+        })
     }
 
     /// The objects of a shortest path, as [`Distances::path`]. Of columns that were kept, only what lies on it is read.
@@ -77,8 +74,7 @@ impl Heap {
     /// Distances from these roots within bounds; nothing is kept.
     pub(crate) fn search(&self, roots: &[ObjectId], bounds: Bounds<'_>, progress: &dyn Progress) -> Result<Distances> {
         let adjacency = self.adjacency(progress)?;
-        let ephemerons = Ephemerons::new(adjacency.ephemerons());
-        Distances::find(self.snapshot, &adjacency, roots, &ephemerons, bounds, &self.memory, progress)
+        Distances::find(self.snapshot, &adjacency, roots, bounds, self.run(progress))
     }
 }
 

@@ -10,8 +10,8 @@ use crate::columns::index_file::{ColumnId, ColumnValues, IndexFile, MakeValues};
 use crate::columns::lookup::Lookup;
 use crate::error::{AnalyzerError, Result};
 use crate::graph::adjacency::Adjacency;
-use crate::graph::dominators::{Canopy, Dominators, Largest, resident_bytes};
-use crate::graph::reachable::{Ephemerons, reachable};
+use crate::graph::dominators::{Canopy, DominatorColumns, Dominators, Largest, resident_bytes};
+use crate::graph::reachable::reachable;
 use crate::graph::roots::Roots;
 use crate::progress::Progress;
 use crate::questions::leaks::{self, LEAK_THRESHOLD, Suspect};
@@ -33,11 +33,11 @@ impl Heap {
             return Ok(dominators);
         }
         if let Some(kept) = self.kept_dominators(Checked::Whole)? {
-            return Ok(self.dominators.get_or_init(|| kept));
+            return Ok(self.dominators.store(kept));
         }
         self.memory.require(resident_bytes(self.objects))?;
         let found = self.find_dominators(self.take_adjacency(progress)?, self.roots()?, progress)?;
-        let dominators = self.dominators.get_or_init(|| found);
+        let dominators = self.dominators.store(found);
         if self.index.is_some() && self.keeps {
             self.keep_dominators(dominators, progress)?;
         }
@@ -56,12 +56,10 @@ impl Heap {
     ) -> Result<Dominators> {
         let mut live = Vec::new();
         if !adjacency.ephemerons().is_empty() {
-            let ephemerons = Ephemerons::new(adjacency.ephemerons());
-            let seen = reachable(self.snapshot, &adjacency, &roots.targets(), &ephemerons, None, progress)?;
-            live = ephemerons.with_sources_in(&seen);
-            live.retain(|ephemeron| seen.contains(ephemeron.key));
+            let seen = reachable(self.snapshot, &adjacency, &roots.targets(), None, progress)?;
+            live = adjacency.ephemerons().live_in(&seen);
         }
-        Dominators::find(&self.recording, self.snapshot, adjacency, roots, &live, &self.memory, progress)
+        Dominators::find(&self.recording, self.snapshot, adjacency, roots, &live, self.run(progress))
     }
 
     /// Keeps dominators, and beside them the answers to what is asked most, which need no look at them.
@@ -71,7 +69,7 @@ impl Heap {
             Some(types) => types,
             None => {
                 let types = self.read_types(progress)?;
-                self.types.get_or_init(|| types.into())
+                self.types.store(types.into())
             }
         };
         let largest = Largest::of(dominators);
@@ -184,9 +182,10 @@ impl Heap {
         );
         let (Some(by_group), Some(ephemerons)) = (by_group, ephemerons) else { return Ok(None) };
         let (Some(position), Some(vertex), Some(extent), Some(idom), Some(before)) = columns else { return Ok(None) };
-        let live = ephemerons.first().copied().unwrap_or(0);
-        let groups = by_group.to_vec();
-        Ok(Dominators::of_columns(self.objects, count, roots, position, groups, vertex, extent, idom, before, live))
+        let live_ephemerons = ephemerons.first().copied().unwrap_or(0);
+        let group_position = by_group.to_vec();
+        let columns = DominatorColumns { position, group_position, vertex, extent, idom, before, live_ephemerons };
+        Ok(Dominators::of_columns(self.objects, count, roots, columns))
     }
 
     /// A column of the index file. What is damaged and looked at is `harmless`.
@@ -212,16 +211,11 @@ impl Heap {
     /// # Errors
     /// As for [`Heap::dominators`].
     pub fn largest(&self, progress: &dyn Progress) -> Result<&Largest> {
-        if let Some(largest) = self.largest.get() {
-            return Ok(largest);
-        }
-        let column = |index: &IndexFile| index.column::<u64>(self.snapshot, column::LARGEST, |_, _| true);
-        let kept = self.index.as_ref().and_then(column).and_then(|kept| Largest::from_column(&kept, self.objects));
-        let largest = match kept {
-            Some(kept) => kept,
-            None => Largest::of(self.dominators(progress)?),
-        };
-        Ok(self.largest.get_or_init(|| largest))
+        self.largest.get_or_compute(|| {
+            let column = |index: &IndexFile| index.column::<u64>(self.snapshot, column::LARGEST, |_, _| true);
+            let kept = self.index.as_ref().and_then(column).and_then(|kept| Largest::from_column(&kept, self.objects));
+            kept.map_or_else(|| Ok(Largest::of(self.dominators(progress)?)), Ok)
+        })
     }
 
     /// The upper part of the dominator tree, if an index file has it.

@@ -21,7 +21,7 @@ impl Heap {
             return Ok(incoming);
         }
         let adjacency = self.build_adjacency(Follow::All, progress)?;
-        let found = Incoming::of(&adjacency, &self.memory, progress)?;
+        let found = Incoming::of(&adjacency, self.run(progress))?;
         drop(adjacency);
         let (starts, bases, sources) = found.sources.columns();
         let columns = [
@@ -30,23 +30,22 @@ impl Heap {
             (column::INCOMING_SOURCES, there(sources)),
         ];
         self.keep(&columns, progress)?;
-        Ok(self.incoming.get_or_init(|| found))
+        Ok(self.incoming.store(found))
     }
 
     /// Incoming references, if they were computed before.
     #[must_use]
     pub fn known_incoming(&self) -> Option<&Incoming> {
-        if let Some(incoming) = self.incoming.get() {
-            return Some(incoming);
-        }
-        let index = self.index.as_ref()?;
-        let starts = index.column(self.snapshot, column::INCOMING_STARTS, |_, _| true)?;
-        let bases = index.column(self.snapshot, column::INCOMING_BASES, |_, _| true)?;
-        let are_objects = |_: usize, piece: &[u32]| below(piece, self.objects);
-        let sources = index.column(self.snapshot, column::INCOMING_SOURCES, are_objects)?;
-        let sources = Transposed::of_columns(starts, bases, sources)?;
-        let fits = sources.columns().0.len() as u64 == self.objects + 1;
-        fits.then(|| self.incoming.get_or_init(|| Incoming { sources }))
+        self.incoming.get_or_find(|| {
+            let index = self.index.as_ref()?;
+            let starts = index.column(self.snapshot, column::INCOMING_STARTS, |_, _| true)?;
+            let bases = index.column(self.snapshot, column::INCOMING_BASES, |_, _| true)?;
+            let are_objects = |_: usize, piece: &[u32]| below(piece, self.objects);
+            let sources = index.column(self.snapshot, column::INCOMING_SOURCES, are_objects)?;
+            let sources = Transposed::of_columns(starts, bases, sources)?;
+            let fits = sources.columns().0.len() as u64 == self.objects + 1;
+            fits.then_some(Incoming { sources })
+        })
     }
 
     /// The sources of all references to an object, ascending, if incoming references were computed before. Of what an

@@ -5,7 +5,7 @@ use barrow_format::{ObjectId, StrengthId};
 use crate::error::Result;
 use crate::file::object::outgoing;
 use crate::graph::object_set::ObjectSet;
-use crate::graph::reachable::{Ephemerons, reachable};
+use crate::graph::reachable::reachable;
 use crate::progress::Progress;
 
 use super::Heap;
@@ -38,8 +38,7 @@ impl Heap {
         targets.sort_unstable();
         targets.dedup();
         let (adjacency, mut unreachable) = (self.adjacency(progress)?, self.unreachable(progress)?);
-        let ephemerons = Ephemerons::new(adjacency.ephemerons());
-        let kept = reachable(self.snapshot, &adjacency, &targets, &ephemerons, None, progress)?;
+        let kept = reachable(self.snapshot, &adjacency, &targets, None, progress)?;
         unreachable.intersect_with(&kept);
         Ok(Some(unreachable))
     }

@@ -61,7 +61,7 @@ impl Heap {
         removed: &ObjectSet,
         progress: &dyn Progress,
     ) -> Result<Option<ObjectSet>> {
-        let freed = |dominators: &_| joint.freed_with(dominators, removed, &self.memory, progress);
+        let freed = |dominators: &_| joint.freed_with(dominators, removed, self.run(progress));
         Ok(self.ask_known_dominators(freed)?.flatten())
     }
 
@@ -72,11 +72,11 @@ impl Heap {
             Some(distances) => distances,
             None => {
                 let found = self.distances_anew(progress)?;
-                self.distances.get_or_init(|| found)
+                self.distances.store(found)
             }
         };
         let adjacency = self.take_adjacency(progress)?;
-        let found = JointlyRetained::find(dominators, &adjacency, self.roots()?, distances, &self.memory, progress)?;
+        let found = JointlyRetained::find(dominators, &adjacency, self.roots()?, distances, self.run(progress))?;
         drop(adjacency);
         let kept = found.columns();
         let mut columns = vec![
@@ -89,7 +89,7 @@ impl Heap {
             columns.extend(columns_of(distances));
         }
         self.keep(&columns, progress)?;
-        Ok(self.jointly_retained.get_or_init(|| found))
+        Ok(self.jointly_retained.store(found))
     }
 
     fn kept_jointly_retained(&self) -> Option<JointlyRetained> {

@@ -60,7 +60,7 @@ impl Heap {
         if self.exclusion.is_none() {
             self.keep(&[(column::TYPE, there(&types))], progress)?;
         }
-        Ok(self.types.get_or_init(|| types.into()))
+        Ok(self.types.store(types.into()))
     }
 
     /// The types of all objects, if they were read before.
@@ -72,7 +72,7 @@ impl Heap {
         let are_types = |_: usize, piece: &[u32]| below(piece, count);
         let kept = self.index.as_ref().and_then(|index| index.column(self.snapshot, column::TYPE, are_types));
         let kept = kept.filter(|types: &Values<u32>| types.len() as u64 == self.objects);
-        Ok(kept.map(|kept| &**self.types.get_or_init(|| kept)))
+        Ok(kept.map(|kept| &**self.types.store(kept)))
     }
 
     /// The types of some objects; of a column that was kept, only theirs are read.

@@ -11,7 +11,6 @@ use crate::file::object::{ObjectDetails, ObjectWithReferences, Reference, object
 use crate::graph::adjacency::Follow;
 use crate::graph::distances::{Bounds, Distances};
 use crate::graph::object_set::ObjectSet;
-use crate::graph::reachable::Ephemerons;
 use crate::heap::Heap;
 use crate::progress::Progress;
 
@@ -68,8 +67,7 @@ impl Heap {
                 None if is_plain && paths.is_empty() => self.shortest_path(object, progress)?,
                 None => self.search(&roots, bounds, progress)?.path(object),
                 Some(adjacency) => {
-                    let (none, memory) = (Ephemerons::default(), self.memory());
-                    Distances::find(self.snapshot(), adjacency, &roots, &none, bounds, memory, progress)?.path(object)
+                    Distances::find(self.snapshot(), adjacency, &roots, bounds, self.run(progress))?.path(object)
                 }
             };
             let Some((_, before)) = objects.split_last() else { break };

@@ -222,8 +222,7 @@ impl Heap {
             self.snapshot(),
             Follow::Retaining,
             Some(&exclusion),
-            self.memory(),
-            progress,
+            self.run(progress),
         )?;
         let dominators = self.find_dominators(references, &roots, progress)?;
         let retained = (0..found.len()).map(|place| dominators.group_retained(group(Some(place))));

@@ -75,14 +75,14 @@ impl Canopy {
     /// Time: that of a look at everything right below these places.
     pub(crate) fn of(dominators: &Dominators, largest: &Largest) -> Self {
         let objects = largest.objects().iter().filter_map(|&(object, _)| dominators.place(object));
-        let groups = dominators.group_position.iter().map(|&position| TreePlace(position));
+        let groups = dominators.columns.group_position.iter().map(|&position| TreePlace(position));
         let mut tree: Vec<TreePlace> = objects.chain(groups).collect();
         tree.sort_unstable();
         let mut kept = vec![dominators.top()];
         let mut places = vec![CanopyPlace::of(dominators, dominators.top(), 0)];
         for place in tree {
             // Only one that retains as little as the least may be below another that is not here.
-            if let Ok(above) = kept.binary_search(&TreePlace(dominators.idom.at(place.0 as usize))) {
+            if let Ok(above) = kept.binary_search(&TreePlace(dominators.columns.idom.at(place.0 as usize))) {
                 kept.push(place);
                 places.push(CanopyPlace::of(dominators, place, above as u32));
             }

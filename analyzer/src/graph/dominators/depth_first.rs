@@ -15,14 +15,17 @@
 use barrow_format::ObjectId;
 
 use super::hubs::{Hubs, Notes};
+use super::resident_bytes;
 use crate::columns::memory::{Column, Memory};
 use crate::columns::packed::{Longest, MAX_BYTES, PADDING, Packer, unzigzag, zigzag};
 use crate::columns::prefetch::prefetch;
 use crate::error::Result;
-use crate::graph::adjacency::{Adjacency, Ephemeron, PackedTargets, Targets};
+use crate::graph::adjacency::{Adjacency, PackedTargets, Targets};
+use crate::graph::ephemerons::Ephemeron;
 use crate::graph::roots::Roots;
 use crate::graph::transposed::EachReference;
 use crate::progress::{Progress, check};
+use crate::run::Run;
 
 /// What the search leaves behind. Number 0 is the place that all roots are held from.
 pub(super) struct DepthFirst {
@@ -170,12 +173,12 @@ pub(super) fn number_depth_first(
     adjacency: Adjacency,
     roots: &Roots,
     ephemerons: &[Ephemeron],
-    memory: &Memory,
-    reserved_bytes: u64,
-    progress: &dyn Progress,
+    run: Run<'_>,
 ) -> Result<DepthFirst> {
+    let Run { memory, progress } = run;
     let mut adjacency = adjacency.bring_in(memory)?;
     let objects = adjacency.objects();
+    let reserved_bytes = resident_bytes(objects as u64);
     let groups = roots.categories();
     let vertices = objects + groups.len();
     progress.begin("numbering objects", objects as u64, "objects");

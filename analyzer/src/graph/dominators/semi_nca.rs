@@ -4,17 +4,27 @@
 //! 2005, section 3.2; path compression as in T. Lengauer, R. Tarjan: A Fast Algorithm for Finding
 //! Dominators in a Flowgraph, 1979.
 
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, RangeInclusive};
 
 use super::hubs::Hubs;
-use crate::columns::memory::{Column, Memory};
+use crate::columns::memory::Column;
 use crate::columns::prefetch::prefetch;
 use crate::error::Result;
 use crate::graph::transposed::Transposed;
-use crate::progress::{Progress, check};
+use crate::progress::check;
+use crate::run::Run;
 
 /// Steps between looks at whether to stop.
 const CHECK_STEPS: u32 = 1 << 16;
+
+/// The late references of a depth-first search, by target.
+#[derive(Clone, Copy)]
+pub(super) struct LateReferences<'l> {
+    /// Those of all targets but hubs.
+    pub(super) by_target: &'l Transposed,
+    /// Those of hubs.
+    pub(super) hubs: &'l Hubs,
+}
 
 /// Makes `semi`, which holds the least early source of each number, hold its semidominator.
 ///
@@ -22,16 +32,16 @@ const CHECK_STEPS: u32 = 1 << 16;
 /// resident. Sequential: each step needs what the one before linked.
 ///
 /// # Errors
-/// [`crate::AnalyzerError::Cancelled`], those of [`Memory`].
+/// [`crate::AnalyzerError::Cancelled`], those of [`crate::Memory`].
 pub(super) fn semidominators(
     parent: &[u32],
     semi: &mut [u32],
-    late: &Transposed,
-    hubs: &Hubs,
+    late: LateReferences<'_>,
     last: u32,
-    memory: &Memory,
-    progress: &dyn Progress,
+    run: Run<'_>,
 ) -> Result<()> {
+    let Run { memory, progress } = run;
+    let LateReferences { by_target, hubs } = late;
     progress.begin("finding semidominators", last.into(), "objects");
     // Side by side, since each step up needs both: the ancestor, and the least semidominator on the
     // way to it. A vertex is linked once the walk is at a lesser number.
@@ -39,7 +49,7 @@ pub(super) fn semidominators(
     let mut path = Vec::new();
     let mut hubs_below = hubs.by_falling_number().peekable();
     let announce = |forest: &mut &mut [[u32; 2]], source: u32| prefetch(forest, source as usize);
-    late.rev_each(last, &mut &mut forest[..], announce, |forest, number, sources| {
+    by_target.rev_each(last, &mut &mut forest[..], announce, |forest, number, sources| {
         let mut least = semi[number as usize];
         for &source in sources {
             least = least.min(least_above(forest, source, number, &mut path));
@@ -102,14 +112,9 @@ const STEPS: u64 = 16;
 /// for jumps. Sequential.
 ///
 /// # Errors
-/// [`crate::AnalyzerError::Cancelled`], those of [`Memory`].
-pub(super) fn immediate_dominators(
-    idom: &mut [u32],
-    semi: &[u32],
-    last: u32,
-    memory: &Memory,
-    progress: &dyn Progress,
-) -> Result<()> {
+/// [`crate::AnalyzerError::Cancelled`], those of [`crate::Memory`].
+pub(super) fn immediate_dominators(idom: &mut [u32], semi: &[u32], last: u32, run: Run<'_>) -> Result<()> {
+    let progress = run.progress;
     progress.begin("finding dominators", last.into(), "objects");
     let mut steps = 0;
     for number in 1..=last {
@@ -119,7 +124,7 @@ pub(super) fn immediate_dominators(
             dominator = idom[dominator as usize];
             steps += 1;
             if steps > STEPS * u64::from(last) {
-                return with_jumps(idom, semi, number, last, memory, progress);
+                return with_jumps(idom, semi, number..=last, run);
             }
         }
         idom[number as usize] = dominator;
@@ -132,14 +137,9 @@ pub(super) fn immediate_dominators(
 }
 
 /// Goes on from `first`, with jumps over many ancestors at once.
-fn with_jumps(
-    idom: &mut [u32],
-    semi: &[u32],
-    first: u32,
-    last: u32,
-    memory: &Memory,
-    progress: &dyn Progress,
-) -> Result<()> {
+fn with_jumps(idom: &mut [u32], semi: &[u32], numbers: RangeInclusive<u32>, run: Run<'_>) -> Result<()> {
+    let Run { memory, progress } = run;
+    let (first, last) = numbers.into_inner();
     let mut jumps: Column<[u32; 2]> = memory.with_room(last as usize + 1, 0)?;
     // Where to, and how deep the vertex is.
     let jumps = &mut jumps[..];

@@ -1,8 +1,9 @@
 //! The dominator tree in preorder: every subtree is a range.
 
-use crate::columns::memory::{Column, Memory};
+use crate::columns::memory::Column;
 use crate::error::Result;
-use crate::progress::{Progress, check};
+use crate::progress::check;
+use crate::run::Run;
 
 /// Steps between looks at whether to stop.
 const CHECK_STEPS: usize = 1 << 16;
@@ -28,15 +29,15 @@ impl Preorder {
     /// Time: linear. Memory: 24 bytes a vertex, of which 16 stay. Sequential.
     ///
     /// # Errors
-    /// [`crate::AnalyzerError::Cancelled`], those of [`Memory`].
+    /// [`crate::AnalyzerError::Cancelled`], those of [`crate::Memory`].
     pub(super) fn of(
         mut object_number: Column<u32>,
         mut group_number: Vec<u32>,
         idom: Column<u32>,
         last: u32,
-        memory: &Memory,
-        progress: &dyn Progress,
+        run: Run<'_>,
     ) -> Result<Self> {
+        let Run { memory, progress } = run;
         progress.begin("laying out the tree", u64::from(last) + 1, "objects");
         let count = last as usize + 1;
         // Position and extent side by side: a vertex is placed by those of its dominator.

@@ -5,16 +5,17 @@
 
 use super::{GROUP, JointlyRetained, MANY, longest};
 use crate::columns::lookup::Lookup;
-use crate::columns::memory::{Column, Memory};
+use crate::columns::memory::Column;
 use crate::columns::packed::{MAX_BYTES, PADDING, Packer, zigzag};
 use crate::columns::prefetch::{Queue, prefetch};
 use crate::columns::values::Values;
 use crate::error::Result;
 use crate::graph::adjacency::Adjacency;
 use crate::graph::distances::Distances;
-use crate::graph::dominators::{DominatorColumns, Dominators, PIECE};
+use crate::graph::dominators::{DominatorSlices, Dominators, PIECE};
 use crate::graph::roots::Roots;
-use crate::progress::{Progress, check};
+use crate::progress::check;
+use crate::run::Run;
 
 /// Positions whose rows are asked for together.
 const CHUNK: usize = 256;
@@ -39,7 +40,7 @@ type State = [u32; 4];
 
 /// A walk along the tree.
 struct Walk<'w> {
-    tree: DominatorColumns<'w>,
+    tree: DominatorSlices<'w>,
     distances: &'w Distances,
     /// By position: its immediate dominator; where the last subtree ends in which references to it tell nothing; how
     /// many keepers it has, and how many of them come before it.
@@ -66,15 +67,15 @@ impl JointlyRetained {
     /// Time: linear, sequential. Memory: 16 bytes a position, and what is found.
     ///
     /// # Errors
-    /// [`crate::AnalyzerError::Cancelled`], those of [`Memory`].
+    /// [`crate::AnalyzerError::Cancelled`], those of [`crate::Memory`].
     pub(crate) fn find(
         dominators: &Dominators,
         adjacency: &Adjacency,
         roots: &Roots,
         distances: &Distances,
-        memory: &Memory,
-        progress: &dyn Progress,
+        run: Run<'_>,
     ) -> Result<Self> {
+        let Run { memory, progress } = run;
         let tree = dominators.columns();
         let (positions, count) = (tree.vertex, tree.vertex.len());
         progress.begin("finding shared objects", count as u64, "objects");

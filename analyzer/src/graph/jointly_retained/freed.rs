@@ -15,12 +15,13 @@ use std::ops::Range;
 use barrow_format::ObjectId;
 
 use super::{GROUP, JointlyRetained, KeptObjects};
-use crate::columns::memory::{Column, Memory};
+use crate::columns::memory::Column;
 use crate::columns::prefetch::{Queue, prefetch};
 use crate::error::Result;
 use crate::graph::dominators::Dominators;
 use crate::graph::object_set::ObjectSet;
 use crate::progress::{Progress, check};
+use crate::run::Run;
 
 /// Steps between looks at whether to stop.
 const CHECK_STEPS: u64 = 1 << 16;
@@ -72,14 +73,14 @@ impl JointlyRetained {
     /// bits a position. Sequential.
     ///
     /// # Errors
-    /// [`crate::AnalyzerError::Cancelled`], those of [`Memory`].
+    /// [`crate::AnalyzerError::Cancelled`], those of [`crate::Memory`].
     pub(crate) fn freed_with(
         &self,
         dominators: &Dominators,
         removed: &ObjectSet,
-        memory: &Memory,
-        progress: &dyn Progress,
+        run: Run<'_>,
     ) -> Result<Option<ObjectSet>> {
+        let Run { memory, progress } = run;
         if !self.fit(dominators) || removed.snapshot_objects() != dominators.position_count() {
             return Ok(None);
         }
