@@ -1,4 +1,4 @@
-//! What a recording file holds, from its bytes up: sections, tables, blocks and objects.
+//! The contents of a recording file, from its bytes up: sections, tables, blocks and objects.
 
 pub(crate) mod blocks;
 pub(crate) mod bytes;

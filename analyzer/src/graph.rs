@@ -1,4 +1,4 @@
-//! The graph of one snapshot, and its algorithms: adjacency, reachability, distances, dominators.
+//! The graph of one snapshot and its algorithms: adjacency, reachability, distances, dominators.
 
 pub(crate) mod adjacency;
 pub(crate) mod distances;

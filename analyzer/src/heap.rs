@@ -1,14 +1,14 @@
-//! The heap of one snapshot: its graph and everything derived from it, computed when first asked for.
+//! The heap of one snapshot: its graph and everything derived from it, computed when first needed.
 //!
 //! ```text
-//!   Heap ─┬─ roots, rows ──────────────▶ dominators ─▶ retained sizes   ┐
-//!         ├─ rows, incoming ───────────▶ who refers to whom             ├─ kept in FILE.index
+//!   Heap ─┬─ roots, adjacency ─────────▶ dominators ─▶ retained sizes   ┐
+//!         ├─ adjacency, transposed ────▶ incoming references            ├─ kept in FILE.index
 //!         ├─ distances ────────────────▶ shortest paths                 │
-//!         ├─ dominators, distances ────▶ shared objects                 ┘
-//!         └─ without ── what is thought away: every answer is about the rest
+//!         ├─ dominators, distances ────▶ jointly retained objects       ┘
+//!         └─ exclusion ── objects and references that are ignored by every question
 //! ```
 //!
-//! Each branch has a file of its own below; here is what they share.
+//! Each branch has its own file below. This file contains what they share.
 
 mod flat;
 mod freed_by_exclusion;
@@ -52,14 +52,14 @@ use crate::run::Run;
 /// One snapshot as a graph.
 #[derive(Debug)]
 pub struct Heap {
-    /// Under a ceiling the pages of the recording are given back as well. Before the recording, so that
-    /// it is dropped first.
+    /// Lets the pager release pages of the recording if there is a memory limit. It is declared before the recording,
+    /// so that it is dropped first.
     _pages: Option<Region>,
     recording: Arc<Recording>,
     snapshot: SnapshotId,
     memory: Memory,
     index: Option<IndexFile>,
-    /// Whether columns are kept in the index file, not only read from it.
+    /// Whether columns are written to the index file, or only read from it.
     keeps: bool,
     exclusion: Option<Arc<Exclusion>>,
     objects: u64,
@@ -70,14 +70,14 @@ pub struct Heap {
     distances: Lazy<Distances>,
     incoming: Lazy<Incoming>,
     jointly_retained: Lazy<JointlyRetained>,
-    /// Somebody asked for the incoming references of one object.
+    /// Whether the incoming references of one object were requested before.
     incoming_asked: AtomicBool,
     types: Lazy<Values<u32>>,
-    /// Why columns could not be kept.
+    /// Why columns could not be written to the index file.
     unkept: Mutex<Option<String>>,
 }
 
-/// The columns that an index file keeps.
+/// The numbers of the columns in an index file.
 mod column {
     use super::ColumnId;
 
@@ -97,7 +97,7 @@ mod column {
     pub(super) const RETAINED_BY_TYPE: ColumnId = ColumnId(14);
     pub(super) const GROUP_POSITION: ColumnId = ColumnId(15);
     pub(super) const CANOPY: ColumnId = ColumnId(16);
-    // 17 were leak suspects as they were ranked before.
+    // 17 was a column of leak suspects with an older ranking.
     pub(super) const LEAK_SUSPECTS: ColumnId = ColumnId(41);
     pub(super) const RETAINED_BY_THREAD: ColumnId = ColumnId(42);
     pub(super) const ROOT_GROUPS: ColumnId = ColumnId(18);
@@ -129,15 +129,15 @@ impl Heap {
         Ok(Self::with(recording, snapshot, objects, memory, index, None))
     }
 
-    /// The same heap without some of its objects and references. Nothing of it is kept.
+    /// The same heap without some of its objects and references. It has no index file.
     #[must_use]
     pub fn excluding(&self, exclusion: Exclusion) -> Self {
         let (recording, memory) = (Arc::clone(&self.recording), self.memory.clone());
         Self::with(recording, self.snapshot, self.objects, memory, None, Some(Arc::new(exclusion)))
     }
 
-    /// The same heap, which reads what an index file keeps and keeps nothing more in it: for a look at every
-    /// snapshot of a recording, whose columns together take many times the recording.
+    /// The same heap, but it only reads its index file and adds nothing to it. This is for visiting every snapshot of a
+    /// recording, whose columns together are many times as large as the recording.
     #[must_use]
     pub fn only_reading_the_index(self) -> Self {
         Heap { keeps: false, ..self }
@@ -187,37 +187,37 @@ impl Heap {
         self.snapshot
     }
 
-    /// How many objects the snapshot holds, those that are thought away included.
+    /// The number of objects in the snapshot, excluded ones included.
     #[must_use]
     pub fn object_count(&self) -> u64 {
         self.objects
     }
 
-    /// What is thought away.
+    /// The objects and references that are excluded.
     #[must_use]
     pub fn exclusion(&self) -> Option<&Arc<Exclusion>> {
         self.exclusion.as_ref()
     }
 
-    /// Whether an object is there, and not thought away.
+    /// Whether the snapshot holds an object and it is not excluded.
     #[must_use]
     pub fn has(&self, object: ObjectId) -> bool {
         u64::from(object.0) < self.objects && !self.exclusion.as_ref().is_some_and(|exclusion| exclusion.frees(object))
     }
 
-    /// Whether a reference from `source` is there, and not thought away, by itself or with one of its ends.
+    /// Whether a reference from `source` is not excluded, by itself or with its source or target.
     #[must_use]
     pub fn has_reference(&self, source: ObjectId, reference: &Reference) -> bool {
         !self.exclusion.as_ref().is_some_and(|exclusion| exclusion.cuts(source, reference))
     }
 
-    /// Why the last columns could not be kept in the index file; asked once.
+    /// Why columns could not be written to the index file. Each reason is returned once.
     #[must_use]
     pub fn index_problem(&self) -> Option<String> {
         self.unkept.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
-    /// The roots, without those that hold what is thought away.
+    /// The roots of the heap. Roots of excluded objects are omitted.
     ///
     /// # Errors
     /// [`AnalyzerError::Section`].
@@ -229,8 +229,7 @@ impl Heap {
         })
     }
 
-    /// The retaining references. They are read again after [`Heap::dominators`] was computed, which takes
-    /// them.
+    /// The retaining references. [`Heap::dominators`] consumes them; after that they are read again.
     pub(crate) fn adjacency(&self, progress: &dyn Progress) -> Result<Arc<Adjacency>> {
         let mut adjacency = self.adjacency.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = &*adjacency {
@@ -240,7 +239,7 @@ impl Heap {
         Ok(Arc::clone(adjacency.insert(built)))
     }
 
-    /// The rows, for somebody who uses them up.
+    /// The retaining references, to be consumed.
     fn take_adjacency(&self, progress: &dyn Progress) -> Result<Adjacency> {
         let adjacency = self.adjacency.lock().unwrap_or_else(PoisonError::into_inner).take();
         match adjacency.and_then(Arc::into_inner) {
@@ -254,7 +253,7 @@ impl Heap {
         Adjacency::build(&self.recording, self.snapshot, follow, exclusion, self.run(progress))
     }
 
-    /// What a computation about this heap is given.
+    /// The memory and progress for computations about this heap.
     pub(crate) fn run<'r>(&'r self, progress: &'r dyn Progress) -> Run<'r> {
         Run { memory: &self.memory, progress }
     }
@@ -263,7 +262,7 @@ impl Heap {
         &self.memory
     }
 
-    /// What the roots reach, without `removed`.
+    /// The objects that the roots reach without passing an object of `removed`.
     ///
     /// # Errors
     /// [`AnalyzerError::Section`], [`AnalyzerError::Cancelled`], [`AnalyzerError::MemoryCeiling`].
@@ -272,7 +271,7 @@ impl Heap {
         reachable(self.snapshot, &adjacency, &self.roots()?.targets(), removed, progress)
     }
 
-    /// Keeps columns in the index file. That it cannot be written is no reason to give no answer.
+    /// Writes columns to the index file. If that fails, questions are still answered, so the failure is only noted.
     fn keep(&self, columns: &[(ColumnId, ColumnValues<'_>)], progress: &dyn Progress) -> Result<()> {
         let Some(index) = self.index.as_ref().filter(|_| self.keeps) else { return Ok(()) };
         match index.keep(self.snapshot, columns, progress) {
@@ -287,12 +286,12 @@ impl Heap {
     }
 }
 
-/// A column that is there, as it is kept.
+/// A column in memory, as the index file takes it.
 fn there<T: Pod>(values: &[T]) -> ColumnValues<'_> {
     ColumnValues::There(bytemuck::cast_slice(values))
 }
 
-/// Whether all values are below a limit; looked at without a branch, since they are.
+/// Whether all values are below a limit. Branch-free, because nearly always all of them are.
 fn below(values: &[u32], limit: u64) -> bool {
     !values.iter().fold(false, |found, &value| found | (u64::from(value) >= limit))
 }

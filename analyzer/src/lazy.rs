@@ -28,7 +28,7 @@ impl<T> Lazy<T> {
         self.0.get_or_init(|| value)
     }
 
-    /// The value; `compute` is called if there is none.
+    /// The value. Calls `compute` if there is none.
     ///
     /// # Errors
     /// That of `compute`; then nothing is stored.
@@ -39,7 +39,7 @@ impl<T> Lazy<T> {
         }
     }
 
-    /// The value; `find` is called if there is none, and may find none either.
+    /// The value. Calls `find` if there is none; that may find none either.
     pub(crate) fn get_or_find(&self, find: impl FnOnce() -> Option<T>) -> Option<&T> {
         self.0.get().or_else(|| Some(self.store(find()?)))
     }

@@ -1,18 +1,18 @@
-//! Telling how far a long question is, and being told to stop.
+//! Progress reports and cancellation of long computations.
 
 use crate::error::{AnalyzerError, Result};
 
-/// Given to whatever may take over a second. Called from many threads.
+/// Receives progress from computations that may take over a second. Its methods are called from many threads.
 pub trait Progress: Sync {
-    /// A phase begins, in which `total` steps of `unit` (objects, references) will be done.
+    /// Starts a phase of `total` steps. `unit` is what is counted: objects, references.
     fn begin(&self, phase: &str, total: u64, unit: &'static str);
-    /// `steps` more are done.
+    /// Reports that `steps` more steps are done.
     fn advance(&self, steps: u64);
-    /// Whether to stop. Asked once a block, so within milliseconds.
+    /// Whether the computation must stop. It is called once per block, so every few milliseconds.
     fn cancelled(&self) -> bool;
 }
 
-/// Nobody watches, nobody stops.
+/// Ignores progress and never cancels.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Silent;
 
@@ -24,7 +24,7 @@ impl Progress for Silent {
     }
 }
 
-/// Ends the question if somebody asked for that.
+/// Fails with [`AnalyzerError::Cancelled`] if the caller cancelled.
 pub(crate) fn check(progress: &dyn Progress) -> Result<()> {
     if progress.cancelled() { Err(AnalyzerError::Cancelled) } else { Ok(()) }
 }

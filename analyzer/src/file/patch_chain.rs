@@ -17,7 +17,7 @@ use barrow_format::{FormatError, SnapshotId};
 use crate::error::{AnalyzerError, Result};
 use crate::file::live_rows::LiveRows;
 
-/// How a patched snapshot is put together.
+/// The groups of rows of a patched snapshot, and which rows are alive.
 #[derive(Debug)]
 pub(crate) struct PatchChain {
     pub(super) at: CommitOffset,
@@ -25,10 +25,10 @@ pub(crate) struct PatchChain {
     pub(super) live: LiveRows,
 }
 
-/// Where a group of rows is stored.
+/// Where a group of rows is stored: a block and the patches to it, oldest first.
 #[derive(Debug)]
 pub(super) struct StoredGroup {
-    /// Its rows; in a continuation the row that is continued.
+    /// The rows of the group; for a continuation, the row that is continued.
     pub(super) rows: Range<u32>,
     pub(super) is_continuation: bool,
     pub(super) is_gone: bool,
@@ -36,7 +36,7 @@ pub(super) struct StoredGroup {
     pub(super) patches: Vec<StoredFrame>,
 }
 
-/// A frame with columns.
+/// A BLOCK or PATCH frame, and the directory entry that describes it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct StoredFrame {
     pub(super) snapshot: SnapshotId,
@@ -44,12 +44,12 @@ pub(super) struct StoredFrame {
 }
 
 impl PatchChain {
-    /// No snapshot yet; `commit_offset` is where errors are reported.
+    /// A chain without snapshots. Errors are reported at `commit_offset`.
     pub(super) fn new(commit_offset: CommitOffset) -> Self {
         PatchChain { at: commit_offset, groups: Vec::new(), live: LiveRows::default() }
     }
 
-    /// Adds what a snapshot says of the groups before, and its new ones.
+    /// Adds the next snapshot: what it stores for the groups so far, and its new groups.
     pub(super) fn add(&mut self, snapshot: SnapshotId, commit: &Commit) -> Result<()> {
         let at = self.at;
         let all_new = vec![Group::Block; commit.blocks.len()];
@@ -95,7 +95,7 @@ impl PatchChain {
         Ok(())
     }
 
-    /// Compares with what the commit says of each group.
+    /// Checks the groups against the commit of the snapshot.
     pub(super) fn agree_with(&self, commit: &Commit) -> Result<()> {
         for entry in &commit.blocks {
             let group = self.group(entry)?;
@@ -115,7 +115,7 @@ impl PatchChain {
         self.groups.get(entry.group as usize).ok_or_else(|| self.at.unexpected(Group::Gone))
     }
 
-    /// Makes objects of the rows that references lead to.
+    /// Replaces the rows in `out.targets` by object numbers.
     pub(super) fn name_targets(&self, out: &mut BlockColumns) -> std::result::Result<(), FormatError> {
         for target in &mut out.targets {
             *target = self.live.object(*target).ok_or(FormatError::OutOfRange {
@@ -134,7 +134,7 @@ impl StoredGroup {
     }
 }
 
-/// Where the commit is that lies, if something does not fit.
+/// Offset of the snapshot's commit, for errors about inconsistent commits.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct CommitOffset(pub(super) u64);
 

@@ -5,17 +5,17 @@ use std::ops::Range;
 use barrow_format::FormatError;
 use barrow_format::block::{Block, BlockColumns, Decoder, Patch, PatchLimits, Wanted};
 
-/// The layers of one group while they are put together. Reused from group to group.
+/// A group being merged: its base block and its patches, each of which is a layer. Buffers are reused between groups.
 #[derive(Debug, Default)]
 pub(crate) struct PatchMerge {
     base: BlockColumns,
     patches: Vec<Patch>,
-    /// For each layer, the base first, where the references of its rows begin.
+    /// For each layer, base first: where the references of each row begin.
     starts: Vec<Vec<u32>>,
-    /// For each row the layer that stores it, and its place there.
+    /// For each row, the newest layer that stores it and its position there.
     newest: Vec<(u32, u32)>,
     is_dead: Vec<bool>,
-    /// For each row its address, if there are any.
+    /// The address of each row; empty if there are none.
     addresses: Vec<u64>,
 }
 
@@ -26,12 +26,12 @@ impl PatchMerge {
         self.patches.resize_with(patches, Patch::default);
     }
 
-    /// The columns of the block, to be decoded into.
+    /// The columns of the base block, for decoding.
     pub(super) fn base_mut(&mut self) -> &mut BlockColumns {
         &mut self.base
     }
 
-    /// All rows are those of the base.
+    /// Starts with all rows taken from the base.
     pub(super) fn begin(&mut self, rows: usize) {
         self.newest.clear();
         self.newest.extend((0..rows as u32).map(|row| (0, row)));
@@ -43,7 +43,7 @@ impl PatchMerge {
         starts_of(&self.base.counts, &mut self.starts[0]);
     }
 
-    /// Decodes patch `number` and lays it over those before.
+    /// Decodes patch `number` and applies it.
     pub(super) fn add(
         &mut self,
         number: usize,
@@ -88,7 +88,7 @@ impl PatchMerge {
         Ok(())
     }
 
-    /// Puts the living rows together.
+    /// Writes the live rows to `out`.
     pub(super) fn finish(&self, wanted: Wanted, out: &mut BlockColumns) {
         out.clear();
         let layers: Vec<&BlockColumns> =
@@ -139,7 +139,7 @@ impl PatchMerge {
         forget_if_absent(out);
     }
 
-    /// How many living rows from this one on stand one after the other in one layer.
+    /// The number of live rows from `position` on that are consecutive in one layer.
     fn run(&self, position: usize) -> usize {
         let (layer, row) = self.newest[position];
         let later = self.newest[position..].iter().zip(&self.is_dead[position..]);
@@ -148,7 +148,7 @@ impl PatchMerge {
     }
 }
 
-/// Appends the values of some rows, of a column that may be absent.
+/// Appends the values of some rows. An absent column has default values.
 fn append<T: Copy + Default>(out: &mut Vec<T>, column: &[T], rows: Range<usize>) {
     match column.get(rows.clone()) {
         Some(values) => out.extend_from_slice(values),
@@ -156,12 +156,12 @@ fn append<T: Copy + Default>(out: &mut Vec<T>, column: &[T], rows: Range<usize>)
     }
 }
 
-/// What belongs to some rows.
+/// The range of references that belong to some rows.
 fn between(starts: &[u32], rows: &Range<usize>) -> Range<usize> {
     starts[rows.start] as usize..starts[rows.end] as usize
 }
 
-/// A column without any value is empty, as it is in a whole snapshot.
+/// Clears columns that hold only default values, since whole snapshots leave them out.
 fn forget_if_absent(out: &mut BlockColumns) {
     for column in [&mut out.unmanaged_bytes, &mut out.addresses, &mut out.serials] {
         if column.iter().all(|&value| value == 0) {
@@ -176,7 +176,7 @@ fn forget_if_absent(out: &mut BlockColumns) {
     }
 }
 
-/// Where the references of each row begin, and the last end.
+/// Computes where the references of each row begin. The last element is the end of the last row.
 fn starts_of(counts: &[u32], starts: &mut Vec<u32>) {
     starts.clear();
     starts.push(0);

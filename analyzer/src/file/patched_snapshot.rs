@@ -1,4 +1,4 @@
-//! Reading a patched snapshot: its chain of patches is found once, then its groups are decoded like blocks.
+//! Reading patched snapshots: the chain of patches is found once, then its groups are decoded like blocks.
 //!
 //! A row is taken from the newest frame that stores it. Dead rows are omitted, and the rows that references lead to
 //! are replaced by object numbers. After that a patched snapshot is like any other.
@@ -15,13 +15,13 @@ use crate::file::patch_chain::{CommitOffset, PatchChain, StoredFrame, StoredGrou
 use crate::file::patch_merge::PatchMerge;
 use crate::file::recording::Recording;
 
-/// The longest chain of patches that is read: what a writer makes is much shorter.
+/// The maximum length of a chain of patches. Writers make much shorter ones.
 pub(crate) const MAX_PATCHES: usize = 1024;
-/// Snapshots whose layers are kept.
+/// Number of snapshots whose chains stay in memory.
 const KEPT: usize = 4;
 
 impl Recording {
-    /// The chain of patches of a patched snapshot; `None` of a whole one.
+    /// The chain of a patched snapshot; `None` if the snapshot is stored whole.
     pub(crate) fn patch_chain(&self, snapshot: SnapshotId) -> Result<Option<Arc<PatchChain>>> {
         if self.commit(snapshot)?.patched.is_none() {
             return Ok(None);
@@ -45,7 +45,7 @@ impl Recording {
 }
 
 impl PatchChain {
-    /// Walks from the whole snapshot that a patch is based on to the patch.
+    /// Builds the chain, from the whole snapshot at its base to `snapshot`.
     fn find(recording: &Recording, snapshot: SnapshotId) -> Result<Self> {
         let at = CommitOffset(recording.commit_offset(snapshot)?);
         let mut chain = vec![snapshot];
@@ -71,7 +71,7 @@ impl PatchChain {
         Ok(patches)
     }
 
-    /// Finds out which rows are dead.
+    /// Determines which rows are dead.
     fn bury(&mut self, recording: &Recording) -> Result<()> {
         let mut decoder = Decoder::new();
         let mut dead = Vec::new();
@@ -98,7 +98,7 @@ impl PatchChain {
         Ok(())
     }
 
-    /// Decodes the wanted columns of a group as a block of the snapshot. Returns the newest of its frames.
+    /// Decodes the wanted columns of a group as a block of the snapshot. Returns the newest frame of the group.
     pub(crate) fn decode<'r>(
         &self,
         recording: &'r Recording,
@@ -139,7 +139,7 @@ impl PatchChain {
 }
 
 impl StoredGroup {
-    /// A frame of the group, which must be what its commit says.
+    /// Reads a frame of the group and checks it against its directory entry.
     fn frame<'r>(&self, recording: &'r Recording, section: SectionType, place: &StoredFrame) -> Result<Block<'r>> {
         let frame = recording.frame(section, Some(place.snapshot), place.entry.offset)?;
         let at = AnalyzerError::section(section.name().unwrap_or("section"), place.entry.offset);

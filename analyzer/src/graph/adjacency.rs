@@ -1,14 +1,14 @@
-//! Outgoing references as packed rows: the graph of one snapshot in memory.
+//! Outgoing references as packed adjacency lists: the graph of one snapshot in memory.
 //!
 //! ```text
-//!   starts    object ─▶ where its row starts in the bytes of its chunk       4 bytes an object,
-//!                       and a mark beside it, for who walks along the rows   and 4 more
-//!   chunks    a block of the file each, with its continuations
-//!   bytes     target − source, zigzag, packed                               about 2 bytes a reference
+//!   starts    by object: offset of its targets in the bytes of its chunk,    4 bytes per object
+//!             and a mark for algorithms that traverse the graph              4 more
+//!   chunks    one for each block of the file, with its continuations
+//!   bytes     target − source, zigzag, packed                                about 2 bytes per reference
 //! ```
 //!
-//! Real heaps refer to what lies near, so a reference takes half of what its number would, and the
-//! caches hold twice the graph. Rows are made from the blocks of the file on all cores.
+//! In real heaps most references lead to nearby objects, so a packed difference takes half the bytes of an object
+//! number, and caches hold twice as much of the graph. The lists are built from the blocks of the file, in parallel.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -31,9 +31,9 @@ use crate::run::Run;
 /// Which references become part of the graph.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Follow {
-    /// Those that keep their targets alive: strong ones. Ephemerons stand apart.
+    /// References that keep their targets alive: strong ones. Ephemerons are kept separately.
     Retaining,
-    /// All of them, weak, soft and ephemeral ones too.
+    /// All references, including weak, soft and ephemeron ones.
     All,
 }
 
@@ -41,10 +41,10 @@ pub enum Follow {
 #[derive(Debug)]
 pub(crate) struct Adjacency {
     chunks: Vec<AdjacencyChunk>,
-    /// For every [`GUIDE_OBJECTS`] objects the chunk the first of them is in.
+    /// For every [`GUIDE_OBJECTS`] objects, the chunk that contains the first of them.
     guide: Vec<u32>,
-    /// Where the row of an object starts in its chunk; and a mark, 0 at first. Side by side, since who
-    /// looks at the one wants the other next.
+    /// For each object, the offset of its targets in its chunk, and a mark, initially 0. Both are adjacent in memory,
+    /// because an algorithm that reads one reads the other next.
     starts: Column<[u32; 2]>,
     bytes: Column<u8>,
     longest: Longest,
@@ -52,26 +52,26 @@ pub(crate) struct Adjacency {
     ephemerons: Ephemerons,
 }
 
-/// The rows of consecutive objects.
+/// The adjacency lists of consecutive objects: those of one block and its continuations.
 #[derive(Debug, Clone, Copy)]
 struct AdjacencyChunk {
-    /// The first object behind it.
+    /// The first object after the chunk.
     end_object: u32,
-    /// Where its bytes start, and end.
+    /// Where its bytes start and end.
     start: usize,
     end: usize,
 }
 
-/// Objects for which the guide has one entry.
+/// Objects per entry of the guide.
 const GUIDE_OBJECTS: usize = 1 << 10;
 
-/// A block with its continuations, and where the offsets of its objects go.
+/// A block with its continuations, and the part of `starts` for its objects.
 struct PackingJob<'a> {
     run: &'a [BlockPlace],
     starts: &'a mut [[u32; 2]],
 }
 
-/// What became of a job.
+/// The result of a packing job.
 struct PackedRun {
     start: usize,
     end: usize,
@@ -80,7 +80,7 @@ struct PackedRun {
 }
 
 impl Adjacency {
-    /// Decodes the references of a snapshot, on all threads of the current pool.
+    /// Decodes the references of a snapshot, in parallel on the current pool.
     ///
     /// # Errors
     /// [`AnalyzerError::Section`], [`AnalyzerError::Cancelled`], those of [`Memory`].
@@ -101,7 +101,7 @@ impl Adjacency {
         let mut starts = memory.column(objects)?;
         let mut bytes = memory.scratch(references * MAX_BYTES + runs.len() * PADDING)?;
         let filter = Filter::new(recording, follow, exclusion)?;
-        // A zigzag difference takes one bit more than the ids.
+        // A zigzag difference takes one bit more than an object number.
         let longest = Longest::of(2 * totals.objects);
         let free = Mutex::new((0, &mut bytes[..]));
         let mut rest = &mut starts[..];
@@ -135,22 +135,22 @@ impl Adjacency {
         Ok(Adjacency { chunks, guide, starts, bytes, longest, references, ephemerons })
     }
 
-    /// How many objects there are.
+    /// The number of objects.
     pub(crate) fn objects(&self) -> usize {
         self.starts.len()
     }
 
-    /// How many references are in the rows.
+    /// The number of references.
     pub(crate) fn references(&self) -> u64 {
         self.references
     }
 
-    /// The ephemerons, which are no part of the targets.
+    /// The ephemerons, which are not among the targets.
     pub(crate) fn ephemerons(&self) -> &Ephemerons {
         &self.ephemerons
     }
 
-    /// The rows as slices, at hand for a loop over many of them.
+    /// The same as slices, for loops over many objects.
     pub(crate) fn view(&self) -> AdjacencyView<'_> {
         let (chunks, guide) = (&self.chunks[..], &self.guide[..]);
         AdjacencyView {
@@ -159,19 +159,19 @@ impl Adjacency {
         }
     }
 
-    /// The rows with their marks, to be written while they are walked along.
+    /// The packed targets and, for each object, its start and its mark. Marks can be written while targets are read.
     pub(crate) fn marked(&mut self) -> (PackedTargets<'_>, &mut [[u32; 2]]) {
         let (chunks, guide) = (&self.chunks[..], &self.guide[..]);
         (PackedTargets { chunks, guide, bytes: &self.bytes, longest: self.longest }, &mut self.starts)
     }
 
-    /// Brings starts and marks into memory, if they are paged and there is room: a search looks at them in no order.
+    /// Copies starts and marks into memory if they are paged and there is room, because searches access them randomly.
     pub(crate) fn bring_in(mut self, memory: &Memory) -> Result<Self> {
         self.starts = memory.bring_in(self.starts)?;
         Ok(self)
     }
 
-    /// The marks alone.
+    /// Keeps only the marks.
     pub(crate) fn into_marks(self) -> Column<u32> {
         self.starts.into_seconds()
     }
@@ -192,11 +192,11 @@ impl<'r> AdjacencyView<'r> {
     }
 }
 
-/// Objects ahead of which the start of a row is asked for, and its bytes.
+/// Prefetch distances in objects: for the start of an object's targets, and for their bytes.
 const AHEAD: (usize, usize) = (16, 8);
 
 impl<'r> AdjacencyView<'r> {
-    /// The rows of objects that lie far apart: their memory is asked for ahead.
+    /// The targets of objects that are far apart in memory. They are prefetched.
     #[inline(always)]
     pub(crate) fn scattered<'o>(self, objects: &'o [u32]) -> impl Iterator<Item = (u32, Targets<'r>)> + use<'r, 'o> {
         objects.iter().enumerate().map(move |(at, &object)| {
@@ -211,7 +211,7 @@ impl<'r> AdjacencyView<'r> {
     }
 }
 
-/// Where rows are, but for their starts.
+/// The packed targets without their starts.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct PackedTargets<'r> {
     chunks: &'r [AdjacencyChunk],
@@ -229,7 +229,7 @@ impl<'r> PackedTargets<'r> {
         self.chunks[at]
     }
 
-    /// The targets of an object, whose start and that of the next one `start` tells.
+    /// The targets of an object. `start` returns the start of this object's targets and of the next object's.
     #[inline(always)]
     pub(crate) fn targets(&self, object: u32, start: impl Fn(usize) -> u32) -> Targets<'r> {
         let chunk = self.chunk(object);
@@ -239,8 +239,8 @@ impl<'r> PackedTargets<'r> {
         Targets { bytes: self.bytes, longest: self.longest, at, end, source: object }
     }
 
-    /// Asks for the memory of a row that starts there; of few rows, those of objects that share an entry of the guide with
-    /// others of another chunk, for memory that nobody needs.
+    /// Prefetches the targets that start at `start`. Near chunk borders it may prefetch the wrong chunk, which is
+    /// harmless.
     #[inline(always)]
     pub(crate) fn prefetch(&self, object: u32, start: u32) {
         let chunk = self.guide[object as usize / GUIDE_OBJECTS];
@@ -248,7 +248,7 @@ impl<'r> PackedTargets<'r> {
     }
 }
 
-/// The targets of one object.
+/// An iterator over the targets of one object.
 #[derive(Debug, Clone)]
 pub(crate) struct Targets<'r> {
     bytes: &'r [u8],
@@ -259,7 +259,7 @@ pub(crate) struct Targets<'r> {
 }
 
 impl Targets<'_> {
-    /// Whether it takes more bytes than so many; each reference takes one at least.
+    /// Whether the targets take more than `bytes` bytes. Each takes at least one.
     #[inline(always)]
     pub(crate) fn is_longer_than(&self, bytes: usize) -> bool {
         self.end - self.at > bytes
@@ -275,13 +275,13 @@ impl Iterator for Targets<'_> {
             return None;
         }
         let difference = unzigzag(self.longest.get(self.bytes, &mut self.at));
-        // Both are ids, so their difference in 32 bits brings one to the other.
+        // Differences wrap around modulo 2^32, like the ids they were made from.
         Some(self.source.wrapping_add(difference as u32))
     }
 }
 
-/// Takes a piece of the free bytes for those of a chunk. Returns where it starts, and ends without
-/// its padding.
+/// Reserves a part of the free bytes for a chunk and copies the chunk there. Returns its start, and its end without
+/// padding.
 fn place(free: &Mutex<(usize, &mut [u8])>, bytes: &[u8]) -> (usize, usize) {
     let (start, own) = {
         let mut free = free.lock().unwrap_or_else(PoisonError::into_inner);
@@ -298,7 +298,7 @@ fn job_references(job: &PackingJob<'_>) -> u64 {
     job.run.iter().map(|place| u64::from(place.entry.references)).sum()
 }
 
-/// Decides which references are kept.
+/// Decides which references become part of the graph.
 struct Filter<'a> {
     recording: &'a Recording,
     follow: Follow,
@@ -314,7 +314,7 @@ impl<'a> Filter<'a> {
         Ok(Filter { recording, follow, exclusion, classes })
     }
 
-    /// For each shape of the block, whether all references of its objects are kept.
+    /// For each shape of the block: whether all references of its objects are kept.
     fn keeps_all(&self, columns: &BlockColumns, out: &mut Vec<bool>) -> Result<()> {
         let tables = self.recording.tables()?;
         out.clear();
@@ -334,7 +334,7 @@ impl<'a> Filter<'a> {
     }
 }
 
-/// Packs the rows of one job into `bytes`. Returns also how many bytes they are, before the padding.
+/// Packs the targets of one job into `packed_bytes`. Also returns their length without padding.
 fn pack(
     job: PackingJob<'_>,
     filter: &Filter<'_>,
@@ -347,7 +347,7 @@ fn pack(
     let tables = recording.tables()?;
     let mut keeps_all = Vec::new();
     let mut references = Vec::new();
-    // The reference before, which an ephemeron at the beginning of a continuation needs.
+    // The target before, which is the key if a continuation begins with an ephemeron.
     let mut previous = None;
     let mut length = 0;
     for place in job.run {
@@ -356,7 +356,7 @@ fn pack(
             filter.keeps_all(columns, &mut keeps_all)?;
             let is_continuation = columns.objects() == 0;
             let mut cursor = Cursor::default();
-            // Only now is it known that the block holds as many references as its commit says.
+            // The size is reserved here, after decoding has confirmed the number of references in the commit.
             let most = length + columns.targets.len() * MAX_BYTES + PADDING;
             packed_bytes.resize(packed_bytes.len().max(most), 0);
             let mut bytes = Packer::new(&mut packed_bytes[..], longest);
@@ -390,7 +390,7 @@ fn pack(
     Ok((done, length))
 }
 
-/// Packs those references of one object that are kept.
+/// Packs the references of one object that are kept.
 fn pack_filtered(
     source: ObjectId,
     references: &[Reference],
@@ -411,7 +411,7 @@ fn pack_filtered(
                 done.references += 1;
             }
             (Follow::Retaining, StrengthClass::Ephemeron) => {
-                // Without a key it depends on its source alone.
+                // An ephemeron without a key depends only on its source.
                 let key = before.unwrap_or(source);
                 if !filter.exclusion.is_some_and(|exclusion| exclusion.removes(key)) {
                     done.ephemerons.push(Ephemeron { key, source, value: reference.target });

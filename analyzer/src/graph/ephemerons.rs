@@ -12,7 +12,7 @@ pub(crate) struct Ephemeron {
     pub(crate) value: ObjectId,
 }
 
-/// Ephemerons that can be looked up by key and by source.
+/// Ephemerons, indexed by key and by source.
 #[derive(Debug, Default)]
 pub(crate) struct Ephemerons {
     by_key: Vec<Ephemeron>,

@@ -1,4 +1,4 @@
-//! Incoming references: who refers to an object.
+//! Incoming references: which objects refer to an object.
 
 use barrow_format::block::{BlockColumns, Wanted};
 use barrow_format::{ObjectId, SnapshotId};
@@ -13,7 +13,7 @@ use crate::graph::transposed::{EachReference, Transposed};
 use crate::progress::{Progress, check};
 use crate::run::Run;
 
-/// Objects between looks at whether to stop.
+/// Objects between two checks for cancellation.
 const CHECK_OBJECTS: u32 = 1 << 16;
 
 /// The incoming references of all objects.
@@ -37,9 +37,9 @@ impl EachReference for Adjacency {
 }
 
 impl Incoming {
-    /// Turns all rows around.
+    /// Transposes the graph.
     ///
-    /// Time: linear. Memory: 4 bytes an object, 4 bytes a reference.
+    /// Time: linear. Memory: 4 bytes per object, 4 bytes per reference.
     ///
     /// # Errors
     /// [`crate::AnalyzerError::Cancelled`], those of [`crate::Memory`].
@@ -48,13 +48,13 @@ impl Incoming {
         Ok(Incoming { sources: Transposed::of(adjacency, adjacency.objects(), run.memory.room_bytes(), run)? })
     }
 
-    /// How many references lead to an object.
+    /// The number of references to an object.
     #[must_use]
     pub fn count(&self, object: ObjectId) -> u64 {
         self.sources.sources_of(object.0).len() as u64
     }
 
-    /// The objects that refer to an object, ascending, each once.
+    /// The objects that refer to an object, ascending, without duplicates.
     #[must_use]
     pub fn sources(&self, object: ObjectId) -> Vec<ObjectId> {
         let mut sources: Vec<ObjectId> = self.each_source(object).map(ObjectId).collect();
@@ -64,13 +64,12 @@ impl Incoming {
 
     /// The source of every reference to an object, ascending.
     pub(crate) fn each_source(&self, object: ObjectId) -> impl Iterator<Item = u32> {
-        // They stand in falling order, as the last reference was filled in first.
+        // They are stored in descending order, because lists are filled from their ends.
         self.sources.sources_of(object.0).iter().rev().copied()
     }
 }
 
-/// The source of every reference to `target`, ascending: found by looking at all references, on all threads of the
-/// current pool.
+/// The source of every reference to `target`, ascending. Scans all references, in parallel on the current pool.
 pub(crate) fn scan(
     recording: &Recording,
     snapshot: SnapshotId,
@@ -89,19 +88,19 @@ pub(crate) fn scan(
     Ok(found.concat())
 }
 
-/// Announces that the references of these blocks are looked at.
+/// Reports the start of a scan over the references of these blocks.
 pub(crate) fn begin_scan(places: &[BlockPlace], progress: &dyn Progress) {
     let references = places.iter().map(|place| u64::from(place.entry.references)).sum();
     progress.begin("looking at all references", references, "references");
 }
 
-/// References of one object, as far as they stand in one block, that lead to the one in question.
+/// The references from one object, within one block, to the target of a scan.
 pub(crate) struct Hit {
-    /// Its row in the block; in a continuation 0.
+    /// The row of the object in the block; 0 in a continuation.
     pub(crate) row: usize,
-    /// The object.
+    /// The object that refers to the target.
     pub(crate) source: ObjectId,
-    /// How many of its references there are.
+    /// The number of its references to the target.
     pub(crate) count: u64,
 }
 
@@ -114,7 +113,7 @@ pub(crate) fn each_hit(
     exclusion: Option<&Exclusion>,
     mut visit: impl FnMut(Hit),
 ) -> Result<()> {
-    // Most blocks do not refer to it at all.
+    // Most blocks contain no reference to it.
     if !columns.targets.contains(&target.0) {
         return Ok(());
     }

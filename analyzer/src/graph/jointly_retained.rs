@@ -1,20 +1,21 @@
-//! Shared objects: those that their immediate dominator holds, though it does not refer to them itself.
+//! Jointly retained objects: objects whose immediate dominator does not refer to them itself.
 //!
 //! ```text
-//!   dominator ─▶ a ─▶ x      x is shared: a and b keep it, and it goes with both of them
+//!   dominator ─▶ a ─▶ x      a and b retain x jointly: it is freed if both of them are
 //!        └─────▶ b ───┘
 //!
-//!   counts     position ─▶ how many keep a shared object, and how many before it       2 bytes a position
-//!   rows       position ─▶ the shared objects that the object there keeps, packed      about 4 bytes each
-//!   starts     for every 4 positions where their rows start
+//!   counts     by position: number of keepers, and of keepers before it         2 bytes per position
+//!   kept       by position: the jointly retained objects it keeps, packed       about 4 bytes each
+//!   starts     for every 4 positions, where their lists in `kept` start
 //! ```
 //!
-//! Positions are those of the dominator tree, so a subtree is a range of rows. What is not shared goes with its dominator
-//! and only then, or a root refers to it. Of those that refer to a shared object some tell nothing: what it dominates
-//! itself, and what another one of them dominates, which goes first. The others are its *keepers*. Those come *before* it
-//! that are nearer to the roots, or as near and of a lesser number: one at least.
+//! Positions are those of the dominator tree, so a subtree is a range of lists. An object that is not jointly retained
+//! is freed exactly when its dominator is, unless a root refers to it. Some referrers of a jointly retained object are
+//! irrelevant: those that it dominates, and those dominated by another referrer, because that one is freed first. The
+//! others are its *keepers*. A keeper is *before* the object if it is nearer to the roots, or as near and of a lower
+//! number. Each jointly retained object has at least one keeper before it.
 //!
-//! So what is freed with a set of objects follows from their subtrees, without a look at the rest of the heap: [`freed`].
+//! So the objects freed with a set follow from its subtrees, without searching the rest of the heap: [`freed`].
 
 mod find;
 mod freed;
@@ -23,23 +24,23 @@ use crate::columns::lookup::Lookup;
 use crate::columns::packed::{Longest, PADDING, unzigzag};
 use crate::graph::dominators::Dominators;
 
-/// As many keepers or more are counted apart.
+/// Objects with at least this number of keepers are counted separately.
 const MANY: u32 = u8::MAX as u32;
-/// Positions with one start.
+/// Positions that share one start.
 const GROUP: usize = 4;
 
-/// The shared objects of a heap, and who keeps them.
+/// The jointly retained objects of a heap, and their keepers.
 #[derive(Debug)]
 pub(crate) struct JointlyRetained {
     counts: Lookup<[u8; 2]>,
-    /// The positions of those that [`MANY`] or more keep, ascending, with their counts.
+    /// The positions of objects with [`MANY`] or more keepers, ascending, with both counts.
     many: Vec<[u32; 3]>,
     starts: Lookup<u64>,
     kept: Lookup<u8>,
     longest: Longest,
 }
 
-/// What an index file keeps of shared objects.
+/// The columns that an index file keeps.
 pub(crate) struct JointlyRetainedColumns<'s> {
     pub(crate) counts: &'s [[u8; 2]],
     pub(crate) many: &'s [[u32; 3]],
@@ -48,7 +49,7 @@ pub(crate) struct JointlyRetainedColumns<'s> {
 }
 
 impl JointlyRetained {
-    /// The columns as they are kept; none of those that are checked where they are looked at.
+    /// The columns as slices. Those that are checked only where they are read are empty.
     pub(crate) fn columns(&self) -> JointlyRetainedColumns<'_> {
         let starts = self.starts.whole();
         let bytes = starts.last().map_or(0, |&end| end as usize + PADDING);
@@ -56,7 +57,7 @@ impl JointlyRetained {
         JointlyRetainedColumns { counts: self.counts.whole(), many: &self.many, starts, kept }
     }
 
-    /// From columns that were kept. What they tell is checked where it is looked at.
+    /// From columns of an index file. Their values are checked where they are used.
     pub(crate) fn of_columns(
         counts: Lookup<[u8; 2]>,
         many: Vec<[u32; 3]>,
@@ -67,13 +68,13 @@ impl JointlyRetained {
         JointlyRetained { counts, many, starts, kept, longest }
     }
 
-    /// Whether they were found along that tree, as far as their lengths tell.
+    /// Whether the column lengths fit this dominator tree.
     fn fit(&self, dominators: &Dominators) -> bool {
         let count = dominators.position_count() as usize;
         self.counts.len() == count && self.starts.len() == count.div_ceil(GROUP) + 1
     }
 
-    /// Whether something damaged was looked at.
+    /// Whether damaged values were read.
     fn are_damaged(&self) -> bool {
         self.counts.is_damaged() || self.starts.is_damaged() || self.kept.is_damaged()
     }
@@ -82,7 +83,8 @@ impl JointlyRetained {
         self.counts.at(position as usize)[0] != 0
     }
 
-    /// How many keep the object at a position, none if it is not shared; and how many of these come before it.
+    /// For the object at a position: the number of its keepers, 0 if it is not jointly retained, and how many of them
+    /// come before it.
     fn counts(&self, position: u32) -> [u32; 2] {
         let counts = self.counts.at(position as usize).map(u32::from);
         if counts[0] < MANY {
@@ -90,26 +92,27 @@ impl JointlyRetained {
         }
         match self.many.binary_search_by_key(&position, |&[position, ..]| position) {
             Ok(at) => [self.many[at][1], self.many[at][2]],
-            // It cannot be: those that are kept in a file belong together.
+            // Cannot happen: the columns in a file belong together.
             Err(_) => counts,
         }
     }
 }
 
-/// Rows that are read one after the other, mostly.
+/// Reads which jointly retained objects each position keeps, mostly in ascending order of positions.
 struct KeptObjects<'s> {
     joint: &'s JointlyRetained,
-    /// The group that was read last; its bytes, and what must follow a number.
+    /// The group that was read last, and its bytes with padding.
     group: usize,
     bytes: &'s [u8],
-    /// The position whose row comes next, and where it stands among the bytes.
+    /// The position whose list is next, and the offset of that list in `bytes`.
     next: u32,
     at: usize,
-    /// How many bytes may still be read.
+    /// The number of bytes that may still be read.
     budget: usize,
 }
 
-/// How often a byte is read at most: with each position of its group, once to find the area and once what is alive.
+/// The maximum number of times a byte is read: for each position of its group, once to find the area and once to find
+/// what is alive.
 const MOST_READS: usize = 2 * GROUP;
 
 impl<'s> KeptObjects<'s> {
@@ -118,8 +121,8 @@ impl<'s> KeptObjects<'s> {
         KeptObjects { joint, group: usize::MAX, bytes: &[], next: 0, at: 0, budget }
     }
 
-    /// Calls `visit` with the positions of the shared objects that the one at `position` keeps, and whether it comes before
-    /// them. Returns how many bytes that took; `None` if what tells them is damaged.
+    /// Calls `visit` with the positions of the jointly retained objects that the object at `position` keeps, and
+    /// whether it comes before them. Returns the number of bytes read; `None` if the column is damaged.
     #[inline(always)]
     fn each(&mut self, position: u32, mut visit: impl FnMut(u32, bool)) -> Option<usize> {
         let group = position as usize / GROUP;
@@ -147,7 +150,7 @@ impl<'s> KeptObjects<'s> {
         }
         self.next += 1;
         let bytes = self.at - before;
-        // Groups of a forged index may share their bytes.
+        // In a forged index, groups may share bytes, so that a walk could take too long.
         self.budget = self.budget.checked_sub(bytes)?;
         Some(bytes)
     }
@@ -158,7 +161,7 @@ impl<'s> KeptObjects<'s> {
     }
 }
 
-/// How long the longest number of a row is, where there are `count` positions.
+/// The length of the longest number in a list, for `count` positions.
 fn longest(count: usize) -> Longest {
     Longest::of(4 * count as u64)
 }

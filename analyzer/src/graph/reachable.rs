@@ -1,7 +1,7 @@
-//! What the roots reach, exactly: strong references, and ephemerons by their rule.
+//! Exact reachability from the roots, over strong references and ephemerons.
 //!
-//! An ephemeron keeps its value alive as long as both its source and its key are alive. The search
-//! looks at one whenever the second of the two is reached.
+//! An ephemeron keeps its value alive while both its source and its key are alive. The search evaluates an ephemeron
+//! when the second of the two is reached.
 
 use barrow_format::{ObjectId, SnapshotId};
 
@@ -11,12 +11,12 @@ use crate::graph::frontier::Frontier;
 use crate::graph::object_set::ObjectSet;
 use crate::progress::{Progress, check};
 
-/// Objects between looks at whether to stop.
+/// Objects between two checks for cancellation.
 const CHECK_OBJECTS: u64 = 1 << 16;
 
-/// The objects that `roots` reach in `rows` without any of `removed`.
+/// The objects reachable from `roots` without passing an object of `removed`.
 ///
-/// Time: linear. Memory: two bits an object, and what is waiting to be visited. Sequential.
+/// Time: linear. Memory: two bits per object, and the frontier. Sequential.
 ///
 /// # Errors
 /// [`crate::AnalyzerError::Cancelled`].
@@ -29,7 +29,7 @@ pub(crate) fn reachable(
 ) -> Result<ObjectSet> {
     let objects = adjacency.objects() as u64;
     progress.begin("searching from the roots", objects, "objects");
-    // What is removed counts as seen until the end, so that nobody goes there.
+    // Removed objects count as seen during the search, so that it does not visit them.
     let mut frontier = Frontier::new(removed.cloned().unwrap_or_else(|| ObjectSet::new(snapshot, objects)));
     let is_removed = |object: ObjectId| removed.is_some_and(|removed| removed.contains(object));
     let (view, ephemerons) = (adjacency.view(), adjacency.ephemerons());
@@ -48,7 +48,7 @@ pub(crate) fn reachable(
             if is_listed {
                 next.extend(targets.filter(|&target| seen.insert(ObjectId(target))));
             } else {
-                // Without a branch: nobody can foresee what is new.
+                // Branch-free, because whether a target is new is unpredictable.
                 targets.for_each(|target| _ = seen.insert(ObjectId(target)));
             }
             if !ephemerons.is_empty() {

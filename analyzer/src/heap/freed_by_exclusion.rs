@@ -1,4 +1,4 @@
-//! What goes with what is thought away.
+//! Which objects an exclusion frees.
 
 use super::Heap;
 use crate::error::Result;
@@ -7,7 +7,7 @@ use crate::graph::object_set::ObjectSet;
 use crate::progress::Progress;
 
 impl Exclusion {
-    /// Thinks objects and references away, besides those that `heap` is without already.
+    /// Excludes objects and references, in addition to those that `heap` excludes already.
     ///
     /// # Errors
     /// [`crate::AnalyzerError::Section`], [`crate::AnalyzerError::Cancelled`],

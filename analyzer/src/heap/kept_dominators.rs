@@ -1,4 +1,4 @@
-//! Dominators and retained sizes of a heap: found, or looked up in its index file.
+//! Dominators and retained sizes of a heap: computed, or read from its index file.
 
 use barrow_format::StringId;
 use barrow_format::block::BlockColumns;
@@ -16,7 +16,7 @@ use crate::graph::roots::Roots;
 use crate::progress::Progress;
 use crate::questions::leaks::{self, LEAK_THRESHOLD, Suspect};
 
-/// How much of a kept column is checked.
+/// When a kept column is checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Checked {
     Whole,
@@ -44,7 +44,7 @@ impl Heap {
         Ok(dominators)
     }
 
-    /// The dominators of what these roots reach over these references.
+    /// The dominators of what `roots` reach over `adjacency`.
     ///
     /// # Errors
     /// As for [`Heap::dominators`].
@@ -62,7 +62,7 @@ impl Heap {
         Dominators::find(&self.recording, self.snapshot, adjacency, roots, &live, self.run(progress))
     }
 
-    /// Keeps dominators, and beside them the answers to what is asked most, which need no look at them.
+    /// Keeps dominators, and the answers to the most common questions, which then need not read the dominators.
     fn keep_dominators(&self, dominators: &Dominators, progress: &dyn Progress) -> Result<()> {
         let known_types = self.known_types()?;
         let types = match known_types {
@@ -75,7 +75,7 @@ impl Heap {
         let largest = Largest::of(dominators);
         let canopy = Canopy::of(dominators, &largest).to_column();
         let type_tables = self.type_tables(dominators, types, progress)?;
-        // Damage to what only tells where objects come from is no reason to give no answer.
+        // Damaged site tables must not prevent other answers.
         let site_tables = match self.site_tables(dominators, progress) {
             Err(AnalyzerError::Section { .. }) => None,
             found => Some(found?),
@@ -101,7 +101,7 @@ impl Heap {
         ]);
         let bytes = self.objects * size_of::<u32>() as u64;
         let has_unmanaged = self.recording.commit(self.snapshot)?.totals.unmanaged_bytes > 0;
-        // Unmanaged sizes that the totals deny leave a block unknown.
+        // Unmanaged sizes that contradict the totals make a block unknown.
         let is_known = |columns: &BlockColumns| has_unmanaged || columns.unmanaged_bytes.is_empty();
         let shallow: &MakeValues<'_> =
             &|out| self.each_size(|columns| is_known(columns).then_some(&columns.shallow_bytes), progress, out);
@@ -120,8 +120,8 @@ impl Heap {
         self.keep(&columns, progress)
     }
 
-    /// Asks a question about few objects of the dominators. Of what an index file keeps, only what the question looks at
-    /// is read; if that turns out to be damaged, it is asked again, of dominators that were found anew.
+    /// Answers a question about a few objects of the dominators. Only the values of kept columns that the question
+    /// reads are checked. If some of these are damaged, the dominators are computed and the question is asked again.
     ///
     /// # Errors
     /// As for [`Heap::dominators`], and those of `question`.
@@ -136,7 +136,7 @@ impl Heap {
         }
     }
 
-    /// As [`Heap::ask_dominators`], for who has another way to the answer: `None` if dominators would have to be found.
+    /// As [`Heap::ask_dominators`], but `None` if the dominators would have to be computed.
     pub(crate) fn ask_known_dominators<T, E: From<AnalyzerError>>(
         &self,
         mut question: impl FnMut(&Dominators) -> Result<T, E>,
@@ -154,16 +154,17 @@ impl Heap {
         let roots = self.roots()?;
         let vertices = self.objects + roots.categories().len() as u64;
         let Some(count) = index.length::<u32>(self.snapshot, column::VERTEX) else { return Ok(None) };
-        // What lies beside them is asked as often: one that was left out, as it was damaged, comes back with them.
+        // These columns are kept together with the tree and used as often. If one is missing because it was damaged,
+        // all are computed again.
         let is_there = |&column: &ColumnId| index.length::<u32>(self.snapshot, column).is_some();
         if ![column::TYPE, column::SHALLOW, column::RETAINED].iter().all(is_there) {
             return Ok(None);
         }
         let is_position = move |_: usize, piece: &[u32]| below(piece, count as u64);
-        // Position 0 is no vertex.
+        // Position 0 is the top, which has no vertex.
         let is_vertex = move |first: usize, piece: &[u32]| below(&piece[usize::from(first == 0)..], vertices);
         let is_extent = move |first: usize, piece: &[u32]| {
-            // Every subtree ends before the last position does.
+            // Every subtree must end within the tree.
             let wrong = |(at, &extent): (usize, &u32)| extent == 0 || first + at + extent as usize > count;
             !piece.iter().enumerate().fold(false, |found, value| found | wrong(value))
         };
@@ -188,7 +189,7 @@ impl Heap {
         Ok(Dominators::of_columns(self.objects, count, roots, columns))
     }
 
-    /// A column of the index file. What is damaged and looked at is `harmless`.
+    /// A column of the index file. Damaged values read as `harmless`.
     fn kept<T: Pod + Sync>(
         &self,
         column: ColumnId,
@@ -206,7 +207,8 @@ impl Heap {
         }
     }
 
-    /// The objects that retain most, as many as an index file keeps: that takes no look at the others.
+    /// The objects with the largest retained sizes, as many as the index file keeps. The dominators are not read if it
+    /// has them.
     ///
     /// # Errors
     /// As for [`Heap::dominators`].
@@ -218,7 +220,7 @@ impl Heap {
         })
     }
 
-    /// The upper part of the dominator tree, if an index file has it.
+    /// The upper part of the dominator tree, if the index file has it.
     ///
     /// # Errors
     /// As for [`Heap::roots`].
@@ -229,8 +231,8 @@ impl Heap {
         Ok(Canopy::from_column(&kept, self.objects, &groups))
     }
 
-    /// The objects and types in which at least `threshold` of all reachable bytes piles up; what looks most like a leak
-    /// comes first.
+    /// The objects and types in which at least `threshold` of all reachable bytes accumulates, the most suspicious ones
+    /// first.
     ///
     /// # Errors
     /// As for [`Heap::dominators`].
@@ -244,13 +246,13 @@ impl Heap {
         Ok(leaks::suspects(self.dominators(progress)?, self.types(progress)?, tables, threshold))
     }
 
-    /// What threads retain, as [`Heap::keep_threads`] kept it.
+    /// The retained sizes of threads, as written by [`Heap::keep_threads`].
     pub(crate) fn kept_threads(&self) -> Option<Vec<u64>> {
         let index = self.index.as_ref()?;
         Some(index.column::<u64>(self.snapshot, column::RETAINED_BY_THREAD, |_, _| true)?.to_vec())
     }
 
-    /// Keeps what threads retain.
+    /// Keeps the retained sizes of threads.
     ///
     /// # Errors
     /// As for [`Heap::dominators`].
@@ -258,7 +260,7 @@ impl Heap {
         self.keep(&[(column::RETAINED_BY_THREAD, there(retained))], progress)
     }
 
-    /// The suspects at [`LEAK_THRESHOLD`], if an index file has them.
+    /// The suspects at [`LEAK_THRESHOLD`], if the index file has them.
     fn kept_leak_suspects(&self) -> Result<Option<Vec<Suspect>>> {
         let column = |index: &IndexFile| index.column::<u64>(self.snapshot, column::LEAK_SUSPECTS, |_, _| true);
         let Some(kept) = self.index.as_ref().and_then(column) else { return Ok(None) };

@@ -1,4 +1,4 @@
-//! Incoming references: all of them, or those of one object where an index file has them.
+//! Incoming references: of all objects, or of one object if the index file has them.
 
 use std::sync::atomic::Ordering;
 
@@ -12,7 +12,7 @@ use crate::graph::transposed::Transposed;
 use crate::progress::Progress;
 
 impl Heap {
-    /// Incoming references of all objects, weak ones too.
+    /// The incoming references of all objects, weak ones included.
     ///
     /// # Errors
     /// [`crate::AnalyzerError::Section`], [`crate::AnalyzerError::Cancelled`], [`crate::AnalyzerError::MemoryCeiling`].
@@ -48,8 +48,8 @@ impl Heap {
         })
     }
 
-    /// The sources of all references to an object, ascending, if incoming references were computed before. Of what an
-    /// index file keeps, only what tells them is read.
+    /// The sources of all references to an object, ascending, if incoming references were computed before. Of kept
+    /// columns only the values of this object are read.
     pub(crate) fn known_sources(&self, target: ObjectId) -> Option<Vec<u32>> {
         if let Some(incoming) = self.incoming.get() {
             return Some(incoming.each_source(target).collect());
@@ -66,9 +66,9 @@ impl Heap {
         range.rev().map(|place| sources.get(place).filter(is_object)).collect()
     }
 
-    /// Whether this is not the first question for the incoming references of one object.
+    /// Whether the incoming references of one object were requested before. Notes this request.
     pub(crate) fn asks_again_for_incoming(&self) -> bool {
-        // Nothing else depends on it.
+        // Relaxed: nothing else depends on the flag.
         self.incoming_asked.swap(true, Ordering::Relaxed)
     }
 }

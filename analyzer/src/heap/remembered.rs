@@ -1,4 +1,4 @@
-//! What only the remembered set of a generational collector refers to.
+//! Objects that are reachable only through the remembered set of a generational collector.
 
 use barrow_format::{ObjectId, StrengthId};
 
@@ -10,14 +10,14 @@ use crate::progress::Progress;
 
 use super::Heap;
 
-/// The strength that importers give references of a remembered set: they are weak, since only minor collections follow
-/// them.
+/// The strength that importers give to references of a remembered set. They are weak, because only minor collections
+/// follow them.
 const REMEMBERED: &str = "remembered";
 
 impl Heap {
-    /// The unreachable objects that a minor collection keeps all the same: what the references of a remembered set lead
-    /// to, from an object that stands for a group of roots. A full collection frees them. `None` if the recording knows
-    /// no such references.
+    /// The unreachable objects that a minor collection keeps alive: those that references of a remembered set reach,
+    /// from an object that represents a group of roots. A full collection frees them. `None` if the recording has no
+    /// such references.
     ///
     /// Time: a search from the roots, and one from the remembered set.
     ///

@@ -1,4 +1,4 @@
-//! What is freed with a set of objects, by the shared objects of a heap: found, or looked up in its index file.
+//! Retained sets by jointly retained objects, which are computed or read from the index file.
 
 use super::kept_distances::columns_of;
 use super::{Heap, column, there};
@@ -8,18 +8,18 @@ use crate::graph::jointly_retained::JointlyRetained;
 use crate::graph::object_set::ObjectSet;
 use crate::progress::Progress;
 
-/// What is freed with a set, as far as the tree tells.
+/// What is freed with a set, as far as the dominator tree shows.
 enum Lost {
-    /// All of it.
+    /// Exactly these objects.
     All(ObjectSet),
-    /// At least what is below these positions.
+    /// At least the subtrees at these positions.
     From(ObjectSet),
 }
 
 impl Heap {
-    /// What [`Heap::retained_set`] says, without a search of the whole heap: `None` unless dominators are known, and exact.
-    /// Shared objects are found first, if there is an index to keep them and memory for it: once, that takes longer than a
-    /// search.
+    /// The same as [`Heap::retained_set`], but without searching the whole heap. `None` unless dominators are known and
+    /// exact. Jointly retained objects are computed first if there is an index file to keep them and memory for it;
+    /// that takes longer than one search, but only once.
     pub(crate) fn freed_along_dominators(&self, set: &ObjectSet, progress: &dyn Progress) -> Result<Option<ObjectSet>> {
         let lost = self.ask_known_dominators(|dominators| {
             if !dominators.is_exact() {
@@ -27,11 +27,11 @@ impl Heap {
             }
             let removed = dominators.positions_of(set, progress)?;
             if dominators.subtrees(removed.iter()).nth(1).is_none() {
-                // What one object holds alone, the tree tells.
+                // The retained set of one object is its subtree.
                 return Ok(Some(Lost::All(dominators.objects_below(&removed, progress)?)));
             }
             let lost: u64 = dominators.subtrees(removed.iter()).map(|subtree| subtree.len() as u64).sum();
-            // With most of the heap gone, the search of what is left is shorter.
+            // If most of the heap is removed, searching the rest is faster.
             Ok::<_, AnalyzerError>((lost <= dominators.reachable_count() / 2).then_some(Lost::From(removed)))
         })?;
         let removed = match lost.flatten() {

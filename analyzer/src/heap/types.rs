@@ -1,4 +1,4 @@
-//! The type of every object, and which objects stand for groups of roots.
+//! The type of every object, and the objects that represent groups of roots.
 
 use barrow_format::block::Wanted;
 use barrow_format::rows::KindRole;
@@ -12,11 +12,12 @@ use crate::error::Result;
 use crate::file::blocks::fill_by_object;
 use crate::progress::Progress;
 
-/// Objects that stand for groups of roots are few.
+/// The maximum number of objects that represent groups of roots.
 const MOST_ROOT_GROUPS: usize = 100;
 
 impl Heap {
-    /// Objects that stand for groups of roots, as kinds with that role say: the first so many by number.
+    /// The objects that represent groups of roots, according to the role of their kind. If there are too many, the
+    /// first ones by number.
     ///
     /// # Errors
     /// As for [`Heap::types`].
@@ -41,14 +42,14 @@ impl Heap {
         Ok(groups.take(MOST_ROOT_GROUPS).collect())
     }
 
-    /// For each type whether its objects stand for groups of roots.
+    /// For each type, whether its objects represent groups of roots.
     fn group_types(&self) -> Result<Vec<bool>> {
         let tables = self.recording.tables()?;
         let types = (0..tables.type_count() as u32).map(TypeId);
         Ok(types.map(|type_id| tables.kind_role(tables.type_kind(type_id)) == KindRole::Root).collect())
     }
 
-    /// The number of the type of every object, by the object's number.
+    /// The type id of every object, indexed by object number.
     ///
     /// # Errors
     /// [`crate::AnalyzerError::Section`], [`crate::AnalyzerError::Cancelled`].
@@ -75,7 +76,7 @@ impl Heap {
         Ok(kept.map(|kept| &**self.types.store(kept)))
     }
 
-    /// The types of some objects; of a column that was kept, only theirs are read.
+    /// The types of some objects. Of a kept column only their values are read.
     ///
     /// # Errors
     /// As for [`Heap::types`].

@@ -1,16 +1,16 @@
-//! Numbering the reachable objects depth first.
+//! Depth-first numbering of the reachable objects.
 //!
 //! ```text
-//!   number     vertex (object or group of roots) ─▶ its number, in the order of first visits; 0 if it is not reached
-//!   parent     number ─▶ the number it was visited from
-//!   early      number ─▶ the least number that refers to it from above in the tree
-//!   late       for each number, ascending: the numbers it refers to that are less than its own
+//!   number     by vertex (object or group of roots): its number, in the order of visits; 0 if it is unreachable
+//!   parent     by number: the number it was visited from
+//!   early      by number: the lowest number that refers to it from above in the tree
+//!   late       for each number, ascending: the lower numbers that it refers to
 //! ```
 //!
-//! A vertex looks at all its targets when it is visited. Those that have a number by then are visited
-//! for ever: the reference is a *late* one of its target. Those that have none will be visited below
-//! this vertex, now or later: the reference is an *early* one, and of these only the least source
-//! matters to semidominators. So no reference is looked at again, and the graph can go.
+//! A vertex looks at all its targets when it is visited. If a target has a number by then, the reference is *late*: the
+//! target has been visited already. Otherwise the target will be visited below this vertex, now or later, and the
+//! reference is *early*. Of the early references of a target, semidominators need only the lowest source. So no
+//! reference is read twice, and the graph can be freed.
 
 use barrow_format::ObjectId;
 
@@ -27,7 +27,7 @@ use crate::graph::transposed::EachReference;
 use crate::progress::{Progress, check};
 use crate::run::Run;
 
-/// What the search leaves behind. Number 0 is the place that all roots are held from.
+/// The result of the search. Number 0 is the top, which all roots are children of.
 pub(super) struct DepthFirst {
     /// The number of each object, and of each group of roots.
     pub(super) object_number: Column<u32>,
@@ -35,44 +35,44 @@ pub(super) struct DepthFirst {
     pub(super) parent: Column<u32>,
     pub(super) early: Column<u32>,
     pub(super) late: LateLog,
-    /// Objects that very many refer to: their late references are not in the log.
+    /// Objects with very many incoming references. Their late references are not in the log.
     pub(super) hubs: Hubs,
-    /// The greatest number.
+    /// The highest number.
     pub(super) last: u32,
 }
 
-/// Steps between looks at whether to stop.
+/// Steps between two checks for cancellation.
 const CHECK_STEPS: u32 = 1 << 16;
 
-/// How far ahead of their visits the memory of waiting vertices is asked for: of their numbers, then of
-/// what stands at these numbers.
+/// Prefetch distances in visits: for the numbers of pending vertices, and for the elements at these numbers.
 const FAR: usize = 16;
 const NEAR: usize = 6;
 
-/// A row of more bytes is that of an array. So many of its targets are put in order at a time.
+/// A longer list of targets, in bytes, is that of an array. Its targets are sorted in portions of at most this many.
 const ARRAY_BYTES: usize = 1 << 10;
 const ARRAY_TARGETS: usize = 1 << 20;
 
-/// Vertices that are still to be visited.
+/// The stack of vertices to visit.
 struct Pending<'a> {
-    /// Their ids, those of one source behind each other.
+    /// Their ids. The targets of one source are adjacent.
     targets: &'a mut [u32],
     length: usize,
-    /// Where the targets of each source begin, and its number. A column, as there may be as many as objects.
+    /// For each source, where its targets begin, and its number. This is a column, because there may be as many sources
+    /// as objects.
     sources: &'a mut [[u64; 2]],
     depth: usize,
 }
 
 impl Pending<'_> {
-    /// Puts a vertex there if it is to be visited; without a branch, since nobody can foresee it.
+    /// Pushes a vertex if it is to be visited. Branch-free, because the condition is unpredictable.
     #[inline(always)]
     fn push_if(&mut self, target: u32, wanted: bool) {
         self.targets[self.length] = target;
         self.length += usize::from(wanted);
     }
 
-    /// Makes what stands behind `start` the targets of one source, to be visited in their order: that is
-    /// how heaps are built and laid out, so it finds the next object near the last one.
+    /// Makes the targets from `start` on those of one source, and reverses them, so that they are visited in their
+    /// order. Heaps are usually built and laid out in this order, so the next object is near the last one.
     #[inline(always)]
     fn begin_source(&mut self, start: usize, number: u32) {
         if self.length > start {
@@ -82,40 +82,41 @@ impl Pending<'_> {
         }
     }
 
-    /// What will be popped in so many steps, if nothing is put there before.
+    /// The vertex that will be popped after `steps` steps, if none is pushed before.
     #[inline(always)]
     fn below(&self, steps: usize) -> Option<u32> {
         self.length.checked_sub(steps).map(|at| self.targets[at])
     }
 
-    /// The next vertex and the number it is visited from.
+    /// Pops the next vertex and the number of its source.
     #[inline(always)]
     fn pop(&mut self) -> Option<(u32, u32)> {
         let [start, source] = self.sources[self.depth.checked_sub(1)?];
         self.length -= 1;
-        // A source whose last target is taken goes at once: long lists need no deep stack.
+        // A source is popped together with its last target, so that long lists need no deep stack.
         self.depth -= usize::from(self.length == start as usize);
         Some((self.targets[self.length], source as u32))
     }
 }
 
-/// What a vertex needs to look at its targets.
+/// What is needed to process the targets of a vertex.
 struct Look<'l, 'd> {
-    /// Its own number.
+    /// The number of the vertex.
     number: u32,
-    /// What was logged last; at first its own number.
+    /// The number that was logged last; initially that of the vertex.
     before: u32,
     state: &'l [[u32; 2]],
     packed: PackedTargets<'l>,
     pending: &'l mut Pending<'d>,
     log: &'l mut Packer<'d>,
     hubs: &'l mut Notes<'d>,
-    /// Targets of an array, while they are put in order.
+    /// Buffer for sorting the targets of an array.
     array: &'l mut Vec<u32>,
 }
 
 impl Look<'_, '_> {
-    /// Looks at the targets of an object; at those of an array, which may lie anywhere, as they lie in memory.
+    /// Processes the targets of an object. The targets of an array may be anywhere, so they are sorted by memory
+    /// location first.
     #[inline(always)]
     fn at_targets(&mut self, mut stored: Targets<'_>) {
         if !stored.is_longer_than(ARRAY_BYTES) {
@@ -140,7 +141,7 @@ impl Look<'_, '_> {
         *self.array = targets;
     }
 
-    /// Logs those that have a number, and puts the others where they wait.
+    /// Logs the targets that have a number, and pushes the others.
     #[inline(always)]
     fn at_each(&mut self, targets: impl Iterator<Item = u32>) {
         for target in targets {
@@ -161,11 +162,10 @@ impl Look<'_, '_> {
     }
 }
 
-/// Numbers what the roots reach.
+/// Numbers the objects that the roots reach.
 ///
-/// Time: each reference is decoded once. Memory: 8 bytes a vertex, what the log takes, and what waits: 4 bytes a
-/// target and 16 a source of some. Numbers stand in the marks of the rows, which are taken.
-/// Sequential.
+/// Time: each reference is decoded once. Memory: 8 bytes per vertex, the log, and the stack with 4 bytes per target and
+/// 16 per source. Numbers are written to the marks of the adjacency, which is consumed. Sequential.
 ///
 /// # Errors
 /// [`crate::AnalyzerError::Cancelled`], those of [`Memory`].
@@ -187,7 +187,7 @@ pub(super) fn number_depth_first(
     let mut early: Column<u32> = memory.with_room(vertices + 1, 0)?;
     let mut late = LateLog::new(references, vertices, memory)?;
     let mut group_number = vec![0; groups.len()];
-    // One more, as vertices are put there before it is known whether they stay.
+    // One more, because a vertex is written before it is known whether it stays.
     let mut targets = memory.scratch(references + groups.len() + 1)?;
     let mut sources = memory.scratch(vertices + 1)?;
     let mut pending = Pending { targets: &mut targets, length: 0, sources: &mut sources, depth: 0 };
@@ -200,7 +200,7 @@ pub(super) fn number_depth_first(
     let mut last = 0;
     let mut array = Vec::new();
     while let Some((vertex, source)) = pending.pop() {
-        // Most of what waits was visited meanwhile: then this one's neighbours below are next.
+        // Most pending vertices have been visited meanwhile. Then the ones below them on the stack are next.
         if let Some(far) = pending.below(FAR) {
             prefetch(state, far as usize);
         }
@@ -215,7 +215,7 @@ pub(super) fn number_depth_first(
             None => &mut group_number[vertex as usize - objects],
         };
         if *number != 0 {
-            // Visited below `source` since it was put there.
+            // It was visited below `source` after it had been pushed.
             early[*number as usize] = early[*number as usize].min(source);
             continue;
         }
@@ -258,18 +258,18 @@ fn group_targets(roots: &Roots) -> usize {
     roots.categories().iter().map(|group| group.targets.len()).sum()
 }
 
-/// What a key keeps alive, of ephemerons that are sorted by key.
+/// The values that a key keeps alive. The ephemerons are sorted by key.
 fn values_of(ephemerons: &[Ephemeron], key: ObjectId) -> impl Iterator<Item = ObjectId> + '_ {
     let first = ephemerons.partition_point(|ephemeron| ephemeron.key < key);
     ephemerons[first..].iter().take_while(move |ephemeron| ephemeron.key == key).map(|ephemeron| ephemeron.value)
 }
 
-/// For each number, ascending: the numbers it refers to, each as what it is less than the one before it, the first than the
-/// number itself; zigzag, packed; then a 0.
+/// For each number in ascending order, the numbers it refers to. Each is stored as its difference to the one before it,
+/// the first to the number itself, in packed zigzag form. A 0 ends the list.
 pub(super) struct LateLog {
     bytes: Column<u8>,
     longest: Longest,
-    /// Numbers that have a row.
+    /// The number of lists.
     rows: u32,
 }
 
