@@ -287,8 +287,8 @@ impl Heap {
 }
 
 /// A column in memory, as the index file takes it.
-fn there<T: Pod>(values: &[T]) -> ColumnValues<'_> {
-    ColumnValues::There(bytemuck::cast_slice(values))
+fn in_memory<T: Pod>(values: &[T]) -> ColumnValues<'_> {
+    ColumnValues::InMemory(bytemuck::cast_slice(values))
 }
 
 /// Whether all values are below a limit. Branch-free, because nearly always all of them are.

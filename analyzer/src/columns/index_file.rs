@@ -81,10 +81,10 @@ pub(crate) struct ColumnId(pub(crate) u32);
 #[derive(Clone, Copy)]
 pub(crate) enum ColumnValues<'a> {
     /// The values are in memory.
-    There(&'a [u8]),
+    InMemory(&'a [u8]),
     /// The number of bytes, and a function that produces them while they are written, so that they are never all in
     /// memory.
-    Made(u64, &'a MakeValues<'a>),
+    Streamed(u64, &'a MakeValues<'a>),
 }
 
 /// Produces values and passes them on in order.
@@ -253,7 +253,7 @@ impl IndexFile {
                 if let Some(bytes) = index.whole(entry)
                     && are_there.insert((entry.snapshot, entry.column))
                 {
-                    columns.push((*entry, ColumnValues::There(bytes)));
+                    columns.push((*entry, ColumnValues::InMemory(bytes)));
                 }
             }
         }
@@ -284,8 +284,8 @@ impl IndexFile {
                 Ok(())
             };
             match values {
-                ColumnValues::There(values) => write(values)?,
-                ColumnValues::Made(_, make) => make(&mut write)?,
+                ColumnValues::InMemory(values) => write(values)?,
+                ColumnValues::Streamed(_, make) => make(&mut write)?,
             }
             assert_eq!(checksums.length(), entry.length, "a column is as long as it was announced");
             let checksums = checksums.finish();
@@ -306,8 +306,8 @@ impl ColumnValues<'_> {
     /// Length of the values, in bytes.
     fn length(&self) -> u64 {
         match self {
-            ColumnValues::There(values) => values.len() as u64,
-            ColumnValues::Made(length, _) => *length,
+            ColumnValues::InMemory(values) => values.len() as u64,
+            ColumnValues::Streamed(length, _) => *length,
         }
     }
 }

@@ -24,7 +24,7 @@ use bytemuck::Pod;
 use memmap2::{Advice, MmapMut, MmapOptions};
 
 use crate::error::{AnalyzerError, Result};
-use crate::file::bytes::{Bytes, give_back};
+use crate::file::bytes::{Bytes, release_pages};
 
 /// Columns of at least this length request large pages.
 const LARGE_PAGE_BYTES: usize = 2 << 20;
@@ -198,7 +198,7 @@ impl Memory {
     }
 
     /// The bytes that pageable columns may take. The rest of the limit is left for pages of mapped files that are being
-    /// read. A small limit leaves no bytes at all.
+    /// read. Under a small limit they get less, or nothing.
     fn ceiling_bytes(&self) -> u64 {
         let ceiling = |limit: u64| (limit / 8 * 5).min(limit.saturating_sub(OTHER_BYTES));
         self.0.limit_bytes.map_or(u64::MAX, ceiling)
@@ -325,7 +325,7 @@ impl Column<[u32; 2]> {
         if used < map.len() {
             // SAFETY: the range is part of this mapping. The mapping starts at a page and `used` is a multiple of the
             // page size. The bytes after the numbers are never read again.
-            unsafe { give_back(map.as_ptr() as usize + used, map.len() - used) };
+            unsafe { release_pages(map.as_ptr() as usize + used, map.len() - used) };
             if let Some(charge) = &mut charge {
                 charge.pay_back(charge.bytes.saturating_sub(used as u64));
             }
@@ -371,7 +371,7 @@ fn keep_under(account: &Weak<Account>) {
             for (address, length) in parts().cycle().skip(turn % count.max(1)).take(count) {
                 // SAFETY: a region is removed from the list before it is unmapped, under the lock that is held here.
                 // Regions are shared mappings of files, or private mappings that are never written.
-                unsafe { give_back(address, length) };
+                unsafe { release_pages(address, length) };
                 turn += 1;
                 if !are_more_than(most / 4 * 3) {
                     break;

@@ -64,7 +64,7 @@ impl Bytes {
     pub(crate) fn release(&self) {
         if let Bytes::Mapped(map) = self {
             // SAFETY: the range is exactly this mapping, which is alive. The mapping is private and never written.
-            unsafe { give_back(map.as_ptr() as usize, map.len()) };
+            unsafe { release_pages(map.as_ptr() as usize, map.len()) };
         }
     }
 }
@@ -87,7 +87,7 @@ impl Deref for Bytes {
 /// The whole range is mapped until this returns, and it begins at a page boundary. Its bytes are those of a file, as
 /// above, or they are never read again.
 #[cfg(target_os = "linux")]
-pub(crate) unsafe fn give_back(address: usize, length: usize) {
+pub(crate) unsafe fn release_pages(address: usize, length: usize) {
     let start = std::ptr::with_exposed_provenance_mut::<u8>(address);
     // SAFETY: as the caller says.
     unsafe {
@@ -100,4 +100,4 @@ pub(crate) unsafe fn give_back(address: usize, length: usize) {
 /// # Safety
 /// None is needed.
 #[cfg(not(target_os = "linux"))]
-pub(crate) unsafe fn give_back(_address: usize, _length: usize) {}
+pub(crate) unsafe fn release_pages(_address: usize, _length: usize) {}

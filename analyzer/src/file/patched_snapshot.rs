@@ -66,13 +66,13 @@ impl PatchChain {
         for &snapshot in chain.iter().rev() {
             patches.add(snapshot, recording.commit(snapshot)?)?;
         }
-        patches.bury(recording)?;
+        patches.mark_dead(recording)?;
         patches.agree_with(recording.commit(snapshot)?)?;
         Ok(patches)
     }
 
     /// Determines which rows are dead.
-    fn bury(&mut self, recording: &Recording) -> Result<()> {
+    fn mark_dead(&mut self, recording: &Recording) -> Result<()> {
         let mut decoder = Decoder::new();
         let mut dead = Vec::new();
         for group in self.groups.iter().filter(|group| !group.is_continuation) {

@@ -3,7 +3,7 @@
 //! ```text
 //!   opening     reads directories and checksums of chunks     tells which chunk holds which strings
 //!   string 7    its chunk is decoded once and kept            in memory up to a limit, then in an unlinked file
-//!   a search    decodes chunks that are not kept to a buffer  needs no memory for results of decoding
+//!   a search    decodes chunks that are not kept to a buffer  their texts do not stay in memory
 //! ```
 //!
 //! Texts can compress to a ten-thousandth, so a small file may hold gigabytes of them. Up to 64 MiB, and 16 bytes for

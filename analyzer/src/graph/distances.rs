@@ -162,7 +162,7 @@ pub(crate) fn path_over(
     Some(path)
 }
 
-/// As [`next_level`] on one thread, but what is found is not listed: a large level is read off the bits.
+/// As [`next_level`] on one thread, but without listing the new objects: a large level is read from the bit set.
 fn reach_next_level(
     adjacency: &Adjacency,
     level: &[u32],

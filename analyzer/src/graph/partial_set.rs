@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   object    60 … 63   64 65 … 127  128 …       the words are those of an ObjectSet,
-//!   words   [ 0  … 1 ] [ 1  1 …  0 ] [ 0 … ]     so that the parts of all blocks are put together word by word
+//!   words   [ 0  … 1 ] [ 1  1 …  0 ] [ 0 … ]     so that the parts of all blocks are combined word by word
 //!   row       0  … 3    4  5 …
 //! ```
 

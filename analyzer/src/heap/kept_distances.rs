@@ -2,7 +2,7 @@
 
 use barrow_format::ObjectId;
 
-use super::{Heap, column, there};
+use super::{Heap, column, in_memory};
 use crate::columns::index_file::{ColumnId, ColumnValues};
 use crate::error::Result;
 use crate::graph::distances::{Bounds, Distances, distance_of, path_over};
@@ -80,5 +80,5 @@ impl Heap {
 
 /// The columns of distances that the index file keeps.
 pub(super) fn columns_of(distances: &Distances) -> [(ColumnId, ColumnValues<'_>); 2] {
-    [(column::DISTANCE, there(&distances.distance)), (column::PARENT, there(&distances.parent))]
+    [(column::DISTANCE, in_memory(&distances.distance)), (column::PARENT, in_memory(&distances.parent))]
 }

@@ -5,7 +5,7 @@ use barrow_format::block::BlockColumns;
 use bytemuck::Pod;
 
 use super::retained_by_group::SiteTables;
-use super::{Heap, below, column, there};
+use super::{Heap, below, column, in_memory};
 use crate::columns::index_file::{ColumnId, ColumnValues, IndexFile, MakeValues};
 use crate::columns::lookup::Lookup;
 use crate::error::{AnalyzerError, Result};
@@ -20,7 +20,7 @@ use crate::questions::leaks::{self, LEAK_THRESHOLD, Suspect};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Checked {
     Whole,
-    WhereLookedAt,
+    WhenRead,
 }
 
 impl Heap {
@@ -84,20 +84,20 @@ impl Heap {
         let root_groups = self.root_groups_of(types)?;
         let kept = dominators.columns();
         let mut columns = vec![
-            (column::POSITION, there(kept.position)),
-            (column::GROUP_POSITION, there(kept.group_position)),
-            (column::VERTEX, there(kept.vertex)),
-            (column::EXTENT, there(kept.extent)),
-            (column::IDOM, there(kept.idom)),
-            (column::BEFORE, there(kept.before)),
-            (column::EPHEMERONS, there(std::slice::from_ref(&kept.live_ephemerons))),
+            (column::POSITION, in_memory(kept.position)),
+            (column::GROUP_POSITION, in_memory(kept.group_position)),
+            (column::VERTEX, in_memory(kept.vertex)),
+            (column::EXTENT, in_memory(kept.extent)),
+            (column::IDOM, in_memory(kept.idom)),
+            (column::BEFORE, in_memory(kept.before)),
+            (column::EPHEMERONS, in_memory(std::slice::from_ref(&kept.live_ephemerons))),
         ];
         let largest = largest.to_column();
         columns.extend([
-            (column::LARGEST, there(&largest)),
-            (column::CANOPY, there(&canopy)),
-            (column::LEAK_SUSPECTS, there(&suspects)),
-            (column::ROOT_GROUPS, there(&root_groups)),
+            (column::LARGEST, in_memory(&largest)),
+            (column::CANOPY, in_memory(&canopy)),
+            (column::LEAK_SUSPECTS, in_memory(&suspects)),
+            (column::ROOT_GROUPS, in_memory(&root_groups)),
         ]);
         let bytes = self.objects * size_of::<u32>() as u64;
         let has_unmanaged = self.recording.commit(self.snapshot)?.totals.unmanaged_bytes > 0;
@@ -107,15 +107,15 @@ impl Heap {
             &|out| self.each_size(|columns| is_known(columns).then_some(&columns.shallow_bytes), progress, out);
         let unmanaged: &MakeValues<'_> = &|out| self.each_size(|columns| Some(&columns.unmanaged_bytes), progress, out);
         let retained: &MakeValues<'_> = &|out| self.each_retained(dominators, progress, out);
-        columns.push((column::SHALLOW, ColumnValues::Made(bytes, shallow)));
+        columns.push((column::SHALLOW, ColumnValues::Streamed(bytes, shallow)));
         if has_unmanaged {
-            columns.push((column::UNMANAGED, ColumnValues::Made(bytes, unmanaged)));
+            columns.push((column::UNMANAGED, ColumnValues::Streamed(bytes, unmanaged)));
         }
-        columns.push((column::RETAINED, ColumnValues::Made(bytes, retained)));
+        columns.push((column::RETAINED, ColumnValues::Streamed(bytes, retained)));
         columns.extend(type_tables.columns());
         columns.extend(site_tables.iter().flat_map(SiteTables::columns));
         if known_types.is_none() {
-            columns.push((column::TYPE, there(types)));
+            columns.push((column::TYPE, in_memory(types)));
         }
         self.keep(&columns, progress)
     }
@@ -144,7 +144,7 @@ impl Heap {
         if let Some(dominators) = self.dominators.get() {
             return question(dominators).map(Some);
         }
-        let Some(kept) = self.kept_dominators(Checked::WhereLookedAt)? else { return Ok(None) };
+        let Some(kept) = self.kept_dominators(Checked::WhenRead)? else { return Ok(None) };
         let answer = question(&kept);
         if kept.are_damaged() { Ok(None) } else { answer.map(Some) }
     }
@@ -200,7 +200,7 @@ impl Heap {
         let index = self.index.as_ref()?;
         match checked {
             Checked::Whole => index.column(self.snapshot, column, is_valid).map(Lookup::Whole),
-            Checked::WhereLookedAt => {
+            Checked::WhenRead => {
                 let column = index.sparse_column(self.snapshot, column, is_valid)?;
                 Some(Lookup::sparse(column, harmless))
             }
@@ -257,7 +257,7 @@ impl Heap {
     /// # Errors
     /// As for [`Heap::dominators`].
     pub(crate) fn keep_threads(&self, retained: &[u64], progress: &dyn Progress) -> Result<()> {
-        self.keep(&[(column::RETAINED_BY_THREAD, there(retained))], progress)
+        self.keep(&[(column::RETAINED_BY_THREAD, in_memory(retained))], progress)
     }
 
     /// The suspects at [`LEAK_THRESHOLD`], if the index file has them.

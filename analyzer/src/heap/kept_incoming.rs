@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering;
 
 use barrow_format::ObjectId;
 
-use super::{Heap, below, column, there};
+use super::{Heap, below, column, in_memory};
 use crate::error::Result;
 use crate::graph::adjacency::Follow;
 use crate::graph::incoming::Incoming;
@@ -25,9 +25,9 @@ impl Heap {
         drop(adjacency);
         let (starts, bases, sources) = found.sources.columns();
         let columns = [
-            (column::INCOMING_STARTS, there(starts)),
-            (column::INCOMING_BASES, there(bases)),
-            (column::INCOMING_SOURCES, there(sources)),
+            (column::INCOMING_STARTS, in_memory(starts)),
+            (column::INCOMING_BASES, in_memory(bases)),
+            (column::INCOMING_SOURCES, in_memory(sources)),
         ];
         self.keep(&columns, progress)?;
         Ok(self.incoming.store(found))

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use barrow_format::rows::TypeTotals;
 use barrow_format::{SiteId, TypeId};
 
-use super::{Heap, column, there};
+use super::{Heap, column, in_memory};
 use crate::columns::index_file::{ColumnId, ColumnValues};
 use crate::error::Result;
 use crate::graph::dominators::{Dominators, GroupRetained};
@@ -34,9 +34,9 @@ pub(super) struct SiteTables {
 impl TypeTables {
     pub(super) fn columns(&self) -> [(ColumnId, ColumnValues<'_>); 3] {
         [
-            (column::RETAINED_BY_TYPE, there(&self.by_type)),
-            (column::RETAINED_BY_KIND, there(&self.by_kind)),
-            (column::RETAINED_BY_IDENTITY, there(&self.by_identity)),
+            (column::RETAINED_BY_TYPE, in_memory(&self.by_type)),
+            (column::RETAINED_BY_KIND, in_memory(&self.by_kind)),
+            (column::RETAINED_BY_IDENTITY, in_memory(&self.by_identity)),
         ]
     }
 }
@@ -44,9 +44,9 @@ impl TypeTables {
 impl SiteTables {
     pub(super) fn columns(&self) -> [(ColumnId, ColumnValues<'_>); 3] {
         [
-            (column::SITE_TOTALS, there(&self.totals)),
-            (column::RETAINED_BY_PLACE, there(&self.by_place)),
-            (column::RETAINED_BY_GENERATION, there(&self.by_generation)),
+            (column::SITE_TOTALS, in_memory(&self.totals)),
+            (column::RETAINED_BY_PLACE, in_memory(&self.by_place)),
+            (column::RETAINED_BY_GENERATION, in_memory(&self.by_generation)),
         ]
     }
 }

@@ -1,7 +1,7 @@
 //! Retained sets by jointly retained objects, which are computed or read from the index file.
 
 use super::kept_distances::columns_of;
-use super::{Heap, column, there};
+use super::{Heap, column, in_memory};
 use crate::columns::lookup::Lookup;
 use crate::error::{AnalyzerError, Result};
 use crate::graph::jointly_retained::JointlyRetained;
@@ -80,10 +80,10 @@ impl Heap {
         drop(adjacency);
         let kept = found.columns();
         let mut columns = vec![
-            (column::KEEPER_COUNTS, there(kept.counts)),
-            (column::MANY_KEEPERS, there(kept.many)),
-            (column::KEPT_STARTS, there(kept.starts)),
-            (column::KEPT_OBJECTS, there(kept.kept)),
+            (column::KEEPER_COUNTS, in_memory(kept.counts)),
+            (column::MANY_KEEPERS, in_memory(kept.many)),
+            (column::KEPT_STARTS, in_memory(kept.starts)),
+            (column::KEPT_OBJECTS, in_memory(kept.kept)),
         ];
         if known_distances.is_none() {
             columns.extend(columns_of(distances));

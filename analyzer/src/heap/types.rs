@@ -4,7 +4,7 @@ use barrow_format::block::Wanted;
 use barrow_format::rows::KindRole;
 use barrow_format::{ObjectId, TypeId};
 
-use super::{Heap, below, column, there};
+use super::{Heap, below, column, in_memory};
 use crate::columns::index_file::IndexFile;
 use crate::columns::memory::Column;
 use crate::columns::values::Values;
@@ -59,7 +59,7 @@ impl Heap {
         }
         let types = self.read_types(progress)?;
         if self.exclusion.is_none() {
-            self.keep(&[(column::TYPE, there(&types))], progress)?;
+            self.keep(&[(column::TYPE, in_memory(&types))], progress)?;
         }
         Ok(self.types.store(types.into()))
     }

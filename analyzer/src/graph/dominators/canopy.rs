@@ -3,7 +3,7 @@
 //! ```text
 //!   all roots ─┬─ roots: threads ── Session ── Cache …      places that retain most, in preorder
 //!              └─ Config ── …
-//!      └ 1,551,446 children that retain 756 MiB together: the children in the canopy, and the rest as totals
+//!      └ 1,551,446 children that retain 756 MiB together: totals, from which those of children outside the canopy follow
 //! ```
 
 use barrow_format::{ObjectId, StringId};

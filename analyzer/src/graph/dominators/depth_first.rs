@@ -7,7 +7,7 @@
 //!   late       for each number, ascending: the lower numbers that it refers to
 //! ```
 //!
-//! A vertex looks at all its targets when it is visited. If a target has a number by then, the reference is *late*: the
+//! When a vertex is visited, all its targets are examined. If a target has a number by then, the reference is *late*: the
 //! target has been visited already. Otherwise the target will be visited below this vertex, now or later, and the
 //! reference is *early*. Of the early references of a target, semidominators need only the lowest source. So no
 //! reference is read twice, and the graph can be freed.
@@ -100,7 +100,7 @@ impl Pending<'_> {
 }
 
 /// What is needed to process the targets of a vertex.
-struct Look<'l, 'd> {
+struct Visit<'l, 'd> {
     /// The number of the vertex.
     number: u32,
     /// The number that was logged last; initially that of the vertex.
@@ -114,7 +114,7 @@ struct Look<'l, 'd> {
     array: &'l mut Vec<u32>,
 }
 
-impl Look<'_, '_> {
+impl Visit<'_, '_> {
     /// Processes the targets of an object. The targets of an array may be anywhere, so they are sorted by memory
     /// location first.
     #[inline(always)]
@@ -228,7 +228,7 @@ pub(super) fn number_depth_first(
             progress.advance(CHECK_STEPS.into());
         }
         let before = pending.length;
-        let mut look = Look {
+        let mut visit = Visit {
             number: last,
             before: last,
             state,
@@ -239,17 +239,17 @@ pub(super) fn number_depth_first(
             array: &mut array,
         };
         if (vertex as usize) < objects {
-            look.at_targets(packed.targets(vertex, |object| state[object][0]));
+            visit.at_targets(packed.targets(vertex, |object| state[object][0]));
             if !ephemerons.is_empty() {
-                look.at_each(values_of(ephemerons, ObjectId(vertex)).map(|value| value.0));
+                visit.at_each(values_of(ephemerons, ObjectId(vertex)).map(|value| value.0));
             }
         } else {
-            look.at_each(groups[vertex as usize - objects].targets.iter().map(|target| target.0));
+            visit.at_each(groups[vertex as usize - objects].targets.iter().map(|target| target.0));
         }
         log.put(0);
         pending.begin_source(before, last);
     }
-    late.rows = last;
+    late.lists = last;
     hubs.unmark(state);
     Ok(DepthFirst { object_number: adjacency.into_marks(), group_number, parent, early, late, hubs, last })
 }
@@ -270,13 +270,13 @@ pub(super) struct LateLog {
     bytes: Column<u8>,
     longest: Longest,
     /// The number of lists.
-    rows: u32,
+    lists: u32,
 }
 
 impl LateLog {
     fn new(references: usize, vertices: usize, memory: &Memory) -> Result<Self> {
         let bytes = memory.scratch(references * MAX_BYTES + vertices + PADDING)?;
-        Ok(LateLog { bytes, longest: Longest::of(2 * vertices as u64), rows: 0 })
+        Ok(LateLog { bytes, longest: Longest::of(2 * vertices as u64), lists: 0 })
     }
 }
 
@@ -285,7 +285,7 @@ impl EachReference for LateLog {
     fn for_each(&self, progress: &dyn Progress, mut visit: impl FnMut(u32, u32)) -> Result<()> {
         let bytes = &self.bytes[..];
         let mut at = 0;
-        for source in 1..=self.rows {
+        for source in 1..=self.lists {
             if source % CHECK_STEPS == 0 {
                 check(progress)?;
             }

@@ -73,7 +73,7 @@ impl Hub {
 impl Hubs {
     /// Finds hubs by sampling, and marks them. Which objects become hubs does not affect any result.
     ///
-    /// Time: the first references of every 64th object are read twice.
+    /// Time: the first references of one object in 64 are read twice.
     ///
     /// # Errors
     /// Those of [`Memory`].

@@ -54,12 +54,12 @@ struct Counts<'s> {
     /// The number of all keepers, and of those before the object.
     found: Column<[u32; 2]>,
     /// Keepers whose counts are being prefetched.
-    coming: Queue<KeeperFound>,
+    coming: Queue<Keeper>,
 }
 
 /// A keeper of a jointly retained object.
 #[derive(Debug, Clone, Copy)]
-struct KeeperFound {
+struct Keeper {
     /// The position of the jointly retained object.
     kept: u32,
     /// Whether the keeper comes before it.
@@ -126,7 +126,7 @@ impl Search<'_> {
                     return Ok(None);
                 }
             }
-            (0..Queue::<KeeperFound>::LENGTH).for_each(|_| self.counts.add(None, &self.area, &mut waiting));
+            (0..Queue::<Keeper>::LENGTH).for_each(|_| self.counts.add(None, &self.area, &mut waiting));
             if waiting.0.is_empty() {
                 return Ok(Some(lost));
             }
@@ -147,7 +147,7 @@ impl Search<'_> {
             next += 1;
             let (area, counts) = (&self.area, &mut self.counts);
             let bytes = self.kept.each(position, |object, is_before| {
-                counts.add(Some(KeeperFound { kept: object, is_before }), area, waiting);
+                counts.add(Some(Keeper { kept: object, is_before }), area, waiting);
             });
             let Some(bytes) = bytes else { return Ok(None) };
             self.step(bytes)?;
@@ -223,12 +223,12 @@ impl Counts<'_> {
     /// Enqueues the keeper `found`, and counts the one whose prefetch has completed. If all keepers before a jointly
     /// retained object are in the area and it is not, the object is enqueued in `waiting`.
     #[inline(always)]
-    fn add(&mut self, found: Option<KeeperFound>, area: &ObjectSet, waiting: &mut Waiting) {
-        if let Some(KeeperFound { kept, .. }) = found {
+    fn add(&mut self, found: Option<Keeper>, area: &ObjectSet, waiting: &mut Waiting) {
+        if let Some(Keeper { kept, .. }) = found {
             prefetch(&self.found, kept as usize);
             self.joint.counts.prefetch(kept as usize);
         }
-        let Some(KeeperFound { kept, is_before }) = self.coming.exchange(found) else { return };
+        let Some(Keeper { kept, is_before }) = self.coming.exchange(found) else { return };
         let [all, before] = &mut self.found[kept as usize];
         *all += 1;
         *before += u32::from(is_before);
