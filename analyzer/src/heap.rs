@@ -271,6 +271,11 @@ impl Heap {
         reachable(self.snapshot, &adjacency, &self.roots()?.targets(), removed, progress)
     }
 
+    /// A small column of the index file, if it has this column.
+    fn kept_numbers(&self, column: ColumnId) -> Option<Values<u64>> {
+        self.index.as_ref()?.column(self.snapshot, column, |_, _| true)
+    }
+
     /// Writes columns to the index file. If that fails, questions are still answered, so the failure is only noted.
     fn keep(&self, columns: &[(ColumnId, ColumnValues<'_>)], progress: &dyn Progress) -> Result<()> {
         let Some(index) = self.index.as_ref().filter(|_| self.keeps) else { return Ok(()) };

@@ -6,7 +6,7 @@ use bytemuck::Pod;
 
 use super::retained_by_group::SiteTables;
 use super::{Heap, below, column, in_memory};
-use crate::columns::index_file::{ColumnId, ColumnValues, IndexFile, MakeValues};
+use crate::columns::index_file::{ColumnId, ColumnValues, MakeValues};
 use crate::columns::lookup::Lookup;
 use crate::error::{AnalyzerError, Result};
 use crate::graph::adjacency::Adjacency;
@@ -173,7 +173,7 @@ impl Heap {
             !piece.iter().enumerate().fold(false, |found, value| found | wrong(value))
         };
         let by_group = index.column(self.snapshot, column::GROUP_POSITION, is_position);
-        let ephemerons = index.column::<u64>(self.snapshot, column::EPHEMERONS, |_, _| true);
+        let ephemerons = self.kept_numbers(column::EPHEMERONS);
         let columns = (
             self.kept(column::POSITION, checked, 0, is_position),
             self.kept(column::VERTEX, checked, 0, is_vertex),
@@ -214,8 +214,8 @@ impl Heap {
     /// As for [`Heap::dominators`].
     pub fn largest(&self, progress: &dyn Progress) -> Result<&Largest> {
         self.largest.get_or_compute(|| {
-            let column = |index: &IndexFile| index.column::<u64>(self.snapshot, column::LARGEST, |_, _| true);
-            let kept = self.index.as_ref().and_then(column).and_then(|kept| Largest::from_column(&kept, self.objects));
+            let kept = self.kept_numbers(column::LARGEST);
+            let kept = kept.and_then(|kept| Largest::from_column(&kept, self.objects));
             kept.map_or_else(|| Ok(Largest::of(self.dominators(progress)?)), Ok)
         })
     }
@@ -225,8 +225,7 @@ impl Heap {
     /// # Errors
     /// As for [`Heap::roots`].
     pub fn kept_canopy(&self) -> Result<Option<Canopy>> {
-        let column = |index: &IndexFile| index.column::<u64>(self.snapshot, column::CANOPY, |_, _| true);
-        let Some(kept) = self.index.as_ref().and_then(column) else { return Ok(None) };
+        let Some(kept) = self.kept_numbers(column::CANOPY) else { return Ok(None) };
         let groups: Vec<StringId> = self.roots()?.categories().iter().map(|group| group.name).collect();
         Ok(Canopy::from_column(&kept, self.objects, &groups))
     }
@@ -248,8 +247,7 @@ impl Heap {
 
     /// The retained sizes of threads, as written by [`Heap::keep_threads`].
     pub(crate) fn kept_threads(&self) -> Option<Vec<u64>> {
-        let index = self.index.as_ref()?;
-        Some(index.column::<u64>(self.snapshot, column::RETAINED_BY_THREAD, |_, _| true)?.to_vec())
+        Some(self.kept_numbers(column::RETAINED_BY_THREAD)?.to_vec())
     }
 
     /// Keeps the retained sizes of threads.
@@ -262,8 +260,7 @@ impl Heap {
 
     /// The suspects at [`LEAK_THRESHOLD`], if the index file has them.
     fn kept_leak_suspects(&self) -> Result<Option<Vec<Suspect>>> {
-        let column = |index: &IndexFile| index.column::<u64>(self.snapshot, column::LEAK_SUSPECTS, |_, _| true);
-        let Some(kept) = self.index.as_ref().and_then(column) else { return Ok(None) };
+        let Some(kept) = self.kept_numbers(column::LEAK_SUSPECTS) else { return Ok(None) };
         Ok(leaks::from_column(&kept, self.objects, self.recording.tables()?.type_count() as u64))
     }
 }

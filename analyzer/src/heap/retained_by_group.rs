@@ -153,7 +153,7 @@ impl Heap {
     }
 
     fn kept_rows<const WIDTH: usize>(&self, column: ColumnId) -> Option<Vec<[u64; WIDTH]>> {
-        let numbers = self.index.as_ref()?.column::<u64>(self.snapshot, column, |_, _| true)?;
+        let numbers = self.kept_numbers(column)?;
         let (rows, rest) = numbers.as_chunks();
         rest.is_empty().then(|| rows.to_vec())
     }
