@@ -1,4 +1,4 @@
-//! Why a question has no answer.
+//! Errors of the analyzer: why a question has no answer.
 
 use std::path::PathBuf;
 
@@ -18,7 +18,7 @@ pub enum AnalyzerError {
         path: PathBuf,
         /// What was tried.
         action: &'static str,
-        /// What the system said.
+        /// The error that the system returned.
         source: std::io::Error,
     },
     /// The file is not a recording, or one that this version cannot read.
@@ -34,22 +34,22 @@ pub enum AnalyzerError {
         /// What is wrong.
         source: FormatError,
     },
-    /// The recording holds no snapshot of that number.
+    /// The recording holds no snapshot with this number.
     #[error("there is no snapshot {snapshot}; the recording has {count}{range}", range = range(*.first, *.last))]
     NoSnapshot {
-        /// The number asked for.
+        /// The requested number.
         snapshot: SnapshotId,
-        /// How many there are.
+        /// How many snapshots the recording holds.
         count: usize,
-        /// The first.
+        /// The first snapshot of the recording.
         first: Option<SnapshotId>,
-        /// The last.
+        /// The last snapshot of the recording.
         last: Option<SnapshotId>,
     },
-    /// The snapshot holds no object of that number.
+    /// The snapshot holds no object with this number.
     #[error("there is no object {object} in snapshot {snapshot}, which holds {count} objects, 0 to {}", count.saturating_sub(1))]
     NoObject {
-        /// The number asked for.
+        /// The requested number.
         object: ObjectId,
         /// The snapshot.
         snapshot: SnapshotId,
@@ -61,7 +61,7 @@ pub enum AnalyzerError {
     OtherSnapshot {
         /// The snapshot whose objects it names.
         named: SnapshotId,
-        /// The snapshot asked for.
+        /// The snapshot that the question is about.
         asked: SnapshotId,
     },
     /// The file to write would replace the recording it is made from.
@@ -81,18 +81,18 @@ pub enum AnalyzerError {
         /// What it may use, in bytes.
         limit_bytes: u64,
     },
-    /// More references than this version can lay out.
+    /// The graph has more references than this version can store.
     #[error("more than 2^32 references lead to 4096 neighbouring objects; this version cannot lay them out")]
     TooManyReferences,
-    /// The system gives no memory.
+    /// The system cannot provide memory.
     #[error("cannot have {} MiB of memory: {source}", bytes >> 20)]
     Allocation {
-        /// How much was asked for.
+        /// The number of bytes requested.
         bytes: u64,
-        /// What the system said.
+        /// The error that the system returned.
         source: std::io::Error,
     },
-    /// Whoever asked wants no answer any more.
+    /// The caller cancelled the question.
     #[error("stopped")]
     Cancelled,
 }

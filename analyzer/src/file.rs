@@ -1,12 +1,14 @@
-//! What a recording file holds, from its bytes up: sections, tables, blocks and objects.
+//! The contents of a recording file, from its bytes up: sections, tables, blocks and objects.
 
 pub(crate) mod blocks;
 pub(crate) mod bytes;
 pub(crate) mod contents;
 pub(crate) mod growing;
-pub(crate) mod layers;
 pub(crate) mod live_rows;
 pub(crate) mod object;
+pub(crate) mod patch_chain;
+pub(crate) mod patch_merge;
+pub(crate) mod patched_snapshot;
 pub(crate) mod recording;
 pub(crate) mod sites;
 pub(crate) mod strings;

@@ -1,31 +1,31 @@
-//! The heap of one snapshot: its graph and everything derived from it, computed when first asked for.
+//! The heap of one snapshot: its graph and everything derived from it, computed when first needed.
 //!
 //! ```text
-//!   Heap ─┬─ roots, rows ──────────────▶ dominators ─▶ retained sizes   ┐
-//!         ├─ rows, incoming ───────────▶ who refers to whom             ├─ kept in FILE.index
+//!   Heap ─┬─ roots, adjacency ─────────▶ dominators ─▶ retained sizes   ┐
+//!         ├─ adjacency, transposed ────▶ incoming references            ├─ kept in FILE.index
 //!         ├─ distances ────────────────▶ shortest paths                 │
-//!         ├─ dominators, distances ────▶ shared objects                 ┘
-//!         └─ without ── what is thought away: every answer is about the rest
+//!         ├─ dominators, distances ────▶ jointly retained objects       ┘
+//!         └─ exclusion ── objects and references that are ignored by every question
 //! ```
 //!
-//! Each branch has a file of its own below; here is what they share.
+//! Each branch has its own file below. This file contains what they share.
 
-mod distances;
-mod dominators;
 mod flat;
-mod groups;
-mod incoming;
+mod freed_by_exclusion;
+mod kept_distances;
+mod kept_dominators;
+mod kept_incoming;
 mod names;
 mod remembered;
-mod shared;
+mod retained_by_group;
+mod retained_sets;
 mod types;
-mod without;
 
 pub(crate) use self::flat::{FlatColumns, FlatRetained, visit_block};
 
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use barrow_format::{ObjectId, SnapshotId};
 use bytemuck::Pod;
@@ -36,46 +36,48 @@ use crate::columns::values::Values;
 use crate::error::{AnalyzerError, Result};
 use crate::file::object::Reference;
 use crate::file::recording::Recording;
+use crate::graph::adjacency::{Adjacency, Follow};
 use crate::graph::distances::Distances;
 use crate::graph::dominators::{Dominators, Largest, resident_bytes};
+use crate::graph::exclusion::Exclusion;
 use crate::graph::incoming::Incoming;
+use crate::graph::jointly_retained::JointlyRetained;
 use crate::graph::object_set::ObjectSet;
-use crate::graph::reachable::{Ephemerons, reachable};
+use crate::graph::reachable::reachable;
 use crate::graph::roots::Roots;
-use crate::graph::rows::{Follow, Rows};
-use crate::graph::shared::Shared;
-use crate::graph::without::Without;
+use crate::lazy::Lazy;
 use crate::progress::Progress;
+use crate::run::Run;
 
 /// One snapshot as a graph.
 #[derive(Debug)]
 pub struct Heap {
-    /// Under a ceiling the pages of the recording are given back as well. Before the recording, so that
-    /// it is dropped first.
+    /// Lets the pager release pages of the recording if there is a memory limit. It is declared before the recording,
+    /// so that it is dropped first.
     _pages: Option<Region>,
     recording: Arc<Recording>,
     snapshot: SnapshotId,
     memory: Memory,
     index: Option<IndexFile>,
-    /// Whether columns are kept in the index file, not only read from it.
+    /// Whether columns are written to the index file, or only read from it.
     keeps: bool,
-    without: Option<Arc<Without>>,
+    exclusion: Option<Arc<Exclusion>>,
     objects: u64,
-    roots: OnceLock<Roots>,
-    rows: Mutex<Option<Arc<Rows>>>,
-    dominators: OnceLock<Dominators>,
-    largest: OnceLock<Largest>,
-    distances: OnceLock<Distances>,
-    incoming: OnceLock<Incoming>,
-    shared: OnceLock<Shared>,
-    /// Somebody asked for the incoming references of one object.
+    roots: Lazy<Roots>,
+    adjacency: Mutex<Option<Arc<Adjacency>>>,
+    dominators: Lazy<Dominators>,
+    largest: Lazy<Largest>,
+    distances: Lazy<Distances>,
+    incoming: Lazy<Incoming>,
+    jointly_retained: Lazy<JointlyRetained>,
+    /// Whether the incoming references of one object were requested before.
     incoming_asked: AtomicBool,
-    types: OnceLock<Values<u32>>,
-    /// Why columns could not be kept.
+    types: Lazy<Values<u32>>,
+    /// Why columns could not be written to the index file.
     unkept: Mutex<Option<String>>,
 }
 
-/// The columns that an index file keeps.
+/// The numbers of the columns in an index file.
 mod column {
     use super::ColumnId;
 
@@ -95,7 +97,7 @@ mod column {
     pub(super) const RETAINED_BY_TYPE: ColumnId = ColumnId(14);
     pub(super) const GROUP_POSITION: ColumnId = ColumnId(15);
     pub(super) const CANOPY: ColumnId = ColumnId(16);
-    // 17 were leak suspects as they were ranked before.
+    // 17 was a column of leak suspects with an older ranking.
     pub(super) const LEAK_SUSPECTS: ColumnId = ColumnId(41);
     pub(super) const RETAINED_BY_THREAD: ColumnId = ColumnId(42);
     pub(super) const ROOT_GROUPS: ColumnId = ColumnId(18);
@@ -110,7 +112,7 @@ mod column {
     pub(super) const KEEPER_COUNTS: ColumnId = ColumnId(27);
     pub(super) const MANY_KEEPERS: ColumnId = ColumnId(28);
     pub(super) const KEPT_STARTS: ColumnId = ColumnId(29);
-    pub(super) const KEPT_ROWS: ColumnId = ColumnId(30);
+    pub(super) const KEPT_OBJECTS: ColumnId = ColumnId(30);
 }
 
 impl Heap {
@@ -127,15 +129,15 @@ impl Heap {
         Ok(Self::with(recording, snapshot, objects, memory, index, None))
     }
 
-    /// The same heap without some of its objects and references. Nothing of it is kept.
+    /// The same heap without some of its objects and references. It has no index file.
     #[must_use]
-    pub fn without(&self, without: Without) -> Self {
+    pub fn excluding(&self, exclusion: Exclusion) -> Self {
         let (recording, memory) = (Arc::clone(&self.recording), self.memory.clone());
-        Self::with(recording, self.snapshot, self.objects, memory, None, Some(Arc::new(without)))
+        Self::with(recording, self.snapshot, self.objects, memory, None, Some(Arc::new(exclusion)))
     }
 
-    /// The same heap, which reads what an index file keeps and keeps nothing more in it: for a look at every
-    /// snapshot of a recording, whose columns together take many times the recording.
+    /// The same heap, but it only reads its index file and adds nothing to it. This is for visiting every snapshot of a
+    /// recording, whose columns together are many times as large as the recording.
     #[must_use]
     pub fn only_reading_the_index(self) -> Self {
         Heap { keeps: false, ..self }
@@ -147,7 +149,7 @@ impl Heap {
         objects: u64,
         memory: Memory,
         index: Option<IndexFile>,
-        without: Option<Arc<Without>>,
+        exclusion: Option<Arc<Exclusion>>,
     ) -> Self {
         let pages = memory.pages_of(recording.bytes());
         memory.keep_room(resident_bytes(objects));
@@ -158,17 +160,17 @@ impl Heap {
             memory,
             index,
             keeps: true,
-            without,
+            exclusion,
             objects,
-            roots: OnceLock::new(),
-            rows: Mutex::new(None),
-            dominators: OnceLock::new(),
-            largest: OnceLock::new(),
-            distances: OnceLock::new(),
-            incoming: OnceLock::new(),
-            shared: OnceLock::new(),
+            roots: Lazy::default(),
+            adjacency: Mutex::new(None),
+            dominators: Lazy::default(),
+            largest: Lazy::default(),
+            distances: Lazy::default(),
+            incoming: Lazy::default(),
+            jointly_retained: Lazy::default(),
             incoming_asked: AtomicBool::new(false),
-            types: OnceLock::new(),
+            types: Lazy::default(),
             unkept: Mutex::new(None),
         }
     }
@@ -185,91 +187,96 @@ impl Heap {
         self.snapshot
     }
 
-    /// How many objects the snapshot holds, those that are thought away included.
+    /// The number of objects in the snapshot, excluded ones included.
     #[must_use]
     pub fn object_count(&self) -> u64 {
         self.objects
     }
 
-    /// What is thought away.
+    /// The objects and references that are excluded.
     #[must_use]
-    pub fn overlay(&self) -> Option<&Arc<Without>> {
-        self.without.as_ref()
+    pub fn exclusion(&self) -> Option<&Arc<Exclusion>> {
+        self.exclusion.as_ref()
     }
 
-    /// Whether an object is there, and not thought away.
+    /// Whether the snapshot holds an object and it is not excluded.
     #[must_use]
     pub fn has(&self, object: ObjectId) -> bool {
-        u64::from(object.0) < self.objects && !self.without.as_ref().is_some_and(|without| without.frees(object))
+        u64::from(object.0) < self.objects && !self.exclusion.as_ref().is_some_and(|exclusion| exclusion.frees(object))
     }
 
-    /// Whether a reference from `source` is there, and not thought away, by itself or with one of its ends.
+    /// Whether a reference from `source` is not excluded, by itself or with its source or target.
     #[must_use]
     pub fn has_reference(&self, source: ObjectId, reference: &Reference) -> bool {
-        !self.without.as_ref().is_some_and(|without| without.cuts(source, reference))
+        !self.exclusion.as_ref().is_some_and(|exclusion| exclusion.cuts(source, reference))
     }
 
-    /// Why the last columns could not be kept in the index file; asked once.
+    /// Why columns could not be written to the index file. Each reason is returned once.
     #[must_use]
     pub fn index_problem(&self) -> Option<String> {
         self.unkept.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
-    /// The roots, without those that hold what is thought away.
+    /// The roots of the heap. Roots of excluded objects are omitted.
     ///
     /// # Errors
     /// [`AnalyzerError::Section`].
     pub fn roots(&self) -> Result<&Roots> {
-        if let Some(roots) = self.roots.get() {
-            return Ok(roots);
-        }
-        let mut roots = Roots::read(&self.recording, self.snapshot)?;
-        if let Some(without) = &self.without {
-            let rows = roots.rows().iter().copied().filter(|root| !without.removes(root.target)).collect();
-            roots = Roots::of(rows);
-        }
-        Ok(self.roots.get_or_init(|| roots))
+        self.roots.get_or_compute(|| {
+            let roots = Roots::read(&self.recording, self.snapshot)?;
+            let Some(exclusion) = &self.exclusion else { return Ok(roots) };
+            Ok(Roots::of(roots.rows().iter().copied().filter(|root| !exclusion.removes(root.target)).collect()))
+        })
     }
 
-    /// The retaining references. They are read again after [`Heap::dominators`] was computed, which takes
-    /// them.
-    pub(crate) fn rows(&self, progress: &dyn Progress) -> Result<Arc<Rows>> {
-        let mut rows = self.rows.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(rows) = &*rows {
-            return Ok(Arc::clone(rows));
+    /// The retaining references. [`Heap::dominators`] consumes them; after that they are read again.
+    pub(crate) fn adjacency(&self, progress: &dyn Progress) -> Result<Arc<Adjacency>> {
+        let mut adjacency = self.adjacency.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = &*adjacency {
+            return Ok(Arc::clone(known));
         }
-        let built = Arc::new(self.build_rows(Follow::Retaining, progress)?);
-        Ok(Arc::clone(rows.insert(built)))
+        let built = Arc::new(self.build_adjacency(Follow::Retaining, progress)?);
+        Ok(Arc::clone(adjacency.insert(built)))
     }
 
-    /// The rows, for somebody who uses them up.
-    fn take_rows(&self, progress: &dyn Progress) -> Result<Rows> {
-        let rows = self.rows.lock().unwrap_or_else(PoisonError::into_inner).take();
-        match rows.and_then(Arc::into_inner) {
-            Some(rows) => Ok(rows),
-            None => self.build_rows(Follow::Retaining, progress),
+    /// The retaining references, to be consumed.
+    fn take_adjacency(&self, progress: &dyn Progress) -> Result<Adjacency> {
+        let adjacency = self.adjacency.lock().unwrap_or_else(PoisonError::into_inner).take();
+        match adjacency.and_then(Arc::into_inner) {
+            Some(adjacency) => Ok(adjacency),
+            None => self.build_adjacency(Follow::Retaining, progress),
         }
     }
 
-    pub(crate) fn build_rows(&self, follow: Follow, progress: &dyn Progress) -> Result<Rows> {
-        Rows::build(&self.recording, self.snapshot, follow, self.without.as_deref(), &self.memory, progress)
+    pub(crate) fn build_adjacency(&self, follow: Follow, progress: &dyn Progress) -> Result<Adjacency> {
+        let exclusion = self.exclusion.as_deref();
+        Adjacency::build(&self.recording, self.snapshot, follow, exclusion, self.run(progress))
+    }
+
+    /// The memory and progress for computations about this heap.
+    pub(crate) fn run<'r>(&'r self, progress: &'r dyn Progress) -> Run<'r> {
+        Run { memory: &self.memory, progress }
     }
 
     pub(crate) fn memory(&self) -> &Memory {
         &self.memory
     }
 
-    /// What the roots reach, without `removed`.
+    /// The objects that the roots reach without passing an object of `removed`.
     ///
     /// # Errors
     /// [`AnalyzerError::Section`], [`AnalyzerError::Cancelled`], [`AnalyzerError::MemoryCeiling`].
     pub fn reachable(&self, removed: Option<&ObjectSet>, progress: &dyn Progress) -> Result<ObjectSet> {
-        let rows = self.rows(progress)?;
-        let ephemerons = Ephemerons::new(rows.ephemerons());
-        reachable(self.snapshot, &rows, &self.roots()?.targets(), &ephemerons, removed, progress)
+        let adjacency = self.adjacency(progress)?;
+        reachable(self.snapshot, &adjacency, &self.roots()?.targets(), removed, progress)
     }
 
-    /// Keeps columns in the index file. That it cannot be written is no reason to give no answer.
+    /// A small column of the index file, if it has this column.
+    fn kept_numbers(&self, column: ColumnId) -> Option<Values<u64>> {
+        self.index.as_ref()?.column(self.snapshot, column, |_, _| true)
+    }
+
+    /// Writes columns to the index file. If that fails, questions are still answered, so the failure is only noted.
     fn keep(&self, columns: &[(ColumnId, ColumnValues<'_>)], progress: &dyn Progress) -> Result<()> {
         let Some(index) = self.index.as_ref().filter(|_| self.keeps) else { return Ok(()) };
         match index.keep(self.snapshot, columns, progress) {
@@ -284,12 +291,12 @@ impl Heap {
     }
 }
 
-/// A column that is there, as it is kept.
-fn there<T: Pod>(values: &[T]) -> ColumnValues<'_> {
-    ColumnValues::There(bytemuck::cast_slice(values))
+/// A column in memory, as the index file takes it.
+fn in_memory<T: Pod>(values: &[T]) -> ColumnValues<'_> {
+    ColumnValues::InMemory(bytemuck::cast_slice(values))
 }
 
-/// Whether all values are below a limit; looked at without a branch, since they are.
+/// Whether all values are below a limit. Branch-free, because nearly always all of them are.
 fn below(values: &[u32], limit: u64) -> bool {
     !values.iter().fold(false, |found, &value| found | (u64::from(value) >= limit))
 }

@@ -1,10 +1,10 @@
-//! Answers questions about a barrow recording, with all cores.
+//! Answers questions about a barrow recording, using all cores.
 //!
 //! ```text
-//!   file ─ map ─▶ Recording ─┬─ index, commits ──▶ snapshots, summary, diff    read: kilobytes
-//!                            ├─ tables ──────────▶ names, types, shapes        read: once, when needed
-//!                            └─ blocks ──────────▶ find, count, object, verify read: what is asked for,
-//!                                 (each decodes on its own, on any thread)           in parallel
+//!   file ─ map ─▶ Recording ─┬─ index, commits ──▶ snapshots, summary, diff      reads kilobytes
+//!                            ├─ tables ──────────▶ names, types, shapes          read once, when needed
+//!                            └─ blocks ──────────▶ find, count, object, verify   reads what is needed,
+//!                                 (each decodes on its own, on any thread)         in parallel
 //! ```
 //!
 //! ```
@@ -44,15 +44,15 @@
 //!
 //! | folder | what is in it |
 //! |---|---|
-//! | `file` | what a file holds: [`Recording`] (with `contents`: index or scan), [`Tables`], [`Growing`] while it is written, and `blocks`, decoded on all cores, with `layers` and `live_rows` where a snapshot is a patch |
+//! | `file` | the contents of a file: [`Recording`] (with `contents`: index or scan), [`Tables`], [`Growing`] while it is written, and `blocks`, decoded on all cores, with `patched_snapshot`, `patch_chain`, `patch_merge` and `live_rows` where a snapshot is a patch |
 //! | `columns` | columns of numbers: in memory or in temporary files (`memory`, `values`), packed, and kept in the `index_file` |
-//! | `graph` | the graph of one snapshot and its algorithms: references both ways (`rows`, `transposed`), `reachable`, `distances`, `dominators`, `shared` |
-//! | `heap` | [`Heap`], the graph of one snapshot: columns that are made when a question first needs them |
+//! | `graph` | the graph of one snapshot and its algorithms: references both ways (`adjacency`, `transposed`), `reachable`, `distances`, `dominators`, `jointly_retained` |
+//! | `heap` | [`Heap`], the graph of one snapshot: columns that are computed when a question first needs them |
 //! | `questions` | a file for each question about one snapshot: `summary`, `find` with `expression`, `paths`, `leaks` and so on |
 //! | `series` | several snapshots: `diff`, `trend`, the `judgement` of what grows, `growth` by path, `lives` of objects |
-//! | `rewrite` | recordings written anew: `repair`, `repack` |
+//! | `rewrite` | writing recordings again: `repair`, `repack` |
 //!
-//! `verify` checks all of a file.
+//! `verify` checks a whole file. `Run` and `Lazy` are what computations share.
 
 #![deny(unsafe_code)]
 
@@ -61,9 +61,11 @@ mod error;
 mod file;
 mod graph;
 mod heap;
+mod lazy;
 mod progress;
 mod questions;
 mod rewrite;
+mod run;
 mod series;
 mod verify;
 
@@ -82,15 +84,15 @@ pub use file::object::{ObjectDetails, Reference, object, object_at_address, obje
 pub use file::recording::{Recording, SnapshotInfo};
 pub use file::sites::SiteDetails;
 pub use file::tables::Tables;
+pub use graph::adjacency::Follow;
 pub use graph::distances::Distances;
 pub use graph::dominators::{
     Below, Canopy, Dominators, GroupRetained, Holder, Largest, Rank, Tree, TreePlace, WantedBelow,
 };
+pub use graph::exclusion::{Cut, Exclusion};
 pub use graph::incoming::Incoming;
 pub use graph::object_set::ObjectSet;
 pub use graph::roots::{RootCategory, Roots};
-pub use graph::rows::Follow;
-pub use graph::without::{Cut, Without};
 pub use heap::Heap;
 pub use progress::{Progress, Silent};
 pub use questions::duplicates::Duplicates;

@@ -4,7 +4,7 @@ use crate::error::{AnalyzerError, Result};
 
 pub use barrow_progress::{Progress, Silent};
 
-/// Ends the question if it was cancelled.
+/// Fails with [`AnalyzerError::Cancelled`] if the caller cancelled.
 pub(crate) fn check(progress: &dyn Progress) -> Result<()> {
     if progress.cancelled() { Err(AnalyzerError::Cancelled) } else { Ok(()) }
 }

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use barrow_analyzer::{
-    Cut, Duplicates, Heap, IndexPlace, Memory, ObjectId, ObjectSet, Recording, Reference, Silent, SnapshotId,
-    TypeReferences, Waste, Without, outgoing, outgoing_page,
+    Cut, Duplicates, Exclusion, Heap, IndexPlace, Memory, ObjectId, ObjectSet, Recording, Reference, Silent,
+    SnapshotId, TypeReferences, Waste, outgoing, outgoing_page,
 };
 use barrow_testdata::{Edge, Graph, Heap as Plain, Node, Random, Shelf, Vocabulary};
 use barrow_writer::{Compression, Label, Options, StrengthId, TypeId, Writer};
@@ -170,7 +170,7 @@ fn what_is_thought_away_refers_to_nothing() {
     };
     assert_eq!(sources(&heap, "c"), ["a", "b", "d"]);
     let removed = ObjectSet::from_sorted(SNAPSHOT, heap.object_count(), [id("b")]);
-    let rest = heap.without(Without::new(&heap, &removed, None::<Cut>, &Silent).unwrap());
+    let rest = heap.excluding(Exclusion::new(&heap, &removed, None::<Cut>, &Silent).unwrap());
     // Asked twice: found by looking, and known.
     assert_eq!([sources(&rest, "c"), sources(&rest, "c")], [["a", "d"], ["a", "d"]]);
     let kept: u64 = rest.outgoing_by_type(id("a"), &Silent).unwrap().iter().map(|one| one.references).sum();

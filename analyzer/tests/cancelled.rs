@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use barrow_analyzer::{
-    AnalyzerError, Heap, IndexPlace, Memory, ObjectId, ObjectSet, PathOptions, Progress, Recording, Result, Silent,
-    SnapshotId, StrengthClass, Without,
+    AnalyzerError, Exclusion, Heap, IndexPlace, Memory, ObjectId, ObjectSet, PathOptions, Progress, Recording, Result,
+    Silent, SnapshotId, StrengthClass,
 };
 use barrow_testdata::{Graph, Random};
 
@@ -57,7 +57,7 @@ const QUESTIONS: [(&str, Question); 9] = [
     ("merged paths", |heap, progress| Ok(format!("{:?}", heap.merged_paths(&some(heap), progress)?))),
     ("a scan", |heap, progress| Ok(format!("{:?}", heap.referring_objects(ObjectId(1), progress)?))),
     ("without", |heap, progress| {
-        let rest = heap.without(Without::new(heap, &some(heap), None, progress)?);
+        let rest = heap.excluding(Exclusion::new(heap, &some(heap), None, progress)?);
         Ok(format!("{:?}", rest.reachable(None, progress)?.len()))
     }),
 ];

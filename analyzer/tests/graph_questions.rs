@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use barrow_analyzer::{
-    Cut, Dominators, Heap, Holder, IndexPlace, KindRole, Label, Memory, ObjectId, ObjectSet, Path, PathOptions,
-    Recording, Silent, SnapshotId, StrengthClass, StringId, Without, outgoing,
+    Cut, Dominators, Exclusion, Heap, Holder, IndexPlace, KindRole, Label, Memory, ObjectId, ObjectSet, Path,
+    PathOptions, Recording, Silent, SnapshotId, StrengthClass, StringId, outgoing,
 };
 use barrow_testdata::{Graph, Random, Shelf};
 use barrow_writer::{Object, Options, SnapshotInfo, StrengthId, TypeDescription, Writer};
@@ -462,7 +462,7 @@ fn check_rest(rest: &Rest, heap: &Heap, random: &mut Random, is_cut: bool) {
     let olds: Vec<ObjectId> = objects(whole).filter(|&object| new(object).is_some()).collect();
     let old = |object: ObjectId| olds[object.index()];
     let old_set = |set: &ObjectSet| ObjectSet::from_sorted(SNAPSHOT, count(whole) as u64, set.iter().map(old));
-    assert_eq!(flags(whole, heap.overlay().unwrap().freed()), rest.freed, "{whole:?}");
+    assert_eq!(flags(whole, heap.exclusion().unwrap().freed()), rest.freed, "{whole:?}");
     assert!(objects(whole).all(|object| heap.has(object) == new(object).is_some()));
     assert_eq!(heap.all_objects(), old_set(&real.all_objects()), "{whole:?}");
     assert_eq!(heap.type_totals(&Silent).unwrap(), real.type_totals(&Silent).unwrap(), "{whole:?}");
@@ -554,8 +554,8 @@ fn check_without(graph: &Graph, heap: &Heap, random: &mut Random) {
         ids.iter().zip(names).for_each(|(id, is_cut)| by_id[id.index()] = is_cut);
         let cut = cuts.then(|| Cut { names: by_id, sources: sources.map(|sources| set(&sources)) });
         let before = overlay.as_ref().unwrap_or(heap);
-        let without = Without::new(before, &set(&removed), cut, &Silent).unwrap();
-        let after = before.without(without);
+        let without = Exclusion::new(before, &set(&removed), cut, &Silent).unwrap();
+        let after = before.excluding(without);
         check_rest(&rest, &after, random, is_cut);
         overlay = Some(after);
     }
@@ -672,8 +672,8 @@ fn any_number_of_threads_gives_the_same_answers() {
                     let heap = heap(&graph);
                     let mut text = everything(&heap, &mut random);
                     let removed = random_flags(&mut random, &graph, 20);
-                    let without = Without::new(&heap, &set(&removed), None, &Silent).unwrap();
-                    text += &everything(&heap.without(without), &mut random);
+                    let without = Exclusion::new(&heap, &set(&removed), None, &Silent).unwrap();
+                    text += &everything(&heap.excluding(without), &mut random);
                     text
                 })
             });
@@ -728,7 +728,7 @@ fn a_path_names_a_reference_that_counts() {
     cut[names[0].index()] = true;
     let nothing = ObjectSet::new(SNAPSHOT, 2);
     let cut = Cut { names: cut, sources: None };
-    let rest = whole.without(Without::new(&whole, &nothing, Some(cut), &Silent).unwrap());
+    let rest = whole.excluding(Exclusion::new(&whole, &nothing, Some(cut), &Silent).unwrap());
     assert_eq!(by(&rest, false), Some(Label::Name(names[1])));
 
     // A weak reference before an ephemeron to the same object is not why that is alive.

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use barrow_analyzer::{
-    AnalyzerError, Heap, IndexPlace, Memory, ObjectId, ObjectSet, Recording, Result, Silent, SnapshotId, Without,
+    AnalyzerError, Exclusion, Heap, IndexPlace, Memory, ObjectId, ObjectSet, Recording, Result, Silent, SnapshotId,
     verify,
 };
 use barrow_testdata::{Graph, Random};
@@ -131,7 +131,7 @@ fn assert_a_second_graph_fits(heap: &Heap, reachable: u64) {
     heap.dominators(&Silent).unwrap();
     let removed = ObjectSet::from_sorted(SNAPSHOT, heap.object_count(), [ObjectId(0)]);
     let freed = heap.retained_set(&removed, &Silent).unwrap();
-    let rest = heap.without(Without::new(heap, &removed, None, &Silent).unwrap());
+    let rest = heap.excluding(Exclusion::new(heap, &removed, None, &Silent).unwrap());
     let left = rest.dominators(&Silent).unwrap();
     assert_eq!(left.reachable_count() + freed.len(), reachable);
 }

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock};
 
 use barrow_analyzer::{
-    Dominators, Heap, Holder, IndexPlace, KindRole, Memory, ObjectId, ObjectSet, PathOptions, Recording, Silent,
-    SnapshotId, StrengthClass, TreePlace, Without, object, outgoing, walk,
+    Dominators, Exclusion, Heap, Holder, IndexPlace, KindRole, Memory, ObjectId, ObjectSet, PathOptions, Recording,
+    Silent, SnapshotId, StrengthClass, TreePlace, object, outgoing, walk,
 };
 use barrow_testdata::{Graph, Random};
 
@@ -104,11 +104,11 @@ fn what_goes_with_an_object_is_its_retained_set() {
             continue;
         }
         // Thought away, it leaves just the rest.
-        let rest = heap.without(Without::new(heap, &set(heap, [object]), None, &Silent).unwrap());
+        let rest = heap.excluding(Exclusion::new(heap, &set(heap, [object]), None, &Silent).unwrap());
         let (left, before) = (rest.dominators(&Silent).unwrap(), dominators);
         assert_eq!(left.reachable_count() + retained.0, before.reachable_count(), "{object}");
         assert_eq!(left.reachable_bytes() + retained.1, before.reachable_bytes(), "{object}");
-        assert_eq!(rest.overlay().unwrap().freed(), &freed, "{object}");
+        assert_eq!(rest.exclusion().unwrap().freed(), &freed, "{object}");
     }
 }
 

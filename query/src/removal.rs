@@ -1,6 +1,6 @@
 //! What is excluded from a heap: `without EXPR`, `without references NAME [from EXPR]`.
 
-use barrow_analyzer::{Cut, Expression, Heap, KindId, ObjectSet, Without};
+use barrow_analyzer::{Cut, Exclusion, Expression, Heap, KindId, ObjectSet};
 
 use crate::error::QueryError;
 use crate::progress::Meter;
@@ -53,7 +53,7 @@ impl Removal {
                 (ObjectSet::new(heap.snapshot(), heap.object_count()), Some(cut))
             }
         };
-        Ok(heap.without(Without::new(heap, &removed, cut, meter)?))
+        Ok(heap.excluding(Exclusion::new(heap, &removed, cut, meter)?))
     }
 
     /// Whether it is exact what it excludes: not if retained sizes that are lower bounds decide.

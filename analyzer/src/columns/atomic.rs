@@ -4,16 +4,16 @@
 
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
-/// A plain number.
+/// A plain number that has an atomic twin.
 ///
 /// # Safety
-/// `Atomic` has its size and bit validity.
+/// `Atomic` has the same size and bit validity.
 pub(crate) unsafe trait Number {
-    /// The same as an atomic.
+    /// The atomic type of the same width.
     type Atomic;
 }
 
-// SAFETY: the standard library says so of both.
+// SAFETY: the standard library guarantees the same size and bit validity for both types.
 unsafe impl Number for u32 {
     type Atomic = AtomicU32;
 }
@@ -23,11 +23,11 @@ unsafe impl Number for u64 {
     type Atomic = AtomicU64;
 }
 
-/// The same numbers, as atomics for as long as they are borrowed.
+/// Views plain numbers as atomics while they are borrowed.
 pub(crate) fn atomics<T: Number>(numbers: &mut [T]) -> &[T::Atomic] {
     let length = numbers.len();
     let first = numbers.as_mut_ptr().cast::<T::Atomic>();
-    // Where pointers have 32 bits, plain numbers of 64 may be aligned to less.
+    // On 32-bit systems a plain 64-bit number may have a smaller alignment than its atomic.
     assert!(first.is_aligned(), "columns begin at pages, and numbers in them at multiples of their size");
     // SAFETY: the numbers are borrowed exclusively for the lifetime of the result, so that all access to them is atomic;
     // size and bit validity are the same, and the length is that of the slice.

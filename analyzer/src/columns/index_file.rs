@@ -1,17 +1,18 @@
-//! The index file beside a recording: columns that were computed once, mapped the next time.
+//! The index file next to a recording: columns that were computed once and are mapped in later runs.
 //!
 //! ```text
 //!   FILE.index   magic · analysis version · uuid of the recording · checksum of its content
 //!                directory: {snapshot, column, offset, length, checksum} …, and its own checksum
-//!                columns, little-endian, each on a multiple of 64 bytes: values,
-//!                then the checksum of each 256 KiB of them; the directory has that of these checksums
+//!                columns, little-endian, each at a multiple of 64 bytes: values, then the
+//!                checksum of each 256 KiB of them; the directory has the checksum of these
 //! ```
 //!
-//! The checksum of the content comes from the last COMMIT, whose own checksum chains over all frames before it, so that
-//! nothing of the recording has to be hashed. An index of other content, even with the same totals, is never used.
+//! The checksum of the content comes from the last COMMIT. That checksum chains over all frames before it, so the
+//! recording need not be hashed again. An index file of other content is never used, even if all totals are equal.
 //!
-//! Nobody needs it: what is stale, foreign, cut or damaged is computed again, and replaced. A new file
-//! is written under another name and then renamed, so there is an old one or a new one, never a half.
+//! The index file is optional. If it is stale, damaged, truncated or belongs to another recording, its columns are
+//! computed again and the file is replaced. A new file is written under a temporary name and then renamed, so readers
+//! see the old file or the new one, never a part of one.
 
 mod checksums;
 mod sparse_column;
@@ -40,64 +41,66 @@ pub(crate) use self::sparse_column::SparseColumn;
 use self::checksums::Checksums;
 
 const MAGIC: [u8; 8] = *b"\x89BRWIX\r\n";
-/// Changes whenever a column means something else than before; so do those along the dominator tree when its order does.
+/// Must change whenever the meaning of a column changes. Columns in the order of the dominator tree also change their
+/// meaning when that order does.
 const ANALYSIS_VERSION: u32 = 7;
 const HEADER_BYTES: usize = 56;
 /// Magic, analysis version, 4 bytes of zeros, uuid, checksum of the content.
 const KEY_BYTES: usize = 40;
-/// Where in the header its checksum stands, which covers what is before it and the directory.
+/// Offset of the header's checksum. It covers the bytes before it and the directory.
 const CHECKSUM_AT: usize = 52;
 const ENTRY_BYTES: usize = 32;
 const CHECKSUM_BYTES: usize = 4;
 const ALIGNMENT: usize = 64;
-/// Bytes of a column that have a checksum of their own.
+/// Bytes of a column that share one checksum.
 const PIECE_BYTES: usize = 1 << 18;
-/// No directory is longer.
+/// The maximum number of directory entries.
 const MAX_ENTRIES: usize = 1 << 20;
-/// How names of half-written files end.
+/// Suffix of the temporary name of an unfinished file.
 const HALF: &str = ".half";
-/// A half-written file that is older was left by somebody who was killed.
+/// An unfinished file older than this was left by a process that was killed.
 const ABANDONED: Duration = Duration::from_secs(600);
 
-/// Where columns are kept from one run to the next.
+/// Where columns are kept between runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum IndexPlace {
-    /// Nowhere.
+    /// No index file.
     Nowhere,
-    /// In `FILE.index`, or in this folder if the recording's own cannot be written to.
+    /// In `FILE.index`; in this other folder if the folder of the recording is not writable.
     Beside {
         /// The other folder.
         otherwise: Option<PathBuf>,
     },
 }
 
-/// A column of one snapshot.
+/// Number of a column within a snapshot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct ColumnId(pub(crate) u32);
 
-/// The values of a column that is to be kept.
+/// The values of a column that will be kept.
 #[derive(Clone, Copy)]
 pub(crate) enum ColumnValues<'a> {
-    /// They are there.
-    There(&'a [u8]),
-    /// So many bytes, which are made while they are written: nothing holds all of them.
-    Made(u64, &'a MakeValues<'a>),
+    /// The values are in memory.
+    InMemory(&'a [u8]),
+    /// The number of bytes, and a function that produces them while they are written, so that they are never all in
+    /// memory.
+    Streamed(u64, &'a MakeValues<'a>),
 }
 
-/// Makes values, and hands them over in order.
+/// Produces values and passes them on in order.
 pub(crate) type MakeValues<'a> = dyn Fn(&mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> + 'a;
 
 /// The index file of one recording.
 #[derive(Debug)]
 pub(crate) struct IndexFile {
-    /// Where it is looked for, in this order; written to the first that can be.
+    /// Paths where the file may be, in the order of search. It is written to the first path that is writable.
     places: Vec<PathBuf>,
     key: [u8; KEY_BYTES],
-    /// The recording. The index file is readable for the same users only.
+    /// Path of the recording. The index file gets no more permissions than it has.
     recording: PathBuf,
-    /// Those that are there: a column is in one of them.
+    /// The index files that exist. Each column is in one of them.
     open: Mutex<Vec<OpenIndex>>,
-    /// Held by who adds columns.
+    /// Held while columns are added.
     writing: Mutex<()>,
 }
 
@@ -112,15 +115,15 @@ struct Entry {
     snapshot: SnapshotId,
     column: ColumnId,
     offset: u64,
-    /// Of the values, in bytes.
+    /// Length of the values, in bytes.
     length: u64,
-    /// That of their checksums.
+    /// Checksum of the checksums of its pieces.
     checksum: u32,
 }
 
 impl IndexFile {
-    /// Looks for the index file of a recording. `None` if there is to be none, or if the recording's last
-    /// commit is damaged: then nothing names what it holds.
+    /// Looks for the index file of a recording. `None` if `place` excludes one, or if the last commit of the recording
+    /// is damaged: then there is no checksum that identifies its content.
     pub(crate) fn find(recording: &Recording, place: &IndexPlace) -> Option<Self> {
         let (IndexPlace::Beside { otherwise }, Some(path)) = (place, recording.path()) else { return None };
         if cfg!(target_endian = "big") {
@@ -145,15 +148,15 @@ impl IndexFile {
         places.iter().filter_map(|path| OpenIndex::read(path, key)).collect()
     }
 
-    /// How many values of type `T` a column has that was kept.
+    /// The number of values of type `T` in a kept column.
     pub(crate) fn length<T>(&self, snapshot: SnapshotId, column: ColumnId) -> Option<usize> {
         let open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         let entry = open.iter().find_map(|index| index.entry(snapshot, column))?;
         Some(usize::try_from(entry.length).ok()? / size_of::<T>())
     }
 
-    /// A column that was kept, if it is whole. `is_valid` sees it piece by piece, each with the number of
-    /// its first value: a checksum tells damage from what was written, not what was meant.
+    /// A kept column, if it is undamaged and valid. `is_valid` is called for each piece, with the position of its first
+    /// value. It is needed because a checksum detects damage, but not values that were wrong when they were written.
     pub(crate) fn column<T: Pod + Sync>(
         &self,
         snapshot: SnapshotId,
@@ -177,7 +180,8 @@ impl IndexFile {
         })
     }
 
-    /// A column that was kept, of which only what is looked at is checked, with `is_valid` too, as by [`IndexFile::column`].
+    /// A kept column whose pieces are checked when they are first read, by checksum and by `is_valid` as in
+    /// [`IndexFile::column`].
     pub(crate) fn sparse_column<T: Pod>(
         &self,
         snapshot: SnapshotId,
@@ -194,7 +198,7 @@ impl IndexFile {
         Some(SparseColumn::new(values, checksums, is_valid))
     }
 
-    /// Adds columns of a snapshot to those that are kept.
+    /// Adds columns of a snapshot to the index file.
     ///
     /// # Errors
     /// [`AnalyzerError::Io`] if no place can be written to; [`AnalyzerError::Cancelled`]. The old file is
@@ -205,7 +209,7 @@ impl IndexFile {
         columns: &[(ColumnId, ColumnValues<'_>)],
         progress: &dyn Progress,
     ) -> Result<()> {
-        // Who reads does not wait for who writes.
+        // Only writers take this lock: readers do not block on writers.
         let _writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
         // Another process may have added columns since.
         let old = Self::read(&self.places, &self.key);
@@ -233,7 +237,7 @@ impl IndexFile {
     ) -> Result<()> {
         let io = |action| AnalyzerError::io(path, action);
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        // That of the recording is there; another may not be yet.
+        // The folder of the recording exists; the other folder may not.
         fs::create_dir_all(folder).map_err(io("write"))?;
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let prefix = format!(".{name}.");
@@ -249,7 +253,7 @@ impl IndexFile {
                 if let Some(bytes) = index.whole(entry)
                     && are_there.insert((entry.snapshot, entry.column))
                 {
-                    columns.push((*entry, ColumnValues::There(bytes)));
+                    columns.push((*entry, ColumnValues::InMemory(bytes)));
                 }
             }
         }
@@ -264,7 +268,7 @@ impl IndexFile {
         let temporary = temporary(folder, &prefix, HALF).map_err(io("write"))?;
         restrict_to(&temporary, &self.recording).map_err(io("write"))?;
         let mut out = BufWriter::with_capacity(PIECE_BYTES, temporary.as_file());
-        // The head has the checksums, so it comes last.
+        // The head contains the checksums, so it is written last.
         out.write_all(&vec![0; head_bytes]).map_err(io("write"))?;
         let mut at = head_bytes as u64;
         for (entry, values) in &mut columns {
@@ -280,8 +284,8 @@ impl IndexFile {
                 Ok(())
             };
             match values {
-                ColumnValues::There(values) => write(values)?,
-                ColumnValues::Made(_, make) => make(&mut write)?,
+                ColumnValues::InMemory(values) => write(values)?,
+                ColumnValues::Streamed(_, make) => make(&mut write)?,
             }
             assert_eq!(checksums.length(), entry.length, "a column is as long as it was announced");
             let checksums = checksums.finish();
@@ -299,17 +303,18 @@ impl IndexFile {
 }
 
 impl ColumnValues<'_> {
-    /// How many bytes they take.
+    /// Length of the values, in bytes.
     fn length(&self) -> u64 {
         match self {
-            ColumnValues::There(values) => values.len() as u64,
-            ColumnValues::Made(length, _) => *length,
+            ColumnValues::InMemory(values) => values.len() as u64,
+            ColumnValues::Streamed(length, _) => *length,
         }
     }
 }
 
 impl OpenIndex {
-    /// Reads header and directory. `None` if the file is not there, foreign, stale, cut or damaged.
+    /// Reads header and directory. `None` if the file is missing, stale, truncated, damaged, or belongs to another
+    /// recording.
     fn read(path: &Path, key: &[u8; KEY_BYTES]) -> Option<Self> {
         let mut file = File::open(path).ok()?;
         let mut header = [0; HEADER_BYTES];
@@ -327,7 +332,7 @@ impl OpenIndex {
             return None;
         }
         let entries: Vec<Entry> = directory.chunks_exact(ENTRY_BYTES).map(Entry::read).collect();
-        // One behind the other: many that shared their bytes would be copied into a huge file.
+        // Columns must not overlap: entries that share bytes would be copied into a huge file.
         let mut free = (HEADER_BYTES + directory.len()) as u64;
         for entry in &entries {
             if entry.offset < free || entry.offset % ALIGNMENT as u64 != 0 {
@@ -342,13 +347,13 @@ impl OpenIndex {
         self.entries.iter().find(|entry| (entry.snapshot, entry.column) == (snapshot, column))
     }
 
-    /// The bytes of a column, whole or not.
+    /// The bytes of a column, without checking them.
     fn bytes_of(&self, entry: &Entry) -> Option<&[u8]> {
         let start = usize::try_from(entry.offset).ok()?;
         self.bytes.get(start..start.checked_add(usize::try_from(entry.length).ok()?)?)
     }
 
-    /// The checksums of the pieces of a column, unless these are damaged.
+    /// The checksums of a column's pieces; `None` if these are damaged.
     fn checksums(&self, entry: &Entry) -> Option<Vec<u32>> {
         let start = usize::try_from(entry.offset.checked_add(entry.length)?).ok()?;
         let bytes = self.bytes.get(start..usize::try_from(entry.end()?).ok()?)?;
@@ -356,7 +361,7 @@ impl OpenIndex {
         are_whole.then(|| bytes.chunks_exact(CHECKSUM_BYTES).map(LittleEndian::read_u32).collect())
     }
 
-    /// The bytes of a column, unless they are damaged.
+    /// The bytes of a column; `None` if they are damaged.
     fn whole(&self, entry: &Entry) -> Option<&[u8]> {
         let (bytes, expected) = (self.bytes_of(entry)?, self.checksums(entry)?);
         let pieces = bytes.par_chunks(PIECE_BYTES).zip(&expected);
@@ -365,12 +370,12 @@ impl OpenIndex {
 }
 
 impl Entry {
-    /// How many bytes the checksums behind the values take.
+    /// Number of bytes of the checksums that follow the values.
     fn checksum_bytes(&self) -> u64 {
         self.length.div_ceil(PIECE_BYTES as u64) * CHECKSUM_BYTES as u64
     }
 
-    /// Where they end.
+    /// Offset of the end of the column, checksums included.
     fn end(&self) -> Option<u64> {
         self.offset.checked_add(self.length)?.checked_add(self.checksum_bytes())
     }
@@ -396,7 +401,7 @@ impl Entry {
     }
 }
 
-/// Header and directory.
+/// Builds header and directory.
 fn head<'e>(key: &[u8; KEY_BYTES], entries: impl ExactSizeIterator<Item = &'e Entry> + Clone) -> Vec<u8> {
     let mut out = vec![0; HEADER_BYTES];
     out[..KEY_BYTES].copy_from_slice(key);
@@ -409,7 +414,7 @@ fn head<'e>(key: &[u8; KEY_BYTES], entries: impl ExactSizeIterator<Item = &'e En
     out
 }
 
-/// Removes what killed processes left half-written.
+/// Removes unfinished files of processes that were killed.
 fn remove_abandoned(folder: &Path, prefix: &str) {
     let Ok(files) = fs::read_dir(folder) else { return };
     for file in files.flatten() {
@@ -418,7 +423,7 @@ fn remove_abandoned(folder: &Path, prefix: &str) {
         let name = file.file_name();
         let name = name.to_string_lossy();
         if name.starts_with(prefix) && name.ends_with(HALF) && is_old() == Some(true) {
-            // Somebody else may have been faster.
+            // Another process may have removed it already.
             let _ = fs::remove_file(file.path());
         }
     }

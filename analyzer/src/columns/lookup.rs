@@ -1,9 +1,9 @@
-//! A column of which single values are looked up.
+//! A column that is read at single positions.
 //!
 //! ```text
-//!   Whole    computed, or kept in an index file and checked as a whole
-//!   Sparse   kept, and checked piece by piece, where it is looked at: a question about few objects
-//!            does not read all of them
+//!   Whole    computed, or read from an index file and checked as a whole
+//!   Sparse   mapped from an index file; each piece is checked when it is first read, so that a
+//!            question about few objects does not read the whole column
 //! ```
 
 use std::ops::Range;
@@ -15,22 +15,24 @@ use crate::columns::index_file::SparseColumn;
 use crate::columns::prefetch::prefetch;
 use crate::columns::values::Values;
 
-/// Values by number.
+/// A column of values, accessed by position.
 #[derive(Debug)]
 pub(crate) enum Lookup<T> {
-    /// All of them are right.
+    /// All values were checked.
     Whole(Values<T>),
-    /// Those in damaged pieces are `harmless`, and `is_damaged` tells that one was looked at.
+    /// Pieces are checked when they are first read. A value in a damaged piece reads as `harmless`, and `is_damaged` is
+    /// set.
     Sparse { column: SparseColumn<T>, harmless: T, is_damaged: AtomicBool },
 }
 
 impl<T: Pod> Lookup<T> {
-    /// A column that is checked where it is looked at. What is damaged is `harmless`: no walk goes on for ever with it.
+    /// A column whose pieces are checked when they are first read. Damaged values read as `harmless`, which is chosen
+    /// so that every walk over the column ends.
     pub(crate) fn sparse(column: SparseColumn<T>, harmless: T) -> Self {
         Lookup::Sparse { column, harmless, is_damaged: AtomicBool::new(false) }
     }
 
-    /// How many values there are.
+    /// The number of values.
     pub(crate) fn len(&self) -> usize {
         match self {
             Lookup::Whole(values) => values.len(),
@@ -38,10 +40,10 @@ impl<T: Pod> Lookup<T> {
         }
     }
 
-    /// A value.
+    /// The value at a position.
     ///
     /// # Panics
-    /// If a whole column has none there.
+    /// If a whole column has no such position.
     #[inline(always)]
     pub(crate) fn at(&self, at: usize) -> T {
         match self {
@@ -53,7 +55,7 @@ impl<T: Pod> Lookup<T> {
         }
     }
 
-    /// Asks for the memory of a value.
+    /// Prefetches a value.
     #[inline(always)]
     pub(crate) fn prefetch(&self, at: usize) {
         match self {
@@ -62,7 +64,7 @@ impl<T: Pod> Lookup<T> {
         }
     }
 
-    /// Values in a row; `None`, and damage, if one is damaged.
+    /// Consecutive values. `None` if one of them is damaged, and then the damage is noted.
     pub(crate) fn slice(&self, range: Range<usize>) -> Option<&[T]> {
         match self {
             Lookup::Whole(values) => values.get(range),
@@ -73,7 +75,7 @@ impl<T: Pod> Lookup<T> {
         }
     }
 
-    /// Whether something damaged was looked at.
+    /// Whether damaged values were read.
     pub(crate) fn is_damaged(&self) -> bool {
         match self {
             Lookup::Whole(_) => false,
@@ -81,7 +83,7 @@ impl<T: Pod> Lookup<T> {
         }
     }
 
-    /// All values; none if they are not checked.
+    /// All values; empty for a sparse column, which is not checked as a whole.
     pub(crate) fn whole(&self) -> &[T] {
         match self {
             Lookup::Whole(values) => values,

@@ -1,17 +1,17 @@
-//! Memory for columns: anonymous while it lasts, mapped temporary files when a ceiling is set.
+//! Memory for columns: anonymous pages under the limit, mapped temporary files beyond it.
 //!
 //! ```text
-//!   Memory ── limit, used ──┬─ Column   anonymous pages          under the limit, or without one
-//!                           └─ Column   an unlinked file, mapped  over it: the system pages it
+//!   Memory ── limit, used ──┬─ Column   anonymous pages           under the limit, or if there is none
+//!                           └─ Column   a mapped, unlinked file   beyond it: the system pages it
 //!                                 ▲
-//!   pager thread ── every few milliseconds: do mapped files hold more than is left? then give back
-//!                   some of their pages; what is needed again comes back from the page cache
+//!   pager thread ── every few milliseconds: if mapped files hold more than the limit leaves them,
+//!                   release some of their pages; pages needed again come from the page cache
 //! ```
 //!
-//! A column is an array of plain numbers, zero at first. Large ones ask for 2 MiB pages: most of the
-//! time of a graph algorithm is spent waiting for memory, and much of that for page tables.
+//! A column is an array of plain numbers, initially zero. Large columns request 2 MiB pages, because graph algorithms
+//! mostly wait for memory, and much of that wait is for page tables.
 
-#![expect(unsafe_code, reason = "mapping a file is unsafe, and so is giving back its pages")]
+#![expect(unsafe_code, reason = "mapping a file is unsafe, and so is releasing its pages")]
 
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
@@ -24,20 +24,20 @@ use bytemuck::Pod;
 use memmap2::{MmapMut, MmapOptions};
 
 use crate::error::{AnalyzerError, Result};
-use crate::file::bytes::{Bytes, give_back, prefer_large_pages};
+use crate::file::bytes::{Bytes, prefer_large_pages, release_pages};
 
-/// Columns from this length on ask for large pages.
+/// Columns of at least this length request large pages.
 const LARGE_PAGE_BYTES: usize = 2 << 20;
-/// What a limit leaves for everything that is no column: decoders, tables, stacks, the program.
+/// The part of a limit that is reserved for everything but columns: decoders, tables, stacks, the program.
 const OTHER_BYTES: u64 = 48 << 20;
-/// How often the pager looks. Pages come back at gigabytes a second.
+/// How often the pager checks. Released pages can be read back at gigabytes per second.
 const PAGER_INTERVAL: Duration = Duration::from_millis(2);
-/// Pages of mapped files that the pager leaves alone, however low the limit is.
+/// Bytes of mapped pages that the pager never releases, however low the limit is.
 const LEAST_MAPPED_BYTES: u64 = 16 << 20;
-/// What the pager gives back before it looks again.
+/// Bytes that the pager releases before it checks again.
 const PAGER_BYTES: usize = 8 << 20;
 
-/// How much memory columns may take, and where they go beyond it. Clones share one account.
+/// The memory limit for columns. Clones share one account.
 #[derive(Debug, Clone)]
 pub struct Memory(Arc<Account>);
 
@@ -45,10 +45,10 @@ pub struct Memory(Arc<Account>);
 struct Account {
     limit_bytes: Option<u64>,
     used_bytes: AtomicU64,
-    /// What columns that stay leave free, for those that must be resident.
+    /// Bytes that long-lived columns leave free for columns that must be resident.
     room_bytes: AtomicU64,
     folder: PathBuf,
-    /// Mapped files whose pages can be given back: address and length.
+    /// Mapped files whose pages can be released: address and length.
     regions: Mutex<Vec<(usize, usize)>>,
 }
 
@@ -59,14 +59,14 @@ impl Default for Memory {
 }
 
 impl Memory {
-    /// As much as there is.
+    /// No limit.
     #[must_use]
     pub fn unlimited() -> Self {
         Self::new(None)
     }
 
-    /// A ceiling for the whole process, in bytes. Columns that do not fit under it are mapped
-    /// temporary files in `TMPDIR`, or else in `/var/tmp`; their pages may exceed it, and the system may take them.
+    /// A limit for the whole process, in bytes. Columns that do not fit under it are mapped temporary files in
+    /// `TMPDIR`, or else in `/var/tmp`. The pages of those files may exceed the limit; the system can reclaim them.
     #[must_use]
     pub fn limited(limit_bytes: u64) -> Self {
         Self::new(Some(limit_bytes))
@@ -84,29 +84,29 @@ impl Memory {
         let memory = Memory(Arc::new(account));
         if limit_bytes.is_some() {
             let watched = Arc::downgrade(&memory.0);
-            // Without the thread the limit is kept less closely.
+            // If the thread cannot start, the limit is kept less strictly.
             let _ = std::thread::Builder::new().name("pager".into()).spawn(move || keep_under(&watched));
         }
         memory
     }
 
-    /// The ceiling, if there is one.
+    /// The limit in bytes; `None` if there is none.
     pub(crate) fn limit_bytes(&self) -> Option<u64> {
         self.0.limit_bytes
     }
 
-    /// From now on columns leave at least so many bytes free, as something will need them resident: what is
-    /// asked first must not take the room of what is asked later.
+    /// Makes later columns leave at least `bytes` free for columns that must be resident. Otherwise an early question
+    /// could take the room that a later one needs.
     pub(crate) fn keep_room(&self, bytes: u64) {
         self.0.room_bytes.fetch_max(bytes, Ordering::Relaxed);
     }
 
-    /// How many bytes columns that stay leave free.
+    /// The number of bytes that long-lived columns leave free.
     pub(crate) fn room_bytes(&self) -> u64 {
         self.0.room_bytes.load(Ordering::Relaxed)
     }
 
-    /// A column of `length` zeros, which may be paged, and may stay.
+    /// A column of `length` zeros that may be paged out and may live long.
     ///
     /// # Errors
     /// [`AnalyzerError::Io`] if neither memory nor a temporary file can be had.
@@ -114,7 +114,7 @@ impl Memory {
         self.with_room(length, self.room_bytes())
     }
 
-    /// A column of `length` zeros, for which memory is there: it is read and written in no order.
+    /// A column of `length` zeros that stays in memory. It is meant for random access.
     ///
     /// # Errors
     /// [`AnalyzerError::MemoryCeiling`]; [`AnalyzerError::Io`].
@@ -128,7 +128,7 @@ impl Memory {
         Err(AnalyzerError::MemoryCeiling { needed_bytes, limit_bytes })
     }
 
-    /// Fails unless `bytes` can be resident.
+    /// Fails unless `bytes` fit under the limit.
     ///
     /// # Errors
     /// [`AnalyzerError::MemoryCeiling`].
@@ -141,13 +141,13 @@ impl Memory {
         }
     }
 
-    /// Whether so many bytes more stay under the limit.
+    /// Whether `bytes` more fit under the limit now.
     pub(crate) fn has_room(&self, bytes: u64) -> bool {
         let taken = self.0.used_bytes.load(Ordering::Relaxed) + OTHER_BYTES;
         self.0.limit_bytes.is_none_or(|limit_bytes| taken.saturating_add(bytes) <= limit_bytes)
     }
 
-    /// A column that leaves room for `reserved_bytes` that are to be resident later.
+    /// A column that leaves `reserved_bytes` free for columns that must be resident later.
     ///
     /// # Errors
     /// As for [`Memory::column`].
@@ -158,7 +158,7 @@ impl Memory {
         }
     }
 
-    /// Takes a column that may be paged into memory, if there is room.
+    /// Copies a paged column into memory, if there is room.
     ///
     /// # Errors
     /// [`AnalyzerError::Allocation`].
@@ -174,7 +174,7 @@ impl Memory {
         Ok(resident)
     }
 
-    /// Lets a column be paged if `needed_bytes`, which must be resident soon, would not fit beside it.
+    /// Moves a column to a temporary file if `needed_bytes`, which must be resident soon, would not fit next to it.
     ///
     /// # Errors
     /// [`AnalyzerError::Io`].
@@ -189,8 +189,7 @@ impl Memory {
         Ok(paged)
     }
 
-    /// A column of which only the beginning will be used, nobody knows how much of it: pages that
-    /// are never touched cost nothing.
+    /// A column of which an unknown part at the start will be used. Pages that are never touched cost nothing.
     ///
     /// # Errors
     /// As for [`Memory::column`].
@@ -198,18 +197,18 @@ impl Memory {
         if self.0.limit_bytes.is_some() { self.spilled(upper_bound) } else { Column::anonymous(upper_bound, None) }
     }
 
-    /// How much columns may take that need not be resident: the rest of a limit is for pages of mapped files on their
-    /// way. Of a small one not even that is left.
+    /// The bytes that pageable columns may take. The rest of the limit is left for pages of mapped files that are being
+    /// read. Under a small limit they get less, or nothing.
     fn ceiling_bytes(&self) -> u64 {
         let ceiling = |limit: u64| (limit / 8 * 5).min(limit.saturating_sub(OTHER_BYTES));
         self.0.limit_bytes.map_or(u64::MAX, ceiling)
     }
 
-    /// Charges `bytes`, if with `others` they stay under a ceiling.
+    /// Charges `bytes` to the account, if these and `others` stay under a ceiling.
     fn charge(&self, bytes: u64, others: u64, ceiling_bytes: u64) -> Option<Charge> {
         let used = self.0.used_bytes.fetch_add(bytes, Ordering::Relaxed);
         let charge = Charge { account: Arc::clone(&self.0), bytes };
-        // A charge that is dropped is paid back.
+        // Dropping the charge gives the bytes back.
         (used.saturating_add(bytes).saturating_add(others) <= ceiling_bytes).then_some(charge)
     }
 
@@ -219,15 +218,15 @@ impl Memory {
         let file = tempfile::tempfile_in(folder).map_err(at("make a temporary file in"))?;
         let bytes = (length * size_of::<T>()).max(1);
         file.set_len(bytes as u64).map_err(at("make a temporary file in"))?;
-        // SAFETY: nobody else knows the file: it has no name any more. It is as long as the mapping.
+        // SAFETY: no other process can open the file, because it has no name. It is as long as the mapping.
         let map = unsafe { MmapOptions::new().len(bytes).map_mut(&file) }.map_err(at("map a temporary file in"))?;
         let region = Region { account: Arc::clone(&self.0), address: map.as_ptr() as usize };
         lock(&self.0.regions).push((region.address, bytes));
         Ok(Column { length, region: Some(region), map, charge: None, values: PhantomData })
     }
 
-    /// Lets the pager give back pages of `bytes` too, if they are those of a mapped file. The result must
-    /// be dropped before they are.
+    /// Lets the pager also release pages of `bytes`, if these are a mapped file. The result must be dropped before
+    /// `bytes`.
     pub(crate) fn pages_of(&self, bytes: &Bytes) -> Option<Region> {
         let bytes = bytes.mapped()?;
         self.0.limit_bytes.map(|_| {
@@ -238,17 +237,17 @@ impl Memory {
     }
 }
 
-/// Where temporary files go.
+/// The folder for temporary files.
 pub(crate) fn temporary_folder() -> PathBuf {
     let disk = PathBuf::from("/var/tmp");
-    // `/tmp` is memory on many systems.
+    // On many systems `/tmp` is in memory.
     match std::env::var_os("TMPDIR") {
         None if disk.is_dir() => disk,
         _ => std::env::temp_dir(),
     }
 }
 
-/// Bytes of an account that are in use until this is dropped.
+/// Bytes charged to an account until this is dropped.
 #[derive(Debug)]
 struct Charge {
     account: Arc<Account>,
@@ -256,7 +255,7 @@ struct Charge {
 }
 
 impl Charge {
-    /// A part of the bytes is not in use any more.
+    /// Gives back a part of the charged bytes.
     fn pay_back(&mut self, bytes: u64) {
         self.account.used_bytes.fetch_sub(bytes, Ordering::Relaxed);
         self.bytes -= bytes;
@@ -269,7 +268,7 @@ impl Drop for Charge {
     }
 }
 
-/// A mapping whose pages the pager may give back until this is dropped.
+/// A mapping whose pages the pager may release until this is dropped.
 #[derive(Debug)]
 pub(crate) struct Region {
     account: Arc<Account>,
@@ -289,7 +288,7 @@ impl Drop for Region {
 #[derive(Debug)]
 pub(crate) struct Column<T> {
     length: usize,
-    /// Before the mapping, so that it is dropped first.
+    /// Declared before the mapping, so that it is dropped first.
     region: Option<Region>,
     map: MmapMut,
     charge: Option<Charge>,
@@ -305,6 +304,7 @@ impl<T: Pod> Column<T> {
             .map_anon()
             .map_err(|source| AnalyzerError::Allocation { bytes: bytes as u64, source })?;
         if bytes >= LARGE_PAGE_BYTES {
+            // Only a hint: small pages are slower, but correct.
             prefer_large_pages(&map);
         }
         Ok(Column { length, region: None, map, charge, values: PhantomData })
@@ -312,10 +312,10 @@ impl<T: Pod> Column<T> {
 }
 
 impl Column<[u32; 2]> {
-    /// The second numbers alone; the memory of the first ones is given back.
+    /// Keeps the second number of each pair and releases the memory of the first ones.
     pub(crate) fn into_seconds(mut self) -> Column<u32> {
         let length = self.length;
-        // An empty column maps a byte, which is no number.
+        // An empty column maps one byte, which is not a number.
         let numbers: &mut [u32] = bytemuck::cast_slice_mut(&mut self.map[..2 * length * size_of::<u32>()]);
         for at in 0..length {
             numbers[at] = numbers[2 * at + 1];
@@ -323,9 +323,9 @@ impl Column<[u32; 2]> {
         let Column { region, map, mut charge, .. } = self;
         let used = (length * size_of::<u32>()).next_multiple_of(LARGE_PAGE_BYTES);
         if used < map.len() {
-            // SAFETY: the range is a part of this mapping, on a multiple of the size of a page, which begins at one;
-            // what is behind the numbers is never looked at again.
-            unsafe { give_back(map.as_ptr() as usize + used, map.len() - used) };
+            // SAFETY: the range is part of this mapping. The mapping starts at a page and `used` is a multiple of the
+            // page size. The bytes after the numbers are never read again.
+            unsafe { release_pages(map.as_ptr() as usize + used, map.len() - used) };
             if let Some(charge) = &mut charge {
                 charge.pay_back(charge.bytes.saturating_sub(used as u64));
             }
@@ -349,18 +349,18 @@ impl<T: Pod> DerefMut for Column<T> {
     }
 }
 
-/// The bytes that are whole values: an empty column maps a byte.
+/// The bytes that form whole values: an empty column maps one byte.
 fn whole<T>(bytes: &[u8]) -> &[u8] {
     &bytes[..bytes.len() / size_of::<T>() * size_of::<T>()]
 }
 
-/// Gives back pages of mapped files whenever they are more than columns in memory leave room for: a quarter of them, in
-/// turns, since pages that stay need not come back.
+/// The pager thread. When mapped files hold more memory than the limit leaves them, it releases their pages, region by
+/// region in turns, until a quarter of that memory is free: pages that stay need not be read again.
 fn keep_under(account: &Weak<Account>) {
     let mut turn = 0;
     while let Some(account) = account.upgrade() {
         let limit = account.limit_bytes.unwrap_or(u64::MAX);
-        // What was promised counts before it is used: it comes faster than pages go.
+        // Charged bytes count before they are touched, because columns fill faster than pages are released.
         let taken = account.used_bytes.load(Ordering::Relaxed) + OTHER_BYTES;
         let most = limit.saturating_sub(taken).max(LEAST_MAPPED_BYTES);
         let are_more_than = |bytes: u64| mapped_bytes().is_some_and(|mapped| mapped > bytes);
@@ -369,9 +369,9 @@ fn keep_under(account: &Weak<Account>) {
             let parts = || regions.iter().flat_map(|&region| parts_of(region));
             let count = parts().count();
             for (address, length) in parts().cycle().skip(turn % count.max(1)).take(count) {
-                // SAFETY: regions are taken off the list before they are unmapped, under the lock that is held here.
-                // They are shared mappings of files, or private ones that nobody writes to.
-                unsafe { give_back(address, length) };
+                // SAFETY: a region is removed from the list before it is unmapped, under the lock that is held here.
+                // Regions are shared mappings of files, or private mappings that are never written.
+                unsafe { release_pages(address, length) };
                 turn += 1;
                 if !are_more_than(most / 4 * 3) {
                     break;
@@ -383,19 +383,19 @@ fn keep_under(account: &Weak<Account>) {
     }
 }
 
-/// The parts of a region that the pager gives back at a time: address and length.
+/// Splits a region into the parts that the pager releases one at a time: address and length.
 fn parts_of((address, length): (usize, usize)) -> impl Iterator<Item = (usize, usize)> + Clone {
     (0..length).step_by(PAGER_BYTES).map(move |at| (address + at, PAGER_BYTES.min(length - at)))
 }
 
-/// What the process holds in memory of mapped files; `None` where nobody says.
+/// Bytes of mapped files that the process holds in memory; `None` where the system does not tell.
 fn mapped_bytes() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/self/status").ok()?;
     let kibibytes = |name| {
         let line = text.lines().find_map(|line| line.strip_prefix(name))?;
         line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()
     };
-    // Files in memory count as shared memory.
+    // Resident pages of temporary files count as shared memory.
     Some((kibibytes("RssFile:")? + kibibytes("RssShmem:")?) << 10)
 }
 

@@ -1,4 +1,4 @@
-//! Numbers packed into as few bytes as they need, so that reading one takes no branch.
+//! Numbers packed into as few bytes as possible, so that reading one takes no branch.
 //!
 //! ```text
 //!   low two bits of the first byte   bytes   the number
@@ -9,34 +9,34 @@
 //!   11                               5       38 bits, if not
 //! ```
 //!
-//! In memory only: files hold LEB128, which is denser, but whose lengths a processor cannot foresee.
-//! Eight bytes are read for every number, so as many must follow the last one.
+//! This encoding is used in memory only. Files hold LEB128, which is denser, but the processor cannot predict its
+//! lengths. Reading a number always loads eight bytes, so as many must follow the last one.
 
 /// Bytes that must follow the last number.
 pub(crate) const PADDING: usize = 8;
-/// The longest number, in bytes.
+/// The maximum length of a number, in bytes.
 pub(crate) const MAX_BYTES: usize = 5;
 
-/// How long the longest numbers are.
+/// The length of the longest numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Longest {
-    /// What they take beyond four bytes: 0 or 1.
+    /// Their length beyond four bytes: 0 or 1.
     more: u64,
 }
 
 impl Longest {
-    /// For numbers up to this one, which is below 2^38.
+    /// For numbers up to `number`, which is below 2^38.
     pub(crate) fn of(number: u64) -> Self {
         Longest { more: u64::from(number >= 1 << 30) }
     }
 
-    /// Bytes of a number with this tag.
+    /// Length in bytes of a number with this tag.
     #[inline(always)]
     fn length(self, tag: u64) -> u64 {
         1 + tag + ((tag + 1) >> 2) * self.more
     }
 
-    /// Reads the number at `at` and moves behind it.
+    /// Reads the number at `at` and advances `at` to the next one.
     ///
     /// # Panics
     /// If fewer than [`PADDING`] bytes follow `at`.
@@ -50,7 +50,7 @@ impl Longest {
     }
 }
 
-/// Writes numbers behind each other into bytes that are long enough.
+/// Writes consecutive numbers into a buffer.
 #[derive(Debug)]
 pub(crate) struct Packer<'b> {
     longest: Longest,
@@ -59,17 +59,17 @@ pub(crate) struct Packer<'b> {
 }
 
 impl<'b> Packer<'b> {
-    /// Writes from the beginning of `bytes`: [`MAX_BYTES`] for each number, and [`PADDING`].
+    /// Writes from the start of `bytes`, which must have [`MAX_BYTES`] for each number and [`PADDING`].
     pub(crate) fn new(bytes: &'b mut [u8], longest: Longest) -> Self {
         Packer { longest, bytes, at: 0 }
     }
 
-    /// Leaves so many bytes as they are.
+    /// Skips `bytes` bytes.
     pub(crate) fn skip(&mut self, bytes: usize) {
         self.at += bytes;
     }
 
-    /// Where the next number will stand.
+    /// Position of the next number.
     pub(crate) fn position(&self) -> usize {
         self.at
     }
@@ -80,8 +80,8 @@ impl<'b> Packer<'b> {
         self.put_if(number, true);
     }
 
-    /// Writes a number, or writes it without moving on, so that the next one takes its place: without
-    /// a branch, for those who cannot foresee which it will be.
+    /// Writes a number and advances only if it is `wanted`; otherwise the next number overwrites it. This is
+    /// branch-free, because the condition is unpredictable.
     #[inline(always)]
     pub(crate) fn put_if(&mut self, number: u64, wanted: bool) {
         let tag = u64::from(number >= 1 << 6) + u64::from(number >= 1 << 14) + u64::from(number >= 1 << 22);
@@ -91,12 +91,12 @@ impl<'b> Packer<'b> {
     }
 }
 
-/// Small for numbers near 0, on either side.
+/// Maps integers to natural numbers, so that integers near 0 become small numbers.
 pub(crate) fn zigzag(difference: i64) -> u64 {
     (difference << 1 ^ difference >> 63).cast_unsigned()
 }
 
-/// What [`zigzag`] was given.
+/// The inverse of [`zigzag`].
 #[inline(always)]
 pub(crate) fn unzigzag(number: u64) -> i64 {
     (number >> 1).cast_signed() ^ -(number & 1).cast_signed()

@@ -1,12 +1,12 @@
-//! Files that have another name until they are whole.
+//! Files that have a temporary name until they are complete.
 
 use std::io;
 use std::path::Path;
 
 use tempfile::NamedTempFile;
 
-/// A new file in `folder`, gone unless it is given a name. Whoever may read what others write there may read it: as far as
-/// the process allows, like any new file; in a folder that is for its owner alone, only the owner.
+/// A new file in `folder`, removed on drop unless it gets a name. Its permissions are those of any new file of this
+/// process; in a private folder only the owner may read it.
 pub(crate) fn temporary(folder: &Path, prefix: &str, suffix: &str) -> io::Result<NamedTempFile> {
     let mut builder = tempfile::Builder::new();
     builder.prefix(prefix).suffix(suffix);
@@ -19,14 +19,14 @@ pub(crate) fn temporary(folder: &Path, prefix: &str, suffix: &str) -> io::Result
     builder.tempfile_in(folder)
 }
 
-/// Takes from the users of a new file those who may not use `source`, of which it is made.
+/// Removes permissions of a new file that its `source` does not grant.
 pub(crate) fn restrict_to(file: &NamedTempFile, source: &Path) -> io::Result<()> {
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
         let mode = |metadata: std::fs::Metadata| metadata.permissions().mode() & 0o777;
         let (own, allowed) = (mode(file.as_file().metadata()?), mode(std::fs::metadata(source)?));
-        // Its owner keeps what he may do, whatever he may do with the source.
+        // The owner keeps access, even if the source does not grant it.
         file.as_file().set_permissions(PermissionsExt::from_mode(own & (allowed | 0o600)))?;
     }
     #[cfg(not(unix))]

@@ -1,6 +1,6 @@
 //! A column that is complete: computed in this process, or mapped from an index file.
 
-#![expect(unsafe_code, reason = "where the numbers stand is looked up once, not at every access")]
+#![expect(unsafe_code, reason = "the address of the numbers is computed once, not at every access")]
 
 use std::fmt;
 use std::ops::Deref;
@@ -12,11 +12,11 @@ use bytemuck::Pod;
 use crate::columns::memory::Column;
 use crate::file::bytes::Bytes;
 
-/// An array of plain numbers that nobody changes any more.
+/// An array of plain numbers that never changes.
 pub(crate) struct Values<T> {
     start: NonNull<T>,
     length: usize,
-    /// Whose memory that is.
+    /// Keeps the memory alive.
     _owner: Owner<T>,
 }
 
@@ -27,13 +27,14 @@ enum Owner<T> {
     Kept(Arc<Bytes>),
 }
 
-// SAFETY: the numbers are only read, and their owners can be sent and shared.
+// SAFETY: the numbers are only read, and both owners can be sent and shared.
 unsafe impl<T: Sync> Send for Values<T> where Column<T>: Send {}
 // SAFETY: as above.
 unsafe impl<T: Sync> Sync for Values<T> where Column<T>: Sync {}
 
 impl<T: Pod> Values<T> {
-    /// These bytes of an index file, if they are there, aligned, and whole numbers.
+    /// Values within an index file. `None` if the range is outside the file, misaligned, or holds no whole number of
+    /// values.
     pub(crate) fn kept(file: Arc<Bytes>, start: usize, bytes: usize) -> Option<Self> {
         let values: &[T] = bytemuck::try_cast_slice(file.get(start..start.checked_add(bytes)?)?).ok()?;
         Some(Values { start: NonNull::from(values).cast(), length: values.len(), _owner: Owner::Kept(file) })
@@ -52,8 +53,8 @@ impl<T> Deref for Values<T> {
 
     #[inline(always)]
     fn deref(&self) -> &[T] {
-        // SAFETY: `start` and `length` are those of a slice of the owner's memory, a mapping or a vector that
-        // stays where it is when the owner is moved, and that nobody can reach to change it.
+        // SAFETY: `start` and `length` describe a slice of the owner's memory. That memory is a mapping, which does not
+        // move with its owner and is not changed while the owner lives.
         unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.length) }
     }
 }

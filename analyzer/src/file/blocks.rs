@@ -1,4 +1,4 @@
-//! Decoding blocks on all cores.
+//! Decoding blocks, in parallel.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -8,30 +8,30 @@ use barrow_format::commit::BlockEntry;
 use rayon::prelude::*;
 
 use crate::error::{AnalyzerError, Result};
-use crate::file::layers::Stack;
+use crate::file::patch_merge::PatchMerge;
 use crate::file::recording::Recording;
 use crate::progress::{Progress, check};
 
-/// A block of one snapshot that is to be decoded.
+/// A block of one snapshot, to be decoded.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct BlockPlace {
     pub(crate) snapshot: SnapshotId,
     pub(crate) entry: BlockEntry,
-    /// References of the last object that stand in continuations after this block.
+    /// Number of references of the last object that are in continuations after this block.
     pub(crate) continued: u64,
 }
 
-/// What one thread decodes with; a few megabytes that are used again and again.
+/// The buffers that one thread decodes with. They take a few megabytes and are reused.
 #[derive(Debug, Default)]
 pub(crate) struct Workspace {
     decoder: Decoder,
     columns: BlockColumns,
-    stack: Stack,
-    /// Bytes for whoever makes something of the columns.
+    merge: PatchMerge,
+    /// Scratch buffer for callers.
     pub(crate) bytes: Vec<u8>,
 }
 
-/// All blocks of these snapshots, in order.
+/// All blocks of some snapshots, in order.
 pub(crate) fn places(recording: &Recording, snapshots: &[SnapshotId]) -> Result<Vec<BlockPlace>> {
     let mut places = Vec::new();
     for &snapshot in snapshots {
@@ -40,7 +40,7 @@ pub(crate) fn places(recording: &Recording, snapshots: &[SnapshotId]) -> Result<
     Ok(places)
 }
 
-/// These blocks of a commit's directory, in order.
+/// The blocks of a commit's directory, in order.
 pub(crate) fn places_of(snapshot: SnapshotId, blocks: &[BlockEntry]) -> Vec<BlockPlace> {
     let mut continued = 0;
     let mut places: Vec<BlockPlace> = blocks
@@ -56,8 +56,8 @@ pub(crate) fn places_of(snapshot: SnapshotId, blocks: &[BlockEntry]) -> Vec<Bloc
     places
 }
 
-/// Decodes the wanted columns of one block and hands them over; the strings that objects have as names are there.
-/// Of a patched snapshot, the block is the newest of the frames that the columns were put together from.
+/// Decodes the wanted columns of one block and passes them to `visit`. The names of its objects are valid strings. In a
+/// patched snapshot, the block passed is the newest of the frames that the columns come from.
 pub(crate) fn decode<T>(
     recording: &Recording,
     place: &BlockPlace,
@@ -70,9 +70,9 @@ pub(crate) fn decode<T>(
     let commit = recording.commit(place.snapshot)?;
     let known = forms.get(..commit.tables.shapes as usize).unwrap_or(forms);
     let at = AnalyzerError::section("BLOCK", place.entry.offset);
-    let Workspace { decoder, columns, stack, .. } = workspace;
-    let block = if let Some(layers) = recording.layers(place.snapshot)? {
-        layers.decode(recording, &place.entry, (known, wanted), decoder, stack, columns)?
+    let Workspace { decoder, columns, merge, .. } = workspace;
+    let block = if let Some(chain) = recording.patch_chain(place.snapshot)? {
+        chain.decode(recording, &place.entry, (known, wanted), decoder, merge, columns)?
     } else {
         let objects = u32::try_from(commit.totals.objects).unwrap_or(u32::MAX);
         let block = recording.block(place.snapshot, &place.entry)?;
@@ -83,11 +83,11 @@ pub(crate) fn decode<T>(
     visit(&block, columns)
 }
 
-/// Decodes the wanted columns of blocks on all threads of the current pool. The results are in the
-/// order of `places`, whatever the number of threads.
+/// Decodes the wanted columns of blocks, in parallel on the current pool. The results are in the order of `places` for
+/// any number of threads.
 ///
 /// # Errors
-/// The error of the first block that has one; [`AnalyzerError::Cancelled`].
+/// The first error in the order of blocks; [`AnalyzerError::Cancelled`].
 pub(crate) fn map_blocks<T: Send>(
     recording: &Recording,
     places: &[BlockPlace],
@@ -100,7 +100,7 @@ pub(crate) fn map_blocks<T: Send>(
     })
 }
 
-/// Calls `work` for every place, on all threads of the current pool, each with a workspace of its own.
+/// Calls `work` for every place, in parallel on the current pool, each with its own workspace.
 pub(crate) fn in_parallel<T: Send>(
     places: &[BlockPlace],
     wanted: Wanted,
@@ -115,8 +115,8 @@ pub(crate) fn in_parallel<T: Send>(
     })
 }
 
-/// Fills a column that has a value for each object of a snapshot, on all threads of the current pool: `fill` gets the
-/// values of a block's objects, and its columns.
+/// Fills a column that has a value for each object of a snapshot, in parallel on the current pool. `fill` gets the part
+/// of the column for the objects of a block, and the block's columns.
 pub(crate) fn fill_by_object<T: Send>(
     recording: &Recording,
     snapshot: SnapshotId,
@@ -145,8 +145,8 @@ pub(crate) fn fill_by_object<T: Send>(
     .map(drop)
 }
 
-/// Reads something of each object of a snapshot, some blocks at a time on all threads of the current pool, and hands it
-/// over in the order of the objects.
+/// Reads the blocks of a snapshot in batches, each in parallel on the current pool. Passes the results to `visit` in
+/// the order of the objects.
 pub(crate) fn stream_by_object<T: Send>(
     recording: &Recording,
     snapshot: SnapshotId,
@@ -167,7 +167,7 @@ pub(crate) fn stream_by_object<T: Send>(
     Ok(())
 }
 
-/// Calls `work` for every item, on all threads of the current pool, each with a workspace of its own.
+/// Calls `work` for every item, in parallel on the current pool, each with its own workspace.
 pub(crate) fn pooled<I: Send, T: Send>(
     items: Vec<I>,
     work: impl Fn(I, &mut Workspace) -> Result<T> + Sync,
@@ -180,13 +180,14 @@ pub(crate) fn pooled<I: Send, T: Send>(
         spare.lock().unwrap_or_else(PoisonError::into_inner).push(workspace);
         result
     };
-    // Collected before it is searched for errors: the first in the order of blocks is reported, not in time.
-    // One by one, as the work of some is many times that of others: a block and all the references of an array.
+    // All results are collected before errors are searched, so that the error reported is the first in the order of
+    // blocks, not in time. Items are scheduled one by one, because some take many times longer than others: one item
+    // may be a block and all the references of an array.
     let results: Vec<Result<T>> = items.into_par_iter().with_max_len(1).map(run).collect();
     results.into_iter().collect()
 }
 
-/// What a block counts for in progress: references if they are decoded, else objects.
+/// The progress that a block counts for: its references if they are decoded, otherwise its objects.
 fn steps(place: &BlockPlace, wanted: Wanted) -> u64 {
     u64::from(match wanted {
         Wanted::References | Wanted::All => place.entry.references,

@@ -1,6 +1,9 @@
 //! The bytes of a file: mapped, or held in memory.
 
-#![expect(unsafe_code, reason = "mapping a file is unsafe: somebody else could change it; so is giving back its pages")]
+#![expect(
+    unsafe_code,
+    reason = "mapping a file is unsafe, because another program could change it; so is releasing its pages"
+)]
 
 use std::fs::File;
 use std::ops::Deref;
@@ -16,29 +19,28 @@ pub(crate) enum Bytes {
 }
 
 impl Bytes {
-    /// Maps a file: no byte is read before it is used.
+    /// Maps a file. Its bytes are not read until they are used.
     pub(crate) fn map(path: &Path) -> Result<Self> {
         Self::of(&File::open(path).map_err(AnalyzerError::io(path, "open"))?, path)
     }
 
-    /// Maps an opened file, whatever has its name by now.
+    /// Maps an open file, even if its name now belongs to another file.
     pub(crate) fn of(file: &File, path: &Path) -> Result<Self> {
         let length = file.metadata().map_err(AnalyzerError::io(path, "open"))?.len();
         if length == 0 {
             // An empty file cannot be mapped.
             return Ok(Bytes::Owned(Vec::new()));
         }
-        // SAFETY: the mapping is private and read-only. Rust requires that the bytes do not change
-        // while they are borrowed: recordings are only ever appended to, beyond the mapped length.
-        // Somebody who truncates or rewrites one while it is analyzed can make this process fail;
-        // the README says so.
+        // SAFETY: the mapping is private and read-only. Rust requires that the bytes do not change while they are
+        // borrowed. Recordings are only appended to, beyond the mapped length. If another program truncates or rewrites
+        // the file meanwhile, this process can fail; the README says so.
         let map = unsafe { memmap2::Mmap::map(file) }.map_err(AnalyzerError::io(path, "map"))?;
         Ok(Bytes::Mapped(map))
     }
 }
 
 impl Bytes {
-    /// The bytes if they are those of a file, which can be read again.
+    /// The bytes of a mapped file, which can be read again after their pages are released; `None` for bytes in memory.
     pub(crate) fn mapped(&self) -> Option<&[u8]> {
         match self {
             Bytes::Mapped(map) => Some(map),
@@ -46,24 +48,23 @@ impl Bytes {
         }
     }
 
-    /// Tells the system that a part is about to be read as a whole: it is then mapped at once, not page
-    /// by page.
+    /// Tells the system that a range will be read completely, so that it is mapped at once and not page by page.
     pub(crate) fn will_be_read(&self, start: usize, length: usize) {
         #[cfg(target_os = "linux")]
         if let Bytes::Mapped(map) = self {
-            // A wish: older systems do not know it.
+            // Only a hint: older systems do not support it.
             let _ = map.advise_range(memmap2::Advice::PopulateRead, start, length);
         }
         #[cfg(not(target_os = "linux"))]
         let _ = (start, length);
     }
 
-    /// Gives back what the process holds of a mapped file: a long scan leaves all of it behind. It is
-    /// read from the page cache when it is needed again.
+    /// Releases the pages of a mapped file that this process holds: after a long scan, that is all of it. They are read
+    /// from the page cache when they are needed again.
     pub(crate) fn release(&self) {
         if let Bytes::Mapped(map) = self {
-            // SAFETY: the range is this mapping, which lives; it is private, and nobody writes to it.
-            unsafe { give_back(map.as_ptr() as usize, map.len()) };
+            // SAFETY: the range is exactly this mapping, which is alive. The mapping is private and never written.
+            unsafe { release_pages(map.as_ptr() as usize, map.len()) };
         }
     }
 }
@@ -87,14 +88,14 @@ pub(crate) fn prefer_large_pages(map: &memmap2::MmapMut) {
     let _ = map;
 }
 
-/// Gives back pages that are mapped. Those of shared mappings of files, and of private ones that nobody writes to, hold
-/// the same bytes when they are read again, so that others may read them meanwhile; anonymous ones hold zeros.
+/// Releases mapped pages. Pages of shared file mappings, and of private ones that are never written, have the same
+/// content when they are read again, so other threads may read them meanwhile. Anonymous pages become zeros.
 ///
 /// # Safety
-/// All of the range is mapped until this returns, begins at a page, and its bytes are those of a file as above or
-/// are never looked at again.
+/// The whole range is mapped until this returns, and it begins at a page boundary. Its bytes are those of a file, as
+/// above, or they are never read again.
 #[cfg(target_os = "linux")]
-pub(crate) unsafe fn give_back(address: usize, length: usize) {
+pub(crate) unsafe fn release_pages(address: usize, length: usize) {
     let start = std::ptr::with_exposed_provenance_mut::<u8>(address);
     // SAFETY: as the caller says.
     unsafe {
@@ -102,9 +103,9 @@ pub(crate) unsafe fn give_back(address: usize, length: usize) {
     }
 }
 
-/// Elsewhere the system decides alone which pages stay.
+/// Does nothing: on this system only the kernel decides which pages stay.
 ///
 /// # Safety
 /// None is needed.
 #[cfg(not(target_os = "linux"))]
-pub(crate) unsafe fn give_back(_address: usize, _length: usize) {}
+pub(crate) unsafe fn release_pages(_address: usize, _length: usize) {}

@@ -1,12 +1,12 @@
-//! Where everything is in a file: from its index, or by scanning a file that has none.
+//! Where the sections of a file are: from its index, or by scanning a file that has none.
 //!
 //! ```text
-//!   trailer whole, index whole ──────────────▶ rows of the index
-//!   otherwise: hop from frame to frame ──────▶ table chunks and commits as they come
-//!       a header that does not hold: look at every eighth byte for the next one that does
+//!   trailer and index are undamaged ─────────▶ rows of the index
+//!   otherwise: scan frame by frame ──────────▶ table chunks and commits in file order
+//!       after a damaged header: try every eighth byte until a valid one is found
 //! ```
 //!
-//! A snapshot counts if its commit is whole and the tables it names are there.
+//! A snapshot counts if its commit is undamaged and the tables it needs are present.
 
 use std::collections::BTreeSet;
 
@@ -23,57 +23,57 @@ use crate::file::tables::{CheckedRow, TableRoom};
 /// Where the sections of a file are.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Contents {
-    /// Committed snapshots and the offsets of their COMMIT frames, by number.
+    /// Committed snapshots in ascending order, with the offsets of their COMMIT frames.
     pub(crate) commits: Vec<(SnapshotId, u64)>,
-    /// Chunks of the tables, in the order of the file.
+    /// Chunks of the tables, in file order.
     pub(crate) chunks: Vec<(SectionType, u64)>,
-    /// Chunks of the threads of snapshots, by snapshot and in the order of the file.
+    /// Chunks of thread tables, by snapshot and then in file order.
     threads: Vec<(SnapshotId, u64)>,
-    /// Sections this version does not know.
+    /// Offsets of sections that this version does not know.
     unknown: Vec<u64>,
-    /// What is missing, if the file is not whole.
+    /// What is missing, if the file is damaged or incomplete.
     pub(crate) damage: Option<Damage>,
 }
 
-/// What was lost of a recording that is not whole. Its text is one sentence.
+/// What was lost of a recording that is damaged or incomplete. Its text is one sentence.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Damage {
     /// Length of the file, in bytes.
     pub file_length: u64,
-    /// What first showed that the file is not whole.
+    /// The first sign that the file is not complete.
     pub reason: String,
-    /// Committed snapshots that can be read.
+    /// Number of committed snapshots that can be read.
     pub whole_snapshots: usize,
-    /// The first and the last of them, if they are several.
+    /// The first and the last of them, if there are several.
     pub first_and_last: Option<(SnapshotId, SnapshotId)>,
-    /// Where the last of them ends, in bytes.
+    /// Offset of the end of the last of them.
     pub committed_end: u64,
-    /// Snapshots that were committed and cannot be used, by number.
+    /// Snapshots that were committed but cannot be used, in ascending order.
     pub lost: Vec<LostSnapshot>,
     /// Bytes that belong to no readable frame.
     pub unreadable_bytes: u64,
-    /// Where, after the last commit, bytes begin that are no unfinished frame: a commit may have been among them. `None` if
-    /// the file merely ends before its last frame does.
+    /// Offset of the first bytes after the last commit that are not an unfinished frame; they may have contained a
+    /// commit. `None` if the file merely ends before its last frame does.
     pub suspect_offset: Option<u64>,
 }
 
-/// Snapshots in a row that were committed and cannot be read, for one cause; mostly one.
+/// Consecutive snapshots that were committed but cannot be read, for the same cause. Usually one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LostSnapshot {
-    /// The first.
+    /// The first snapshot.
     pub snapshot: SnapshotId,
-    /// The last: the first again if it is one snapshot.
+    /// The last snapshot; equal to the first if there is one.
     pub last: SnapshotId,
-    /// Its label, where that can still be read.
+    /// Its label, if that can still be read.
     pub label: Option<String>,
-    /// Where the damage is, in bytes from the start of the file; unknown where nothing of it was found.
+    /// Offset of the damage in the file; `None` if nothing of the snapshot was found.
     pub offset: Option<u64>,
     /// Why it cannot be read.
     pub cause: String,
 }
 
 impl LostSnapshot {
-    /// Snapshots of which nothing was found.
+    /// Consecutive snapshots of which nothing was found.
     #[must_use]
     pub fn row(snapshot: SnapshotId, last: SnapshotId) -> Self {
         let cause = "no commit of that number can be read".to_owned();
@@ -120,11 +120,11 @@ impl std::fmt::Display for Damage {
 }
 
 impl Contents {
-    /// Finds out where everything is.
+    /// Finds the sections of a file.
     ///
     /// # Errors
-    /// [`FormatError::UnknownCriticalSection`]: a newer writer says that the file cannot be
-    /// understood without that section.
+    /// [`FormatError::UnknownCriticalSection`]: a newer writer says that the file cannot be understood without this
+    /// section.
     pub(crate) fn find(file: &[u8]) -> Result<Self, FormatError> {
         match Self::from_index(file) {
             Ok(contents) => contents.refuse_critical(file),
@@ -132,7 +132,7 @@ impl Contents {
         }
     }
 
-    /// What the index lists, if there is a whole one.
+    /// What the index lists; `None` if there is no complete index.
     ///
     /// # Errors
     /// [`FormatError::UnknownCriticalSection`].
@@ -140,14 +140,14 @@ impl Contents {
         Self::from_index(file).ok().map(|contents| contents.refuse_critical(file)).transpose()
     }
 
-    /// Puts the snapshots in order, each once.
+    /// Sorts snapshots and removes duplicates.
     pub(crate) fn sort(&mut self) {
         self.commits.sort_unstable();
         self.commits.dedup_by_key(|commit| commit.0);
         self.threads.sort_unstable();
     }
 
-    /// Where the chunks of the threads of a snapshot are, in order.
+    /// Offsets of the thread chunks of a snapshot, in order.
     pub(crate) fn threads_of(&self, snapshot: SnapshotId) -> impl Iterator<Item = u64> + '_ {
         let first = self.threads.partition_point(|&(id, _)| id < snapshot);
         self.threads[first..].iter().take_while(move |&&(id, _)| id == snapshot).map(|&(_, offset)| offset)
@@ -205,12 +205,12 @@ impl Contents {
         Ok(contents)
     }
 
-    /// Hops over all frames of a file without index.
+    /// Scans all frames of a file without an index.
     pub(crate) fn scan(file: &[u8], reason: String) -> Result<Self, FormatError> {
         Self::scan_with(Scan::new(), file, reason)
     }
 
-    /// The same; a chunk of strings counts only if all of it can be decoded, which takes as long as there are strings.
+    /// As [`Contents::scan`], but decodes all strings too. A chunk of strings counts only if all of it can be decoded.
     pub(crate) fn scan_thoroughly(file: &[u8], reason: String) -> Result<Self, FormatError> {
         let mut scan = Scan::new();
         scan.known.decodes_strings = true;
@@ -233,34 +233,35 @@ impl Contents {
     }
 }
 
-/// Whether nothing that was committed can be in the bytes from `offset` to the end of the file, which begin with no whole
-/// frame: a frame that the end of the file cuts, or the index and what follows it.
+/// Whether the bytes from `offset` to the end of the file cannot contain a lost commit. They do not begin with a
+/// complete frame. They are harmless if they are a frame cut off by the end of the file, or the index and what follows
+/// it.
 fn is_harmless_end(file: &[u8], offset: u64) -> bool {
     let is_index = Trailer::parse(file).is_some_and(|trailer| offset >= trailer.index_offset);
     offset >= file.len() as u64 || is_index || matches!(Frame::parse(file, offset), Err(FormatError::Truncated { .. }))
 }
 
-/// A scan that can go on when the file has grown.
+/// A scan that can be continued when the file has grown.
 pub(crate) struct Scan {
-    /// What was found.
+    /// What was found so far.
     pub(crate) contents: Contents,
-    /// Where the first frame begins that was not whole.
+    /// Offset of the first frame that was not complete.
     pub(crate) offset: u64,
-    /// Where the last frame begins that was.
+    /// Offset of the last complete frame.
     pub(crate) last_frame: Option<u64>,
     known: KnownRows,
     threads: UncommittedThreads,
     committed_end: u64,
     lost: Vec<LostSnapshot>,
     unreadable_bytes: u64,
-    /// Where unreadable bytes begin, if no commit was met after them.
+    /// Offset of the first unreadable bytes after the last commit.
     suspect_offset: Option<u64>,
-    /// The number that the next frame has to have; unknown after unreadable bytes.
+    /// The expected sequence number of the next frame; unknown after unreadable bytes.
     sequence: Option<u32>,
 }
 
 impl Scan {
-    /// A scan of a file of which nothing was looked at.
+    /// A scan that has read nothing yet.
     pub(crate) fn new() -> Self {
         let start = HEADER_BYTES as u64;
         Scan {
@@ -277,16 +278,16 @@ impl Scan {
         }
     }
 
-    /// Notes that what begins here cannot be read.
+    /// Notes that the bytes at the current offset are unreadable.
     fn suspect(&mut self) {
         self.suspect_offset = self.suspect_offset.or(Some(self.offset));
     }
 
-    /// What was found, and what was lost.
+    /// The result: what was found and what was lost.
     fn finish(mut self, file_length: u64, reason: String) -> Contents {
         self.contents.sort();
         let whole = |id| self.contents.commits.binary_search_by_key(&id, |&(id, _)| id).is_ok();
-        // A snapshot whose damaged commit is followed by a whole one of the same number is not lost.
+        // A snapshot is not lost if a complete commit of the same number follows its damaged one.
         self.lost.retain(|lost| !whole(lost.snapshot));
         self.lost.extend(missing(&self.contents.commits, &self.lost));
         self.lost.sort_by_key(|lost| lost.snapshot);
@@ -304,13 +305,13 @@ impl Scan {
         Contents { damage: Some(damage), ..contents }
     }
 
-    /// Notes that a snapshot cannot be used whose commit is at `offset`.
+    /// Notes that the snapshot whose commit is at `offset` cannot be used.
     fn lose(&mut self, snapshot: u32, offset: u64, cause: String) {
         let snapshot = SnapshotId(snapshot);
         self.lost.push(LostSnapshot { snapshot, last: snapshot, label: None, offset: Some(offset), cause });
     }
 
-    /// Goes on to the first frame that is not whole, or to the end.
+    /// Continues to the first frame that is not complete, or to the end.
     ///
     /// # Errors
     /// [`FormatError::UnknownCriticalSection`].
@@ -344,7 +345,7 @@ impl Scan {
         } else if section == SectionType::THREADS {
             self.threads.add(frame);
         } else if section == SectionType::COMMIT {
-            // Numbers are given without a gap, so what was lost before this commit shows.
+            // Snapshots are numbered without gaps, so a commit that was lost before this one is noticed by its number.
             self.suspect_offset = None;
             match frame.body().and_then(Commit::parse) {
                 Ok(commit) => self.take_in_commit(&commit, frame),
@@ -375,7 +376,7 @@ impl Scan {
     }
 }
 
-/// The snapshots before the last known one of which nothing was found, in rows.
+/// Runs of snapshots, before the last known one, of which nothing was found.
 fn missing(commits: &[(SnapshotId, u64)], lost: &[LostSnapshot]) -> Vec<LostSnapshot> {
     let known = commits.iter().map(|&(id, _)| id.0).chain(lost.iter().map(|lost| lost.snapshot.0));
     let known: BTreeSet<u32> = known.collect();
@@ -403,7 +404,7 @@ pub(crate) fn is_table(section: SectionType) -> bool {
     .contains(&section)
 }
 
-/// The threads that a scan has met since the last commit.
+/// The chunks of threads that a scan has seen since the last commit.
 #[derive(Default)]
 struct UncommittedThreads {
     snapshot: u32,
@@ -412,8 +413,8 @@ struct UncommittedThreads {
 }
 
 impl UncommittedThreads {
-    /// Adds a chunk. One that begins anew says that those before it were given up; one that continues nothing has lost
-    /// what it belongs to, and part of a table is no table.
+    /// Adds a chunk. A chunk that starts a new table means that the chunks before it were abandoned. A chunk that
+    /// continues no table is dropped together with those before it, because the table is incomplete.
     fn add(&mut self, frame: &Frame<'_>) {
         let chunk = frame.directory().and_then(|directory| Chunk::parse(directory, &[]));
         let chunk = chunk
@@ -423,24 +424,24 @@ impl UncommittedThreads {
             self.offsets.clear();
         }
         self.snapshot = frame.header.snapshot;
-        // No chunk continues after as many rows.
+        // No chunk can continue a table of u64::MAX rows.
         self.rows = chunk.map_or(u64::MAX, |chunk| chunk.first + chunk.count);
         self.offsets.extend(chunk.map(|_| frame.offset));
     }
 
-    /// Those of the snapshot that is committed.
+    /// Returns the chunks of the snapshot being committed.
     fn take(&mut self, snapshot: u32) -> Vec<u64> {
         let threads = std::mem::take(self);
         if threads.snapshot == snapshot { threads.offsets } else { Vec::new() }
     }
 }
 
-/// How many rows of each table a scan has met without a gap.
+/// The number of rows of each table that a scan has seen without a gap.
 struct KnownRows {
     counts: [u64; SectionType::SITES.0 as usize + 1],
     room: TableRoom,
     decompressor: Decompressor,
-    /// Whether strings are decoded, too.
+    /// Whether strings are decoded too.
     decodes_strings: bool,
 }
 
@@ -454,8 +455,8 @@ impl KnownRows {
         }
     }
 
-    /// Counts a chunk, if it continues its table, all its rows can be read, and what they name in
-    /// other tables has been met: after a lost chunk, what builds on it is lost too.
+    /// Counts a chunk if it continues its table, all its rows can be read, and the rows of other tables that it refers
+    /// to were seen. After a lost chunk, everything that depends on it is lost too.
     fn add(&mut self, section: SectionType, frame: &Frame<'_>) -> bool {
         let Ok(chunk) = frame.directory().and_then(|directory| Chunk::parse(directory, frame.body()?)) else {
             return false;
@@ -492,7 +493,7 @@ impl KnownRows {
             && known.shapes >= needed.shapes
     }
 
-    /// Whether all rows of the chunk, with which its table has `end`, can be read and used.
+    /// Whether all rows of the chunk can be read and used. `end` is the number of rows of the table with this chunk.
     fn is_readable(&mut self, section: SectionType, chunk: &Chunk<'_>, end: u64) -> bool {
         fn rows<R: CheckedRow>(chunk: &Chunk<'_>, known: &TableCounts, decompressor: &mut Decompressor) -> bool {
             let mut ids = chunk.first..;
@@ -503,12 +504,12 @@ impl KnownRows {
         let decompressor = &mut self.decompressor;
         match section {
             SectionType::META => rows::<KeyValue>(chunk, &known, decompressor),
-            // The frame's checksums hold. Strings name nothing, and are decoded when they are asked for.
+            // The frame's checksums are valid. Strings refer to no other table and are decoded only when they are used.
             SectionType::STRINGS => !self.decodes_strings || chunk.for_each_text(decompressor, |_| {}).is_ok(),
             SectionType::KINDS => rows::<Kind>(chunk, &known, decompressor),
             SectionType::STRENGTHS => rows::<Strength>(chunk, &known, decompressor),
             SectionType::TYPES => {
-                // A type may be derived from one of the same chunk.
+                // A type may be derived from another type of the same chunk.
                 known.types = u32::try_from(end).unwrap_or(u32::MAX);
                 rows::<Type>(chunk, &known, decompressor)
             }

@@ -1,19 +1,19 @@
-//! A recording that is still being written: what is committed so far.
+//! A recording that is still being written: what has been committed so far.
 //!
 //! ```text
 //!   look ──▶ no file, no header ─────────────▶ nothing yet
-//!     │      as long as before ──────────────▶ nothing new
-//!     │      another name, other content ────▶ begin again
+//!     │      same length as before ──────────▶ nothing new
+//!     │      other uuid or content ──────────▶ start again
 //!     ▼      an index at its end ────────────▶ finished
-//!   go on from the first frame that was not whole
+//!   continue at the first frame that was not complete
 //! ```
 //!
-//! A look reads the frame headers, tables and commits that were appended since the last one; blocks are hopped over,
-//! and nothing before is read again. A recording that a look returns shares the mapped file only: its tables are
-//! loaded when a question asks for a name, as for any recording, so that costs their size once for each snapshot.
+//! A look reads the frame headers, tables and commits that were appended since the last look. It skips blocks and reads
+//! nothing twice. The recording that a look returns shares only the mapped file. Its tables are loaded when a question
+//! needs a name, as for any recording, so they are loaded once for each snapshot.
 //!
-//! The file is mapped while it is looked at, and as long as a recording of it lives. A writer only appends. Somebody
-//! else who truncates the file at that very moment ends the process, as for every mapped file.
+//! The file stays mapped during a look, and as long as a recording of it is alive. A writer only appends. If another
+//! program truncates the file at that moment, this process ends, as with any mapped file.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -28,13 +28,13 @@ use crate::file::bytes::Bytes;
 use crate::file::contents::{Contents, Scan};
 use crate::file::recording::Recording;
 
-/// A recording that is still being written, or will be.
+/// A recording that is being written or will be.
 pub struct Growing {
     path: PathBuf,
     seen: Option<Seen>,
 }
 
-/// What was seen of a file.
+/// The state of a file at the last look.
 struct Seen {
     uuid: [u8; 16],
     length: u64,
@@ -43,24 +43,25 @@ struct Seen {
     finished: bool,
 }
 
-/// Bytes of the file that tell it from another with the same uuid: those of the last COMMIT name all frames before it.
+/// Bytes that distinguish the file from another with the same uuid. The header and checksum of the last COMMIT identify
+/// all frames before it.
 struct Mark {
     offset: u64,
     bytes: [u8; MARK_BYTES],
 }
 
-/// A frame header, and the checksum that the body of a COMMIT begins with.
+/// A frame header and the checksum at the start of a COMMIT's body.
 const MARK_BYTES: usize = FRAME_HEADER_BYTES + size_of::<u64>();
 
 impl Mark {
-    /// That of the last COMMIT that is known; before the first, of the last frame.
+    /// The mark at the last known COMMIT; before the first commit, at the last frame.
     fn of(file: &[u8], contents: &Contents, last_frame: Option<u64>) -> Option<Self> {
         let offset = contents.commits.iter().map(|&(_, offset)| offset).max().or(last_frame)?;
         let bytes = file.get(usize::try_from(offset).ok()?..)?.get(..MARK_BYTES)?.try_into().ok()?;
         Some(Mark { offset, bytes })
     }
 
-    /// Whether the file still has these bytes.
+    /// Whether the file still has these bytes at the same offset.
     fn is_in(&self, file: &mut File) -> bool {
         let mut bytes = [0; MARK_BYTES];
         let read = file.seek(SeekFrom::Start(self.offset)).and_then(|_| file.read_exact(&mut bytes));
@@ -68,32 +69,32 @@ impl Mark {
     }
 }
 
-/// What a look at a growing recording found.
+/// The result of a look at a growing recording.
 #[derive(Debug)]
 pub enum Look {
-    /// There is no file yet, or not even its header.
+    /// There is no file yet, or its header is incomplete.
     Nothing,
     /// Nothing was committed since the last look.
     Same,
-    /// There are more snapshots, or it was finished.
+    /// There are more snapshots, or the recording was finished.
     Grown {
-        /// The recording as far as it is committed. It counts as whole.
+        /// The recording up to its last commit. It counts as complete.
         recording: Arc<Recording>,
-        /// Its writer finished it: no more will come.
+        /// Whether its writer finished it, so that no more snapshots will come.
         finished: bool,
-        /// It is not the recording of the last look, or was cut: numbers of snapshots begin again.
+        /// Whether the file was replaced or truncated since the last look, so that snapshot numbers start again.
         replaced: bool,
     },
 }
 
 impl Growing {
-    /// A recording that is or will be at `path`. Nothing is read yet.
+    /// A recording at `path`, which need not exist yet. Nothing is read yet.
     #[must_use]
     pub fn new(path: &Path) -> Self {
         Growing { path: path.to_owned(), seen: None }
     }
 
-    /// Looks what is there now.
+    /// Reads what was appended since the last look.
     ///
     /// # Errors
     /// [`AnalyzerError::Io`]; [`AnalyzerError::Unreadable`] if it is no recording or a newer one.
@@ -116,7 +117,7 @@ impl Growing {
         self.go_on(seen, &file, header, replaced)
     }
 
-    /// The file with its length and header, if it has one.
+    /// Opens the file. Returns it with its length and header; `None` if it has no complete header yet.
     fn open(&self) -> Result<Option<(File, u64, Header)>> {
         let io = AnalyzerError::io(&self.path, "open");
         let mut file = match File::open(&self.path) {
@@ -127,7 +128,7 @@ impl Growing {
         let length = file.metadata().map_err(AnalyzerError::io(&self.path, "read"))?.len();
         let mut first = Vec::new();
         (&mut file).take(HEADER_BYTES as u64).read_to_end(&mut first).map_err(io)?;
-        // What is there may become a header; or it never will, and parsing says so.
+        // A prefix of the magic bytes may still become a header. For other bytes parsing returns the error.
         if first.len() < HEADER_BYTES && MAGIC.starts_with(&first[..first.len().min(MAGIC.len())]) {
             return Ok(None);
         }
@@ -138,7 +139,7 @@ impl Growing {
     fn go_on(&mut self, mut seen: Seen, file: &File, header: Header, replaced: bool) -> Result<Look> {
         let bytes = Arc::new(Bytes::of(file, &self.path)?);
         let before = seen.scan.contents.commits.len();
-        // What its index lists was committed, wherever the scan stands.
+        // A finished file has an index, which lists all commits.
         let contents = match Contents::of_finished(&bytes).map_err(AnalyzerError::Unreadable)? {
             Some(contents) => {
                 seen.finished = true;

@@ -1,6 +1,6 @@
-//! Which rows of a patched snapshot live, and which objects they are.
+//! Which rows of a patched snapshot are alive, and their object numbers.
 
-/// A bitmap with counts: the object of a row is the number of living rows before it.
+/// A bitmap with counts. The object number of a row is the number of live rows before it.
 #[derive(Debug, Default)]
 pub(crate) struct LiveRows {
     words: Vec<Word>,
@@ -11,19 +11,19 @@ pub(crate) struct LiveRows {
 #[derive(Debug, Clone, Copy, Default)]
 struct Word {
     bits: u64,
-    /// Living rows before them.
+    /// Number of live rows before these 64.
     before: u32,
 }
 
 const BITS: u32 = u64::BITS;
 
 impl LiveRows {
-    /// Whether the row is there and lives.
+    /// Whether the row exists and is alive.
     pub(crate) fn is_alive(&self, row: u32) -> bool {
         self.words.get((row / BITS) as usize).is_some_and(|word| word.bits >> (row % BITS) & 1 == 1)
     }
 
-    /// The row dies. False if it did not live.
+    /// Marks a row as dead. Returns false if it was not alive.
     pub(crate) fn kill(&mut self, row: u32) -> bool {
         let lived = self.is_alive(row);
         if lived {
@@ -32,7 +32,7 @@ impl LiveRows {
         lived
     }
 
-    /// Adds rows at the end, which live.
+    /// Appends live rows.
     pub(crate) fn grow(&mut self, rows: u32) {
         for row in self.rows..self.rows.saturating_add(rows) {
             if row.is_multiple_of(BITS) {
@@ -43,7 +43,8 @@ impl LiveRows {
         self.rows = self.rows.saturating_add(rows);
     }
 
-    /// Counts: from now on [`LiveRows::object`] and [`LiveRows::living`] answer. Returns how many rows live.
+    /// Counts the live rows and returns their number. [`LiveRows::object`] and [`LiveRows::living`] are valid only
+    /// after this.
     pub(crate) fn count(&mut self) -> u64 {
         let mut before = 0u32;
         for word in &mut self.words {
@@ -53,17 +54,17 @@ impl LiveRows {
         before.into()
     }
 
-    /// Rows there are, dead ones too.
+    /// The number of rows, dead ones included.
     pub(crate) fn rows(&self) -> u32 {
         self.rows
     }
 
-    /// How many of these rows live.
+    /// The number of live rows in a range.
     pub(crate) fn living(&self, rows: std::ops::Range<u32>) -> u32 {
         self.before(rows.end) - self.before(rows.start)
     }
 
-    /// How many rows live before this one.
+    /// The number of live rows before this one.
     fn before(&self, row: u32) -> u32 {
         match self.words.get((row / BITS) as usize) {
             Some(word) => word.before + (word.bits & ((1 << (row % BITS)) - 1)).count_ones(),
@@ -71,7 +72,7 @@ impl LiveRows {
         }
     }
 
-    /// The object of a row; `None` if it is dead, or not there.
+    /// The object number of a row; `None` if the row is dead or does not exist.
     #[inline]
     pub(crate) fn object(&self, row: u32) -> Option<u32> {
         let word = self.words.get((row / BITS) as usize)?;

@@ -1,4 +1,4 @@
-//! Single objects: what the columns say of them, and what they refer to.
+//! Single objects: their attributes and their outgoing references.
 
 use std::ops::Range;
 
@@ -12,7 +12,7 @@ use crate::file::recording::Recording;
 use crate::file::tables::Tables;
 use crate::progress::{Progress, check};
 
-/// One object as the columns have it.
+/// The attributes of one object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ObjectDetails {
     /// Its number in the snapshot.
@@ -25,28 +25,28 @@ pub struct ObjectDetails {
     pub unmanaged_bytes: u64,
     /// Its outgoing references.
     pub references: u64,
-    /// Where it lived, if that was recorded.
+    /// The address where it lived, if recorded.
     pub address: Option<u64>,
-    /// What names it across snapshots, if that was recorded.
+    /// Its serial, which identifies it across snapshots, if recorded.
     pub serial: Option<u64>,
-    /// Where it was allocated, if that was recorded.
+    /// Its allocation site, if recorded.
     pub site: Option<SiteId>,
-    /// Its own name or text, if it has one that was recorded.
+    /// Its own name or text, if recorded.
     pub name: Option<StringId>,
 }
 
 /// An outgoing reference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Reference {
-    /// What it is called in its source.
+    /// Its name in the source.
     pub label: Label,
     /// Whether and how it keeps its target alive.
     pub strength: StrengthId,
-    /// Where it leads.
+    /// The object it refers to.
     pub target: ObjectId,
 }
 
-/// One object.
+/// Reads one object.
 ///
 /// # Errors
 /// [`AnalyzerError::NoSnapshot`], [`AnalyzerError::NoObject`], [`AnalyzerError::Section`].
@@ -55,7 +55,7 @@ pub fn object(recording: &Recording, snapshot: SnapshotId, id: ObjectId) -> Resu
     found.first().copied().ok_or_else(|| no_object(recording, snapshot, id))
 }
 
-/// Several objects, in the order asked for; blocks are decoded once each, on all threads of the current pool.
+/// Reads several objects, in the order of `ids`. Each block is decoded once, in parallel on the current pool.
 ///
 /// # Errors
 /// As for [`object`].
@@ -65,8 +65,8 @@ pub fn objects(recording: &Recording, snapshot: SnapshotId, ids: &[ObjectId]) ->
     Ok(found.into_iter().map(|found| found.object).collect())
 }
 
-/// Several objects, each with its references to one other object, if that is asked for; in the order asked for, and
-/// references in theirs. Blocks are decoded once each, on all threads of the current pool.
+/// Reads several objects, each with its references to one other object if `asked` names one. Results are in the order
+/// of `asked`, references in their own. Each block is decoded once, in parallel on the current pool.
 ///
 /// # Errors
 /// As for [`object`].
@@ -74,7 +74,7 @@ pub(crate) fn objects_and_references(
     recording: &Recording,
     snapshot: SnapshotId,
     asked: &[(ObjectId, Option<ObjectId>)],
-) -> Result<Vec<Found>> {
+) -> Result<Vec<ObjectWithReferences>> {
     let mut order: Vec<usize> = (0..asked.len()).collect();
     order.sort_unstable_by_key(|&position| asked[position].0);
     let mut jobs = Vec::new();
@@ -83,43 +83,45 @@ pub(crate) fn objects_and_references(
         let run = run_of_blocks(recording, snapshot, asked[first].0)?;
         let end = run[0].entry.first_object + run[0].entry.objects;
         let (here, later) = rest.split_at(rest.partition_point(|&position| asked[position].0.0 < end));
-        let here = here.iter().map(|&position| Asked { position, id: asked[position].0, target: asked[position].1 });
+        let here =
+            here.iter().map(|&position| ObjectRequest { position, id: asked[position].0, target: asked[position].1 });
         jobs.push((run, here.collect::<Vec<_>>()));
         rest = later;
     }
     let found = pooled(jobs, |(run, asked), workspace| in_blocks(recording, &run, &asked, workspace))?;
-    let mut in_order: Vec<Found> = found.into_iter().flatten().collect();
+    let mut in_order: Vec<ObjectWithReferences> = found.into_iter().flatten().collect();
     in_order.sort_unstable_by_key(|found| found.position);
     Ok(in_order)
 }
 
-/// An object that was asked for, with its references to the other one.
-pub(crate) struct Found {
+/// An object with its references to the target that was requested.
+pub(crate) struct ObjectWithReferences {
     position: usize,
     pub(crate) object: ObjectDetails,
     pub(crate) references: Vec<Reference>,
 }
 
-/// An object that is asked for, and perhaps its references to `target`.
-struct Asked {
+/// A request for an object, and optionally for its references to `target`.
+struct ObjectRequest {
     position: usize,
     id: ObjectId,
     target: Option<ObjectId>,
 }
 
-/// Objects that begin in the first of these blocks, ascending, with their references; the others continue its last object.
+/// Reads objects that begin in the first block of `run`, in ascending order, with their references. The other blocks of
+/// `run` continue the last object of the first.
 fn in_blocks(
     recording: &Recording,
     run: &[BlockPlace],
-    asked: &[Asked],
+    asked: &[ObjectRequest],
     workspace: &mut Workspace,
-) -> Result<Vec<Found>> {
+) -> Result<Vec<ObjectWithReferences>> {
     let tables = recording.tables()?;
     let (begin, continuations) = (&run[0], &run[1..]);
     let wanted = if asked.iter().any(|asked| asked.target.is_some()) { Wanted::All } else { Wanted::Identity };
     let mut found = decode(recording, begin, wanted, workspace, |_, columns| {
         let (mut cursor, mut at) = (Cursor::default(), 0);
-        let object = |asked: &Asked| {
+        let object = |asked: &ObjectRequest| {
             let row = (asked.id.0 - columns.first_object) as usize;
             let mut details = details(columns, row, tables);
             if row + 1 == columns.objects() {
@@ -132,12 +134,12 @@ fn in_blocks(
                 let pushed = cursor.push_references_to(target, columns, row, tables, &mut references);
                 pushed.map_err(AnalyzerError::section("BLOCK", begin.entry.offset))?;
             }
-            Ok(Found { position: asked.position, object: details, references })
+            Ok(ObjectWithReferences { position: asked.position, object: details, references })
         };
         asked.iter().map(object).collect::<Result<Vec<_>>>()
     })?;
     for place in continuations {
-        let is_continued = |asked: &Asked| asked.id.0 == place.entry.first_object && asked.target.is_some();
+        let is_continued = |asked: &ObjectRequest| asked.id.0 == place.entry.first_object && asked.target.is_some();
         if !asked.iter().any(is_continued) {
             break;
         }
@@ -154,7 +156,7 @@ fn in_blocks(
     Ok(found)
 }
 
-/// The outgoing references of an object, in their order: all of them, in memory.
+/// Reads all outgoing references of an object, in order.
 ///
 /// # Errors
 /// As for [`object`].
@@ -167,8 +169,8 @@ pub fn outgoing(recording: &Recording, snapshot: SnapshotId, id: ObjectId) -> Re
     Ok(references)
 }
 
-/// A page of the outgoing references of an object: at most `limit`, from number `from` on, counted from
-/// 0; and how many it has in all. Continuations that hold none of the page are not decoded.
+/// Reads at most `limit` outgoing references of an object, starting at position `from`. Returns the object's total
+/// number of references as well. Continuations outside this page are not decoded.
 ///
 /// # Errors
 /// As for [`object`].
@@ -188,8 +190,8 @@ pub fn outgoing_page(
     Ok((references, total))
 }
 
-/// Hands over the outgoing references of an object whose numbers are in `range`, block by block.
-/// Returns how many it has in all.
+/// Passes the outgoing references of an object whose positions are in `range` to `visit`, block by block. Returns the
+/// object's total number of references.
 pub(crate) fn visit_outgoing(
     recording: &Recording,
     snapshot: SnapshotId,
@@ -208,7 +210,7 @@ pub(crate) fn visit_outgoing(
         if is_continuation && place.entry.first_object != id.0 {
             continue;
         }
-        // How many a block has of an object that begins in it, only its columns tell.
+        // For the block in which the object begins, the number of its references is known only after decoding.
         if is_continuation && wanted(place.entry.references).is_empty() {
             before += u64::from(place.entry.references);
             continue;
@@ -246,7 +248,7 @@ pub fn walk(
     progress.begin("walking", places.iter().map(|place| u64::from(place.entry.references)).sum(), "references");
     let mut workspace = Workspace::default();
     let mut references = Vec::new();
-    // The last object of a block waits: continuations may follow.
+    // The last object of a block is held back, because continuations may follow.
     let mut waiting: Option<ObjectDetails> = None;
     for place in &places {
         check(progress)?;
@@ -296,7 +298,7 @@ pub fn object_at_address(
     Ok(found.into_iter().flatten().next())
 }
 
-/// The block an object begins in, and the continuations after it.
+/// The block in which an object begins, and the continuations after it.
 pub(crate) fn run_of_blocks(recording: &Recording, snapshot: SnapshotId, id: ObjectId) -> Result<Vec<BlockPlace>> {
     let blocks = &recording.commit(snapshot)?.blocks;
     let after = blocks.partition_point(|block| block.first_object <= id.0);
@@ -312,7 +314,7 @@ fn no_object(recording: &Recording, snapshot: SnapshotId, object: ObjectId) -> A
     AnalyzerError::NoObject { object, snapshot, count }
 }
 
-/// Row `row` of decoded columns as an object.
+/// The object in row `row` of decoded columns.
 pub(crate) fn details(columns: &BlockColumns, row: usize, tables: &Tables) -> ObjectDetails {
     let optional = |column: &[u64]| column.get(row).copied().filter(|&value| value != 0);
     let shape = columns.dictionary[columns.shapes[row] as usize];
@@ -329,23 +331,23 @@ pub(crate) fn details(columns: &BlockColumns, row: usize, tables: &Tables) -> Ob
     }
 }
 
-/// Where in a block's columns the references of a row begin.
+/// The position in a block's columns where the references of a row begin.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Cursor {
     target: usize,
-    /// In the column of explicit labels.
+    /// Position in the column of explicit labels.
     label: usize,
 }
 
 impl Cursor {
-    /// The place of row `row`; a continuation has just one row.
+    /// The cursor at row `row`. A continuation has exactly one row.
     fn at(columns: &BlockColumns, row: usize) -> Self {
         let mut cursor = Cursor::default();
         (0..row).for_each(|row| cursor.step(columns, row));
         cursor
     }
 
-    /// Moves over row `row`, where the cursor stands.
+    /// Advances over row `row`, at which the cursor is.
     pub(crate) fn step(&mut self, columns: &BlockColumns, row: usize) {
         let count = columns.counts[row];
         self.target += count as usize;
@@ -355,12 +357,12 @@ impl Cursor {
         }
     }
 
-    /// The targets of row `row`, where the cursor stands.
+    /// The targets of row `row`, at which the cursor is.
     pub(crate) fn targets<'c>(&self, columns: &'c BlockColumns, row: usize) -> &'c [u32] {
         &columns.targets[self.target..self.target + columns.counts[row] as usize]
     }
 
-    /// Appends the references of row `row`, where the cursor stands.
+    /// Appends the references of row `row`, at which the cursor is.
     pub(crate) fn push_references(
         self,
         columns: &BlockColumns,
@@ -371,7 +373,7 @@ impl Cursor {
         self.push_range(columns, row, 0..usize::MAX, tables, references)
     }
 
-    /// Appends those references of row `row`, where the cursor stands, that lead to `target`.
+    /// Appends the references of row `row`, at which the cursor is, that lead to `target`.
     fn push_references_to(
         self,
         target: ObjectId,
@@ -387,7 +389,7 @@ impl Cursor {
         Ok(())
     }
 
-    /// Appends those references of row `row`, where the cursor stands, whose numbers in it are in `range`.
+    /// Appends the references of row `row`, at which the cursor is, whose positions in the row are in `range`.
     pub(crate) fn push_range(
         self,
         columns: &BlockColumns,
@@ -411,7 +413,7 @@ impl Cursor {
     }
 }
 
-/// The place of a row's shape in the block's dictionary; a continuation has one shape.
+/// The position of a row's shape in the block's dictionary. A continuation has one shape.
 pub(crate) fn dictionary_place(columns: &BlockColumns, row: usize) -> usize {
     columns.shapes.get(row).map_or(0, |&shape| shape as usize)
 }

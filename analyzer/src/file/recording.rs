@@ -1,7 +1,7 @@
 //! A recording: an opened file, its snapshots and its tables.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex};
 
 use barrow_format::block::Block;
 use barrow_format::chain::Chain;
@@ -13,51 +13,52 @@ use barrow_format::{FormatError, SiteId, SnapshotId};
 use crate::error::{AnalyzerError, Result};
 use crate::file::bytes::Bytes;
 use crate::file::contents::{Contents, Damage};
-use crate::file::layers::Layers;
+use crate::file::patch_chain::PatchChain;
 use crate::file::sites::{SiteDetails, Sites};
 use crate::file::tables::Tables;
+use crate::lazy::Lazy;
 
-/// An opened recording. Opening reads header and index only; everything else is read when a question
-/// needs it, and kept.
+/// An open recording. Opening reads only the header and the index. Everything else is read when a question first needs
+/// it, and then kept.
 #[derive(Debug)]
 pub struct Recording {
     path: Option<PathBuf>,
     bytes: Arc<Bytes>,
     header: Header,
     contents: Contents,
-    /// Boxed: an index can list more snapshots than there are.
-    commits: Vec<OnceLock<Box<Commit>>>,
-    tables: OnceLock<Tables>,
-    sites: OnceLock<Sites>,
-    /// Those of the patched snapshots looked at last.
-    layers: Mutex<Vec<(SnapshotId, Arc<Layers>)>>,
+    /// Boxed, because a forged index can list more snapshots than there are.
+    commits: Vec<Lazy<Box<Commit>>>,
+    tables: Lazy<Tables>,
+    sites: Lazy<Sites>,
+    /// The chains of the patched snapshots used last.
+    chains: Mutex<Vec<(SnapshotId, Arc<PatchChain>)>>,
 }
 
-/// What is known of a snapshot without looking at its objects.
+/// What is known of a snapshot without reading its objects.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SnapshotInfo {
-    /// Its number.
+    /// Its number in the recording.
     pub id: SnapshotId,
-    /// When it was taken, in nanoseconds since the recording began.
+    /// When it was taken, in nanoseconds since the start of the recording.
     pub time_ns: Option<u64>,
-    /// The collection after which it was taken.
+    /// The number of the garbage collection after which it was taken.
     pub gc_number: Option<u64>,
-    /// Its name.
+    /// Its label.
     pub label: Option<String>,
-    /// What else is known of it.
+    /// Other facts about it: keys and values.
     pub key_values: Vec<(String, String)>,
-    /// What it holds, as its writer counted.
+    /// Its totals, as counted by the writer.
     pub totals: Totals,
-    /// Its blocks.
+    /// Number of its blocks.
     pub blocks: usize,
-    /// The length of its blocks in the file, in bytes; in a patch, of what differs from its base.
+    /// Length of its blocks in the file, in bytes. For a patch, this is only what differs from its base.
     pub stored_bytes: u64,
-    /// The snapshot it is stored as the difference to.
+    /// The snapshot that it is stored as a difference to.
     pub base: Option<SnapshotId>,
 }
 
 impl Recording {
-    /// Maps a file and reads its index; a file without one is scanned, see [`Recording::damage`].
+    /// Maps a file and reads its index. A file without an index is scanned, see [`Recording::damage`].
     ///
     /// # Errors
     /// [`AnalyzerError::Io`]; [`AnalyzerError::Unreadable`] if it is no recording or a newer one.
@@ -65,19 +66,20 @@ impl Recording {
         Self::new(Some(path.to_owned()), Bytes::map(path)?)
     }
 
-    /// The same recording, whose file was given this path.
+    /// The same recording after its file was renamed to `path`.
     #[must_use]
     pub fn renamed(self, path: &Path) -> Self {
         Recording { path: Some(path.to_owned()), ..self }
     }
 
-    /// The same recording without a path, such as one whose file is removed while it is mapped: nothing is kept beside it.
+    /// The same recording without a path, for instance because its file is removed while mapped. No index file is kept
+    /// for it.
     #[must_use]
     pub fn unnamed(self) -> Self {
         Recording { path: None, ..self }
     }
 
-    /// Opens a recording that is in memory.
+    /// Opens a recording in memory.
     ///
     /// # Errors
     /// [`AnalyzerError::Unreadable`].
@@ -91,7 +93,7 @@ impl Recording {
                 let contents = Contents::find(&bytes).map_err(AnalyzerError::Unreadable)?;
                 Ok(Self::with_contents(path, Arc::new(bytes), header, contents))
             }
-            // Everything that is needed to read on stands in the frames.
+            // Frames contain everything needed to continue without a valid header.
             Err(error @ FormatError::Checksum { .. }) => {
                 let header = Header::read(&bytes).map_err(AnalyzerError::Unreadable)?;
                 let contents = Contents::scan(&bytes, error.to_string()).map_err(AnalyzerError::Unreadable)?;
@@ -102,18 +104,18 @@ impl Recording {
     }
 
     pub(crate) fn with_contents(path: Option<PathBuf>, bytes: Arc<Bytes>, header: Header, contents: Contents) -> Self {
-        let commits = contents.commits.iter().map(|_| OnceLock::new()).collect();
-        let (tables, sites, layers) = (OnceLock::new(), OnceLock::new(), Mutex::new(Vec::new()));
-        Recording { path, bytes, header, contents, commits, tables, sites, layers }
+        let commits = contents.commits.iter().map(|_| Lazy::default()).collect();
+        let (tables, sites, chains) = (Lazy::default(), Lazy::default(), Mutex::new(Vec::new()));
+        Recording { path, bytes, header, contents, commits, tables, sites, chains }
     }
 
-    /// The same file, opened without trust in its index.
+    /// The same file, opened without using its index.
     pub(crate) fn rescanned(&self, reason: String) -> Result<Self> {
         let contents = Contents::scan_thoroughly(&self.bytes, reason).map_err(AnalyzerError::Unreadable)?;
         Ok(Self::with_contents(self.path.clone(), Arc::clone(&self.bytes), self.header.clone(), contents))
     }
 
-    /// The file, unless the recording is in memory.
+    /// Path of the file; `None` if the recording is in memory.
     #[must_use]
     pub fn path(&self) -> Option<&Path> {
         self.path.as_deref()
@@ -125,25 +127,25 @@ impl Recording {
         self.bytes.len() as u64
     }
 
-    /// What names the recording for ever.
+    /// The unique identifier of the recording.
     #[must_use]
     pub fn uuid(&self) -> [u8; 16] {
         self.header.uuid
     }
 
-    /// When recording began, in nanoseconds since 1970-01-01 UTC; 0 if unknown.
+    /// When the recording was started, in nanoseconds since 1970-01-01 UTC; 0 if unknown.
     #[must_use]
     pub fn created_ns(&self) -> u64 {
         self.header.created_ns
     }
 
-    /// Major and minor version of its format.
+    /// Major and minor version of the file format.
     #[must_use]
     pub fn version(&self) -> (u16, u16) {
         (self.header.major, self.header.minor)
     }
 
-    /// What was lost, if the file is not whole.
+    /// What was lost, if the file is damaged or incomplete.
     #[must_use]
     pub fn damage(&self) -> Option<&Damage> {
         self.contents.damage.as_ref()
@@ -161,18 +163,18 @@ impl Recording {
         Ok(facts)
     }
 
-    /// How many complete snapshots there are.
+    /// The number of complete snapshots.
     #[must_use]
     pub fn snapshot_count(&self) -> usize {
         self.commits.len()
     }
 
-    /// Their numbers, ascending; without gaps unless the file is damaged.
+    /// The numbers of all snapshots, ascending. There are no gaps unless the file is damaged.
     pub fn snapshot_ids(&self) -> impl DoubleEndedIterator<Item = SnapshotId> + '_ {
         self.contents.commits.iter().map(|&(id, _)| id)
     }
 
-    /// What is known of a snapshot without looking at its objects.
+    /// What is known of a snapshot without reading its objects.
     ///
     /// # Errors
     /// [`AnalyzerError::NoSnapshot`], [`AnalyzerError::Section`].
@@ -195,19 +197,15 @@ impl Recording {
         Ok(info)
     }
 
-    /// The tables, loaded when first asked for.
+    /// The tables. They are loaded on the first call.
     ///
     /// # Errors
     /// [`AnalyzerError::Section`] if they are damaged.
     pub fn tables(&self) -> Result<&Tables> {
-        if let Some(tables) = self.tables.get() {
-            return Ok(tables);
-        }
-        let tables = Tables::load(&self.bytes, &self.contents.chunks)?;
-        Ok(self.tables.get_or_init(|| tables))
+        self.tables.get_or_compute(|| Tables::load(&self.bytes, &self.contents.chunks))
     }
 
-    /// Fails if a string that was asked for so far could not be read, see [`Tables::check_strings`]. Loads nothing.
+    /// Fails if a string used so far could not be read, see [`Tables::check_strings`]. Loads nothing.
     ///
     /// # Errors
     /// As for [`Tables::check_strings`].
@@ -215,7 +213,7 @@ impl Recording {
         self.tables.get().map_or(Ok(()), Tables::check_strings)
     }
 
-    /// What the recording says of a site; `None` if it has its number only.
+    /// The attributes of an allocation site; `None` if the recording has only its number.
     ///
     /// # Errors
     /// [`AnalyzerError::Section`] if the tables are damaged.
@@ -226,7 +224,7 @@ impl Recording {
         Ok(details)
     }
 
-    /// The first site that differs from this one in nothing but its attributes: what totals by site go by.
+    /// The first site that differs from this one at most in its attributes. Totals by site are grouped by it.
     ///
     /// # Errors
     /// As for [`Recording::site`].
@@ -234,7 +232,7 @@ impl Recording {
         Ok(self.sites()?.place_of(id))
     }
 
-    /// How many sites the recording describes; their numbers begin with 1.
+    /// The number of sites that the recording describes. Site numbers start at 1.
     ///
     /// # Errors
     /// As for [`Recording::site`].
@@ -242,20 +240,16 @@ impl Recording {
         Ok(self.sites()?.count())
     }
 
-    /// The site table, loaded when first asked for.
+    /// The site table. It is loaded on the first call.
     pub(crate) fn sites(&self) -> Result<&Sites> {
-        if let Some(sites) = self.sites.get() {
-            return Ok(sites);
-        }
-        let sites = Sites::load(&self.bytes, &self.contents.chunks, self.tables()?)?;
-        Ok(self.sites.get_or_init(|| sites))
+        self.sites.get_or_compute(|| Sites::load(&self.bytes, &self.contents.chunks, self.tables()?))
     }
 
     pub(crate) fn bytes(&self) -> &Bytes {
         &self.bytes
     }
 
-    /// Gives back the memory of what was read; see [`Bytes::release`].
+    /// Releases the pages of the file, see [`Bytes::release`].
     pub(crate) fn release(&self) {
         self.bytes.release();
     }
@@ -264,15 +258,15 @@ impl Recording {
         &self.header
     }
 
-    pub(crate) fn kept_layers(&self) -> &Mutex<Vec<(SnapshotId, Arc<Layers>)>> {
-        &self.layers
+    pub(crate) fn recent_chains(&self) -> &Mutex<Vec<(SnapshotId, Arc<PatchChain>)>> {
+        &self.chains
     }
 
     pub(crate) fn contents(&self) -> &Contents {
         &self.contents
     }
 
-    /// Where the commit of a snapshot is.
+    /// Offset of a snapshot's COMMIT frame.
     pub(crate) fn commit_offset(&self, id: SnapshotId) -> Result<u64> {
         Ok(self.contents.commits[self.position(id)?].1)
     }
@@ -287,20 +281,17 @@ impl Recording {
         })
     }
 
-    /// The commit of a snapshot, read when first asked for.
+    /// The commit of a snapshot. It is read on the first call.
     pub(crate) fn commit(&self, id: SnapshotId) -> Result<&Commit> {
         let position = self.position(id)?;
-        if let Some(commit) = self.commits[position].get() {
-            return Ok(commit);
-        }
         let (_, offset) = self.contents.commits[position];
-        let commit = self.read_commit(id, offset)?;
-        Ok(self.commits[position].get_or_init(|| Box::new(commit)))
+        let commit = self.commits[position].get_or_compute(|| Ok(Box::new(self.read_commit(id, offset)?)))?;
+        Ok(commit)
     }
 
-    /// A number that names the content of the recording. The checksum of the last COMMIT names all frames up to it; added
-    /// are which table chunks there are, since damage can hide some, and the headers of those after the last COMMIT.
-    /// Nothing else of the file is read.
+    /// A checksum that identifies the content of the recording. The checksum of the last COMMIT covers all frames up to
+    /// it. To it are added the offsets of all table chunks, since damage can hide some, and the headers of those after
+    /// the last COMMIT. Nothing else of the file is read.
     pub(crate) fn content_checksum(&self) -> Result<u64> {
         let (mut chain, mut committed) = (Chain::new(), 0);
         if let Some(&(id, offset)) = self.contents.commits.last() {
@@ -328,7 +319,7 @@ impl Recording {
         };
         agree("number of the snapshot", commit.snapshot, id.0)?;
         check_places(&commit, self.length_bytes()).map_err(&at)?;
-        // Tables are loaded now, since what a commit names must be in them.
+        // Tables are loaded here, because the ids in a commit must be checked against them.
         let tables = self.tables()?;
         for (what, needed, known) in [
             ("strings of the snapshot", commit.tables.strings, tables.string_count()),
@@ -352,7 +343,7 @@ impl Recording {
         Ok(commit)
     }
 
-    /// The frame at `offset`, which must be of this type (and snapshot).
+    /// The frame at `offset`. Its section type, and its snapshot if given, must match.
     pub(crate) fn frame(&self, section: SectionType, snapshot: Option<SnapshotId>, offset: u64) -> Result<Frame<'_>> {
         let at = AnalyzerError::section(section.name().unwrap_or("section"), offset);
         let frame = Frame::parse(&self.bytes, offset).map_err(&at)?;
@@ -368,7 +359,7 @@ impl Recording {
         Ok(frame)
     }
 
-    /// The block that a commit lists, which must be what it says.
+    /// The block of a commit's directory entry, checked against that entry.
     pub(crate) fn block(&self, snapshot: SnapshotId, entry: &BlockEntry) -> Result<Block<'_>> {
         let frame = self.frame(SectionType::BLOCK, Some(snapshot), entry.offset)?;
         let at = AnalyzerError::section("BLOCK", entry.offset);
@@ -387,8 +378,8 @@ impl Recording {
     }
 }
 
-/// Checks that the sections a commit names lie apart from each other and in the file: one that is
-/// listed twice would make a small file look large.
+/// Checks that the sections of a commit are inside the file and do not overlap. A section listed twice would make a
+/// small file appear large.
 fn check_places(commit: &Commit, file_length: u64) -> Result<(), FormatError> {
     let mut spans: Vec<(u64, u64)> = commit.own_blocks().map(|(_, block)| (block.offset, block.length)).collect();
     spans.extend(commit.stats.iter().chain(&commit.roots).map(|&offset| (offset, FRAME_HEADER_BYTES as u64)));

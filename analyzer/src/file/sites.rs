@@ -1,15 +1,15 @@
-//! Allocation sites: where in the program objects come from.
+//! Allocation sites: where in the program objects are allocated.
 //!
 //! ```text
-//!   SITE column        SITES table                         recordings of 1.0 have the numbers only,
-//!   object 7: 3   ──▶  3  build (tree.rb:12)  caller 2      and a number without a row is no error
+//!   SITE column        SITES table                         recordings of 1.0 have only the numbers;
+//!   object 7: 3   ──▶  3  build (tree.rb:12)  caller 2      a number without a row is not an error
 //!                      2  main (app.rb:4)     caller none
 //! ```
 //!
-//! Sites that differ in nothing but their attributes are one *place*, which goes by the number of the first of
-//! them: Ruby's objects of one line have a site for each generation that they were allocated in.
+//! Sites that differ only in their attributes belong to one *place*, which is identified by the first of them. In Ruby,
+//! for example, a line has one site for each generation in which it allocated objects.
 //!
-//! The table is loaded when the first question needs it, and every id in it is checked then.
+//! The table is loaded when a question first needs it. All ids in it are checked then.
 
 use barrow_format::codec::Decompressor;
 use barrow_format::commit::TableCounts;
@@ -25,11 +25,11 @@ use crate::file::tables::{CheckedRow, TableRoom, Tables, append, below, chunk_at
 #[derive(Debug, Default)]
 pub(crate) struct Sites {
     rows: Vec<Site>,
-    /// By row: the number of the first site at the same place.
+    /// For each row, the first site at the same place.
     places: Vec<SiteId>,
 }
 
-/// What a recording says of a site.
+/// The attributes of an allocation site.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct SiteDetails<'r> {
     /// The function.
@@ -40,21 +40,21 @@ pub struct SiteDetails<'r> {
     pub line: Option<u32>,
     /// The column of that line.
     pub column: Option<u32>,
-    /// Where the function was called. Its number is smaller, so that chains of callers end.
+    /// The site that called the function. Callers have smaller numbers, so chains of callers end.
     pub caller: Option<SiteId>,
-    /// What else the runtime knows: keys and values.
+    /// Other attributes that the runtime recorded: keys and values.
     pub attributes: Vec<(&'r str, &'r str)>,
 }
 
 impl SiteDetails<'_> {
-    /// File and line, as `file:line`, as far as they are known.
+    /// File and line as `file:line`, as far as known.
     #[must_use]
     pub fn place(&self) -> Option<String> {
         let file = self.file?;
         Some(self.line.map_or_else(|| file.to_owned(), |line| format!("{file}:{line}")))
     }
 
-    /// The site as people read it: `function (file:line)`, as far as they are known.
+    /// The display form of the site: `function (file:line)`, as far as known.
     #[must_use]
     pub fn title(&self) -> Option<String> {
         match (self.function, self.place()) {
@@ -66,7 +66,7 @@ impl SiteDetails<'_> {
 }
 
 impl Sites {
-    /// Loads the chunks of the site table, and checks what they name in `tables`.
+    /// Loads the chunks of the site table and checks their ids against `tables`.
     pub(crate) fn load(file: &[u8], chunks: &[(SectionType, u64)], tables: &Tables) -> Result<Self> {
         let mut sites = Sites::default();
         let mut decompressor = Decompressor::new();
@@ -83,24 +83,24 @@ impl Sites {
         Ok(sites)
     }
 
-    /// The first site at the same place as this one; of one without a row, itself.
+    /// The first site at the same place; `id` itself if it has no row.
     pub(crate) fn place_of(&self, id: SiteId) -> SiteId {
         id.index().checked_sub(1).and_then(|row| self.places.get(row)).copied().unwrap_or(id)
     }
 
-    /// The collection in which what a site has allocated was allocated, if it says so.
+    /// The garbage collection in which the objects of a site were allocated, if the site has that attribute.
     pub(crate) fn generation(&self, id: SiteId, tables: &Tables) -> Option<u64> {
         let site = self.rows.get(id.index().checked_sub(1)?)?;
         let generation = site.attributes.iter().find(|&&(key, _)| tables.string(key) == GENERATION);
         generation.and_then(|&(_, value)| tables.string(value).parse().ok())
     }
 
-    /// How many sites have a row.
+    /// The number of sites that have a row.
     pub(crate) fn count(&self) -> usize {
         self.rows.len()
     }
 
-    /// What is known of a site; `None` if the recording has its number only.
+    /// The attributes of a site; `None` if the recording has only its number.
     pub(crate) fn details<'r>(&'r self, id: SiteId, tables: &'r Tables) -> Option<SiteDetails<'r>> {
         let site = self.rows.get(id.index().checked_sub(1)?)?;
         let text = |id| tables.string(id);
@@ -115,14 +115,14 @@ impl Sites {
     }
 }
 
-/// The attribute that tells the generation.
+/// The attribute that holds the generation.
 pub(crate) const GENERATION: &str = "generation";
 
-/// For each row the number of the first site at the same place.
+/// For each row, the first site at the same place.
 fn places_of(rows: &[Site]) -> Vec<SiteId> {
     let (mut first, mut places) = (HashMap::default(), Vec::<SiteId>::with_capacity(rows.len()));
     for (id, site) in (1..).map(SiteId).zip(rows) {
-        // Callers stand before what they call.
+        // Callers come before the sites they call.
         let caller = site.caller.map(|caller| caller.index().checked_sub(1).map_or(caller, |row| places[row]));
         let place = (site.function, site.file, site.line, site.column, caller);
         places.push(*first.entry(place).or_insert(id));
@@ -132,7 +132,7 @@ fn places_of(rows: &[Site]) -> Vec<SiteId> {
 
 impl CheckedRow for Site {
     fn check(&self, id: u64, known: &TableCounts) -> Result<(), FormatError> {
-        // Row 0 is site 1, so that a caller before the site has at most the row's number.
+        // Row 0 is site 1, so the number of a caller that comes before the site is at most the row's number.
         if let Some(caller) = self.caller.filter(|caller| u64::from(caller.0) > id) {
             return Err(FormatError::OutOfRange { what: "caller of a site", value: caller.0.into(), limit: id });
         }

@@ -1,17 +1,18 @@
 //! The strings of a recording, decoded chunk by chunk.
 //!
 //! ```text
-//!   opening     directories and checksums of all chunks       first and count: where each string is
+//!   opening     reads directories and checksums of chunks     tells which chunk holds which strings
 //!   string 7    its chunk is decoded once and kept            in memory up to a limit, then in an unlinked file
-//!   a search    chunks that are not kept go through a buffer  no memory, whatever there is to search
+//!   a search    decodes chunks that are not kept to a buffer  their texts do not stay in memory
 //! ```
 //!
-//! Texts compress ten thousandfold, so a small file may hold gigabytes of them. Memory holds 64 MiB and 16 bytes for each
-//! byte of the file, less under a ceiling for the process; what is kept beyond that is mapped from temporary files, whose pages the system can take.
+//! Texts can compress to a ten-thousandth, so a small file may hold gigabytes of them. Up to 64 MiB, and 16 bytes for
+//! each byte of the file, are kept in memory; less under a memory limit. Beyond that, texts are kept in mapped
+//! temporary files, whose pages the system can reclaim.
 //!
-//! Checksums are checked first, so accidental damage is an error when the tables are first needed. A chunk with a valid
-//! checksum that cannot be decoded was made so. Its strings have a placeholder as their text, and [`Strings::check`]
-//! fails from then on.
+//! Checksums are verified first, so accidental damage is reported when the tables are first needed. A chunk that has a
+//! valid checksum but cannot be decoded was made deliberately. Its strings get a placeholder as their text, and
+//! [`Strings::check`] fails from then on.
 
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -28,12 +29,12 @@ use crate::columns::memory::temporary_folder;
 use crate::error::{AnalyzerError, Result};
 use crate::file::bytes::Bytes;
 
-/// What kept strings may take in memory: for a file, and for each of its bytes.
+/// Memory for kept strings: a fixed part, and a part for each byte of the file.
 const KEPT_BYTES: u64 = 64 << 20;
 const KEPT_BYTES_PER_BYTE: u64 = 16;
-/// Strings that together are no longer than this are decoded at once.
+/// If all strings together are at most this long, they are decoded at once.
 const FEW_BYTES: u64 = 1 << 20;
-/// What a string that cannot be read has as its text.
+/// The text of a string that cannot be read.
 const UNREADABLE: &str = "(unreadable string)";
 
 /// The strings of a recording.
@@ -42,9 +43,9 @@ pub(crate) struct Strings {
     file: Option<Arc<Bytes>>,
     chunks: Vec<StringChunk>,
     count: u32,
-    /// The length of all rows, before compression.
+    /// The total length of all rows, uncompressed.
     raw_bytes: u64,
-    /// What kept chunks take in memory.
+    /// Memory used by kept chunks.
     kept_bytes: AtomicU64,
     kept_limit: AtomicU64,
     failure: OnceLock<Failure>,
@@ -55,20 +56,20 @@ struct StringChunk {
     first: u32,
     count: u32,
     offset: u64,
-    /// What decoding it takes, at most.
+    /// Upper bound of the memory for decoding it.
     decoded_bytes: u64,
-    /// `None` if it cannot be read.
+    /// `None` if the chunk cannot be read.
     kept: OnceLock<Option<Texts>>,
 }
 
-/// Why some strings have no text.
+/// Why some strings cannot be read.
 #[derive(Debug)]
 enum Failure {
     Damaged { offset: u64, source: FormatError },
     NotKept { folder: PathBuf, kind: io::ErrorKind },
 }
 
-/// The texts of a chunk: for each its end, as four bytes, then all of them one behind the other.
+/// The texts of a chunk: first the end of each as four bytes, then all texts concatenated.
 #[derive(Debug)]
 struct Texts {
     count: usize,
@@ -77,7 +78,7 @@ struct Texts {
 
 impl Texts {
     fn decode(chunk: &Chunk<'_>) -> Result<Self, FormatError> {
-        // There are at most as many rows as bytes, and these are few.
+        // There are at most as many rows as bytes, and the bytes fit in memory.
         let count = usize::try_from(chunk.count).unwrap_or(usize::MAX);
         let texts_start = count * size_of::<u32>();
         let mut bytes = Vec::with_capacity(texts_start + chunk.raw_length());
@@ -92,10 +93,10 @@ impl Texts {
         Ok(Texts { count, bytes: Bytes::Owned(bytes) })
     }
 
-    /// The same texts in a file without a name.
+    /// Moves the texts to a temporary file without a name.
     fn spilled(self, folder: &std::path::Path) -> io::Result<Self> {
         let mut file = tempfile::tempfile_in(folder)?;
-        // Written, not mapped: on a full disk this is an error.
+        // The texts are written, not mapped, so that a full disk is an error.
         file.write_all(&self.bytes)?;
         let bytes = Bytes::of(&file, folder).map_err(io::Error::other)?;
         Ok(Texts { count: self.count, bytes })
@@ -110,19 +111,19 @@ impl Texts {
         let start = row.checked_sub(1).map_or(Some(0), |before| self.end(before));
         let texts = &self.bytes[self.count * size_of::<u32>()..];
         let bytes = start.zip(self.end(row)).and_then(|(start, end)| texts.get(start..end));
-        // They were checked when they were decoded.
+        // The texts were checked when they were decoded.
         bytes.and_then(|bytes| std::str::from_utf8(bytes).ok()).unwrap_or(UNREADABLE)
     }
 }
 
 impl Strings {
-    /// No strings yet, of this file.
+    /// The strings of a file, without any chunks yet.
     pub(crate) fn of(file: &Arc<Bytes>) -> Self {
         let kept_limit = KEPT_BYTES.saturating_add((file.len() as u64).saturating_mul(KEPT_BYTES_PER_BYTE));
         Strings { file: Some(Arc::clone(file)), kept_limit: kept_limit.into(), ..Strings::default() }
     }
 
-    /// Adds the chunk at `offset`, which must continue the table. Its rows are not looked at.
+    /// Adds the chunk at `offset`, which must continue the table. Its rows are not decoded.
     pub(crate) fn add(&mut self, chunk: &Chunk<'_>, offset: u64) -> Result<(), FormatError> {
         let (stored, found) = (chunk.first, u64::from(self.count));
         if stored != found {
@@ -131,14 +132,14 @@ impl Strings {
         let narrow = |value: u64| u32::try_from(value).unwrap_or(u32::MAX);
         let decoded_bytes = chunk.raw_length() as u64 + chunk.count * size_of::<u32>() as u64;
         let (first, count) = (self.count, narrow(chunk.count));
-        // A directory whose last row does not fit 32 bits was refused.
+        // A directory whose last row exceeds 32 bits was rejected before.
         self.count = narrow(chunk.first + chunk.count);
         self.raw_bytes += chunk.raw_length() as u64;
         self.chunks.push(StringChunk { first, count, offset, decoded_bytes, kept: OnceLock::new() });
         Ok(())
     }
 
-    /// All chunks were added: few strings are decoded now.
+    /// Called after all chunks were added. Decodes them now if they are small.
     pub(crate) fn complete(&self) -> Result<()> {
         if self.raw_bytes > FEW_BYTES {
             return Ok(());
@@ -153,7 +154,7 @@ impl Strings {
         self.count
     }
 
-    /// Fails if a string that was asked for could not be read.
+    /// Fails if a string used so far could not be read.
     pub(crate) fn check(&self) -> Result<()> {
         match self.failure.get() {
             None => Ok(()),
@@ -166,7 +167,7 @@ impl Strings {
         }
     }
 
-    /// Decodes every chunk that is not kept, and keeps none. Returns what is wrong with which.
+    /// Decodes every chunk that is not kept, without keeping it. Returns the errors.
     pub(crate) fn problems(&self) -> Vec<AnalyzerError> {
         let decode = |chunk: &StringChunk| match chunk.kept.get() {
             Some(Some(_)) => None,
@@ -182,7 +183,7 @@ impl Strings {
         self.kept(chunk).map_or(UNREADABLE, |texts| texts.get((id.0 - chunk.first) as usize))
     }
 
-    /// What `answer` says of every string, on all threads of the current pool.
+    /// Calls `answer` for every string, in parallel on the current pool. Returns the results in order.
     pub(crate) fn map(&self, answer: impl Fn(&str) -> bool + Sync) -> Vec<bool> {
         let of_chunks: Vec<Vec<bool>> = self.chunks.par_iter().map(|chunk| self.of_chunk(chunk, &answer)).collect();
         of_chunks.concat()
@@ -192,7 +193,7 @@ impl Strings {
         self.chunks.partition_point(|chunk| chunk.first <= id.0) - 1
     }
 
-    /// What `answer` says of the strings of a chunk. It is kept if there is memory for it.
+    /// Calls `answer` for the strings of a chunk. The chunk is kept if there is memory for it.
     fn of_chunk(&self, chunk: &StringChunk, answer: impl Fn(&str) -> bool) -> Vec<bool> {
         let rows = 0..chunk.count as usize;
         if self.has_room(chunk.decoded_bytes) || chunk.kept.get().is_some() {
@@ -225,11 +226,11 @@ impl Strings {
     }
 
     fn has_room(&self, bytes: u64) -> bool {
-        // Relaxed: two threads may both go a chunk over the limit.
+        // Relaxed: if two threads exceed the limit by one chunk each, that is harmless.
         self.kept_bytes.load(Ordering::Relaxed) + bytes <= self.kept_limit.load(Ordering::Relaxed)
     }
 
-    /// From now on at most `bytes` stay in memory, and what was kept before.
+    /// From now on keeps at most `bytes` of strings in memory. Chunks kept before stay.
     pub(crate) fn bound_kept(&self, bytes: u64) {
         self.kept_limit.fetch_min(bytes, Ordering::Relaxed);
     }
@@ -248,17 +249,18 @@ impl Strings {
         Chunk::parse(frame.directory()?, frame.body()?)
     }
 
-    /// The first failure is the one that is reported.
+    /// Only the first failure is kept and reported.
     fn fail(&self, failure: Failure) {
         let _ = self.failure.set(failure);
     }
 }
 
-/// What a predicate says of strings: found out chunk by chunk, for chunks whose strings are asked about.
+/// The result of a predicate for each string. It is computed chunk by chunk, when a string of the chunk is first
+/// queried.
 pub(crate) struct StringAnswers<'s> {
     strings: &'s Strings,
     answer: Box<dyn Fn(&str) -> bool + Send + Sync + 's>,
-    /// Of each chunk a bit for each string.
+    /// For each chunk, one bit per string.
     chunks: Vec<OnceLock<Vec<u64>>>,
 }
 
@@ -268,7 +270,7 @@ impl<'s> StringAnswers<'s> {
         StringAnswers { strings, answer: Box::new(answer), chunks }
     }
 
-    /// What it says of a string.
+    /// The result for a string.
     pub(crate) fn get(&self, id: StringId) -> bool {
         let at = self.strings.chunk_of(id);
         let chunk = &self.strings.chunks[at];

@@ -1,8 +1,8 @@
-//! The tables of a recording in memory: strings, kinds, strengths, types, shapes. Sites stand apart, in
+//! The tables of a recording in memory: strings, kinds, strengths, types and shapes. Sites have their own file,
 //! [`super::sites`].
 //!
-//! They are loaded when the first question needs one, and every id in them is checked then, so that later
-//! look-ups cannot fail. Strings are decoded when they are asked for, see [`super::strings`].
+//! Tables are loaded when a question first needs one. All ids in them are checked then, so later look-ups cannot fail.
+//! Strings are decoded when they are used, see [`super::strings`].
 
 use barrow_format::block::ShapeForm;
 use barrow_format::codec::Decompressor;
@@ -22,8 +22,8 @@ use crate::file::strings::{StringAnswers, Strings};
 
 /// The tables that all snapshots of a recording share.
 ///
-/// Ids come from the recording itself; asking for one that the table does not have is a bug of the
-/// caller and panics, as indexing a slice does.
+/// Ids come from the recording itself. An id that is not in the table is a bug of the caller and panics, as an index
+/// out of bounds does.
 #[derive(Debug, Default)]
 pub struct Tables {
     strings: Strings,
@@ -36,7 +36,7 @@ pub struct Tables {
 }
 
 impl Tables {
-    /// Loads the chunks of tables at these offsets.
+    /// Loads the table chunks at these offsets.
     pub(crate) fn load(file: &Arc<Bytes>, chunks: &[(SectionType, u64)]) -> Result<Self> {
         let mut tables = Tables { strings: Strings::of(file), ..Tables::default() };
         let mut decompressor = Decompressor::new();
@@ -73,7 +73,7 @@ impl Tables {
         }
     }
 
-    /// Checks every id that one table holds of another.
+    /// Checks all ids that tables hold of each other.
     fn check(&self) -> Result<(), FormatError> {
         fn rows<R: CheckedRow>(rows: &[R], known: &TableCounts) -> Result<(), FormatError> {
             (0..).zip(rows).try_for_each(|(id, row)| row.check(id, known))
@@ -97,7 +97,7 @@ impl Tables {
         }
     }
 
-    /// Checks the string that an object has as its name.
+    /// Checks the name of an object.
     pub(crate) fn check_name(&self, name: StringId) -> Result<(), FormatError> {
         below("name of an object", name.0, self.counts().strings)
     }
@@ -115,7 +115,7 @@ impl Tables {
         &self.forms
     }
 
-    /// All shapes, by number.
+    /// All shapes, in the order of their ids.
     pub(crate) fn shapes(&self) -> &[Shape] {
         &self.shapes
     }
@@ -124,20 +124,22 @@ impl Tables {
         &self.shapes[id.index()]
     }
 
-    /// How many strings there are.
+    /// The number of strings.
     #[must_use]
     pub fn string_count(&self) -> usize {
         self.strings.count() as usize
     }
 
-    /// The text of a string. If it cannot be read, a placeholder, and [`Tables::check_strings`] fails from then on.
+    /// The text of a string. If it cannot be read, this is a placeholder, and [`Tables::check_strings`] fails from then
+    /// on.
     #[must_use]
     pub fn string(&self, id: StringId) -> &str {
         self.strings.get(id)
     }
 
-    /// Fails if a string that was asked for so far could not be read: its chunk is nonsense with a valid checksum, or
-    /// there was no room for it in memory or on the disk. An answer made of strings counts only if this succeeds after it.
+    /// Fails if a string used so far could not be read: its chunk has a valid checksum but invalid content, or there
+    /// was no room for it in memory or on disk. An answer that contains strings is valid only if this succeeds
+    /// afterwards.
     ///
     /// # Errors
     /// [`AnalyzerError::Section`], [`AnalyzerError::Io`].
@@ -145,27 +147,27 @@ impl Tables {
         self.strings.check()
     }
 
-    /// From now on at most `bytes` of strings stay in memory, and what was kept before.
+    /// From now on keeps at most `bytes` of strings in memory. Strings kept before stay.
     pub(crate) fn bound_kept_strings(&self, bytes: u64) {
         self.strings.bound_kept(bytes);
     }
 
-    /// Decodes all strings. Returns what is wrong with them.
+    /// Decodes all strings and returns the errors.
     pub(crate) fn string_problems(&self) -> Vec<AnalyzerError> {
         self.strings.problems()
     }
 
-    /// What `answer` says of every string, on all threads of the current pool.
+    /// Calls `answer` for every string, in parallel on the current pool. Returns the results in order.
     pub(crate) fn map_strings(&self, answer: impl Fn(&str) -> bool + Sync) -> Vec<bool> {
         self.strings.map(answer)
     }
 
-    /// What `answer` says of strings that are asked about.
+    /// The results of `answer`, computed for the strings that are queried.
     pub(crate) fn string_answers<'s>(&'s self, answer: impl Fn(&str) -> bool + Send + Sync + 's) -> StringAnswers<'s> {
         StringAnswers::new(&self.strings, answer)
     }
 
-    /// How many kinds there are.
+    /// The number of kinds.
     #[must_use]
     pub fn kind_count(&self) -> usize {
         self.kinds.len()
@@ -177,19 +179,19 @@ impl Tables {
         self.string(self.kinds[id.index()].name)
     }
 
-    /// What a kind is for.
+    /// The role of a kind.
     #[must_use]
     pub fn kind_role(&self, id: KindId) -> KindRole {
         self.kinds[id.index()].role
     }
 
-    /// How many types there are.
+    /// The number of types.
     #[must_use]
     pub fn type_count(&self) -> usize {
         self.types.len()
     }
 
-    /// How many shapes there are.
+    /// The number of shapes.
     #[must_use]
     pub fn shape_count(&self) -> usize {
         self.shapes.len()
@@ -231,24 +233,24 @@ impl Tables {
         self.types[id.index()].base
     }
 
-    /// What else the runtime knows of a type: keys and values.
+    /// Other attributes of a type that the runtime recorded: keys and values.
     pub fn type_attributes(&self, id: TypeId) -> impl Iterator<Item = (&str, &str)> {
         self.types[id.index()].attributes.iter().map(|&(key, value)| (self.string(key), self.string(value)))
     }
 
-    /// A type as people read it: its name, for a function with file and line.
+    /// The display form of a type: its name; for a function, also file and line.
     #[must_use]
     pub fn type_title(&self, id: TypeId) -> String {
         title(self.type_name(id), self.type_file(id), self.type_line(id))
     }
 
-    /// How many strengths there are.
+    /// The number of strengths.
     #[must_use]
     pub fn strength_count(&self) -> usize {
         self.strengths.len()
     }
 
-    /// The runtime's word for a strength.
+    /// The runtime's name for a strength.
     #[must_use]
     pub fn strength_name(&self, id: StrengthId) -> &str {
         self.string(self.strengths[id.index()].name)
@@ -261,7 +263,7 @@ impl Tables {
     }
 }
 
-/// A type of this name and place as people read it.
+/// The display form of a type with this name, file and line.
 pub(crate) fn title(name: &str, file: Option<&str>, line: Option<u32>) -> String {
     match (file, line) {
         (Some(file), Some(line)) => format!("{name} ({file}:{line})"),
@@ -270,9 +272,9 @@ pub(crate) fn title(name: &str, file: Option<&str>, line: Option<u32>) -> String
     }
 }
 
-/// A row whose ids of other tables can be checked.
+/// A table row that holds ids of other tables.
 pub(crate) trait CheckedRow: Row {
-    /// Fails unless all tables of `known` rows have what row `id` names.
+    /// Fails unless all ids in row `id` are within tables of `known` rows.
     fn check(&self, id: u64, known: &TableCounts) -> Result<(), FormatError>;
 }
 
@@ -323,7 +325,7 @@ impl CheckedRow for Shape {
         self.prefix.iter().try_for_each(|&code| check_label(code, known))?;
         match self.tail {
             Tail::Repeated(code) => check_label(code, known),
-            // Its labels are made from it, so it must fit one.
+            // Labels are made from this strength, so it must fit into one.
             Tail::Indexed(strength) => {
                 LabelCode::new(Label::Unknown, strength)?;
                 below("strength", strength.0, known.strengths)
@@ -348,33 +350,34 @@ pub(crate) fn below(what: &'static str, id: u32, count: u32) -> Result<(), Forma
     Err(FormatError::OutOfRange { what, value: id.into(), limit: count.into() })
 }
 
-/// What tables may still take. Rows that take a byte in a chunk take fifty in memory, and chunks
-/// compress ten thousandfold: without a bound a small file could ask for any amount of memory. Writers
-/// keep the same limit. Strings are decoded one chunk at a time, and need none.
+/// The memory that tables may still use. A row of one byte in a chunk can take fifty in memory, and chunks can compress
+/// to a ten-thousandth, so without a limit a small file could claim any amount of memory. Writers keep the same limit.
+/// Strings need none, because they are decoded chunk by chunk.
 pub(crate) struct TableRoom {
-    /// What a table may take by the length of the file: files that were written before there was a limit for writers.
+    /// A limit that depends on the length of the file, for files written before writers had a limit.
     by_length: u64,
     used: [u64; SectionType::THREADS.0 as usize + 1],
 }
 
-/// What a table may take in memory, in bytes for a file and for each of its bytes, if that is more than writers may use.
+/// The memory for a table if that is more than the writers' limit, in bytes: a fixed part, and a part for each byte of
+/// the file.
 const TABLE_BYTES: u64 = 16 << 20;
 const TABLE_BYTES_PER_BYTE: u64 = 16;
 
 impl TableRoom {
-    /// The room for the tables of this file.
+    /// The room for the tables of `file`.
     pub(crate) fn new(file: &[u8]) -> Self {
         let mut room = TableRoom { by_length: 0, used: Default::default() };
         room.of(file);
         room
     }
 
-    /// Makes room for the tables of a file that has grown.
+    /// Updates the room after the file has grown.
     pub(crate) fn of(&mut self, file: &[u8]) {
         self.by_length = TABLE_BYTES.saturating_add((file.len() as u64).saturating_mul(TABLE_BYTES_PER_BYTE));
     }
 
-    /// Takes the room for a chunk that is about to be decoded.
+    /// Takes the room for a chunk that will be decoded.
     pub(crate) fn take(&mut self, section: SectionType, chunk: &Chunk<'_>) -> Result<(), FormatError> {
         let Some(limit) = table_memory_limit(section).map(|limit| limit.max(self.by_length)) else { return Ok(()) };
         let Some(used) = self.used.get_mut(section.0 as usize) else { return Ok(()) };
@@ -387,7 +390,7 @@ impl TableRoom {
     }
 }
 
-/// The chunk of a table at `offset`, for which there must be room.
+/// The table chunk at `offset`. Fails if there is no room for it.
 pub(crate) fn chunk_at<'f>(
     file: &'f [u8],
     section: SectionType,
@@ -404,7 +407,7 @@ pub(crate) fn chunk_at<'f>(
     Ok(chunk)
 }
 
-/// Appends the rows of a chunk to its table, which it must continue.
+/// Appends the rows of a chunk to its table. The chunk must continue the table.
 pub(crate) fn append<R: Row, T>(
     chunk: &Chunk<'_>,
     decompressor: &mut Decompressor,

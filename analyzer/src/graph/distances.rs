@@ -1,9 +1,9 @@
-//! Distances from the roots, breadth first: how many references away an object is, and through whom.
+//! Distances from the roots by breadth-first search, with the predecessors on shortest paths.
 //!
 //! ```text
 //!   level 0   the roots' targets
-//!   level 1   what they refer to, unless it has a level      each thread takes pieces of a level;
-//!   …                                                        the least parent wins, whoever is first
+//!   level 1   their targets, unless these have a level       each thread processes pieces of a level;
+//!   …                                                        the lowest parent wins, in any order
 //! ```
 
 use std::sync::atomic::Ordering;
@@ -12,56 +12,55 @@ use barrow_format::{ObjectId, SnapshotId};
 use rayon::prelude::*;
 
 use crate::columns::atomic::atomics;
-use crate::columns::memory::{Column, Memory};
+use crate::columns::memory::Column;
 use crate::columns::values::Values;
 use crate::error::Result;
+use crate::graph::adjacency::Adjacency;
 use crate::graph::frontier::Frontier;
 use crate::graph::object_set::ObjectSet;
-use crate::graph::reachable::Ephemerons;
-use crate::graph::rows::Rows;
 use crate::progress::{Progress, check};
+use crate::run::Run;
 
-/// No object: of an object that is not reached, and of one that a root refers to.
+/// Represents "no object": the parent of unreachable objects and of root targets.
 const NONE: u32 = u32::MAX;
-/// Objects of a level that one thread takes at a time.
+/// Objects of a level that one thread processes at a time.
 const PIECE: usize = 1 << 12;
 
-/// How far each object is from the nearest root, and the object before it on a shortest path.
+/// The distance of each object from the nearest root, and its predecessor on a shortest path.
 #[derive(Debug)]
 pub struct Distances {
-    /// By object: the distance, all bits turned over: 0 if it is not reached, as a column begins.
+    /// By object: the bitwise complement of its distance; 0, the initial value of columns, if it is unreachable.
     pub(crate) distance: Values<u32>,
-    /// By object: which object refers to it, turned over too; 0 if a root does, or nobody.
+    /// By object: the bitwise complement of its predecessor; 0 for root targets and unreachable objects.
     pub(crate) parent: Values<u32>,
 }
 
-/// Where a search may go, and where it ends.
+/// Limits of a search.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Bounds<'a> {
-    /// Objects that no path leads through.
+    /// Objects that no path may pass.
     pub(crate) avoid: Option<&'a ObjectSet>,
-    /// The search ends with the level of this object.
+    /// The search ends after the level of this object.
     pub(crate) until: Option<ObjectId>,
 }
 
 impl Distances {
-    /// Searches from `roots`, on all threads of the current pool. Of several shortest paths to an object
-    /// the one over the least object is kept, for any number of threads.
+    /// Searches from `roots`, in parallel on the current pool. If an object has several shortest paths, the one through
+    /// the predecessor with the lowest number is kept, for any number of threads.
     ///
-    /// Time: linear. Memory: 8 bytes an object, two bits an object, and two levels.
+    /// Time: linear. Memory: 8 bytes and two bits per object, and two levels.
     ///
     /// # Errors
-    /// [`crate::AnalyzerError::Cancelled`], those of [`Memory`].
+    /// [`crate::AnalyzerError::Cancelled`], those of [`crate::Memory`].
     pub(crate) fn find(
         snapshot: SnapshotId,
-        rows: &Rows,
+        adjacency: &Adjacency,
         roots: &[ObjectId],
-        ephemerons: &Ephemerons,
         bounds: Bounds<'_>,
-        memory: &Memory,
-        progress: &dyn Progress,
+        run: Run<'_>,
     ) -> Result<Self> {
-        let objects = rows.objects();
+        let Run { memory, progress } = run;
+        let (objects, ephemerons) = (adjacency.objects(), adjacency.ephemerons());
         progress.begin("measuring distances", objects as u64, "objects");
         let mut distance: Column<u32> = memory.column(objects)?;
         let mut parent: Column<u32> = memory.column(objects)?;
@@ -83,13 +82,13 @@ impl Distances {
             }
             is_listed = !frontier.is_large(level.len());
             let mut next = if is_listed || rayon::current_num_threads() > 1 {
-                next_level(rows, &level, &mut frontier.seen, &mut parent, progress)?
+                next_level(adjacency, &level, &mut frontier.seen, &mut parent, progress)?
             } else {
-                reach_next_level(rows, &level, &mut frontier.seen, &mut parent, progress)?;
+                reach_next_level(adjacency, &level, &mut frontier.seen, &mut parent, progress)?;
                 Vec::new()
             };
             if !ephemerons.is_empty() {
-                // The values of ephemerons that this level completes are one reference further on.
+                // The values of ephemerons that became alive with this level belong to the next level.
                 let mut values = Vec::new();
                 let is_reached = |object: ObjectId| !distance[object.index()] <= steps && !avoided(object);
                 for &object in &level {
@@ -109,27 +108,26 @@ impl Distances {
         Ok(Distances { distance: distance.into(), parent: parent.into() })
     }
 
-    /// From columns that were kept, whose parents are objects, if they fit.
+    /// From columns of an index file, if their lengths fit. Their parents must be valid objects.
     pub(crate) fn of_columns(objects: u64, distance: Values<u32>, parent: Values<u32>) -> Option<Self> {
         let fits = distance.len() as u64 == objects && parent.len() as u64 == objects;
         fits.then_some(Distances { distance, parent })
     }
 
-    /// How many references lead from the nearest root to an object; `None` if it is unreachable. What a
-    /// root refers to itself has the distance 0.
+    /// The number of references between the nearest root and an object; `None` if it is unreachable. The target of a
+    /// root has distance 0.
     #[must_use]
     pub fn distance(&self, object: ObjectId) -> Option<u32> {
         distance_of(self.distance[object.index()])
     }
 
-    /// The object before this one on a shortest path; `None` if a root refers to it, or nobody does.
+    /// The predecessor of an object on a shortest path; `None` for root targets and unreachable objects.
     #[must_use]
     pub fn parent_of(&self, object: ObjectId) -> Option<ObjectId> {
         Some(!self.parent[object.index()]).filter(|&parent| parent != NONE).map(ObjectId)
     }
 
-    /// The objects of a shortest path, from what a root refers to down to `object`; empty if the object
-    /// is unreachable.
+    /// The objects of a shortest path, from a root target to `object`; empty if the object is unreachable.
     #[must_use]
     pub fn path(&self, object: ObjectId) -> Vec<ObjectId> {
         path_over(object, |object| Some((self.distance[object.index()], self.parent[object.index()])))
@@ -137,20 +135,20 @@ impl Distances {
     }
 }
 
-/// The distance that a value of its column means.
+/// Decodes a value of the distance column.
 pub(crate) fn distance_of(value: u32) -> Option<u32> {
     Some(!value).filter(|&distance| distance != NONE)
 }
 
-/// The objects of a shortest path to `object`, of columns of which `look_up` gives the values of distance and parent;
-/// `None` if it cannot.
+/// The objects of a shortest path to `object`. `look_up` returns the values of the distance and parent columns; `None`
+/// if `look_up` fails.
 pub(crate) fn path_over(
     object: ObjectId,
     mut look_up: impl FnMut(ObjectId) -> Option<(u32, u32)>,
 ) -> Option<Vec<ObjectId>> {
     let mut path = Vec::new();
     let mut next = object.0;
-    // Every step comes nearer to a root, so that no path of a wrong index goes in circles.
+    // The distance must decrease at every step. So the walk ends even in a wrong index file.
     let mut above = NONE;
     while next != NONE {
         let (distance, parent) = look_up(ObjectId(next)).map(|(distance, parent)| (!distance, !parent))?;
@@ -164,21 +162,22 @@ pub(crate) fn path_over(
     Some(path)
 }
 
-/// As [`next_level`] on one thread, but what is found is not listed: a large level is read off the bits.
+/// As [`next_level`] on one thread, but without listing the new objects: a large level is read from the bit set.
 fn reach_next_level(
-    rows: &Rows,
+    adjacency: &Adjacency,
     level: &[u32],
     seen: &mut ObjectSet,
     parent: &mut [u32],
     progress: &dyn Progress,
 ) -> Result<()> {
-    let view = rows.view();
+    let view = adjacency.view();
     for piece in level.chunks(PIECE) {
         check(progress)?;
         for &object in piece {
             let own = parent[object as usize];
-            for target in view.row(object) {
-                // Without a branch, since nobody can foresee what is new: else the object's own parent is written again.
+            for target in view.targets(object) {
+                // Branch-free, because whether a target is new is unpredictable. If it is not, the parent of `object`
+                // is written again.
                 let is_new = seen.insert(ObjectId(target));
                 let (child, value) = if is_new { (target, !object) } else { (object, own) };
                 parent[child as usize] = value;
@@ -188,23 +187,24 @@ fn reach_next_level(
     Ok(())
 }
 
-/// What `level`, which is sorted, refers to and nobody has seen; each takes the least that refers to it as its parent.
+/// The unseen targets of `level`, which is sorted. The parent of each is the lowest object of `level` that refers to
+/// it.
 fn next_level(
-    rows: &Rows,
+    adjacency: &Adjacency,
     level: &[u32],
     seen: &mut ObjectSet,
     parent: &mut [u32],
     progress: &dyn Progress,
 ) -> Result<Vec<u32>> {
-    let view = rows.view();
+    let view = adjacency.view();
     let mut next = Vec::new();
     if level.len() <= PIECE || rayon::current_num_threads() == 1 {
         for piece in level.chunks(PIECE) {
             check(progress)?;
-            for (object, row) in view.scattered(piece) {
-                for target in row {
+            for (object, targets) in view.scattered(piece) {
+                for target in targets {
                     if seen.insert(ObjectId(target)) {
-                        // The first is the least.
+                        // The first object that reaches it is the lowest, as levels are sorted.
                         parent[target as usize] = !object;
                         next.push(target);
                     }
@@ -213,8 +213,8 @@ fn next_level(
         }
         return Ok(next);
     }
-    // Relaxed everywhere: levels are separated by the end of the parallel loop, and within one only the
-    // least object counts, which turned over is the greatest.
+    // Relaxed is sufficient: the end of the parallel loop separates levels. Within a level only the lowest parent
+    // counts; its complement is the greatest value.
     let parent = atomics(parent);
     let claim = |target: u32, object: u32| {
         let parent = &parent[target as usize];
@@ -223,8 +223,8 @@ fn next_level(
     let pieces = level.par_chunks(PIECE).map(|piece| {
         check(progress)?;
         let mut found = Vec::with_capacity(PIECE);
-        for (object, row) in view.scattered(piece) {
-            for target in row {
+        for (object, targets) in view.scattered(piece) {
+            for target in targets {
                 if !seen.contains(ObjectId(target)) && claim(target, object) {
                     found.push(target);
                 }

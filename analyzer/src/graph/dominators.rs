@@ -1,9 +1,9 @@
-//! Dominators: which object keeps which others alive alone, and how much that is.
+//! Dominators: which objects each object keeps alive alone, and how many bytes these take.
 //!
 //! ```text
-//!   rows ──▶ number_depth_first ──▶ late references, turned around ──▶ semidominators
-//!                                                                          │
-//!   Dominators ◀── sizes, summed ◀── preorder of the tree ◀── immediate dominators
+//!   adjacency ──▶ number_depth_first ──▶ late references, transposed ──▶ semidominators
+//!                                                                            │
+//!   Dominators ◀── prefix sums of sizes ◀── preorder of the tree ◀── immediate dominators
 //!
 //!   position   0      1        2 … 7          8          9 …
 //!   vertex     —      group    objects it …   group      objects …
@@ -11,8 +11,9 @@
 //!   before     bytes of all positions before this one               a retained size is a difference
 //! ```
 //!
-//! An object *dominates* another if every way from the roots to the other leads through it. What it
-//! dominates is freed with it: its *retained set*. Roots are held by their groups, groups by one place.
+//! An object *dominates* another if every path from the roots to the other passes through it. The objects it dominates
+//! are freed with it: they are its *retained set*. In the tree, roots are children of their groups, and groups are
+//! children of the top.
 
 mod below;
 mod canopy;
@@ -32,17 +33,19 @@ use rayon::prelude::*;
 
 use crate::columns::atomic::atomics;
 use crate::columns::lookup::Lookup;
-use crate::columns::memory::{Column, Memory};
+use crate::columns::memory::Column;
 use crate::columns::prefetch::prefetch;
 use crate::error::{AnalyzerError, Result};
 use crate::file::blocks::{map_blocks, places};
 use crate::file::recording::Recording;
+use crate::graph::adjacency::Adjacency;
+use crate::graph::ephemerons::Ephemeron;
 use crate::graph::object_set::{BITS, ObjectSet, bits};
 use crate::graph::partial_set::PartialSet;
 use crate::graph::roots::Roots;
-use crate::graph::rows::{Ephemeron, Rows};
 use crate::graph::transposed::Transposed;
 use crate::progress::{Progress, check};
+use crate::run::Run;
 
 pub use self::below::{Below, Rank, WantedBelow};
 pub use self::canopy::{Canopy, Tree};
@@ -50,27 +53,27 @@ pub use self::groups::GroupRetained;
 pub use self::largest::Largest;
 
 use self::depth_first::{DepthFirst, number_depth_first};
-use self::semi_nca::{immediate_dominators, semidominators};
+use self::semi_nca::{LateReferences, immediate_dominators, semidominators};
 use self::tree::Preorder;
 
-/// Objects that one thread looks at, at a time.
+/// Objects that one thread processes at a time.
 pub(crate) const PIECE: usize = 1 << 16;
-/// Objects before its turn that the place of an object is asked for.
+/// Prefetch distance in objects.
 const AHEAD: usize = 16;
 
-/// Who holds an object alone.
+/// The immediate dominator of an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Holder {
     /// An object.
     Object(ObjectId),
-    /// The roots of one group, together.
+    /// A group of roots.
     Roots(StringId),
-    /// Several groups of roots: nobody alone.
+    /// The top of the tree: the object is reachable from several groups of roots.
     Everything,
 }
 
 impl Holder {
-    /// The object, if it is one.
+    /// The object; `None` if the holder is not an object.
     #[must_use]
     pub fn object(self) -> Option<ObjectId> {
         match self {
@@ -85,73 +88,77 @@ impl Holder {
 pub struct Dominators {
     objects: u32,
     groups: Vec<StringId>,
-    position: Lookup<u32>,
-    group_position: Vec<u32>,
-    vertex: Lookup<u32>,
-    extent: Lookup<u32>,
-    idom: Lookup<u32>,
-    /// Shallow and unmanaged bytes of all positions before this one; one more than there are positions.
-    before: Lookup<u64>,
-    /// Ephemerons that keep their values alive.
-    live_ephemerons: u64,
+    columns: DominatorColumns,
 }
 
-/// What an index file keeps of dominators.
-pub(crate) struct DominatorColumns<'d> {
-    pub(crate) position: &'d [u32],
-    pub(crate) group_position: &'d [u32],
-    pub(crate) vertex: &'d [u32],
-    pub(crate) extent: &'d [u32],
-    pub(crate) idom: &'d [u32],
-    pub(crate) before: &'d [u64],
+/// The columns of a dominator tree, as an index file keeps them.
+#[derive(Debug)]
+pub(crate) struct Columns<Groups, Numbers, Bytes> {
+    /// By object: its position in the tree; 0 for an unreachable one.
+    pub(crate) position: Numbers,
+    /// By group of roots: its position.
+    pub(crate) group_position: Groups,
+    /// By position: the object; from the number of objects on, the group of roots.
+    pub(crate) vertex: Numbers,
+    /// By position: the number of positions in its subtree, itself included.
+    pub(crate) extent: Numbers,
+    /// By position: the position of its immediate dominator.
+    pub(crate) idom: Numbers,
+    /// By position, and one more: shallow and unmanaged bytes of all positions before it.
+    pub(crate) before: Bytes,
+    /// Number of ephemerons that keep their values alive.
     pub(crate) live_ephemerons: u64,
 }
 
-/// What a phase of dominators needs resident, in bytes a vertex.
+/// Columns that a tree owns.
+pub(crate) type DominatorColumns = Columns<Vec<u32>, Lookup<u32>, Lookup<u64>>;
+/// Columns that were checked as a whole, as slices.
+pub(crate) type DominatorSlices<'d> = Columns<&'d [u32], &'d [u32], &'d [u64]>;
+
+/// Bytes per vertex that must be resident in each phase.
 const RESIDENT_BYTES: u64 = 8;
 
-/// The bytes that must be resident to find the dominators of so many objects.
+/// Bytes that must be resident to compute the dominators of `objects` objects.
 pub(crate) fn resident_bytes(objects: u64) -> u64 {
     RESIDENT_BYTES * (objects + 1)
 }
 
 impl Dominators {
-    /// Finds the dominators of what the roots reach. `ephemerons` are those with reachable sources.
+    /// Computes the dominators of what the roots reach. `ephemerons` are those whose source and key are reachable.
     ///
-    /// Time: O(m log n) in the worst case. Rows are taken, since most of the memory is theirs.
+    /// Time: O(m log n) in the worst case. The adjacency is consumed and freed early, because it takes most of the
+    /// memory.
     ///
     /// # Errors
-    /// [`crate::AnalyzerError::Section`], [`crate::AnalyzerError::Cancelled`], those of [`Memory`].
+    /// [`crate::AnalyzerError::Section`], [`crate::AnalyzerError::Cancelled`], those of [`crate::Memory`].
     pub(crate) fn find(
         recording: &Recording,
         snapshot: SnapshotId,
-        rows: Rows,
+        adjacency: Adjacency,
         roots: &Roots,
         ephemerons: &[Ephemeron],
-        memory: &Memory,
-        progress: &dyn Progress,
+        run: Run<'_>,
     ) -> Result<Self> {
-        let objects = rows.objects();
+        let Run { memory, progress } = run;
+        let objects = adjacency.objects();
         let reserved_bytes = resident_bytes(objects as u64);
-        let found = number_depth_first(rows, roots, ephemerons, memory, reserved_bytes, progress)?;
+        let found = number_depth_first(adjacency, roots, ephemerons, run)?;
         let DepthFirst { object_number, group_number, parent: mut idom, early: semi, late: log, hubs, last } = found;
         let object_number = memory.make_room(object_number, reserved_bytes)?;
         let mut semi = memory.make_room(semi, reserved_bytes)?;
         progress.begin("turning references around", last.into(), "objects");
-        let late = Transposed::of(&log, last as usize + 1, memory, reserved_bytes, progress)?;
+        let late = Transposed::of(&log, last as usize + 1, reserved_bytes, run)?;
         drop(log);
-        semidominators(&idom, &mut semi, &late, &hubs, last, memory, progress)?;
+        semidominators(&idom, &mut semi, LateReferences { by_target: &late, hubs: &hubs }, last, run)?;
         drop((late, hubs));
-        immediate_dominators(&mut idom, &semi, last, memory, progress)?;
+        immediate_dominators(&mut idom, &semi, last, run)?;
         drop(semi);
-        let tree = Preorder::of(object_number, group_number, idom, last, memory, progress)?;
+        let tree = Preorder::of(object_number, group_number, idom, last, run)?;
         let Preorder { position, group_position, vertex, extent, idom } = tree;
-        let before = bytes_before(recording, snapshot, &position, vertex.len(), memory, progress)?;
+        let before = bytes_before(recording, snapshot, &position, vertex.len(), run)?;
         let groups = roots.categories().iter().map(|group| group.name).collect();
         let objects = u32::try_from(objects).expect("ids of objects have 32 bits");
-        Ok(Dominators {
-            objects,
-            groups,
+        let columns = DominatorColumns {
             position: Lookup::Whole(position.into()),
             group_position,
             vertex: Lookup::Whole(vertex.into()),
@@ -159,41 +166,34 @@ impl Dominators {
             idom: Lookup::Whole(idom.into()),
             before: Lookup::Whole(before.into()),
             live_ephemerons: ephemerons.len() as u64,
-        })
+        };
+        Ok(Dominators { objects, groups, columns })
     }
 
-    /// The columns as they are kept; none of those that are checked where they are looked at.
-    pub(crate) fn columns(&self) -> DominatorColumns<'_> {
-        DominatorColumns {
-            position: self.position.whole(),
-            group_position: &self.group_position,
-            vertex: self.vertex.whole(),
-            extent: self.extent.whole(),
-            idom: self.idom.whole(),
-            before: self.before.whole(),
-            live_ephemerons: self.live_ephemerons,
+    /// The columns as slices. Those that are checked only where they are read are empty.
+    pub(crate) fn columns(&self) -> DominatorSlices<'_> {
+        let columns = &self.columns;
+        Columns {
+            position: columns.position.whole(),
+            group_position: &columns.group_position,
+            vertex: columns.vertex.whole(),
+            extent: columns.extent.whole(),
+            idom: columns.idom.whole(),
+            before: columns.before.whole(),
+            live_ephemerons: columns.live_ephemerons,
         }
     }
 
-    /// From columns that were kept, if their lengths belong together. Their values were looked at when they were
-    /// read, for `count` positions: positions and vertices are in range, extents stay in it, immediate dominators come
-    /// before what they dominate. So every walk ends; that they are those of a tree is what their checksums say.
-    #[expect(clippy::too_many_arguments, reason = "one for each column")]
-    pub(crate) fn of_columns(
-        objects: u64,
-        count: usize,
-        roots: &Roots,
-        position: Lookup<u32>,
-        group_position: Vec<u32>,
-        vertex: Lookup<u32>,
-        extent: Lookup<u32>,
-        idom: Lookup<u32>,
-        before: Lookup<u64>,
-        live_ephemerons: u64,
-    ) -> Option<Self> {
+    /// From columns of an index file, if their lengths fit each other.
+    ///
+    /// Their values were checked when they were read, for `count` positions: positions and vertices are in range,
+    /// extents stay in it, and immediate dominators come before what they dominate. So every walk ends. That they
+    /// describe the right tree is what their checksums say.
+    pub(crate) fn of_columns(objects: u64, count: usize, roots: &Roots, columns: DominatorColumns) -> Option<Self> {
         let groups: Vec<StringId> = roots.categories().iter().map(|group| group.name).collect();
         let objects = u32::try_from(objects).ok()?;
         let vertices = objects as usize + groups.len();
+        let Columns { position, group_position, vertex, extent, idom, before, .. } = &columns;
         let lengths_fit = position.len() == objects as usize
             && group_position.len() == groups.len()
             && (groups.len() + 1..=vertices + 1).contains(&count)
@@ -201,51 +201,51 @@ impl Dominators {
         if !lengths_fit || extent.at(0) as usize != count {
             return None;
         }
-        Some(Dominators { objects, groups, position, group_position, vertex, extent, idom, before, live_ephemerons })
+        Some(Dominators { objects, groups, columns })
     }
 
-    /// Whether something damaged was looked at: then an answer is worth nothing.
+    /// Whether damaged values were read. If so, the answer is invalid.
     pub(crate) fn are_damaged(&self) -> bool {
-        let columns = [&self.position, &self.vertex, &self.extent, &self.idom];
-        columns.iter().any(|column| column.is_damaged()) || self.before.is_damaged()
+        let columns = [&self.columns.position, &self.columns.vertex, &self.columns.extent, &self.columns.idom];
+        columns.iter().any(|column| column.is_damaged()) || self.columns.before.is_damaged()
     }
 
-    /// Whether retained sizes are exact. Where ephemerons keep values alive they are lower bounds: a value
-    /// is freed with its key *or* with the source, and a tree has room for one of them, the key.
+    /// Whether retained sizes are exact. If ephemerons keep values alive, retained sizes are lower bounds: a value is
+    /// freed with its key *or* with its source, and the tree represents only the key.
     #[must_use]
     pub fn is_exact(&self) -> bool {
-        self.live_ephemerons == 0
+        self.columns.live_ephemerons == 0
     }
 
-    /// How many positions the tree has.
+    /// The number of positions in the tree.
     pub(crate) fn position_count(&self) -> u64 {
-        self.vertex.len() as u64
+        self.columns.vertex.len() as u64
     }
 
-    /// How many objects there are, reachable or not.
+    /// The number of objects, including unreachable ones.
     pub(crate) fn object_count(&self) -> u64 {
         self.objects.into()
     }
 
-    /// How many objects are reachable.
+    /// The number of reachable objects.
     #[must_use]
     pub fn reachable_count(&self) -> u64 {
-        self.vertex.len() as u64 - 1 - self.groups.len() as u64
+        self.columns.vertex.len() as u64 - 1 - self.groups.len() as u64
     }
 
-    /// Shallow and unmanaged bytes of everything that is reachable.
+    /// Shallow and unmanaged bytes of all reachable objects.
     #[must_use]
     pub fn reachable_bytes(&self) -> u64 {
-        self.before.at(self.before.len() - 1)
+        self.columns.before.at(self.columns.before.len() - 1)
     }
 
-    /// Whether the roots reach an object.
+    /// Whether an object is reachable from the roots.
     #[must_use]
     pub fn is_reachable(&self, object: ObjectId) -> bool {
-        self.position.at(object.index()) != 0
+        self.columns.position.at(object.index()) != 0
     }
 
-    /// The objects that the roots reach, in parts, on all threads of the current pool.
+    /// The reachable objects in parts, computed in parallel on the current pool.
     pub(crate) fn reachable_parts(&self) -> Vec<PartialSet> {
         let end = self.objects as usize;
         let firsts: Vec<usize> = (0..end).step_by(PIECE).collect();
@@ -257,24 +257,23 @@ impl Dominators {
         firsts.into_par_iter().filter_map(reachable).collect()
     }
 
-    /// The place in the tree of each of `count` objects from `first` on, 0 for those that the roots do not reach; `None`, and
-    /// damage, if one is damaged.
+    /// The positions of `count` consecutive objects from `first` on, 0 for unreachable ones. `None` if one of the
+    /// values is damaged.
     pub(crate) fn places_in_a_row(&self, first: ObjectId, count: usize) -> Option<&[u32]> {
-        self.position.slice(first.index()..first.index() + count)
+        self.columns.position.slice(first.index()..first.index() + count)
     }
 
-    /// The bytes that are freed with an object: shallow and unmanaged sizes of all that it dominates,
-    /// itself included. 0 for an unreachable one, which keeps nothing alive.
+    /// The bytes freed if this object were collected: shallow and unmanaged sizes of all objects it dominates, itself
+    /// included. 0 for an unreachable object.
     #[must_use]
     pub fn retained_bytes(&self, object: ObjectId) -> u64 {
-        match self.position.at(object.index()) {
+        match self.columns.position.at(object.index()) {
             0 => 0,
             position => self.bytes_below(position),
         }
     }
 
-    /// What [`Dominators::retained_bytes`] says of some objects in a row, whose places are asked for ahead. The columns must
-    /// be whole.
+    /// The retained sizes of consecutive objects, with prefetching. All columns must be whole.
     pub(crate) fn retained_of(&self, objects: Range<usize>) -> impl Iterator<Item = u64> {
         let columns = self.columns();
         let positions = &columns.position[objects];
@@ -286,31 +285,30 @@ impl Dominators {
         })
     }
 
-    /// How many objects an object dominates, itself included; 0 for an unreachable one.
+    /// The number of objects that an object dominates, itself included; 0 for an unreachable one.
     #[must_use]
     pub fn retained_count(&self, object: ObjectId) -> u64 {
-        match self.position.at(object.index()) {
+        match self.columns.position.at(object.index()) {
             0 => 0,
-            position => self.extent.at(position as usize).into(),
+            position => self.columns.extent.at(position as usize).into(),
         }
     }
 
-    /// Who holds an object alone; `None` for an unreachable one.
+    /// The immediate dominator of an object; `None` if the object is unreachable.
     #[must_use]
     pub fn immediate_dominator(&self, object: ObjectId) -> Option<Holder> {
-        match self.position.at(object.index()) {
+        match self.columns.position.at(object.index()) {
             0 => None,
-            position => Some(self.holder(self.idom.at(position as usize))),
+            position => Some(self.holder(self.columns.idom.at(position as usize))),
         }
     }
 
-    /// Its immediate dominator, that one's and so on, nearest first; the last is a group of roots or
-    /// [`Holder::Everything`].
+    /// The dominators of an object, nearest first. The last one is a group of roots or [`Holder::Everything`].
     pub fn holders(&self, object: ObjectId) -> impl Iterator<Item = Holder> {
-        // By positions, which only descend: it ends whatever a kept index says.
-        let above = |&position: &u32| (position != 0).then(|| self.idom.at(position as usize));
+        // Positions decrease at every step, so the walk ends even in a wrong index file.
+        let above = |&position: &u32| (position != 0).then(|| self.columns.idom.at(position as usize));
         let mut is_held = true;
-        std::iter::successors(above(&self.position.at(object.index())), above)
+        std::iter::successors(above(&self.columns.position.at(object.index())), above)
             .map(|position| self.holder(position))
             .take_while(move |holder| std::mem::replace(&mut is_held, matches!(holder, Holder::Object(_))))
     }
@@ -319,19 +317,19 @@ impl Dominators {
         if position == 0 {
             return Holder::Everything;
         }
-        let vertex = self.vertex.at(position as usize);
+        let vertex = self.columns.vertex.at(position as usize);
         match vertex.checked_sub(self.objects) {
             None => Holder::Object(ObjectId(vertex)),
             Some(group) => Holder::Roots(self.groups[group as usize]),
         }
     }
 
-    /// The positions of those objects of a set that the roots reach, as a set of positions.
+    /// The positions of the reachable objects of a set.
     ///
     /// # Errors
     /// [`crate::AnalyzerError::Cancelled`].
     pub(crate) fn positions_of(&self, set: &ObjectSet, progress: &dyn Progress) -> Result<ObjectSet> {
-        let mut positions = ObjectSet::new(set.snapshot(), self.vertex.len() as u64);
+        let mut positions = ObjectSet::new(set.snapshot(), self.columns.vertex.len() as u64);
         let words = atomics(positions.words_mut());
         set.words().par_chunks(PIECE / BITS).enumerate().try_for_each(|(piece, objects)| {
             check(progress)?;
@@ -340,7 +338,7 @@ impl Dominators {
                 .zip(objects)
                 .flat_map(|(first, &word)| bits(word).map(move |bit| first + bit as usize))
             {
-                let position = self.position.at(object) as usize;
+                let position = self.columns.position.at(object) as usize;
                 if position != 0 {
                     words[position / BITS].fetch_or(1 << (position % BITS), Ordering::Relaxed);
                 }
@@ -350,7 +348,7 @@ impl Dominators {
         Ok(positions)
     }
 
-    /// The subtrees of some positions, which ascend; those that lie in another one do not come.
+    /// The subtrees at some ascending positions. Subtrees inside another one are omitted.
     pub(crate) fn subtrees(&self, positions: impl Iterator<Item = ObjectId>) -> impl Iterator<Item = Range<u32>> {
         let mut end = 0;
         positions.filter_map(move |ObjectId(position)| {
@@ -360,7 +358,7 @@ impl Dominators {
         })
     }
 
-    /// The objects at and below some positions.
+    /// The objects in the subtrees at some positions.
     ///
     /// # Errors
     /// [`crate::AnalyzerError::Cancelled`].
@@ -375,39 +373,42 @@ impl Dominators {
         Ok(objects)
     }
 
-    /// The positions at and below one.
+    /// The positions of a subtree.
     pub(crate) fn subtree(&self, position: u32) -> Range<u32> {
-        position..position + self.extent.at(position as usize)
+        position..position + self.columns.extent.at(position as usize)
     }
 
-    /// Asks for the memory that tells a subtree.
+    /// Prefetches the extent of a subtree.
     #[inline]
     pub(crate) fn prefetch_subtree(&self, position: u32) {
-        self.extent.prefetch(position as usize);
+        self.columns.extent.prefetch(position as usize);
     }
 
-    /// The object at a position, if it is one.
+    /// The object at a position; `None` for a group of roots and the top.
     pub(crate) fn object_at(&self, position: u32) -> Option<ObjectId> {
         self.holder(position).object()
     }
 
     fn bytes_below(&self, position: u32) -> u64 {
         let position = position as usize;
-        self.before.at(position + self.extent.at(position) as usize).wrapping_sub(self.before.at(position))
+        self.columns
+            .before
+            .at(position + self.columns.extent.at(position) as usize)
+            .wrapping_sub(self.columns.before.at(position))
     }
 }
 
-/// Sums the sizes of the objects in the order of their positions, of which there are `count`.
+/// Computes the prefix sums of object sizes, in the order of the `count` positions.
 ///
-/// Time: linear; blocks are decoded on all threads, and each size goes right to its place.
+/// Time: linear. Blocks are decoded in parallel, and each size is written directly to its position.
 fn bytes_before(
     recording: &Recording,
     snapshot: SnapshotId,
     position: &[u32],
     count: usize,
-    memory: &Memory,
-    progress: &dyn Progress,
+    run: Run<'_>,
 ) -> Result<Column<u64>> {
+    let Run { memory, progress } = run;
     progress.begin("adding up sizes", position.len() as u64, "objects");
     let mut before: Column<u64> = memory.column(count + 1)?;
     let places = places(recording, &[snapshot])?;
@@ -418,18 +419,18 @@ fn bytes_before(
         for (row, (&position, &shallow)) in positions.iter().zip(&columns.shallow_bytes).enumerate() {
             prefetch(sizes, positions.get(row + AHEAD).map_or(0, |&position| position as usize));
             let unmanaged = columns.unmanaged_bytes.get(row).copied().unwrap_or(0);
-            // Each object has a place of its own, but the unreachable ones.
+            // Each reachable object has its own position. Unreachable objects write to position 0.
             sizes[position as usize].store(shallow.wrapping_add(unmanaged), Ordering::Relaxed);
         }
         Ok(())
     })?;
-    // Those went to the place that all roots are held from, which has no size.
+    // Position 0 is the top, which has no size.
     before[1] = 0;
     let mut total = 0u64;
     for piece in before.chunks_mut(PIECE) {
         check(progress)?;
         for bytes in piece {
-            // Sizes of a hostile file may add up to more than 64 bits.
+            // The sizes in a hostile file may add up to more than 64 bits.
             total = total.wrapping_add(*bytes);
             *bytes = total;
         }
@@ -437,50 +438,50 @@ fn bytes_before(
     Ok(before)
 }
 
-/// A place in the dominator tree: an object, a group of roots, or the place all roots are held from.
+/// A position in the dominator tree: an object, a group of roots, or the top.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TreePlace(u32);
 
 impl Dominators {
-    /// The place that all roots are held from: it dominates everything.
+    /// The top of the tree, which dominates everything.
     #[must_use]
     pub fn top(&self) -> TreePlace {
         TreePlace(0)
     }
 
-    /// The place of an object; `None` for an unreachable one.
+    /// The position of an object; `None` for an unreachable one.
     #[must_use]
     pub fn place(&self, object: ObjectId) -> Option<TreePlace> {
-        Some(self.position.at(object.index())).filter(|&position| position != 0).map(TreePlace)
+        Some(self.columns.position.at(object.index())).filter(|&position| position != 0).map(TreePlace)
     }
 
-    /// Who is at a place.
+    /// The object or group at a position.
     #[must_use]
     pub fn at(&self, place: TreePlace) -> Holder {
         self.holder(place.0)
     }
 
-    /// The bytes of everything at and below a place.
+    /// The bytes of a subtree.
     #[must_use]
     pub fn bytes_at(&self, place: TreePlace) -> u64 {
         self.bytes_below(place.0)
     }
 
-    /// The bytes that would be freed if all roots of a group were gone; 0 if there is no such group.
+    /// The bytes that would be freed without the roots of a group; 0 if there is no such group.
     #[must_use]
     pub fn group_bytes(&self, name: StringId) -> u64 {
         let group = self.groups.iter().position(|&group| group == name);
-        group.map_or(0, |group| self.bytes_below(self.group_position[group]))
+        group.map_or(0, |group| self.bytes_below(self.columns.group_position[group]))
     }
 
-    /// What would be freed without the roots of a group: objects and bytes.
+    /// The objects and bytes that would be freed without the roots of a group.
     pub(crate) fn group_retained(&self, name: StringId) -> GroupRetained {
         let Some(group) = self.groups.iter().position(|&group| group == name) else { return GroupRetained::default() };
-        let place = TreePlace(self.group_position[group]);
+        let place = TreePlace(self.columns.group_position[group]);
         GroupRetained { objects: self.count_at(place), bytes: self.bytes_at(place) }
     }
 
-    /// How many objects are at and below a place.
+    /// The number of objects in a subtree.
     #[must_use]
     pub fn count_at(&self, place: TreePlace) -> u64 {
         let groups = match self.holder(place.0) {
@@ -488,31 +489,33 @@ impl Dominators {
             Holder::Roots(_) => 1,
             Holder::Everything => self.groups.len() as u64 + 1,
         };
-        u64::from(self.extent.at(place.0 as usize)) - groups
+        u64::from(self.columns.extent.at(place.0 as usize)) - groups
     }
 
-    /// The places right below one, in the order of the tree.
+    /// The children of a position, in the order of the tree.
     pub fn children(&self, place: TreePlace) -> impl Iterator<Item = TreePlace> + '_ {
-        let end = place.0 + self.extent.at(place.0 as usize);
+        let end = place.0 + self.columns.extent.at(place.0 as usize);
         let first = Some(place.0 + 1).filter(|&first| first < end);
         std::iter::successors(first, move |&child| {
-            Some(child + self.extent.at(child as usize)).filter(|&next| next < end)
+            Some(child + self.columns.extent.at(child as usize)).filter(|&next| next < end)
         })
-        // Always so, but for a wrong index: there a place might come below many others, and walks be endless.
-        .take_while(move |&child| self.idom.at(child as usize) == place.0)
+        // Holds for every correct index. In a wrong one, a child could have several parents, and walks could become
+        // endless.
+        .take_while(move |&child| self.columns.idom.at(child as usize) == place.0)
         .map(TreePlace)
     }
 
-    /// The objects that an object dominates, itself first.
+    /// The objects that an object dominates, beginning with itself.
     pub fn dominated(&self, object: ObjectId) -> impl Iterator<Item = ObjectId> + '_ {
-        let start = self.position.at(object.index());
-        let end = if start == 0 { 0 } else { start + self.extent.at(start as usize) };
+        let start = self.columns.position.at(object.index());
+        let end = if start == 0 { 0 } else { start + self.columns.extent.at(start as usize) };
         (start..end).filter_map(|position| self.holder(position).object())
     }
 
-    /// The `count` wanted objects that retain most, the largest first; equal ones by their number.
+    /// The `count` wanted objects with the largest retained sizes, in descending order. Ties are sorted by object
+    /// number.
     ///
-    /// Time: subtrees that are smaller than what was found are skipped as a whole.
+    /// Time: skips subtrees smaller than the results so far.
     pub fn largest(&self, count: usize, wanted: impl Fn(ObjectId) -> bool) -> Vec<ObjectId> {
         let mut best = std::collections::BinaryHeap::new();
         self.each_above(|object, bytes| {
@@ -523,7 +526,7 @@ impl Dominators {
                 best.pop();
             }
             match best.peek() {
-                // An equal one of a lesser number may still come, so equals are looked at.
+                // An equal object with a lower number may still follow, so equal ones are visited.
                 Some(&std::cmp::Reverse((least, _))) if best.len() == count => least,
                 _ => 0,
             }
@@ -531,14 +534,14 @@ impl Dominators {
         best.into_sorted_vec().into_iter().map(|std::cmp::Reverse((_, std::cmp::Reverse(object)))| object).collect()
     }
 
-    /// Calls `visit` with objects and their retained sizes, dominators before what they dominate. It
-    /// returns a number of bytes: subtrees of less are skipped.
+    /// Calls `visit` with objects and their retained sizes, dominators before the objects they dominate. `visit`
+    /// returns a number of bytes; smaller subtrees are skipped.
     pub(crate) fn each_above(&self, mut visit: impl FnMut(ObjectId, u64) -> u64) {
         let (mut position, mut least) = (1, 0);
-        while position < self.vertex.len() as u32 {
+        while position < self.columns.vertex.len() as u32 {
             let bytes = self.bytes_below(position);
             if bytes < least {
-                position += self.extent.at(position as usize);
+                position += self.columns.extent.at(position as usize);
                 continue;
             }
             if let Holder::Object(object) = self.holder(position) {

@@ -1,35 +1,35 @@
-//! What a search has found, level by level, each in the order of objects.
+//! The frontier of a level-by-level search, each level sorted by object number.
 //!
-//! A search that visits objects in their order finds in the caches what lies together, in a heap without
-//! locality twice as often. Sorting is cheap: large levels are read off the bits.
+//! Visiting objects in ascending order finds neighbours in the cache, which makes a search of a heap without locality
+//! twice as fast. Sorting is cheap, because large levels are read from the bit set.
 
 use barrow_format::ObjectId;
 
 use crate::graph::object_set::ObjectSet;
 
-/// What has been found, and which of it is new.
+/// The objects found so far, and which of them are new.
 #[derive(Debug)]
 pub(crate) struct Frontier {
-    /// What has been found.
+    /// The objects found so far.
     pub(crate) seen: ObjectSet,
-    /// What had been found when a level was sorted last.
+    /// The objects that had been found when a level was last sorted.
     before: ObjectSet,
 }
 
 impl Frontier {
-    /// Nothing but `seen`.
+    /// A frontier in which only `seen` counts as found.
     pub(crate) fn new(seen: ObjectSet) -> Self {
         Frontier { before: seen.clone(), seen }
     }
 
-    /// Whether it is no use to list what a level of so many objects finds: so much of it is expected that it is read off
-    /// the bits.
+    /// Whether a level of `objects` objects is so large that its successors should not be listed: reading them from the
+    /// bit set is cheaper.
     pub(crate) fn is_large(&self, objects: usize) -> bool {
         self.before.is_small_beside(objects)
     }
 
-    /// Sorts a level: all that was found since this was called last, each once. `is_listed` tells whether `level` has all
-    /// of it.
+    /// Makes `level` the sorted list of all objects found since the last call, without duplicates. `is_listed` says
+    /// whether `level` already contains all of them.
     pub(crate) fn sort(&mut self, level: &mut Vec<u32>, is_listed: bool) {
         if !is_listed || self.is_large(level.len()) {
             level.clear();

@@ -1,4 +1,4 @@
-//! Sets of objects of one snapshot: a bit for each of its objects.
+//! Sets of objects of one snapshot: one bit per object.
 //!
 //! ```text
 //!   object   0 1 2 3 …                      63   64 …
@@ -9,11 +9,11 @@ use std::ops::Range;
 
 use barrow_format::{ObjectId, SnapshotId};
 
-/// Objects in a word.
+/// Objects per word.
 pub(crate) const BITS: usize = u64::BITS as usize;
 
-/// Some objects of one snapshot. Its size in memory depends only on how many objects the snapshot has:
-/// a bit for each.
+/// A set of objects of one snapshot. Its size in memory depends only on the number of objects in the snapshot: one bit
+/// for each.
 ///
 /// ```
 /// use barrow_analyzer::{ObjectId, ObjectSet, SnapshotId};
@@ -27,24 +27,24 @@ pub(crate) const BITS: usize = u64::BITS as usize;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ObjectSet {
     snapshot: SnapshotId,
-    /// How many objects the snapshot has.
+    /// The number of objects in the snapshot.
     objects: u64,
-    /// The bits of objects that the snapshot does not have are 0.
+    /// Bits after the last object are 0.
     words: Vec<u64>,
 }
 
 impl ObjectSet {
-    /// No objects of a snapshot that has `objects` of them.
+    /// The empty set, for a snapshot of `objects` objects.
     ///
     /// # Panics
-    /// If no snapshot can have so many objects: their numbers have 32 bits.
+    /// If `objects` exceeds 2^32: object numbers have 32 bits.
     #[must_use]
     pub fn new(snapshot: SnapshotId, objects: u64) -> Self {
         assert!(objects <= 1 << 32, "objects are numbered with 32 bits");
         ObjectSet { snapshot, objects, words: vec![0; (objects as usize).div_ceil(BITS)] }
     }
 
-    /// These objects of a snapshot that has `objects` of them. Fastest if they are sorted.
+    /// The set of these objects, for a snapshot of `objects` objects. Fastest if `ids` are sorted.
     ///
     /// # Panics
     /// As [`ObjectSet::new`] and [`ObjectSet::insert`] do.
@@ -63,13 +63,13 @@ impl ObjectSet {
         self.snapshot
     }
 
-    /// How many objects the snapshot has.
+    /// The number of objects in the snapshot.
     #[must_use]
     pub fn snapshot_objects(&self) -> u64 {
         self.objects
     }
 
-    /// Adds an object. Returns whether it was not there yet.
+    /// Adds an object. Returns whether it is new.
     ///
     /// # Panics
     /// If the snapshot has no such object.
@@ -82,26 +82,26 @@ impl ObjectSet {
         *word != before
     }
 
-    /// Whether it holds an object; one that the snapshot does not have is in no set.
+    /// Whether the set holds an object; false if the snapshot has no such object.
     #[must_use]
     #[inline]
     pub fn contains(&self, object: ObjectId) -> bool {
         self.words.get(object.index() / BITS).is_some_and(|word| word >> (object.index() % BITS) & 1 == 1)
     }
 
-    /// Whether it holds any of so many objects, or of some around them.
+    /// Whether the set may hold one of `objects` consecutive objects. It is exact only at multiples of 64.
     pub(crate) fn may_hold_any(&self, first: ObjectId, objects: u32) -> bool {
         let end = (first.index() + objects as usize).div_ceil(BITS).min(self.words.len());
         self.words.get(first.index() / BITS..end).is_some_and(|words| words.iter().any(|&word| word != 0))
     }
 
-    /// How many objects it holds. Counts them, 64 at a time.
+    /// The number of objects in the set. Counts them, 64 at a time.
     #[must_use]
     pub fn len(&self) -> u64 {
         self.words.iter().map(|word| u64::from(word.count_ones())).sum()
     }
 
-    /// Whether it holds none.
+    /// Whether the set is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.words.iter().all(|&word| word == 0)
@@ -126,7 +126,7 @@ impl ObjectSet {
     /// Adds the objects of another set.
     ///
     /// # Panics
-    /// If that is a set of another snapshot; so do the other operations on two sets.
+    /// If the other set is of another snapshot. This applies to all operations on two sets.
     pub fn union_with(&mut self, other: &ObjectSet) {
         self.combine(other, |word, other| word | other);
     }
@@ -159,7 +159,7 @@ impl ObjectSet {
         }
     }
 
-    /// Adds the objects of another set, and lists those that are new here, ascending.
+    /// Adds the objects of another set, and appends those that were missing to `new`, ascending.
     pub(crate) fn catch_up_with(&mut self, other: &ObjectSet, new: &mut Vec<u32>) {
         self.assert_of_one_snapshot(other);
         for ((first, word), &other) in (0u32..).step_by(BITS).zip(&mut self.words).zip(&other.words) {
@@ -168,7 +168,7 @@ impl ObjectSet {
         }
     }
 
-    /// Whether looking at all its words is less work than sorting so many objects.
+    /// Whether scanning all words is cheaper than sorting `objects` objects.
     pub(crate) fn is_small_beside(&self, objects: usize) -> bool {
         self.words.len() < 8 * objects
     }
@@ -178,13 +178,13 @@ impl ObjectSet {
         &self.words
     }
 
-    /// The words, for who puts parts together.
+    /// The words, for combining parts.
     pub(crate) fn words_mut(&mut self) -> &mut [u64] {
         &mut self.words
     }
 }
 
-/// The bits of a word that are 1, ascending.
+/// Positions of the 1 bits in a word, ascending.
 pub(crate) fn bits(mut word: u64) -> impl Iterator<Item = u32> {
     std::iter::from_fn(move || {
         let bit = word.trailing_zeros();

@@ -1,8 +1,8 @@
-//! Sets of objects of one block, found on a thread of their own.
+//! Sets of objects of one block, built by one thread.
 //!
 //! ```text
 //!   object    60 … 63   64 65 … 127  128 …       the words are those of an ObjectSet,
-//!   words   [ 0  … 1 ] [ 1  1 …  0 ] [ 0 … ]     so that the parts of all blocks are put together word by word
+//!   words   [ 0  … 1 ] [ 1  1 …  0 ] [ 0 … ]     so that the parts of all blocks are combined word by word
 //!   row       0  … 3    4  5 …
 //! ```
 
@@ -10,34 +10,34 @@ use barrow_format::ObjectId;
 
 use crate::graph::object_set::{BITS, ObjectSet, bits};
 
-/// Some objects of one block, which begins anywhere in a word.
+/// A set of objects of one block. The block may begin in the middle of a word.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct PartialSet {
     /// The first object of the block.
     first: u32,
-    /// The word of the whole set that `words` begins with.
+    /// Index of the word in the whole set that `words` begins with.
     first_word: usize,
     words: Vec<u64>,
 }
 
 impl PartialSet {
-    /// None of the `objects` objects from `first` on.
+    /// The empty set, for `objects` objects from `first` on.
     pub(crate) fn none(first: ObjectId, objects: usize) -> Self {
         let first_word = first.index() / BITS;
         let end = (first.index() + objects).div_ceil(BITS);
         PartialSet { first: first.0, first_word, words: vec![0; end - first_word] }
     }
 
-    /// All of them.
+    /// The set of all of them.
     pub(crate) fn all(first: ObjectId, objects: usize) -> Self {
         let mut all = PartialSet::none(first, objects);
         all.words.fill(u64::MAX);
-        let (before, behind) = (first.index() % BITS, (first.index() + objects) % BITS);
+        let (before, after) = (first.index() % BITS, (first.index() + objects) % BITS);
         if let Some(word) = all.words.first_mut() {
             *word &= u64::MAX << before;
         }
-        if let Some(word) = all.words.last_mut().filter(|_| behind > 0) {
-            *word &= u64::MAX >> (BITS - behind);
+        if let Some(word) = all.words.last_mut().filter(|_| after > 0) {
+            *word &= u64::MAX >> (BITS - after);
         }
         all
     }
@@ -47,11 +47,11 @@ impl PartialSet {
         self.words[object.index() / BITS - self.first_word] |= 1 << (object.index() % BITS);
     }
 
-    /// Those of them whose rows match.
+    /// The objects whose rows match.
     pub(crate) fn filter(&self, matches: impl Fn(usize) -> bool) -> Self {
         let mut words = Vec::with_capacity(self.words.len());
         for (number, &word) in (self.first_word..).zip(&self.words) {
-            // Only the first word may begin before the block does, and then its lower bits are 0.
+            // The first word may begin before the block, but then its lower bits are 0.
             let row = |bit: u32| number * BITS + bit as usize - self.first as usize;
             words.push(if word == u64::MAX {
                 (0..u64::BITS).fold(0, |found, bit| found | u64::from(matches(row(bit))) << bit)
@@ -62,7 +62,7 @@ impl PartialSet {
         PartialSet { words, ..*self }
     }
 
-    /// Those of them whose values in a column of the block match.
+    /// The objects whose values in a column of the block match.
     pub(crate) fn filter_by<T: Copy>(&self, column: &[T], matches: impl Fn(T) -> bool) -> Self {
         let mut words = Vec::with_capacity(self.words.len());
         for (number, &word) in (self.first_word..).zip(&self.words) {
@@ -77,7 +77,7 @@ impl PartialSet {
         PartialSet { words, ..*self }
     }
 
-    /// The values of the objects of a word, if the column has all of them.
+    /// The values of the 64 objects of a word, if the column contains all of them.
     fn values_of<'c, T>(&self, word: usize, column: &'c [T]) -> Option<&'c [T; BITS]> {
         let row = (word * BITS).checked_sub(self.first as usize)?;
         column.get(row..)?.first_chunk()
@@ -93,14 +93,14 @@ impl PartialSet {
         self.words.iter_mut().zip(&other.words).for_each(|(word, other)| *word &= !other);
     }
 
-    /// Sums a column of the block over its rows.
+    /// Sums a column of the block over the objects of the set.
     pub(crate) fn sum<T: Copy + Into<u64>>(&self, column: &[T]) -> u64 {
         let mut sum = 0u64;
         for (number, &word) in (self.first_word..).zip(&self.words) {
             let row = |bit: u32| number * BITS + bit as usize - self.first as usize;
             let sum_of = |word| bits(word).fold(0u64, |sum, bit| sum.wrapping_add(column[row(bit)].into()));
             sum = sum.wrapping_add(match self.values_of(number, column) {
-                // Of most it is less work to sum all, and take away the others.
+                // If most objects are in the set, it is cheaper to sum all and subtract the others.
                 Some(values) if word.count_ones() > u64::BITS / 2 => {
                     let all = values.iter().fold(0u64, |sum, &value| sum.wrapping_add(value.into()));
                     all.wrapping_sub(sum_of(!word))
@@ -111,7 +111,7 @@ impl PartialSet {
         sum
     }
 
-    /// How many objects there are.
+    /// The number of objects in the set.
     pub(crate) fn len(&self) -> u64 {
         self.words.iter().map(|word| u64::from(word.count_ones())).sum()
     }
@@ -123,19 +123,19 @@ impl PartialSet {
     }
 }
 
-/// 64 bits, each of which has a byte of 0 or 1.
+/// Packs 64 bytes of 0 or 1 into 64 bits.
 #[inline(always)]
 fn pack(bytes: &[u8; BITS]) -> u64 {
     let mut word = 0;
     for (at, bytes) in bytes.as_chunks::<8>().0.iter().enumerate() {
-        // Each byte is moved to its own bit of the highest byte.
+        // The multiplication moves each byte to its own bit of the highest byte.
         word |= (u64::from_le_bytes(*bytes).wrapping_mul(0x0102_0408_1020_4080) >> 56) << (8 * at);
     }
     word
 }
 
 impl ObjectSet {
-    /// The part of it that is in the `objects` objects from `first` on, which the snapshot has.
+    /// The part of the set that is within `objects` objects from `first` on, which must exist in the snapshot.
     pub(crate) fn part(&self, first: ObjectId, objects: usize) -> PartialSet {
         let mut part = PartialSet::all(first, objects);
         let own = &self.words()[part.first_word..];

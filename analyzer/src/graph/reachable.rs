@@ -1,88 +1,38 @@
-//! What the roots reach, exactly: strong references, and ephemerons by their rule.
+//! Exact reachability from the roots, over strong references and ephemerons.
 //!
-//! An ephemeron keeps its value alive as long as both its source and its key are alive. The search
-//! looks at one whenever the second of the two is reached.
+//! An ephemeron keeps its value alive while both its source and its key are alive. The search evaluates an ephemeron
+//! when the second of the two is reached.
 
 use barrow_format::{ObjectId, SnapshotId};
 
 use crate::error::Result;
+use crate::graph::adjacency::Adjacency;
 use crate::graph::frontier::Frontier;
 use crate::graph::object_set::ObjectSet;
-use crate::graph::rows::{Ephemeron, Rows};
 use crate::progress::{Progress, check};
 
-/// Ephemerons that can be looked up by key and by source.
-#[derive(Debug, Default)]
-pub(crate) struct Ephemerons {
-    by_key: Vec<Ephemeron>,
-    by_source: Vec<Ephemeron>,
-}
-
-impl Ephemerons {
-    /// Sorts them both ways.
-    pub(crate) fn new(ephemerons: &[Ephemeron]) -> Self {
-        let by_key = ephemerons.to_vec();
-        let mut by_source = by_key.clone();
-        by_source.sort_unstable_by_key(|ephemeron| (ephemeron.source, ephemeron.key, ephemeron.value));
-        Ephemerons { by_key, by_source }
-    }
-
-    /// Calls `reached` for every ephemeron that `object` completes: the object is its key or source, and
-    /// the other one is in `seen`, as the object itself is.
-    pub(crate) fn completed(
-        &self,
-        object: ObjectId,
-        seen: impl Fn(ObjectId) -> bool,
-        mut reached: impl FnMut(&Ephemeron),
-    ) {
-        let first = self.by_key.partition_point(|ephemeron| ephemeron.key < object);
-        for ephemeron in self.by_key[first..].iter().take_while(|ephemeron| ephemeron.key == object) {
-            if seen(ephemeron.source) {
-                reached(ephemeron);
-            }
-        }
-        let first = self.by_source.partition_point(|ephemeron| ephemeron.source < object);
-        for ephemeron in self.by_source[first..].iter().take_while(|ephemeron| ephemeron.source == object) {
-            if seen(ephemeron.key) {
-                reached(ephemeron);
-            }
-        }
-    }
-
-    /// Whether there are none.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.by_key.is_empty()
-    }
-
-    /// Those whose sources are in `seen`, by key.
-    pub(crate) fn with_sources_in(&self, seen: &ObjectSet) -> Vec<Ephemeron> {
-        self.by_key.iter().copied().filter(|ephemeron| seen.contains(ephemeron.source)).collect()
-    }
-}
-
-/// Objects between looks at whether to stop.
+/// Objects between two checks for cancellation.
 const CHECK_OBJECTS: u64 = 1 << 16;
 
-/// The objects that `roots` reach in `rows` without any of `removed`.
+/// The objects reachable from `roots` without passing an object of `removed`.
 ///
-/// Time: linear. Memory: two bits an object, and what is waiting to be visited. Sequential.
+/// Time: linear. Memory: two bits per object, and the frontier. Sequential.
 ///
 /// # Errors
 /// [`crate::AnalyzerError::Cancelled`].
 pub(crate) fn reachable(
     snapshot: SnapshotId,
-    rows: &Rows,
+    adjacency: &Adjacency,
     roots: &[ObjectId],
-    ephemerons: &Ephemerons,
     removed: Option<&ObjectSet>,
     progress: &dyn Progress,
 ) -> Result<ObjectSet> {
-    let objects = rows.objects() as u64;
+    let objects = adjacency.objects() as u64;
     progress.begin("searching from the roots", objects, "objects");
-    // What is removed counts as seen until the end, so that nobody goes there.
+    // Removed objects count as seen during the search, so that it does not visit them.
     let mut frontier = Frontier::new(removed.cloned().unwrap_or_else(|| ObjectSet::new(snapshot, objects)));
     let is_removed = |object: ObjectId| removed.is_some_and(|removed| removed.contains(object));
-    let view = rows.view();
+    let (view, ephemerons) = (adjacency.view(), adjacency.ephemerons());
     let mut level: Vec<u32> = roots.iter().filter(|&&root| frontier.seen.insert(root)).map(|root| root.0).collect();
     let (mut visited, mut values) = (0, Vec::new());
     let mut is_listed = true;
@@ -94,12 +44,12 @@ pub(crate) fn reachable(
         is_listed = !frontier.is_large(level.len());
         let seen = &mut frontier.seen;
         let mut next = Vec::new();
-        for (object, row) in view.scattered(&level) {
+        for (object, targets) in view.scattered(&level) {
             if is_listed {
-                next.extend(row.filter(|&target| seen.insert(ObjectId(target))));
+                next.extend(targets.filter(|&target| seen.insert(ObjectId(target))));
             } else {
-                // Without a branch: nobody can foresee what is new.
-                row.for_each(|target| _ = seen.insert(ObjectId(target)));
+                // Branch-free, because whether a target is new is unpredictable.
+                targets.for_each(|target| _ = seen.insert(ObjectId(target)));
             }
             if !ephemerons.is_empty() {
                 let is_seen = |object: ObjectId| seen.contains(object) && !is_removed(object);

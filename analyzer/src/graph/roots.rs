@@ -1,4 +1,4 @@
-//! GC roots: the objects a collector starts from, by the runtime's groups.
+//! GC roots: the objects at which a collector starts, in the runtime's groups.
 
 use barrow_format::codec::Decompressor;
 use barrow_format::frame::SectionType;
@@ -17,12 +17,12 @@ pub struct Roots {
     categories: Vec<RootCategory>,
 }
 
-/// Roots of one group.
+/// The roots of one group.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RootCategory {
-    /// The runtime's word for it.
+    /// The name of the group in the runtime.
     pub name: StringId,
-    /// The objects, each once, ascending.
+    /// The root objects, ascending, without duplicates.
     pub targets: Vec<ObjectId>,
 }
 
@@ -54,7 +54,7 @@ impl Roots {
         Ok(Self::of(rows))
     }
 
-    /// Groups roots.
+    /// Groups these roots.
     pub(crate) fn of(rows: Vec<Root>) -> Self {
         let mut categories: Vec<RootCategory> = Vec::new();
         let mut places = std::collections::HashMap::new();
@@ -72,7 +72,7 @@ impl Roots {
         Roots { rows, categories }
     }
 
-    /// All of them, in the order of the recording.
+    /// All roots, in the order of the recording.
     #[must_use]
     pub fn rows(&self) -> &[Root] {
         &self.rows
@@ -84,7 +84,7 @@ impl Roots {
         &self.categories
     }
 
-    /// The objects, each once, ascending.
+    /// The root objects, ascending, without duplicates.
     #[must_use]
     pub fn targets(&self) -> Vec<ObjectId> {
         let mut targets: Vec<ObjectId> = self.rows.iter().map(|root| root.target).collect();

@@ -1,20 +1,21 @@
-//! References turned around by counting: for each target its sources.
+//! The transposed graph: for each target its sources, computed by a counting sort.
 //!
 //! ```text
-//!   count the references of every target ─▶ sum up: where each row ends ─▶ fill each row from its end
+//!   count the references to every target ─▶ sum up: where each list ends ─▶ fill each list from its end
 //! ```
 
 use std::ops::Range;
 
 use rayon::prelude::*;
 
-use crate::columns::memory::{Column, Memory};
+use crate::columns::memory::Column;
 use crate::columns::prefetch::{Queue, prefetch};
 use crate::columns::values::Values;
 use crate::error::{AnalyzerError, Result};
 use crate::progress::{Progress, check};
+use crate::run::Run;
 
-/// References that can be looked at again and again, always in the same order.
+/// A sequence of references that can be iterated repeatedly, always in the same order.
 pub(crate) trait EachReference: Sync {
     /// Calls `visit` with the source and the target of every reference.
     ///
@@ -23,38 +24,38 @@ pub(crate) trait EachReference: Sync {
     fn for_each(&self, progress: &dyn Progress, visit: impl FnMut(u32, u32)) -> Result<()>;
 }
 
-/// For each target the sources that refer to it, in the order of the references.
+/// For each target, the sources of the references to it.
 #[derive(Debug)]
 pub(crate) struct Transposed {
-    /// Where the row of a target starts, above the base of its group; one more than there are targets.
+    /// Where the sources of a target start, relative to the base of its group. There is one more start than targets.
     starts: Values<u32>,
-    /// For every [`GROUP`] targets where their rows start.
+    /// For every [`GROUP`] targets, where their sources start.
     bases: Values<u64>,
     sources: Values<u32>,
 }
 
-/// Targets with one base, so that four bytes are enough for a start.
+/// Targets per base, chosen so that a start fits four bytes.
 const GROUP: usize = 1 << 12;
-/// References between the announcement of a source and its visit: enough for memory to answer.
+/// Prefetch distance in references, enough to hide the latency of memory.
 const AHEAD: usize = 32;
-/// The most threads that turn references around: each one reads all of them and keeps its part.
+/// Maximum number of threads that transpose. Each one reads all references and stores its part.
 const MAX_PARTS: usize = 4;
 
 impl Transposed {
-    /// Turns references around whose targets are below `targets`.
+    /// Transposes references whose targets are below `targets`.
     ///
-    /// Time: the references are read twice, by up to four threads each. Memory: 4 bytes a target,
-    /// 4 bytes a reference.
+    /// Time: the references are read twice by each of up to four threads. Memory: 4 bytes per target, 4 bytes per
+    /// reference.
     ///
     /// # Errors
-    /// [`AnalyzerError::TooManyReferences`], [`AnalyzerError::Cancelled`], those of [`Memory`].
+    /// [`AnalyzerError::TooManyReferences`], [`AnalyzerError::Cancelled`], those of [`crate::Memory`].
     pub(crate) fn of(
         references: &impl EachReference,
         targets: usize,
-        memory: &Memory,
         reserved_bytes: u64,
-        progress: &dyn Progress,
+        run: Run<'_>,
     ) -> Result<Self> {
+        let Run { memory, progress } = run;
         check(progress)?;
         let mut starts: Column<u32> = memory.with_room(targets + 1, reserved_bytes)?;
         let mut bases: Column<u64> = memory.with_room(targets / GROUP + 2, reserved_bytes)?;
@@ -119,7 +120,7 @@ impl Transposed {
         Ok(Transposed { starts: starts.into(), bases: bases.into(), sources: sources.into() })
     }
 
-    /// From columns that were kept, if they belong together.
+    /// From columns of an index file, if they are consistent.
     pub(crate) fn of_columns(starts: Values<u32>, bases: Values<u64>, sources: Values<u32>) -> Option<Self> {
         let total = sources.len() as u64;
         let is_whole = starts.len().checked_sub(1).is_some_and(|targets| bases.len() == targets / GROUP + 2)
@@ -140,14 +141,14 @@ impl Transposed {
         (&self.starts, &self.bases, &self.sources)
     }
 
-    /// The sources that refer to a target: the last reference first.
+    /// The sources of the references to a target, the last reference first.
     #[inline]
-    pub(crate) fn row(&self, target: u32) -> &[u32] {
+    pub(crate) fn sources_of(&self, target: u32) -> &[u32] {
         &self.sources[self.start(target as usize)..self.start(target as usize + 1)]
     }
 
-    /// The places of a target's row among the sources, of columns whose values are looked up one by one. `None` if they
-    /// tell nothing that can be.
+    /// The range of a target's sources in the column of sources. Starts are looked up one by one. `None` if the values
+    /// are inconsistent.
     pub(crate) fn range_of(
         target: usize,
         bases: &[u64],
@@ -161,12 +162,12 @@ impl Transposed {
     }
 
     fn start(&self, target: usize) -> usize {
-        // The last start of a group is the first of the next one.
+        // The end of a group's last target is the start of the next group's first one.
         (self.bases[target / GROUP] + u64::from(self.starts[target])) as usize
     }
 
-    /// Calls `visit` with all rows, from that of `last` down to 1; and before that, some way ahead,
-    /// `announce` with each source.
+    /// Calls `visit` with the sources of each target, from `last` down to 1. Calls `announce` with each source some
+    /// steps earlier, for prefetching.
     #[inline(always)]
     pub(crate) fn rev_each<S>(
         &self,
@@ -188,13 +189,13 @@ impl Transposed {
     }
 }
 
-/// How many targets a part has: whole groups.
+/// The number of targets in a part: a multiple of the group size.
 fn part_length(targets: usize) -> usize {
     let parts = rayon::current_num_threads().clamp(1, MAX_PARTS);
     targets.div_ceil(parts).next_multiple_of(GROUP)
 }
 
-/// Turns counts into the ends of rows, in every group from 0. Returns how many there are in all.
+/// Turns counts into ends of lists, relative to the base of each group. Returns the total.
 fn ends(counts: &mut [u32], bases: &mut [u64]) -> Result<u64> {
     let mut total = 0u64;
     for (base, group) in bases.iter_mut().zip(counts.chunks_mut(GROUP)) {

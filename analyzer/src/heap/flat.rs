@@ -1,4 +1,5 @@
-//! Columns of an index file with a number for each object: what expressions ask most, without a look at blocks.
+//! Flat columns: one number per object, kept in the index file, so that common expressions are evaluated without
+//! decoding blocks.
 
 use std::ops::Range;
 
@@ -14,21 +15,21 @@ use crate::graph::dominators::{Dominators, PIECE};
 use crate::progress::{Progress, check};
 use crate::questions::expression::{BlockObjects, Sizes};
 
-/// What stands for a number that has no room in 32 bits, and for one that is not known.
+/// Represents a number that does not fit 32 bits, and for an unknown number.
 const TOO_LARGE: u32 = u32::MAX;
 
-/// Sizes of all objects, and their types.
+/// The sizes of all objects, and optionally their types.
 #[derive(Debug)]
 pub(crate) struct FlatColumns {
-    /// `None` if nobody asks for them.
+    /// `None` if types are not needed.
     types: Option<SparseColumn<u32>>,
     shallow: SparseColumn<u32>,
-    /// `None` if nothing is unmanaged.
+    /// `None` if no object has an unmanaged size.
     unmanaged: Option<SparseColumn<u32>>,
 }
 
 impl FlatColumns {
-    /// The objects that begin in a block; `None` if something is not known of one.
+    /// The objects that begin in a block; `None` if some of their numbers are unknown.
     pub(crate) fn block(&self, place: &BlockPlace) -> Option<BlockObjects<'_>> {
         let (first, count) = (ObjectId(place.entry.first_object), place.entry.objects as usize);
         let objects = first.index()..first.index() + count;
@@ -48,7 +49,8 @@ fn sizes(column: &SparseColumn<u32>, objects: Range<usize>) -> Option<Sizes<'_>>
     column.slice(objects).filter(|sizes| !sizes.contains(&TOO_LARGE)).map(Sizes::Narrow)
 }
 
-/// Hands over the objects that begin in a block: those of flat columns if these know all that is wanted, else it is decoded.
+/// Passes the objects that begin in a block to `visit`. They come from flat columns if these hold everything wanted;
+/// otherwise the block is decoded.
 pub(crate) fn visit_block<T>(
     heap: &Heap,
     place: &BlockPlace,
@@ -66,19 +68,19 @@ pub(crate) fn visit_block<T>(
     })
 }
 
-/// Retained sizes of all objects.
+/// The retained sizes of all objects.
 #[derive(Debug)]
 pub(crate) struct FlatRetained(SparseColumn<u32>);
 
 impl FlatRetained {
-    /// The bytes that each of `count` objects from `first` on retains; `None` if that is not known of all.
+    /// The retained sizes of `count` objects from `first` on; `None` if some are unknown.
     pub(crate) fn in_a_row(&self, first: ObjectId, count: usize) -> Option<&[u32]> {
         self.0.slice(first.index()..first.index() + count).filter(|values| !values.contains(&TOO_LARGE))
     }
 }
 
 impl Heap {
-    /// Sizes, and types if they are asked for, if an index file has them.
+    /// Sizes, and types if needed, if the index file has them.
     pub(crate) fn flat_columns(&self, asks_for_types: bool) -> Result<Option<FlatColumns>> {
         let types = if asks_for_types { self.flat_types()? } else { None };
         let Some(shallow) = self.flat(column::SHALLOW, |_, _| true) else { return Ok(None) };
@@ -90,18 +92,18 @@ impl Heap {
         Ok(is_complete.then_some(FlatColumns { types, shallow, unmanaged }))
     }
 
-    /// Types alone, if an index file has them.
+    /// Types, if the index file has them.
     pub(super) fn flat_types(&self) -> Result<Option<SparseColumn<u32>>> {
         let count = self.recording.tables()?.type_count() as u64;
         Ok(self.flat(column::TYPE, move |_, piece| below(piece, count)))
     }
 
-    /// Retained sizes, if an index file has them apart from the tree.
+    /// Retained sizes, if the index file has them as a flat column.
     pub(crate) fn flat_retained(&self) -> Option<FlatRetained> {
         self.flat(column::RETAINED, |_, _| true).map(FlatRetained)
     }
 
-    /// A column of the index file with a number for each object.
+    /// A column of the index file with one number per object.
     pub(super) fn flat(
         &self,
         column: ColumnId,
@@ -111,7 +113,8 @@ impl Heap {
         (column.len() as u64 == self.objects).then_some(column)
     }
 
-    /// Hands over a size of each object, as it is kept; `sizes` tells those of a block, none if all are 0, if they are known.
+    /// Produces the flat column of a size, which `sizes` reads from a block. An empty slice means that all sizes of the
+    /// block are 0, `None` that they are unknown.
     pub(super) fn each_size(
         &self,
         sizes: impl Fn(&BlockColumns) -> Option<&[u64]> + Sync,
@@ -127,7 +130,7 @@ impl Heap {
         stream_by_object(&self.recording, self.snapshot, Wanted::Sizes, progress, read, write)
     }
 
-    /// Hands over the retained size of each object, as it is kept.
+    /// Produces the flat column of retained sizes.
     pub(super) fn each_retained(
         &self,
         dominators: &Dominators,

@@ -1,4 +1,4 @@
-//! What objects stand for: the names of classes and modules, which are objects as well.
+//! The names of objects that represent classes and modules.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -14,10 +14,10 @@ use crate::file::object::dictionary_place;
 use crate::progress::Progress;
 
 impl Heap {
-    /// The names of objects that describe types, as their kind says: classes, modules. They tell one such object from
-    /// another, which its own type does not.
+    /// The names of objects whose kind says that they represent types: classes, modules. Such objects share one type,
+    /// and their names distinguish them.
     ///
-    /// Time: all objects once, on all threads, if there are such kinds. Memory: 16 bytes for each of these objects.
+    /// Time: linear in all objects, in parallel, if there are such kinds. Memory: 16 bytes for each of these objects.
     ///
     /// # Errors
     /// [`crate::AnalyzerError::Section`], [`crate::AnalyzerError::Cancelled`].

@@ -1,23 +1,23 @@
-//! What only the remembered set of a generational collector refers to.
+//! Objects that are reachable only through the remembered set of a generational collector.
 
 use barrow_format::{ObjectId, StrengthId};
 
 use crate::error::Result;
 use crate::file::object::outgoing;
 use crate::graph::object_set::ObjectSet;
-use crate::graph::reachable::{Ephemerons, reachable};
+use crate::graph::reachable::reachable;
 use crate::progress::Progress;
 
 use super::Heap;
 
-/// The strength that importers give references of a remembered set: they are weak, since only minor collections follow
-/// them.
+/// The strength that importers give to references of a remembered set. They are weak, because only minor collections
+/// follow them.
 const REMEMBERED: &str = "remembered";
 
 impl Heap {
-    /// The unreachable objects that a minor collection keeps all the same: what the references of a remembered set lead
-    /// to, from an object that stands for a group of roots. A full collection frees them. `None` if the recording knows
-    /// no such references.
+    /// The unreachable objects that a minor collection keeps alive: those that references of a remembered set reach,
+    /// from an object that represents a group of roots. A full collection frees them. `None` if the recording has no
+    /// such references.
     ///
     /// Time: a search from the roots, and one from the remembered set.
     ///
@@ -37,9 +37,8 @@ impl Heap {
         }
         targets.sort_unstable();
         targets.dedup();
-        let (rows, mut unreachable) = (self.rows(progress)?, self.unreachable(progress)?);
-        let ephemerons = Ephemerons::new(rows.ephemerons());
-        let kept = reachable(self.snapshot, &rows, &targets, &ephemerons, None, progress)?;
+        let (adjacency, mut unreachable) = (self.adjacency(progress)?, self.unreachable(progress)?);
+        let kept = reachable(self.snapshot, &adjacency, &targets, None, progress)?;
         unreachable.intersect_with(&kept);
         Ok(Some(unreachable))
     }

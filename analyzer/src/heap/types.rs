@@ -1,10 +1,10 @@
-//! The type of every object, and which objects stand for groups of roots.
+//! The type of every object, and the objects that represent groups of roots.
 
 use barrow_format::block::Wanted;
 use barrow_format::rows::KindRole;
 use barrow_format::{ObjectId, TypeId};
 
-use super::{Heap, below, column, there};
+use super::{Heap, below, column, in_memory};
 use crate::columns::index_file::IndexFile;
 use crate::columns::memory::Column;
 use crate::columns::values::Values;
@@ -12,11 +12,12 @@ use crate::error::Result;
 use crate::file::blocks::fill_by_object;
 use crate::progress::Progress;
 
-/// Objects that stand for groups of roots are few.
+/// The maximum number of objects that represent groups of roots.
 const MOST_ROOT_GROUPS: usize = 100;
 
 impl Heap {
-    /// Objects that stand for groups of roots, as kinds with that role say: the first so many by number.
+    /// The objects that represent groups of roots, according to the role of their kind. If there are too many, the
+    /// first ones by number.
     ///
     /// # Errors
     /// As for [`Heap::types`].
@@ -41,14 +42,14 @@ impl Heap {
         Ok(groups.take(MOST_ROOT_GROUPS).collect())
     }
 
-    /// For each type whether its objects stand for groups of roots.
+    /// For each type, whether its objects represent groups of roots.
     fn group_types(&self) -> Result<Vec<bool>> {
         let tables = self.recording.tables()?;
         let types = (0..tables.type_count() as u32).map(TypeId);
         Ok(types.map(|type_id| tables.kind_role(tables.type_kind(type_id)) == KindRole::Root).collect())
     }
 
-    /// The number of the type of every object, by the object's number.
+    /// The type id of every object, indexed by object number.
     ///
     /// # Errors
     /// [`crate::AnalyzerError::Section`], [`crate::AnalyzerError::Cancelled`].
@@ -57,10 +58,10 @@ impl Heap {
             return Ok(types);
         }
         let types = self.read_types(progress)?;
-        if self.without.is_none() {
-            self.keep(&[(column::TYPE, there(&types))], progress)?;
+        if self.exclusion.is_none() {
+            self.keep(&[(column::TYPE, in_memory(&types))], progress)?;
         }
-        Ok(self.types.get_or_init(|| types.into()))
+        Ok(self.types.store(types.into()))
     }
 
     /// The types of all objects, if they were read before.
@@ -72,10 +73,10 @@ impl Heap {
         let are_types = |_: usize, piece: &[u32]| below(piece, count);
         let kept = self.index.as_ref().and_then(|index| index.column(self.snapshot, column::TYPE, are_types));
         let kept = kept.filter(|types: &Values<u32>| types.len() as u64 == self.objects);
-        Ok(kept.map(|kept| &**self.types.get_or_init(|| kept)))
+        Ok(kept.map(|kept| &**self.types.store(kept)))
     }
 
-    /// The types of some objects; of a column that was kept, only theirs are read.
+    /// The types of some objects. Of a kept column only their values are read.
     ///
     /// # Errors
     /// As for [`Heap::types`].

@@ -247,7 +247,7 @@ impl<'a> Search<'a> {
             }
         };
         let matching = self.prepared.select(block, within);
-        match self.heap.overlay() {
+        match self.heap.exclusion() {
             None => matching,
             Some(_) => matching.filter(|row| self.heap.has(block.object(row))),
         }

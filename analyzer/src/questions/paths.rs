@@ -7,11 +7,10 @@ use barrow_format::rows::{KindRole, Label, Root, StrengthClass};
 use barrow_format::{ObjectId, StrengthId, StringId, TypeId};
 
 use crate::error::Result;
-use crate::file::object::{Found, ObjectDetails, Reference, object, objects_and_references};
+use crate::file::object::{ObjectDetails, ObjectWithReferences, Reference, object, objects_and_references};
+use crate::graph::adjacency::Follow;
 use crate::graph::distances::{Bounds, Distances};
 use crate::graph::object_set::ObjectSet;
-use crate::graph::reachable::Ephemerons;
-use crate::graph::rows::Follow;
 use crate::heap::Heap;
 use crate::progress::Progress;
 
@@ -60,16 +59,15 @@ impl Heap {
         let mut paths: Vec<Path> = Vec::new();
         let mut avoid = options.avoid.clone();
         let is_plain = !options.weak && avoid.is_none();
-        let rows = if options.weak { Some(self.build_rows(Follow::All, progress)?) } else { None };
+        let adjacency = if options.weak { Some(self.build_adjacency(Follow::All, progress)?) } else { None };
         let mut roots = self.roots()?.targets();
         while paths.len() < options.count.max(1) {
             let bounds = Bounds { avoid: avoid.as_ref(), until: Some(object) };
-            let objects = match &rows {
+            let objects = match &adjacency {
                 None if is_plain && paths.is_empty() => self.shortest_path(object, progress)?,
                 None => self.search(&roots, bounds, progress)?.path(object),
-                Some(rows) => {
-                    let (none, memory) = (Ephemerons::default(), self.memory());
-                    Distances::find(self.snapshot(), rows, &roots, &none, bounds, memory, progress)?.path(object)
+                Some(adjacency) => {
+                    Distances::find(self.snapshot(), adjacency, &roots, bounds, self.run(progress))?.path(object)
                 }
             };
             let Some((_, before)) = objects.split_last() else { break };
@@ -122,11 +120,11 @@ impl Heap {
         let mut steps = Vec::with_capacity(range.len());
         let mut reference = None;
         let found = objects_and_references(self.recording(), self.snapshot(), &asked)?;
-        for (at, Found { object, references, .. }) in (from..).zip(found) {
+        for (at, ObjectWithReferences { object, references, .. }) in (from..).zip(found) {
             if at >= range.start {
                 steps.push(Step { object, reference });
             }
-            let is_cut = |reference: &&Reference| self.overlay().is_some_and(|it| it.cuts(object.id, reference));
+            let is_cut = |reference: &&Reference| self.exclusion().is_some_and(|it| it.cuts(object.id, reference));
             // The strongest, if there are several.
             let ranked = references.iter().filter(|reference| !is_cut(reference)).filter_map(|reference| match tables
                 .strength_class(reference.strength)

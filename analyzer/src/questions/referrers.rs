@@ -59,9 +59,13 @@ impl Heap {
         let sources = match self.known_sources(target) {
             Some(sources) => sources,
             None if self.asks_again_for_incoming() => self.incoming(progress)?.each_source(target).collect(),
-            None => {
-                scan(self.recording(), self.snapshot(), target, self.overlay().map(|without| &**without), progress)?
-            }
+            None => scan(
+                self.recording(),
+                self.snapshot(),
+                target,
+                self.exclusion().map(|exclusion| &**exclusion),
+                progress,
+            )?,
         };
         Ok(Referrers { sources, target })
     }
@@ -72,10 +76,10 @@ impl Heap {
     /// # Errors
     /// As for [`Heap::incoming`].
     pub fn referring_objects(&self, target: ObjectId, progress: &dyn Progress) -> Result<Vec<ObjectId>> {
-        let without = self.overlay().map(|without| &**without);
+        let exclusion = self.exclusion().map(|exclusion| &**exclusion);
         let mut sources = match self.known_sources(target) {
             Some(sources) => sources,
-            None => scan(self.recording(), self.snapshot(), target, without, progress)?,
+            None => scan(self.recording(), self.snapshot(), target, exclusion, progress)?,
         };
         sources.dedup();
         Ok(sources.into_iter().map(ObjectId).collect())

@@ -9,9 +9,9 @@ use barrow_format::{ObjectId, TypeId};
 
 use crate::error::{AnalyzerError, Result};
 use crate::file::blocks::{places, pooled};
+use crate::graph::adjacency::Follow;
 use crate::graph::object_set::ObjectSet;
 use crate::graph::partial_set::PartialSet;
-use crate::graph::rows::Follow;
 use crate::heap::{Heap, visit_block};
 use crate::progress::{Progress, check};
 use crate::questions::summary::{Source, Summary, accumulate, by_kind, summary};
@@ -86,8 +86,8 @@ impl Heap {
     pub fn all_objects(&self) -> ObjectSet {
         let mut all = ObjectSet::new(self.snapshot(), self.object_count());
         all.insert_part(&PartialSet::all(ObjectId(0), self.object_count() as usize));
-        if let Some(without) = self.overlay() {
-            all.difference_with(without.freed());
+        if let Some(exclusion) = self.exclusion() {
+            all.difference_with(exclusion.freed());
         }
         all
     }
@@ -131,12 +131,12 @@ impl Heap {
     /// [`crate::AnalyzerError::MemoryCeiling`].
     pub fn summary(&self, progress: &dyn Progress) -> Result<Summary> {
         let mut summary = summary(self.recording(), self.snapshot())?;
-        if self.overlay().is_some() {
+        if self.exclusion().is_some() {
             let types = self.type_totals(progress)?;
             let sum = |of: fn(&TypeTotals) -> u64| types.iter().map(of).fold(0, u64::wrapping_add);
             summary.totals = Totals {
                 objects: sum(|row| row.objects),
-                references: self.build_rows(Follow::All, progress)?.references(),
+                references: self.build_adjacency(Follow::All, progress)?.references(),
                 roots: self.roots()?.rows().len() as u64,
                 heap_bytes: sum(|row| row.heap_bytes),
                 unmanaged_bytes: sum(|row| row.unmanaged_bytes),
@@ -152,7 +152,7 @@ impl Heap {
     /// # Errors
     /// [`crate::AnalyzerError::Section`], [`crate::AnalyzerError::Cancelled`].
     pub fn type_totals(&self, progress: &dyn Progress) -> Result<Vec<TypeTotals>> {
-        match self.overlay() {
+        match self.exclusion() {
             None => crate::questions::summary::type_totals(self.recording(), self.snapshot()),
             Some(_) => self.type_totals_of(&self.all_objects(), progress),
         }

@@ -23,11 +23,11 @@ use barrow_format::{FormatError, ObjectId, SnapshotId, StringId};
 use crate::error::{AnalyzerError, Result};
 use crate::file::recording::Recording;
 use crate::file::tables::{TableRoom, Tables, below};
+use crate::graph::adjacency::{Adjacency, Follow};
 use crate::graph::dominators::{GroupRetained, resident_bytes};
+use crate::graph::exclusion::Exclusion;
 use crate::graph::object_set::ObjectSet;
 use crate::graph::roots::Roots;
-use crate::graph::rows::{Follow, Rows};
-use crate::graph::without::Without;
 use crate::heap::Heap;
 use crate::progress::Progress;
 
@@ -215,10 +215,15 @@ impl Heap {
             Root { category: group(place), label: None, ..*root }
         });
         let roots = Roots::of(regrouped.collect());
-        let without = Without::referred_to_by_roots_only(self.overlay().map(|without| &**without), threads);
+        let exclusion = Exclusion::referred_to_by_roots_only(self.exclusion().map(|exclusion| &**exclusion), threads);
         self.memory().require(resident_bytes(self.object_count()))?;
-        let references =
-            Rows::build(self.recording(), self.snapshot(), Follow::Retaining, Some(&without), self.memory(), progress)?;
+        let references = Adjacency::build(
+            self.recording(),
+            self.snapshot(),
+            Follow::Retaining,
+            Some(&exclusion),
+            self.run(progress),
+        )?;
         let dominators = self.find_dominators(references, &roots, progress)?;
         let retained = (0..found.len()).map(|place| dominators.group_retained(group(Some(place))));
         let columns = retained.flat_map(|retained| [retained.objects, retained.bytes]);

@@ -86,11 +86,11 @@ impl Heap {
             });
         }
         begin_scan(&places, progress);
-        let without = self.overlay().map(|without| &**without);
+        let exclusion = self.exclusion().map(|exclusion| &**exclusion);
         let found = map_blocks(recording, &places, Wanted::All, progress, |place, _, columns| {
             let mut parts: Vec<Part> = Vec::new();
             let mut last = None;
-            each_hit(recording, place, columns, target, without, |hit| {
+            each_hit(recording, place, columns, target, exclusion, |hit| {
                 let shape = columns.shapes.get(hit.row).map_or(0, |&shape| shape as usize);
                 let type_id = tables.shape(columns.dictionary[shape]).type_id;
                 // A continuation does not know the size of its object.

@@ -65,7 +65,7 @@ impl<'a> Block<'a> {
         self.directory.first_object
     }
 
-    /// The column `id` and its checksummed bytes.
+    /// The column `id` and its bytes. Every call computes their checksum, so a decoder calls this once per column.
     pub(super) fn column(&self, id: ColumnId) -> Result<Option<(Column, &'a [u8])>> {
         let mut rest = self.body;
         for &column in &self.directory.columns {
@@ -77,6 +77,8 @@ impl<'a> Block<'a> {
                     available: rest.len() as u64,
                 })?;
             if column.id == id {
+                #[cfg(test)]
+                super::tests::CHECKED.with_borrow_mut(|checked| checked.push(id));
                 return Ok(Some((column, checked(id.name(), bytes, column.crc)?)));
             }
             rest = after;
@@ -188,7 +190,7 @@ impl Decoder {
     }
 
     pub(super) fn sites_and_names(&mut self, block: &Block<'_>, out: &mut BlockColumns) -> Result<()> {
-        if self.narrow(block, ColumnId::SITE, block.directory.objects)? {
+        if self.narrow(block.column(ColumnId::SITE)?, block.directory.objects)? {
             std::mem::swap(&mut out.sites, &mut self.narrow);
         }
         self.names(block, out)
@@ -196,11 +198,10 @@ impl Decoder {
 
     /// The shapes: which the block uses, and which each object has.
     fn dictionary(&mut self, block: &Block<'_>, forms: &[ShapeForm], out: &mut BlockColumns) -> Result<()> {
-        let (column, _) =
-            block.column(ColumnId::DICTIONARY)?.ok_or(FormatError::Missing { what: "column DICTIONARY" })?;
+        let found = block.column(ColumnId::DICTIONARY)?.ok_or(FormatError::Missing { what: "column DICTIONARY" })?;
         let count = block.directory.objects;
-        super::limit("shapes in a block", column.values, count.max(1))?;
-        self.narrow(block, ColumnId::DICTIONARY, column.values)?;
+        super::limit("shapes in a block", found.0.values, count.max(1))?;
+        self.narrow(Some(found), found.0.values)?;
         for &shape in &self.narrow {
             out.dictionary.push(ShapeId(shape));
             out.forms.push(form_of(forms, ShapeId(shape))?);
@@ -208,7 +209,7 @@ impl Decoder {
         if count == 0 {
             return check_continuation(block, &out.forms);
         }
-        if !self.narrow(block, ColumnId::SHAPE, count)? {
+        if !self.narrow(block.column(ColumnId::SHAPE)?, count)? {
             return Err(FormatError::Missing { what: "column SHAPE" });
         }
         std::mem::swap(&mut out.shapes, &mut self.narrow);
@@ -226,9 +227,10 @@ impl Decoder {
             out.counts.push(block.directory.references);
             return Ok(());
         }
-        let tails = block.column(ColumnId::COUNT)?.map_or(0, |(column, _)| column.values);
+        let found = block.column(ColumnId::COUNT)?;
+        let tails = found.map_or(0, |(column, _)| column.values);
         self.narrow.clear();
-        self.narrow(block, ColumnId::COUNT, tails)?;
+        self.narrow(found, tails)?;
         let (mut used, mut total) = (0, 0u64);
         out.counts.reserve(out.shapes.len());
         for &shape in &out.shapes {
@@ -251,11 +253,13 @@ impl Decoder {
         if count == 0 {
             return Ok(());
         }
-        let found = match self.numbers(block, ColumnId::SLOTS, count)? {
-            Some(is_wide) => Some((is_wide, true)),
-            None => self.numbers(block, ColumnId::REFERENCES, count)?.map(|is_wide| (is_wide, false)),
+        let by_slot = block.column(ColumnId::SLOTS)?;
+        let is_by_slot = by_slot.is_some();
+        let found = if is_by_slot { by_slot } else { block.column(ColumnId::REFERENCES)? };
+        let is_wide = match self.numbers(found, count)? {
+            Numbers::Absent => return Err(FormatError::Missing { what: "column SLOTS or REFERENCES" }),
+            numbers => numbers == Numbers::Wide,
         };
-        let (is_wide, is_by_slot) = found.ok_or(FormatError::Missing { what: "column SLOTS or REFERENCES" })?;
         let slots = local_shapes(&out.forms, &mut self.locals);
         out.targets.resize(count as usize, 0);
         let shapes = if out.shapes.is_empty() { &[0][..] } else { &out.shapes };
@@ -300,17 +304,19 @@ impl Decoder {
             form.is_explicit.then(|| count - form.prefix)
         });
         let explicit: u64 = tails.clone().map(u64::from).sum();
-        let id = if block.column(ColumnId::STEPS)?.is_some() { ColumnId::STEPS } else { ColumnId::LABELS };
-        let stored = block.column(id)?.map_or(0, |(column, _)| column.values);
+        let steps = block.column(ColumnId::STEPS)?;
+        let (id, found) = match steps {
+            Some(_) => (ColumnId::STEPS, steps),
+            None => (ColumnId::LABELS, block.column(ColumnId::LABELS)?),
+        };
+        let stored = found.map_or(0, |(column, _)| column.values);
         agree(
             if id == ColumnId::STEPS { "values of column STEPS" } else { "values of column LABELS" },
             stored.into(),
             explicit,
         )?;
-        if stored == 0 {
-            return Ok(());
-        }
-        self.numbers_u64(block, id, stored)?;
+        let Some(found) = found.filter(|_| stored > 0) else { return Ok(()) };
+        self.numbers_u64(found, stored)?;
         if id == ColumnId::STEPS {
             labels_from_steps(tails, &mut self.wide);
         }
@@ -331,7 +337,10 @@ impl Decoder {
         if count == 0 {
             return Ok(());
         }
-        let Some(is_wide) = self.numbers(block, id, count)? else { return Ok(()) };
+        let is_wide = match self.numbers(block.column(id)?, count)? {
+            Numbers::Absent => return Ok(()),
+            numbers => numbers == Numbers::Wide,
+        };
         self.last.clear();
         self.last.resize(known, 0);
         let last = self.last.as_mut_slice();
@@ -347,10 +356,8 @@ impl Decoder {
 
     /// A column of differences to the value before; stays empty if it is absent.
     fn running(&mut self, block: &Block<'_>, id: ColumnId, out: &mut Vec<u64>) -> Result<()> {
-        if block.column(id)?.is_none() {
-            return Ok(());
-        }
-        self.numbers_u64(block, id, block.directory.objects)?;
+        let Some(found) = block.column(id)? else { return Ok(()) };
+        self.numbers_u64(found, block.directory.objects)?;
         let mut last = 0;
         out.extend(self.wide.iter().map(|&value| next(&mut last, value)));
         Ok(())
@@ -358,10 +365,8 @@ impl Decoder {
 
     /// The objects' own names; stays empty if there are none.
     fn names(&mut self, block: &Block<'_>, out: &mut BlockColumns) -> Result<()> {
-        if block.column(ColumnId::NAME)?.is_none() {
-            return Ok(());
-        }
-        self.numbers_u64(block, ColumnId::NAME, block.directory.objects)?;
+        let Some(found) = block.column(ColumnId::NAME)? else { return Ok(()) };
+        self.numbers_u64(found, block.directory.objects)?;
         self.slots.clear();
         self.slots.resize(out.dictionary.len(), 0);
         out.names.reserve(self.wide.len());
@@ -377,36 +382,50 @@ impl Decoder {
         Ok(())
     }
 
-    /// Decodes a column of `count` numbers of 32 bits into `narrow`. False if the block has none.
-    fn narrow(&mut self, block: &Block<'_>, id: ColumnId, count: u32) -> Result<bool> {
-        match self.numbers(block, id, count)? {
-            Some(true) => Err(FormatError::OutOfRange { what: id.name(), value: WIDE, limit: 0 }),
-            found => Ok(found.is_some()),
+    /// Decodes a column of `count` numbers of 32 bits into `narrow`. False if it is absent.
+    fn narrow(&mut self, found: Option<(Column, &[u8])>, count: u32) -> Result<bool> {
+        let what = found.map_or("", |(column, _)| column.id.name());
+        match self.numbers(found, count)? {
+            Numbers::Absent => Ok(false),
+            Numbers::Narrow => Ok(true),
+            Numbers::Wide => Err(FormatError::OutOfRange { what, value: WIDE, limit: 0 }),
         }
     }
 
-    /// Decodes a column of `count` numbers into `narrow`, or into `wide` if it says so (then true).
-    /// `None` if the block has no such column.
-    pub(super) fn numbers(&mut self, block: &Block<'_>, id: ColumnId, count: u32) -> Result<Option<bool>> {
-        let Some((column, stored)) = block.column(id)? else { return Ok(None) };
-        agree(id.name(), column.values.into(), count.into())?;
+    /// Decodes a column of `count` numbers, as [`Block::column`] returned it, into `narrow` or into `wide`.
+    pub(super) fn numbers(&mut self, found: Option<(Column, &[u8])>, count: u32) -> Result<Numbers> {
+        let Some((column, stored)) = found else { return Ok(Numbers::Absent) };
+        let what = column.id.name();
+        agree(what, column.values.into(), count.into())?;
         if column.wide {
-            self.numbers_u64(block, id, count)?;
-            return Ok(Some(true));
+            self.numbers_u64((column, stored), count)?;
+            return Ok(Numbers::Wide);
         }
         let raw =
-            self.decompressor.decompress(id.name(), column.codec, stored, column.raw_length as usize, &mut self.raw)?;
-        decode_u32(id.name(), raw, count as usize, &mut self.narrow)?;
-        Ok(Some(false))
+            self.decompressor.decompress(what, column.codec, stored, column.raw_length as usize, &mut self.raw)?;
+        decode_u32(what, raw, count as usize, &mut self.narrow)?;
+        Ok(Numbers::Narrow)
     }
 
-    pub(super) fn numbers_u64(&mut self, block: &Block<'_>, id: ColumnId, count: u32) -> Result<()> {
-        let (column, stored) = block.column(id)?.ok_or(FormatError::Missing { what: id.name() })?;
-        agree(id.name(), column.values.into(), count.into())?;
+    /// Decodes a column of `count` numbers into `wide`.
+    pub(super) fn numbers_u64(&mut self, (column, stored): (Column, &[u8]), count: u32) -> Result<()> {
+        let what = column.id.name();
+        agree(what, column.values.into(), count.into())?;
         let raw =
-            self.decompressor.decompress(id.name(), column.codec, stored, column.raw_length as usize, &mut self.raw)?;
-        decode_u64(id.name(), raw, count as usize, &mut self.wide)
+            self.decompressor.decompress(what, column.codec, stored, column.raw_length as usize, &mut self.raw)?;
+        decode_u64(what, raw, count as usize, &mut self.wide)
     }
+}
+
+/// Where [`Decoder::numbers`] put the numbers of a column.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Numbers {
+    /// The block has no such column.
+    Absent,
+    /// In `narrow`: each fits 32 bits.
+    Narrow,
+    /// In `wide`.
+    Wide,
 }
 
 /// A continuation has one shape, which is nothing but a tail; the indexes of that fit a label.

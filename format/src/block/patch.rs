@@ -13,7 +13,7 @@
 
 #![expect(clippy::indexing_slicing, reason = "as for blocks: lengths are checked before columns are walked")]
 
-use super::decode::{agree, next};
+use super::decode::{Numbers, agree, next};
 use super::{Block, BlockColumns, ColumnId, Decoder, Directory, Encoder, LocalShape, ShapeForm, Wanted};
 
 use crate::error::{FormatError, Result};
@@ -156,8 +156,8 @@ impl Decoder {
 
     /// Decodes a column into `wide`, however many values it has. False if there is none.
     fn whole_column(&mut self, block: &Block<'_>, id: ColumnId) -> Result<bool> {
-        let Some((column, _)) = block.column(id)? else { return Ok(false) };
-        self.numbers_u64(block, id, column.values)?;
+        let Some(found) = block.column(id)? else { return Ok(false) };
+        self.numbers_u64(found, found.0.values)?;
         Ok(true)
     }
 
@@ -173,12 +173,13 @@ impl Decoder {
         if count == 0 {
             return Ok(());
         }
-        let is_wide = self
-            .numbers(block, ColumnId::REFERENCES, count)?
-            .ok_or(FormatError::Missing { what: "column REFERENCES" })?;
-        if !is_wide {
-            self.wide.clear();
-            self.wide.extend(self.narrow.iter().map(|&symbol| u64::from(symbol)));
+        match self.numbers(block.column(ColumnId::REFERENCES)?, count)? {
+            Numbers::Absent => return Err(FormatError::Missing { what: "column REFERENCES" }),
+            Numbers::Wide => {}
+            Numbers::Narrow => {
+                self.wide.clear();
+                self.wide.extend(self.narrow.iter().map(|&symbol| u64::from(symbol)));
+            }
         }
         super::local_shapes(&out.forms, &mut self.locals);
         let targets = Symbols { columns: out, changed, locals: &self.locals }.decode(&self.wide, &mut self.slots, &old);

@@ -7,6 +7,11 @@ use crate::ids::StringId;
 
 const OBJECTS: u32 = 1000;
 
+thread_local! {
+    /// The columns whose checksums this thread has computed.
+    pub(super) static CHECKED: std::cell::RefCell<Vec<ColumnId>> = const { std::cell::RefCell::new(Vec::new()) };
+}
+
 /// Random columns over random shapes, of `OBJECTS` objects at the most.
 pub(super) fn columns() -> impl Strategy<Value = (Vec<ShapeForm>, BlockColumns)> {
     let form = (0..40u32, any::<bool>(), any::<bool>()).prop_map(|(prefix, has_tail, is_explicit)| ShapeForm {
@@ -110,6 +115,19 @@ proptest! {
             decode(&frame, &forms, OBJECTS, &mut read).unwrap();
             prop_assert_eq!(&read, &columns);
         }
+    }
+
+    #[test]
+    fn a_decode_checks_each_column_once((forms, mut columns) in columns()) {
+        let frame = frame_of(&mut columns, Compression::None);
+        let block = Block::parse(&Frame::parse(&frame, 0).unwrap()).unwrap();
+        CHECKED.take();
+        Decoder::new().decode(&block, &forms, OBJECTS, Wanted::All, &mut BlockColumns::default()).unwrap();
+        let (mut checked, directory) = (CHECKED.take(), Frame::parse(&frame, 0).unwrap().directory().unwrap().to_vec());
+        let mut stored: Vec<ColumnId> = Directory::parse(&directory).unwrap().columns.iter().map(|one| one.id).collect();
+        checked.sort_unstable_by_key(|id| id.name());
+        stored.sort_unstable_by_key(|id| id.name());
+        prop_assert_eq!(checked, stored);
     }
 
     #[test]

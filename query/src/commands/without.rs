@@ -51,8 +51,8 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
     let meter = session.meter();
     let heap = Arc::new(removal.applied(&before, &meter)?);
     let is_exact = removal.is_exact(&before, &meter)?;
-    let freed_before = before.overlay().map(|without| without.freed().clone());
-    let mut freed = heap.overlay().map(|without| without.freed().clone()).expect("something is thought away");
+    let freed_before = before.exclusion().map(|without| without.freed().clone());
+    let mut freed = heap.exclusion().map(|without| without.freed().clone()).expect("something is thought away");
     if let Some(before) = freed_before {
         freed.difference_with(&before);
     }

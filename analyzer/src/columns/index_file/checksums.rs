@@ -1,20 +1,20 @@
-//! Checksums of a column while it is written.
+//! Checksums of a column, computed while it is written.
 
 use super::PIECE_BYTES;
 
-/// The CRC-32C of each piece of a column that comes in parts of any length.
+/// The CRC-32C of each piece of a column. The column may be added in parts of any length.
 #[derive(Debug, Default)]
 pub(super) struct Checksums {
-    /// Those of pieces that are complete.
+    /// The checksums of complete pieces.
     done: Vec<u8>,
-    /// That of the last piece, as far as it came.
+    /// The checksum of the last piece so far.
     last: u32,
-    /// Bytes that came.
+    /// Number of bytes added so far.
     length: u64,
 }
 
 impl Checksums {
-    /// Takes what comes next.
+    /// Adds the next bytes.
     pub(super) fn add(&mut self, mut values: &[u8]) {
         while !values.is_empty() {
             let missing = PIECE_BYTES - (self.length % PIECE_BYTES as u64) as usize;
@@ -28,7 +28,7 @@ impl Checksums {
         }
     }
 
-    /// How many bytes came.
+    /// The number of bytes added so far.
     pub(super) fn length(&self) -> u64 {
         self.length
     }

@@ -10,7 +10,7 @@ use super::PIECE_BYTES;
 use crate::columns::prefetch::prefetch;
 use crate::columns::values::Values;
 
-/// A column of an index file, of which only what is looked at is checked.
+/// A column of an index file whose pieces are checked when they are first read.
 pub(crate) struct SparseColumn<T> {
     values: Values<T>,
     checksums: Vec<u32>,
@@ -18,11 +18,11 @@ pub(crate) struct SparseColumn<T> {
     is_valid: Box<IsValid<T>>,
 }
 
-/// Whether values can be meant, the first of which has this number.
+/// Whether values are possible ones; the number is the position of the first.
 type IsValid<T> = dyn Fn(usize, &[T]) -> bool + Send + Sync;
 
 impl<T: Pod> SparseColumn<T> {
-    /// Values that lie in a mapped file, with the checksums of their pieces.
+    /// Values of a mapped file, with the checksums of their pieces.
     pub(super) fn new(
         values: Values<T>,
         checksums: Vec<u32>,
@@ -33,12 +33,12 @@ impl<T: Pod> SparseColumn<T> {
         SparseColumn { values, checksums, is_checked, is_valid: Box::new(is_valid) }
     }
 
-    /// How many values there are, whole or not.
+    /// The number of values, damaged ones included.
     pub(crate) fn len(&self) -> usize {
         self.values.len()
     }
 
-    /// A value; `None` if there is none, or if it is damaged.
+    /// The value at a position; `None` if there is none or it is damaged.
     #[inline]
     pub(crate) fn get(&self, at: usize) -> Option<T> {
         let piece = at / (PIECE_BYTES / size_of::<T>());
@@ -48,13 +48,13 @@ impl<T: Pod> SparseColumn<T> {
         self.values.get(at).copied()
     }
 
-    /// Asks for the memory of a value.
+    /// Prefetches a value.
     #[inline(always)]
     pub(crate) fn prefetch(&self, at: usize) {
         prefetch(&self.values, at);
     }
 
-    /// Values in a row; `None` if there are not so many, or if one is damaged.
+    /// Consecutive values; `None` if the range is too long or one of them is damaged.
     pub(crate) fn slice(&self, range: Range<usize>) -> Option<&[T]> {
         let per_piece = PIECE_BYTES / size_of::<T>();
         let values = self.values.get(range.clone())?;
@@ -66,7 +66,7 @@ impl<T: Pod> SparseColumn<T> {
         Some(values)
     }
 
-    /// Checks a piece; `None` if it is damaged.
+    /// Checks a piece. `None` if it is damaged.
     #[cold]
     fn check(&self, piece: usize) -> Option<()> {
         let per_piece = PIECE_BYTES / size_of::<T>();

@@ -1,47 +1,47 @@
-//! The places right below one in the dominator tree, those that retain most first, a part at a time.
+//! The children of a place in the dominator tree, in descending order of retained bytes, a page at a time.
 //!
-//! There may be millions, and somebody looks at fifteen: so a part is selected, and nothing else is sorted.
+//! There may be millions of children, and most callers show fifteen. So only the page is selected and sorted.
 
 use std::cmp::Reverse;
 
 use super::Holder;
 
-/// Where a place stands among those beside it: more bytes first, equal ones by what is there.
+/// The order of siblings: descending by bytes, then ascending by holder.
 pub type Rank = (Reverse<u64>, Holder);
 
-/// Which of the places right below one are wanted.
+/// Which children of a place are wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WantedBelow {
-    /// Those that retain at least so many bytes.
+    /// Only children that retain at least this number of bytes.
     pub least: u64,
-    /// So many of them are passed over.
+    /// The number of children to skip.
     pub skip: usize,
-    /// At most so many.
+    /// The maximum number of children to return.
     pub most: usize,
-    /// Those that stand after this one.
+    /// Only children ranked after this one.
     pub after: Option<Rank>,
 }
 
 impl WantedBelow {
-    /// None of them: only what there is in all.
+    /// No children, only their totals.
     pub const NOTHING: WantedBelow = WantedBelow { least: u64::MAX, skip: 0, most: 0, after: None };
 }
 
-/// Places right below one.
+/// Children of a place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Below<P> {
-    /// Those wanted, in order.
+    /// The wanted children, in order.
     pub places: Vec<P>,
-    /// The rank of the last of them; there are others after it if there are as many as were wanted.
+    /// The rank of the last of them. Others may follow if there are as many as wanted.
     pub last: Option<Rank>,
-    /// How many there are in all, and the bytes they retain.
+    /// The number of all children, and the bytes they retain.
     pub all: (u64, u64),
-    /// The same of those that retain at least as much as was asked for.
+    /// The same for those that retain at least the wanted bytes.
     pub large: (u64, u64),
 }
 
 impl<P: Copy> Below<P> {
-    /// From all places with their bytes; `holder` tells what is at one.
+    /// Selects from all children, given with their bytes. `holder` returns what is at a place.
     pub(super) fn of(
         children: impl Iterator<Item = (u64, P)>,
         holder: impl Fn(P) -> Holder,
@@ -50,7 +50,7 @@ impl<P: Copy> Below<P> {
         let (mut all, mut large) = ((0, 0u64), (0, 0u64));
         let mut part = Part::new(wanted);
         for (bytes, child) in children {
-            // Sizes of a hostile file may add up to more than 64 bits.
+            // The sizes in a hostile file may add up to more than 64 bits.
             all = (all.0 + 1, all.1.wrapping_add(bytes));
             if bytes < wanted.least {
                 continue;
@@ -66,16 +66,16 @@ impl<P: Copy> Below<P> {
     }
 }
 
-/// The first so many places, while they come in any order.
+/// The first `count` places of a sequence in any order.
 struct Part<P> {
     after: Option<Rank>,
-    /// How many to keep.
+    /// The number of places to keep.
     count: usize,
-    /// Up to twice as many; then those that are too many go at once, which takes constant time for each.
+    /// Up to twice `count` places. Then the surplus is removed at once, which takes constant time for each place.
     found: Vec<(Rank, P)>,
-    /// What stands here or after it is not among the first.
+    /// Places of this rank or after it are not among the first.
     end: Option<Rank>,
-    /// The bytes of `end`: a place that retains less needs no closer look.
+    /// The bytes of `end`: places that retain less are discarded without computing their rank.
     least: u64,
 }
 
@@ -103,7 +103,7 @@ impl<P: Copy> Part<P> {
         }
     }
 
-    /// Those that are wanted after the first `skip`, in order.
+    /// The wanted places after the first `skip`, in order.
     fn finish(mut self, skip: usize) -> Vec<(Rank, P)> {
         self.cut();
         if skip >= self.found.len() {

@@ -1,9 +1,9 @@
-//! The upper part of the dominator tree: what retains most. Small enough to be kept apart.
+//! The canopy: the places of the dominator tree that retain most, few enough to be kept separately.
 //!
 //! ```text
 //!   all roots ─┬─ roots: threads ── Session ── Cache …      places that retain most, in preorder
 //!              └─ Config ── …
-//!      └ 1,551,446 children that retain 756 MiB together: those that are not here are the difference
+//!      └ 1,551,446 children that retain 756 MiB together: totals, from which those of children outside the canopy follow
 //! ```
 
 use barrow_format::{ObjectId, StringId};
@@ -11,21 +11,22 @@ use barrow_format::{ObjectId, StringId};
 use super::below::{Below, WantedBelow};
 use super::{Dominators, Holder, Largest, TreePlace};
 
-/// A dominator tree that is walked from the top down.
+/// A dominator tree that can be walked from the top down.
 pub trait Tree {
     /// A place in it.
     type Place: Copy;
 
-    /// The place that all roots are held from.
+    /// The top of the tree, which dominates everything.
     fn top(&self) -> Self::Place;
 
-    /// Who is at a place.
+    /// The object or group at a place.
     fn holder(&self, place: Self::Place) -> Holder;
 
-    /// Objects and bytes at and below a place.
+    /// The number of objects and bytes in the subtree of a place.
     fn retained(&self, place: Self::Place) -> (u64, u64);
 
-    /// The places right below one that `wanted` asks for, those that retain most first, and what there is below it in all.
+    /// The children of a place that `wanted` selects, in descending order of retained bytes, and the totals of all
+    /// children.
     fn below(&self, place: Self::Place, wanted: &WantedBelow) -> Below<Self::Place>;
 }
 
@@ -44,7 +45,7 @@ impl Tree for Dominators {
         (self.count_at(place), self.bytes_at(place))
     }
 
-    /// Time: linear in the places right below, whatever part of them is wanted.
+    /// Time: linear in the number of children, whatever part of them is wanted.
     fn below(&self, place: TreePlace, wanted: &WantedBelow) -> Below<TreePlace> {
         Below::of(self.children(place).map(|child| (self.bytes_at(child), child)), |child| self.at(child), wanted)
     }
@@ -53,45 +54,45 @@ impl Tree for Dominators {
 /// The places of the dominator tree that retain most.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Canopy {
-    /// In preorder: the top, then each behind the one it is below.
-    places: Vec<Place>,
-    /// By place: those right below it.
+    /// In preorder: the top first, and every place after its parent.
+    places: Vec<CanopyPlace>,
+    /// For each place, its children in the canopy.
     below: Vec<Vec<u32>>,
-    /// Places that retain more are all here; `None` if all places are.
+    /// Every place that retains more than this is in the canopy; `None` if all places are.
     floor: Option<u64>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Place {
+struct CanopyPlace {
     holder: Holder,
-    /// The place it is right below; the top is below itself.
+    /// The parent; the top is its own parent.
     above: u32,
     retained: (u64, u64),
-    /// How many places are right below it, and the bytes they retain.
+    /// The number of all children, and the bytes they retain.
     all_below: (u64, u64),
 }
 
 impl Canopy {
-    /// Time: that of a look at everything right below these places.
+    /// Time: linear in the number of children of these places.
     pub(crate) fn of(dominators: &Dominators, largest: &Largest) -> Self {
         let objects = largest.objects().iter().filter_map(|&(object, _)| dominators.place(object));
-        let groups = dominators.group_position.iter().map(|&position| TreePlace(position));
+        let groups = dominators.columns.group_position.iter().map(|&position| TreePlace(position));
         let mut tree: Vec<TreePlace> = objects.chain(groups).collect();
         tree.sort_unstable();
         let mut kept = vec![dominators.top()];
-        let mut places = vec![Place::of(dominators, dominators.top(), 0)];
+        let mut places = vec![CanopyPlace::of(dominators, dominators.top(), 0)];
         for place in tree {
-            // Only one that retains as little as the least may be below another that is not here.
-            if let Ok(above) = kept.binary_search(&TreePlace(dominators.idom.at(place.0 as usize))) {
+            // The parent may be missing only if it retains as little as the smallest of these places.
+            if let Ok(above) = kept.binary_search(&TreePlace(dominators.columns.idom.at(place.0 as usize))) {
                 kept.push(place);
-                places.push(Place::of(dominators, place, above as u32));
+                places.push(CanopyPlace::of(dominators, place, above as u32));
             }
         }
         let floor = largest.objects().last().map(|&(_, bytes)| bytes).filter(|_| largest.has_more());
         Self::with(places, floor)
     }
 
-    fn with(places: Vec<Place>, floor: Option<u64>) -> Self {
+    fn with(places: Vec<CanopyPlace>, floor: Option<u64>) -> Self {
         let mut below = vec![Vec::new(); places.len()];
         for (number, place) in (0..).zip(&places).skip(1) {
             below[place.above as usize].push(number);
@@ -99,28 +100,28 @@ impl Canopy {
         Canopy { places, below, floor }
     }
 
-    /// Whether all places are here that retain at least so much.
+    /// Whether the canopy contains all places that retain at least `least` bytes.
     #[must_use]
     pub fn covers(&self, least: u64) -> bool {
         self.floor.is_none_or(|floor| least > floor)
     }
 
-    /// As an index file keeps it.
+    /// The column that an index file keeps.
     pub(crate) fn to_column(&self) -> Vec<u64> {
-        let place = |place: &Place| {
+        let place = |place: &CanopyPlace| {
             let (kind, number) = match place.holder {
                 Holder::Everything => (0, 0),
                 Holder::Roots(name) => (1, name.0),
                 Holder::Object(object) => (2, object.0),
             };
-            let Place { above, retained, all_below, .. } = *place;
+            let CanopyPlace { above, retained, all_below, .. } = *place;
             [kind << 32 | u64::from(number), above.into(), retained.0, retained.1, all_below.0, all_below.1]
         };
         let head = [self.floor.is_some().into(), self.floor.unwrap_or_default()];
         head.into_iter().chain(self.places.iter().flat_map(place)).collect()
     }
 
-    /// From what was kept, if that can be.
+    /// From a column of an index file, if its values are possible.
     pub(crate) fn from_column(column: &[u64], objects: u64, groups: &[StringId]) -> Option<Self> {
         let (&[has_floor, floor], rest) = column.split_first_chunk::<2>()?;
         let (rows, []) = rest.as_chunks::<6>() else { return None };
@@ -133,17 +134,17 @@ impl Canopy {
                 _ => return None,
             };
             let above = u32::try_from(row[1]).ok().filter(|&above| (above as usize) < number.max(1))?;
-            Some(Place { holder, above, retained: (row[2], row[3]), all_below: (row[4], row[5]) })
+            Some(CanopyPlace { holder, above, retained: (row[2], row[3]), all_below: (row[4], row[5]) })
         };
         let places = rows.iter().enumerate().map(place).collect::<Option<Vec<_>>>()?;
         (!places.is_empty()).then(|| Self::with(places, Some(floor).filter(|_| has_floor != 0)))
     }
 }
 
-impl Place {
+impl CanopyPlace {
     fn of(dominators: &Dominators, place: TreePlace, above: u32) -> Self {
         let all_below = dominators.below(place, &WantedBelow::NOTHING).all;
-        Place { holder: dominators.at(place), above, retained: dominators.retained(place), all_below }
+        CanopyPlace { holder: dominators.at(place), above, retained: dominators.retained(place), all_below }
     }
 }
 
@@ -179,7 +180,7 @@ mod tests {
     use super::*;
     use crate::{Heap, IndexPlace, Memory, Recording, Silent};
 
-    /// What is shown of a tree, in any order.
+    /// Everything that a tree shows, sorted.
     fn shown<T: Tree>(tree: &T, least: u64) -> Vec<String> {
         let (mut lines, mut open) = (Vec::new(), vec![tree.top()]);
         while let Some(place) = open.pop() {

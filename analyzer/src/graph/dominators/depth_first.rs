@@ -1,30 +1,33 @@
-//! Numbering the reachable objects depth first.
+//! Depth-first numbering of the reachable objects.
 //!
 //! ```text
-//!   number     vertex (object or group of roots) ─▶ its number, in the order of first visits; 0 if it is not reached
-//!   parent     number ─▶ the number it was visited from
-//!   early      number ─▶ the least number that refers to it from above in the tree
-//!   late       for each number, ascending: the numbers it refers to that are less than its own
+//!   number     by vertex (object or group of roots): its number, in the order of visits; 0 if it is unreachable
+//!   parent     by number: the number it was visited from
+//!   early      by number: the lowest number that refers to it from above in the tree
+//!   late       for each number, ascending: the lower numbers that it refers to
 //! ```
 //!
-//! A vertex looks at all its targets when it is visited. Those that have a number by then are visited
-//! for ever: the reference is a *late* one of its target. Those that have none will be visited below
-//! this vertex, now or later: the reference is an *early* one, and of these only the least source
-//! matters to semidominators. So no reference is looked at again, and the graph can go.
+//! When a vertex is visited, all its targets are examined. If a target has a number by then, the reference is *late*: the
+//! target has been visited already. Otherwise the target will be visited below this vertex, now or later, and the
+//! reference is *early*. Of the early references of a target, semidominators need only the lowest source. So no
+//! reference is read twice, and the graph can be freed.
 
 use barrow_format::ObjectId;
 
 use super::hubs::{Hubs, Notes};
+use super::resident_bytes;
 use crate::columns::memory::{Column, Memory};
 use crate::columns::packed::{Longest, MAX_BYTES, PADDING, Packer, unzigzag, zigzag};
 use crate::columns::prefetch::prefetch;
 use crate::error::Result;
+use crate::graph::adjacency::{Adjacency, PackedTargets, Targets};
+use crate::graph::ephemerons::Ephemeron;
 use crate::graph::roots::Roots;
-use crate::graph::rows::{Ephemeron, Places, Row, Rows};
 use crate::graph::transposed::EachReference;
 use crate::progress::{Progress, check};
+use crate::run::Run;
 
-/// What the search leaves behind. Number 0 is the place that all roots are held from.
+/// The result of the search. Number 0 is the top, which all roots are children of.
 pub(super) struct DepthFirst {
     /// The number of each object, and of each group of roots.
     pub(super) object_number: Column<u32>,
@@ -32,44 +35,44 @@ pub(super) struct DepthFirst {
     pub(super) parent: Column<u32>,
     pub(super) early: Column<u32>,
     pub(super) late: LateLog,
-    /// Objects that very many refer to: their late references are not in the log.
+    /// Objects with very many incoming references. Their late references are not in the log.
     pub(super) hubs: Hubs,
-    /// The greatest number.
+    /// The highest number.
     pub(super) last: u32,
 }
 
-/// Steps between looks at whether to stop.
+/// Steps between two checks for cancellation.
 const CHECK_STEPS: u32 = 1 << 16;
 
-/// How far ahead of their visits the memory of waiting vertices is asked for: of their numbers, then of
-/// what stands at these numbers.
+/// Prefetch distances in visits: for the numbers of pending vertices, and for the elements at these numbers.
 const FAR: usize = 16;
 const NEAR: usize = 6;
 
-/// A row of more bytes is that of an array. So many of its targets are put in order at a time.
+/// A longer list of targets, in bytes, is that of an array. Its targets are sorted in portions of at most this many.
 const ARRAY_BYTES: usize = 1 << 10;
 const ARRAY_TARGETS: usize = 1 << 20;
 
-/// Vertices that are still to be visited.
+/// The stack of vertices to visit.
 struct Pending<'a> {
-    /// Their ids, those of one source behind each other.
+    /// Their ids. The targets of one source are adjacent.
     targets: &'a mut [u32],
     length: usize,
-    /// Where the targets of each source begin, and its number. A column, as there may be as many as objects.
+    /// For each source, where its targets begin, and its number. This is a column, because there may be as many sources
+    /// as objects.
     sources: &'a mut [[u64; 2]],
     depth: usize,
 }
 
 impl Pending<'_> {
-    /// Puts a vertex there if it is to be visited; without a branch, since nobody can foresee it.
+    /// Pushes a vertex if it is to be visited. Branch-free, because the condition is unpredictable.
     #[inline(always)]
     fn push_if(&mut self, target: u32, wanted: bool) {
         self.targets[self.length] = target;
         self.length += usize::from(wanted);
     }
 
-    /// Makes what stands behind `start` the targets of one source, to be visited in their order: that is
-    /// how heaps are built and laid out, so it finds the next object near the last one.
+    /// Makes the targets from `start` on those of one source, and reverses them, so that they are visited in their
+    /// order. Heaps are usually built and laid out in this order, so the next object is near the last one.
     #[inline(always)]
     fn begin_source(&mut self, start: usize, number: u32) {
         if self.length > start {
@@ -79,50 +82,51 @@ impl Pending<'_> {
         }
     }
 
-    /// What will be popped in so many steps, if nothing is put there before.
+    /// The vertex that will be popped after `steps` steps, if none is pushed before.
     #[inline(always)]
     fn below(&self, steps: usize) -> Option<u32> {
         self.length.checked_sub(steps).map(|at| self.targets[at])
     }
 
-    /// The next vertex and the number it is visited from.
+    /// Pops the next vertex and the number of its source.
     #[inline(always)]
     fn pop(&mut self) -> Option<(u32, u32)> {
         let [start, source] = self.sources[self.depth.checked_sub(1)?];
         self.length -= 1;
-        // A source whose last target is taken goes at once: long lists need no deep stack.
+        // A source is popped together with its last target, so that long lists need no deep stack.
         self.depth -= usize::from(self.length == start as usize);
         Some((self.targets[self.length], source as u32))
     }
 }
 
-/// What a vertex needs to look at its targets.
-struct Look<'l, 'd> {
-    /// Its own number.
+/// What is needed to process the targets of a vertex.
+struct Visit<'l, 'd> {
+    /// The number of the vertex.
     number: u32,
-    /// What was logged last; at first its own number.
+    /// The number that was logged last; initially that of the vertex.
     before: u32,
     state: &'l [[u32; 2]],
-    places: Places<'l>,
+    packed: PackedTargets<'l>,
     pending: &'l mut Pending<'d>,
     log: &'l mut Packer<'d>,
     hubs: &'l mut Notes<'d>,
-    /// Targets of an array, while they are put in order.
+    /// Buffer for sorting the targets of an array.
     array: &'l mut Vec<u32>,
 }
 
-impl Look<'_, '_> {
-    /// Looks at the targets of an object; at those of an array, which may lie anywhere, as they lie in memory.
+impl Visit<'_, '_> {
+    /// Processes the targets of an object. The targets of an array may be anywhere, so they are sorted by memory
+    /// location first.
     #[inline(always)]
-    fn at_row(&mut self, mut row: Row<'_>) {
-        if !row.is_longer_than(ARRAY_BYTES) {
-            return self.at_each(row);
+    fn at_targets(&mut self, mut stored: Targets<'_>) {
+        if !stored.is_longer_than(ARRAY_BYTES) {
+            return self.at_each(stored);
         }
         let state = self.state;
         let mut targets = std::mem::take(self.array);
         loop {
             targets.clear();
-            targets.extend(row.by_ref().take(ARRAY_TARGETS));
+            targets.extend(stored.by_ref().take(ARRAY_TARGETS));
             if targets.is_empty() {
                 break;
             }
@@ -137,7 +141,7 @@ impl Look<'_, '_> {
         *self.array = targets;
     }
 
-    /// Logs those that have a number, and puts the others where they wait.
+    /// Logs the targets that have a number, and pushes the others.
     #[inline(always)]
     fn at_each(&mut self, targets: impl Iterator<Item = u32>) {
         for target in targets {
@@ -153,51 +157,50 @@ impl Look<'_, '_> {
             let is_late = (known != 0) & (known != self.number) & (known != self.before);
             self.log.put_if(zigzag(i64::from(self.before) - i64::from(known)), is_late);
             self.before = if is_late { known } else { self.before };
-            self.places.prefetch(target, start);
+            self.packed.prefetch(target, start);
         }
     }
 }
 
-/// Numbers what the roots reach.
+/// Numbers the objects that the roots reach.
 ///
-/// Time: each reference is decoded once. Memory: 8 bytes a vertex, what the log takes, and what waits: 4 bytes a
-/// target and 16 a source of some. Numbers stand in the marks of the rows, which are taken.
-/// Sequential.
+/// Time: each reference is decoded once. Memory: 8 bytes per vertex, the log, and the stack with 4 bytes per target and
+/// 16 per source. Numbers are written to the marks of the adjacency, which is consumed. Sequential.
 ///
 /// # Errors
 /// [`crate::AnalyzerError::Cancelled`], those of [`Memory`].
 pub(super) fn number_depth_first(
-    rows: Rows,
+    adjacency: Adjacency,
     roots: &Roots,
     ephemerons: &[Ephemeron],
-    memory: &Memory,
-    reserved_bytes: u64,
-    progress: &dyn Progress,
+    run: Run<'_>,
 ) -> Result<DepthFirst> {
-    let mut rows = rows.bring_in(memory)?;
-    let objects = rows.objects();
+    let Run { memory, progress } = run;
+    let mut adjacency = adjacency.bring_in(memory)?;
+    let objects = adjacency.objects();
+    let reserved_bytes = resident_bytes(objects as u64);
     let groups = roots.categories();
     let vertices = objects + groups.len();
     progress.begin("numbering objects", objects as u64, "objects");
-    let references = rows.references() as usize + ephemerons.len() + group_targets(roots);
+    let references = adjacency.references() as usize + ephemerons.len() + group_targets(roots);
     let mut parent: Column<u32> = memory.with_room(vertices + 1, reserved_bytes)?;
     let mut early: Column<u32> = memory.with_room(vertices + 1, 0)?;
     let mut late = LateLog::new(references, vertices, memory)?;
     let mut group_number = vec![0; groups.len()];
-    // One more, as vertices are put there before it is known whether they stay.
+    // One more, because a vertex is written before it is known whether it stays.
     let mut targets = memory.scratch(references + groups.len() + 1)?;
     let mut sources = memory.scratch(vertices + 1)?;
     let mut pending = Pending { targets: &mut targets, length: 0, sources: &mut sources, depth: 0 };
     (objects..vertices).for_each(|group| pending.push_if(group as u32, true));
     pending.begin_source(0, 0);
     let mut log = Packer::new(&mut late.bytes, late.longest);
-    let (places, state) = rows.marked();
-    let mut hubs = Hubs::find(places, state, vertices, references, memory)?;
+    let (packed, state) = adjacency.marked();
+    let mut hubs = Hubs::find(packed, state, vertices, references, memory)?;
     let mut notes = hubs.notes();
     let mut last = 0;
     let mut array = Vec::new();
     while let Some((vertex, source)) = pending.pop() {
-        // Most of what waits was visited meanwhile: then this one's neighbours below are next.
+        // Most pending vertices have been visited meanwhile. Then the ones below them on the stack are next.
         if let Some(far) = pending.below(FAR) {
             prefetch(state, far as usize);
         }
@@ -212,7 +215,7 @@ pub(super) fn number_depth_first(
             None => &mut group_number[vertex as usize - objects],
         };
         if *number != 0 {
-            // Visited below `source` since it was put there.
+            // It was visited below `source` after it had been pushed.
             early[*number as usize] = early[*number as usize].min(source);
             continue;
         }
@@ -225,55 +228,55 @@ pub(super) fn number_depth_first(
             progress.advance(CHECK_STEPS.into());
         }
         let before = pending.length;
-        let mut look = Look {
+        let mut visit = Visit {
             number: last,
             before: last,
             state,
-            places,
+            packed,
             pending: &mut pending,
             log: &mut log,
             hubs: &mut notes,
             array: &mut array,
         };
         if (vertex as usize) < objects {
-            look.at_row(places.row(vertex, |object| state[object][0]));
+            visit.at_targets(packed.targets(vertex, |object| state[object][0]));
             if !ephemerons.is_empty() {
-                look.at_each(values_of(ephemerons, ObjectId(vertex)).map(|value| value.0));
+                visit.at_each(values_of(ephemerons, ObjectId(vertex)).map(|value| value.0));
             }
         } else {
-            look.at_each(groups[vertex as usize - objects].targets.iter().map(|target| target.0));
+            visit.at_each(groups[vertex as usize - objects].targets.iter().map(|target| target.0));
         }
         log.put(0);
         pending.begin_source(before, last);
     }
-    late.rows = last;
+    late.lists = last;
     hubs.unmark(state);
-    Ok(DepthFirst { object_number: rows.into_marks(), group_number, parent, early, late, hubs, last })
+    Ok(DepthFirst { object_number: adjacency.into_marks(), group_number, parent, early, late, hubs, last })
 }
 
 fn group_targets(roots: &Roots) -> usize {
     roots.categories().iter().map(|group| group.targets.len()).sum()
 }
 
-/// What a key keeps alive, of ephemerons that are sorted by key.
+/// The values that a key keeps alive. The ephemerons are sorted by key.
 fn values_of(ephemerons: &[Ephemeron], key: ObjectId) -> impl Iterator<Item = ObjectId> + '_ {
     let first = ephemerons.partition_point(|ephemeron| ephemeron.key < key);
     ephemerons[first..].iter().take_while(move |ephemeron| ephemeron.key == key).map(|ephemeron| ephemeron.value)
 }
 
-/// For each number, ascending: the numbers it refers to, each as what it is less than the one before it, the first than the
-/// number itself; zigzag, packed; then a 0.
+/// For each number in ascending order, the numbers it refers to. Each is stored as its difference to the one before it,
+/// the first to the number itself, in packed zigzag form. A 0 ends the list.
 pub(super) struct LateLog {
     bytes: Column<u8>,
     longest: Longest,
-    /// Numbers that have a row.
-    rows: u32,
+    /// The number of lists.
+    lists: u32,
 }
 
 impl LateLog {
     fn new(references: usize, vertices: usize, memory: &Memory) -> Result<Self> {
         let bytes = memory.scratch(references * MAX_BYTES + vertices + PADDING)?;
-        Ok(LateLog { bytes, longest: Longest::of(2 * vertices as u64), rows: 0 })
+        Ok(LateLog { bytes, longest: Longest::of(2 * vertices as u64), lists: 0 })
     }
 }
 
@@ -282,7 +285,7 @@ impl EachReference for LateLog {
     fn for_each(&self, progress: &dyn Progress, mut visit: impl FnMut(u32, u32)) -> Result<()> {
         let bytes = &self.bytes[..];
         let mut at = 0;
-        for source in 1..=self.rows {
+        for source in 1..=self.lists {
             if source % CHECK_STEPS == 0 {
                 check(progress)?;
             }

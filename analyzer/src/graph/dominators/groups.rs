@@ -1,4 +1,4 @@
-//! What groups of objects dominate: a pass over the tree in preorder, where subtrees are ranges.
+//! The bytes dominated by groups of objects: one pass over the tree in preorder, where subtrees are ranges.
 
 use std::ops::Range;
 
@@ -10,23 +10,23 @@ use crate::error::Result;
 use crate::graph::object_set::ObjectSet;
 use crate::progress::{Progress, check};
 
-/// What the objects of a group dominate.
+/// The totals of what the objects of a group dominate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct GroupRetained {
-    /// Its reachable objects.
+    /// The number of its reachable objects.
     pub objects: u64,
-    /// The bytes they dominate, each once.
+    /// The bytes they dominate, each counted once.
     pub bytes: u64,
 }
 
-/// Sums for the groups of one kind, while positions come in ascending order.
+/// Sums for the groups of one kind, added in ascending order of positions.
 ///
-/// A subtree counts for a group unless one of the group is open above it, so that each byte counts once, also where
-/// objects of a group dominate others of it. What several hold only together does not count: it is a lower bound of what
-/// would be freed with all of them.
+/// The subtree of an object counts for its group unless an object of the same group dominates it. So each byte counts
+/// once. Objects held jointly by several members of the group do not count, so the sum is a lower bound of what would
+/// be freed with all of them.
 struct Sums {
     found: Vec<GroupRetained>,
-    /// For each group the end of the subtree of its that is open.
+    /// For each group, the end of its subtree that was opened last.
     open_until: Vec<u32>,
 }
 
@@ -47,10 +47,11 @@ impl Sums {
 }
 
 impl Dominators {
-    /// For several ways to put all objects into groups, of so many `groups` each, what these dominate. `numbers` has a
-    /// number for each object, of which `groups_of` tells the groups. The columns must be whole.
+    /// The totals for several ways to divide all objects into groups. `groups` holds the number of groups of each way.
+    /// `numbers` has a number for each object, and `groups_of` maps it to the object's groups. All columns must be
+    /// whole.
     ///
-    /// Time: linear, sequential.
+    /// Time: linear. Sequential.
     ///
     /// # Errors
     /// [`crate::AnalyzerError::Cancelled`].
@@ -64,14 +65,14 @@ impl Dominators {
         let columns = self.columns();
         let mut sums = groups.map(Sums::new);
         progress.begin("summing up groups", columns.vertex.len() as u64, "objects");
-        // The first is the place that all roots are held from.
+        // The first position is the top.
         for (position, (&vertex, &extent)) in (0u32..).zip(columns.vertex.iter().zip(columns.extent)).skip(1) {
             if (position as usize).is_multiple_of(PIECE) {
                 check(progress)?;
                 progress.advance(PIECE as u64);
             }
             prefetch(numbers, columns.vertex.get(position as usize + AHEAD).map_or(0, |&vertex| vertex as usize));
-            // Groups of roots have no number.
+            // Groups of roots are not in `numbers`.
             let Some(&number) = numbers.get(vertex as usize) else { continue };
             let (end, bytes) = (position + extent, self.bytes_below(position));
             for (sums, group) in sums.iter_mut().zip(groups_of(number)) {
@@ -81,15 +82,15 @@ impl Dominators {
         Ok(sums.map(|sums| sums.found))
     }
 
-    /// What the objects of a set dominate, each byte once.
+    /// The bytes that the objects of a set dominate, each counted once.
     ///
-    /// Time: linear in the set, on all threads of the current pool. Memory: a bit for each position.
+    /// Time: linear in the set, in parallel on the current pool. Memory: one bit per position.
     ///
     /// # Errors
     /// [`crate::AnalyzerError::Cancelled`].
     pub(crate) fn bytes_below_any(&self, set: &ObjectSet, progress: &dyn Progress) -> Result<u64> {
         let positions = self.positions_of(set, progress)?;
-        // The bytes of the subtrees that begin in a range of positions, and where the last of them ends.
+        // The bytes of the subtrees that begin in a range of positions, and the end of the last one.
         let below = |range: Range<u32>| {
             let subtrees = self.subtrees(positions.within(range.clone()));
             subtrees.fold((0u64, range.start), |(bytes, _), subtree| {
@@ -105,7 +106,7 @@ impl Dominators {
         });
         let (mut bytes, mut end) = (0u64, 0);
         for (range, found) in parts.collect::<Result<Vec<_>>>()? {
-            // What begins in a subtree that began before is in it.
+            // Subtrees that begin within an earlier subtree are part of it.
             let (more, last) = match end {
                 _ if end <= range.start => found,
                 _ if end >= range.end => continue,

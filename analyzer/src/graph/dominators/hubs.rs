@@ -1,13 +1,13 @@
-//! Hubs: objects that very many others refer to, as instances refer to their class.
+//! Hubs: objects with very many incoming references, such as classes, to which all instances refer.
 //!
 //! ```text
-//!   marks      of a hub, beside its row: MARK and which hub it is, where other objects have their number
-//!   pieces     hub ─▶ the pieces of `bytes` that are its own, in order
-//!   bytes      the numbers that refer to it, ascending, as packed differences
+//!   marks      of a hub: MARK and its index among the hubs; other objects have their number there
+//!   pieces     by hub: its own pieces of `bytes`, in order
+//!   bytes      the numbers of its sources, ascending, as packed differences
 //! ```
 //!
-//! Some hundred hubs take a half of the references of a heap. Who refers to one is noted where it is
-//! found: close together, a byte each, and nothing needs to be turned around.
+//! A few hundred hubs receive half of the references in a heap. Their sources are recorded when the references are
+//! found. They take about one byte each and need not be transposed.
 
 use std::ops::ControlFlow;
 
@@ -15,27 +15,28 @@ use crate::columns::memory::{Column, Memory};
 use crate::columns::packed::{Longest, MAX_BYTES, PADDING, Packer};
 use crate::columns::prefetch::prefetch;
 use crate::error::Result;
-use crate::graph::rows::Places;
+use crate::graph::adjacency::PackedTargets;
 
-/// What the mark of a hub has beyond its place among the hubs. Numbers are less.
+/// The mark of a hub is this bit and its index among the hubs. Numbers are lower.
 const MARK: u32 = 1 << 31;
-/// The most hubs there are.
+/// The maximum number of hubs.
 const MAX_HUBS: usize = 1 << 12;
 
-/// Of this many objects, [`SAMPLE`] are looked at to find hubs.
+/// Of this number of objects, the first [`SAMPLE`] are sampled to find hubs.
 const STRIDE: usize = 1 << 12;
 const SAMPLE: usize = 1 << 6;
-/// References of one object that are looked at: an array may hold most of all there are.
+/// The maximum number of references sampled per object, because one array may hold most references of the heap.
 const SAMPLE_REFERENCES: usize = 1 << 8;
-/// As many references from a sample make a hub: some 1,000 from all objects.
+/// Objects with this number of references from the sample become hubs. They have about 1,000 references from all
+/// objects.
 const ENOUGH: u32 = 1 << 4;
 
-/// Bytes of a piece.
+/// Length of a piece in bytes.
 const PIECE: usize = 1 << 10;
-/// Sources that are on their way from memory together.
+/// Number of sources that are prefetched together.
 const BATCH: usize = 64;
 
-/// The hubs of a search, and who refers to them.
+/// The hubs of a search and their sources.
 pub(super) struct Hubs {
     hubs: Vec<Hub>,
     bytes: Column<u8>,
@@ -47,22 +48,22 @@ pub(super) struct Hub {
     object: u32,
     /// Its number; 0 before it is visited.
     number: u32,
-    /// The number that was noted last.
+    /// The source that was recorded last.
     last: u32,
-    /// Where the next difference goes.
+    /// Position of the next difference.
     at: usize,
-    /// The end of its last piece, less what must follow a number.
+    /// The end of the usable part of its last piece.
     end: usize,
     pieces: Vec<u32>,
 }
 
 impl Hub {
-    /// Its number; 0 if nobody visited it.
+    /// Its number; 0 if it was not visited.
     pub(super) fn number(&self) -> u32 {
         self.number
     }
 
-    /// The greatest number that is noted; its own at first.
+    /// The highest number recorded; initially its own.
     #[inline(always)]
     fn greatest(&self) -> u32 {
         self.last.max(self.number)
@@ -70,14 +71,14 @@ impl Hub {
 }
 
 impl Hubs {
-    /// Finds and marks the hubs of up to `vertices`, by a sample. Which objects are hubs changes no answer.
+    /// Finds hubs by sampling, and marks them. Which objects become hubs does not affect any result.
     ///
-    /// Time: the first references of a 64th of the objects are read twice.
+    /// Time: the first references of one object in 64 are read twice.
     ///
     /// # Errors
     /// Those of [`Memory`].
     pub(super) fn find(
-        places: Places<'_>,
+        packed: PackedTargets<'_>,
         state: &mut [[u32; 2]],
         vertices: usize,
         references: usize,
@@ -85,13 +86,13 @@ impl Hubs {
     ) -> Result<Self> {
         let mut hubs = Vec::new();
         if vertices < MARK as usize {
-            each_sampled(places, state, |object, count| {
+            each_sampled(packed, state, |object, count| {
                 *count += 1;
                 if *count == ENOUGH && hubs.len() < MAX_HUBS {
                     hubs.push(Hub { object, number: 0, last: 0, at: 0, end: 0, pieces: Vec::new() });
                 }
             });
-            each_sampled(places, state, |_, count| *count = 0);
+            each_sampled(packed, state, |_, count| *count = 0);
         }
         for (mark, hub) in (MARK..).zip(&hubs) {
             state[hub.object as usize][1] = mark;
@@ -100,18 +101,18 @@ impl Hubs {
         Ok(Hubs { hubs, bytes: memory.scratch(pieces * PIECE)?, longest: Longest::of(vertices as u64) })
     }
 
-    /// Which hub a mark is of, if it is one.
+    /// The index of the hub that a mark belongs to; `None` if the mark is a number.
     #[inline(always)]
     pub(super) fn of_mark(mark: u32) -> Option<usize> {
         mark.checked_sub(MARK).map(|hub| hub as usize)
     }
 
-    /// The hubs, to be visited and noted.
+    /// Access for visiting hubs and recording their sources.
     pub(super) fn notes(&mut self) -> Notes<'_> {
         Notes { hubs: &mut self.hubs, bytes: &mut self.bytes, taken: 0, longest: self.longest }
     }
 
-    /// Gives hubs back their numbers as marks; from now on they are in falling order of them.
+    /// Replaces the marks of hubs by their numbers, and sorts the hubs by descending number.
     pub(super) fn unmark(&mut self, state: &mut [[u32; 2]]) {
         for hub in &self.hubs {
             state[hub.object as usize][1] = hub.number;
@@ -119,13 +120,13 @@ impl Hubs {
         self.hubs.sort_unstable_by_key(|hub| std::cmp::Reverse(hub.number));
     }
 
-    /// The hubs, in falling order of their numbers; those that nobody visited have 0, and come last.
+    /// The hubs by descending number. Those that were not visited have number 0 and come last.
     pub(super) fn by_falling_number(&self) -> std::slice::Iter<'_, Hub> {
         self.hubs.iter()
     }
 
-    /// Calls `visit` with the numbers that refer to a hub, until it says to stop. What stands at them in `elements`
-    /// is asked for before.
+    /// Calls `visit` with each number that refers to a hub, until it returns a break. Prefetches the elements at these
+    /// numbers.
     pub(super) fn each_source<T>(
         &self,
         hub: &Hub,
@@ -159,11 +160,11 @@ impl Hubs {
     }
 }
 
-/// Who refers to hubs, as it is found.
+/// Records the sources of hubs while they are found.
 pub(super) struct Notes<'h> {
     hubs: &'h mut [Hub],
     bytes: &'h mut [u8],
-    /// How many pieces are taken.
+    /// The number of pieces in use.
     taken: u32,
     longest: Longest,
 }
@@ -175,7 +176,7 @@ impl Notes<'_> {
         &mut self.hubs[hub].number
     }
 
-    /// Notes that `source` refers to a hub that was visited, unless that was noted last. Sources only grow.
+    /// Records that `source` refers to a visited hub, unless that was recorded last. Sources only increase.
     #[inline(always)]
     pub(super) fn note(&mut self, hub: usize, source: u32) {
         let hub = &mut self.hubs[hub];
@@ -197,14 +198,14 @@ impl Notes<'_> {
     }
 }
 
-/// Calls `visit` with the targets of the objects of a sample, and the mark of each.
-fn each_sampled(places: Places<'_>, state: &mut [[u32; 2]], mut visit: impl FnMut(u32, &mut u32)) {
+/// Calls `visit` with each target of the sampled objects, and the target's mark.
+fn each_sampled(packed: PackedTargets<'_>, state: &mut [[u32; 2]], mut visit: impl FnMut(u32, &mut u32)) {
     let objects = state.len();
     for first in (0..objects).step_by(STRIDE) {
         for object in first..objects.min(first + SAMPLE) {
-            // The row reads starts, the visit writes marks.
-            let row = places.row(object as u32, |object| state[object][0]);
-            row.take(SAMPLE_REFERENCES).for_each(|target| visit(target, &mut state[target as usize][1]));
+            // Only starts are read here; `visit` writes marks.
+            let targets = packed.targets(object as u32, |object| state[object][0]);
+            targets.take(SAMPLE_REFERENCES).for_each(|target| visit(target, &mut state[target as usize][1]));
         }
     }
 }

@@ -1,13 +1,13 @@
-//! The objects that retain most, apart from all others: what is asked first.
+//! The objects with the largest retained sizes, kept separately because they are requested most.
 
 use barrow_format::ObjectId;
 
 use super::Dominators;
 
-/// How many objects are set apart.
+/// Number of objects that are kept.
 const KEPT: usize = 10_000;
 
-/// The objects that retain most, and what all of them are a part of.
+/// The objects with the largest retained sizes, and the total that they are part of.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Largest {
     objects: Vec<(ObjectId, u64)>,
@@ -21,7 +21,7 @@ impl Largest {
         Self::with_room(dominators, KEPT)
     }
 
-    /// The largest so many.
+    /// The `most` largest objects.
     pub(super) fn with_room(dominators: &Dominators, most: usize) -> Self {
         let largest = dominators.largest(most, |_| true);
         Largest {
@@ -32,13 +32,13 @@ impl Largest {
         }
     }
 
-    /// As an index file keeps them.
+    /// The column that an index file keeps.
     pub(crate) fn to_column(&self) -> Vec<u64> {
         let head = [self.reachable_bytes, u64::from(self.is_exact)];
         head.into_iter().chain(self.objects.iter().flat_map(|&(object, bytes)| [object.0.into(), bytes])).collect()
     }
 
-    /// From what was kept, if that can be.
+    /// From a column of an index file, if its values are possible.
     pub(crate) fn from_column(column: &[u64], objects: u64) -> Option<Self> {
         let (&[reachable_bytes, is_exact], rest) = column.split_first_chunk::<2>()?;
         let object = |pair: &[u64]| {
@@ -50,19 +50,19 @@ impl Largest {
         Some(Largest { objects, has_more, reachable_bytes, is_exact: is_exact == 1 })
     }
 
-    /// The objects with what they retain, the largest first; equal ones by their number.
+    /// The objects with their retained sizes, in descending order; ties are sorted by object number.
     #[must_use]
     pub fn objects(&self) -> &[(ObjectId, u64)] {
         &self.objects
     }
 
-    /// Whether there may be others.
+    /// Whether there may be more objects than these.
     #[must_use]
     pub fn has_more(&self) -> bool {
         self.has_more
     }
 
-    /// Shallow and unmanaged bytes of everything that is reachable.
+    /// Shallow and unmanaged bytes of all reachable objects.
     #[must_use]
     pub fn reachable_bytes(&self) -> u64 {
         self.reachable_bytes
@@ -74,7 +74,8 @@ impl Largest {
         self.is_exact
     }
 
-    /// The objects that retain at least so much, with their retained sizes, by number; `None` if there may be others.
+    /// The objects that retain at least `bytes`, with their retained sizes, sorted by object number. `None` if there
+    /// may be more than are kept.
     pub(crate) fn at_least(&self, bytes: u64) -> Option<Vec<(ObjectId, u64)>> {
         let count = self.objects.partition_point(|&(_, retained)| retained >= bytes);
         if count == self.objects.len() && self.has_more() {

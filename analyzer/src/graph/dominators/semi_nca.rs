@@ -4,42 +4,52 @@
 //! 2005, section 3.2; path compression as in T. Lengauer, R. Tarjan: A Fast Algorithm for Finding
 //! Dominators in a Flowgraph, 1979.
 
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, RangeInclusive};
 
 use super::hubs::Hubs;
-use crate::columns::memory::{Column, Memory};
+use crate::columns::memory::Column;
 use crate::columns::prefetch::prefetch;
 use crate::error::Result;
 use crate::graph::transposed::Transposed;
-use crate::progress::{Progress, check};
+use crate::progress::check;
+use crate::run::Run;
 
-/// Steps between looks at whether to stop.
+/// Steps between two checks for cancellation.
 const CHECK_STEPS: u32 = 1 << 16;
 
-/// Makes `semi`, which holds the least early source of each number, hold its semidominator.
+/// The late references of a depth-first search, by target.
+#[derive(Clone, Copy)]
+pub(super) struct LateReferences<'l> {
+    /// The references to all targets except hubs.
+    pub(super) by_target: &'l Transposed,
+    /// The references to hubs.
+    pub(super) hubs: &'l Hubs,
+}
+
+/// Turns `semi` from the lowest early source of each number into its semidominator.
 ///
-/// Time: O(m log n) in the worst case, close to linear in heaps. Memory: 8 bytes a vertex that must be
-/// resident. Sequential: each step needs what the one before linked.
+/// Time: O(m log n) in the worst case, close to linear in heaps. Memory: 8 resident bytes per vertex. Sequential,
+/// because each step depends on what the previous one linked.
 ///
 /// # Errors
-/// [`crate::AnalyzerError::Cancelled`], those of [`Memory`].
+/// [`crate::AnalyzerError::Cancelled`], those of [`crate::Memory`].
 pub(super) fn semidominators(
     parent: &[u32],
     semi: &mut [u32],
-    late: &Transposed,
-    hubs: &Hubs,
+    late: LateReferences<'_>,
     last: u32,
-    memory: &Memory,
-    progress: &dyn Progress,
+    run: Run<'_>,
 ) -> Result<()> {
+    let Run { memory, progress } = run;
+    let LateReferences { by_target, hubs } = late;
     progress.begin("finding semidominators", last.into(), "objects");
-    // Side by side, since each step up needs both: the ancestor, and the least semidominator on the
-    // way to it. A vertex is linked once the walk is at a lesser number.
+    // The ancestor and the lowest semidominator on the path to it are adjacent in memory, because each step up needs
+    // both. A vertex is linked when the loop has reached a lower number.
     let mut forest: Column<[u32; 2]> = memory.resident(last as usize + 1)?;
     let mut path = Vec::new();
     let mut hubs_below = hubs.by_falling_number().peekable();
     let announce = |forest: &mut &mut [[u32; 2]], source: u32| prefetch(forest, source as usize);
-    late.rev_each(last, &mut &mut forest[..], announce, |forest, number, sources| {
+    by_target.rev_each(last, &mut &mut forest[..], announce, |forest, number, sources| {
         let mut least = semi[number as usize];
         for &source in sources {
             least = least.min(least_above(forest, source, number, &mut path));
@@ -47,7 +57,7 @@ pub(super) fn semidominators(
         if let Some(hub) = hubs_below.next_if(|hub| hub.number() == number) {
             hubs.each_source(hub, forest, |forest, source| {
                 least = least.min(least_above(forest, source, number, &mut path));
-                // Nothing is less than the place that all roots are held from.
+                // No number is lower than that of the top.
                 if least == 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
             });
         }
@@ -61,8 +71,8 @@ pub(super) fn semidominators(
     })
 }
 
-/// The least semidominator from `vertex` up to its root in the forest of numbers above `current`;
-/// every vertex on the way is then right below the root.
+/// The lowest semidominator on the path from `vertex` to its root, in the forest of numbers above `current`. Afterwards
+/// every vertex on the path is a child of the root.
 #[inline(always)]
 fn least_above(forest: &mut [[u32; 2]], vertex: u32, current: u32, path: &mut Vec<u32>) -> u32 {
     let [mut ancestor, mut least] = forest[vertex as usize];
@@ -80,7 +90,7 @@ fn least_above(forest: &mut [[u32; 2]], vertex: u32, current: u32, path: &mut Ve
         path.push(ancestor);
         ancestor = above;
     }
-    // `ancestor` is the root's child; what is below it hears of the least above itself.
+    // `ancestor` is a child of the root. The vertices below it take over the lowest semidominator above themselves.
     let root = forest[ancestor as usize][0];
     for &below in path.iter().rev() {
         let entry = &mut forest[below as usize];
@@ -90,26 +100,21 @@ fn least_above(forest: &mut [[u32; 2]], vertex: u32, current: u32, path: &mut Ve
     least
 }
 
-/// A budget of steps up the tree, for each vertex. Heaps take less than two; a list of n objects that
-/// ends in an array of n others, which the root refers to as well, would take n.
+/// Budget of steps up the tree, per vertex. Heaps need less than two. A list of n objects that ends in an array of n
+/// others, to which the root refers as well, would need n.
 const STEPS: u64 = 16;
 
-/// Makes `idom`, which holds parents, hold immediate dominators: the nearest ancestor in the tree of
-/// dominators that is not greater than the semidominator.
+/// Turns `idom` from parents into immediate dominators. The immediate dominator is the nearest ancestor in the
+/// dominator tree that is not higher than the semidominator.
 ///
-/// Time: linear in heaps; where plain walks are too long, jumps bound each one by the logarithm of
-/// its length (E. Myers: An Applicative Random-Access Stack, 1983). Memory: none, or 8 bytes a vertex
-/// for jumps. Sequential.
+/// Time: linear in heaps. If plain walks take too long, jump pointers limit each walk to the logarithm of its length
+/// (E. Myers: An Applicative Random-Access Stack, 1983). Memory: none, or 8 bytes per vertex for jump pointers.
+/// Sequential.
 ///
 /// # Errors
-/// [`crate::AnalyzerError::Cancelled`], those of [`Memory`].
-pub(super) fn immediate_dominators(
-    idom: &mut [u32],
-    semi: &[u32],
-    last: u32,
-    memory: &Memory,
-    progress: &dyn Progress,
-) -> Result<()> {
+/// [`crate::AnalyzerError::Cancelled`], those of [`crate::Memory`].
+pub(super) fn immediate_dominators(idom: &mut [u32], semi: &[u32], last: u32, run: Run<'_>) -> Result<()> {
+    let progress = run.progress;
     progress.begin("finding dominators", last.into(), "objects");
     let mut steps = 0;
     for number in 1..=last {
@@ -119,7 +124,7 @@ pub(super) fn immediate_dominators(
             dominator = idom[dominator as usize];
             steps += 1;
             if steps > STEPS * u64::from(last) {
-                return with_jumps(idom, semi, number, last, memory, progress);
+                return with_jumps(idom, semi, number..=last, run);
             }
         }
         idom[number as usize] = dominator;
@@ -131,17 +136,12 @@ pub(super) fn immediate_dominators(
     Ok(())
 }
 
-/// Goes on from `first`, with jumps over many ancestors at once.
-fn with_jumps(
-    idom: &mut [u32],
-    semi: &[u32],
-    first: u32,
-    last: u32,
-    memory: &Memory,
-    progress: &dyn Progress,
-) -> Result<()> {
+/// Computes the immediate dominators of `numbers`, with jumps over many ancestors at once.
+fn with_jumps(idom: &mut [u32], semi: &[u32], numbers: RangeInclusive<u32>, run: Run<'_>) -> Result<()> {
+    let Run { memory, progress } = run;
+    let (first, last) = numbers.into_inner();
     let mut jumps: Column<[u32; 2]> = memory.with_room(last as usize + 1, 0)?;
-    // Where to, and how deep the vertex is.
+    // The target of the jump, and the depth of the vertex.
     let jumps = &mut jumps[..];
     let link = |jumps: &mut [[u32; 2]], number: u32, dominator: u32| {
         let [near, depth] = jumps[dominator as usize];

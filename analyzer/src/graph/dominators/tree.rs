@@ -1,45 +1,46 @@
 //! The dominator tree in preorder: every subtree is a range.
 
-use crate::columns::memory::{Column, Memory};
+use crate::columns::memory::Column;
 use crate::error::Result;
-use crate::progress::{Progress, check};
+use crate::progress::check;
+use crate::run::Run;
 
-/// Steps between looks at whether to stop.
+/// Steps between two checks for cancellation.
 const CHECK_STEPS: usize = 1 << 16;
 
-/// The tree by position in preorder; position 0 is the place that all roots are held from.
+/// The tree by position in preorder. Position 0 is the top.
 pub(super) struct Preorder {
-    /// By object: its position; 0 if it is not reached.
+    /// By object: its position; 0 if it is unreachable.
     pub(super) position: Column<u32>,
     /// By group of roots: its position.
     pub(super) group_position: Vec<u32>,
     /// By position: the vertex.
     pub(super) vertex: Column<u32>,
-    /// By position: how many positions its subtree takes, itself included.
+    /// By position: the number of positions in its subtree, itself included.
     pub(super) extent: Column<u32>,
     /// By position: the position of its immediate dominator.
     pub(super) idom: Column<u32>,
 }
 
 impl Preorder {
-    /// Lays out a tree that is given by `idom`, from number to number, each less than its vertex's.
-    /// The numbers are overwritten.
+    /// Lays out the tree that `idom` describes. It holds the number of each vertex's immediate dominator, which is
+    /// lower than the vertex's own. `object_number` and `group_number` are overwritten.
     ///
-    /// Time: linear. Memory: 24 bytes a vertex, of which 16 stay. Sequential.
+    /// Time: linear. Memory: 24 bytes per vertex, of which 16 remain. Sequential.
     ///
     /// # Errors
-    /// [`crate::AnalyzerError::Cancelled`], those of [`Memory`].
+    /// [`crate::AnalyzerError::Cancelled`], those of [`crate::Memory`].
     pub(super) fn of(
         mut object_number: Column<u32>,
         mut group_number: Vec<u32>,
         idom: Column<u32>,
         last: u32,
-        memory: &Memory,
-        progress: &dyn Progress,
+        run: Run<'_>,
     ) -> Result<Self> {
+        let Run { memory, progress } = run;
         progress.begin("laying out the tree", u64::from(last) + 1, "objects");
         let count = last as usize + 1;
-        // Position and extent side by side: a vertex is placed by those of its dominator.
+        // Position and extent are adjacent in memory, because a vertex is placed by both of its dominator.
         let mut placed: Column<[u32; 2]> = memory.with_room(count, 0)?;
         let places = &mut placed[..];
         places.iter_mut().for_each(|[_, extent]| *extent = 1);
@@ -54,7 +55,7 @@ impl Preorder {
         let mut idom_position = memory.column(count)?;
         {
             let (extents, idoms): (&mut [u32], &mut [u32]) = (&mut extent, &mut idom_position);
-            // `places` turns from (0, extent) to (position, the next free position below it).
+            // Each entry of `places` changes from (0, extent) to (position, next free position below it).
             extents[0] = places[0][1];
             places[0] = [0, 1];
             for at in 1..count {

@@ -1,4 +1,4 @@
-//! A heap without some of its objects and references: what if they were gone?
+//! Excluding objects and references from a heap: what if they did not exist?
 
 use barrow_format::rows::Label;
 use barrow_format::{ObjectId, StringId};
@@ -8,34 +8,34 @@ use crate::file::tables::Tables;
 use crate::graph::object_set::ObjectSet;
 use crate::questions::expression::{ExpressionError, name_pattern};
 
-/// What is thought away.
+/// The objects and references that are excluded from a heap.
 #[derive(Debug, Clone)]
-pub struct Without {
-    /// Objects that are gone.
+pub struct Exclusion {
+    /// The excluded objects.
     removed: ObjectSet,
-    /// References of these names that are gone, from objects of `sources` if there are some.
+    /// The excluded references, by name and optionally by source.
     cuts: Vec<Cut>,
-    /// Objects that are gone, and all that they alone kept alive.
+    /// The excluded objects, and those that only they and the excluded references kept alive.
     freed: ObjectSet,
-    /// Objects that only roots refer to: all references to them are gone.
+    /// Objects whose incoming references are all excluded, so that only roots refer to them.
     only_by_roots: Option<ObjectSet>,
 }
 
-/// References that are gone.
+/// References to exclude.
 #[derive(Debug, Clone)]
 pub struct Cut {
-    /// Their names: whether a string is one, by string id.
+    /// Their names: for each string id, whether it is one of them.
     pub names: Vec<bool>,
-    /// The objects they start from; `None` for all.
+    /// The objects they start from; `None` for all objects.
     pub sources: Option<ObjectSet>,
 }
 
 impl Cut {
-    /// The references of a name, from the objects of a set or from all of them. The name is a glob
-    /// pattern, or a regular expression between slashes.
+    /// References with a name that matches, from the objects of a set or from all. `name` is a glob pattern, or a
+    /// regular expression between slashes.
     ///
     /// # Errors
-    /// [`ExpressionError`] if it is none, or if nothing in the recording is called so.
+    /// [`ExpressionError`] if the pattern is invalid or no string of the recording matches it.
     pub fn named(tables: &Tables, name: &str, sources: Option<ObjectSet>) -> Result<Self, ExpressionError> {
         let pattern = name_pattern(name)?;
         let names = tables.map_strings(|text| pattern.is_match(text));
@@ -46,9 +46,9 @@ impl Cut {
     }
 }
 
-impl Without {
-    /// Objects and references that are gone, besides those of `before`; it is not known yet what these alone kept alive.
-    pub(crate) fn besides(before: Option<&Without>, removed: &ObjectSet, cut: Option<Cut>) -> Self {
+impl Exclusion {
+    /// Excludes objects and references in addition to `before`. What they alone kept alive is not known yet.
+    pub(crate) fn besides(before: Option<&Exclusion>, removed: &ObjectSet, cut: Option<Cut>) -> Self {
         let (mut all, mut cuts) = (removed.clone(), Vec::new());
         if let Some(before) = before {
             all.union_with(&before.removed);
@@ -56,44 +56,44 @@ impl Without {
         }
         cuts.extend(cut);
         let nothing = ObjectSet::new(removed.snapshot(), removed.snapshot_objects());
-        Without { removed: all, cuts, freed: nothing, only_by_roots: None }
+        Exclusion { removed: all, cuts, freed: nothing, only_by_roots: None }
     }
 
-    /// The same, with all that is gone.
+    /// The same with the objects that are freed.
     pub(crate) fn with_freed(self, mut freed: ObjectSet) -> Self {
         freed.union_with(&self.removed);
-        Without { freed, ..self }
+        Exclusion { freed, ..self }
     }
 
-    /// What `before` is without, and all references to these objects besides.
-    pub(crate) fn referred_to_by_roots_only(before: Option<&Without>, objects: ObjectSet) -> Self {
+    /// Excludes all references to `objects`, in addition to `before`.
+    pub(crate) fn referred_to_by_roots_only(before: Option<&Exclusion>, objects: ObjectSet) -> Self {
         let nothing = ObjectSet::new(objects.snapshot(), objects.snapshot_objects());
-        let same = before.cloned().unwrap_or_else(|| Without::besides(None, &nothing, None));
-        Without { only_by_roots: Some(objects), ..same }
+        let same = before.cloned().unwrap_or_else(|| Exclusion::besides(None, &nothing, None));
+        Exclusion { only_by_roots: Some(objects), ..same }
     }
 
-    /// Whether only objects are gone.
+    /// Whether no references are excluded by name.
     pub(crate) fn cuts_nothing(&self) -> bool {
         self.cuts.is_empty()
     }
 
-    /// The objects that are gone, with all that they alone kept alive.
+    /// The excluded objects, and those that only they and the excluded references kept alive.
     #[must_use]
     pub fn freed(&self) -> &ObjectSet {
         &self.freed
     }
 
-    /// Whether an object is gone.
+    /// Whether an object is excluded.
     pub(crate) fn removes(&self, object: ObjectId) -> bool {
         self.removed.contains(object)
     }
 
-    /// Whether an object is gone, or was kept alive only by what is gone.
+    /// Whether an object is excluded, or was kept alive only by what is excluded.
     pub(crate) fn frees(&self, object: ObjectId) -> bool {
         self.freed.contains(object)
     }
 
-    /// Whether a reference is gone, by itself or with one of its ends.
+    /// Whether a reference is excluded, by itself or because its source or target is.
     pub(crate) fn cuts(&self, source: ObjectId, reference: &Reference) -> bool {
         let is_named = |cut: &Cut, name: StringId| cut.names.get(name.index()) == Some(&true);
         let starts_at = |cut: &Cut| cut.sources.as_ref().is_none_or(|sources| sources.contains(source));

@@ -1,14 +1,14 @@
-//! Outgoing references as packed rows: the graph of one snapshot in memory.
+//! Outgoing references as packed adjacency lists: the graph of one snapshot in memory.
 //!
 //! ```text
-//!   starts    object ─▶ where its row starts in the bytes of its chunk       4 bytes an object,
-//!                       and a mark beside it, for who walks along the rows   and 4 more
-//!   chunks    a block of the file each, with its continuations
-//!   bytes     target − source, zigzag, packed                               about 2 bytes a reference
+//!   starts    by object: offset of its targets in the bytes of its chunk,    4 bytes per object
+//!             and a mark for algorithms that traverse the graph              4 more
+//!   chunks    one for each block of the file, with its continuations
+//!   bytes     target − source, zigzag, packed                                about 2 bytes per reference
 //! ```
 //!
-//! Real heaps refer to what lies near, so a reference takes half of what its number would, and the
-//! caches hold twice the graph. Rows are made from the blocks of the file on all cores.
+//! In real heaps most references lead to nearby objects, so a packed difference takes half the bytes of an object
+//! number, and caches hold twice as much of the graph. The lists are built from the blocks of the file, in parallel.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -23,70 +23,64 @@ use crate::error::{AnalyzerError, Result};
 use crate::file::blocks::{BlockPlace, Workspace, decode, places, pooled};
 use crate::file::object::{Cursor, Reference};
 use crate::file::recording::Recording;
-use crate::graph::without::Without;
-use crate::progress::{Progress, check};
+use crate::graph::ephemerons::{Ephemeron, Ephemerons};
+use crate::graph::exclusion::Exclusion;
+use crate::progress::check;
+use crate::run::Run;
 
 /// Which references become part of the graph.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Follow {
-    /// Those that keep their targets alive: strong ones. Ephemerons stand apart.
+    /// References that keep their targets alive: strong ones. Ephemerons are kept separately.
     Retaining,
-    /// All of them, weak, soft and ephemeral ones too.
+    /// All references, including weak, soft and ephemeron ones.
     All,
-}
-
-/// A reference that keeps its target alive as long as its source and its key are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) struct Ephemeron {
-    pub(crate) key: ObjectId,
-    pub(crate) source: ObjectId,
-    pub(crate) value: ObjectId,
 }
 
 /// The outgoing references of all objects of a snapshot.
 #[derive(Debug)]
-pub(crate) struct Rows {
-    chunks: Vec<Chunk>,
-    /// For every [`GUIDE_OBJECTS`] objects the chunk the first of them is in.
+pub(crate) struct Adjacency {
+    chunks: Vec<AdjacencyChunk>,
+    /// For every [`GUIDE_OBJECTS`] objects, the chunk that contains the first of them.
     guide: Vec<u32>,
-    /// Where the row of an object starts in its chunk; and a mark, 0 at first. Side by side, since who
-    /// looks at the one wants the other next.
+    /// For each object, the offset of its targets in its chunk, and a mark, initially 0. Both are adjacent in memory,
+    /// because an algorithm that reads one reads the other next.
     starts: Column<[u32; 2]>,
     bytes: Column<u8>,
     longest: Longest,
     references: u64,
-    ephemerons: Vec<Ephemeron>,
+    ephemerons: Ephemerons,
 }
 
-/// The rows of consecutive objects.
+/// The adjacency lists of consecutive objects: those of one block and its continuations.
 #[derive(Debug, Clone, Copy)]
-struct Chunk {
-    /// The first object behind it.
+struct AdjacencyChunk {
+    /// The first object after the chunk.
     end_object: u32,
-    /// Where its bytes start, and end.
+    /// Where its bytes start and end.
     start: usize,
     end: usize,
 }
 
-/// Objects for which the guide has one entry.
+/// Objects per entry of the guide.
 const GUIDE_OBJECTS: usize = 1 << 10;
 
-/// A block with its continuations, and where the offsets of its objects go.
-struct Job<'a> {
+/// A block with its continuations, and the part of `starts` for its objects.
+struct PackingJob<'a> {
     run: &'a [BlockPlace],
     starts: &'a mut [[u32; 2]],
 }
 
-/// What became of a job.
-struct Done {
+/// The result of a packing job.
+struct PackedRun {
     start: usize,
     end: usize,
     references: u64,
     ephemerons: Vec<Ephemeron>,
 }
 
-impl Rows {
-    /// Decodes the references of a snapshot, on all threads of the current pool.
+impl Adjacency {
+    /// Decodes the references of a snapshot, in parallel on the current pool.
     ///
     /// # Errors
     /// [`AnalyzerError::Section`], [`AnalyzerError::Cancelled`], those of [`Memory`].
@@ -94,10 +88,10 @@ impl Rows {
         recording: &Recording,
         snapshot: SnapshotId,
         follow: Follow,
-        without: Option<&Without>,
-        memory: &Memory,
-        progress: &dyn Progress,
+        exclusion: Option<&Exclusion>,
+        run: Run<'_>,
     ) -> Result<Self> {
+        let Run { memory, progress } = run;
         let totals = recording.commit(snapshot)?.totals;
         let places = places(recording, &[snapshot])?;
         let runs: Vec<&[BlockPlace]> = places.chunk_by(|_, next| next.entry.objects == 0).collect();
@@ -106,23 +100,23 @@ impl Rows {
         progress.begin("reading references", totals.references, "references");
         let mut starts = memory.column(objects)?;
         let mut bytes = memory.scratch(references * MAX_BYTES + runs.len() * PADDING)?;
-        let filter = Filter::new(recording, follow, without)?;
-        // A zigzag difference takes one bit more than the ids.
+        let filter = Filter::new(recording, follow, exclusion)?;
+        // A zigzag difference takes one bit more than an object number.
         let longest = Longest::of(2 * totals.objects);
         let free = Mutex::new((0, &mut bytes[..]));
         let mut rest = &mut starts[..];
         let jobs = runs.iter().map(|&run| {
             let (own, others) = std::mem::take(&mut rest).split_at_mut(run[0].entry.objects as usize);
             rest = others;
-            Job { run, starts: own }
+            PackingJob { run, starts: own }
         });
         let done = pooled(jobs.collect(), |job, workspace| {
             check(progress)?;
             let references = job_references(&job);
-            let mut row_bytes = std::mem::take(&mut workspace.bytes);
-            let (mut done, length) = pack(recording, job, &filter, longest, workspace, &mut row_bytes)?;
-            (done.start, done.end) = place(&free, &row_bytes[..length + PADDING]);
-            workspace.bytes = row_bytes;
+            let mut packed_bytes = std::mem::take(&mut workspace.bytes);
+            let (mut done, length) = pack(job, &filter, longest, workspace, &mut packed_bytes)?;
+            (done.start, done.end) = place(&free, &packed_bytes[..length + PADDING]);
+            workspace.bytes = packed_bytes;
             progress.advance(references);
             Ok(done)
         })?;
@@ -134,99 +128,100 @@ impl Rows {
             while guide.len() * GUIDE_OBJECTS < end_object as usize {
                 guide.push(chunk);
             }
-            chunks.push(Chunk { end_object, start: done.start, end: done.end });
+            chunks.push(AdjacencyChunk { end_object, start: done.start, end: done.end });
         }
-        let mut ephemerons: Vec<Ephemeron> = done.iter().flat_map(|done| done.ephemerons.iter().copied()).collect();
-        ephemerons.sort_unstable();
-        ephemerons.dedup();
+        let ephemerons = Ephemerons::new(done.iter().flat_map(|done| done.ephemerons.iter().copied()).collect());
         let references = done.iter().map(|done| done.references).sum();
-        Ok(Rows { chunks, guide, starts, bytes, longest, references, ephemerons })
+        Ok(Adjacency { chunks, guide, starts, bytes, longest, references, ephemerons })
     }
 
-    /// How many objects there are.
+    /// The number of objects.
     pub(crate) fn objects(&self) -> usize {
         self.starts.len()
     }
 
-    /// How many references are in the rows.
+    /// The number of references.
     pub(crate) fn references(&self) -> u64 {
         self.references
     }
 
-    /// The ephemerons, by key.
-    pub(crate) fn ephemerons(&self) -> &[Ephemeron] {
+    /// The ephemerons, which are not among the targets.
+    pub(crate) fn ephemerons(&self) -> &Ephemerons {
         &self.ephemerons
     }
 
-    /// The rows as slices, at hand for a loop over many of them.
-    pub(crate) fn view(&self) -> RowsView<'_> {
+    /// The same as slices, for loops over many objects.
+    pub(crate) fn view(&self) -> AdjacencyView<'_> {
         let (chunks, guide) = (&self.chunks[..], &self.guide[..]);
-        RowsView { places: Places { chunks, guide, bytes: &self.bytes, longest: self.longest }, starts: &self.starts }
+        AdjacencyView {
+            packed: PackedTargets { chunks, guide, bytes: &self.bytes, longest: self.longest },
+            starts: &self.starts,
+        }
     }
 
-    /// The rows with their marks, to be written while they are walked along.
-    pub(crate) fn marked(&mut self) -> (Places<'_>, &mut [[u32; 2]]) {
+    /// The packed targets and, for each object, its start and its mark. Marks can be written while targets are read.
+    pub(crate) fn marked(&mut self) -> (PackedTargets<'_>, &mut [[u32; 2]]) {
         let (chunks, guide) = (&self.chunks[..], &self.guide[..]);
-        (Places { chunks, guide, bytes: &self.bytes, longest: self.longest }, &mut self.starts)
+        (PackedTargets { chunks, guide, bytes: &self.bytes, longest: self.longest }, &mut self.starts)
     }
 
-    /// Brings starts and marks into memory, if they are paged and there is room: a search looks at them in no order.
+    /// Copies starts and marks into memory if they are paged and there is room, because searches access them randomly.
     pub(crate) fn bring_in(mut self, memory: &Memory) -> Result<Self> {
         self.starts = memory.bring_in(self.starts)?;
         Ok(self)
     }
 
-    /// The marks alone.
+    /// Keeps only the marks.
     pub(crate) fn into_marks(self) -> Column<u32> {
         self.starts.into_seconds()
     }
 }
 
-/// [`Rows`] as plain slices.
+/// [`Adjacency`] as plain slices.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct RowsView<'r> {
-    places: Places<'r>,
+pub(crate) struct AdjacencyView<'r> {
+    packed: PackedTargets<'r>,
     starts: &'r [[u32; 2]],
 }
 
-impl<'r> RowsView<'r> {
+impl<'r> AdjacencyView<'r> {
     /// The targets of an object, in the order of its references.
     #[inline(always)]
-    pub(crate) fn row(&self, object: u32) -> Row<'r> {
-        self.places.row(object, |object| self.starts[object][0])
+    pub(crate) fn targets(&self, object: u32) -> Targets<'r> {
+        self.packed.targets(object, |object| self.starts[object][0])
     }
 }
 
-/// Objects ahead of which the start of a row is asked for, and its bytes.
+/// Prefetch distances in objects: for the start of an object's targets, and for their bytes.
 const AHEAD: (usize, usize) = (16, 8);
 
-impl<'r> RowsView<'r> {
-    /// The rows of objects that lie far apart: their memory is asked for ahead.
+impl<'r> AdjacencyView<'r> {
+    /// The targets of objects that are far apart in memory. They are prefetched.
     #[inline(always)]
-    pub(crate) fn scattered<'o>(self, objects: &'o [u32]) -> impl Iterator<Item = (u32, Row<'r>)> + use<'r, 'o> {
+    pub(crate) fn scattered<'o>(self, objects: &'o [u32]) -> impl Iterator<Item = (u32, Targets<'r>)> + use<'r, 'o> {
         objects.iter().enumerate().map(move |(at, &object)| {
             if let Some(&far) = objects.get(at + AHEAD.0) {
                 prefetch(self.starts, far as usize);
             }
             if let Some(&near) = objects.get(at + AHEAD.1) {
-                self.places.prefetch(near, self.starts[near as usize][0]);
+                self.packed.prefetch(near, self.starts[near as usize][0]);
             }
-            (object, self.row(object))
+            (object, self.targets(object))
         })
     }
 }
 
-/// Where rows are, but for their starts.
+/// The packed targets without their starts.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Places<'r> {
-    chunks: &'r [Chunk],
+pub(crate) struct PackedTargets<'r> {
+    chunks: &'r [AdjacencyChunk],
     guide: &'r [u32],
     bytes: &'r [u8],
     longest: Longest,
 }
 
-impl<'r> Places<'r> {
-    fn chunk(&self, object: u32) -> Chunk {
+impl<'r> PackedTargets<'r> {
+    fn chunk(&self, object: u32) -> AdjacencyChunk {
         let mut at = self.guide[object as usize / GUIDE_OBJECTS] as usize;
         while self.chunks[at].end_object <= object {
             at += 1;
@@ -234,18 +229,18 @@ impl<'r> Places<'r> {
         self.chunks[at]
     }
 
-    /// The targets of an object, whose start and that of the next one `start` tells.
+    /// The targets of an object. `start` returns the start of this object's targets and of the next object's.
     #[inline(always)]
-    pub(crate) fn row(&self, object: u32, start: impl Fn(usize) -> u32) -> Row<'r> {
+    pub(crate) fn targets(&self, object: u32, start: impl Fn(usize) -> u32) -> Targets<'r> {
         let chunk = self.chunk(object);
         let next = object as usize + 1;
         let end = if next < chunk.end_object as usize { chunk.start + start(next) as usize } else { chunk.end };
         let at = chunk.start + start(object as usize) as usize;
-        Row { bytes: self.bytes, longest: self.longest, at, end, source: object }
+        Targets { bytes: self.bytes, longest: self.longest, at, end, source: object }
     }
 
-    /// Asks for the memory of a row that starts there; of few rows, those of objects that share an entry of the guide with
-    /// others of another chunk, for memory that nobody needs.
+    /// Prefetches the targets that start at `start`. Near chunk borders it may prefetch the wrong chunk, which is
+    /// harmless.
     #[inline(always)]
     pub(crate) fn prefetch(&self, object: u32, start: u32) {
         let chunk = self.guide[object as usize / GUIDE_OBJECTS];
@@ -253,9 +248,9 @@ impl<'r> Places<'r> {
     }
 }
 
-/// The targets of one object.
+/// An iterator over the targets of one object.
 #[derive(Debug, Clone)]
-pub(crate) struct Row<'r> {
+pub(crate) struct Targets<'r> {
     bytes: &'r [u8],
     longest: Longest,
     at: usize,
@@ -263,15 +258,15 @@ pub(crate) struct Row<'r> {
     source: u32,
 }
 
-impl Row<'_> {
-    /// Whether it takes more bytes than so many; each reference takes one at least.
+impl Targets<'_> {
+    /// Whether the targets take more than `bytes` bytes. Each takes at least one.
     #[inline(always)]
     pub(crate) fn is_longer_than(&self, bytes: usize) -> bool {
         self.end - self.at > bytes
     }
 }
 
-impl Iterator for Row<'_> {
+impl Iterator for Targets<'_> {
     type Item = u32;
 
     #[inline(always)]
@@ -280,13 +275,13 @@ impl Iterator for Row<'_> {
             return None;
         }
         let difference = unzigzag(self.longest.get(self.bytes, &mut self.at));
-        // Both are ids, so their difference in 32 bits brings one to the other.
+        // Differences wrap around modulo 2^32, like the ids they were made from.
         Some(self.source.wrapping_add(difference as u32))
     }
 }
 
-/// Takes a piece of the free bytes for those of a chunk. Returns where it starts, and ends without
-/// its padding.
+/// Reserves a part of the free bytes for a chunk and copies the chunk there. Returns its start, and its end without
+/// padding.
 fn place(free: &Mutex<(usize, &mut [u8])>, bytes: &[u8]) -> (usize, usize) {
     let (start, own) = {
         let mut free = free.lock().unwrap_or_else(PoisonError::into_inner);
@@ -299,33 +294,33 @@ fn place(free: &Mutex<(usize, &mut [u8])>, bytes: &[u8]) -> (usize, usize) {
     (start, start + bytes.len() - PADDING)
 }
 
-fn job_references(job: &Job<'_>) -> u64 {
+fn job_references(job: &PackingJob<'_>) -> u64 {
     job.run.iter().map(|place| u64::from(place.entry.references)).sum()
 }
 
-/// Decides which references are kept.
+/// Decides which references become part of the graph.
 struct Filter<'a> {
     recording: &'a Recording,
     follow: Follow,
-    without: Option<&'a Without>,
+    exclusion: Option<&'a Exclusion>,
     classes: Vec<StrengthClass>,
 }
 
 impl<'a> Filter<'a> {
-    fn new(recording: &'a Recording, follow: Follow, without: Option<&'a Without>) -> Result<Self> {
+    fn new(recording: &'a Recording, follow: Follow, exclusion: Option<&'a Exclusion>) -> Result<Self> {
         let tables = recording.tables()?;
         let strengths = (0..tables.strength_count() as u32).map(StrengthId);
         let classes = strengths.map(|strength| tables.strength_class(strength)).collect();
-        Ok(Filter { recording, follow, without, classes })
+        Ok(Filter { recording, follow, exclusion, classes })
     }
 
-    /// For each shape of the block, whether all references of its objects are kept.
+    /// For each shape of the block: whether all references of its objects are kept.
     fn keeps_all(&self, columns: &BlockColumns, out: &mut Vec<bool>) -> Result<()> {
         let tables = self.recording.tables()?;
         out.clear();
         let only_strong = self.classes.iter().all(|&class| class == StrengthClass::Strong);
         out.extend(columns.dictionary.iter().map(|&shape| {
-            self.without.is_none()
+            self.exclusion.is_none()
                 && (self.follow == Follow::All || only_strong || {
                     let strengths = tables.shape(shape).fixed_strengths();
                     strengths.is_some_and(|mut fixed| fixed.all(|id| self.class(id) == Some(StrengthClass::Strong)))
@@ -339,20 +334,20 @@ impl<'a> Filter<'a> {
     }
 }
 
-/// Packs the rows of one job into `bytes`. Returns also how many bytes they are, before the padding.
+/// Packs the targets of one job into `packed_bytes`. Also returns their length without padding.
 fn pack(
-    recording: &Recording,
-    job: Job<'_>,
+    job: PackingJob<'_>,
     filter: &Filter<'_>,
     longest: Longest,
     workspace: &mut Workspace,
-    row_bytes: &mut Vec<u8>,
-) -> Result<(Done, usize)> {
-    let mut done = Done { start: 0, end: 0, references: 0, ephemerons: Vec::new() };
+    packed_bytes: &mut Vec<u8>,
+) -> Result<(PackedRun, usize)> {
+    let mut done = PackedRun { start: 0, end: 0, references: 0, ephemerons: Vec::new() };
+    let recording = filter.recording;
     let tables = recording.tables()?;
     let mut keeps_all = Vec::new();
     let mut references = Vec::new();
-    // The reference before, which an ephemeron at the beginning of a continuation needs.
+    // The target before, which is the key if a continuation begins with an ephemeron.
     let mut previous = None;
     let mut length = 0;
     for place in job.run {
@@ -361,10 +356,10 @@ fn pack(
             filter.keeps_all(columns, &mut keeps_all)?;
             let is_continuation = columns.objects() == 0;
             let mut cursor = Cursor::default();
-            // Only now is it known that the block holds as many references as its commit says.
+            // The size is reserved here, after decoding has confirmed the number of references in the commit.
             let most = length + columns.targets.len() * MAX_BYTES + PADDING;
-            row_bytes.resize(row_bytes.len().max(most), 0);
-            let mut bytes = Packer::new(&mut row_bytes[..], longest);
+            packed_bytes.resize(packed_bytes.len().max(most), 0);
+            let mut bytes = Packer::new(&mut packed_bytes[..], longest);
             bytes.skip(length);
             for row in 0..columns.counts.len() {
                 let source = columns.first_object + row as u32;
@@ -391,22 +386,22 @@ fn pack(
             Ok(())
         })?;
     }
-    row_bytes.resize(row_bytes.len().max(length + PADDING), 0);
+    packed_bytes.resize(packed_bytes.len().max(length + PADDING), 0);
     Ok((done, length))
 }
 
-/// Packs those references of one object that are kept.
+/// Packs the references of one object that are kept.
 fn pack_filtered(
     source: ObjectId,
     references: &[Reference],
     filter: &Filter<'_>,
     previous: &mut Option<ObjectId>,
     bytes: &mut Packer<'_>,
-    done: &mut Done,
+    done: &mut PackedRun,
 ) {
     for reference in references {
         let before = previous.replace(reference.target);
-        if filter.without.is_some_and(|without| without.cuts(source, reference)) {
+        if filter.exclusion.is_some_and(|exclusion| exclusion.cuts(source, reference)) {
             continue;
         }
         let class = filter.class(reference.strength).unwrap_or(StrengthClass::Strong);
@@ -416,9 +411,9 @@ fn pack_filtered(
                 done.references += 1;
             }
             (Follow::Retaining, StrengthClass::Ephemeron) => {
-                // Without a key it depends on its source alone.
+                // An ephemeron without a key depends only on its source.
                 let key = before.unwrap_or(source);
-                if !filter.without.is_some_and(|without| without.removes(key)) {
+                if !filter.exclusion.is_some_and(|exclusion| exclusion.removes(key)) {
                     done.ephemerons.push(Ephemeron { key, source, value: reference.target });
                 }
             }

@@ -1,80 +1,84 @@
-//! Finding shared objects: one walk along the dominator tree, in preorder.
+//! Finding jointly retained objects: one walk over the dominator tree in preorder.
 //!
-//! Whoever holds an object alone comes before all others that refer to it. So when a reference is looked at, it is known
-//! whether the dominator refers to the target itself; and what an object dominates, or a keeper, comes right behind it.
+//! The immediate dominator of an object comes before all its other referrers. So when a reference is processed, it is
+//! known whether the dominator refers to the target itself. The subtree of an object, or of a keeper, directly follows
+//! it.
 
-use super::{GROUP, MANY, Shared, longest};
+use super::{GROUP, JointlyRetained, MANY, longest};
 use crate::columns::lookup::Lookup;
-use crate::columns::memory::{Column, Memory};
+use crate::columns::memory::Column;
 use crate::columns::packed::{MAX_BYTES, PADDING, Packer, zigzag};
 use crate::columns::prefetch::{Queue, prefetch};
 use crate::columns::values::Values;
 use crate::error::Result;
+use crate::graph::adjacency::Adjacency;
 use crate::graph::distances::Distances;
-use crate::graph::dominators::{DominatorColumns, Dominators, PIECE};
+use crate::graph::dominators::{DominatorSlices, Dominators, PIECE};
 use crate::graph::roots::Roots;
-use crate::graph::rows::Rows;
-use crate::progress::{Progress, check};
+use crate::progress::check;
+use crate::run::Run;
 
-/// Positions whose rows are asked for together.
+/// Positions whose targets are prefetched together.
 const CHUNK: usize = 256;
-/// References between looks at whether to stop.
+/// References between two checks for cancellation.
 const CHECK_REFERENCES: usize = 1 << 20;
-/// What stands for the end of an open subtree where an object is not shared.
-const NOT_SHARED: u32 = u32::MAX;
+/// Marks an object that is not jointly retained, in place of the end of an open subtree.
+const NOT_JOINTLY: u32 = u32::MAX;
 
 /// A step of the walk.
 #[derive(Clone, Copy)]
 struct Step {
-    /// The position the walk is at.
+    /// The current position of the walk.
     source: u32,
-    /// What it refers to: the object, later its position; `None` when it comes there.
+    /// The object referred to, later its position; `None` for the arrival at `source` itself.
     target: Option<u32>,
     /// Whether the source comes before the target.
     is_before: bool,
 }
 
-/// What is known of a position so far. Who looks at one number looks at all.
+/// The state of a position. Its numbers are adjacent in memory, because each access needs all of them.
 type State = [u32; 4];
 
-/// A walk along the tree.
+/// A walk over the tree.
 struct Walk<'w> {
-    tree: DominatorColumns<'w>,
+    tree: DominatorSlices<'w>,
     distances: &'w Distances,
-    /// By position: its immediate dominator; where the last subtree ends in which references to it tell nothing; how
-    /// many keepers it has, and how many of them come before it.
+    /// By position: its immediate dominator; the end of the last subtree whose references to it are irrelevant; the
+    /// number of its keepers; the number of keepers before it.
     states: Column<State>,
     starts: Column<u64>,
     log: Packer<'w>,
-    /// Steps whose targets are asked for, and those whose states are.
+    /// Steps whose targets are being prefetched, and steps whose states are.
     far: Queue<Step>,
     near: Queue<Step>,
 }
 
-/// What finding shared objects takes, all that it looks at included: tree, distances, rows, states, and what is found.
+/// Memory for finding jointly retained objects, with everything that is read: tree, distances, adjacency, states, and
+/// the result.
 const BYTES_PER_OBJECT: u64 = 60;
 const BYTES_PER_REFERENCE: u64 = 7;
 
-impl Shared {
-    /// About how many bytes it takes to find them, mapped ones included.
+impl JointlyRetained {
+    /// An estimate of the bytes needed to find them, including mapped ones.
     pub(crate) fn bytes_to_find(objects: u64, references: u64) -> u64 {
         objects.saturating_mul(BYTES_PER_OBJECT).saturating_add(references.saturating_mul(BYTES_PER_REFERENCE))
     }
 
-    /// Finds them along the tree, whose columns are whole and exact. `rows` are the retaining references.
+    /// Finds them along the dominator tree, whose columns must be whole and exact. `adjacency` holds the retaining
+    /// references.
     ///
-    /// Time: linear, sequential. Memory: 16 bytes a position, and what is found.
+    /// Time: linear. Sequential. Memory: 16 bytes per position, and the result.
     ///
     /// # Errors
-    /// [`crate::AnalyzerError::Cancelled`], those of [`Memory`].
+    /// [`crate::AnalyzerError::Cancelled`], those of [`crate::Memory`].
     pub(crate) fn find(
         dominators: &Dominators,
-        rows: &Rows,
+        adjacency: &Adjacency,
         roots: &Roots,
         distances: &Distances,
-        memory: &Memory,
-        progress: &dyn Progress,
+        run: Run<'_>,
     ) -> Result<Self> {
+        let Run { memory, progress } = run;
         let tree = dominators.columns();
         let (positions, count) = (tree.vertex, tree.vertex.len());
         progress.begin("finding shared objects", count as u64, "objects");
@@ -84,27 +88,27 @@ impl Shared {
             states.iter_mut().zip(idoms).for_each(|(state, &idom)| state[0] = idom);
         }
         for target in roots.targets() {
-            states[tree.position[target.index()] as usize][1] = NOT_SHARED;
+            states[tree.position[target.index()] as usize][1] = NOT_JOINTLY;
         }
         let starts = memory.column(count.div_ceil(GROUP) + 1)?;
-        let mut bytes: Column<u8> = memory.scratch(rows.references() as usize * MAX_BYTES + count + PADDING)?;
+        let mut bytes: Column<u8> = memory.scratch(adjacency.references() as usize * MAX_BYTES + count + PADDING)?;
         let log = Packer::new(&mut bytes, longest(count));
         let mut walk = Walk { tree, distances, states, starts, log, far: Queue::new(), near: Queue::new() };
-        let view = rows.view();
+        let view = adjacency.view();
         let mut objects = Vec::new();
         let mut references = 0;
         for (chunk, vertices) in positions.chunks(CHUNK).enumerate() {
             check(progress)?;
             progress.advance(vertices.len() as u64);
-            let is_object = |vertex: u32| (vertex as usize) < rows.objects();
+            let is_object = |vertex: u32| (vertex as usize) < adjacency.objects();
             objects.clear();
             objects.extend(vertices.iter().copied().filter(|&vertex| is_object(vertex)));
-            let mut object_rows = view.scattered(&objects);
+            let mut targets_of = view.scattered(&objects);
             for (source, &vertex) in ((chunk * CHUNK) as u32..).zip(vertices) {
                 walk.step(Some(Step { source, target: None, is_before: false }));
-                // Groups of roots refer to roots only, and so does what holds them.
-                let row = if is_object(vertex) { object_rows.next() } else { None };
-                for target in row.into_iter().flat_map(|(_, row)| row) {
+                // Groups of roots refer only to roots, and the top only to groups.
+                let targets = if is_object(vertex) { targets_of.next() } else { None };
+                for target in targets.into_iter().flat_map(|(_, targets)| targets) {
                     references += 1;
                     if references % CHECK_REFERENCES == 0 {
                         check(progress)?;
@@ -128,14 +132,14 @@ impl Shared {
                 many.push([position, keepers, before]);
             }
         }
-        let (counts, starts, rows) = (Values::from(counts), Values::from(starts), Values::from(bytes));
-        let (counts, starts, rows) = (Lookup::Whole(counts), Lookup::Whole(starts), Lookup::Whole(rows));
-        Ok(Shared { counts, many, starts, rows, longest: longest(count) })
+        let (counts, starts, kept) = (Values::from(counts), Values::from(starts), Values::from(bytes));
+        let (counts, starts, kept) = (Lookup::Whole(counts), Lookup::Whole(starts), Lookup::Whole(kept));
+        Ok(JointlyRetained { counts, many, starts, kept, longest: longest(count) })
     }
 }
 
 impl Walk<'_> {
-    /// Takes in a step, and takes one that came before, when memory has answered.
+    /// Enqueues a step, and processes the one whose prefetches have completed.
     #[inline(always)]
     fn step(&mut self, step: Option<Step>) {
         if let Some(Step { target: Some(object), .. }) = step {
@@ -150,7 +154,7 @@ impl Walk<'_> {
 
     fn locate(&self, step: Step) -> Step {
         let Some(object) = step.target else { return step };
-        // Distances are turned over.
+        // Distances are stored as their bitwise complements.
         let order = |object: u32| (!self.distances.distance[object as usize], object);
         let is_before = order(self.tree.vertex[step.source as usize]) < order(object);
         let position = self.tree.position[object as usize];
@@ -167,14 +171,14 @@ impl Walk<'_> {
             if (source as usize).is_multiple_of(GROUP) {
                 self.starts[source as usize / GROUP] = self.log.position() as u64;
             }
-            // What an object dominates does not keep it.
+            // Objects that an object dominates do not count as its keepers.
             let open_until = &mut self.states[source as usize][1];
-            *open_until = if *open_until == NOT_SHARED { NOT_SHARED } else { end };
+            *open_until = if *open_until == NOT_JOINTLY { NOT_JOINTLY } else { end };
             return;
         };
         let [idom, open_until, keepers, before] = &mut self.states[target as usize];
         if *idom == source {
-            *open_until = NOT_SHARED;
+            *open_until = NOT_JOINTLY;
         } else if source >= *open_until {
             *open_until = end;
             *keepers += 1;

@@ -1,42 +1,42 @@
-//! What groups of objects retain: those of a type or kind, of an allocation site or generation. Small tables, which an
-//! index file keeps.
+//! The bytes retained by groups of objects: by type, kind, allocation site and generation. These are small tables,
+//! which the index file keeps.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use barrow_format::rows::TypeTotals;
 use barrow_format::{SiteId, TypeId};
 
-use super::{Heap, column, there};
+use super::{Heap, column, in_memory};
 use crate::columns::index_file::{ColumnId, ColumnValues};
 use crate::error::Result;
 use crate::graph::dominators::{Dominators, GroupRetained};
 use crate::progress::Progress;
 use crate::series::diff::TypeIdentity;
 
-/// What types of all ways to group them dominate: for each group how many objects, and bytes.
+/// The retained totals of types, grouped in three ways: objects and bytes of each group.
 pub(super) struct TypeTables {
     by_type: Vec<[u64; 2]>,
     by_kind: Vec<[u64; 2]>,
-    /// Of types that are the same the first has what all of them dominate.
+    /// Types of the same identity are one group. Its totals are in the row of the first of them.
     by_identity: Vec<[u64; 2]>,
 }
 
-/// Of allocation sites what their objects add up to, and what they dominate.
+/// The totals of allocation sites, and what their objects retain.
 pub(super) struct SiteTables {
-    /// For each site its number, objects, shallow and unmanaged bytes.
+    /// For each site: its number, objects, shallow bytes, unmanaged bytes.
     totals: Vec<[u64; 4]>,
-    /// For each place its number, how many objects, and bytes.
+    /// For each place: its number, objects, retained bytes.
     by_place: Vec<[u64; 3]>,
-    /// For each generation whether it is known, its number, how many objects, and bytes.
+    /// For each generation: whether it is known, its number, objects, retained bytes.
     by_generation: Vec<[u64; 4]>,
 }
 
 impl TypeTables {
     pub(super) fn columns(&self) -> [(ColumnId, ColumnValues<'_>); 3] {
         [
-            (column::RETAINED_BY_TYPE, there(&self.by_type)),
-            (column::RETAINED_BY_KIND, there(&self.by_kind)),
-            (column::RETAINED_BY_IDENTITY, there(&self.by_identity)),
+            (column::RETAINED_BY_TYPE, in_memory(&self.by_type)),
+            (column::RETAINED_BY_KIND, in_memory(&self.by_kind)),
+            (column::RETAINED_BY_IDENTITY, in_memory(&self.by_identity)),
         ]
     }
 }
@@ -44,17 +44,17 @@ impl TypeTables {
 impl SiteTables {
     pub(super) fn columns(&self) -> [(ColumnId, ColumnValues<'_>); 3] {
         [
-            (column::SITE_TOTALS, there(&self.totals)),
-            (column::RETAINED_BY_PLACE, there(&self.by_place)),
-            (column::RETAINED_BY_GENERATION, there(&self.by_generation)),
+            (column::SITE_TOTALS, in_memory(&self.totals)),
+            (column::RETAINED_BY_PLACE, in_memory(&self.by_place)),
+            (column::RETAINED_BY_GENERATION, in_memory(&self.by_generation)),
         ]
     }
 }
 
 impl Heap {
-    /// For each type id the bytes that objects of the type dominate, each byte once, and how many of its objects are
-    /// reachable. What several objects hold only together does not count: it is a lower bound of what would be freed
-    /// with all objects of the type. So it is with kinds, sites and generations.
+    /// For each type id: the number of reachable objects, and the bytes they dominate, each counted once. Objects held
+    /// jointly by several objects of the type do not count, so this is a lower bound of what would be freed with all of
+    /// them. The same applies to kinds, sites and generations.
     ///
     /// # Errors
     /// As for [`Heap::dominators`].
@@ -107,7 +107,7 @@ impl Heap {
         Ok(rows.into_iter().map(row).collect())
     }
 
-    /// What the objects of every site add up to, if an index file has it.
+    /// The totals of the objects of every site, if the index file has them.
     pub(crate) fn kept_site_totals(&self) -> Option<BTreeMap<SiteId, TypeTotals>> {
         let row = |[site, objects, heap_bytes, unmanaged_bytes]: [u64; 4]| {
             (SiteId(site as u32), TypeTotals { objects, heap_bytes, unmanaged_bytes, ..TypeTotals::default() })
@@ -131,7 +131,8 @@ impl Heap {
         Ok(rows.into_iter().map(|[objects, bytes]| GroupRetained { objects, bytes }).collect())
     }
 
-    /// What an index file has, or what is found: who finds dominators keeps tables too.
+    /// What the index file has, or else what `find` computes. Computing dominators may write these tables, so the file
+    /// is checked again after that.
     fn kept_or<T>(
         &self,
         kept: impl Fn() -> Option<T>,
@@ -152,7 +153,7 @@ impl Heap {
     }
 
     fn kept_rows<const WIDTH: usize>(&self, column: ColumnId) -> Option<Vec<[u64; WIDTH]>> {
-        let numbers = self.index.as_ref()?.column::<u64>(self.snapshot, column, |_, _| true)?;
+        let numbers = self.kept_numbers(column)?;
         let (rows, rest) = numbers.as_chunks();
         rest.is_empty().then(|| rows.to_vec())
     }
@@ -196,7 +197,7 @@ impl Heap {
                 [place, generations.partition_point(|&other| other < generation)]
             };
             let groups_of: Vec<[usize; 2]> = ids.iter().map(at).collect();
-            // The site of each object, as its place among those that there are.
+            // The site of each object, as an index into `ids`.
             let mut numbers = self.own_sites(progress)?;
             numbers.iter_mut().for_each(|id| *id = ids.partition_point(|other| other.0 < *id) as u32);
             dominators.bytes_by_groups(groups, &numbers, |number| groups_of[number as usize], progress)?

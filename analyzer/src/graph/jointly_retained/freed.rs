@@ -1,12 +1,13 @@
-//! What is freed with a set of objects, found from their subtrees on.
+//! Finding what is freed with a set of objects, starting from their subtrees.
 //!
 //! ```text
 //!   lost     the subtrees of the set
-//!   area     and those of shared objects all of whose keepers before them are in the area, until there are no more:
-//!            what lies outside is reached from what lies outside and comes before it, and so from a root
-//!   alive    of the area, but for what is lost: shared objects that somebody outside keeps, what is in their
-//!            subtrees and not shared, the shared objects that these keep, and so on
-//!   freed    the area without what is alive
+//!   area     the lost positions; then, repeatedly, the subtrees of jointly retained objects whose keepers before
+//!            them are all in the area. An object outside has a keeper or dominator outside that is before it,
+//!            and so on up to a root
+//!   alive    within the area without the lost positions: jointly retained objects with a keeper outside, the objects
+//!            in their subtrees that are not jointly retained, the jointly retained objects that these keep, and so on
+//!   freed    the area without the positions that are alive
 //! ```
 
 use std::collections::VecDeque;
@@ -14,81 +15,83 @@ use std::ops::Range;
 
 use barrow_format::ObjectId;
 
-use super::{GROUP, KeptRows, Shared};
-use crate::columns::memory::{Column, Memory};
+use super::{GROUP, JointlyRetained, KeptObjects};
+use crate::columns::memory::Column;
 use crate::columns::prefetch::{Queue, prefetch};
 use crate::error::Result;
 use crate::graph::dominators::Dominators;
 use crate::graph::object_set::ObjectSet;
 use crate::progress::{Progress, check};
+use crate::run::Run;
 
-/// Steps between looks at whether to stop.
+/// Steps between two checks for cancellation.
 const CHECK_STEPS: u64 = 1 << 16;
 
-/// A search along the dominator tree. Its sets are of positions.
+/// A search over the dominator tree. Its sets are sets of positions.
 struct Search<'s> {
     dominators: &'s Dominators,
     area: ObjectSet,
     counts: Counts<'s>,
-    rows: KeptRows<'s>,
-    /// Positions that were looked at since progress was told, and positions and bytes in all.
+    kept: KeptObjects<'s>,
+    /// Positions visited since the last progress report; then positions and bytes read in total.
     positions: u64,
     steps: u64,
     progress: &'s dyn Progress,
 }
 
-/// Shared objects whose subtrees are still to be looked at: in turns, so that their memory can be asked for ahead.
+/// A queue of jointly retained objects whose subtrees must be visited. It is first in, first out, so that they can be
+/// prefetched.
 #[derive(Default)]
 struct Waiting(VecDeque<u32>);
 
-/// How far ahead of its turn the subtree of a shared object is asked for, and its row.
+/// Prefetch distances in queue entries: for the subtree of an object, and for what it keeps.
 const FAR: usize = 16;
 const NEAR: usize = 8;
 
-/// How many keepers shared objects have in the area.
+/// For each jointly retained object, the number of its keepers in the area.
 struct Counts<'s> {
-    shared: &'s Shared,
-    /// All of them, and those that come before.
+    joint: &'s JointlyRetained,
+    /// The number of all keepers, and of those before the object.
     found: Column<[u32; 2]>,
-    /// What will be counted when memory has answered.
-    coming: Queue<Found>,
+    /// Keepers whose counts are being prefetched.
+    coming: Queue<Keeper>,
 }
 
-/// A keeper of a shared object.
+/// A keeper of a jointly retained object.
 #[derive(Debug, Clone, Copy)]
-struct Found {
-    /// The shared object.
+struct Keeper {
+    /// The position of the jointly retained object.
     kept: u32,
     /// Whether the keeper comes before it.
     is_before: bool,
 }
 
-impl Shared {
-    /// All that would be freed if the objects at the positions `removed` were gone: what the roots reach now, and would not
-    /// reach without them. `dominators` are those that these shared objects were found along. `None` if something is
-    /// damaged.
+impl JointlyRetained {
+    /// The objects that would be freed if those at the positions `removed` were gone: they are reachable now, and would
+    /// not be without them. `dominators` must be the tree along which these jointly retained objects were found. `None`
+    /// if something is damaged.
     ///
-    /// Time: linear in the area: what is freed, and what a shortest path leads to through the set. Memory: 8 bytes and some
-    /// bits a position. Sequential.
+    /// Time: linear in the area, which consists of what is freed and of what has a shortest path through the set.
+    /// Memory: 8 bytes and a few bits per position. Sequential.
     ///
     /// # Errors
-    /// [`crate::AnalyzerError::Cancelled`], those of [`Memory`].
+    /// [`crate::AnalyzerError::Cancelled`], those of [`crate::Memory`].
     pub(crate) fn freed_with(
         &self,
         dominators: &Dominators,
         removed: &ObjectSet,
-        memory: &Memory,
-        progress: &dyn Progress,
+        run: Run<'_>,
     ) -> Result<Option<ObjectSet>> {
+        let Run { memory, progress } = run;
         if !self.fit(dominators) || removed.snapshot_objects() != dominators.position_count() {
             return Ok(None);
         }
         progress.begin("looking at what is freed", 0, "objects");
         let area = ObjectSet::new(removed.snapshot(), removed.snapshot_objects());
         let found = memory.column(area.snapshot_objects() as usize)?;
-        let counts = Counts { shared: self, found, coming: Queue::new() };
+        let counts = Counts { joint: self, found, coming: Queue::new() };
         let mut search =
-            Search { dominators, area, counts, rows: KeptRows::new(self), positions: 0, steps: 0, progress };
+            Search { dominators, area, counts, kept: KeptObjects::new(self), positions: 0, steps: 0, progress };
         let Some(lost) = search.find_area(removed)? else { return Ok(None) };
         let Some(alive) = search.find_alive(removed, &lost)? else { return Ok(None) };
         if self.are_damaged() {
@@ -108,7 +111,7 @@ impl Shared {
 }
 
 impl Search<'_> {
-    /// Finds the area, and returns what is lost: the subtrees of what is removed.
+    /// Finds the area. Returns the lost positions: the subtrees of the removed objects.
     fn find_area(&mut self, removed: &ObjectSet) -> Result<Option<ObjectSet>> {
         let mut waiting = Waiting::default();
         for subtree in self.dominators.subtrees(removed.iter()) {
@@ -123,28 +126,28 @@ impl Search<'_> {
                     return Ok(None);
                 }
             }
-            (0..Queue::<Found>::LENGTH).for_each(|_| self.counts.add(None, &self.area, &mut waiting));
+            (0..Queue::<Keeper>::LENGTH).for_each(|_| self.counts.add(None, &self.area, &mut waiting));
             if waiting.0.is_empty() {
                 return Ok(Some(lost));
             }
         }
     }
 
-    /// Adds a subtree to the area, and shared objects all of whose keepers before them are in it to those that wait.
+    /// Adds a subtree to the area. Enqueues jointly retained objects whose keepers before them are now all in the area.
     fn add(&mut self, subtree: Range<u32>, waiting: &mut Waiting) -> Result<Option<()>> {
         let Range { start: mut next, end } = subtree;
         while next < end {
             let position = next;
             if !self.area.insert(ObjectId(position)) {
-                // It came with all that is below it.
+                // It was added before, together with its subtree.
                 next = self.dominators.subtree(position).end;
                 self.step(0)?;
                 continue;
             }
             next += 1;
             let (area, counts) = (&self.area, &mut self.counts);
-            let bytes = self.rows.each(position, |kept, is_before| {
-                counts.add(Some(Found { kept, is_before }), area, waiting);
+            let bytes = self.kept.each(position, |object, is_before| {
+                counts.add(Some(Keeper { kept: object, is_before }), area, waiting);
             });
             let Some(bytes) = bytes else { return Ok(None) };
             self.step(bytes)?;
@@ -152,7 +155,7 @@ impl Search<'_> {
         Ok(Some(()))
     }
 
-    /// Finds what is alive in the area.
+    /// Finds what is alive within the area.
     fn find_alive(&mut self, removed: &ObjectSet, lost: &ObjectSet) -> Result<Option<ObjectSet>> {
         let mut alive = ObjectSet::new(lost.snapshot(), lost.snapshot_objects());
         let mut waiting = Waiting::default();
@@ -167,16 +170,17 @@ impl Search<'_> {
                 let Range { start: mut next, end } = self.dominators.subtree(shared);
                 while next < end {
                     let position = next;
-                    let is_apart = || removed.contains(ObjectId(position)) || self.counts.shared.is_shared(position);
+                    let is_apart =
+                        || removed.contains(ObjectId(position)) || self.counts.joint.is_jointly_retained(position);
                     if position != shared && is_apart() {
-                        // It is lost, or lives for reasons of its own.
+                        // It is lost, or its state is determined separately.
                         next = self.dominators.subtree(position).end;
                         self.step(0)?;
                         continue;
                     }
                     next += 1;
                     alive.insert(ObjectId(position));
-                    let bytes = self.rows.each(position, |kept, _| {
+                    let bytes = self.kept.each(position, |kept, _| {
                         if open.contains(ObjectId(kept)) && alive.insert(ObjectId(kept)) {
                             waiting.0.push_back(kept);
                         }
@@ -189,20 +193,20 @@ impl Search<'_> {
         Ok(Some(alive))
     }
 
-    /// The next one that waits.
+    /// Takes the next object from the queue.
     fn next_of(&self, waiting: &mut Waiting) -> Option<u32> {
-        let shared = self.counts.shared;
+        let joint = self.counts.joint;
         if let Some(&far) = waiting.0.get(FAR) {
             self.dominators.prefetch_subtree(far);
-            shared.starts.prefetch(far as usize / GROUP);
+            joint.starts.prefetch(far as usize / GROUP);
         }
         if let Some(&near) = waiting.0.get(NEAR) {
-            shared.rows.prefetch(shared.starts.at(near as usize / GROUP) as usize);
+            joint.kept.prefetch(joint.starts.at(near as usize / GROUP) as usize);
         }
         waiting.0.pop_front()
     }
 
-    /// After a position of whose group so many bytes were read.
+    /// Counts one position, for which `bytes` bytes were read.
     fn step(&mut self, bytes: usize) -> Result<()> {
         let before = self.steps / CHECK_STEPS;
         self.steps += 1 + bytes as u64;
@@ -216,26 +220,26 @@ impl Search<'_> {
 }
 
 impl Counts<'_> {
-    /// Takes in what was found, and counts what was found before. Shared objects outside the area all of whose keepers
-    /// before them are in it wait then.
+    /// Enqueues the keeper `found`, and counts the one whose prefetch has completed. If all keepers before a jointly
+    /// retained object are in the area and it is not, the object is enqueued in `waiting`.
     #[inline(always)]
-    fn add(&mut self, found: Option<Found>, area: &ObjectSet, waiting: &mut Waiting) {
-        if let Some(Found { kept, .. }) = found {
+    fn add(&mut self, found: Option<Keeper>, area: &ObjectSet, waiting: &mut Waiting) {
+        if let Some(Keeper { kept, .. }) = found {
             prefetch(&self.found, kept as usize);
-            self.shared.counts.prefetch(kept as usize);
+            self.joint.counts.prefetch(kept as usize);
         }
-        let Some(Found { kept, is_before }) = self.coming.exchange(found) else { return };
+        let Some(Keeper { kept, is_before }) = self.coming.exchange(found) else { return };
         let [all, before] = &mut self.found[kept as usize];
         *all += 1;
         *before += u32::from(is_before);
-        if is_before && *before == self.shared.counts(kept)[1] && !area.contains(ObjectId(kept)) {
+        if is_before && *before == self.joint.counts(kept)[1] && !area.contains(ObjectId(kept)) {
             waiting.0.push_back(kept);
         }
     }
 
-    /// Whether somebody outside the area keeps the object at a position.
+    /// Whether a keeper outside the area keeps the object at a position alive.
     fn is_kept_outside(&self, position: u32) -> bool {
-        // What is not shared has no keepers at all.
-        self.found[position as usize][0] < self.shared.counts(position)[0]
+        // An object that is not jointly retained has no keepers.
+        self.found[position as usize][0] < self.joint.counts(position)[0]
     }
 }

@@ -1,18 +1,18 @@
-//! Incoming references: all of them, or those of one object where an index file has them.
+//! Incoming references: of all objects, or of one object if the index file has them.
 
 use std::sync::atomic::Ordering;
 
 use barrow_format::ObjectId;
 
-use super::{Heap, below, column, there};
+use super::{Heap, below, column, in_memory};
 use crate::error::Result;
+use crate::graph::adjacency::Follow;
 use crate::graph::incoming::Incoming;
-use crate::graph::rows::Follow;
 use crate::graph::transposed::Transposed;
 use crate::progress::Progress;
 
 impl Heap {
-    /// Incoming references of all objects, weak ones too.
+    /// The incoming references of all objects, weak ones included.
     ///
     /// # Errors
     /// [`crate::AnalyzerError::Section`], [`crate::AnalyzerError::Cancelled`], [`crate::AnalyzerError::MemoryCeiling`].
@@ -20,37 +20,36 @@ impl Heap {
         if let Some(incoming) = self.known_incoming() {
             return Ok(incoming);
         }
-        let rows = self.build_rows(Follow::All, progress)?;
-        let found = Incoming::of(&rows, &self.memory, progress)?;
-        drop(rows);
+        let adjacency = self.build_adjacency(Follow::All, progress)?;
+        let found = Incoming::of(&adjacency, self.run(progress))?;
+        drop(adjacency);
         let (starts, bases, sources) = found.sources.columns();
         let columns = [
-            (column::INCOMING_STARTS, there(starts)),
-            (column::INCOMING_BASES, there(bases)),
-            (column::INCOMING_SOURCES, there(sources)),
+            (column::INCOMING_STARTS, in_memory(starts)),
+            (column::INCOMING_BASES, in_memory(bases)),
+            (column::INCOMING_SOURCES, in_memory(sources)),
         ];
         self.keep(&columns, progress)?;
-        Ok(self.incoming.get_or_init(|| found))
+        Ok(self.incoming.store(found))
     }
 
     /// Incoming references, if they were computed before.
     #[must_use]
     pub fn known_incoming(&self) -> Option<&Incoming> {
-        if let Some(incoming) = self.incoming.get() {
-            return Some(incoming);
-        }
-        let index = self.index.as_ref()?;
-        let starts = index.column(self.snapshot, column::INCOMING_STARTS, |_, _| true)?;
-        let bases = index.column(self.snapshot, column::INCOMING_BASES, |_, _| true)?;
-        let are_objects = |_: usize, piece: &[u32]| below(piece, self.objects);
-        let sources = index.column(self.snapshot, column::INCOMING_SOURCES, are_objects)?;
-        let sources = Transposed::of_columns(starts, bases, sources)?;
-        let fits = sources.columns().0.len() as u64 == self.objects + 1;
-        fits.then(|| self.incoming.get_or_init(|| Incoming { sources }))
+        self.incoming.get_or_find(|| {
+            let index = self.index.as_ref()?;
+            let starts = index.column(self.snapshot, column::INCOMING_STARTS, |_, _| true)?;
+            let bases = index.column(self.snapshot, column::INCOMING_BASES, |_, _| true)?;
+            let are_objects = |_: usize, piece: &[u32]| below(piece, self.objects);
+            let sources = index.column(self.snapshot, column::INCOMING_SOURCES, are_objects)?;
+            let sources = Transposed::of_columns(starts, bases, sources)?;
+            let fits = sources.columns().0.len() as u64 == self.objects + 1;
+            fits.then_some(Incoming { sources })
+        })
     }
 
-    /// The sources of all references to an object, ascending, if incoming references were computed before. Of what an
-    /// index file keeps, only what tells them is read.
+    /// The sources of all references to an object, ascending, if incoming references were computed before. Of kept
+    /// columns only the values of this object are read.
     pub(crate) fn known_sources(&self, target: ObjectId) -> Option<Vec<u32>> {
         if let Some(incoming) = self.incoming.get() {
             return Some(incoming.each_source(target).collect());
@@ -67,9 +66,9 @@ impl Heap {
         range.rev().map(|place| sources.get(place).filter(is_object)).collect()
     }
 
-    /// Whether this is not the first question for the incoming references of one object.
+    /// Whether the incoming references of one object were requested before. Notes this request.
     pub(crate) fn asks_again_for_incoming(&self) -> bool {
-        // Nothing else depends on it.
+        // Relaxed: nothing else depends on the flag.
         self.incoming_asked.swap(true, Ordering::Relaxed)
     }
 }

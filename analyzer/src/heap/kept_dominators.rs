@@ -1,26 +1,26 @@
-//! Dominators and retained sizes of a heap: found, or looked up in its index file.
+//! Dominators and retained sizes of a heap: computed, or read from its index file.
 
 use barrow_format::StringId;
 use barrow_format::block::BlockColumns;
 use bytemuck::Pod;
 
-use super::groups::SiteTables;
-use super::{Heap, below, column, there};
-use crate::columns::index_file::{ColumnId, ColumnValues, IndexFile, MakeValues};
+use super::retained_by_group::SiteTables;
+use super::{Heap, below, column, in_memory};
+use crate::columns::index_file::{ColumnId, ColumnValues, MakeValues};
 use crate::columns::lookup::Lookup;
 use crate::error::{AnalyzerError, Result};
-use crate::graph::dominators::{Canopy, Dominators, Largest, resident_bytes};
-use crate::graph::reachable::{Ephemerons, reachable};
+use crate::graph::adjacency::Adjacency;
+use crate::graph::dominators::{Canopy, DominatorColumns, Dominators, Largest, resident_bytes};
+use crate::graph::reachable::reachable;
 use crate::graph::roots::Roots;
-use crate::graph::rows::Rows;
 use crate::progress::Progress;
 use crate::questions::leaks::{self, LEAK_THRESHOLD, Suspect};
 
-/// How much of a kept column is checked.
+/// When a kept column is checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Checked {
     Whole,
-    WhereLookedAt,
+    WhenRead,
 }
 
 impl Heap {
@@ -33,46 +33,49 @@ impl Heap {
             return Ok(dominators);
         }
         if let Some(kept) = self.kept_dominators(Checked::Whole)? {
-            return Ok(self.dominators.get_or_init(|| kept));
+            return Ok(self.dominators.store(kept));
         }
         self.memory.require(resident_bytes(self.objects))?;
-        let found = self.find_dominators(self.take_rows(progress)?, self.roots()?, progress)?;
-        let dominators = self.dominators.get_or_init(|| found);
+        let found = self.find_dominators(self.take_adjacency(progress)?, self.roots()?, progress)?;
+        let dominators = self.dominators.store(found);
         if self.index.is_some() && self.keeps {
             self.keep_dominators(dominators, progress)?;
         }
         Ok(dominators)
     }
 
-    /// The dominators of what these roots reach over these references.
+    /// The dominators of what `roots` reach over `adjacency`.
     ///
     /// # Errors
     /// As for [`Heap::dominators`].
-    pub(crate) fn find_dominators(&self, rows: Rows, roots: &Roots, progress: &dyn Progress) -> Result<Dominators> {
+    pub(crate) fn find_dominators(
+        &self,
+        adjacency: Adjacency,
+        roots: &Roots,
+        progress: &dyn Progress,
+    ) -> Result<Dominators> {
         let mut live = Vec::new();
-        if !rows.ephemerons().is_empty() {
-            let ephemerons = Ephemerons::new(rows.ephemerons());
-            let seen = reachable(self.snapshot, &rows, &roots.targets(), &ephemerons, None, progress)?;
-            live = ephemerons.with_sources_in(&seen);
-            live.retain(|ephemeron| seen.contains(ephemeron.key));
+        if !adjacency.ephemerons().is_empty() {
+            let seen = reachable(self.snapshot, &adjacency, &roots.targets(), None, progress)?;
+            live = adjacency.ephemerons().live_in(&seen);
         }
-        Dominators::find(&self.recording, self.snapshot, rows, roots, &live, &self.memory, progress)
+        Dominators::find(&self.recording, self.snapshot, adjacency, roots, &live, self.run(progress))
     }
 
-    /// Keeps dominators, and beside them the answers to what is asked most, which need no look at them.
+    /// Keeps dominators, and the answers to the most common questions, which then need not read the dominators.
     fn keep_dominators(&self, dominators: &Dominators, progress: &dyn Progress) -> Result<()> {
         let known_types = self.known_types()?;
         let types = match known_types {
             Some(types) => types,
             None => {
                 let types = self.read_types(progress)?;
-                self.types.get_or_init(|| types.into())
+                self.types.store(types.into())
             }
         };
         let largest = Largest::of(dominators);
         let canopy = Canopy::of(dominators, &largest).to_column();
         let type_tables = self.type_tables(dominators, types, progress)?;
-        // Damage to what only tells where objects come from is no reason to give no answer.
+        // Damaged site tables must not prevent other answers.
         let site_tables = match self.site_tables(dominators, progress) {
             Err(AnalyzerError::Section { .. }) => None,
             found => Some(found?),
@@ -81,44 +84,44 @@ impl Heap {
         let root_groups = self.root_groups_of(types)?;
         let kept = dominators.columns();
         let mut columns = vec![
-            (column::POSITION, there(kept.position)),
-            (column::GROUP_POSITION, there(kept.group_position)),
-            (column::VERTEX, there(kept.vertex)),
-            (column::EXTENT, there(kept.extent)),
-            (column::IDOM, there(kept.idom)),
-            (column::BEFORE, there(kept.before)),
-            (column::EPHEMERONS, there(std::slice::from_ref(&kept.live_ephemerons))),
+            (column::POSITION, in_memory(kept.position)),
+            (column::GROUP_POSITION, in_memory(kept.group_position)),
+            (column::VERTEX, in_memory(kept.vertex)),
+            (column::EXTENT, in_memory(kept.extent)),
+            (column::IDOM, in_memory(kept.idom)),
+            (column::BEFORE, in_memory(kept.before)),
+            (column::EPHEMERONS, in_memory(std::slice::from_ref(&kept.live_ephemerons))),
         ];
         let largest = largest.to_column();
         columns.extend([
-            (column::LARGEST, there(&largest)),
-            (column::CANOPY, there(&canopy)),
-            (column::LEAK_SUSPECTS, there(&suspects)),
-            (column::ROOT_GROUPS, there(&root_groups)),
+            (column::LARGEST, in_memory(&largest)),
+            (column::CANOPY, in_memory(&canopy)),
+            (column::LEAK_SUSPECTS, in_memory(&suspects)),
+            (column::ROOT_GROUPS, in_memory(&root_groups)),
         ]);
         let bytes = self.objects * size_of::<u32>() as u64;
         let has_unmanaged = self.recording.commit(self.snapshot)?.totals.unmanaged_bytes > 0;
-        // Unmanaged sizes that the totals deny leave a block unknown.
+        // Unmanaged sizes that contradict the totals make a block unknown.
         let is_known = |columns: &BlockColumns| has_unmanaged || columns.unmanaged_bytes.is_empty();
         let shallow: &MakeValues<'_> =
             &|out| self.each_size(|columns| is_known(columns).then_some(&columns.shallow_bytes), progress, out);
         let unmanaged: &MakeValues<'_> = &|out| self.each_size(|columns| Some(&columns.unmanaged_bytes), progress, out);
         let retained: &MakeValues<'_> = &|out| self.each_retained(dominators, progress, out);
-        columns.push((column::SHALLOW, ColumnValues::Made(bytes, shallow)));
+        columns.push((column::SHALLOW, ColumnValues::Streamed(bytes, shallow)));
         if has_unmanaged {
-            columns.push((column::UNMANAGED, ColumnValues::Made(bytes, unmanaged)));
+            columns.push((column::UNMANAGED, ColumnValues::Streamed(bytes, unmanaged)));
         }
-        columns.push((column::RETAINED, ColumnValues::Made(bytes, retained)));
+        columns.push((column::RETAINED, ColumnValues::Streamed(bytes, retained)));
         columns.extend(type_tables.columns());
         columns.extend(site_tables.iter().flat_map(SiteTables::columns));
         if known_types.is_none() {
-            columns.push((column::TYPE, there(types)));
+            columns.push((column::TYPE, in_memory(types)));
         }
         self.keep(&columns, progress)
     }
 
-    /// Asks a question about few objects of the dominators. Of what an index file keeps, only what the question looks at
-    /// is read; if that turns out to be damaged, it is asked again, of dominators that were found anew.
+    /// Answers a question about a few objects of the dominators. Only the values of kept columns that the question
+    /// reads are checked. If some of these are damaged, the dominators are computed and the question is asked again.
     ///
     /// # Errors
     /// As for [`Heap::dominators`], and those of `question`.
@@ -133,7 +136,7 @@ impl Heap {
         }
     }
 
-    /// As [`Heap::ask_dominators`], for who has another way to the answer: `None` if dominators would have to be found.
+    /// As [`Heap::ask_dominators`], but `None` if the dominators would have to be computed.
     pub(crate) fn ask_known_dominators<T, E: From<AnalyzerError>>(
         &self,
         mut question: impl FnMut(&Dominators) -> Result<T, E>,
@@ -141,7 +144,7 @@ impl Heap {
         if let Some(dominators) = self.dominators.get() {
             return question(dominators).map(Some);
         }
-        let Some(kept) = self.kept_dominators(Checked::WhereLookedAt)? else { return Ok(None) };
+        let Some(kept) = self.kept_dominators(Checked::WhenRead)? else { return Ok(None) };
         let answer = question(&kept);
         if kept.are_damaged() { Ok(None) } else { answer.map(Some) }
     }
@@ -151,16 +154,17 @@ impl Heap {
         let roots = self.roots()?;
         let vertices = self.objects + roots.categories().len() as u64;
         let Some(count) = index.length::<u32>(self.snapshot, column::VERTEX) else { return Ok(None) };
-        // What lies beside them is asked as often: one that was left out, as it was damaged, comes back with them.
+        // These columns are kept together with the tree and used as often. If one is missing because it was damaged,
+        // all are computed again.
         let is_there = |&column: &ColumnId| index.length::<u32>(self.snapshot, column).is_some();
         if ![column::TYPE, column::SHALLOW, column::RETAINED].iter().all(is_there) {
             return Ok(None);
         }
         let is_position = move |_: usize, piece: &[u32]| below(piece, count as u64);
-        // Position 0 is no vertex.
+        // Position 0 is the top, which has no vertex.
         let is_vertex = move |first: usize, piece: &[u32]| below(&piece[usize::from(first == 0)..], vertices);
         let is_extent = move |first: usize, piece: &[u32]| {
-            // Every subtree ends before the last position does.
+            // Every subtree must end within the tree.
             let wrong = |(at, &extent): (usize, &u32)| extent == 0 || first + at + extent as usize > count;
             !piece.iter().enumerate().fold(false, |found, value| found | wrong(value))
         };
@@ -169,7 +173,7 @@ impl Heap {
             !piece.iter().enumerate().fold(false, |found, value| found | wrong(value))
         };
         let by_group = index.column(self.snapshot, column::GROUP_POSITION, is_position);
-        let ephemerons = index.column::<u64>(self.snapshot, column::EPHEMERONS, |_, _| true);
+        let ephemerons = self.kept_numbers(column::EPHEMERONS);
         let columns = (
             self.kept(column::POSITION, checked, 0, is_position),
             self.kept(column::VERTEX, checked, 0, is_vertex),
@@ -179,12 +183,13 @@ impl Heap {
         );
         let (Some(by_group), Some(ephemerons)) = (by_group, ephemerons) else { return Ok(None) };
         let (Some(position), Some(vertex), Some(extent), Some(idom), Some(before)) = columns else { return Ok(None) };
-        let live = ephemerons.first().copied().unwrap_or(0);
-        let groups = by_group.to_vec();
-        Ok(Dominators::of_columns(self.objects, count, roots, position, groups, vertex, extent, idom, before, live))
+        let live_ephemerons = ephemerons.first().copied().unwrap_or(0);
+        let group_position = by_group.to_vec();
+        let columns = DominatorColumns { position, group_position, vertex, extent, idom, before, live_ephemerons };
+        Ok(Dominators::of_columns(self.objects, count, roots, columns))
     }
 
-    /// A column of the index file. What is damaged and looked at is `harmless`.
+    /// A column of the index file. Damaged values read as `harmless`.
     fn kept<T: Pod + Sync>(
         &self,
         column: ColumnId,
@@ -195,43 +200,38 @@ impl Heap {
         let index = self.index.as_ref()?;
         match checked {
             Checked::Whole => index.column(self.snapshot, column, is_valid).map(Lookup::Whole),
-            Checked::WhereLookedAt => {
+            Checked::WhenRead => {
                 let column = index.sparse_column(self.snapshot, column, is_valid)?;
                 Some(Lookup::sparse(column, harmless))
             }
         }
     }
 
-    /// The objects that retain most, as many as an index file keeps: that takes no look at the others.
+    /// The objects with the largest retained sizes, as many as the index file keeps. The dominators are not read if it
+    /// has them.
     ///
     /// # Errors
     /// As for [`Heap::dominators`].
     pub fn largest(&self, progress: &dyn Progress) -> Result<&Largest> {
-        if let Some(largest) = self.largest.get() {
-            return Ok(largest);
-        }
-        let column = |index: &IndexFile| index.column::<u64>(self.snapshot, column::LARGEST, |_, _| true);
-        let kept = self.index.as_ref().and_then(column).and_then(|kept| Largest::from_column(&kept, self.objects));
-        let largest = match kept {
-            Some(kept) => kept,
-            None => Largest::of(self.dominators(progress)?),
-        };
-        Ok(self.largest.get_or_init(|| largest))
+        self.largest.get_or_compute(|| {
+            let kept = self.kept_numbers(column::LARGEST);
+            let kept = kept.and_then(|kept| Largest::from_column(&kept, self.objects));
+            kept.map_or_else(|| Ok(Largest::of(self.dominators(progress)?)), Ok)
+        })
     }
 
-    /// The upper part of the dominator tree, if an index file has it.
+    /// The upper part of the dominator tree, if the index file has it.
     ///
     /// # Errors
     /// As for [`Heap::roots`].
     pub fn kept_canopy(&self) -> Result<Option<Canopy>> {
-        let column = |index: &IndexFile| index.column::<u64>(self.snapshot, column::CANOPY, |_, _| true);
-        let Some(kept) = self.index.as_ref().and_then(column) else { return Ok(None) };
+        let Some(kept) = self.kept_numbers(column::CANOPY) else { return Ok(None) };
         let groups: Vec<StringId> = self.roots()?.categories().iter().map(|group| group.name).collect();
         Ok(Canopy::from_column(&kept, self.objects, &groups))
     }
 
-    /// The objects and types in which at least `threshold` of all reachable bytes piles up; what looks most like a leak
-    /// comes first.
+    /// The objects and types in which at least `threshold` of all reachable bytes accumulates, the most suspicious ones
+    /// first.
     ///
     /// # Errors
     /// As for [`Heap::dominators`].
@@ -245,24 +245,22 @@ impl Heap {
         Ok(leaks::suspects(self.dominators(progress)?, self.types(progress)?, tables, threshold))
     }
 
-    /// What threads retain, as [`Heap::keep_threads`] kept it.
+    /// The retained sizes of threads, as written by [`Heap::keep_threads`].
     pub(crate) fn kept_threads(&self) -> Option<Vec<u64>> {
-        let index = self.index.as_ref()?;
-        Some(index.column::<u64>(self.snapshot, column::RETAINED_BY_THREAD, |_, _| true)?.to_vec())
+        Some(self.kept_numbers(column::RETAINED_BY_THREAD)?.to_vec())
     }
 
-    /// Keeps what threads retain.
+    /// Keeps the retained sizes of threads.
     ///
     /// # Errors
     /// As for [`Heap::dominators`].
     pub(crate) fn keep_threads(&self, retained: &[u64], progress: &dyn Progress) -> Result<()> {
-        self.keep(&[(column::RETAINED_BY_THREAD, there(retained))], progress)
+        self.keep(&[(column::RETAINED_BY_THREAD, in_memory(retained))], progress)
     }
 
-    /// The suspects at [`LEAK_THRESHOLD`], if an index file has them.
+    /// The suspects at [`LEAK_THRESHOLD`], if the index file has them.
     fn kept_leak_suspects(&self) -> Result<Option<Vec<Suspect>>> {
-        let column = |index: &IndexFile| index.column::<u64>(self.snapshot, column::LEAK_SUSPECTS, |_, _| true);
-        let Some(kept) = self.index.as_ref().and_then(column) else { return Ok(None) };
+        let Some(kept) = self.kept_numbers(column::LEAK_SUSPECTS) else { return Ok(None) };
         Ok(leaks::from_column(&kept, self.objects, self.recording.tables()?.type_count() as u64))
     }
 }

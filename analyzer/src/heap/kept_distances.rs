@@ -1,12 +1,11 @@
-//! Distances from the roots, and shortest paths.
+//! Distances and shortest paths of a heap: computed, or read from its index file.
 
 use barrow_format::ObjectId;
 
-use super::{Heap, column, there};
+use super::{Heap, column, in_memory};
 use crate::columns::index_file::{ColumnId, ColumnValues};
 use crate::error::Result;
 use crate::graph::distances::{Bounds, Distances, distance_of, path_over};
-use crate::graph::reachable::Ephemerons;
 use crate::progress::Progress;
 
 impl Heap {
@@ -20,25 +19,23 @@ impl Heap {
         }
         let found = self.distances_anew(progress)?;
         self.keep(&columns_of(&found), progress)?;
-        Ok(self.distances.get_or_init(|| found))
+        Ok(self.distances.store(found))
     }
 
-    /// Distances, if they were measured before.
+    /// Distances, if they were computed before.
     pub(super) fn known_distances(&self) -> Option<&Distances> {
-        if let Some(distances) = self.distances.get() {
-            return Some(distances);
-        }
-        let index = self.index.as_ref()?;
-        let distance = index.column(self.snapshot, column::DISTANCE, |_, _| true)?;
-        let parent = index.column(self.snapshot, column::PARENT, |_, piece| {
-            let wrong = |&parent: &u32| parent != 0 && u64::from(!parent) >= self.objects;
-            !piece.iter().fold(false, |found, value| found | wrong(value))
-        })?;
-        let kept = Distances::of_columns(self.objects, distance, parent)?;
-        Some(self.distances.get_or_init(|| kept))
+        self.distances.get_or_find(|| {
+            let index = self.index.as_ref()?;
+            let distance = index.column(self.snapshot, column::DISTANCE, |_, _| true)?;
+            let parent = index.column(self.snapshot, column::PARENT, |_, piece| {
+                let wrong = |&parent: &u32| parent != 0 && u64::from(!parent) >= self.objects;
+                !piece.iter().fold(false, |found, value| found | wrong(value))
+            })?;
+            Distances::of_columns(self.objects, distance, parent)
+        })
     }
 
-    /// The objects of a shortest path, as [`Distances::path`]. Of columns that were kept, only what lies on it is read.
+    /// A shortest path as by [`Distances::path`]. Of kept columns only the values on the path are read.
     pub(crate) fn shortest_path(&self, object: ObjectId, progress: &dyn Progress) -> Result<Vec<ObjectId>> {
         if self.distances.get().is_none()
             && let Some(path) = self.kept_path(object)
@@ -48,7 +45,7 @@ impl Heap {
         Ok(self.distances(progress)?.path(object))
     }
 
-    /// The distance of one object, as [`Distances::distance`]. Of a column that was kept, only what tells it is read.
+    /// The distance of one object, as by [`Distances::distance`]. Of a kept column only this value is read.
     ///
     /// # Errors
     /// As for [`Heap::distances`].
@@ -66,7 +63,7 @@ impl Heap {
         path_over(object, |object| Some((distance.get(object.index())?, parent.get(object.index())?)))
     }
 
-    /// Distances from the roots, measured whether they are known or not; nothing is kept.
+    /// Distances from the roots, computed even if they are known. They are not kept.
     ///
     /// # Errors
     /// As for [`Heap::distances`].
@@ -74,15 +71,14 @@ impl Heap {
         self.search(&self.roots()?.targets(), Bounds::default(), progress)
     }
 
-    /// Distances from these roots within bounds; nothing is kept.
+    /// Distances from some roots within bounds. They are not kept.
     pub(crate) fn search(&self, roots: &[ObjectId], bounds: Bounds<'_>, progress: &dyn Progress) -> Result<Distances> {
-        let rows = self.rows(progress)?;
-        let ephemerons = Ephemerons::new(rows.ephemerons());
-        Distances::find(self.snapshot, &rows, roots, &ephemerons, bounds, &self.memory, progress)
+        let adjacency = self.adjacency(progress)?;
+        Distances::find(self.snapshot, &adjacency, roots, bounds, self.run(progress))
     }
 }
 
-/// The columns of distances, as they are kept.
+/// The columns of distances that the index file keeps.
 pub(super) fn columns_of(distances: &Distances) -> [(ColumnId, ColumnValues<'_>); 2] {
-    [(column::DISTANCE, there(&distances.distance)), (column::PARENT, there(&distances.parent))]
+    [(column::DISTANCE, in_memory(&distances.distance)), (column::PARENT, in_memory(&distances.parent))]
 }

@@ -1,25 +1,25 @@
-//! What is freed with a set of objects, by the shared objects of a heap: found, or looked up in its index file.
+//! Retained sets by jointly retained objects, which are computed or read from the index file.
 
-use super::distances::columns_of;
-use super::{Heap, column, there};
+use super::kept_distances::columns_of;
+use super::{Heap, column, in_memory};
 use crate::columns::lookup::Lookup;
 use crate::error::{AnalyzerError, Result};
+use crate::graph::jointly_retained::JointlyRetained;
 use crate::graph::object_set::ObjectSet;
-use crate::graph::shared::Shared;
 use crate::progress::Progress;
 
-/// What is freed with a set, as far as the tree tells.
+/// What is freed with a set, as far as the dominator tree shows.
 enum Lost {
-    /// All of it.
+    /// Exactly these objects.
     All(ObjectSet),
-    /// At least what is below these positions.
+    /// At least the subtrees at these positions.
     From(ObjectSet),
 }
 
 impl Heap {
-    /// What [`Heap::retained_set`] says, without a search of the whole heap: `None` unless dominators are known, and exact.
-    /// Shared objects are found first, if there is an index to keep them and memory for it: once, that takes longer than a
-    /// search.
+    /// The same as [`Heap::retained_set`], but without searching the whole heap. `None` unless dominators are known and
+    /// exact. Jointly retained objects are computed first if there is an index file to keep them and memory for it;
+    /// that takes longer than one search, but only once.
     pub(crate) fn freed_along_dominators(&self, set: &ObjectSet, progress: &dyn Progress) -> Result<Option<ObjectSet>> {
         let lost = self.ask_known_dominators(|dominators| {
             if !dominators.is_exact() {
@@ -27,11 +27,11 @@ impl Heap {
             }
             let removed = dominators.positions_of(set, progress)?;
             if dominators.subtrees(removed.iter()).nth(1).is_none() {
-                // What one object holds alone, the tree tells.
+                // The retained set of one object is its subtree.
                 return Ok(Some(Lost::All(dominators.objects_below(&removed, progress)?)));
             }
             let lost: u64 = dominators.subtrees(removed.iter()).map(|subtree| subtree.len() as u64).sum();
-            // With most of the heap gone, the search of what is left is shorter.
+            // If most of the heap is removed, searching the rest is faster.
             Ok::<_, AnalyzerError>((lost <= dominators.reachable_count() / 2).then_some(Lost::From(removed)))
         })?;
         let removed = match lost.flatten() {
@@ -39,63 +39,68 @@ impl Heap {
             Some(Lost::All(freed)) => return Ok(Some(freed)),
             Some(Lost::From(removed)) => removed,
         };
-        if let Some(shared) = self.shared.get() {
-            return self.freed_by(shared, &removed, progress);
+        if let Some(joint) = self.jointly_retained.get() {
+            return self.freed_by(joint, &removed, progress);
         }
-        if let Some(kept) = self.kept_shared()
+        if let Some(kept) = self.kept_jointly_retained()
             && let Some(freed) = self.freed_by(&kept, &removed, progress)?
         {
             return Ok(Some(freed));
         }
         let totals = self.recording.commit(self.snapshot)?.totals;
-        let has_room = self.memory.has_room(Shared::bytes_to_find(totals.objects, totals.references));
+        let has_room = self.memory.has_room(JointlyRetained::bytes_to_find(totals.objects, totals.references));
         if self.index.is_none() || !self.keeps || !has_room {
             return Ok(None);
         }
-        self.freed_by(self.find_shared(progress)?, &removed, progress)
+        self.freed_by(self.find_jointly_retained(progress)?, &removed, progress)
     }
 
-    fn freed_by(&self, shared: &Shared, removed: &ObjectSet, progress: &dyn Progress) -> Result<Option<ObjectSet>> {
-        let freed = |dominators: &_| shared.freed_with(dominators, removed, &self.memory, progress);
+    fn freed_by(
+        &self,
+        joint: &JointlyRetained,
+        removed: &ObjectSet,
+        progress: &dyn Progress,
+    ) -> Result<Option<ObjectSet>> {
+        let freed = |dominators: &_| joint.freed_with(dominators, removed, self.run(progress));
         Ok(self.ask_known_dominators(freed)?.flatten())
     }
 
-    fn find_shared(&self, progress: &dyn Progress) -> Result<&Shared> {
+    fn find_jointly_retained(&self, progress: &dyn Progress) -> Result<&JointlyRetained> {
         let dominators = self.dominators(progress)?;
         let known_distances = self.known_distances();
         let distances = match known_distances {
             Some(distances) => distances,
             None => {
                 let found = self.distances_anew(progress)?;
-                self.distances.get_or_init(|| found)
+                self.distances.store(found)
             }
         };
-        let rows = self.take_rows(progress)?;
-        let found = Shared::find(dominators, &rows, self.roots()?, distances, &self.memory, progress)?;
-        drop(rows);
+        let adjacency = self.take_adjacency(progress)?;
+        let found = JointlyRetained::find(dominators, &adjacency, self.roots()?, distances, self.run(progress))?;
+        drop(adjacency);
         let kept = found.columns();
         let mut columns = vec![
-            (column::KEEPER_COUNTS, there(kept.counts)),
-            (column::MANY_KEEPERS, there(kept.many)),
-            (column::KEPT_STARTS, there(kept.starts)),
-            (column::KEPT_ROWS, there(kept.rows)),
+            (column::KEEPER_COUNTS, in_memory(kept.counts)),
+            (column::MANY_KEEPERS, in_memory(kept.many)),
+            (column::KEPT_STARTS, in_memory(kept.starts)),
+            (column::KEPT_OBJECTS, in_memory(kept.kept)),
         ];
         if known_distances.is_none() {
             columns.extend(columns_of(distances));
         }
         self.keep(&columns, progress)?;
-        Ok(self.shared.get_or_init(|| found))
+        Ok(self.jointly_retained.store(found))
     }
 
-    fn kept_shared(&self) -> Option<Shared> {
+    fn kept_jointly_retained(&self) -> Option<JointlyRetained> {
         let index = self.index.as_ref()?;
         let counts = index.sparse_column::<[u8; 2]>(self.snapshot, column::KEEPER_COUNTS, |_, _| true)?;
         let many = index.column::<u32>(self.snapshot, column::MANY_KEEPERS, |_, _| true)?;
         let many = many.chunks_exact(3).map(|row| [row[0], row[1], row[2]]).collect();
         let starts = index.sparse_column::<u64>(self.snapshot, column::KEPT_STARTS, |_, _| true)?;
-        let rows = index.sparse_column::<u8>(self.snapshot, column::KEPT_ROWS, |_, _| true)?;
-        let (counts, starts, rows) =
-            (Lookup::sparse(counts, [0; 2]), Lookup::sparse(starts, 0), Lookup::sparse(rows, 0));
-        Some(Shared::of_columns(counts, many, starts, rows))
+        let kept = index.sparse_column::<u8>(self.snapshot, column::KEPT_OBJECTS, |_, _| true)?;
+        let (counts, starts, kept) =
+            (Lookup::sparse(counts, [0; 2]), Lookup::sparse(starts, 0), Lookup::sparse(kept, 0));
+        Some(JointlyRetained::of_columns(counts, many, starts, kept))
     }
 }
