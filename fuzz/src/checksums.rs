@@ -1,4 +1,4 @@
-//! Making the checksums of a recording right, whatever else is wrong with it.
+//! Corrects the checksums of a damaged recording, so that readers get beyond them.
 
 use barrow_format::chain::Chain;
 use barrow_format::commit::chained_checksum;
@@ -28,7 +28,7 @@ pub fn with_checksums(bytes: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// Writes the checksum of the first `length` bytes behind them.
+/// Writes the checksum of the first `length` bytes directly after them.
 fn seal(bytes: &mut [u8], length: usize) {
     let crc = crc32c::crc32c(&bytes[..length]);
     bytes[length..length + 4].copy_from_slice(&crc.to_le_bytes());

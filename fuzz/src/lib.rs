@@ -38,7 +38,7 @@ pub fn recording(bytes: &[u8]) {
     if let Some(damage) = recording.damage() {
         assert!(!damage.to_string().contains('\n'), "one sentence: {damage}");
     }
-    let found = verify(&recording, &Silent).expect("nobody cancels");
+    let found = verify(&recording, &Silent).expect("never cancelled");
     let is_whole = recording.damage().is_none() && found.problems.is_empty();
     for id in recording.snapshot_ids() {
         let answers = ask(&recording, id);
@@ -133,7 +133,7 @@ fn check_repair(recording: &Recording) {
     let clean = Recording::open(&path).expect("a repaired recording");
     assert_eq!(clean.damage(), None);
     assert_eq!(clean.snapshot_count(), repaired.kept.len());
-    assert_eq!(verify(&clean, &Silent).expect("nobody cancels").problems, []);
+    assert_eq!(verify(&clean, &Silent).expect("never cancelled").problems, []);
 }
 
 /// Whatever is whole can be repacked, and is whole again.
@@ -143,7 +143,7 @@ fn check_repack(recording: &Recording) {
     let repacked = repack(recording, &path, RepackOptions { level: 1 }, &Silent).expect("it is whole");
     assert_eq!(repacked.snapshots.len(), recording.snapshot_count());
     let small = Recording::open(&path).expect("a repacked recording");
-    assert_eq!(verify(&small, &Silent).expect("nobody cancels").problems, []);
+    assert_eq!(verify(&small, &Silent).expect("never cancelled").problems, []);
     for id in recording.snapshot_ids() {
         let totals = [recording, &small].map(|recording| summary(recording, id).expect("it is whole").kinds);
         assert_eq!(totals[0], totals[1]);
@@ -159,7 +159,7 @@ pub fn dump(bytes: &[u8]) {
     writer.finish().expect("the writer is usable after any import");
     let recording = Recording::from_bytes(shelf.take()).expect("what the writer wrote");
     assert_eq!(recording.damage(), None);
-    assert_eq!(verify(&recording, &Silent).expect("nobody cancels").problems, []);
+    assert_eq!(verify(&recording, &Silent).expect("never cancelled").problems, []);
     if let Ok(imported) = imported {
         assert_eq!(recording.snapshot_count(), imported.snapshots.len());
         if let Some(loss) = imported.lost {

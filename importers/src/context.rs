@@ -12,47 +12,48 @@ use crate::error::{Damage, ImportError, Stop};
 use crate::options::ImportOptions;
 use barrow_progress::Progress;
 
-/// Sites that are remembered, some 80 bytes each; as many as a table holds before it grows. Then all are forgotten: later equal ones get new numbers, which costs
-/// space in the file, and objects that only seem to have changed from one dump to the next.
+/// The most sites that are remembered, about 80 bytes each: as many as a hash table holds before it grows. When it is full,
+/// all are forgotten. Equal sites that come later get new numbers, which costs space in the file and makes their objects
+/// look changed from one dump to the next.
 const MAX_SITES: usize = (1 << 20) / 8 * 7;
 
-/// What every importer works with: where the recording goes, what the user wants, and what earlier
-/// dumps of the same series have declared.
+/// What every importer works with: the recording, the options of the user, and the declarations of
+/// earlier dumps of the same series.
 #[derive(Clone)]
 pub(crate) struct Context<'w> {
     pub(crate) writer: &'w Writer,
     pub(crate) progress: &'w dyn Progress,
     pub(crate) options: &'w ImportOptions,
-    /// Of a dump that holds one snapshot: what is known of it from outside.
+    /// The label and time of the snapshot, for a dump that holds one snapshot.
     pub(crate) info: SnapshotInfo,
     pub(crate) vocabulary: &'w Vocabulary<'w>,
 }
 
 impl Context<'_> {
-    /// Ends the import if the user has asked for it.
+    /// Ends the import if the user cancelled it.
     pub(crate) fn check_cancelled(&self) -> Result<(), ImportError> {
         if self.progress.cancelled() { Err(ImportError::Cancelled) } else { Ok(()) }
     }
 }
 
-/// What an importer has done with one dump.
+/// The result of importing one dump.
 pub(crate) struct Outcome {
     /// The snapshots that were committed.
     pub(crate) snapshots: Vec<Totals>,
     /// Sentences for the user.
     pub(crate) notes: Vec<String>,
-    /// Whether it got to the end.
+    /// Whether it reached the end of the dump.
     pub(crate) end: Result<(), Stop>,
 }
 
 impl Outcome {
-    /// Why an importer ends that has recorded, as its only snapshot, what stands before the damage.
+    /// The reason for which an importer ends whose only snapshot holds everything before the damage.
     pub(crate) fn cut(&self, damage: Damage) -> Stop {
         if self.snapshots.is_empty() { damage.into() } else { Stop::Partial(damage) }
     }
 }
 
-/// Kinds, strengths, types and sites that were declared already: equal ones are declared once, so that the
+/// Kinds, strengths, types and sites that were already declared. Equal ones are declared once, so that the
 /// snapshots of several dumps can be compared.
 pub(crate) struct Vocabulary<'w> {
     writer: &'w Writer,
@@ -63,7 +64,7 @@ pub(crate) struct Vocabulary<'w> {
 struct Declared {
     /// The texts in the keys of types, each once.
     texts: HashSet<Arc<str>>,
-    /// What importers have shortened before the writer had to.
+    /// Texts that importers shortened before they reached the writer.
     shortened: Shortened,
     kinds: HashMap<String, KindId>,
     strengths: HashMap<String, StrengthId>,
@@ -93,10 +94,10 @@ struct SiteKey {
 }
 
 impl Declared {
-    /// What tells a type from others.
+    /// The key by which equal types are found.
     fn type_key(&mut self, description: &TypeDescription<'_>) -> TypeKey {
         let mut text = |text: &str| {
-            // As the recording will have it.
+            // As the recording stores it.
             let text = Shortened::default().shorten(text, MAX_TEXT_BYTES);
             match self.texts.get(&*text) {
                 Some(known) => Arc::clone(known),

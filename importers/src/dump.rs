@@ -20,8 +20,8 @@ pub(crate) enum Dump {
 }
 
 impl Dump {
-    /// Opens and maps a file; if it is compressed, what it holds. The damage is where unpacking had to end; what
-    /// was unpacked before is there.
+    /// Opens and maps a file; if it is compressed, its unpacked bytes. The damage says where unpacking had to end;
+    /// the bytes before it are there.
     ///
     /// # Errors
     /// [`ImportError::Open`], and those of [`unpack`].
@@ -118,7 +118,7 @@ impl Progress for Releasing<'_> {
     }
 }
 
-#[expect(unsafe_code, reason = "mapping a file is unsafe: somebody else could change it")]
+#[expect(unsafe_code, reason = "mapping a file is unsafe: another process could change it")]
 fn map(file: &File) -> io::Result<memmap2::Mmap> {
     // SAFETY: the map is only read, through shared slices, and no parser relies on reading the same
     // bytes twice for memory safety: every count and id is checked where it is used. The user must

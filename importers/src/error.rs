@@ -89,7 +89,7 @@ pub enum ImportError {
         /// The dump's length in bytes.
         length: u64,
     },
-    /// A series is of one format.
+    /// The dumps of a series have different formats.
     #[error("this is a {found}, but the series began with a {expected}")]
     MixedFormats {
         /// The format of the dumps before.
@@ -103,13 +103,13 @@ pub enum ImportError {
         /// How many it holds.
         objects: u64,
     },
-    /// The system gives no threads.
+    /// The system refuses to start threads.
     #[error("cannot start threads: {message}")]
     Threads {
         /// What the system said.
         message: String,
     },
-    /// [`Progress::cancelled`](crate::Progress::cancelled) said so.
+    /// [`Progress::cancelled`](crate::Progress::cancelled) returned true.
     #[error("cancelled")]
     Cancelled,
     /// The recording cannot be written.
@@ -137,20 +137,20 @@ pub enum Damage {
         /// What should have followed.
         missing: &'static str,
     },
-    /// Something stands where it cannot.
+    /// The bytes at an offset are not what the format requires there.
     #[error("{found} at byte {offset}, expected {expected}")]
     Unexpected {
-        /// What is there, readable.
+        /// What is there, in readable form.
         found: String,
         /// Where.
         offset: u64,
-        /// What could stand there.
+        /// What the format requires there.
         expected: &'static str,
     },
     /// A number is too large.
     #[error("{what} at byte {offset} is {value}, the limit is {limit}")]
     OutOfRange {
-        /// The field.
+        /// The name of the field.
         what: &'static str,
         /// Where it is, or where the column starts that it is in.
         offset: u64,
@@ -199,13 +199,13 @@ pub enum Damage {
         /// What the decompressor said.
         message: String,
     },
-    /// A compressed dump was not unpacked further, since what it holds makes no sense.
-    #[error("what it unpacks to is no dump behind byte {unpacked_bytes} at the latest; unpacking ended there")]
+    /// Unpacking of a compressed dump ended early, because the unpacked bytes are no dump.
+    #[error("what it unpacks to is no dump after byte {unpacked_bytes} at the latest; unpacking ended there")]
     Screened {
         /// How much was unpacked, in bytes.
         unpacked_bytes: u64,
     },
-    /// JSON that is none.
+    /// Text that is not valid JSON.
     #[error("{what} at byte {offset} cannot be read: {message}")]
     Json {
         /// The table or metadata.
@@ -215,7 +215,7 @@ pub enum Damage {
         /// What the parser said.
         message: String,
     },
-    /// Objects and references are whole; what tells more of them is not.
+    /// Objects and references are whole, but names or other details of them are damaged.
     #[error("{damage}; objects and references are whole, {names} of their names are there")]
     Incomplete {
         /// What is wrong, and where.
@@ -240,12 +240,12 @@ pub struct Loss {
     pub snapshot: Option<u64>,
     /// How many snapshots were imported.
     pub imported: u64,
-    /// Whether the last of them holds only what stood before the damage.
+    /// Whether the last of them holds only the objects before the damage.
     pub is_last_partial: bool,
 }
 
 impl Loss {
-    /// What stood before the damage is in the last of the imported snapshots.
+    /// The last of the imported snapshots holds everything before the damage.
     pub(crate) fn partial(damage: Damage, imported: u64) -> Self {
         Loss { damage, snapshot: None, imported, is_last_partial: true }
     }
@@ -267,12 +267,12 @@ impl fmt::Display for Loss {
     }
 }
 
-/// Why an importer goes no further.
+/// The reason for which an importer ends early.
 #[derive(Debug)]
 pub(crate) enum Stop {
     /// The dump is bad from here on; the number is that of the snapshot, if it is in one.
     Damage(Damage, Option<u64>),
-    /// The dump is bad from here on; what stood before is in the last snapshot, which was committed.
+    /// The dump is bad from here on; everything before is in the last snapshot, which was committed.
     Partial(Damage),
     /// The import has failed.
     Import(ImportError),

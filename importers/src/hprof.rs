@@ -8,9 +8,8 @@
 //!   second pass  fields and elements that refer to something ──▶ writer                all threads
 //! ```
 //!
-//! Instances do not say which of their bytes are references: classes do, which may stand behind them. And
-//! references are addresses. So there is no way around two passes; the first looks at the head of each
-//! object only.
+//! Two passes are necessary. Which bytes of an instance are references is described by its class, which may follow later in
+//! the dump, and references are addresses. The first pass reads only the head of each object.
 
 mod addresses;
 mod announce;

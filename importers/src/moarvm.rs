@@ -9,11 +9,11 @@
 //! ```
 //!
 //! A collectable (MoarVM's word for anything on its heap, and for its groups of roots) becomes an
-//! object with the collectable's number as id. Its references stand together in the dump, but not in
+//! object with the collectable's number as id. Its references are adjacent in the dump, but not in
 //! the order of collectables, so the [`References`] of one snapshot are held in memory; collectables
 //! are visited where they are ([`Collectables`]), once to check them and once to announce them.
 //!
-//! All kinds of roots keep alive what they refer to, but one: the inter-generational roots are the remembered set, old
+//! All kinds of roots but one keep their targets alive. The exception: the inter-generational roots are the remembered set, old
 //! objects that refer to young ones. A minor collection starts from them, since it does not look at other old objects; a
 //! full one does not, and frees those that nothing else refers to. So their references are weak here.
 //!
@@ -103,7 +103,7 @@ const RECORDS_PER_QUESTION: u64 = 1 << 16;
 /// Something on MoarVM's heap, or a group of roots, as the dump has it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Collectable {
-    /// Where it stands in the dump, or where its columns do.
+    /// Its offset in the dump, or that of its columns.
     pub(crate) offset: u64,
     /// MoarVM's number of its kind.
     pub(crate) kind: u64,
@@ -201,7 +201,7 @@ impl<'a> Session<'a> {
         self.snapshots.len() as u64
     }
 
-    /// Ends the import if the user has asked for it.
+    /// Ends the import if the user cancelled it.
     pub(crate) fn check_cancelled(&self) -> Result<(), ImportError> {
         if self.progress.cancelled() { Err(ImportError::Cancelled) } else { Ok(()) }
     }

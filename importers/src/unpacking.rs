@@ -16,20 +16,20 @@ use crate::packing::Packing;
 use crate::screening::Screening;
 use barrow_progress::Progress;
 
-/// How much is unpacked between two looks at the user's wishes, in bytes.
+/// The bytes that are unpacked between two checks for cancellation.
 const UNPACK_BYTES: usize = 1 << 20;
 /// A dump may unpack to this many times its length. Dumps are known to shrink to a hundredth; gzip cannot do better
 /// than to a thousandth, and zstd only where nearly all of a heap is zeros.
 const MOST_TIMES: u64 = 10_000;
 /// Any dump may unpack to this many bytes.
 const LEAST_LIMIT_BYTES: u64 = 1 << 30;
-/// How much room is left on a disk, in bytes; on a small one a twentieth of it.
+/// The room that stays free on a disk, in bytes; on a small disk, a twentieth of it.
 const RESERVE_BYTES: u64 = 1 << 30;
-/// After so many bytes the room on the disk is looked at again.
+/// The free room on the disk is checked again after this many bytes.
 const ROOM_STEP_BYTES: u64 = 16 << 20;
 
-/// Unpacks `packed`, a file of `packed_bytes`, into a temporary file in the folder of the options. The damage is
-/// where unpacking had to end; what was unpacked before is in the file.
+/// Unpacks `packed`, a file of `packed_bytes`, into a temporary file in the folder of the options. The damage says
+/// where unpacking had to end; the file holds the bytes before it.
 ///
 /// # Errors
 /// [`ImportError::Unpack`], [`ImportError::UnpacksToMore`], [`ImportError::NoRoom`], [`ImportError::Cancelled`].
@@ -64,19 +64,19 @@ pub(crate) fn unpack(
         limits.admit(unpacked_bytes + read as u64, &unpacked)?;
         unpacked.write_all(&bytes[..read]).map_err(failed)?;
         unpacked_bytes += read as u64;
-        // What is refused is written, too: the importer finds in it what is wrong.
+        // Refused bytes are written, too: the importer describes what is wrong with them.
         if !screening.admits(&bytes[..read]) {
             return Ok((unpacked, Some(Damage::Screened { unpacked_bytes })));
         }
     }
 }
 
-/// How far a dump may be unpacked.
+/// Limits the unpacked size of a dump.
 struct Limits<'o> {
     packed_bytes: u64,
     options: &'o ImportOptions,
     most_bytes: u64,
-    /// Until here there was room when the disk was looked at last, in bytes.
+    /// The file may grow to this length before the disk is checked again, in bytes.
     room_until: u64,
 }
 
@@ -127,7 +127,7 @@ impl Room {
     }
 }
 
-/// Tells how much of a compressed file was read.
+/// Reports how much of a compressed file was read.
 struct Watched<'p, R> {
     inner: R,
     progress: &'p dyn Progress,

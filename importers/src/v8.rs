@@ -3,17 +3,18 @@
 //! ```text
 //!   {"snapshot": meta …, "nodes": [ node node … ], "edges": [ edge edge … ], …, "strings": [ … ]}
 //!                                    │ type · name · id · self size · edge count …   ▲
-//!                                    └────▶ so many edges: type · name or index · to node
+//!                                    └────▶ its edges: type · name or index · to node
 //! ```
 //!
-//! The text is mapped and gone over more than once, since what the first node needs stands last:
+//! The text is mapped and read more than once, because the first node needs strings, which come last:
 //!
 //! 1. [`Layout`]: where the parts are. Commas are counted on all threads, so that any number is found.
 //! 2. Strings are entered into the recording; meanwhile the nodes are checked and divided into units.
 //! 3. [`Announcer`]: nodes and their edges are announced, unit by unit, on all threads.
 //!
-//! Nothing of the graph is held in memory: 4 bytes for each string, 4 for each node where the dump has
-//! locations, a bit where it tells what is attached to a document, and what the writer takes. A node becomes an object of the same number, its id the serial.
+//! The graph is not held in memory. An import needs 4 bytes for each string, 4 for each node if the dump has locations, a bit for
+//! each node if the dump says which are attached to a document, and the memory of the writer. A node becomes an object of
+//! the same number; its id becomes the serial.
 
 mod announce;
 mod classes;
@@ -95,7 +96,7 @@ fn import_snapshot(dump: &[u8], context: &Context<'_>, outcome: &mut Outcome) ->
     end.map_err(|damage| Stop::Partial(incomplete(&layout, damage)))
 }
 
-/// What is needed before objects are announced: strings, locations and units, on several threads.
+/// Needed before objects are announced: strings, locations and units, on several threads.
 type Prepared = (Names, Result<Locations, Damage>, Units);
 
 fn prepare(layout: &Layout<'_>, wanted: &WeakMapNodes, context: &Context<'_>) -> Result<Prepared, Stop> {
@@ -128,7 +129,7 @@ fn prepare(layout: &Layout<'_>, wanted: &WeakMapNodes, context: &Context<'_>) ->
     })
 }
 
-/// What the description says otherwise than the nodes and edges that are there.
+/// Differences between the description and the nodes and edges that are there.
 fn contradictions(layout: &Layout<'_>) -> Vec<String> {
     let Layout { meta, nodes, edges, .. } = layout;
     let counts = [
@@ -154,7 +155,7 @@ fn changed_strings(names: &Names) -> Vec<String> {
     notes
 }
 
-/// Damage behind nodes and edges.
+/// Damage after nodes and edges.
 fn incomplete(layout: &Layout<'_>, damage: Damage) -> Damage {
     Damage::Incomplete { damage: Box::new(damage), names: layout.strings.len() as u64 }
 }

@@ -12,7 +12,7 @@ Around it, with this file's folder in PYTHONPATH; dumps when the script ends, in
 
 At a prompt, for instance after `python -i script.py`: the first two lines above.
 
-For CPython 3.8 and later; needs nothing but the interpreter. The program stands still while its heap is written.
+For CPython 3.8 and later; needs nothing but the interpreter. The program is paused while its heap is written.
 
 A dump is lines of JSON. The first says what it is, the last how many objects it has:
 
@@ -36,14 +36,14 @@ VERSION = 1
 
 # Longer texts are cut.
 _TEXT_CHARACTERS = 200
-# After so many instances of a class only those attributes are looked for that one of them had.
+# After this many instances of a class, only attributes that one of them had are looked up.
 _LEARNING_INSTANCES = 64
 _WRITE_LINES = 4096
 _HEAP_TYPE = 1 << 9
 _OPTIMIZED = 1
 _ALL = slice(None)
 
-# Everything is read past whatever a class may define itself.
+# Everything is read without calling what a class may define itself.
 _dict_of_type = type.__dict__["__dict__"].__get__
 _mro_of_type = type.__dict__["__mro__"].__get__
 _name_of_type = type.__dict__["__qualname__"].__get__
@@ -364,7 +364,7 @@ def _name_attributes(value, known, names):
 
 
 def _space(itself):
-    """What a class defines. Classes in C that nobody has used yet have nothing."""
+    """What a class defines. Classes in C that were never used have nothing."""
     return _dict_of_type(itself) or {}
 
 

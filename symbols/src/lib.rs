@@ -76,7 +76,7 @@ impl std::fmt::Debug for Symbols {
 }
 
 impl Symbols {
-    /// Opens an executable or a shared library. Names are read when they are asked for.
+    /// Opens an executable or a shared library. Names are read on demand.
     ///
     /// # Errors
     /// [`SymbolError::Io`], [`SymbolError::NoCode`].

@@ -28,11 +28,11 @@ impl Graph {
     pub const TYPES: [&'static str; 4] = ["Pair", "List", "Map", "Leaf"];
     /// The names of the groups of roots.
     pub const GROUPS: [&'static str; 3] = ["stack", "globals", "handles"];
-    /// The names of the first references of every object; those behind them are numbered.
+    /// The names of the first references of every object; the others are numbered.
     pub const NAMES: [&'static str; 3] = ["first", "second", "third"];
 
     /// A graph of up to `most` objects with cycles, references to itself and several to the same object,
-    /// several roots, unreachable parts, and, if asked for, weak references and ephemerons.
+    /// several roots, unreachable parts, and, if requested, weak references and ephemerons.
     #[must_use]
     pub fn random(random: &mut Random, most: u64, strengths: bool) -> Self {
         let size = 1 + random.below(most);
@@ -62,7 +62,7 @@ impl Graph {
     }
 
     /// Reads a graph in words: `root -> a(16) -> b(24); a -> c(8)`. Names are numbered in the order they
-    /// appear; sizes stand behind a name once; what `root` refers to is held by the group "globals".
+    /// appear; a size follows a name once; what `root` refers to is held by the group "globals".
     ///
     /// # Panics
     /// If a size is no number.

@@ -24,8 +24,8 @@ pub fn path(name: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(name)
 }
 
-/// Checks that `record`, given a path, writes there what stands in a file of this folder. With `BLESS` in the environment it
-/// stands there from now on.
+/// Checks that `record`, given a path, writes the same bytes as a file of this folder holds. With `BLESS` in the environment the
+/// file is rewritten.
 ///
 /// # Panics
 /// If it writes something else, or files cannot be read and written.

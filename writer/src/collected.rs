@@ -87,7 +87,7 @@ pub(crate) struct Collected {
     open_shards: AtomicUsize,
     abandoned: AtomicBool,
     failed: AtomicBool,
-    /// The snapshot was committed or given up: whatever shards are left announce for nothing.
+    /// The snapshot was committed or abandoned; what remaining shards announce is discarded.
     ended: AtomicBool,
     error: Mutex<Option<WriterError>>,
     gathered: Mutex<Gathered>,
@@ -265,7 +265,7 @@ impl Collected {
         self.flush_roots(&mut gathered, shared)?;
         let stats = gathered.write_stats(self.snapshot, shared)?;
         // Counted before they are written: other threads may declare more meanwhile, and a commit
-        // must need nothing that does not stand before it in the file.
+        // must need nothing that does not precede it in the file.
         let tables = shared.counts.snapshot();
         shared.flush_tables()?;
         let Description { time_ns, gc_number, label, key_values } = description;

@@ -46,7 +46,7 @@ struct Job {
     collected: Arc<Collected>,
     block: Announced,
     is_done: bool,
-    /// Last, so that whoever waits at the gate finds the failure noted.
+    /// Called last, so that a thread that waits at the gate then sees the failure.
     _pass: Pass,
 }
 

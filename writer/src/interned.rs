@@ -13,7 +13,7 @@ const MAX_BYTES: usize = 16 << 20;
 /// Strings and their numbers: 17 bytes for each beside its text, and no allocation of its own.
 #[derive(Default)]
 pub(crate) struct Interned {
-    /// One text behind the other.
+    /// All texts, concatenated.
     texts: String,
     entries: HashTable<Entry>,
     hasher: RandomState,

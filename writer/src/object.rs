@@ -19,7 +19,7 @@ pub struct Object {
     /// the runtime knows. Not 0.
     pub site: Option<SiteId>,
     /// Its own name or text, if it has one: a string's content, the name of the class that a class
-    /// object stands for.
+    /// object represents.
     pub name: Option<StringId>,
 }
 

@@ -94,7 +94,7 @@ pub(crate) struct Shaper {
     /// Shapes met by this encoder.
     met: Vec<Met>,
     by_shape: HashMap<Shape, u32>,
-    /// Counts blocks, so that a shape knows whether it stands in the dictionary of this one.
+    /// Counts blocks, so that a shape knows whether it is in the dictionary of this one.
     block: u64,
 }
 

@@ -19,16 +19,15 @@ use crate::tables::Counts;
 const MAX_OBJECT: u64 = u32::MAX as u64 - 1;
 /// A block is handed on when it has this many references, even in the middle of an object.
 const BLOCK_REFERENCES: usize = (MAX_REFERENCES / 4) as usize;
-/// However small its share of the budget, a block may have this many.
+/// A block may always have this many, however small its share of the budget.
 const MIN_REFERENCES: usize = 4096;
 
-/// After so many objects a shard looks up its share of the memory budget again.
+/// A shard looks up its share of the memory budget again after this many objects.
 const SHARE_INTERVAL: usize = 1024;
 
 /// Announces objects, their references and roots, from one thread. Made by [`Snapshot::shard`](crate::Snapshot::shard).
 ///
-/// The calls copy what they are told into a block of plain columns; encoding and compression happen
-/// elsewhere. Objects are best announced in runs of ascending numbers: each jump begins a new block.
+/// The calls copy their arguments into a block of plain columns; other threads encode and compress it. Objects are best announced in runs of ascending numbers: each jump begins a new block.
 #[derive(Debug)]
 pub struct Shard<'s> {
     shared: Arc<Shared>,
@@ -43,7 +42,7 @@ pub struct Shard<'s> {
     share_bytes: usize,
     /// References the block may hold: somewhat more than its share, so that only large objects are divided.
     most_references: usize,
-    /// The last object was refused: its references belong to nobody.
+    /// The last object was refused: references that follow are refused, too.
     was_refused: bool,
     finished: bool,
     /// Borrows the snapshot, unless it is an owned shard.
@@ -82,7 +81,7 @@ impl Shard<'_> {
     }
 
     fn announce(&mut self, id: u64, object: &Object) -> Result<()> {
-        // Before anything changes: whoever gives the right type next goes on where they were.
+        // Validate first, so that a caller can retry with the right type.
         Counts::check("type", object.type_id.0, &self.shared.counts.types)?;
         if let Some(name) = object.name {
             Counts::check("string", name.0, &self.shared.counts.strings)?;
@@ -134,7 +133,7 @@ impl Shard<'_> {
         self.collected.root(&self.shared, &Root { category, label, target: ObjectId(number(target)) })
     }
 
-    /// Hands on what is left. A shard that is dropped without it makes its snapshot uncommittable.
+    /// Hands on the rest. A shard that is dropped without it makes its snapshot uncommittable.
     ///
     /// # Errors
     /// The error that an encoder met.
@@ -177,7 +176,7 @@ impl Shard<'_> {
         self.hand_on()?;
         self.block.begin(number(self.next_object - 1));
         self.block.is_continuation = true;
-        // The type stands for the object that is continued.
+        // A continuation has no object of its own, only the type of the object it continues.
         self.block.types.push(self.type_id.0);
         Ok(())
     }

@@ -14,7 +14,7 @@ use crate::sink::Sink;
 use crate::tables::{Counts, Tables};
 
 /// Locks are taken in this order: what a snapshot has gathered, tables, what is remembered for patches, shapes
-/// or sink and shapes, the spill. The state stands apart: it is held together with the sink only.
+/// or sink and shapes, the spill. The state is separate: it is locked together with the sink only.
 pub(crate) struct Shared {
     /// What objects and references may take: the budget without what codecs take for themselves.
     pub(crate) memory_budget_bytes: usize,
@@ -28,7 +28,7 @@ pub(crate) struct Shared {
     pub(crate) sink: Mutex<Sink>,
     /// What the next snapshot is compared with, if patches are written.
     pub(crate) patches: Option<Patches>,
-    /// Threads stand in the file behind the last commit: those of the open snapshot, or of ones given up before it.
+    /// The file has threads after the last commit: those of the open snapshot, or of ones given up before it.
     pub(crate) threads_since_commit: AtomicBool,
 }
 
@@ -142,7 +142,7 @@ fn budget_without_codecs(options: &Options) -> usize {
     budget.saturating_sub(CODEC_BYTES.saturating_mul(options.threads.max(1))).max(budget / 4)
 }
 
-/// A thread that panicked while it held a lock has left whole values behind: every critical section
+/// A thread that panicked while it held a lock leaves a consistent value: every critical section
 /// of this crate ends with its value consistent.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)

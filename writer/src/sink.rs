@@ -121,7 +121,7 @@ impl Sink {
         self.index.retain(|row| row.snapshot != snapshot);
     }
 
-    /// Flushes a stream, and waits for the disk where that was asked for.
+    /// Flushes a stream, and waits for the disk if the options say so.
     pub(crate) fn sync_if(&mut self, wanted: bool) -> Result<()> {
         if wanted || matches!(self.output, Output::Stream(_)) { self.sync() } else { Ok(()) }
     }

@@ -25,10 +25,10 @@ pub struct SnapshotInfo {
     pub key_values: Vec<(String, String)>,
 }
 
-/// A snapshot that is being recorded. Dropping it gives it up: the file keeps what was committed.
+/// A snapshot that is being recorded. Dropping it abandons it: the file keeps the snapshots committed before.
 ///
-/// It borrows its writer, so that the compiler sees that a recording is not finished too early. One
-/// from [`Writer::begin_owned_snapshot`](crate::Writer::begin_owned_snapshot) borrows nothing, and the same is seen when it happens.
+/// It borrows its writer, so that the compiler prevents finishing a recording too early. A snapshot from
+/// [`Writer::begin_owned_snapshot`](crate::Writer::begin_owned_snapshot) borrows nothing; the same mistake is an error at run time.
 #[derive(Debug)]
 pub struct Snapshot<'w> {
     shared: Arc<Shared>,
@@ -75,7 +75,7 @@ impl<'w> Snapshot<'w> {
         self.threads.announce(&self.shared, self.collected.snapshot, thread)
     }
 
-    /// Ends the snapshot: from now on it counts, whatever happens. Returns what it holds.
+    /// Ends the snapshot. From now on the recording keeps it, even if the process dies. Returns its totals.
     ///
     /// # Errors
     /// [`WriterError::ShardsOpen`], [`WriterError::ShardAbandoned`]; what was announced wrongly
@@ -110,8 +110,8 @@ impl<'w> Snapshot<'w> {
 
 impl Drop for Snapshot<'_> {
     fn drop(&mut self) {
-        // Shards that outlive the snapshot append nothing from now on. Blocks that are still queued belong
-        // to nobody; wait, so that the next snapshot starts clean.
+        // Shards that outlive the snapshot append nothing from now on. Blocks that are still queued are
+        // discarded; wait, so that the next snapshot starts clean.
         self.collected.end();
         self.encoders.drain();
         self.shared.close_snapshot(self.collected.snapshot);

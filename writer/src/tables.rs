@@ -30,7 +30,7 @@ pub(crate) struct Pending {
     closed: VecDeque<(u64, Vec<u8>)>,
     /// Rows in closed chunks.
     closed_count: u64,
-    /// Rows behind those.
+    /// Rows after those.
     count: u64,
     raw: Vec<u8>,
     /// The length of the rows in the file and in closed chunks, before compression.
@@ -143,7 +143,7 @@ pub(crate) struct Counts {
 impl Counts {
     /// Fails unless `id` was given out.
     pub(crate) fn check(what: &'static str, id: u32, known: &AtomicU32) -> Result<()> {
-        // Relaxed: whoever has an id got it after the count was raised, through the table's lock.
+        // Relaxed: a thread that has an id got it after the count was raised, through the table's lock.
         let known = known.load(Ordering::Relaxed);
         if id < known { Ok(()) } else { Err(WriterError::Undeclared { what, id, known }) }
     }

@@ -26,8 +26,8 @@ pub struct ThreadDescription<'a> {
     pub allocated_objects: Option<u64>,
     /// The processor time it used, in nanoseconds.
     pub cpu_time_ns: Option<u64>,
-    /// Which roots are its: those announced with this label, and those with one that goes on behind it with `: `
-    /// and more, a frame say. Of no other thread of the snapshot.
+    /// The thread's roots are those with this label, and those whose label continues it with `: ` and more text, such as a
+    /// frame. No other thread of the snapshot may have it.
     pub root_label: Option<&'a str>,
     /// What else the runtime knows: keys and values.
     pub attributes: &'a [(&'a str, &'a str)],

@@ -62,10 +62,10 @@ fn record_and_kill(path: &Path, seed: u64, threads: usize, wait: Duration) -> us
     assert_eq!(child.wait().unwrap().code(), None, "the child did not end on its own");
 
     let recording = Recording::open(path).unwrap();
-    let damage = recording.damage().expect("nobody finished the recording");
+    let damage = recording.damage().expect("not finished");
     assert_eq!(damage.lost, []);
     assert_eq!(damage.unreadable_bytes, 0);
-    // A vocabulary is the same in every recording: declare it in one that nobody reads.
+    // A vocabulary is the same in every recording: declare it in one that is never read.
     let nowhere = Writer::to_stream(Box::new(std::io::sink()), Options::default()).unwrap();
     let vocabulary = Vocabulary::declare(&nowhere).unwrap();
     let ids: Vec<SnapshotId> = recording.snapshot_ids().collect();

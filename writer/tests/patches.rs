@@ -242,7 +242,7 @@ fn written(options: Options, fill: impl FnOnce(&Writer, &Vocabulary) -> Vec<Heap
     Written { folder, recording: open(&path), heaps }
 }
 
-/// A random series of so many steps.
+/// A random series of `steps` steps.
 fn series(seed: u64, size: u32, steps: usize) -> Written {
     written(options(), |writer, vocabulary| {
         let mut series = Series::new(seed, size, seed.is_multiple_of(2), vocabulary);
@@ -475,7 +475,7 @@ fn child() {
 fn committed_snapshots_survive_a_kill() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("killed.barrow");
-    // A vocabulary is the same in every recording: declare it in one that nobody reads.
+    // A vocabulary is the same in every recording: declare it in one that is never read.
     let nowhere = Writer::to_stream(Box::new(std::io::sink()), Options::default()).unwrap();
     let vocabulary = Vocabulary::declare(&nowhere).unwrap();
     let mut found = 0;

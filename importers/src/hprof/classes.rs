@@ -155,7 +155,7 @@ impl<'o, 'a, const ID: usize> Classes<'o, 'a, ID> {
         Ok(*self.arrays[number].get_or_init(|| type_id))
     }
 
-    /// The size of a class object: behind the `own_bytes` of `java.lang.Class` it holds the static fields.
+    /// The size of a class object: the `own_bytes` of `java.lang.Class`, followed by the static fields.
     pub(super) fn class_bytes(&self, class: &ClassPart<'_>, own_bytes: u64) -> u64 {
         let layout = &self.outline.layout;
         let is_field = |name| !self.outline.names.text(name).is_some_and(|name| name.starts_with('<'));
@@ -327,7 +327,7 @@ fn hidden_fields(class: &str, has: impl Fn(&str) -> bool) -> &'static [FieldType
     }
 }
 
-/// Whether a field is marked `@Contended`, which no dump tells: it stands apart from all others.
+/// Whether a field is marked `@Contended`, which no dump says. The JVM pads such a field on both sides.
 fn is_contended(class: &str, field: &str, has: impl Fn(&str) -> bool) -> bool {
     match class {
         // Until JDK 19, when threads got a holder.

@@ -6,7 +6,7 @@
 //! ```
 //!
 //! Right after an array usually comes the next object. So the addresses of neighbours tell how long an
-//! array of so many elements is, and that tells how wide references and headers are.
+//! array of a known number of elements is, and that tells how wide references and headers are.
 //!
 //! Sources: HotSpot's `arrayOop.hpp`, `fieldLayoutBuilder.cpp` (from JDK 15 on) and the
 //! `classFileParser.cpp` of the versions before.
@@ -21,9 +21,9 @@ use super::records::{FieldType, Part, Parts};
 pub struct ObjectLayout {
     /// A reference in a field or an array: 4 (32 bits, or compressed) or 8.
     pub reference_bytes: u8,
-    /// What stands before the fields: 8, 12 or 16.
+    /// The bytes before the fields: 8, 12 or 16.
     pub header_bytes: u8,
-    /// What stands before the elements of an array that are at most 4 bytes wide: 12, 16, 20 or 24. Wider
+    /// The bytes before the elements of an array that are at most 4 bytes wide: 12, 16, 20 or 24. Wider
     /// ones begin at the next multiple of 8.
     pub array_base_bytes: u8,
     /// Objects take a multiple of this: a power of two, at least 8.
@@ -205,7 +205,7 @@ impl Fields {
         (0..references).for_each(|_| self.place(reference_bytes));
     }
 
-    /// Adds fields that stand apart, with padding on both sides. What was free before stays so.
+    /// Adds fields with padding on both sides. Gaps that were free before stay free.
     pub(super) fn add_apart(&mut self, fields: &[FieldType], layout: &ObjectLayout, packing: Packing) {
         if !fields.is_empty() {
             self.end = (self.end + CONTENDED_PADDING_BYTES).next_multiple_of(8);

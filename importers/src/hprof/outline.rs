@@ -59,7 +59,7 @@ pub(super) struct StackFrame {
     pub(super) line: i32,
 }
 
-/// What stands before the heap: names, classes by serial, stacks.
+/// The records before the heap: names, classes by serial, stacks.
 #[derive(Debug, Default)]
 pub(super) struct Names<'a> {
     strings: Table<u64, &'a [u8]>,
@@ -174,7 +174,7 @@ impl<'a> Outline<'a> {
             outline.counts.add(found.counts);
             collectors.push(found.collector);
             if found.damage.is_some() {
-                // Nothing behind the damage can be trusted to be where it seems.
+                // After the damage, offsets cannot be trusted.
                 damage = found.damage;
                 break;
             }

@@ -63,7 +63,7 @@ impl Sites {
         for trace in traces {
             let frames: Vec<(u64, &StackFrame)> = outline.names.frames::<ID>(trace).collect();
             let mut caller = None;
-            // The innermost frame stands first, and callers are declared before what they call.
+            // The innermost frame comes first, and callers are declared before what they call.
             for &(frame_id, frame) in frames.iter().rev() {
                 let site = match known.get(&(frame_id, caller)) {
                     Some(&site) => site,

@@ -27,7 +27,7 @@ impl<'a> Text<'a> {
         }
     }
 
-    /// [`Text::decode`] of so many bytes, a few more or less; says how long it was if that is not all.
+    /// [`Text::decode`] of about this many bytes. If the text is longer, its end says how long it was.
     pub(crate) fn decode_first(self, limit: usize) -> Cow<'a, str> {
         if self.raw.len() <= limit {
             return self.decode();
@@ -299,7 +299,7 @@ impl<'a> Scanner<'a> {
         self.position
     }
 
-    /// What stands from `start` to here.
+    /// The bytes from `start` to here.
     pub(crate) fn since(&self, start: usize) -> &'a [u8] {
         self.line.get(start..self.position).unwrap_or_default()
     }

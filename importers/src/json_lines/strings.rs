@@ -6,7 +6,7 @@ use crate::context::Vocabulary;
 use crate::error::ImportError;
 use barrow_writer::StringId;
 
-/// Names and values are cut after about so many bytes.
+/// Names and values are cut after about this many bytes.
 pub(crate) const MAX_NAME_BYTES: usize = 256;
 /// So many are kept; then all are forgotten, which costs time and nothing else.
 const MAX_KEPT: usize = 1 << 15;

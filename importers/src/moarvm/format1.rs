@@ -12,7 +12,7 @@
 //! ```
 //!
 //! Every line ends with a newline: without it the last number could be half of one. The tables may
-//! stand after the snapshots, so all lines are found first.
+//! come after the snapshots, so all lines are found first.
 
 use super::header::is_ignored;
 use super::{Collectable, Collectables, Columns, RECORDS_PER_QUESTION, References, Session};
@@ -249,7 +249,7 @@ impl<'a, const N: usize> TextRows<'a, N> {
     }
 }
 
-/// What stands in a row of so many integers.
+/// Parses a row of `N` integers.
 fn rows_of(columns: usize) -> &'static str {
     match columns {
         2 => "rows of 2 integers of 64 bits",

@@ -53,7 +53,7 @@ const WIDTHS: [u8; 256] = {
     widths
 };
 
-/// By width: the bits of an integer of so many bytes.
+/// A mask of the bits of an integer, by its width in bytes.
 const MASKS: [u64; 9] = [0, 0xff, 0xffff, 0, 0xffff_ffff, 0, 0, 0, u64::MAX];
 
 /// Imports a dump, tables first.

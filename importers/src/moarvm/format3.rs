@@ -79,7 +79,7 @@ pub(crate) fn import(dump: &[u8], session: &mut Session<'_>) -> Result<(), Stop>
         session.progress.advance(cursor.offset() - start);
     };
     let Some(damage) = stop else { return Ok(()) };
-    // What is cut may be only what stands after the last snapshot's columns and tables.
+    // The cut may be after the columns and tables of the last snapshot, which is then whole.
     let number = session.imported();
     let in_snapshot = group.meta.is_some();
     let whole = group.is_whole() && finish_cut(&mut group, &file, session)?;

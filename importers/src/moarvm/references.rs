@@ -4,7 +4,7 @@
 //!   target u32 │ label u32 = value << 2 | kind      kind 0 unknown, 1 index, 2 name, 3 large index
 //! ```
 //!
-//! The few indexes that need more than 30 bits stand in a list of their own; `value` is then the place
+//! The few indexes that need more than 30 bits are in a list of their own; `value` is then the place
 //! in that list.
 
 use super::Collectable;
@@ -23,7 +23,7 @@ const NAME: u8 = 2;
 /// Ours: `value` is a place in [`References::large`].
 const LARGE_INDEX: u8 = 3;
 
-/// One reference; its source is known from where it stands.
+/// One reference; its position tells its source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Reference {
     /// The number of the collectable it points to.
@@ -63,7 +63,7 @@ impl References {
         Ok(References { rows, large: Vec::new(), collectable_count, string_count })
     }
 
-    /// Appends a reference as MoarVM describes it; it stands at `offset`.
+    /// Appends a reference as MoarVM describes it, found at `offset`.
     ///
     /// # Errors
     /// [`Damage::OutOfRange`] if it points to no collectable, its name is no string, or its

@@ -50,7 +50,7 @@ impl Announced {
             (self.lost_references, "references lead to addresses that are not in the dump and were left out"),
             (
                 repeated_addresses,
-                "objects stand at an address that another one before them has; references lead to the first",
+                "objects have the address of an earlier object; references to it lead to the earlier one",
             ),
             (self.free_slots, "free slots were left out"),
         ];

@@ -79,7 +79,7 @@ impl<'a> Line<'a> {
         let mut site_start = None;
         scanner.object(|scanner, key| {
             match key {
-                // The first counts, as for whoever looks no further.
+                // If a key occurs twice the first counts, since the survey reads only the first.
                 b"address" if line.address.is_none() => line.address = scanner.address()?,
                 b"type" if line.kind.is_empty() => line.kind = scanner.text()?.map_or(&b""[..], |text| text.raw),
                 b"class" => line.class = scanner.address()?,

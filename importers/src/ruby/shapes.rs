@@ -66,7 +66,7 @@ impl Shapes {
     pub(crate) fn variables(&self, id: u64, count: usize, out: &mut Vec<StringId>) -> bool {
         out.clear();
         let mut next = self.by_id.get(&id);
-        // Shapes without a variable stand between the others; a circle ends when it has too many.
+        // Shapes without a variable come between the others. A cycle of parents ends when it has too many.
         for _ in 0..2 * count + 16 {
             let Some(shape) = next else { break };
             out.extend(shape.variable);

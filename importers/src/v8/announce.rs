@@ -22,10 +22,10 @@ use barrow_writer::{
     TypeDescription, TypeId,
 };
 
-/// The name of what has lost its own.
+/// The name of a node whose name was lost.
 const LOST: &str = "(name lost)";
 
-/// What is known of a dump when its objects are announced.
+/// The parts of a dump that announcing its objects needs.
 pub(crate) struct DumpTables<'c, 'a> {
     pub(crate) layout: &'c Layout<'a>,
     pub(crate) names: &'c Names,
@@ -43,24 +43,24 @@ pub(crate) struct Announcer<'c, 'a> {
     /// By type of node.
     classes: Vec<Class>,
     kinds: Vec<KindId>,
-    /// By type of node: whether it is a function, which is made where its text stands.
+    /// By type of node: whether it is a function, whose allocation site is its position in the source.
     closures: Vec<bool>,
     /// By type of edge.
     edges: Vec<EdgeKind>,
     weak: StrengthId,
     ephemeron: StrengthId,
     key_of_value: StrengthId,
-    /// What the references to the values of WeakMaps are called.
+    /// The name of references to the values of WeakMaps.
     value: StringId,
-    /// Names nothing.
+    /// The empty string.
     empty: StringId,
-    /// Where functions stand, as sites.
+    /// Allocation sites for the positions of functions.
     sites: Mutex<HashMap<SourcePositionId, SiteId>>,
-    /// Bytes of the dump that were announced.
+    /// Bytes of the dump that were reported as progress.
     advanced: AtomicU64,
 }
 
-/// What edges of one type are.
+/// How edges of one type are announced.
 #[derive(Debug, Clone, Copy)]
 struct EdgeKind {
     labels: Labels,
@@ -69,7 +69,7 @@ struct EdgeKind {
     from_root: StrengthId,
 }
 
-/// What stands in `name_or_index`.
+/// The meaning of `name_or_index`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Labels {
     Index,
@@ -78,7 +78,7 @@ enum Labels {
     AnyName,
 }
 
-/// What one thread works with.
+/// The state of one thread.
 struct Worker<'s> {
     shard: Shard<'s>,
     types: HashMap<TypeKey, TypeAndName, foldhash::fast::RandomState>,
@@ -153,7 +153,7 @@ impl<'c, 'a> Announcer<'c, 'a> {
         Ok(snapshot.commit()?)
     }
 
-    /// Bytes of the dump that were announced.
+    /// Bytes of the dump that were reported as progress.
     pub(crate) fn advanced(&self) -> u64 {
         self.advanced.load(Ordering::Relaxed)
     }
@@ -336,7 +336,7 @@ impl<'c, 'a> Announcer<'c, 'a> {
         })
     }
 
-    /// Where an object was allocated, if somebody tracked that; where a function stands.
+    /// Where an object was allocated, if the program tracked allocations; for a function, its position in the source.
     #[inline]
     fn site(&self, worker: &mut Worker<'_>, node: &Node, row: u64) -> Result<Option<SiteId>, ImportError> {
         if node.trace_node_id != 0

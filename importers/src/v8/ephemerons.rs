@@ -8,8 +8,8 @@
 //!                value
 //! ```
 //!
-//! In truth the value is alive as long as table *and* key are. A recording says so: the table's edge
-//! becomes an ephemeron, which stands behind the table's weak reference to the key, and the key's edge
+//! The value is alive as long as table *and* key are. A recording says so: the table's edge
+//! becomes an ephemeron, which follows the table's weak reference to the key, and the key's edge
 //! retains nothing by itself. DevTools ignores the table's edge and lets the key alone retain the value.
 
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -20,7 +20,7 @@ use super::reference::Reference;
 use crate::error::Stop;
 use barrow_writer::StrengthId;
 
-/// What the name of an edge to the value of an entry says: ids of nodes.
+/// The name of an edge to the value of an entry, which holds ids of nodes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct EntryName {
     pub(crate) key: u64,
@@ -32,7 +32,7 @@ const BEFORE_VALUE: &[u8] = b") -> value (";
 const BEFORE_TABLE: &[u8] = b" pair in WeakMap (table @";
 
 impl EntryName {
-    /// Reads the name of an edge, as it stands in the dump.
+    /// Reads the name of an edge, with the escapes of the dump.
     pub(crate) fn read(raw: &[u8]) -> Option<EntryName> {
         let digits = raw.iter().take_while(|byte| byte.is_ascii_digit()).count();
         let rest = raw.get(digits..).filter(|_| digits > 0)?.strip_prefix(BEFORE_KEY)?;
@@ -80,7 +80,7 @@ fn opening_quote(strings: &[u8]) -> Option<usize> {
     }
 }
 
-/// Nodes whose rows are looked for: keys and tables of all entries.
+/// The keys and tables of all entries of WeakMaps: nodes whose rows must be found.
 #[derive(Default)]
 pub(crate) struct WeakMapNodes {
     rows: HashMap<u64, AtomicU64>,
@@ -152,7 +152,7 @@ pub(crate) struct Entries {
     tables: Vec<u64>,
 }
 
-/// What the edge to the value of an entry is, seen from its source.
+/// An edge to the value of an entry, by its source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ValueEdge {
     /// From the table; the row is the key's.
@@ -178,8 +178,8 @@ impl Entries {
     }
 }
 
-/// The references of a table in the order that ephemerons need: each behind the weak reference to its
-/// key. A value of which there is no such reference is retained strongly.
+/// The references of a table in the order that ephemerons need: each follows the weak reference to its
+/// key. A value without such a reference is retained strongly.
 pub(crate) fn ordered(
     references: &[(Reference, Option<u64>)],
     weak: StrengthId,
@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_stands_behind_its_key() {
+    fn a_value_follows_its_key() {
         let (weak, ephemeron) = (StrengthId(1), StrengthId(2));
         let reference = |index, strength, target| Reference { label: Label::Index(index), strength, target };
         let of_table = [

@@ -1,12 +1,12 @@
 //! What a snapshot says of itself: its fields, their order and their types.
 //!
-//! V8 has added fields and types over the years; nothing here depends on where they stand.
+//! V8 has added fields and types over the years; nothing here depends on their positions.
 
 use serde_json::Value;
 
 use crate::error::Damage;
 
-/// A record has at most so many fields.
+/// The most fields of a record.
 pub(crate) const MAX_FIELDS: usize = 32;
 
 /// The fields of nodes as V8 writes them; older versions have the first five or six.
@@ -168,7 +168,7 @@ fn names(meta: &Value, key: &str) -> Vec<String> {
     strings(meta.get(key))
 }
 
-/// The names of the types, which stand in place of the type field's own type.
+/// The names of the types, which the dump lists in place of the type field's own type.
 fn types(meta: &Value, key: &str, place: usize) -> Option<Vec<String>> {
     let types = meta.get(key)?.get(place)?;
     types.is_array().then(|| strings(Some(types)))

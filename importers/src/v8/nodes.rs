@@ -1,4 +1,4 @@
-//! Nodes and edges, read in step: the edges stand in the order of the nodes that have them.
+//! Nodes and edges, read in step: the edges are in the order of the nodes that have them.
 //!
 //! The nodes are divided into units. A first pass over the nodes adds up how many edges each unit has,
 //! so that the second can read nodes and edges of several units at once.
@@ -62,8 +62,8 @@ impl<'m, 'a> Nodes<'m, 'a> {
         }
     }
 
-    /// The next node of a snapshot with the first so many of V8's fields in V8's order. Never in an
-    /// array: its parts would be read again before they are written.
+    /// The next node, if the snapshot has the first `fields` of V8's fields in V8's order. Values are destructured, never
+    /// kept in an array, which would be read before its stores complete.
     #[inline(always)]
     fn usual(&mut self, fields: usize) -> Option<Node> {
         let (first, trace_node_id, detachedness) = match fields {
@@ -107,7 +107,7 @@ pub(crate) struct Edges<'m, 'a> {
     next: u64,
 }
 
-/// Up to so many edges are passed over by looking for commas; then looking the place up is faster.
+/// The most edges that are skipped by counting commas; for more, a lookup of the offset is faster.
 const EDGES_SKIPPED: u64 = 5000;
 
 impl<'m, 'a> Edges<'m, 'a> {
@@ -171,7 +171,7 @@ pub(crate) struct Native {
     pub(crate) row: u32,
     pub(crate) edge_count: u32,
     pub(crate) first_edge: u64,
-    /// 0 if nobody says.
+    /// 0 if the dump does not say.
     pub(crate) detachedness: u8,
 }
 

@@ -17,9 +17,9 @@ use super::parallel::for_each_unit;
 use crate::context::Context;
 use crate::error::{Damage, Stop};
 
-/// Commas are counted in pieces of so many bytes.
+/// Commas are counted in pieces of this many bytes.
 const PIECE_BYTES: usize = 256 << 10;
-/// After so many pieces the user is asked, and whether the array has ended.
+/// After this many pieces the importer checks for cancellation and for the end of the array.
 const PIECES_PER_UNIT: usize = 16;
 /// The most digits that surely fit a `u64`.
 const MAX_DIGITS: usize = 19;
@@ -136,7 +136,7 @@ impl<'a> Numbers<'a> {
     }
 }
 
-/// How many commas stand before the first `]`, and where that is.
+/// The number of commas before the first `]`, and its position.
 fn commas_before_end(bytes: &[u8]) -> (u64, Option<usize>) {
     let mut commas = 0;
     let mut blocks = bytes.chunks(128);
@@ -212,7 +212,7 @@ impl Reader<'_> {
         Ok(value)
     }
 
-    /// The next number with anything that may stand around it: spaces, the end of the array.
+    /// The next number with everything that may surround it: spaces, the end of the array.
     #[cold]
     fn next_slowly(&mut self) -> Result<u64, Damage> {
         self.skip_space();

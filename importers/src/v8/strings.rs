@@ -7,18 +7,18 @@ use crate::context::Context;
 use crate::error::{Damage, Stop};
 use barrow_writer::{StringId, Writer};
 
-/// After so many bytes of strings the user hears of it.
+/// Progress is reported after this many bytes of strings.
 const TELL_BYTES: u64 = 1 << 20;
-/// The place of every so many strings is remembered.
+/// One position is remembered for this many strings.
 const STEP: usize = 64;
 
-/// The strings as they stand in the dump.
+/// The strings of a dump, with its escapes.
 pub(crate) struct Strings<'a> {
     dump: &'a [u8],
-    /// Where every [`STEP`]th string begins, behind its quote.
+    /// Where every [`STEP`]th string begins, after its quote.
     places: Vec<usize>,
     count: usize,
-    /// Behind the `]`, or behind the last whole string.
+    /// The position after the `]`, or after the last whole string.
     end: usize,
 }
 
@@ -84,7 +84,7 @@ impl<'a> Strings<'a> {
         raw.nth(index % STEP).filter(|_| index < self.count).map(unescaped)
     }
 
-    /// The strings as they stand between their quotes, from a remembered place on.
+    /// The strings with their escapes, from a remembered position on.
     fn raw_from(&self, place: usize) -> Option<impl Iterator<Item = &'a [u8]>> {
         let dump = self.dump;
         let mut at = Some(*self.places.get(place)?);
@@ -201,8 +201,8 @@ fn element_number(raw: &[u8]) -> Option<u32> {
     if is_number { str::from_utf8(raw).ok()?.parse().ok() } else { None }
 }
 
-/// What a JSON string means. V8 writes half of a surrogate pair where a JavaScript string has one, and
-/// what is no UTF-8 may stand in any dump: both become U+FFFD.
+/// Decodes a JSON string. V8 writes half of a surrogate pair where a JavaScript string has one, and
+/// invalid UTF-8 may occur in any dump: both become U+FFFD.
 fn unescaped(raw: &[u8]) -> Cow<'_, str> {
     if memchr::memchr(b'\\', raw).is_none() {
         return String::from_utf8_lossy(raw);
@@ -269,7 +269,7 @@ pub(crate) fn skip_space(dump: &[u8], at: usize) -> usize {
     at + rest.iter().take_while(|byte| byte.is_ascii_whitespace()).count()
 }
 
-/// Fails unless `byte` stands at `at`.
+/// Fails unless `byte` is at `at`.
 pub(crate) fn expect(dump: &[u8], at: usize, byte: u8, expected: &'static str) -> Result<(), Damage> {
     match dump.get(at) {
         Some(&found) if found == byte => Ok(()),

@@ -1,4 +1,4 @@
-//! Allocation traces: which calls led to the allocation of an object, where somebody tracked them.
+//! Allocation traces: which calls led to the allocation of an object, if the program tracked them.
 //!
 //! ```text
 //!   "trace_function_infos": [ function_id, name, script_name, script_id, line, column, … ]
@@ -60,7 +60,7 @@ impl Traces {
         if trace_node_id == 0 { None } else { self.sites.get(&trace_node_id).copied() }
     }
 
-    /// What a script is called; its number if nobody says.
+    /// The name of a script, or its number if the dump has no name.
     pub(crate) fn script(&self, script_id: u64, strings: &Strings<'_>) -> String {
         let name = self.scripts.get(&script_id).and_then(|&name| text(strings, name));
         name.unwrap_or_else(|| format!("script {script_id}"))
@@ -95,7 +95,7 @@ impl Traces {
             return Ok(());
         }
         let mut tree = Tree { dump: layout.dump, at: range.start, end: range.end };
-        // For each list that is open, who called the nodes in it.
+        // For each list that is open, the caller of the nodes in it.
         let mut callers: Vec<Option<SiteId>> = Vec::new();
         let mut record = Vec::with_capacity(fields.len());
         while let Some(token) = tree.next() {
@@ -105,7 +105,7 @@ impl Traces {
                 Token::Open if callers.is_empty() => callers.push(None),
                 Token::Open if record.len() + 1 == fields.len() => {
                     let caller = callers.last().copied().flatten();
-                    // The root stands for no call.
+                    // The root is no call.
                     let is_root = callers.len() == 1;
                     let function = usize::try_from(record[function]).ok().and_then(|index| functions.get(index));
                     let site = match function {

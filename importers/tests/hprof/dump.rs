@@ -178,7 +178,7 @@ pub(crate) fn tiny(id_bytes: usize) -> Vec<u8> {
         let fields = [vec![0; 8], dump.id(next)].concat();
         dump.instance(address, 0x118, &fields);
     };
-    // A chain of two nodes, a weak reference to the second, and one that nobody reaches.
+    // A chain of two nodes, a weak reference to the second, and one that is not reachable.
     node(&mut dump, 0x1000, 0x1018);
     node(&mut dump, 0x1018, 0);
     let referent = reference(&dump, 0x1018);

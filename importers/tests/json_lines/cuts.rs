@@ -52,7 +52,7 @@ fn a_dump_without_objects_is_an_error() {
     assert!(matches!(record(&header[..40]).map(drop), Err(ImportError::NoWholeSnapshot { .. })));
 }
 
-/// Cancels after so many questions, and counts what it is told.
+/// Cancels after `questions_left` checks, and counts what it is told.
 struct Impatient {
     questions_left: AtomicU64,
     advanced: AtomicU64,

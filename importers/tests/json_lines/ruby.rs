@@ -105,7 +105,7 @@ fn odd_objects_are_recorded() {
         recorded.lines(),
         ["string (hidden) 7+0 @0x10 []", "new_type (hidden) 40+0 @0x10 [? 0, ? 0]", "object (hidden) 80+0 []"]
     );
-    let note = "1 objects stand at an address that another one before them has; references lead to the first";
+    let note = "1 objects have the address of an earlier object; references to it lead to the earlier one";
     assert_eq!(recorded.imported.notes, [note]);
 }
 

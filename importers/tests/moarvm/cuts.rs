@@ -58,7 +58,7 @@ fn a_cut_inside_a_snapshot_names_it() {
     );
 }
 
-/// Cancels after so many questions, and counts what it is told.
+/// Cancels after `questions_left` checks, and counts what it is told.
 struct Impatient {
     questions_left: AtomicU64,
     advanced: AtomicU64,

@@ -65,7 +65,7 @@ fn what_has_lost_its_name_says_so() {
     assert_eq!(objects[2].references[0].0, "?");
 }
 
-/// Cancels after so many questions, and counts what it is told in the last phase.
+/// Cancels after `questions_left` checks, and counts what it is told in the last phase.
 struct Impatient {
     questions_left: AtomicU64,
     advanced: AtomicU64,

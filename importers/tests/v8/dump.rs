@@ -9,7 +9,7 @@ pub(crate) enum Version {
     Old,
     /// As Node.js 20.
     Now,
-    /// Fields in another order, and some that nobody knows yet.
+    /// Fields in another order, and some that are unknown.
     Later,
 }
 
@@ -37,7 +37,7 @@ const EDGE_TYPES: [&str; 7] = ["context", "element", "property", "internal", "hi
 /// A snapshot under construction.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Dump {
-    /// As they stand between quotes.
+    /// With the escapes of the dump.
     pub(crate) strings: Vec<String>,
     nodes: Vec<Node>,
     pub(crate) locations: Vec<[u64; 4]>,

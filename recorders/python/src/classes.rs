@@ -86,7 +86,7 @@ fn untold(py: Python<'_>) -> PyResult<Vec<(u64, &'static CStr, usize)>> {
             // Not every version has all of them.
             let Ok(value) = probe.getattr(name.to_str().expect("names are ASCII")) else { continue };
             let value = value.as_ptr() as u64;
-            // SAFETY: an instance has so many bytes.
+            // SAFETY: an instance has at least this many bytes.
             let word = |offset: usize| unsafe { probe.as_ptr().cast::<u8>().add(offset).cast::<u64>().read() };
             let offset = (16..bytes).step_by(8).find(|&offset| word(offset) == value);
             found.extend(offset.map(|offset| (class.as_ptr() as u64, name, offset)));

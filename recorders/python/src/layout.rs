@@ -26,7 +26,7 @@ pub(crate) enum Frames {
     Objects(usize),
     /// Records on a stack of their own: the offset in the thread.
     Records(usize),
-    /// The same, one step further: the offset in the thread, and the one behind it.
+    /// The same, one step further: the offset in the thread, and the offset in the structure found there.
     RecordsBehind(usize, usize),
 }
 
@@ -45,9 +45,9 @@ pub(crate) struct FrameLayout {
     pub(crate) instruction_unit: i64,
     /// What a record holds besides variables, with names.
     pub(crate) parts: &'static [(&'static str, usize)],
-    /// The byte that says who owns a record, and from what value on it is a call from C: most of that one means nothing.
+    /// The byte that says what owns a record, and from what value on it is a call from C: most of that one means nothing.
     pub(crate) owner: Option<(usize, u8)>,
-    /// The object that stands for the record, if someone asked for one.
+    /// The frame object of the record, if one was made.
     pub(crate) object: Option<usize>,
 }
 

@@ -2,11 +2,11 @@
 //!
 //! ```text
 //!   barrow.snapshot() ─▶ recorder ─▶ snapshot: discover, number, announce ─▶ barrow-writer ─▶ file
-//!                                    (the program stands still)              (its own threads)
+//!                                    (the program is paused)                 (its own threads)
 //! ```
 //!
 //! Reading order: `turn`, `recorder`, `snapshot` with `heap_map`, `references`, `classes` and `stacks`; below them `object` (the
-//! one place that reads the interpreter's objects), `interpreter` and `layout`. `sites` notes who allocates, in between.
+//! one place that reads the interpreter's objects), `interpreter` and `layout`. `sites` records allocation sites in the meantime.
 
 #![deny(unsafe_op_in_unsafe_fn)]
 
@@ -88,7 +88,7 @@ fn begin(
     Ok(())
 }
 
-/// What a snapshot holds: objects, references, bytes; and how long the program stood still, in seconds.
+/// What a snapshot holds: objects, references, bytes; and how long the program was paused, in seconds.
 type Figures = (u64, u64, u64, f64);
 
 /// Takes a snapshot. Returns its figures, if it was recorded; and why recording ended, if it did so wrongly.

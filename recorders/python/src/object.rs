@@ -38,7 +38,7 @@ const COMPACT_ASCII: u32 = 0b110_0000;
 /// From this count on an object is never freed; 3.12 and later.
 const IMMORTAL: i64 = 1 << 29;
 
-/// Proof that the program stands still: this thread has the global lock, and runs no code of the program.
+/// Proof that the program is paused: this thread has the global lock, and runs no code of the program.
 pub(crate) struct Stopped(());
 
 impl Stopped {
@@ -116,7 +116,7 @@ impl<'s> Object<'s> {
     pub(crate) fn list_items(self) -> &'s [Option<Object<'s>>] {
         debug_assert!(self.class().has(flags::LIST));
         let length = usize::try_from(self.length()).unwrap_or(0);
-        // SAFETY: the class says that it is a list, which has a pointer to so many pointers, or to none.
+        // SAFETY: the class says that it is a list, which has a pointer to as many pointers as its length, or null.
         unsafe {
             let items: *const Option<Object<'s>> = self.field(LIST_ITEMS);
             if items.is_null() { &[] } else { std::slice::from_raw_parts(items, length) }
@@ -127,7 +127,7 @@ impl<'s> Object<'s> {
     pub(crate) fn tuple_items(self) -> &'s [Option<Object<'s>>] {
         debug_assert!(self.class().has(flags::TUPLE));
         let length = usize::try_from(self.length()).unwrap_or(0);
-        // SAFETY: the class says that it is a tuple, which so many pointers belong to.
+        // SAFETY: the class says that it is a tuple, which holds as many pointers as its length.
         unsafe { std::slice::from_raw_parts(self.pointer.as_ptr().add(layout().tuple_items).cast(), length) }
     }
 
@@ -135,7 +135,7 @@ impl<'s> Object<'s> {
     pub(crate) fn dict_items(self, mut item: impl FnMut(Object<'s>, Object<'s>)) {
         debug_assert!(self.class().has(flags::DICT));
         let (mut place, mut key, mut value) = (0, std::ptr::null_mut(), std::ptr::null_mut());
-        // SAFETY: the class says that it is a dictionary; the program stands still.
+        // SAFETY: the class says that it is a dictionary; the program is paused.
         while unsafe { ffi::PyDict_Next(self.raw(), &raw mut place, &raw mut key, &raw mut value) } != 0 {
             if let (Some(key), Some(value)) = (from_raw(key), from_raw(value)) {
                 item(key, value);
@@ -182,7 +182,7 @@ impl<'s> Object<'s> {
         // SAFETY: the class says that it is a string.
         let (length, state): (usize, u32) = unsafe { (self.field(TEXT_LENGTH), self.field(TEXT_STATE)) };
         if state & COMPACT_ASCII == COMPACT_ASCII && self.class().0.pointer.as_ptr() == text_class() {
-            // SAFETY: so many bytes of ASCII follow.
+            // SAFETY: `length` bytes of ASCII follow.
             let bytes = unsafe { std::slice::from_raw_parts(self.pointer.as_ptr().add(layout().ascii), length) };
             return String::from_utf8_lossy(bytes).into_owned();
         }

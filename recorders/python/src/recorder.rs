@@ -33,7 +33,7 @@ pub(crate) struct Wishes {
     /// The interpreter whose objects are recorded.
     pub(crate) interpreter: i64,
     pub(crate) limits: Limits,
-    /// What is noted of who allocates, if anything.
+    /// Which allocation sites are recorded, if any.
     pub(crate) sites: Option<Mode>,
     /// The process that it is for.
     pub(crate) process: u32,
@@ -93,7 +93,7 @@ pub(crate) struct Recorder {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Taken {
     pub(crate) totals: Totals,
-    /// How long the program stood still.
+    /// How long the program was paused.
     pub(crate) pause_ns: u64,
     /// Whether a limit was reached: it was the last.
     pub(crate) is_last: bool,
@@ -127,7 +127,7 @@ impl Recorder {
         Ok(recorder)
     }
 
-    /// Takes a snapshot. The program stands still while objects are announced; their encoding ends without the
+    /// Takes a snapshot. The program is paused while objects are announced; their encoding ends without the
     /// global lock.
     pub(crate) fn snapshot(
         &mut self,

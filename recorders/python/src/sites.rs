@@ -50,7 +50,7 @@ pub(crate) enum Mode {
     Light,
     /// The line and those that called its function.
     Full,
-    /// The line and its callers, for about one allocation in so many bytes.
+    /// The line and its callers, for about one allocation in this many bytes.
     Sample(u64),
 }
 
@@ -88,7 +88,7 @@ impl FromStr for Mode {
     }
 }
 
-/// Everything that is known of sites. Used by whoever has the global lock only.
+/// All data about sites. Used only with the global lock held.
 struct Sites {
     mode: Mode,
     /// Whether the hooks are in place.
@@ -149,7 +149,7 @@ pub(crate) fn prepare(py: Python<'_>) -> PyResult<()> {
     Ok(())
 }
 
-/// Begins to note who allocates. To be called after [`prepare`].
+/// Starts recording allocation sites. To be called after [`prepare`].
 ///
 /// # Errors
 /// Another tool hooks the allocator, so that what is noted already cannot end.
@@ -201,7 +201,7 @@ pub(crate) fn site_of(
     if sites.is_null() {
         return Ok(None);
     }
-    // SAFETY: the program stands still, so nothing changes them.
+    // SAFETY: the program is paused, so nothing changes them.
     let sites = unsafe { &*sites };
     match sites.blocks.get(address) {
         0 => Ok(None),
@@ -215,7 +215,7 @@ pub(crate) fn keep(_stopped: &Stopped, numbers: &HeapMap) {
     const BEFORE: [u64; 3] = [0, 16, 32];
     let sites = SITES.load(Ordering::Relaxed);
     if !sites.is_null() {
-        // SAFETY: the program stands still, so nothing else uses them.
+        // SAFETY: the program is paused, so nothing else uses them.
         unsafe { (*sites).blocks.keep(|block| BEFORE.iter().any(|before| numbers.id(block + before).is_some())) };
     }
 }
@@ -226,7 +226,7 @@ pub(crate) fn allocated(_stopped: &Stopped, threads: &[Thread]) -> Vec<Option<Al
     if sites.is_null() {
         return vec![None; threads.len()];
     }
-    // SAFETY: the program stands still, so nothing else uses them.
+    // SAFETY: the program is paused, so nothing else uses them.
     let sites = unsafe { &mut *sites };
     sites.put_by();
     let found: Vec<_> = threads.iter().map(|thread| sites.threads.get(&thread.serial).copied()).collect();
@@ -278,7 +278,7 @@ impl Sites {
     /// Notes that a block was allocated.
     ///
     /// # Safety
-    /// The caller has the global lock; samples are not asked for.
+    /// The caller has the global lock, and sampling is off.
     #[inline]
     unsafe fn note(&mut self, address: u64, bytes: usize) {
         if address == 0 {
@@ -296,7 +296,7 @@ impl Sites {
         self.blocks.set(address, bytes, site);
     }
 
-    /// Whether a block of so many bytes needs no note where samples are asked for: so it is with almost all.
+    /// Whether sampling skips a block of this size, as it does almost always.
     #[inline]
     fn passes(&mut self, bytes: usize) -> bool {
         let small = bytes.cast_signed() as i64;
@@ -308,7 +308,7 @@ impl Sites {
         passes
     }
 
-    /// How many bytes to allocate for a block that does not [pass](Sites::passes). One that is a sample gets so many that it
+    /// How many bytes to allocate for a block that does not [pass](Sites::passes). A sampled block gets so many that it
     /// does not lie in a pool: there, another block would come to be in its place unnoticed.
     fn sampled_bytes(&self, bytes: usize) -> usize {
         if self.until_sample < bytes.cast_signed() as i64 { bytes.max(SMALL + 1) } else { bytes }

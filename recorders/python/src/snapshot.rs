@@ -60,7 +60,7 @@ pub(crate) fn announce(stopped: &Stopped, recipe: &mut Recipe<'_>, snapshot: &Sn
 /// Finds all objects: what the collector knows, and what can be reached from there and from the roots.
 fn discover(stopped: &Stopped, recipe: &Recipe<'_>, frames: &[Frame<'_>]) -> HeapMap {
     let mut found = Discovery { map: HeapMap::new(), waiting: Vec::new(), class: 0, code: recipe.known.code };
-    // SAFETY: the program stands still, and nothing below makes or frees objects.
+    // SAFETY: the program is paused, and nothing below makes or frees objects.
     unsafe {
         interpreter().visit_collected(|address| {
             found.map.insert(address);
@@ -156,7 +156,7 @@ impl<'s> Walk<'s, '_> {
     fn objects(&mut self) -> Result<()> {
         let map = std::mem::replace(&mut self.map, HeapMap::new());
         for (id, address) in (0..).zip(map.addresses()) {
-            // SAFETY: it was found alive, and the program stands still.
+            // SAFETY: it was found alive, and the program is paused.
             let object = unsafe { self.stopped.object(address) };
             self.object(&map, id, object)?;
         }

@@ -1,7 +1,7 @@
 //! What runs: the frames of all threads.
 //!
-//! Before 3.11 a frame is an object. Since then it is a record on the thread's stack, and an object only if someone
-//! asked for one; asking is what a recorder must not do, so records are read where they lie.
+//! Before 3.11 a frame is an object. Since then it is a record on the thread's stack, and becomes an object only
+//! on request. A recorder must not request one, because that allocates, so it reads the records in place.
 
 use crate::interpreter::{interpreter, layout};
 use crate::layout::Frames;
@@ -27,7 +27,7 @@ pub(crate) enum Place<'s> {
 /// The frames of all threads, the innermost of each first. `code_class` is the class of code.
 pub(crate) fn frames(_stopped: &Stopped, code_class: u64) -> Vec<Frame<'_>> {
     let mut frames = Vec::new();
-    // SAFETY: the program stands still, so threads neither come nor go, nor call or return. A thread's state is laid
+    // SAFETY: the program is paused, so threads neither come nor go, nor call or return. A thread's state is laid
     // out as the version's layout says.
     unsafe {
         for thread in interpreter().threads() {
@@ -54,7 +54,7 @@ pub(crate) struct Thread {
 
 /// All threads.
 pub(crate) fn threads(_stopped: &Stopped) -> Vec<Thread> {
-    // SAFETY: the program stands still, so threads neither come nor go; their state is laid out as the version's layout says.
+    // SAFETY: the program is paused, so threads neither come nor go; their state is laid out as the version's layout says.
     unsafe {
         let field = |thread: *const u8, offset: usize| thread.add(offset).cast::<u64>().read();
         let threads = interpreter().threads();

@@ -93,7 +93,7 @@ pub(crate) fn take(py: Python<'_>) -> Result<Held<'_>, Reentered> {
     Ok(Held { recording: state.recording.take(), process: state.process, py })
 }
 
-/// Waits until all threads that asked for the recording before have had it. To be called when nothing is recorded: no thread is
+/// Waits until all threads that requested the recording earlier have had it. To be called when nothing is recorded: no thread is
 /// left inside of this module when the interpreter ends, which would end the thread there.
 pub(crate) fn drain(py: Python<'_>) {
     drop(take(py));

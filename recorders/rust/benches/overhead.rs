@@ -39,7 +39,7 @@ fn choice() -> u8 {
 
 #[cold]
 fn choose() -> u8 {
-    // SAFETY: the name ends with a zero, and nobody changes the environment so early.
+    // SAFETY: the name ends with a zero, and nothing changes the environment so early.
     let value = unsafe { libc::getenv(VARIABLE.as_ptr()) };
     // SAFETY: if it is not null, there is at least the zero at its end.
     let first = if value.is_null() { 0 } else { unsafe { *value } } as u8;

@@ -1,5 +1,5 @@
 //! A shop that serves customers on several threads, and forgets nothing that it should forget: every order
-//! stays in a journal that nobody reads.
+//! stays in a journal that is never read.
 //!
 //! ```sh
 //! BARROW_OUT=orders.barrow RUSTFLAGS="-C force-frame-pointers=yes" cargo run --release -p barrow-alloc \

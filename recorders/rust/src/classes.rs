@@ -12,7 +12,7 @@ pub(crate) const ANY: u32 = 0;
 const EXACT: usize = 256;
 /// The first class of several sizes.
 const FIRST_WIDE: u32 = 1 + EXACT as u32;
-/// How an octave is divided: the bits behind the first.
+/// An octave (the sizes between two powers of two) is divided by the bits that follow the highest one.
 const PART_BITS: u32 = 4;
 /// Exponent of the first octave.
 const FIRST_EXPONENT: u32 = EXACT.trailing_zeros();

@@ -1,6 +1,6 @@
 //! Which modules are loaded, and where: the executable and its shared libraries.
 //!
-//! Unsafe stands here to read what the dynamic loader tells of them.
+//! Unsafe code is needed here to read what the dynamic loader tells of them.
 
 use std::ffi::{CStr, c_int, c_void};
 use std::path::PathBuf;
@@ -48,7 +48,7 @@ pub(crate) fn modules() -> Vec<Module> {
     extern "C" fn add(info: *mut libc::dl_phdr_info, _: usize, modules: *mut c_void) -> c_int {
         // SAFETY: the loader passes a description that holds during the call.
         let info = unsafe { &*info };
-        // SAFETY: our own list comes back, and nobody else uses it during the call.
+        // SAFETY: our own list comes back, and nothing else uses it during the call.
         let modules = unsafe { &mut *modules.cast::<Vec<Module>>() };
         modules.extend(module(info));
         0
@@ -74,7 +74,7 @@ fn module(info: &libc::dl_phdr_info) -> Option<Module> {
         // The kernel's own page.
         _ => return None,
     };
-    // SAFETY: the loader says that so many headers are there.
+    // SAFETY: the loader gives the number of headers.
     let headers = unsafe { std::slice::from_raw_parts(info.dlpi_phdr, info.dlpi_phnum.into()) };
     let mut module = Module { path, base: info.dlpi_addr, build_id: Vec::new(), code: Vec::new() };
     for header in headers {

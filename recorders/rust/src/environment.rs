@@ -39,7 +39,7 @@ extern "C" fn end() {
     }
 }
 
-/// Nothing else can be done with what goes wrong behind the program's back.
+/// The recorder has no caller that it could return an error to.
 pub(crate) fn tell(clause: &str) {
     use std::io::Write;
     let _ = writeln!(std::io::stderr(), "barrow-alloc: {clause}");

@@ -1,12 +1,12 @@
 //! Records a Rust program's own allocations as a barrow recording.
 //!
 //! ```text
-//!   program ── alloc, free ──▶ Recorder ──▶ the allocator beneath
+//!   program ── alloc, free ──▶ Recorder ──▶ the underlying allocator
 //!                                 │  counts blocks and bytes by chain of calls, a share for each thread
 //!                              snapshot ──▶ writer ──▶ app.barrow ── barrow resolve ──▶ function, file, line
 //! ```
 //!
-//! One line installs it, and a feature turns it on; without `record` it is the allocator beneath and nothing else:
+//! One line installs it, and a feature turns it on; without `record` it only forwards to the underlying allocator:
 //!
 //! ```
 //! # #[cfg(feature = "record")]
@@ -35,7 +35,7 @@
 //! | variable | meaning |
 //! |---|---|
 //! | `BARROW_OUT` | where to; if another process is writing there, its own number is added to the name |
-//! | `BARROW_INTERVAL` | a snapshot every so many seconds, besides the one at the exit |
+//! | `BARROW_INTERVAL` | seconds between snapshots; there is always one more at the exit |
 //! | `BARROW_DEPTH` | frames of a chain, 64 unless told |
 //! | `BARROW_FRAMES` | `pointers` or `tables`, otherwise whichever the program was compiled for |
 //! | `BARROW_BLOCKS` | `grouped`: an object for blocks of one site and size, not one for each |
@@ -119,7 +119,7 @@ impl<A> Recorder<A> {
 pub struct Taken {
     /// Live blocks.
     pub blocks: u64,
-    /// Their sizes, as the program asked for them, summed, in bytes.
+    /// The sum of the sizes that the program requested, in bytes.
     pub bytes: u64,
 }
 

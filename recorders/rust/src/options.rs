@@ -15,7 +15,7 @@ pub enum Frames {
     Tables,
 }
 
-/// What stands for blocks in a snapshot.
+/// Which objects represent blocks in a snapshot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Blocks {
@@ -33,14 +33,14 @@ pub struct Options {
     pub depth: usize,
     /// How the chain is found.
     pub frames: Frames,
-    /// What stands for blocks.
+    /// Which objects represent blocks.
     pub blocks: Blocks,
     /// A snapshot each time so long has passed.
     pub interval: Option<Duration>,
 }
 
 impl Default for Options {
-    /// 64 frames, an object for each block, snapshots only when they are asked for.
+    /// 64 frames, an object for each block, snapshots only on request.
     fn default() -> Self {
         Options { depth: 64, frames: Frames::Detect, blocks: Blocks::Each, interval: None }
     }

@@ -18,8 +18,8 @@ const MOST_INDICES: usize = 24;
 ///   index  │ 0 │ 2 │ 0 │ 1 │ …      rows  │ – │ (wide, narrow) │ (wide, narrow) │ …
 /// ```
 ///
-/// When the index is half full, the next one, twice as large, takes its place; whoever still looks at the old one finds
-/// less there, and looks again under the lock. Old ones stay: together they are as large as the new one.
+/// When the index is half full, the next one, twice as large, takes its place; a thread that still reads the old one may miss
+/// an entry there, and looks again under the lock. Old ones stay: together they are as large as the new one.
 #[derive(Debug)]
 pub(crate) struct Pairs {
     rows: &'static [Pair],
@@ -50,7 +50,7 @@ impl Pairs {
     /// The pair with a number below [`Pairs::end`].
     pub(crate) fn get(&self, number: u32) -> (u64, u32) {
         let row = &self.rows[number as usize];
-        // Relaxed: whoever has the number got it through the index or the count.
+        // Relaxed: a thread that has the number got it through the index or the count.
         (row.wide.load(Ordering::Relaxed), row.narrow.load(Ordering::Relaxed))
     }
 
@@ -82,7 +82,7 @@ impl Pairs {
         let mut slot = hash(wide, narrow) as usize & mask;
         // The index is at most half full: there is an empty slot.
         loop {
-            // Acquire: whoever sees the number sees its row.
+            // Acquire: a thread that sees the number sees its row.
             match index[slot].load(Ordering::Acquire) {
                 0 => return Err(NotFound),
                 number if self.get(number) == (wide, narrow) => return Ok(number),
@@ -121,7 +121,7 @@ fn enter(index: &[AtomicU32], hash: u64, number: u32) {
     while index[slot].load(Ordering::Relaxed) != 0 {
         slot = (slot + 1) & mask;
     }
-    // Release: whoever sees the number sees its row.
+    // Release: a thread that sees the number sees its row.
     index[slot].store(number, Ordering::Release);
 }
 

@@ -1,6 +1,6 @@
-//! The allocator without the feature `record`: the one beneath, and nothing else.
+//! The allocator without the feature `record`: it only forwards to the underlying one.
 //!
-//! Unsafe stands here because of the trait of allocators.
+//! Unsafe code is needed here because of the trait of allocators.
 
 use std::alloc::{GlobalAlloc, Layout};
 use std::path::Path;

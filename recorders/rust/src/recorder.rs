@@ -1,25 +1,25 @@
-//! The allocator that records: four bytes behind each block tell its leaf.
+//! The allocator that records: four bytes after each block hold its leaf.
 //!
 //! ```text
-//!   what the program asked for          what the allocator beneath was asked for
+//!   what the program requests           what the recorder requests
 //!   ├─────── size ───────┤              ├─────── size ───────┼ leaf ┤
 //!   ▲ aligned as asked                                         4 bytes, not aligned
 //! ```
 //!
 //! Rust tells the size of a block when it is freed, so the leaf is found without a table, and addresses are those of the
-//! allocator beneath.
+//! underlying allocator.
 //!
-//! Unsafe stands here because of the trait of allocators, and to read and write behind the blocks.
+//! Unsafe code is needed here because of the trait of allocators, and to read and write after the blocks.
 
 use std::alloc::{GlobalAlloc, Layout};
 
 use crate::sites::UNRECORDED;
 use crate::{Recorder, state, threads};
 
-/// Bytes behind each block.
+/// Bytes after each block.
 const TRAILER_BYTES: usize = size_of::<u32>();
 
-// SAFETY: blocks are those of the allocator beneath, at its addresses and somewhat longer than asked for, and nothing
+// SAFETY: blocks are those of the underlying allocator, at its addresses and somewhat longer than requested, and nothing
 // here unwinds.
 unsafe impl<A: GlobalAlloc> GlobalAlloc for Recorder<A> {
     #[inline]
@@ -61,7 +61,7 @@ unsafe impl<A: GlobalAlloc> GlobalAlloc for Recorder<A> {
         let (Some(old_layout), Some(new_layout)) = (with_trailer(layout), new_layout) else {
             return std::ptr::null_mut();
         };
-        // Before the allocator beneath may move or cut the block.
+        // Before the underlying allocator may move or cut the block.
         // SAFETY: a block of ours with this layout, by the caller.
         let leaf = unsafe { trailer(block, layout.size()).read_unaligned() };
         // SAFETY: the layout with which the block was allocated, and a size that is not zero and was checked.
@@ -93,7 +93,7 @@ unsafe fn begin(block: *mut u8, size: usize) {
         return;
     }
     let leaf = if state::is_on() { threads::allocated(size) } else { UNRECORDED };
-    // SAFETY: behind the block are the bytes of its trailer, by the caller.
+    // SAFETY: by the caller, the bytes of the trailer follow the block.
     unsafe { trailer(block, size).write_unaligned(leaf) };
 }
 

@@ -1,6 +1,6 @@
 //! Memory of the recorder's own: zeroed pages from the system, taken as they are touched, never given back.
 //!
-//! Unsafe stands here to make a slice of mapped pages.
+//! Unsafe code is needed here to make a slice of mapped pages.
 
 use std::sync::atomic::{AtomicI64, AtomicU32, AtomicU64};
 
@@ -54,8 +54,8 @@ pub(crate) fn zeroed<T: Zeroed>(count: usize) -> Option<&'static [T]> {
     // Rows are touched here and there: a huge page for each would be most of the memory in use.
     // SAFETY: the range was mapped just now; advice changes no content.
     unsafe { libc::madvise(start, bytes, libc::MADV_NOHUGEPAGE) };
-    // SAFETY: the pages are mapped readable and writable, for ever, and nobody else has them; they are aligned
-    // to a page, which is more than any `T` here asks for; zero bytes are values of `T` by its contract.
+    // SAFETY: the pages are mapped readable and writable, for ever, and nothing else uses them; they are aligned
+    // to a page, which is more than any `T` here requires; zero bytes are values of `T` by its contract.
     Some(unsafe { std::slice::from_raw_parts(start.cast::<T>(), count) })
 }
 

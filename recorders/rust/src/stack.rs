@@ -10,7 +10,7 @@
 //! Following it takes about a nanosecond a frame. Otherwise the unwinder of the C compiler's library reads the
 //! program's tables: about a hundred times slower.
 //!
-//! Unsafe stands here to read the stack and to call that unwinder.
+//! Unsafe code is needed here to read the stack and to call that unwinder.
 
 use std::ffi::{c_int, c_void};
 
@@ -22,7 +22,7 @@ pub(crate) const MAX_DEPTH: usize = 256;
 pub(crate) struct Bounds {
     /// Its lowest address.
     low: usize,
-    /// The address behind its highest; 0 if nothing is known of the stack.
+    /// The end of the stack (exclusive); 0 if it is unknown.
     high: usize,
 }
 
@@ -111,7 +111,7 @@ struct Unwound {
 }
 
 extern "C" fn found(context: *mut c_void, argument: *mut c_void) -> c_int {
-    // SAFETY: the argument is the one that `unwind` passed, and nobody else uses it meanwhile.
+    // SAFETY: the argument is the one that `unwind` passed, and nothing else uses it meanwhile.
     let unwound = unsafe { &mut *argument.cast::<Unwound>() };
     // SAFETY: the unwinder hands us its context for the duration of this call.
     let address = unsafe { _Unwind_GetIP(context) };

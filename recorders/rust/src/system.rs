@@ -1,13 +1,13 @@
 //! What is asked of the C library: the environment, threads, exit and fork.
 //!
-//! Unsafe stands here for those calls. The standard library's own are not used where it may not be there yet, or not
+//! Unsafe code is needed here for those calls. The standard library's own are not used where it may not be there yet, or not
 //! any more: in the first allocation of a process, and at its exit.
 
 use std::ffi::{CStr, c_void};
 
 /// A variable of the environment.
 pub(crate) fn variable(name: &CStr) -> Option<String> {
-    // SAFETY: the name ends with a zero; nobody changes the environment in the first allocation of a process.
+    // SAFETY: the name ends with a zero; nothing changes the environment in the first allocation of a process.
     let value = unsafe { libc::getenv(name.as_ptr()) };
     if value.is_null() {
         return None;
@@ -36,7 +36,7 @@ pub(crate) fn in_a_thread(run: extern "C" fn(*mut c_void) -> *mut c_void) -> boo
     if unsafe { libc::pthread_create(thread.as_mut_ptr(), std::ptr::null(), run, std::ptr::null_mut()) } != 0 {
         return false;
     }
-    // SAFETY: the thread was made just now, and nobody waits for it.
+    // SAFETY: the thread was made just now, and nothing joins it.
     unsafe { libc::pthread_detach(thread.assume_init()) };
     true
 }

@@ -44,7 +44,7 @@ static SHARES: Mutex<Shares> = Mutex::new(Shares { all: Vec::new(), free: Vec::n
 /// The share of threads without one: written with atomic additions.
 static COMMON: std::sync::OnceLock<Option<&'static Share>> = std::sync::OnceLock::new();
 
-/// Where a thread stands.
+/// The state of a thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Standing {
     /// It has not allocated yet.
@@ -83,7 +83,7 @@ impl Drop for Leaving {
         LOCAL.with(|local| {
             let _quiet = Quiet::new();
             let share = local.share.take();
-            // In the child of a fork, the lock may be one that nobody will ever open.
+            // In the child of a fork, the lock may be held by a thread that no longer exists.
             if let Some(share) = share.filter(|_| state::is_own_process()) {
                 shares().free.push(share);
             }

@@ -25,7 +25,7 @@ static Place in_work = {"work", __LINE__, NULL, {0}};
 static Place in_build = {"build", __LINE__, &in_work, {0}};
 static Place in_note = {"note", __LINE__, &in_build, {0}};
 
-/* An object remembers where it was allocated: four bytes, stored by the allocator, looked up by nobody. */
+/* An object remembers where it was allocated: four bytes, stored by the allocator, never looked up. */
 typedef struct Object {
     struct Object *next;
     Class *class;

@@ -188,7 +188,7 @@ typedef enum barrow_role {
      */
     BARROW_ROLE_FRAME = 2,
     /**
-     * Not on the heap: a stand-in for a group of roots, usually of size 0.
+     * Not on the heap: a node that represents a group of roots, usually of size 0.
      */
     BARROW_ROLE_ROOT = 3,
 } barrow_role;
@@ -628,8 +628,8 @@ typedef struct barrow_thread {
      */
     struct barrow_text state;
     /**
-     * Which roots are its: those announced with this label, and those with one that goes on behind it with ": "
-     * and more, a frame say.
+     * The thread's roots are those with this label, and those whose label continues it with ": " and more text,
+     * such as a frame.
      */
     struct barrow_text root_label;
     /**
@@ -689,7 +689,7 @@ typedef struct barrow_object {
      */
     struct barrow_type_id type;
     /**
-     * Its own name or text, if it has one: a string's content, the name of the class that it stands for.
+     * Its own name or text, if it has one: a string's content, the name of the class that it represents.
      */
     struct barrow_string_id name;
     /**
@@ -767,7 +767,7 @@ const char *barrow_version(void);
 const char *barrow_error_message(void);
 
 /**
- * The `errno` behind the message, if the system was the reason; otherwise 0.
+ * The `errno` of the error, if a system call failed; otherwise 0.
  */
 int32_t barrow_error_errno(void);
 
@@ -783,7 +783,7 @@ enum barrow_code barrow_writer_create(struct barrow_text path,
 
 /**
  * Begins a recording in an open file, which must be empty, or on a pipe or socket. The descriptor is
- * duplicated: yours stays yours. It should block; writing to a pipe that nobody reads raises SIGPIPE unless
+ * duplicated: yours stays yours. It should block; writing to a pipe without a reader raises SIGPIPE unless
  * the program ignores that.
  *
  * # Safety
@@ -923,14 +923,15 @@ enum barrow_code barrow_snapshot_thread(struct barrow_snapshot *snapshot,
                                         const struct barrow_thread *description);
 
 /**
- * Ends the snapshot: from now on it counts, whatever happens. `totals` may be NULL. All shards must be
+ * Ends the snapshot. From now on the recording keeps it, even if the process dies. `totals` may be NULL. All shards must be
  * finished. Waits for the encoders. If this fails the snapshot is given up, except with
  * BARROW_CODE_COMMITTED_NOT_SYNCED, which says that it counts all the same.
  *
  * # Safety
  * `snapshot` is NULL or a handle; `totals` is NULL or writable.
  */
-enum barrow_code barrow_snapshot_commit(struct barrow_snapshot *snapshot, struct barrow_totals *totals);
+enum barrow_code barrow_snapshot_commit(struct barrow_snapshot *snapshot,
+                                        struct barrow_totals *totals);
 
 /**
  * Frees the handle. A snapshot that was not committed is given up: the file keeps what was committed before,

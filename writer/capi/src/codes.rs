@@ -164,7 +164,7 @@ pub extern "C" fn barrow_error_message() -> *const c_char {
     MESSAGE.with(|message| message.as_ptr().cast::<c_char>().cast_const())
 }
 
-/// The `errno` behind the message, if the system was the reason; otherwise 0.
+/// The `errno` of the error, if a system call failed; otherwise 0.
 #[unsafe(no_mangle)]
 pub extern "C" fn barrow_error_errno() -> i32 {
     ERRNO.get()

@@ -15,7 +15,7 @@
 //! finished, a shard that two threads use, a process that is the child of a `fork`.
 //!
 //! Where the safety of the C side is relied on, the function says so under *Safety*, and that text is in
-//! `barrow.h`. References stand for pointers wherever they can: `Option<&T>` is a pointer that may be NULL,
+//! `barrow.h`. Parameters are references instead of pointers where possible: `Option<&T>` is a pointer that may be NULL,
 //! `Option<Box<T>>` one that is owned. What is left of raw pointers is in `pointers`.
 //!
 //! Reading order: `values`, `codes`, `pointers`; `writer`, `snapshot`, `shard`; `stream`, and `process`, which
@@ -24,7 +24,7 @@
 #[cfg(not(unix))]
 compile_error!("libbarrow is for Unix systems: it hears of forks, masks signals and takes file descriptors");
 
-// In this order their functions stand in the header.
+// The header lists their functions in this order.
 pub mod values;
 
 pub mod codes;

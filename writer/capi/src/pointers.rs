@@ -30,7 +30,7 @@ pub(crate) unsafe fn structure<T: Growing>(pointer: *const T) -> Result<T, Failu
     // SAFETY: the first field is a `usize`, and there for every version; alignment is the caller's.
     let size = unsafe { pointer.cast::<usize>().read() };
     if size == size_of::<T>() {
-        // SAFETY: the caller says that so many bytes are readable.
+        // SAFETY: by the caller, this many bytes are readable.
         return Ok(unsafe { pointer.read() });
     }
     // SAFETY: as above.
@@ -45,7 +45,7 @@ unsafe fn structure_of_another_size<T: Growing>(pointer: *const T, size: usize) 
         let message = format!("the size of {} is {size}: set it to sizeof({})", T::NAME, T::NAME);
         return Err(Failure::new(Code::BadArgument, message));
     }
-    // SAFETY: the caller says that so many bytes are readable; structures have no padding.
+    // SAFETY: by the caller, this many bytes are readable; structures have no padding.
     let bytes = unsafe { std::slice::from_raw_parts(pointer.cast::<u8>(), size) };
     let (known, unknown) = bytes.split_at(size.min(size_of::<T>()));
     if unknown.iter().any(|&byte| byte != 0) {
@@ -142,7 +142,7 @@ mod tests {
         new: u64,
     }
 
-    // SAFETY: it is what is asked for.
+    // SAFETY: that is what the caller must guarantee.
     unsafe impl Growing for Grown {
         const NAME: &'static str = "grown";
         const FIRST_BYTES: usize = 16;

@@ -132,7 +132,7 @@ pub unsafe extern "C" fn barrow_snapshot_thread(snapshot: Option<&SnapshotHandle
     })
 }
 
-/// Ends the snapshot: from now on it counts, whatever happens. `totals` may be NULL. All shards must be
+/// Ends the snapshot. From now on the recording keeps it, even if the process dies. `totals` may be NULL. All shards must be
 /// finished. Waits for the encoders. If this fails the snapshot is given up, except with
 /// BARROW_CODE_COMMITTED_NOT_SYNCED, which says that it counts all the same.
 ///

@@ -20,7 +20,7 @@ pub(crate) struct Stream {
     context: *mut c_void,
 }
 
-// SAFETY: whoever makes a stream says that its functions may be called from any thread.
+// SAFETY: the contract of a stream says that its functions may be called from any thread.
 unsafe impl Send for Stream {}
 
 impl Stream {

@@ -1,4 +1,4 @@
-//! The structures of the C side, and the writer's values that they stand for.
+//! The structures of the C side, and the writer's values that correspond to them.
 
 use std::ffi::c_char;
 
@@ -125,7 +125,7 @@ pub enum Role {
     Type = 1,
     /// Call frames and closures; their types are functions with a file and a line.
     Frame = 2,
-    /// Not on the heap: a stand-in for a group of roots, usually of size 0.
+    /// Not on the heap: a node that represents a group of roots, usually of size 0.
     Root = 3,
 }
 
@@ -220,7 +220,7 @@ pub struct Options {
     pub reserved: u32,
 }
 
-// SAFETY: `repr(C)` with `size` first; eight-byte fields stand at multiples of eight, so that there is no
+// SAFETY: `repr(C)` with `size` first; eight-byte fields are at multiples of eight, so that there is no
 // padding; all fields are numbers.
 unsafe impl Growing for Options {
     const NAME: &'static str = "barrow_options";
@@ -369,7 +369,7 @@ pub struct Object {
     pub size: usize,
     /// Its type.
     pub r#type: TypeId,
-    /// Its own name or text, if it has one: a string's content, the name of the class that it stands for.
+    /// Its own name or text, if it has one: a string's content, the name of the class that it represents.
     pub name: StringId,
     /// Its own size on the managed heap, in bytes.
     pub shallow_bytes: u64,
@@ -437,8 +437,8 @@ pub struct Thread {
     pub name: Text,
     /// What it does, in the runtime's word: running, waiting.
     pub state: Text,
-    /// Which roots are its: those announced with this label, and those with one that goes on behind it with ": "
-    /// and more, a frame say.
+    /// The thread's roots are those with this label, and those whose label continues it with ": " and more text,
+    /// such as a frame.
     pub root_label: Text,
     /// Which of the counters are known: several `barrow_thread_known`.
     pub known: u32,

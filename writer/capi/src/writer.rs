@@ -96,7 +96,7 @@ pub unsafe extern "C" fn barrow_writer_create(
 }
 
 /// Begins a recording in an open file, which must be empty, or on a pipe or socket. The descriptor is
-/// duplicated: yours stays yours. It should block; writing to a pipe that nobody reads raises SIGPIPE unless
+/// duplicated: yours stays yours. It should block; writing to a pipe without a reader raises SIGPIPE unless
 /// the program ignores that.
 ///
 /// # Safety

@@ -129,7 +129,7 @@ fn committed_snapshots_survive_a_kill() {
         committed.extend(printed.map_while(Result::ok).filter(|line| line.contains(" notes ")));
 
         let recording = Recording::open(&path).unwrap();
-        assert_eq!(recording.damage().expect("nobody finished it").lost, []);
+        assert_eq!(recording.damage().expect("not finished").lost, []);
         let problems = verify(&recording, &Silent).unwrap().problems;
         assert!(problems.iter().all(|problem| problem.snapshot.is_none()), "{problems:?}");
         let found = lines(&recording);

@@ -8,7 +8,7 @@ use std::io::Read;
 /// How many values are decompressed at once.
 const BATCH_VALUES: usize = 4096;
 
-/// How many values a compressed byte may stand for. Real columns have under 200; zstd allows 32 Ki, so
+/// The most values that a compressed byte may hold. Real columns have under 200; zstd allows 32 Ki, so
 /// without a limit a small damaged dump could fill the memory.
 const MAX_VALUES_PER_BYTE: u64 = 1024;
 /// What a small dump may hold in any case.

@@ -10,7 +10,7 @@ Around a whole program, without a change to it:
 
     python -m barrow run --every-gc --out app.barrow app.py ARGUMENTS
 
-A snapshot has every object, what it refers to and by which name. The program stands still while it is taken, as it does
+A snapshot has every object, what it refers to and by which name. The program is paused while it is taken, as it does
 for a full collection. Read the file with the command `barrow`, also while it is being written.
 """
 
@@ -30,7 +30,7 @@ __all__ = ["is_recording", "recording", "snapshot", "start", "stop"]
 _triggers = []
 # What gives signals back. Not before `stop`: one that is meant for a recording that has ended must not end the program.
 _signals = []
-# What takes a snapshot every so often, if that is asked for, and whether one is to be taken at exit.
+# What takes a snapshot at intervals, if requested, and whether one is to be taken at exit.
 _clock = None
 _wants_exit = False
 # The recording that those of children are called after.
@@ -52,11 +52,11 @@ def start(
     """Begins a recording in a new file, `BARROW_OUT` in the environment unless `path` is given.
 
     It ends with `stop`, with the interpreter, or with the first snapshot that brings it to `max_snapshots` or to `max_size`
-    bytes. Snapshots are taken by `snapshot` and, if asked for, after each full collection, every `interval` seconds,
+    bytes. Snapshots are taken by `snapshot` and, on request, after each full collection, every `interval` seconds,
     at a signal ("USR2"; in the main thread only), and at exit.
 
     With `sites="light"` each object that is allocated from now on has the function, file and line that did it; with "full" those
-    that called it, too; with "sample=512K" so has about one allocation in so many bytes.
+    that called it, too; with "sample=512K" about one allocation in that many bytes has them.
 
     A child made by `os.fork` records too, into a file of its own: `app.PID.barrow` beside `app.barrow`. With `children`, so do
     Python processes that are started anew, as `multiprocessing` and `subprocess` do it.
@@ -186,7 +186,7 @@ def _termination_waits():
 
 
 class _Clock:
-    """Takes a snapshot every so many seconds."""
+    """Takes a snapshot every `interval` seconds."""
 
     def __init__(self, seconds):
         self.seconds = seconds

@@ -28,7 +28,7 @@ def _parser():
     run.add_argument("--every-gc", action="store_true", help="a snapshot after each full collection")
     run.add_argument("--interval", type=_seconds, metavar="TIME", help="a snapshot every 5s, 2m or 1h")
     run.add_argument("--on-signal", metavar="NAME", help="a snapshot when the process gets the signal: USR2")
-    run.add_argument("--at-exit", action="store_true", help="a snapshot when the program ends; so it is if nothing else is asked for")
+    run.add_argument("--at-exit", action="store_true", help="a snapshot when the program ends; the default unless another option takes snapshots")
     run.add_argument("--no-children", dest="children", action="store_false", help="leave out Python processes that the program starts anew")
     run.add_argument("--max-snapshots", type=int, metavar="N", help="record no more than N snapshots")
     run.add_argument("--max-size", type=_size, metavar="SIZE", help="end the recording at 100K, 50M or 2G bytes")

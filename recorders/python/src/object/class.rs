@@ -95,7 +95,7 @@ impl<'s> Class<'s> {
 
     /// Where its fields, bases and attributes are kept.
     pub(crate) fn space(self) -> Option<Object<'s>> {
-        // SAFETY: it is a class, and the program stands still.
+        // SAFETY: it is a class, and the program is paused.
         match unsafe { interpreter().type_dict(self.0.raw()) } {
             Some(space) => from_raw(space),
             // SAFETY: of a class.

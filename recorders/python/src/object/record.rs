@@ -132,7 +132,7 @@ impl<'s> Record<'s> {
     /// The local variables that have a value, with the names that its code has for them.
     pub(crate) fn variables(self, code: Object<'s>) -> impl Iterator<Item = (Object<'s>, Held<'s>)> {
         let offsets = (layout().frame.locals..).step_by(size_of::<u64>());
-        // SAFETY: behind its other fields a record has as many variables as its code has names; empty ones are null.
+        // SAFETY: after its other fields a record has as many variables as its code has names; empty ones are null.
         let variable = move |(name, offset)| Some((name, unsafe { self.held(offset) }?));
         code.code_local_names().zip(offsets).filter_map(variable)
     }

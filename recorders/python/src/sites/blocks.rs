@@ -5,7 +5,7 @@
 //!           └▶ table by address                                  larger ones
 //! ```
 //!
-//! CPython's allocator divides pools into slots of one size, behind a head of 48 bytes. A slot that is used again gets its new site;
+//! CPython's allocator divides pools into slots of one size, after a head of 48 bytes. A slot that is used again gets its new site;
 //! nothing needs to be done when it is freed. Arenas lie at multiples of their size, so a region has pools or larger blocks, never both.
 
 use foldhash::HashMap;
@@ -15,9 +15,9 @@ const ALIGNMENT: usize = 16;
 /// Larger blocks do not lie in pools.
 pub(crate) const SMALL: usize = 512;
 const CLASSES: usize = SMALL / ALIGNMENT + 1;
-/// When so many large blocks were noted without a word of which are freed, all are forgotten: 64 MiB.
+/// The most large blocks that are noted, which takes 64 MiB. Frees of large blocks are not reported, so all are forgotten then.
 const MOST_LARGE: usize = 1 << 22;
-/// There are fewer sites than this, so that 3 bytes hold each: code with so many instructions has 32 MiB.
+/// There are fewer sites than this, so that 3 bytes hold each: code with that many instructions has 32 MiB.
 pub(crate) const MOST_SITES: u32 = 1 << 24;
 /// No address is in this one.
 const NOWHERE: u64 = u64::MAX;
@@ -105,7 +105,7 @@ impl Blocks {
         }
     }
 
-    /// Notes the site of a block of so many bytes.
+    /// Records the site of a block of `bytes` bytes.
     #[inline]
     pub(crate) fn set(&mut self, address: u64, bytes: usize, site: u32) {
         if bytes > SMALL {

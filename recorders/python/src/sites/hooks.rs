@@ -119,7 +119,7 @@ unsafe extern "C" fn calloc(_context: *mut c_void, count: usize, bytes: usize) -
     }
 }
 
-/// `malloc` where samples are asked for.
+/// `malloc` when sampling is on.
 unsafe extern "C" fn malloc_some(_context: *mut c_void, bytes: usize) -> *mut c_void {
     // SAFETY: as above.
     unsafe {
@@ -146,7 +146,7 @@ unsafe fn malloc_sample(sites: &mut Sites, bytes: usize) -> *mut c_void {
     }
 }
 
-/// `calloc` where samples are asked for.
+/// `calloc` when sampling is on.
 unsafe extern "C" fn calloc_some(_context: *mut c_void, count: usize, bytes: usize) -> *mut c_void {
     // SAFETY: as above.
     unsafe {

@@ -208,7 +208,7 @@ unsafe fn bytes<'b>(address: u64) -> &'b [u8] {
     if address == 0 {
         return &[];
     }
-    // SAFETY: as the caller says: its length, and so many bytes.
+    // SAFETY: by the caller, the length is followed by that many bytes.
     unsafe {
         let object = address as *const u8;
         let length = usize::try_from(word(object, LENGTH)).unwrap_or(0);
