@@ -49,7 +49,7 @@
 //! | `graph` | the graph of one snapshot and its algorithms: references both ways (`rows`, `transposed`), `reachable`, `distances`, `dominators`, `shared` |
 //! | `heap` | [`Heap`], the graph of one snapshot: columns that are made when a question first needs them |
 //! | `questions` | a file for each question about one snapshot: `summary`, `find` with `expression`, `paths`, `leaks` and so on |
-//! | `series` | several snapshots: `diff`, `trend`, the `judgement` of what grows, `growth` by path, `lives` of objects |
+//! | `series` | several snapshots: `diff`, `growth` by path, `lives` of objects; `barrow_statistics` judges what grows |
 //! | `rewrite` | recordings written anew: `repair`, `repack` |
 //!
 //! `verify` checks all of a file.
@@ -71,6 +71,7 @@ pub use barrow_format::commit::Totals;
 pub use barrow_format::header::MAGIC as RECORDING_MAGIC;
 pub use barrow_format::rows::{KindRole, Label, Root, StrengthClass, Thread, TypeTotals};
 pub use barrow_format::{FormatError, KindId, ObjectId, SiteId, SnapshotId, StrengthId, StringId, TypeId};
+pub use barrow_statistics::{FALSE_ALARMS, Judgement, LEAST_POINTS, Reason, SURE_POINTS, Trend, Verdict};
 pub use columns::index_file::IndexPlace;
 pub use columns::memory::Memory;
 pub use error::{AnalyzerError, Result};
@@ -108,10 +109,6 @@ pub use rewrite::repair::{KeptSnapshot, LeftOut, Repaired, repair};
 pub use series::diff::{Amounts, Diff, KindChange, Side, TypeChange, TypeIdentity, diff};
 pub use series::growth::{Growth, GrowthNode, GrowthPart, GrowthRow, growth};
 pub use series::identity::{SerialOrigin, SerialWalk, SnapshotSerials};
-pub use series::judgement::{
-    FALSE_ALARMS, Judgement, LEAST_POINTS, PathJudgement, Reason, SURE_POINTS, Verdict, judge_paths,
-};
 pub use series::lives::{Between, CountBounds, LifeStep, Lives, Turnover};
 pub use series::matching::Pairing;
-pub use series::trend::{CONFIDENCE, Trend};
 pub use verify::{Problem, SnapshotVerification, Verification, verify};

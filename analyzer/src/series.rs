@@ -5,8 +5,6 @@ pub(crate) mod alignment;
 pub(crate) mod diff;
 pub(crate) mod growth;
 pub(crate) mod identity;
-pub(crate) mod judgement;
 pub(crate) mod lives;
 pub(crate) mod matching;
-pub(crate) mod trend;
 pub(crate) mod whole;

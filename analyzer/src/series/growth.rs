@@ -22,6 +22,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use barrow_format::SnapshotId;
+use barrow_statistics::{Judgement, judge_paths};
 
 use crate::columns::index_file::IndexPlace;
 use crate::columns::memory::Memory;
@@ -30,7 +31,6 @@ use crate::file::recording::Recording;
 use crate::heap::Heap;
 use crate::progress::Progress;
 use crate::series::diff::TypeIdentity;
-use crate::series::judgement::{Judgement, judge_paths};
 
 /// What a node must reach is so many times what a path needs to get a node: so that a node that grew has its
 /// early numbers too.

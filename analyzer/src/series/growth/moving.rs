@@ -10,9 +10,10 @@
 
 use std::collections::{HashMap, HashSet};
 
+use barrow_statistics::{Judgement, Verdict};
+
 use super::{Growth, GrowthNode, GrowthPart};
 use crate::series::diff::TypeIdentity;
-use crate::series::judgement::{Judgement, Verdict};
 
 impl<'a> Growth<'a> {
     /// Adds a path `any path › TYPE` for each type that grows over all paths, though no path to it, above it or below
