@@ -6,5 +6,5 @@ pub(crate) mod diff;
 pub(crate) mod growth;
 pub(crate) mod identity;
 pub(crate) mod lives;
+pub(crate) mod loaded_snapshot;
 pub(crate) mod matching;
-pub(crate) mod whole;
