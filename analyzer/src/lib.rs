@@ -94,7 +94,7 @@ pub use heap::Heap;
 pub use progress::{Progress, Silent};
 pub use questions::duplicates::Duplicates;
 pub use questions::expression::{ATTRIBUTES, Expression, ExpressionError, Names, parse_size};
-pub use questions::find::{Counted, Found, Page};
+pub use questions::find::{Counted, FoundPage, Page};
 pub use questions::fingerprint::Fingerprint;
 pub use questions::leaks::{Accumulated, LEAK_THRESHOLD, Suspect};
 pub use questions::paths::{MergedNode, MergedPaths, Path, PathOptions, Step};
