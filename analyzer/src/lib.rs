@@ -81,6 +81,7 @@ pub use file::object::{ObjectDetails, Reference, object, object_at_address, obje
 pub use file::recording::{Recording, SnapshotInfo};
 pub use file::sites::SiteDetails;
 pub use file::tables::Tables;
+pub use file::type_identity::TypeIdentity;
 pub use graph::distances::Distances;
 pub use graph::dominators::{
     Below, Canopy, Dominators, GroupRetained, Holder, Largest, Rank, Tree, TreePlace, WantedBelow,
@@ -106,8 +107,8 @@ pub use questions::type_references::TypeReferences;
 pub use questions::waste::{ELEMENT_BYTES, Waste};
 pub use rewrite::repack::{RepackOptions, Repacked, RepackedSnapshot, repack};
 pub use rewrite::repair::{KeptSnapshot, LeftOut, Repaired, repair};
-pub use series::diff::{Amounts, Diff, KindChange, Side, TypeChange, TypeIdentity, diff};
-pub use series::growth::{Growth, GrowthNode, GrowthPart, GrowthRow, growth};
+pub use series::diff::{Amounts, Diff, KindChange, Side, TypeChange, diff};
+pub use series::growth::{Growth, GrowthNode, GrowthOptions, GrowthPart, GrowthRow, growth};
 pub use series::identity::{SerialOrigin, SerialWalk, SnapshotSerials};
 pub use series::lives::{Between, CountBounds, LifeStep, Lives, Turnover};
 pub use series::matching::Pairing;

@@ -9,9 +9,9 @@ use barrow_format::{SiteId, TypeId};
 use super::{Heap, column, there};
 use crate::columns::index_file::{ColumnId, ColumnValues};
 use crate::error::Result;
+use crate::file::type_identity::TypeIdentity;
 use crate::graph::dominators::{Dominators, GroupRetained};
 use crate::progress::Progress;
-use crate::series::diff::TypeIdentity;
 
 /// What types of all ways to group them dominate: for each group how many objects, and bytes.
 pub(super) struct TypeTables {

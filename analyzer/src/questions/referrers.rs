@@ -123,7 +123,8 @@ impl Heap {
         workspace: &mut Workspace,
     ) -> Result<Vec<IncomingReference>> {
         let tables = self.recording().tables()?;
-        let (mut references, mut found) = (Vec::new(), Vec::new());
+        let mut references = Vec::new();
+        let mut taken = Taken { heap: self, target, found: Vec::new() };
         // The last source may have continuations.
         let mut open: Option<(ObjectDetails, Want)> = None;
         for place in run {
@@ -137,7 +138,7 @@ impl Heap {
                 if let Some((source, want)) = open.as_mut().filter(|_| is_continuation) {
                     references.clear();
                     Cursor::default().push_references(columns, 0, tables, &mut references).map_err(&at)?;
-                    self.take(target, *source, want, &references, &mut found);
+                    taken.take(*source, want, &references);
                     return Ok(());
                 }
                 let (mut cursor, mut next) = (Cursor::default(), 0);
@@ -155,32 +156,35 @@ impl Heap {
                     if row + 1 == columns.objects() {
                         source.references += place.continued;
                     }
-                    self.take(target, source, &mut want, &references, &mut found);
+                    taken.take(source, &mut want, &references);
                     open = Some((source, want));
                 }
                 Ok(())
             })?;
         }
-        Ok(found)
+        Ok(taken.found)
     }
+}
 
+/// The references taken so far from those that lead to `target`.
+struct Taken<'h> {
+    heap: &'h Heap,
+    target: ObjectId,
+    found: Vec<IncomingReference>,
+}
+
+impl Taken<'_> {
     /// Takes the wanted ones of `references` that lead to the target.
-    fn take(
-        &self,
-        target: ObjectId,
-        source: ObjectDetails,
-        want: &mut Want,
-        references: &[Reference],
-        found: &mut Vec<IncomingReference>,
-    ) {
+    fn take(&mut self, source: ObjectDetails, want: &mut Want, references: &[Reference]) {
+        let (heap, target) = (self.heap, self.target);
         let is_there =
-            |&&reference: &&Reference| reference.target == target && self.has_reference(source.id, &reference);
+            |&&reference: &&Reference| reference.target == target && heap.has_reference(source.id, &reference);
         for reference in references.iter().filter(is_there) {
             if want.skip > 0 {
                 want.skip -= 1;
             } else if want.take > 0 {
                 want.take -= 1;
-                found.push(IncomingReference { source, label: reference.label, strength: reference.strength });
+                self.found.push(IncomingReference { source, label: reference.label, strength: reference.strength });
             }
         }
     }

@@ -28,9 +28,9 @@ use crate::columns::index_file::IndexPlace;
 use crate::columns::memory::Memory;
 use crate::error::Result;
 use crate::file::recording::Recording;
+use crate::file::type_identity::TypeIdentity;
 use crate::heap::Heap;
 use crate::progress::Progress;
-use crate::series::diff::TypeIdentity;
 
 /// A path gets a node from 1/16 of the size that it needs to be listed, so its early values exist once it grows.
 const FINER: f64 = 16.0;
@@ -92,21 +92,29 @@ pub struct GrowthRow {
     pub is_carried: bool,
 }
 
+/// What [`growth`] lists, and what it may use.
+#[derive(Debug, Clone, Copy)]
+pub struct GrowthOptions<'o> {
+    /// Paths that never retain this share of the largest heap are not listed.
+    pub least_share: f64,
+    /// The place of index files.
+    pub place: &'o IndexPlace,
+    /// The memory that the graph of a snapshot may take.
+    pub memory: &'o Memory,
+}
+
 /// Growth over snapshots of a recording. They are read from the last to the first, so that paths that grew have their
-/// node before the early snapshots are read. Paths that never retain `least_share` of the largest heap are not listed.
-///
-/// Index files are read if they exist, but never written.
+/// node before the early snapshots are read. Index files are read if they exist, but never written.
 ///
 /// # Errors
 /// As for [`Heap::dominators`].
 pub fn growth<'a>(
     recording: &'a Arc<Recording>,
     snapshots: &[SnapshotId],
-    least_share: f64,
-    place: &IndexPlace,
-    memory: &Memory,
+    options: &GrowthOptions<'_>,
     progress: &dyn Progress,
 ) -> Result<Growth<'a>> {
+    let GrowthOptions { least_share, place, memory } = *options;
     let mut growth = Growth::new(snapshots.len(), least_share);
     for (column, &snapshot) in snapshots.iter().enumerate().rev() {
         let heap = Heap::new(Arc::clone(recording), snapshot, place, memory.clone())?.only_reading_the_index();

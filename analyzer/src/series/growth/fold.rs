@@ -8,10 +8,10 @@ use super::{FINER, Growth, GrowthNode, GrowthPart};
 use crate::error::Result;
 use crate::file::recording::Recording;
 use crate::file::tables::Tables;
+use crate::file::type_identity::TypeIdentity;
 use crate::graph::dominators::{Dominators, Holder, TreePlace};
 use crate::heap::Heap;
 use crate::progress::{Progress, check};
-use crate::series::diff::TypeIdentity;
 
 /// The maximum number of types in a path.
 const MAX_DEPTH: u32 = 64;

@@ -13,7 +13,7 @@ use std::collections::{HashMap, HashSet};
 use barrow_statistics::{Judgement, Verdict};
 
 use super::{Growth, GrowthNode, GrowthPart};
-use crate::series::diff::TypeIdentity;
+use crate::file::type_identity::TypeIdentity;
 
 impl<'a> Growth<'a> {
     /// Adds a path `any path › TYPE` for each type that grows over all paths although no path to it, above it or below it
