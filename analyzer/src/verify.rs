@@ -75,8 +75,8 @@ impl std::fmt::Display for Problem {
     }
 }
 
-/// Checks the whole file: the chain of frames and all checksums, tables, commits, every column of every block, ids, counts
-/// and statistics. Damage is reported in the result, not as an error.
+/// Checks the whole file: the chain of frames and all checksums, tables, commits, every column of every block, ids,
+/// counts and statistics. Damage is reported in the result, not as an error.
 ///
 /// # Errors
 /// [`AnalyzerError::Cancelled`].
@@ -145,8 +145,8 @@ struct Frames {
 }
 
 impl Frames {
-    /// Walks over all frames and checks what decoding does not: that there are no gaps between them, the checksums of all
-    /// frames but blocks, and that commits name the frames before them. It does not check to which snapshot a frame
+    /// Walks over all frames and checks what decoding does not: that there are no gaps between them, the checksums of
+    /// all frames but blocks, and that commits name the frames before them. It does not check to which snapshot a frame
     /// belongs, because an abandoned snapshot leaves frames with the number of the next snapshot.
     fn walk(recording: &Recording, found: &mut Verification) -> Self {
         let file = recording.bytes();
@@ -258,8 +258,8 @@ impl Links {
         self.chain = None;
     }
 
-    /// Adds a frame. If it is a commit with a wrong checksum, returns the problem. The next commit is checked against the
-    /// stored checksum.
+    /// Adds a frame. If it is a commit with a wrong checksum, returns the problem. The next commit is checked against
+    /// the stored checksum.
     fn check(&mut self, file: &[u8], frame: &Frame<'_>) -> Option<Problem> {
         let offset = frame.offset;
         if frame.header.section != SectionType::COMMIT {

@@ -1,4 +1,4 @@
-//! The analyzer on a recording: opening, totals, decoding.
+//! Measures the analyzer on a recording: opening, totals and decoding.
 
 use std::sync::Arc;
 

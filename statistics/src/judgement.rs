@@ -12,8 +12,8 @@
 //! ```
 //!
 //! A verdict depends on the values and their order alone. Times are not used: they may be those of a copied file, and a
-//! program leaks by what it does rather than by the clock. Other series do not matter either: the threshold always allows
-//! for 200 disjoint series (Bonferroni).
+//! program leaks by what it does rather than by the clock. Other series do not matter either: the threshold always
+//! allows for 200 disjoint series (Bonferroni).
 //!
 //! Sources: those of [`Trend`]; the tests of shape (steps, thirds, flattening) are this crate's own, with thresholds
 //! measured by the example `growth_rates`. Assumption: noise is independent of the level, or its correlation is seen by
@@ -51,7 +51,8 @@ const FLAT_CHANCE: f64 = 0.01;
 const FLAT_LATER_CHANCE: f64 = 1e-4;
 /// A rise is even if each step is between these fractions of the mean step.
 const EVEN: (f64, f64) = (0.5, 1.6);
-/// As [`FLAT`] and [`FLAT_CHANCE`], where only the first value is skipped: programs often load much before the second one.
+/// As [`FLAT`] and [`FLAT_CHANCE`], where only the first value is skipped: programs often load much before the second
+/// one.
 const FLAT_SECOND: ((f64, f64), f64) = ((0.75, 0.9), 0.002);
 /// The fraction of a third's mean growth by which floor and ceiling must rise in each third.
 const THIRD: f64 = 0.25;
@@ -95,8 +96,8 @@ pub struct Judgement {
     pub verdict: Verdict,
     /// For a series that grows, its slope. Otherwise the slope at the end of the series, at most that of the whole.
     pub late_slope: f64,
-    /// The key to sort by within a verdict. For a series that grows, or rises unevenly each time, it is the lower end of
-    /// the interval, otherwise `late_slope` less two standard errors.
+    /// The key to sort by within a verdict. For a series that grows, or rises unevenly each time, it is the lower end
+    /// of the interval, otherwise `late_slope` less two standard errors.
     pub score: f64,
     /// Whether it rises more than chance explains, and in a way that is not known to end. With fewer than
     /// [`SURE_POINTS`] values: whether it rises each time by about the same amount.
@@ -191,8 +192,8 @@ fn verdict_of_long_series(trend: &Trend, shape: &Shape, values: &[f64]) -> Verdi
     Verdict::DoesNot(reason)
 }
 
-/// Whether a series rises without steps, without sawteeth, and without flattening below the fractions `flat` of its mean
-/// slope.
+/// Whether a series rises without steps, without sawteeth, and without flattening below the fractions `flat` of its
+/// mean slope.
 fn grows_evenly(shape: &Shape, values: &[f64], flat: (f64, f64), chance: f64) -> bool {
     shape.stays_above(flat, chance) && !shape.is_steps(values) && rises_in_thirds(shape, values)
 }

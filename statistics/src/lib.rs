@@ -33,7 +33,7 @@
 //! | `kendall` | Kendall's S, with its exact distribution for few points |
 //! | `least_squares` | the least-squares line, and the autocorrelation of its residuals |
 //! | `trend` | [`Trend`]: slope, interval and p-value of a series |
-//! | `judgement` | [`Judgement`]: whether a series grows; `shape` recognises steps and flattening, `tree` is [`judge_paths`] |
+//! | `judgement` | [`Judgement`]: whether a series grows; in `shape` steps and flattening, in `tree` [`judge_paths`] |
 
 #![forbid(unsafe_code)]
 

@@ -10,8 +10,8 @@
 //! Sources: Theil 1950 and Sen 1968 (slope and interval), Mann 1945 and Kendall 1975 (test, with the exact
 //! distribution of S), Hamed and Rao 1998 (a variance that grows with autocorrelation, here of first order).
 //!
-//! Assumptions: the trend is monotonic, and errors are independent or correlated with their direct neighbours. The slope
-//! and the test by signs need no particular distribution; Student's test needs errors that are about normal.
+//! Assumptions: the trend is monotonic, and errors are independent or correlated with their direct neighbours. The
+//! slope and the test by signs need no particular distribution; Student's test needs errors that are about normal.
 //!
 //! Time and memory: O(n²) for n points; more than [`MOST_POINTS`] are averaged first.
 
@@ -64,7 +64,8 @@ impl Trend {
             slope,
             intercept: median(&levels),
             interval: interval(&slopes, slope, points.len(), spread),
-            // The better of two tests raises false alarms more often than either, so each gets a share of the probability.
+            // The better of two tests raises false alarms more often than either, so each gets a share of the
+            // probability.
             p_value: (by_signs / SIGNS).min(by_line / (1.0 - SIGNS)).min(1.0),
         }
     }
@@ -111,8 +112,8 @@ fn median(sorted: &[f64]) -> f64 {
     if sorted.len() % 2 == 1 { sorted[half] } else { f64::midpoint(sorted[half - 1], sorted[half]) }
 }
 
-/// Sen's interval: at both ends it excludes as many slopes as chance would put beyond the true slope. `spread` widens it
-/// where residuals are autocorrelated.
+/// Sen's interval: at both ends it excludes as many slopes as chance would put beyond the true slope. `spread` widens
+/// it where residuals are autocorrelated.
 fn interval(slopes: &[f64], slope: f64, points: usize, spread: f64) -> Option<(f64, f64)> {
     let pairs = slopes.len();
     let critical = kendall::critical((1.0 - CONFIDENCE) / 2.0, points)?;

@@ -67,16 +67,16 @@ fn keep_common(common: &mut Vec<Reference>, others: &[Reference]) {
 }
 
 impl Heap {
-    /// The duplicate sets of each type. Objects are equal if they agree in type, name, shallow and unmanaged size, and in
-    /// the labels, strengths and targets of their references in order. Types that waste most come first.
+    /// The duplicate sets of each type. Objects are equal if they agree in type, name, shallow and unmanaged size, and
+    /// in the labels, strengths and targets of their references in order. Types that waste most come first.
     ///
     /// A recording holds names and texts but no other contents. So objects with neither a name nor references cannot be
     /// compared and are ignored. Objects without a name are also ignored if their single reference is one that all
     /// objects of the type have among their first four, such as the reference to the class.
     ///
     /// Time: all references are hashed once, on all threads, and objects are sorted by hash. Memory: 24 bytes for each
-    /// object. Objects count as equal if their hashes of 128 bits (SipHash) are. Names are compared by string id, so equal
-    /// texts that the recording holds twice count as different.
+    /// object. Objects count as equal if their hashes of 128 bits (SipHash) are. Names are compared by string id, so
+    /// equal texts that the recording holds twice count as different.
     ///
     /// # Errors
     /// [`AnalyzerError::Section`], [`AnalyzerError::Cancelled`], those of [`crate::Memory`].
@@ -92,8 +92,8 @@ impl Heap {
         Ok(found)
     }
 
-    /// The hashes of all objects that have references or a name, in no particular order; their number; and the references
-    /// that the objects of each type have in common.
+    /// The hashes of all objects that have references or a name, in no particular order; their number; and the
+    /// references that the objects of each type have in common.
     fn hashes(&self, progress: &dyn Progress) -> Result<(Column<Record>, usize, Common)> {
         let totals = self.recording().commit(self.snapshot())?.totals;
         let objects = usize::try_from(self.object_count()).unwrap_or(usize::MAX);
@@ -218,8 +218,8 @@ fn sets_in<'s>(sets: &'s [Record], place: &BlockPlace) -> &'s [Record] {
     &sets[from(first)..from(first + u64::from(place.entry.objects))]
 }
 
-/// Merges equal hashes, which are adjacent, into duplicate sets of at least two objects, in place. Returns the number of
-/// sets.
+/// Merges equal hashes, which are adjacent, into duplicate sets of at least two objects, in place. Returns the number
+/// of sets.
 fn merge_equal(records: &mut [Record]) -> usize {
     let (mut sets, mut start) = (0, 0);
     while start < records.len() {

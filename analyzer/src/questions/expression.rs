@@ -14,10 +14,10 @@
 //! `not` binds tightest, then `and`, `&` and `-` from left to right, then `or` and `|`. `-` needs blanks around it,
 //! because names may contain it. A word ends at a blank or at one of `( ) " ' = ! ~ < > & |`.
 //!
-//! `=` compares whole texts. `~` takes a glob pattern for a whole text, or a regular expression that matches anywhere. A
-//! range includes both ends. A comparison is false, even with `!=`, if the object has no such number: the distance of an
-//! unreachable object, or an address, serial or site that was not recorded. A site is compared as a text if the value is
-//! not a number: as `function (file:line)`, or with `=` also as `file:line`.
+//! `=` compares whole texts. `~` takes a glob pattern for a whole text, or a regular expression that matches anywhere.
+//! A range includes both ends. A comparison is false, even with `!=`, if the object has no such number: the distance of
+//! an unreachable object, or an address, serial or site that was not recorded. A site is compared as a text if the
+//! value is not a number: as `function (file:line)`, or with `=` also as `file:line`.
 
 use barrow_format::{ObjectId, SnapshotId, TypeId};
 
@@ -75,8 +75,8 @@ impl Expression {
         Expression::parse_with(text, &NoNames)
     }
 
-    /// Parses an expression that may contain `$name` and `%3`. They are looked up now, so later changes of the names have
-    /// no effect.
+    /// Parses an expression that may contain `$name` and `%3`. They are looked up now, so later changes of the names
+    /// have no effect.
     ///
     /// # Errors
     /// [`ExpressionError`] with the position in the text.
@@ -98,8 +98,8 @@ impl Expression {
         self.node.objects().into_iter()
     }
 
-    /// The snapshot whose objects it names as `$name` or `%3`; `None` without such names. The expression is not valid in
-    /// other snapshots.
+    /// The snapshot whose objects it names as `$name` or `%3`; `None` without such names. The expression is not valid
+    /// in other snapshots.
     #[must_use]
     pub fn snapshot(&self) -> Option<SnapshotId> {
         self.snapshot

@@ -49,7 +49,8 @@ pub struct Counted {
 const FIRST_BLOCKS: usize = 2;
 
 impl Heap {
-    /// A page of the objects that match the expression and belong to one of `kinds`, or to any kind if `kinds` is empty.
+    /// A page of the objects that match the expression and belong to one of `kinds`, or to any kind if `kinds` is
+    /// empty.
     ///
     /// # Errors
     /// [`AnalyzerError::Section`], [`AnalyzerError::Cancelled`], [`AnalyzerError::OtherSnapshot`],
@@ -65,7 +66,8 @@ impl Heap {
             search.places.retain(|place| place.entry.first_object + place.entry.objects > page.from.0);
             search.begin("searching", progress);
             let mut matching = Vec::new();
-            // The first blocks suffice for frequent objects; for rare ones the batches become large enough for all threads.
+            // The first blocks suffice for frequent objects; for rare ones the batches become large enough for all
+            // threads.
             let (mut rest, mut size) = (&search.places[..], FIRST_BLOCKS);
             // One object beyond the page shows whether there are more.
             while !rest.is_empty() && matching.len() <= page.limit {
@@ -93,8 +95,8 @@ impl Heap {
         self.select(kinds, expression, progress).map(|(_, counted)| counted)
     }
 
-    /// All objects that match the expression and belong to one of `kinds`, or to any kind if `kinds` is empty; and their
-    /// totals.
+    /// All objects that match the expression and belong to one of `kinds`, or to any kind if `kinds` is empty; and
+    /// their totals.
     ///
     /// # Errors
     /// As for [`Heap::find`].
@@ -120,8 +122,8 @@ impl Heap {
         Ok((selected, total))
     }
 
-    /// Whether the set of matching objects is exact. It is not if the expression uses retained sizes and these are lower
-    /// bounds.
+    /// Whether the set of matching objects is exact. It is not if the expression uses retained sizes and these are
+    /// lower bounds.
     ///
     /// # Errors
     /// As for [`Heap::dominators`].

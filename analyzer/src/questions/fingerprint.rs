@@ -9,10 +9,10 @@
 //!                             kind, type                    of the several objects, if there are several
 //! ```
 //!
-//! The dominators of an object do not depend on ids, addresses or the order of references; a shortest path does if there
-//! are several. Numbers in type names are replaced, because runtimes number generated classes (`$Proxy12`,
-//! `Main$$Lambda/0x7f0010`). So a fingerprint does not depend on ids, addresses, sizes or the lengths of lists. It changes
-//! if the program, the way the objects are held, or the name of a type changes.
+//! The dominators of an object do not depend on ids, addresses or the order of references; a shortest path does if
+//! there are several. Numbers in type names are replaced, because runtimes number generated classes (`$Proxy12`,
+//! `Main$$Lambda/0x7f0010`). So a fingerprint does not depend on ids, addresses, sizes or the lengths of lists. It
+//! changes if the program, the way the objects are held, or the name of a type changes.
 //!
 //! Reference: G. Fowler, L. C. Noll, K.-P. Vo, FNV hash (RFC 9923).
 

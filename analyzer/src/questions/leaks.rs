@@ -9,20 +9,21 @@
 //!             └ …                      ┘ similar parts
 //! ```
 //!
-//! **Suspects.** An object *accumulates* what it retains, except its large children in the dominator tree, which are those
-//! that retain at least the threshold. An object that accumulates the threshold is a suspect. So every byte accumulates
-//! in one place, and every subtree that retains the threshold contains a suspect. Directly below the roots, where no single
-//! object is the holder, the objects of one type form one suspect if together they retain the threshold.
+//! **Suspects.** An object *accumulates* what it retains, except its large children in the dominator tree, which are
+//! those that retain at least the threshold. An object that accumulates the threshold is a suspect. So every byte
+//! accumulates in one place, and every subtree that retains the threshold contains a suspect. Directly below the roots,
+//! where no single object is the holder, the objects of one type form one suspect if together they retain the
+//! threshold.
 //!
 //! **Chains.** A list, or a tree of nodes of one type, accumulates in its head: all objects of the head's type count as
-//! its parts, one by one, whatever the length of the chain. Up to [`MOST_BETWEEN`] objects of other types may lie between
-//! two links if each of them retains nearly all that the link above retains.
+//! its parts, one by one, whatever the length of the chain. Up to [`MOST_BETWEEN`] objects of other types may lie
+//! between two links if each of them retains nearly all that the link above retains.
 //!
-//! **Ranking.** A leak consists of many similar parts; the data of a runtime consists of few large ones. For parts of one
-//! type with sizes `b`, the *effective number* is `(Σb)² / Σb²`: n for n parts of equal size, nearly 1 if one part has
-//! nearly everything. The weight of their bytes is 1/2 for [`MANY`] effective parts, nearly 0 for one, and nearly 1 for
-//! thousands. Classes, code and frames describe the program rather than its data, so their weight is 0. Parts without a
-//! single holder are weighted with [`WITHOUT_HOLDER`].
+//! **Ranking.** A leak consists of many similar parts; the data of a runtime consists of few large ones. For parts of
+//! one type with sizes `b`, the *effective number* is `(Σb)² / Σb²`: n for n parts of equal size, nearly 1 if one part
+//! has nearly everything. The weight of their bytes is 1/2 for [`MANY`] effective parts, nearly 0 for one, and nearly 1
+//! for thousands. Classes, code and frames describe the program rather than its data, so their weight is 0. Parts
+//! without a single holder are weighted with [`WITHOUT_HOLDER`].
 //!
 //! References: the leak hunter of Eclipse MAT (accumulation point); A. O. Hirschman, *The Paternity of an Index*, 1964
 //! (the inverse of Herfindahl's index as an effective number).
@@ -63,8 +64,8 @@ pub struct Suspect {
     pub accumulation: Option<ObjectId>,
     /// The bytes that are freed with the accumulation point.
     pub accumulation_bytes: u64,
-    /// The parts that accumulate there, by type, the largest first. It is empty for several objects, which are the parts
-    /// themselves.
+    /// The parts that accumulate there, by type, the largest first. It is empty for several objects, which are the
+    /// parts themselves.
     pub accumulated: Vec<Accumulated>,
     /// The key to rank by, in bytes: the weighted bytes of the parts. The module documentation defines the weights.
     pub ranking_bytes: u64,
@@ -85,7 +86,8 @@ pub struct Accumulated {
 
 /// The suspects that accumulate at least `threshold` of all reachable bytes, the likeliest leak first.
 ///
-/// Time: linear in the number of children of all objects that retain the threshold. Memory: linear in the number of types.
+/// Time: linear in the number of children of all objects that retain the threshold. Memory: linear in the number of
+/// types.
 pub(crate) fn suspects(dominators: &Dominators, types: &[u32], tables: &Tables, threshold: f64) -> Vec<Suspect> {
     let least = (dominators.reachable_bytes() as f64 * threshold).max(1.0) as u64;
     let roles = (0..tables.type_count() as u32).map(|id| tables.kind_role(tables.type_kind(TypeId(id)))).collect();

@@ -48,10 +48,10 @@ pub struct PathOptions {
 }
 
 impl Heap {
-    /// A shortest path from a root to `object`, then further paths that share no object with earlier ones except `object`
-    /// and objects that represent root categories. Each is a shortest of the remaining paths, and there are fewer than
-    /// `options.count` if no more remain. A category object that refers to `object` directly is on one path only. The
-    /// result is empty if `object` is unreachable.
+    /// A shortest path from a root to `object`, then further paths that share no object with earlier ones except
+    /// `object` and objects that represent root categories. Each is a shortest of the remaining paths, and there are
+    /// fewer than `options.count` if no more remain. A category object that refers to `object` directly is on one path
+    /// only. The result is empty if `object` is unreachable.
     ///
     /// # Errors
     /// [`crate::AnalyzerError::Section`], [`crate::AnalyzerError::Cancelled`],
@@ -142,8 +142,8 @@ impl Heap {
         Ok(steps)
     }
 
-    /// The shortest paths to all objects of a set, merged into one tree. Objects of the same type that are reached through
-    /// the same node form one node. Objects that represent classes or modules are merged by name, too.
+    /// The shortest paths to all objects of a set, merged into one tree. Objects of the same type that are reached
+    /// through the same node form one node. Objects that represent classes or modules are merged by name, too.
     ///
     /// # Errors
     /// [`crate::AnalyzerError::Section`], [`crate::AnalyzerError::Cancelled`],
@@ -230,7 +230,8 @@ struct Merge<'m> {
     children: &'m HashMap<Option<ObjectId>, Vec<ObjectId>>,
 }
 
-/// Objects that form one node: the number of objects of the set reached through them, their type and name, and the objects.
+/// Objects that form one node: the number of objects of the set reached through them, their type and name, and the
+/// objects.
 type Merged = (u64, (u32, Option<StringId>), Vec<ObjectId>);
 
 impl Merge<'_> {

@@ -52,8 +52,8 @@ struct Want {
 }
 
 impl Heap {
-    /// The references that lead to an object, without excluded ones. The first call scans all references. The second call
-    /// builds the incoming references of all objects, so that later calls are fast.
+    /// The references that lead to an object, without excluded ones. The first call scans all references. The second
+    /// call builds the incoming references of all objects, so that later calls are fast.
     ///
     /// # Errors
     /// As for [`Heap::incoming`].
@@ -68,8 +68,8 @@ impl Heap {
         Ok(Referrers { sources, target })
     }
 
-    /// The objects that refer to an object, ascending, each once, without excluded ones. All references are scanned unless
-    /// the incoming references of all objects exist already.
+    /// The objects that refer to an object, ascending, each once, without excluded ones. All references are scanned
+    /// unless the incoming references of all objects exist already.
     ///
     /// # Errors
     /// As for [`Heap::incoming`].
@@ -83,8 +83,8 @@ impl Heap {
         Ok(sources.into_iter().map(ObjectId).collect())
     }
 
-    /// A page of the references that lead to an object: at most `limit` from position `from`, in order of their sources.
-    /// Only blocks that hold sources of the page are decoded.
+    /// A page of the references that lead to an object: at most `limit` from position `from`, in order of their
+    /// sources. Only blocks that hold sources of the page are decoded.
     ///
     /// # Errors
     /// [`AnalyzerError::Section`].

@@ -44,8 +44,8 @@ impl Heap {
         self.ask_known_dominators(|dominators| dominators.bytes_below_any(set, progress))
     }
 
-    /// The objects that would be freed if one object were collected, see [`Heap::retained_set`]. If dominators exist and
-    /// are exact, these are the objects that it dominates.
+    /// The objects that would be freed if one object were collected, see [`Heap::retained_set`]. If dominators exist
+    /// and are exact, these are the objects that it dominates.
     ///
     /// # Errors
     /// As for [`Heap::retained_set`].

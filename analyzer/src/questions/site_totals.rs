@@ -14,8 +14,8 @@ use crate::progress::Progress;
 use crate::questions::summary::accumulate;
 
 impl Heap {
-    /// For each object the id of its allocation site, or 0 if none was recorded. Sites that differ in attributes only are
-    /// replaced by the first of them.
+    /// For each object the id of its allocation site, or 0 if none was recorded. Sites that differ in attributes only
+    /// are replaced by the first of them.
     ///
     /// # Errors
     /// [`crate::AnalyzerError::Section`], [`crate::AnalyzerError::Cancelled`].

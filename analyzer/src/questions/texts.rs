@@ -69,8 +69,8 @@ impl TextTotals {
 }
 
 impl Heap {
-    /// The texts that objects have as name or text, each once, in descending order of bytes. Types and frames are excluded,
-    /// because their names are not data of the program.
+    /// The texts that objects have as name or text, each once, in descending order of bytes. Types and frames are
+    /// excluded, because their names are not data of the program.
     ///
     /// Time: one pass over all objects, on all threads. Memory: 48 bytes for each different text.
     ///

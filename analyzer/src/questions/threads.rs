@@ -7,11 +7,11 @@
 //!   └─ compared by id with the previous snapshot   a thread as well, known by its roots only
 //! ```
 //!
-//! **What a thread retains** are the objects that would be unreachable without its roots *and* its thread object: those held
-//! by its stack, by its thread-local variables, or by both together. The thread object belongs to the thread even if
-//! others refer to it, such as a thread pool. To compute it, the roots of each thread form a root category of their own that
-//! includes the thread object, and references from objects to thread objects are excluded. The retained size of that
-//! category in the dominator tree is the answer. One computation of dominators covers all threads.
+//! **What a thread retains** are the objects that would be unreachable without its roots *and* its thread object: those
+//! held by its stack, by its thread-local variables, or by both together. The thread object belongs to the thread even
+//! if others refer to it, such as a thread pool. To compute it, the roots of each thread form a root category of their
+//! own that includes the thread object, and references from objects to thread objects are excluded. The retained size
+//! of that category in the dominator tree is the answer. One computation of dominators covers all threads.
 
 use std::collections::HashMap;
 
@@ -138,10 +138,10 @@ impl Threads {
 }
 
 impl Heap {
-    /// The roots of each thread of `threads` by label, and those of threads known by their roots only: with a label that
-    /// starts with `thread `, or in the category `thread`. Threads without roots are omitted, and so are threads that share
-    /// a label. The order is that of rows, then of first roots. The flag says whether retained sizes are exact; otherwise
-    /// they are lower bounds, see [`crate::Dominators::is_exact`].
+    /// The roots of each thread of `threads` by label, and those of threads known by their roots only: with a label
+    /// that starts with `thread `, or in the category `thread`. Threads without roots are omitted, and so are threads
+    /// that share a label. The order is that of rows, then of first roots. The flag says whether retained sizes are
+    /// exact; otherwise they are lower bounds, see [`crate::Dominators::is_exact`].
     ///
     /// Time and memory: those of computing dominators, unless an index file has the answer.
     ///
@@ -190,8 +190,8 @@ impl Heap {
         Ok((found, is_exact))
     }
 
-    /// What each thread retains, as objects and bytes, followed by 1 if that is exact, else 0. `places` holds the thread of
-    /// each root.
+    /// What each thread retains, as objects and bytes, followed by 1 if that is exact, else 0. `places` holds the
+    /// thread of each root.
     fn retained_by_threads(
         &self,
         found: &[ThreadRoots],

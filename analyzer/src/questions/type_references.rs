@@ -68,9 +68,9 @@ impl Heap {
         Ok(with_references.collect())
     }
 
-    /// The references that lead to an object by the types of their sources, in order of type id, without excluded ones. All
-    /// references are scanned on all threads of the current pool. If incoming references exist already, only blocks that
-    /// hold sources are scanned. The scanned references are not stored.
+    /// The references that lead to an object by the types of their sources, in order of type id, without excluded ones.
+    /// All references are scanned on all threads of the current pool. If incoming references exist already, only blocks
+    /// that hold sources are scanned. The scanned references are not stored.
     ///
     /// # Errors
     /// [`crate::AnalyzerError::Section`], [`crate::AnalyzerError::Cancelled`].

@@ -1,8 +1,8 @@
 //! Wasted memory, as far as a recording knows: empty containers, and unused room in arrays.
 //!
-//! The *elements* of an object are the references after its fields that have an index, or a name in a dictionary. A type
-//! is a container if some of its objects have elements; an object of such a type without elements is empty. References
-//! without labels can be anything, such as parts of a string, so they do not make a type a container.
+//! The *elements* of an object are the references after its fields that have an index, or a name in a dictionary. A
+//! type is a container if some of its objects have elements; an object of such a type without elements is empty.
+//! References without labels can be anything, such as parts of a string, so they do not make a type a container.
 //!
 //! In a dictionary, keys and fields are both names. There the fields are the leading names that all objects of the type
 //! have in common.

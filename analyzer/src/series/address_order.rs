@@ -7,14 +7,14 @@
 //! ```
 //!
 //! - If objects do not move, an object keeps its address. Objects at different addresses are different objects.
-//! - If a collector compacts (JVM: Serial, Parallel, and G1 within the region of one of its threads), survivors keep their
-//!   order. An object between two stretches was between the same stretches before. An object elsewhere is a different
-//!   one, even if its look is equal.
+//! - If a collector compacts (JVM: Serial, Parallel, and G1 within the region of one of its threads), survivors keep
+//!   their order. An object between two stretches was between the same stretches before. An object elsewhere is
+//!   a different one, even if its look is equal.
 //! - If stretches are not in order, as after copying in order of references, addresses say nothing.
 //!
 //! The heaviest increasing subsequence gives the chain of stretches that is in the same order on both sides (Fredman
-//! 1975, with a tree of maxima for weights), in O(s log s) for s stretches. The weight of a stretch is its number of unique
-//! windows, so a long run of equal objects weighs little.
+//! 1975, with a tree of maxima for weights), in O(s log s) for s stretches. The weight of a stretch is its number of
+//! unique windows, so a long run of equal objects weighs little.
 
 use crate::series::loaded_snapshot::{LoadedSnapshot, NO_OBJECT};
 
@@ -26,12 +26,12 @@ const ORDERED: f64 = 0.8;
 const DISTINCT: f64 = 0.5;
 /// The number of unique windows that it must have, too.
 const LEAST_WINDOWS: usize = 4;
-/// The weight that the chain loses where objects were born between two moved stretches: a compacting collector leaves no
-/// room there.
+/// The weight that the chain loses where objects were born between two moved stretches: a compacting collector leaves
+/// no room there.
 const BIRTHS_BETWEEN: usize = 16;
 
-/// Consecutive objects with equal looks on both sides: the first place on each side, the length, and the number of tested
-/// windows in it that are unique.
+/// Consecutive objects with equal looks on both sides: the first place on each side, the length, and the number of
+/// tested windows in it that are unique.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Stretch {
     pub(crate) old: usize,
@@ -60,8 +60,8 @@ pub(crate) enum AddressOrder {
     Kept {
         /// For each object of the previous snapshot its gap.
         old_gaps: Vec<u32>,
-        /// For each object of the other snapshot the gaps it may come from: the gap after the preceding stretch, and the
-        /// gap before the following stretch. They differ only if the two stretches were not neighbours before.
+        /// For each object of the other snapshot the gaps it may come from: the gap after the preceding stretch, and
+        /// the gap before the following stretch. They differ only if the two stretches were not neighbours before.
         new_gaps: Vec<[u32; 2]>,
     },
 }
@@ -99,8 +99,8 @@ pub(crate) fn is_fixed(before: &LoadedSnapshot, after: &LoadedSnapshot, old_of_n
     pairs > 0 && same as f64 >= FIXED * pairs as f64
 }
 
-/// For each stretch whether it is believed: it is in the heaviest chain, or consists of unique windows mostly. `None` if
-/// the order says nothing. `stretches` are in the order of `new`; one in `one_of` windows was tested.
+/// For each stretch whether it is believed: it is in the heaviest chain, or consists of unique windows mostly. `None`
+/// if the order says nothing. `stretches` are in the order of `new`; one in `one_of` windows was tested.
 pub(crate) fn believed(stretches: &[Stretch], one_of: usize) -> Option<Vec<bool>> {
     let mut believed = heaviest_chain(stretches);
     let weight = |these: &dyn Fn(usize) -> bool| -> usize {
@@ -118,8 +118,8 @@ pub(crate) fn believed(stretches: &[Stretch], one_of: usize) -> Option<Vec<bool>
     Some(believed)
 }
 
-/// For each stretch whether it is in the heaviest chain that ascends on both sides. The weight of a chain is its number of
-/// unique windows, less [`BIRTHS_BETWEEN`] for each moved stretch with new objects between it and its predecessor.
+/// For each stretch whether it is in the heaviest chain that ascends on both sides. The weight of a chain is its number
+/// of unique windows, less [`BIRTHS_BETWEEN`] for each moved stretch with new objects between it and its predecessor.
 fn heaviest_chain(stretches: &[Stretch]) -> Vec<bool> {
     let by_old = ranks(stretches, |stretch| stretch.old as i64);
     let by_shift = ranks(stretches, Stretch::shift);

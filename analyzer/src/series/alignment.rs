@@ -7,10 +7,10 @@
 //! ```
 //!
 //! Objects are ordered by address, which a moving collector mostly preserves; without addresses they are ordered by
-//! number. Each window of consecutive objects has a rolling hash (a gear hash, Xia et al. 2014). Only windows whose hash
-//! is divisible by [`ONE_OF`] are tested for uniqueness, so both sides test the same ones (content-defined chunking,
-//! Rabin 1981). An object that two stretches claim is in neither. A stretch that does not continue the previous one must
-//! be long, because copies of dead objects are common. Time O(n).
+//! number. Each window of consecutive objects has a rolling hash (a gear hash, Xia et al. 2014). Only windows whose
+//! hash is divisible by [`ONE_OF`] are tested for uniqueness, so both sides test the same ones (content-defined
+//! chunking, Rabin 1981). An object that two stretches claim is in neither. A stretch that does not continue the
+//! previous one must be long, because copies of dead objects are common. Time O(n).
 //!
 //! If addresses keep their order, stretches that break it are dropped, see [`super::address_order`].
 
@@ -30,8 +30,8 @@ const ELSEWHERE: usize = 200;
 /// The largest difference of offsets that counts as near, in objects.
 const FAR: usize = 1000;
 
-/// Pairs the objects in stretches, and those between neighbouring stretches. Each side comes with a look for each object.
-/// `may_be_one` decides about objects whose looks differ. Returns for each object of `after` its partner or
+/// Pairs the objects in stretches, and those between neighbouring stretches. Each side comes with a look for each
+/// object. `may_be_one` decides about objects whose looks differ. Returns for each object of `after` its partner or
 /// [`NO_OBJECT`], each partner at most once; and the pairs that addresses allow besides.
 pub(crate) fn align(
     before: (&LoadedSnapshot, &[u64]),
@@ -140,8 +140,8 @@ impl<'a> Alignment<'a> {
         stretches
     }
 
-    /// Pairs objects while their looks are equal. Returns the number of pairs up to the first object that another stretch
-    /// claims.
+    /// Pairs objects while their looks are equal. Returns the number of pairs up to the first object that another
+    /// stretch claims.
     fn pair_while_alike<'o>(&mut self, both: impl Iterator<Item = (&'o u32, &'o u32)>) -> usize {
         let (mut paired, mut is_claimed) = (0, false);
         for (&old, &new) in both {
@@ -284,7 +284,8 @@ mod tests {
 
     use super::*;
 
-    /// For each place of `after` its partner in `before`. Objects with different looks may be paired if both looks are odd.
+    /// For each place of `after` its partner in `before`. Objects with different looks may be paired if both looks are
+    /// odd.
     fn aligned(before: &[u64], after: &[u64]) -> Vec<Option<usize>> {
         let [old, new] = [before, after].map(|looks| Line { order: (0..looks.len() as u32).collect(), looks });
         let may_be_one = |old, new| before[old as usize] % 2 == 1 && after[new as usize] % 2 == 1;

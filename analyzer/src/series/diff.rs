@@ -29,8 +29,8 @@ pub struct Side<'a> {
     /// The totals of its types, if they differ from its statistics because objects or references are excluded.
     pub types: Option<&'a [TypeTotals]>,
     /// The bytes that the objects of each type retain together, by type id, if known; types beyond the end retain
-    /// nothing. The sizes of types that share a row are added. For the size of their union, give it to one of them and 0
-    /// to the others.
+    /// nothing. The sizes of types that share a row are added. For the size of their union, give it to one of them and
+    /// 0 to the others.
     pub retained_bytes: Option<&'a [u64]>,
 }
 

@@ -9,11 +9,12 @@
 //! ```
 //!
 //! A node is a path of types down the dominator tree, below a root category. Its retained size is the sum of the
-//! retained sizes of its topmost objects, so each byte counts once. An object directly below one of the same type belongs
-//! to the same node, so a list of any length is one node. Types are the same if their [`TypeIdentity`] is.
+//! retained sizes of its topmost objects, so each byte counts once. An object directly below one of the same type
+//! belongs to the same node, so a list of any length is one node. Types are the same if their [`TypeIdentity`] is.
 //!
 //! Only one snapshot is in memory as a graph. Paths that are small in all snapshots get no node, so the tree stays
-//! small. Time is O(objects); memory is 4 bytes for each object of the largest snapshot besides its dominators and types.
+//! small. Time is O(objects); memory is 4 bytes for each object of the largest snapshot besides its dominators and
+//! types.
 
 mod fold;
 mod moving;
@@ -61,8 +62,8 @@ pub struct GrowthNode<'a> {
     pub depth: u32,
     /// The last step of the path.
     pub part: GrowthPart<'a>,
-    /// The bytes that its objects retain, by column. `None` where the path retained less than [`Growth::least_bytes`] and
-    /// had no node yet.
+    /// The bytes that its objects retain, by column. `None` where the path retained less than [`Growth::least_bytes`]
+    /// and had no node yet.
     pub retained_bytes: Vec<Option<u64>>,
     /// The number of its objects, by column. For everything and for a root category it is the number of objects held.
     pub objects: Vec<Option<u64>>,
@@ -203,8 +204,8 @@ impl<'a> Growth<'a> {
         most > least && (most - least) as f64 >= LEAST_CHANGE * self.least_share * whole as f64
     }
 
-    /// Whether all large nodes have a value in this column. Folding the same snapshot again adds the values of nodes that
-    /// were created since.
+    /// Whether all large nodes have a value in this column. Folding the same snapshot again adds the values of nodes
+    /// that were created since.
     #[must_use]
     pub fn is_complete(&self, column: usize) -> bool {
         self.large().all(|node| self.nodes[node].retained_bytes[column].is_some())

@@ -91,8 +91,8 @@ impl<'r> Lives<'r> {
         self.walk.origin()
     }
 
-    /// The confidence of the matches so far, between 0 and 1: the lowest [`Pairing::confidence`]. `None` if no snapshots
-    /// were matched in this walk.
+    /// The confidence of the matches so far, between 0 and 1: the lowest [`Pairing::confidence`]. `None` if no
+    /// snapshots were matched in this walk.
     #[must_use]
     pub fn confidence(&self) -> Option<f64> {
         self.confidence
@@ -209,8 +209,8 @@ impl Between {
 /// Bounds on a number of objects that follow from the counts of snapshots alone, whatever objects are paired.
 ///
 /// An object keeps its type. So the number of objects of a type that are in all snapshots of a series is at most the
-/// smallest count of a snapshot; the others were born or died. The true number of births or deaths is always within these
-/// bounds.
+/// smallest count of a snapshot; the others were born or died. The true number of births or deaths is always within
+/// these bounds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct CountBounds {
     /// The lower bound.
@@ -220,8 +220,8 @@ pub struct CountBounds {
 }
 
 impl CountBounds {
-    /// Bounds on the number of objects in the last snapshot and not in the first. `counts` holds the counts of one type,
-    /// from the first snapshot to the last.
+    /// Bounds on the number of objects in the last snapshot and not in the first. `counts` holds the counts of one
+    /// type, from the first snapshot to the last.
     #[must_use]
     pub fn born(counts: &[u64]) -> Self {
         Self::missing(counts, counts.last())

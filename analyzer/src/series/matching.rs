@@ -62,7 +62,8 @@ impl Pairing {
     }
 }
 
-/// For each object of `after` its partner in `before`, or [`NO_OBJECT`]. References and roots decide; serials are ignored.
+/// For each object of `after` its partner in `before`, or [`NO_OBJECT`]. References and roots decide; serials are
+/// ignored.
 pub(crate) fn match_structure(
     before: Side<'_>,
     after: Side<'_>,

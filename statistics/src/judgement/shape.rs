@@ -1,8 +1,8 @@
 //! The shape of a series: its slope at the end, whether three levels explain it better than a curve, and how its floor
 //! and its ceiling rise.
 //!
-//! Source: ordinary least squares with orthogonal polynomials. Assumption: errors are independent, of equal variance and
-//! about normal. Time: O(n) for n values, and O(n²) for [`Shape::is_steps`].
+//! Source: ordinary least squares with orthogonal polynomials. Assumption: errors are independent, of equal variance
+//! and about normal. Time: O(n) for n values, and O(n²) for [`Shape::is_steps`].
 
 use crate::student;
 
@@ -58,8 +58,8 @@ impl Shape {
         }
     }
 
-    /// Whether the slope at the end is above the fraction `sure` of the mean slope, except with the probability `chance`,
-    /// and its estimate reaches the fraction `likely`.
+    /// Whether the slope at the end is above the fraction `sure` of the mean slope, except with the probability
+    /// `chance`, and its estimate reaches the fraction `likely`.
     pub(super) fn stays_above(&self, (sure, likely): (f64, f64), chance: f64) -> bool {
         let above = self.end_slope - sure * self.line_slope;
         above > 0.0

@@ -1,9 +1,9 @@
 //! Evaluates an expression on objects.
 //!
 //! Most expressions compare types, and most objects have one of few types. So the expression is first evaluated for
-//! every type: for most types all objects match, or none. Objects of the other types are evaluated by block, with the cheap
-//! terms of `and` and `or` first. Each term scans one column of the block and yields one bit for each object. Names of
-//! objects are compared once for every string of the recording, and texts of sites once for every site.
+//! every type: for most types all objects match, or none. Objects of the other types are evaluated by block, with the
+//! cheap terms of `and` and `or` first. Each term scans one column of the block and yields one bit for each object.
+//! Names of objects are compared once for every string of the recording, and texts of sites once for every site.
 
 use barrow_format::block::BlockColumns;
 use barrow_format::{KindId, ObjectId, SiteId, TypeId};
@@ -22,8 +22,8 @@ use crate::file::tables::Tables;
 use crate::graph::object_set::ObjectSet;
 use crate::graph::partial_set::PartialSet;
 
-/// Columns that are computed from the references of all objects of a snapshot. They are read from many threads, and only
-/// for objects of the snapshot.
+/// Columns that are computed from the references of all objects of a snapshot. They are read from many threads, and
+/// only for objects of the snapshot.
 pub(crate) trait DerivedColumns: Sync {
     /// The bytes freed if the object were collected.
     fn retained_bytes(&self, object: ObjectId) -> u64;
@@ -43,8 +43,8 @@ pub(crate) trait DerivedColumns: Sync {
 }
 
 impl Expression {
-    /// Evaluates the terms that depend on types, strings and sites only, once for each of them. `columns` must have every
-    /// column that the expression needs.
+    /// Evaluates the terms that depend on types, strings and sites only, once for each of them. `columns` must have
+    /// every column that the expression needs.
     ///
     /// # Errors
     /// [`crate::AnalyzerError::Section`] if the tables are damaged.

@@ -16,8 +16,8 @@ use super::{Growth, GrowthNode, GrowthPart};
 use crate::file::type_identity::TypeIdentity;
 
 impl<'a> Growth<'a> {
-    /// Adds a path `any path › TYPE` for each type that grows over all paths although no path to it, above it or below it
-    /// grows. Call it once, after all snapshots are folded.
+    /// Adds a path `any path › TYPE` for each type that grows over all paths although no path to it, above it or below
+    /// it grows. Call it once, after all snapshots are folded.
     pub fn gather_moving(&mut self) {
         let told: Vec<usize> =
             self.rows().iter().filter(|row| grows(row.judgement.verdict)).map(|row| row.node).collect();
