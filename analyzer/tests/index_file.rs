@@ -528,9 +528,9 @@ fn half_written_files_of_others() {
     let foreign = [half(".heap.barrow.index.notes", 3600), half(".heap.barrow.index.other.barrow", 3600)];
     fs::remove_file(index_of(&kept.path)).unwrap();
     assert_eq!(answers(&open(&kept.path, &BESIDE), &Silent).unwrap(), kept.expected);
-    assert!(!old.exists(), "what somebody left an hour ago is removed");
-    assert!(young.exists(), "somebody may still be writing it");
-    assert!(foreign.iter().all(|path| path.exists()), "nobody else's files are removed");
+    assert!(!old.exists(), "a temporary file older than an hour is removed");
+    assert!(young.exists(), "another process may still be writing it");
+    assert!(foreign.iter().all(|path| path.exists()), "files of others stay");
     fs::remove_file(young).unwrap();
     foreign.iter().for_each(|path| fs::remove_file(path).unwrap());
     assert_eq!(names(kept.folder.path()), names_before);
@@ -711,8 +711,8 @@ fn index_with(key: &[u8], columns: &[Column]) -> Vec<u8> {
         body.extend(checksums(&column.bytes));
         // The checksums are those after the stated end of the column.
         let all = [vec![0; start], body.clone()].concat();
-        let behind = |end: u64| all.get(end as usize..end.checked_add(4 * length.div_ceil(1 << 18))? as usize);
-        let claimed = offset.checked_add(length).and_then(behind);
+        let after = |end: u64| all.get(end as usize..end.checked_add(4 * length.div_ceil(1 << 18))? as usize);
+        let claimed = offset.checked_add(length).and_then(after);
         directory.extend(crc32c::crc32c(claimed.unwrap_or(&checksums(&column.bytes))).to_le_bytes());
         directory.extend([0; 4]);
     }

@@ -27,7 +27,7 @@ struct Phases(Mutex<(String, Instant, f64)>);
 
 impl Phases {
     fn next(&self, phase: &str) {
-        let mut last = self.0.lock().expect("nobody panics");
+        let mut last = self.0.lock().expect("no thread panics");
         let (cpu, peak) = used();
         println!(
             "  {:28} {:7.3} s {:7.2} s CPU, peak {:6} MiB",

@@ -42,7 +42,7 @@ fn worked() -> Option<Duration> {
 
 impl Progress for LastPhase {
     fn begin(&self, _phase: &str, _total: u64, _unit: &'static str) {
-        *self.0.lock().expect("nobody panicked") = Moment::now();
+        *self.0.lock().expect("no thread panicked") = Moment::now();
     }
 
     fn advance(&self, _steps: u64) {}
@@ -63,7 +63,7 @@ fn main() {
         let partners = recording.partners(pair[0], pair[1], &matching).expect("it is whole");
         let end = Moment::now();
         let seconds = end.seconds_since(begin);
-        let matching_seconds = end.seconds_since(matching.0.into_inner().expect("nobody panicked"));
+        let matching_seconds = end.seconds_since(matching.0.into_inner().expect("no thread panicked"));
         let serials = [pair[0], pair[1]].map(|snapshot| recording.recorded_serials(snapshot).expect("it is whole"));
         let paired = partners.iter().flatten().count();
         let rate = |seconds: f64| partners.len() as f64 / seconds / 1e6;
