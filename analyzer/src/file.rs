@@ -13,3 +13,4 @@ pub(crate) mod recording;
 pub(crate) mod sites;
 pub(crate) mod strings;
 pub(crate) mod tables;
+pub(crate) mod type_identity;

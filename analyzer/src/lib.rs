@@ -49,7 +49,7 @@
 //! | `graph` | the graph of one snapshot and its algorithms: references both ways (`adjacency`, `transposed`), `reachable`, `distances`, `dominators`, `jointly_retained` |
 //! | `heap` | [`Heap`], the graph of one snapshot: columns that are computed when a question first needs them |
 //! | `questions` | a file for each question about one snapshot: `summary`, `find` with `expression`, `paths`, `leaks` and so on |
-//! | `series` | several snapshots: `diff`, `trend`, the `judgement` of what grows, `growth` by path, `lives` of objects |
+//! | `series` | several snapshots: `diff`, `growth` by path, `lives` of objects; `barrow_statistics` judges what grows |
 //! | `rewrite` | writing recordings again: `repair`, `repack` |
 //!
 //! `verify` checks a whole file. `Run` and `Lazy` are what computations share.
@@ -75,6 +75,7 @@ pub use barrow_format::header::{
 };
 pub use barrow_format::rows::{KindRole, Label, Root, StrengthClass, Thread, TypeTotals};
 pub use barrow_format::{FormatError, KindId, ObjectId, SiteId, SnapshotId, StrengthId, StringId, TypeId};
+pub use barrow_statistics::{FALSE_ALARMS, Judgement, LEAST_POINTS, Reason, SURE_POINTS, Trend, Verdict};
 pub use columns::index_file::IndexPlace;
 pub use columns::memory::Memory;
 pub use error::{AnalyzerError, Result};
@@ -84,6 +85,7 @@ pub use file::object::{ObjectDetails, Reference, object, object_at_address, obje
 pub use file::recording::{Recording, SnapshotInfo};
 pub use file::sites::SiteDetails;
 pub use file::tables::Tables;
+pub use file::type_identity::TypeIdentity;
 pub use graph::adjacency::Follow;
 pub use graph::distances::Distances;
 pub use graph::dominators::{
@@ -97,7 +99,7 @@ pub use heap::Heap;
 pub use progress::{Progress, Silent};
 pub use questions::duplicates::Duplicates;
 pub use questions::expression::{ATTRIBUTES, Expression, ExpressionError, Names, parse_size};
-pub use questions::find::{Counted, Found, Page};
+pub use questions::find::{Counted, FoundPage, Page};
 pub use questions::fingerprint::Fingerprint;
 pub use questions::leaks::{Accumulated, LEAK_THRESHOLD, Suspect};
 pub use questions::paths::{MergedNode, MergedPaths, Path, PathOptions, Step};
@@ -109,15 +111,11 @@ pub use questions::type_references::TypeReferences;
 pub use questions::waste::{ELEMENT_BYTES, Waste};
 pub use rewrite::repack::{RepackOptions, Repacked, RepackedSnapshot, repack};
 pub use rewrite::repair::{KeptSnapshot, LeftOut, Repaired, repair};
-pub use series::diff::{Amounts, Diff, KindChange, Side, TypeChange, TypeIdentity, diff};
-pub use series::growth::{Growth, GrowthNode, GrowthPart, GrowthRow, growth};
+pub use series::diff::{Amounts, Diff, KindChange, Side, TypeChange, diff};
+pub use series::growth::{Growth, GrowthNode, GrowthOptions, GrowthPart, GrowthRow, growth};
 pub use series::identity::{SerialOrigin, SerialWalk, SnapshotSerials};
-pub use series::judgement::{
-    FALSE_ALARMS, Judgement, LEAST_POINTS, PathJudgement, Reason, SURE_POINTS, Verdict, judge_paths,
-};
 pub use series::lives::{Between, CountBounds, LifeStep, Lives, Turnover};
 pub use series::matching::Pairing;
-pub use series::trend::{CONFIDENCE, Trend};
 pub use verify::{Problem, SnapshotVerification, Verification, verify};
 
 /// The README, whose example is compiled and run with those of this crate.

@@ -1,4 +1,4 @@
-//! Questions about one snapshot, a file each.
+//! Questions about one snapshot, one file each.
 
 pub(crate) mod duplicates;
 pub(crate) mod expression;

@@ -1,4 +1,4 @@
-//! Verifying a recording: every byte of it is checked, every block decoded, every number compared.
+//! Verifies a recording: checks every byte, decodes every block and compares every count.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, PoisonError};
@@ -21,46 +21,46 @@ use crate::progress::Progress;
 use crate::questions::summary::{TypeCounter, count_types, difference, type_totals};
 use crate::questions::threads::Threads;
 
-/// What was found.
+/// The result of verifying a recording.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Verification {
-    /// Every committed snapshot.
+    /// The committed snapshots.
     pub snapshots: Vec<SnapshotVerification>,
-    /// Everything that is wrong, in the order of the file.
+    /// All problems, in the order of the file.
     pub problems: Vec<Problem>,
-    /// Objects decoded.
+    /// The number of objects decoded.
     pub objects: u64,
-    /// References decoded.
+    /// The number of references decoded.
     pub references: u64,
-    /// Roots decoded.
+    /// The number of roots decoded.
     pub roots: u64,
-    /// Blocks decoded.
+    /// The number of blocks decoded.
     pub blocks: u64,
-    /// Bytes of those blocks in the file.
+    /// The bytes of these blocks in the file.
     pub stored_bytes: u64,
-    /// Bytes of frames that belong to no committed snapshot: what a snapshot that was given up leaves.
+    /// The bytes of frames that belong to no committed snapshot, such as those of an abandoned snapshot.
     pub unused_bytes: u64,
 }
 
-/// What was found in one snapshot.
+/// The result of verifying one snapshot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SnapshotVerification {
     /// The snapshot.
     pub snapshot: SnapshotId,
-    /// Its totals, as its commit says.
+    /// Its totals according to its commit.
     pub totals: Totals,
-    /// Its blocks.
+    /// The number of its blocks.
     pub blocks: u64,
-    /// How many problems it has.
+    /// The number of its problems.
     pub problems: usize,
 }
 
-/// Something that is wrong with a recording.
+/// A problem of a recording.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Problem {
-    /// Where, in bytes from the start of the file.
+    /// The position in bytes from the start of the file.
     pub offset: u64,
-    /// The snapshot it belongs to.
+    /// The snapshot that it concerns; `None` if it concerns none, or if that is unknown.
     pub snapshot: Option<SnapshotId>,
     /// What is wrong.
     pub message: String,
@@ -75,8 +75,8 @@ impl std::fmt::Display for Problem {
     }
 }
 
-/// Checks the whole file: the chain of frames and every checksum in it, tables, commits, every column
-/// of every block, ids, counts and statistics. Damage is not an error but the answer.
+/// Checks the whole file: the chain of frames and all checksums, tables, commits, every column of every block, ids,
+/// counts and statistics. Damage is reported in the result, not as an error.
 ///
 /// # Errors
 /// [`AnalyzerError::Cancelled`].
@@ -138,29 +138,29 @@ impl Verification {
 
 /// The frames of a file, from its header to its trailer.
 struct Frames {
-    /// Offsets and lengths of frames that belong to a snapshot, other than commits.
+    /// The offsets and lengths of frames that belong to a snapshot, except commits.
     of_snapshots: Vec<(u64, u64)>,
-    /// Offsets of tables and commits.
+    /// The offsets of tables and commits.
     shared: HashSet<u64>,
 }
 
 impl Frames {
-    /// Hops over all frames and checks what no question decodes: that they follow each other without
-    /// a gap, the checksums of all but blocks, and that commits name the frames before them. Which snapshot a frame belongs to is not asked here:
-    /// one that was given up leaves frames with the number of the next.
+    /// Walks over all frames and checks what decoding does not: that there are no gaps between them, the checksums of
+    /// all frames but blocks, and that commits name the frames before them. It does not check to which snapshot a frame
+    /// belongs, because an abandoned snapshot leaves frames with the number of the next snapshot.
     fn walk(recording: &Recording, found: &mut Verification) -> Self {
         let file = recording.bytes();
         let mut frames = Frames { of_snapshots: Vec::new(), shared: HashSet::new() };
         let trailer = if recording.damage().is_some() { 0 } else { TRAILER_BYTES };
         let end = (file.len() - trailer.min(file.len())) as u64;
-        // After a damaged stretch nobody knows which frame comes next.
+        // After damage the sequence number of the next frame is unknown.
         let (mut offset, mut sequence) = (HEADER_BYTES as u64, Some(0u32));
         let mut links = Links::new();
         while offset < end {
             let frame = match Frame::parse(file, offset) {
                 Ok(frame) => frame,
                 Err(error) => {
-                    // What a cut file ends with has been reported as its damage.
+                    // The end of a cut file was already reported as damage.
                     if recording.damage().is_none() {
                         found.problem(offset, None, format!("frame at byte {offset}: {error}"));
                     }
@@ -198,7 +198,7 @@ impl Frames {
         frames
     }
 
-    /// Compares the frames that are there with those that index and commits name.
+    /// Compares the frames found with those that the index and the commits name.
     fn compare(&self, recording: &Recording, whole: &[SnapshotId], found: &mut Verification) -> Result<()> {
         let mut named: HashMap<u64, SnapshotId> = HashMap::new();
         for &snapshot in whole {
@@ -240,11 +240,11 @@ impl Frames {
     }
 }
 
-/// Recomputes the checksums of commits, each from the one before and the frames in between.
+/// Recomputes the checksum of each commit from the previous commit and the frames in between.
 struct Links {
-    /// Of all frames so far; `None` after a damaged stretch, until the next commit.
+    /// The checksum of all frames so far; `None` after damage, until the next commit.
     chain: Option<Chain>,
-    /// Where the frames begin that the next commit covers.
+    /// The offset of the first frame that the next commit covers.
     since: u64,
 }
 
@@ -253,12 +253,13 @@ impl Links {
         Links { chain: Some(Chain::new()), since: HEADER_BYTES as u64 }
     }
 
-    /// Says that some frame is not known. The damage has been reported.
+    /// Records that a frame is unreadable, which was already reported.
     fn lose(&mut self) {
         self.chain = None;
     }
 
-    /// Adds a frame. If it is a commit, returns what is wrong with its checksum, and goes on from that.
+    /// Adds a frame. If it is a commit with a wrong checksum, returns the problem. The next commit is checked against
+    /// the stored checksum.
     fn check(&mut self, file: &[u8], frame: &Frame<'_>) -> Option<Problem> {
         let offset = frame.offset;
         if frame.header.section != SectionType::COMMIT {
@@ -283,7 +284,7 @@ impl Links {
     }
 }
 
-/// Checks the columns of a block that no commit names, since nothing decodes it.
+/// Checks the columns of a block that no commit names, because such blocks are never decoded.
 fn check_unused(recording: &Recording, offset: u64, found: &mut Verification) {
     let frame = [SectionType::BLOCK, SectionType::PATCH]
         .iter()
@@ -295,14 +296,14 @@ fn check_unused(recording: &Recording, offset: u64, found: &mut Verification) {
     }
 }
 
-/// Counts of one snapshot, gathered from all threads.
+/// The counts of one snapshot, added up from all threads.
 struct Counting {
     snapshot: SnapshotId,
     types: TypeCounter,
     is_whole: bool,
 }
 
-/// Decodes all columns of all blocks and compares their sums with the statistics.
+/// Decodes all columns of all blocks and compares their totals with the statistics.
 fn verify_blocks(
     recording: &Recording,
     snapshots: &[SnapshotId],
@@ -359,7 +360,7 @@ fn verify_block(
     }
 }
 
-/// Checks what decoding leaves unchecked: columns nobody asked for, and the labels of explicit tails.
+/// Checks what decoding does not: columns that are not decoded, and the labels of explicit tails.
 fn check_block(recording: &Recording, place: &BlockPlace, block: &Block<'_>, columns: &BlockColumns) -> Result<()> {
     let at = AnalyzerError::section("BLOCK", place.entry.offset);
     block.check_columns().map_err(&at)?;
@@ -371,7 +372,7 @@ fn verify_statistics(recording: &Recording, counting: &Counting, found: &mut Ver
     let snapshot = counting.snapshot;
     match type_totals(recording, snapshot) {
         Err(error) => found.error(Some(snapshot), &error),
-        // A block that cannot be decoded is one problem, not two.
+        // A block that cannot be decoded was already reported; the totals differ because of it.
         Ok(stored) if counting.is_whole => {
             if let Some(error) = difference(&stored, &counting.types.rows()) {
                 let offset = recording.commit(snapshot).ok().and_then(|commit| commit.stats.first().copied());
@@ -401,7 +402,7 @@ fn verify_roots(recording: &Recording, snapshot: SnapshotId, found: &mut Verific
     }
 }
 
-/// Reads one chunk of roots and checks their ids. Returns how many there are.
+/// Reads one chunk of roots and checks their ids. Returns the number of roots.
 fn roots_at(recording: &Recording, snapshot: SnapshotId, offset: u64, room: &mut TableRoom) -> Result<u64> {
     let at = AnalyzerError::section("ROOTS", offset);
     let commit = recording.commit(snapshot)?;

@@ -1,4 +1,4 @@
-//! References by page and by type, duplicates and waste against their definitions, on small random heaps.
+//! Compares references by page and by type, duplicates and waste with their definitions, on small random heaps.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -104,7 +104,7 @@ fn references_are_paged_and_added_up_by_type() {
             let targets = all.iter().map(|reference| reference.target.0);
             assert_by_type(&plain, &heap.outgoing_by_type(ObjectId(id), &Silent).unwrap(), targets);
             let expected = incoming(&plain, id);
-            // A heap that is asked for the first time looks at all references, the other one knows them.
+            // A new heap scans all references; the other one has incoming references already.
             let fresh = of(Arc::clone(heap.recording()));
             assert_incoming(&plain, &fresh, id, &expected, &mut random);
             let mut sources: Vec<ObjectId> = expected.iter().map(|one| ObjectId(one.0)).collect();
@@ -171,13 +171,13 @@ fn what_is_thought_away_refers_to_nothing() {
     assert_eq!(sources(&heap, "c"), ["a", "b", "d"]);
     let removed = ObjectSet::from_sorted(SNAPSHOT, heap.object_count(), [id("b")]);
     let rest = heap.excluding(Exclusion::new(&heap, &removed, None::<Cut>, &Silent).unwrap());
-    // Asked twice: found by looking, and known.
+    // The first answer comes from a scan, the second from incoming references.
     assert_eq!([sources(&rest, "c"), sources(&rest, "c")], [["a", "d"], ["a", "d"]]);
     let kept: u64 = rest.outgoing_by_type(id("a"), &Silent).unwrap().iter().map(|one| one.references).sum();
     assert_eq!(kept, 1);
 }
 
-/// Duplicates by the definition, apart from their examples.
+/// Duplicates by definition, without their examples.
 fn naive_duplicates(plain: &Plain) -> BTreeMap<TypeId, (u64, u64, u64)> {
     let mut found: BTreeMap<TypeId, (u64, u64, u64)> = BTreeMap::new();
     let look = |node: &Node| (node.type_id, node.name, node.shallow_bytes, node.unmanaged_bytes, references(node));
@@ -211,7 +211,7 @@ fn duplicates_are_what_they_are_by_definition() {
                 let [from, to] = [0; 2].map(|_: u8| random.below(size.into()) as usize);
                 let identity = plain.nodes[to].identity;
                 plain.nodes[to] = Node { identity, ..plain.nodes[from].clone() };
-                // Some differ in one thing only.
+                // Some objects differ in a single attribute.
                 match random.below(7) {
                     0 => plain.nodes[to].unmanaged_bytes ^= 1,
                     1 => plain.nodes[to].shallow_bytes ^= 8,
@@ -282,8 +282,8 @@ fn waste_is_what_it_is_by_definition() {
     }
 }
 
-/// Arrays, dictionaries with so many different keys that no shapes fix them, and records, all of
-/// which begin with a reference to their class; some of the first two are empty.
+/// Arrays, dictionaries with too many different keys to be in shapes, and records. All of them begin with a reference
+/// to their class. Some arrays and dictionaries are empty.
 fn containers(random: &mut Random, vocabulary: &Vocabulary) -> Plain {
     let size = 900 + random.below(100);
     let nodes = (0..size).map(|number| {
@@ -295,9 +295,9 @@ fn containers(random: &mut Random, vocabulary: &Vocabulary) -> Plain {
                 0 => Label::Index(element),
                 1 => Label::Name(vocabulary.names[1 + random.below(7) as usize]),
                 2 if element > 2 => continue,
-                // An object of no elements, only fields.
+                // An object with fields but without elements.
                 2 => Label::Name(vocabulary.names[1 + element as usize]),
-                // Elements without labels make no container.
+                // References without labels do not make a container.
                 _ => Label::Unknown,
             };
             edges.push(strong(label, random.below(size)));

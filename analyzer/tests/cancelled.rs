@@ -1,4 +1,4 @@
-//! A question that is told to stop, at whatever moment, stops; and asked again it is answered.
+//! A question that is cancelled at any moment stops, and it is answered when it is asked again.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -11,7 +11,7 @@ use barrow_testdata::{Graph, Random};
 
 const SNAPSHOT: SnapshotId = SnapshotId(0);
 
-/// Says "stop" when it is asked for the n-th time, and from then on.
+/// Cancels at the n-th check and at all later ones.
 struct StopAt(AtomicU64);
 
 impl Progress for StopAt {
@@ -62,7 +62,7 @@ const QUESTIONS: [(&str, Question); 9] = [
     }),
 ];
 
-/// Stops every question at every moment. Returns how many moments there were.
+/// Cancels every question at every check. Returns the number of checks.
 fn stop_everywhere(graph: &Graph) -> u64 {
     let recording = Arc::new(graph.recording());
     QUESTIONS.iter().map(|(name, question)| stop(&recording, name, *question)).sum()
@@ -81,7 +81,7 @@ fn stop(recording: &Arc<Recording>, name: &str, question: Question) -> u64 {
                 return calls;
             }
         }
-        // What was found before it stopped may be kept: on the same heap, or after it was answered anew.
+        // The heap may keep results from before the cancellation, so ask the same heap and a new one.
         if calls % 16 == 0 {
             assert!(question(&heap, &Silent).unwrap() == expected, "{name}, stopped after {calls} calls");
             heap = new();
@@ -102,7 +102,7 @@ fn stopped_on_a_large_graph() {
     assert!(moments > 50, "there were only {moments} moments to stop at");
 }
 
-/// A long list has as many levels, and each is a moment to stop.
+/// A long list has one level for each element, and each level checks for cancellation.
 #[test]
 fn stopped_on_a_long_list() {
     let (mut graph, _) = Graph::of_words("root -> a(1)");

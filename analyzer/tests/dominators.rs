@@ -1,5 +1,5 @@
-//! Dominators, retained sizes, reachability and distances against their definitions, on small random
-//! graphs. `BARROW_GRAPHS` says on how many.
+//! Compares dominators, retained sizes, reachability and distances with their definitions on small random graphs.
+//! `BARROW_GRAPHS` sets the number of graphs.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -26,7 +26,7 @@ fn flags(graph: &Graph, set: &ObjectSet) -> Vec<bool> {
     objects(graph).map(|object| set.contains(object)).collect()
 }
 
-/// What is lost when `object` is removed: the objects, by the definition.
+/// The objects that become unreachable when `object` is removed.
 fn lost(graph: &Graph, object: usize) -> Vec<bool> {
     let none = vec![false; graph.types.len()];
     let mut removed = none.clone();
@@ -137,7 +137,7 @@ fn ephemerons_follow_their_exact_rule() {
     }
 }
 
-/// As instances refer to their class: some objects that half of all others refer to.
+/// Adds a few objects that half of all others refer to, as instances refer to their class.
 #[test]
 fn hubs_have_the_dominators_of_the_definition() {
     let mut random = Random::new(5);
@@ -166,7 +166,7 @@ fn arrays_have_the_dominators_of_the_definition() {
         for _ in 0..1 + random.below(3) {
             let array = random.below(objects) as usize;
             let references = 1000 + random.below(1000);
-            // Those in front of it, and behind it, keep their places.
+            // References before and after it keep their places.
             let at = random.below(graph.references[array].len() as u64 + 1) as usize;
             let targets = (0..references).map(|_| (random.below(objects) as u32, StrengthClass::Strong));
             graph.references[array].splice(at..at, targets);
@@ -181,7 +181,7 @@ fn long_arrays_share_what_is_in_both() {
     const N: u64 = 1_600_000;
     let strong = |target| (target as u32, StrengthClass::Strong);
     let mut graph = Graph { types: vec![0; 2 + N as usize], sizes: vec![(1, 0); 2 + N as usize], ..Graph::default() };
-    // 7919 is prime, so every object has its turn.
+    // 7919 is prime, so every object is used.
     let shuffled = (0..N).map(|turn| 2 + turn * 7919 % N);
     graph.references.push(shuffled.clone().filter(|object| object % 3 != 1).map(strong).collect());
     graph.references.push(shuffled.filter(|object| object % 3 != 2).chain(2..5).map(strong).collect());
@@ -199,7 +199,7 @@ fn long_arrays_share_what_is_in_both() {
 
 /// Two arrays of objects of two classes; one object of the first array refers to the class of the second too.
 #[test]
-fn a_class_belongs_to_who_holds_all_its_objects() {
+fn a_class_belongs_to_the_holder_of_all_its_objects() {
     const N: u32 = 20_000;
     let strong = |target| (target, StrengthClass::Strong);
     for odd in [2 * N, 4, N + 1] {

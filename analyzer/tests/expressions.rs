@@ -1,5 +1,5 @@
-//! Random expressions, written as people may write them, against the plainest evaluation there is: on
-//! small snapshots of random objects, for `select`, `count` and `find`.
+//! Compares `select`, `count` and `find` with the simplest possible evaluation, for random expressions in the notation
+//! of users, on small snapshots of random objects.
 
 use std::fmt::{self, Display, Formatter};
 use std::sync::Arc;
@@ -37,7 +37,7 @@ fn site_texts(site: u32) -> &'static [&'static str] {
     }
 }
 
-/// An object, and what follows from the references of all of them.
+/// An object, with the values derived from the references of all objects.
 #[derive(Debug, Clone)]
 struct Sample {
     type_number: usize,
@@ -57,7 +57,7 @@ struct Sample {
 #[derive(Debug, Clone)]
 enum Term {
     Or(Vec<Term>),
-    /// The first, then each with whether a `-` stands before it.
+    /// The first term, then the others, each with whether `-` precedes it.
     And(Box<Term>, Vec<(bool, Term)>),
     Not(Box<Term>),
     /// Attribute (type or kind), operator, text.
@@ -80,7 +80,7 @@ fn level(term: &Term) -> u32 {
     }
 }
 
-/// A term where one must stand that binds at least so tightly.
+/// Writes a term, in parentheses if it binds less tightly than required.
 struct At<'t>(u32, &'t Term);
 
 impl Display for At<'_> {
@@ -90,7 +90,7 @@ impl Display for At<'_> {
 }
 
 impl Display for Term {
-    /// Words and signs in turn, and no parenthesis that is not needed.
+    /// Alternates between words and signs, and omits unnecessary parentheses.
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self {
             Term::Or(terms) => {
@@ -155,7 +155,7 @@ fn holds(term: &Term, id: u32, object: &Sample) -> bool {
                 _ => &[name],
             };
             let is_match = if operator.ends_with('~') {
-                // The patterns are a beginning and `*`.
+                // The patterns are a prefix and `*`.
                 found.first().is_some_and(|found| found.starts_with(text.trim_end_matches('*')))
             } else {
                 found.contains(text)
@@ -399,7 +399,7 @@ proptest! {
     }
 }
 
-/// Pieces of expressions in any order, and a few that are none.
+/// Pieces of expressions in random order, and a few invalid ones.
 fn any_text() -> impl Strategy<Value = String> {
     let pieces = [
         "(", ")", "!", "&", "|", "-", " - ", "and", "or", "not", "in", "type", "size", "root", "=", "!=", "~", "!~",

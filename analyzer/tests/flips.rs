@@ -1,4 +1,4 @@
-//! Whatever is changed in a recording is noticed, and what is whole survives a repair.
+//! Every change of a recording is detected, and intact snapshots survive a repair.
 
 mod sample;
 
@@ -9,7 +9,7 @@ use barrow_testdata::Random;
 use barrow_writer::Compression;
 use sample::{Sample, frames};
 
-/// The change is noticed; if `repaired`, what can be saved is clean and as it was recorded.
+/// Checks that the change is detected; with `repaired`, that a repair gives a clean file with the recorded content.
 fn assert_noticed(sample: &Sample, changed: Vec<u8>, repaired: bool, what: impl Fn() -> String) {
     if changed == sample.bytes {
         return;
@@ -35,7 +35,7 @@ fn every_flipped_bit_is_noticed() {
     }
 }
 
-/// A CRC tells where the damage is: the checksum of the commit after it has nothing to add.
+/// A CRC locates the damage, so the checksum of the next commit is not reported as well.
 #[test]
 fn damage_is_named_where_it_is() {
     let sample = Sample::record(&[3, 7], Compression::None);
@@ -49,7 +49,7 @@ fn damage_is_named_where_it_is() {
     }
 }
 
-/// Frames that were left out, exchanged or taken from elsewhere, with a sequence that holds.
+/// Frames that are missing, swapped or foreign, with valid sequence numbers.
 #[test]
 fn exchanged_frames_are_noticed() {
     let sample = Sample::record(&[3, 7, 5], Compression::None);
@@ -57,7 +57,7 @@ fn exchanged_frames_are_noticed() {
     let last_commit = frames.iter().rposition(|(section, _)| *section == SectionType::COMMIT).unwrap();
     let mut seen = 0;
     for (_, range) in frames[..last_commit].iter().filter(|(section, _)| *section != SectionType::COMMIT) {
-        // Unused bits of the flags: every checksum of the frame holds, and no question looks at them.
+        // Unused bits of the flags: every checksum of the frame is valid, and no question reads them.
         let mut changed = sample.bytes.clone();
         changed[range.start + 7] ^= 0x80;
         let crc = crc32c::crc32c(&changed[range.start..range.start + 36]);
@@ -69,7 +69,7 @@ fn exchanged_frames_are_noticed() {
         assert!(problem.message.contains("at least one was changed"), "{problem}");
         let commit = sample.commit_ends.iter().position(|&end| end > range.start).unwrap();
         assert_eq!(problem.snapshot.map(SnapshotId::index), Some(commit), "{problem}");
-        // The other snapshots are as sound as they were.
+        // The other snapshots remain valid.
         assert_eq!(sample.assert_repairs(&recording), 2);
         seen += 1;
     }
@@ -151,7 +151,7 @@ fn a_piece_cut_out_is_noticed() {
         let mut ends = [0; 2].map(|_| random.below(sample.bytes.len() as u64) as usize);
         ends.sort_unstable();
         if round % 2 == 0 {
-            // What follows stays aligned, so that it can be found again.
+            // Later frames stay aligned, so that they can be found again.
             ends[1] -= (ends[1] - ends[0]) % 8;
         }
         let parts = [0..ends[0], ends[1]..sample.bytes.len()];
@@ -163,8 +163,8 @@ fn join(sample: &Sample, parts: &[std::ops::Range<usize>]) -> Vec<u8> {
     parts.iter().flat_map(|range| &sample.bytes[range.clone()]).copied().collect()
 }
 
-/// What a file without an index lost is named by number: a commit whose bytes changed, one of which nothing is left, and one
-/// that may have been where the file cannot be read.
+/// Lost snapshots of a file without an index are named by number: a commit with changed bytes, a commit that is gone,
+/// and a commit that may have been in an unreadable part.
 #[test]
 fn lost_commits_are_told_without_an_index() {
     let sample = Sample::record(&[10, 10, 10, 10], Compression::None);

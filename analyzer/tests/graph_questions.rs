@@ -1,5 +1,5 @@
-//! Retained sets, incoming references, the dominator tree, paths and what is thought away, against their
-//! definitions, on small random graphs and with any number of threads. `BARROW_GRAPHS` says on how many.
+//! Compares retained sets, incoming references, the dominator tree, paths and exclusions with their definitions, on
+//! small random graphs and with several numbers of threads. `BARROW_GRAPHS` sets the number of graphs.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
@@ -57,7 +57,7 @@ fn union(one: &[bool], other: &[bool]) -> Vec<bool> {
     one.iter().zip(other).map(|(one, other)| *one || *other).collect()
 }
 
-/// What is lost when `removed` is: what is reachable now and not without it.
+/// The objects that are reachable now, but not without `removed`.
 fn lost(graph: &Graph, removed: &[bool]) -> Vec<bool> {
     let none = vec![false; count(graph)];
     minus(&graph.reachable_without(&none), &graph.reachable_without(removed))
@@ -78,7 +78,7 @@ fn check_sets(graph: &Graph, heap: &Heap, random: &mut Random) {
     assert_eq!(flags(graph, &heap.unreachable(&Silent).unwrap()), unreachable, "{graph:?}");
     for one_in in [1, 2, 5, 9] {
         if one_in == 5 {
-            // Dominators tell what is reachable, once they are known.
+            // Once dominators exist, reachability is taken from them.
             heap.dominators(&Silent).unwrap();
             assert_eq!(flags(graph, &heap.unreachable(&Silent).unwrap()), unreachable, "{graph:?}");
         }
@@ -101,7 +101,7 @@ fn check_sets(graph: &Graph, heap: &Heap, random: &mut Random) {
 }
 
 fn check_incoming(graph: &Graph, heap: &Heap) {
-    // Found by looking, before they are known.
+    // Found by scanning, before incoming references exist.
     let scanned: Vec<_> = objects(graph).map(|object| heap.referring_objects(object, &Silent).unwrap()).collect();
     let incoming = heap.incoming(&Silent).unwrap();
     for object in objects(graph) {
@@ -119,8 +119,8 @@ fn check_incoming(graph: &Graph, heap: &Heap) {
 
 // ---- The dominator tree -----------------------------------------------------------------------------
 
-/// Who holds an object alone, by the definition: the nearest of the objects that it is lost with, or the
-/// group of roots that it is lost with.
+/// The holder of an object by definition: the nearest object without which it is unreachable, or the root category
+/// without which it is.
 fn holder(graph: &Graph, object: ObjectId, lost: &[Vec<bool>], groups: &[StringId]) -> Option<Holder> {
     if !lost[object.index()][object.index()] {
         return None;
@@ -139,7 +139,7 @@ fn holder(graph: &Graph, object: ObjectId, lost: &[Vec<bool>], groups: &[StringI
     Some(group.map_or(Holder::Everything, |group| Holder::Roots(groups[group])))
 }
 
-/// The ids of the names of groups, and of references.
+/// The string ids of root categories, and of labels.
 fn strings(heap: &Heap, names: &[&str]) -> Vec<StringId> {
     let tables = heap.recording().tables().unwrap();
     let ids = || (0..tables.string_count() as u32).map(StringId);
@@ -147,7 +147,7 @@ fn strings(heap: &Heap, names: &[&str]) -> Vec<StringId> {
     names.iter().map(find).collect()
 }
 
-/// What a place of the tree holds, as far as its answers go.
+/// Everything the tree says about a place.
 fn check_place(graph: &Graph, dominators: &Dominators, place: barrow_analyzer::TreePlace, below: &[Vec<ObjectId>]) {
     let holder = dominators.at(place);
     let under: BTreeSet<ObjectId> = match holder {
@@ -180,7 +180,7 @@ fn check_place(graph: &Graph, dominators: &Dominators, place: barrow_analyzer::T
     assert_eq!(groups, if holder == Holder::Everything { expected.len() } else { 0 }, "{graph:?}");
 }
 
-/// The group an object is under, or nobody.
+/// The root category that holds an object, if one does.
 fn top_of(dominators: &Dominators, object: ObjectId) -> Option<Holder> {
     match dominators.immediate_dominator(object)? {
         Holder::Object(above) => top_of(dominators, above),
@@ -190,7 +190,7 @@ fn top_of(dominators: &Dominators, object: ObjectId) -> Option<Holder> {
 
 fn check_tree(graph: &Graph, heap: &Heap, random: &mut Random) {
     let dominators = heap.dominators(&Silent).unwrap();
-    // Everything below each object, by following holders up.
+    // The objects below each object, found by following holders upwards.
     let mut below = vec![Vec::new(); count(graph)];
     for object in objects(graph).filter(|object| dominators.is_reachable(*object)) {
         let mut at = object;
@@ -261,7 +261,7 @@ fn check_groups(graph: &Graph, heap: &Heap, dominators: &Dominators, below: &[Ve
 
 // ---- Paths ------------------------------------------------------------------------------------------
 
-/// How far an object is from the roots without `avoid`, where references of these classes count.
+/// The distance of an object from the roots without `avoid`, along references of these classes.
 fn steps_to(graph: &Graph, object: ObjectId, avoid: &[bool], weak: bool) -> Option<usize> {
     let mut distance = vec![None; count(graph)];
     let mut waiting = VecDeque::new();
@@ -281,10 +281,10 @@ fn steps_to(graph: &Graph, object: ObjectId, avoid: &[bool], weak: bool) -> Opti
     distance[object.index()]
 }
 
-/// Each step exists, by its name and its strength.
+/// Checks that each step exists, with its label and strength.
 fn check_path(graph: &Graph, heap: &Heap, path: &Path, object: ObjectId, weak: bool) {
     let steps = heap.steps(path, 0..path.objects.len()).unwrap();
-    // Any part of them is the same.
+    // Any range of the steps gives the same result.
     let from = path.objects.len() / 2;
     assert_eq!(heap.steps(path, from..path.objects.len()).unwrap(), steps[from..], "{graph:?}");
     assert_eq!(heap.steps(path, from..from).unwrap(), [], "{graph:?}");
@@ -339,7 +339,7 @@ fn check_paths(graph: &Graph, heap: &Heap, random: &mut Random, has_ephemerons: 
                     used[object.index()] = true;
                 }
             }
-            // The first is a shortest one, and when there are fewer than wanted there are no more.
+            // The first path is a shortest one. If there are fewer paths than requested, no more exist.
             let mut followed = if weak { all_strong.clone() } else { graph.clone() };
             assert_eq!(paths.is_empty(), !followed.reachable_without(&avoid)[object.index()], "{object} of {graph:?}");
             if !has_ephemerons || weak {
@@ -361,7 +361,7 @@ fn check_merged_paths(graph: &Graph, heap: &Heap, random: &mut Random) {
     let distances = heap.distances(&Silent).unwrap();
     let members = random_flags(random, graph, 2);
     let merged = heap.merged_paths(&set(&members), &Silent).unwrap();
-    // What the nodes should hold: by the types along the paths.
+    // The expected nodes, by the types along the paths.
     let mut expected: BTreeMap<Vec<u32>, (u64, u64)> = BTreeMap::new();
     let mut unreachable = 0;
     for object in objects(graph).filter(|object| members[object.index()]) {
@@ -390,12 +390,12 @@ fn check_merged_paths(graph: &Graph, heap: &Heap, random: &mut Random) {
     assert_eq!(found, expected, "{merged:?} of {graph:?}");
 }
 
-// ---- What is thought away ---------------------------------------------------------------------------
+// ---- Exclusions ---------------------------------------------------------------------------------------
 
-/// A graph from which objects and references were taken, which a recording may be made of.
+/// A graph with exclusions, which can also be recorded without the excluded objects and references.
 struct Rest {
-    /// What is still there, with the numbers of the whole graph. References that were cut are weak: they
-    /// may be keys of ephemerons.
+    /// The rest of the graph, with the ids of the whole graph. Cut references become weak, since they may be keys of
+    /// ephemerons.
     graph: Graph,
     removed: Vec<bool>,
     freed: Vec<bool>,
@@ -407,7 +407,7 @@ impl Rest {
         Rest { graph: graph.clone(), removed: none.clone(), freed: none }
     }
 
-    /// Takes objects away, and those of the first references that `names` says, of `sources`.
+    /// Excludes objects, and the references of `sources` with labels from `names`.
     fn without(&self, removed: &[bool], names: &[bool; 3], sources: &[bool]) -> Self {
         let before = self.graph.reachable_without(&self.removed);
         let mut graph = self.graph.clone();
@@ -421,7 +421,7 @@ impl Rest {
         Rest { freed: union(&union(&self.freed, &lost), &removed), removed, graph }
     }
 
-    /// The graph of what is left, and the new number of each object.
+    /// The graph of the rest, and the new id of each object.
     fn renumbered(&self) -> (Graph, Vec<Option<u32>>) {
         let mut next = 0;
         let number = |&is_freed: &bool| {
@@ -438,7 +438,7 @@ impl Rest {
             let mut references = Vec::new();
             let mut key = None;
             for &(target, class) in &self.graph.references[object] {
-                // Without its key an ephemeron keeps nothing.
+                // An ephemeron without its key keeps nothing alive.
                 let is_dead = class == StrengthClass::Ephemeron && key.is_some_and(|key: usize| self.freed[key]);
                 key = Some(target as usize);
                 if let Some(target) = numbers[target as usize] {
@@ -453,7 +453,7 @@ impl Rest {
     }
 }
 
-/// Every answer of the heap equals that of a recording of what is left.
+/// Checks that every answer of the heap equals that of a recording of the rest.
 fn check_rest(rest: &Rest, heap: &Heap, random: &mut Random, is_cut: bool) {
     let (graph, numbers) = rest.renumbered();
     let whole = &rest.graph;
@@ -475,7 +475,7 @@ fn check_rest(rest: &Rest, heap: &Heap, random: &mut Random, is_cut: bool) {
     check_rest_references(whole, heap, &real, &new, is_cut);
     for object in objects(whole) {
         for path in heap.paths(object, &PathOptions { count: 3, ..PathOptions::default() }, &Silent).unwrap() {
-            // References that were cut are weak here, and no path goes over them.
+            // Cut references are weak here, and no path uses them.
             check_path(whole, heap, &path, object, false);
             assert!(path.objects.iter().all(|&object| heap.has(object)), "{path:?} of {whole:?}");
         }
@@ -527,7 +527,7 @@ fn check_rest_references(
         assert_eq!(sources.len(), found.sources(object).len(), "what is gone refers to {object} of {whole:?}");
         let expected_sources = expected.sources(renumbered);
         if is_cut {
-            // In the graph of what is left they are weak.
+            // In the graph of the rest they are weak.
             assert!(sources.iter().all(|source| expected_sources.contains(source)), "{object} of {whole:?}");
         } else {
             assert_eq!((sources, found.count(object)), (expected_sources, expected.count(renumbered)), "{whole:?}");
@@ -542,7 +542,7 @@ fn check_without(graph: &Graph, heap: &Heap, random: &mut Random) {
     let mut is_cut = false;
     let string_count = heap.recording().tables().unwrap().string_count();
     let ids = strings(heap, &Graph::NAMES);
-    // Twice in a row, or three times.
+    // Exclude two or three times in succession.
     for _ in 0..2 + random.below(2) {
         let removed = if random.below(4) == 0 { none.clone() } else { random_flags(random, graph, 6) };
         let cuts = random.below(2) == 0;
@@ -597,7 +597,7 @@ fn ephemerons_and_weak_references_follow_their_rules() {
     check_all(12, |round| 3 + round % 15, true);
 }
 
-/// With ephemerons an object is as far as the farther of source and key.
+/// Along an ephemeron the distance is that of the farther of source and key.
 #[test]
 fn distances_over_ephemerons() {
     let mut random = Random::new(13);
@@ -628,7 +628,7 @@ fn distances_over_ephemerons() {
     }
 }
 
-/// Everything there is to say of a heap, as text.
+/// All answers about a heap, as text.
 fn everything(heap: &Heap, random: &mut Random) -> String {
     let object_count = heap.object_count();
     let dominators = heap.dominators(&Silent).unwrap();
@@ -678,19 +678,19 @@ fn any_number_of_threads_gives_the_same_answers() {
                 })
             });
             let first = answers.next();
-            // No `assert_eq`: the texts are megabytes.
+            // `assert_eq` would print megabytes.
             assert!(answers.all(|text| Some(text) == first), "graph {round} of up to {most} objects");
         }
     }
 }
 
-/// A path goes over the last reference of an array that is divided into several blocks, and along a list of many blocks.
+/// A path that uses the last reference of an array stored in several blocks, and then a list of many blocks.
 #[test]
 fn a_long_path_after_a_long_array() {
     const MANY: u32 = (1 << 21) + 1000;
     const LENGTH: u32 = 100_000;
     let references = |object: u32| match object {
-        // The array is the last object of its block; the list begins behind it.
+        // The array is the last object of its block; the list begins after it.
         0 => vec![(1, StrengthClass::Strong)],
         1 => (0..MANY).map(|at| (if at + 1 == MANY { 2 } else { 0 }, StrengthClass::Strong)).collect(),
         _ if object + 1 < LENGTH => vec![(object + 1, StrengthClass::Strong)],
@@ -712,7 +712,7 @@ fn a_long_path_after_a_long_array() {
     assert_eq!(steps[1].object.references, u64::from(MANY));
 }
 
-/// What is cut is on no path, even where another reference leads the same way.
+/// A cut reference is on no path, even if another reference has the same source and target.
 #[test]
 fn a_path_names_a_reference_that_counts() {
     let (mut graph, _) = Graph::of_words("root -> a(1) -> b(1); a -> b");
@@ -731,14 +731,14 @@ fn a_path_names_a_reference_that_counts() {
     let rest = whole.excluding(Exclusion::new(&whole, &nothing, Some(cut), &Silent).unwrap());
     assert_eq!(by(&rest, false), Some(Label::Name(names[1])));
 
-    // A weak reference before an ephemeron to the same object is not why that is alive.
+    // The object is alive because of the ephemeron, not of the weak reference before it.
     graph.references[0] = vec![(1, StrengthClass::Weak), (0, StrengthClass::Weak), (1, StrengthClass::Ephemeron)];
     let whole = heap(&graph);
     assert_eq!(by(&whole, false), Some(Label::Name(names[2])));
     assert_eq!(outgoing(whole.recording(), SNAPSHOT, ObjectId(0)).unwrap().len(), 3);
 }
 
-/// What a root refers to may be held by others as well.
+/// The target of a root may also be held by other objects.
 #[test]
 fn paths_beside_a_root() {
     let (graph, _) = Graph::of_words("root -> a -> b -> c; root -> c; root -> d -> c");
@@ -751,10 +751,10 @@ fn paths_beside_a_root() {
     assert_eq!(heap.paths(ObjectId(2), &ask(1), &Silent).unwrap().len(), 1);
 }
 
-/// V8 and MoarVM record groups of roots as objects, and everything is held through them.
+/// V8 and MoarVM record root categories as objects, which hold everything else.
 #[test]
 fn paths_share_what_stands_for_groups_of_roots() {
-    // Objects 0 and 1 are groups, and 2 is asked for.
+    // Objects 0 and 1 are root categories; object 2 is the target.
     let paths = |references: &[(u64, u64)]| {
         let shelf = Shelf::default();
         let writer = Writer::to_stream(Box::new(shelf.clone()), Options::default()).unwrap();
@@ -782,6 +782,6 @@ fn paths_share_what_stands_for_groups_of_roots() {
     };
     let through_both = [(0, 1), (0, 3), (1, 4), (3, 2), (4, 2)];
     assert_eq!(paths(&through_both), [vec![0, 3, 2], vec![0, 1, 4, 2]]);
-    // Where a group refers to the object itself, it is not on other paths.
+    // A category that refers to the target directly is not on other paths.
     assert_eq!(paths(&[&through_both[..], &[(1, 2)]].concat()), [vec![0, 1, 2], vec![0, 3, 2]]);
 }

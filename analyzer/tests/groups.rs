@@ -1,5 +1,6 @@
-//! What groups of objects retain, and which objects expressions describe, of random recordings with kinds, sites and sizes
-//! of every form: against their definitions, computed and kept.
+//! Compares what kinds, types, sites and generations retain, and the objects that match expressions, with their
+//! definitions, on random recordings with kinds, sites and sizes of every form. Answers are computed, and read from the
+//! index file.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -13,7 +14,7 @@ use barrow_writer::{Options, SiteDescription, TypeDescription, Writer};
 
 const SNAPSHOT: SnapshotId = SnapshotId(0);
 
-/// A recording in a folder of its own, in which two types are the same and two sites differ in their generation only.
+/// A recording in a folder of its own. Two types are identical, and two sites differ only in their generation.
 fn recorded(random: &mut Random, size: u32) -> (tempfile::TempDir, std::path::PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("heap.barrow");
@@ -28,7 +29,7 @@ fn recorded(random: &mut Random, size: u32) -> (tempfile::TempDir, std::path::Pa
         writer.site(&SiteDescription { function: Some(function), attributes, ..SiteDescription::default() }).unwrap()
     });
     let mut heap = Recorded::random(random, size, &vocabulary);
-    // Sizes of more than 32 bits are another way to the same answers.
+    // Sizes of more than 32 bits take another code path.
     let are_small = random.below(2) == 0;
     for node in &mut heap.nodes {
         if let Some(site) = node.identity.2.as_mut().filter(|_| random.below(2) == 0) {
@@ -50,7 +51,8 @@ fn open(path: &std::path::Path, place: &IndexPlace) -> Heap {
     Heap::new(Arc::new(Recording::open(path).unwrap()), SNAPSHOT, place, Memory::unlimited()).unwrap()
 }
 
-/// For each group that an object is in, what its reachable objects dominate, and how many they are.
+/// For each class of objects, such as a type or a site, the bytes that its reachable objects dominate, and their
+/// number.
 fn by_definition<G: Ord + Copy>(heap: &Heap, group_of: impl Fn(&ObjectDetails) -> G) -> BTreeMap<G, GroupRetained> {
     let dominators = heap.dominators(&Silent).unwrap();
     let ids: Vec<ObjectId> = (0..heap.object_count() as u32).map(ObjectId).collect();
@@ -66,7 +68,7 @@ fn by_definition<G: Ord + Copy>(heap: &Heap, group_of: impl Fn(&ObjectDetails) -
     groups.into_iter().map(|(of, (objects, held))| (of, GroupRetained { objects, bytes: sum(&held) })).collect()
 }
 
-/// What is not 0.
+/// The entries that are not 0.
 fn some<G: Ord>(found: impl IntoIterator<Item = (G, GroupRetained)>) -> BTreeMap<G, GroupRetained> {
     found.into_iter().filter(|(_, of)| *of != GroupRetained::default()).collect()
 }
@@ -143,7 +145,7 @@ fn groups_retain_what_the_definition_says() {
 }
 
 #[test]
-fn who_keeps_an_index_gets_the_answers_of_who_does_not() {
+fn answers_with_an_index_equal_those_without() {
     let mut random = Random::new(32);
     let (_folder, path) = recorded(&mut random, 40);
     let whole = std::fs::read(&path).unwrap();

@@ -8,7 +8,7 @@ use barrow_analyzer::{Growing, Look, Recording, Silent, SnapshotId, summary, ver
 use barrow_testdata::{Graph, Heap, Random, Vocabulary};
 use barrow_writer::{Options, SnapshotInfo, Writer};
 
-/// The bytes of a recording of so many random snapshots.
+/// The bytes of a recording with this number of random snapshots.
 fn bytes(seed: u64, snapshots: usize) -> Vec<u8> {
     let mut random = Random::new(seed);
     let graphs: Vec<Graph> = (0..snapshots).map(|_| Graph::random(&mut random, 40, true)).collect();
@@ -17,7 +17,7 @@ fn bytes(seed: u64, snapshots: usize) -> Vec<u8> {
     Graph::bytes_of(&graphs.iter().collect::<Vec<_>>(), Some(uuid))
 }
 
-/// What a look found: the snapshots, whether it is finished, whether it was replaced.
+/// The result of a look: the snapshots, whether the recording is finished, and whether it was replaced.
 fn look(growing: &mut Growing) -> Option<(Arc<Recording>, bool, bool)> {
     match growing.look().unwrap() {
         Look::Grown { recording, finished, replaced } => Some((recording, finished, replaced)),
@@ -83,11 +83,11 @@ fn another_recording_begins_again() {
     let unfinished = first.len() - 8;
     fs::write(&path, &first[..unfinished]).unwrap();
     assert_eq!(ids(&look(&mut growing).unwrap().0).len(), 3);
-    // Cut to less than was seen.
+    // Cut to less than an earlier look found.
     fs::write(&path, &first[..unfinished / 2]).unwrap();
     let (cut, finished, replaced) = look(&mut growing).unwrap();
     assert!(ids(&cut).len() < 3 && !finished && replaced);
-    // Gone, then another one of the same name.
+    // Removed, then replaced by another recording of the same name.
     fs::remove_file(&path).unwrap();
     assert!(matches!(growing.look().unwrap(), Look::Nothing));
     fs::write(&path, &second[..second.len() - 8]).unwrap();

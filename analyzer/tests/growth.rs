@@ -1,6 +1,6 @@
-//! Growth by path of types, compared with its definition on small random graphs: the path of an object is
-//! the types of all that it cannot be reached without, those farther away first. `BARROW_GRAPHS` says on how
-//! many.
+//! Compares growth by path of types with its definition on small random graphs. The path of an object consists of the
+//! types of all objects without which it is unreachable, the nearest to the root first. `BARROW_GRAPHS` sets the number
+//! of graphs.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,12 +12,12 @@ fn graphs() -> u64 {
     std::env::var("BARROW_GRAPHS").ok().and_then(|number| number.parse().ok()).unwrap_or(300)
 }
 
-/// By path the bytes at and below it, the objects at it, and those at and below it.
+/// For each path the bytes at and below it, the number of objects at it, and that of objects at and below it.
 type Paths = BTreeMap<Vec<String>, (u64, u64, u64)>;
 
 fn defined(graph: &Graph) -> Paths {
     let reached = graph.reachable_without(&vec![false; graph.types.len()]);
-    // For each object how many dominate it, and what is not reached without it.
+    // For each object the number of its dominators, and the objects that are unreachable without it.
     let without: Vec<Vec<bool>> = (0..graph.types.len())
         .map(|removed| graph.reachable_without(&(0..graph.types.len()).map(|it| it == removed).collect::<Vec<_>>()))
         .collect();
@@ -99,7 +99,7 @@ fn paths_are_those_of_the_definition() {
                 refolded.fold(column, &recording, &heap(&recording, column), &Silent).unwrap();
                 assert!(refolded.is_complete(column));
             }
-            // What has no node was too small in this snapshot.
+            // A path without a node was too small in this snapshot.
             assert!(paths.values().all(|path| path.0 < growth.least_bytes()[column]), "{round} {paths:?}");
         }
     }
@@ -134,7 +134,7 @@ fn the_path_that_grows_comes_first_and_stands_for_those_above() {
     assert!(leaf.judgement.grows() == Some(false) && !leaf.is_carried);
 }
 
-/// Lists that leak, held by a map and in some snapshots by a pair, too, so that the roots dominate them then.
+/// Leaking lists that a map holds. In some snapshots a pair refers to them, too, so the roots dominate them.
 fn moving(number: usize, lists: usize) -> Graph {
     let strong = barrow_analyzer::StrengthClass::Strong;
     let mut graph = Graph { types: vec![2, 0], sizes: vec![(100, 0), (100, 0)], ..Graph::default() };

@@ -1,4 +1,4 @@
-//! The index file beside a recording: answers come from it while it is right, and are right when it is not.
+//! The index file beside a recording: answers come from it if it is valid, and are right if it is not.
 
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -18,7 +18,7 @@ use barrow_writer::{Options, SiteDescription, Writer};
 const SNAPSHOT: SnapshotId = SnapshotId(0);
 const BESIDE: IndexPlace = IndexPlace::Beside { otherwise: None };
 
-/// Says "stop" when it is asked for the n-th time, and from then on.
+/// Cancels at the n-th check and at all later ones.
 struct StopAt(AtomicU64);
 
 impl Progress for StopAt {
@@ -35,12 +35,12 @@ impl Progress for StopAt {
 fn graph(seed: u64, most: u64) -> Graph {
     let mut random = Random::new(seed);
     let mut graph = Graph::random(&mut random, most, true);
-    // Something is always reachable, from two groups.
+    // Some object is always reachable, from two root categories.
     graph.roots.extend([(0, 0), (2, 0)]);
     graph
 }
 
-/// A graph with a bit of everything: two groups, an ephemeron, something unreachable.
+/// A graph with two root categories, an ephemeron and an unreachable object.
 fn small() -> Graph {
     let (mut graph, _) = Graph::of_words("root -> a(16) -> b(24) -> d(40); a -> c(8) -> d; e(7) -> e");
     graph.roots.push((0, 2));
@@ -74,14 +74,14 @@ fn answers(heap: &Heap, progress: &dyn Progress) -> Result<String> {
     Ok(lines.collect::<String>() + &format!("{totals:?} {by_type:?} {most_asked:?} {}", tables(heap, progress)?))
 }
 
-/// What groups of objects retain, but for types.
+/// What kinds, sites and other classes of objects retain, except types.
 fn tables(heap: &Heap, progress: &dyn Progress) -> Result<String> {
     let by_type = (heap.retained_by_kind(progress)?, heap.retained_by_identity(progress)?);
     let by_site = (heap.retained_by_site(progress)?, heap.retained_by_generation(progress)?);
     Ok(format!("{by_type:?} {by_site:?} {:?}", heap.site_totals(progress)?))
 }
 
-/// The objects that expressions over their types and sizes describe.
+/// The objects that match expressions over types and sizes.
 fn selected(heap: &Heap) -> String {
     let texts = [
         "retained > 20",
@@ -115,14 +115,14 @@ fn names(folder: &Path) -> Vec<OsString> {
     names
 }
 
-/// The answers are right, and nothing has to be computed for them.
+/// Checks that the answers are right and that nothing is computed for them.
 fn assert_kept(path: &Path, place: &IndexPlace, expected: &str) {
     let phases = Phases::default();
     assert_eq!(answers(&open(path, place), &phases).unwrap(), expected);
     assert_eq!(phases.so_far(), [""; 0]);
 }
 
-/// The answers are right, though they must be computed; and then they are kept.
+/// Checks that the answers are right, that they are computed, and that the index file keeps them then.
 fn assert_renewed(path: &Path, expected: &str) {
     let (heap, phases) = (open(path, &BESIDE), Phases::default());
     assert_eq!(answers(&heap, &phases).unwrap(), expected);
@@ -131,7 +131,7 @@ fn assert_renewed(path: &Path, expected: &str) {
     assert_kept(path, &BESIDE, expected);
 }
 
-/// A folder in memory, where there is such a thing: thousands of small files take a disk their time.
+/// A folder in memory where the system has one, because thousands of small files are slow on a disk.
 fn folder() -> tempfile::TempDir {
     let memory = Path::new("/dev/shm");
     if memory.is_dir() { tempfile::tempdir_in(memory).unwrap() } else { tempfile::tempdir().unwrap() }
@@ -149,15 +149,15 @@ struct Kept {
     index: Vec<u8>,
 }
 
-/// The objects of a shortest path to the fourth object, which is asked before anything else.
+/// The objects of a shortest path to the fourth object, as the first question about the recording.
 fn path_to_far(heap: &Heap) -> Vec<ObjectId> {
     let Some(far) = objects(heap).nth(3) else { return Vec::new() };
     let paths = heap.paths(far, &PathOptions::default(), &Silent).unwrap();
     paths.iter().flat_map(|path| &path.objects).copied().collect()
 }
 
-/// Who holds each object, what it retains, its type, distance and who refers to it, asked of nothing but that; and which
-/// retain much or little.
+/// For each object its holder, retained size, type, distance and sources, each asked of a fresh heap; and the objects
+/// that retain much or little.
 fn one_by_one(heap: &Heap) -> String {
     let line = |object| {
         let asked = heap.ask_dominators(&Silent, |dominators| {
@@ -186,7 +186,7 @@ impl Kept {
         Kept { folder, path, expected, path_to_far, one_by_one, canopy, index }
     }
 
-    /// The index is changed to these bytes: no answer may be wrong.
+    /// Replaces the index by these bytes, and checks that no answer is wrong.
     fn assert_right_with(&self, index: &[u8], what: impl Fn() -> String) {
         fs::write(index_of(&self.path), index).unwrap();
         assert_eq!(path_to_far(&open(&self.path, &BESIDE)), self.path_to_far, "{}", what());
@@ -230,7 +230,7 @@ fn what_a_search_answers_finds_no_other_tree() {
     let kept = Kept::of(&graph(5, 300));
     let expected = open(&kept.path, &IndexPlace::Nowhere).unreachable(&Silent).unwrap();
     let unreachable = Expression::parse("unreachable").unwrap();
-    // Any of the columns of the tree: positions, those of groups, and vertices.
+    // Damage one column of the tree at a time: positions, those of categories, and vertices.
     for number in [1, 15, 2] {
         let (key, mut columns) = parts(&kept.index);
         let column = columns.iter_mut().find(|column| column.number == number).unwrap();
@@ -244,7 +244,7 @@ fn what_a_search_answers_finds_no_other_tree() {
     }
 }
 
-/// Totals, types and even the lengths of blocks say nothing of what the objects refer to.
+/// Equal totals, types and block lengths do not imply equal references.
 #[test]
 fn the_index_of_another_recording_with_the_same_totals_is_not_used() {
     let folder = folder();
@@ -267,7 +267,7 @@ fn the_index_of_another_recording_with_the_same_totals_is_not_used() {
     }
 }
 
-/// A recording of one snapshot, whose writer describes a site before and perhaps one after it.
+/// A recording of one snapshot. The writer describes a site before it, and perhaps one after it.
 fn with_sites(last: bool) -> Vec<u8> {
     let shelf = Shelf::default();
     let options = Options { threads: 0, uuid: Some([5; 16]), created_ns: Some(0), ..Options::default() };
@@ -281,7 +281,7 @@ fn with_sites(last: bool) -> Vec<u8> {
     shelf.take()
 }
 
-/// The index stays when a recording is finished; rows that come after its last commit belong to its content.
+/// The index stays valid when a recording is finished; rows after its last commit belong to its content.
 #[test]
 fn the_content_is_all_frames_up_to_the_end() {
     let folder = folder();
@@ -326,7 +326,7 @@ fn each_snapshot_has_its_own_columns() {
     fs::write(&path, Graph::bytes_of(&graphs.iter().collect::<Vec<_>>(), None)).unwrap();
     let ids: Vec<SnapshotId> = (0..3).map(SnapshotId).collect();
     let expected: Vec<String> = ids.iter().map(|&id| computed(&path, id)).collect();
-    // All are open before any is asked, and asked at the same time.
+    // All heaps are opened first, and then queried at the same time.
     let heaps: Vec<Heap> = ids.iter().map(|&id| heap(&path, id, &BESIDE).unwrap()).collect();
     std::thread::scope(|scope| {
         for (heap, expected) in heaps.iter().zip(&expected) {
@@ -349,7 +349,7 @@ fn each_snapshot_has_its_own_columns() {
 #[test]
 fn an_index_of_another_recording() {
     let (one, other) = (Kept::of(&graph(1, 50)), Kept::of(&graph(2, 50)));
-    // Of the same objects, but under another name.
+    // The same objects in a file of another name.
     let twin = Kept::of(&graph(1, 50));
     for foreign in [&other, &twin] {
         fs::write(index_of(&one.path), &foreign.index).unwrap();
@@ -458,8 +458,8 @@ fn a_recording_whose_last_commit_is_damaged() {
 
 // ---- Where it is kept -------------------------------------------------------------------------------
 
-/// A name so long that nothing can be written beside the recording, whoever asks: an index would have a
-/// name of 255 bytes, and a half-written one would have a longer one.
+/// A name so long that no index can be written beside the recording, even by the superuser: the index would have a name
+/// of 255 bytes, and a temporary file a longer one.
 fn unwritable(folder: &Path) -> PathBuf {
     folder.join("h".repeat(249))
 }
@@ -477,7 +477,7 @@ fn a_folder_that_cannot_be_written_to() {
     assert_kept(&path, &place, &expected);
     assert_eq!((names(folder.path()).len(), names(other.path()).len()), (1, 1));
 
-    // Nowhere else either: the first reason is told, once.
+    // The other folder fails as well: the first reason is reported once.
     let file = other.path().join("a file");
     fs::write(&file, "").unwrap();
     for otherwise in [None, Some(file.join("folder"))] {
@@ -490,7 +490,7 @@ fn a_folder_that_cannot_be_written_to() {
     assert_eq!(names(folder.path()).len(), 1);
 }
 
-/// Somebody else's index beside the recording holds a part; what is missing is kept in the other folder.
+/// The index of another user beside the recording holds some columns; the missing ones are kept in the other folder.
 #[test]
 fn both_places_together() {
     let (folder, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
@@ -503,7 +503,7 @@ fn both_places_together() {
     fs::rename(own, index_of(&path)).unwrap();
     let heap = open(&path, &place);
     assert_eq!(answers(&heap, &Silent).unwrap(), expected);
-    // What the heap itself holds does not hide what the file lost.
+    // Columns in the memory of the heap do not hide columns that the file lost.
     assert_eq!(heap.index_problem(), None);
     assert_kept(&path, &place, &expected);
 }
@@ -528,9 +528,9 @@ fn half_written_files_of_others() {
     let foreign = [half(".heap.barrow.index.notes", 3600), half(".heap.barrow.index.other.barrow", 3600)];
     fs::remove_file(index_of(&kept.path)).unwrap();
     assert_eq!(answers(&open(&kept.path, &BESIDE), &Silent).unwrap(), kept.expected);
-    assert!(!old.exists(), "what somebody left an hour ago is removed");
-    assert!(young.exists(), "somebody may still be writing it");
-    assert!(foreign.iter().all(|path| path.exists()), "nobody else's files are removed");
+    assert!(!old.exists(), "a temporary file older than an hour is removed");
+    assert!(young.exists(), "another process may still be writing it");
+    assert!(foreign.iter().all(|path| path.exists()), "files of others stay");
     fs::remove_file(young).unwrap();
     foreign.iter().for_each(|path| fs::remove_file(path).unwrap());
     assert_eq!(names(kept.folder.path()), names_before);
@@ -541,7 +541,7 @@ fn half_written_files_of_others() {
 #[test]
 fn cancelled_anywhere() {
     let kept = Kept::of(&graph(1, 40_000));
-    // The old file has one column less than there are.
+    // The old file lacks one column.
     fs::remove_file(index_of(&kept.path)).unwrap();
     open(&kept.path, &BESIDE).distances(&Silent).unwrap();
     let old = fs::read(index_of(&kept.path)).unwrap();
@@ -557,7 +557,7 @@ fn cancelled_anywhere() {
         assert!(fs::read(index_of(&kept.path)).unwrap() == old, "the old index changed after {calls} calls");
         if calls % 7 == 0 {
             assert!(answers(&open(&kept.path, &IndexPlace::Nowhere), &Silent).unwrap() == kept.expected);
-            // The same heap goes on.
+            // The same heap is used again.
             heap.dominators(&Silent).unwrap();
             assert!(answers(&heap, &Silent).unwrap() == kept.expected);
             fs::write(index_of(&kept.path), &old).unwrap();
@@ -568,11 +568,11 @@ fn cancelled_anywhere() {
     assert_kept(&kept.path, &BESIDE, &kept.expected);
 }
 
-/// Tells a child which recording to index again and again, or until its disk is full.
+/// Environment variables that name the recording for a child process to index repeatedly, or until its disk is full.
 const KILLED: &str = "BARROW_INDEX_KILLED";
 const FULL: &str = "BARROW_INDEX_FULL";
 
-/// What the child does until it is killed. Otherwise this test does nothing.
+/// The work of the child process until it is killed. In the parent this test does nothing.
 #[test]
 fn child_to_be_killed() {
     let Some(path) = std::env::var_os(KILLED).map(PathBuf::from) else { return };
@@ -614,7 +614,7 @@ fn killed_while_writing() {
     eprintln!("{half_written} of 25 were killed while writing");
 }
 
-/// What the child does on its small disk. Otherwise this test does nothing.
+/// The work of the child process on its small disk. In the parent this test does nothing.
 #[test]
 fn child_on_a_small_disk() {
     let Some(folder) = std::env::var_os(FULL).map(PathBuf::from) else { return };
@@ -623,14 +623,14 @@ fn child_on_a_small_disk() {
     let expected = computed(&path, SNAPSHOT);
     open(&path, &BESIDE).distances(&Silent).unwrap();
     let old = fs::read(index_of(&path)).unwrap();
-    // Room for a part of what comes next.
+    // Leave room for some of the next columns.
     let free = 8 << 20;
     fs::write(&ballast, vec![1; free - fs::metadata(&path).unwrap().len() as usize - old.len() - (200 << 10)]).unwrap();
     let heap = open(&path, &BESIDE);
     assert!(answers(&heap, &Silent).unwrap() == expected);
     let problem = heap.index_problem().expect("the disk is full");
     assert!(problem.contains("the index is not kept: No space left"), "{problem}");
-    // Small columns found room; what was there before is there still.
+    // Small columns were written, and earlier columns still exist.
     let (key, columns) = parts(&old);
     let (key_now, columns_now) = parts(&fs::read(index_of(&path)).unwrap());
     assert!(key == key_now && columns.iter().all(|column| columns_now.contains(column)), "the old columns are gone");
@@ -653,7 +653,7 @@ fn a_disk_that_fills_up() {
         .status();
     match status {
         Ok(status) if status.success() => {}
-        // `unshare` ends with 1 where it is not permitted, but so does nothing else: tests end with 101.
+        // Only `unshare` without permission exits with 1; failed tests exit with 101.
         Ok(status) if matches!(status.code(), Some(1 | 77)) => eprintln!("not tested: no disk can be mounted here"),
         Ok(status) => panic!("the child failed: {status}"),
         Err(error) => eprintln!("not tested: no unshare here ({error})"),
@@ -662,14 +662,14 @@ fn a_disk_that_fills_up() {
 
 // ---- Made by hand -----------------------------------------------------------------------------------
 
-/// A directory entry and its bytes, as `docs` of the index file have it: {snapshot 4, column 4, offset 8,
+/// A directory entry and its bytes, as the documentation of the index file defines it: {snapshot 4, column 4, offset 8,
 /// length 8, CRC-32C 4, zeros 4}.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Column {
     snapshot: u32,
     number: u32,
     bytes: Vec<u8>,
-    /// Where the directory says that it is, if not where it is.
+    /// The offset stated in the directory, if it differs from the real one.
     claimed: Option<(u64, u64)>,
 }
 
@@ -681,7 +681,7 @@ impl Column {
     }
 }
 
-/// Takes an index apart: the 40 bytes that name the recording, and the columns.
+/// Parses an index: the 40 bytes that identify the recording, and the columns.
 fn parts(index: &[u8]) -> (Vec<u8>, Vec<Column>) {
     let u32_at = |at: usize| u32::from_le_bytes(index[at..at + 4].try_into().unwrap());
     let u64_at = |at: usize| u64::from_le_bytes(index[at..at + 8].try_into().unwrap()) as usize;
@@ -698,7 +698,7 @@ fn checksums(bytes: &[u8]) -> Vec<u8> {
     bytes.chunks(1 << 18).flat_map(|piece| crc32c::crc32c(piece).to_le_bytes()).collect()
 }
 
-/// Puts an index together, with checksums that hold.
+/// Builds an index with valid checksums.
 fn index_with(key: &[u8], columns: &[Column]) -> Vec<u8> {
     let (mut directory, mut body) = (Vec::new(), Vec::new());
     let start = 56 + 32 * columns.len();
@@ -709,10 +709,10 @@ fn index_with(key: &[u8], columns: &[Column]) -> Vec<u8> {
         directory.extend([offset.to_le_bytes(), length.to_le_bytes()].concat());
         body.extend(&column.bytes);
         body.extend(checksums(&column.bytes));
-        // Of what is claimed the checksums are those that stand behind it.
+        // The checksums are those after the stated end of the column.
         let all = [vec![0; start], body.clone()].concat();
-        let behind = |end: u64| all.get(end as usize..end.checked_add(4 * length.div_ceil(1 << 18))? as usize);
-        let claimed = offset.checked_add(length).and_then(behind);
+        let after = |end: u64| all.get(end as usize..end.checked_add(4 * length.div_ceil(1 << 18))? as usize);
+        let claimed = offset.checked_add(length).and_then(after);
         directory.extend(crc32c::crc32c(claimed.unwrap_or(&checksums(&column.bytes))).to_le_bytes());
         directory.extend([0; 4]);
     }
@@ -724,9 +724,9 @@ fn index_with(key: &[u8], columns: &[Column]) -> Vec<u8> {
     [header, directory, body].concat()
 }
 
-/// Asks everything that looks at columns; answers may be wrong, but there must be some.
+/// Asks all questions that use columns. Answers may be wrong, but every question must end.
 fn ask(heap: &Heap) {
-    // Whatever is wrong with a file, the questions end, of what is checked where it is looked at and of the whole.
+    // Questions end for any damage, for columns checked piece by piece and for those checked as a whole.
     heap.ask_dominators(&Silent, |dominators| {
         walk(heap, dominators);
         Ok::<_, AnalyzerError>(())
@@ -765,10 +765,10 @@ fn walk(heap: &Heap, dominators: &Dominators) {
     }
 }
 
-/// Whatever indexes with right checksums say, questions end.
+/// Questions end for any content of an index with valid checksums.
 fn assert_end(kept: Kept, cases: impl Iterator<Item = (Vec<u8>, String)> + Send + 'static) {
     let (sender, receiver) = mpsc::channel();
-    // A thread that hangs cannot be ended: the test fails without it.
+    // A hanging thread cannot be stopped, so the test fails while it still runs.
     let asking = std::thread::spawn(move || {
         alone(|| {
             for (index, what) in cases {
@@ -792,14 +792,14 @@ fn assert_end(kept: Kept, cases: impl Iterator<Item = (Vec<u8>, String)> + Send 
     asking.join().unwrap_or_else(|_| panic!("a panic: {last}"));
 }
 
-/// Small questions are answered sooner by one thread that waits for no other.
+/// Small questions are answered faster by a single thread.
 fn alone<T: Send>(work: impl FnOnce() -> T + Send) -> T {
     rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap().install(work)
 }
 
 #[test]
 fn an_index_put_together_by_hand_is_the_same() {
-    // Unmanaged sizes have a column where there are any.
+    // Unmanaged sizes have a column if any of them is not 0.
     for (graph, number) in [(small(), 25), (graph(8, 30), 26)] {
         let kept = Kept::of(&graph);
         let (key, columns) = parts(&kept.index);
@@ -832,12 +832,12 @@ fn wild_numbers_in_columns() {
     });
 }
 
-/// One file has positions for a column that cannot be read there, and is shorter in the other.
+/// One file has positions for a column that is unreadable there and shorter in the other file.
 #[test]
 fn columns_of_two_files_that_do_not_belong_together() {
     let (kept, other) = (Kept::of(&small()), tempfile::tempdir().unwrap());
     let place = IndexPlace::Beside { otherwise: Some(other.path().to_owned()) };
-    // The name under which an index is kept in the other place.
+    // The name of an index in the other folder.
     let uuid: String = Recording::open(&kept.path).unwrap().uuid().iter().map(|byte| format!("{byte:02x}")).collect();
     fs::write(other.path().join(format!("{uuid}.index")), &kept.index).unwrap();
     let (key, mut columns) = parts(&kept.index);
@@ -847,7 +847,7 @@ fn columns_of_two_files_that_do_not_belong_together() {
         if column.number == vertex {
             column.bytes.resize(4 * 2000, 0xee);
         } else {
-            // All objects stand where the other file has nothing.
+            // All positions are beyond the column of the other file.
             column.bytes.chunks_exact_mut(4).for_each(|bytes| bytes.copy_from_slice(&1000u32.to_le_bytes()));
         }
     }
@@ -900,14 +900,14 @@ fn wild_places_in_the_directory() {
     let cases = cases.map(move |(at, claim)| {
         let mut columns = columns.clone();
         columns[at].claimed = Some(claim);
-        // One is missing, so that the file is written anew.
+        // A column is missing, so that the file is written again.
         columns.retain(|column| column.number != 6);
         (index_with(&key, &columns), format!("column {at} at {claim:?}"))
     });
     assert_end(kept, cases);
 }
 
-/// Many entries that all name the same large piece would become a file of many times its size.
+/// Many entries that name the same large piece could make a rewritten file many times as large.
 #[test]
 fn entries_that_overlap() {
     let kept = Kept::of(&graph(8, 30));
@@ -923,7 +923,7 @@ fn entries_that_overlap() {
     assert!(length < 4 << 20, "the index has grown to {length} bytes");
 }
 
-/// Subtrees that are not within each other would be walked again and again: 2^50 times here.
+/// Subtrees that are not properly nested could be walked repeatedly, here 2^50 times.
 #[test]
 fn a_tree_that_is_none() {
     let (mut graph, _) = Graph::of_words("root -> a(1)");

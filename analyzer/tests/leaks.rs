@@ -1,4 +1,4 @@
-//! Leak suspects: what piles up where, against its definition on small random graphs, and what ranks first.
+//! Leak suspects: compares accumulation with its definition on small random graphs, and checks the ranking.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -15,7 +15,8 @@ fn heap_of(recording: Recording) -> Heap {
     Heap::new(Arc::new(recording), SNAPSHOT, &IndexPlace::Nowhere, Memory::unlimited()).unwrap()
 }
 
-/// A heap that is made step by step. Types whose name begins with `class` are of a kind for classes, `[…]` stands for roots.
+/// Builds a heap step by step. Types with names that begin with `class` belong to a kind for classes; `[…]` is a root
+/// category.
 #[derive(Default)]
 struct Draft {
     objects: Vec<(String, u64)>,
@@ -85,7 +86,8 @@ impl Draft {
     }
 }
 
-/// What retains the threshold has a suspect at, below or above it; what piles up does so in one place.
+/// Every object that retains the threshold has a suspect at, below or above it, and every byte accumulates in one
+/// place.
 #[test]
 fn suspects_are_those_of_the_definition() {
     let mut random = Random::new(31);
@@ -179,7 +181,7 @@ fn an_object_of_the_chains_type_that_holds_much_is_a_holder_of_its_own() {
     }
     let first = &draft.heap().leak_suspects(0.1, &Silent).unwrap()[0];
     assert_eq!((first.object, first.accumulation), (ObjectId(0), Some(ObjectId(1))));
-    // And a list of lists piles up in the outer one.
+    // A list of lists accumulates in the outer list.
     let mut lists = Draft::default();
     let outer = lists.object(None, "list", 100);
     for _ in 0..1_000 {
@@ -212,7 +214,7 @@ fn many_similar_parts_rank_before_what_is_large() {
     let points = draft.points();
     assert_eq!(points[0], ("Map", 1_000), "{points:?}");
     let titles: Vec<&str> = points.iter().map(|(title, _)| *title).collect();
-    // A single large object is still a suspect, and what no object holds comes with half of what it has.
+    // A single large object is still a suspect, and objects without a holder rank with a reduced weight.
     assert!(titles.contains(&"Code space") && titles.contains(&"Automaton"), "{points:?}");
     assert_eq!(points.last().map(|(_, objects)| *objects), Some(400), "{points:?}");
 }
@@ -231,7 +233,7 @@ fn a_holder_is_found_below_one_that_has_more() {
     assert_eq!(titles.len(), 3);
 }
 
-/// Two classes that hold a list each, of which one may be a known leak.
+/// Two classes that hold one list each; one of them may be a known leak.
 fn two_classes(first: &str, second: &str) -> Draft {
     let mut draft = Draft::default();
     for class in [first, second] {

@@ -1,4 +1,4 @@
-//! Under a ceiling answers are the same, or there is none; and nothing is left on the disk.
+//! Under a memory ceiling answers are the same, or an error; and no files remain on the disk.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::fs;
@@ -14,7 +14,7 @@ use barrow_analyzer::{
 use barrow_testdata::{Graph, Random};
 
 const SNAPSHOT: SnapshotId = SnapshotId(0);
-/// What a limit leaves for everything that is no column.
+/// The part of a limit for everything except columns.
 const OTHER_BYTES: u64 = 48 << 20;
 /// What dominators need resident for each object.
 const RESIDENT_BYTES: u64 = 8;
@@ -30,7 +30,7 @@ fn aligned(layout: Layout) -> Layout {
     if is_large { layout.align_to(4096).unwrap_or(layout) } else { layout }
 }
 
-// SAFETY: the system's allocator is asked, with the same larger alignment for allocating and giving back.
+// SAFETY: calls the system's allocator, with the same larger alignment for allocating and freeing.
 unsafe impl GlobalAlloc for WholePages {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         // SAFETY: the caller keeps the conditions of `alloc`, and an alignment of 4096 is a valid one.
@@ -62,7 +62,7 @@ fn heap(recording: &Arc<Recording>, memory: Memory) -> Heap {
 
 type Answers = (Vec<(u64, Option<u32>, u64)>, ObjectSet);
 
-/// Distances first, or dominators first: what one leaves in memory is missing to the other.
+/// Computes distances first, or dominators first: the memory that one keeps is not available to the other.
 fn answers(heap: &Heap, distances_first: bool) -> Result<Answers> {
     if distances_first {
         heap.distances(&Silent)?;
@@ -81,7 +81,7 @@ fn answers(heap: &Heap, distances_first: bool) -> Result<Answers> {
 
 const CHILD: &str = "BARROW_LIMITED_CHILD";
 
-/// What the child does, with a folder for temporary files of its own. Otherwise this test does nothing.
+/// The work of the child process, which has its own folder for temporary files. In the parent this test does nothing.
 #[test]
 fn child() {
     if std::env::var_os(CHILD).is_none() {
@@ -116,7 +116,7 @@ fn child() {
             other => panic!("{limit} bytes: {:?}", other.map(|dominators| dominators.reachable_count())),
         }
     }
-    // Other answers need no memory that must be there.
+    // Other answers need no resident memory.
     let heap = heap(&recording, Memory::limited(0));
     let (distances, incoming) = (heap.distances(&Silent).unwrap(), heap.incoming(&Silent).unwrap());
     let are_right = expected.0.iter().enumerate().all(|(number, &(_, distance, count))| {

@@ -1,5 +1,5 @@
-//! What must hold of any heap, whatever its answers are: on the bundled recording of a real program, and
-//! on small random graphs.
+//! Properties that hold for the answers about any heap, checked on the bundled recording of a real program and on small
+//! random graphs.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock};
@@ -103,7 +103,7 @@ fn what_goes_with_an_object_is_its_retained_set() {
         if number % 10 > 0 {
             continue;
         }
-        // Thought away, it leaves just the rest.
+        // Excluding it leaves exactly the rest.
         let rest = heap.excluding(Exclusion::new(heap, &set(heap, [object]), None, &Silent).unwrap());
         let (left, before) = (rest.dominators(&Silent).unwrap(), dominators);
         assert_eq!(left.reachable_count() + retained.0, before.reachable_count(), "{object}");
@@ -112,8 +112,8 @@ fn what_goes_with_an_object_is_its_retained_set() {
     }
 }
 
-/// From an object up to the top: each holder retains its own size and at least all that is below it, and
-/// together they are what the first one retains.
+/// From an object up to the top: each holder retains its own size and at least everything below it, and together they
+/// make up what the first one retains.
 #[test]
 fn sizes_along_a_chain() {
     let heap = real();
@@ -178,7 +178,7 @@ fn every_path_can_be_walked() {
     }
 }
 
-/// Every reference is found from both of its ends, and leads at most one step further.
+/// Every reference is found from both ends, and the distance of its target is at most one more than that of its source.
 #[test]
 fn both_ends_of_a_reference() {
     let heap = real();
@@ -213,7 +213,7 @@ fn both_ends_of_a_reference() {
     }
 }
 
-/// Merged paths count every object once on each level of its path.
+/// Merged paths count every object once at each level of its path.
 #[test]
 fn merged_paths_add_up() {
     let heap = real();
@@ -236,7 +236,7 @@ fn small(graph: &Graph) -> Heap {
     Heap::new(Arc::new(graph.recording()), SnapshotId(0), &IndexPlace::Nowhere, Memory::unlimited()).unwrap()
 }
 
-/// Another way to something that is alive makes no object hold more.
+/// An additional reference to a reachable object does not make any object retain more.
 #[test]
 fn another_reference_never_makes_a_retained_size_larger() {
     let mut random = Random::new(6);
@@ -254,7 +254,7 @@ fn another_reference_never_makes_a_retained_size_larger() {
             more.roots.push((random.below(3) as u8, target));
         } else {
             let source = random.below(graph.types.len() as u64) as usize;
-            // Last, where it is no ephemeron's key.
+            // Last, so that it is not the key of an ephemeron.
             more.references[source].push((target, StrengthClass::Strong));
         }
         let after = small(&more);

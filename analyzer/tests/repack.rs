@@ -12,7 +12,7 @@ use barrow_format::index::parse_index;
 use barrow_testdata::{Edge, Heap, Node, Random, Vocabulary};
 use barrow_writer::{Label, Options, StrengthId, Writer};
 
-/// What names an object in these tests: its unmanaged size, which is kept unique.
+/// The identity of an object in these tests: its unmanaged size, which is unique.
 type Tag = u64;
 
 /// A series of heaps, each made from the one before.
@@ -174,7 +174,7 @@ fn by_tag(heap: &Heap) -> Named {
     nodes
 }
 
-/// Takes away the serials that repacking gave, if the runtime had given none.
+/// Removes the serials that repacking added if the runtime had recorded none.
 fn without_given_serials(original: &Heap, mut repacked: Named) -> Named {
     if original.nodes.iter().all(|node| node.identity.1.is_none()) {
         repacked.iter_mut().for_each(|(_, node, _)| node.identity.1 = None);
@@ -364,7 +364,7 @@ fn any_changed_bit_is_noticed() {
 
 #[test]
 fn serials_name_objects_that_stay() {
-    // Nothing but deaths and births at the end: structure tells everything.
+    // With deaths and births at the end only, structure determines all pairs.
     let twins = twins(Options::default(), |writer, vocabulary| {
         let mut series = Series::new(51, 2000, (false, false), vocabulary);
         (0..3).for_each(|_| series.step(vocabulary));
@@ -379,7 +379,7 @@ fn serials_name_objects_that_stay() {
         assert_eq!(known.len(), step.serials.len(), "each object has a serial of its own");
         serials.push(step.serials);
     }
-    // The repacked recording tells the same of each object.
+    // The repacked recording gives the same answer for each object.
     for id in twins.original.snapshot_ids() {
         let heaps = [&twins.original, &twins.repacked].map(|recording| Heap::read(recording, id).unwrap());
         let stored = twins.repacked.recorded_serials(id).unwrap();

@@ -1,4 +1,4 @@
-//! What was announced is what is read: every object, reference, label and root, from any number of
+//! The analyzer reads exactly what was announced: every object, reference, label and root, for several numbers of
 //! announcing and encoding threads.
 
 use std::sync::Arc;
@@ -56,7 +56,7 @@ fn assert_reads_back(heaps: &[Heap], recording: &Arc<Recording>) {
     }
 }
 
-/// Questions about single objects tell the same as walking over all of them.
+/// Questions about single objects give the same answers as a walk over all objects.
 fn assert_questions_agree(heap: &Heap, recording: &Arc<Recording>, id: SnapshotId) {
     let count = heap.nodes.len();
     let ids: Vec<ObjectId> = [0, count / 2, count - 1, count / 3].map(|id| ObjectId(id as u32)).into();

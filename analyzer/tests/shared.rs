@@ -1,4 +1,5 @@
-//! Retained sets by what shared objects are kept by, against their definition; the whole heap is not searched for them.
+//! Compares retained sets that are found through jointly retained objects, without a search of the whole heap, with
+//! their definition.
 
 use std::sync::Arc;
 
@@ -26,7 +27,7 @@ impl Recorded {
         Recorded { folder }
     }
 
-    /// The heap, with what its index keeps so far.
+    /// The heap, with the columns that its index file has so far.
     fn open(&self) -> Heap {
         self.open_within(Memory::unlimited())
     }
@@ -38,7 +39,7 @@ impl Recorded {
     }
 }
 
-/// What is reachable, and is not without `removed`, by the definition.
+/// The objects that are reachable, but not without `removed`.
 fn lost(graph: &Graph, removed: &[bool]) -> Vec<ObjectId> {
     let before = graph.reachable_without(&vec![false; removed.len()]);
     let after = graph.reachable_without(removed);
@@ -48,7 +49,7 @@ fn lost(graph: &Graph, removed: &[bool]) -> Vec<ObjectId> {
         .collect()
 }
 
-/// Asks for the retained set of some objects. Returns how it was found, and whether it is less than half of the heap.
+/// Finds the retained set of some objects. Returns how it was found, and whether it is less than half of the heap.
 fn check(graph: &Graph, heap: &Heap, removed: &[bool]) -> (String, bool) {
     let chosen = (0..removed.len() as u32).map(ObjectId).filter(|object| removed[object.index()]);
     let set = ObjectSet::from_sorted(SNAPSHOT, removed.len() as u64, chosen);
@@ -59,19 +60,19 @@ fn check(graph: &Graph, heap: &Heap, removed: &[bool]) -> (String, bool) {
     (phases.so_far().pop().unwrap_or_default(), found.len() <= reachable / 2)
 }
 
-/// Retained sets of a graph: as they are found first, and of what is kept. Returns of small ones how many needed a search,
-/// and how many did not.
+/// Checks retained sets of a graph, computed and from kept columns. Returns the number of small sets that needed a
+/// search, and of those that did not.
 fn check_all(graph: &Graph, random: &mut Random) -> (u64, u64) {
     let recorded = Recorded::new(graph);
     recorded.open().dominators(&Silent).unwrap();
     let (mut searched, mut others) = (0, 0);
-    // The first one finds what the second one looks up.
+    // The first question computes what the second one looks up.
     for heap in [recorded.open(), recorded.open()] {
         for one_in in [1, 2, 5, 12, 30] {
             let removed: Vec<bool> = graph.types.iter().map(|_| random.below(one_in) == 0).collect();
             match check(graph, &heap, &removed) {
                 (_, false) => {}
-                // Nothing that is reachable, or in one subtree: the tree tells.
+                // No object is reachable, or all are in one subtree: the dominator tree suffices.
                 (phase, true) if phase.is_empty() => {}
                 (phase, true) if phase == LAST_PHASE => others += 1,
                 (_, true) => searched += 1,
@@ -95,7 +96,7 @@ fn what_is_freed_is_that_of_the_definition() {
     assert!(found > graphs() / 8, "{found}");
 }
 
-/// Weak references keep nothing; where ephemerons do, the tree does not tell, and the heap is searched.
+/// Weak references keep nothing alive. With ephemerons the dominator tree is not exact, so the heap is searched.
 #[test]
 fn weak_references_and_ephemerons_are_no_keepers() {
     let mut random = Random::new(42);
@@ -107,7 +108,7 @@ fn weak_references_and_ephemerons_are_no_keepers() {
     assert!(searched > 0 && others > 0);
 }
 
-/// Objects that hundreds keep have their counts elsewhere.
+/// Objects kept by hundreds of others, whose counts are stored elsewhere.
 #[test]
 fn some_have_hundreds_of_keepers() {
     let mut random = Random::new(43);
@@ -121,7 +122,7 @@ fn some_have_hundreds_of_keepers() {
             graph.sizes.push((1, 0));
             let target = if random.below(100) == 0 { other } else { class };
             graph.references.push(vec![(target, StrengthClass::Strong)]);
-            // Most are kept from several places.
+            // Most objects are kept by several others.
             for _ in 0..1 + random.below(2) {
                 let holder = random.below(u64::from(first + instance)) as usize;
                 graph.references[holder].push((first + instance, StrengthClass::Strong));
@@ -131,8 +132,8 @@ fn some_have_hundreds_of_keepers() {
     }
 }
 
-/// A long list and a long ring, each element of which the next one keeps too: nothing is recursive, and nothing takes the
-/// square of their lengths.
+/// A long list and a long ring in which the next element keeps each element alive, too. There is no recursion, and no
+/// step takes quadratic time.
 #[test]
 fn long_lists_take_no_square_of_time() {
     const N: u32 = 100_000;
@@ -149,14 +150,14 @@ fn long_lists_take_no_square_of_time() {
         let set = ObjectSet::from_sorted(SNAPSHOT, N.into(), objects.map(ObjectId));
         heap.retained_set(&set, &Silent).unwrap().len()
     };
-    // Around the ring the other way everything else is reached.
+    // All other elements remain reachable along the ring in the other direction.
     assert_eq!(of([10, 11]), 2);
     assert_eq!(of([0, 1]), u64::from(N));
     assert_eq!(of([N / 2, N / 2 + 1]), 2);
 }
 
-/// Objects in a row, each of which two hold that the one before it holds, with leaves: all are freed with those between them,
-/// the last ones first.
+/// A sequence of objects with leaves. Each object holds two objects that both hold the next one. All are freed together
+/// with the objects between them, the last ones first.
 #[test]
 fn nested_shared_objects_take_no_square_of_time() {
     const N: u32 = 40_000;
@@ -178,7 +179,7 @@ fn nested_shared_objects_take_no_square_of_time() {
     let between = (0..N).flat_map(|step| [5 * step + 1, 5 * step + 2]).map(ObjectId);
     let set = ObjectSet::from_sorted(SNAPSHOT, count.into(), between);
     let phases = Phases::default();
-    // The first one stays, with its leaves; behind the last one comes one more.
+    // The first object stays, with its leaves; one more follows the last.
     assert_eq!(recorded.open().retained_set(&set, &phases).unwrap().len(), u64::from(5 * N - 3 + 1));
     assert_eq!(phases.so_far().pop().unwrap(), LAST_PHASE);
 }
@@ -190,7 +191,7 @@ fn two_hold_a_ring() -> (Graph, Vec<bool>) {
     (graph, names.iter().map(|name| name == "a" || name == "b").collect())
 }
 
-/// What is damaged is found again.
+/// Damaged columns are computed again.
 #[test]
 fn damage_is_no_answer() {
     let mut random = Random::new(44);
@@ -208,7 +209,7 @@ fn damage_is_no_answer() {
     }
 }
 
-/// Where memory is short, the heap is searched; what is kept is used there too.
+/// If memory is short, the heap is searched. Kept columns are used there, too.
 #[test]
 fn a_ceiling_is_kept() {
     let (graph, removed) = two_hold_a_ring();

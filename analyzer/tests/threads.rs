@@ -1,4 +1,4 @@
-//! Threads: what was announced is read, and which roots are whose.
+//! Threads are read as they were announced, and every root is assigned to its thread.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use barrow_writer::{
 
 const FIRST: SnapshotId = SnapshotId(0);
 
-/// A thread as it is announced, with its texts.
+/// A thread to announce, with its texts.
 #[derive(Debug, Clone, PartialEq)]
 struct Told {
     id: u64,
@@ -75,7 +75,7 @@ fn writer(shelf: &Shelf) -> Writer {
     Writer::to_stream(Box::new(shelf.clone()), Options { threads: 0, ..Options::default() }).unwrap()
 }
 
-/// The file as it is, and as it is without its end.
+/// The recording as written, and without its end.
 fn with_and_without_index(bytes: &[u8]) -> [Recording; 2] {
     let cut = bytes[..bytes.len() - 1].to_vec();
     [bytes.to_vec(), cut].map(|bytes| Recording::from_bytes(bytes).unwrap())
@@ -120,7 +120,7 @@ fn any_thread_announces_as_many_as_it_likes() {
     let shelf = Shelf::default();
     let writer = writer(&shelf);
     let snapshot = writer.begin_snapshot(SnapshotInfo::default()).unwrap();
-    // Chunks are written when 256 KiB wait.
+    // A chunk is written for every 256 KiB.
     std::thread::scope(|scope| {
         for part in 0..4 {
             let snapshot = &snapshot;
@@ -143,7 +143,7 @@ fn any_thread_announces_as_many_as_it_likes() {
     }
 }
 
-/// What a snapshot that was given up has left in the file belongs to no other.
+/// Threads left in the file by an abandoned snapshot do not belong to another snapshot.
 #[test]
 fn threads_of_a_snapshot_that_was_given_up_are_gone() {
     for next in [&[][..], &[7], &[7, 8]] {
@@ -200,7 +200,7 @@ fn heap(threads: &[(u64, Option<&str>)], roots: &[RootTold], references: &[(usiz
     Heap::new(recording, FIRST, &IndexPlace::Nowhere, Memory::unlimited()).unwrap()
 }
 
-/// Row, label, roots and retained bytes of each thread that has roots.
+/// The row, label, number of roots and retained bytes of each thread that has roots.
 fn roots(heap: &Heap) -> Vec<(Option<usize>, String, u64, u64)> {
     let tables = heap.recording().tables().unwrap();
     let threads = Threads::read(heap.recording(), heap.snapshot()).unwrap();
@@ -217,12 +217,12 @@ fn roots_belong_to_the_thread_that_their_label_names() {
     let told = [
         ("frames", Some("main"), 0),
         ("frames", Some("main: run (job.rb:3)"), 1),
-        // Two threads name it: it stays if one of them goes.
+        // Roots of two threads refer to it, so neither retains it.
         ("frames", Some("main: a: deep"), 2),
         ("frames", Some("main"), 2),
         ("frames", Some("main: a"), 3),
         ("frames", Some("mainly"), 4),
-        // Nobody knows which.
+        // It is unknown which of the two threads.
         ("frames", Some("x: y"), 5),
         ("globals", None, 1),
     ];
@@ -246,7 +246,7 @@ fn roots_alone_tell_of_threads() {
     assert_eq!(roots(&heap), expected.map(|(label, roots, bytes)| (None, label.to_owned(), roots, bytes)));
 }
 
-/// What is lost without a thread's roots and its object: the definition.
+/// By definition: the objects that are unreachable without a thread's roots and its thread object.
 fn lost(roots: &[RootTold], references: &[(usize, u64)], thread: &str, object: Option<u64>, objects: usize) -> u64 {
     let reach = |without: bool| {
         let is_gone = |object_: u64| without && object == Some(object_);
@@ -299,7 +299,7 @@ fn a_thread_retains_what_is_lost_without_its_roots_and_its_object() {
     assert!(together > 1000);
 }
 
-/// Another thread knows a thread, as one that waits for its end does, and a pool refers to it.
+/// Another thread refers to a thread, as one that joins it does, and a pool refers to it.
 #[test]
 fn a_thread_that_others_know_retains_what_it_holds() {
     let told = [

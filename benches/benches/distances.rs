@@ -1,4 +1,4 @@
-//! Reachability, distances and incoming references of one snapshot: references in a second.
+//! Measures reachability, distances and incoming references of one snapshot, in references per second.
 //!
 //! `BARROW_BENCH` names the recording.
 
@@ -18,7 +18,7 @@ fn main() {
     for threads in [1, 2] {
         with_threads(threads, || {
             let heap = fresh();
-            // The rows are read by the warm-up and kept.
+            // The warm-up run reads the references, which are then kept.
             measure(&format!("reachable objects, {threads} threads"), &references, || {
                 drop(heap.reachable(None, &Silent).expect("it is whole"));
             });

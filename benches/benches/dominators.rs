@@ -1,6 +1,6 @@
-//! Dominators of one snapshot, phase by phase: seconds, CPU, memory.
+//! Measures the dominators of one snapshot, phase by phase: wall time, CPU time and memory.
 //!
-//! `BARROW_BENCH` names the recording, `BARROW_THREADS` how many threads may work, `BARROW_MEMORY` a
+//! `BARROW_BENCH` names the recording, `BARROW_THREADS` sets the number of threads, and `BARROW_MEMORY` sets a memory
 //! ceiling in MiB.
 
 use std::sync::{Arc, Mutex};
@@ -9,10 +9,10 @@ use std::time::Instant;
 use barrow_analyzer::{Heap, IndexPlace, Memory, Progress, Recording};
 use barrow_benches::{recording_path, warm_memory, with_threads};
 
-/// More memory than is needed for an object.
+/// An upper bound of the memory needed for each object, in bytes.
 const WARM_BYTES: usize = 64;
 
-/// What the process has used so far: seconds of CPU, and the most memory in bytes.
+/// The resource use of the process so far: CPU seconds, and peak memory in bytes.
 fn used() -> (f64, u64) {
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
     let fields: Vec<&str> = stat.rsplit(')').next().unwrap_or_default().split_whitespace().collect();
@@ -27,7 +27,7 @@ struct Phases(Mutex<(String, Instant, f64)>);
 
 impl Phases {
     fn next(&self, phase: &str) {
-        let mut last = self.0.lock().expect("nobody panics");
+        let mut last = self.0.lock().expect("no thread panics");
         let (cpu, peak) = used();
         println!(
             "  {:28} {:7.3} s {:7.2} s CPU, peak {:6} MiB",

@@ -1,6 +1,7 @@
-//! Matching consecutive snapshots by structure: how fast, and how right where the runtime's serials tell the truth.
+//! Measures matching of consecutive snapshots by structure: its speed, and its accuracy if the runtime recorded
+//! serials.
 //!
-//! Where the system counts it, time is that of processors, so that other work on the machine counts little.
+//! Where the system reports it, CPU time is measured, so that other work on the machine has little effect.
 
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
@@ -8,10 +9,10 @@ use std::time::{Duration, Instant};
 use barrow_analyzer::{Progress, Recording, SerialOrigin, Silent, SnapshotId};
 use barrow_benches::recording_path;
 
-/// When the last phase began.
+/// The start of the last phase.
 struct LastPhase(Mutex<Moment>);
 
-/// A moment, by the clock and by what the threads of this process have worked until then.
+/// A moment: wall time, and the CPU time of the threads of this process.
 #[derive(Clone, Copy)]
 struct Moment {
     clock: Instant,
@@ -29,7 +30,7 @@ impl Moment {
     }
 }
 
-/// How long all threads have run, where Linux says so.
+/// The CPU time of all threads, on Linux.
 fn worked() -> Option<Duration> {
     let mut nanoseconds = 0;
     for task in std::fs::read_dir("/proc/self/task").ok()? {
@@ -41,7 +42,7 @@ fn worked() -> Option<Duration> {
 
 impl Progress for LastPhase {
     fn begin(&self, _phase: &str, _total: u64, _unit: &'static str) {
-        *self.0.lock().expect("nobody panicked") = Moment::now();
+        *self.0.lock().expect("no thread panicked") = Moment::now();
     }
 
     fn advance(&self, _steps: u64) {}
@@ -57,12 +58,12 @@ fn main() {
     let (mut objects, mut all_seconds) = (0, 0.0);
     for pair in snapshots.windows(2) {
         let begin = Moment::now();
-        // Both are read before they are matched.
+        // Both snapshots are read before matching starts.
         let matching = LastPhase(Mutex::new(begin));
         let partners = recording.partners(pair[0], pair[1], &matching).expect("it is whole");
         let end = Moment::now();
         let seconds = end.seconds_since(begin);
-        let matching_seconds = end.seconds_since(matching.0.into_inner().expect("nobody panicked"));
+        let matching_seconds = end.seconds_since(matching.0.into_inner().expect("no thread panicked"));
         let serials = [pair[0], pair[1]].map(|snapshot| recording.recorded_serials(snapshot).expect("it is whole"));
         let paired = partners.iter().flatten().count();
         let rate = |seconds: f64| partners.len() as f64 / seconds / 1e6;
@@ -79,7 +80,7 @@ fn main() {
     }
 }
 
-/// How many references of paired objects agree, from pair to pair of snapshots.
+/// The number of agreeing references of paired objects, for each pair of snapshots.
 fn trust(recording: &Recording) {
     let last = recording.snapshot_ids().last().expect("there are snapshots");
     let mut walk = recording.serials(last).expect("it is whole");

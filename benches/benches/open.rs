@@ -1,5 +1,5 @@
-//! Opening a recording of a gigabyte, which is made first: the last snapshot of a recording, again and
-//! again, not compressed.
+//! Measures opening a recording of one gigabyte. It is made first by writing the last snapshot of a recording
+//! repeatedly, uncompressed.
 
 use barrow_analyzer::{Recording, summary};
 use barrow_benches::{Loaded, measure, recording_path};

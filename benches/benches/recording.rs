@@ -1,4 +1,4 @@
-//! The analyzer on a recording: opening, totals, decoding.
+//! Measures the analyzer on a recording: opening, totals and decoding.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ fn main() {
     let open = || Recording::open(&path).expect("BARROW_BENCH is a recording");
     let recording = Arc::new(open());
     let ids: Vec<SnapshotId> = recording.snapshot_ids().collect();
-    let found = verify(&recording, &Silent).expect("nobody cancels");
+    let found = verify(&recording, &Silent).expect("it is never cancelled");
     assert_eq!(found.problems, [], "the recording is whole");
     let objects = Amount { count: found.objects, unit: "objects" };
     let references = Amount { count: found.references, unit: "references" };
@@ -38,7 +38,7 @@ fn main() {
                 drop(verified_summaries(&recording, &ids, &Silent).expect("it is whole"));
             });
             measure(&format!("verify, {threads} threads"), &[objects, references, bytes], || {
-                drop(verify(&recording, &Silent).expect("nobody cancels"));
+                drop(verify(&recording, &Silent).expect("it is never cancelled"));
             });
             measure(&format!("count size > 100, {threads} threads"), &[objects], || {
                 for &id in &ids {

@@ -1,5 +1,5 @@
-//! The varint decoders side by side: the kernel of this processor, its scalar twin, and the `leb128`
-//! crate, on columns as real blocks have them.
+//! Compares the varint decoders: the vector kernel for this processor, the scalar version, and the `leb128` crate, on
+//! columns like those of real blocks.
 
 use barrow_benches::{Amount, measure};
 use barrow_format::varint::{decode_u32, put, scalar};
@@ -9,7 +9,7 @@ use std::hint::black_box;
 const VALUES: usize = 65_536;
 const REPEATS: usize = 50;
 
-/// A column whose values take one byte, two, three and so on, with these weights.
+/// A column of values that take one, two, three or more bytes, with these weights.
 fn column(weights: &[u64]) -> Vec<u8> {
     let mut random = Random::new(1);
     let total = weights.iter().sum();

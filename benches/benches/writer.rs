@@ -1,5 +1,5 @@
-//! The writer from memory to a committed file: the last snapshot of a recording is loaded, then
-//! announced again and again.
+//! Measures the writer from memory to a committed file. The last snapshot of a recording is loaded, then announced
+//! repeatedly.
 
 use barrow_analyzer::Recording;
 use barrow_benches::{Amount, Loaded, measure, recording_path};

@@ -1,8 +1,8 @@
-//! Timing for the benchmarks: several runs, the best and the median, as throughput; and large
-//! recordings to measure with, see [`shapes`].
+//! Timing for benchmarks, which reports the throughput of the best and of the median run; and large recordings to
+//! measure with, see [`shapes`].
 //!
-//! The benchmarks are programs without a framework, `cargo bench -p barrow-benches`. They print
-//! things per second; nothing is asserted, since machines differ.
+//! The benchmarks are programs without a framework: `cargo bench -p barrow-benches`. They print throughput and assert
+//! nothing, because machines differ.
 
 mod loaded;
 mod random;
@@ -13,20 +13,20 @@ use std::time::{Duration, Instant};
 
 pub use loaded::Loaded;
 
-/// Runs of which the best and the median are taken.
+/// The number of runs of each measurement.
 const RUNS: usize = 7;
 
-/// What was counted in one run.
+/// The amount of work in one run.
 #[derive(Debug, Clone, Copy)]
 pub struct Amount {
-    /// How many.
+    /// The number of items.
     pub count: u64,
-    /// Of what.
+    /// The name of the items.
     pub unit: &'static str,
 }
 
-/// Runs `work` several times after one warm-up and prints a line: throughput of the best and of the
-/// median run, for every amount.
+/// Runs `work` several times after one warm-up, and prints a line with the throughput of the best and of the median run
+/// for every amount.
 pub fn measure(name: &str, amounts: &[Amount], mut work: impl FnMut()) {
     work();
     let mut times: Vec<Duration> = (0..RUNS)
@@ -46,7 +46,7 @@ pub fn measure(name: &str, amounts: &[Amount], mut work: impl FnMut()) {
     println!();
 }
 
-/// The recording to measure with: `BARROW_BENCH`, or the bundled one.
+/// The recording to measure with: `BARROW_BENCH`, or the bundled recording.
 #[must_use]
 pub fn recording_path() -> PathBuf {
     std::env::var_os("BARROW_BENCH").map_or_else(bundled_recording, PathBuf::from)
@@ -58,21 +58,22 @@ pub fn bundled_recording() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../testdata/raku.barrow")
 }
 
-/// Touches so much memory and gives it back, and forgets that peak.
+/// Touches this amount of memory, frees it, and resets the recorded peak.
 ///
-/// A virtual machine gets pages from its host when they are first touched: 2.7 s for a gigabyte were seen, and 0.08 s for
-/// pages that were in use shortly before. Without this a measurement is one of what ran before it.
+/// A virtual machine gets pages from its host when they are first touched. That took 2.7 s for a gigabyte, and 0.08 s
+/// for pages that were in use shortly before. Without this call, a measurement depends on the programs that ran before
+/// it.
 ///
 /// # Panics
-/// If there is not so much.
+/// If there is not enough memory.
 pub fn warm_memory(bytes: usize) {
     let mut map = memmap2::MmapMut::map_anon(bytes).expect("there is so much memory");
-    // Of the same size as those of columns.
+    // The same size as that of allocations for columns.
     #[cfg(target_os = "linux")]
     let _ = map.advise(memmap2::Advice::HugePage);
     map.fill(1);
     drop(map);
-    // Elsewhere than on Linux there is no such file, and no such peak.
+    // Other systems than Linux have neither this file nor a recorded peak.
     let _ = std::fs::write("/proc/self/clear_refs", "5");
 }
 

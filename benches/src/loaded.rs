@@ -1,14 +1,14 @@
-//! A snapshot in memory, to be announced again and again.
+//! A snapshot in memory, which can be announced repeatedly.
 
 use barrow_analyzer::{AnalyzerError, ObjectDetails, Recording, Reference, Silent, SnapshotId, walk};
 use barrow_writer::{KindId, KindRole, Object, SnapshotInfo, TypeDescription, Writer};
 
-/// A snapshot in memory, and how to announce it.
+/// A snapshot in memory that can be announced.
 #[derive(Debug)]
 pub struct Loaded {
     /// Its objects.
     pub objects: Vec<ObjectDetails>,
-    /// Their references, one object's after the other's.
+    /// Their references, object by object.
     pub references: Vec<Reference>,
     kinds: usize,
     types: usize,
@@ -42,7 +42,7 @@ impl Loaded {
         Ok(Loaded { objects, references, kinds, types, strings: tables.string_count() })
     }
 
-    /// Declares as many kinds, types and names as the recording has: their numbers are then the same.
+    /// Declares the same number of kinds, types and names as the recording has, so that their ids are equal.
     ///
     /// # Panics
     /// If the file cannot be written.

@@ -1,5 +1,4 @@
-//! Large recordings of one snapshot, made on demand: graphs that an algorithm must be measured with,
-//! because they are large, or because they are hard for it.
+//! Large recordings of one snapshot, made on demand: graphs to measure algorithms with, because they are large or hard.
 //!
 //! ```text
 //!   repeated   a real snapshot, many times over, its copies linked with each other
@@ -11,11 +10,11 @@
 //!   listhub    list of N/2 ─▶ array ─▶ N/2 objects ◀─ array that is a root
 //! ```
 //!
-//! All of them are announced as they are computed: no adjacency is kept in memory, except for the
-//! snapshot that is repeated. The same seed gives the same graph.
+//! Graphs are announced as they are computed. No adjacency is kept in memory, except for the snapshot that `repeated`
+//! copies. The same seed gives the same graph.
 //!
-//! Reading order: [`Shape`] and [`generate`]; `announcer` (how made-up objects are announced), then a
-//! file for each shape; `permutation` (numbers in disorder, without a table).
+//! Reading order: [`Shape`] and [`generate`]; `announcer`, which announces synthetic objects; one file for each shape;
+//! `permutation`, which shuffles numbers without a table.
 
 mod announcer;
 mod arrays;
@@ -42,21 +41,21 @@ pub use repeated::{Repeated, Repetition};
 
 /// A graph that can be announced as a snapshot.
 pub trait Shape {
-    /// Announces all objects, references and roots to `snapshot`, and to `writer` what they need.
+    /// Announces all objects, references and roots to `snapshot`, after declaring their types and names to `writer`.
     ///
     /// # Errors
     /// Those of the writer.
     fn announce(&self, writer: &Writer, snapshot: &Snapshot<'_>) -> Result<(), WriterError>;
 }
 
-/// What was written.
+/// The result of writing a recording.
 #[derive(Debug, Clone, Copy)]
 pub struct Generated {
-    /// What the snapshot holds.
+    /// The totals of the snapshot.
     pub totals: Totals,
-    /// The file's length, in bytes.
+    /// The length of the file, in bytes.
     pub file_bytes: u64,
-    /// How long announcing, encoding and writing took together.
+    /// The time for announcing, encoding and writing together.
     pub elapsed: Duration,
 }
 
@@ -82,7 +81,7 @@ mod tests {
 
     use super::*;
 
-    /// A shape as it is read back.
+    /// A shape, read back from its recording.
     pub(super) struct Written {
         pub(super) totals: Totals,
         pub(super) heap: Heap,
@@ -96,7 +95,7 @@ mod tests {
         }
     }
 
-    /// Writes a shape, and reads it back with the analyzer, which finds nothing wrong with it.
+    /// Writes a shape and reads it back with the analyzer, which must find no problem.
     pub(super) fn written(shape: &dyn Shape) -> Written {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("shape.barrow");

@@ -9,9 +9,9 @@ use barrow_format::{SiteId, TypeId};
 use super::{Heap, column, in_memory};
 use crate::columns::index_file::{ColumnId, ColumnValues};
 use crate::error::Result;
+use crate::file::type_identity::TypeIdentity;
 use crate::graph::dominators::{Dominators, GroupRetained};
 use crate::progress::Progress;
-use crate::series::diff::TypeIdentity;
 
 /// The retained totals of types, grouped in three ways: objects and bytes of each group.
 pub(super) struct TypeTables {

@@ -1,13 +1,13 @@
-//! Objects that look the same, as far as a recording knows.
+//! Finds duplicates: objects that are equal as far as the recording knows.
 //!
 //! ```text
 //!   blocks ──▶ hash, object          each with references or a name: type, sizes, name, labels, strengths, targets
 //!                  │ sort
 //!                  ▼
-//!              hash, lowest object, count     equal hashes stand together: a group
+//!              hash, lowest object, count     equal hashes are adjacent: a duplicate set
 //!                  │ sort by object
 //!                  ▼
-//!   blocks ──▶ by type               what the objects of a group but one take
+//!   blocks ──▶ by type               the bytes of all objects of a set but one
 //! ```
 
 use std::collections::BTreeMap;
@@ -26,56 +26,57 @@ use crate::file::object::{Cursor, Reference, dictionary_place};
 use crate::heap::Heap;
 use crate::progress::{Progress, check};
 
-/// Groups of objects of one type that look the same.
+/// The duplicate sets of one type. The objects of a set are equal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Duplicates {
     /// The type.
     pub type_id: TypeId,
-    /// How many groups of at least two.
+    /// The number of sets, each of at least two objects.
     pub groups: u64,
-    /// How many objects are in them.
+    /// The number of objects in them.
     pub objects: u64,
-    /// Shallow and unmanaged sizes of all but one of each group, in bytes.
+    /// The shallow and unmanaged sizes of all objects but one of each set, summed, in bytes.
     pub wasted_bytes: u64,
-    /// The first object of the group that wastes most; of the first of them if several do.
+    /// The first object of the set that wastes most; of the first such set if there are several.
     pub example: ObjectId,
-    /// How many objects look like the example, itself included.
+    /// The number of objects in the set of the example.
     pub example_count: u64,
 }
 
 impl Duplicates {
-    /// How many objects would not be needed if each group were one.
+    /// The number of objects that would be unnecessary if each set were a single object.
     #[must_use]
     pub fn superfluous(&self) -> u64 {
         self.objects - self.groups
     }
 }
 
-/// First the hash of an object and its number; then the number of a group's first object and its count.
+/// Before merging: the two halves of an object's hash, and its id. After merging: the id of a set's first object, the
+/// number of its objects, and 0.
 type Record = [u64; 3];
 
-/// For each type the references that all its objects have, of those they begin with.
+/// For each type the references that all its objects have among their first [`BEGINNING`].
 type Common = BTreeMap<TypeId, Vec<Reference>>;
 
-/// How far from its beginning a reference is looked for that all objects of a type have.
+/// The number of leading references that are searched for one that all objects of a type have.
 const BEGINNING: usize = 4;
 
-/// Keeps what objects of a type have in common with `others`.
+/// Removes the references from `common` that are not among the first of `others`.
 fn keep_common(common: &mut Vec<Reference>, others: &[Reference]) {
     common.retain(|reference| others.iter().take(BEGINNING).any(|other| other == reference));
 }
 
 impl Heap {
-    /// Groups of objects that look the same: type, name, shallow and unmanaged size, and the same labels,
-    /// strengths and targets in the same order. By type, what wastes most first.
+    /// The duplicate sets of each type. Objects are equal if they agree in type, name, shallow and unmanaged size, and
+    /// in the labels, strengths and targets of their references in order. Types that waste most come first.
     ///
-    /// Of contents no more is recorded than names and texts, so nothing tells objects apart that have neither
-    /// those nor references, and they are left out; so are those without a name and with a single reference
-    /// that all objects of the type have among their first four, like that to a class.
+    /// A recording holds names and texts but no other contents. So objects with neither a name nor references cannot be
+    /// compared and are ignored. Objects without a name are also ignored if their single reference is one that all
+    /// objects of the type have among their first four, such as the reference to the class.
     ///
-    /// Time: all references are hashed once, on all threads; objects are sorted by hash. Memory: 24 bytes
-    /// an object. Two objects are taken for the same if 128 bits of SipHash are. Names are compared by their string's
-    /// number: a text that the recording holds twice is taken for two.
+    /// Time: all references are hashed once, on all threads, and objects are sorted by hash. Memory: 24 bytes for each
+    /// object. Objects count as equal if their hashes of 128 bits (SipHash) are. Names are compared by string id, so
+    /// equal texts that the recording holds twice count as different.
     ///
     /// # Errors
     /// [`AnalyzerError::Section`], [`AnalyzerError::Cancelled`], those of [`crate::Memory`].
@@ -84,15 +85,15 @@ impl Heap {
         progress.begin("sorting hashes", length as u64, "objects");
         records[..length].par_sort_unstable();
         check(progress)?;
-        let groups = group(&mut records[..length]);
-        records[..groups].par_sort_unstable();
-        let mut found = self.groups_by_type(&records[..groups], &common, progress)?;
+        let sets = merge_equal(&mut records[..length]);
+        records[..sets].par_sort_unstable();
+        let mut found = self.sets_by_type(&records[..sets], &common, progress)?;
         found.sort_by_key(|duplicates| (std::cmp::Reverse(duplicates.wasted_bytes), duplicates.type_id));
         Ok(found)
     }
 
-    /// The hashes of all objects that have references or a name, in no order, how many they are, and what the
-    /// objects of each type have in common.
+    /// The hashes of all objects that have references or a name, in no particular order; their number; and the
+    /// references that the objects of each type have in common.
     fn hashes(&self, progress: &dyn Progress) -> Result<(Column<Record>, usize, Common)> {
         let totals = self.recording().commit(self.snapshot())?.totals;
         let objects = usize::try_from(self.object_count()).unwrap_or(usize::MAX);
@@ -121,7 +122,7 @@ impl Heap {
         Ok((records, length, common))
     }
 
-    /// The hashes of the objects of one block, whose last object may go on in the others of `run`.
+    /// The hashes of the objects of one block. The other blocks of `run` are continuations of its last object.
     fn hash_run(&self, run: &[BlockPlace], workspace: &mut Workspace) -> Result<(Vec<Record>, Common)> {
         let tables = self.recording().tables()?;
         let mut records = Vec::with_capacity(run.first().map_or(0, |place| place.entry.objects as usize));
@@ -158,15 +159,15 @@ impl Heap {
         Ok((records, common))
     }
 
-    /// What groups, by their first objects, add up to.
-    fn groups_by_type(&self, groups: &[Record], common: &Common, progress: &dyn Progress) -> Result<Vec<Duplicates>> {
+    /// Adds up duplicate sets by type. `sets` are in order of their first objects.
+    fn sets_by_type(&self, sets: &[Record], common: &Common, progress: &dyn Progress) -> Result<Vec<Duplicates>> {
         let tables = self.recording().tables()?;
         let mut places = places(self.recording(), &[self.snapshot()])?;
-        places.retain(|place| place.entry.objects > 0 && !groups_in(groups, place).is_empty());
+        places.retain(|place| place.entry.objects > 0 && !sets_in(sets, place).is_empty());
         progress.begin("adding up sizes", places.iter().map(|place| u64::from(place.entry.objects)).sum(), "objects");
         let found = map_blocks(self.recording(), &places, Wanted::Identity, progress, |place, _, columns| {
             let mut by_type = BTreeMap::new();
-            for &[object, count, _] in groups_in(groups, place) {
+            for &[object, count, _] in sets_in(sets, place) {
                 let object = ObjectId(object as u32);
                 let row = (object.0 - columns.first_object) as usize;
                 let type_id = tables.shape(columns.dictionary[dictionary_place(columns, row)]).type_id;
@@ -189,13 +190,13 @@ impl Heap {
     }
 }
 
-/// What groups of a type add up to, and what the group of the example wastes.
+/// The sum of the duplicate sets of a type, and the bytes wasted by the set of the example.
 struct Sum {
     all: Duplicates,
     example_bytes: u64,
 }
 
-/// Adds the groups of a type to those before them.
+/// Adds a part to the sum of its type.
 fn merge(by_type: &mut BTreeMap<TypeId, Sum>, part: Sum) {
     let Some(sum) = by_type.get_mut(&part.all.type_id) else {
         by_type.insert(part.all.type_id, part);
@@ -210,46 +211,47 @@ fn merge(by_type: &mut BTreeMap<TypeId, Sum>, part: Sum) {
     }
 }
 
-/// The groups whose first objects begin in a block.
-fn groups_in<'g>(groups: &'g [Record], place: &BlockPlace) -> &'g [Record] {
-    let from = |object: u64| groups.partition_point(|group| group[0] < object);
+/// The duplicate sets whose first objects are in a block.
+fn sets_in<'s>(sets: &'s [Record], place: &BlockPlace) -> &'s [Record] {
+    let from = |object: u64| sets.partition_point(|set| set[0] < object);
     let first = u64::from(place.entry.first_object);
-    &groups[from(first)..from(first + u64::from(place.entry.objects))]
+    &sets[from(first)..from(first + u64::from(place.entry.objects))]
 }
 
-/// Turns sorted hashes into groups of at least two, in place. Returns how many there are.
-fn group(records: &mut [Record]) -> usize {
-    let (mut groups, mut start) = (0, 0);
+/// Merges equal hashes, which are adjacent, into duplicate sets of at least two objects, in place. Returns the number
+/// of sets.
+fn merge_equal(records: &mut [Record]) -> usize {
+    let (mut sets, mut start) = (0, 0);
     while start < records.len() {
         let [one, other, object] = records[start];
         let same = records[start..].iter().take_while(|record| record[..2] == [one, other]).count();
         start += same;
         if same > 1 {
-            // Groups are fewer than the records they were made from.
-            records[groups] = [object, same as u64, 0];
-            groups += 1;
+            // A set never overwrites records that were not read yet: each set replaces at least two.
+            records[sets] = [object, same as u64, 0];
+            sets += 1;
         }
     }
-    groups
+    sets
 }
 
-/// Whether an object has a single reference. If the objects of its type have some in common, it is that.
+/// Whether an object has a single reference. If the objects of its type have a reference in common, it is that one.
 fn has_one_reference(place: &BlockPlace, columns: &BlockColumns, row: usize) -> bool {
     let is_continued = row + 1 == columns.objects() && place.continued > 0;
     columns.counts[row] == 1 && !is_continued
 }
 
-/// A row's own name or text.
+/// The name or text of the object in this row.
 fn name(columns: &BlockColumns, row: usize) -> Option<StringId> {
     columns.names.get(row).copied().flatten()
 }
 
-/// Shallow and unmanaged size of a row.
+/// The shallow and unmanaged size of the object in this row.
 fn size(columns: &BlockColumns, row: usize) -> u64 {
     columns.shallow_bytes[row].wrapping_add(columns.unmanaged_bytes.get(row).copied().unwrap_or(0))
 }
 
-/// What an object looks like: two hashes that begin differently.
+/// The hash of an object under construction: two hashers with different seeds.
 struct Looks {
     object: ObjectId,
     type_id: TypeId,
@@ -280,7 +282,7 @@ impl Looks {
     }
 
     fn add(&mut self, reference: &Reference) {
-        // It was made from a code.
+        // The label was decoded from a code, so encoding cannot fail.
         let code = LabelCode::new(reference.label, reference.strength).unwrap_or_default();
         for hasher in &mut self.hashers {
             hasher.write_u64(code.0);
@@ -289,7 +291,7 @@ impl Looks {
         self.references += 1;
     }
 
-    /// Its hash and its number; nothing if it has neither name nor references.
+    /// The hash and the id of the object; `None` if it has neither name nor references.
     fn record(self) -> Option<Record> {
         let [one, other] = self.hashers.map(|hasher| hasher.finish());
         (self.has_name || self.references > 0).then_some([one, other, self.object.0.into()])

@@ -11,14 +11,13 @@
 //!   objects            $name and $_ (a named set)   @123 (that object)   %3 (row 3 of the last table)
 //! ```
 //!
-//! So `not` binds tightest, then `and`, `&` and `-`, from left to right; then `or` and `|`.
-//! `-` stands alone, with blanks around it, since names contain it. A word ends at a blank or at one
-//! of `( ) " ' = ! ~ < > & |`.
+//! `not` binds tightest, then `and`, `&` and `-` from left to right, then `or` and `|`. `-` needs blanks around it,
+//! because names may contain it. A word ends at a blank or at one of `( ) " ' = ! ~ < > & |`.
 //!
-//! `=` compares texts whole, `~` takes a glob pattern or a regular expression that matches anywhere.
-//! A range has both its ends in it. A comparison with a number that an object does not have is false,
-//! `!=` too: the distance of an unreachable object; an address, serial or site that was not recorded. A site is
-//! compared as a text where the value is no number: `function (file:line)`, or `file:line` for `=`.
+//! `=` compares whole texts. `~` takes a glob pattern for a whole text, or a regular expression that matches anywhere.
+//! A range includes both ends. A comparison is false, even with `!=`, if the object has no such number: the distance of
+//! an unreachable object, or an address, serial or site that was not recorded. A site is compared as a text if the
+//! value is not a number: as `function (file:line)`, or with `=` also as `file:line`.
 
 use barrow_format::{ObjectId, SnapshotId, TypeId};
 
@@ -43,13 +42,13 @@ pub use tree::ATTRIBUTES;
 use names::NoNames;
 use tree::Node;
 
-/// What is wrong with the text of an expression.
+/// An error in the text of an expression.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct ExpressionError {
-    /// Where in the text, in bytes.
+    /// The position in the text, in bytes.
     pub position: usize,
-    /// What is wrong, and what could stand there.
+    /// What is wrong, and what is expected at this position.
     pub message: String,
 }
 
@@ -63,30 +62,30 @@ impl ExpressionError {
 #[derive(Debug, Clone)]
 pub struct Expression {
     node: Node,
-    /// The snapshot that the sets and rows in it belong to, if there are any.
+    /// The snapshot of the sets and rows in it; `None` if there are none.
     snapshot: Option<SnapshotId>,
 }
 
 impl Expression {
-    /// Reads an expression without names. An empty text describes every object.
+    /// Parses an expression without names. An empty text matches every object.
     ///
     /// # Errors
-    /// [`ExpressionError`] with the place in the text; `$name` and `%3` are such errors.
+    /// [`ExpressionError`] with the position in the text; `$name` and `%3` are errors, too.
     pub fn parse(text: &str) -> Result<Self, ExpressionError> {
         Expression::parse_with(text, &NoNames)
     }
 
-    /// Reads an expression in which `$name` and `%3` may stand. They are looked up now; what the names
-    /// mean later makes no difference.
+    /// Parses an expression that may contain `$name` and `%3`. They are looked up now, so later changes of the names
+    /// have no effect.
     ///
     /// # Errors
-    /// [`ExpressionError`] with the place in the text.
+    /// [`ExpressionError`] with the position in the text.
     pub fn parse_with(text: &str, names: &dyn Names) -> Result<Self, ExpressionError> {
         let (node, has_names) = parse::parse(text, names)?;
         Ok(Expression { node, snapshot: has_names.then(|| names.snapshot()) })
     }
 
-    /// The names of types that it asks for with `=` or `!=`, though no type of these tables is called so.
+    /// The type names that it compares with `=` or `!=` although `tables` has no type with that name.
     #[must_use]
     pub fn unknown_types(&self, tables: &Tables) -> Vec<&str> {
         let mut names = self.node.type_names();
@@ -99,7 +98,8 @@ impl Expression {
         self.node.objects().into_iter()
     }
 
-    /// The snapshot whose objects it names as `$name` or `%3`, if it does: it has no meaning in others.
+    /// The snapshot whose objects it names as `$name` or `%3`; `None` without such names. The expression is not valid
+    /// in other snapshots.
     #[must_use]
     pub fn snapshot(&self) -> Option<SnapshotId> {
         self.snapshot

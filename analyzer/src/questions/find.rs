@@ -1,4 +1,4 @@
-//! Looking for objects that an expression describes.
+//! Finds the objects that match an expression.
 
 mod columns;
 
@@ -16,28 +16,28 @@ use crate::questions::expression::{BlockObjects, Expression, Prepared};
 
 use self::columns::{FromTree, HeapColumns};
 
-/// Which of the objects that match are wanted.
+/// A page of the objects that match.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Page {
-    /// Where to begin.
+    /// The first object that may be on the page.
     pub from: ObjectId,
-    /// How many, at most.
+    /// The maximum number of objects.
     pub limit: usize,
 }
 
-/// One page of what was found.
+/// The objects of a [`Page`].
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Found {
-    /// The objects, by id.
+pub struct FoundPage {
+    /// The objects in order of id.
     pub objects: Vec<ObjectDetails>,
-    /// The next object that matches; `None` if there is none.
+    /// The next matching object after the page; `None` if there is none.
     pub next: Option<ObjectId>,
 }
 
-/// What the objects that match add up to.
+/// The totals of the objects that match.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Counted {
-    /// How many there are.
+    /// The number of objects.
     pub objects: u64,
     /// Their shallow sizes, summed, in bytes.
     pub heap_bytes: u64,
@@ -45,12 +45,12 @@ pub struct Counted {
     pub unmanaged_bytes: u64,
 }
 
-/// Blocks that are searched first, before it is known whether they hold enough; then twice as many, and so on.
+/// The number of blocks in the first batch of a search. Each further batch has twice as many, until the page is full.
 const FIRST_BLOCKS: usize = 2;
 
 impl Heap {
-    /// A page of the objects that are of one of `kinds` (of any, if there are none) and match the
-    /// expression.
+    /// A page of the objects that match the expression and belong to one of `kinds`, or to any kind if `kinds` is
+    /// empty.
     ///
     /// # Errors
     /// [`AnalyzerError::Section`], [`AnalyzerError::Cancelled`], [`AnalyzerError::OtherSnapshot`],
@@ -61,14 +61,15 @@ impl Heap {
         expression: &Expression,
         page: Page,
         progress: &dyn Progress,
-    ) -> Result<Found> {
+    ) -> Result<FoundPage> {
         let mut matching = self.with_search(kinds, expression, progress, |mut search| {
             search.places.retain(|place| place.entry.first_object + place.entry.objects > page.from.0);
             search.begin("searching", progress);
             let mut matching = Vec::new();
-            // What is frequent is found in the first blocks; where it is rare, all threads have enough to do.
+            // The first blocks suffice for frequent objects; for rare ones the batches become large enough for all
+            // threads.
             let (mut rest, mut size) = (&search.places[..], FIRST_BLOCKS);
-            // One more than asked for shows whether there is more.
+            // One object beyond the page shows whether there are more.
             while !rest.is_empty() && matching.len() <= page.limit {
                 let (batch, others) = rest.split_at(size.min(rest.len()));
                 (rest, size) = (others, 2 * size);
@@ -82,11 +83,11 @@ impl Heap {
         })?;
         let next = matching.get(page.limit).copied();
         matching.truncate(page.limit);
-        Ok(Found { objects: objects(self.recording(), self.snapshot(), &matching)?, next })
+        Ok(FoundPage { objects: objects(self.recording(), self.snapshot(), &matching)?, next })
     }
 
-    /// How many objects are of one of `kinds` (of any, if there are none) and match the expression, and
-    /// what they add up to.
+    /// The totals of the objects that match the expression and belong to one of `kinds`, or to any kind if `kinds` is
+    /// empty.
     ///
     /// # Errors
     /// As for [`Heap::find`].
@@ -94,8 +95,8 @@ impl Heap {
         self.select(kinds, expression, progress).map(|(_, counted)| counted)
     }
 
-    /// All objects that are of one of `kinds` (of any, if there are none) and match the expression, and
-    /// what they add up to.
+    /// All objects that match the expression and belong to one of `kinds`, or to any kind if `kinds` is empty; and
+    /// their totals.
     ///
     /// # Errors
     /// As for [`Heap::find`].
@@ -121,8 +122,8 @@ impl Heap {
         Ok((selected, total))
     }
 
-    /// Whether it is exact which objects match an expression: not if it asks for retained sizes, and those are lower
-    /// bounds.
+    /// Whether the set of matching objects is exact. It is not if the expression uses retained sizes and these are
+    /// lower bounds.
     ///
     /// # Errors
     /// As for [`Heap::dominators`].
@@ -133,7 +134,8 @@ impl Heap {
         self.ask_dominators(progress, |dominators| Ok(dominators.is_exact()))
     }
 
-    /// Asks `question` of a search for the objects that match. Of kept retained sizes only those that it looks at are read.
+    /// Calls `question` with a search for the matching objects. Retained sizes in an index file are read only for the
+    /// objects visited.
     fn with_search<T>(
         &self,
         kinds: &[KindId],
@@ -156,7 +158,7 @@ impl Heap {
         };
         let needs = expression.needs();
         if !needs.retained {
-            // The tree tells what is reachable, if it is there.
+            // The dominator tree, if it exists already, knows the reachable objects.
             let found = match needs.reachable && !needs.distance {
                 true => self.ask_known_dominators(|dominators| with(FromTree::All(dominators, None)))?,
                 false => None,
@@ -192,15 +194,15 @@ impl Counted {
     }
 }
 
-/// A question made ready for the blocks of a snapshot.
+/// A search, prepared for the blocks of a snapshot.
 struct Search<'a> {
     heap: &'a Heap,
     prepared: Prepared<'a, HeapColumns<'a>>,
     tree: FromTree<'a>,
     wanted: Wanted,
-    /// What is looked at instead of blocks.
+    /// The columns of the index file that replace blocks, if they suffice.
     flat: Option<FlatColumns>,
-    /// The blocks in which objects begin.
+    /// The blocks to search, without continuations.
     places: Vec<BlockPlace>,
 }
 
@@ -213,8 +215,8 @@ impl<'a> Search<'a> {
         let tree = columns.tree;
         places.retain(|place| tree.candidates(place).is_none_or(|candidates| !candidates.is_empty()));
         let wanted = expression.wanted();
-        let asks_for_types = expression.asks_for_types() || !kinds.is_empty();
-        let flat = if wanted == Wanted::Sizes { heap.flat_columns(asks_for_types)? } else { None };
+        let needs_types = expression.needs_types() || !kinds.is_empty();
+        let flat = if wanted == Wanted::Sizes { heap.flat_columns(needs_types)? } else { None };
         Ok(Search { heap, prepared, tree, wanted, flat, places })
     }
 
@@ -223,7 +225,7 @@ impl<'a> Search<'a> {
         progress.begin(phase, objects, "objects");
     }
 
-    /// Shows `visit` the objects of each block that match.
+    /// Calls `visit` with the matching objects of each block.
     fn map<T: Send>(
         &self,
         places: &[BlockPlace],

@@ -1,19 +1,18 @@
-//! Fingerprints of leak suspects: what tells one from another, run after run.
+//! Fingerprints of leak suspects, which identify the same leak in every run of a program.
 //!
 //! ```text
-//!   FNV-1a, 64 bits, of       "object" or "objects"         whether one object is suspected, or many of a type
-//!                             the group of roots            if one group alone holds it
+//!   FNV-1a, 64 bits, of       "object" or "objects"         whether the suspect is one object or several of a type
+//!                             the root category             if a single category holds it
 //!                             kind, type      ┐ of each object that dominates the accumulation point, from the
-//!                             kind, type …    ┘ roots down to it; what repeats one above the other, once. A class or a
+//!                             kind, type …    ┘ roots down to it; consecutive repetitions count once. A class or a
 //!                                               module has its own name instead of its type's
-//!                             kind, type                    of the many objects, if they are many
+//!                             kind, type                    of the several objects, if there are several
 //! ```
 //!
-//! The dominators of an object are the same whatever its number and address, and whatever order references are met
-//! in; a shortest path is not, where there are several. In the names of types numbers are left out, since runtimes
-//! number classes that they make up (`$Proxy12`, `Main$$Lambda/0x7f0010`). So ids, addresses, sizes and the lengths of
-//! lists are not in it. Another program, another way to hold the objects or another name of a type gives another
-//! fingerprint.
+//! The dominators of an object do not depend on ids, addresses or the order of references; a shortest path does if
+//! there are several. Numbers in type names are replaced, because runtimes number generated classes (`$Proxy12`,
+//! `Main$$Lambda/0x7f0010`). So a fingerprint does not depend on ids, addresses, sizes or the lengths of lists. It
+//! changes if the program, the way the objects are held, or the name of a type changes.
 //!
 //! Reference: G. Fowler, L. C. Noll, K.-P. Vo, FNV hash (RFC 9923).
 
@@ -30,7 +29,7 @@ use crate::heap::Heap;
 use crate::progress::Progress;
 use crate::questions::leaks::Suspect;
 
-/// What names a leak suspect in every run of a program. Written as 16 hexadecimal digits.
+/// The identity of a leak suspect in every run of a program, written as 16 hexadecimal digits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Fingerprint(pub u64);
 
@@ -58,7 +57,7 @@ impl Heap {
             for holder in holders {
                 match holder {
                     Holder::Object(object) => path.push(object),
-                    Holder::Roots(group) => hash.add(tables.string(group)),
+                    Holder::Roots(category) => hash.add(tables.string(category)),
                     Holder::Everything => {}
                 }
             }
@@ -70,7 +69,8 @@ impl Heap {
         Ok(Fingerprint(hash.0))
     }
 
-    /// The types of the objects of a path, each with the class that the object stands for; what repeats, once.
+    /// The types of the objects of a path, each with the name of the class that the object represents. Consecutive
+    /// repetitions are removed.
     fn parts(
         &self,
         path: &[ObjectId],
@@ -91,10 +91,10 @@ impl Heap {
     }
 }
 
-/// A type, and the name of the class that an object of it stands for.
+/// A type, and the name of the class that an object of it represents.
 type Part = (TypeId, Option<StringId>);
 
-/// FNV-1a: the same for ever, unlike the hashes of the standard library.
+/// FNV-1a, which never changes, unlike the hashes of the standard library.
 struct Hash(u64);
 
 impl Default for Hash {
@@ -108,7 +108,7 @@ impl Hash {
         self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
     }
 
-    /// A text and its end, which no text contains.
+    /// Adds a text and a terminator byte that no text contains.
     fn add(&mut self, text: &str) {
         text.bytes().for_each(|byte| self.byte(byte));
         self.byte(0xff);
@@ -121,7 +121,7 @@ impl Hash {
     }
 }
 
-/// A name with `#` for every number in it; letters up to `f` belong to one that begins with `0x`.
+/// A name with every number replaced by `#`. A number that starts with `0x` is hexadecimal.
 fn without_numbers(name: &str) -> String {
     let mut text = String::new();
     let mut rest = name;

@@ -1,28 +1,29 @@
-//! Leak suspects: what holds an unusual part of the heap, where it piles up, and which of them looks most like a leak.
+//! Leak suspects: objects that hold an unusual part of the heap, the places where it accumulates, and their ranking.
 //!
 //! ```text
 //!   class Orders        retains 21 MiB ┐
-//!     └ HashMap         retains 21 MiB │ one child has nearly all of it: the way down to the suspect
+//!     └ HashMap         retains 21 MiB │ one child has nearly all of it: the search goes down
 //!         └ Node[]      retains 21 MiB ┘
 //!             ├ Node    retains  2 KiB ┐
-//!             ├ Node    retains  2 KiB │ nothing below is large: 21 MiB *pile up* in Node[], in many
+//!             ├ Node    retains  2 KiB │ no child is large: 21 MiB *accumulate* in Node[], in many
 //!             └ …                      ┘ similar parts
 //! ```
 //!
-//! **Suspects.** What an object *piles up* is what it retains without those of its children in the dominator tree that
-//! retain the threshold themselves. An object is a suspect if it piles up the threshold. So every byte piles up in one
-//! place, and there is a suspect in every subtree that retains the threshold. Below a place that stands for roots, where
-//! no single object holds, the objects of one type are a suspect together if they retain the threshold.
+//! **Suspects.** An object *accumulates* what it retains, except its large children in the dominator tree, which are
+//! those that retain at least the threshold. An object that accumulates the threshold is a suspect. So every byte
+//! accumulates in one place, and every subtree that retains the threshold contains a suspect. Directly below the roots,
+//! where no single object is the holder, the objects of one type form one suspect if together they retain the
+//! threshold.
 //!
-//! **Chains.** A list, or a tree of nodes of one type, piles up in its head: objects of the type of the head count as
-//! its parts, one by one, however long the chain is. Up to [`MOST_BETWEEN`] objects of other types may lie between two
-//! links, if each of them has nearly all that the link above retains.
+//! **Chains.** A list, or a tree of nodes of one type, accumulates in its head: all objects of the head's type count as
+//! its parts, one by one, whatever the length of the chain. Up to [`MOST_BETWEEN`] objects of other types may lie
+//! between two links if each of them retains nearly all that the link above retains.
 //!
-//! **Ranking.** A leak is made of many parts that resemble each other; what a runtime holds is made of few large ones. For
-//! the parts of one type, of sizes `b`, `(Σb)² / Σb²` is their *effective number*: n for n parts of one size, nearly 1
-//! if one of them has nearly everything. With [`MANY`] effective parts their bytes count by half, with one hardly at all, and
-//! with thousands in full. Classes, code and frames describe a program, so their number says nothing of what it
-//! does with its data: they do not count. What no single object holds counts [`WITHOUT_HOLDER`].
+//! **Ranking.** A leak consists of many similar parts; the data of a runtime consists of few large ones. For parts of
+//! one type with sizes `b`, the *effective number* is `(Σb)² / Σb²`: n for n parts of equal size, nearly 1 if one part
+//! has nearly everything. The weight of their bytes is 1/2 for [`MANY`] effective parts, nearly 0 for one, and nearly 1
+//! for thousands. Classes, code and frames describe the program rather than its data, so their weight is 0. Parts
+//! without a single holder are weighted with [`WITHOUT_HOLDER`].
 //!
 //! References: the leak hunter of Eclipse MAT (accumulation point); A. O. Hirschman, *The Paternity of an Index*, 1964
 //! (the inverse of Herfindahl's index as an effective number).
@@ -35,56 +36,58 @@ use barrow_format::{ObjectId, TypeId};
 use crate::file::tables::Tables;
 use crate::graph::dominators::{Dominators, Holder, TreePlace};
 
-/// A suspect must hold this part of all reachable bytes, unless told.
+/// The default threshold: the share of all reachable bytes that a suspect must accumulate.
 pub const LEAK_THRESHOLD: f64 = 0.1;
-/// A child that holds this part of its parent's bytes carries the accumulation on.
+/// A child with this share of its parent's bytes continues the chain, or is the same suspect.
 const CARRIED: f64 = 0.7;
-/// An object that holds this part of all reachable bytes says nothing of what holds less.
+/// An object that retains this share of all reachable bytes is too general to name a smaller suspect.
 const NEARLY_ALL: f64 = 0.9;
-/// So many parts of one size count by half.
+/// The effective number of parts that gives a weight of 1/2.
 const MANY: f64 = 32.0;
-/// What parts count that no single object holds.
+/// The weight of parts that no single object holds.
 const WITHOUT_HOLDER: f64 = 0.25;
-/// Objects of other types between two links of a chain.
+/// The maximum number of objects of other types between two links of a chain.
 const MOST_BETWEEN: usize = 3;
 
-/// What holds an unusual part of the heap.
+/// An object, or several of one type, that holds an unusual part of the heap.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Suspect {
-    /// The object that holds the accumulation point and little else; or the largest of several objects.
+    /// The object that holds the accumulation point and little else. For several objects it is the largest of them.
     pub object: ObjectId,
     /// Its type.
     pub type_id: TypeId,
-    /// How many objects of the type it is.
+    /// The number of objects: 1, or that of several objects of the type.
     pub objects: u64,
-    /// The bytes that are freed with it.
+    /// The bytes that are freed with them.
     pub retained_bytes: u64,
-    /// Where it piles up; for several objects, the object they are right below, if there is one.
+    /// The accumulation point. For several objects it is the object directly above them, if there is one.
     pub accumulation: Option<ObjectId>,
     /// The bytes that are freed with the accumulation point.
     pub accumulation_bytes: u64,
-    /// What piles up there, by type, the largest first; nothing for several objects, which are it.
+    /// The parts that accumulate there, by type, the largest first. It is empty for several objects, which are the
+    /// parts themselves.
     pub accumulated: Vec<Accumulated>,
-    /// What ranks suspects, in bytes: those of many similar parts. See the module's text.
+    /// The key to rank by, in bytes: the weighted bytes of the parts. The module documentation defines the weights.
     pub ranking_bytes: u64,
 }
 
-/// Objects of one type that pile up at an accumulation point.
+/// The parts of one type that accumulate at an accumulation point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Accumulated {
     /// Their type.
     pub type_id: TypeId,
-    /// How many.
+    /// Their number.
     pub objects: u64,
     /// The bytes that are freed with them.
     pub retained_bytes: u64,
-    /// Whether they are links of a chain or nodes of a tree, which begins with the accumulation point.
+    /// Whether they are links of a chain or nodes of a tree whose head is the accumulation point.
     pub is_chain: bool,
 }
 
-/// The objects and types that hold at least `threshold` of all reachable bytes; first those that most looks like a leak.
+/// The suspects that accumulate at least `threshold` of all reachable bytes, the likeliest leak first.
 ///
-/// Time: linear in the children of what retains the threshold. Memory: in the number of types.
+/// Time: linear in the number of children of all objects that retain the threshold. Memory: linear in the number of
+/// types.
 pub(crate) fn suspects(dominators: &Dominators, types: &[u32], tables: &Tables, threshold: f64) -> Vec<Suspect> {
     let least = (dominators.reachable_bytes() as f64 * threshold).max(1.0) as u64;
     let roles = (0..tables.type_count() as u32).map(|id| tables.kind_role(tables.type_kind(TypeId(id)))).collect();
@@ -105,10 +108,10 @@ pub(crate) fn suspects(dominators: &Dominators, types: &[u32], tables: &Tables, 
 struct Search<'d> {
     dominators: &'d Dominators,
     types: &'d [u32],
-    /// By type.
+    /// The role of each type.
     roles: Vec<KindRole>,
     least: u64,
-    /// Places that retain `least`, and were not looked at yet.
+    /// Places that retain at least `least` and were not visited yet.
     open: Vec<TreePlace>,
     found: Vec<Suspect>,
 }
@@ -118,15 +121,15 @@ impl Search<'_> {
         self.roles[type_id as usize]
     }
 
-    /// The object at a place, unless it only stands for roots.
+    /// The object at a place, unless it represents roots.
     fn object_that_holds(&self, place: TreePlace) -> Option<ObjectId> {
         let object = self.dominators.at(place).object()?;
         (self.role(self.types[object.index()]) != KindRole::Root).then_some(object)
     }
 
-    /// Looks below a place where no single object holds: objects of one type may be a suspect together.
+    /// Visits a place without a single holder, below which several objects of one type may be a suspect.
     fn look_below_roots(&mut self, place: TreePlace) {
-        let mut groups: BTreeMap<u32, Parts> = BTreeMap::new();
+        let mut small: BTreeMap<u32, Parts> = BTreeMap::new();
         let mut below = 0u64;
         for child in self.dominators.children(place) {
             let bytes = self.dominators.bytes_at(child);
@@ -134,11 +137,11 @@ impl Search<'_> {
             let Holder::Object(object) = self.dominators.at(child) else { continue };
             match bytes >= self.least {
                 true => self.open.push(child),
-                false => groups.entry(self.types[object.index()]).or_default().add(object, bytes),
+                false => small.entry(self.types[object.index()]).or_default().add(object, bytes),
             }
         }
-        for (type_id, group) in groups.into_iter().filter(|(_, group)| group.bytes >= self.least) {
-            let suspect = self.several(place, type_id, &group);
+        for (type_id, parts) in small.into_iter().filter(|(_, parts)| parts.bytes >= self.least) {
+            let suspect = self.several(place, type_id, &parts);
             self.found.push(suspect);
         }
         let own = self.dominators.bytes_at(place).wrapping_sub(below);
@@ -148,12 +151,12 @@ impl Search<'_> {
         }
     }
 
-    /// Adds up what piles up in an object, and makes it a suspect if that is enough.
+    /// Adds up what accumulates in an object. It is a suspect if that reaches the threshold.
     fn look_at_object(&mut self, object: ObjectId, head: TreePlace) {
         let own_type = self.types[object.index()];
         let mut parts: BTreeMap<u32, Parts> = BTreeMap::new();
         let first = self.link(head, own_type);
-        // Large children are looked at on their own; what is left are the object itself and its small parts.
+        // Large children are visited on their own. The object itself and its small parts remain.
         let mut own = first.bytes;
         for child in first.others {
             let bytes = self.dominators.bytes_at(child);
@@ -169,7 +172,7 @@ impl Search<'_> {
         while let Some(place) = links.pop() {
             let link = self.link(place, own_type);
             if link.bytes >= self.least {
-                // It holds so much besides the rest of the chain that it is no part of it.
+                // Without the rest of the chain it is still large, so it is visited on its own.
                 self.open.push(place);
                 continue;
             }
@@ -216,7 +219,7 @@ impl Search<'_> {
         Link { bytes: bytes.wrapping_sub(of_next), next, others }
     }
 
-    /// What is right below a place: objects of this type, and others.
+    /// The children of a place: objects of the type `own_type`, and others.
     fn children(&self, place: TreePlace, own_type: u32) -> (Vec<TreePlace>, Vec<TreePlace>) {
         self.dominators.children(place).partition(|&child| {
             let object = self.dominators.at(child).object();
@@ -225,20 +228,20 @@ impl Search<'_> {
     }
 
     /// Several objects of one type as a suspect.
-    fn several(&self, place: TreePlace, type_id: u32, group: &Parts) -> Suspect {
+    fn several(&self, place: TreePlace, type_id: u32, parts: &Parts) -> Suspect {
         Suspect {
-            object: group.largest.map_or(ObjectId(0), |(_, object)| object),
+            object: parts.largest.map_or(ObjectId(0), |(_, object)| object),
             type_id: TypeId(type_id),
-            objects: group.objects,
-            retained_bytes: group.bytes,
+            objects: parts.objects,
+            retained_bytes: parts.bytes,
             accumulation: self.dominators.at(place).object(),
             accumulation_bytes: self.dominators.bytes_at(place),
             accumulated: Vec::new(),
-            ranking_bytes: (self.ranking(type_id, group) * WITHOUT_HOLDER) as u64,
+            ranking_bytes: (self.ranking(type_id, parts) * WITHOUT_HOLDER) as u64,
         }
     }
 
-    /// One object as a suspect: `own` bytes and these parts pile up in it.
+    /// One object as a suspect: `own` bytes and these parts accumulate in it.
     fn single(&self, point: ObjectId, own: u64, parts: &BTreeMap<u32, Parts>) -> Suspect {
         let object = self.holder_of(point);
         let sum = |(&type_id, parts): (&u32, &Parts)| Accumulated {
@@ -262,7 +265,7 @@ impl Search<'_> {
         }
     }
 
-    /// The farthest dominator of which a point has most, or the point itself.
+    /// The topmost dominator of which the point has most bytes, or the point itself.
     fn holder_of(&self, point: ObjectId) -> ObjectId {
         let bytes = self.dominators.retained_bytes(point) as f64;
         let nearly_all = self.dominators.reachable_bytes() as f64 * NEARLY_ALL;
@@ -275,36 +278,36 @@ impl Search<'_> {
         holders.take_while(holds_little_else).last().unwrap_or(point)
     }
 
-    /// What the parts of one type count.
+    /// The weighted bytes of the parts of one type.
     fn ranking(&self, type_id: u32, parts: &Parts) -> f64 {
         match self.role(type_id) {
             KindRole::Type | KindRole::Frame => 0.0,
-            KindRole::Object | KindRole::Root => parts.bytes as f64 * counted(parts.effective_number()),
+            KindRole::Object | KindRole::Root => parts.bytes as f64 * weight(parts.effective_number()),
         }
     }
 }
 
-/// What part of their bytes so many similar parts count.
-fn counted(number: f64) -> f64 {
+/// The weight of this effective number of parts.
+fn weight(number: f64) -> f64 {
     number / (number + MANY)
 }
 
 /// A link of a chain.
 struct Link {
-    /// What it retains, without the links right below it.
+    /// The bytes that it retains, without the links directly below it.
     bytes: u64,
-    /// The links right below it.
+    /// The links directly below it.
     next: Vec<TreePlace>,
-    /// All else right below it, or below what is between it and them.
+    /// All other children of it, or of the objects between it and the next links.
     others: Vec<TreePlace>,
 }
 
-/// Objects of one type that pile up in one place, none of which is large.
+/// Small objects of one type that accumulate in one place.
 #[derive(Default)]
 struct Parts {
     objects: u64,
     bytes: u64,
-    /// The squares of their sizes, summed.
+    /// The sum of the squares of their sizes.
     squares: f64,
     largest: Option<(u64, ObjectId)>,
     is_chain: bool,
@@ -320,21 +323,21 @@ impl Parts {
         }
     }
 
-    /// How many parts of one size would be as uneven: 1 to [`Parts::objects`].
+    /// The number of equal parts that would be as concentrated, between 1 and [`Parts::objects`].
     fn effective_number(&self) -> f64 {
         if self.squares == 0.0 { 0.0 } else { self.bytes as f64 * self.bytes as f64 / self.squares }
     }
 }
 
-/// The place all roots are held from, and the groups of roots.
+/// The top of the dominator tree, and the root categories.
 fn holders_of_roots(dominators: &Dominators) -> Vec<TreePlace> {
-    let groups = dominators.children(dominators.top());
-    let mut places: Vec<TreePlace> = groups.filter(|&at| matches!(dominators.at(at), Holder::Roots(_))).collect();
+    let categories = dominators.children(dominators.top());
+    let mut places: Vec<TreePlace> = categories.filter(|&at| matches!(dominators.at(at), Holder::Roots(_))).collect();
     places.push(dominators.top());
     places
 }
 
-/// Suspects as an index file keeps them.
+/// Encodes suspects as a column of an index file.
 pub(crate) fn to_column(suspects: &[Suspect]) -> Vec<u64> {
     let mut column = Vec::new();
     for suspect in suspects {
@@ -355,10 +358,10 @@ pub(crate) fn to_column(suspects: &[Suspect]) -> Vec<u64> {
     column
 }
 
-/// In place of an object: it piled up right below the roots.
+/// The encoded accumulation point of suspects directly below the roots, which have none.
 const NOWHERE: u64 = u64::MAX;
 
-/// Suspects from what was kept, if that can be.
+/// Decodes suspects from a column of an index file; `None` if it is not valid.
 pub(crate) fn from_column(mut column: &[u64], objects: u64, types: u64) -> Option<Vec<Suspect>> {
     let object_of = |id: u64| (id < objects).then_some(ObjectId(id as u32));
     let type_of = |id: u64| (id < types).then_some(TypeId(id as u32));

@@ -1,4 +1,4 @@
-//! Paths from the roots: why an object is alive.
+//! Paths from the roots, which explain why an object is alive.
 
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
@@ -14,14 +14,14 @@ use crate::graph::object_set::ObjectSet;
 use crate::heap::Heap;
 use crate::progress::Progress;
 
-/// A way from a root to an object.
+/// A path from a root to an object.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Path {
-    /// The root it begins at.
+    /// The root it starts at.
     pub root: Root,
-    /// The objects on it, the last of them the one that was asked for. [`Heap::steps`] tells more of them.
+    /// The objects on it in order; the last is the target. [`Heap::steps`] gives their details.
     pub objects: Vec<ObjectId>,
-    /// Whether it may go over references that keep nothing alive.
+    /// Whether it may use soft and weak references.
     weak: bool,
 }
 
@@ -30,27 +30,27 @@ pub struct Path {
 pub struct Step {
     /// The object.
     pub object: ObjectDetails,
-    /// The reference that leads to it from the step before; `None` for the first.
+    /// The reference that leads to it from the previous step; `None` for the first step.
     pub reference: Option<(Label, StrengthId)>,
 }
 
-/// Which ways count.
+/// The paths to look for.
 #[derive(Debug, Clone, Default)]
 pub struct PathOptions {
-    /// Objects that no path leads through.
+    /// Objects that no path may contain.
     pub avoid: Option<ObjectSet>,
-    /// Whether references that keep nothing alive count too.
+    /// Whether soft and weak references count, too.
     pub weak: bool,
-    /// How many paths to look for that share no object but the last, and no root. Objects that only stand for groups of
-    /// roots may be on several.
+    /// The number of paths to look for. They share neither roots nor objects except the target. Objects that represent
+    /// root categories may be on several paths.
     pub count: usize,
 }
 
 impl Heap {
-    /// A shortest path from a root to `object`, and then others that share none of the objects before
-    /// it but those that only stand for groups of roots: each the shortest that those before leave, and fewer than asked
-    /// for if they leave no more. Where a group refers to the object itself, it is on that path alone.
-    /// Empty if it is unreachable.
+    /// A shortest path from a root to `object`, then further paths that share no object with earlier ones except
+    /// `object` and objects that represent root categories. Each is a shortest of the remaining paths, and there are
+    /// fewer than `options.count` if no more remain. A category object that refers to `object` directly is on one path
+    /// only. The result is empty if `object` is unreachable.
     ///
     /// # Errors
     /// [`crate::AnalyzerError::Section`], [`crate::AnalyzerError::Cancelled`],
@@ -74,12 +74,12 @@ impl Heap {
             let root = self.roots()?.rows().iter().copied().find(|root| root.target == objects[0]);
             let Some(root) = root else { break };
             if before.is_empty() {
-                // A root refers to it; others may hold it as well.
+                // A root refers to it directly; other objects may refer to it as well.
                 roots.retain(|&root| root != object);
             }
             if paths.len() + 1 < options.count {
-                // The group that refers to the object is all that could be left out of such a path.
-                let shared = self.leading_groups(before)?.min(before.len().saturating_sub(1));
+                // If the path consists of category objects only, the last of them must be avoided to find another path.
+                let shared = self.leading_categories(before)?.min(before.len().saturating_sub(1));
                 let avoided = avoid.get_or_insert_with(|| ObjectSet::new(self.snapshot(), self.object_count()));
                 before[shared..].iter().for_each(|&object| _ = avoided.insert(object));
             }
@@ -88,8 +88,8 @@ impl Heap {
         Ok(paths)
     }
 
-    /// How many of these objects, which a path begins with, only stand for groups of roots.
-    fn leading_groups(&self, objects: &[ObjectId]) -> Result<usize> {
+    /// The number of leading objects of a path that represent root categories.
+    fn leading_categories(&self, objects: &[ObjectId]) -> Result<usize> {
         let tables = self.recording().tables()?;
         for (at, &id) in objects.iter().enumerate() {
             let type_id = object(self.recording(), self.snapshot(), id)?.type_id;
@@ -100,7 +100,7 @@ impl Heap {
         Ok(objects.len())
     }
 
-    /// The steps of a path whose numbers are in `range`. Each block that holds some of them is decoded once.
+    /// The steps of a path with these positions. Each block that holds some of the objects is decoded once.
     ///
     /// # Errors
     /// [`crate::AnalyzerError::Section`].
@@ -113,7 +113,7 @@ impl Heap {
         }
         let tables = self.recording().tables()?;
         let next = |at: usize| path.objects.get(at).copied().filter(|_| at < range.end);
-        // The step before them has the first reference.
+        // The first reference belongs to the step before `range`.
         let from = range.start.saturating_sub(1);
         let asked: Vec<(ObjectId, Option<ObjectId>)> =
             (from..range.end).map(|at| (path.objects[at], next(at + 1))).collect();
@@ -125,7 +125,7 @@ impl Heap {
                 steps.push(Step { object, reference });
             }
             let is_cut = |reference: &&Reference| self.exclusion().is_some_and(|it| it.cuts(object.id, reference));
-            // The strongest, if there are several.
+            // The strongest reference, if there are several.
             let ranked = references.iter().filter(|reference| !is_cut(reference)).filter_map(|reference| match tables
                 .strength_class(reference.strength)
             {
@@ -140,8 +140,8 @@ impl Heap {
         Ok(steps)
     }
 
-    /// The shortest paths to all objects of a set, merged into one tree: objects of one type that are
-    /// reached in the same way are one node, and so are objects that stand for a class or a module of one name.
+    /// The shortest paths to all objects of a set, merged into one tree. Objects of the same type that are reached
+    /// through the same node form one node. Objects that represent classes or modules are merged by name, too.
     ///
     /// # Errors
     /// [`crate::AnalyzerError::Section`], [`crate::AnalyzerError::Cancelled`],
@@ -150,7 +150,7 @@ impl Heap {
         let types = self.types(progress)?;
         let names = self.names_of_classes(progress)?;
         let distances = self.distances(progress)?;
-        // From the farthest to the nearest: how many of the set are reached through each object.
+        // From the farthest objects to the nearest, count the members that are reached through each object.
         let mut through: HashMap<ObjectId, u64> = HashMap::new();
         let mut children: HashMap<Option<ObjectId>, Vec<ObjectId>> = HashMap::new();
         let mut by_distance: BTreeMap<u32, Vec<ObjectId>> = BTreeMap::new();
@@ -190,49 +190,50 @@ impl Heap {
 /// Paths merged into a tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MergedPaths {
-    /// Its nodes, parents before children, siblings by falling counts.
+    /// Its nodes, parents before children, siblings by descending count.
     pub nodes: Vec<MergedNode>,
     /// Objects of the set that no root reaches.
     pub unreachable: u64,
 }
 
-/// Objects of one type that are reached in the same way.
+/// Objects of one type that are reached through the same parent node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MergedNode {
-    /// How deep it stands in the tree.
+    /// Its depth in the tree.
     pub depth: u32,
     /// The type.
     pub type_id: TypeId,
-    /// The name of the class or module that they stand for, if they do.
+    /// The name of the class or module that they represent, if they do.
     pub stands_for: Option<StringId>,
-    /// How many objects of the set are reached through this node, those in it included.
+    /// The number of objects of the set that are reached through this node, including those in it.
     pub through: u64,
-    /// How many objects are in it.
+    /// The number of objects in it.
     pub objects: u64,
-    /// How many of them are in the set.
+    /// The number of them that are in the set.
     pub members: u64,
-    /// One of them: that through which most are reached.
+    /// The one of them through which most objects of the set are reached.
     pub example: ObjectId,
 }
 
-/// Nodes deeper than this are left out.
+/// Deeper nodes are omitted.
 const MAX_DEPTH: u32 = 200;
 
-/// What is known of the paths that are merged.
+/// The paths to merge.
 struct Merge<'m> {
     types: &'m [u32],
     names: &'m HashMap<ObjectId, StringId>,
     set: &'m ObjectSet,
-    /// How many objects of the set are reached through each object.
+    /// The number of objects of the set that are reached through each object.
     through: &'m HashMap<ObjectId, u64>,
     children: &'m HashMap<Option<ObjectId>, Vec<ObjectId>>,
 }
 
-/// Objects that become one node: how many of the set are reached through them, what they are, and themselves.
-type Alike = (u64, (u32, Option<StringId>), Vec<ObjectId>);
+/// Objects that form one node: the number of objects of the set reached through them, their type and name, and the
+/// objects.
+type Merged = (u64, (u32, Option<StringId>), Vec<ObjectId>);
 
 impl Merge<'_> {
-    /// Adds the nodes of these objects, and of what is reached through them.
+    /// Adds the nodes of these objects, and of the objects reached through them.
     fn below(&self, objects: &[ObjectId], depth: u32, nodes: &mut Vec<MergedNode>) {
         let mut alike: BTreeMap<(u32, Option<StringId>), Vec<ObjectId>> = BTreeMap::new();
         for &object in objects {
@@ -240,10 +241,10 @@ impl Merge<'_> {
             alike.entry(key).or_default().push(object);
         }
         let through = |objects: &[ObjectId]| objects.iter().map(|object| self.through[object]).sum();
-        let mut groups: Vec<Alike> =
+        let mut merged: Vec<Merged> =
             alike.into_iter().map(|(key, objects)| (through(&objects), key, objects)).collect();
-        groups.sort_by_key(|&(count, key, _)| (std::cmp::Reverse(count), key));
-        for (count, (type_id, stands_for), mut objects) in groups {
+        merged.sort_by_key(|&(count, key, _)| (std::cmp::Reverse(count), key));
+        for (count, (type_id, stands_for), mut objects) in merged {
             objects.sort_unstable_by_key(|object| (std::cmp::Reverse(self.through[object]), *object));
             nodes.push(MergedNode {
                 depth,

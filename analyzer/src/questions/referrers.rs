@@ -1,4 +1,4 @@
-//! Who refers to an object, page by page.
+//! The references that lead to an object, page by page.
 
 use barrow_format::block::Wanted;
 use barrow_format::rows::Label;
@@ -11,7 +11,7 @@ use crate::graph::incoming::scan;
 use crate::heap::Heap;
 use crate::progress::Progress;
 
-/// Who refers to an object: as many sources as there are references, ascending.
+/// The sources of the references that lead to an object, ascending; a source occurs once for each reference.
 #[derive(Debug, Clone)]
 pub struct Referrers {
     sources: Vec<u32>,
@@ -19,13 +19,13 @@ pub struct Referrers {
 }
 
 impl Referrers {
-    /// How many references there are.
+    /// The number of references.
     #[must_use]
     pub fn count(&self) -> u64 {
         self.sources.len() as u64
     }
 
-    /// The number of the first reference whose source is not below `source`.
+    /// The position of the first reference from `source` or a later object.
     fn first_from(&self, source: u32) -> usize {
         self.sources.partition_point(|&id| id < source)
     }
@@ -34,24 +34,26 @@ impl Referrers {
 /// An incoming reference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct IncomingReference {
-    /// The object it starts from.
+    /// The source.
     pub source: ObjectDetails,
-    /// What it is called there.
+    /// The label of the reference.
     pub label: Label,
-    /// Whether and how it keeps its target alive.
+    /// The strength: whether and how it keeps its target alive.
     pub strength: StrengthId,
 }
 
-/// References of one source that are wanted: so many of those that lead to the target, behind some.
+/// The references to take from one source, of those that lead to the target.
 struct Want {
     source: ObjectId,
+    /// The number of references to skip first.
     skip: u64,
+    /// The number of references to take.
     take: u64,
 }
 
 impl Heap {
-    /// Who refers to an object, without what is thought away. The first question is answered by looking
-    /// at all references; the second one makes the incoming references of all objects known.
+    /// The references that lead to an object, without excluded ones. The first call scans all references. The second
+    /// call builds the incoming references of all objects, so that later calls are fast.
     ///
     /// # Errors
     /// As for [`Heap::incoming`].
@@ -70,8 +72,8 @@ impl Heap {
         Ok(Referrers { sources, target })
     }
 
-    /// The objects that refer to an object, ascending, each once, without what is thought away. All references are looked
-    /// at unless those of all objects are known.
+    /// The objects that refer to an object, ascending, each once, without excluded ones. All references are scanned
+    /// unless the incoming references of all objects exist already.
     ///
     /// # Errors
     /// As for [`Heap::incoming`].
@@ -85,8 +87,8 @@ impl Heap {
         Ok(sources.into_iter().map(ObjectId).collect())
     }
 
-    /// A page of the references that lead to an object: at most `limit`, from number `from` on, in the
-    /// order of their sources. Blocks without sources of the page are not decoded.
+    /// A page of the references that lead to an object: at most `limit` from position `from`, in order of their
+    /// sources. Only blocks that hold sources of the page are decoded.
     ///
     /// # Errors
     /// [`AnalyzerError::Section`].
@@ -116,7 +118,7 @@ impl Heap {
         Ok(found.concat())
     }
 
-    /// The wanted references of the objects of one block, which `run` begins with.
+    /// The wanted references of the objects of one block, which is the first of `run`; the others are continuations.
     fn wanted(
         &self,
         target: ObjectId,
@@ -125,8 +127,9 @@ impl Heap {
         workspace: &mut Workspace,
     ) -> Result<Vec<IncomingReference>> {
         let tables = self.recording().tables()?;
-        let (mut references, mut found) = (Vec::new(), Vec::new());
-        // The last one may go on in continuations.
+        let mut references = Vec::new();
+        let mut taken = Taken { heap: self, target, found: Vec::new() };
+        // The last source may have continuations.
         let mut open: Option<(ObjectDetails, Want)> = None;
         for place in run {
             let is_continuation = place.entry.objects == 0;
@@ -139,14 +142,14 @@ impl Heap {
                 if let Some((source, want)) = open.as_mut().filter(|_| is_continuation) {
                     references.clear();
                     Cursor::default().push_references(columns, 0, tables, &mut references).map_err(&at)?;
-                    self.take(target, *source, want, &references, &mut found);
+                    taken.take(*source, want, &references);
                     return Ok(());
                 }
                 let (mut cursor, mut next) = (Cursor::default(), 0);
                 for mut want in wants.iter().map(|want| Want { ..*want }) {
                     let row = (want.source.0 - columns.first_object) as usize;
                     if row < next {
-                        // Only sources of a broken index do not ascend.
+                        // Sources ascend unless the index file is damaged.
                         (cursor, next) = (Cursor::default(), 0);
                     }
                     (next..row).for_each(|row| cursor.step(columns, row));
@@ -157,32 +160,35 @@ impl Heap {
                     if row + 1 == columns.objects() {
                         source.references += place.continued;
                     }
-                    self.take(target, source, &mut want, &references, &mut found);
+                    taken.take(source, &mut want, &references);
                     open = Some((source, want));
                 }
                 Ok(())
             })?;
         }
-        Ok(found)
+        Ok(taken.found)
     }
+}
 
-    /// Takes those of `references` that lead to `target` and are wanted.
-    fn take(
-        &self,
-        target: ObjectId,
-        source: ObjectDetails,
-        want: &mut Want,
-        references: &[Reference],
-        found: &mut Vec<IncomingReference>,
-    ) {
+/// The references taken so far from those that lead to `target`.
+struct Taken<'h> {
+    heap: &'h Heap,
+    target: ObjectId,
+    found: Vec<IncomingReference>,
+}
+
+impl Taken<'_> {
+    /// Takes the wanted ones of `references` that lead to the target.
+    fn take(&mut self, source: ObjectDetails, want: &mut Want, references: &[Reference]) {
+        let (heap, target) = (self.heap, self.target);
         let is_there =
-            |&&reference: &&Reference| reference.target == target && self.has_reference(source.id, &reference);
+            |&&reference: &&Reference| reference.target == target && heap.has_reference(source.id, &reference);
         for reference in references.iter().filter(is_there) {
             if want.skip > 0 {
                 want.skip -= 1;
             } else if want.take > 0 {
                 want.take -= 1;
-                found.push(IncomingReference { source, label: reference.label, strength: reference.strength });
+                self.found.push(IncomingReference { source, label: reference.label, strength: reference.strength });
             }
         }
     }

@@ -1,4 +1,4 @@
-//! What would be freed: retained sets of any objects, and totals of sets.
+//! Retained sets, which are the objects that would be freed, and totals of sets.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -16,12 +16,12 @@ use crate::heap::{Heap, visit_block};
 use crate::progress::{Progress, check};
 use crate::questions::summary::{Source, Summary, accumulate, by_kind, summary};
 
-/// Parts of a heap that each thread adds up, so that none waits long for the last.
+/// The number of parts of a heap for each thread, so that no thread waits long for the last one.
 const RUNS: usize = 4;
 
 impl Heap {
-    /// Everything that would be freed if all objects of `set` were gone, exactly: what the roots reach
-    /// now, and would not reach without them.
+    /// The objects that would be freed if all objects of `set` were collected: those that the roots reach now but not
+    /// without `set`. The answer is exact.
     ///
     /// # Errors
     /// [`crate::AnalyzerError::Section`], [`crate::AnalyzerError::Cancelled`],
@@ -35,8 +35,8 @@ impl Heap {
         Ok(retained)
     }
 
-    /// The bytes that single objects of `set` dominate, each byte once, if dominators are known: a lower bound of those of
-    /// [`Heap::retained_set`], and at hand sooner.
+    /// The bytes that the objects of `set` dominate one by one, counting each byte once; `None` unless dominators exist
+    /// already. This is a lower bound for [`Heap::retained_set`] that is faster to compute.
     ///
     /// # Errors
     /// [`AnalyzerError::Cancelled`]; those of [`Heap::roots`].
@@ -44,8 +44,8 @@ impl Heap {
         self.ask_known_dominators(|dominators| dominators.bytes_below_any(set, progress))
     }
 
-    /// Everything that would be freed if an object were gone, as by [`Heap::retained_set`]. If dominators are
-    /// known and exact, it is what the object dominates.
+    /// The objects that would be freed if one object were collected, see [`Heap::retained_set`]. If dominators exist
+    /// and are exact, these are the objects that it dominates.
     ///
     /// # Errors
     /// As for [`Heap::retained_set`].
@@ -61,7 +61,7 @@ impl Heap {
         self.retained_set(&ObjectSet::from_sorted(self.snapshot(), self.object_count(), [object]), progress)
     }
 
-    /// What the roots reach, as by [`Heap::reachable`]: read off the dominators if they are known.
+    /// The objects that the roots reach, see [`Heap::reachable`]; taken from the dominators if they exist.
     pub(crate) fn all_reachable(&self, progress: &dyn Progress) -> Result<ObjectSet> {
         let known = self.ask_known_dominators(|dominators| {
             let mut reachable = ObjectSet::new(self.snapshot(), self.object_count());
@@ -71,7 +71,7 @@ impl Heap {
         known.map_or_else(|| self.reachable(None, progress), Ok)
     }
 
-    /// The objects that the roots do not reach.
+    /// The unreachable objects.
     ///
     /// # Errors
     /// As for [`Heap::retained_set`].
@@ -81,7 +81,7 @@ impl Heap {
         Ok(unreachable)
     }
 
-    /// All objects that are not thought away.
+    /// All objects that are not excluded.
     #[must_use]
     pub fn all_objects(&self) -> ObjectSet {
         let mut all = ObjectSet::new(self.snapshot(), self.object_count());
@@ -92,7 +92,7 @@ impl Heap {
         all
     }
 
-    /// What the objects of a set add up to, type by type, by type id.
+    /// The totals of a set by type, in order of type id.
     ///
     /// # Errors
     /// [`crate::AnalyzerError::Section`], [`crate::AnalyzerError::Cancelled`].
@@ -104,7 +104,7 @@ impl Heap {
         progress.begin("adding up sizes", objects, "objects");
         let flat = self.flat_columns(true)?;
         let all = Mutex::new(vec![TypeTotals::default(); tables.type_count()]);
-        // One after the other, so that there are few sums to add up.
+        // Each thread handles consecutive blocks, so there are few partial sums to add.
         let runs = places.chunks(places.len().div_ceil(RUNS * rayon::current_num_threads()).max(1));
         pooled(runs.collect(), |run, workspace| {
             let mut own = vec![TypeTotals::default(); tables.type_count()];
@@ -124,7 +124,7 @@ impl Heap {
         Ok((0..).zip(all).filter(|(_, totals)| totals.objects > 0).map(of_type).collect())
     }
 
-    /// The totals of the snapshot, without what is thought away.
+    /// The totals of the snapshot, without excluded objects.
     ///
     /// # Errors
     /// [`crate::AnalyzerError::Section`], [`crate::AnalyzerError::Cancelled`],
@@ -147,7 +147,7 @@ impl Heap {
         Ok(summary)
     }
 
-    /// What every type of the snapshot adds up to, by type id; without what is thought away.
+    /// The totals of every type of the snapshot in order of type id, without excluded objects.
     ///
     /// # Errors
     /// [`crate::AnalyzerError::Section`], [`crate::AnalyzerError::Cancelled`].

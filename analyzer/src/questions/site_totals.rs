@@ -1,4 +1,4 @@
-//! What objects add up to by allocation site, and by the generation that their sites tell.
+//! Totals of objects by allocation site, and by the generation recorded with their sites.
 
 use std::collections::BTreeMap;
 
@@ -14,8 +14,8 @@ use crate::progress::Progress;
 use crate::questions::summary::accumulate;
 
 impl Heap {
-    /// The number of the allocation site of every object, by the object's number; 0 where none was
-    /// recorded. Of sites that differ in their attributes only, the first stands for all.
+    /// For each object the id of its allocation site, or 0 if none was recorded. Sites that differ in attributes only
+    /// are replaced by the first of them.
     ///
     /// # Errors
     /// [`crate::AnalyzerError::Section`], [`crate::AnalyzerError::Cancelled`].
@@ -24,18 +24,18 @@ impl Heap {
         Ok(self.own_sites(progress)?.iter().map(|&id| sites.place_of(SiteId(id)).0).collect())
     }
 
-    /// For every object the number of its own site.
+    /// For each object the id of its site as recorded.
     pub(crate) fn own_sites(&self, progress: &dyn Progress) -> Result<Column<u32>> {
         progress.begin("reading allocation sites", self.object_count(), "objects");
         let mut ids: Column<u32> = self.memory().column(usize::try_from(self.object_count()).unwrap_or(usize::MAX))?;
         fill_by_object(self.recording(), self.snapshot(), Wanted::Identity, &mut ids, progress, |own, columns| {
-            // A column begins as zeros, which are none.
+            // A new column is all zeros, which means no site.
             own.iter_mut().zip(&columns.sites).for_each(|(own, &site)| *own = site);
         })?;
         Ok(ids)
     }
 
-    /// What the objects of every allocation site add up to, by site as in [`Heap::sites`]; the type ids mean nothing.
+    /// The totals of every allocation site, with sites as in [`Heap::sites`]. The type ids have no meaning.
     ///
     /// # Errors
     /// [`crate::AnalyzerError::Section`], [`crate::AnalyzerError::Cancelled`].
@@ -48,7 +48,7 @@ impl Heap {
         Ok(totals.into_iter().collect())
     }
 
-    /// What the objects of every generation add up to, of all sites or those at the place of one.
+    /// The totals of every generation, for all sites or for those that [`Heap::sites`] replaces by `of_place`.
     ///
     /// # Errors
     /// [`crate::AnalyzerError::Section`], [`crate::AnalyzerError::Cancelled`].
@@ -71,7 +71,7 @@ impl Heap {
         self.kept_site_totals().map_or_else(|| self.count_by_site(progress), Ok)
     }
 
-    /// What the objects of every site add up to, whether it is known or not.
+    /// Counts the totals of every site as recorded, without the index file.
     pub(crate) fn count_by_site(&self, progress: &dyn Progress) -> Result<BTreeMap<SiteId, TypeTotals>> {
         let places = places(self.recording(), &[self.snapshot()])?;
         progress.begin("counting by allocation site", self.object_count(), "objects");

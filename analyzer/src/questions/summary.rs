@@ -1,4 +1,4 @@
-//! Totals of snapshots: from the statistics their writer left, or counted anew.
+//! Totals of snapshots, from the statistics that the writer stored or by counting objects.
 
 use std::collections::BTreeMap;
 
@@ -15,23 +15,23 @@ use crate::file::recording::Recording;
 use crate::file::tables::Tables;
 use crate::progress::Progress;
 
-/// Where a total comes from. All are exact; they differ in who counted.
+/// Where totals come from. All of them are exact.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Source {
-    /// Counted by the writer when it committed the snapshot, and protected by a checksum.
+    /// The statistics of the writer, which a checksum protects.
     Statistics,
-    /// Decoded and counted just now, and found equal to the statistics.
+    /// Objects were decoded and counted now, and agree with the statistics.
     Verified,
-    /// Decoded and counted just now: the statistics do not know what is thought away.
+    /// Objects were decoded and counted now, because the statistics include excluded objects.
     Counted,
 }
 
-/// What the objects of one kind add up to.
+/// The totals of the objects of one kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct KindTotals {
     /// The kind.
     pub kind: KindId,
-    /// Its objects.
+    /// The number of its objects.
     pub objects: u64,
     /// Their shallow sizes, summed, in bytes.
     pub heap_bytes: u64,
@@ -46,13 +46,13 @@ pub struct Summary {
     pub snapshot: SnapshotId,
     /// Its totals.
     pub totals: Totals,
-    /// Kinds that have objects, by their ids.
+    /// The kinds that have objects, in order of id.
     pub kinds: Vec<KindTotals>,
-    /// Who counted.
+    /// Where the totals come from.
     pub source: Source,
 }
 
-/// The totals of a snapshot from its statistics: a few kilobytes are read, whatever its size.
+/// The totals of a snapshot from its statistics. A few kilobytes are read for a snapshot of any size.
 ///
 /// # Errors
 /// [`AnalyzerError::NoSnapshot`], [`AnalyzerError::Section`].
@@ -62,7 +62,7 @@ pub fn summary(recording: &Recording, snapshot: SnapshotId) -> Result<Summary> {
     Ok(Summary { snapshot, totals, kinds, source: Source::Statistics })
 }
 
-/// What every type of a snapshot adds up to, by type id; types without objects are left out.
+/// The totals of every type of a snapshot that has objects, in order of type id.
 ///
 /// # Errors
 /// [`AnalyzerError::NoSnapshot`], [`AnalyzerError::Section`] if the statistics are damaged or do not
@@ -106,8 +106,8 @@ pub fn type_totals(recording: &Recording, snapshot: SnapshotId) -> Result<Vec<Ty
     Ok(rows)
 }
 
-/// Decodes shapes and sizes of all objects of these snapshots and counts them anew: about a quarter
-/// of the bytes of a recording.
+/// Decodes shapes and sizes of all objects of these snapshots and counts them again. It reads about a quarter of the
+/// bytes of a recording.
 ///
 /// # Errors
 /// [`AnalyzerError::Section`] if a column is damaged or a count differs from the statistics;
@@ -139,7 +139,7 @@ pub fn verified_summaries(
     Ok(summaries)
 }
 
-/// Fails if what was counted is not what the statistics say.
+/// Fails if the counts differ from the statistics.
 fn compare(recording: &Recording, snapshot: SnapshotId, stored: &[TypeTotals], found: &[TypeTotals]) -> Result<()> {
     match difference(stored, found) {
         None => Ok(()),
@@ -173,7 +173,7 @@ fn empty(type_id: TypeId) -> TypeTotals {
     TypeTotals { type_id, objects: 0, heap_bytes: 0, unmanaged_bytes: 0 }
 }
 
-/// Adds one to the other; sums are modulo 2^64, as in the file.
+/// Adds `row` to `sum`, modulo 2^64 as in the file.
 pub(crate) fn accumulate(sum: &mut TypeTotals, row: &TypeTotals) {
     sum.objects = sum.objects.wrapping_add(row.objects);
     sum.heap_bytes = sum.heap_bytes.wrapping_add(row.heap_bytes);
@@ -201,8 +201,8 @@ pub(crate) fn count_types(columns: &BlockColumns, tables: &Tables) -> Vec<TypeTo
     types.rows()
 }
 
-/// Adds up rows by type. It holds what has objects, not all types: a file can have many of those, and
-/// many snapshots without objects.
+/// Adds up rows by type. It stores only types that have objects, because a file may declare many types and have many
+/// snapshots without objects.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct TypeCounter {
     rows: BTreeMap<TypeId, TypeTotals>,
@@ -215,7 +215,7 @@ impl TypeCounter {
         }
     }
 
-    /// The types that have objects, by their ids.
+    /// The types that have objects, in order of id.
     pub(crate) fn rows(&self) -> Vec<TypeTotals> {
         self.rows.values().copied().collect()
     }
@@ -228,7 +228,7 @@ fn add_up(rows: &[TypeTotals]) -> TypeTotals {
     sum
 }
 
-/// What the rows of types add up to for each kind that has objects.
+/// The totals of each kind that has objects, from the rows of types.
 pub(crate) fn by_kind(rows: &[TypeTotals], tables: &Tables) -> Vec<KindTotals> {
     let mut sums = vec![empty(TypeId(0)); tables.kind_count()];
     for row in rows {

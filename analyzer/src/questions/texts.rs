@@ -1,4 +1,4 @@
-//! The texts of a program: names and texts of objects, each with what the objects that have it add up to.
+//! The names and texts of objects, each with the totals of the objects that have it.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -17,34 +17,34 @@ use crate::heap::Heap;
 use crate::progress::Progress;
 use crate::questions::expression::{ExpressionError, name_pattern};
 
-/// Which texts are wanted.
+/// A pattern for texts.
 #[derive(Debug, Clone)]
 pub struct TextPattern(Regex);
 
 impl TextPattern {
-    /// Reads a glob pattern for whole texts, or between slashes a regular expression that matches anywhere.
+    /// Parses a glob pattern for whole texts, or a regular expression between slashes that matches anywhere.
     ///
     /// # Errors
-    /// [`ExpressionError`] if it is no regular expression.
+    /// [`ExpressionError`] if the regular expression is not valid.
     pub fn parse(text: &str) -> Result<Self, ExpressionError> {
         name_pattern(text).map(TextPattern)
     }
 
-    /// Whether a text is wanted.
+    /// Whether a text matches.
     #[must_use]
     pub fn matches(&self, text: &str) -> bool {
         self.0.is_match(text)
     }
 }
 
-/// The objects of one text.
+/// The totals of the objects with one text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TextTotals {
     /// The text.
     pub text: StringId,
-    /// Their type; `None` if they are of several.
+    /// Their type; `None` if there are several.
     pub type_id: Option<TypeId>,
-    /// How many there are.
+    /// The number of objects.
     pub objects: u64,
     /// Their shallow sizes, summed, in bytes.
     pub heap_bytes: u64,
@@ -69,10 +69,10 @@ impl TextTotals {
 }
 
 impl Heap {
-    /// The texts that objects have as name or text, each once, the largest first. Types and frames are left
-    /// out: their names are not the program's data.
+    /// The texts that objects have as name or text, each once, in descending order of bytes. Types and frames are
+    /// excluded, because their names are not data of the program.
     ///
-    /// Time: all objects once, on all threads. Memory: 48 bytes for each text that an object has.
+    /// Time: one pass over all objects, on all threads. Memory: 48 bytes for each different text.
     ///
     /// # Errors
     /// [`AnalyzerError::Section`](crate::AnalyzerError::Section),
@@ -99,7 +99,7 @@ impl Heap {
             of_block.into_iter().for_each(|(text, totals)| add(&mut by_id, text, totals));
             Ok(())
         })?;
-        // A recording may hold a text twice.
+        // A recording may hold equal texts under several ids.
         let mut by_text = HashMap::new();
         for (id, totals) in by_id.into_inner().unwrap_or_else(PoisonError::into_inner) {
             add(&mut by_text, tables.string(id), totals);
@@ -111,7 +111,7 @@ impl Heap {
     }
 }
 
-/// Adds the objects of a text to those that are known of it.
+/// Adds totals to those of their key.
 fn add<K: std::hash::Hash + Eq>(all: &mut HashMap<K, TextTotals>, key: K, totals: TextTotals) {
     match all.entry(key) {
         Entry::Occupied(mut known) => known.get_mut().add(&totals),

@@ -1,17 +1,17 @@
-//! Threads of the recorded program: what each has done, and which roots are its.
+//! Threads of the recorded program: what each did, which roots belong to it, and what it retains.
 //!
 //! ```text
 //!   THREADS                                        ROOTS
 //!   7  worker  waiting  allocated 12 MiB  "main" ──▶ label "main", or "main: run (job.rb:3)"
-//!   │                                              label "thread 9", or any of the category `thread`: a
-//!   └─ the same number in the snapshot before      thread as well, of which no more is known
+//!   │                                              label "thread 9", or any label of the category `thread`:
+//!   └─ compared by id with the previous snapshot   a thread as well, known by its roots only
 //! ```
 //!
-//! **What a thread retains** is what would be unreachable without its roots *and* its thread object: the stack with all
-//! that only it names, the thread object with its locals, and what these hold together. The thread object counts as a
-//! part of the thread although others know it, such as its group or a pool. So it is found as the retained size of
-//! a vertex that stands for both: a group of roots with the thread object in it, to which no reference of an object leads. One
-//! computation of dominators tells it for all threads.
+//! **What a thread retains** are the objects that would be unreachable without its roots *and* its thread object: those
+//! held by its stack, by its thread-local variables, or by both together. The thread object belongs to the thread even
+//! if others refer to it, such as a thread pool. To compute it, the roots of each thread form a root category of their
+//! own that includes the thread object, and references from objects to thread objects are excluded. The retained size
+//! of that category in the dominator tree is the answer. One computation of dominators covers all threads.
 
 use std::collections::HashMap;
 
@@ -31,29 +31,29 @@ use crate::graph::roots::Roots;
 use crate::heap::Heap;
 use crate::progress::Progress;
 
-/// What a label of a root begins with if the category does not say that it is a thread's.
+/// The prefix of root labels that name a thread in other categories.
 const THREAD_LABEL: &str = "thread ";
 /// The category whose labels name threads.
 const THREAD_CATEGORY: &str = "thread";
-/// What stands between the label of a thread and that of one of its frames.
+/// The separator between the label of a thread and that of one of its frames.
 const FRAME_SEPARATOR: &str = ": ";
-/// The label of a thread itself may have as many: a text can be long, and is looked at once for each.
+/// The maximum number of separators that are tried in a label, since labels can be long and each takes a lookup.
 const MOST_SEPARATORS: usize = 8;
 
-/// The threads that a recording has of one snapshot.
+/// The threads of one snapshot.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Threads {
     rows: Vec<Thread>,
 }
 
-/// What a thread has done since the snapshot before, or since it began if it was not there.
+/// What a thread did since the previous snapshot, or since it started if it is new.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ThreadChange {
-    /// It began after the snapshot before.
+    /// Whether it started after the previous snapshot.
     pub is_new: bool,
-    /// What it allocated, in bytes.
+    /// The bytes it allocated.
     pub allocated_bytes: Option<u64>,
-    /// How many objects it allocated.
+    /// The number of objects it allocated.
     pub allocated_objects: Option<u64>,
     /// The processor time it used, in nanoseconds.
     pub cpu_time_ns: Option<u64>,
@@ -62,21 +62,20 @@ pub struct ThreadChange {
 /// The roots of a thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ThreadRoots {
-    /// Its row in [`Threads::rows`]; `None` if only its roots tell of it.
+    /// Its row in [`Threads::rows`]; `None` if it is known by its roots only.
     pub row: Option<usize>,
-    /// The label that all its roots begin with.
+    /// The label that all its roots start with.
     pub label: StringId,
-    /// How many there are.
+    /// The number of its roots.
     pub roots: u64,
-    /// The object that is the thread itself, if the recording tells: the only root of the category `thread` that its label
-    /// names.
+    /// The thread object: the only root of the category `thread` with its label; `None` if there is not exactly one.
     pub object: Option<ObjectId>,
-    /// What would be unreachable without its roots and its object.
+    /// What would be unreachable without its roots and its thread object.
     pub retained: GroupRetained,
 }
 
 impl Threads {
-    /// Reads the threads of a snapshot; there are none if it has no THREADS.
+    /// Reads the threads of a snapshot. The result is empty without a THREADS section.
     ///
     /// # Errors
     /// [`AnalyzerError::NoSnapshot`], [`AnalyzerError::Section`].
@@ -104,14 +103,13 @@ impl Threads {
         Ok(Threads { rows })
     }
 
-    /// All of them, in the order of the recording.
+    /// All threads in the order of the recording.
     #[must_use]
     pub fn rows(&self) -> &[Thread] {
         &self.rows
     }
 
-    /// For each thread what it has done since `before`; `None` where that cannot be told, since its number stands twice
-    /// in one of the snapshots.
+    /// For each thread what it did since `before`; `None` if its id occurs twice in one of the snapshots.
     #[must_use]
     pub fn since(&self, before: &Threads) -> Vec<Option<ThreadChange>> {
         let (now, before) = (by_id(&self.rows), by_id(&before.rows));
@@ -126,7 +124,7 @@ impl Threads {
         self.rows.iter().map(change).collect()
     }
 
-    /// How many threads of `before` are not there any more, or have left their number to another.
+    /// The number of threads of `before` that ended, including those whose id another thread has now.
     #[must_use]
     pub fn ended_since(&self, before: &Threads) -> u64 {
         let (now, known) = (by_id(&self.rows), by_id(&before.rows));
@@ -140,12 +138,12 @@ impl Threads {
 }
 
 impl Heap {
-    /// The roots of each thread, by the labels that `threads` have, and those of threads of which only roots tell:
-    /// with a label that begins with `thread `, or of the category `thread`. Threads without roots are left out, and so
-    /// are those that share a label. By row, then by the first root. Whether retained sizes are exact comes with them: if
-    /// not, they are lower bounds, see [`crate::Dominators::is_exact`].
+    /// The roots of each thread of `threads` by label, and those of threads known by their roots only: with a label
+    /// that starts with `thread `, or in the category `thread`. Threads without roots are omitted, and so are threads
+    /// that share a label. The order is that of rows, then of first roots. The flag says whether retained sizes are
+    /// exact; otherwise they are lower bounds, see [`crate::Dominators::is_exact`].
     ///
-    /// Time and memory: as to find dominators, which is done anew for threads unless an index file has the answer.
+    /// Time and memory: those of computing dominators, unless an index file has the answer.
     ///
     /// # Errors
     /// [`AnalyzerError::Section`], [`AnalyzerError::Cancelled`], those of [`crate::Memory`].
@@ -192,15 +190,16 @@ impl Heap {
         Ok((found, is_exact))
     }
 
-    /// What each thread retains, objects and bytes, and last 1 if that is exact. `places` has the thread of each root.
+    /// What each thread retains, as objects and bytes, followed by 1 if that is exact, else 0. `places` holds the
+    /// thread of each root.
     fn retained_by_threads(
         &self,
         found: &[ThreadRoots],
         places: &[Option<usize>],
         progress: &dyn Progress,
     ) -> Result<Vec<u64>> {
-        // Only numbers of groups: no string is looked up by them.
-        let group = |place: Option<usize>| StringId(place.map_or(u32::MAX, |place| place as u32));
+        // These ids only distinguish categories: no string is looked up by them.
+        let category_of = |place: Option<usize>| StringId(place.map_or(u32::MAX, |place| place as u32));
         let mut threads = ObjectSet::new(self.snapshot(), self.object_count());
         let mut owners: HashMap<ObjectId, usize> = HashMap::new();
         for (place, thread) in found.iter().enumerate() {
@@ -208,13 +207,13 @@ impl Heap {
             threads.insert(object);
             owners.insert(object, place);
         }
-        // Whoever else names a thread object as a root keeps only a part of the thread alive.
+        // Another root that refers to a thread object keeps only a part of that thread alive.
         let rows = self.roots()?.rows().iter().zip(places);
-        let regrouped = rows.map(|(root, &place)| {
+        let by_thread = rows.map(|(root, &place)| {
             let place = owners.get(&root.target).copied().or(place);
-            Root { category: group(place), label: None, ..*root }
+            Root { category: category_of(place), label: None, ..*root }
         });
-        let roots = Roots::of(regrouped.collect());
+        let roots = Roots::of(by_thread.collect());
         let exclusion = Exclusion::referred_to_by_roots_only(self.exclusion().map(|exclusion| &**exclusion), threads);
         self.memory().require(resident_bytes(self.object_count()))?;
         let references = Adjacency::build(
@@ -225,13 +224,13 @@ impl Heap {
             self.run(progress),
         )?;
         let dominators = self.find_dominators(references, &roots, progress)?;
-        let retained = (0..found.len()).map(|place| dominators.group_retained(group(Some(place))));
+        let retained = (0..found.len()).map(|place| dominators.group_retained(category_of(Some(place))));
         let columns = retained.flat_map(|retained| [retained.objects, retained.bytes]);
         Ok(columns.chain([dominators.is_exact().into()]).collect())
     }
 }
 
-/// The object that is each thread: the only root of the category `thread` with its label.
+/// The thread object of each thread: the only root of the category `thread` with its label.
 fn thread_objects(
     roots: &[Root],
     places: &[Option<usize>],
@@ -248,15 +247,15 @@ fn thread_objects(
     }
     let mut threads_of: HashMap<ObjectId, u32> = HashMap::new();
     objects.iter().flatten().flatten().for_each(|&object| *threads_of.entry(object).or_default() += 1);
-    // What is told to be two threads is none.
+    // An object claimed by two threads belongs to neither.
     objects.into_iter().map(|object| object.flatten().filter(|object| threads_of[object] == 1)).collect()
 }
 
-/// Which labels of roots are whose.
+/// Finds the thread of a root by its label.
 struct Labels<'r> {
     /// Row and label of each thread.
     owners: Vec<(Option<usize>, StringId)>,
-    /// The thread that a text names; nobody if it names several.
+    /// The thread that a text names; `None` if it names several.
     by_text: HashMap<&'r str, Option<usize>>,
 }
 
@@ -282,7 +281,7 @@ impl<'r> Labels<'r> {
         labels
     }
 
-    /// The longest part of a label that names a thread, if one does.
+    /// The thread named by the longest prefix of a label that names any. The inner `None` means that it names several.
     fn named(&self, text: &str) -> Option<Option<usize>> {
         let ends = text.match_indices(FRAME_SEPARATOR).map(|(end, _)| end).take(MOST_SEPARATORS);
         let parts = ends.map(|end| &text[..end]).chain([text]);
@@ -294,14 +293,14 @@ impl<'r> Labels<'r> {
     }
 }
 
-/// Checks the strings that a thread names.
+/// Checks the string ids of a thread.
 fn check(thread: &Thread, strings: u32) -> Result<(), FormatError> {
     let attributes = thread.attributes.iter().flat_map(|&(key, value)| [key, value]);
     let mut texts = [thread.name, thread.state, thread.root_label].into_iter().flatten().chain(attributes);
     texts.try_for_each(|text| below("string of a thread", text.0, strings))
 }
 
-/// Threads by number; nothing for one that stands twice.
+/// Threads by id; `None` for an id that occurs twice.
 fn by_id(rows: &[Thread]) -> HashMap<u64, Option<&Thread>> {
     let mut by_id = HashMap::with_capacity(rows.len());
     for row in rows {
@@ -310,9 +309,9 @@ fn by_id(rows: &[Thread]) -> HashMap<u64, Option<&Thread>> {
     by_id
 }
 
-/// What a thread did in between; `None` if a counter fell, so that it is another thread.
+/// What a thread did between two snapshots; `None` if a counter fell, which means that it is another thread.
 fn change(old: &Thread, new: &Thread) -> Option<ThreadChange> {
-    // The outer option is for a counter that fell, the inner one for what is not known.
+    // The outer option is `None` if a counter fell, the inner one if it was not recorded.
     let since = |old: Option<u64>, new: Option<u64>| match (old, new) {
         (Some(old), Some(new)) => new.checked_sub(old).map(Some),
         _ => Some(None),
@@ -325,7 +324,7 @@ fn change(old: &Thread, new: &Thread) -> Option<ThreadChange> {
     })
 }
 
-/// What a thread did that was not there before.
+/// What a new thread did.
 fn began(row: &Thread) -> ThreadChange {
     let Thread { allocated_bytes, allocated_objects, cpu_time_ns, .. } = *row;
     ThreadChange { is_new: true, allocated_bytes, allocated_objects, cpu_time_ns }
@@ -356,7 +355,7 @@ mod tests {
             change(false, 10, None),
             change(false, 0, Some(3)),
             change(true, 7, Some(1)),
-            // It allocated less than it had: another thread has its number.
+            // The counter fell, so another thread has this id now.
             change(true, 4, Some(20)),
             None,
         ];

@@ -1,4 +1,4 @@
-//! The references from or to one object, added up by the types of the objects at their other ends.
+//! The references from or to one object, counted by the types of the objects at their other ends.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -14,14 +14,14 @@ use crate::graph::object_set::ObjectSet;
 use crate::heap::Heap;
 use crate::progress::{Progress, check};
 
-/// References whose other ends are of one type.
+/// The references whose other ends have one type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TypeReferences {
     /// The type.
     pub type_id: TypeId,
-    /// How many references.
+    /// The number of references.
     pub references: u64,
-    /// How many objects are at the other ends, each counted once.
+    /// The number of different objects at the other ends.
     pub objects: u64,
     /// Their shallow sizes, summed, in bytes.
     pub shallow_bytes: u64,
@@ -29,7 +29,7 @@ pub struct TypeReferences {
     pub example: ObjectId,
 }
 
-/// What one block adds to a type: references, objects, bytes, an example.
+/// The contribution of one block to a type.
 #[derive(Clone, Copy)]
 struct Part {
     type_id: TypeId,
@@ -40,9 +40,8 @@ struct Part {
 }
 
 impl Heap {
-    /// The outgoing references of an object by the types of their targets, by type id; without what is
-    /// thought away. The references are streamed: memory is a bit for each object of the snapshot, and
-    /// the types of all objects.
+    /// The outgoing references of an object by the types of their targets, in order of type id, without excluded ones.
+    /// References are streamed. Memory: one bit for each object of the snapshot, and the types of all objects.
     ///
     /// # Errors
     /// [`crate::AnalyzerError::NoObject`], [`crate::AnalyzerError::Section`],
@@ -69,9 +68,9 @@ impl Heap {
         Ok(with_references.collect())
     }
 
-    /// The references that lead to an object by the types of their sources, by type id; without what is
-    /// thought away. All references are looked at, or, where incoming references are known, those of the
-    /// blocks that hold sources, on all threads of the current pool; nothing is kept of them.
+    /// The references that lead to an object by the types of their sources, in order of type id, without excluded ones.
+    /// All references are scanned on all threads of the current pool. If incoming references exist already, only blocks
+    /// that hold sources are scanned. The scanned references are not stored.
     ///
     /// # Errors
     /// [`crate::AnalyzerError::Section`], [`crate::AnalyzerError::Cancelled`].
@@ -93,7 +92,7 @@ impl Heap {
             each_hit(recording, place, columns, target, exclusion, |hit| {
                 let shape = columns.shapes.get(hit.row).map_or(0, |&shape| shape as usize);
                 let type_id = tables.shape(columns.dictionary[shape]).type_id;
-                // A continuation does not know the size of its object.
+                // A continuation has no size of its object.
                 let shallow_bytes = columns.shallow_bytes.get(hit.row).copied().unwrap_or(0);
                 last = Some(hit.source);
                 match parts.iter_mut().find(|part| part.type_id == type_id) {

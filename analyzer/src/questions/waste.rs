@@ -1,12 +1,11 @@
-//! What is held for nothing, as far as a recording knows: empty containers, and room for elements that
-//! are not there.
+//! Wasted memory, as far as a recording knows: empty containers, and unused room in arrays.
 //!
-//! An object's *elements* are the references behind its fields that have an index, or, in a dictionary,
-//! names of their own. A type whose objects hold elements is a container; one of its objects that holds
-//! none is empty. References without labels may be anything (the parts of a string, for instance), so
-//! they make no container.
+//! The *elements* of an object are the references after its fields that have an index, or a name in a dictionary. A
+//! type is a container if some of its objects have elements; an object of such a type without elements is empty.
+//! References without labels can be anything, such as parts of a string, so they do not make a type a container.
 //!
-//! Keys look like fields. In a dictionary, fields are the names that all objects of the type begin with.
+//! In a dictionary, keys and fields are both names. There the fields are the leading names that all objects of the type
+//! have in common.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -20,30 +19,29 @@ use crate::file::tables::Tables;
 use crate::heap::Heap;
 use crate::progress::Progress;
 
-/// What an element is taken to need outside the heap, in bytes: a pointer.
+/// The assumed size of an element outside the heap, in bytes: a pointer.
 pub const ELEMENT_BYTES: u64 = 8;
 
-/// What objects of one type hold for nothing.
+/// The memory wasted by the objects of one type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Waste {
     /// The type.
     pub type_id: TypeId,
-    /// Containers without elements.
+    /// The number of containers without elements.
     pub empty_objects: u64,
     /// Their shallow and unmanaged sizes, summed, in bytes.
     pub empty_bytes: u64,
-    /// Arrays with more unmanaged bytes than their elements need.
+    /// The number of arrays with more unmanaged bytes than their elements need.
     pub spare_objects: u64,
-    /// The bytes that they do not need: an estimate, since an element is taken to need
-    /// [`ELEMENT_BYTES`].
+    /// The bytes that they do not need. This is an estimate, which assumes that an element needs [`ELEMENT_BYTES`].
     pub spare_bytes: u64,
-    /// An empty container, or else the first array with room to spare.
+    /// The first empty container; if there is none, the first array with unused room.
     pub example: ObjectId,
 }
 
-/// What was found of one shape.
+/// The waste of the objects of one shape.
 #[derive(Debug, Clone, Copy, Default)]
-struct Found {
+struct ShapeWaste {
     has_elements: bool,
     empty: Part,
     spare: Part,
@@ -57,20 +55,20 @@ struct Part {
     first: Option<ObjectId>,
 }
 
-/// What is known of a type before it is known which of its objects are empty.
+/// What all shapes of a type say about it, which decides whether its objects are containers.
 #[derive(Default)]
 struct Container<'t> {
     has_elements: bool,
-    /// Its elements may be named.
+    /// Whether elements may have names.
     is_dictionary: bool,
-    /// The names that all its objects begin with.
+    /// The leading names that all its objects have in common.
     fields: Option<&'t [LabelCode]>,
 }
 
 impl Heap {
-    /// What is held for nothing, by type; what wastes most first.
+    /// The waste of each type, in descending order of bytes.
     ///
-    /// Time: shapes, sizes and numbers of references are decoded once, on all threads of the current pool.
+    /// Time: shapes, sizes and counts of references are decoded once, on all threads of the current pool.
     ///
     /// # Errors
     /// [`crate::AnalyzerError::Section`], [`crate::AnalyzerError::Cancelled`].
@@ -82,7 +80,7 @@ impl Heap {
         let parts = map_blocks(self.recording(), &places, Wanted::Counts, progress, |place, _, columns| {
             Ok(columns.dictionary.iter().copied().zip(self.by_shape(place, columns, tables)).collect::<Vec<_>>())
         })?;
-        let mut by_shape: BTreeMap<ShapeId, Found> = BTreeMap::new();
+        let mut by_shape: BTreeMap<ShapeId, ShapeWaste> = BTreeMap::new();
         for (shape, part) in parts.into_iter().flatten() {
             by_shape.entry(shape).or_default().add(part);
         }
@@ -92,11 +90,11 @@ impl Heap {
         Ok(waste)
     }
 
-    /// What is found in one block, by the places of its dictionary.
-    fn by_shape(&self, place: &BlockPlace, columns: &BlockColumns, tables: &Tables) -> Vec<Found> {
+    /// The waste in one block, by position in its dictionary of shapes.
+    fn by_shape(&self, place: &BlockPlace, columns: &BlockColumns, tables: &Tables) -> Vec<ShapeWaste> {
         let shapes: Vec<&Shape> = columns.dictionary.iter().map(|&shape| tables.shape(shape)).collect();
         let only_names: Vec<bool> = shapes.iter().map(|shape| shape.prefix.iter().all(|&code| is_name(code))).collect();
-        let mut found = vec![Found::default(); shapes.len()];
+        let mut found = vec![ShapeWaste::default(); shapes.len()];
         for (row, &at) in columns.shapes.iter().enumerate() {
             let (at, object) = (at as usize, ObjectId(columns.first_object + row as u32));
             if !self.has(object) {
@@ -119,14 +117,14 @@ impl Heap {
     }
 }
 
-/// What shapes add up to, by type, for types that waste something.
-fn by_type(by_shape: &BTreeMap<ShapeId, Found>, tables: &Tables) -> Vec<Waste> {
+/// Adds up shapes by type, for types that waste something.
+fn by_type(by_shape: &BTreeMap<ShapeId, ShapeWaste>, tables: &Tables) -> Vec<Waste> {
     let mut containers: HashMap<TypeId, Container<'_>> = HashMap::new();
     for (&shape, found) in by_shape {
         let shape = tables.shape(shape);
         containers.entry(shape.type_id).or_default().add(shape, found);
     }
-    let mut by_type: BTreeMap<TypeId, Found> = BTreeMap::new();
+    let mut by_type: BTreeMap<TypeId, ShapeWaste> = BTreeMap::new();
     for (&shape, found) in by_shape {
         let shape = tables.shape(shape);
         let sum = by_type.entry(shape.type_id).or_default();
@@ -136,7 +134,7 @@ fn by_type(by_shape: &BTreeMap<ShapeId, Found>, tables: &Tables) -> Vec<Waste> {
         }
     }
     let wasteful = by_type.into_iter().filter(|(_, found)| found.empty.bytes > 0 || found.spare.bytes > 0);
-    let waste = wasteful.filter_map(|(type_id, Found { empty, spare, .. })| {
+    let waste = wasteful.filter_map(|(type_id, ShapeWaste { empty, spare, .. })| {
         Some(Waste {
             type_id,
             empty_objects: empty.objects,
@@ -150,7 +148,7 @@ fn by_type(by_shape: &BTreeMap<ShapeId, Found>, tables: &Tables) -> Vec<Waste> {
 }
 
 impl<'t> Container<'t> {
-    fn add(&mut self, shape: &'t Shape, found: &Found) {
+    fn add(&mut self, shape: &'t Shape, found: &ShapeWaste) {
         self.has_elements |= found.has_elements;
         self.is_dictionary |= found.has_elements && shape.tail == Tail::Explicit;
         let known = self.fields.unwrap_or(&shape.prefix);
@@ -158,13 +156,13 @@ impl<'t> Container<'t> {
         self.fields = Some(&known[..same]);
     }
 
-    /// Whether objects of this shape are empty if they have nothing but its prefix, which is all names.
+    /// Whether objects with nothing but the prefix of this shape are empty. The prefix consists of names.
     fn is_empty(&self, shape: &Shape) -> bool {
         self.has_elements && (!self.is_dictionary || self.fields.is_some_and(|fields| fields == shape.prefix))
     }
 }
 
-/// Whether what follows the prefix is elements.
+/// Whether references after the prefix are elements.
 fn has_elements(shape: &Shape) -> bool {
     matches!(shape.tail, Tail::Indexed(_) | Tail::Explicit)
 }
@@ -173,8 +171,8 @@ fn is_name(code: LabelCode) -> bool {
     matches!(code.label(), Ok(Label::Name(_)))
 }
 
-impl Found {
-    fn add(&mut self, other: Found) {
+impl ShapeWaste {
+    fn add(&mut self, other: ShapeWaste) {
         self.has_elements |= other.has_elements;
         self.empty.add(other.empty);
         self.spare.add(other.spare);

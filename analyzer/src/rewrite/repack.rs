@@ -27,8 +27,8 @@ use crate::graph::roots::Roots;
 use crate::progress::{Progress, check};
 use crate::rewrite::copy::{Copy, refuse_same_file, write_anew};
 use crate::series::identity::{MATCHED, SERIALS_FACT, SerialOrigin, Serials};
+use crate::series::loaded_snapshot::{LoadedSnapshot as Whole, NO_OBJECT as NOBODY};
 use crate::series::matching::{Pairing, Side, match_serials, match_structure, pairing};
-use crate::series::whole::{NOBODY, Whole};
 use comparison::part_changed_giants;
 use draft::{Draft, RowGroup};
 
@@ -199,7 +199,7 @@ impl<'c, 'r> Repacking<'c, 'r> {
         let mut partners = match &before {
             None => vec![NOBODY; whole.objects()],
             Some(before) if self.origin == SerialOrigin::Matched => {
-                let (old, new) = (before.side(), Side { whole: &whole, roots: roots.rows() });
+                let (old, new) = (before.side(), Side { loaded: &whole, roots: roots.rows() });
                 match_structure(old, new, self.recording.tables()?, progress)?
             }
             Some(before) => match_serials(&before.whole, &whole),
@@ -343,7 +343,7 @@ impl Written {
     }
 
     fn side(&self) -> Side<'_> {
-        Side { whole: &self.whole, roots: self.roots.rows() }
+        Side { loaded: &self.whole, roots: self.roots.rows() }
     }
 }
 

@@ -1,78 +1,78 @@
-//! What addresses say of which objects of two snapshots can be the same.
+//! Uses addresses to decide which objects of two snapshots can be the same.
 //!
 //! ```text
 //!   before   a b c ▓ ▓ d e f ▓ g          ▓ died
-//!   after    a b c d e f g ░ ░ ░          ░ was born: the collector moves objects together and keeps their order
-//!            └──────────────┘             stretches that are the same, and the gaps between them
+//!   after    a b c d e f g ░ ░ ░          ░ was born: the collector compacts and keeps the order
+//!            └──────────────┘             paired stretches, and the gaps between them
 //! ```
 //!
-//! - Where nothing moves, an object has one address for life. Objects of two addresses are two objects.
-//! - Where a collector compacts (JVM: Serial, Parallel, and G1 within what one of its threads compacts), survivors stay in their order. An
-//!   object between two stretches was between the same stretches before. An object elsewhere is another one, however alike
-//!   it looks.
-//! - Where stretches are not in order, as after copying in the order of references, addresses say nothing.
+//! - If objects do not move, an object keeps its address. Objects at different addresses are different objects.
+//! - If a collector compacts (JVM: Serial, Parallel, and G1 within the region of one of its threads), survivors keep
+//!   their order. An object between two stretches was between the same stretches before. An object elsewhere is
+//!   a different one, even if its look is equal.
+//! - If stretches are not in order, as after copying in order of references, addresses say nothing.
 //!
-//! The largest chain of stretches that is in the same order on both sides is found as the heaviest increasing subsequence
-//! (Fredman 1975, with a tree of maxima for weights), in O(s log s) for s stretches. The weight of a stretch is the number of rows in it
-//! that are unique, so that a long run of objects that all look alike weighs little.
+//! The heaviest increasing subsequence gives the chain of stretches that is in the same order on both sides (Fredman
+//! 1975, with a tree of maxima for weights), in O(s log s) for s stretches. The weight of a stretch is its number of
+//! unique windows, so a long run of equal objects weighs little.
 
-use crate::series::whole::{NOBODY, Whole};
+use crate::series::loaded_snapshot::{LoadedSnapshot, NO_OBJECT};
 
-/// The part of aligned objects that has the same address where nothing moves.
+/// Objects do not move if at least this share of aligned objects has equal addresses.
 const FIXED: f64 = 0.99;
-/// The part of the evidence of what moved that is in one order where order is kept.
+/// Order is kept if at least this share of the weight of moved stretches is in the chain.
 const ORDERED: f64 = 0.8;
-/// The part of its rows that must be unique in a stretch that is out of order.
+/// The share of windows that must be unique in a stretch out of order for it to be believed.
 const DISTINCT: f64 = 0.5;
-/// The number of unique rows that it needs, too.
-const LEAST_ROWS: usize = 4;
-/// The unique rows that it takes to believe that objects were born between two stretches: a collector that compacts leaves
+/// The number of unique windows that it must have, too.
+const LEAST_WINDOWS: usize = 4;
+/// The weight that the chain loses where objects were born between two moved stretches: a compacting collector leaves
 /// no room there.
 const BIRTHS_BETWEEN: usize = 16;
 
-/// A stretch of objects in a row that look alike on both sides: its first places, its length, and how many of the rows in it that
-/// were asked for are unique.
+/// Consecutive objects with equal looks on both sides: the first place on each side, the length, and the number of
+/// tested windows in it that are unique.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Stretch {
     pub(crate) old: usize,
     pub(crate) new: usize,
     pub(crate) length: usize,
-    pub(crate) unique_rows: usize,
-    /// Whether its first object has one address on both sides.
+    pub(crate) unique_windows: usize,
+    /// Whether its first object has the same address on both sides.
     pub(crate) is_fixed: bool,
 }
 
 impl Stretch {
-    /// How many objects that were before it are missing on the other side, less those that are new there.
+    /// The number of earlier objects that died, less the number that were born.
     fn shift(&self) -> i64 {
         self.old as i64 - self.new as i64
     }
 }
 
-/// Which pairs addresses allow.
+/// The pairs that addresses allow.
 #[derive(Debug)]
 pub(crate) enum AddressOrder {
-    /// All: there are no addresses, or they say nothing.
+    /// All pairs: there are no addresses, or they say nothing.
     Unknown,
-    /// Those of one address.
+    /// Pairs with equal addresses.
     Fixed,
-    /// Those in one gap.
+    /// Pairs in the same gap.
     Kept {
-        /// For each object of the snapshot before its gap.
+        /// For each object of the previous snapshot its gap.
         old_gaps: Vec<u32>,
-        /// For each object of the other one the gaps it may come from: that after the stretch before it, and that
-        /// before the stretch after it. They differ only where two neighbouring stretches were no neighbours.
+        /// For each object of the other snapshot the gaps it may come from: the gap after the preceding stretch, and
+        /// the gap before the following stretch. They differ only if the two stretches were not neighbours before.
         new_gaps: Vec<[u32; 2]>,
     },
 }
 
 impl AddressOrder {
-    /// Whether both can be the same object.
-    pub(crate) fn allows(&self, (before, old): (&Whole, u32), (after, new): (&Whole, u32)) -> bool {
+    /// Whether the two can be the same object.
+    pub(crate) fn allows(&self, (before, old): (&LoadedSnapshot, u32), (after, new): (&LoadedSnapshot, u32)) -> bool {
         if matches!(self, AddressOrder::Unknown) {
             return true;
         }
-        let [old_address, new_address] = [(before, old), (after, new)].map(|(whole, object)| address(whole, object));
+        let [old_address, new_address] = [(before, old), (after, new)].map(|(loaded, object)| address(loaded, object));
         if old_address == 0 || new_address == 0 {
             return true;
         }
@@ -84,14 +84,14 @@ impl AddressOrder {
     }
 }
 
-fn address(whole: &Whole, object: u32) -> u64 {
-    whole.addresses.get(object as usize).copied().unwrap_or(0)
+fn address(loaded: &LoadedSnapshot, object: u32) -> u64 {
+    loaded.addresses.get(object as usize).copied().unwrap_or(0)
 }
 
-/// Whether most pairs have the same address on both sides. `old_of_new` has partners, or [`NOBODY`].
-pub(crate) fn is_fixed(before: &Whole, after: &Whole, old_of_new: &[u32]) -> bool {
+/// Whether nearly all pairs have equal addresses. `old_of_new` holds partners, or [`NO_OBJECT`].
+pub(crate) fn is_fixed(before: &LoadedSnapshot, after: &LoadedSnapshot, old_of_new: &[u32]) -> bool {
     let (mut pairs, mut same) = (0u64, 0u64);
-    for (new, &old) in (0..).zip(old_of_new).filter(|(_, old)| **old != NOBODY) {
+    for (new, &old) in (0..).zip(old_of_new).filter(|(_, old)| **old != NO_OBJECT) {
         let (old, new) = (address(before, old), address(after, new));
         pairs += u64::from(old != 0 && new != 0);
         same += u64::from(old != 0 && old == new);
@@ -99,12 +99,12 @@ pub(crate) fn is_fixed(before: &Whole, after: &Whole, old_of_new: &[u32]) -> boo
     pairs > 0 && same as f64 >= FIXED * pairs as f64
 }
 
-/// The stretches that are believed: those of the heaviest chain in one order, and others that are distinct all along. `None` if
-/// order says nothing. `stretches` are in the order of `new`; a row is asked for one of `one_of` places.
+/// For each stretch whether it is believed: it is in the heaviest chain, or consists of unique windows mostly. `None`
+/// if the order says nothing. `stretches` are in the order of `new`; one in `one_of` windows was tested.
 pub(crate) fn believed(stretches: &[Stretch], one_of: usize) -> Option<Vec<bool>> {
     let mut believed = heaviest_chain(stretches);
     let weight = |these: &dyn Fn(usize) -> bool| -> usize {
-        stretches.iter().enumerate().filter(|(at, _)| these(*at)).map(|(_, stretch)| stretch.unique_rows).sum()
+        stretches.iter().enumerate().filter(|(at, _)| these(*at)).map(|(_, stretch)| stretch.unique_windows).sum()
     };
     let has_moved = |at: usize| !stretches[at].is_fixed;
     let (all, chain) = (weight(&has_moved), weight(&|at| has_moved(at) && believed[at]));
@@ -112,14 +112,14 @@ pub(crate) fn believed(stretches: &[Stretch], one_of: usize) -> Option<Vec<bool>
         return None;
     }
     for (is_believed, stretch) in believed.iter_mut().zip(stretches) {
-        let rows = stretch.unique_rows;
-        *is_believed |= rows >= LEAST_ROWS && (rows * one_of) as f64 >= DISTINCT * stretch.length as f64;
+        let unique = stretch.unique_windows;
+        *is_believed |= unique >= LEAST_WINDOWS && (unique * one_of) as f64 >= DISTINCT * stretch.length as f64;
     }
     Some(believed)
 }
 
-/// For each stretch whether it is in the chain that rises on both sides and has most unique rows in all, less
-/// [`BIRTHS_BETWEEN`] for each stretch that moved and has new objects between it and the one before.
+/// For each stretch whether it is in the heaviest chain that ascends on both sides. The weight of a chain is its number
+/// of unique windows, less [`BIRTHS_BETWEEN`] for each moved stretch with new objects between it and its predecessor.
 fn heaviest_chain(stretches: &[Stretch]) -> Vec<bool> {
     let by_old = ranks(stretches, |stretch| stretch.old as i64);
     let by_shift = ranks(stretches, Stretch::shift);
@@ -131,7 +131,7 @@ fn heaviest_chain(stretches: &[Stretch]) -> Vec<bool> {
         let (weight, before) = after_births.best_below(by_old[at]);
         let last = after_deaths.best_below(by_shift[at]).max((weight - price, before)).max((0, 0));
         previous[at] = last.1;
-        let chain = (last.0 + stretch.unique_rows as i64, at + 1);
+        let chain = (last.0 + stretch.unique_windows as i64, at + 1);
         after_births.raise(by_old[at], chain);
         after_deaths.raise(by_shift[at], chain);
         best = best.max(chain);
@@ -145,7 +145,7 @@ fn heaviest_chain(stretches: &[Stretch]) -> Vec<bool> {
     is_in
 }
 
-/// For each stretch its place if all were sorted by a key; equal ones keep their order.
+/// For each stretch its rank by a key; equal keys keep their order.
 fn ranks(stretches: &[Stretch], key: impl Fn(&Stretch) -> i64) -> Vec<usize> {
     let mut sorted: Vec<usize> = (0..stretches.len()).collect();
     sorted.sort_by_key(|&at| (key(&stretches[at]), at));
@@ -154,8 +154,8 @@ fn ranks(stretches: &[Stretch], key: impl Fn(&Stretch) -> i64) -> Vec<usize> {
     ranks
 }
 
-/// By rank the heaviest chain that ends there: its weight and its last stretch plus one. A tree of maxima of prefixes (Fenwick
-/// 1994).
+/// For each rank the heaviest chain that ends at it: its weight, and its last stretch plus one. A tree of prefix maxima
+/// (Fenwick 1994).
 struct PrefixMaxima(Vec<(i64, usize)>);
 
 impl PrefixMaxima {
@@ -181,12 +181,12 @@ impl PrefixMaxima {
     }
 }
 
-/// The gaps between stretches. `old_order` and `new_order` are objects by place.
+/// The gaps between stretches. `old_order` and `new_order` hold the objects in order of place.
 pub(crate) fn gaps(stretches: &[Stretch], old_order: &[u32], new_order: &[u32]) -> AddressOrder {
     let ranks = ranks(stretches, |stretch| stretch.old as i64);
     let mut starts: Vec<usize> = stretches.iter().map(|stretch| stretch.old).collect();
     starts.sort_unstable();
-    // The gap after a stretch, with what is left in it, has its rank plus one.
+    // The gap after a stretch, together with the unpaired objects in it, has the stretch's rank plus one.
     let mut old_gaps = vec![0; old_order.len()];
     let mut gap = 0;
     for (place, &object) in old_order.iter().enumerate() {

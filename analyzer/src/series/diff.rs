@@ -6,18 +6,17 @@
 //!   after   type 5 ─────────┘ Pair, object, boxed
 //! ```
 //!
-//! The number of a type says nothing about another recording, and in its own a type may be declared
-//! twice. So types are matched by what they are, see [`TypeIdentity`]: those that nobody could tell
-//! apart share a row.
+//! A type id has no meaning in another recording, and a recording may declare a type twice. So types are matched by
+//! name, file, line, kind and layout, see [`TypeIdentity`]. Types that agree in all of these share a row.
 
 use std::collections::BTreeMap;
 
+use barrow_format::SnapshotId;
 use barrow_format::rows::TypeTotals;
-use barrow_format::{SnapshotId, TypeId};
 
 use crate::error::Result;
 use crate::file::recording::Recording;
-use crate::file::tables::{self, Tables};
+use crate::file::type_identity::TypeIdentity;
 use crate::questions::summary::type_totals;
 
 /// One of the two snapshots that are compared.
@@ -27,46 +26,29 @@ pub struct Side<'a> {
     pub recording: &'a Recording,
     /// The snapshot.
     pub snapshot: SnapshotId,
-    /// What its types add up to, if that is not what its statistics say: something is thought away.
+    /// The totals of its types, if they differ from its statistics because objects or references are excluded.
     pub types: Option<&'a [TypeTotals]>,
-    /// What the objects of each type retain, in bytes and by type id, if that is known; types behind
-    /// the end retain nothing. The sizes of types that share a row are added up: to have the union
-    /// there, give it to one of them.
+    /// The bytes that the objects of each type retain together, by type id, if known; types beyond the end retain
+    /// nothing. The sizes of types that share a row are added. For the size of their union, give it to one of them and
+    /// 0 to the others.
     pub retained_bytes: Option<&'a [u64]>,
 }
 
-/// What a type is, so that it is found again in another recording. In the order of names.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct TypeIdentity<'a> {
-    /// Its name.
-    pub name: &'a str,
-    /// The file it is declared in.
-    pub file: Option<&'a str>,
-    /// The line it is declared at.
-    pub line: Option<u32>,
-    /// The name of its kind.
-    pub kind: &'a str,
-    /// How its objects are laid out, in the runtime's words.
-    pub layout: Option<&'a str>,
-    /// The name of the class or module that one object of the type stands for; `None` for a type as such.
-    pub stands_for: Option<&'a str>,
-}
-
-/// What the objects of a type, of a kind or of a snapshot add up to.
+/// Totals of the objects of a type, of a kind or of a snapshot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Amounts {
-    /// How many they are.
+    /// The number of objects.
     pub objects: u64,
     /// Their shallow sizes, summed, in bytes.
     pub heap_bytes: u64,
     /// Their unmanaged sizes, summed, in bytes.
     pub unmanaged_bytes: u64,
-    /// What they retain together, in bytes, where that is known. Sums over several types have none:
-    /// what types retain overlaps.
+    /// The bytes that they retain together, if known. It is `None` for sums over several types, whose retained sets may
+    /// overlap.
     pub retained_bytes: Option<u64>,
 }
 
-/// A type on both sides. One without objects on a side has amounts of zero there.
+/// A type in both snapshots. Its amounts are zero in a snapshot without objects of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TypeChange<'a> {
     /// The type.
@@ -77,7 +59,7 @@ pub struct TypeChange<'a> {
     pub after: Amounts,
 }
 
-/// A kind on both sides.
+/// A kind in both snapshots.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct KindChange<'a> {
     /// The name of the kind.
@@ -88,10 +70,10 @@ pub struct KindChange<'a> {
     pub after: Amounts,
 }
 
-/// Two snapshots, type by type. The rows of each side add up to its totals.
+/// Two snapshots, compared type by type. The rows add up to the totals of each snapshot.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Diff<'a> {
-    /// Every type that has objects on one side at least, changed or not, in the order of identities.
+    /// Every type that has objects in at least one snapshot, changed or not, in the order of identities.
     pub rows: Vec<TypeChange<'a>>,
     /// All objects of the first snapshot.
     pub before: Amounts,
@@ -99,8 +81,8 @@ pub struct Diff<'a> {
     pub after: Amounts,
 }
 
-/// Compares two snapshots, of one recording or of two. Only statistics are read: a few kilobytes,
-/// whatever the size of the snapshots.
+/// Compares two snapshots of one recording or of two. Only statistics are read: a few kilobytes for snapshots of any
+/// size.
 ///
 /// # Errors
 /// [`AnalyzerError::NoSnapshot`](crate::AnalyzerError::NoSnapshot),
@@ -123,7 +105,7 @@ fn totals_of(side: Side<'_>) -> Result<Vec<TypeTotals>> {
     side.types.map_or_else(|| type_totals(side.recording, side.snapshot), |types| Ok(types.to_vec()))
 }
 
-/// What every type of a side amounts to; an identity may stand there twice.
+/// The totals of every type of a side; an identity may occur twice.
 fn amounts<'a>(side: Side<'a>) -> Result<Vec<(TypeIdentity<'a>, Amounts)>> {
     let tables = side.recording.tables()?;
     let types = totals_of(side)?;
@@ -136,44 +118,13 @@ fn amounts<'a>(side: Side<'a>) -> Result<Vec<(TypeIdentity<'a>, Amounts)>> {
     Ok(types.iter().map(|totals| (TypeIdentity::of(tables, totals.type_id), amounts(totals))).collect())
 }
 
-impl<'a> TypeIdentity<'a> {
-    /// What this type of a recording is.
-    #[must_use]
-    pub fn of(tables: &'a Tables, id: TypeId) -> Self {
-        TypeIdentity {
-            name: tables.type_name(id),
-            file: tables.type_file(id),
-            line: tables.type_line(id),
-            kind: tables.kind_name(tables.type_kind(id)),
-            layout: tables.type_layout(id),
-            stands_for: None,
-        }
-    }
-
-    /// What one object of this type is that stands for a class or a module.
-    #[must_use]
-    pub(crate) fn of_class(tables: &'a Tables, id: TypeId, name: &'a str) -> Self {
-        TypeIdentity { stands_for: Some(name), ..Self::of(tables, id) }
-    }
-
-    /// The type as people read it: its name, for a function with file and line; for an object that stands for a class,
-    /// its kind and what it stands for.
-    #[must_use]
-    pub fn title(&self) -> String {
-        if let Some(name) = self.stands_for {
-            return format!("{} {name}", self.kind);
-        }
-        tables::title(self.name, self.file, self.line)
-    }
-}
-
 impl Amounts {
-    /// What a type amounts to that has no objects on a side.
+    /// The amounts of a type without objects on this side.
     fn nothing(side: Side<'_>) -> Self {
         Amounts { retained_bytes: side.retained_bytes.map(|_| 0), ..Amounts::default() }
     }
 
-    /// Adds the other; sums are modulo 2^64, as in the file.
+    /// Adds `other`; sums are modulo 2^64, as in the file.
     fn add(&mut self, other: &Amounts) {
         self.objects = self.objects.wrapping_add(other.objects);
         self.heap_bytes = self.heap_bytes.wrapping_add(other.heap_bytes);
@@ -188,7 +139,7 @@ impl Amounts {
         sum
     }
 
-    /// Whether anything that is known of both differs.
+    /// Whether any number known for both differs.
     #[must_use]
     pub fn differ(&self, other: &Amounts) -> bool {
         let seen = |amounts: &Amounts| (amounts.objects, amounts.heap_bytes, amounts.unmanaged_bytes);
@@ -204,14 +155,14 @@ impl<'a> Diff<'a> {
         Diff { rows, before, after }
     }
 
-    /// Only the types of the kind of this name, and their totals.
+    /// Keeps only the types of the kind of this name, and their totals.
     #[must_use]
     pub fn of_kind(mut self, kind: &str) -> Self {
         self.rows.retain(|row| row.identity.kind == kind);
         Self::of_rows(self.rows)
     }
 
-    /// The kinds, by their names; nobody knows what one retains.
+    /// The totals of kinds in order of name. What a kind retains is unknown.
     #[must_use]
     pub fn by_kind(&self) -> Vec<KindChange<'a>> {
         let mut kinds: BTreeMap<&'a str, (Amounts, Amounts)> = BTreeMap::new();
@@ -226,13 +177,14 @@ impl<'a> Diff<'a> {
 
 #[cfg(test)]
 mod tests {
+    use barrow_format::TypeId;
     use barrow_testdata::{Heap, Random, Vocabulary};
     use barrow_writer::{Object, Options, SnapshotInfo, TypeDescription, Writer};
 
     use super::*;
     use crate::questions::summary::summary;
 
-    /// What `fill` writes, as a recording in memory.
+    /// A recording in memory with the content that `fill` writes.
     fn recorded(fill: impl FnOnce(&Writer)) -> Recording {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("heap.barrow");
@@ -250,7 +202,7 @@ mod tests {
         Amounts { objects, heap_bytes, unmanaged_bytes, retained_bytes: None }
     }
 
-    /// The rows of each side, and the kinds, add up to what the commit says.
+    /// Checks that types and kinds add up to the totals in the commit.
     fn reconcile(diff: &Diff<'_>, before: Side<'_>, after: Side<'_>) {
         for (side, total, of_type, of_kind) in [
             (before, diff.before, (|row| row.before) as fn(&TypeChange<'_>) -> Amounts, {
@@ -268,14 +220,14 @@ mod tests {
         }
     }
 
-    /// What the objects of a type add up to, counted one by one.
+    /// The totals of a type, counted object by object.
     fn counted(heap: &Heap, type_id: TypeId) -> Amounts {
         let nodes = heap.nodes.iter().filter(|node| node.type_id == type_id);
         let sizes = nodes.map(|node| amounts_of(1, node.shallow_bytes, node.unmanaged_bytes));
         Amounts::sum(sizes.collect::<Vec<_>>().iter())
     }
 
-    /// Declares types that no heap uses, so that those of the heap have other numbers.
+    /// Declares unused types, so that the types of the heap get other ids.
     fn shift_types(writer: &Writer, count: u64) {
         let kind = writer.kind("unused", barrow_writer::KindRole::Object).unwrap();
         for _ in 0..count {
@@ -326,7 +278,7 @@ mod tests {
         }
     }
 
-    /// A snapshot of one object for every `(type, shallow size)`.
+    /// Writes a snapshot with one object for each `(type, shallow size)`.
     fn snapshot(writer: &Writer, objects: &[(TypeId, u64)]) {
         let snapshot = writer.begin_snapshot(SnapshotInfo::default()).unwrap();
         let mut shard = snapshot.shard();
@@ -337,7 +289,7 @@ mod tests {
         snapshot.commit().unwrap();
     }
 
-    /// `Pair` declared twice, a `Pair` of another layout, and functions of one name.
+    /// `Pair` declared twice, a `Pair` with another layout, and two functions with the same name.
     fn look_alikes() -> Recording {
         recorded(|writer| {
             let object = writer.kind("object", barrow_writer::KindRole::Object).unwrap();
@@ -354,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn types_that_nobody_can_tell_apart_share_a_row() {
+    fn types_of_equal_identity_share_a_row() {
         let recording = look_alikes();
         let (before, after) = (side(&recording, 0), side(&recording, 1));
         let diff = diff(before, after).unwrap();
@@ -398,7 +350,7 @@ mod tests {
         let expected = [(100, 600), (200, 0), (0, 0), (0, 400)];
         assert_eq!(rows, expected.map(|(before, after)| (Some(before), Some(after))));
         assert_eq!((compared.before.retained_bytes, compared.by_kind()[0].after.retained_bytes), (None, None));
-        // What is known of one side only is no change.
+        // A size known for one side only does not count as a change.
         let half = diff(Side { retained_bytes: None, ..before }, Side { snapshot: SnapshotId(0), ..after }).unwrap();
         assert!(half.rows.iter().all(|row| row.before.retained_bytes.is_none() && !row.before.differ(&row.after)));
     }

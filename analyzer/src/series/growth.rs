@@ -8,12 +8,13 @@
 //!          └─ Cache ─── Entry                └ Entry: 6┘                   └ Entry ...
 //! ```
 //!
-//! A node is a path of types down the dominator tree, below a group of roots. Its retained size is that of
-//! the objects at the top of it, summed: each byte once. An object right below one of its own type is of the
-//! same node, so that a list of any length is one. Types are the same if [`TypeIdentity`] is.
+//! A node is a path of types down the dominator tree, below a root category. Its retained size is the sum of the
+//! retained sizes of its topmost objects, so each byte counts once. An object directly below one of the same type
+//! belongs to the same node, so a list of any length is one node. Types are the same if their [`TypeIdentity`] is.
 //!
-//! One snapshot is a graph at a time. What is small in all snapshots has no node, so the tree stays small:
-//! time O(objects) and 4 bytes an object of the largest snapshot besides its dominators and types.
+//! Only one snapshot is in memory as a graph. Paths that are small in all snapshots get no node, so the tree stays
+//! small. Time is O(objects); memory is 4 bytes for each object of the largest snapshot besides its dominators and
+//! types.
 
 mod fold;
 mod moving;
@@ -22,21 +23,20 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use barrow_format::SnapshotId;
+use barrow_statistics::{Judgement, judge_paths};
 
 use crate::columns::index_file::IndexPlace;
 use crate::columns::memory::Memory;
 use crate::error::Result;
 use crate::file::recording::Recording;
+use crate::file::type_identity::TypeIdentity;
 use crate::heap::Heap;
 use crate::progress::Progress;
-use crate::series::diff::TypeIdentity;
-use crate::series::judgement::{Judgement, judge_paths};
 
-/// What a node must reach is so many times what a path needs to get a node: so that a node that grew has its
-/// early numbers too.
+/// A path gets a node from 1/16 of the size that it needs to be listed, so its early values exist once it grows.
 const FINER: f64 = 16.0;
 
-/// A path whose bytes change by less than this part of what it must hold is left out of lists.
+/// Lists exclude paths whose bytes change by less than this fraction of the size needed to be listed.
 const LEAST_CHANGE: f64 = 0.2;
 
 /// Retained sizes and counts by path of types, with a column for each snapshot.
@@ -48,7 +48,7 @@ pub struct Growth<'a> {
     places: HashMap<(usize, GrowthPart<'a>), usize>,
     /// Reachable bytes, by column.
     heap_bytes: Vec<u64>,
-    /// What a path needed to get a node, by column.
+    /// The size that a path needed to get a node, by column.
     least_bytes: Vec<u64>,
     is_exact: bool,
 }
@@ -56,58 +56,66 @@ pub struct Growth<'a> {
 /// A path of types.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GrowthNode<'a> {
-    /// The node above; `None` for that of everything.
+    /// The parent node; `None` for the node of everything.
     pub parent: Option<usize>,
-    /// How many nodes are above it.
+    /// The number of nodes above it.
     pub depth: u32,
-    /// The end of the path.
+    /// The last step of the path.
     pub part: GrowthPart<'a>,
-    /// What its objects retain, in bytes, by column. `None` where the path had no node and less than
-    /// [`Growth::least_bytes`].
+    /// The bytes that its objects retain, by column. `None` where the path retained less than [`Growth::least_bytes`]
+    /// and had no node yet.
     pub retained_bytes: Vec<Option<u64>>,
-    /// How many objects it has, by column; for everything and for a group of roots how many are held.
+    /// The number of its objects, by column. For everything and for a root category it is the number of objects held.
     pub objects: Vec<Option<u64>>,
 }
 
 /// A step of a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum GrowthPart<'a> {
-    /// All that is reachable. Right below it are groups of roots, and objects that several of them hold.
+    /// All reachable objects. Directly below it are root categories, and objects that several of them hold.
     Everything,
-    /// The roots of one group.
+    /// The roots of one category.
     Roots(&'a str),
     /// Objects of a type.
     Type(TypeIdentity<'a>),
-    /// Above a type whose objects are on another path in each snapshot, see [`Growth::gather_moving`].
+    /// The parent of types whose objects move between paths, see [`Growth::gather_moving`].
     AnyPath,
 }
 
 /// How a node grows.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct GrowthRow {
-    /// Its number.
+    /// The index of the node.
     pub node: usize,
-    /// What is said of its retained bytes, without parts below it that are known not to grow.
+    /// The judgement of its retained bytes, without parts below it that do not grow.
     pub judgement: Judgement,
-    /// Whether nodes below it have nearly all of its growth, so that the paths to them say more.
+    /// Whether nodes below it explain nearly all of its growth, so that their paths say more.
     pub is_carried: bool,
 }
 
-/// Growth over snapshots of a recording, from the last to the first: what has grown has a node from the
-/// beginning. Paths that never retain `least_share` of the largest heap are left out.
-///
-/// What an index file keeps is used; nothing is added to it.
+/// What [`growth`] lists, and what it may use.
+#[derive(Debug, Clone, Copy)]
+pub struct GrowthOptions<'o> {
+    /// Paths that never retain this share of the largest heap are not listed.
+    pub least_share: f64,
+    /// The place of index files.
+    pub place: &'o IndexPlace,
+    /// The memory that the graph of a snapshot may take.
+    pub memory: &'o Memory,
+}
+
+/// Growth over snapshots of a recording. They are read from the last to the first, so that paths that grew have their
+/// node before the early snapshots are read. Index files are read if they exist, but never written.
 ///
 /// # Errors
 /// As for [`Heap::dominators`].
 pub fn growth<'a>(
     recording: &'a Arc<Recording>,
     snapshots: &[SnapshotId],
-    least_share: f64,
-    place: &IndexPlace,
-    memory: &Memory,
+    options: &GrowthOptions<'_>,
     progress: &dyn Progress,
 ) -> Result<Growth<'a>> {
+    let GrowthOptions { least_share, place, memory } = *options;
     let mut growth = Growth::new(snapshots.len(), least_share);
     for (column, &snapshot) in snapshots.iter().enumerate().rev() {
         let heap = Heap::new(Arc::clone(recording), snapshot, place, memory.clone())?.only_reading_the_index();
@@ -118,8 +126,8 @@ pub fn growth<'a>(
 }
 
 impl<'a> Growth<'a> {
-    /// Nothing yet, with room for so many snapshots. Paths that never retain `least_share` of the largest heap
-    /// will be left out of its rows.
+    /// An empty tree with this number of columns, one for each snapshot. Paths that never retain `least_share` of the
+    /// largest heap are not listed in its rows.
     #[must_use]
     pub fn new(columns: usize, least_share: f64) -> Self {
         let everything = GrowthNode {
@@ -140,13 +148,13 @@ impl<'a> Growth<'a> {
         }
     }
 
-    /// All nodes, parents before children; also those too small for a row.
+    /// All nodes, parents before children, including those too small for a row.
     #[must_use]
     pub fn nodes(&self) -> &[GrowthNode<'a>] {
         &self.nodes
     }
 
-    /// The path of a node, from the top, without that of everything.
+    /// The path of a node from the top, without the node of everything.
     #[must_use]
     pub fn path(&self, node: usize) -> Vec<GrowthPart<'a>> {
         let mut path: Vec<GrowthPart<'a>> = self.above(node).map(|node| self.nodes[node].part).collect();
@@ -155,7 +163,7 @@ impl<'a> Growth<'a> {
         path
     }
 
-    /// A node, the one above it and so on.
+    /// A node and its ancestors, upwards.
     fn above(&self, node: usize) -> impl Iterator<Item = usize> {
         std::iter::successors(Some(node), |&node| self.nodes[node].parent)
     }
@@ -166,19 +174,19 @@ impl<'a> Growth<'a> {
         &self.heap_bytes
     }
 
-    /// A path that has no number in a column retained less than this there, in bytes, by column.
+    /// The size below which a path may have no value, in bytes, by column.
     #[must_use]
     pub fn least_bytes(&self) -> &[u64] {
         &self.least_bytes
     }
 
-    /// Whether retained sizes are exact; else lower bounds, see [`crate::Dominators::is_exact`].
+    /// Whether retained sizes are exact; otherwise they are lower bounds, see [`crate::Dominators::is_exact`].
     #[must_use]
     pub fn is_exact(&self) -> bool {
         self.is_exact
     }
 
-    /// The nodes that are large enough at least once.
+    /// The nodes that are large enough to be listed in at least one column.
     pub fn large(&self) -> impl Iterator<Item = usize> {
         let whole = self.heap_bytes.iter().copied().max().unwrap_or(0);
         let least = ((whole as f64 * self.least_share) as u64).max(1);
@@ -186,8 +194,8 @@ impl<'a> Growth<'a> {
         (0..self.nodes.len()).filter(move |&node| most(&self.nodes[node]) >= least)
     }
 
-    /// Whether the bytes of a node change by a fifth of what makes it large, at least. What does not is no news,
-    /// however sure it is.
+    /// Whether the bytes of a node change by at least a fifth of the size needed to be listed. Smaller changes are not
+    /// worth reporting, even if they are sure.
     #[must_use]
     pub fn changes(&self, node: usize) -> bool {
         let values = self.nodes[node].retained_bytes.iter().map(|bytes| bytes.unwrap_or(0));
@@ -196,15 +204,14 @@ impl<'a> Growth<'a> {
         most > least && (most - least) as f64 >= LEAST_CHANGE * self.least_share * whole as f64
     }
 
-    /// Whether all large nodes have their numbers in a column. Folding the same snapshot into it once more
-    /// gives it those of nodes that came later.
+    /// Whether all large nodes have a value in this column. Folding the same snapshot again adds the values of nodes
+    /// that were created since.
     #[must_use]
     pub fn is_complete(&self, column: usize) -> bool {
         self.large().all(|node| self.nodes[node].retained_bytes[column].is_some())
     }
 
-    /// How the large nodes grow, in the order of [`Judgement::rank`]. Numbers that are not known, being small,
-    /// count as 0.
+    /// How the large nodes grow, in the order of [`Judgement::rank`]. Values missing because they are small count as 0.
     #[must_use]
     pub fn rows(&self) -> Vec<GrowthRow> {
         let large: Vec<usize> = self.large().collect();
@@ -228,7 +235,7 @@ impl<'a> Growth<'a> {
         rows
     }
 
-    /// How many snapshots there is room for.
+    /// The number of columns.
     #[must_use]
     pub fn columns(&self) -> usize {
         self.columns

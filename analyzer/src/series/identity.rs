@@ -5,7 +5,8 @@
 //!   serials      1 2 3 4      1 2 4 5      1 4 5 6        2 and 3 died, 5 and 6 were born
 //! ```
 //!
-//! They come from the runtime where it gives them, else from [matching](super::matching) each snapshot with the one before.
+//! Serials come from the runtime if it records them. Otherwise each snapshot is [matched](super::matching) with the
+//! previous one.
 
 use barrow_format::block::Wanted;
 use barrow_format::{ObjectId, SnapshotId};
@@ -15,27 +16,27 @@ use crate::file::blocks::{Workspace, decode, map_blocks, places};
 use crate::file::recording::Recording;
 use crate::graph::roots::Roots;
 use crate::progress::Progress;
+use crate::series::loaded_snapshot::{LoadedSnapshot, NO_OBJECT};
 use crate::series::matching::{Pairing, Side, match_structure, pairing};
-use crate::series::whole::{NOBODY, Whole};
 
-/// The fact of a recording that says where its serials come from, if not from the runtime.
+/// The fact of a recording that says where its serials come from; absent if they come from the runtime.
 pub(crate) const SERIALS_FACT: &str = "serials";
-/// Its value for serials that were matched.
+/// Its value for serials that come from matching.
 pub(crate) const MATCHED: &str = "matched by structure";
 
 /// Where serials come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SerialOrigin {
-    /// The runtime gave them: they are exact.
+    /// The runtime recorded them: they are exact.
     Runtime,
     /// Consecutive snapshots were matched when the recording was repacked.
     Repacked,
-    /// There are none in the recording: consecutive snapshots are matched now.
+    /// The recording has none: consecutive snapshots are matched now.
     Matched,
 }
 
 impl SerialOrigin {
-    /// Whether they are what the runtime says, and no estimate.
+    /// Whether they come from the runtime, so that they are no estimate.
     #[must_use]
     pub fn is_exact(self) -> bool {
         self == SerialOrigin::Runtime
@@ -47,28 +48,28 @@ impl SerialOrigin {
 pub struct SnapshotSerials {
     /// The snapshot.
     pub snapshot: SnapshotId,
-    /// For each object its serial; 0 if nobody knows it.
+    /// For each object its serial; 0 if it is unknown.
     pub serials: Vec<u64>,
-    /// How the snapshot was matched with the one before, if it was.
+    /// How the snapshot was matched with the previous one, if it was.
     pub pairing: Option<Pairing>,
 }
 
-/// Walks over snapshots in order and gives the serials of each; never more than two snapshots are in memory.
+/// Walks over snapshots in order and returns the serials of each. At most two snapshots are in memory.
 #[derive(Debug)]
 pub struct SerialWalk<'r> {
     recording: &'r Recording,
     origin: SerialOrigin,
-    /// Snapshots to come.
+    /// The snapshots not visited yet.
     rest: std::vec::IntoIter<SnapshotId>,
-    /// The snapshot before, if snapshots are matched.
-    before: Option<(Whole, Roots, Vec<u64>)>,
+    /// The previous snapshot with its roots and serials, if snapshots are matched.
+    before: Option<(LoadedSnapshot, Roots, Vec<u64>)>,
     given: Serials,
 }
 
-/// Serials that are given out.
+/// Assigns serials.
 #[derive(Debug, Default)]
 pub(crate) struct Serials {
-    /// The largest so far.
+    /// The largest serial assigned so far.
     last: u64,
 }
 
@@ -95,8 +96,8 @@ impl Recording {
         Ok(SerialOrigin::Runtime)
     }
 
-    /// Walks over all snapshots from the first to `last` and gives the serials of each. Serials that the recording
-    /// does not have are given out in the order in which objects appear, beginning with 1.
+    /// Walks over all snapshots from the first to `last` and returns the serials of each. If the recording has none,
+    /// serials are assigned from 1 upwards in the order in which objects first appear.
     ///
     /// # Errors
     /// As for [`Recording::serial_origin`].
@@ -107,7 +108,7 @@ impl Recording {
         Ok(SerialWalk { recording: self, origin, rest, before: None, given: Serials::default() })
     }
 
-    /// The first snapshot, not after `last`, that holds an object of this serial.
+    /// The first snapshot up to `last` that holds an object with this serial.
     ///
     /// # Errors
     /// [`AnalyzerError::Section`](crate::AnalyzerError::Section),
@@ -125,8 +126,8 @@ impl Recording {
         Ok(None)
     }
 
-    /// For each object of `after` the object of `before` that it is, told by structure alone: what
-    /// [`Recording::serials`] does where the runtime gives none.
+    /// For each object of `after` the same object in `before`, found by structure alone, as [`Recording::serials`] does
+    /// without serials of the runtime.
     ///
     /// # Errors
     /// As for [`Recording::born`].
@@ -136,14 +137,15 @@ impl Recording {
         after: SnapshotId,
         progress: &dyn Progress,
     ) -> Result<Vec<Option<ObjectId>>> {
-        let (old, new) = (Whole::read(self, before, progress)?, Whole::read(self, after, progress)?);
+        let (old, new) = (LoadedSnapshot::read(self, before, progress)?, LoadedSnapshot::read(self, after, progress)?);
         let (old_roots, new_roots) = (Roots::read(self, before)?, Roots::read(self, after)?);
-        let sides = [(&old, &old_roots), (&new, &new_roots)].map(|(whole, roots)| Side { whole, roots: roots.rows() });
+        let sides =
+            [(&old, &old_roots), (&new, &new_roots)].map(|(loaded, roots)| Side { loaded, roots: roots.rows() });
         let partners = match_structure(sides[0], sides[1], self.tables()?, progress)?;
-        Ok(partners.into_iter().map(|object| (object != NOBODY).then_some(ObjectId(object))).collect())
+        Ok(partners.into_iter().map(|object| (object != NO_OBJECT).then_some(ObjectId(object))).collect())
     }
 
-    /// The serials of one snapshot as they stand in the recording; all are 0 if there are none.
+    /// The serials of one snapshot as the recording holds them; all are 0 if there are none.
     ///
     /// # Errors
     /// [`AnalyzerError::Section`](crate::AnalyzerError::Section).
@@ -180,25 +182,25 @@ impl SerialWalk<'_> {
             let serials = self.recording.recorded_serials(snapshot)?;
             return Ok(Some(SnapshotSerials { snapshot, serials, pairing: None }));
         }
-        let whole = Whole::read(self.recording, snapshot, progress)?;
+        let loaded = LoadedSnapshot::read(self.recording, snapshot, progress)?;
         let roots = Roots::read(self.recording, snapshot)?;
         let (serials, pairing) = match self.before.take() {
-            None => (self.given.inherit(&vec![NOBODY; whole.objects()], &[]), None),
+            None => (self.given.inherit(&vec![NO_OBJECT; loaded.objects()], &[]), None),
             Some((before, roots_before, serials_before)) => {
-                let old = Side { whole: &before, roots: roots_before.rows() };
-                let new = Side { whole: &whole, roots: roots.rows() };
+                let old = Side { loaded: &before, roots: roots_before.rows() };
+                let new = Side { loaded: &loaded, roots: roots.rows() };
                 let partners = match_structure(old, new, self.recording.tables()?, progress)?;
-                let pairing = pairing(&before, &whole, &partners);
+                let pairing = pairing(&before, &loaded, &partners);
                 (self.given.inherit(&partners, &serials_before), Some(pairing))
             }
         };
-        self.before = Some((whole, roots, serials.clone()));
+        self.before = Some((loaded, roots, serials.clone()));
         Ok(Some(SnapshotSerials { snapshot, serials, pairing }))
     }
 }
 
 impl Serials {
-    /// Serials of partners, and new ones for objects without.
+    /// The serials of the partners, and new serials for objects without a partner.
     pub(crate) fn inherit(&mut self, partners: &[u32], serials_before: &[u64]) -> Vec<u64> {
         let serial = |&partner: &u32| {
             serials_before.get(partner as usize).copied().unwrap_or_else(|| {

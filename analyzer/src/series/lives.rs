@@ -3,13 +3,13 @@
 //! ```text
 //!   snapshot      0          1          2
 //!   serials     7 8 9      7 9 10     7 10 11
-//!   born        0 0 0      0 0 1      0  1  2      the first snapshot an object is seen in
-//!   died                     8          9          seen in the one before, and no more
+//!   born        0 0 0      0 0 1      0  1  2      the first snapshot that holds the object
+//!   died                     8          9          the previous snapshot holds the object, this one does not
 //! ```
 //!
-//! An object is known by its serial, see [`SerialOrigin`]: where serials are matched, so are births and
-//! deaths. What lives between two snapshots only is not seen. Time O(n log n) for a snapshot of n objects, and
-//! 32 bytes an object of two snapshots besides what serials take.
+//! Objects are identified by their serials. If serials come from matching, births and deaths are estimates, too, see
+//! [`SerialOrigin`]. Objects that live only between two snapshots are not seen. Time is O(n log n) for a snapshot of n
+//! objects. Memory is 32 bytes for each object of two snapshots besides that of serials.
 
 use barrow_format::{ObjectId, SnapshotId};
 use rayon::prelude::*;
@@ -21,18 +21,18 @@ use crate::progress::Progress;
 use crate::series::identity::{SerialOrigin, SerialWalk};
 use crate::series::matching::Pairing;
 
-/// Nobody knows when an object was born: it has no serial.
+/// The birth of an object without a serial, which is unknown.
 const UNKNOWN: u32 = u32::MAX;
 
-/// Walks over snapshots in their order, and tells who was born and who died.
+/// Walks over snapshots in order, and finds the objects that were born or died.
 #[derive(Debug)]
 pub struct Lives<'r> {
     walk: SerialWalk<'r>,
-    /// How many snapshots were passed.
+    /// The number of snapshots visited.
     passed: u32,
-    /// Who lived in the snapshot before, by serial.
+    /// The objects of the previous snapshot that have a serial, in order of serial.
     alive: Vec<Alive>,
-    /// The least of all matches.
+    /// The lowest confidence of all matches.
     confidence: Option<f64>,
 }
 
@@ -43,31 +43,31 @@ struct Alive {
     born: u32,
 }
 
-/// One snapshot on the way.
+/// One snapshot of the walk.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LifeStep {
     /// The snapshot.
     pub snapshot: SnapshotId,
-    /// For each object the place of the snapshot it was born in, see [`LifeStep::born`].
+    /// For each object the position of the snapshot it was born in, see [`LifeStep::born`].
     births: Vec<u32>,
-    /// The objects of the snapshot before that died since, with the places of the snapshots they were born in.
+    /// The objects of the previous snapshot that died since, with the positions of the snapshots they were born in.
     pub died: Vec<(ObjectId, usize)>,
 }
 
 impl LifeStep {
-    /// How many snapshots came before the first one that an object was seen in; `None` if it has no serial.
+    /// The position in the walk of the first snapshot that holds the object, from 0; `None` if it has no serial.
     #[must_use]
     pub fn born(&self, object: ObjectId) -> Option<usize> {
         Some(self.births[object.index()]).filter(|&born| born != UNKNOWN).map(|born| born as usize)
     }
 
-    /// How many objects the snapshot holds.
+    /// The number of objects in the snapshot.
     #[must_use]
     pub fn objects(&self) -> usize {
         self.births.len()
     }
 
-    /// The objects for whose birth, as by [`LifeStep::born`], this is true.
+    /// The objects whose birth satisfies `wanted`, which gets the result of [`LifeStep::born`].
     #[must_use]
     pub fn objects_born(&self, wanted: impl Fn(usize) -> bool) -> ObjectSet {
         let ids = (0..self.births.len() as u32).map(ObjectId);
@@ -91,8 +91,8 @@ impl<'r> Lives<'r> {
         self.walk.origin()
     }
 
-    /// How sure the matches were on the way, between 0 and 1: the least [`Pairing::confidence`]. `None` if no
-    /// snapshots were matched now.
+    /// The confidence of the matches so far, between 0 and 1: the lowest [`Pairing::confidence`]. `None` if no
+    /// snapshots were matched in this walk.
     #[must_use]
     pub fn confidence(&self) -> Option<f64> {
         self.confidence
@@ -130,7 +130,7 @@ impl<'r> Lives<'r> {
         Ok(Some(LifeStep { snapshot: found.snapshot, births, died }))
     }
 
-    /// Passes all snapshots that are left and gives the last of them; `None` if there is none.
+    /// Visits all remaining snapshots and returns the last; `None` if there are none.
     ///
     /// # Errors
     /// As for [`SerialWalk::next`].
@@ -148,7 +148,7 @@ fn lesser(confidence: Option<f64>, pairing: Option<Pairing>) -> Option<f64> {
     confidence.into_iter().chain(next).reduce(f64::min)
 }
 
-/// The objects that have a serial, by it; all born now.
+/// The objects that have a serial, in order of serial, born at position `now`.
 fn by_serial(serials: &[u64], now: u32) -> Vec<Alive> {
     let ids = (0..serials.len() as u32).map(ObjectId);
     let all = ids.zip(serials).map(|(object, &serial)| Alive { serial, object, born: now });
@@ -157,25 +157,25 @@ fn by_serial(serials: &[u64], now: u32) -> Vec<Alive> {
     known
 }
 
-/// Two snapshots, object by object.
+/// Two snapshots, compared object by object.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Between {
     /// Where serials come from.
     pub origin: SerialOrigin,
-    /// How sure the matches were, see [`Lives::confidence`].
+    /// The confidence of the matches, see [`Lives::confidence`].
     pub confidence: Option<f64>,
     /// Objects of the later snapshot that the earlier one did not have.
     pub born: ObjectSet,
     /// Objects of the earlier snapshot that the later one does not have.
     pub died: ObjectSet,
-    /// Objects of the later snapshot that were there before.
+    /// Objects of the later snapshot that the earlier one has, too.
     pub stayed: ObjectSet,
-    /// Objects of both snapshots that have no serial, and are in none of these sets.
+    /// The number of objects of both snapshots that have no serial. They are in none of these sets.
     pub unknown: u64,
 }
 
 impl Between {
-    /// Compares two snapshots of a recording, of which `earlier` comes first.
+    /// Compares two snapshots of a recording; `earlier` precedes `later`.
     ///
     /// # Errors
     /// As for [`SerialWalk::next`]; [`crate::AnalyzerError::NoSnapshot`].
@@ -206,33 +206,34 @@ impl Between {
     }
 }
 
-/// The least and the largest number of objects that the counts of snapshots allow, whichever objects are paired.
+/// Bounds on a number of objects that follow from the counts of snapshots alone, whatever objects are paired.
 ///
-/// An object keeps its type. So at most as many objects of a type are in all snapshots of a series as the snapshot
-/// with the fewest has; the others were born or died. No number of births or deaths can lie outside these bounds.
+/// An object keeps its type. So the number of objects of a type that are in all snapshots of a series is at most the
+/// smallest count of a snapshot; the others were born or died. The true number of births or deaths is always within
+/// these bounds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct CountBounds {
-    /// The least number.
+    /// The lower bound.
     pub low: u64,
-    /// The largest number.
+    /// The upper bound.
     pub high: u64,
 }
 
 impl CountBounds {
-    /// How many objects of a type can be in the last snapshot and not in the first. `counts` are those of the type in
-    /// these snapshots and all between them.
+    /// Bounds on the number of objects in the last snapshot and not in the first. `counts` holds the counts of one
+    /// type, from the first snapshot to the last.
     #[must_use]
     pub fn born(counts: &[u64]) -> Self {
         Self::missing(counts, counts.last())
     }
 
-    /// How many can be in the first snapshot and not in the last.
+    /// Bounds on the number of objects in the first snapshot and not in the last.
     #[must_use]
     pub fn died(counts: &[u64]) -> Self {
         Self::missing(counts, counts.first())
     }
 
-    /// How many can be in all snapshots.
+    /// Bounds on the number of objects in all snapshots.
     #[must_use]
     pub fn stayed(counts: &[u64]) -> Self {
         let least = counts.iter().copied().min().unwrap_or(0);
@@ -244,7 +245,7 @@ impl CountBounds {
         CountBounds { low: there - stayed.high, high: there - stayed.low }
     }
 
-    /// Whether counts alone say the number.
+    /// Whether the counts alone determine the number.
     #[must_use]
     pub fn is_exact(self) -> bool {
         self.low == self.high
@@ -258,20 +259,20 @@ impl std::ops::AddAssign for CountBounds {
     }
 }
 
-/// Objects of a type that were born in a series after its first snapshot.
+/// The objects of a type that were born after the first snapshot of a series.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Turnover {
-    /// How many were born.
+    /// The number of births.
     pub born: u64,
-    /// How many of them died before the end.
+    /// The number of these objects that died before the last snapshot.
     pub died: u64,
-    /// How many can have been born, by the counts of all snapshots.
+    /// Bounds on the number of births that follow from the counts of all snapshots.
     pub born_bounds: CountBounds,
 }
 
 impl<'r> Lives<'r> {
-    /// For each type id the objects that were born after `first` on the way, and how many of them died.
-    /// `types_of` gives the types of the objects of a snapshot, by their numbers.
+    /// Counts by type id the births after the snapshot `first`, and how many of these objects died. `types_of` returns
+    /// the type of each object of a snapshot.
     ///
     /// # Errors
     /// As for [`SerialWalk::next`], and those of `types_of`.
@@ -311,14 +312,14 @@ impl<'r> Lives<'r> {
     }
 }
 
-/// How many objects each type has.
+/// The number of objects of each type.
 fn counts_of(types: &[u32], len: usize) -> Vec<u64> {
     let mut counts = vec![0; len];
     types.iter().for_each(|&of| counts[of as usize] += 1);
     counts
 }
 
-/// Adds how many objects of each type can have been born from one snapshot to the next.
+/// Adds for each type the bounds on births from one snapshot to the next.
 fn add_bounds(found: &mut [Turnover], before: &[u64], after: &[u64]) {
     for (of, (turnover, &after)) in found.iter_mut().zip(after).enumerate() {
         turnover.born_bounds += CountBounds::born(&[before.get(of).copied().unwrap_or(0), after]);

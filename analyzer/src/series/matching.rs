@@ -1,21 +1,21 @@
-//! Matching: which objects of a snapshot are which of the one before, where no serial says so.
+//! Matching: finds for each object of a snapshot the same object in the previous one, where serials are missing.
 //!
 //! ```text
 //!   before   root ──▶ Registry ─"cards"─▶ List ─[0]─▶ Card      both are walked together, breadth first:
-//!   after    root ──▶ Registry ─"cards"─▶ List ─[0]─▶ Card      what references of one name lead to is one object
+//!   after    root ──▶ Registry ─"cards"─▶ List ─[0]─▶ Card      references of one name lead to the same object
 //! ```
 //!
-//! Two objects may be one if they have one type, one site and one name. A pair is *strong* if they look the same too:
-//! their sizes, and the types and sizes of what they refer to. Strong pairs are taken first; where none is left, the
-//! oldest weak one is: what references of one name lead to, or what is left over in a list, in its order.
-//! Each object is taken once. Time and memory are in proportion to objects and references: about 40 bytes an
-//! object beside the snapshots.
+//! Two objects can be the same only if type, site and name are equal. A pair is *strong* if their looks are equal, too:
+//! their sizes, and the types and sizes of their targets. All strong pairs are made first, then the oldest *weak* pair:
+//! the targets of references with the same label, or the remaining elements of two lists in their order. Each object is
+//! in at most one pair. Time is linear in objects and references; memory is about 40 bytes for each object besides the
+//! snapshots.
 //!
-//! Before anything else the snapshots are [aligned](super::alignment). The walk begins where something is left to be
-//! paired: at roots, and at pairs that refer to objects without partners.
+//! The snapshots are first [aligned](super::alignment). The walk then starts at roots, and at pairs that refer to
+//! objects without partners.
 //!
-//! A pair may be wrong where things were rearranged. How far the pairs can be trusted is counted
-//! afterwards: of the references of paired objects, those that lead to a pair again.
+//! A pair may be wrong where the program rearranged its objects. [`Pairing`] counts afterwards how far the pairs can be
+//! trusted: the references of paired objects that lead to a pair again.
 
 use std::collections::VecDeque;
 
@@ -29,19 +29,19 @@ use crate::file::tables::Tables;
 use crate::progress::{Progress, check};
 use crate::series::address_order::AddressOrder;
 use crate::series::alignment::align;
-use crate::series::whole::{NOBODY, Own, Whole};
+use crate::series::loaded_snapshot::{LoadedSnapshot, NO_OBJECT, Own};
 
-/// A snapshot as it is matched.
+/// One of two snapshots that are matched.
 #[derive(Clone, Copy)]
 pub(crate) struct Side<'a> {
-    pub(crate) whole: &'a Whole,
+    pub(crate) loaded: &'a LoadedSnapshot,
     pub(crate) roots: &'a [Root],
 }
 
-/// How a snapshot's objects were paired with those of the one before.
+/// How the objects of a snapshot were paired with those of the previous one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Pairing {
-    /// Objects of the snapshot before.
+    /// Objects of the previous snapshot.
     pub before: u64,
     /// Objects of this one.
     pub after: u64,
@@ -49,34 +49,35 @@ pub struct Pairing {
     pub pairs: u64,
     /// References of paired objects.
     pub references: u64,
-    /// Those that lead to a pair, on both sides at the same place.
+    /// Those whose targets on both sides, at the same position, are a pair.
     pub agreeing: u64,
 }
 
 impl Pairing {
-    /// The share of references of paired objects that lead to a pair again: 1 if nothing contradicts the
-    /// pairs. It is an estimate of how many pairs are right, which nobody knows.
+    /// The share of references of paired objects that lead to a pair again: 1 if nothing contradicts the pairs. It
+    /// estimates the share of pairs that are right, which cannot be measured.
     #[must_use]
     pub fn confidence(&self) -> f64 {
         if self.references == 0 { 1.0 } else { self.agreeing as f64 / self.references as f64 }
     }
 }
 
-/// For each object of `after` its partner in `before`, or [`NOBODY`].
+/// For each object of `after` its partner in `before`, or [`NO_OBJECT`]. References and roots decide; serials are
+/// ignored.
 pub(crate) fn match_structure(
     before: Side<'_>,
     after: Side<'_>,
     tables: &Tables,
     progress: &dyn Progress,
 ) -> Result<Vec<u32>> {
-    progress.begin("matching", after.whole.objects() as u64, "objects");
-    let [old_looks, new_looks] = [before.whole, after.whole].map(|whole| looks(whole, tables));
-    let may_be_one = |old, new| may_be_one(before.whole, old, after.whole, new, tables);
-    let (aligned, addresses) = align((before.whole, &old_looks), (after.whole, &new_looks), may_be_one);
-    let pairs = Pairs::of(aligned, before.whole.objects());
+    progress.begin("matching", after.loaded.objects() as u64, "objects");
+    let [old_looks, new_looks] = [before.loaded, after.loaded].map(|loaded| looks(loaded, tables));
+    let may_be_one = |old, new| may_be_one(before.loaded, old, after.loaded, new, tables);
+    let (aligned, addresses) = align((before.loaded, &old_looks), (after.loaded, &new_looks), may_be_one);
+    let pairs = Pairs::of(aligned, before.loaded.objects());
     let mut walk = Walk {
-        before: before.whole,
-        after: after.whole,
+        before: before.loaded,
+        after: after.loaded,
         old_looks,
         new_looks,
         tables,
@@ -93,9 +94,9 @@ pub(crate) fn match_structure(
     Ok(walk.pairs.partner_of_after)
 }
 
-/// Which objects of two snapshots are one.
+/// The pairs made so far.
 struct Pairs {
-    /// For each object of `after` its partner in `before`, or [`NOBODY`].
+    /// For each object of `after` its partner in `before`, or [`NO_OBJECT`].
     partner_of_after: Vec<u32>,
     is_taken: Vec<bool>,
 }
@@ -103,13 +104,13 @@ struct Pairs {
 impl Pairs {
     fn of(partner_of_after: Vec<u32>, before: usize) -> Self {
         let mut is_taken = vec![false; before];
-        for &partner in partner_of_after.iter().filter(|partner| **partner != NOBODY) {
+        for &partner in partner_of_after.iter().filter(|partner| **partner != NO_OBJECT) {
             is_taken[partner as usize] = true;
         }
         Pairs { partner_of_after, is_taken }
     }
 
-    /// Whether both are in no pair.
+    /// Whether neither object is in a pair.
     fn are_free(&self, before: u32, after: u32) -> bool {
         self.is_free_after(after) && self.is_free_before(before)
     }
@@ -119,44 +120,44 @@ impl Pairs {
     }
 
     fn is_free_after(&self, object: u32) -> bool {
-        self.partner_of_after[object as usize] == NOBODY
+        self.partner_of_after[object as usize] == NO_OBJECT
     }
 
-    /// Takes two free objects for one.
+    /// Pairs two free objects.
     fn add(&mut self, before: u32, after: u32) {
         self.partner_of_after[after as usize] = before;
         self.is_taken[before as usize] = true;
     }
 }
 
-/// Objects that are hashed at a time.
+/// The number of objects that are hashed at a time.
 const STRIDE: usize = 1 << 13;
 
-/// For each object a number: that of its type, sizes, site and name, and of those of its targets in order.
-fn looks(whole: &Whole, tables: &Tables) -> Vec<u64> {
+/// For each object its look: a hash of its type, sizes, site and name, and of those of its targets in order.
+fn looks(loaded: &LoadedSnapshot, tables: &Tables) -> Vec<u64> {
     let types: Vec<u32> = tables.shapes().iter().map(|shape| shape.type_id.0).collect();
-    let mut own = vec![0; whole.objects()];
+    let mut own = vec![0; loaded.objects()];
     own.par_chunks_mut(STRIDE).enumerate().for_each(|(chunk, own)| {
         for (object, own) in (chunk * STRIDE..).zip(own) {
-            *own = look_alone(&whole.own(object), &types);
+            *own = look_alone(&loaded.own(object), &types);
         }
     });
     let own = &own;
     let with = |look: u64, targets: &[u32]| targets.iter().fold(look, |sum, &target| mix(sum, own[target as usize]));
-    let mut looks = vec![0; whole.objects()];
+    let mut looks = vec![0; loaded.objects()];
     looks.par_chunks_mut(STRIDE).enumerate().for_each(|(chunk, looks)| {
         for (object, look) in (chunk * STRIDE..).zip(looks) {
-            *look = with(own[object], whole.targets(object));
+            *look = with(own[object], loaded.targets(object));
         }
     });
-    for (object, continued) in whole.all_continued() {
+    for (object, continued) in loaded.all_continued() {
         let look = &mut looks[object.index()];
         *look = continued.iter().fold(*look, |look, part| with(look, &part.targets));
     }
     looks
 }
 
-/// The number of an object without its targets. `types` are those of shapes.
+/// The look of an object without its targets. `types` holds the type of each shape.
 fn look_alone(own: &Own, types: &[u32]) -> u64 {
     let Own { shape, shallow_bytes, unmanaged_bytes, site, name } = *own;
     let what = u64::from(types[shape.index()]) << 32 | u64::from(site);
@@ -164,37 +165,37 @@ fn look_alone(own: &Own, types: &[u32]) -> u64 {
     mix(mix(what, name), mix(shallow_bytes, unmanaged_bytes))
 }
 
-/// Joins two numbers; differing ones hardly ever give the same.
+/// Mixes `part` into a hash.
 fn mix(sum: u64, part: u64) -> u64 {
     let product = u128::from(sum ^ 0x9e37_79b9_7f4a_7c15) * u128::from(part ^ 0xd6e8_feb8_6659_fd93 | 1);
     (product as u64) ^ (product >> 64) as u64
 }
 
 struct Walk<'a> {
-    before: &'a Whole,
-    after: &'a Whole,
+    before: &'a LoadedSnapshot,
+    after: &'a LoadedSnapshot,
     old_looks: Vec<u64>,
     new_looks: Vec<u64>,
     tables: &'a Tables,
     pairs: Pairs,
-    /// Objects of `after` that have partners and whose references are still to be followed.
+    /// Paired objects of `after` whose references have not been followed yet.
     queue: Vec<u32>,
-    /// Objects that may be one: `before`, `after`.
+    /// Weak pairs, oldest first: `before`, `after`.
     weak: VecDeque<(u32, u32)>,
     leftovers: Leftovers,
-    /// Which pairs addresses allow.
+    /// The pairs that addresses allow.
     addresses: AddressOrder,
 }
 
-/// Whether nothing speaks against it that two objects are one.
-fn may_be_one(before: &Whole, old: u32, after: &Whole, new: u32, tables: &Tables) -> bool {
+/// Whether two objects can be the same: type, site and name are equal.
+fn may_be_one(before: &LoadedSnapshot, old: u32, after: &LoadedSnapshot, new: u32, tables: &Tables) -> bool {
     let (old, new) = (before.own(old as usize), after.own(new as usize));
     let type_of = |shape| tables.shape(shape).type_id;
     let is_one_type = old.shape == new.shape || type_of(old.shape) == type_of(new.shape);
     is_one_type && old.site == new.site && old.name == new.name
 }
 
-/// References of a pair that led to no strong pair: label and target. Reused from pair to pair.
+/// References of a pair that led to no strong pair: label and target. The buffers are reused.
 #[derive(Default)]
 struct Leftovers {
     before: Vec<(u64, u32)>,
@@ -202,33 +203,33 @@ struct Leftovers {
     known: Queues,
 }
 
-/// Objects in queues that have numbers.
+/// Queues of objects, each with a number as its key, in one vector.
 #[derive(Default)]
 struct Queues {
-    /// By number the first and the last entry of its queue.
+    /// For each key the first and the last entry of its queue.
     ends: HashMap<u64, (u32, u32)>,
-    /// Objects, and the entry behind each in its queue; [`NOBODY`] behind the last.
+    /// Each object with the index of the next entry in its queue; [`NO_OBJECT`] after the last.
     entries: Vec<(u32, u32)>,
 }
 
 impl Queues {
-    /// Puts objects into queues by their numbers, in their order, instead of what there was.
+    /// Clears all queues and appends each object to the queue of its key.
     fn fill(&mut self, all: impl Iterator<Item = (u64, u32)>) {
         self.ends.clear();
         self.entries.clear();
         for (number, object) in all {
             let entry = self.entries.len() as u32;
-            self.entries.push((object, NOBODY));
-            let (first, last) = self.ends.entry(number).or_insert((NOBODY, NOBODY));
+            self.entries.push((object, NO_OBJECT));
+            let (first, last) = self.ends.entry(number).or_insert((NO_OBJECT, NO_OBJECT));
             match *first {
-                NOBODY => *first = entry,
+                NO_OBJECT => *first = entry,
                 _ => self.entries[*last as usize].1 = entry,
             }
             *last = entry;
         }
     }
 
-    /// Takes the first object of a queue.
+    /// Removes the first object of a queue.
     fn pop(&mut self, number: u64) -> Option<u32> {
         let (first, _) = self.ends.get_mut(&number)?;
         let &(object, next) = self.entries.get(*first as usize)?;
@@ -238,7 +239,7 @@ impl Queues {
 }
 
 impl Walk<'_> {
-    /// Roots of one category and name are paired in their order.
+    /// Pairs roots of the same category and label in their order, weakly.
     fn pair_roots(&mut self, before: &[Root], after: &[Root]) {
         let mut by_name: HashMap<_, VecDeque<ObjectId>> = HashMap::new();
         for root in before {
@@ -251,10 +252,10 @@ impl Walk<'_> {
         }
     }
 
-    /// Queues what was paired and refers to free objects on both sides: the others lead to nothing new.
+    /// Queues the aligned pairs that refer to free objects on both sides; other pairs lead to nothing new.
     fn begin_where_targets_are_free(&mut self) {
         let Walk { before, after, pairs, .. } = self;
-        let partners = pairs.partner_of_after.iter().enumerate().filter(|(_, partner)| **partner != NOBODY);
+        let partners = pairs.partner_of_after.iter().enumerate().filter(|(_, partner)| **partner != NO_OBJECT);
         let begin = partners.filter(|&(new, &old)| {
             after.all_targets(new).any(|target| pairs.is_free_after(target))
                 && before.all_targets(old as usize).any(|target| pairs.is_free_before(target))
@@ -284,17 +285,17 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// Whether addresses allow that two objects are one.
+    /// Whether addresses allow this pair.
     fn may_meet(&self, before: u32, after: u32) -> bool {
         self.addresses.allows((self.before, before), (self.after, after))
     }
 
-    /// What looks the same has the same type, site and name.
+    /// Whether the looks are equal, which implies equal type, site and name.
     fn look_the_same(&self, before: u32, after: u32) -> bool {
         self.old_looks[before as usize] == self.new_looks[after as usize]
     }
 
-    /// Takes two objects for one.
+    /// Pairs two objects and queues them.
     fn pair(&mut self, before: u32, after: u32) {
         self.pairs.add(before, after);
         self.queue.push(after);
@@ -328,7 +329,7 @@ impl Walk<'_> {
         self.leftovers = leftovers;
     }
 
-    /// Pairs what looks the same wherever it stands, and puts off the rest: by label, then in order.
+    /// Pairs leftovers with equal looks at any position, and queues the others as weak pairs by label, in order.
     fn pair_leftovers(&mut self, leftovers: &mut Leftovers) {
         let Leftovers { before, after, known } = leftovers;
         before.retain(|&(_, target)| self.pairs.is_free_before(target));
@@ -337,7 +338,7 @@ impl Walk<'_> {
             let looks = &self.old_looks;
             known.fill(before.iter().map(|&(_, target)| (looks[target as usize], target)));
             for &(_, target) in after.iter() {
-                // An object may be there twice.
+                // An object may be the target of several references.
                 if let Some(partner) = known.pop(self.new_looks[target as usize])
                     && self.pairs.are_free(partner, target)
                     && self.may_meet(partner, target)
@@ -360,7 +361,7 @@ impl Walk<'_> {
 }
 
 impl Walk<'_> {
-    /// Pairs what is left by address, and what looks the same in the same gap in its order.
+    /// Pairs the remaining objects: those with equal addresses, or those with equal looks in the same gap, in order.
     fn pair_by_address(&mut self) {
         match &self.addresses {
             AddressOrder::Unknown => {}
@@ -371,7 +372,7 @@ impl Walk<'_> {
 
     fn pair_same_addresses(&mut self) {
         let free = (0..self.before.objects() as u32).filter(|&old| self.pairs.is_free_before(old));
-        let address = |whole: &Whole, object: u32| whole.addresses[object as usize];
+        let address = |loaded: &LoadedSnapshot, object: u32| loaded.addresses[object as usize];
         let known: HashMap<u64, u32> = free.map(|old| (address(self.before, old), old)).collect();
         for new in 0..self.after.objects() as u32 {
             let partner = known.get(&address(self.after, new)).copied().filter(|_| address(self.after, new) != 0);
@@ -385,7 +386,7 @@ impl Walk<'_> {
 
     fn pair_in_gaps(&mut self) {
         let AddressOrder::Kept { old_gaps, new_gaps } = &self.addresses else { return };
-        let has_address = |whole: &Whole, object: u32| whole.addresses[object as usize] != 0;
+        let has_address = |loaded: &LoadedSnapshot, object: u32| loaded.addresses[object as usize] != 0;
         let free = by_address(self.before).filter(|&old| self.pairs.is_free_before(old));
         let mut known = Queues::default();
         let number = |look: u64, gap: u32| mix(look, u64::from(gap));
@@ -404,28 +405,28 @@ impl Walk<'_> {
     }
 }
 
-/// The objects in the order of their addresses.
-fn by_address(whole: &Whole) -> impl Iterator<Item = u32> {
-    let mut objects: Vec<u32> = (0..whole.objects() as u32).collect();
-    objects.sort_by_key(|&object| whole.addresses[object as usize]);
+/// The objects in ascending order of addresses.
+fn by_address(loaded: &LoadedSnapshot) -> impl Iterator<Item = u32> {
+    let mut objects: Vec<u32> = (0..loaded.objects() as u32).collect();
+    objects.sort_by_key(|&object| loaded.addresses[object as usize]);
     objects.into_iter()
 }
 
-/// Pairs objects by their serials; those without one are nobody's partners.
-pub(crate) fn match_serials(before: &Whole, after: &Whole) -> Vec<u32> {
+/// Pairs objects by their serials. Objects without a serial get no partner.
+pub(crate) fn match_serials(before: &LoadedSnapshot, after: &LoadedSnapshot) -> Vec<u32> {
     let mut known: HashMap<u64, u32> = HashMap::new();
     for (object, &serial) in (0..).zip(&before.serials).filter(|(_, serial)| **serial != 0) {
         known.entry(serial).or_insert(object);
     }
-    let mut partners: Vec<u32> = after.serials.iter().map(|serial| known.remove(serial).unwrap_or(NOBODY)).collect();
-    partners.resize(after.objects(), NOBODY);
+    let mut partners: Vec<u32> = after.serials.iter().map(|serial| known.remove(serial).unwrap_or(NO_OBJECT)).collect();
+    partners.resize(after.objects(), NO_OBJECT);
     partners
 }
 
-/// Counts how far the references of paired objects agree.
-pub(crate) fn pairing(before: &Whole, after: &Whole, partner_of_after: &[u32]) -> Pairing {
+/// Counts the references of paired objects, and those that agree.
+pub(crate) fn pairing(before: &LoadedSnapshot, after: &LoadedSnapshot, partner_of_after: &[u32]) -> Pairing {
     let mut pairing = Pairing { before: before.objects() as u64, after: after.objects() as u64, ..Pairing::default() };
-    for (new, &old) in partner_of_after.iter().enumerate().filter(|(_, old)| **old != NOBODY) {
+    for (new, &old) in partner_of_after.iter().enumerate().filter(|(_, old)| **old != NO_OBJECT) {
         pairing.pairs += 1;
         pairing.references += before.references_of(old as usize).max(after.references_of(new)) as u64;
         let both = before.all_targets(old as usize).zip(after.all_targets(new));

@@ -13,7 +13,7 @@ static COUNTING: Counting = Counting;
 static CURRENT: AtomicUsize = AtomicUsize::new(0);
 static PEAK: AtomicUsize = AtomicUsize::new(0);
 
-// Relaxed: the counts are looked at when the threads that allocate are done or known.
+// Relaxed: no other data depends on the counts, which are read when the allocating threads are done or known.
 fn add(bytes: usize) {
     PEAK.fetch_max(CURRENT.fetch_add(bytes, Ordering::Relaxed) + bytes, Ordering::Relaxed);
 }

@@ -1,4 +1,4 @@
-//! Files made by hand: every checksum holds, and any number may be a lie.
+//! Builds forged files: every checksum is valid, and any number may be wrong.
 
 use barrow_format::block::ColumnId;
 use barrow_format::chain::Chain;
@@ -27,7 +27,7 @@ pub(crate) struct Column {
 }
 
 impl Column {
-    /// These numbers, not compressed.
+    /// These numbers, uncompressed.
     pub(crate) fn new(id: ColumnId, numbers: &[u64]) -> Self {
         let mut stored = Vec::new();
         numbers.iter().for_each(|&number| put_varint(&mut stored, number));
@@ -35,7 +35,7 @@ impl Column {
         Column { id, codec: 0, flags: 0, values, raw_length, stored }
     }
 
-    /// `values` times the same few bytes, compressed with zstd.
+    /// The same few bytes repeated `values` times, compressed with zstd.
     pub(crate) fn bomb(id: ColumnId, values: u64, number: &[u8]) -> Self {
         let raw = number.repeat(values as usize);
         let flags = u64::from(number.len() > 5);
@@ -43,7 +43,7 @@ impl Column {
     }
 }
 
-/// A block: what its directory says, and its columns.
+/// A block: the content of its directory, and its columns.
 #[derive(Debug, Clone)]
 pub(crate) struct Block {
     pub(crate) first_object: u64,
@@ -67,7 +67,7 @@ impl Block {
         Block { first_object, objects, references: 0, start_index: 0, columns }
     }
 
-    /// References of the object before it, of `shape`.
+    /// A continuation with references of the preceding object, of `shape`.
     pub(crate) fn continuation(object: u64, references: u64, shape: u64) -> Self {
         let columns = vec![
             Column::new(ColumnId::DICTIONARY, &[shape]),
@@ -100,7 +100,7 @@ impl Block {
 
 type Edit<T> = Box<dyn Fn(&mut T)>;
 
-/// All that a file of one snapshot is made of. It is whole unless something is changed.
+/// All parts of a file with one snapshot. It is valid unless a part is changed.
 pub(crate) struct Parts {
     pub(crate) strings: Vec<Text>,
     pub(crate) kinds: Vec<Kind>,
@@ -113,7 +113,7 @@ pub(crate) struct Parts {
     pub(crate) root_chunks: Vec<(u64, Vec<u8>, Vec<u8>)>,
     pub(crate) stats: Vec<TypeTotals>,
     pub(crate) blocks: Vec<Block>,
-    /// Further frames before the snapshot's: section, flags, directory, body.
+    /// Further frames before those of the snapshot: section, flags, directory, body.
     pub(crate) frames: Vec<(SectionType, u16, Vec<u8>, Vec<u8>)>,
     /// Further frames of the snapshot: section, directory, body.
     pub(crate) of_snapshot: Vec<(SectionType, Vec<u8>, Vec<u8>)>,
@@ -159,7 +159,7 @@ impl Default for Parts {
     }
 }
 
-/// A file that grows.
+/// A file under construction.
 #[derive(Default)]
 pub(crate) struct Forge {
     pub(crate) bytes: Vec<u8>,
@@ -168,7 +168,7 @@ pub(crate) struct Forge {
 }
 
 impl Forge {
-    /// Makes the file.
+    /// Builds the file.
     pub(crate) fn file(parts: &Parts) -> Vec<u8> {
         let mut forge = Forge { bytes: Header::new([7; 16], 0).encode(), ..Forge::default() };
         forge.table(&parts.strings);
@@ -198,7 +198,7 @@ impl Forge {
         offset
     }
 
-    /// The chain of all frames, of which none is a COMMIT.
+    /// The chained checksum of all frames, none of which is a COMMIT.
     fn chain(&self) -> Chain {
         let (mut chain, mut offset) = (Chain::new(), HEADER_BYTES);
         while let Ok(header) = FrameHeader::parse(&self.bytes[offset..]) {
@@ -208,7 +208,7 @@ impl Forge {
         chain
     }
 
-    /// Gives the last frame other flags.
+    /// Replaces the flags of the last frame.
     fn set_flags(&mut self, flags: u16) {
         let offset = self.index.last().expect("a frame was appended").offset as usize;
         let header = &mut self.bytes[offset..offset + 40];
@@ -281,7 +281,7 @@ impl Forge {
     }
 }
 
-/// Rows as a chunk that is not compressed.
+/// Rows as an uncompressed chunk.
 pub(crate) fn chunk<R: Row>(first: u64, rows: &[R]) -> (Vec<u8>, Vec<u8>) {
     let mut body = Vec::new();
     rows.iter().for_each(|row| row.put(&mut body));

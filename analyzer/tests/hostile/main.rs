@@ -1,4 +1,4 @@
-//! Files that lie, with checksums that hold: a clear error, never a panic, and memory in proportion to the file.
+//! Forged files with valid checksums give a clear error, never a panic, and take memory in proportion to the file.
 
 #[path = "../allocator/mod.rs"]
 mod allocator;
@@ -19,18 +19,18 @@ use barrow_format::rows::{LabelCode, Root, Row, Shape, Site, Strength, StrengthC
 use barrow_format::{KindId, SiteId, SnapshotId, StrengthId, StringId, TypeId};
 use forge::{Block, Column, Forge, NAME, Parts, chunk, crc32c, directory};
 
-/// What any file may take: the buffers of the decoding threads, and strings that are kept in memory.
+/// The memory that any file may take: the buffers of the decoding threads, and cached strings.
 const ANY_FILE_BYTES: usize = 96 << 20;
-/// What each byte of a file may take on top.
+/// The additional memory for each byte of the file.
 const PER_BYTE: usize = 64;
 
-/// One test at a time: what others allocate meanwhile, while they forge their files, would count too.
+/// Runs one test at a time, because allocations of other tests would be counted, too.
 fn alone() -> MutexGuard<'static, ()> {
     static ALONE: Mutex<()> = Mutex::new(());
     ALONE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Asks everything of a file and returns all complaints.
+/// Asks all questions about a file and returns all errors.
 fn complaints(file: Vec<u8>) -> Vec<String> {
     let limit = ANY_FILE_BYTES + PER_BYTE * file.len();
     let (peak, complaints) = peak_bytes(|| ask(file));
@@ -52,7 +52,7 @@ fn ask(file: Vec<u8>) -> Vec<String> {
         let heap = Heap::new(Arc::clone(&recording), id, &IndexPlace::Nowhere, Memory::unlimited());
         let of_heap = |question: fn(&Heap) -> Result<(), AnalyzerError>| match &heap {
             Ok(heap) => question(heap),
-            // The same that `snapshot` complains of.
+            // The same error as that of `snapshot`.
             Err(_) => Ok(()),
         };
         let page = Page { from: ObjectId(1), limit: 2 };
@@ -81,14 +81,14 @@ fn ask(file: Vec<u8>) -> Vec<String> {
         ];
         complaints.extend(answers.into_iter().filter_map(Result::err).map(|error| error.to_string()));
     }
-    // Not for every file of thousands: it is the only question that writes.
+    // Not for each of thousands of files, because it is the only operation that writes.
     if recording.length_bytes() % 3 == 0 || complaints.len() < 3 {
         check_repair(&recording);
     }
     complaints
 }
 
-/// What can be saved of it is a clean file.
+/// Checks that a repair gives a clean file.
 fn check_repair(recording: &Recording) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("repaired.barrow");
@@ -101,7 +101,7 @@ fn check_repair(recording: &Recording) {
     }
 }
 
-/// The change leads to a complaint with these words in it.
+/// Checks that the change leads to an error that contains these words.
 fn assert_refused(words: &str, change: impl FnOnce(&mut Parts)) {
     let mut parts = Parts::default();
     change(&mut parts);
@@ -172,7 +172,7 @@ fn commits_whose_counts_lie() {
     for (words, change) in cases {
         assert_refused(words, |parts| parts.commit = Box::new(change));
     }
-    // Nobody follows the chain of commits backwards, so a circle harms nobody.
+    // The chain of commits is never followed backwards, so a cycle is harmless.
     for offset in [0, 64, 1 << 63, u64::MAX - 1] {
         let commit = Box::new(move |commit: &mut barrow_format::commit::Commit| commit.previous_offset = Some(offset));
         assert_eq!(complaints(Forge::file(&Parts { commit, ..Parts::default() })), [""; 0]);
@@ -261,13 +261,13 @@ fn small_chunks_that_expand_hugely() {
         assert!(body.len() < 400);
         (SectionType::STRINGS, CRITICAL, directory(2, count, first, count), body)
     };
-    // Any number of strings is read, one chunk at a time.
+    // Strings are read one chunk at a time, so their number is not limited.
     let rows = 4 << 20;
     let mut parts = Parts::default();
     parts.frames.extend((0..6).map(|number| empty_strings(3 + number * rows, rows)));
     assert_eq!(complaints(Forge::file(&parts)), [""; 0]);
 
-    // Other rows are held all at once, and are as many as a writer may write.
+    // Other rows are held in memory together, so their number is limited to what a writer may write.
     let rows = |section, row: &[u8], first: u64| {
         let count = (4 << 20) / row.len() as u64;
         let raw = row.repeat(count as usize);
@@ -301,7 +301,7 @@ fn small_chunks_that_expand_hugely() {
 #[test]
 fn roots_that_expand_hugely() {
     let _alone = alone();
-    // Category, no label, target: three bytes a root.
+    // Category, no label, target: three bytes for each root.
     let rows = (4 << 20) / 3;
     let raw = [1, 0, 0].repeat(rows as usize);
     let body = forge::zstd(&raw);
@@ -316,10 +316,10 @@ fn roots_that_expand_hugely() {
     assert!(peak < FULL_TABLE_BYTES, "{peak}");
 }
 
-/// What one table takes that is as large as tables may be, while it grows.
+/// The memory of one table of maximum size while it grows.
 const FULL_TABLE_BYTES: usize = 1 << 30;
 
-/// Four long strings for each of some chunks, each of which is a few hundred bytes in the file.
+/// Chunks of four long strings each. A chunk takes a few hundred bytes in the file.
 fn long_strings(parts: &mut Parts, chunks: u64) {
     let length = (1 << 20) - 3;
     let mut raw = Vec::new();
@@ -349,7 +349,7 @@ fn strings_of_a_bomb_are_decoded_when_they_are_asked_for() {
         assert_eq!(tables.string(StringId(8002)).len(), (1 << 20) - 3);
         tables.check_strings().unwrap();
     });
-    // 8 GB are there; nobody asked for them.
+    // The strings would take 8 GB, but no question needs them.
     assert!(peak < 32 << 20, "{peak}");
     assert!(before.elapsed() < Duration::from_secs(5), "{:?}", before.elapsed());
 }
@@ -368,11 +368,11 @@ fn strings_beyond_what_memory_holds_go_to_files() {
         tables.check_strings().unwrap();
     });
     assert!(peak < 96 << 20, "{peak}");
-    // A search keeps nothing of what does not fit.
+    // A search does not keep strings that do not fit in the cache.
     assert_eq!(complaints(Forge::file(&parts)), [""; 0]);
 }
 
-/// A chunk that nobody can decode, with a valid checksum, behind so many strings that none is decoded at once.
+/// A chunk with a valid checksum that cannot be decoded, after enough strings that chunks are decoded only when needed.
 #[test]
 fn strings_that_lie_are_met_late() {
     let _alone = alone();
@@ -389,7 +389,7 @@ fn strings_that_lie_are_met_late() {
         tables.check_strings().unwrap();
         assert_eq!(tables.string(StringId(11)), "(unreadable string)");
         assert!(tables.check_strings().unwrap_err().to_string().contains(expected));
-        // From now on no answer that has texts counts.
+        // From now on every answer with texts is an error.
         assert!(recording.facts().unwrap_err().to_string().contains(expected));
         let found = verify(&recording, &Silent).unwrap();
         assert!(found.problems.iter().any(|problem| problem.message.contains(expected)), "{found:?}");
@@ -403,7 +403,7 @@ fn strings_that_lie_are_met_late() {
     assert_eq!(repaired.tables().unwrap().string_count(), 11);
 }
 
-/// Ten bytes for each number, the most there can be.
+/// Ten bytes for each number, which is the maximum.
 const WIDE: [u8; 10] = [0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0];
 
 #[test]
@@ -532,7 +532,7 @@ fn continuations_that_lie() {
     assert_refused("start index of a continuation", with(|block| block.start_index = u64::MAX));
     assert_refused("start index of a continuation", with(|block| block.start_index = u64::MAX >> 6));
     assert_refused("values of column LABELS", with(|block| block.columns[0] = dictionary(&[2])));
-    // Neither objects nor references: useless, and harmless.
+    // Without objects and references it is useless but harmless.
     let mut parts = Parts::default();
     parts.blocks.insert(1, Block { references: 0, columns: vec![dictionary(&[3])], ..good() });
     assert_eq!(complaints(Forge::file(&parts)), [""; 0]);
@@ -563,7 +563,7 @@ fn an_index_that_lies() {
     assert_refused("index is not where", |parts| {
         parts.trailer = Box::new(|trailer| trailer.index_offset = HEADER_BYTES as u64);
     });
-    // The index lists what is no commit at all, as often as it likes.
+    // The index lists a frame that is not a commit, many times.
     assert_refused("section type", |parts| {
         parts.index = Box::new(|rows| {
             let row = *rows.last().unwrap();
@@ -598,7 +598,7 @@ fn sections_of_the_future() {
     }
 }
 
-/// Sites that lie are refused where somebody asks for them, and cost a repair nothing but the sites.
+/// Forged sites are rejected when a question needs them, and a repair loses nothing but the sites.
 #[test]
 fn sites_that_lie() {
     let _alone = alone();
@@ -618,7 +618,7 @@ fn sites_that_lie() {
         parts.frames.push((SectionType::SITES, 0, directory, body));
         let file = Forge::file(&parts);
         assert!(complaints(file.clone()).iter().any(|found| found.contains(expected)), "{expected}");
-        // The first chunk stands on its own where the index does not decide.
+        // Without an index the first chunk is valid by itself.
         let scanned = Recording::from_bytes(cut_trailer(file.clone())).unwrap();
         assert_eq!(scanned.site_count().unwrap(), 1);
         assert_eq!(scanned.site(SiteId(1)).unwrap().unwrap().function, Some("a"));
@@ -635,12 +635,12 @@ fn sites_that_lie() {
     }
 }
 
-/// What a snapshot has of threads.
+/// The threads of a snapshot.
 fn threads(parts: &mut Parts, directory: Vec<u8>, body: Vec<u8>) {
     parts.of_snapshot.push((SectionType::THREADS, directory, body));
 }
 
-/// Threads that lie are refused where somebody asks for them, and cost a repair nothing but the threads.
+/// Forged threads are rejected when a question needs them, and a repair loses nothing but the threads.
 #[test]
 fn threads_that_lie() {
     let _alone = alone();
@@ -688,7 +688,7 @@ fn threads_that_lie() {
     }
 }
 
-/// Without an index threads are those behind the last chunk that begins anew, and only if nothing is missing.
+/// Without an index, threads are those from the last chunk that starts at row 0, and only if no chunk is missing.
 #[test]
 fn threads_without_an_index() {
     let _alone = alone();
@@ -697,7 +697,7 @@ fn threads_without_an_index() {
     };
     for (chunks, expected) in [
         (vec![rows(0, &[1, 2]), rows(2, &[3])], vec![1, 2, 3]),
-        // A snapshot that was given up has left some.
+        // An abandoned snapshot left some threads.
         (vec![rows(0, &[9]), rows(1, &[8]), rows(0, &[1]), rows(1, &[2])], vec![1, 2]),
         (vec![rows(0, &[9]), rows(0, &[])], vec![]),
         (vec![rows(0, &[1]), rows(2, &[2])], vec![]),
@@ -712,7 +712,7 @@ fn threads_without_an_index() {
     }
 }
 
-/// Files of 1.0 have site numbers and no table: a number is all there is to know, and it is no error.
+/// Files of version 1.0 have site numbers but no table of sites. That is not an error.
 #[test]
 fn site_numbers_without_a_table() {
     let _alone = alone();
@@ -753,7 +753,7 @@ fn cut_trailer(mut file: Vec<u8>) -> Vec<u8> {
     file
 }
 
-/// Every byte of every payload takes other values, with checksums that hold.
+/// Changes every byte of every payload to other values, with valid checksums.
 #[test]
 fn any_byte_may_lie() {
     let _alone = alone();
@@ -784,7 +784,8 @@ fn any_byte_may_lie() {
     }
 }
 
-/// A block of another recording with the same uuid and the same commit: all its own checksums hold, and it can be decoded.
+/// A block of another recording with the same uuid and the same commit. Its own checksums are valid, and it can be
+/// decoded.
 #[test]
 fn a_block_of_another_recording_is_noticed() {
     let _alone = alone();
@@ -807,7 +808,7 @@ fn a_block_of_another_recording_is_noticed() {
     assert!(complaint.starts_with(&expected), "{complaint}");
 }
 
-/// Where the first frame of this type is.
+/// The offset of the first frame of this type.
 fn frame_of(file: &[u8], section: SectionType) -> usize {
     let mut offset = HEADER_BYTES as u64;
     loop {
@@ -819,7 +820,7 @@ fn frame_of(file: &[u8], section: SectionType) -> usize {
     }
 }
 
-/// Makes the checksums of all frames hold again; those of columns follow only their directory.
+/// Recomputes the checksums of all frames. Those of columns are taken from their directory.
 fn seal(file: &mut [u8]) {
     let mut offset = HEADER_BYTES;
     while let Some(frame) = file.get_mut(offset..).filter(|rest| rest.starts_with(b"BrwF")) {
@@ -845,7 +846,7 @@ fn seal(file: &mut [u8]) {
     }
 }
 
-/// The limits of this test, beside what files really take.
+/// Checks the limits of this test against what files really take.
 #[test]
 fn memory_of_an_honest_file() {
     let _alone = alone();

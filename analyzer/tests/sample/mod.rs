@@ -1,4 +1,4 @@
-//! A recording to be damaged, with what is in it.
+//! A recording to damage, with its content.
 
 use std::ops::Range;
 
@@ -8,18 +8,18 @@ use barrow_format::header::{HEADER_BYTES, TRAILER_BYTES};
 use barrow_testdata::{Heap, Random, Shelf, Vocabulary};
 use barrow_writer::{Compression, Options, SnapshotInfo, TypeDescription, Writer};
 
-/// A whole recording.
+/// A valid recording.
 pub(crate) struct Sample {
     /// Its snapshots.
     pub(crate) heaps: Vec<Heap>,
     /// Its file.
     pub(crate) bytes: Vec<u8>,
-    /// Where its COMMIT frames end in the file, padding included.
+    /// The ends of its COMMIT frames in the file, padding included.
     pub(crate) commit_ends: Vec<usize>,
 }
 
 impl Sample {
-    /// Snapshots of these sizes. Tables grow before each, and one snapshot is given up on the way.
+    /// Records snapshots of these sizes. Tables grow before each snapshot, and one snapshot is abandoned in between.
     pub(crate) fn record(sizes: &[u32], compression: Compression) -> Self {
         let shelf = Shelf::default();
         let options = Options { threads: 0, compression, ..Options::default() };
@@ -54,14 +54,15 @@ impl Sample {
         Sample { heaps, bytes, commit_ends }
     }
 
-    /// What is readable agrees with what was recorded.
+    /// Checks that the readable part agrees with what was recorded.
     pub(crate) fn assert_agrees(&self, recording: &Recording) {
         for id in recording.snapshot_ids() {
             assert_eq!(Heap::read(recording, id).unwrap(), self.heaps[id.index()], "snapshot {id}");
         }
     }
 
-    /// Every snapshot before the last that is known is kept or named as lost, and a label that is told is the right one.
+    /// Checks that every snapshot before the last known one is kept or named as lost, with the right label if it has
+    /// one.
     fn assert_accounted(&self, recording: &Recording, repaired: &Repaired) {
         let mut told: Vec<u32> = repaired.kept.iter().map(|kept| kept.snapshot.0).collect();
         told.extend(repaired.lost.iter().flat_map(|lost| lost.snapshot.0..=lost.last.0));
@@ -72,8 +73,8 @@ impl Sample {
         assert!(is_all || is_cut || repaired.has_lost(), "{repaired:?}");
     }
 
-    /// Repairs the recording; the new file must be clean and hold nothing but what was recorded.
-    /// Returns how many snapshots were kept.
+    /// Repairs the recording, and checks that the new file is clean and holds only what was recorded. Returns the
+    /// number of snapshots kept.
     pub(crate) fn assert_repairs(&self, recording: &Recording) -> usize {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("repaired.barrow");
@@ -92,7 +93,7 @@ impl Sample {
     }
 }
 
-/// Every frame of a whole file, with its place.
+/// Every frame of a valid file, with its offset.
 pub(crate) fn frames(bytes: &[u8]) -> Vec<(SectionType, Range<usize>)> {
     let mut frames = Vec::new();
     let mut offset = HEADER_BYTES;

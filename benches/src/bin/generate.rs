@@ -18,44 +18,44 @@ struct Flags {
     shape: Chosen,
 }
 
-/// What every shape is told.
+/// The options of every shape.
 #[derive(Debug, Args)]
 struct Common {
-    /// How many objects, like 12M, 500k or 1000.
+    /// The number of objects, such as 12M, 500k or 1000.
     #[arg(long, value_name = "N", value_parser = parse_count)]
     objects: u64,
     /// The recording to write; an existing one is replaced.
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
-    /// Where random numbers begin.
+    /// The seed of random numbers.
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
 }
 
 #[derive(Debug, Subcommand)]
 enum Chosen {
-    /// A real snapshot many times over, its copies linked with each other.
+    /// A real snapshot, repeated, with references between its copies.
     Repeated {
         #[command(flatten)]
         common: Common,
-        /// The recording to repeat; the bundled one unless given.
+        /// The recording to repeat; the default is the bundled one.
         #[arg(long, value_name = "FILE")]
         source: Option<PathBuf>,
-        /// Which of its snapshots; the last one unless given.
+        /// The snapshot to repeat; the default is the last one.
         #[arg(long, value_name = "N")]
         snapshot: Option<u32>,
-        /// How many references lead into another copy, from 0 to 1.
+        /// The share of references that lead into another copy, from 0 to 1.
         #[arg(long, value_name = "SHARE", default_value_t = 0.01, value_parser = parse_share)]
         cross: f64,
-        /// References an object, if the snapshot has fewer.
+        /// The average number of references for each object, if the snapshot has fewer.
         #[arg(long, value_name = "N")]
         references: Option<f64>,
     },
-    /// Every object refers to others, wherever they are.
+    /// Every object refers to random others.
     Random {
         #[command(flatten)]
         common: Common,
-        /// References of each object.
+        /// The number of references of each object.
         #[arg(long, value_name = "N", default_value_t = 4)]
         references: u64,
     },
@@ -63,7 +63,7 @@ enum Chosen {
     List {
         #[command(flatten)]
         common: Common,
-        /// Numbers in disorder.
+        /// Shuffle the ids along the list.
         #[arg(long)]
         scattered: bool,
     },
@@ -76,22 +76,22 @@ enum Chosen {
     Arrays {
         #[command(flatten)]
         common: Common,
-        /// References an object, which decide how many arrays there are.
+        /// The average number of references for each object, which determines the number of arrays.
         #[arg(long, value_name = "N", default_value_t = 4)]
         references: u64,
-        /// References of each array.
+        /// The number of references of each array.
         #[arg(long, value_name = "N", default_value = "1M", value_parser = parse_count)]
         length: u64,
     },
-    /// Groups of objects, each of one side referring to each of the other.
+    /// Bipartite components: each object of one side refers to each of the other.
     Bipartite {
         #[command(flatten)]
         common: Common,
-        /// Objects on each side of a group.
+        /// The number of objects on each side of a component.
         #[arg(long, value_name = "N", default_value = "1000", value_parser = parse_count)]
         side: u64,
     },
-    /// A list that ends in an array, whose elements a root array holds too.
+    /// A list that ends in an array, whose elements a root array holds, too.
     Listhub {
         #[command(flatten)]
         common: Common,
@@ -99,7 +99,7 @@ enum Chosen {
 }
 
 impl Chosen {
-    /// The shape, and what every shape is told.
+    /// The shape, and the options of every shape.
     fn shape(self) -> Result<(Box<dyn Shape>, Common), Box<dyn Error + Send + Sync>> {
         Ok(match self {
             Chosen::Repeated { common, source, snapshot, cross, references } => {

@@ -1,12 +1,12 @@
-//! Announces made-up objects, in the order of their numbers.
+//! Announces synthetic objects in order of their ids.
 
 use barrow_writer::{
     KindRole, Label, Object, Shard, Snapshot, StrengthId, StringId, TypeDescription, TypeId, Writer, WriterError,
 };
 
-/// What an object takes apart from its references, in bytes.
+/// The size of an object without its references, in bytes.
 const HEADER_BYTES: u64 = 16;
-/// What a reference takes, in bytes.
+/// The size of a reference, in bytes.
 const REFERENCE_BYTES: u64 = 8;
 
 /// Announces objects of two types: nodes with named fields, and arrays.
@@ -42,7 +42,7 @@ impl<'s> Announcer<'s> {
         self.shard.root(self.globals, None, target)
     }
 
-    /// Announces a node. Its fields refer to these objects; those for which there is none are empty.
+    /// Announces a node. Its fields refer to these objects; fields without an object are empty.
     pub(super) fn node(&mut self, targets: impl IntoIterator<Item = u64>) -> Result<(), WriterError> {
         self.object(self.node, self.fields.len() as u64)?;
         for (&field, target) in self.fields.iter().zip(targets) {
@@ -60,7 +60,7 @@ impl<'s> Announcer<'s> {
         Ok(())
     }
 
-    /// Hands on what is left.
+    /// Passes the remaining objects on.
     pub(super) fn finish(self) -> Result<(), WriterError> {
         self.shard.finish()
     }

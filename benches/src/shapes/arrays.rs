@@ -6,18 +6,18 @@ use barrow_writer::{Snapshot, Writer, WriterError};
 use super::Shape;
 use super::announcer::Announcer;
 
-/// Arrays over shared objects. Object 0, the root, refers to the arrays, which come next.
+/// Arrays over shared objects. Object 0, the root, refers to the arrays, which are the next objects.
 ///
-/// The first of them hold every object once, in order; the others hold objects drawn from all.
+/// The first arrays hold every object once, in order. The others hold random objects.
 #[derive(Debug, Clone, Copy)]
 pub struct Arrays {
-    /// How many objects, with the arrays.
+    /// The number of objects, arrays included.
     pub objects: u64,
-    /// References an object, which decide how many arrays there are: at least one.
+    /// The average number of references for each object, which determines the number of arrays (at least one).
     pub references: u64,
     /// References of each array.
     pub length: u64,
-    /// The same graph again.
+    /// The seed; the same seed gives the same graph.
     pub seed: u64,
 }
 

@@ -5,15 +5,15 @@ use barrow_writer::{Snapshot, Writer, WriterError};
 use super::Shape;
 use super::announcer::Announcer;
 
-/// Groups of objects, left and right: each left one refers to all right ones of its group, each right
-/// one to all left ones. Object 0, the root, refers to the first left one of every group.
+/// Bipartite components. Each left object of a component refers to all its right objects, and each right object to all
+/// its left objects. Object 0, the root, refers to the first left object of every component.
 ///
-/// Sides of 1000 make 1000 references an object: a million objects are a billion references.
+/// Sides of 1000 objects give 1000 references for each object: a billion references for a million objects.
 #[derive(Debug, Clone, Copy)]
 pub struct Bipartite {
-    /// How many objects at least; groups are whole.
+    /// The minimum number of objects; components are complete.
     pub objects: u64,
-    /// Objects on each side of a group.
+    /// The number of objects on each side of a component.
     pub side: u64,
 }
 

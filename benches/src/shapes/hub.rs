@@ -1,14 +1,14 @@
-//! A hub: one object with as many incoming references as there are others.
+//! A hub: one object that all others refer to.
 
 use barrow_writer::{Snapshot, Writer, WriterError};
 
 use super::Shape;
 use super::announcer::Announcer;
 
-/// An array, the root, refers to all objects but the last, and each of them refers to the last, the hub.
+/// An array, the root, refers to all objects except the last. Each of them refers to the last object, the hub.
 #[derive(Debug, Clone, Copy)]
 pub struct Hub {
-    /// How many objects, with the array and the hub; at least two.
+    /// The number of objects, including the array and the hub; at least two.
     pub objects: u64,
 }
 

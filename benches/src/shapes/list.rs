@@ -1,4 +1,4 @@
-//! A linked list: as deep as a graph can be.
+//! A linked list, which is the deepest possible graph.
 
 use crate::random::Random;
 use barrow_writer::{Snapshot, Writer, WriterError};
@@ -10,9 +10,9 @@ use super::permutation::Permutation;
 /// A singly linked list. Object 0 is its head, and the root.
 #[derive(Debug, Clone, Copy)]
 pub struct List {
-    /// How many objects.
+    /// The number of objects.
     pub objects: u64,
-    /// If given, the numbers along the list are in disorder, by this seed; otherwise they ascend.
+    /// The seed for shuffled ids along the list; without it they ascend.
     pub scattered: Option<u64>,
 }
 
@@ -27,7 +27,7 @@ impl Shape for List {
                 None => after(object),
                 Some(permutation) => permutation.number(after(permutation.place(object))),
             };
-            // Numbers are arranged in a ring, which is cut before object 0.
+            // The ids form a ring, which is cut before object 0.
             announcer.node((next != 0).then_some(next))?;
         }
         announcer.finish()
@@ -39,7 +39,7 @@ mod tests {
     use super::*;
     use crate::shapes::tests::{Written, written};
 
-    /// The numbers along the list.
+    /// The ids along the list.
     fn followed(list: &Written) -> Vec<u32> {
         let next = |&object: &u32| list.targets(object).first().copied();
         std::iter::successors(Some(0), next).take(2000).collect()

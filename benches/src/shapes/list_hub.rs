@@ -1,4 +1,5 @@
-//! A long list whose end reaches what the root reaches at once: hard for algorithms that walk up chains.
+//! A long list whose end refers to objects that the root array refers to directly, which is hard for algorithms that
+//! walk up chains.
 
 use barrow_writer::{Snapshot, Writer, WriterError};
 
@@ -13,11 +14,11 @@ use super::announcer::Announcer;
 ///   root ─▶ array n+1 ─────────────────────────┘
 /// ```
 ///
-/// No object dominates an element. Whoever finds that out by walking up from both arrays to where the
-/// paths meet walks the whole list, for each of them.
+/// No object dominates an element. An algorithm that walks up from both arrays to the common dominator walks the whole
+/// list for each element.
 #[derive(Debug, Clone, Copy)]
 pub struct ListHub {
-    /// How many objects, with the arrays; at least three. Half of them are the list's.
+    /// The number of objects, arrays included; at least three. Half of them are in the list.
     pub objects: u64,
 }
 

@@ -1,15 +1,15 @@
-//! Numbers in disorder, without a table of them.
+//! Shuffles numbers without a table.
 
 use crate::random::Random;
 
-/// Rounds of the cipher: enough for disorder, which is all that is asked of it.
+/// The number of rounds of the cipher, which suffices for shuffling.
 const ROUNDS: usize = 4;
 
 /// A pseudo-random permutation of the numbers below a limit, in constant memory.
 ///
-/// A Feistel network (Luby and Rackoff 1988) permutes the numbers of an even count of bits; what falls outside
-/// of the limit is sent through again until it falls inside (cycle walking: Black and Rogaway 2002).
-/// There are at most four times as many numbers as needed, so it is sent through four times at most, on average.
+/// A Feistel network (Luby and Rackoff 1988) permutes the numbers with an even count of bits. Results at or above the
+/// limit are permuted again until they are below it (cycle walking, Black and Rogaway 2002). The network permutes at
+/// most four times the numbers needed, so the average number of passes is at most four.
 #[derive(Debug, Clone)]
 pub(super) struct Permutation {
     limit: u64,
@@ -24,7 +24,7 @@ impl Permutation {
         Permutation { limit, half_bits: bits.div_ceil(2).max(1), keys: std::array::from_fn(|_| random.next()) }
     }
 
-    /// The number at a place.
+    /// The number at a position.
     pub(super) fn number(&self, place: u64) -> u64 {
         self.walk(place, |value| {
             self.keys.iter().fold(value, |value, &key| {
@@ -34,7 +34,7 @@ impl Permutation {
         })
     }
 
-    /// The place of a number.
+    /// The position of a number.
     pub(super) fn place(&self, number: u64) -> u64 {
         self.walk(number, |value| {
             self.keys.iter().rev().fold(value, |value, &key| {

@@ -1,4 +1,4 @@
-//! A random graph: no reference leads anywhere near its source.
+//! A random graph: references have no locality.
 
 use crate::random::Random;
 use barrow_writer::{Snapshot, Writer, WriterError};
@@ -6,16 +6,16 @@ use barrow_writer::{Snapshot, Writer, WriterError};
 use super::Shape;
 use super::announcer::Announcer;
 
-/// Every object refers to so many others, each drawn from all of them; object 0 is the root.
+/// Every object refers to the same number of random objects; object 0 is the root.
 ///
 /// With four references, 98 % of the objects are reachable, nearly all of them along many paths.
 #[derive(Debug, Clone, Copy)]
 pub struct RandomGraph {
-    /// How many objects.
+    /// The number of objects.
     pub objects: u64,
-    /// References of each.
+    /// The number of references of each object.
     pub references: u64,
-    /// The same graph again.
+    /// The seed; the same seed gives the same graph.
     pub seed: u64,
 }
 

@@ -1,4 +1,4 @@
-//! A real snapshot, many times over: as large as one likes, and shaped as programs shape their heaps.
+//! A real snapshot, repeated: of any size, with the shape of a real heap.
 
 use std::error::Error;
 use std::path::Path;
@@ -15,25 +15,25 @@ use super::Shape;
 use super::announcer::array_bytes;
 use crate::Loaded;
 
-/// Extra references lead this far at most, except for one in [`FAR`].
+/// The largest distance between the ids of an extra reference, except for one in [`FAR`].
 const NEARBY: u64 = 64;
-/// One in so many extra references leads anywhere.
+/// One in this number of extra references leads to any object.
 const FAR: u64 = 10;
 
 /// How a snapshot is repeated.
 #[derive(Debug, Clone, Copy)]
 pub struct Repetition {
-    /// How many objects at least; copies are whole.
+    /// The minimum number of objects; copies are complete.
     pub objects: u64,
-    /// How many of a copy's references lead into another copy: 0.01 are one in a hundred.
+    /// The share of references that lead into another copy: 0.01 is one in a hundred.
     pub cross: f64,
-    /// References an object, on average, if the snapshot has fewer.
+    /// The average number of references for each object, if the snapshot has fewer.
     pub references: Option<f64>,
-    /// The same recording again.
+    /// The seed; the same seed gives the same recording.
     pub seed: u64,
 }
 
-/// A snapshot that is repeated. Memory is in proportion to the snapshot, not to its copies.
+/// A snapshot to repeat. Memory is proportional to the snapshot, not to the number of copies.
 ///
 /// ```text
 ///   roots ─▶ copy 0 ⇄ copy 1 ⇄ …      object n of copy c has the number c × objects of the snapshot + n
@@ -41,8 +41,8 @@ pub struct Repetition {
 ///   root ─▶ Copies ───────┘            an array, the last object
 /// ```
 ///
-/// A copy keeps types, sizes, labels and strengths; addresses, serials and sites are left out. A reference that is
-/// redirected leads to the same object of another copy, so that it keeps a type it may have.
+/// A copy keeps types, sizes, labels and strengths, but no addresses, serials and sites. A redirected reference leads
+/// to the same object of another copy, so the type of its target does not change.
 #[derive(Debug)]
 pub struct Repeated {
     recording: Recording,
@@ -52,7 +52,7 @@ pub struct Repeated {
 }
 
 impl Repeated {
-    /// Loads a snapshot, the last one unless told otherwise.
+    /// Loads a snapshot; the default is the last one.
     ///
     /// # Errors
     /// If the recording cannot be read, or if there is no such snapshot with objects and roots.
@@ -72,7 +72,7 @@ impl Repeated {
         Ok(Repeated { recording, loaded, roots, repetition })
     }
 
-    /// How many copies there are.
+    /// The number of copies.
     #[must_use]
     pub fn copies(&self) -> u64 {
         self.repetition.objects.div_ceil(self.source_objects()).max(1)
@@ -82,7 +82,7 @@ impl Repeated {
         self.loaded.objects.len() as u64
     }
 
-    /// Extra references an object, on average.
+    /// The average number of extra references for each object.
     fn padding(&self) -> f64 {
         let average = self.loaded.references.len() as f64 / self.source_objects() as f64;
         self.repetition.references.map_or(0.0, |wanted| (wanted - average).max(0.0))
@@ -164,11 +164,11 @@ impl Vocabulary {
     }
 }
 
-/// Announces the copies, one after the other.
+/// Announces the copies one by one.
 struct Copying {
     copies: u64,
     source_objects: u64,
-    /// Random numbers below this redirect a reference.
+    /// A reference is redirected if a random number is below this.
     crossing: u64,
     padding: f64,
     random: Random,
@@ -198,7 +198,7 @@ impl Copying {
         Ok(())
     }
 
-    /// Where a reference leads in a copy: within it, or now and then into any other.
+    /// The target of a reference in a copy: in the same copy, or sometimes in another.
     fn target(&mut self, reference: &Reference, copy: u64) -> u64 {
         let is_crossing = self.copies > 1 && self.random.next() < self.crossing;
         let steps = if is_crossing { 1 + self.random.below(self.copies - 1) } else { 0 };
@@ -206,7 +206,7 @@ impl Copying {
         copy * self.source_objects + u64::from(reference.target.0)
     }
 
-    /// Announces the extra references of an object, whose indices go on after those of its own last one.
+    /// Announces the extra references of an object. Their indices continue after its own last one.
     fn pad(&mut self, number: u64, last: Option<&Reference>, shard: &mut Shard<'_>) -> Result<(), WriterError> {
         let first = last.map_or(0, |last| if let Label::Index(index) = last.label { index + 1 } else { 0 });
         let one_more = self.random.next() < threshold(self.padding.fract());
@@ -222,7 +222,7 @@ impl Copying {
         Ok(())
     }
 
-    /// Announces the array that holds what is a root in the source, of every copy.
+    /// Announces the array that holds the root objects of every copy.
     fn announce_array(&self, roots: &[Root], shard: &mut Shard<'_>) -> Result<(), WriterError> {
         let mut held: Vec<u64> = roots.iter().map(|root| root.target.0.into()).collect();
         held.sort_unstable();
@@ -238,7 +238,7 @@ impl Copying {
     }
 }
 
-/// Random numbers are below this with this probability.
+/// The limit below which random numbers are with this probability.
 fn threshold(probability: f64) -> u64 {
     (probability * 2f64.powi(64)) as u64
 }
@@ -258,7 +258,7 @@ mod tests {
 
     const REPETITION: Repetition = Repetition { objects: 1000, cross: 0.2, references: None, seed: 1 };
 
-    /// A heap of 100 objects, and what becomes of it.
+    /// A heap of 100 objects, repeated.
     fn repeated(repetition: Repetition) -> (Heap, Written) {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("source.barrow");
@@ -272,7 +272,7 @@ mod tests {
         (Heap::read(&shape.recording, SnapshotId(0)).unwrap(), written(&shape))
     }
 
-    /// The object without its identity and without telling copies apart.
+    /// The object without its identity, so that copies compare equal.
     fn in_source(node: &Node) -> Node {
         let edges = node.edges.iter().map(|edge| Edge { target: edge.target % 100, ..*edge }).collect();
         Node { identity: (None, None, None), edges, ..node.clone() }

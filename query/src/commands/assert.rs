@@ -9,7 +9,6 @@ use crate::assertion::junit;
 use crate::assertion::{self, Assertion, Judged, junit_cases};
 use crate::error::QueryError;
 use crate::session::Session;
-
 use crate::touches::Touches;
 
 use super::{Command, Completion, Group, Subject};

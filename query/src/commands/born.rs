@@ -8,7 +8,6 @@ use crate::error::QueryError;
 use crate::session::Session;
 use crate::tables::lifelines;
 use crate::tables::type_counts::TypeCounts;
-
 use crate::touches::Touches;
 
 use super::{Command, Completion, Group, Subject, more};

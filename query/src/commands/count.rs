@@ -7,7 +7,6 @@ use crate::arguments::Arguments;
 use crate::error::QueryError;
 use crate::session::Session;
 use crate::tables::found;
-
 use crate::touches::Touches;
 
 use super::{Command, Completion, Group, Subject};

@@ -14,7 +14,6 @@ use crate::session::Session;
 use crate::tables::comparison::{self, Choice, Grouping, Measure};
 use crate::tables::object_change;
 use crate::tables::path_change;
-
 use crate::touches::Touches;
 
 use super::{Command, Completion, Group, Subject, more};

@@ -11,7 +11,6 @@ use crate::error::QueryError;
 use crate::session::Session;
 use crate::tables::references::{MOST_ROWS, range};
 use crate::tables::tree_walk::{Shown, TreeLine, Walk};
-
 use crate::touches::Touches;
 
 use super::{Command, Completion, Group, Subject, more};

@@ -5,7 +5,7 @@ use std::collections::BinaryHeap;
 use std::sync::Arc;
 
 use barrow_analyzer::{
-    Expression, Found, Heap, KindId, ObjectDetails, ObjectId, ObjectSet, Page, Progress, SnapshotId, objects,
+    Expression, FoundPage, Heap, KindId, ObjectDetails, ObjectId, ObjectSet, Page, Progress, SnapshotId, objects,
 };
 
 use crate::answer::units;
@@ -15,7 +15,6 @@ use crate::error::QueryError;
 use crate::language::request::Request;
 use crate::session::{PIECE_ROWS, Session};
 use crate::tables::found;
-
 use crate::touches::Touches;
 
 use super::{Command, Completion, Group, Subject};
@@ -234,13 +233,13 @@ impl Question {
         Ok(answer)
     }
 
-    fn page(&self, session: &Session) -> Result<Found, QueryError> {
+    fn page(&self, session: &Session) -> Result<FoundPage, QueryError> {
         let page = Page { from: self.from, limit: session.ranking_rows(self.rows) };
         Ok(session.heap(self.snapshot)?.find(&self.kinds, &self.expression, page, &session.meter())?)
     }
 
     /// The next of all that match. They are found once, as a set of a bit for each object.
-    fn piece(&mut self, session: &mut Session) -> Result<Found, QueryError> {
+    fn piece(&mut self, session: &mut Session) -> Result<FoundPage, QueryError> {
         let matching = match &self.matching {
             Some(matching) => Arc::clone(matching),
             None => found::select(session, self.snapshot, &self.kinds, &self.expression)?.0,
@@ -251,6 +250,6 @@ impl Question {
         ids.truncate(PIECE_ROWS);
         self.matching = Some(matching);
         let recording = session.recording()?;
-        Ok(Found { objects: objects(&recording, self.snapshot, &ids)?, next })
+        Ok(FoundPage { objects: objects(&recording, self.snapshot, &ids)?, next })
     }
 }

@@ -10,7 +10,6 @@ use crate::error::QueryError;
 use crate::session::Session;
 use crate::tables::growth_series;
 use crate::tables::type_path;
-
 use crate::touches::Touches;
 
 use super::{Command, Completion, Group, Subject, more};

@@ -12,7 +12,6 @@ use crate::language::request::Request;
 use crate::session::Session;
 use crate::tables::found;
 use crate::tables::ranking::{self, Order};
-
 use crate::touches::Touches;
 
 use super::{Command, Completion, Group, Subject, more, sites};

@@ -7,7 +7,6 @@ use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
 use crate::arguments::Arguments;
 use crate::error::QueryError;
 use crate::session::Session;
-
 use crate::touches::Touches;
 
 use super::{Command, Completion, Group, Subject, more};

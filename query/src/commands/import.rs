@@ -14,7 +14,6 @@ use crate::sources::destination::{Access, Destination};
 use crate::sources::dump_order::{DumpOrder, OrderedBy};
 use crate::sources::importing::{Done, Wishes, import};
 use crate::sources::spool::{self, Spooled};
-
 use crate::touches::Touches;
 
 use super::{Command, Completion, Group, Subject};

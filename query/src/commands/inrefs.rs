@@ -9,7 +9,6 @@ use crate::arguments::Arguments;
 use crate::error::QueryError;
 use crate::session::Session;
 use crate::tables::references::{self, Wanted};
-
 use crate::touches::Touches;
 
 use super::{Command, Completion, Group, Subject, more};

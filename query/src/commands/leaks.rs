@@ -10,7 +10,6 @@ use crate::tables::chain::{Chain, title, type_title};
 use crate::tables::leak_series;
 use crate::tables::suspect_lines::{chain_of, described};
 use crate::tables::suspects::{Suspected, suspects, threshold};
-
 use crate::touches::Touches;
 
 use super::{Command, Completion, Group, Subject};

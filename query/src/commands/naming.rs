@@ -8,7 +8,6 @@ use crate::error::QueryError;
 use crate::session::Session;
 use crate::session::sets::Sets;
 use crate::tables::found;
-
 use crate::touches::Touches;
 
 use super::{Command, Completion, Group, Subject, count};

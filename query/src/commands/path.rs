@@ -9,7 +9,6 @@ use crate::error::QueryError;
 use crate::flags::Format;
 use crate::session::Session;
 use crate::tables::found;
-
 use crate::touches::Touches;
 
 use super::{Command, Completion, Group, Subject};

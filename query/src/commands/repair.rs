@@ -8,7 +8,6 @@ use crate::arguments::Arguments;
 use crate::error::QueryError;
 use crate::session::Session;
 use crate::sources::destination::Destination;
-
 use crate::touches::Touches;
 
 use super::{Command, Completion, Group, Subject};

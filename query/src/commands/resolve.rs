@@ -6,7 +6,6 @@ use crate::error::QueryError;
 use crate::resolving::resolve;
 use crate::session::Session;
 use crate::sources::destination::{Access, Destination};
-
 use crate::touches::Touches;
 
 use super::{Command, Completion, Group, Subject};

@@ -10,7 +10,6 @@ use crate::error::QueryError;
 use crate::language::request::Request;
 use crate::session::Session;
 use crate::tables::ranking::{self, Order};
-
 use crate::touches::Touches;
 
 use super::{Command, Completion, Group, Subject, more};

@@ -6,7 +6,6 @@ use crate::error::QueryError;
 use crate::flags::SnapshotName;
 use crate::language::selection;
 use crate::session::Session;
-
 use crate::touches::Touches;
 
 use super::{Command, Completion, Group, Subject};

@@ -10,7 +10,6 @@ use crate::session::Session;
 use crate::tables::lifelines;
 use crate::tables::type_counts;
 use crate::tables::type_path;
-
 use crate::touches::Touches;
 
 use super::{Command, Completion, Group, Subject, trend};

@@ -17,7 +17,6 @@ use crate::language::request::Request;
 use crate::session::{PIECE_ROWS, Session};
 use crate::tables::found;
 use crate::tables::ranking::{self, Order, RankedType};
-
 use crate::touches::Touches;
 
 use super::{Command, Completion, Group, Subject, more, sites};

@@ -12,7 +12,6 @@ use crate::language::selection;
 use crate::session::Session;
 use crate::tables::found;
 use crate::tables::type_path;
-
 use crate::touches::Touches;
 
 use super::{Command, Completion, Group, Subject};

@@ -10,7 +10,6 @@ use crate::arguments::Arguments;
 use crate::error::QueryError;
 use crate::session::Session;
 use crate::tables::ranking::{self, Order};
-
 use crate::touches::Touches;
 
 use super::{Command, Completion, Group, Subject, count, more};

@@ -10,7 +10,6 @@ use crate::error::QueryError;
 use crate::removal::{Objects, Removal, What};
 use crate::session::Session;
 use crate::tables::found;
-
 use crate::touches::Touches;
 
 use super::{Command, Completion, Group, Subject, more};

@@ -1,8 +1,8 @@
-//! The objects of a block, as an expression asks about them.
+//! The objects of a block in the form that expressions are evaluated on.
 //!
 //! ```text
-//!   a decoded block      places in its dictionary, sizes of 64 bits, and what else was wanted
-//!   an index file        types as places, sizes of 32 bits: what most questions ask
+//!   a decoded block      types by position in its dictionary, sizes of 64 bits, and other wanted columns
+//!   an index file        type ids, sizes of 32 bits: sufficient for most expressions
 //! ```
 
 use std::borrow::Cow;
@@ -14,31 +14,31 @@ use barrow_format::{ObjectId, SiteId, StringId, TypeId};
 use crate::file::tables::Tables;
 use crate::graph::partial_set::PartialSet;
 
-/// The objects of a block, with the columns that tell about them.
+/// The objects of a block, with their columns.
 pub(crate) struct BlockObjects<'b> {
     pub(crate) first: ObjectId,
     pub(crate) count: usize,
-    /// For each object the place of its type; empty if no question asks for it.
+    /// For each object the position of its type in `types`; empty if the expression does not need types.
     pub(crate) places: &'b [u32],
-    /// For each place its type; `None` where each type is its own place.
+    /// The type at each position; `None` if positions are type ids.
     pub(crate) types: Option<Vec<TypeId>>,
     pub(crate) shallow_bytes: Sizes<'b>,
     pub(crate) unmanaged_bytes: Sizes<'b>,
-    /// The block, if it was decoded, and how many references of its last object stand in continuations.
+    /// The block, if it was decoded, and the number of references of its last object that are in continuations.
     pub(crate) decoded: Option<(&'b BlockColumns, u64)>,
 }
 
 /// A size of each object, in bytes.
 #[derive(Clone, Copy)]
 pub(crate) enum Sizes<'b> {
-    /// All are 0.
+    /// All sizes are 0.
     Zero,
     Narrow(&'b [u32]),
     Wide(&'b [u64]),
 }
 
 impl<'b> BlockObjects<'b> {
-    /// A decoded block in which objects begin.
+    /// A decoded block that is not a continuation.
     pub(crate) fn new(columns: &'b BlockColumns, continued: u64, tables: &Tables) -> Self {
         let sizes = |sizes: &'b [u64]| if sizes.is_empty() { Sizes::Zero } else { Sizes::Wide(sizes) };
         BlockObjects {
@@ -52,17 +52,17 @@ impl<'b> BlockObjects<'b> {
         }
     }
 
-    /// None of them.
+    /// The empty set.
     pub(crate) fn none(&self) -> PartialSet {
         PartialSet::none(self.first, self.count)
     }
 
-    /// All of them.
+    /// The set of all objects of the block.
     pub(crate) fn all(&self) -> PartialSet {
         PartialSet::all(self.first, self.count)
     }
 
-    /// Adds some of the objects to the totals of their types, which are by type id.
+    /// Adds `objects` to the totals of their types, which are indexed by type id.
     pub(crate) fn add_up(&self, objects: &PartialSet, totals: &mut [TypeTotals]) {
         for object in objects.objects() {
             let row = (object.0 - self.first.0) as usize;
@@ -74,7 +74,7 @@ impl<'b> BlockObjects<'b> {
     }
 
     pub(crate) fn object(&self, row: usize) -> ObjectId {
-        // A row of a block has less than 32 bits, as have the ids of its objects.
+        // Rows of a block and ids of objects fit in 32 bits.
         ObjectId(self.first.0 + row as u32)
     }
 
@@ -83,7 +83,7 @@ impl<'b> BlockObjects<'b> {
         self.types.as_ref().map_or(TypeId(place), |types| types[place as usize])
     }
 
-    /// For each place its value, of values by type.
+    /// The values by position in `types`, from values by type id.
     pub(super) fn by_place<'v, T: Copy>(&self, by_type: &'v [T]) -> Cow<'v, [T]> {
         match &self.types {
             Some(types) => types.iter().map(|id| by_type[id.index()]).collect(),
@@ -101,7 +101,7 @@ impl<'b> BlockObjects<'b> {
         names.get(row).copied().flatten()
     }
 
-    /// 0 where it was not wanted.
+    /// The number of references of an object; 0 if counts were not decoded.
     pub(super) fn references(&self, row: usize) -> u64 {
         let Some((columns, continued)) = self.decoded else { return 0 };
         let is_last = row + 1 == self.count;
@@ -120,7 +120,7 @@ impl Sizes<'_> {
         }
     }
 
-    /// The sum of the sizes of some of the objects.
+    /// The sum of the sizes of these objects.
     pub(crate) fn sum(self, of: &PartialSet) -> u64 {
         match self {
             Sizes::Zero => 0,

@@ -1,17 +1,16 @@
-//! Which objects match an expression.
+//! Evaluates an expression on objects.
 //!
-//! Most expressions ask for types, and most objects are of few types. So the texts are compared once
-//! for every type, and with them the whole expression: of most types it is then known that all or none
-//! of their objects match. Only the others are looked at, the cheap terms of `and` and `or` first, each term for a whole
-//! block: it walks along one column, and leaves a bit for each object. The names of
-//! objects are compared once for every string of the recording, and texts of sites once for every site.
+//! Most expressions compare types, and most objects have one of few types. So the expression is first evaluated for
+//! every type: for most types all objects match, or none. Objects of the other types are evaluated by block, with the
+//! cheap terms of `and` and `or` first. Each term scans one column of the block and yields one bit for each object.
+//! Names of objects are compared once for every string of the recording, and texts of sites once for every site.
 
 use barrow_format::block::BlockColumns;
 use barrow_format::{KindId, ObjectId, SiteId, TypeId};
 
 use super::Expression;
 use super::block_objects::{BlockObjects, Sizes};
-use super::needs::asks_for_sites;
+use super::needs::needs_sites;
 use super::tree::{
     Node, NumberAttribute, NumberComparison, Pattern, Property, SiteComparison, TextAttribute, TextComparison,
 };
@@ -23,28 +22,29 @@ use crate::file::tables::Tables;
 use crate::graph::object_set::ObjectSet;
 use crate::graph::partial_set::PartialSet;
 
-/// What follows from the references of all objects of a snapshot, by object. Asked from many threads,
-/// and only for objects that the snapshot has.
+/// Columns that are computed from the references of all objects of a snapshot. They are read from many threads, and
+/// only for objects of the snapshot.
 pub(crate) trait DerivedColumns: Sync {
     /// The bytes freed if the object were collected.
     fn retained_bytes(&self, object: ObjectId) -> u64;
-    /// Those of `count` objects from `first` on, if they stand in a row.
+    /// The retained bytes of `count` consecutive objects from `first`, if they are stored contiguously.
     fn retained_in_a_row(&self, first: ObjectId, count: usize) -> Option<&[u32]>;
     /// Whether the roots reach the object.
     fn is_reachable(&self, object: ObjectId) -> bool;
-    /// A number for each of `count` objects from `first` on, 0 for those that the roots do not reach, if they stand in a row.
+    /// A number for each of `count` consecutive objects from `first`, 0 for unreachable ones, if they are stored
+    /// contiguously.
     fn places_in_a_row(&self, first: ObjectId, count: usize) -> Option<&[u32]>;
     /// The references from the nearest root to the object: 0 for a root; `None` if it is unreachable.
     fn distance(&self, object: ObjectId) -> Option<u32>;
-    /// How many references lead to the object.
+    /// The number of references to the object.
     fn incoming_count(&self, object: ObjectId) -> u64;
-    /// Whether the runtime itself refers to the object.
+    /// Whether the object is the target of a root.
     fn is_root(&self, object: ObjectId) -> bool;
 }
 
 impl Expression {
-    /// Evaluates what depends on types, strings and sites only, once for each of them. `columns` has to provide
-    /// what the expression needs.
+    /// Evaluates the terms that depend on types, strings and sites only, once for each of them. `columns` must have
+    /// every column that the expression needs.
     ///
     /// # Errors
     /// [`crate::AnalyzerError::Section`] if the tables are damaged.
@@ -56,7 +56,7 @@ impl Expression {
     ) -> Result<Prepared<'e, D>> {
         let tables = recording.tables()?;
         let no_sites = Sites::default();
-        let sites = if asks_for_sites(&self.node) { recording.sites()? } else { &no_sites };
+        let sites = if needs_sites(&self.node) { recording.sites()? } else { &no_sites };
         let step = Step::of(&self.node, &Texts { tables, sites });
         let of_kind = |id| kinds.is_empty() || kinds.contains(&tables.type_kind(id));
         let answer = |id| if of_kind(id) { step.of_type(id) } else { Some(false) };
@@ -69,24 +69,24 @@ fn type_ids(tables: &Tables) -> impl Iterator<Item = TypeId> {
     (0u32..).map(TypeId).take(tables.type_count())
 }
 
-/// Where the texts of a recording are.
+/// The texts of a recording.
 #[derive(Clone, Copy)]
 struct Texts<'r, 't> {
     tables: &'r Tables,
-    /// Empty unless the expression asks for them.
+    /// Empty unless the expression compares sites.
     sites: &'t Sites,
 }
 
-/// An expression with its answers for every type.
+/// An expression with its answer for every type.
 pub(crate) struct Prepared<'e, D> {
     step: Step<'e>,
-    /// For each type whether its objects match, all or none; `None` if that depends on the object.
+    /// For each type whether all or none of its objects match; `None` if that depends on the object.
     by_type: Vec<Option<bool>>,
     columns: &'e D,
 }
 
 impl<D: DerivedColumns> Prepared<'_, D> {
-    /// Which of some objects of a block match.
+    /// The objects of `within` that match.
     pub(crate) fn select(&self, block: &BlockObjects<'_>, within: PartialSet) -> PartialSet {
         let answers = block.by_place(&self.by_type);
         let of_answer = |answer| match answers.iter().all(|&one| one == answer) {
@@ -101,24 +101,24 @@ impl<D: DerivedColumns> Prepared<'_, D> {
     }
 }
 
-/// A node of the tree, made ready for one recording.
+/// A node of the tree, prepared for one recording.
 enum Step<'e> {
     Any(Vec<Step<'e>>),
     All(Vec<Step<'e>>),
     Not(Box<Step<'e>>),
     /// The answer for each type.
     Types(Vec<bool>),
-    /// The answer for each string that an object may have as its name, and for each type where it has none.
+    /// The answer for each string that may be the name of an object, and for each type for objects without a name.
     Names {
         by_string: StringAnswers<'e>,
         by_type: Vec<bool>,
     },
-    /// The answer for each site with a row, by its number; and for all other objects.
+    /// The answer for each site in the table of sites, by id; and for all other objects.
     Sites {
         by_site: Vec<bool>,
         otherwise: bool,
     },
-    /// Compares a number of the object's site, known for each site with a row.
+    /// Compares a number of the object's site, with the number of each site in the table of sites.
     OfSite {
         comparison: NumberComparison,
         numbers: Vec<Option<u64>>,
@@ -157,7 +157,7 @@ impl<'e> Step<'e> {
         }
     }
 
-    /// Types, then what the block holds, then what is far away in memory.
+    /// The relative cost of a term: types first, then columns of the block, then columns far away in memory.
     fn cost(&self) -> u32 {
         match self {
             Step::Types(_) => 0,
@@ -173,9 +173,9 @@ impl<'e> Step<'e> {
         }
     }
 
-    /// Whether all or none of the objects of a type match, if the type alone tells.
+    /// Whether all or none of the objects of a type match; `None` if that depends on the object.
     fn of_type(&self, id: TypeId) -> Option<bool> {
-        // One answer decides; without it, one that is not known leaves all open.
+        // A deciding answer wins; otherwise an unknown one makes the result unknown.
         let decided = |steps: &[Step<'_>], deciding: bool| {
             let mut answers = steps.iter().map(|step| step.of_type(id));
             let is_open = answers.clone().any(|answer| answer.is_none());
@@ -200,7 +200,7 @@ impl<'e> Step<'e> {
         }
     }
 
-    /// Which of `within` match.
+    /// The objects of `within` that match.
     fn select(&self, block: &BlockObjects<'_>, within: &PartialSet, derived: &impl DerivedColumns) -> PartialSet {
         match self {
             Step::Any(steps) => {
@@ -272,7 +272,7 @@ impl TextComparison {
 }
 
 impl SiteComparison {
-    /// Compares the text of every site. The place alone is as good as the whole text for `=`.
+    /// Compares the text of every site. With `=`, `file:line` alone is compared as well.
     fn step<'e>(&self, texts: &Texts<'e, '_>) -> Step<'e> {
         let ids = (0u32..).map(SiteId).take(texts.sites.count() + 1);
         let is_match = |id| {
@@ -288,7 +288,7 @@ impl SiteComparison {
 }
 
 impl NumberComparison {
-    /// Compares the number of every site: that of its place, or its generation.
+    /// The number of every site that the attribute selects: the id of the first equal site, or the generation.
     fn of_sites<'e>(&self, texts: &Texts<'e, '_>) -> Step<'e> {
         let ids = (0u32..).map(SiteId).take(texts.sites.count() + 1);
         let number = |id| match self.attribute {
@@ -298,10 +298,10 @@ impl NumberComparison {
         Step::OfSite { comparison: *self, numbers: ids.map(number).collect() }
     }
 
-    /// Which of `within` have a number in the range.
+    /// The objects of `within` whose number is in the range.
     fn select(&self, block: &BlockObjects<'_>, within: &PartialSet, derived: &impl DerivedColumns) -> PartialSet {
         let range = self.range;
-        // 0 is none, and so is what a column without values has.
+        // 0 means none, and a column without values has zeros only.
         let known = |of: fn(&BlockColumns) -> &[u64]| {
             let column = block.decoded.map_or(&[][..], |(columns, _)| of(columns));
             within.filter(|row| column.get(row).is_some_and(|&id| id != 0 && range.contains(id)))
@@ -325,7 +325,7 @@ impl NumberComparison {
             NumberAttribute::Id => within.filter(|row| range.contains(block.object(row).0.into())),
             NumberAttribute::Serial => known(|columns| &columns.serials),
             NumberAttribute::Address => known(|columns| &columns.addresses),
-            // Their sites tell, see `Step::OfSite`.
+            // Evaluated by site, see `Step::OfSite`.
             NumberAttribute::Site | NumberAttribute::Generation => block.none(),
         }
     }
@@ -335,7 +335,7 @@ impl NumberComparison {
 mod tests {
     use super::*;
 
-    /// Object 7 is a root, of two references and 100 retained bytes; no other object is reachable.
+    /// Object 7 is a root with two references and 100 retained bytes. No other object is reachable.
     struct Columns;
 
     impl DerivedColumns for Columns {
@@ -383,7 +383,7 @@ mod tests {
 
     fn holds(text: &str, columns: &BlockColumns) -> bool {
         let expression = Expression::parse(text).unwrap();
-        // There is one type, and no text comparison in these expressions.
+        // There is a single type, and these expressions do not compare texts.
         let (tables, sites) = (Tables::default(), Sites::default());
         let step = Step::of(&expression.node, &Texts { tables: &tables, sites: &sites });
         let prepared = Prepared { step, by_type: vec![None], columns: &Columns };

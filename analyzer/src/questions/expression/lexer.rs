@@ -1,12 +1,12 @@
-//! From the text of an expression to its tokens.
+//! Splits the text of an expression into tokens.
 
 use super::ExpressionError;
 
-/// A token and where it begins.
+/// A token and its position.
 #[derive(Debug, Clone)]
 pub(super) struct Token {
     pub(super) kind: TokenKind,
-    /// In the text, in bytes.
+    /// The position in the text, in bytes.
     pub(super) position: usize,
 }
 
@@ -28,10 +28,10 @@ pub(super) enum TokenKind {
     Close,
 }
 
-/// Longer ones first.
+/// The operators, longer ones first.
 const OPERATORS: [&str; 12] = ["!=", "!~", "<=", ">=", "==", "=", "~", "<", ">", "&", "|", "!"];
 
-/// Divides the whole text.
+/// Splits the whole text.
 pub(super) fn tokens(text: &str) -> Result<Vec<Token>, ExpressionError> {
     let mut tokens = Vec::new();
     let mut position = 0;
@@ -47,7 +47,7 @@ pub(super) fn tokens(text: &str) -> Result<Vec<Token>, ExpressionError> {
     Ok(tokens)
 }
 
-/// The token that `rest` begins with, and its length.
+/// The token at the start of `rest`, and its length.
 fn token(rest: &str, first: char, position: usize) -> Result<(TokenKind, usize), ExpressionError> {
     if let Some(operator) = OPERATORS.into_iter().find(|operator| rest.starts_with(operator)) {
         return Ok((TokenKind::Operator(operator), operator.len()));
@@ -63,7 +63,7 @@ fn token(rest: &str, first: char, position: usize) -> Result<(TokenKind, usize),
         }
         _ => {
             let ends = |c: char| c.is_whitespace() || "()\"'=!~<>&|".contains(c);
-            // The first character ends no word: it was looked at above.
+            // The first character does not end a word: it was checked above.
             let length = rest.find(ends).unwrap_or(rest.len());
             let kind = word(&rest[..length]).map_err(|message| ExpressionError::new(position, message))?;
             Ok((kind, length))
@@ -71,10 +71,10 @@ fn token(rest: &str, first: char, position: usize) -> Result<(TokenKind, usize),
     }
 }
 
-/// What a word is, by its first character.
+/// The kind of a word, by its first character.
 fn word(word: &str) -> Result<TokenKind, &'static str> {
     let is_name = |name: &str| !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || c == '_');
-    // A sign would be read too.
+    // Parsing a number would accept a sign.
     let is_number = |number: &str| number.starts_with(|c: char| c.is_ascii_digit());
     if let Some(name) = word.strip_prefix('$') {
         let named = is_name(name).then(|| TokenKind::Set(name.to_owned()));
@@ -91,8 +91,7 @@ fn word(word: &str) -> Result<TokenKind, &'static str> {
     Ok(TokenKind::Word(word.to_owned()))
 }
 
-/// The content of a delimited text, in which a backslash makes the delimiter ordinary; and the length
-/// of the whole.
+/// The content of a delimited text, in which a backslash escapes the delimiter; and the length including delimiters.
 fn delimited(text: &str, delimiter: char) -> Option<(String, usize)> {
     let mut content = String::new();
     let mut characters = text.char_indices().skip(1);

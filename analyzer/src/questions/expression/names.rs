@@ -1,4 +1,4 @@
-//! What `$name` and `%3` mean.
+//! The meaning of `$name` and `%3`.
 
 use std::sync::Arc;
 
@@ -6,21 +6,21 @@ use barrow_format::{ObjectId, SnapshotId};
 
 use crate::graph::object_set::ObjectSet;
 
-/// What the names in an expression mean to whoever types it.
+/// Resolves the names in an expression, which depend on the session of the user.
 pub trait Names {
-    /// The snapshot that the expression is about. Sets and rows of another one are refused.
+    /// The snapshot that the expression is about. Sets and rows of other snapshots are rejected.
     fn snapshot(&self) -> SnapshotId;
-    /// The set `$name`, without the `$`; of any snapshot.
+    /// The set of this name, given without `$`; it may belong to any snapshot.
     fn set(&self, name: &str) -> Option<Arc<ObjectSet>>;
-    /// The names of all sets, in the order in which people should read them.
+    /// The names of all sets, in the order to show them.
     fn set_names(&self) -> Vec<String>;
     /// The object in a row of the last table, counted from 1, and its snapshot.
     fn row(&self, row: usize) -> Option<(SnapshotId, ObjectId)>;
-    /// How many rows of the last table are objects.
+    /// The number of rows of the last table that are objects.
     fn row_count(&self) -> usize;
 }
 
-/// Nothing has a name.
+/// No names exist.
 pub(super) struct NoNames;
 
 impl Names for NoNames {

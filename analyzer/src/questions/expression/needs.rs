@@ -1,23 +1,22 @@
-//! What it takes to tell whether objects match an expression.
+//! The columns that an expression needs.
 
 use barrow_format::block::Wanted;
 
 use super::Expression;
 use super::tree::{Node, NumberAttribute, Property, TextAttribute};
 
-/// What an expression asks that no column of the recording holds: it follows from the references of
-/// all objects.
+/// The derived columns that an expression needs: those computed from the references of all objects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Needs {
     /// Retained sizes.
     pub(crate) retained: bool,
-    /// What is reachable, which retained sizes and distances tell as well.
+    /// Reachability, which follows from retained sizes and from distances, too.
     pub(crate) reachable: bool,
     /// Distances from the roots.
     pub(crate) distance: bool,
-    /// Numbers of incoming references.
+    /// Counts of incoming references.
     pub(crate) incoming: bool,
-    /// Which objects are roots.
+    /// The set of root objects.
     pub(crate) roots: bool,
 }
 
@@ -34,12 +33,12 @@ impl Needs {
 }
 
 impl Expression {
-    /// Which derived columns it takes to tell whether an object matches.
+    /// The derived columns that the expression needs.
     pub(crate) fn needs(&self) -> Needs {
         needs(&self.node)
     }
 
-    /// What every object that matches retains at least; 0 if the expression does not tell.
+    /// A lower bound of the retained size of every matching object, in bytes; 0 if the expression implies none.
     pub(crate) fn least_retained(&self) -> u64 {
         fn least(node: &Node) -> u64 {
             match node {
@@ -56,12 +55,12 @@ impl Expression {
         least(&self.node)
     }
 
-    /// Whether it takes the types of objects.
-    pub(crate) fn asks_for_types(&self) -> bool {
+    /// Whether the expression needs the types of objects.
+    pub(crate) fn needs_types(&self) -> bool {
         any(&self.node, &|node| matches!(node, Node::Text(_)))
     }
 
-    /// Which columns of blocks it takes.
+    /// The columns of blocks that the expression needs.
     pub(crate) fn wanted(&self) -> Wanted {
         use NumberAttribute::{Address, Generation, Serial, Site};
         let tells_apart = |node: &Node| match node {
@@ -99,7 +98,7 @@ fn needs(node: &Node) -> Needs {
     }
 }
 
-/// Whether a part of the tree is like that.
+/// Whether any node of the tree satisfies `is`.
 fn any(node: &Node, is: &impl Fn(&Node) -> bool) -> bool {
     let below = match node {
         Node::Any(nodes) | Node::All(nodes) => nodes.iter().any(|node| any(node, is)),
@@ -109,8 +108,8 @@ fn any(node: &Node, is: &impl Fn(&Node) -> bool) -> bool {
     below || is(node)
 }
 
-/// Whether it asks for the table of sites.
-pub(super) fn asks_for_sites(node: &Node) -> bool {
+/// Whether the expression needs the table of sites.
+pub(super) fn needs_sites(node: &Node) -> bool {
     use NumberAttribute::{Generation, Site};
     any(node, &|node| match node {
         Node::Site(_) => true,
@@ -133,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn what_tells_objects_apart_is_decoded_only_where_it_is_asked_for() {
+    fn identity_columns_are_decoded_only_if_an_expression_needs_them() {
         let wanted = |text| Expression::parse(text).unwrap().wanted();
         assert_eq!(wanted("size > 1 and (type = a or id in 2..5)"), Wanted::Sizes);
         assert_eq!(wanted("size > 1 and (type = a or refs in 2..5)"), Wanted::Counts);

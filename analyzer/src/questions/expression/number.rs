@@ -1,16 +1,16 @@
 //! Numbers as people type them.
 
-/// A number of an expression: a size, or an address like `0x7f00`.
+/// Parses a number of an expression: a size, or an address such as `0x7f00`.
 pub(super) fn parse_number(text: &str) -> Option<u64> {
     match text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
-        // `from_str_radix` takes a sign.
+        // `from_str_radix` would accept a sign.
         Some(digits) if digits.starts_with('+') => None,
         Some(digits) => u64::from_str_radix(digits, 16).ok(),
         None => parse_size(text),
     }
 }
 
-/// A number of bytes or things as people type it: `100`, `64KiB`, `1.5M`. Units are binary.
+/// Parses a number of bytes or items as people type it: `100`, `64KiB`, `1.5M`. Units are binary.
 #[must_use]
 pub fn parse_size(text: &str) -> Option<u64> {
     let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.' && c != '_').unwrap_or(text.len());

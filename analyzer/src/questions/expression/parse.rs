@@ -1,4 +1,4 @@
-//! From the tokens of an expression to its tree.
+//! Parses the tokens of an expression into its tree.
 
 use barrow_format::{ObjectId, SnapshotId};
 use regex::{Regex, RegexBuilder};
@@ -12,9 +12,9 @@ use super::tree::{
     TextAttribute, TextComparison,
 };
 
-/// Parentheses and `not` may be nested this deep.
+/// The maximum nesting of parentheses and `not`.
 const MAX_DEPTH: usize = 100;
-/// A compiled regular expression may take this much memory, in bytes.
+/// The maximum memory of a compiled regular expression, in bytes.
 const MAX_REGEX_BYTES: usize = 1 << 20;
 
 const TERM: &str = "an attribute such as `type` or `size`, a set, an object or `(`";
@@ -22,7 +22,7 @@ const OPERATOR: &str = "an operator such as `=`, `>` or `in`";
 const NUMBER: &str = "expected a number such as 100, 64KiB or 1.5M here";
 const RANGE: &str = "expected a range such as 1K..2M, 1K.. or ..2M here, without blanks";
 
-/// Reads the whole text; an empty one describes every object. Also tells whether names were looked up.
+/// Parses the whole text; an empty text matches every object. The flag says whether names were looked up.
 pub(super) fn parse(text: &str, names: &dyn Names) -> Result<(Node, bool), ExpressionError> {
     let tokens = tokens(text)?;
     let mut parser = Parser { tokens: &tokens, next: 0, end: text.len(), depth: 0, names, has_names: false };
@@ -46,11 +46,11 @@ fn error(position: usize, message: impl Into<String>) -> ExpressionError {
 struct Parser<'t> {
     tokens: &'t [Token],
     next: usize,
-    /// Length of the text: where an error is that something is missing.
+    /// The length of the text, which is the position of an error where something is missing at the end.
     end: usize,
     depth: usize,
     names: &'t dyn Names,
-    /// Whether one was looked up.
+    /// Whether a name was looked up.
     has_names: bool,
 }
 
@@ -65,7 +65,7 @@ impl<'t> Parser<'t> {
         Ok(token)
     }
 
-    /// Whether `word` or `sign` stands here; if so, moves over it.
+    /// Consumes `word` or `sign` if it is the next token. Returns whether it was.
     fn is_next(&mut self, word: &str, sign: &str) -> bool {
         let is_next = self.peek().is_some_and(|token| match &token.kind {
             TokenKind::Word(next) => next.eq_ignore_ascii_case(word),
@@ -160,7 +160,7 @@ impl<'t> Parser<'t> {
         Ok(Node::Object(object))
     }
 
-    /// Refuses what belongs to another snapshot.
+    /// Rejects a set or row of another snapshot.
     fn belongs(&mut self, what: &str, snapshot: SnapshotId, position: usize) -> Result<(), ExpressionError> {
         let asked = self.names.snapshot();
         if snapshot != asked {
@@ -209,7 +209,7 @@ impl<'t> Parser<'t> {
         let range = if operator == "in" {
             range(value)?
         } else {
-            // Whether numbers are compared so is the question before what they are compared with.
+            // A wrong operator is reported before a wrong value.
             let compared = |number| {
                 let message = "numbers are compared with = != < <= > >= in";
                 Range::compared(operator, number).ok_or_else(|| error(position, message))
@@ -221,7 +221,7 @@ impl<'t> Parser<'t> {
         Ok(Node::Number(NumberComparison { attribute, range }))
     }
 
-    /// A site is compared as a text where the operator or the value is one of texts.
+    /// A site is compared as a text if the operator or the value is one for texts.
     fn site(&mut self) -> Result<Node, ExpressionError> {
         let text_operator = |kind: &TokenKind| matches!(kind, TokenKind::Operator("~" | "!~"));
         let text_value = |kind: &TokenKind| match kind {
@@ -246,7 +246,7 @@ impl<'t> Parser<'t> {
         Ok(Node::Site(SiteComparison { pattern, negated }))
     }
 
-    /// The operator of a comparison, and its place.
+    /// The operator of a comparison, and its position.
     fn operator(&mut self) -> Result<(&'static str, usize), ExpressionError> {
         let token = self.take(OPERATOR)?;
         match &token.kind {
@@ -257,7 +257,7 @@ impl<'t> Parser<'t> {
     }
 }
 
-/// `1K..2M`, `1K..` or `..2M`.
+/// Parses a range: `1K..2M`, `1K..` or `..2M`.
 fn range(value: &Token) -> Result<Range, ExpressionError> {
     let TokenKind::Word(word) = &value.kind else { return Err(error(value.position, RANGE)) };
     let end = |text: &str, missing| if text.is_empty() { Some(missing) } else { parse_number(text) };
@@ -293,10 +293,10 @@ fn last_line(cause: &regex::Error) -> String {
     cause.to_string().lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned()
 }
 
-/// A glob pattern, or a regular expression between slashes, as people type names.
+/// Compiles a glob pattern, or a regular expression between slashes, as people type names.
 ///
 /// # Errors
-/// [`ExpressionError`] if it is no regular expression.
+/// [`ExpressionError`] if the regular expression is not valid.
 pub(crate) fn name_pattern(text: &str) -> Result<Regex, ExpressionError> {
     let between = text.strip_prefix('/').and_then(|rest| rest.strip_suffix('/'));
     let source = between.map_or_else(|| glob(text), str::to_owned);
@@ -304,7 +304,7 @@ pub(crate) fn name_pattern(text: &str) -> Result<Regex, ExpressionError> {
     built.map_err(|cause| ExpressionError::new(0, format!("not a regular expression: {}", last_line(&cause))))
 }
 
-/// A glob pattern as a regular expression: `*` any text, `?` any character.
+/// Translates a glob pattern into a regular expression: `*` matches any text, `?` any character.
 fn glob(pattern: &str) -> String {
     let escaped = regex::escape(pattern).replace(r"\*", ".*").replace(r"\?", ".");
     format!("(?s)^{escaped}$")
@@ -319,10 +319,10 @@ mod tests {
     use crate::graph::object_set::ObjectSet;
     use regex::Regex;
 
-    /// `$a` and row 1 are of this snapshot, `$b` and row 2 of another.
-    struct Known;
+    /// `$a` and row 1 belong to this snapshot, `$b` and row 2 to another.
+    struct TestNames;
 
-    impl Names for Known {
+    impl Names for TestNames {
         fn snapshot(&self) -> SnapshotId {
             SnapshotId(1)
         }
@@ -390,12 +390,12 @@ mod tests {
             ("@+1", 0, "from @0 on"),
             ("@4294967296", 0, "from @0 on"),
         ] {
-            let error = parse(text, &Known).unwrap_err();
+            let error = parse(text, &TestNames).unwrap_err();
             assert_eq!(error.position, position, "{text}: {error}");
             assert!(error.message.contains(message), "{text}: {error}");
         }
-        assert!(parse(&"(".repeat(100_000), &Known).is_err());
-        assert!(parse(&"!".repeat(100_000), &Known).is_err());
+        assert!(parse(&"(".repeat(100_000), &TestNames).is_err());
+        assert!(parse(&"!".repeat(100_000), &TestNames).is_err());
     }
 
     #[test]
@@ -403,8 +403,8 @@ mod tests {
         for (text, message) in [("$a", "no set has a name"), ("%1", "lists no objects")] {
             assert!(parse(text, &NoNames).unwrap_err().message.contains(message), "{text}");
         }
-        assert!(!parse("@1 - size > 5", &Known).unwrap().1);
-        assert!(parse("size > 5 or $a", &Known).unwrap().1);
+        assert!(!parse("@1 - size > 5", &TestNames).unwrap().1);
+        assert!(parse("size > 5 or $a", &TestNames).unwrap().1);
     }
 
     #[test]

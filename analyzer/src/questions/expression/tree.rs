@@ -1,4 +1,4 @@
-//! The tree of an expression, and the words for what it can ask.
+//! The tree of an expression, and the names of attributes and properties.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::graph::object_set::ObjectSet;
 #[derive(Debug, Clone)]
 pub(super) enum Node {
     Any(Vec<Node>),
-    /// Without parts it is what every object matches.
+    /// Without parts it matches every object.
     All(Vec<Node>),
     Not(Box<Node>),
     Text(TextComparison),
@@ -23,7 +23,7 @@ pub(super) enum Node {
 }
 
 impl Node {
-    /// The names of types that stand in it as they are, from left to right.
+    /// The type names that are compared exactly, from left to right.
     pub(super) fn type_names(&self) -> Vec<&str> {
         match self {
             Node::Any(nodes) | Node::All(nodes) => nodes.iter().flat_map(Node::type_names).collect(),
@@ -35,7 +35,7 @@ impl Node {
         }
     }
 
-    /// The objects that it names by their numbers.
+    /// The objects that are named by id.
     pub(super) fn objects(&self) -> Vec<ObjectId> {
         match self {
             Node::Any(nodes) | Node::All(nodes) => nodes.iter().flat_map(Node::objects).collect(),
@@ -53,7 +53,7 @@ pub(super) struct TextComparison {
     pub(super) negated: bool,
 }
 
-/// The text of an allocation site, compared. A number is compared as a [`NumberComparison`].
+/// A comparison of the text of an allocation site. Site ids are compared by [`NumberComparison`].
 #[derive(Debug, Clone)]
 pub(super) struct SiteComparison {
     pub(super) pattern: Pattern,
@@ -81,7 +81,7 @@ pub(super) struct NumberComparison {
     pub(super) range: Range,
 }
 
-/// Numbers from `low` to `high`, both included; or all others. What every comparison comes down to.
+/// The numbers from `low` to `high`, both included, or all others if negated. Every comparison of numbers is a range.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Range {
     pub(super) low: u64,
@@ -90,9 +90,9 @@ pub(super) struct Range {
 }
 
 impl Range {
-    /// What `operator value` describes; `None` if numbers are not compared so.
+    /// The numbers that satisfy `operator value`; `None` if the operator does not compare numbers.
     pub(super) fn compared(operator: &str, value: u64) -> Option<Self> {
-        // In no number's way: `< 0` and `> u64::MAX`.
+        // The empty range, for `< 0` and `> u64::MAX`.
         const NOTHING: (u64, u64) = (1, 0);
         let (low, high) = match operator {
             "=" | "==" | "!=" => (value, value),
@@ -109,18 +109,18 @@ impl Range {
         (self.low <= value && value <= self.high) != self.negated
     }
 
-    /// The same question of numbers of 32 bits, as one comparison.
+    /// The same test for numbers of 32 bits, as a single comparison.
     pub(super) fn contains_narrow(self) -> impl Fn(u32) -> bool {
         let most = u64::from(u32::MAX);
         let is_empty = self.low > self.high.min(most);
         let (low, high) = if is_empty { (0, 0) } else { (self.low as u32, self.high.min(most) as u32) };
-        // Of an empty range nothing is in it, so that only whether it is negated counts.
+        // An empty range contains nothing, so only `negated` decides.
         let (length, inside) = (high - low, !is_empty);
         move |value| (inside & (value.wrapping_sub(low) <= length)) != self.negated
     }
 }
 
-/// The attributes and properties an expression can ask for, with what they mean.
+/// The attributes and properties of expressions, with their meanings.
 pub const ATTRIBUTES: [(&str, &str); 19] = [
     ("type", "name of the type or function"),
     ("name", "the object's own name or text where it has one, else that of its type"),
@@ -167,7 +167,7 @@ pub(super) enum NumberAttribute {
     Address,
 }
 
-/// What an object is or is not.
+/// A property that an object has or has not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Property {
     Reachable,
@@ -175,18 +175,18 @@ pub(super) enum Property {
     Root,
 }
 
-/// What a term can begin with.
+/// The word that a term starts with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Attribute {
     Text(TextAttribute),
     Number(NumberAttribute),
-    /// A number or a text.
+    /// Compared as a number or as a text.
     Site,
     Property(Property),
 }
 
 impl Attribute {
-    /// The attribute of this name, in any case.
+    /// The attribute with this name, ignoring case.
     pub(super) fn named(word: &str) -> Option<Self> {
         use Attribute::{Number, Property as Is, Text};
         Some(match word.to_ascii_lowercase().as_str() {

@@ -1,4 +1,4 @@
-//! The derived columns that an expression asks for.
+//! The derived columns that an expression needs.
 
 use barrow_format::ObjectId;
 
@@ -37,18 +37,19 @@ impl<'h> HeapColumns<'h> {
     }
 }
 
-/// Of the tree of dominators what an expression needs: retained sizes, or what is reachable.
+/// The part of the dominator tree that an expression needs: retained sizes or reachability.
 #[derive(Clone, Copy)]
 pub(super) enum FromTree<'h> {
     Nothing,
-    /// All of it; but retained sizes are looked up where they stand apart.
+    /// The whole tree; with it the column of retained sizes in the index file, if there is one.
     All(&'h Dominators, Option<&'h FlatRetained>),
-    /// The objects that retain as much as the expression asks for, by number, with what they retain: no others match.
+    /// Only the objects that retain at least what the expression demands, in order of id, with their retained sizes. No
+    /// others can match.
     Largest(&'h [(ObjectId, u64)]),
 }
 
 impl<'h> FromTree<'h> {
-    /// The objects of a block that may match, where not all may.
+    /// The objects of a block that can match; `None` if all can.
     pub(super) fn candidates(self, place: &BlockPlace) -> Option<&'h [(ObjectId, u64)]> {
         let FromTree::Largest(largest) = self else { return None };
         let before = |end: u32| largest.partition_point(|(object, _)| object.0 < end);
@@ -57,7 +58,7 @@ impl<'h> FromTree<'h> {
     }
 }
 
-/// Columns that the expression did not need are not asked for.
+/// Columns that the expression does not need are never queried.
 impl DerivedColumns for HeapColumns<'_> {
     fn retained_bytes(&self, object: ObjectId) -> u64 {
         match self.tree {

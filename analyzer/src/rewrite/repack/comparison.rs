@@ -13,7 +13,7 @@ use super::{Written, made};
 use crate::error::Result;
 use crate::file::tables::Tables;
 use crate::progress::{Progress, check};
-use crate::series::whole::{NOBODY, Own, Whole};
+use crate::series::loaded_snapshot::{LoadedSnapshot as Whole, NO_OBJECT as NOBODY, Own};
 
 impl Draft {
     /// Compares all groups of the snapshot before. False if a patch cannot hold the difference.

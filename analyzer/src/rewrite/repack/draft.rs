@@ -14,7 +14,7 @@ use barrow_format::{ShapeId, SnapshotId};
 use super::made;
 use crate::error::Result;
 use crate::file::tables::Tables;
-use crate::series::whole::{Continued, NOBODY, Own, Whole};
+use crate::series::loaded_snapshot::{Continued, LoadedSnapshot as Whole, NO_OBJECT as NOBODY, Own};
 
 /// References after which a block ends.
 const BLOCK_REFERENCES: usize = (MAX_REFERENCES / 4) as usize;

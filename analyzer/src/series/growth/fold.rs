@@ -1,4 +1,4 @@
-//! The dominator tree of one snapshot, merged by type into the tree of all.
+//! Merges the dominator tree of one snapshot by type into the tree of all snapshots.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -8,18 +8,18 @@ use super::{FINER, Growth, GrowthNode, GrowthPart};
 use crate::error::Result;
 use crate::file::recording::Recording;
 use crate::file::tables::Tables;
+use crate::file::type_identity::TypeIdentity;
 use crate::graph::dominators::{Dominators, Holder, TreePlace};
 use crate::heap::Heap;
 use crate::progress::{Progress, check};
-use crate::series::diff::TypeIdentity;
 
-/// Paths of more types end here.
+/// The maximum number of types in a path.
 const MAX_DEPTH: u32 = 64;
-/// No type: that of a group of roots.
+/// The type id of everything and of root categories, which have no type.
 const NO_TYPE: u32 = u32::MAX;
 
 impl<'a> Growth<'a> {
-    /// Adds a snapshot of `recording` as this column. In the order of falling sizes most numbers are known.
+    /// Adds a snapshot of `recording` as this column. Fold large snapshots first: then the fewest values are missing.
     ///
     /// # Errors
     /// As for [`Heap::dominators`].
@@ -46,13 +46,13 @@ impl<'a> Growth<'a> {
         let slots = vec![NO_TYPE; first_of.len()];
         let mut walk = Walk { column, tables, dominators, types, names, first_of, slots, progress };
         let top = dominators.top();
-        let everything = Group { bytes: whole, places: vec![top], type_id: NO_TYPE, stands_for: None };
+        let everything = Siblings { bytes: whole, places: vec![top], type_id: NO_TYPE, stands_for: None };
         walk.descend(self, 0, everything)?;
         self.fill(column);
         Ok(())
     }
 
-    /// Paths that have a node and were not met hold nothing.
+    /// Sets the missing values of a column to 0: these paths do not exist in the snapshot.
     fn fill(&mut self, column: usize) {
         for node in &mut self.nodes {
             node.retained_bytes[column].get_or_insert(0);
@@ -60,7 +60,7 @@ impl<'a> Growth<'a> {
         }
     }
 
-    /// The node below `parent`: one that is known, or a new one for what is large enough.
+    /// The child of `parent` for a step: the existing node, or a new one if the step is large enough.
     fn child(&mut self, parent: usize, part: GrowthPart<'a>, is_large: bool) -> Option<usize> {
         if let Some(&known) = self.places.get(&(parent, part)) {
             return Some(known);
@@ -69,7 +69,7 @@ impl<'a> Growth<'a> {
         if !is_large || above.depth >= MAX_DEPTH {
             return None;
         }
-        // What the parent did not hold, the child did not.
+        // Where the parent held nothing, the child held nothing.
         let nothing = |value: &Option<u64>| value.filter(|value| *value == 0);
         let node = GrowthNode {
             parent: Some(parent),
@@ -84,26 +84,26 @@ impl<'a> Growth<'a> {
     }
 }
 
-/// For each type the first one that is the same.
+/// For each type the first type of the same identity.
 fn first_of_identity(tables: &Tables) -> Vec<u32> {
     let mut firsts = HashMap::new();
     let ids = (0..tables.type_count() as u32).map(TypeId);
     ids.map(|id| *firsts.entry(TypeIdentity::of(tables, id)).or_insert(id.0)).collect()
 }
 
-/// Places of one type below a node.
-struct Group<'a> {
+/// The objects below a node that become one child: places in the dominator tree, of one type.
+struct Siblings<'a> {
     type_id: u32,
-    /// What they stand for, if they are classes or modules: those of one name are a group.
+    /// The name of the class or module that they represent, if they do. Each name has a child of its own.
     stands_for: Option<&'a str>,
-    /// What they retain together.
+    /// The bytes that they retain together.
     bytes: u64,
     places: Vec<TreePlace>,
 }
 
-impl<'a> Group<'a> {
+impl<'a> Siblings<'a> {
     fn new(type_id: u32, stands_for: Option<&'a str>) -> Self {
-        Group { type_id, stands_for, bytes: 0, places: Vec::new() }
+        Siblings { type_id, stands_for, bytes: 0, places: Vec::new() }
     }
 
     fn add(&mut self, place: TreePlace, dominators: &Dominators) {
@@ -112,73 +112,80 @@ impl<'a> Group<'a> {
     }
 }
 
-/// How many objects a group has, the groups of roots below it, and the groups of objects.
-type Below<'a> = (u64, BTreeMap<&'a str, Group<'a>>, Vec<Group<'a>>);
+/// The number of objects of a node, the children that are root categories, and those that are types.
+type Below<'a> = (u64, BTreeMap<&'a str, Siblings<'a>>, Vec<Siblings<'a>>);
 
-/// A way through one dominator tree.
+/// A walk down one dominator tree.
 struct Walk<'w, 'a> {
     column: usize,
     tables: &'a Tables,
     dominators: &'w Dominators,
     types: &'w [u32],
-    /// Of objects that stand for classes.
+    /// The names of objects that represent classes or modules.
     names: HashMap<ObjectId, StringId>,
     first_of: Vec<u32>,
-    /// For each type the group it has below the node that is looked at.
+    /// For each type the index of its child of the current node, or [`NO_TYPE`]. Reused from node to node.
     slots: Vec<u32>,
     progress: &'w dyn Progress,
 }
 
 impl<'a> Walk<'_, 'a> {
-    /// Gives a node its numbers, and what is below it nodes of their own.
-    fn descend(&mut self, growth: &mut Growth<'a>, node: usize, group: Group<'a>) -> Result<()> {
+    /// Sets the values of a node, and descends into its children.
+    fn descend(&mut self, growth: &mut Growth<'a>, node: usize, siblings: Siblings<'a>) -> Result<()> {
         check(self.progress)?;
-        let (bytes, own) = (group.bytes, group.type_id);
+        let (bytes, own) = (siblings.bytes, siblings.type_id);
         let held: u64 = match own {
-            NO_TYPE => group.places.iter().map(|&place| self.dominators.count_at(place)).sum(),
+            NO_TYPE => siblings.places.iter().map(|&place| self.dominators.count_at(place)).sum(),
             _ => 0,
         };
-        let (objects, roots, groups) = self.below(group);
+        let (objects, roots, children) = self.below(siblings);
         let column = self.column;
         growth.nodes[node].retained_bytes[column] = Some(bytes);
         growth.nodes[node].objects[column] = Some(if own == NO_TYPE { held } else { objects });
-        for (name, group) in roots {
-            self.enter(growth, node, GrowthPart::Roots(name), group)?;
+        for (name, siblings) in roots {
+            self.enter(growth, node, GrowthPart::Roots(name), siblings)?;
         }
-        for group in groups {
-            let type_id = TypeId(group.type_id);
-            let identity = match group.stands_for {
+        for siblings in children {
+            let type_id = TypeId(siblings.type_id);
+            let identity = match siblings.stands_for {
                 Some(name) => TypeIdentity::of_class(self.tables, type_id, name),
                 None => TypeIdentity::of(self.tables, type_id),
             };
             let part = GrowthPart::Type(identity);
-            self.enter(growth, node, part, group)?;
+            self.enter(growth, node, part, siblings)?;
         }
         Ok(())
     }
 
-    fn enter(&mut self, growth: &mut Growth<'a>, parent: usize, part: GrowthPart<'a>, group: Group<'a>) -> Result<()> {
-        let is_large = group.bytes >= growth.least_bytes[self.column];
+    fn enter(
+        &mut self,
+        growth: &mut Growth<'a>,
+        parent: usize,
+        part: GrowthPart<'a>,
+        siblings: Siblings<'a>,
+    ) -> Result<()> {
+        let is_large = siblings.bytes >= growth.least_bytes[self.column];
         match growth.child(parent, part, is_large) {
-            Some(node) => self.descend(growth, node, group),
+            Some(node) => self.descend(growth, node, siblings),
             None => Ok(()),
         }
     }
 
-    /// How many objects a group has, with those of its type (and name) that are right below others of it; the groups of
-    /// roots below it; and the groups of other types.
-    fn below(&mut self, group: Group<'a>) -> Below<'a> {
+    /// The number of objects of a node, including those directly below others of the same type and name; and its
+    /// children.
+    fn below(&mut self, siblings: Siblings<'a>) -> Below<'a> {
         let dominators = self.dominators;
-        let (mut open, own, own_name) = (group.places, group.type_id, group.stands_for);
-        let mut classes: BTreeMap<(u32, &'a str), Group<'a>> = BTreeMap::new();
-        let (mut objects, mut roots, mut groups) = (open.len() as u64, BTreeMap::new(), Vec::<Group<'a>>::new());
+        let (mut open, own, own_name) = (siblings.places, siblings.type_id, siblings.stands_for);
+        let mut classes: BTreeMap<(u32, &'a str), Siblings<'a>> = BTreeMap::new();
+        let (mut objects, mut roots, mut children) = (open.len() as u64, BTreeMap::new(), Vec::<Siblings<'a>>::new());
         while let Some(place) = open.pop() {
             for child in dominators.children(place) {
                 let object = match dominators.at(child) {
                     Holder::Object(object) => object,
                     Holder::Roots(name) => {
-                        let group = roots.entry(self.tables.string(name)).or_insert_with(|| Group::new(NO_TYPE, None));
-                        group.add(child, dominators);
+                        let siblings =
+                            roots.entry(self.tables.string(name)).or_insert_with(|| Siblings::new(NO_TYPE, None));
+                        siblings.add(child, dominators);
                         continue;
                     }
                     Holder::Everything => continue,
@@ -191,20 +198,20 @@ impl<'a> Walk<'_, 'a> {
                     continue;
                 }
                 if let Some(name) = name {
-                    let class = classes.entry((type_id, name)).or_insert_with(|| Group::new(type_id, Some(name)));
+                    let class = classes.entry((type_id, name)).or_insert_with(|| Siblings::new(type_id, Some(name)));
                     class.add(child, dominators);
                     continue;
                 }
                 let slot = &mut self.slots[type_id as usize];
                 if *slot == NO_TYPE {
-                    *slot = groups.len() as u32;
-                    groups.push(Group::new(type_id, None));
+                    *slot = children.len() as u32;
+                    children.push(Siblings::new(type_id, None));
                 }
-                groups[*slot as usize].add(child, dominators);
+                children[*slot as usize].add(child, dominators);
             }
         }
-        groups.iter().for_each(|group| self.slots[group.type_id as usize] = NO_TYPE);
-        groups.extend(classes.into_values());
-        (objects, roots, groups)
+        children.iter().for_each(|siblings| self.slots[siblings.type_id as usize] = NO_TYPE);
+        children.extend(classes.into_values());
+        (objects, roots, children)
     }
 }

@@ -1,25 +1,26 @@
-//! Types whose objects move from path to path.
+//! Types whose objects move between paths.
 //!
 //! ```text
-//!   snapshot 3   (Stack roots) › Context › Session      a variable holds them
-//!   snapshot 4   (GC roots) › Session                   a handle does, too: their dominator is higher up
+//!   snapshot 3   (Stack roots) › Context › Session      a variable dominates them
+//!   snapshot 4   (GC roots) › Session                   a handle refers to them, too: their dominator is higher up
 //! ```
 //!
-//! Each of these paths falls to nothing again and again, so that none of them grows, although the sessions do. Over
-//! all paths they are judged together.
+//! The size of each of these paths drops to zero repeatedly, so no path grows, although the sessions do. So such types
+//! are also judged by their sum over all paths.
 
 use std::collections::{HashMap, HashSet};
 
+use barrow_statistics::{Judgement, Verdict};
+
 use super::{Growth, GrowthNode, GrowthPart};
-use crate::series::diff::TypeIdentity;
-use crate::series::judgement::{Judgement, Verdict};
+use crate::file::type_identity::TypeIdentity;
 
 impl<'a> Growth<'a> {
-    /// Adds a path `any path › TYPE` for each type that grows over all paths, though no path to it, above it or below
-    /// it does. To be called once, after all snapshots were folded.
+    /// Adds a path `any path › TYPE` for each type that grows over all paths although no path to it, above it or below
+    /// it grows. Call it once, after all snapshots are folded.
     pub fn gather_moving(&mut self) {
         let told: Vec<usize> =
-            self.rows().iter().filter(|row| is_told(row.judgement.verdict)).map(|row| row.node).collect();
+            self.rows().iter().filter(|row| grows(row.judgement.verdict)).map(|row| row.node).collect();
         let near: HashSet<usize> = told.iter().flat_map(|&node| self.above(node)).collect();
         let told: HashSet<usize> = told.into_iter().collect();
         let mut found: Vec<GrowthNode<'a>> = Vec::new();
@@ -31,7 +32,7 @@ impl<'a> Growth<'a> {
             }
             let gathered = self.gathered(identity, &nodes);
             let values: Vec<f64> = gathered.retained_bytes.iter().map(|bytes| bytes.unwrap_or(0) as f64).collect();
-            if is_told(Judgement::of(&values).verdict) {
+            if grows(Judgement::of(&values).verdict) {
                 found.push(gathered);
             }
         }
@@ -51,7 +52,7 @@ impl<'a> Growth<'a> {
         self.nodes.extend(found.into_iter().map(|node| GrowthNode { parent: Some(top + 1), depth: 2, ..node }));
     }
 
-    /// The nodes of each type that are below no other of it: they share no byte.
+    /// For each type its nodes that are below no other node of the type. Their sizes do not overlap.
     fn tops_by_type(&self) -> Vec<(TypeIdentity<'a>, Vec<usize>)> {
         let mut places: HashMap<TypeIdentity<'a>, usize> = HashMap::new();
         let mut types: Vec<(TypeIdentity<'a>, Vec<usize>)> = Vec::new();
@@ -69,7 +70,7 @@ impl<'a> Growth<'a> {
         types
     }
 
-    /// What these nodes hold together. What is not known, being small, counts as nothing.
+    /// The sum of these nodes as one node. Values missing because they are small count as 0.
     fn gathered(&self, identity: TypeIdentity<'a>, nodes: &[usize]) -> GrowthNode<'a> {
         let sum = |of: for<'n> fn(&'n GrowthNode<'a>) -> &'n [Option<u64>]| -> Vec<Option<u64>> {
             let values = |column: usize| nodes.iter().filter_map(move |&node| of(&self.nodes[node])[column]);
@@ -85,6 +86,6 @@ impl<'a> Growth<'a> {
     }
 }
 
-fn is_told(verdict: Verdict) -> bool {
+fn grows(verdict: Verdict) -> bool {
     matches!(verdict, Verdict::Grows | Verdict::RisesEachTime)
 }

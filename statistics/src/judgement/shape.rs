@@ -1,9 +1,12 @@
-//! The shape of a series: how steep it is at its end, whether levels explain it better than a line, and how its
-//! floor and its ceiling rise.
+//! The shape of a series: its slope at the end, whether three levels explain it better than a curve, and how its floor
+//! and its ceiling rise.
+//!
+//! Source: ordinary least squares with orthogonal polynomials. Assumption: errors are independent, of equal variance
+//! and about normal. Time: O(n) for n values, and O(n²) for [`Shape::is_steps`].
 
-use crate::series::trend::student;
+use crate::student;
 
-/// The line and the parabola of least squares through values at 0, 1, 2 and so on.
+/// The least-squares line and parabola through values at 0, 1, 2 and so on.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Shape {
     count: usize,
@@ -13,12 +16,12 @@ pub(super) struct Shape {
     pub(super) line_error: f64,
     /// The slope of the parabola at the end.
     pub(super) end_slope: f64,
-    /// By how much the slope of the parabola changes from the middle to the end.
+    /// The slope of the parabola at the end less that in the middle.
     change: f64,
     /// The standard error of that change.
     change_error: f64,
-    /// What the better of both leaves: squares, summed.
-    left: f64,
+    /// The sum of squared residuals of the parabola.
+    residual: f64,
 }
 
 impl Shape {
@@ -40,23 +43,23 @@ impl Shape {
             rest.map(|rest| rest * rest).sum()
         };
         let rounding = rounding(values);
-        let (left_by_line, left) = (rest(0.0).max(rounding), rest(bend).max(rounding));
-        let error = |left: f64, fitted: usize, square: f64| {
-            ratio(left / count.saturating_sub(fitted).max(1) as f64, square).sqrt()
+        let (residual_of_line, residual) = (rest(0.0).max(rounding), rest(bend).max(rounding));
+        let error = |residual: f64, fitted: usize, square: f64| {
+            ratio(residual / count.saturating_sub(fitted).max(1) as f64, square).sqrt()
         };
         Shape {
             count,
             line_slope,
-            line_error: error(left_by_line, 2, square),
+            line_error: error(residual_of_line, 2, square),
             end_slope: line_slope + 2.0 * bend * middle,
             change: 2.0 * bend * middle,
-            change_error: 2.0 * middle * error(left, 3, bend_square),
-            left,
+            change_error: 2.0 * middle * error(residual, 3, bend_square),
+            residual,
         }
     }
 
-    /// Whether it is sure, but for this chance, that the slope at the end is above the first part of the mean slope, and
-    /// likely that it is above the second.
+    /// Whether the slope at the end is above the fraction `sure` of the mean slope, except with the probability
+    /// `chance`, and its estimate reaches the fraction `likely`.
     pub(super) fn stays_above(&self, (sure, likely): (f64, f64), chance: f64) -> bool {
         let above = self.end_slope - sure * self.line_slope;
         above > 0.0
@@ -64,21 +67,21 @@ impl Shape {
             && student::tail(above / self.change_error, self.count.saturating_sub(3)) <= chance
     }
 
-    /// Whether the rise is seen to flatten: it bends down by more than twice the error of that.
+    /// Whether the rise flattens: it bends down by more than two standard errors.
     pub(super) fn flattens(&self) -> bool {
         self.change < -2.0 * self.change_error
     }
 
-    /// Whether three levels explain the values better than a line or a parabola.
+    /// Whether three constant levels explain the values better than the parabola.
     pub(super) fn is_steps(&self, values: &[f64]) -> bool {
         let mean = values.iter().sum::<f64>() / values.len().max(1) as f64;
         let centred: Vec<f64> = values.iter().map(|value| value - mean).collect();
-        left_by_steps(&centred) < self.left
+        residual_of_steps(&centred) < self.residual
     }
 }
 
-/// By how much the floor (the least of all later values) and the ceiling (the greatest of all earlier ones) rise
-/// in that third of a series in which they rise least.
+/// The rise of the floor (the minimum of a value and all later ones) and of the ceiling (the maximum of a value and all
+/// earlier ones), each in the third of the series in which it rises least.
 pub(super) fn least_third(values: &[f64]) -> (f64, f64) {
     let mut floor = values.to_vec();
     let mut ceiling = values.to_vec();
@@ -93,14 +96,14 @@ pub(super) fn least_third(values: &[f64]) -> (f64, f64) {
     if values.is_empty() { (0.0, 0.0) } else { (least(&floor), least(&ceiling)) }
 }
 
-/// What the best three levels, one after the other, leave of the values.
-fn left_by_steps(values: &[f64]) -> f64 {
+/// The sum of squared residuals of the best three consecutive levels.
+fn residual_of_steps(values: &[f64]) -> f64 {
     let mut sums = vec![(0.0, 0.0)];
     for value in values {
         let (sum, squares) = sums[sums.len() - 1];
         sums.push((sum + value, squares + value * value));
     }
-    let left = |from: usize, to: usize| {
+    let residual = |from: usize, to: usize| {
         if from == to {
             return 0.0;
         }
@@ -110,13 +113,13 @@ fn left_by_steps(values: &[f64]) -> f64 {
     let mut least = f64::INFINITY;
     for first in 0..=values.len() {
         for second in first..=values.len() {
-            least = least.min(left(0, first) + left(first, second) + left(second, values.len()));
+            least = least.min(residual(0, first) + residual(first, second) + residual(second, values.len()));
         }
     }
     least
 }
 
-/// What is left of values that lie on a line but for rounding.
+/// The sum of squared residuals that rounding alone leaves of values on a line.
 fn rounding(values: &[f64]) -> f64 {
     let largest = values.iter().map(|value| value.abs()).fold(0.0, f64::max);
     values.len() as f64 * (largest * 1e-13).powi(2)

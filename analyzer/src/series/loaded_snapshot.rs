@@ -1,4 +1,4 @@
-//! A whole snapshot in memory, with every column: what matching and repacking walk over in any order.
+//! A snapshot decoded into memory with every column, for matching and repacking, which access objects in any order.
 
 use std::iter;
 use std::ops::Range;
@@ -14,32 +14,33 @@ use crate::file::recording::Recording;
 use crate::file::tables::Tables;
 use crate::progress::{Progress, check};
 
-/// In a list of objects or rows: none.
-pub(crate) const NOBODY: u32 = u32::MAX;
+/// The entry of a packed list of objects or rows that names none.
+pub(crate) const NO_OBJECT: u32 = u32::MAX;
 
-/// All columns of a snapshot: about 24 bytes an object and 4 a reference, and what addresses, serials, sites
-/// and names take.
+/// All columns of a snapshot. Memory: about 24 bytes for each object and 4 for each reference, plus the columns of
+/// addresses, serials, sites and names if they were recorded.
 #[derive(Debug, Default)]
-pub(crate) struct Whole {
+pub(crate) struct LoadedSnapshot {
     pub(crate) shapes: Vec<ShapeId>,
     pub(crate) shallow_bytes: Vec<u64>,
-    /// Empty if all are 0; so are the columns below.
+    /// Empty if all values are 0; the same holds for the columns below.
     pub(crate) unmanaged_bytes: Vec<u64>,
     pub(crate) addresses: Vec<u64>,
     pub(crate) serials: Vec<u64>,
     pub(crate) sites: Vec<u32>,
     pub(crate) names: Vec<Option<StringId>>,
-    /// Where the references of each object begin, and the last end: those of its first block.
+    /// For each object the start of its references in `targets`, followed by the end of the last. Only references of
+    /// the object's first block are included.
     starts: Vec<u64>,
     targets: Vec<u32>,
-    /// The same for labels of explicit tails.
+    /// The same for the labels of explicit tails, in `labels`.
     label_starts: Vec<u64>,
     labels: Vec<u64>,
-    /// The references that objects have in continuations, by object.
+    /// References in continuation blocks, by object.
     continued: HashMap<ObjectId, Vec<Continued>>,
 }
 
-/// References of one object beyond those of its first block.
+/// The references of one object in one continuation block.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Continued {
     pub(crate) shape: ShapeId,
@@ -49,7 +50,7 @@ pub(crate) struct Continued {
     pub(crate) labels: Vec<u64>,
 }
 
-/// What an object is apart from references, serial and address.
+/// The columns of one object, except references, serial and address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Own {
     pub(crate) shape: ShapeId,
@@ -70,29 +71,29 @@ impl Continued {
     }
 }
 
-impl Whole {
+impl LoadedSnapshot {
     /// Decodes a snapshot.
     pub(crate) fn read(recording: &Recording, snapshot: SnapshotId, progress: &dyn Progress) -> Result<Self> {
         let places = places(recording, &[snapshot])?;
         let totals = recording.commit(snapshot)?.totals;
-        let mut whole = Whole { starts: vec![0], label_starts: vec![0], ..Whole::default() };
-        whole.reserve(totals.objects as usize, totals.references as usize);
+        let mut loaded = LoadedSnapshot { starts: vec![0], label_starts: vec![0], ..LoadedSnapshot::default() };
+        loaded.reserve(totals.objects as usize, totals.references as usize);
         let mut workspace = Workspace::default();
         progress.begin("reading", totals.references, "references");
         for place in &places {
             check(progress)?;
             decode(recording, place, Wanted::All, &mut workspace, |_, columns| {
-                whole.add(columns);
+                loaded.add(columns);
                 Ok(())
             })?;
             progress.advance(place.entry.references.into());
         }
         recording.release();
-        whole.fill();
-        Ok(whole)
+        loaded.fill();
+        Ok(loaded)
     }
 
-    /// Asks for the room of what every object and reference has. Without it columns grow as they are filled.
+    /// Reserves the columns that every object or reference has. If memory is short, they grow as they are filled.
     fn reserve(&mut self, objects: usize, references: usize) {
         let _ = self.shapes.try_reserve_exact(objects);
         let _ = self.shallow_bytes.try_reserve_exact(objects);
@@ -131,7 +132,7 @@ impl Whole {
         self.labels.extend_from_slice(&columns.labels);
     }
 
-    /// Columns that some blocks have become as long as the others.
+    /// Extends columns that only some blocks have to the length of the others.
     fn fill(&mut self) {
         let objects = self.shapes.len();
         for column in [&mut self.unmanaged_bytes, &mut self.addresses, &mut self.serials] {
@@ -141,27 +142,27 @@ impl Whole {
         append(&mut self.names, objects, &[]);
     }
 
-    /// How many objects there are.
+    /// The number of objects.
     pub(crate) fn objects(&self) -> usize {
         self.shapes.len()
     }
 
-    /// How many references there are.
+    /// The number of references.
     pub(crate) fn references(&self) -> usize {
         self.targets.len() + self.continued.values().flatten().map(|part| part.targets.len()).sum::<usize>()
     }
 
-    /// The targets of an object, but for those in continuations.
+    /// The targets of an object in its first block.
     pub(crate) fn targets(&self, object: usize) -> &[u32] {
         &self.targets[range(&self.starts, object)]
     }
 
-    /// The labels of its explicit tail.
+    /// The labels of an object's explicit tail, in its first block.
     pub(crate) fn labels(&self, object: usize) -> &[u64] {
         &self.labels[range(&self.label_starts, object)]
     }
 
-    /// Its references beyond its first block, in order.
+    /// The continuations of an object, in order.
     pub(crate) fn continued(&self, object: usize) -> &[Continued] {
         if self.continued.is_empty() {
             return &[];
@@ -169,24 +170,24 @@ impl Whole {
         self.continued.get(&ObjectId(object as u32)).map_or(&[], Vec::as_slice)
     }
 
-    /// All objects with references beyond their first block, and those, in no order.
+    /// All objects that have continuations, with these, in no particular order.
     pub(crate) fn all_continued(&self) -> impl Iterator<Item = (ObjectId, &[Continued])> {
         self.continued.iter().map(|(&object, continued)| (object, continued.as_slice()))
     }
 
-    /// How many references an object has.
+    /// The number of references of an object, continuations included.
     pub(crate) fn references_of(&self, object: usize) -> usize {
         let continued = self.continued(object).iter().map(|continued| continued.targets.len());
         self.targets(object).len() + continued.sum::<usize>()
     }
 
-    /// All targets of an object, in order, however they are divided into blocks.
+    /// All targets of an object in order, continuations included.
     pub(crate) fn all_targets(&self, object: usize) -> impl Iterator<Item = u32> + '_ {
         let continued = self.continued(object).iter().flat_map(|continued| &continued.targets);
         self.targets(object).iter().chain(continued).copied()
     }
 
-    /// Label and target of the references of an object from one on, in order, however they are divided into blocks.
+    /// Label and target of an object's references in order, from number `start`, continuations included.
     pub(crate) fn references_from<'a>(
         &'a self,
         object: usize,
@@ -200,13 +201,13 @@ impl Whole {
         first.chain(continued.skip(skipped))
     }
 
-    /// How many references each block with an object has of it: its first block, then its continuations.
+    /// The number of an object's references in each of its blocks: the first block, then its continuations.
     pub(crate) fn division(&self, object: usize) -> Vec<u32> {
         let continued = self.continued(object).iter().map(|continued| continued.targets.len() as u32);
         iter::once(self.targets(object).len() as u32).chain(continued).collect()
     }
 
-    /// The label of an object's reference in its first block.
+    /// The label of the reference at this position of an object's first block.
     pub(crate) fn label(&self, object: usize, position: usize, tables: &Tables) -> LabelCode {
         let shape = tables.shape(self.shapes[object]);
         match shape.label(position) {
@@ -215,7 +216,7 @@ impl Whole {
         }
     }
 
-    /// What an object is apart from references, serial and address.
+    /// The columns of one object, except references, serial and address.
     pub(crate) fn own(&self, object: usize) -> Own {
         Own {
             shape: self.shapes[object],
@@ -227,7 +228,7 @@ impl Whole {
     }
 }
 
-/// Appends a column that may be absent, as may those of the blocks before, which held `before` objects.
+/// Appends a block's column, which may be absent, after the `before` objects of earlier blocks.
 fn append<T: Copy + Default>(column: &mut Vec<T>, before: usize, values: &[T]) {
     if !values.is_empty() || !column.is_empty() {
         column.resize(before, T::default());

@@ -1,21 +1,25 @@
-//! Lines of least squares, and how alike what they leave of neighbouring points is.
+//! The least-squares line through points, and the autocorrelation of its residuals.
+//!
+//! Sources: ordinary least squares; Hamed and Rao 1998 for a variance that grows with autocorrelation, here of first
+//! order. Assumptions: errors of equal variance, about normal, and after the correction correlated at most with their
+//! direct neighbours. Time and memory: O(n) for n points.
 
-/// By how much the fit makes neighbouring residuals of n points less alike, times n.
+/// A fitted curve lowers the autocorrelation of n residuals by about this number divided by n.
 const BIAS: f64 = 2.0;
-/// Residuals must be so much more alike than chance makes them, in standard errors, to be doubted.
+/// Autocorrelation below this number of standard errors is taken for chance.
 const DOUBT: f64 = 1.5;
 
-/// A line through points.
+/// A least-squares line.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Fit {
+pub(crate) struct Fit {
     slope: f64,
     /// The standard error of the slope.
     error: f64,
 }
 
 impl Fit {
-    /// The line of least squares.
-    pub(super) fn line(points: &[(f64, f64)]) -> Self {
+    /// The least-squares line through `points`.
+    pub(crate) fn line(points: &[(f64, f64)]) -> Self {
         let (xs, ys) = centred(points);
         let (xx, xy, yy) = (dot(&xs, &xs), dot(&xs, &ys), dot(&ys, &ys));
         let slope = if xx > 0.0 { xy / xx } else { 0.0 };
@@ -24,22 +28,22 @@ impl Fit {
         Fit { slope, error: (left / freedom / xx).sqrt() }
     }
 
-    /// The slope in standard errors.
-    pub(super) fn t(&self) -> f64 {
+    /// The slope in standard errors: Student's t.
+    pub(crate) fn t(&self) -> f64 {
         if self.error > 0.0 && self.error.is_finite() { self.slope / self.error } else { 0.0 }
     }
 }
 
-/// By how much the variance of a slope is larger than it seems because residuals resemble the ones before
-/// them, as those of a sawtooth do; 1 if they do not.
-pub(super) fn neighbourly(points: &[(f64, f64)]) -> f64 {
+/// The factor by which autocorrelated residuals, such as those of a sawtooth, raise the variance of a slope above its
+/// usual estimate; 1 without autocorrelation.
+pub(crate) fn variance_inflation(points: &[(f64, f64)]) -> f64 {
     if points.len() < 6 {
         return 1.0;
     }
     let (xs, ys) = centred(points);
     let mut bend: Vec<f64> = xs.iter().map(|x| x * x).collect();
     centre(&mut bend);
-    // What neither a line nor a bend explains: growth that speeds up is no reason to doubt it.
+    // Residuals are those of a parabola, so that growth that speeds up does not count as autocorrelation.
     let across = dot(&xs, &bend) / dot(&xs, &xs);
     bend.iter_mut().zip(&xs).for_each(|(bend, x)| *bend -= across * x);
     let (slope, curve) = (dot(&xs, &ys) / dot(&xs, &xs), dot(&bend, &ys) / dot(&bend, &bend));
@@ -49,18 +53,19 @@ pub(super) fn neighbourly(points: &[(f64, f64)]) -> f64 {
         return 1.0;
     }
     let count = points.len() as f64;
-    let alike = rest.windows(2).map(|pair| pair[0] * pair[1]).sum::<f64>() / square;
-    // The fit itself makes neighbours differ.
-    let alike = (alike + BIAS / count).min(0.9);
-    if alike * count.sqrt() < DOUBT { 1.0 } else { (1.0 + alike) / (1.0 - alike) }
+    let correlation = rest.windows(2).map(|pair| pair[0] * pair[1]).sum::<f64>() / square;
+    // The fit itself lowers the correlation of neighbours.
+    let correlation = (correlation + BIAS / count).min(0.9);
+    if correlation * count.sqrt() < DOUBT { 1.0 } else { (1.0 + correlation) / (1.0 - correlation) }
 }
 
-/// What is left of points that lie on a line but for rounding.
+/// The sum of squared residuals that rounding alone leaves of points on a line.
 fn rounding(points: &[(f64, f64)]) -> f64 {
     let largest = points.iter().map(|(_, y)| y.abs()).fold(0.0, f64::max);
     points.len() as f64 * (largest * 1e-13).powi(2)
 }
 
+/// The coordinates less their means.
 fn centred(points: &[(f64, f64)]) -> (Vec<f64>, Vec<f64>) {
     let (mut xs, mut ys): (Vec<f64>, Vec<f64>) = points.iter().copied().unzip();
     centre(&mut xs);

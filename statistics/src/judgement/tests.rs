@@ -1,18 +1,17 @@
-use barrow_testdata::Random;
-
 use super::*;
+use crate::random::Random;
 
 /// Between -1 and 1.
 fn unit(random: &mut Random) -> f64 {
     random.below(1 << 40) as f64 / (1u64 << 39) as f64 - 1.0
 }
 
-/// Values at 0, 1, 2 and so on, with noise of this part of them either way.
+/// Values at 0, 1, 2 and so on, each changed by up to the fraction `noise` either way.
 fn series(random: &mut Random, count: usize, noise: f64, level: impl Fn(f64) -> f64) -> Vec<f64> {
     (0..count).map(|at| 1e6 * level(at as f64) * (1.0 + noise * unit(random))).collect()
 }
 
-/// Of how many series of a thousand it is said that they grow.
+/// How many of a thousand series are judged to grow.
 fn told(count: usize, noise: f64, level: impl Fn(f64) -> f64) -> usize {
     let random = &mut Random::new(7);
     let grows = |_: &usize| Judgement::of(&series(random, count, noise, &level)).verdict == Verdict::Grows;
@@ -24,7 +23,7 @@ fn line(count: u32) -> Vec<f64> {
 }
 
 #[test]
-fn a_clean_line_is_told_as_far_as_its_length_allows() {
+fn the_verdict_on_a_clean_line_depends_on_its_length() {
     let verdicts = [2, 4, 5, 6, 7, 8, 30].map(|count| Judgement::of(&line(count)).verdict);
     let expected = [
         Verdict::TooFew,
@@ -38,7 +37,7 @@ fn a_clean_line_is_told_as_far_as_its_length_allows() {
     assert_eq!(verdicts, expected);
     let six = Judgement::of(&line(6));
     assert_eq!((six.trend.slope, six.grows()), (2_080_000.0, None));
-    // The same of any size, and of a long series.
+    // The unit does not matter, and a long series gets the same verdict.
     assert_eq!(Judgement::of(&[0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0]).verdict, Verdict::Grows);
     let long = Judgement::of(&line(5000));
     assert_eq!(long.verdict, Verdict::Grows);
@@ -55,7 +54,7 @@ fn a_late_start_of_a_line_does_not_hide_it() {
     assert_eq!(Judgement::of(&[10.0, 13.0, 15.0, 18.0, 20.0, 22.0, 26.0, 27.0]).verdict, Verdict::Grows);
 }
 
-/// Objects that V8 makes larger by 8 bytes from number 10,000 on: the residuals of the line are all alike, and tiny.
+/// V8 objects that take 8 bytes more from number 10,000 on: the residuals of the line are autocorrelated but tiny.
 #[test]
 fn a_line_with_a_knee_grows() {
     let knee = |at: i32| f64::from(1_456_000 * at.min(4) + 1_616_000 * (at - 4).max(0) + 1_456_328);
@@ -107,7 +106,7 @@ fn shapes_that_end_have_their_reason() {
 }
 
 #[test]
-fn a_verdict_never_stands_beside_an_interval_that_denies_it() {
+fn a_verdict_never_contradicts_its_interval() {
     let random = &mut Random::new(3);
     for round in 0..3000 {
         let count = 5 + (round % 26) as usize;
@@ -122,7 +121,7 @@ fn a_verdict_never_stands_beside_an_interval_that_denies_it() {
     }
 }
 
-/// Measured: see the numbers beside.
+/// The limits are measured figures.
 #[test]
 fn few_harmless_series_are_said_to_grow_and_most_leaks_are() {
     for count in [8, 12, 20, 30] {
@@ -143,7 +142,7 @@ fn few_harmless_series_are_said_to_grow_and_most_leaks_are() {
 }
 
 #[test]
-fn the_deepest_path_that_explains_growth_answers_for_those_above() {
+fn the_deepest_path_that_explains_growth_is_reported() {
     let random = &mut Random::new(1);
     // roots ─┬─ cache ── entry (leaks)
     //        ├─ warm-up
@@ -161,7 +160,7 @@ fn the_deepest_path_that_explains_growth_answers_for_those_above() {
 }
 
 #[test]
-fn many_siblings_that_grow_are_told_by_their_parent() {
+fn many_siblings_that_grow_are_reported_by_their_parent() {
     let kinds: Vec<Vec<f64>> =
         (1..=5).map(|kind| line(9).iter().map(|value| value * f64::from(kind)).collect()).collect();
     let sum = |at: usize| kinds.iter().map(|kind| kind[at]).sum::<f64>();
@@ -173,7 +172,7 @@ fn many_siblings_that_grow_are_told_by_their_parent() {
     assert!(judged[0].is_carried && !judged[1].is_carried);
     let rank = |node: usize| judged[node].judgement.rank();
     assert!((2..7).all(|node| rank(node) < rank(1)));
-    // Two of them stand for themselves.
+    // Two of them are reported each.
     let two: Vec<f64> = (0..9).map(|at| values[2][at] + values[3][at]).collect();
     let judged = judge_paths(&parents[..4], &[two.clone(), two, values[2].clone(), values[3].clone()]);
     assert_eq!([0, 1, 2, 3].map(|node| judged[node].is_carried), [true, true, false, false]);

@@ -1,7 +1,6 @@
-use barrow_testdata::Random;
-
 use super::*;
-use crate::series::judgement::LEAST_POINTS;
+use crate::LEAST_POINTS;
+use crate::random::Random;
 
 /// Between 0 and 1.
 fn unit(random: &mut Random) -> f64 {

@@ -1,15 +1,21 @@
-//! Kendall's S: of all pairs of points, how many more rise than fall. Its distribution if nothing grows
-//! is that of inversions of a random order, which is counted exactly for few points.
+//! Kendall's S: the number of pairs of points that rise, less the number of pairs that fall.
+//!
+//! Without a trend every order of the values is equally likely, and S follows from the number of inversions of a random
+//! permutation. Up to [`COUNTED`] points that distribution is counted exactly; for more points S is nearly normal.
+//!
+//! Sources: Mann 1945 (test for trend); Kendall, Rank Correlation Methods, 1975 (distribution). Assumptions: values are
+//! independent, and no two are equal; with equal values the true probability is smaller. No assumption about the
+//! distribution of values. Time: O(n²) for S; O(n³) once for the exact distribution of n points, which is then kept.
 
 use std::sync::OnceLock;
 
-use super::student;
+use crate::student;
 
-/// Up to so many points the distribution is counted; beyond, S is close to normal.
+/// The largest number of points whose distribution is counted exactly.
 const COUNTED: usize = 64;
 
-/// Pairs that rise less pairs that fall.
-pub(super) fn statistic(points: &[(f64, f64)]) -> i64 {
+/// S: the number of pairs that rise, less the number that fall.
+pub(crate) fn statistic(points: &[(f64, f64)]) -> i64 {
     let mut sum = 0;
     for (at, &(x, y)) in points.iter().enumerate() {
         for &(other_x, other_y) in &points[at + 1..] {
@@ -21,26 +27,26 @@ pub(super) fn statistic(points: &[(f64, f64)]) -> i64 {
     sum
 }
 
-/// The chance that S is `least` or more for so many points in random order, all different. Where values
-/// are equal the true chance is less.
-pub(super) fn tail(least: f64, points: usize) -> f64 {
+/// The probability that S is at least `least` for `points` different values in random order; an upper bound where
+/// values are equal.
+pub(crate) fn tail(least: f64, points: usize) -> f64 {
     if points < 2 {
         return 1.0;
     }
     if points > COUNTED {
         let count = points as f64;
         let variance = count * (count - 1.0) * (2.0 * count + 5.0) / 18.0;
-        // That of Student's is a little wider, and needs no other function.
+        // Student's t has a slightly wider tail than the normal distribution, so this errs towards no alarm.
         return student::tail((least - 1.0) / variance.sqrt(), points - 2);
     }
-    // S is the number of pairs less two for every inversion; rounding must not lose one.
+    // Every inversion lowers S by two. The small term keeps rounding from losing an inversion.
     let inversions = (pairs(points) as f64 - least) / 2.0 + 1e-9;
     let counted = at_most(points);
     counted[(inversions.max(0.0) as usize).min(counted.len() - 1)]
 }
 
-/// The least S that chance reaches with at most this probability; `None` if none is so rare.
-pub(super) fn critical(probability: f64, points: usize) -> Option<f64> {
+/// The least S whose tail probability is at most `probability`; `None` if there is none.
+pub(crate) fn critical(probability: f64, points: usize) -> Option<f64> {
     let pairs = pairs(points);
     let is_rare = |inversions: usize| tail((pairs - 2 * inversions) as f64, points) <= probability;
     if points < 2 || !is_rare(0) {
@@ -58,13 +64,13 @@ fn pairs(points: usize) -> usize {
     points * points.saturating_sub(1) / 2
 }
 
-/// For each number of inversions the chance that a random order has as many or fewer.
+/// By number of inversions, the probability that a random permutation has at most that number.
 fn at_most(points: usize) -> &'static [f64] {
     static KNOWN: [OnceLock<Vec<f64>>; COUNTED + 1] = [const { OnceLock::new() }; COUNTED + 1];
     KNOWN[points].get_or_init(|| {
         let mut chances = vec![1.0];
         for size in 2..=points {
-            // The next one stands before any number of those there are, each as likely.
+            // The next element adds 0 to `size - 1` inversions, each number equally likely.
             let mut next = vec![0.0; chances.len() + size - 1];
             for (inversions, chance) in chances.iter().enumerate() {
                 next[inversions..inversions + size].iter_mut().for_each(|sum| *sum += chance / size as f64);
@@ -86,7 +92,7 @@ fn at_most(points: usize) -> &'static [f64] {
 mod tests {
     use super::*;
 
-    /// All orders of `left` behind `before`, by their S.
+    /// Collects S of every permutation of `left` appended to `before`.
     fn count(before: &mut Vec<usize>, left: &mut Vec<usize>, found: &mut Vec<i64>) {
         if left.is_empty() {
             found.push(statistic(&before.iter().enumerate().map(|(x, &y)| (x as f64, y as f64)).collect::<Vec<_>>()));
@@ -118,7 +124,7 @@ mod tests {
 
     #[test]
     fn counted_and_normal_meet() {
-        // One point more makes the chance of the same S larger; and Student's tail is the wider one.
+        // One more point makes the same S more likely, and Student's tail is wider than the normal one.
         for least in [200.0, 400.0, 600.0] {
             let (counted, normal) = (tail(least, COUNTED), tail(least, COUNTED + 1));
             assert!(counted < normal && normal < 0.004 + 1.25 * counted, "{least}: {counted} {normal}");

@@ -1,9 +1,9 @@
-//! The one judgement of whether a series of numbers grows. Every command that speaks of growth asks here.
+//! Decides whether a series of numbers grows.
 //!
 //! ```text
-//!   values in the order of snapshots
+//!   values in order
 //!     ├─ fewer than 5 ─────────────────────────────────────▶ too few
-//!     ├─ 5 to 7 ── each above the one before? ─────────────▶ rises each time, too few to be sure
+//!     ├─ 5 to 7 ── each above the previous one? ───────────▶ rises each time, too few to be sure
 //!     └─ 8 and more
 //!          ├─ trend beyond chance? (p-value ≤ 1 % / 200) ──▶ else: does not
 //!          ├─ floor and ceiling rise in each third? ───────▶ else: does not, a sawtooth or steps
@@ -11,68 +11,73 @@
 //!          └─ as steep at the end as in the mean? ─────────▶ else: does not, it flattens; if so, grows
 //! ```
 //!
-//! A verdict depends on the values and their order alone. The time between snapshots is reported and not judged: it
-//! may be that of a copied file, and a program leaks by what it does rather than by the clock. The verdict does not depend on
-//! which other series are looked at either: 200 disjoint series are always allowed for.
+//! A verdict depends on the values and their order alone. Times are not used: they may be those of a copied file, and a
+//! program leaks by what it does rather than by the clock. Other series do not matter either: the threshold always
+//! allows for 200 disjoint series (Bonferroni).
+//!
+//! Sources: those of [`Trend`]; the tests of shape (steps, thirds, flattening) are this crate's own, with thresholds
+//! measured by the example `growth_rates`. Assumption: noise is independent of the level, or its correlation is seen by
+//! [`Trend`]. Time: O(n²) for n values; longer series than [`MOST_POINTS`] are averaged first.
 
 mod shape;
 mod tree;
 
 use self::shape::Shape;
-use crate::series::trend::Trend;
+use crate::trend::Trend;
 pub use tree::{PathJudgement, judge_paths};
 
-/// Fewer values say nothing about growth.
+/// The fewest values that say anything about growth.
 pub const LEAST_POINTS: usize = 5;
-/// Fewer values than these never say for sure that something grows.
+/// The fewest values that can show growth for sure.
 pub const SURE_POINTS: usize = 8;
-/// The chance of a false alarm over all paths of one series of snapshots.
+/// The probability of a false alarm over all series that are judged together.
 pub const FALSE_ALARMS: f64 = 0.01;
-/// Paths that are tested at once: at most 200 disjoint ones hold 0.5 % of the heap each.
+/// The number of disjoint series that the threshold allows for: at most 200 hold 0.5 % of the total each.
 const FAMILY: f64 = 200.0;
-/// More values are seen by the means of neighbours.
+/// The most values that are judged one by one; longer series are averaged.
 const MOST_POINTS: usize = 300;
-/// A rise that chance has less often than this is told apart from noise where it is not sure.
+/// A p-value of at most this makes a rise suspicious even though it is not sure.
 const LIKELY: f64 = 1e-3;
-/// What is ranked is a slope less this many standard errors.
+/// A score is a slope less this number of standard errors.
 const RANKED_ERRORS: f64 = 2.0;
-/// Where growth flattens, the slope at the end is below this part of the mean slope: that it is above the first must be
-/// sure, that it is above the second must be likely.
+/// Two fractions of the mean slope. The slope at the end must be above the first with the confidence of
+/// [`FLAT_CHANCE`], and its estimate must reach the second; otherwise growth flattens.
 const FLAT: (f64, f64) = (0.5, 0.75);
-/// The same for what follows a start that is left out: a flattening curve looks straighter there.
+/// As [`FLAT`], where a start is skipped: a flattening curve looks straighter after its start.
 const FLAT_LATER: (f64, f64) = (0.9, 0.9);
-/// The chance that growth that flattens is taken for a straight line.
+/// The probability that flattening growth passes for a straight line.
 const FLAT_CHANCE: f64 = 0.01;
-/// The same for what follows a start that is left out: there are several starts.
+/// As [`FLAT_CHANCE`], where a start is skipped: several starts are tried.
 const FLAT_LATER_CHANCE: f64 = 1e-4;
-/// The parts of its mean by which a rise is about even.
+/// A rise is even if each step is between these fractions of the mean step.
 const EVEN: (f64, f64) = (0.5, 1.6);
-/// The same for all but the first value, with the chance: programs often load much before the second snapshot.
+/// As [`FLAT`] and [`FLAT_CHANCE`], where only the first value is skipped: programs often load much before the second
+/// one.
 const FLAT_SECOND: ((f64, f64), f64) = ((0.75, 0.9), 0.002);
-/// The part of its mean growth by which floor and ceiling must rise in each third of a series.
+/// The fraction of a third's mean growth by which floor and ceiling must rise in each third.
 const THIRD: f64 = 0.25;
 
-/// What is said of a series.
+/// Whether a series grows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
-    /// It grows, for sure.
+    /// It grows for sure.
     Grows,
-    /// Each value is above the one before, but there are too few to be sure.
+    /// Each value is above the previous one, but there are too few to be sure.
     RisesEachTime,
-    /// It does not grow, or not so that it could be told from what is no leak.
+    /// It does not grow, or its growth cannot be distinguished from harmless behaviour.
     DoesNot(Reason),
     /// There are fewer than [`LEAST_POINTS`] values.
     TooFew,
 }
 
-/// Why a series is not said to grow.
+/// Why the verdict on a series is not growth.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reason {
     /// Nothing looks like growth.
     Chance,
-    /// It looks like growth, but chance could have made it.
+    /// It looks like growth, but chance may explain it.
     NotSure,
-    /// It rises ever more slowly, as a warm-up does.
+    /// It rises more and more slowly, as a warm-up does.
     Flattens,
     /// It rises in one or two steps.
     Steps,
@@ -82,25 +87,25 @@ pub enum Reason {
     Parts,
 }
 
-/// A series with its trend and what is said of it.
+/// The trend of a series and the verdict on it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Judgement {
     /// Slope, interval and p-value, per value.
     pub trend: Trend,
-    /// What is said.
+    /// Whether it grows.
     pub verdict: Verdict,
-    /// The slope that is left at the end of the series, at most that of all of it; for what grows the slope.
+    /// For a series that grows, its slope. Otherwise the slope at the end of the series, at most that of the whole.
     pub late_slope: f64,
-    /// What to rank by within a verdict: for what grows, or rises unevenly each time, the lower end of the interval, else `late_slope` less two
-    /// standard errors.
+    /// The key to sort by within a verdict. For a series that grows, or rises unevenly each time, it is the lower end
+    /// of the interval, otherwise `late_slope` less two standard errors.
     pub score: f64,
-    /// Whether it rises more than chance explains, and not in a way that is known to end. Of fewer than
-    /// [`SURE_POINTS`] values: whether it rises each time, and about as much.
+    /// Whether it rises more than chance explains, and in a way that is not known to end. With fewer than
+    /// [`SURE_POINTS`] values: whether it rises each time by about the same amount.
     pub is_suspicious: bool,
 }
 
 impl Judgement {
-    /// Judges a series of values in the order of snapshots.
+    /// Judges a series of values in their order.
     #[must_use]
     pub fn of(values: &[f64]) -> Self {
         let trend = Trend::of_values(values);
@@ -111,12 +116,12 @@ impl Judgement {
         let verdict = match values.len() {
             0..LEAST_POINTS => Verdict::TooFew,
             LEAST_POINTS..SURE_POINTS if rises => Verdict::RisesEachTime,
-            LEAST_POINTS..SURE_POINTS => Verdict::DoesNot(doubt(&trend)),
-            _ => sure(&trend, &shape, values),
+            LEAST_POINTS..SURE_POINTS => Verdict::DoesNot(reason_of_short_series(&trend)),
+            _ => verdict_of_long_series(&trend, &shape, values),
         };
         let late_slope = shape.line_slope.min(shape.end_slope) / stride as f64;
         let least = late_slope - RANKED_ERRORS * shape.line_error / stride as f64;
-        // A start that is left out bends the parabola, and not the median of slopes.
+        // A skipped start bends the parabola but not the median of slopes.
         let (late_slope, score) = match (verdict, trend.interval) {
             (Verdict::Grows, Some((low, _))) => (trend.slope, low),
             (Verdict::RisesEachTime, Some((low, _))) if !is_even(values) => (late_slope, low),
@@ -132,7 +137,7 @@ impl Judgement {
         Judgement { trend, verdict, late_slope, score, is_suspicious }
     }
 
-    /// Whether it grows; not known where there are too few values for what they show.
+    /// Whether it grows; `None` if there are too few values to decide.
     #[must_use]
     pub fn grows(&self) -> Option<bool> {
         match self.verdict {
@@ -142,7 +147,7 @@ impl Judgement {
         }
     }
 
-    /// The order of a list: by verdict, by whether the rise is even, by [`Judgement::score`].
+    /// The key to sort a list by: the verdict, whether the rise is even, then [`Judgement::score`].
     #[must_use]
     pub fn rank(&self) -> (u8, f64) {
         let class = match self.verdict {
@@ -155,15 +160,15 @@ impl Judgement {
     }
 }
 
-/// The values, or means of neighbours if they are too many, and of how many each is.
+/// The values, or means of neighbours if there are more than [`MOST_POINTS`]; and how many values each mean covers.
 fn thinned(values: &[f64]) -> (Vec<f64>, usize) {
     let stride = values.len().div_ceil(MOST_POINTS).max(1);
     let mean = |part: &[f64]| part.iter().sum::<f64>() / part.len() as f64;
     (values.chunks_exact(stride).map(mean).collect(), stride)
 }
 
-/// What is said of a series that is long enough to be sure.
-fn sure(trend: &Trend, shape: &Shape, values: &[f64]) -> Verdict {
+/// The verdict on a series that is long enough to be sure.
+fn verdict_of_long_series(trend: &Trend, shape: &Shape, values: &[f64]) -> Verdict {
     let is_above = trend.interval.is_some_and(|(low, _)| low > 0.0);
     let is_sure = trend.p_value * FAMILY <= FALSE_ALARMS && is_above;
     let rises = values.windows(2).all(|pair| pair[0] < pair[1]);
@@ -187,12 +192,13 @@ fn sure(trend: &Trend, shape: &Shape, values: &[f64]) -> Verdict {
     Verdict::DoesNot(reason)
 }
 
-/// Whether a series rises neither in steps, nor like a sawtooth, nor flattens below these parts of its mean slope.
+/// Whether a series rises without steps, without sawteeth, and without flattening below the fractions `flat` of its
+/// mean slope.
 fn grows_evenly(shape: &Shape, values: &[f64], flat: (f64, f64), chance: f64) -> bool {
     shape.stays_above(flat, chance) && !shape.is_steps(values) && rises_in_thirds(shape, values)
 }
 
-/// The same without the first value, or without a start of up to a third where what is left lies close to a line.
+/// Whether the rest of a series grows evenly once its first value, or a start of up to a third, is skipped.
 fn grows_after_a_start(values: &[f64]) -> bool {
     let later = |skipped: usize| {
         let left = &values[skipped..];
@@ -202,20 +208,20 @@ fn grows_after_a_start(values: &[f64]) -> bool {
     (1..=values.len() / 3).filter(|skipped| values.len() - skipped + 1 >= SURE_POINTS).any(later)
 }
 
-/// Whether floor and ceiling rise in each third.
+/// Whether floor and ceiling rise enough in each third.
 fn rises_in_thirds(shape: &Shape, values: &[f64]) -> bool {
     let (floor, ceiling) = shape::least_third(values);
     let least = THIRD / 3.0 * shape.line_slope * (values.len() - 1) as f64;
     floor >= least && ceiling >= least
 }
 
-/// Whether a series falls once by a third of what it grows.
+/// Whether a single step falls by more than a third of the total growth.
 fn falls(shape: &Shape, values: &[f64]) -> bool {
     let growth = shape.line_slope * (values.len() - 1) as f64;
     values.windows(2).any(|pair| pair[0] - pair[1] > growth / 3.0)
 }
 
-/// Whether a series rises each time by about as much: neither noise nor steps nor most warm-ups do.
+/// Whether a series rises each time by about the same amount. Noise, steps and most warm-ups do not.
 fn is_even(values: &[f64]) -> bool {
     let Some(steps) = values.len().checked_sub(1).filter(|&steps| steps > 0) else { return false };
     let mean = (values[steps] - values[0]) / steps as f64;
@@ -223,8 +229,8 @@ fn is_even(values: &[f64]) -> bool {
     values.windows(2).all(|pair| (least * mean..=most * mean).contains(&(pair[1] - pair[0])))
 }
 
-/// Why fewer values that do not rise each time are no growth.
-fn doubt(trend: &Trend) -> Reason {
+/// Why a short series that does not rise each time does not count as growth.
+fn reason_of_short_series(trend: &Trend) -> Reason {
     if trend.interval.is_some_and(|(low, _)| low > 0.0) { Reason::NotSure } else { Reason::Chance }
 }
 

@@ -1,16 +1,16 @@
-//! Measures how often the judgement of growth is right, on made-up series of snapshots.
+//! Measures how often the judgement of growth is right, on synthetic series.
 //!
 //! ```text
-//! cargo run --release -p barrow-analyzer --example growth_rates [SERIES]
+//! cargo run --release -p barrow-statistics --example growth_rates [SERIES]
 //! ```
 //!
-//! A series is a tree of 20 to 100 paths, up to 5 deep, with a number of bytes for each snapshot. Paths carry noise of 5 %,
-//! and by class also warm-ups, steps, sawteeth or the jitter of a collector; in half of the tables one path leaks. Numbers come
-//! from seeds, so that every run prints the same.
+//! A series is a tree of 20 to 100 paths, up to 5 deep, with a number of bytes for each snapshot. Paths carry noise of
+//! up to 5 %. Their class adds warm-ups, steps, sawteeth or the jitter of a collector. In the second table one path
+//! leaks. All numbers come from seeds, so every run prints the same.
 
-use barrow_analyzer::{Judgement, PathJudgement, Verdict, judge_paths};
+use barrow_statistics::{Judgement, PathJudgement, Verdict, judge_paths};
 
-/// A generator of Marsaglia, good enough for noise.
+/// Marsaglia's xorshift64*, good enough for noise.
 struct Random(u64);
 
 impl Random {
@@ -33,13 +33,13 @@ impl Random {
         (self.unit() * end as f64) as usize
     }
 
-    /// About normal, of variance 1.
+    /// About normal, with variance 1.
     fn normal(&mut self) -> f64 {
         (0..12).map(|_| self.unit()).sum::<f64>() - 6.0
     }
 }
 
-/// What the paths of a series without a leak do.
+/// How the paths of a series without a leak behave.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Class {
     Noise,
@@ -48,15 +48,15 @@ enum Class {
     Sawteeth,
     Jitter,
     Mixed,
-    /// Each change is by chance: no leak, and nothing that ever comes back.
+    /// A random walk: it has no trend but does not return to its level either.
     Walks,
 }
 
-/// Those that a program without a leak shows.
+/// All classes, in the order of the columns.
 const CLASSES: [Class; 7] =
     [Class::Noise, Class::Steps, Class::WarmUps, Class::Sawteeth, Class::Jitter, Class::Mixed, Class::Walks];
 
-/// A series of snapshots.
+/// The paths of one program over its snapshots.
 struct Series {
     parents: Vec<Option<usize>>,
     values: Vec<Vec<f64>>,
@@ -65,7 +65,7 @@ struct Series {
 }
 
 impl Series {
-    /// A tree with these snapshots; one path leaks this part of the heap each step.
+    /// A random tree. With `leak`, one path grows by this fraction of the heap in each snapshot.
     fn new(random: &mut Random, class: Class, snapshots: usize, leak: Option<f64>) -> Self {
         let count = 20 + random.below(81);
         let mut parents: Vec<Option<usize>> = vec![None];
@@ -102,11 +102,11 @@ impl Series {
     }
 }
 
-/// What one path holds itself.
+/// The own part of one path, without the paths below it.
 fn part(random: &mut Random, class: Class, size: f64, snapshots: usize) -> Vec<f64> {
     let kind = match class {
         Class::Mixed => [Class::Noise, Class::Steps, Class::WarmUps, Class::Sawteeth, Class::Jitter][random.below(5)],
-        // Not all paths do it.
+        // Only half of the paths follow the class.
         other if random.unit() < 0.5 => other,
         _ => Class::Noise,
     };
@@ -131,7 +131,7 @@ fn part(random: &mut Random, class: Class, size: f64, snapshots: usize) -> Vec<f
                         _ => (1.0 + t).ln() / span.ln(),
                     }
             }
-            // A tooth that is longer than the series is a rise like any other.
+            // A tooth longer than the series would be a plain rise.
             Class::Sawteeth => {
                 let period = period.min(snapshots / 2).max(2);
                 1.0 + height * ((at + phase) % period) as f64 / period as f64
@@ -148,14 +148,15 @@ fn part(random: &mut Random, class: Class, size: f64, snapshots: usize) -> Vec<f
     (0..snapshots).map(|at| size * value(at, random) * (1.0 + noise * random.between(-1.0, 1.0))).collect()
 }
 
-/// In how many series any path is said to grow.
+/// The number of series in which some path is judged to grow.
 fn alarms(class: Class, snapshots: usize, count: usize) -> usize {
     let random = &mut Random(0x9E37_79B9_7F4A_7C15 ^ (snapshots as u64) << 8 ^ class as u64);
     let is_alarm = |judged: &PathJudgement| judged.judgement.verdict == Verdict::Grows;
     (0..count).filter(|_| Series::new(random, class, snapshots, None).judge().iter().any(is_alarm)).count()
 }
 
-/// In how many series the leaking path comes first, and is said to grow (or rise each time), and another path is.
+/// The numbers of series in which the leaking path is listed first, in which it is judged to grow or to rise each time,
+/// and in which another path is judged to grow.
 fn detected(share: f64, snapshots: usize, count: usize) -> [usize; 3] {
     let random = &mut Random(0x2545_F491 ^ (snapshots as u64) << 8 ^ (share * 1e4) as u64);
     let mut found = [0; 3];

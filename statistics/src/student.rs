@@ -1,6 +1,10 @@
-//! Student's t distribution, by the finite sums of Abramowitz and Stegun, 26.7.3 and 26.7.4.
+//! The upper tail of Student's t distribution.
+//!
+//! Source: the finite sums of Abramowitz and Stegun, Handbook of Mathematical Functions (1964), 26.7.3 and 26.7.4. They
+//! are exact for whole degrees of freedom. Assumption of its users: errors are independent and about normal. Time: O(n)
+//! for n degrees of freedom.
 
-/// The chance that t is `least` or more with so many degrees of freedom; 1 with none.
+/// The probability that t is at least `least` with `freedom` degrees of freedom; 1 if `freedom` is 0.
 pub(crate) fn tail(least: f64, freedom: usize) -> f64 {
     if freedom == 0 || least.is_nan() {
         return 1.0;
@@ -8,7 +12,7 @@ pub(crate) fn tail(least: f64, freedom: usize) -> f64 {
     if least == f64::INFINITY {
         return 0.0;
     }
-    // For an infinite negative one the angle is right as well.
+    // This holds for negative infinity, too.
     let angle = (least / (freedom as f64).sqrt()).atan();
     let (sine, square) = (angle.sin(), angle.cos().powi(2));
     let is_odd = freedom % 2 == 1;
