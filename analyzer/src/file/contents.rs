@@ -27,8 +27,6 @@ pub(crate) struct Contents {
     pub(crate) commits: Vec<(SnapshotId, u64)>,
     /// Chunks of the tables, in the order of the file.
     pub(crate) chunks: Vec<(SectionType, u64)>,
-    /// Chunks of the threads of snapshots, by snapshot and in the order of the file.
-    threads: Vec<(SnapshotId, u64)>,
     /// Sections this version does not know.
     unknown: Vec<u64>,
     /// What is missing, if the file is not whole.
@@ -144,13 +142,6 @@ impl Contents {
     pub(crate) fn sort(&mut self) {
         self.commits.sort_unstable();
         self.commits.dedup_by_key(|commit| commit.0);
-        self.threads.sort_unstable();
-    }
-
-    /// Where the chunks of the threads of a snapshot are, in order.
-    pub(crate) fn threads_of(&self, snapshot: SnapshotId) -> impl Iterator<Item = u64> + '_ {
-        let first = self.threads.partition_point(|&(id, _)| id < snapshot);
-        self.threads[first..].iter().take_while(move |&&(id, _)| id == snapshot).map(|&(_, offset)| offset)
     }
 
     /// The first and the last snapshot, if there are several.
@@ -188,7 +179,6 @@ impl Contents {
             match row.section {
                 SectionType::COMMIT => contents.commits.push((SnapshotId(row.snapshot), row.offset)),
                 section if is_table(section) => contents.chunks.push((section, row.offset)),
-                SectionType::THREADS => contents.threads.push((SnapshotId(row.snapshot), row.offset)),
                 section if !section.is_read() => contents.unknown.push(row.offset),
                 _ => {}
             }
@@ -198,9 +188,6 @@ impl Contents {
         }
         if !contents.chunks.is_sorted_by(|one, other| one.1 < other.1) {
             return Err("its index lists tables out of order".to_owned());
-        }
-        if !contents.threads.is_sorted_by(|one, other| one < other) {
-            return Err("its index lists threads out of order".to_owned());
         }
         Ok(contents)
     }
@@ -249,7 +236,6 @@ pub(crate) struct Scan {
     /// Where the last frame begins that was.
     pub(crate) last_frame: Option<u64>,
     known: KnownRows,
-    threads: UncommittedThreads,
     committed_end: u64,
     lost: Vec<LostSnapshot>,
     unreadable_bytes: u64,
@@ -268,7 +254,6 @@ impl Scan {
             offset: start,
             last_frame: None,
             known: KnownRows::new(),
-            threads: UncommittedThreads::default(),
             committed_end: start,
             lost: Vec::new(),
             unreadable_bytes: 0,
@@ -341,8 +326,6 @@ impl Scan {
             if self.known.add(section, frame) {
                 self.contents.chunks.push((section, frame.offset));
             }
-        } else if section == SectionType::THREADS {
-            self.threads.add(frame);
         } else if section == SectionType::COMMIT {
             // Numbers are given without a gap, so what was lost before this commit shows.
             self.suspect_offset = None;
@@ -358,7 +341,6 @@ impl Scan {
     }
 
     fn take_in_commit(&mut self, commit: &Commit, frame: &Frame<'_>) {
-        let threads = self.threads.take(commit.snapshot);
         let base = commit.patched.as_ref().map(|patched| SnapshotId(patched.base));
         let lost_base = base.filter(|&base| !self.contents.commits.iter().any(|&(id, _)| id == base));
         if let Some(base) = lost_base {
@@ -369,7 +351,6 @@ impl Scan {
         } else {
             let id = SnapshotId(commit.snapshot);
             self.contents.commits.push((id, frame.offset));
-            self.contents.threads.extend(threads.into_iter().map(|offset| (id, offset)));
             self.committed_end = frame.end();
         }
     }
@@ -401,38 +382,6 @@ pub(crate) fn is_table(section: SectionType) -> bool {
         SectionType::SITES,
     ]
     .contains(&section)
-}
-
-/// The threads that a scan has met since the last commit.
-#[derive(Default)]
-struct UncommittedThreads {
-    snapshot: u32,
-    rows: u64,
-    offsets: Vec<u64>,
-}
-
-impl UncommittedThreads {
-    /// Adds a chunk. One that begins anew says that those before it were given up; one that continues nothing has lost
-    /// what it belongs to, and part of a table is no table.
-    fn add(&mut self, frame: &Frame<'_>) {
-        let chunk = frame.directory().and_then(|directory| Chunk::parse(directory, &[]));
-        let chunk = chunk
-            .ok()
-            .filter(|chunk| chunk.first == 0 || (chunk.first == self.rows && frame.header.snapshot == self.snapshot));
-        if chunk.is_none_or(|chunk| chunk.first == 0) {
-            self.offsets.clear();
-        }
-        self.snapshot = frame.header.snapshot;
-        // No chunk continues after as many rows.
-        self.rows = chunk.map_or(u64::MAX, |chunk| chunk.first + chunk.count);
-        self.offsets.extend(chunk.map(|_| frame.offset));
-    }
-
-    /// Those of the snapshot that is committed.
-    fn take(&mut self, snapshot: u32) -> Vec<u64> {
-        let threads = std::mem::take(self);
-        if threads.snapshot == snapshot { threads.offsets } else { Vec::new() }
-    }
 }
 
 /// How many rows of each table a scan has met without a gap.

@@ -260,10 +260,6 @@ impl Recording {
         self.bytes.release();
     }
 
-    pub(crate) fn header(&self) -> &Header {
-        &self.header
-    }
-
     pub(crate) fn kept_layers(&self) -> &Mutex<Vec<(SnapshotId, Arc<Layers>)>> {
         &self.layers
     }
