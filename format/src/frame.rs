@@ -76,6 +76,10 @@ named_numbers! { SectionType, "" {
     MAPPINGS = 24,
     /// Reserved: the runs of a trial, with their layouts.
     RUNS = 25,
+    /// Reserved: the fields of types that are no references.
+    FIELDS = 26,
+    /// Reserved: names the content of a recording without snapshots, as a commit does.
+    CHECKPOINT = 27,
 }}
 
 impl SectionType {

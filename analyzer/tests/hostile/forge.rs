@@ -220,7 +220,7 @@ impl Forge {
         header[36..].copy_from_slice(&crc.to_le_bytes());
     }
 
-    fn table<R: Row>(&mut self, rows: &[R]) {
+    pub(crate) fn table<R: Row>(&mut self, rows: &[R]) {
         let (directory, body) = chunk(0, rows);
         self.section(R::SECTION, NO_SNAPSHOT, &directory, &body);
     }
@@ -281,7 +281,7 @@ impl Forge {
         self.section(SectionType::COMMIT, number, &[], &body);
     }
 
-    fn finish(mut self, parts: &Parts) -> Vec<u8> {
+    pub(crate) fn finish(mut self, parts: &Parts) -> Vec<u8> {
         (parts.index)(&mut self.index);
         let index_offset = self.bytes.len() as u64;
         let body = encode_index(&self.index);

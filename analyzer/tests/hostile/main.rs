@@ -597,6 +597,8 @@ fn sections_of_the_future() {
         SectionType::MEASUREMENTS,
         SectionType::CONTENTS,
         SectionType::TEXTS,
+        SectionType::FIELDS,
+        SectionType::CHECKPOINT,
         SectionType(99),
         SectionType(SectionType::FIRST_PRIVATE),
     ] {
@@ -750,6 +752,30 @@ fn threads_that_are_missing() {
             let repaired = Recording::open(&repaired).unwrap();
             assert_eq!(verify(&repaired, &Silent).unwrap().problems, []);
         }
+    }
+}
+
+/// A file of a later version that holds no snapshot: processes and values that were measured, whose rows have kinds.
+#[test]
+fn a_file_of_the_future_without_snapshots() {
+    let _alone = alone();
+    let parts = Parts::default();
+    let mut forge = Forge { bytes: barrow_format::header::Header::new([7; 16], 0).encode(), ..Forge::default() };
+    forge.table(&parts.strings);
+    let mut directory = directory(0, 4, 0, 1);
+    *directory.last_mut().unwrap() = 1;
+    for section in [SectionType::PROCESSES, SectionType::RUNS, SectionType::MEASUREMENTS] {
+        forge.section(section, barrow_format::frame::NO_SNAPSHOT, &directory, &[3, 9, 1, 2]);
+    }
+    forge.section(SectionType::CHECKPOINT, barrow_format::frame::NO_SNAPSHOT, &[], &[0; 8]);
+    let file = forge.finish(&parts);
+    for (is_whole, file) in [(true, file.clone()), (false, cut_trailer(file))] {
+        let recording = Recording::from_bytes(file).unwrap();
+        assert_eq!(recording.damage().is_none(), is_whole);
+        assert_eq!(recording.snapshot_ids().count(), 0);
+        assert_eq!(recording.tables().unwrap().string(StringId(1)), "a");
+        let found = verify(&recording, &Silent).unwrap();
+        assert_eq!(found.problems.len(), usize::from(!is_whole), "{found:?}");
     }
 }
 
