@@ -5,8 +5,8 @@ pub type Result<T, E = FormatError> = std::result::Result<T, E>;
 
 /// What is wrong with the bytes, with the numbers that show it.
 ///
-/// Offsets count from the start of the slice that was read; whoever knows where that slice
-/// stands in the file adds it.
+/// Offsets count from the start of the slice that was read; the caller adds the offset of
+/// that slice in the file.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FormatError {

@@ -11,7 +11,7 @@
 //!  └ zeros up to a multiple of 8 ─────────────────────────────────────┘
 //! ```
 //!
-//! A reader that knows no index hops from header to header. One that stands on damaged bytes
+//! A reader that knows no index hops from header to header. One that meets damaged bytes
 //! looks at every eighth byte for the next header whose CRC holds.
 
 use crate::error::{FormatError, Result};

@@ -1,4 +1,4 @@
-//! The file header: 64 bytes that say what this is and who may read it.
+//! The file header: 64 bytes that identify the format, its version and the recording.
 
 use byteorder::{ByteOrder, LittleEndian};
 
@@ -103,7 +103,7 @@ impl Header {
         Ok(header)
     }
 
-    /// The fields as they stand, checksum or not: for a file whose header is damaged.
+    /// Reads the fields without checking them, for a file whose header is damaged.
     ///
     /// # Errors
     /// [`FormatError::Truncated`].

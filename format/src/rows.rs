@@ -51,7 +51,7 @@ pub const MAX_CHUNK_BYTES: usize = 4 << 20;
 
 /// A row of a table.
 pub trait Row: Sized {
-    /// The section its chunks stand in.
+    /// The section of its chunks.
     const SECTION: SectionType;
     /// Its name in errors.
     const NAME: &'static str;
@@ -80,7 +80,7 @@ fn pairs(fields: &mut Fields<'_>) -> Result<Vec<(StringId, StringId)>> {
     (0..fields.count()?).map(|_| Ok((StringId(fields.varint_u32()?), StringId(fields.varint_u32()?)))).collect()
 }
 
-/// A chunk of a table as it stands in a frame.
+/// A chunk of a table, as it is stored in a frame.
 #[derive(Debug, Clone, Copy)]
 pub struct Chunk<'a> {
     /// The number of its first row.
@@ -93,7 +93,7 @@ pub struct Chunk<'a> {
     body: &'a [u8],
 }
 
-/// Chunk flag: the length of each row stands before it, so that a row may have more fields than a reader knows.
+/// Chunk flag: each row has its length before it, so that a row may have more fields than a reader knows.
 const ROW_LENGTHS: u64 = 1;
 
 impl<'a> Chunk<'a> {

@@ -404,7 +404,7 @@ pub(super) fn next(last: &mut u64, difference: u64) -> u64 {
     *last
 }
 
-/// The string that stands a zigzag difference after the last.
+/// The string at a zigzag difference from the last one.
 fn name_after(last: u32, difference: u64) -> Result<u32> {
     let name = i64::from(last).checked_add(unzigzag(difference));
     name.and_then(|name| u32::try_from(name).ok()).ok_or(FormatError::OutOfRange {

@@ -150,7 +150,7 @@ impl Encoder {
         self.column(stored, ColumnId::LABELS, labels.into_iter())
     }
 
-    /// Compresses what stands in `raw` as one column.
+    /// Compresses the bytes in `raw` as one column.
     pub(super) fn store(&mut self, stored: &mut Vec<Column>, id: ColumnId, values: u32, wide: bool) -> Result<()> {
         if values == 0 {
             return Ok(());

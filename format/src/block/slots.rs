@@ -1,4 +1,4 @@
-//! References ordered by slot: what the same field of objects of one shape refers to stands together.
+//! References ordered by slot: the symbols of the same field of all objects of one shape are stored together.
 //!
 //! ```text
 //!   objects      A(x, y)  B(z)  A(x, y)  A(x, y)
@@ -23,7 +23,7 @@ pub(super) struct Slot {
     last: u32,
     /// The last target that was another than `last`.
     other: u32,
-    /// Where the slot's next symbol stands in the column.
+    /// The position of the slot's next symbol in the column.
     next: u32,
 }
 

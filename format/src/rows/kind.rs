@@ -8,7 +8,7 @@ use crate::ids::StringId;
 use crate::numbered::numbered_enum;
 
 numbered_enum! {
-    /// What a kind is for, as far as an analyzer that knows no runtime must understand it.
+    /// What a kind is for: all that an analyzer needs to know of it, whatever the runtime.
     pub enum KindRole("role of a kind", up to 3) {
         /// Ordinary objects.
         Object = 0,
