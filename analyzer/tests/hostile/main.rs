@@ -760,7 +760,8 @@ fn threads_that_are_missing() {
 fn a_file_of_the_future_without_snapshots() {
     let _alone = alone();
     let parts = Parts::default();
-    let mut forge = Forge { bytes: barrow_format::header::Header::new([7; 16], 0).encode(), ..Forge::default() };
+    let mut forge = Forge::default();
+    forge.bytes = barrow_format::header::Header::new([7; 16], 0).encode();
     forge.table(&parts.strings);
     let mut directory = directory(0, 4, 0, 1);
     *directory.last_mut().unwrap() = 1;
