@@ -245,9 +245,11 @@ impl References<'_> {
             let source = columns.first_object.wrapping_add(position);
             let old = old(position);
             let local = &self.locals[shape as usize];
-            for number in 0..count {
-                let slot = &mut slots[(local.first_slot + number.min(local.last_slot)) as usize];
-                let before = old.get(number as usize).copied().unwrap_or(source);
+            let last_slot = local.last_slot as usize;
+            let slots = &mut slots[local.first_slot as usize..][..=last_slot];
+            for number in 0..count as usize {
+                let slot = &mut slots[number.min(last_slot)];
+                let before = old.get(number).copied().unwrap_or(source);
                 let target = step(slot, Bases { source, previous, before });
                 slot.follow(target);
                 previous = target;

@@ -92,8 +92,8 @@ impl Slot {
     #[inline]
     pub(super) fn target_in_patch(&self, symbol: u64, source: u32, previous: u32, before: u32) -> u32 {
         #[expect(clippy::cast_possible_truncation, reason = "arithmetic of targets is modulo 2^32")]
-        let (which, difference) = ((symbol & 3) as usize, unzigzag(symbol >> 2) as u32);
-        [self.last, source, previous, before][which].wrapping_add(difference)
+        let (which, difference) = ((symbol & 3) as u32, unzigzag(symbol >> 2) as u32);
+        Slot { other: before, ..*self }.target(which, difference, source, previous)
     }
 
     /// Goes on to the slot's next reference.
