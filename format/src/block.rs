@@ -5,7 +5,7 @@
 //!   SHAPE          17        18        17       17           (type + names of references) leaves open
 //!   SIZE           +48       +24       0        0            difference to the last size of that shape
 //!   COUNT                    3                               length of the tail, where the shape has one
-//!   SLOTS          a b c d   e  f g h  i j k l  m n o p      one symbol each, see below; stored slot by slot
+//!   REFERENCES     a b c d   e  f g h  i j k l  m n o p      one symbol each, see below; stored slot by slot
 //!   LABELS, UNMANAGED, ADDRESS, SERIAL, SITE, NAME           only where some object needs them
 //! ```
 //!
@@ -16,7 +16,7 @@
 //! | 0 | the last target in this slot of this shape: the field of the last object of its kind |
 //! | 1 | the source: objects made together lie together |
 //! | 2 | the target of the previous reference of the block |
-//! | 3 | the last other target in this slot; in a [`Patch`] what stood there before |
+//! | 3 | the last other target in this slot; in a [`Patch`] the target of the same reference in the base |
 //!
 //! A slot is the position of a reference in its shape, counted up to [`MAX_SLOTS`] - 1. All bases are
 //! the block's first object when the block begins, so every block decodes on its own. Arithmetic is
@@ -28,6 +28,7 @@
 mod columns;
 mod decode;
 mod encode;
+mod labels;
 mod patch;
 mod slots;
 
@@ -40,6 +41,7 @@ use crate::codec::Codec;
 use crate::error::{FormatError, Result};
 use crate::fields::{Fields, put_u32, put_varint};
 use crate::ids::ShapeId;
+use crate::numbered::named_numbers;
 use crate::varint::MAX_BYTES_U64;
 
 /// The most objects that begin in one block.
@@ -56,69 +58,50 @@ pub const MAX_COLUMNS: u32 = 64;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ColumnId(pub u64);
 
-impl ColumnId {
+named_numbers! { ColumnId, "column " {
     /// The shapes the block uses, the most frequent first: absolute shape numbers.
-    pub const DICTIONARY: ColumnId = ColumnId(1);
+    DICTIONARY = 1,
     /// For each object its shape, as a position in the dictionary.
-    pub const SHAPE: ColumnId = ColumnId(2);
+    SHAPE = 2,
     /// For each object its shallow size: zigzag difference to the last of the same shape.
-    pub const SIZE: ColumnId = ColumnId(3);
+    SIZE = 3,
     /// For each object its unmanaged size: zigzag difference to the last of the same shape.
-    pub const UNMANAGED: ColumnId = ColumnId(4);
+    UNMANAGED = 4,
     /// For each object whose shape has a tail: the tail's length.
-    pub const COUNT: ColumnId = ColumnId(5);
-    /// For each reference its symbol, in the order of the objects: in patches, and in files before 1.4.
-    pub const REFERENCES: ColumnId = ColumnId(6);
-    /// For each reference of an explicit tail: its label code. Or [`ColumnId::STEPS`].
-    pub const LABELS: ColumnId = ColumnId(7);
+    COUNT = 5,
+    /// For each reference its symbol, slot by slot.
+    REFERENCES = 6,
+    /// For each reference of an explicit tail: its label code, or its step from the label before.
+    LABELS = 7,
     /// For each object its address: zigzag difference to the previous object's; 0 is none.
-    pub const ADDRESS: ColumnId = ColumnId(8);
+    ADDRESS = 8,
     /// For each object its serial: zigzag difference to the previous object's; 0 is none.
-    pub const SERIAL: ColumnId = ColumnId(9);
+    SERIAL = 9,
     /// For each object its allocation site; 0 is none.
-    pub const SITE: ColumnId = ColumnId(10);
+    SITE = 10,
     /// For each object its own name or text: 0 for none, else 1 + the zigzag difference to the last
     /// name of the same shape.
-    pub const NAME: ColumnId = ColumnId(11);
+    NAME = 11,
     /// In a patch, runs of positions of rows that died: for each the gap before it, and its length − 1.
-    pub const DEAD: ColumnId = ColumnId(12);
+    DEAD = 12,
     /// In a patch, positions of rows that are stored anew: for each the gap before it.
-    pub const CHANGED: ColumnId = ColumnId(13);
+    CHANGED = 13,
     /// In a patch, for each living row how far its address moved: zigzag difference to how far the last did.
-    pub const MOVED: ColumnId = ColumnId(14);
-    /// For each reference its symbol, slot by slot.
-    pub const SLOTS: ColumnId = ColumnId(15);
-    /// For each reference of an explicit tail how far its label code is behind the one before, or the code itself:
-    /// for elements.
-    pub const STEPS: ColumnId = ColumnId(16);
+    MOVED = 14,
+}}
 
+impl ColumnId {
     /// Its name in errors.
     #[must_use]
-    pub fn name(self) -> &'static str {
-        match self.0 {
-            1 => "column DICTIONARY",
-            2 => "column SHAPE",
-            3 => "column SIZE",
-            4 => "column UNMANAGED",
-            5 => "column COUNT",
-            6 => "column REFERENCES",
-            7 => "column LABELS",
-            8 => "column ADDRESS",
-            9 => "column SERIAL",
-            10 => "column SITE",
-            11 => "column NAME",
-            12 => "column DEAD",
-            13 => "column CHANGED",
-            14 => "column MOVED",
-            15 => "column SLOTS",
-            16 => "column STEPS",
-            _ => "unknown column",
-        }
+    pub fn what(self) -> &'static str {
+        self.name().unwrap_or("unknown column")
     }
 }
 
 /// Column flag: some value needs more than 32 bits.
 const WIDE: u64 = 1;
+/// Column flag: a reader that does not know the column must refuse the block.
+const CRITICAL: u64 = 2;
 
 /// How one column is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -190,7 +173,7 @@ impl Directory {
         for _ in 0..columns {
             let column = Self::parse_column(&mut fields)?;
             if directory.columns.iter().any(|known| known.id == column.id) {
-                return Err(FormatError::Mismatch { what: column.id.name(), stored: 2, found: 1 });
+                return Err(FormatError::Mismatch { what: column.id.what(), stored: 2, found: 1 });
             }
             directory.columns.push(column);
         }
@@ -205,19 +188,38 @@ impl Directory {
     }
 
     fn parse_column(fields: &mut Fields<'_>) -> Result<Column> {
+        let (id, codec, flags) = (ColumnId(fields.varint()?), fields.varint()?, fields.varint()?);
+        let is_known = id.name().is_some();
+        if !is_known && flags & CRITICAL != 0 {
+            return Err(FormatError::UnknownCriticalColumn { id: id.0 });
+        }
         let column = Column {
-            id: ColumnId(fields.varint()?),
-            codec: Codec::from_number(fields.varint()?)?,
-            wide: fields.varint()? & WIDE != 0,
+            id,
+            // An unknown column is never decoded: its codec may be unknown, too.
+            codec: if is_known { Codec::from_number(codec)? } else { Codec::None },
+            wide: flags & WIDE != 0,
             values: fields.varint_u32()?,
             raw_length: fields.varint_u32()?,
             stored_length: fields.varint_u32()?,
             crc: fields.u32()?,
         };
-        limit(column.id.name(), column.values, MAX_OBJECTS.max(MAX_REFERENCES))?;
-        limit("length of a column", column.raw_length, column.values.saturating_mul(MAX_BYTES_U64))?;
-        limit("values of a column", column.values, column.raw_length)?;
+        if is_known {
+            column.check(flags)?;
+        }
         Ok(column)
+    }
+}
+
+impl Column {
+    /// Checks the numbers of a column that may be decoded.
+    fn check(&self, flags: u64) -> Result<()> {
+        if flags > WIDE | CRITICAL {
+            let limit = WIDE | CRITICAL;
+            return Err(FormatError::OutOfRange { what: "flags of a column", value: flags, limit });
+        }
+        limit(self.id.what(), self.values, MAX_OBJECTS.max(MAX_REFERENCES))?;
+        limit("length of a column", self.raw_length, self.values.saturating_mul(MAX_BYTES_U64))?;
+        limit("values of a column", self.values, self.raw_length)
     }
 }
 

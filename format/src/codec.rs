@@ -1,42 +1,21 @@
 //! Compression of columns and table chunks.
 
 use crate::error::{FormatError, Result};
+use crate::numbered::numbered_enum;
 
-/// How the bytes of a column or table chunk are stored.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Codec {
-    /// As they are.
-    None,
-    /// One LZ4 block, without frame or length.
-    Lz4,
-    /// One zstd frame.
-    Zstd,
+numbered_enum! {
+    /// How the bytes of a column or table chunk are stored.
+    pub enum Codec("codec", up to 2) {
+        /// As they are.
+        None = 0,
+        /// One LZ4 block, without frame or length.
+        Lz4 = 1,
+        /// One zstd frame.
+        Zstd = 2,
+    }
 }
 
 impl Codec {
-    /// The number in the file.
-    #[must_use]
-    pub fn number(self) -> u64 {
-        match self {
-            Codec::None => 0,
-            Codec::Lz4 => 1,
-            Codec::Zstd => 2,
-        }
-    }
-
-    /// The codec with this number.
-    ///
-    /// # Errors
-    /// [`FormatError::OutOfRange`] if there is none.
-    pub fn from_number(number: u64) -> Result<Self> {
-        match number {
-            0 => Ok(Codec::None),
-            1 => Ok(Codec::Lz4),
-            2 => Ok(Codec::Zstd),
-            _ => Err(FormatError::OutOfRange { what: "codec", value: number, limit: 2 }),
-        }
-    }
-
     /// Its name, as users type it.
     #[must_use]
     pub fn name(self) -> &'static str {

@@ -17,6 +17,7 @@ use crate::error::{FormatError, Result};
 use crate::fields::{Fields, put_optional, put_u64, put_varint};
 use crate::frame::SectionType;
 use crate::ids::StringId;
+use crate::numbered::numbered_enum;
 
 /// Where one block is, and which objects it holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -77,39 +78,22 @@ pub struct Patched {
     pub groups: Vec<Group>,
 }
 
-/// Where a group of rows is stored.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Group {
-    /// None of its rows lives.
-    Gone,
-    /// All that lives is as in the base.
-    Same,
-    /// A PATCH frame says what died and what changed.
-    Patch,
-    /// It is new: a BLOCK frame.
-    Block,
-}
-
-impl Group {
-    fn number(self) -> u64 {
-        match self {
-            Group::Gone => 0,
-            Group::Same => 1,
-            Group::Patch => 2,
-            Group::Block => 3,
-        }
-    }
-
-    fn from_number(number: u64) -> Result<Self> {
-        match number {
-            0 => Ok(Group::Gone),
-            1 => Ok(Group::Same),
-            2 => Ok(Group::Patch),
-            3 => Ok(Group::Block),
-            value => Err(FormatError::OutOfRange { what: "kind of a group", value, limit: 3 }),
-        }
+numbered_enum! {
+    /// Where a group of rows is stored.
+    pub enum Group("kind of a group", up to 3) {
+        /// None of its rows lives.
+        Gone = 0,
+        /// All that lives is as in the base.
+        Same = 1,
+        /// A PATCH frame says what died and what changed.
+        Patch = 2,
+        /// It is new: a BLOCK frame.
+        Block = 3,
     }
 }
+
+/// The record that makes a snapshot a patch. Odd kinds must not be skipped, even ones may be.
+const PATCHED_RECORD: u64 = 1;
 
 /// The end of a snapshot.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -134,6 +118,8 @@ pub struct Commit {
     pub stats: Vec<u64>,
     /// Offsets of its ROOTS frames, in order.
     pub roots: Vec<u64>,
+    /// Offsets of its THREADS frames, in order.
+    pub threads: Vec<u64>,
     /// Its blocks, by first object. In a patch, those of its groups that are not gone; the offset of one that
     /// is as in the base is 0.
     pub blocks: Vec<BlockEntry>,
@@ -173,7 +159,7 @@ impl Commit {
             put_varint(&mut out, count.into());
         }
         put_optional(&mut out, self.previous_offset);
-        for offsets in [&self.stats, &self.roots] {
+        for offsets in [&self.stats, &self.roots, &self.threads] {
             put_varint(&mut out, offsets.len() as u64);
             offsets.iter().for_each(|&offset| put_varint(&mut out, offset));
         }
@@ -186,10 +172,7 @@ impl Commit {
             put_varint(&mut out, block.references.into());
         }
         if let Some(patched) = &self.patched {
-            put_varint(&mut out, patched.base.into());
-            put_varint(&mut out, patched.rows.into());
-            put_varint(&mut out, patched.groups.len() as u64);
-            patched.groups.iter().for_each(|group| put_varint(&mut out, group.number()));
+            put_record(&mut out, PATCHED_RECORD, &patched.encode());
         }
         out
     }
@@ -242,6 +225,7 @@ impl Commit {
         commit.previous_offset = fields.optional()?;
         commit.stats = offsets(&mut fields)?;
         commit.roots = offsets(&mut fields)?;
+        commit.threads = offsets(&mut fields)?;
         let count = fields.count()?;
         let middle = fields.varint()?;
         let (mut objects, mut references) = (0u64, 0u64);
@@ -273,13 +257,23 @@ impl Commit {
                 limit: u32::MAX.into(),
             });
         }
-        if !fields.rest().is_empty() {
-            commit.patched = Some(patched(&mut fields, &mut commit.blocks)?);
+        commit.read_records(&mut fields)?;
+        Ok(commit)
+    }
+
+    /// Reads what follows the blocks, skipping records of unknown kinds that may be skipped.
+    fn read_records(&mut self, fields: &mut Fields<'_>) -> Result<()> {
+        while !fields.rest().is_empty() {
+            let (kind, length) = (fields.varint()?, fields.varint()?);
+            let record = fields.bytes(length)?;
+            if kind == PATCHED_RECORD {
+                agree("patch records of a commit", 1, 1 + u64::from(self.patched.is_some()))?;
+                self.patched = Some(Patched::parse(record, &mut self.blocks)?);
+            } else if kind % 2 == 1 {
+                return Err(FormatError::UnknownCriticalRecord { kind });
+            }
         }
-        if fields.rest().is_empty() {
-            return Ok(commit);
-        }
-        Err(FormatError::Mismatch { what: "commit length", stored: body.len() as u64, found: fields.offset() })
+        Ok(())
     }
 
     /// The block at which the first half of the snapshot's bytes ends: where a second thread starts.
@@ -329,22 +323,42 @@ pub fn chained_checksum(mut chain: Chain, body: &[u8]) -> Result<u64> {
     Ok(chain.checksum())
 }
 
-/// Reads how a patch is stored, and tells its blocks their groups.
-fn patched(fields: &mut Fields<'_>, blocks: &mut [BlockEntry]) -> Result<Patched> {
-    let mut patched = Patched { base: fields.varint_u32()?, rows: fields.varint_u32()?, groups: Vec::new() };
-    for _ in 0..fields.count()? {
-        patched.groups.push(Group::from_number(fields.varint()?)?);
+impl Patched {
+    fn encode(&self) -> Vec<u8> {
+        let mut out = Vec::new();
+        put_varint(&mut out, self.base.into());
+        put_varint(&mut out, self.rows.into());
+        put_varint(&mut out, self.groups.len() as u64);
+        self.groups.iter().for_each(|group| put_varint(&mut out, group.number()));
+        out
     }
-    let there = (0u32..).zip(&patched.groups).filter(|(_, group)| **group != Group::Gone);
-    agree("groups of a patch", there.clone().count() as u64, blocks.len() as u64)?;
-    for (block, (number, group)) in blocks.iter_mut().zip(there) {
-        block.group = number;
-        if *group == Group::Same {
-            agree("offset of a group that is the same", block.offset, 0)?;
-            agree("length of a group that is the same", block.length, 0)?;
+
+    /// Reads how a patch is stored, and sets the groups of its blocks.
+    fn parse(record: &[u8], blocks: &mut [BlockEntry]) -> Result<Self> {
+        let mut fields = Fields::new("patch record of a commit", record);
+        let mut patched = Patched { base: fields.varint_u32()?, rows: fields.varint_u32()?, groups: Vec::new() };
+        for _ in 0..fields.count()? {
+            patched.groups.push(Group::from_number(fields.varint()?)?);
         }
+        agree("length of a patch record", record.len() as u64, fields.offset())?;
+        let there = (0u32..).zip(&patched.groups).filter(|(_, group)| **group != Group::Gone);
+        agree("groups of a patch", there.clone().count() as u64, blocks.len() as u64)?;
+        for (block, (number, group)) in blocks.iter_mut().zip(there) {
+            block.group = number;
+            if *group == Group::Same {
+                agree("offset of a group that is the same", block.offset, 0)?;
+                agree("length of a group that is the same", block.length, 0)?;
+            }
+        }
+        Ok(patched)
     }
-    Ok(patched)
+}
+
+/// Appends a record that a reader can skip without knowing its kind.
+fn put_record(out: &mut Vec<u8>, kind: u64, bytes: &[u8]) {
+    put_varint(out, kind);
+    put_varint(out, bytes.len() as u64);
+    out.extend_from_slice(bytes);
 }
 
 fn offsets(fields: &mut Fields<'_>) -> Result<Vec<u64>> {
@@ -381,6 +395,26 @@ mod tests {
             stats: vec![8, 16],
             ..Commit::default()
         }
+    }
+
+    #[test]
+    fn records_of_unknown_kinds_are_skipped_unless_they_are_critical() {
+        let mut commit = commit(&[48, 480]);
+        commit.patched = Some(Patched { base: 0, rows: 9, groups: vec![Group::Patch, Group::Gone, Group::Block] });
+        commit.blocks[1].group = 2;
+        let with_record = |kind| {
+            let mut body = commit.encode();
+            put_record(&mut body, kind, &[0xff; 9]);
+            body
+        };
+        assert_eq!(Commit::parse(&with_record(2)).unwrap(), commit);
+        assert_eq!(Commit::parse(&with_record(1 << 40)).unwrap(), commit);
+        let error = Commit::parse(&with_record(3)).unwrap_err();
+        assert_eq!(error, FormatError::UnknownCriticalRecord { kind: 3 });
+        assert!(error.to_string().contains("update barrow"), "{error}");
+        assert!(Commit::parse(&with_record(PATCHED_RECORD)).is_err(), "two patch records");
+        let body = with_record(2);
+        assert!(Commit::parse(&body[..body.len() - 1]).is_err(), "a record that is cut");
     }
 
     #[test]

@@ -5,8 +5,8 @@ pub type Result<T, E = FormatError> = std::result::Result<T, E>;
 
 /// What is wrong with the bytes, with the numbers that show it.
 ///
-/// Offsets count from the start of the slice that was read; whoever knows where that slice
-/// stands in the file adds it.
+/// Offsets count from the start of the slice that was read; the caller adds the offset of
+/// that slice in the file.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FormatError {
@@ -24,18 +24,7 @@ pub enum FormatError {
         /// The newest major version this reader knows.
         known: u16,
     },
-    /// The file was written by a version before the first one that is read.
-    #[error(
-        "written by format version {major}.{minor}, in which snapshots have no checksum of their blocks; \
-         this reader knows versions from 1.5 on; record or import again"
-    )]
-    OlderVersion {
-        /// Major version in the header.
-        major: u16,
-        /// Minor version in the header.
-        minor: u16,
-    },
-    /// The file needs features this reader has never heard of.
+    /// The file needs features that this reader does not know.
     #[error("needs format features {bits:#x}, which this reader does not know; update barrow")]
     UnknownFeatures {
         /// The incompatible feature bits that are unknown.
@@ -46,6 +35,18 @@ pub enum FormatError {
     UnknownCriticalSection {
         /// The type number.
         section: u16,
+    },
+    /// A column of a block that must not be skipped has an unknown id.
+    #[error("column {id} must not be skipped and is unknown; update barrow")]
+    UnknownCriticalColumn {
+        /// The column's id.
+        id: u64,
+    },
+    /// A record of a commit that must not be skipped is of an unknown kind.
+    #[error("commit record {kind} must not be skipped and is unknown; update barrow")]
+    UnknownCriticalRecord {
+        /// The record's kind.
+        kind: u64,
     },
     /// Bytes end before a field does.
     #[error("{what} needs {needed} bytes at offset {offset}, {available} are there")]

@@ -11,11 +11,12 @@
 //!  └ zeros up to a multiple of 8 ─────────────────────────────────────┘
 //! ```
 //!
-//! A reader that knows no index hops from header to header. One that stands on damaged bytes
+//! A reader that knows no index hops from header to header. One that meets damaged bytes
 //! looks at every eighth byte for the next header whose CRC holds.
 
 use crate::error::{FormatError, Result};
 use crate::fields::{Fields, put_u32, put_u64};
+use crate::numbered::named_numbers;
 
 /// The first bytes of every frame.
 pub const FRAME_MAGIC: [u8; 4] = *b"BrwF";
@@ -32,59 +33,54 @@ pub const NO_SNAPSHOT: u32 = u32::MAX;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct SectionType(pub u16);
 
-macro_rules! section_types {
-    ($($(#[$doc:meta])* $name:ident = $number:literal, $word:literal;)*) => {
-        impl SectionType {
-            $($(#[$doc])* pub const $name: SectionType = SectionType($number);)*
-
-            /// Its name, if this crate knows the number.
-            #[must_use]
-            pub fn name(self) -> Option<&'static str> {
-                match self.0 {
-                    $($number => Some($word),)*
-                    _ => None,
-                }
-            }
-        }
-    };
-}
-
-section_types! {
+named_numbers! { SectionType, "" {
     /// Facts about the file.
-    META = 1, "META";
+    META = 1,
     /// The string table.
-    STRINGS = 2, "STRINGS";
+    STRINGS = 2,
     /// The kind table.
-    KINDS = 3, "KINDS";
+    KINDS = 3,
     /// The strength table.
-    STRENGTHS = 4, "STRENGTHS";
+    STRENGTHS = 4,
     /// The type table.
-    TYPES = 5, "TYPES";
+    TYPES = 5,
     /// The shape table.
-    SHAPES = 6, "SHAPES";
+    SHAPES = 6,
     /// Objects and references.
-    BLOCK = 7, "BLOCK";
+    BLOCK = 7,
     /// Roots of a snapshot.
-    ROOTS = 8, "ROOTS";
+    ROOTS = 8,
     /// Totals of a snapshot by type.
-    STATS = 9, "STATS";
+    STATS = 9,
     /// The end of a snapshot.
-    COMMIT = 10, "COMMIT";
+    COMMIT = 10,
     /// The index at the end of the file.
-    INDEX = 11, "INDEX";
+    INDEX = 11,
     /// Allocation sites: may be skipped.
-    SITES = 16, "SITES";
+    SITES = 16,
     /// Threads of a snapshot, with counters: may be skipped.
-    THREADS = 17, "THREADS";
+    THREADS = 17,
     /// Reserved: collector events.
-    GC_EVENTS = 18, "GC_EVENTS";
-    /// Reserved: processes and their memory maps.
-    PROCESSES = 19, "PROCESSES";
-    /// Reserved: measurements over time.
-    MEASUREMENTS = 20, "MEASUREMENTS";
+    GC_EVENTS = 18,
+    /// Reserved: processes of a recorded group.
+    PROCESSES = 19,
+    /// Reserved: values that were measured.
+    MEASUREMENTS = 20,
     /// Objects of a snapshot as their difference to an earlier one.
-    PATCH = 21, "PATCH";
-}
+    PATCH = 21,
+    /// Reserved: what the fields of objects hold that are no references.
+    CONTENTS = 22,
+    /// Reserved: texts and bytes that are too long or too many for the string table.
+    TEXTS = 23,
+    /// Reserved: the memory maps of processes.
+    MAPPINGS = 24,
+    /// Reserved: the runs of a trial, with their layouts.
+    RUNS = 25,
+    /// Reserved: the fields of types that are no references.
+    FIELDS = 26,
+    /// Reserved: names the content of a recording without snapshots, as a commit does.
+    CHECKPOINT = 27,
+}}
 
 impl SectionType {
     /// The first number for private extensions, which are never critical.

@@ -1,4 +1,4 @@
-//! The file header: 64 bytes that say what this is and who may read it.
+//! The file header: 64 bytes that identify the format, its version and the recording.
 
 use byteorder::{ByteOrder, LittleEndian};
 
@@ -8,29 +8,23 @@ use crate::fields::{Fields, put_u32, put_u64};
 /// The first eight bytes of every recording. The high bit, the two kinds of line end and the
 /// control-Z show at once when a transfer took the file for text.
 pub const MAGIC: [u8; 8] = *b"\x89BRW\r\n\x1a\n";
-/// The version written by this crate.
+/// The major version that this crate reads and writes.
 pub const MAJOR_VERSION: u16 = 1;
-/// The version written by this crate.
-pub const MINOR_VERSION: u16 = 5;
-/// The oldest minor version that is read: before it, COMMIT has no checksum.
-pub const OLDEST_MINOR_VERSION: u16 = 5;
+/// The minor version that this crate writes.
+pub const MINOR_VERSION: u16 = 0;
 /// The length of the header, in bytes.
 pub const HEADER_BYTES: usize = HEADER_LENGTH as usize;
 /// The same, as the header itself says it.
 const HEADER_LENGTH: u32 = 64;
-/// Feature bit: some snapshots may be patches of earlier ones.
-pub const PATCHES: u64 = 1;
-/// Feature bit: references may stand slot by slot, and labels as steps.
-pub const SLOTS: u64 = 2;
-/// Feature bits without which a file cannot be understood.
-pub const KNOWN_INCOMPATIBLE_FEATURES: u64 = PATCHES | SLOTS;
+/// Incompatible features that this crate knows: none is defined.
+pub const KNOWN_INCOMPATIBLE_FEATURES: u64 = 0;
 
 /// The header of a recording.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Header {
     /// A reader refuses a larger major version than its own.
     pub major: u16,
-    /// A larger minor version only adds what may be skipped.
+    /// A larger minor version only adds what a reader of 1.0 skips.
     pub minor: u16,
     /// A reader refuses a bit it does not know.
     pub incompatible_features: u64,
@@ -49,17 +43,11 @@ impl Header {
         Header {
             major: MAJOR_VERSION,
             minor: MINOR_VERSION,
-            incompatible_features: SLOTS,
+            incompatible_features: 0,
             compatible_features: 0,
             uuid,
             created_ns,
         }
-    }
-
-    /// The same, of a recording some of whose snapshots may be patches.
-    #[must_use]
-    pub fn with_patches(self) -> Self {
-        Header { incompatible_features: self.incompatible_features | PATCHES, ..self }
     }
 
     /// Its bytes.
@@ -83,24 +71,30 @@ impl Header {
     /// Reads and checks the header at the start of `file`.
     ///
     /// # Errors
-    /// [`FormatError::NotARecording`], [`FormatError::NewerVersion`], [`FormatError::OlderVersion`],
-    /// [`FormatError::UnknownFeatures`], or a checksum or length that does not hold.
+    /// [`FormatError::NotARecording`], [`FormatError::NewerVersion`], [`FormatError::UnknownFeatures`], or a
+    /// checksum or length that does not hold.
     pub fn parse(file: &[u8]) -> Result<Self> {
         if file.get(..MAGIC.len()) != Some(MAGIC.as_slice()) {
             return Err(FormatError::NotARecording { found: file.iter().take(8).copied().collect() });
         }
         let checked = Fields::new("file header", file).bytes(HEADER_BYTES as u64 - 4)?;
         let header = Self::read(file)?;
+        // Checked first: a later major version may have another layout after its first 12 bytes.
+        if header.major > MAJOR_VERSION {
+            return Err(FormatError::NewerVersion { found: header.major, known: MAJOR_VERSION });
+        }
         let stored = Fields::new("file header", file.get(HEADER_BYTES - 4..).unwrap_or_default()).u32()?;
         let found = crc32c::crc32c(checked);
         if stored != found {
             return Err(FormatError::Checksum { what: "file header", stored, found });
         }
-        if header.major > MAJOR_VERSION || header.major == 0 {
-            return Err(FormatError::NewerVersion { found: header.major, known: MAJOR_VERSION });
+        if header.major == 0 {
+            return Err(FormatError::OutOfRange { what: "major version", value: 0, limit: MAJOR_VERSION.into() });
         }
-        if header.minor < OLDEST_MINOR_VERSION {
-            return Err(FormatError::OlderVersion { major: header.major, minor: header.minor });
+        let length = Fields::new("file header", file.get(12..).unwrap_or_default()).u32()?;
+        if length != HEADER_LENGTH {
+            let (stored, found) = (length.into(), HEADER_LENGTH.into());
+            return Err(FormatError::Mismatch { what: "length of the file header", stored, found });
         }
         let unknown = header.incompatible_features & !KNOWN_INCOMPATIBLE_FEATURES;
         if unknown != 0 {
@@ -109,7 +103,7 @@ impl Header {
         Ok(header)
     }
 
-    /// The fields as they stand, checksum or not: for a file whose header is damaged.
+    /// Reads the fields without checking them, for a file whose header is damaged.
     ///
     /// # Errors
     /// [`FormatError::Truncated`].
@@ -203,22 +197,33 @@ mod tests {
     }
 
     #[test]
-    fn an_older_version_is_named() {
-        let mut header = Header::new([0; 16], 0);
-        header.minor = 4;
-        let error = Header::parse(&header.encode()).unwrap_err();
-        assert_eq!(error, FormatError::OlderVersion { major: 1, minor: 4 });
-        assert!(error.to_string().contains("format version 1.4"), "{error}");
+    fn a_larger_minor_version_is_read() {
+        let header = Header { minor: 7, compatible_features: u64::MAX, ..Header::new([0; 16], 0) };
+        assert_eq!(Header::parse(&header.encode()).unwrap(), header);
+    }
+
+    #[test]
+    fn another_length_is_refused() {
+        let mut bytes = Header::new([0; 16], 0).encode();
+        bytes[12] = 72;
+        let crc = crc32c::crc32c(&bytes[..HEADER_BYTES - 4]);
+        bytes[HEADER_BYTES - 4..].copy_from_slice(&crc.to_le_bytes());
+        let error = Header::parse(&bytes).unwrap_err();
+        assert_eq!(error, FormatError::Mismatch { what: "length of the file header", stored: 72, found: 64 });
     }
 
     #[test]
     fn a_newer_version_is_named() {
-        let mut header = Header::new([0; 16], 0);
-        header.major = 9;
-        assert_eq!(
-            Header::parse(&header.encode()).unwrap_err(),
-            FormatError::NewerVersion { found: 9, known: MAJOR_VERSION }
-        );
+        let header = Header { major: 9, ..Header::new([0; 16], 0) };
+        let error = Header::parse(&header.encode()).unwrap_err();
+        assert_eq!(error, FormatError::NewerVersion { found: 9, known: 1 });
+        assert!(error.to_string().contains("format version 9; this reader knows versions up to 1"), "{error}");
+        // The same of a version whose header has another layout.
+        let mut bytes = header.encode();
+        bytes[16..].fill(0xff);
+        assert_eq!(Header::parse(&bytes).unwrap_err(), error);
+        let header = Header { major: 0, ..header };
+        assert!(matches!(Header::parse(&header.encode()), Err(FormatError::OutOfRange { value: 0, .. })));
         let mut header = Header::new([0; 16], 0);
         header.incompatible_features = 4;
         assert_eq!(Header::parse(&header.encode()).unwrap_err(), FormatError::UnknownFeatures { bits: 4 });

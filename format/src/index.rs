@@ -1,4 +1,4 @@
-//! The trailing index: a row for every section, so that nobody has to scan the file.
+//! The trailing index: a row for every section, so that a reader need not scan the file.
 
 use crate::commit::Commit;
 use crate::error::{FormatError, Result};
@@ -15,7 +15,7 @@ pub struct IndexRow {
     pub snapshot: u32,
     /// Where its first frame starts in the file.
     pub offset: u64,
-    /// From there to the end of its last frame, in bytes. Frames of other sections may stand in between.
+    /// From there to the end of its last frame, in bytes. Frames of other sections may lie between them.
     pub length: u64,
     /// Rows, or objects for blocks.
     pub rows: u64,

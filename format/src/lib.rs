@@ -57,6 +57,7 @@ pub mod frame;
 pub mod header;
 mod ids;
 pub mod index;
+mod numbered;
 pub mod rows;
 pub mod varint;
 

@@ -1,9 +1,9 @@
 //! The tables of a recording: what a row of each means, and how rows are stored in chunks.
 //!
-//! Every table section has the same form. Its directory says how many rows it holds, which is the
-//! first, and how its body is compressed; the body is the rows one after the other, each a few
-//! varints. A table grows by further chunks: the chunk whose `first` is the number of rows known so
-//! far continues it.
+//! Every table section has the same form. Its directory gives the number of rows, the number of the first, and the
+//! compression of the body; the body is the rows one after the other, each a few varints. A table grows by further
+//! chunks: a chunk continues its table if its `first` is the number of rows before it. A later writer that adds fields to
+//! rows sets a flag in the directory and stores the length of each row before it; readers skip the fields they do not know.
 //!
 //! | section | row | numbered |
 //! |---|---|---|
@@ -51,7 +51,7 @@ pub const MAX_CHUNK_BYTES: usize = 4 << 20;
 
 /// A row of a table.
 pub trait Row: Sized {
-    /// The section its chunks stand in.
+    /// The section of its chunks.
     const SECTION: SectionType;
     /// Its name in errors.
     const NAME: &'static str;
@@ -80,7 +80,7 @@ fn pairs(fields: &mut Fields<'_>) -> Result<Vec<(StringId, StringId)>> {
     (0..fields.count()?).map(|_| Ok((StringId(fields.varint_u32()?), StringId(fields.varint_u32()?)))).collect()
 }
 
-/// A chunk of a table as it stands in a frame.
+/// A chunk of a table, as it is stored in a frame.
 #[derive(Debug, Clone, Copy)]
 pub struct Chunk<'a> {
     /// The number of its first row.
@@ -89,8 +89,12 @@ pub struct Chunk<'a> {
     pub count: u64,
     codec: Codec,
     raw_length: usize,
+    has_row_lengths: bool,
     body: &'a [u8],
 }
+
+/// Chunk flag: each row has its length before it, so that a row may have more fields than a reader knows.
+const ROW_LENGTHS: u64 = 1;
 
 impl<'a> Chunk<'a> {
     /// Reads the directory of a table section.
@@ -101,7 +105,10 @@ impl<'a> Chunk<'a> {
         let mut fields = Fields::new("table directory", directory);
         let codec = Codec::from_number(fields.varint()?)?;
         let raw_length = fields.varint()?;
-        let (first, count) = (fields.varint()?, fields.varint()?);
+        let (first, count, flags) = (fields.varint()?, fields.varint()?, fields.varint()?);
+        if flags > ROW_LENGTHS {
+            return Err(FormatError::OutOfRange { what: "flags of a table chunk", value: flags, limit: ROW_LENGTHS });
+        }
         let limit = MAX_CHUNK_BYTES as u64;
         if raw_length > limit {
             return Err(FormatError::OutOfRange { what: "table chunk length", value: raw_length, limit });
@@ -118,7 +125,7 @@ impl<'a> Chunk<'a> {
             });
         }
         let raw_length = usize::try_from(raw_length).unwrap_or(MAX_CHUNK_BYTES);
-        Ok(Chunk { first, count, codec, raw_length, body })
+        Ok(Chunk { first, count, codec, raw_length, has_row_lengths: flags == ROW_LENGTHS, body })
     }
 
     /// The length of its rows, in bytes.
@@ -160,7 +167,12 @@ impl<'a> Chunk<'a> {
         let raw = decompressor.decompress(name, self.codec, self.body, self.raw_length, &mut buffer)?;
         let mut fields = Fields::new(name, raw);
         for id in self.first..self.first + self.count {
-            read(&mut fields, id)?;
+            if self.has_row_lengths {
+                let length = fields.varint()?;
+                read(&mut Fields::new(name, fields.bytes(length)?), id)?;
+            } else {
+                read(&mut fields, id)?;
+            }
         }
         if fields.rest().is_empty() {
             return Ok(());
@@ -194,8 +206,82 @@ pub fn encode_raw_chunk(first: u64, count: u64, raw: &[u8], compressor: &mut Com
     let mut body = Vec::new();
     let codec = compressor.append(raw, &mut body)?;
     let mut directory = Vec::new();
-    for value in [codec.number(), raw.len() as u64, first, count] {
+    let no_flags = 0;
+    for value in [codec.number(), raw.len() as u64, first, count, no_flags] {
         put_varint(&mut directory, value);
     }
     Ok((directory, body))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::codec::Compression;
+    use crate::ids::{KindId, TypeId};
+
+    fn read<R: Row>(directory: &[u8], body: &[u8]) -> Result<Vec<R>> {
+        let mut rows = Vec::new();
+        Chunk::parse(directory, body)?.for_each(&mut Decompressor::new(), |row| {
+            rows.push(row);
+            Ok(())
+        })?;
+        Ok(rows)
+    }
+
+    /// The chunk of a later writer, whose rows have fields that this reader does not know.
+    fn with_more_fields<R: Row>(rows: &[R]) -> (Vec<u8>, Vec<u8>) {
+        let mut body = Vec::new();
+        for (number, row) in rows.iter().enumerate() {
+            let mut fields = Vec::new();
+            row.put(&mut fields);
+            fields.extend(std::iter::repeat_n(0xff, number));
+            put_varint(&mut body, fields.len() as u64);
+            body.extend(fields);
+        }
+        let mut directory = Vec::new();
+        for value in [0, body.len() as u64, 0, rows.len() as u64, ROW_LENGTHS] {
+            put_varint(&mut directory, value);
+        }
+        (directory, body)
+    }
+
+    fn reads_rows_with_more_fields<R: Row + PartialEq + std::fmt::Debug>(rows: &[R]) {
+        let (directory, body) = with_more_fields(rows);
+        assert_eq!(read::<R>(&directory, &body).unwrap(), rows);
+    }
+
+    #[test]
+    fn rows_of_every_table_may_have_more_fields() {
+        let name = StringId(7);
+        reads_rows_with_more_fields(&[Text("a".to_owned()), Text("b".to_owned())]);
+        reads_rows_with_more_fields(&[KeyValue { key: name, value: name }; 3]);
+        reads_rows_with_more_fields(&[Kind { name, role: KindRole::Type }; 3]);
+        reads_rows_with_more_fields(&[Strength { name, class: StrengthClass::Weak }; 3]);
+        let (layout, base, file, line, attributes) = (Some(name), Some(TypeId(0)), None, Some(3), vec![(name, name)]);
+        let row = Type { kind: KindId(0), name, layout, base, file, line, attributes };
+        reads_rows_with_more_fields(&[row.clone(), row.clone(), row]);
+        let shape = Shape { type_id: TypeId(4), prefix: vec![LabelCode(2)], tail: Tail::Explicit };
+        reads_rows_with_more_fields(&[shape.clone(), shape]);
+        reads_rows_with_more_fields(&vec![Site::default(); 3]);
+        reads_rows_with_more_fields(&[TypeTotals::default(); 3]);
+        reads_rows_with_more_fields(&vec![Thread::default(); 3]);
+        let root = Root { category: name, label: None, target: crate::ObjectId(3) };
+        reads_rows_with_more_fields(&[root; 3]);
+    }
+
+    #[test]
+    fn a_row_does_not_reach_beyond_its_length() {
+        let (directory, mut body) = with_more_fields(&[Text("abc".to_owned()), Text("def".to_owned())]);
+        body[0] -= 1;
+        assert!(read::<Text>(&directory, &body).is_err());
+    }
+
+    #[test]
+    fn unknown_flags_of_a_chunk_are_refused() {
+        let mut compressor = Compressor::new(Compression::None).unwrap();
+        let (mut directory, body) = encode_chunk(0, &[Text("a".to_owned())], &mut compressor).unwrap();
+        *directory.last_mut().unwrap() = 2;
+        let error = read::<Text>(&directory, &body).unwrap_err();
+        assert_eq!(error, FormatError::OutOfRange { what: "flags of a table chunk", value: 2, limit: 1 });
+    }
 }

@@ -254,7 +254,7 @@ impl Collected {
     }
 
     /// Checks what was announced and writes all that ends a snapshot.
-    pub(crate) fn write(&self, shared: &Shared, description: Description) -> Result<Totals> {
+    pub(crate) fn write(&self, shared: &Shared, description: Description, threads: Vec<u64>) -> Result<Totals> {
         let mut gathered = lock(&self.gathered);
         let objects = gathered.tile()?;
         gathered.check_targets(objects)?;
@@ -281,6 +281,7 @@ impl Collected {
             tables,
             stats,
             roots: std::mem::take(&mut gathered.roots),
+            threads,
             blocks,
             previous_offset: shared.last_commit(),
             patched: draft.as_ref().map(|draft| draft.patched.clone()),

@@ -1,6 +1,5 @@
 //! What all threads of a writer share: the tables, the end of the file, and which snapshot is open.
 
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use barrow_format::StringId;
@@ -28,8 +27,6 @@ pub(crate) struct Shared {
     pub(crate) sink: Mutex<Sink>,
     /// What the next snapshot is compared with, if patches are written.
     pub(crate) patches: Option<Patches>,
-    /// The file has threads after the last commit: those of the open snapshot, or of ones given up before it.
-    pub(crate) threads_since_commit: AtomicBool,
 }
 
 /// Snapshots so far.
@@ -62,7 +59,6 @@ impl Shared {
             shapes: ShapeTable::new(),
             sink: Mutex::new(sink),
             patches: options.patches.then(|| Patches::new(options.compression, memory_budget_bytes)),
-            threads_since_commit: AtomicBool::new(false),
         })
     }
 
@@ -107,8 +103,6 @@ impl Shared {
         let mut state = lock(&self.state);
         state.committed += 1;
         state.last_commit = Some(offset);
-        // Relaxed: the next snapshot begins after this, through the lock of the state.
-        self.threads_since_commit.store(false, Ordering::Relaxed);
     }
 
     /// Closes a snapshot; if it was not committed, what it left in the index goes.

@@ -103,8 +103,8 @@ impl<'w> Snapshot<'w> {
             label: self.info.label.as_ref().map(string).transpose()?,
             key_values: pairs.map(|(key, value)| Ok((string(key)?, string(value)?))).collect::<Result<_>>()?,
         };
-        self.threads.finish(&self.shared, self.collected.snapshot)?;
-        self.collected.write(&self.shared, description)
+        let threads = self.threads.finish(&self.shared, self.collected.snapshot)?;
+        self.collected.write(&self.shared, description, threads)
     }
 }
 

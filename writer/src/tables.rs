@@ -79,11 +79,6 @@ impl Pending {
         self.first + self.closed_count + self.count
     }
 
-    /// Whether the table has no rows, in the file or waiting.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.rows() == 0
-    }
-
     pub(crate) fn is_full(&self) -> bool {
         !self.closed.is_empty() || self.raw.len() >= CHUNK_BYTES
     }

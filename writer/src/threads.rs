@@ -1,11 +1,9 @@
 //! Threads of the recorded program: announced one by one while a snapshot is recorded, written in chunks.
 
 use std::sync::Mutex;
-use std::sync::atomic::Ordering;
 
 use barrow_format::StringId;
-use barrow_format::frame::SectionType;
-use barrow_format::rows::{Thread, encode_raw_chunk};
+use barrow_format::rows::Thread;
 
 use crate::error::Result;
 use crate::shared::{Shared, lock};
@@ -41,36 +39,45 @@ impl ThreadDescription<'_> {
     }
 }
 
-/// The threads of one snapshot that are not in the file yet.
+/// The threads of one snapshot.
 #[derive(Debug)]
 pub(crate) struct Threads {
-    pending: Mutex<Pending>,
+    announced: Mutex<Announced>,
+}
+
+/// Rows that are not in the file yet, and where the chunks of the others are.
+#[derive(Debug)]
+struct Announced {
+    pending: Pending,
+    offsets: Vec<u64>,
 }
 
 impl Threads {
     pub(crate) const fn new() -> Self {
-        Threads { pending: Mutex::new(Pending::new()) }
+        Threads { announced: Mutex::new(Announced { pending: Pending::new(), offsets: Vec::new() }) }
     }
 
-    /// Lets the row of a thread wait, and writes a chunk of them when enough do.
+    /// Takes the row of a thread, and writes a chunk of rows when enough wait.
     pub(crate) fn announce(&self, shared: &Shared, snapshot: u32, thread: &ThreadDescription<'_>) -> Result<()> {
         let row = row(shared, thread)?;
-        let mut pending = lock(&self.pending);
-        pending.push(&row)?;
-        if pending.is_full() { flush(&mut pending, shared, snapshot) } else { Ok(()) }
+        let mut announced = lock(&self.announced);
+        announced.pending.push(&row)?;
+        if announced.pending.is_full() { announced.flush(shared, snapshot) } else { Ok(()) }
     }
 
-    /// Writes what waits. If there is nothing, and a snapshot that was given up has left threads with the number of
-    /// this one, a chunk without rows says that they are not of this one.
-    pub(crate) fn finish(&self, shared: &Shared, snapshot: u32) -> Result<()> {
-        let mut pending = lock(&self.pending);
-        let is_empty = pending.is_empty();
-        flush(&mut pending, shared, snapshot)?;
-        // Relaxed: it was set under the lock of the tables, which this thread has taken just now or takes below.
-        if is_empty && shared.threads_since_commit.load(Ordering::Relaxed) {
-            let (directory, body) = encode_raw_chunk(0, 0, &[], lock(&shared.tables).compressor())?;
-            lock(&shared.sink).append_section(SectionType::THREADS, snapshot, 0, &directory, &body)?;
-        }
+    /// Writes the rows that wait. Returns where all chunks of the snapshot are.
+    pub(crate) fn finish(&self, shared: &Shared, snapshot: u32) -> Result<Vec<u64>> {
+        let mut announced = lock(&self.announced);
+        announced.flush(shared, snapshot)?;
+        Ok(std::mem::take(&mut announced.offsets))
+    }
+}
+
+impl Announced {
+    fn flush(&mut self, shared: &Shared, snapshot: u32) -> Result<()> {
+        let mut tables = lock(&shared.tables);
+        let written = self.pending.flush::<Thread>(snapshot, &mut lock(&shared.sink), tables.compressor())?;
+        self.offsets.extend(written);
         Ok(())
     }
 }
@@ -89,12 +96,4 @@ fn row(shared: &Shared, thread: &ThreadDescription<'_>) -> Result<Thread> {
         root_label: optional(thread.root_label)?,
         attributes: thread.attributes.iter().map(pair).collect::<Result<_>>()?,
     })
-}
-
-fn flush(pending: &mut Pending, shared: &Shared, snapshot: u32) -> Result<()> {
-    let mut tables = lock(&shared.tables);
-    if !pending.flush::<Thread>(snapshot, &mut lock(&shared.sink), tables.compressor())?.is_empty() {
-        shared.threads_since_commit.store(true, Ordering::Relaxed);
-    }
-    Ok(())
 }

@@ -123,7 +123,6 @@ impl Writer {
         let uuid = options.uuid.unwrap_or_else(random_uuid);
         let created_ns = options.created_ns.unwrap_or_else(now_ns);
         let header = Header::new(uuid, created_ns);
-        let header = if options.patches { header.with_patches() } else { header };
         sink.append(&header.encode())?;
         let shared = Arc::new(Shared::new(sink, options)?);
         let encoders = Encoders::start(&shared, options)?;

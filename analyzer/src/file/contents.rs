@@ -27,8 +27,6 @@ pub(crate) struct Contents {
     pub(crate) commits: Vec<(SnapshotId, u64)>,
     /// Chunks of the tables, in file order.
     pub(crate) chunks: Vec<(SectionType, u64)>,
-    /// Chunks of thread tables, by snapshot and then in file order.
-    threads: Vec<(SnapshotId, u64)>,
     /// Offsets of sections that this version does not know.
     unknown: Vec<u64>,
     /// What is missing, if the file is damaged or incomplete.
@@ -144,13 +142,6 @@ impl Contents {
     pub(crate) fn sort(&mut self) {
         self.commits.sort_unstable();
         self.commits.dedup_by_key(|commit| commit.0);
-        self.threads.sort_unstable();
-    }
-
-    /// Offsets of the thread chunks of a snapshot, in order.
-    pub(crate) fn threads_of(&self, snapshot: SnapshotId) -> impl Iterator<Item = u64> + '_ {
-        let first = self.threads.partition_point(|&(id, _)| id < snapshot);
-        self.threads[first..].iter().take_while(move |&&(id, _)| id == snapshot).map(|&(_, offset)| offset)
     }
 
     /// The first and the last snapshot, if there are several.
@@ -188,7 +179,6 @@ impl Contents {
             match row.section {
                 SectionType::COMMIT => contents.commits.push((SnapshotId(row.snapshot), row.offset)),
                 section if is_table(section) => contents.chunks.push((section, row.offset)),
-                SectionType::THREADS => contents.threads.push((SnapshotId(row.snapshot), row.offset)),
                 section if !section.is_read() => contents.unknown.push(row.offset),
                 _ => {}
             }
@@ -198,9 +188,6 @@ impl Contents {
         }
         if !contents.chunks.is_sorted_by(|one, other| one.1 < other.1) {
             return Err("its index lists tables out of order".to_owned());
-        }
-        if !contents.threads.is_sorted_by(|one, other| one < other) {
-            return Err("its index lists threads out of order".to_owned());
         }
         Ok(contents)
     }
@@ -250,7 +237,6 @@ pub(crate) struct Scan {
     /// Offset of the last complete frame.
     pub(crate) last_frame: Option<u64>,
     known: KnownRows,
-    threads: UncommittedThreads,
     committed_end: u64,
     lost: Vec<LostSnapshot>,
     unreadable_bytes: u64,
@@ -269,7 +255,6 @@ impl Scan {
             offset: start,
             last_frame: None,
             known: KnownRows::new(),
-            threads: UncommittedThreads::default(),
             committed_end: start,
             lost: Vec::new(),
             unreadable_bytes: 0,
@@ -342,8 +327,6 @@ impl Scan {
             if self.known.add(section, frame) {
                 self.contents.chunks.push((section, frame.offset));
             }
-        } else if section == SectionType::THREADS {
-            self.threads.add(frame);
         } else if section == SectionType::COMMIT {
             // Snapshots are numbered without gaps, so a commit that was lost before this one is noticed by its number.
             self.suspect_offset = None;
@@ -359,7 +342,6 @@ impl Scan {
     }
 
     fn take_in_commit(&mut self, commit: &Commit, frame: &Frame<'_>) {
-        let threads = self.threads.take(commit.snapshot);
         let base = commit.patched.as_ref().map(|patched| SnapshotId(patched.base));
         let lost_base = base.filter(|&base| !self.contents.commits.iter().any(|&(id, _)| id == base));
         if let Some(base) = lost_base {
@@ -370,7 +352,6 @@ impl Scan {
         } else {
             let id = SnapshotId(commit.snapshot);
             self.contents.commits.push((id, frame.offset));
-            self.contents.threads.extend(threads.into_iter().map(|offset| (id, offset)));
             self.committed_end = frame.end();
         }
     }
@@ -402,38 +383,6 @@ pub(crate) fn is_table(section: SectionType) -> bool {
         SectionType::SITES,
     ]
     .contains(&section)
-}
-
-/// The chunks of threads that a scan has seen since the last commit.
-#[derive(Default)]
-struct UncommittedThreads {
-    snapshot: u32,
-    rows: u64,
-    offsets: Vec<u64>,
-}
-
-impl UncommittedThreads {
-    /// Adds a chunk. A chunk that starts a new table means that the chunks before it were abandoned. A chunk that
-    /// continues no table is dropped together with those before it, because the table is incomplete.
-    fn add(&mut self, frame: &Frame<'_>) {
-        let chunk = frame.directory().and_then(|directory| Chunk::parse(directory, &[]));
-        let chunk = chunk
-            .ok()
-            .filter(|chunk| chunk.first == 0 || (chunk.first == self.rows && frame.header.snapshot == self.snapshot));
-        if chunk.is_none_or(|chunk| chunk.first == 0) {
-            self.offsets.clear();
-        }
-        self.snapshot = frame.header.snapshot;
-        // No chunk can continue a table of u64::MAX rows.
-        self.rows = chunk.map_or(u64::MAX, |chunk| chunk.first + chunk.count);
-        self.offsets.extend(chunk.map(|_| frame.offset));
-    }
-
-    /// Returns the chunks of the snapshot being committed.
-    fn take(&mut self, snapshot: u32) -> Vec<u64> {
-        let threads = std::mem::take(self);
-        if threads.snapshot == snapshot { threads.offsets } else { Vec::new() }
-    }
 }
 
 /// The number of rows of each table that a scan has seen without a gap.

@@ -254,10 +254,6 @@ impl Recording {
         self.bytes.release();
     }
 
-    pub(crate) fn header(&self) -> &Header {
-        &self.header
-    }
-
     pub(crate) fn recent_chains(&self) -> &Mutex<Vec<(SnapshotId, Arc<PatchChain>)>> {
         &self.chains
     }

@@ -80,11 +80,12 @@ impl Threads {
     /// # Errors
     /// [`AnalyzerError::NoSnapshot`], [`AnalyzerError::Section`].
     pub fn read(recording: &Recording, snapshot: SnapshotId) -> Result<Self> {
-        let strings = recording.commit(snapshot)?.tables.strings;
+        let commit = recording.commit(snapshot)?;
+        let strings = commit.tables.strings;
         let mut decompressor = Decompressor::new();
         let mut room = TableRoom::new(recording.bytes());
         let mut rows: Vec<Thread> = Vec::new();
-        for offset in recording.contents().threads_of(snapshot) {
+        for &offset in &commit.threads {
             let at = AnalyzerError::section("THREADS", offset);
             let frame = recording.frame(SectionType::THREADS, Some(snapshot), offset)?;
             let chunk = frame.directory().and_then(|directory| Chunk::parse(directory, frame.body()?)).map_err(&at)?;

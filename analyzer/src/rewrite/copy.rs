@@ -31,7 +31,6 @@ pub(crate) fn refuse_same_file(recording: &Recording, destination: &Path) -> Res
 pub(crate) fn write_anew<'r>(
     source: &'r Recording,
     destination: &Path,
-    has_patches: bool,
     fill: impl FnOnce(&mut Copy<'r>) -> Result<()>,
 ) -> Result<u64> {
     // A new file in the same folder, so that it can take the destination's name when it is whole.
@@ -39,7 +38,6 @@ pub(crate) fn write_anew<'r>(
     let partial = temporary(folder, ".", ".half").map_err(AnalyzerError::io(folder, "create a file"))?;
     let mut copy = Copy::new(source, destination, BufWriter::new(partial));
     let header = Header::new(source.uuid(), source.created_ns());
-    let header = if has_patches { header.with_patches() } else { header };
     copy.write(&header.encode())?;
     fill(&mut copy)?;
     copy.finish()?;
@@ -91,7 +89,9 @@ impl<'r> Copy<'r> {
             *offset = self.copy_rows(SectionType::ROOTS, id.0, *offset)?;
         }
         if with_threads {
-            self.threads(id)?;
+            self.threads(&mut commit)?;
+        } else {
+            commit.threads.clear();
         }
         let own = commit.blocks.iter_mut().filter(|block| block.length > 0);
         own.for_each(|block| block.offset = self.moved[&block.offset]);
@@ -106,10 +106,12 @@ impl<'r> Copy<'r> {
         Ok(())
     }
 
-    /// Copies the threads of a snapshot.
-    pub(crate) fn threads(&mut self, id: SnapshotId) -> Result<()> {
-        let chunks = self.source.contents().threads_of(id);
-        chunks.into_iter().try_for_each(|offset| self.copy_rows(SectionType::THREADS, id.0, offset).map(drop))
+    /// Copies the threads of a snapshot, and tells its commit.
+    pub(crate) fn threads(&mut self, commit: &mut Commit) -> Result<()> {
+        for offset in &mut commit.threads {
+            *offset = self.copy_rows(SectionType::THREADS, commit.snapshot, *offset)?;
+        }
+        Ok(())
     }
 
     /// Ends a snapshot whose frames are written.

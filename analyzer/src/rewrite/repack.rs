@@ -100,7 +100,7 @@ pub fn repack(
     refuse_same_file(recording, destination)?;
     let origin = recording.serial_origin()?;
     let mut snapshots = Vec::new();
-    let bytes = write_anew(recording, destination, true, |copy| {
+    let bytes = write_anew(recording, destination, |copy| {
         let mut repacking = Repacking::new(recording, copy, origin, options)?;
         for snapshot in recording.snapshot_ids() {
             snapshots.push(repacking.snapshot(snapshot, progress)?);
@@ -302,7 +302,7 @@ impl<'c, 'r> Repacking<'c, 'r> {
         });
         commit.roots = self.roots(id, &draft.objects_of_rows())?;
         self.copy.statistics(&mut commit)?;
-        self.copy.threads(id)?;
+        self.copy.threads(&mut commit)?;
         if let Some(pairing) = pairing.filter(|_| self.origin == SerialOrigin::Matched) {
             let text = format!("{} of {}, confidence {:.3}", pairing.pairs, pairing.before, pairing.confidence());
             commit.key_values.push((self.paired, self.string(&text)?));

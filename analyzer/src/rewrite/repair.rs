@@ -6,7 +6,6 @@ use std::path::Path;
 use barrow_format::SnapshotId;
 use barrow_format::commit::Commit;
 use barrow_format::frame::{Frame, SectionType};
-use barrow_format::header::PATCHES;
 
 use crate::error::{AnalyzerError, Result};
 use crate::file::contents::{LostSnapshot, is_table};
@@ -102,8 +101,7 @@ pub fn repair(recording: &Recording, destination: &Path, progress: &dyn Progress
     if repaired.kept.is_empty() && (recording.damage().is_some() || repaired.has_lost()) {
         return Ok(repaired);
     }
-    let header = recording.header();
-    let bytes = write_anew(recording, destination, header.incompatible_features & PATCHES != 0, |copy| {
+    let bytes = write_anew(recording, destination, |copy| {
         copy.tables()?;
         repaired.kept.iter().try_for_each(|kept| copy.snapshot(kept.snapshot, kept.lost_threads.is_none()))
     })?;
@@ -147,7 +145,7 @@ impl Repaired {
         let mut problem_of: HashMap<SnapshotId, &Problem> = HashMap::new();
         for problem in &verification.problems {
             match problem.snapshot {
-                Some(id) if recording.contents().threads_of(id).any(|offset| offset == problem.offset) => {}
+                Some(id) if recording.commit(id).is_ok_and(|commit| commit.threads.contains(&problem.offset)) => {}
                 Some(id) => drop(problem_of.entry(id).or_insert(problem)),
                 None if damage.as_ref() == Some(&problem.message) => {}
                 None => self.judge_shared(recording, problem),

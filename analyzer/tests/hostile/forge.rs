@@ -2,7 +2,7 @@
 
 use barrow_format::block::ColumnId;
 use barrow_format::chain::Chain;
-use barrow_format::commit::{BlockEntry, Commit, TableCounts, Totals};
+use barrow_format::commit::{BlockEntry, Commit, TableCounts, Totals, chained_checksum};
 use barrow_format::fields::{put_u32, put_varint};
 use barrow_format::frame::{FRAME_HEADER_BYTES, FrameHeader, NO_SNAPSHOT, SectionType, encode_frame};
 use barrow_format::header::{HEADER_BYTES, Header, Trailer};
@@ -118,6 +118,8 @@ pub(crate) struct Parts {
     /// Further frames of the snapshot: section, directory, body.
     pub(crate) of_snapshot: Vec<(SectionType, Vec<u8>, Vec<u8>)>,
     pub(crate) commit: Edit<Commit>,
+    /// What follows the fields of the commit: records.
+    pub(crate) records: Vec<u8>,
     pub(crate) index: Edit<Vec<IndexRow>>,
     pub(crate) trailer: Edit<Trailer>,
 }
@@ -153,6 +155,7 @@ impl Default for Parts {
             frames: Vec::new(),
             of_snapshot: Vec::new(),
             commit: Box::new(|_| {}),
+            records: Vec::new(),
             index: Box::new(|_| {}),
             trailer: Box::new(|_| {}),
         }
@@ -217,16 +220,19 @@ impl Forge {
         header[36..].copy_from_slice(&crc.to_le_bytes());
     }
 
-    fn table<R: Row>(&mut self, rows: &[R]) {
+    pub(crate) fn table<R: Row>(&mut self, rows: &[R]) {
         let (directory, body) = chunk(0, rows);
         self.section(R::SECTION, NO_SNAPSHOT, &directory, &body);
     }
 
     fn snapshot(&mut self, parts: &Parts, number: u32) {
-        for (section, directory, body) in &parts.of_snapshot {
-            self.section(*section, number, directory, body);
-        }
         let mut commit = Commit { snapshot: number, ..Commit::default() };
+        for (section, directory, body) in &parts.of_snapshot {
+            let offset = self.section(*section, number, directory, body);
+            if *section == SectionType::THREADS {
+                commit.threads.push(offset);
+            }
+        }
         for block in &parts.blocks {
             let (directory, body) = block.encode();
             let offset = self.section(SectionType::BLOCK, number, &directory, &body);
@@ -266,10 +272,16 @@ impl Forge {
         };
         (parts.commit)(&mut commit);
         self.index.extend(IndexRow::of_blocks(&commit));
-        self.section(SectionType::COMMIT, number, &[], &commit.seal(self.chain()));
+        let mut body = commit.seal(self.chain());
+        if !parts.records.is_empty() {
+            body.extend(&parts.records);
+            let checksum = chained_checksum(self.chain(), &body).expect("a commit has a checksum");
+            body[..8].copy_from_slice(&checksum.to_le_bytes());
+        }
+        self.section(SectionType::COMMIT, number, &[], &body);
     }
 
-    fn finish(mut self, parts: &Parts) -> Vec<u8> {
+    pub(crate) fn finish(mut self, parts: &Parts) -> Vec<u8> {
         (parts.index)(&mut self.index);
         let index_offset = self.bytes.len() as u64;
         let body = encode_index(&self.index);
@@ -291,7 +303,8 @@ pub(crate) fn chunk<R: Row>(first: u64, rows: &[R]) -> (Vec<u8>, Vec<u8>) {
 /// The directory of a chunk.
 pub(crate) fn directory(codec: u64, raw_length: u64, first: u64, count: u64) -> Vec<u8> {
     let mut directory = Vec::new();
-    [codec, raw_length, first, count].iter().for_each(|&value| put_varint(&mut directory, value));
+    let no_flags = 0;
+    [codec, raw_length, first, count, no_flags].iter().for_each(|&value| put_varint(&mut directory, value));
     directory
 }
 

@@ -491,7 +491,7 @@ fn references_that_lie() {
     let cases = [
         ("target of a reference", with_references(1, &[0, 0, 100 << 3], vec![])),
         ("target of a reference", with_references(1, &[(5 << 1 | 1) << 2, 0, 0], vec![])),
-        ("base of a reference is 3", with_references(1, &[3, 0, 0], vec![])),
+        ("target of a reference", with_references(1, &[100 << 3 | 3, 0, 0], vec![])),
         ("column REFERENCES", with_references(1, &[0, 0], vec![])),
         ("column REFERENCES", with_references(1, &[0, 0, 0, 0], vec![])),
         ("values of column COUNT", with_references(1, &[0, 0, 0], vec![counts()])),
@@ -499,7 +499,12 @@ fn references_that_lie() {
         ("column COUNT", with_references(2, &[0, 0, 0], vec![Column { flags: 1, ..counts() }])),
         ("values of column LABELS", with_references(2, &[0, 0, 0], vec![counts()])),
         ("values of column LABELS", with_references(1, &[0, 0, 0], vec![labels([0, 0, 0])])),
-        ("kind of a label is 3", with_references(2, &[0, 0, 0], vec![counts(), labels([0, 3, 0])])),
+        // The values of a tail: a label that is unknown, and a step from a label that is.
+        ("kind of a label is 0", with_references(2, &[0, 0, 0], vec![counts(), labels([1 << 6, 0, 0])])),
+        ("name of a reference is 3", {
+            let counts = Column::new(ColumnId::COUNT, &[2, 1, 0]);
+            with_references(2, &[0, 0, 0], vec![counts, labels([2 << 6 | 2, 3, 0])])
+        }),
         ("name of a reference is 3", with_references(2, &[0, 0, 0], vec![counts(), labels([3 << 6 | 2, 0, 0])])),
         ("strength is 1", with_references(2, &[0, 0, 0], vec![counts(), labels([1 << 2, 0, 0])])),
     ];
@@ -586,7 +591,17 @@ fn sections_of_the_future() {
         parts.frames.push((section, flags, b"directory".to_vec(), b"body".to_vec()));
         Forge::file(&parts)
     };
-    for section in [SectionType::GC_EVENTS, SectionType(99), SectionType(SectionType::FIRST_PRIVATE)] {
+    for section in [
+        SectionType::GC_EVENTS,
+        SectionType::PROCESSES,
+        SectionType::MEASUREMENTS,
+        SectionType::CONTENTS,
+        SectionType::TEXTS,
+        SectionType::FIELDS,
+        SectionType::CHECKPOINT,
+        SectionType(99),
+        SectionType(SectionType::FIRST_PRIVATE),
+    ] {
         assert_eq!(complaints(unknown(section, 0)), [""; 0]);
         for file in [unknown(section, CRITICAL), cut_trailer(unknown(section, CRITICAL))] {
             let error = Recording::from_bytes(file).unwrap_err();
@@ -688,31 +703,159 @@ fn threads_that_lie() {
     }
 }
 
-/// Without an index, threads are those from the last chunk that starts at row 0, and only if no chunk is missing.
+/// The threads of a snapshot are those that its commit names, with an index and without: not those that a snapshot left
+/// that was given up.
 #[test]
-fn threads_without_an_index() {
+fn threads_are_those_that_the_commit_names() {
     let _alone = alone();
     let rows = |first: u64, ids: &[u64]| {
         chunk(first, &ids.iter().map(|&id| Thread { id, ..Thread::default() }).collect::<Vec<_>>())
     };
-    for (chunks, expected) in [
-        (vec![rows(0, &[1, 2]), rows(2, &[3])], vec![1, 2, 3]),
-        // An abandoned snapshot left some threads.
-        (vec![rows(0, &[9]), rows(1, &[8]), rows(0, &[1]), rows(1, &[2])], vec![1, 2]),
-        (vec![rows(0, &[9]), rows(0, &[])], vec![]),
-        (vec![rows(0, &[1]), rows(2, &[2])], vec![]),
-        (vec![rows(0, &[1]), rows(2, &[2]), rows(3, &[3])], vec![]),
-        (vec![rows(1, &[1])], vec![]),
+    for (chunks, given_up, expected) in [
+        (vec![rows(0, &[1, 2]), rows(2, &[3])], 0, vec![1, 2, 3]),
+        (vec![rows(0, &[9]), rows(1, &[8]), rows(0, &[1]), rows(1, &[2])], 2, vec![1, 2]),
+        (vec![rows(0, &[9]), rows(0, &[])], 1, vec![]),
+        (vec![rows(0, &[9])], 1, vec![]),
     ] {
         let mut parts = Parts::default();
         chunks.into_iter().for_each(|(directory, body)| threads(&mut parts, directory, body));
-        let scanned = Recording::from_bytes(cut_trailer(Forge::file(&parts))).unwrap();
-        let found = Threads::read(&scanned, SnapshotId(0)).unwrap();
-        assert_eq!(found.rows().iter().map(|row| row.id).collect::<Vec<_>>(), expected);
+        parts.commit = Box::new(move |commit| drop(commit.threads.drain(..given_up)));
+        let file = Forge::file(&parts);
+        for file in [file.clone(), cut_trailer(file)] {
+            let recording = Recording::from_bytes(file).unwrap();
+            let found = Threads::read(&recording, SnapshotId(0)).unwrap();
+            assert_eq!(found.rows().iter().map(|row| row.id).collect::<Vec<_>>(), expected);
+        }
     }
 }
 
-/// Files of version 1.0 have site numbers but no table of sites. That is not an error.
+/// Threads of which a chunk is missing are an error, with an index and without, and cost a repair nothing but the threads.
+#[test]
+fn threads_that_are_missing() {
+    let _alone = alone();
+    let row = |first| chunk(first, &[Thread::default()]);
+    for (chunks, change) in [(vec![row(0), row(2)], None), (vec![row(1)], None), (vec![row(0)], Some(8))] {
+        let mut parts = Parts::default();
+        chunks.into_iter().for_each(|(directory, body)| threads(&mut parts, directory, body));
+        if let Some(shift) = change {
+            parts.commit = Box::new(move |commit| commit.threads[0] += shift);
+        }
+        let file = Forge::file(&parts);
+        for file in [file.clone(), cut_trailer(file)] {
+            let recording = Recording::from_bytes(file).unwrap();
+            assert!(Threads::read(&recording, SnapshotId(0)).is_err());
+            let folder = tempfile::tempdir().unwrap();
+            let repaired = folder.path().join("repaired.barrow");
+            let report = repair(&recording, &repaired, &Silent).unwrap();
+            assert!(report.kept.len() == 1 && report.has_lost(), "{report:?}");
+            assert!(report.dropped()[0].starts_with("left out of snapshot 0: its threads: "), "{report:?}");
+            let repaired = Recording::open(&repaired).unwrap();
+            assert_eq!(verify(&repaired, &Silent).unwrap().problems, []);
+        }
+    }
+}
+
+/// A file of a later version that holds no snapshot: processes and values that were measured, whose rows have kinds.
+#[test]
+fn a_file_of_the_future_without_snapshots() {
+    let _alone = alone();
+    let parts = Parts::default();
+    let mut forge = Forge::default();
+    forge.bytes = barrow_format::header::Header::new([7; 16], 0).encode();
+    forge.table(&parts.strings);
+    let mut directory = directory(0, 4, 0, 1);
+    *directory.last_mut().unwrap() = 1;
+    for section in [SectionType::PROCESSES, SectionType::RUNS, SectionType::MEASUREMENTS] {
+        forge.section(section, barrow_format::frame::NO_SNAPSHOT, &directory, &[3, 9, 1, 2]);
+    }
+    forge.section(SectionType::CHECKPOINT, barrow_format::frame::NO_SNAPSHOT, &[], &[0; 8]);
+    let file = forge.finish(&parts);
+    for (is_whole, file) in [(true, file.clone()), (false, cut_trailer(file))] {
+        let recording = Recording::from_bytes(file).unwrap();
+        assert_eq!(recording.damage().is_none(), is_whole);
+        assert_eq!(recording.snapshot_ids().count(), 0);
+        assert_eq!(recording.tables().unwrap().string(StringId(1)), "a");
+        let found = verify(&recording, &Silent).unwrap();
+        assert_eq!(found.problems.len(), usize::from(!is_whole), "{found:?}");
+    }
+}
+
+/// A commit of a later version may have records that this reader does not know.
+#[test]
+fn commit_records_of_the_future() {
+    let _alone = alone();
+    // Kind, length, bytes. Even kinds may be skipped.
+    let parts = Parts { records: vec![2, 3, 20, 1, 64, 200, 1, 0], ..Parts::default() };
+    let file = Forge::file(&parts);
+    assert_eq!(complaints(file.clone()), [""; 0]);
+    let plain = Recording::from_bytes(Forge::file(&Parts::default())).unwrap();
+    let found = Recording::from_bytes(file).unwrap();
+    let totals = |recording| summary(recording, SnapshotId(0)).unwrap().totals;
+    assert_eq!(totals(&found), totals(&plain));
+
+    let file = Forge::file(&Parts { records: vec![3, 0], ..Parts::default() });
+    let expected = "commit record 3 must not be skipped and is unknown; update barrow";
+    for file in [file.clone(), cut_trailer(file)] {
+        let found = complaints(file);
+        assert!(found.iter().any(|found| found.contains(expected)), "{found:?}");
+    }
+    let file = Forge::file(&Parts { records: vec![2, 9], ..Parts::default() });
+    assert!(complaints(file).iter().any(|found| found.contains("commit needs 9 bytes")));
+}
+
+/// A column of a later version, of a codec that this reader does not know.
+#[test]
+fn columns_of_the_future() {
+    let _alone = alone();
+    let with = |flags| {
+        let unknown = Column { flags, codec: 7, ..Column::new(ColumnId(40), &[1, 2, 3]) };
+        let mut parts = Parts::default();
+        parts.blocks[0].columns.push(unknown);
+        Forge::file(&parts)
+    };
+    assert_eq!(complaints(with(0)), [""; 0]);
+    let found = complaints(with(2));
+    let expected = "column 40 must not be skipped and is unknown; update barrow";
+    assert!(found.iter().any(|found| found.contains(expected)), "{found:?}");
+}
+
+/// Rows of a later version, which have fields that this reader does not know: each has its length before it.
+#[test]
+fn fields_of_the_future() {
+    let _alone = alone();
+    let more = |raw: &[u8], first: u64, flags: u64| {
+        let mut directory = directory(0, raw.len() as u64, first, 1);
+        *directory.last_mut().unwrap() = flags as u8;
+        (directory, raw.to_vec())
+    };
+    let mut parts = Parts::default();
+    let (directory, body) = more(&[9, 5, b'n', b'a', b'm', b'e', b's', 1, 2, 3], 3, 1);
+    parts.frames.push((SectionType::STRINGS, CRITICAL, directory, body));
+    let (directory, body) = more(&[9, 0, 2, 0, 0, 0, 0, 0, 77, 78], 1, 1);
+    parts.frames.push((SectionType::TYPES, CRITICAL, directory, body));
+    let (directory, body) = more(&[10, 5, 0, 0, 0, 0, 0, 0, 0, 99, 99], 0, 1);
+    threads(&mut parts, directory, body);
+    parts.commit = Box::new(|commit| {
+        commit.tables.strings += 1;
+        commit.tables.types += 1;
+    });
+    let file = Forge::file(&parts);
+    for file in [file.clone(), cut_trailer(file.clone())] {
+        let recording = Recording::from_bytes(file).unwrap();
+        assert_eq!(recording.tables().unwrap().string(StringId(3)), "names");
+        assert_eq!(recording.tables().unwrap().type_name(TypeId(1)), "T");
+        assert_eq!(Threads::read(&recording, SnapshotId(0)).unwrap().rows()[0].id, 5);
+    }
+    assert_eq!(complaints(file), [""; 0]);
+
+    let (directory, body) = more(&[4, b'm', b'o', b'r', b'e'], 3, 2);
+    let mut parts = Parts::default();
+    parts.frames.push((SectionType::STRINGS, CRITICAL, directory, body));
+    let found = complaints(Forge::file(&parts));
+    assert!(found.iter().any(|found| found.contains("flags of a table chunk is 2, the limit is 1")), "{found:?}");
+}
+
+/// A recording may have site numbers and no table: then a site is known by its number only, and that is no error.
 #[test]
 fn site_numbers_without_a_table() {
     let _alone = alone();

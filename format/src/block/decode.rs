@@ -5,8 +5,7 @@
     reason = "the reference loop indexes tables whose lengths were checked against the block's dictionary"
 )]
 
-use std::hint::select_unpredictable;
-
+use super::labels::{is_step, labels_from_steps};
 use super::slots::{Slot, lay_out};
 use super::{BlockColumns, Column, ColumnId, Directory, LocalShape, ShapeForm, WIDE, form_of, local_shapes};
 use crate::codec::Decompressor;
@@ -71,7 +70,7 @@ impl<'a> Block<'a> {
         for &column in &self.directory.columns {
             let (bytes, after) =
                 rest.split_at_checked(column.stored_length as usize).ok_or(FormatError::Truncated {
-                    what: column.id.name(),
+                    what: column.id.what(),
                     offset: (self.body.len() - rest.len()) as u64,
                     needed: column.stored_length.into(),
                     available: rest.len() as u64,
@@ -79,7 +78,7 @@ impl<'a> Block<'a> {
             if column.id == id {
                 #[cfg(test)]
                 super::tests::CHECKED.with_borrow_mut(|checked| checked.push(id));
-                return Ok(Some((column, checked(id.name(), bytes, column.crc)?)));
+                return Ok(Some((column, checked(id.what(), bytes, column.crc)?)));
             }
             rest = after;
         }
@@ -113,10 +112,10 @@ pub struct Decoder {
     pub(super) narrow: Vec<u32>,
     pub(super) wide: Vec<u64>,
     pub(super) locals: Vec<LocalShape>,
-    /// The last target in every slot of column REFERENCES; for names, the last of every shape.
-    pub(super) slots: Vec<u32>,
-    /// The slots of column SLOTS.
-    by_slot: Vec<Slot>,
+    /// The slots of all shapes of a block.
+    pub(super) slots: Vec<Slot>,
+    /// The last name of every shape.
+    last_names: Vec<u32>,
     /// The last value of every shape.
     last: Vec<u64>,
 }
@@ -184,7 +183,7 @@ impl Decoder {
         }
         self.by_shape(block, ColumnId::SIZE, &out.shapes, out.dictionary.len(), &mut out.shallow_bytes)?;
         if out.shallow_bytes.len() != out.shapes.len() {
-            return Err(FormatError::Missing { what: ColumnId::SIZE.name() });
+            return Err(FormatError::Missing { what: ColumnId::SIZE.what() });
         }
         self.by_shape(block, ColumnId::UNMANAGED, &out.shapes, out.dictionary.len(), &mut out.unmanaged_bytes)
     }
@@ -198,7 +197,8 @@ impl Decoder {
 
     /// The shapes: which the block uses, and which each object has.
     fn dictionary(&mut self, block: &Block<'_>, forms: &[ShapeForm], out: &mut BlockColumns) -> Result<()> {
-        let found = block.column(ColumnId::DICTIONARY)?.ok_or(FormatError::Missing { what: "column DICTIONARY" })?;
+        let found =
+            block.column(ColumnId::DICTIONARY)?.ok_or(FormatError::Missing { what: ColumnId::DICTIONARY.what() })?;
         let count = block.directory.objects;
         super::limit("shapes in a block", found.0.values, count.max(1))?;
         self.narrow(Some(found), found.0.values)?;
@@ -210,7 +210,7 @@ impl Decoder {
             return check_continuation(block, &out.forms);
         }
         if !self.narrow(block.column(ColumnId::SHAPE)?, count)? {
-            return Err(FormatError::Missing { what: "column SHAPE" });
+            return Err(FormatError::Missing { what: ColumnId::SHAPE.what() });
         }
         std::mem::swap(&mut out.shapes, &mut self.narrow);
         let known = out.dictionary.len() as u64;
@@ -253,38 +253,20 @@ impl Decoder {
         if count == 0 {
             return Ok(());
         }
-        let by_slot = block.column(ColumnId::SLOTS)?;
-        let is_by_slot = by_slot.is_some();
-        let found = if is_by_slot { by_slot } else { block.column(ColumnId::REFERENCES)? };
-        let is_wide = match self.numbers(found, count)? {
-            Numbers::Absent => return Err(FormatError::Missing { what: "column SLOTS or REFERENCES" }),
+        let is_wide = match self.numbers(block.column(ColumnId::REFERENCES)?, count)? {
+            Numbers::Absent => return Err(FormatError::Missing { what: ColumnId::REFERENCES.what() }),
             numbers => numbers == Numbers::Wide,
         };
-        let slots = local_shapes(&out.forms, &mut self.locals);
+        local_shapes(&out.forms, &mut self.locals);
         out.targets.resize(count as usize, 0);
         let shapes = if out.shapes.is_empty() { &[0][..] } else { &out.shapes };
-        if is_by_slot {
-            lay_out(&self.locals, shapes, &out.counts, out.first_object, &mut self.by_slot);
+        lay_out(&self.locals, shapes, &out.counts, out.first_object, &mut self.slots);
+        let mut predictor =
+            Predictor { locals: &self.locals, slots: &mut self.slots, first_object: out.first_object, highest: 0 };
+        if is_wide {
+            predictor.decode(shapes, &out.counts, &self.wide, &mut out.targets);
         } else {
-            self.slots.clear();
-            self.slots.resize(slots as usize, out.first_object);
-        }
-        let mut predictor = Predictor {
-            locals: &self.locals,
-            slots: &mut self.slots,
-            by_slot: &mut self.by_slot,
-            first_object: out.first_object,
-            highest: 0,
-            reserved: 0,
-        };
-        match (is_by_slot, is_wide) {
-            (true, true) => predictor.decode_by_slot(shapes, &out.counts, &self.wide, &mut out.targets),
-            (true, false) => predictor.decode_by_slot(shapes, &out.counts, &self.narrow, &mut out.targets),
-            (false, true) => predictor.decode(shapes, &out.counts, &self.wide, &mut out.targets),
-            (false, false) => predictor.decode(shapes, &out.counts, &self.narrow, &mut out.targets),
-        }
-        if predictor.reserved != 0 {
-            return Err(FormatError::OutOfRange { what: "base of a reference", value: 3, limit: 2 });
+            predictor.decode(shapes, &out.counts, &self.narrow, &mut out.targets);
         }
         if predictor.highest < objects {
             return Ok(());
@@ -304,20 +286,12 @@ impl Decoder {
             form.is_explicit.then(|| count - form.prefix)
         });
         let explicit: u64 = tails.clone().map(u64::from).sum();
-        let steps = block.column(ColumnId::STEPS)?;
-        let (id, found) = match steps {
-            Some(_) => (ColumnId::STEPS, steps),
-            None => (ColumnId::LABELS, block.column(ColumnId::LABELS)?),
-        };
+        let found = block.column(ColumnId::LABELS)?;
         let stored = found.map_or(0, |(column, _)| column.values);
-        agree(
-            if id == ColumnId::STEPS { "values of column STEPS" } else { "values of column LABELS" },
-            stored.into(),
-            explicit,
-        )?;
+        agree("values of column LABELS", stored.into(), explicit)?;
         let Some(found) = found.filter(|_| stored > 0) else { return Ok(()) };
         self.numbers_u64(found, stored)?;
-        if id == ColumnId::STEPS {
+        if self.wide.iter().any(|&stored| is_step(stored)) {
             labels_from_steps(tails, &mut self.wide);
         }
         std::mem::swap(&mut out.labels, &mut self.wide);
@@ -367,13 +341,13 @@ impl Decoder {
     fn names(&mut self, block: &Block<'_>, out: &mut BlockColumns) -> Result<()> {
         let Some(found) = block.column(ColumnId::NAME)? else { return Ok(()) };
         self.numbers_u64(found, block.directory.objects)?;
-        self.slots.clear();
-        self.slots.resize(out.dictionary.len(), 0);
+        self.last_names.clear();
+        self.last_names.resize(out.dictionary.len(), 0);
         out.names.reserve(self.wide.len());
         for (&code, &shape) in self.wide.iter().zip(&out.shapes) {
             let mut name = None;
             if let Some(difference) = code.checked_sub(1) {
-                let last = &mut self.slots[shape as usize];
+                let last = &mut self.last_names[shape as usize];
                 *last = name_after(*last, difference)?;
                 name = Some(StringId(*last));
             }
@@ -384,7 +358,7 @@ impl Decoder {
 
     /// Decodes a column of `count` numbers of 32 bits into `narrow`. False if it is absent.
     fn narrow(&mut self, found: Option<(Column, &[u8])>, count: u32) -> Result<bool> {
-        let what = found.map_or("", |(column, _)| column.id.name());
+        let what = found.map_or("", |(column, _)| column.id.what());
         match self.numbers(found, count)? {
             Numbers::Absent => Ok(false),
             Numbers::Narrow => Ok(true),
@@ -395,7 +369,7 @@ impl Decoder {
     /// Decodes a column of `count` numbers, as [`Block::column`] returned it, into `narrow` or into `wide`.
     pub(super) fn numbers(&mut self, found: Option<(Column, &[u8])>, count: u32) -> Result<Numbers> {
         let Some((column, stored)) = found else { return Ok(Numbers::Absent) };
-        let what = column.id.name();
+        let what = column.id.what();
         agree(what, column.values.into(), count.into())?;
         if column.wide {
             self.numbers_u64((column, stored), count)?;
@@ -409,7 +383,7 @@ impl Decoder {
 
     /// Decodes a column of `count` numbers into `wide`.
     pub(super) fn numbers_u64(&mut self, (column, stored): (Column, &[u8]), count: u32) -> Result<()> {
-        let what = column.id.name();
+        let what = column.id.what();
         agree(what, column.values.into(), count.into())?;
         let raw =
             self.decompressor.decompress(what, column.codec, stored, column.raw_length as usize, &mut self.raw)?;
@@ -446,7 +420,7 @@ pub(super) fn next(last: &mut u64, difference: u64) -> u64 {
     *last
 }
 
-/// The string that stands a zigzag difference after the last.
+/// The string at a zigzag difference from the last one.
 fn name_after(last: u32, difference: u64) -> Result<u32> {
     let name = i64::from(last).checked_add(unzigzag(difference));
     name.and_then(|name| u32::try_from(name).ok()).ok_or(FormatError::OutOfRange {
@@ -460,36 +434,13 @@ pub(super) fn agree(what: &'static str, stored: u64, found: u64) -> Result<()> {
     if stored == found { Ok(()) } else { Err(FormatError::Mismatch { what, stored, found }) }
 }
 
-/// A step of one from an element to the next, in label codes.
-pub(super) const LABEL_STEP: u64 = 1 << 6;
-/// What the steps of a tail start from: one before the first strong element.
-pub(super) const BEFORE_FIRST_LABEL: u64 = 1u64.wrapping_sub(LABEL_STEP);
-
-/// Turns steps into label codes, tail by tail; the caller has checked that the tails are as long as `steps`.
-fn labels_from_steps(tails: impl Iterator<Item = u32>, steps: &mut [u64]) {
-    let mut rest = steps;
-    for length in tails {
-        let (own, others) = rest.split_at_mut(length as usize);
-        let mut before = BEFORE_FIRST_LABEL;
-        for step in own {
-            let behind = before.wrapping_add((*step >> 1).wrapping_add(1).wrapping_mul(LABEL_STEP));
-            *step = if *step & 1 == 0 { behind } else { *step >> 1 };
-            before = *step;
-        }
-        rest = others;
-    }
-}
-
 /// Turns symbols into targets.
 struct Predictor<'a> {
     locals: &'a [LocalShape],
-    slots: &'a mut [u32],
-    by_slot: &'a mut [Slot],
+    slots: &'a mut [Slot],
     first_object: u32,
     /// The largest target so far.
     highest: u32,
-    /// Not 0 once a symbol named the reserved base.
-    reserved: u32,
 }
 
 /// A symbol of either width: which base, and the difference modulo 2^32.
@@ -514,43 +465,16 @@ impl Symbol for u64 {
 }
 
 impl Predictor<'_> {
-    /// `symbols` and `targets` are as long as the counts say, `shapes` are in the dictionary:
-    /// the caller has checked both.
+    /// `symbols` and `targets` are as long as the counts say, shapes are in the dictionary, and the slots are laid out:
+    /// the caller has checked that.
     #[inline]
     fn decode<S: Symbol>(&mut self, shapes: &[u32], counts: &[u32], symbols: &[S], targets: &mut [u32]) {
-        let (mut previous, mut highest, mut reserved) = (self.first_object, 0, 0);
-        let mut start = 0;
-        for ((&shape, &count), source) in shapes.iter().zip(counts).zip(self.first_object..) {
-            let local = &self.locals[shape as usize];
-            let last_slot = local.last_slot as usize;
-            let slots = &mut self.slots[local.first_slot as usize..][..=last_slot];
-            let end = start + count as usize;
-            let pairs = symbols[start..end].iter().zip(&mut targets[start..end]);
-            for (position, (&symbol, target)) in pairs.enumerate() {
-                let slot = &mut slots[position.min(last_slot)];
-                let (which, difference) = symbol.parts();
-                // The base follows no pattern that a processor could predict.
-                let near = select_unpredictable(which == 1, source, previous);
-                let base = select_unpredictable(which == 0, *slot, near);
-                let value = base.wrapping_add(difference);
-                (*slot, *target, previous) = (value, value, value);
-                highest = highest.max(value);
-                reserved |= which & (which >> 1);
-            }
-            start = end;
-        }
-        (self.highest, self.reserved) = (highest, reserved);
-    }
-
-    /// The same where symbols stand slot by slot; the slots are laid out.
-    #[inline]
-    fn decode_by_slot<S: Symbol>(&mut self, shapes: &[u32], counts: &[u32], symbols: &[S], targets: &mut [u32]) {
         let (mut previous, mut highest) = (self.first_object, 0);
         let mut rest = targets;
         for ((&shape, &count), source) in shapes.iter().zip(counts).zip(self.first_object..) {
             let local = &self.locals[shape as usize];
             let last_slot = local.last_slot as usize;
-            let slots = &mut self.by_slot[local.first_slot as usize..][..=last_slot];
+            let slots = &mut self.slots[local.first_slot as usize..][..=last_slot];
             let (own, others) = rest.split_at_mut(count as usize);
             rest = others;
             for (position, target) in own.iter_mut().enumerate() {

@@ -5,27 +5,22 @@
     reason = "positions come from columns whose lengths are asserted when encoding begins"
 )]
 
-use super::decode::{BEFORE_FIRST_LABEL, LABEL_STEP, agree};
+use super::labels::steps_from_labels;
 use super::slots::{Slot, lay_out};
 use super::{BlockColumns, Column, ColumnId, Directory, LocalShape, MAX_OBJECTS, MAX_REFERENCES, limit, local_shapes};
 use crate::codec::{Compression, Compressor};
 use crate::error::{FormatError, Result};
 use crate::varint::{put, zigzag};
 
-/// Longer steps are no shorter than the labels; and the bit that marks a step fits on top of shorter ones.
-const MAX_LABEL_DISTANCE: u64 = LABEL_STEP << 32;
-
 /// Encodes blocks one after the other; one per thread.
 #[derive(Debug)]
 pub struct Encoder {
     compressor: Compressor,
     pub(super) locals: Vec<LocalShape>,
-    /// The last target in every slot, in patches.
-    pub(super) slots: Vec<u32>,
     /// The slots of all shapes of a block.
-    by_slot: Vec<Slot>,
+    pub(super) slots: Vec<Slot>,
     /// The symbols of all references, slot by slot.
-    symbols: Vec<u64>,
+    pub(super) symbols: Vec<u64>,
     pub(super) raw: Vec<u8>,
     pub(super) body: Vec<u8>,
 }
@@ -40,7 +35,6 @@ impl Encoder {
             compressor: Compressor::new(compression)?,
             locals: Vec::new(),
             slots: Vec::new(),
-            by_slot: Vec::new(),
             symbols: Vec::new(),
             raw: Vec::new(),
             body: Vec::new(),
@@ -123,14 +117,14 @@ impl Encoder {
     fn references(&mut self, stored: &mut Vec<Column>, columns: &BlockColumns) -> Result<()> {
         // A continuation has one run of references and no objects.
         let shapes = if columns.shapes.is_empty() { &[0][..] } else { &columns.shapes };
-        lay_out(&self.locals, shapes, &columns.counts, columns.first_object, &mut self.by_slot);
+        lay_out(&self.locals, shapes, &columns.counts, columns.first_object, &mut self.slots);
         let mut symbols = std::mem::take(&mut self.symbols);
         symbols.resize(columns.targets.len(), 0);
         let mut previous = columns.first_object;
         let mut targets = columns.targets.as_slice();
         for ((&shape, &count), source) in shapes.iter().zip(&columns.counts).zip(columns.first_object..) {
             let local = &self.locals[shape as usize];
-            let slots = &mut self.by_slot[local.first_slot as usize..=(local.first_slot + local.last_slot) as usize];
+            let slots = &mut self.slots[local.first_slot as usize..=(local.first_slot + local.last_slot) as usize];
             let (own, rest) = targets.split_at(count as usize);
             targets = rest;
             for (position, &target) in own.iter().enumerate() {
@@ -140,36 +134,23 @@ impl Encoder {
                 previous = target;
             }
         }
-        let result = self.column(stored, ColumnId::SLOTS, symbols.iter().copied());
+        let result = self.column(stored, ColumnId::REFERENCES, symbols.iter().copied());
         self.symbols = symbols;
         result
     }
 
-    /// Labels as they are; as steps if most are elements, which the next ones are behind. A step needs one bit to say
-    /// that it is one.
-    fn labels(&mut self, stored: &mut Vec<Column>, columns: &BlockColumns) -> Result<()> {
-        let labels = &columns.labels;
-        let elements = labels.iter().filter(|&label| label & 3 == 1).count();
-        if elements <= labels.len() / 2 || labels.iter().any(|&label| label > u64::MAX >> 1) {
-            return self.column(stored, ColumnId::LABELS, labels.iter().copied());
-        }
+    pub(super) fn labels(&mut self, stored: &mut Vec<Column>, columns: &BlockColumns) -> Result<()> {
         // A continuation has one tail and no objects.
         let shapes = if columns.shapes.is_empty() { &[0][..] } else { &columns.shapes };
         let tails = shapes.iter().zip(&columns.counts).filter_map(|(&shape, &count)| {
             let form = columns.forms[shape as usize];
             form.is_explicit.then(|| count.saturating_sub(form.prefix) as usize)
         });
-        agree("labels in a block", labels.len() as u64, tails.clone().sum::<usize>() as u64)?;
-        let mut rest = labels.as_slice();
-        let steps = tails.flat_map(|length| {
-            let (own, others) = rest.split_at(length);
-            rest = others;
-            own.iter().scan(BEFORE_FIRST_LABEL, |before, &label| Some(step(before, label)))
-        });
-        self.column(stored, ColumnId::STEPS, steps)
+        let labels = steps_from_labels(tails, &columns.labels)?;
+        self.column(stored, ColumnId::LABELS, labels.into_iter())
     }
 
-    /// Compresses what stands in `raw` as one column.
+    /// Compresses the bytes in `raw` as one column.
     pub(super) fn store(&mut self, stored: &mut Vec<Column>, id: ColumnId, values: u32, wide: bool) -> Result<()> {
         if values == 0 {
             return Ok(());
@@ -188,17 +169,6 @@ impl Encoder {
             crc: crc32c::crc32c(bytes),
         });
         Ok(())
-    }
-}
-
-/// A label code as a step from the one before, if that is one, else as itself.
-fn step(before: &mut u64, label: u64) -> u64 {
-    let distance = label.wrapping_sub(*before);
-    *before = label;
-    if distance & (LABEL_STEP - 1) == 0 && distance > 0 && distance <= MAX_LABEL_DISTANCE {
-        (distance / LABEL_STEP - 1) << 1
-    } else {
-        label << 1 | 1
     }
 }
 

@@ -8,16 +8,18 @@
 //! ```
 //!
 //! A PATCH frame is laid out as a block that holds the changed rows only. Its first object is the first row of
-//! the group, its targets are rows. Symbols of references may have a fourth base: what the reference at the
-//! same position led to in the base, or the source if there was none.
+//! the group, its targets are rows. Base 3 of a symbol is the target of the same reference in the base
+//! snapshot, or the source if the base does not have that reference. An encoder that does not know the base never
+//! chooses it, because base 1 is as short.
 
 #![expect(clippy::indexing_slicing, reason = "as for blocks: lengths are checked before columns are walked")]
 
 use super::decode::{Numbers, agree, next};
-use super::{Block, BlockColumns, ColumnId, Decoder, Directory, Encoder, LocalShape, ShapeForm, Wanted};
-
+use super::slots::{Slot, lay_out};
+use super::{
+    Block, BlockColumns, Column, ColumnId, Decoder, Directory, Encoder, LocalShape, ShapeForm, Wanted, local_shapes,
+};
 use crate::error::{FormatError, Result};
-use crate::varint::{put, unzigzag, zigzag};
 
 /// What became of a group of rows. Positions count the rows of the group, dead ones too.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -68,18 +70,8 @@ impl Encoder {
         if !patch.changed.is_empty() {
             agree("changed rows", patch.changed.len() as u64, columns.shapes.len() as u64)?;
             self.shapes_and_sizes(&mut stored, columns)?;
-            let local = std::mem::take(&mut self.locals);
-            let symbols = Symbols { columns, changed: &patch.changed, locals: &local }.encode(&mut self.slots, &old);
-            self.raw.clear();
-            let mut all = 0;
-            for &symbol in &symbols {
-                put(&mut self.raw, symbol);
-                all |= symbol;
-            }
-            self.locals = local;
-            let count = u32::try_from(symbols.len()).unwrap_or(u32::MAX);
-            self.store(&mut stored, ColumnId::REFERENCES, count, all > u64::from(u32::MAX))?;
-            self.column(&mut stored, ColumnId::LABELS, columns.labels.iter().copied())?;
+            self.patch_references(&mut stored, columns, &patch.changed, &old)?;
+            self.labels(&mut stored, columns)?;
             self.sites_and_names(&mut stored, columns)?;
         }
         self.column(&mut stored, ColumnId::MOVED, super::encode::differences(&patch.moved))?;
@@ -92,6 +84,26 @@ impl Encoder {
             columns: stored,
         };
         Ok((directory.encode(), &self.body))
+    }
+
+    fn patch_references<'o>(
+        &mut self,
+        stored: &mut Vec<Column>,
+        columns: &BlockColumns,
+        changed: &[u32],
+        old: impl Fn(u32) -> &'o [u32],
+    ) -> Result<()> {
+        let mut symbols = std::mem::take(&mut self.symbols);
+        symbols.resize(columns.targets.len(), 0);
+        let mut targets = columns.targets.iter();
+        References { columns, changed, locals: &self.locals }.walk(&mut self.slots, old, |slot, bases| {
+            let target = targets.next().copied().unwrap_or(bases.source);
+            symbols[slot.place()] = slot.symbol_in_patch(target, bases.source, bases.previous, bases.before);
+            target
+        });
+        let result = self.column(stored, ColumnId::REFERENCES, symbols.iter().copied());
+        self.symbols = symbols;
+        result
     }
 }
 
@@ -174,15 +186,21 @@ impl Decoder {
             return Ok(());
         }
         match self.numbers(block.column(ColumnId::REFERENCES)?, count)? {
-            Numbers::Absent => return Err(FormatError::Missing { what: "column REFERENCES" }),
+            Numbers::Absent => return Err(FormatError::Missing { what: ColumnId::REFERENCES.what() }),
             Numbers::Wide => {}
             Numbers::Narrow => {
                 self.wide.clear();
                 self.wide.extend(self.narrow.iter().map(|&symbol| u64::from(symbol)));
             }
         }
-        super::local_shapes(&out.forms, &mut self.locals);
-        let targets = Symbols { columns: out, changed, locals: &self.locals }.decode(&self.wide, &mut self.slots, &old);
+        local_shapes(&out.forms, &mut self.locals);
+        let (symbols, mut targets) = (&self.wide, Vec::with_capacity(count as usize));
+        References { columns: out, changed, locals: &self.locals }.walk(&mut self.slots, old, |slot, bases| {
+            let symbol = symbols[slot.place()];
+            let target = slot.target_in_patch(symbol, bases.source, bases.previous, bases.before);
+            targets.push(target);
+            target
+        });
         match targets.iter().copied().max() {
             Some(highest) if highest >= rows => {
                 let (value, limit) = (highest.into(), rows.into());
@@ -196,61 +214,46 @@ impl Decoder {
     }
 }
 
-/// The references of changed rows, from targets to symbols and back.
-struct Symbols<'a> {
+/// The references of changed rows.
+struct References<'a> {
     columns: &'a BlockColumns,
     changed: &'a [u32],
     locals: &'a [LocalShape],
 }
 
-impl Symbols<'_> {
-    fn encode<'o>(&self, slots: &mut Vec<u32>, old: impl Fn(u32) -> &'o [u32]) -> Vec<u64> {
-        let mut symbols = Vec::with_capacity(self.columns.targets.len());
-        self.walk(slots, old, |at, bases| {
-            let target = self.columns.targets[at];
-            let all = (0..)
-                .zip(bases)
-                .map(|(which, base)| zigzag(i64::from(target.wrapping_sub(base).cast_signed())) << 2 | which);
-            symbols.push(all.min().unwrap_or(0));
-            target
-        });
-        symbols
-    }
+/// What a symbol may be the difference to, beside what its slot knows.
+struct Bases {
+    /// The row that holds the reference.
+    source: u32,
+    /// The target of the reference before it.
+    previous: u32,
+    /// The target of the same reference in the base; the source if the base has no such reference.
+    before: u32,
+}
 
-    fn decode<'o>(&self, symbols: &[u64], slots: &mut Vec<u32>, old: impl Fn(u32) -> &'o [u32]) -> Vec<u32> {
-        let mut targets = Vec::with_capacity(symbols.len());
-        self.walk(slots, old, |at, bases| {
-            let symbol = symbols[at];
-            #[expect(clippy::cast_possible_truncation, reason = "arithmetic of targets is modulo 2^32")]
-            let target = bases[(symbol & 3) as usize].wrapping_add(unzigzag(symbol >> 2) as u32);
-            targets.push(target);
-            target
-        });
-        targets
-    }
-
-    /// Calls `step` for each reference with its number and its bases; it answers with the target.
+impl References<'_> {
+    /// Calls `step` for each reference with its slot and its bases; it returns the target.
     fn walk<'o>(
         &self,
-        slots: &mut Vec<u32>,
+        slots: &mut Vec<Slot>,
         old: impl Fn(u32) -> &'o [u32],
-        mut step: impl FnMut(usize, [u32; 4]) -> u32,
+        mut step: impl FnMut(&mut Slot, Bases) -> u32,
     ) {
         let columns = self.columns;
-        let needed = self.locals.last().map_or(0, |last| last.first_slot + last.last_slot + 1);
-        slots.clear();
-        slots.resize(needed as usize, columns.first_object);
-        let (mut at, mut previous) = (0, columns.first_object);
+        lay_out(self.locals, &columns.shapes, &columns.counts, columns.first_object, slots);
+        let mut previous = columns.first_object;
         for ((&shape, &count), &position) in columns.shapes.iter().zip(&columns.counts).zip(self.changed) {
             let source = columns.first_object.wrapping_add(position);
             let old = old(position);
             let local = &self.locals[shape as usize];
-            for number in 0..count {
-                let slot = &mut slots[(local.first_slot + number.min(local.last_slot)) as usize];
-                let before = old.get(number as usize).copied().unwrap_or(source);
-                let target = step(at, [*slot, source, previous, before]);
-                (*slot, previous) = (target, target);
-                at += 1;
+            let last_slot = local.last_slot as usize;
+            let slots = &mut slots[local.first_slot as usize..][..=last_slot];
+            for number in 0..count as usize {
+                let slot = &mut slots[number.min(last_slot)];
+                let before = old.get(number).copied().unwrap_or(source);
+                let target = step(slot, Bases { source, previous, before });
+                slot.follow(target);
+                previous = target;
             }
         }
     }
@@ -306,7 +309,7 @@ fn check_position(id: ColumnId, position: u64, limit: u32) -> Result<()> {
     if position < limit.into() {
         return Ok(());
     }
-    Err(FormatError::OutOfRange { what: id.name(), value: position, limit: limit.into() })
+    Err(FormatError::OutOfRange { what: id.what(), value: position, limit: limit.into() })
 }
 
 #[cfg(test)]

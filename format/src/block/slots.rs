@@ -1,20 +1,20 @@
-//! References ordered by slot: what the same field of objects of one shape refers to stands together.
+//! References ordered by slot: the symbols of the same field of all objects of one shape are stored together.
 //!
 //! ```text
 //!   objects      A(x, y)  B(z)  A(x, y)  A(x, y)
-//!   REFERENCES   x y z x y x y               the order of the objects
-//!   SLOTS        x x x y y y z               slot by slot: alike next to alike, for the codec's sake
+//!   references   x y z x y x y               in the order of the objects
+//!   REFERENCES   x x x y y y z               slot by slot: similar symbols are neighbours, which helps the codec
 //! ```
 //!
-//! Every symbol is decoded in the order of the objects all the same, so that it may build on the reference
-//! before it; each slot has a place of its own in the column.
+//! Symbols are still decoded in the order of the objects, so that each may use the reference before it as its base.
+//! Each slot has its own place in the column.
 
 #![expect(clippy::indexing_slicing, reason = "as for blocks: shapes are checked before columns are walked")]
 
 use std::hint::select_unpredictable;
 
 use super::LocalShape;
-use crate::varint::zigzag;
+use crate::varint::{unzigzag, zigzag};
 
 /// One slot of a shape while the references of a block are walked.
 #[derive(Debug, Clone, Copy)]
@@ -23,7 +23,7 @@ pub(super) struct Slot {
     last: u32,
     /// The last target that was another than `last`.
     other: u32,
-    /// Where the slot's next symbol stands in the column.
+    /// The position of the slot's next symbol in the column.
     next: u32,
 }
 
@@ -62,11 +62,17 @@ impl Slot {
         place
     }
 
-    /// The shortest of the four ways to say `target`.
+    /// The shortest symbol for `target`.
     #[inline]
     pub(super) fn symbol(&self, target: u32, source: u32, previous: u32) -> u64 {
+        self.symbol_in_patch(target, source, previous, self.other)
+    }
+
+    /// The same in a patch, where the reference led to `before` in the base.
+    #[inline]
+    pub(super) fn symbol_in_patch(&self, target: u32, source: u32, previous: u32, before: u32) -> u64 {
         let mut best = u64::MAX;
-        for (which, base) in (0..).zip([self.last, source, previous, self.other]) {
+        for (which, base) in (0..).zip([self.last, source, previous, before]) {
             let difference = i64::from(target.wrapping_sub(base).cast_signed());
             best = best.min(zigzag(difference) << 2 | which);
         }
@@ -80,6 +86,14 @@ impl Slot {
         let own = select_unpredictable(which == 0, self.last, self.other);
         let own = select_unpredictable(which == 1, source, own);
         select_unpredictable(which == 2, previous, own).wrapping_add(difference)
+    }
+
+    /// What a symbol refers to in a patch, where the reference led to `before` in the base.
+    #[inline]
+    pub(super) fn target_in_patch(&self, symbol: u64, source: u32, previous: u32, before: u32) -> u32 {
+        #[expect(clippy::cast_possible_truncation, reason = "arithmetic of targets is modulo 2^32")]
+        let (which, difference) = ((symbol & 3) as u32, unzigzag(symbol >> 2) as u32);
+        Slot { other: before, ..*self }.target(which, difference, source, previous)
     }
 
     /// Goes on to the slot's next reference.

@@ -1,44 +1,23 @@
 //! Kinds: the coarsest grouping of objects, in the runtime's own words.
 
 use super::Row;
-use crate::error::{FormatError, Result};
+use crate::error::Result;
 use crate::fields::{Fields, put_varint};
 use crate::frame::SectionType;
 use crate::ids::StringId;
+use crate::numbered::numbered_enum;
 
-/// What a kind is for, as far as an analyzer that knows no runtime must understand it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum KindRole {
-    /// Ordinary objects.
-    Object,
-    /// Objects that describe types: classes, metaobjects, hidden layouts.
-    Type,
-    /// Call frames and closures; their types are functions with a file and a line.
-    Frame,
-    /// Not on the heap: a stand-in for a group of roots, usually of size 0.
-    Root,
-}
-
-impl KindRole {
-    /// The number in the file.
-    #[must_use]
-    pub fn number(self) -> u64 {
-        match self {
-            KindRole::Object => 0,
-            KindRole::Type => 1,
-            KindRole::Frame => 2,
-            KindRole::Root => 3,
-        }
-    }
-
-    fn from_number(number: u64) -> Result<Self> {
-        match number {
-            0 => Ok(KindRole::Object),
-            1 => Ok(KindRole::Type),
-            2 => Ok(KindRole::Frame),
-            3 => Ok(KindRole::Root),
-            _ => Err(FormatError::OutOfRange { what: "role of a kind", value: number, limit: 3 }),
-        }
+numbered_enum! {
+    /// What a kind is for: all that an analyzer needs to know of it, whatever the runtime.
+    pub enum KindRole("role of a kind", up to 3) {
+        /// Ordinary objects.
+        Object = 0,
+        /// Objects that describe types: classes, metaobjects, hidden layouts.
+        Type = 1,
+        /// Call frames and closures; their types are functions with a file and a line.
+        Frame = 2,
+        /// Not on the heap: a stand-in for a group of roots, usually of size 0.
+        Root = 3,
     }
 }
 

@@ -1,44 +1,23 @@
 //! Strengths: which references keep their target alive, in the runtime's own words.
 
 use super::Row;
-use crate::error::{FormatError, Result};
+use crate::error::Result;
 use crate::fields::{Fields, put_varint};
 use crate::frame::SectionType;
 use crate::ids::StringId;
+use crate::numbered::numbered_enum;
 
-/// How a reference takes part in keeping its target alive.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum StrengthClass {
-    /// Keeps its target alive.
-    Strong,
-    /// Never keeps its target alive.
-    Weak,
-    /// Keeps its target alive until memory runs short.
-    Soft,
-    /// Keeps its target alive as long as its source and a key are; the key is the reference before it.
-    Ephemeron,
-}
-
-impl StrengthClass {
-    /// The number in the file.
-    #[must_use]
-    pub fn number(self) -> u64 {
-        match self {
-            StrengthClass::Strong => 0,
-            StrengthClass::Weak => 1,
-            StrengthClass::Soft => 2,
-            StrengthClass::Ephemeron => 3,
-        }
-    }
-
-    fn from_number(number: u64) -> Result<Self> {
-        match number {
-            0 => Ok(StrengthClass::Strong),
-            1 => Ok(StrengthClass::Weak),
-            2 => Ok(StrengthClass::Soft),
-            3 => Ok(StrengthClass::Ephemeron),
-            _ => Err(FormatError::OutOfRange { what: "class of a strength", value: number, limit: 3 }),
-        }
+numbered_enum! {
+    /// How a reference takes part in keeping its target alive.
+    pub enum StrengthClass("class of a strength", up to 3) {
+        /// Keeps its target alive.
+        Strong = 0,
+        /// Never keeps its target alive.
+        Weak = 1,
+        /// Keeps its target alive until memory runs short.
+        Soft = 2,
+        /// Keeps its target alive as long as its source and a key are; the key is the reference before it.
+        Ephemeron = 3,
     }
 }
 

@@ -10,7 +10,7 @@ use crate::ids::StringId;
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Thread {
     /// The runtime's number for it: rows of two snapshots with the same number are the same thread, as
-    /// long as no counter fell. A number that stands twice in a snapshot tells nothing across snapshots.
+    /// long as no counter fell. A number that occurs twice in a snapshot identifies no thread across snapshots.
     pub id: u64,
     /// Its name.
     pub name: Option<StringId>,
@@ -22,7 +22,7 @@ pub struct Thread {
     pub allocated_objects: Option<u64>,
     /// The processor time it used, in nanoseconds.
     pub cpu_time_ns: Option<u64>,
-    /// Its roots are those with this label, and those whose label goes on behind it with `: ` and more, a frame say.
+    /// Its roots are those with this label, and those whose label continues it with `: ` and more, such as a frame.
     pub root_label: Option<StringId>,
     /// What else the runtime knows: keys and values.
     pub attributes: Vec<(StringId, StringId)>,
