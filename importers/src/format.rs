@@ -14,7 +14,7 @@ pub(crate) struct Importer {
     pub(crate) key: &'static str,
     /// The name that users read.
     pub(crate) name: &'static str,
-    /// The heading of its section in `docs/formats.md`.
+    /// The heading of its section in `docs/imports.md`.
     pub(crate) heading: &'static str,
     /// A sample of it, below `testdata/foreign`.
     pub(crate) sample: &'static str,
@@ -67,7 +67,7 @@ impl Format {
         self.0.key
     }
 
-    /// The heading of its section in `docs/formats.md`.
+    /// The heading of its section in `docs/imports.md`.
     #[must_use]
     pub fn heading(self) -> &'static str {
         self.0.heading

@@ -24,12 +24,12 @@ fn keys_and_names_are_unique() {
 
 #[test]
 fn every_format_is_documented() {
-    let document = read("docs/formats.md");
+    let document = read("docs/imports.md");
     for format in FORMATS {
         let heading = format!("## {}", format.heading());
         assert!(
             document.lines().any(|line| line == heading),
-            "docs/formats.md has no section {heading:?} for {format}"
+            "docs/imports.md has no section {heading:?} for {format}"
         );
     }
 }
@@ -57,12 +57,12 @@ fn every_format_has_a_sample_with_its_origin() {
 
 #[test]
 fn every_option_of_a_format_is_documented_and_parses() {
-    let document = read("docs/formats.md");
+    let document = read("docs/imports.md");
     let options: Vec<_> = FORMATS.iter().flat_map(|format| format.options()).collect();
     assert!(!options.is_empty());
     for option in options {
         let flag = format!("--{}", option.name);
-        assert!(document.contains(&flag), "docs/formats.md does not mention {flag}");
+        assert!(document.contains(&flag), "docs/imports.md does not mention {flag}");
         (option.set)(option.example, &mut FormatOptions::default()).expect("its own example");
         assert!((option.set)("nonsense", &mut FormatOptions::default()).is_err(), "{flag} accepts nonsense");
     }

@@ -79,8 +79,10 @@ pub enum Subject {
     Nothing,
     /// The session, so it has no meaning outside one.
     Session,
-    /// A recording that is being written, so it has no meaning in a session, which is about one that is there.
+    /// A recording that is being written. It has no meaning in a session, which is about one that is finished.
     Growing,
+    /// The program itself: its terminal answers.
+    Program,
 }
 
 /// What completion offers behind a verb.

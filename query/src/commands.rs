@@ -4,6 +4,7 @@
 mod age;
 mod assert;
 mod born;
+mod completions;
 mod count;
 mod died;
 mod diff;
@@ -20,6 +21,7 @@ mod import;
 mod info;
 mod inrefs;
 mod leaks;
+mod man;
 mod more;
 mod naming;
 mod path;
@@ -48,7 +50,7 @@ mod waste;
 mod watch;
 mod without;
 
-pub use help::{expressions, from_shell, overview, page};
+pub use help::{expressions, from_shell, overview, page, usage_from_shell};
 pub use set::KEYS as SETTINGS;
 
 pub use crate::command::{Command, Completion, Group, Subject};
@@ -121,6 +123,8 @@ pub const COMMANDS: &[&Command] = &[
     &history::COMMAND,
     &set::COMMAND,
     &help::COMMAND,
+    &man::COMMAND,
+    &completions::COMMAND,
     &exit::COMMAND,
 ];
 

@@ -306,6 +306,14 @@ impl Flags {
     }
 }
 
+/// The flags that every verb knows, and those of the command line only, as clap knows them.
+#[must_use]
+pub fn general_flags() -> Vec<Arg> {
+    let of_verbs = question_flags();
+    let is_of_verbs = |flag: &Arg| of_verbs.iter().any(|one| one.get_id() == flag.get_id());
+    Flags::command().get_arguments().filter(|flag| !flag.is_positional() && !is_of_verbs(flag)).cloned().collect()
+}
+
 /// The flags that only some verbs know, as clap knows them.
 #[must_use]
 pub fn question_flags() -> Vec<Arg> {

@@ -12,7 +12,7 @@ use crate::asking::Terminal;
 use crate::error::{ReplError, report};
 use crate::lines::{lines_of, run_lines};
 use crate::version::version;
-use crate::{interrupt, prompt, watching};
+use crate::{interrupt, manual, prompt, watching};
 
 /// What is printed for `barrow` alone.
 const SHORT_HELP: &str = "\
@@ -21,28 +21,6 @@ barrow FILE                 the prompt
 barrow FILE -e 'LINE'       a line as typed at the prompt; -f SCRIPT for many
 barrow help                 what can be asked
 barrow --help               that and the flags
-";
-
-/// Behind the verbs, in `--help`.
-const FLAGS_HELP: &str = "\
-Flags, anywhere on the command line
-  --format table|json|csv   how answers are printed
-  -s, --snapshot N|last     the snapshot that is asked; the last one unless told
-  -e, --line LINE           a line to run as if typed at the prompt; repeatable
-  -f, --script SCRIPT       a file of such lines
-  --threads N               how many threads may work
-  --max-memory SIZE         how much memory may be used, like 512MiB
-  --max-unpacked SIZE       how much a compressed dump may unpack to, like 64GiB
-  --no-index                nothing is kept in FILE.index, nor read from it
-  --no-color                no colours; NO_COLOR does the same
-  --quiet                   no progress
-  -h, --help                this; behind a verb, about the verb
-  --version                 the version
-
-Exit codes
-  0 answered   1 verify found damage, or an assertion is false   2 usage
-  3 unreadable   4 answered from damaged input, stderr says what was lost
-  5 a resource ceiling   130 stopped
 ";
 
 /// What is to be done.
@@ -79,7 +57,7 @@ pub(crate) fn run(words: impl IntoIterator<Item = OsString>) -> u8 {
 fn dispatch(flags: &Flags) -> Result<u8, ReplError> {
     match resolve(flags)? {
         Invocation::Help => {
-            write!(io::stdout(), "{SHORT_HELP}\n{}\n\n{FLAGS_HELP}", commands::overview())?;
+            write!(io::stdout(), "{SHORT_HELP}\n{}\n\n{}", commands::overview(), manual::flags())?;
             Ok(code::ANSWERED)
         }
         Invocation::HelpOn(command) => {
@@ -125,8 +103,13 @@ fn file<'a>(name: &'a str, rest: &[String]) -> Result<Invocation<'a>, ReplError>
 }
 
 fn ask_once(flags: &Flags, command: &'static Command, words: &[String]) -> Result<u8, ReplError> {
-    if command.subject == Subject::Growing {
-        return watching::run(flags, command, words);
+    match command.subject {
+        Subject::Growing => return watching::run(flags, command, words),
+        Subject::Program => {
+            manual::answer(command, words)?;
+            return Ok(code::ANSWERED);
+        }
+        _ => {}
     }
     let mut terminal = Terminal::new(flags)?;
     let question = |words| Question::of_words(command, words, false, flags);
@@ -134,7 +117,7 @@ fn ask_once(flags: &Flags, command: &'static Command, words: &[String]) -> Resul
         (Subject::Session, _) => {
             return Err(ReplError::usage(format!("{} only means something at the prompt: barrow FILE", command.name)));
         }
-        (Subject::Nothing | Subject::Growing, _) => {
+        (Subject::Nothing | Subject::Growing | Subject::Program, _) => {
             interrupt::listen();
             question(words)
         }

@@ -22,6 +22,7 @@ mod completion;
 mod console;
 mod invocation;
 mod lines;
+mod manual;
 mod prompt;
 mod watching;
 

@@ -111,6 +111,13 @@ pub fn page(command: &Command) -> String {
     text
 }
 
+/// The form of a command in a shell: `barrow top FILE [N]`.
+#[must_use]
+pub fn usage_from_shell(command: &Command) -> String {
+    let file = if matches!(command.subject, Subject::Recording | Subject::Growing) { " FILE" } else { "" };
+    format!("barrow {}{file} {}", command.name, command.arguments).trim_end().to_owned()
+}
+
 /// The example of a command as a shell takes it.
 #[must_use]
 pub fn from_shell(command: &Command) -> String {

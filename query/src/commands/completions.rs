@@ -1,0 +1,30 @@
+//! `completions`: completions of verbs and flags for a shell. The terminal answers it.
+
+use crate::answer::Answer;
+use crate::arguments::Arguments;
+use crate::error::QueryError;
+use crate::session::Session;
+use crate::touches::Touches;
+
+use super::{Command, Completion, Group, Subject};
+
+pub(super) const COMMAND: Command = Command {
+    name: "completions",
+    aliases: &[],
+    group: Group::Session,
+    arguments: "bash|zsh|fish",
+    about: "Completions of verbs and flags for a shell",
+    details: "Prints a script to the standard output. For bash: `barrow completions bash > ~/.local/share/bash- \
+              completion/completions/barrow`. For zsh: a file `_barrow` in a folder of `$fpath`. For fish: \
+              `~/.config/fish/completions/barrow.fish`. The prompt completes more: types, sets and snapshots.",
+    example: "completions bash",
+    flags: &[],
+    subject: Subject::Program,
+    touches: Touches::NOTHING,
+    completion: Completion::Nothing,
+    run,
+};
+
+fn run(_: &mut Session, _: &Arguments) -> Result<Answer, QueryError> {
+    Err(QueryError::usage("completions is for a shell: `barrow completions bash`"))
+}
