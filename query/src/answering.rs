@@ -30,7 +30,8 @@ impl Session {
     /// # Errors
     /// Those of [`Session::open`].
     pub fn open_counted(&mut self, name: &str, question: &Question) -> Result<bool, QueryError> {
-        if question.snapshot.is_some() || !commands::asks_for_totals(question.command, &question.arguments) {
+        let asks_for_totals = question.command.asks_for_totals.is_some_and(|asks| asks(&question.arguments));
+        if question.snapshot.is_some() || !asks_for_totals {
             return Ok(false);
         }
         let context = self.context.clone();

@@ -29,6 +29,8 @@ pub struct Command {
     /// What it touches, besides the files that its flags name. One about a recording that reads files reads those that
     /// its words name.
     pub touches: Touches,
+    /// Whether these words ask only for totals by type, which some dumps tell without an import; `None` if no words do.
+    pub(crate) asks_for_totals: Option<fn(&Arguments) -> bool>,
     /// What may follow it.
     pub completion: Completion,
     /// Answers.
@@ -116,6 +118,18 @@ impl Command {
     /// Whether it writes a file that its arguments name.
     pub fn writes(&self) -> bool {
         self.touches.contains(Touches::WRITES_FILES)
+    }
+
+    /// Whether its grammar has words, besides flags and their values.
+    #[must_use]
+    pub fn takes_words(&self) -> bool {
+        let mut is_value = false;
+        self.arguments.split(' ').filter(|token| !token.is_empty()).any(|token| {
+            let is_flag = token.trim_start_matches('[').starts_with('-');
+            let is_word = !is_flag && !is_value;
+            is_value = is_flag && !token.ends_with(']');
+            is_word
+        })
     }
 
     /// "does not take …", with what it does take.

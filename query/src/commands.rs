@@ -61,9 +61,8 @@ use crate::language::names::{self, Match};
 use crate::language::request::Request;
 use crate::tables::ranking::Order;
 
-/// Whether a question is about how many objects of each type there are, and how long, and nothing else.
-pub(crate) fn asks_for_totals(command: &Command, arguments: &Arguments) -> bool {
-    let is_one = |name: &str| command.name == name;
+/// Whether the words of a ranking ask only for totals by type.
+fn asks_for_totals(arguments: &Arguments) -> bool {
     let is_total = |by: &String| Order::named(by).is_some_and(|order| order != Order::Retained) || by == "type";
     // A word that can begin an expression asks for single objects.
     let is_attribute = |word: &str| barrow_analyzer::ATTRIBUTES.iter().any(|(name, _)| name.eq_ignore_ascii_case(word));
@@ -71,9 +70,7 @@ pub(crate) fn asks_for_totals(command: &Command, arguments: &Arguments) -> bool 
         word.chars().all(|c| c.is_alphanumeric() || c == '-') && !is_attribute(word) && !top::is_sites(word)
     };
     let request = Request::of(arguments);
-    (is_one(top::COMMAND.name) || is_one(histogram::COMMAND.name))
-        && request.by.iter().all(is_total)
-        && request.rest.words().iter().all(is_kind)
+    request.by.iter().all(is_total) && request.rest.words().iter().all(is_kind)
 }
 
 /// Every command, in the order of `help`.
@@ -215,6 +212,23 @@ mod tests {
         // What an abbreviation means does not depend on commands that it cannot mean.
         assert_eq!(named("ret").map(|command| command.name).ok(), Some("retained"));
         assert_eq!(named("r").err().unwrap().to_string(), "`r` may be show, inrefs, roots, retained");
+    }
+
+    #[test]
+    fn the_grammar_says_whether_there_are_words() {
+        let without: Vec<&str> = COMMANDS.iter().filter(|command| !command.takes_words()).map(|one| one.name).collect();
+        let expected = ["dups", "waste", "watch", "verify", "repack", "repair", "resolve", "more", "exit", "snapshots"];
+        assert!(without.iter().all(|name| expected.contains(name)) && without.len() == expected.len(), "{without:?}");
+    }
+
+    #[test]
+    fn the_grammar_names_only_flags_that_the_command_knows() {
+        for command in COMMANDS {
+            let tokens = command.arguments.split([' ', '[', ']', '.']).filter(|token| token.starts_with('-'));
+            for flag in tokens.filter(|flag| !["-e", "-"].contains(flag)) {
+                assert!(command.flags.contains(&flag), "{}: {flag}", command.name);
+            }
+        }
     }
 
     #[test]

@@ -28,6 +28,8 @@ pub struct Settings {
     pub no_index: bool,
     /// The folder for recordings of imported dumps; `None`: the cache of the user.
     pub cache: Option<PathBuf>,
+    /// Long paths are shortened, as on a terminal.
+    pub short_paths: bool,
     /// How the JVM of an HPROF dump laid out its objects; `None`: the importer finds out.
     pub object_layout: Option<ObjectLayout>,
     /// How many bytes a compressed dump may unpack to, instead of the usual limit.
@@ -49,6 +51,7 @@ impl Settings {
             rows: PAGE_ROWS,
             no_index: flags.session.no_index,
             cache: None,
+            short_paths: false,
             object_layout: flags.session.object_layout,
             max_unpacked: flags.session.max_unpacked,
         }
@@ -69,7 +72,7 @@ pub(crate) struct Context {
 impl Context {
     /// A clock for a piece of work that may take long.
     pub(crate) fn meter(&self) -> Meter {
-        Meter::new(Arc::clone(&self.watcher))
+        Meter::new(Arc::clone(&self.watcher), self.settings.short_paths)
     }
 
     /// A snapshot as a graph, with nothing excluded.

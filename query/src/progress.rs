@@ -66,12 +66,14 @@ impl Watcher for Stop {
 pub(crate) struct Meter {
     begun: Instant,
     watcher: Arc<dyn Watcher>,
+    /// Whether the answer shortens long paths.
+    pub(crate) short_paths: bool,
 }
 
 impl Meter {
     /// Starts the clock.
-    pub(crate) fn new(watcher: Arc<dyn Watcher>) -> Self {
-        Meter { begun: Instant::now(), watcher }
+    pub(crate) fn new(watcher: Arc<dyn Watcher>, short_paths: bool) -> Self {
+        Meter { begun: Instant::now(), watcher, short_paths }
     }
 
     /// The time since the clock started.

@@ -90,11 +90,14 @@ impl Question {
         }
     }
 
-    /// Refuses flags that its command does not know.
+    /// Refuses flags that its command does not know, and words of a command that takes none.
     ///
     /// # Errors
     /// A usage error.
     pub fn check(&self) -> Result<(), QueryError> {
+        if let (false, false, Some(word)) = (self.is_help, self.command.takes_words(), self.arguments.words().first()) {
+            return Err(self.command.refuses(word));
+        }
         match self.given.iter().find(|flag| !self.command.flags.contains(&flag.as_str())) {
             Some(flag) if !self.is_help => Err(self.command.refuses(flag)),
             _ => Ok(()),

@@ -63,8 +63,6 @@ pub struct Session {
     pub(crate) paged: bool,
     /// Answers have every row unless the question says how many.
     pub(crate) whole: bool,
-    /// Answers are read on a terminal, where long paths are shortened.
-    pub(crate) on_terminal: bool,
     /// What questions may touch.
     pub(crate) allowed: Touches,
 }
@@ -92,7 +90,6 @@ impl Session {
             ended: false,
             paged: false,
             whole: false,
-            on_terminal: false,
             allowed: Touches::ALL,
         }
     }
@@ -107,9 +104,9 @@ impl Session {
         self.context.watcher = watcher;
     }
 
-    /// Whether answers come in pages, and whether they are read on a terminal.
-    pub fn set_pages(&mut self, paged: bool, on_terminal: bool) {
-        (self.paged, self.on_terminal) = (paged, on_terminal);
+    /// Whether answers come in pages.
+    pub fn set_paged(&mut self, paged: bool) {
+        self.paged = paged;
     }
 
     /// Selects the snapshot that questions are about.

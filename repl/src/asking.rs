@@ -38,7 +38,7 @@ impl Terminal {
         }
         let progress = Arc::new(ProgressLine::new(flags.session.quiet));
         session.watch_with(Arc::clone(&progress) as _);
-        session.set_pages(false, io::stdout().is_terminal());
+        session.settings_mut().short_paths = io::stdout().is_terminal();
         let colour = !flags.session.no_color && std::env::var_os("NO_COLOR").is_none();
         Ok(Terminal { session, colour, progress })
     }

@@ -52,7 +52,7 @@ impl Console {
     fn session(settings: Settings) -> Result<Session, String> {
         let workspace = Workspace::new(None, None).map_err(|error| error.to_string())?;
         let mut session = Session::new(workspace, Settings { no_index: true, ..settings });
-        session.set_pages(true, false);
+        session.set_paged(true);
         session.allow(Touches::READ_ONLY);
         Ok(session)
     }

@@ -69,7 +69,7 @@ fn dispatch(flags: &Flags) -> Result<u8, ReplError> {
             let mut terminal = Terminal::new(flags)?;
             interrupt::listen();
             terminal.open(file)?;
-            terminal.session.set_pages(true, io::stdout().is_terminal());
+            terminal.session.set_paged(true);
             converse(&mut terminal, flags)
         }
     }

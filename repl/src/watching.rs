@@ -33,7 +33,7 @@ pub(crate) fn run(flags: &Flags, command: &'static Command, words: &[String]) ->
     if let Some(word) = rest.first() {
         return Err(command.refuses(word).into());
     }
-    Question::of_words(command, words, false, flags).check()?;
+    Question::of_words(command, rest, false, flags).check()?;
     let mut terminal = Terminal::new(flags)?;
     // An index file belongs to the last commit: the next one makes it useless.
     terminal.session.settings_mut().no_index = true;

@@ -42,6 +42,7 @@ pub(super) const COMMAND: Command = Command {
     flags: &["--from", "--allow", "--baseline", "--junit", "--min"],
     subject: Subject::Recording,
     touches: Touches::RECORDING,
+    asks_for_totals: None,
     completion: Completion::Expressions,
     run,
 };

@@ -21,6 +21,7 @@ pub(super) const COMMAND: Command = Command {
     flags: &[],
     subject: Subject::Program,
     touches: Touches::NOTHING,
+    asks_for_totals: None,
     completion: Completion::Nothing,
     run,
 };

@@ -37,6 +37,7 @@ pub(super) const COMMAND: Command = Command {
     flags: &["--min"],
     subject: Subject::Recording,
     touches: Touches::RECORDING.with(Touches::READS_FILES),
+    asks_for_totals: None,
     completion: Completion::Rankings,
     run,
 };

@@ -32,6 +32,7 @@ pub(super) const COMMAND: Command = Command {
     flags: &["--depth", "--min"],
     subject: Subject::Recording,
     touches: Touches::RECORDING,
+    asks_for_totals: None,
     completion: Completion::Nothing,
     run,
 };

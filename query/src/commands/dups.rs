@@ -27,14 +27,12 @@ pub(super) const COMMAND: Command = Command {
     flags: &[],
     subject: Subject::Recording,
     touches: Touches::RECORDING,
+    asks_for_totals: None,
     completion: Completion::Nothing,
     run,
 };
 
-fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryError> {
-    if let Some(word) = arguments.words().first() {
-        return Err(COMMAND.refuses(word));
-    }
+fn run(session: &mut Session, _: &Arguments) -> Result<Answer, QueryError> {
     let snapshot = session.snapshot()?;
     let heap = session.heap(snapshot)?;
     let found = heap.duplicates(&session.meter())?;

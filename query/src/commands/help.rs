@@ -5,6 +5,7 @@ use std::fmt::Write;
 use crate::answer::Answer;
 use crate::arguments::Arguments;
 use crate::error::QueryError;
+use crate::flags::{question_flags, shown};
 use crate::session::Session;
 
 use super::{COMMANDS, Command, Completion, Group, Subject, named};
@@ -20,6 +21,7 @@ pub(super) const COMMAND: Command = Command {
     flags: &[],
     subject: Subject::Nothing,
     touches: crate::touches::Touches::NOTHING,
+    asks_for_totals: None,
     completion: Completion::Verbs,
     run,
 };
@@ -99,6 +101,9 @@ pub fn overview() -> String {
 #[must_use]
 pub fn page(command: &Command) -> String {
     let mut text = format!("{}\n\n{}.\n{}\n", command.usage(), command.about, wrapped(command.details, 0));
+    for line in flags(command) {
+        let _ = write!(text, "\n{line}");
+    }
     if !command.aliases.is_empty() {
         let _ = write!(text, "\nalso called   {}", command.aliases.join(", "));
     }
@@ -109,6 +114,23 @@ pub fn page(command: &Command) -> String {
         let _ = write!(text, "\nfrom a shell  {}", from_shell(command));
     }
     text
+}
+
+/// A line for each flag of a command.
+fn flags(command: &Command) -> Vec<String> {
+    let known = question_flags();
+    let known = known.iter().filter(|flag| command.flags.contains(&shown(flag).as_str()));
+    let named: Vec<(String, String)> = known
+        .map(|flag| {
+            let value = flag.get_value_names().filter(|_| flag.get_action().takes_values());
+            let value = value.unwrap_or_default().iter().map(|name| format!(" {name}")).collect::<String>();
+            (shown(flag) + &value, flag.get_help().map(ToString::to_string).unwrap_or_default())
+        })
+        .collect();
+    let width = named.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
+    let lines = named.iter().map(|(name, help)| wrapped(&format!("  {name:width$}  {help}"), width + 4));
+    let blank = (!named.is_empty()).then(String::new);
+    lines.chain(blank).collect()
 }
 
 /// The form of a command in a shell: `barrow top FILE [N]`.

@@ -19,6 +19,7 @@ pub(super) const COMMAND: Command = Command {
     flags: &[],
     subject: Subject::Session,
     touches: Touches::NOTHING,
+    asks_for_totals: None,
     completion: Completion::Nothing,
     run,
 };

@@ -23,6 +23,7 @@ pub(super) const COMMAND: Command = Command {
     flags: &[],
     subject: Subject::Recording,
     touches: Touches::RECORDING,
+    asks_for_totals: None,
     completion: Completion::Nothing,
     run,
 };

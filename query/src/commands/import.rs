@@ -40,6 +40,7 @@ pub(super) const COMMAND: Command = Command {
     flags: &["-o", "--force", "--compression", "--patches", "--by-time"],
     subject: Subject::Nothing,
     touches: Touches::READS_FILES.with(Touches::WRITES_FILES),
+    asks_for_totals: None,
     completion: Completion::Nothing,
     run,
 };

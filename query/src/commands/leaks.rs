@@ -38,6 +38,7 @@ pub(super) const COMMAND: Command = Command {
     flags: &["--min"],
     subject: Subject::Recording,
     touches: Touches::RECORDING,
+    asks_for_totals: None,
     completion: Completion::Nothing,
     run,
 };

@@ -19,14 +19,12 @@ pub(super) const COMMAND: Command = Command {
     flags: &[],
     subject: Subject::Session,
     touches: Touches::RECORDING,
+    asks_for_totals: None,
     completion: Completion::Nothing,
     run,
 };
 
-fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryError> {
-    if let Some(word) = arguments.words().first() {
-        return Err(COMMAND.refuses(word));
-    }
+fn run(session: &mut Session, _: &Arguments) -> Result<Answer, QueryError> {
     session.next_page()
 }
 

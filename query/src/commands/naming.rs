@@ -24,6 +24,7 @@ pub(super) const COMMAND: Command = Command {
     flags: &[],
     subject: Subject::Session,
     touches: Touches::RECORDING.with(Touches::SESSION),
+    asks_for_totals: None,
     completion: Completion::Expressions,
     run,
 };

@@ -27,6 +27,7 @@ pub(super) const COMMAND: Command = Command {
     flags: &["--avoid", "--weak"],
     subject: Subject::Recording,
     touches: Touches::RECORDING,
+    asks_for_totals: None,
     completion: Completion::Nothing,
     run,
 };
@@ -100,7 +101,7 @@ fn rows_of(heap: &Heap, session: &mut Session, number: usize, path: &Path) -> Re
     let tables = heap.recording().tables()?;
     // A list may be long: its ends tell most.
     let length = path.objects.len();
-    let is_for_people = session.context.settings.format == Format::Table && session.on_terminal;
+    let is_for_people = session.context.settings.format == Format::Table && session.context.settings.short_paths;
     let shown = if is_for_people { SHOWN_STEPS } else { MOST_STEPS };
     let (first, last) = (shown.min(length), length.saturating_sub(shown).max(shown.min(length)));
     let mut steps = heap.steps(path, 0..first)?;

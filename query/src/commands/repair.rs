@@ -27,14 +27,12 @@ pub(super) const COMMAND: Command = Command {
     flags: &["-o", "--force"],
     subject: Subject::Recording,
     touches: Touches::RECORDING.with(Touches::WRITES_FILES),
+    asks_for_totals: None,
     completion: Completion::Nothing,
     run,
 };
 
 fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryError> {
-    if let Some(word) = arguments.words().first() {
-        return Err(COMMAND.refuses(word));
-    }
     let recording = session.recording()?;
     let destination =
         Destination::new(arguments.flags.output.as_deref(), arguments.flags.force, recording.path().as_slice())?;

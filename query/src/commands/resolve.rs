@@ -26,14 +26,12 @@ pub(super) const COMMAND: Command = Command {
     flags: &["-o", "--binary", "--force"],
     subject: Subject::Recording,
     touches: Touches::RECORDING.with(Touches::WRITES_FILES),
+    asks_for_totals: None,
     completion: Completion::Nothing,
     run,
 };
 
 fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryError> {
-    if let Some(word) = arguments.words().first() {
-        return Err(COMMAND.refuses(word));
-    }
     let recording = session.recording()?;
     let sources: Vec<&std::path::Path> =
         recording.path().into_iter().chain(arguments.flags.binary.as_deref()).collect();

@@ -26,6 +26,7 @@ pub(super) const COMMAND: Command = Command {
     flags: &[],
     subject: Subject::Session,
     touches: Touches::SESSION,
+    asks_for_totals: None,
     completion: Completion::Settings,
     run,
 };

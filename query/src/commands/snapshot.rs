@@ -21,6 +21,7 @@ pub(super) const COMMAND: Command = Command {
     flags: &[],
     subject: Subject::Recording,
     touches: Touches::RECORDING.with(Touches::SESSION),
+    asks_for_totals: None,
     completion: Completion::Snapshots,
     run,
 };

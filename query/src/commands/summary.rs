@@ -29,6 +29,7 @@ pub(super) const COMMAND: Command = Command {
     flags: &["--verify"],
     subject: Subject::Recording,
     touches: Touches::RECORDING,
+    asks_for_totals: None,
     completion: Completion::Snapshots,
     run,
 };

@@ -39,6 +39,7 @@ pub(super) const COMMAND: Command = Command {
     flags: &[],
     subject: Subject::Recording,
     touches: Touches::RECORDING,
+    asks_for_totals: Some(super::asks_for_totals),
     completion: Completion::Rankings,
     run,
 };

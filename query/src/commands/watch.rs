@@ -25,6 +25,7 @@ pub(super) const COMMAND: Command = Command {
     flags: &["--interval", "--until", "--assert", "--from", "--allow", "--baseline", "--min"],
     subject: Subject::Growing,
     touches: Touches::RECORDING.with(Touches::READS_FILES),
+    asks_for_totals: None,
     completion: Completion::Nothing,
     run,
 };

@@ -8,7 +8,6 @@
 //!   --[ load ]--> byte[] @60025
 //! ```
 
-use std::io::{self, IsTerminal};
 use std::ops::Range;
 
 use barrow_analyzer::{Heap, KindRole, ObjectId, Path, PathOptions, Silent, Step, TypeId, objects};
@@ -21,7 +20,7 @@ use crate::progress::Meter;
 
 /// Objects of one type in a row that are shown one by one; of more, the first and the last.
 const LONGEST_RUN: usize = 4;
-/// Steps of a longer chain that a terminal shows from its beginning and from its end.
+/// Steps of a longer chain that are shown from its beginning and from its end where paths are shortened.
 const SHOWN_STEPS: (usize, usize) = (20, 80);
 /// The same elsewhere, where only a hostile heap has more.
 const MOST_STEPS: (usize, usize) = (1_000, 99_000);
@@ -52,7 +51,7 @@ impl Chain {
         let paths = heap.paths(object, &PathOptions::default(), meter)?;
         let Some(path) = paths.first() else { return Ok(Chain { steps: Vec::new() }) };
         let mut steps = Vec::new();
-        for part in parts(heap, path)? {
+        for part in parts(heap, path, meter)? {
             let (first, times, told) = match part {
                 Part::Steps(range) => (range.start, 1, heap.steps(path, range)?),
                 Part::Run(range) => (range.start, range.len(), heap.steps(path, range.start..range.start + 1)?),
@@ -131,12 +130,12 @@ enum Part {
     Gap(usize),
 }
 
-fn parts(heap: &Heap, path: &Path) -> Result<Vec<Part>, QueryError> {
+fn parts(heap: &Heap, path: &Path, meter: &Meter) -> Result<Vec<Part>, QueryError> {
     let tables = heap.recording().tables()?;
     let types = heap.types_of(&path.objects, &Silent)?;
     let role = |type_id: TypeId| tables.kind_role(tables.type_kind(type_id));
     // Classes have a type in common, and are all different.
-    let shown = if io::stdout().is_terminal() { SHOWN_STEPS } else { MOST_STEPS };
+    let shown = if meter.short_paths { SHOWN_STEPS } else { MOST_STEPS };
     Ok(abridged(runs(&types, |type_id| role(type_id) == KindRole::Object), shown))
 }
 

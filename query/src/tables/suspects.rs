@@ -95,7 +95,8 @@ mod tests {
     fn suspects_of_one_fingerprint_are_one() {
         for maps in [1, 4] {
             let found =
-                suspects(&heap(maps), None, &Meter::new(std::sync::Arc::new(crate::progress::Unwatched))).unwrap();
+                suspects(&heap(maps), None, &Meter::new(std::sync::Arc::new(crate::progress::Unwatched), false))
+                    .unwrap();
             let told: Vec<(u64, u64, u64)> =
                 found.iter().map(|one| (one.alike, one.suspect.retained_bytes, one.retained_bytes)).collect();
             assert_eq!(told, [(maps as u64, 401, 401 * maps as u64)]);
