@@ -26,7 +26,7 @@ pub trait Watcher: Send + Sync {
     /// The reported work is done. Further work may follow.
     fn end(&self) {}
 
-    /// Whether the question should stop. It then ends with [`QueryError::Stopped`].
+    /// Whether the question should stop. It then ends with [`QueryError::Stopped`](crate::QueryError::Stopped).
     fn is_stopped(&self) -> bool {
         false
     }

@@ -1,4 +1,4 @@
-//! `watch`: follows a recording that is being written. What it does stands in [`crate::watching`].
+//! `watch`: follows a recording that is being written. The terminal answers it.
 
 use crate::answer::Answer;
 use crate::arguments::Arguments;
