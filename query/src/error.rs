@@ -4,6 +4,7 @@ use std::io;
 
 use barrow_analyzer::AnalyzerError;
 use barrow_importers::ImportError;
+use barrow_rewrite::RewriteError;
 use barrow_writer::WriterError;
 
 use crate::touches::Touches;
@@ -57,6 +58,9 @@ pub enum QueryError {
     /// The recording did not answer.
     #[error(transparent)]
     Analyzer(AnalyzerError),
+    /// The recording was not repaired, repacked or resolved.
+    #[error(transparent)]
+    Rewrite(RewriteError),
     /// A dump could not be imported.
     #[error("{path}: {source}")]
     Import {
@@ -116,10 +120,13 @@ impl QueryError {
         match self {
             QueryError::Usage { .. } | QueryError::Expression { .. } | QueryError::NotAllowed { .. } => code::USAGE,
             QueryError::Analyzer(
-                AnalyzerError::NoSnapshot { .. }
-                | AnalyzerError::NoObject { .. }
-                | AnalyzerError::OtherSnapshot { .. }
-                | AnalyzerError::SameFile { .. },
+                AnalyzerError::NoSnapshot { .. } | AnalyzerError::NoObject { .. } | AnalyzerError::OtherSnapshot { .. },
+            ) => code::USAGE,
+            QueryError::Rewrite(
+                RewriteError::SameFile { .. }
+                | RewriteError::NoAddresses
+                | RewriteError::Symbols(_)
+                | RewriteError::OtherProgram { .. },
             ) => code::USAGE,
             QueryError::Stopped => code::STOPPED,
             QueryError::Analyzer(AnalyzerError::MemoryCeiling { .. } | AnalyzerError::Allocation { .. }) => {
@@ -146,6 +153,16 @@ impl From<AnalyzerError> for QueryError {
         match error {
             AnalyzerError::Cancelled => QueryError::Stopped,
             error => QueryError::Analyzer(error),
+        }
+    }
+}
+
+impl From<RewriteError> for QueryError {
+    fn from(error: RewriteError) -> Self {
+        match error {
+            RewriteError::Cancelled => QueryError::Stopped,
+            RewriteError::Analyzer(error) => error.into(),
+            error => QueryError::Rewrite(error),
         }
     }
 }
