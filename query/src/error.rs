@@ -213,5 +213,28 @@ mod tests {
     #[test]
     fn a_cancelled_analysis_is_a_stopped_question() {
         assert_eq!(QueryError::from(AnalyzerError::Cancelled).code(), code::STOPPED);
+        assert_eq!(QueryError::from(RewriteError::Cancelled).code(), code::STOPPED);
+    }
+
+    #[test]
+    fn errors_of_rewriting_keep_their_texts_and_have_exit_codes() {
+        let path = || std::path::PathBuf::from("a.barrow");
+        let full = || io::Error::from(io::ErrorKind::StorageFull);
+        for (error, expected) in [
+            (RewriteError::SameFile { path: path() }, code::USAGE),
+            (RewriteError::NoAddresses, code::USAGE),
+            (RewriteError::OtherProgram { path: path(), build_id: "0a".to_owned() }, code::USAGE),
+            (RewriteError::Io { path: path(), action: "write", source: full() }, code::CEILING),
+            (
+                RewriteError::Io { path: path(), action: "write", source: io::ErrorKind::NotFound.into() },
+                code::UNREADABLE,
+            ),
+            (RewriteError::Writer(WriterError::Io { action: "write", source: full() }), code::CEILING),
+            (RewriteError::Analyzer(AnalyzerError::TooManyReferences), code::UNREADABLE),
+        ] {
+            let text = error.to_string();
+            let error = QueryError::from(error);
+            assert_eq!((error.to_string(), error.code()), (text, expected));
+        }
     }
 }
