@@ -64,12 +64,6 @@ pub enum AnalyzerError {
         /// The snapshot that the question is about.
         asked: SnapshotId,
     },
-    /// The file to write would replace the recording it is made from.
-    #[error("{path}: is the recording itself; choose another name", path = path.display())]
-    SameFile {
-        /// The file.
-        path: PathBuf,
-    },
     /// The answer needs more memory than it may use.
     #[error(
         "this needs about {} MiB of memory, and may use {} MiB; raise the limit to {} MiB",

@@ -50,9 +50,9 @@
 //! | `heap` | [`Heap`], the graph of one snapshot: columns that are computed when a question first needs them |
 //! | `questions` | a file for each question about one snapshot: `summary`, `find` with `expression`, `paths`, `leaks` and so on |
 //! | `series` | several snapshots: `diff`, `growth` by path, `lives` of objects; `barrow_statistics` judges what grows |
-//! | `rewrite` | writing recordings again: `repair`, `repack` |
 //!
-//! `verify` checks a whole file. `Run` and `Lazy` are what computations share.
+//! `verify` checks a whole file. `Run` and `Lazy` are what computations share. [`raw`] is for programs that write
+//! recordings again.
 
 #![deny(unsafe_code)]
 
@@ -64,7 +64,7 @@ mod heap;
 mod lazy;
 mod progress;
 mod questions;
-mod rewrite;
+pub mod raw;
 mod run;
 mod series;
 mod verify;
@@ -109,8 +109,6 @@ pub use questions::texts::{TextPattern, TextTotals};
 pub use questions::threads::{ThreadChange, ThreadRoots, Threads};
 pub use questions::type_references::TypeReferences;
 pub use questions::waste::{ELEMENT_BYTES, Waste};
-pub use rewrite::repack::{RepackOptions, Repacked, RepackedSnapshot, repack};
-pub use rewrite::repair::{KeptSnapshot, LeftOut, Repaired, repair};
 pub use series::diff::{Amounts, Diff, KindChange, Side, TypeChange, diff};
 pub use series::growth::{Growth, GrowthNode, GrowthOptions, GrowthPart, GrowthRow, growth};
 pub use series::identity::{SerialOrigin, SerialWalk, SnapshotSerials};

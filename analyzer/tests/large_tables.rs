@@ -4,9 +4,9 @@
 use std::sync::Arc;
 
 use barrow_analyzer::{
-    Expression, Heap, IndexPlace, Memory, ObjectId, Page, Recording, Silent, SnapshotId, StringId, repair, summary,
-    verify,
+    Expression, Heap, IndexPlace, Memory, ObjectId, Page, Recording, Silent, SnapshotId, StringId, summary, verify,
 };
+use barrow_rewrite::repair;
 use barrow_testdata::Shelf;
 use barrow_writer::{
     KindRole, Object, Options, SiteDescription, SnapshotInfo, ThreadDescription, TypeDescription, Writer, WriterError,

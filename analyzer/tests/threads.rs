@@ -2,10 +2,8 @@
 
 use std::sync::Arc;
 
-use barrow_analyzer::{
-    Heap, IndexPlace, Memory, Recording, RepackOptions, Silent, SnapshotId, StringId, Thread, Threads, repack, repair,
-    verify,
-};
+use barrow_analyzer::{Heap, IndexPlace, Memory, Recording, Silent, SnapshotId, StringId, Thread, Threads, verify};
+use barrow_rewrite::{RepackOptions, repack, repair};
 use barrow_testdata::{Random, Shelf};
 use barrow_writer::{
     KindRole, Label, Object, Options, SnapshotInfo, StrengthId, ThreadDescription, TypeDescription, Writer,

@@ -16,7 +16,8 @@ mod v8;
 use std::fs;
 use std::path::Path;
 
-use barrow_analyzer::{Recording, RepackOptions, Silent, repack};
+use barrow_analyzer::{Recording, Silent};
+use barrow_rewrite::{RepackOptions, repack};
 use barrow_testdata::{Heap, Random, Shelf, Vocabulary};
 use barrow_writer::{Compression, Options, SnapshotInfo, ThreadDescription, Writer};
 use dump::{Build, DEBIAN, TablesAt, tiny};

@@ -15,12 +15,12 @@ use std::sync::{Arc, OnceLock};
 
 use barrow_analyzer::{
     AnalyzerError, Expression, Heap, IndexPlace, Memory, Names, ObjectId, ObjectSet, Page, PathOptions, Recording,
-    RepackOptions, Silent, SnapshotId, Threads, object, outgoing, outgoing_page, repack, repair, summary,
-    verified_summaries, verify, walk,
+    Silent, SnapshotId, Threads, object, outgoing, outgoing_page, summary, verified_summaries, verify, walk,
 };
 use barrow_format::varint::{decode_u32, scalar};
 use barrow_importers::{Silent as Unwatched, import_bytes};
 use barrow_repl::Console;
+use barrow_rewrite::{RepackOptions, repack, repair};
 use barrow_testdata::Shelf;
 use barrow_writer::{
     Compression, KindRole, Label, Object, Options, SnapshotInfo, StrengthId, TypeDescription, Writer, WriterError,

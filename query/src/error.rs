@@ -4,6 +4,7 @@ use std::io;
 
 use barrow_analyzer::AnalyzerError;
 use barrow_importers::ImportError;
+use barrow_rewrite::RewriteError;
 use barrow_writer::WriterError;
 
 use crate::touches::Touches;
@@ -57,6 +58,9 @@ pub enum QueryError {
     /// The recording did not answer.
     #[error(transparent)]
     Analyzer(AnalyzerError),
+    /// The recording was not repaired, repacked or resolved.
+    #[error(transparent)]
+    Rewrite(RewriteError),
     /// A dump could not be imported.
     #[error("{path}: {source}")]
     Import {
@@ -116,10 +120,13 @@ impl QueryError {
         match self {
             QueryError::Usage { .. } | QueryError::Expression { .. } | QueryError::NotAllowed { .. } => code::USAGE,
             QueryError::Analyzer(
-                AnalyzerError::NoSnapshot { .. }
-                | AnalyzerError::NoObject { .. }
-                | AnalyzerError::OtherSnapshot { .. }
-                | AnalyzerError::SameFile { .. },
+                AnalyzerError::NoSnapshot { .. } | AnalyzerError::NoObject { .. } | AnalyzerError::OtherSnapshot { .. },
+            ) => code::USAGE,
+            QueryError::Rewrite(
+                RewriteError::SameFile { .. }
+                | RewriteError::NoAddresses
+                | RewriteError::Symbols(_)
+                | RewriteError::OtherProgram { .. },
             ) => code::USAGE,
             QueryError::Stopped => code::STOPPED,
             QueryError::Analyzer(AnalyzerError::MemoryCeiling { .. } | AnalyzerError::Allocation { .. }) => {
@@ -146,6 +153,16 @@ impl From<AnalyzerError> for QueryError {
         match error {
             AnalyzerError::Cancelled => QueryError::Stopped,
             error => QueryError::Analyzer(error),
+        }
+    }
+}
+
+impl From<RewriteError> for QueryError {
+    fn from(error: RewriteError) -> Self {
+        match error {
+            RewriteError::Cancelled => QueryError::Stopped,
+            RewriteError::Analyzer(error) => error.into(),
+            error => QueryError::Rewrite(error),
         }
     }
 }
@@ -196,5 +213,28 @@ mod tests {
     #[test]
     fn a_cancelled_analysis_is_a_stopped_question() {
         assert_eq!(QueryError::from(AnalyzerError::Cancelled).code(), code::STOPPED);
+        assert_eq!(QueryError::from(RewriteError::Cancelled).code(), code::STOPPED);
+    }
+
+    #[test]
+    fn errors_of_rewriting_keep_their_texts_and_have_exit_codes() {
+        let path = || std::path::PathBuf::from("a.barrow");
+        let full = || io::Error::from(io::ErrorKind::StorageFull);
+        for (error, expected) in [
+            (RewriteError::SameFile { path: path() }, code::USAGE),
+            (RewriteError::NoAddresses, code::USAGE),
+            (RewriteError::OtherProgram { path: path(), build_id: "0a".to_owned() }, code::USAGE),
+            (RewriteError::Io { path: path(), action: "write", source: full() }, code::CEILING),
+            (
+                RewriteError::Io { path: path(), action: "write", source: io::ErrorKind::NotFound.into() },
+                code::UNREADABLE,
+            ),
+            (RewriteError::Writer(WriterError::Io { action: "write", source: full() }), code::CEILING),
+            (RewriteError::Analyzer(AnalyzerError::TooManyReferences), code::UNREADABLE),
+        ] {
+            let text = error.to_string();
+            let error = QueryError::from(error);
+            assert_eq!((error.to_string(), error.code()), (text, expected));
+        }
     }
 }

@@ -42,7 +42,6 @@ mod language;
 mod progress;
 mod question;
 mod removal;
-mod resolving;
 mod session;
 mod sources;
 mod tables;

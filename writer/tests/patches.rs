@@ -6,9 +6,9 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use barrow_analyzer::{
-    Lives, ObjectId, Recording, RepackOptions, Roots, SerialOrigin, Silent, SnapshotId, repack, repair,
-    verified_summaries, verify,
+    Lives, ObjectId, Recording, Roots, SerialOrigin, Silent, SnapshotId, verified_summaries, verify,
 };
+use barrow_rewrite::{RepackOptions, repack, repair};
 use barrow_testdata::{Edge, Heap, Node, Random, Shelf, Vocabulary};
 use barrow_writer::{Compression, Label, Options, SnapshotInfo, StrengthId, Writer, WriterError};
 

@@ -7,7 +7,10 @@ use tempfile::NamedTempFile;
 
 /// A new file in `folder`, removed on drop unless it gets a name. Its permissions are those of any new file of this
 /// process; in a private folder only the owner may read it.
-pub(crate) fn temporary(folder: &Path, prefix: &str, suffix: &str) -> io::Result<NamedTempFile> {
+///
+/// # Errors
+/// The system's.
+pub fn temporary(folder: &Path, prefix: &str, suffix: &str) -> io::Result<NamedTempFile> {
     let mut builder = tempfile::Builder::new();
     builder.prefix(prefix).suffix(suffix);
     #[cfg(unix)]

@@ -372,7 +372,8 @@ fn missing(commits: &[(SnapshotId, u64)], lost: &[LostSnapshot]) -> Vec<LostSnap
 }
 
 /// Whether the section is a table that all snapshots share.
-pub(crate) fn is_table(section: SectionType) -> bool {
+#[must_use]
+pub fn is_table(section: SectionType) -> bool {
     [
         SectionType::META,
         SectionType::STRINGS,

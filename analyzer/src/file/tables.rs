@@ -120,7 +120,9 @@ impl Tables {
         &self.shapes
     }
 
-    pub(crate) fn shape(&self, id: ShapeId) -> &Shape {
+    /// The shape of objects with this number.
+    #[must_use]
+    pub fn shape(&self, id: ShapeId) -> &Shape {
         &self.shapes[id.index()]
     }
 

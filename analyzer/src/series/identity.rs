@@ -20,9 +20,9 @@ use crate::series::loaded_snapshot::{LoadedSnapshot, NO_OBJECT};
 use crate::series::matching::{Pairing, Side, match_structure, pairing};
 
 /// The fact of a recording that says where its serials come from; absent if they come from the runtime.
-pub(crate) const SERIALS_FACT: &str = "serials";
+pub const SERIALS_FACT: &str = "serials";
 /// Its value for serials that come from matching.
-pub(crate) const MATCHED: &str = "matched by structure";
+pub const MATCHED: &str = "matched by structure";
 
 /// Where serials come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -68,7 +68,7 @@ pub struct SerialWalk<'r> {
 
 /// Assigns serials.
 #[derive(Debug, Default)]
-pub(crate) struct Serials {
+pub struct Serials {
     /// The largest serial assigned so far.
     last: u64,
 }
@@ -200,8 +200,9 @@ impl SerialWalk<'_> {
 }
 
 impl Serials {
-    /// The serials of the partners, and new serials for objects without a partner.
-    pub(crate) fn inherit(&mut self, partners: &[u32], serials_before: &[u64]) -> Vec<u64> {
+    /// The serials of the partners, and new serials for objects without a partner. `partners` holds for each object its
+    /// partner in the previous snapshot, or [`NO_OBJECT`]; `serials_before` are the serials of that snapshot.
+    pub fn inherit(&mut self, partners: &[u32], serials_before: &[u64]) -> Vec<u64> {
         let serial = |&partner: &u32| {
             serials_before.get(partner as usize).copied().unwrap_or_else(|| {
                 self.last += 1;

@@ -15,20 +15,24 @@ use crate::file::tables::Tables;
 use crate::progress::{Progress, check};
 
 /// The entry of a packed list of objects or rows that names none.
-pub(crate) const NO_OBJECT: u32 = u32::MAX;
+pub const NO_OBJECT: u32 = u32::MAX;
 
 /// All columns of a snapshot. Memory: about 24 bytes for each object and 4 for each reference, plus the columns of
 /// addresses, serials, sites and names if they were recorded.
 #[derive(Debug, Default)]
-pub(crate) struct LoadedSnapshot {
+pub struct LoadedSnapshot {
     pub(crate) shapes: Vec<ShapeId>,
     pub(crate) shallow_bytes: Vec<u64>,
-    /// Empty if all values are 0; the same holds for the columns below.
-    pub(crate) unmanaged_bytes: Vec<u64>,
-    pub(crate) addresses: Vec<u64>,
-    pub(crate) serials: Vec<u64>,
-    pub(crate) sites: Vec<u32>,
-    pub(crate) names: Vec<Option<StringId>>,
+    /// Unmanaged bytes of each object. This column is empty if all its values are 0, as are those below.
+    pub unmanaged_bytes: Vec<u64>,
+    /// The address of each object.
+    pub addresses: Vec<u64>,
+    /// The serial of each object.
+    pub serials: Vec<u64>,
+    /// For each object the number of its site plus one; 0 without a site.
+    pub sites: Vec<u32>,
+    /// The name of each object.
+    pub names: Vec<Option<StringId>>,
     /// For each object the start of its references in `targets`, followed by the end of the last. Only references of
     /// the object's first block are included.
     starts: Vec<u64>,
@@ -42,23 +46,32 @@ pub(crate) struct LoadedSnapshot {
 
 /// The references of one object in one continuation block.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Continued {
-    pub(crate) shape: ShapeId,
-    pub(crate) form: ShapeForm,
-    pub(crate) start_index: u64,
-    pub(crate) targets: Vec<u32>,
-    pub(crate) labels: Vec<u64>,
+pub struct Continued {
+    /// The shape of the object.
+    pub shape: ShapeId,
+    /// How the shape labels references.
+    pub form: ShapeForm,
+    /// How many references of the object are in earlier blocks.
+    pub start_index: u64,
+    /// The objects that are referred to.
+    pub targets: Vec<u32>,
+    /// The labels of the explicit tail.
+    pub labels: Vec<u64>,
 }
 
 /// The columns of one object, except references, serial and address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Own {
-    pub(crate) shape: ShapeId,
-    pub(crate) shallow_bytes: u64,
-    pub(crate) unmanaged_bytes: u64,
+pub struct Own {
+    /// Its shape.
+    pub shape: ShapeId,
+    /// Its shallow size, in bytes.
+    pub shallow_bytes: u64,
+    /// Bytes that it holds outside of the heap.
+    pub unmanaged_bytes: u64,
     /// The number of its site plus one; 0 without a site.
-    pub(crate) site: u32,
-    pub(crate) name: Option<StringId>,
+    pub site: u32,
+    /// Its name.
+    pub name: Option<StringId>,
 }
 
 impl Continued {
@@ -73,7 +86,12 @@ impl Continued {
 
 impl LoadedSnapshot {
     /// Decodes a snapshot.
-    pub(crate) fn read(recording: &Recording, snapshot: SnapshotId, progress: &dyn Progress) -> Result<Self> {
+    ///
+    /// # Errors
+    /// [`AnalyzerError::NoSnapshot`](crate::AnalyzerError::NoSnapshot),
+    /// [`AnalyzerError::Section`](crate::AnalyzerError::Section),
+    /// [`AnalyzerError::Cancelled`](crate::AnalyzerError::Cancelled).
+    pub fn read(recording: &Recording, snapshot: SnapshotId, progress: &dyn Progress) -> Result<Self> {
         let places = places(recording, &[snapshot])?;
         let totals = recording.commit(snapshot)?.totals;
         let mut loaded = LoadedSnapshot { starts: vec![0], label_starts: vec![0], ..LoadedSnapshot::default() };
@@ -143,27 +161,32 @@ impl LoadedSnapshot {
     }
 
     /// The number of objects.
-    pub(crate) fn objects(&self) -> usize {
+    #[must_use]
+    pub fn objects(&self) -> usize {
         self.shapes.len()
     }
 
     /// The number of references.
-    pub(crate) fn references(&self) -> usize {
+    #[must_use]
+    pub fn references(&self) -> usize {
         self.targets.len() + self.continued.values().flatten().map(|part| part.targets.len()).sum::<usize>()
     }
 
     /// The targets of an object in its first block.
-    pub(crate) fn targets(&self, object: usize) -> &[u32] {
+    #[must_use]
+    pub fn targets(&self, object: usize) -> &[u32] {
         &self.targets[range(&self.starts, object)]
     }
 
     /// The labels of an object's explicit tail, in its first block.
-    pub(crate) fn labels(&self, object: usize) -> &[u64] {
+    #[must_use]
+    pub fn labels(&self, object: usize) -> &[u64] {
         &self.labels[range(&self.label_starts, object)]
     }
 
     /// The continuations of an object, in order.
-    pub(crate) fn continued(&self, object: usize) -> &[Continued] {
+    #[must_use]
+    pub fn continued(&self, object: usize) -> &[Continued] {
         if self.continued.is_empty() {
             return &[];
         }
@@ -188,7 +211,7 @@ impl LoadedSnapshot {
     }
 
     /// Label and target of an object's references in order, from number `start`, continuations included.
-    pub(crate) fn references_from<'a>(
+    pub fn references_from<'a>(
         &'a self,
         object: usize,
         start: usize,
@@ -202,13 +225,15 @@ impl LoadedSnapshot {
     }
 
     /// The number of an object's references in each of its blocks: the first block, then its continuations.
-    pub(crate) fn division(&self, object: usize) -> Vec<u32> {
+    #[must_use]
+    pub fn division(&self, object: usize) -> Vec<u32> {
         let continued = self.continued(object).iter().map(|continued| continued.targets.len() as u32);
         iter::once(self.targets(object).len() as u32).chain(continued).collect()
     }
 
     /// The label of the reference at this position of an object's first block.
-    pub(crate) fn label(&self, object: usize, position: usize, tables: &Tables) -> LabelCode {
+    #[must_use]
+    pub fn label(&self, object: usize, position: usize, tables: &Tables) -> LabelCode {
         let shape = tables.shape(self.shapes[object]);
         match shape.label(position) {
             Some(code) => code,
@@ -217,7 +242,8 @@ impl LoadedSnapshot {
     }
 
     /// The columns of one object, except references, serial and address.
-    pub(crate) fn own(&self, object: usize) -> Own {
+    #[must_use]
+    pub fn own(&self, object: usize) -> Own {
         Own {
             shape: self.shapes[object],
             shallow_bytes: self.shallow_bytes[object],

@@ -32,10 +32,12 @@ use crate::series::alignment::align;
 use crate::series::loaded_snapshot::{LoadedSnapshot, NO_OBJECT, Own};
 
 /// One of two snapshots that are matched.
-#[derive(Clone, Copy)]
-pub(crate) struct Side<'a> {
-    pub(crate) loaded: &'a LoadedSnapshot,
-    pub(crate) roots: &'a [Root],
+#[derive(Debug, Clone, Copy)]
+pub struct Side<'a> {
+    /// The snapshot.
+    pub loaded: &'a LoadedSnapshot,
+    /// Its roots.
+    pub roots: &'a [Root],
 }
 
 /// How the objects of a snapshot were paired with those of the previous one.
@@ -64,7 +66,10 @@ impl Pairing {
 
 /// For each object of `after` its partner in `before`, or [`NO_OBJECT`]. References and roots decide; serials are
 /// ignored.
-pub(crate) fn match_structure(
+///
+/// # Errors
+/// [`AnalyzerError::Cancelled`](crate::AnalyzerError::Cancelled).
+pub fn match_structure(
     before: Side<'_>,
     after: Side<'_>,
     tables: &Tables,
@@ -412,8 +417,10 @@ fn by_address(loaded: &LoadedSnapshot) -> impl Iterator<Item = u32> {
     objects.into_iter()
 }
 
-/// Pairs objects by their serials. Objects without a serial get no partner.
-pub(crate) fn match_serials(before: &LoadedSnapshot, after: &LoadedSnapshot) -> Vec<u32> {
+/// Pairs objects by their serials: for each object of `after` its partner in `before`, or [`NO_OBJECT`] if it has none
+/// or no serial.
+#[must_use]
+pub fn match_serials(before: &LoadedSnapshot, after: &LoadedSnapshot) -> Vec<u32> {
     let mut known: HashMap<u64, u32> = HashMap::new();
     for (object, &serial) in (0..).zip(&before.serials).filter(|(_, serial)| **serial != 0) {
         known.entry(serial).or_insert(object);
@@ -424,7 +431,8 @@ pub(crate) fn match_serials(before: &LoadedSnapshot, after: &LoadedSnapshot) -> 
 }
 
 /// Counts the references of paired objects, and those that agree.
-pub(crate) fn pairing(before: &LoadedSnapshot, after: &LoadedSnapshot, partner_of_after: &[u32]) -> Pairing {
+#[must_use]
+pub fn pairing(before: &LoadedSnapshot, after: &LoadedSnapshot, partner_of_after: &[u32]) -> Pairing {
     let mut pairing = Pairing { before: before.objects() as u64, after: after.objects() as u64, ..Pairing::default() };
     for (new, &old) in partner_of_after.iter().enumerate().filter(|(_, old)| **old != NO_OBJECT) {
         pairing.pairs += 1;

@@ -10,13 +10,14 @@ use std::time::{Duration, Instant};
 
 use barrow_analyzer::{
     AnalyzerError, Expression, FormatError, Heap, IndexPlace, Memory, ObjectId, Page, Recording, Silent, Threads,
-    object, objects, outgoing, repair, summary, verified_summaries, verify, walk,
+    object, objects, outgoing, summary, verified_summaries, verify, walk,
 };
 use barrow_format::block::{ColumnId, MAX_OBJECTS, MAX_REFERENCES};
 use barrow_format::frame::{CRITICAL, FRAME_HEADER_BYTES, Frame, SectionType};
 use barrow_format::header::HEADER_BYTES;
 use barrow_format::rows::{LabelCode, Root, Row, Shape, Site, Strength, StrengthClass, Tail, Text, Thread, TypeTotals};
 use barrow_format::{KindId, SiteId, SnapshotId, StrengthId, StringId, TypeId};
+use barrow_rewrite::repair;
 use forge::{Block, Column, Forge, NAME, Parts, chunk, crc32c, directory};
 
 /// The memory that any file may take: the buffers of the decoding threads, and cached strings.

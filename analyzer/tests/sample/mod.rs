@@ -2,9 +2,10 @@
 
 use std::ops::Range;
 
-use barrow_analyzer::{Recording, Repaired, Silent, repair, verify};
+use barrow_analyzer::{Recording, Silent, verify};
 use barrow_format::frame::{Frame, SectionType};
 use barrow_format::header::{HEADER_BYTES, TRAILER_BYTES};
+use barrow_rewrite::{Repaired, repair};
 use barrow_testdata::{Heap, Random, Shelf, Vocabulary};
 use barrow_writer::{Compression, Options, SnapshotInfo, TypeDescription, Writer};
 

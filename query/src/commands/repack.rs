@@ -1,6 +1,7 @@
 //! `repack`: the recording anew, snapshots as differences.
 
-use barrow_analyzer::{RepackOptions, Repacked, SerialOrigin};
+use barrow_analyzer::SerialOrigin;
+use barrow_rewrite::{RepackOptions, Repacked, RepackedSnapshot};
 
 use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
 use crate::arguments::Arguments;
@@ -34,8 +35,8 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
     let destination =
         Destination::new(arguments.flags.output.as_deref(), arguments.flags.force, recording.path().as_slice())?;
     let options = arguments.flags.level.map_or_else(RepackOptions::default, |level| RepackOptions { level });
-    // The analyzer itself sees to it that it appears whole or not at all.
-    let repacked = barrow_analyzer::repack(&recording, destination.path(), options, &session.meter())?;
+    // It replaces the destination itself, when the new file is complete.
+    let repacked = barrow_rewrite::repack(&recording, destination.path(), options, &session.meter())?;
     let answer = Answer::default()
         .fact(Column::new("written", "written", Unit::Text), destination.shown())
         .fact(Column::new("length_bytes", "length", Unit::Bytes), repacked.bytes)
@@ -59,7 +60,7 @@ fn table(repacked: &Repacked) -> Table {
         Column::new("paired", "paired", Unit::Count),
         Column::new("confidence", "confidence", Unit::Share),
     ];
-    let row = |snapshot: &barrow_analyzer::RepackedSnapshot| {
+    let row = |snapshot: &RepackedSnapshot| {
         let pairing = snapshot.pairing;
         vec![
             snapshot.snapshot.0.into(),

@@ -1,6 +1,7 @@
 //! `repair`: a clean recording of what is whole.
 
-use barrow_analyzer::{KeptSnapshot, LostSnapshot, Repaired};
+use barrow_analyzer::LostSnapshot;
+use barrow_rewrite::{KeptSnapshot, Repaired};
 
 use crate::answer::units;
 use crate::answer::{Answer, Audience, Column, Outcome, Table, Unit, Value};
@@ -36,8 +37,8 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
     let recording = session.recording()?;
     let destination =
         Destination::new(arguments.flags.output.as_deref(), arguments.flags.force, recording.path().as_slice())?;
-    // The analyzer itself sees to it that it appears whole or not at all.
-    let repaired = barrow_analyzer::repair(&recording, destination.path(), &session.meter())?;
+    // It replaces the destination itself, when the new file is complete.
+    let repaired = barrow_rewrite::repair(&recording, destination.path(), &session.meter())?;
     let dropped = repaired.dropped().iter().map(Value::text).collect();
     let written = repaired.bytes.map(|_| destination.shown());
     let mut answer = Answer::default()

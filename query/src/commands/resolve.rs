@@ -1,9 +1,10 @@
 //! `resolve`: a recording of addresses, with names.
 
+use barrow_rewrite::{ResolveOptions, RewriteError, resolve};
+
 use crate::answer::{Answer, Column, Unit};
 use crate::arguments::Arguments;
 use crate::error::QueryError;
-use crate::resolving::resolve;
 use crate::session::Session;
 use crate::sources::destination::{Access, Destination};
 use crate::touches::Touches;
@@ -36,17 +37,20 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
     let sources: Vec<&std::path::Path> =
         recording.path().into_iter().chain(arguments.flags.binary.as_deref()).collect();
     let destination = Destination::new(arguments.flags.output.as_deref(), arguments.flags.force, &sources)?;
-    let meter = session.meter();
+    let options =
+        ResolveOptions { binary: arguments.flags.binary.clone(), threads: session.context.workspace.threads() };
     let part = destination.begin(Access::Usual)?;
-    let done = resolve(&recording, &part, arguments.flags.binary.as_deref(), &session.context, &meter)?;
-    drop(meter);
+    let resolved = resolve(&recording, part.file()?, &options, &session.meter()).map_err(|error| match error {
+        RewriteError::Writer(source) => QueryError::Write { path: part.shown().to_owned(), source },
+        error => error.into(),
+    })?;
     let name = part.commit()?;
     let answer = Answer::default()
         .fact(Column::new("written", "written", Unit::Text), name)
-        .fact(Column::new("snapshots", "snapshots", Unit::Count), done.finished.snapshots)
-        .fact(Column::new("addresses", "addresses", Unit::Count), done.addresses)
-        .fact(Column::new("named", "named", Unit::Count), done.named)
-        .fact(Column::new("sites", "sites", Unit::Count), done.sites)
-        .fact(Column::new("length_bytes", "length", Unit::Bytes), done.finished.bytes);
-    Ok(done.problems.into_iter().fold(answer, Answer::note))
+        .fact(Column::new("snapshots", "snapshots", Unit::Count), resolved.finished.snapshots)
+        .fact(Column::new("addresses", "addresses", Unit::Count), resolved.addresses)
+        .fact(Column::new("named", "named", Unit::Count), resolved.named)
+        .fact(Column::new("sites", "sites", Unit::Count), resolved.sites)
+        .fact(Column::new("length_bytes", "length", Unit::Bytes), resolved.finished.bytes);
+    Ok(resolved.problems.into_iter().fold(answer, Answer::note))
 }

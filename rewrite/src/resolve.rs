@@ -1,4 +1,4 @@
-//! Names the addresses of a recording: for `resolve`.
+//! Resolving: names the addresses of a recording.
 //!
 //! ```text
 //!   recorded, by return address                 resolved, by call
@@ -17,34 +17,45 @@ mod calls;
 mod modules;
 
 use std::collections::{BTreeMap, HashMap};
-use std::path::Path;
+use std::fs::File;
+use std::path::PathBuf;
+use std::thread;
 
 use barrow_analyzer::{KindRole, Recording, SnapshotId, StringId, Tables, TypeId, walk};
+use barrow_progress::Progress;
 use barrow_writer::{
     Finished, KindId, Label, Object, Options, SiteDescription, SiteId, SnapshotInfo, StrengthId, TypeDescription,
     Writer, WriterError,
 };
 
-use crate::context::Context;
-use crate::error::QueryError;
-use crate::progress::Meter;
-use crate::sources::destination::Part;
+use crate::error::{Result, RewriteError};
 
 use calls::{Calls, Node, Place, ROOT};
 use modules::Modules;
 
+/// How a recording is resolved.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ResolveOptions {
+    /// The program, or one of its libraries, where it is now. `None`: all files are where they were when the program
+    /// ran.
+    pub binary: Option<PathBuf>,
+    /// How many threads write, at most. `None`: as many as the machine has cores.
+    pub threads: Option<usize>,
+}
+
 /// What was resolved.
-pub(crate) struct Done {
-    /// Addresses of the recording.
-    pub(crate) addresses: usize,
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Resolved {
+    /// The addresses of the recording.
+    pub addresses: usize,
     /// Those of them that have a name now.
-    pub(crate) named: usize,
-    /// Sites there are now.
-    pub(crate) sites: usize,
+    pub named: usize,
+    /// The sites of the new recording.
+    pub sites: usize,
     /// What was written.
-    pub(crate) finished: Finished,
+    pub finished: Finished,
     /// Modules that could not be used, a sentence each.
-    pub(crate) problems: Vec<String>,
+    pub problems: Vec<String>,
 }
 
 /// Blocks that are alike.
@@ -61,55 +72,50 @@ struct Alike {
 /// How many blocks there are of each.
 type Blocks = BTreeMap<Alike, u64>;
 
-/// Writes `recording` anew, with names.
+/// Writes `recording` again to `destination`, an empty file, with names instead of addresses.
 ///
 /// # Errors
-/// That there is nothing to name, that `binary` is another program, what the analyzer and the writer meet, Ctrl-C.
-pub(crate) fn resolve(
+/// [`RewriteError::NoAddresses`]; [`RewriteError::Symbols`] and [`RewriteError::OtherProgram`] for the given program;
+/// [`RewriteError::Writer`], [`RewriteError::Cancelled`], or that the recording cannot be read.
+pub fn resolve(
     recording: &Recording,
-    part: &Part,
-    binary: Option<&Path>,
-    context: &Context,
-    meter: &Meter,
-) -> Result<Done, QueryError> {
-    let mut modules = Modules::new(recording, binary)?;
+    destination: File,
+    options: &ResolveOptions,
+    progress: &dyn Progress,
+) -> Result<Resolved> {
+    let mut modules = Modules::new(recording, options.binary.as_deref())?;
     let calls = Calls::new(recording, &mut modules)?;
     if modules.addresses() == 0 {
-        return Err(QueryError::usage(
-            "this recording has no addresses to name: it is none of barrow-alloc, or resolved already",
-        ));
+        return Err(RewriteError::NoAddresses);
     }
-    let written = |source| QueryError::Write { path: part.shown().to_owned(), source };
+    let threads = options.threads.unwrap_or_else(|| thread::available_parallelism().map_or(1, Into::into));
     let options = Options {
         created_ns: Some(recording.created_ns()),
-        threads: context
-            .workspace
-            .threads()
-            .unwrap_or_else(|| std::thread::available_parallelism().map_or(1, Into::into))
-            - 1,
+        // This thread is one of them.
+        threads: threads.saturating_sub(1),
         ..Options::default()
     };
-    let writer = Writer::to_file(part.file()?, options).map_err(written)?;
+    let writer = Writer::to_file(destination, options)?;
     for (key, value) in recording.facts()? {
-        writer.fact(&key, &value).map_err(written)?;
+        writer.fact(&key, &value)?;
     }
-    writer.fact("resolved by", concat!("barrow ", env!("CARGO_PKG_VERSION"))).map_err(written)?;
-    let mut resolved = Resolved::new(recording, &writer, &calls).map_err(written)?;
+    writer.fact("resolved by", concat!("barrow ", env!("CARGO_PKG_VERSION")))?;
+    let mut resolving = Resolving::new(recording, &writer, &calls)?;
     for id in recording.snapshot_ids() {
-        let blocks = count(recording, id, &calls, meter)?;
-        resolved.snapshot(id, &blocks)?.map_err(written)?;
+        let blocks = count(recording, id, &calls, progress)?;
+        resolving.snapshot(id, &blocks)?;
     }
-    let sites = resolved.sites.len();
-    let finished = writer.finish().map_err(written)?;
+    let sites = resolving.sites.len();
+    let finished = writer.finish()?;
     let (addresses, named) = (modules.addresses(), modules.named());
-    Ok(Done { addresses, named, sites, finished, problems: modules.problems() })
+    Ok(Resolved { addresses, named, sites, finished, problems: modules.problems() })
 }
 
 /// The blocks of a snapshot, by where they belong.
-fn count(recording: &Recording, id: SnapshotId, calls: &Calls, meter: &Meter) -> Result<Blocks, QueryError> {
+fn count(recording: &Recording, id: SnapshotId, calls: &Calls, progress: &dyn Progress) -> Result<Blocks> {
     let tables = recording.tables()?;
     let mut blocks = Blocks::new();
-    walk(recording, id, meter, |object, _| {
+    walk(recording, id, progress, |object, _| {
         if tables.kind_role(tables.type_kind(object.type_id)) == KindRole::Object {
             let place = calls.of_site(object.site);
             let alike = Alike { place, type_id: object.type_id, bytes: object.shallow_bytes, name: object.name };
@@ -121,7 +127,7 @@ fn count(recording: &Recording, id: SnapshotId, calls: &Calls, meter: &Meter) ->
 }
 
 /// The recording with names, and what was declared in it so far.
-struct Resolved<'r> {
+struct Resolving<'r> {
     recording: &'r Recording,
     writer: &'r Writer,
     calls: &'r Calls,
@@ -142,10 +148,10 @@ struct Names {
     allocated: StringId,
 }
 
-impl<'r> Resolved<'r> {
+impl<'r> Resolving<'r> {
     fn new(recording: &'r Recording, writer: &'r Writer, calls: &'r Calls) -> Result<Self, WriterError> {
         let root = writer.kind("root", KindRole::Root)?;
-        Ok(Resolved {
+        Ok(Resolving {
             recording,
             writer,
             calls,
@@ -164,7 +170,7 @@ impl<'r> Resolved<'r> {
     }
 
     /// Writes one snapshot.
-    fn snapshot(&mut self, id: SnapshotId, blocks: &Blocks) -> Result<Result<(), WriterError>, QueryError> {
+    fn snapshot(&mut self, id: SnapshotId, blocks: &Blocks) -> Result<()> {
         let info = self.recording.snapshot(id)?;
         let info = SnapshotInfo {
             time_ns: info.time_ns,
@@ -172,7 +178,7 @@ impl<'r> Resolved<'r> {
             label: info.label,
             key_values: info.key_values,
         };
-        Ok(self.announce(info, blocks, self.recording.tables()?))
+        Ok(self.announce(info, blocks, self.recording.tables()?)?)
     }
 
     fn announce(&mut self, info: SnapshotInfo, blocks: &Blocks, tables: &Tables) -> Result<(), WriterError> {

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use barrow_analyzer::{Recording, SiteId};
 use barrow_symbols::Frame;
 
-use crate::error::QueryError;
+use crate::error::Result;
 
 use super::modules::Modules;
 
@@ -66,7 +66,7 @@ impl Calls {
     ///
     /// # Errors
     /// What the analyzer meets.
-    pub(super) fn new(recording: &Recording, modules: &mut Modules) -> Result<Self, QueryError> {
+    pub(super) fn new(recording: &Recording, modules: &mut Modules) -> Result<Self> {
         let none = Place { node: ROOT, through: None };
         let mut calls = Calls {
             tree: Tree::new(),

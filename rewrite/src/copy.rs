@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 
 use tempfile::NamedTempFile;
 
+use barrow_analyzer::raw::{Frames, temporary};
+use barrow_analyzer::{AnalyzerError, Recording};
 use barrow_format::SnapshotId;
 use barrow_format::chain::Chain;
 use barrow_format::commit::Commit;
@@ -14,16 +16,14 @@ use barrow_format::header::{Header, Trailer};
 use barrow_format::index::{IndexRow, encode_index};
 use barrow_format::rows::Chunk;
 
-use crate::columns::temporary::temporary;
-use crate::error::{AnalyzerError, Result};
-use crate::file::recording::Recording;
+use crate::error::{Result, RewriteError};
 
 /// Fails if `destination` is the file of the recording itself.
 pub(crate) fn refuse_same_file(recording: &Recording, destination: &Path) -> Result<()> {
     let is_same = recording.path().is_some_and(
         |path| matches!((path.canonicalize(), destination.canonicalize()), (Ok(one), Ok(other)) if one == other),
     );
-    if is_same { Err(AnalyzerError::SameFile { path: destination.to_owned() }) } else { Ok(()) }
+    if is_same { Err(RewriteError::SameFile { path: destination.to_owned() }) } else { Ok(()) }
 }
 
 /// Writes a recording with the name of `source` to `destination`, which is replaced when all of it is there:
@@ -35,22 +35,22 @@ pub(crate) fn write_anew<'r>(
 ) -> Result<u64> {
     // A new file in the same folder, so that it can take the destination's name when it is whole.
     let folder = destination.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let partial = temporary(folder, ".", ".half").map_err(AnalyzerError::io(folder, "create a file"))?;
+    let partial = temporary(folder, ".", ".half").map_err(RewriteError::io(folder, "create a file"))?;
     let mut copy = Copy::new(source, destination, BufWriter::new(partial));
     let header = Header::new(source.uuid(), source.created_ns());
     copy.write(&header.encode())?;
     fill(&mut copy)?;
     copy.finish()?;
     let (length, out) = (copy.length, copy.out);
-    let partial = out.into_inner().map_err(|error| AnalyzerError::io(destination, "write")(error.into_error()))?;
-    partial.as_file().sync_all().map_err(AnalyzerError::io(destination, "sync"))?;
-    partial.persist(destination).map_err(|error| AnalyzerError::io(destination, "replace")(error.error))?;
+    let partial = out.into_inner().map_err(|error| RewriteError::io(destination, "write")(error.into_error()))?;
+    partial.as_file().sync_all().map_err(RewriteError::io(destination, "sync"))?;
+    partial.persist(destination).map_err(|error| RewriteError::io(destination, "replace")(error.error))?;
     Ok(length)
 }
 
 /// A recording that is being written.
 pub(crate) struct Copy<'r> {
-    source: &'r Recording,
+    source: Frames<'r>,
     destination: PathBuf,
     out: BufWriter<NamedTempFile>,
     length: u64,
@@ -66,13 +66,13 @@ pub(crate) struct Copy<'r> {
 impl<'r> Copy<'r> {
     fn new(source: &'r Recording, destination: &Path, out: BufWriter<NamedTempFile>) -> Self {
         let (destination, moved, index) = (destination.to_owned(), HashMap::new(), Vec::new());
+        let source = Frames::of(source);
         Copy { source, destination, out, length: 0, sequence: 0, chain: Chain::new(), moved, index, last_commit: None }
     }
 
     /// Copies all tables.
     pub(crate) fn tables(&mut self) -> Result<()> {
-        let chunks = self.source.contents().chunks.iter();
-        for &(section, offset) in chunks {
+        for &(section, offset) in self.source.tables() {
             self.copy_rows(section, NO_SNAPSHOT, offset)?;
         }
         Ok(())
@@ -149,7 +149,7 @@ impl<'r> Copy<'r> {
         let body = encode_index(&self.index);
         self.append(encode_frame(SectionType::INDEX, NO_SNAPSHOT, 0, &[], &body))?;
         self.write(&Trailer { index_offset, index_length: self.length - index_offset }.encode())?;
-        self.out.flush().map_err(AnalyzerError::io(&self.destination, "write"))
+        self.out.flush().map_err(RewriteError::io(&self.destination, "write"))
     }
 
     /// Copies a chunk of a table and enters it into the index. Returns where it went.
@@ -157,7 +157,7 @@ impl<'r> Copy<'r> {
         let name = section.name().unwrap_or("section");
         let frame = self.copy_frame(section, offset)?;
         let chunk = frame.directory().and_then(|directory| Chunk::parse(directory, frame.body()?));
-        let rows = chunk.map_err(AnalyzerError::section(name, offset))?.count;
+        let rows = chunk.map_err(|source| AnalyzerError::Section { section: name, offset, source })?.count;
         let to = self.moved[&offset];
         self.enter(section, snapshot, to, rows);
         Ok(to)
@@ -182,7 +182,7 @@ impl<'r> Copy<'r> {
     }
 
     fn write(&mut self, bytes: &[u8]) -> Result<()> {
-        self.out.write_all(bytes).map_err(AnalyzerError::io(&self.destination, "write"))?;
+        self.out.write_all(bytes).map_err(RewriteError::io(&self.destination, "write"))?;
         self.length += bytes.len() as u64;
         Ok(())
     }

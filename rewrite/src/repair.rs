@@ -3,17 +3,15 @@
 use std::collections::HashMap;
 use std::path::Path;
 
+use barrow_analyzer::raw::{Frames, is_table};
+use barrow_analyzer::{AnalyzerError, LostSnapshot, Problem, Recording, Threads, verify};
 use barrow_format::SnapshotId;
 use barrow_format::commit::Commit;
 use barrow_format::frame::{Frame, SectionType};
+use barrow_progress::Progress;
 
-use crate::error::{AnalyzerError, Result};
-use crate::file::contents::{LostSnapshot, is_table};
-use crate::file::recording::Recording;
-use crate::progress::Progress;
-use crate::questions::threads::Threads;
-use crate::rewrite::copy::{refuse_same_file, write_anew};
-use crate::verify::{Problem, verify};
+use crate::copy::{refuse_same_file, write_anew};
+use crate::error::Result;
 
 /// What became of a recording.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -82,17 +80,17 @@ impl Repaired {
 /// is there. Snapshots keep their numbers. Where none of several can be kept, nothing is written.
 ///
 /// # Errors
-/// [`SameFile`](crate::AnalyzerError::SameFile), [`Io`](crate::AnalyzerError::Io),
-/// [`Cancelled`](crate::AnalyzerError::Cancelled), or that not even the tables can be read.
+/// [`SameFile`](crate::RewriteError::SameFile), [`Io`](crate::RewriteError::Io),
+/// [`Cancelled`](crate::RewriteError::Cancelled), or that not even the tables can be read.
 pub fn repair(recording: &Recording, destination: &Path, progress: &dyn Progress) -> Result<Repaired> {
     refuse_same_file(recording, destination)?;
     let mut repaired = Repaired::default();
-    let rescanned = match table_problem(recording) {
+    let rescanned = match Frames::of(recording).table_problem() {
         None => None,
         Some(error) => {
             let what = "rows of shared tables, such as allocation sites, from the damage on";
             repaired.left_out.push(LeftOut::of(&error, what));
-            Some(recording.rescanned(error.to_string())?)
+            Some(Frames::of(recording).rescanned(error.to_string())?)
         }
     };
     let recording = rescanned.as_ref().unwrap_or(recording);
@@ -107,14 +105,6 @@ pub fn repair(recording: &Recording, destination: &Path, progress: &dyn Progress
     })?;
     repaired.bytes = Some(bytes);
     Ok(repaired)
-}
-
-/// What is wrong with the tables, all of which a copy holds.
-fn table_problem(recording: &Recording) -> Option<AnalyzerError> {
-    match recording.sites().and_then(|_| recording.tables()) {
-        Ok(tables) => tables.string_problems().into_iter().next(),
-        Err(error) => Some(error),
-    }
 }
 
 impl Repaired {
@@ -142,23 +132,24 @@ impl Repaired {
     fn judge_snapshots(&mut self, recording: &Recording, progress: &dyn Progress) -> Result<()> {
         let verification = verify(recording, progress)?;
         let damage = recording.damage().map(ToString::to_string);
+        let frames = Frames::of(recording);
         let mut problem_of: HashMap<SnapshotId, &Problem> = HashMap::new();
         for problem in &verification.problems {
             match problem.snapshot {
-                Some(id) if recording.commit(id).is_ok_and(|commit| commit.threads.contains(&problem.offset)) => {}
+                Some(id) if frames.commit(id).is_ok_and(|commit| commit.threads.contains(&problem.offset)) => {}
                 Some(id) => drop(problem_of.entry(id).or_insert(problem)),
                 None if damage.as_ref() == Some(&problem.message) => {}
                 None => self.judge_shared(recording, problem),
             }
         }
         for id in recording.snapshot_ids() {
-            let base = || Ok(recording.commit(id)?.patched.as_ref().map(|patched| SnapshotId(patched.base)));
+            let base = || frames.commit(id).map(|commit| Some(SnapshotId(commit.patched.as_ref()?.base)));
             match problem_of.get(&id) {
                 Some(problem) => self.lose(recording, id, Some(problem.offset), problem.message.clone()),
                 None => match base()?.filter(|base| !self.kept.iter().any(|kept| kept.snapshot == *base)) {
                     Some(base) => {
                         let cause = format!("it is stored as the difference to snapshot {base}, which is lost");
-                        self.lose(recording, id, recording.commit_offset(id).ok(), cause);
+                        self.lose(recording, id, frames.commit_offset(id).ok(), cause);
                     }
                     None => self.keep(recording, id)?,
                 },
@@ -171,7 +162,7 @@ impl Repaired {
     /// Takes over a problem of no snapshot. An index names every commit, so a frame that it does not name was not committed,
     /// unless it is a commit or a table itself.
     fn judge_shared(&mut self, recording: &Recording, problem: &Problem) {
-        let section = Frame::parse(recording.bytes(), problem.offset).map(|frame| frame.header.section);
+        let section = Frame::parse(Frames::of(recording).bytes(), problem.offset).map(|frame| frame.header.section);
         if section.is_ok_and(|section| section == SectionType::COMMIT || is_table(section)) {
             let (offset, cause) = (Some(problem.offset), problem.message.clone());
             self.left_out.push(LeftOut { offset, cause });
@@ -196,7 +187,7 @@ impl Repaired {
 
 /// The label of a snapshot whose commit cannot be used, if it can be read.
 fn label_of(recording: &Recording, lost: &LostSnapshot) -> Option<String> {
-    let frame = recording.frame(SectionType::COMMIT, Some(lost.snapshot), lost.offset?).ok()?;
+    let frame = Frames::of(recording).frame(SectionType::COMMIT, Some(lost.snapshot), lost.offset?).ok()?;
     let label = frame.body().and_then(Commit::parse).ok()?.label?;
     let tables = recording.tables().ok()?;
     (label.index() < tables.string_count()).then(|| tables.string(label).to_owned())

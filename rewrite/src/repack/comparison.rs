@@ -2,18 +2,18 @@
 
 use rayon::prelude::*;
 
+use barrow_analyzer::Tables;
+use barrow_analyzer::raw::{LoadedSnapshot as Whole, NO_OBJECT as NOBODY, Own};
 use barrow_format::ShapeId;
 use barrow_format::block::{Encoder, MAX_REFERENCES, Patch};
 use barrow_format::codec::Compression;
 use barrow_format::commit::Group;
 use barrow_format::frame::{SectionType, encode_frame};
+use barrow_progress::Progress;
 
 use super::draft::{Draft, Filler, Made, RowGroup};
 use super::{Written, made};
-use crate::error::Result;
-use crate::file::tables::Tables;
-use crate::progress::{Progress, check};
-use crate::series::loaded_snapshot::{LoadedSnapshot as Whole, NO_OBJECT as NOBODY, Own};
+use crate::error::{Result, check};
 
 impl Draft {
     /// Compares all groups of the snapshot before. False if a patch cannot hold the difference.

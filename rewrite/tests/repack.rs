@@ -2,13 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use barrow_analyzer::{
-    Recording, RepackOptions, Repacked, Roots, SerialOrigin, Silent, SnapshotId, repack, repair, verified_summaries,
-    verify,
-};
+use barrow_analyzer::{Recording, Roots, SerialOrigin, Silent, SnapshotId, verified_summaries, verify};
 use barrow_format::frame::{Frame, FrameHeader, SectionType};
 use barrow_format::header::HEADER_BYTES;
 use barrow_format::index::parse_index;
+use barrow_rewrite::{RepackOptions, Repacked, repack, repair};
 use barrow_testdata::{Edge, Heap, Node, Random, Vocabulary};
 use barrow_writer::{Label, Options, StrengthId, Writer};
 

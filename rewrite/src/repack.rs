@@ -14,21 +14,19 @@ mod draft;
 use std::collections::HashMap;
 use std::path::Path;
 
+use barrow_analyzer::raw::{
+    Frames, LoadedSnapshot, MATCHED, NO_OBJECT, SERIALS_FACT, Serials, Side, match_serials, match_structure, pairing,
+};
+use barrow_analyzer::{Pairing, Recording, Roots, SerialOrigin, Tables};
 use barrow_format::codec::{Compression, Compressor};
 use barrow_format::commit::{BlockEntry, Group, Patched};
 use barrow_format::frame::{NO_SNAPSHOT, encode_frame};
 use barrow_format::rows::{KeyValue, MAX_CHUNK_BYTES, Root, Row, Text, encode_raw_chunk};
 use barrow_format::{FormatError, ObjectId, SnapshotId, StringId};
+use barrow_progress::Progress;
 
-use crate::error::{AnalyzerError, Result};
-use crate::file::recording::Recording;
-use crate::file::tables::Tables;
-use crate::graph::roots::Roots;
-use crate::progress::{Progress, check};
-use crate::rewrite::copy::{Copy, refuse_same_file, write_anew};
-use crate::series::identity::{MATCHED, SERIALS_FACT, SerialOrigin, Serials};
-use crate::series::loaded_snapshot::{LoadedSnapshot as Whole, NO_OBJECT as NOBODY};
-use crate::series::matching::{Pairing, Side, match_serials, match_structure, pairing};
+use crate::copy::{Copy, refuse_same_file, write_anew};
+use crate::error::{Result, RewriteError, check};
 use comparison::part_changed_giants;
 use draft::{Draft, RowGroup};
 
@@ -90,7 +88,8 @@ const PAIRED_KEY: &str = "paired with the snapshot before";
 /// Two snapshots are in memory at a time.
 ///
 /// # Errors
-/// [`AnalyzerError::SameFile`], [`AnalyzerError::Io`], [`AnalyzerError::Cancelled`], [`AnalyzerError::Section`].
+/// [`RewriteError::SameFile`], [`RewriteError::Io`], [`RewriteError::Encode`] for a level that does not exist,
+/// [`RewriteError::Cancelled`], or that the recording cannot be read.
 pub fn repack(
     recording: &Recording,
     destination: &Path,
@@ -130,7 +129,7 @@ struct Repacking<'c, 'r> {
 /// A snapshot that was written.
 struct Written {
     id: SnapshotId,
-    whole: Whole,
+    whole: LoadedSnapshot,
     roots: Roots,
     /// For each object its row.
     row_of: Vec<u32>,
@@ -169,7 +168,7 @@ impl<'c, 'r> Repacking<'c, 'r> {
     fn say_matched(&mut self) -> Result<()> {
         self.paired = self.string(PAIRED_KEY)?;
         let fact = KeyValue { key: self.string(SERIALS_FACT)?, value: self.string(MATCHED)? };
-        let known = self.recording.tables()?.facts().len() as u64;
+        let known = self.recording.facts()?.len() as u64;
         self.chunk(NO_SNAPSHOT, known, &[fact]).map(drop)
     }
 
@@ -193,14 +192,14 @@ impl<'c, 'r> Repacking<'c, 'r> {
 
     fn snapshot(&mut self, id: SnapshotId, progress: &dyn Progress) -> Result<RepackedSnapshot> {
         check(progress)?;
-        let mut whole = Whole::read(self.recording, id, progress)?;
+        let mut whole = LoadedSnapshot::read(self.recording, id, progress)?;
         let roots = Roots::read(self.recording, id)?;
         let before = self.before.take();
         let mut partners = match &before {
-            None => vec![NOBODY; whole.objects()],
+            None => vec![NO_OBJECT; whole.objects()],
             Some(before) if self.origin == SerialOrigin::Matched => {
                 let (old, new) = (before.side(), Side { loaded: &whole, roots: roots.rows() });
-                match_structure(old, new, self.recording.tables()?, progress)?
+                match_structure(old, new, self.tables()?, progress)?
             }
             Some(before) => match_serials(&before.whole, &whole),
         };
@@ -227,12 +226,12 @@ impl<'c, 'r> Repacking<'c, 'r> {
     }
 
     /// All objects in blocks, those that were there before first if nothing else orders them.
-    fn whole(&self, id: SnapshotId, whole: &Whole, has_before: bool) -> Result<Draft> {
+    fn whole(&self, id: SnapshotId, whole: &LoadedSnapshot, has_before: bool) -> Result<Draft> {
         let mut order: Vec<u32> = (0..whole.objects() as u32).collect();
         if has_before && self.origin == SerialOrigin::Matched && whole.addresses.is_empty() {
             order.sort_unstable_by_key(|&object| whole.serials[object as usize]);
         }
-        let mut draft = Draft::new(id, vec![NOBODY; whole.objects()], 0);
+        let mut draft = Draft::new(id, vec![NO_OBJECT; whole.objects()], 0);
         draft.add_rows(whole, &order, self.tables()?, self.compression)?;
         Ok(draft)
     }
@@ -242,7 +241,7 @@ impl<'c, 'r> Repacking<'c, 'r> {
         &self,
         id: SnapshotId,
         before: &Written,
-        whole: &Whole,
+        whole: &LoadedSnapshot,
         partners: &mut [u32],
         progress: &dyn Progress,
     ) -> Result<Option<Draft>> {
@@ -250,10 +249,11 @@ impl<'c, 'r> Repacking<'c, 'r> {
             return Ok(None);
         }
         part_changed_giants(before, whole, self.tables()?, partners, progress)?;
-        let row_of_partner = |&partner: &u32| before.row_of.get(partner as usize).copied().unwrap_or(NOBODY);
+        let row_of_partner = |&partner: &u32| before.row_of.get(partner as usize).copied().unwrap_or(NO_OBJECT);
         let first_new_row = before.groups.last().map_or(0, |group| group.rows.end);
         let mut draft = Draft::new(id, partners.iter().map(row_of_partner).collect(), first_new_row);
-        let fresh: Vec<u32> = (0..).zip(&draft.row_of).filter(|(_, row)| **row == NOBODY).map(|(at, _)| at).collect();
+        let fresh: Vec<u32> =
+            (0..).zip(&draft.row_of).filter(|(_, row)| **row == NO_OBJECT).map(|(at, _)| at).collect();
         let objects = whole.objects() as f64;
         if f64::from(first_new_row) + fresh.len() as f64 > MAX_ROWS * objects {
             return Ok(None);
@@ -271,7 +271,7 @@ impl<'c, 'r> Repacking<'c, 'r> {
     }
 
     fn tables(&self) -> Result<&'r Tables> {
-        self.recording.tables()
+        Ok(self.recording.tables()?)
     }
 
     /// Writes a snapshot: its frames, roots, statistics and commit.
@@ -282,7 +282,7 @@ impl<'c, 'r> Repacking<'c, 'r> {
         draft: &Draft,
         pairing: Option<Pairing>,
     ) -> Result<()> {
-        let mut commit = self.recording.commit(id)?.clone();
+        let mut commit = Frames::of(self.recording).commit(id)?.clone();
         let (mut blocks, mut next) = (Vec::new(), 0u32);
         for (group, made) in (0..).zip(&draft.made) {
             let length = made.frame.len() as u64;
@@ -327,7 +327,7 @@ impl<'c, 'r> Repacking<'c, 'r> {
 }
 
 impl Written {
-    fn new(id: SnapshotId, draft: Draft, whole: Whole, roots: Roots, base: Option<&Written>) -> Self {
+    fn new(id: SnapshotId, draft: Draft, whole: LoadedSnapshot, roots: Roots, base: Option<&Written>) -> Self {
         let bytes_per_object = draft.bytes() as f64 / (whole.objects() as f64).max(1.0);
         Written {
             id,
@@ -347,6 +347,6 @@ impl Written {
     }
 }
 
-fn made(what: &'static str) -> impl Fn(FormatError) -> AnalyzerError {
-    AnalyzerError::section(what, 0)
+fn made(section: &'static str) -> impl Fn(FormatError) -> RewriteError {
+    move |source| RewriteError::Encode { section, source }
 }

@@ -5,6 +5,8 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
+use barrow_analyzer::Tables;
+use barrow_analyzer::raw::{Continued, LoadedSnapshot as Whole, NO_OBJECT as NOBODY, Own};
 use barrow_format::block::{BlockColumns, Encoder, MAX_OBJECTS, MAX_REFERENCES, ShapeForm};
 use barrow_format::codec::Compression;
 use barrow_format::commit::Group;
@@ -13,8 +15,6 @@ use barrow_format::{ShapeId, SnapshotId};
 
 use super::made;
 use crate::error::Result;
-use crate::file::tables::Tables;
-use crate::series::loaded_snapshot::{Continued, LoadedSnapshot as Whole, NO_OBJECT as NOBODY, Own};
 
 /// References after which a block ends.
 const BLOCK_REFERENCES: usize = (MAX_REFERENCES / 4) as usize;

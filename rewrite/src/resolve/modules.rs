@@ -6,7 +6,7 @@ use std::path::Path;
 use barrow_analyzer::Recording;
 use barrow_symbols::{Frame, Symbols};
 
-use crate::error::QueryError;
+use crate::error::{Result, RewriteError};
 
 /// The modules of a recording.
 pub(super) struct Modules {
@@ -27,7 +27,7 @@ impl Modules {
     ///
     /// # Errors
     /// That `binary` cannot be read, or is none of them.
-    pub(super) fn new(recording: &Recording, binary: Option<&Path>) -> Result<Self, QueryError> {
+    pub(super) fn new(recording: &Recording, binary: Option<&Path>) -> Result<Self> {
         let facts = recording.facts()?.into_iter();
         let recorded: HashMap<String, String> =
             facts.filter_map(|(key, id)| Some((key.strip_prefix("module ")?.to_owned(), id))).collect();
@@ -91,8 +91,8 @@ impl Modules {
 }
 
 /// The program at `path`, and the module of the recording that it is: by build id, or by name where there is none.
-fn instead(path: &Path, recorded: &HashMap<String, String>) -> Result<(String, Symbols), QueryError> {
-    let symbols = Symbols::open(path).map_err(|error| QueryError::usage(error.to_string()))?;
+fn instead(path: &Path, recorded: &HashMap<String, String>) -> Result<(String, Symbols)> {
+    let symbols = Symbols::open(path)?;
     let id = symbols.build_id();
     let is_it = |module: &str, recorded: &str| {
         if id.is_empty() {
@@ -102,8 +102,6 @@ fn instead(path: &Path, recorded: &HashMap<String, String>) -> Result<(String, S
         }
     };
     let module = recorded.iter().find(|(module, recorded)| is_it(module, recorded)).map(|(module, _)| module.clone());
-    let module = module.ok_or_else(|| {
-        QueryError::usage(format!("{} is not what was recorded: no module has its build id, {id}", path.display()))
-    })?;
+    let module = module.ok_or_else(|| RewriteError::OtherProgram { path: path.to_owned(), build_id: id.clone() })?;
     Ok((module, symbols))
 }
