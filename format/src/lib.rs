@@ -39,7 +39,7 @@
 //! ```
 //!
 //! Reading order: [`header`], [`frame`], [`rows`] (tables), [`block`] with [`varint`] and [`codec`],
-//! [`commit`] with [`chain`], [`index`]; [`fields`] reads what is not in a column.
+//! [`commit`] with [`chain`], [`index`]; [`patch`] is what encoders of patches share; [`fields`] reads what is not in a column.
 
 #![deny(unsafe_code)]
 #![cfg_attr(
@@ -58,6 +58,7 @@ pub mod header;
 mod ids;
 pub mod index;
 mod numbered;
+pub mod patch;
 pub mod rows;
 pub mod varint;
 

@@ -284,7 +284,7 @@ impl Collected {
             threads,
             blocks,
             previous_offset: shared.last_commit(),
-            patched: draft.as_ref().map(|draft| draft.patched.clone()),
+            patched: draft.as_ref().map(Draft::patched),
         };
         let mut sink = lock(&shared.sink);
         if shared.sync == Sync::AtCommit {
@@ -320,7 +320,7 @@ impl Collected {
         draft: Option<&Draft>,
         shared: &Shared,
     ) -> Result<Vec<BlockEntry>> {
-        let mut blocks = draft.map_or(announced, |draft| &draft.blocks).to_vec();
+        let mut blocks = draft.map_or(announced, |draft| &draft.layout.blocks).to_vec();
         let Some(spill) = &self.spill else { return Ok(blocks) };
         let (mut spill, mut frame) = (lock(spill), Vec::new());
         for block in blocks.iter_mut().filter(|block| block.length > 0) {

@@ -16,18 +16,16 @@ mod comparison;
 mod contents;
 mod difference;
 mod draft;
-mod filler;
 mod living;
 mod reader;
 mod rows;
 mod spill;
 
-use std::ops::Range;
 use std::sync::Mutex;
 
 use barrow_format::codec::Compression;
 use barrow_format::commit::{BlockEntry, Group};
-use foldhash::HashMap;
+use barrow_format::patch::{Divisions, MAX_CHAIN, NO_ROW, RowGroup};
 
 use crate::error::Result;
 use crate::shapes::ShapeTable;
@@ -39,16 +37,6 @@ use reader::{Part, Reader};
 use rows::Rows;
 pub(crate) use spill::Spill;
 
-/// No row, no object.
-const NOBODY: u32 = u32::MAX;
-/// Patches in a row, at most.
-const MAX_CHAIN: u32 = 64;
-/// Rows that there are for each living object, at most.
-const MAX_ROWS: f64 = 1.5;
-/// Rows and references that are stored for each that a snapshot has, at most: what reading it costs.
-const MAX_STORED: f64 = 1.75;
-/// A patch that takes more than this share of the whole snapshot does not pay.
-const WORTHWHILE: f64 = 0.9;
 /// What is gathered at once may take this part of the memory budget.
 const GATHERED_PART: usize = 8;
 
@@ -71,29 +59,9 @@ struct Before {
     /// How the references of each row that has continuations are divided into blocks.
     divisions: Divisions,
     /// Patches since the last whole snapshot.
-    chain: u32,
+    chain: usize,
     /// Rows and references in blocks and patches since then, itself included.
     stored: u64,
-}
-
-/// For each row that has continuations, how many of its references are in each of its blocks.
-type Divisions = HashMap<u32, Vec<u32>>;
-
-/// Adds a continuation to the blocks of a row, whose first holds so many of its references. Returns which it is.
-fn divide(divisions: &mut Divisions, (row, in_first): (u32, usize), references: usize) -> usize {
-    let division = divisions.entry(row).or_insert_with(|| vec![in_first as u32]);
-    division.push(references as u32);
-    division.len() - 1
-}
-
-/// Rows that began in one block.
-#[derive(Debug, Clone)]
-struct RowGroup {
-    /// In a continuation the row that is continued.
-    rows: Range<u32>,
-    /// Which of its blocks this is: 0 is the first, others are continuations.
-    part: usize,
-    is_gone: bool,
 }
 
 impl Patches {
@@ -158,11 +126,11 @@ impl Before {
         rows.reserve(reader.objects() as usize);
         let mut contents = Contents::new(keys);
         let (mut serial, mut are_named, mut addresses) = (0, true, Vec::new());
-        let mut first_part = (NOBODY, 0);
+        let mut first_part = (NO_ROW, 0);
         reader.walk(0..reader.blocks().len(), |part| {
             match part {
                 Part::Object(number, object) => {
-                    (serial, first_part) = (object.serial, (number, object.targets.len()));
+                    (serial, first_part) = (object.serial, (number, object.targets.len() as u32));
                     if object.address != 0 {
                         addresses.resize(number as usize, 0);
                         addresses.push(object.address);
@@ -170,7 +138,8 @@ impl Before {
                     contents.begin(&object, |target| target);
                 }
                 Part::More(object) => {
-                    divide(&mut divisions, first_part, object.targets.len());
+                    let (row, in_first) = first_part;
+                    divisions.add(row, in_first, object.targets.len() as u32);
                     contents.go_on(&object, |target| target);
                 }
                 Part::End => are_named = are_named && serial != 0 && rows.push(serial, contents.end()),
@@ -186,7 +155,7 @@ impl Before {
 
     /// The snapshot after it was committed as a patch.
     fn follow(&mut self, snapshot: u32, draft: Draft) {
-        let Draft { patched, living, changed, new, addresses, stored, .. } = draft;
+        let Draft { layout, living, changed, new, addresses, .. } = draft;
         let changed = changed.rows.into_iter().zip(changed.contents);
         for row in 0..self.rows.len() {
             if !living.contains(row) {
@@ -199,15 +168,15 @@ impl Before {
             self.rows.push(serial, content);
         }
         self.rows.set_addresses(addresses);
-        for (group, fate) in self.groups.iter_mut().zip(&patched.groups) {
+        for (group, fate) in self.groups.iter_mut().zip(&layout.groups) {
             group.is_gone = *fate == Group::Gone;
         }
         self.groups.extend(new.groups);
-        self.divisions.retain(|&row, _| self.rows.is_alive(row));
+        self.divisions.retain(|row| self.rows.is_alive(row));
         self.divisions.extend(new.divisions);
         self.snapshot = snapshot;
         self.chain += 1;
-        self.stored += stored;
+        self.stored += layout.stored;
     }
 }
 

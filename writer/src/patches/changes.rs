@@ -3,11 +3,11 @@
 use std::ops::Range;
 
 use barrow_format::block::BlockColumns;
+use barrow_format::patch::{ColumnFiller, ObjectFields, RowGroup};
 
-use super::filler::{Filler, Own};
+use super::Before;
 use super::living::Living;
 use super::reader::{Part, Reader};
-use super::{Before, RowGroup};
 use crate::error::Result;
 
 /// What is known of the groups of the snapshot before, once all objects were compared.
@@ -113,12 +113,12 @@ pub(super) struct Picks {
     labels: Vec<u64>,
     /// The first that was not taken yet.
     next: usize,
-    filler: Filler,
+    filler: ColumnFiller,
 }
 
 struct Pick {
     row: u32,
-    own: Own,
+    fields: ObjectFields,
     targets: Range<usize>,
     labels: Range<usize>,
 }
@@ -148,7 +148,7 @@ impl Picks {
                 self.targets.extend(object.targets.iter().map(|&target| row_of[target as usize]));
                 self.labels.extend_from_slice(object.explicit);
                 let (targets, labels) = (targets..self.targets.len(), labels..self.labels.len());
-                self.picks.push(Pick { row, own: Own::from(&object), targets, labels });
+                self.picks.push(Pick { row, fields: object.fields(), targets, labels });
             }
             Ok(())
         })?;
@@ -162,16 +162,14 @@ impl Picks {
         let picks = self.picks[self.next..].iter().take_while(|pick| pick.row < group.rows.end);
         for pick in picks {
             let (targets, labels) = (&self.targets[pick.targets.clone()], &self.labels[pick.labels.clone()]);
-            self.filler.push(&pick.own, labels, targets.iter().copied());
+            self.filler.push(&pick.fields, labels, targets.iter().copied());
         }
         self.next += self.filler.columns.objects();
-        std::mem::take(self.filler.end())
+        self.filler.take()
     }
 }
 
-impl Own {
-    /// What an object takes when it is gathered, in bytes.
-    pub(super) fn gathered_bytes(object: &super::reader::Seen<'_>) -> usize {
-        size_of::<Pick>() + 4 * object.targets.len() + 8 * object.explicit.len()
-    }
+/// The memory of an object that is gathered, in bytes.
+pub(super) fn gathered_bytes(object: &super::reader::Seen<'_>) -> usize {
+    size_of::<Pick>() + 4 * object.targets.len() + 8 * object.explicit.len()
 }

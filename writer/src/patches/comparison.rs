@@ -1,21 +1,14 @@
 //! All objects of a snapshot, one after the other: as they were, changed or new.
 
-use barrow_format::block::{BlockColumns, Encoder, MAX_OBJECTS, MAX_REFERENCES};
-use barrow_format::commit::Group;
-use barrow_format::frame::{SectionType, encode_frame};
+use barrow_format::block::Encoder;
+use barrow_format::patch::{ColumnFiller, RowGroup, continuation, encode_block, is_full};
 
-use super::changes::Changes;
+use super::changes::{Changes, gathered_bytes};
 use super::contents::Contents;
 use super::difference::Context;
-use super::draft::{Changed, Made, New};
-use super::filler::{Filler, Own};
+use super::draft::{Changed, New, SpilledGroup};
 use super::reader::Seen;
-use super::{RowGroup, divide};
 use crate::error::Result;
-use crate::shared::lock;
-
-/// References after which a block ends.
-const BLOCK_REFERENCES: usize = (MAX_REFERENCES / 4) as usize;
 
 /// Compares objects with what is remembered of them, and makes blocks of those that are new.
 pub(super) struct Comparing<'a> {
@@ -24,7 +17,7 @@ pub(super) struct Comparing<'a> {
     contents: Contents,
     encoder: &'a mut Encoder,
     /// The block of new rows that is being filled.
-    filler: Filler,
+    filler: ColumnFiller,
     /// The number of the next object.
     next: usize,
     /// The object at hand.
@@ -52,7 +45,7 @@ pub(super) struct Compared {
     pub(super) changed: Changed,
     pub(super) new: New,
     /// The blocks of the new rows.
-    pub(super) made_of_new: Vec<Made>,
+    pub(super) new_groups: Vec<SpilledGroup>,
     /// For each row the address of its object; empty if none has one.
     pub(super) addresses: Vec<u64>,
 }
@@ -63,10 +56,10 @@ impl<'a> Comparing<'a> {
             changes: Changes::new(context.before, context.patches.gathered_bytes, blocks),
             changed: Changed::default(),
             new: New::default(),
-            made_of_new: Vec::new(),
+            new_groups: Vec::new(),
             addresses: Vec::new(),
         };
-        let (contents, filler) = (Contents::new(&context.patches.keys), Filler::default());
+        let (contents, filler) = (Contents::new(&context.patches.keys), ColumnFiller::default());
         Comparing { context, row_of, contents, encoder, filler, next: 0, object: None, compared, stored: 0 }
     }
 
@@ -91,7 +84,7 @@ impl<'a> Comparing<'a> {
             addresses[row as usize] = object.address;
         }
         let references = object.targets.len();
-        self.object = Some(AtHand { row, block, in_first: references, references, bytes: Own::gathered_bytes(object) });
+        self.object = Some(AtHand { row, block, in_first: references, references, bytes: gathered_bytes(object) });
         if self.is_new(row) { self.add(row, object) } else { Ok(()) }
     }
 
@@ -114,8 +107,7 @@ impl<'a> Comparing<'a> {
             return;
         }
         // One that has continuations is as it was, and divided as it was stored.
-        let division = before.divisions.get(&row);
-        let in_group = division.map_or(references as u64, |division| division[0].into());
+        let in_group = before.divisions.in_first_block(row).map_or(references as u64, u64::from);
         let group = self.compared.changes.add(row, in_group);
         if content != before.rows.content(row) {
             self.compared.changes.change(row, group, block, bytes);
@@ -141,17 +133,15 @@ impl<'a> Comparing<'a> {
     fn add(&mut self, row: u32, object: &Seen<'_>) -> Result<()> {
         let row_of = self.row_of;
         let columns = &self.filler.columns;
-        let is_full = columns.objects() >= MAX_OBJECTS as usize
-            || columns.targets.len() + object.targets.len() > BLOCK_REFERENCES
-            || self.filler.bytes() > self.context.patches.gathered_bytes;
-        if is_full {
+        let is_full = is_full(columns.objects(), columns.targets.len(), object.targets.len());
+        if is_full || self.filler.bytes() > self.context.patches.gathered_bytes {
             self.end_block()?;
         }
         if self.filler.columns.objects() == 0 {
             self.filler.begin(row);
         }
         let targets = object.targets.iter().map(|&target| row_of[target as usize]);
-        self.filler.push(&Own::from(object), object.explicit, targets);
+        self.filler.push(&object.fields(), object.explicit, targets);
         self.filler.columns.addresses.push(object.address);
         self.filler.columns.serials.push(object.serial);
         self.compared.new.serials.push(object.serial);
@@ -162,22 +152,15 @@ impl<'a> Comparing<'a> {
     /// Adds a continuation of the row that was added last.
     fn add_part(&mut self, row: u32, in_first: usize, part: &Seen<'_>) -> Result<()> {
         self.end_block()?;
-        let mut columns = BlockColumns {
-            first_object: row,
-            start_index: part.start_index,
-            dictionary: vec![part.shape_id],
-            forms: vec![part.form()],
-            counts: vec![part.targets.len() as u32],
-            targets: part.targets.iter().map(|&target| self.row_of[target as usize]).collect(),
-            labels: part.explicit.to_vec(),
-            ..BlockColumns::default()
-        };
+        let targets = part.targets.iter().map(|&target| self.row_of[target as usize]).collect();
+        let shape = (part.shape_id, part.form());
+        let mut columns = continuation(row, part.start_index, shape, targets, part.explicit.to_vec());
         let new = &mut self.compared.new;
-        let number = divide(&mut new.divisions, (row, in_first), part.targets.len());
+        let number = new.divisions.add(row, in_first as u32, part.targets.len() as u32);
         new.groups.push(RowGroup { rows: row..row + 1, part: number, is_gone: false });
         self.stored += part.targets.len() as u64;
-        let made = encode(self.context, self.encoder, &mut columns)?;
-        self.compared.made_of_new.push(made);
+        let encoded = encode_block(self.encoder, self.context.snapshot, &mut columns)?;
+        self.compared.new_groups.push(self.context.spilled(encoded)?);
         Ok(())
     }
 
@@ -187,21 +170,11 @@ impl<'a> Comparing<'a> {
             return Ok(());
         }
         let first = columns.first_object;
-        let made = encode(self.context, self.encoder, columns)?;
-        let rows = first..first + made.objects;
-        self.compared.new.groups.push(RowGroup { rows, part: 0, is_gone: false });
-        self.compared.made_of_new.push(made);
-        self.filler.begin(first + made.objects);
+        let encoded = encode_block(self.encoder, self.context.snapshot, columns)?;
+        let end = first + encoded.objects;
+        self.compared.new.groups.push(RowGroup { rows: first..end, part: 0, is_gone: false });
+        self.compared.new_groups.push(self.context.spilled(encoded)?);
+        self.filler.begin(end);
         Ok(())
     }
-}
-
-/// Encodes a block into the spill.
-fn encode(context: Context<'_>, encoder: &mut Encoder, columns: &mut BlockColumns) -> Result<Made> {
-    let (objects, references) = (columns.objects() as u32, columns.targets.len() as u32);
-    let (directory, body) = encoder.encode(columns)?;
-    let frame = encode_frame(SectionType::BLOCK, context.snapshot, 0, &directory, body);
-    let (offset, length) = (lock(context.spill).append(&frame)?, frame.len() as u64);
-    let stored = u64::from(objects) + u64::from(references);
-    Ok(Made { group: Group::Block, is_continuation: objects == 0, offset, length, objects, references, stored })
 }

@@ -2,18 +2,19 @@
 
 use std::sync::Mutex;
 
-use barrow_format::block::{BlockColumns, Encoder, MAX_REFERENCES, Patch, Wanted};
-use barrow_format::commit::{Group, Patched};
-use barrow_format::frame::{SectionType, encode_frame};
+use barrow_format::block::{BlockColumns, Encoder, Patch, Wanted};
+use barrow_format::patch::{
+    EncodedGroup, Layout, NO_ROW, RowGroup, encode_difference, is_worthwhile, most_rows, most_stored, separate_changed,
+};
 
 use super::changes::{Changes, Picks};
 use super::comparison::{Compared, Comparing};
 use super::contents::Contents;
-use super::draft::{Draft, Made};
+use super::draft::{Draft, SpilledGroup};
 use super::living::Living;
 use super::reader::Reader;
-use super::{Before, MAX_ROWS, MAX_STORED, NOBODY, Patches, RowGroup, Spill, WORTHWHILE};
-use crate::error::Result;
+use super::{Before, Patches, Spill};
+use crate::error::{Result, WriterError};
 use crate::shared::lock;
 
 /// What a snapshot is compared with, and where its difference goes.
@@ -23,6 +24,13 @@ pub(super) struct Context<'a> {
     pub(super) before: &'a Before,
     pub(super) snapshot: u32,
     pub(super) spill: &'a Mutex<Spill>,
+}
+
+impl Context<'_> {
+    /// Puts the frame of a group into the spill.
+    pub(super) fn spilled(&self, group: EncodedGroup<Vec<u8>>) -> Result<SpilledGroup> {
+        group.try_map(|frame| Ok((lock(self.spill).append(&frame)?, frame.len() as u64)))
+    }
 }
 
 /// A snapshot that is being compared.
@@ -50,47 +58,40 @@ impl<'a> Difference<'a> {
 
     /// Gives rows to the objects that have none. False if there would be too many.
     fn number_new(&mut self) -> bool {
-        let most = (MAX_ROWS * self.row_of.len() as f64).min(f64::from(NOBODY - 1));
-        for row in self.row_of.iter_mut().filter(|row| **row == NOBODY) {
-            if f64::from(self.rows) >= most {
+        let most = most_rows(self.row_of.len() as u64);
+        for row in self.row_of.iter_mut().filter(|row| **row == NO_ROW) {
+            if u64::from(self.rows) >= most {
                 return false;
             }
             *row = self.rows;
             self.rows += 1;
         }
-        f64::from(self.rows) <= most
+        u64::from(self.rows) <= most
     }
 
-    /// Takes their rows from the objects with continuations that are not as they were: a patch stores no
-    /// continuations, so such an object is stored as a new one.
+    /// Takes their rows from the giants that have changed: a patch stores no continuations, so such an object is
+    /// stored as a new one.
     fn part_changed_giants(&mut self) -> Result<()> {
-        let mut giants = self.giants();
-        let mut contents = Contents::new(&self.context.patches.keys);
-        // One that is parted may change another that refers to it.
-        loop {
-            let mut changed = Vec::new();
-            for &giant in &giants {
-                let row = self.row_of[giant as usize];
-                if self.content(giant, &mut contents)? != self.context.before.rows.content(row) {
-                    changed.push(giant);
-                }
-            }
-            if changed.is_empty() {
-                return Ok(());
-            }
-            changed.iter().for_each(|&giant| self.row_of[giant as usize] = NOBODY);
-            giants.retain(|&giant| self.row_of[giant as usize] != NOBODY);
-        }
+        let giants = self.giants();
+        let contents = Contents::new(&self.context.patches.keys);
+        let mut state = (self, contents);
+        let is_same = |(difference, contents): &mut (&mut Self, Contents), giant: u32| {
+            let row = difference.row_of[giant as usize];
+            Ok::<_, WriterError>(difference.content(giant, contents)? == difference.context.before.rows.content(row))
+        };
+        separate_changed(&mut state, giants, is_same, |(difference, _), giant| {
+            difference.row_of[giant as usize] = NO_ROW;
+        })
     }
 
     /// The objects that were there before and have continuations, then or now.
     fn giants(&self) -> Vec<u32> {
         let blocks = self.reader.blocks();
         let now = blocks.iter().filter(|block| block.objects == 0).map(|block| block.first_object);
-        let mut giants: Vec<u32> = now.filter(|&giant| self.row_of[giant as usize] != NOBODY).collect();
+        let mut giants: Vec<u32> = now.filter(|&giant| self.row_of[giant as usize] != NO_ROW).collect();
         let divisions = &self.context.before.divisions;
         if !divisions.is_empty() {
-            giants.extend((0..).zip(&self.row_of).filter(|(_, row)| divisions.contains_key(row)).map(|(at, _)| at));
+            giants.extend((0..).zip(&self.row_of).filter(|(_, row)| divisions.of(**row).is_some()).map(|(at, _)| at));
         }
         giants.sort_unstable();
         giants.dedup();
@@ -123,21 +124,20 @@ impl<'a> Difference<'a> {
         }
         living.count();
         let Some(compared) = self.compare()? else { return Ok(None) };
-        let Compared { changes, changed, new, made_of_new, addresses } = compared;
-        let patched = Patched { base: self.context.before.snapshot, rows: self.rows, groups: Vec::new() };
-        let (row_of, blocks) = (std::mem::take(&mut self.row_of), Vec::new());
-        let mut draft = Draft { patched, blocks, row_of, living, changed, new, addresses, stored: 0 };
+        let Compared { changes, changed, new, new_groups, addresses } = compared;
+        let (base, rows, row_of) = (self.context.before.snapshot, self.rows, std::mem::take(&mut self.row_of));
+        let mut draft = Draft { base, rows, layout: Layout::default(), row_of, living, changed, new, addresses };
         let before = self.context.before;
         let mut picks = Picks::default();
         for (number, group) in before.groups.iter().enumerate() {
             if let Some(batch) = changes.batch(number) {
                 picks.gather(&mut self.reader, &changes, batch, (before, &draft.row_of))?;
             }
-            let Some(made) = self.group(group, &changes, number, &mut picks, &draft)? else { return Ok(None) };
-            draft.add(made);
+            let Some(stored) = self.group(group, &changes, number, &mut picks, &draft)? else { return Ok(None) };
+            draft.layout.add(&stored);
         }
-        made_of_new.into_iter().for_each(|made| draft.add(made));
-        let pays = draft.bytes() as f64 <= WORTHWHILE * self.reader.bytes() as f64;
+        new_groups.iter().for_each(|stored| draft.layout.add(stored));
+        let pays = is_worthwhile(draft.layout.bytes, self.reader.bytes() as f64);
         Ok(pays.then_some(draft))
     }
 
@@ -149,30 +149,20 @@ impl<'a> Difference<'a> {
         number: usize,
         picks: &mut Picks,
         draft: &Draft,
-    ) -> Result<Option<Made>> {
-        let before = self.context.before;
+    ) -> Result<Option<SpilledGroup>> {
         if group.is_gone {
-            return Ok(Some(Made::nothing(Group::Gone, group.part > 0, 0, 0)));
+            return Ok(Some(EncodedGroup::still_gone(group)));
         }
         if group.part > 0 {
-            let lives = draft.living.contains(group.rows.start);
-            let references = if lives { before.divisions[&group.rows.start][group.part] } else { 0 };
-            let fate = if lives { Group::Same } else { Group::Gone };
-            return Ok(Some(Made::nothing(fate, true, 0, references)));
-        }
-        let (objects, references) = changes.living(number);
-        if objects == 0 {
-            return Ok(Some(Made::nothing(Group::Gone, false, 0, 0)));
+            let row = group.rows.start;
+            let division = self.context.before.divisions.of(row).filter(|_| draft.living.contains(row));
+            return Ok(Some(EncodedGroup::of_continuation(group, division)));
         }
         let patch = self.patch(group, changes, picks.columns(group), draft);
-        if references.max(patch.columns.targets.len() as u64) > MAX_REFERENCES.into() {
-            return Ok(None);
-        }
-        let references = references as u32;
-        if patch.dead.is_empty() && patch.changed.is_empty() && patch.moved.is_empty() {
-            return Ok(Some(Made::nothing(Group::Same, false, objects, references)));
-        }
-        self.encode_patch(patch, objects, references).map(Some)
+        // The targets before are not remembered, so no reference is stored as a difference to them.
+        let snapshot = self.context.snapshot;
+        let encoded = encode_difference(&mut self.encoder, snapshot, patch, changes.living(number), |_| &[])?;
+        encoded.map(|encoded| self.context.spilled(encoded)).transpose()
     }
 
     /// What died, changed and moved of a group; these are the columns of what changed.
@@ -190,27 +180,13 @@ impl<'a> Difference<'a> {
             }
             patch.moved.push(address(&draft.addresses, row).wrapping_sub(address(before.addresses(), row)));
         }
-        if patch.moved.iter().all(|&by| by == 0) {
-            patch.moved.clear();
-        }
         patch
-    }
-
-    fn encode_patch(&mut self, mut patch: Patch, objects: u32, references: u32) -> Result<Made> {
-        let stored = patch.changed.len() as u64 + patch.columns.targets.len() as u64;
-        // What references led to before is not remembered, so they are never stored as differences to it: the
-        // object itself, which stands for it then, is a base of its own with a smaller number.
-        let (directory, body) = self.encoder.encode_patch(&mut patch, |_| &[])?;
-        let frame = encode_frame(SectionType::PATCH, self.context.snapshot, 0, &directory, body);
-        let (offset, length) = (lock(self.context.spill).append(&frame)?, frame.len() as u64);
-        Ok(Made { group: Group::Patch, is_continuation: false, offset, length, objects, references, stored })
     }
 
     /// Compares all objects, and makes blocks of those that are new. `None` if too much would be stored.
     fn compare(&mut self) -> Result<Option<Compared>> {
         let before = self.context.before;
-        let size = f64::from(self.reader.objects()) + self.reader.references() as f64;
-        let most = (MAX_STORED * size) as u64;
+        let most = most_stored(self.reader.objects().into(), self.reader.references());
         let Some(most) = most.checked_sub(before.stored) else { return Ok(None) };
         let mut comparing = Comparing::new(self.context, &self.row_of, self.reader.blocks().len(), &mut self.encoder);
         for block in 0..self.reader.blocks().len() {
@@ -232,9 +208,9 @@ impl<'a> Difference<'a> {
     }
 }
 
-/// For each object its row, or [`NOBODY`]. `None` if not every object has a serial of its own, or too many are new.
+/// For each object its row, or [`NO_ROW`]. `None` if not every object has a serial of its own, or too many are new.
 fn rows_of_serials(before: &Before, reader: &mut Reader<'_>) -> Result<Option<Vec<u32>>> {
-    let most_new = MAX_ROWS * f64::from(reader.objects()) - f64::from(before.rows.len());
+    let most_new = most_rows(reader.objects().into()).saturating_sub(before.rows.len().into());
     let mut row_of = Vec::with_capacity(reader.objects() as usize);
     let mut known = Living::none(before.rows.len());
     let (mut new, mut guess) = (Vec::new(), 0);
@@ -253,9 +229,9 @@ fn rows_of_serials(before: &Before, reader: &mut Reader<'_>) -> Result<Option<Ve
                 Some(row) => guess = row + 1,
                 None => new.push(serial),
             }
-            row_of.push(row.unwrap_or(NOBODY));
+            row_of.push(row.unwrap_or(NO_ROW));
         }
-        if new.len() as f64 > most_new {
+        if new.len() as u64 > most_new {
             return Ok(None);
         }
     }

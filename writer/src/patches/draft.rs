@@ -1,15 +1,18 @@
 //! A snapshot made ready to be committed as a patch.
 
-use barrow_format::commit::{BlockEntry, Group, Patched};
+use barrow_format::commit::Patched;
+use barrow_format::patch::{Divisions, EncodedGroup, Layout, RowGroup};
 
 use super::living::Living;
-use super::{Divisions, RowGroup};
 
 /// A snapshot ready to be committed as a patch: its frames wait in the spill.
 pub(crate) struct Draft {
-    pub(crate) patched: Patched,
-    /// What the commit says of the groups that are not gone; offsets are those in the spill.
-    pub(crate) blocks: Vec<BlockEntry>,
+    /// The snapshot that it differs from.
+    pub(super) base: u32,
+    /// Rows, living and dead.
+    pub(super) rows: u32,
+    /// What the commit says of the groups; offsets are those in the spill.
+    pub(crate) layout: Layout,
     /// For each object, as it was announced, its row.
     pub(super) row_of: Vec<u32>,
     pub(super) living: Living,
@@ -17,8 +20,6 @@ pub(crate) struct Draft {
     pub(super) new: New,
     /// For each row the address of its object; empty if none has one.
     pub(super) addresses: Vec<u64>,
-    /// Rows and references that are stored.
-    pub(super) stored: u64,
 }
 
 /// Rows that are stored anew, and their contents.
@@ -43,43 +44,11 @@ impl Draft {
         self.living.object(self.row_of[announced as usize])
     }
 
-    /// Adds what is to be written of the next group.
-    pub(super) fn add(&mut self, made: Made) {
-        self.stored += made.stored;
-        let group = self.patched.groups.len() as u32;
-        self.patched.groups.push(made.group);
-        if made.group == Group::Gone {
-            return;
-        }
-        let Made { offset, length, objects, references, .. } = made;
-        let end = self.blocks.last().map_or(0, |last| last.first_object + last.objects.max(1));
-        let first_object = if made.is_continuation { end - 1 } else { end };
-        self.blocks.push(BlockEntry { offset, length, first_object, objects, references, group });
-    }
-
-    /// The length of its frames, in bytes.
-    pub(super) fn bytes(&self) -> u64 {
-        self.blocks.iter().map(|block| block.length).sum()
+    /// How the snapshot differs from its base, for the commit.
+    pub(crate) fn patched(&self) -> Patched {
+        Patched { base: self.base, rows: self.rows, groups: self.layout.groups.clone() }
     }
 }
 
-/// What is written of a group.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Made {
-    pub(super) group: Group,
-    pub(super) is_continuation: bool,
-    /// Where its frame is in the spill, and how long; both 0 if it has none.
-    pub(super) offset: u64,
-    pub(super) length: u64,
-    pub(super) objects: u32,
-    pub(super) references: u32,
-    /// Rows and references that its frame stores.
-    pub(super) stored: u64,
-}
-
-impl Made {
-    /// A group of which nothing is written.
-    pub(super) fn nothing(group: Group, is_continuation: bool, objects: u32, references: u32) -> Self {
-        Made { group, is_continuation, offset: 0, length: 0, objects, references, stored: 0 }
-    }
-}
+/// A group whose frame is in the spill: offset and length.
+pub(super) type SpilledGroup = EncodedGroup<(u64, u64)>;

@@ -5,6 +5,7 @@ use std::sync::Mutex;
 use barrow_format::block::{Block, BlockColumns, Decoder, ShapeForm, Wanted};
 use barrow_format::commit::BlockEntry;
 use barrow_format::frame::Frame;
+use barrow_format::patch::ObjectFields;
 use barrow_format::rows::{Shape, Tail};
 use barrow_format::{ShapeId, StringId};
 
@@ -176,5 +177,11 @@ impl<'a> Seen<'a> {
 
     pub(super) fn form(&self) -> ShapeForm {
         ShapeForm::from(self.shape)
+    }
+
+    /// What is stored of it besides references, address and serial.
+    pub(super) fn fields(&self) -> ObjectFields {
+        let &Seen { shape_id: shape, shallow_bytes, unmanaged_bytes, site, name, .. } = self;
+        ObjectFields { shape, form: self.form(), shallow_bytes, unmanaged_bytes, site, name }
     }
 }

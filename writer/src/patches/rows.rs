@@ -4,7 +4,7 @@ use std::hash::BuildHasher;
 
 use foldhash::fast::RandomState;
 
-use super::NOBODY;
+use barrow_format::patch::NO_ROW;
 
 /// Serials, contents and addresses of rows, and which row a serial has.
 ///
@@ -16,7 +16,7 @@ pub(super) struct Rows {
     contents: Vec<u128>,
     /// Empty if no object has one.
     addresses: Vec<u64>,
-    /// Rows by the hash of their serials, each at the first place that was free: [`NOBODY`] is.
+    /// Rows by the hash of their serials, each at the first place that was free: [`NO_ROW`] is.
     places: Vec<u32>,
     hashing: RandomState,
 }
@@ -48,7 +48,7 @@ impl Rows {
     /// The living row of a serial.
     fn find(&self, serial: u64) -> Option<u32> {
         let first = self.place(serial);
-        let places = self.places.iter().skip(first).chain(&self.places).take_while(|row| **row != NOBODY);
+        let places = self.places.iter().skip(first).chain(&self.places).take_while(|row| **row != NO_ROW);
         places.copied().find(|&row| self.serials[row as usize] == serial)
     }
 
@@ -67,7 +67,7 @@ impl Rows {
             return;
         }
         self.places = Vec::new();
-        self.places.resize(rows * 4 / 3 + 1, NOBODY);
+        self.places.resize(rows * 4 / 3 + 1, NO_ROW);
         for row in 0..self.len() {
             if self.is_alive(row) {
                 self.enter(row);
@@ -87,7 +87,7 @@ impl Rows {
 
     fn enter(&mut self, row: u32) {
         let mut place = self.place(self.serials[row as usize]);
-        while self.places[place] != NOBODY {
+        while self.places[place] != NO_ROW {
             place = if place + 1 == self.places.len() { 0 } else { place + 1 };
         }
         self.places[place] = row;
