@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 
 use barrow_analyzer::Tables;
-use barrow_analyzer::raw::{LoadedSnapshot as Whole, NO_OBJECT as NOBODY, Own};
+use barrow_analyzer::raw::{LoadedSnapshot, NO_OBJECT, Own};
 use barrow_format::ShapeId;
 use barrow_format::block::{Encoder, MAX_REFERENCES, Patch};
 use barrow_format::codec::Compression;
@@ -20,7 +20,7 @@ impl Draft {
     pub(super) fn compare(
         &mut self,
         before: &Written,
-        whole: &Whole,
+        whole: &LoadedSnapshot,
         tables: &Tables,
         compression: Compression,
     ) -> Result<bool> {
@@ -42,7 +42,7 @@ impl Draft {
 struct Comparison<'a> {
     snapshot: u32,
     before: &'a Written,
-    after: &'a Whole,
+    after: &'a LoadedSnapshot,
     /// For each object of `after` its row.
     row_of: &'a [u32],
     /// For each row the object of `before` in it, and that of `after`.
@@ -51,9 +51,9 @@ struct Comparison<'a> {
 }
 
 impl<'a> Comparison<'a> {
-    fn new(before: &'a Written, after: &'a Whole, draft: &'a Draft, tables: &'a Tables) -> Self {
+    fn new(before: &'a Written, after: &'a LoadedSnapshot, draft: &'a Draft, tables: &'a Tables) -> Self {
         let (snapshot, row_of) = (draft.snapshot.0, draft.row_of.as_slice());
-        let mut objects = vec![(NOBODY, NOBODY); draft.rows as usize];
+        let mut objects = vec![(NO_OBJECT, NO_OBJECT); draft.rows as usize];
         for (object, &row) in (0..).zip(&before.row_of) {
             objects[row as usize].0 = object;
         }
@@ -78,10 +78,10 @@ impl<'a> Comparison<'a> {
         let (mut living, mut references) = (0, 0);
         for (position, row) in (0..).zip(group.rows.clone()) {
             let (old, new) = self.objects[row as usize];
-            if old == NOBODY {
+            if old == NO_OBJECT {
                 continue;
             }
-            if new == NOBODY {
+            if new == NO_OBJECT {
                 patch.dead.push(position);
                 continue;
             }
@@ -140,7 +140,7 @@ impl<'a> Comparison<'a> {
     /// References of one object that go on: as before, or gone with it.
     fn continuation(&self, group: &RowGroup) -> Made {
         let (old, new) = self.objects[group.rows.start as usize];
-        if old == NOBODY || new == NOBODY {
+        if old == NO_OBJECT || new == NO_OBJECT {
             return Made::nothing(Group::Gone, true, 0, 0);
         }
         let references = self.before.divisions[&group.rows.start][group.part];
@@ -164,12 +164,12 @@ impl<'a> Comparison<'a> {
         if before.own(old).shape == after.own(new).shape {
             return before.labels(old) == after.labels(new);
         }
-        let label = |whole: &Whole, object, position| whole.label(object, position, self.tables);
+        let label = |whole: &LoadedSnapshot, object, position| whole.label(object, position, self.tables);
         (0..after.targets(new).len()).all(|position| label(before, old, position) == label(after, new, position))
     }
 
     fn moved(&self, old: usize, new: usize) -> u64 {
-        let address = |whole: &Whole, object: usize| whole.addresses.get(object).copied().unwrap_or(0);
+        let address = |whole: &LoadedSnapshot, object: usize| whole.addresses.get(object).copied().unwrap_or(0);
         address(self.after, new).wrapping_sub(address(&self.before.whole, old))
     }
 }
@@ -178,13 +178,14 @@ impl<'a> Comparison<'a> {
 /// continuations, so such an object is stored as a new one. In which blocks its references stand does not count.
 pub(super) fn part_changed_giants(
     before: &Written,
-    after: &Whole,
+    after: &LoadedSnapshot,
     tables: &Tables,
     partners: &mut [u32],
     progress: &dyn Progress,
 ) -> Result<()> {
     let was_giant = |old: usize| before.divisions.contains_key(&before.row_of[old]);
-    let pairs = partners.iter().enumerate().filter(|(_, old)| **old != NOBODY).map(|(new, &old)| (old as usize, new));
+    let pairs =
+        partners.iter().enumerate().filter(|(_, old)| **old != NO_OBJECT).map(|(new, &old)| (old as usize, new));
     let mut giants: Vec<(usize, usize)> =
         pairs.filter(|&(old, new)| was_giant(old) || !after.continued(new).is_empty()).collect();
     // One that is parted may change another that refers to it.
@@ -195,13 +196,20 @@ pub(super) fn part_changed_giants(
         if changed.is_empty() {
             return Ok(());
         }
-        changed.iter().for_each(|&(_, new)| partners[new] = NOBODY);
+        changed.iter().for_each(|&(_, new)| partners[new] = NO_OBJECT);
         giants = same;
     }
 }
 
 /// Whether an object that has continuations, before or after, is as it was.
-fn is_same_giant(before: &Written, after: &Whole, tables: &Tables, partners: &[u32], old: usize, new: usize) -> bool {
+fn is_same_giant(
+    before: &Written,
+    after: &LoadedSnapshot,
+    tables: &Tables,
+    partners: &[u32],
+    old: usize,
+    new: usize,
+) -> bool {
     let new_references = after.references_from(new, 0, tables);
     is_same_alone(&before.whole, after, tables, old, new)
         && before.divisions.contains_key(&before.row_of[old])
@@ -212,9 +220,9 @@ fn is_same_giant(before: &Written, after: &Whole, tables: &Tables, partners: &[u
 }
 
 /// Whether two objects are the same apart from their references, serials and addresses.
-fn is_same_alone(before: &Whole, after: &Whole, tables: &Tables, old: usize, new: usize) -> bool {
+fn is_same_alone(before: &LoadedSnapshot, after: &LoadedSnapshot, tables: &Tables, old: usize, new: usize) -> bool {
     // Beside the type a shape says no more than labels.
-    let own = |whole: &Whole, object| {
+    let own = |whole: &LoadedSnapshot, object| {
         let own = whole.own(object);
         (tables.shape(own.shape).type_id, Own { shape: ShapeId(0), ..own })
     };

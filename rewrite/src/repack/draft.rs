@@ -6,7 +6,7 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use barrow_analyzer::Tables;
-use barrow_analyzer::raw::{Continued, LoadedSnapshot as Whole, NO_OBJECT as NOBODY, Own};
+use barrow_analyzer::raw::{Continued, LoadedSnapshot, NO_OBJECT, Own};
 use barrow_format::block::{BlockColumns, Encoder, MAX_OBJECTS, MAX_REFERENCES, ShapeForm};
 use barrow_format::codec::Compression;
 use barrow_format::commit::Group;
@@ -86,12 +86,12 @@ impl Draft {
 
     /// For each object its number in the new file: its place among the living rows.
     pub(super) fn objects_of_rows(&self) -> Vec<u32> {
-        let mut object_at = vec![NOBODY; self.rows as usize];
+        let mut object_at = vec![NO_OBJECT; self.rows as usize];
         for (object, &row) in (0..).zip(&self.row_of) {
             object_at[row as usize] = object;
         }
-        let mut number_of = vec![NOBODY; self.row_of.len()];
-        for (number, &object) in (0..).zip(object_at.iter().filter(|object| **object != NOBODY)) {
+        let mut number_of = vec![NO_OBJECT; self.row_of.len()];
+        for (number, &object) in (0..).zip(object_at.iter().filter(|object| **object != NO_OBJECT)) {
             number_of[object as usize] = number;
         }
         number_of
@@ -100,7 +100,7 @@ impl Draft {
     /// Makes blocks of objects, which get the next rows in this order.
     pub(super) fn add_rows(
         &mut self,
-        whole: &Whole,
+        whole: &LoadedSnapshot,
         objects: &[u32],
         tables: &Tables,
         compression: Compression,
@@ -139,7 +139,7 @@ impl Draft {
 }
 
 /// Where to end blocks: when they are full, and behind an object that is continued.
-fn pieces(whole: &Whole, objects: &[u32]) -> Vec<Range<usize>> {
+fn pieces(whole: &LoadedSnapshot, objects: &[u32]) -> Vec<Range<usize>> {
     let mut pieces = Vec::new();
     let (mut start, mut references) = (0, 0);
     for (at, &object) in objects.iter().enumerate() {
@@ -161,7 +161,7 @@ fn pieces(whole: &Whole, objects: &[u32]) -> Vec<Range<usize>> {
 /// Encodes pieces of a snapshot; one per thread.
 struct PieceEncoder<'a> {
     snapshot: SnapshotId,
-    whole: &'a Whole,
+    whole: &'a LoadedSnapshot,
     row_of: &'a [u32],
     tables: &'a Tables,
     encoder: Encoder,
@@ -222,11 +222,11 @@ pub(super) struct Filler<'a> {
 impl<'a> Filler<'a> {
     pub(super) fn new(tables: &'a Tables, first_row: u32) -> Self {
         let columns = BlockColumns { first_object: first_row, ..BlockColumns::default() };
-        Filler { tables, places: vec![NOBODY; tables.shape_count()], columns }
+        Filler { tables, places: vec![NO_OBJECT; tables.shape_count()], columns }
     }
 
     /// Appends an object but for address and serial, and but for references in continuations.
-    pub(super) fn push(&mut self, whole: &Whole, object: usize, row_of: &[u32]) {
+    pub(super) fn push(&mut self, whole: &LoadedSnapshot, object: usize, row_of: &[u32]) {
         let Own { shape, shallow_bytes, unmanaged_bytes, site, name } = whole.own(object);
         let place = self.place(shape);
         let columns = &mut self.columns;
@@ -248,7 +248,7 @@ impl<'a> Filler<'a> {
     }
 
     /// Adds what names all objects that were pushed.
-    fn identify(&mut self, whole: &Whole, objects: &[u32]) {
+    fn identify(&mut self, whole: &LoadedSnapshot, objects: &[u32]) {
         let pick = |column: &[u64]| objects.iter().filter_map(|&object| column.get(object as usize).copied()).collect();
         self.columns.addresses = pick(&whole.addresses);
         self.columns.serials = pick(&whole.serials);
@@ -256,7 +256,7 @@ impl<'a> Filler<'a> {
 
     fn place(&mut self, shape: ShapeId) -> u32 {
         let place = &mut self.places[shape.index()];
-        if *place == NOBODY {
+        if *place == NO_OBJECT {
             *place = self.columns.dictionary.len() as u32;
             self.columns.dictionary.push(shape);
             self.columns.forms.push(ShapeForm::from(self.tables.shape(shape)));
