@@ -11,7 +11,6 @@
 mod comparison;
 mod draft;
 
-use std::collections::HashMap;
 use std::path::Path;
 
 use barrow_analyzer::raw::{
@@ -19,8 +18,9 @@ use barrow_analyzer::raw::{
 };
 use barrow_analyzer::{Pairing, Recording, Roots, SerialOrigin, Tables};
 use barrow_format::codec::{Compression, Compressor};
-use barrow_format::commit::{BlockEntry, Group, Patched};
+use barrow_format::commit::Patched;
 use barrow_format::frame::{NO_SNAPSHOT, encode_frame};
+use barrow_format::patch::{Divisions, Layout, MAX_CHAIN, RowGroup, is_worthwhile, most_rows, most_stored};
 use barrow_format::rows::{KeyValue, MAX_CHUNK_BYTES, Root, Row, Text, encode_raw_chunk};
 use barrow_format::{FormatError, ObjectId, SnapshotId, StringId};
 use barrow_progress::Progress;
@@ -28,7 +28,7 @@ use barrow_progress::Progress;
 use crate::copy::{Copy, refuse_same_file, write_anew};
 use crate::error::{Result, RewriteError, check};
 use comparison::part_changed_giants;
-use draft::{Draft, RowGroup};
+use draft::Draft;
 
 /// How a recording is repacked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -69,14 +69,6 @@ pub struct RepackedSnapshot {
     pub pairing: Option<Pairing>,
 }
 
-/// Patches in a row, at most.
-const MAX_CHAIN: usize = 64;
-/// Rows that there are for each living object, at most.
-const MAX_ROWS: f64 = 1.5;
-/// Rows and references that are stored for each that a snapshot has, at most: what reading it costs.
-const MAX_STORED: f64 = 1.75;
-/// A patch that takes more than this share of a whole snapshot does not pay.
-const WORTHWHILE: f64 = 0.9;
 /// The longest row of a root.
 const MAX_ROOT_BYTES: usize = 16;
 /// The key under which a snapshot says how its objects were paired with those of the snapshot before.
@@ -134,8 +126,7 @@ struct Written {
     /// For each object its row.
     row_of: Vec<u32>,
     groups: Vec<RowGroup>,
-    /// How the references of each row that has continuations are divided into blocks.
-    divisions: HashMap<u32, Vec<u32>>,
+    divisions: Divisions,
     /// Patches since the last whole snapshot.
     chain: usize,
     /// Rows and references in blocks and patches since then.
@@ -154,7 +145,7 @@ impl<'c, 'r> Repacking<'c, 'r> {
         let compression = Compression::Zstd(options.level);
         let strings = u32::try_from(recording.tables()?.string_count()).unwrap_or(u32::MAX);
         copy.tables()?;
-        let compressor = Compressor::new(compression).map_err(made("table"))?;
+        let compressor = Compressor::new(compression).map_err(encoding("table"))?;
         let (serials, paired) = (Serials::default(), StringId(0));
         let mut repacking =
             Repacking { recording, copy, compression, compressor, origin, serials, strings, paired, before: None };
@@ -185,7 +176,7 @@ impl<'c, 'r> Repacking<'c, 'r> {
         let mut raw = Vec::new();
         rows.iter().for_each(|row| row.put(&mut raw));
         let count = rows.len() as u64;
-        let chunk = encode_raw_chunk(first, count, &raw, &mut self.compressor).map_err(made(R::NAME))?;
+        let chunk = encode_raw_chunk(first, count, &raw, &mut self.compressor).map_err(encoding(R::NAME))?;
         let frame = encode_frame(R::SECTION, snapshot, 0, &chunk.0, &chunk.1);
         self.copy.rows(R::SECTION, snapshot, count, frame)
     }
@@ -213,15 +204,15 @@ impl<'c, 'r> Repacking<'c, 'r> {
             None => None,
             Some(before) => self.patch(id, before, &whole, &mut partners, progress)?,
         };
-        let (base, draft) = match draft {
+        let (base, mut draft) = match draft {
             Some(draft) => (before.as_ref(), draft),
             None => (None, self.whole(id, &whole, before.is_some())?),
         };
         progress.advance(whole.objects() as u64);
         let objects = whole.objects() as u64;
         let (stored_bytes, base_id) = (draft.bytes(), base.map(|base| base.id));
-        self.write(id, base_id, &draft, pairing)?;
-        self.before = Some(Written::new(id, draft, whole, roots, base));
+        self.write(id, base_id, &mut draft, pairing)?;
+        self.before = Some(Written::new(id, (draft, stored_bytes), whole, roots, base));
         Ok(RepackedSnapshot { snapshot: id, base: base_id, objects, stored_bytes, pairing })
     }
 
@@ -254,8 +245,8 @@ impl<'c, 'r> Repacking<'c, 'r> {
         let mut draft = Draft::new(id, partners.iter().map(row_of_partner).collect(), first_new_row);
         let fresh: Vec<u32> =
             (0..).zip(&draft.row_of).filter(|(_, row)| **row == NO_OBJECT).map(|(at, _)| at).collect();
-        let objects = whole.objects() as f64;
-        if f64::from(first_new_row) + fresh.len() as f64 > MAX_ROWS * objects {
+        let objects = whole.objects() as u64;
+        if u64::from(first_new_row) + fresh.len() as u64 > most_rows(objects) {
             return Ok(None);
         }
         draft.number(&fresh);
@@ -264,9 +255,8 @@ impl<'c, 'r> Repacking<'c, 'r> {
             return Ok(None);
         }
         draft.add_rows(whole, &fresh, self.tables()?, self.compression)?;
-        let pays = draft.bytes() as f64 <= WORTHWHILE * before.bytes_per_object * objects;
-        let size = objects + whole.references() as f64;
-        let is_cheap = (before.stored + draft.stored) as f64 <= MAX_STORED * size;
+        let pays = is_worthwhile(draft.bytes(), before.bytes_per_object * objects as f64);
+        let is_cheap = before.stored + draft.stored <= most_stored(objects, whole.references() as u64);
         Ok((pays && is_cheap).then_some(draft))
     }
 
@@ -279,27 +269,20 @@ impl<'c, 'r> Repacking<'c, 'r> {
         &mut self,
         id: SnapshotId,
         base: Option<SnapshotId>,
-        draft: &Draft,
+        draft: &mut Draft,
         pairing: Option<Pairing>,
     ) -> Result<()> {
         let mut commit = Frames::of(self.recording).commit(id)?.clone();
-        let (mut blocks, mut next) = (Vec::new(), 0u32);
-        for (group, made) in (0..).zip(&draft.made) {
-            let length = made.frame.len() as u64;
-            let offset = if length > 0 { self.copy.append(made.frame.clone())? } else { 0 };
-            if made.group != Group::Gone {
-                let first_object = if made.is_continuation { next.saturating_sub(1) } else { next };
-                let (objects, references) = (made.objects, made.references);
-                blocks.push(BlockEntry { offset, length, first_object, objects, references, group });
-                next += objects;
-            }
+        let mut layout = Layout::default();
+        for encoded in draft.encoded.drain(..) {
+            let place = |frame: Vec<u8>| {
+                let length = frame.len() as u64;
+                Ok::<_, RewriteError>((self.copy.append(frame)?, length))
+            };
+            layout.add(&encoded.try_map(place)?);
         }
-        commit.blocks = blocks;
-        commit.patched = base.map(|base| Patched {
-            base: base.0,
-            rows: draft.rows,
-            groups: draft.made.iter().map(|made| made.group).collect(),
-        });
+        commit.blocks = layout.blocks;
+        commit.patched = base.map(|base| Patched { base: base.0, rows: draft.rows, groups: layout.groups });
         commit.roots = self.roots(id, &draft.objects_of_rows())?;
         self.copy.statistics(&mut commit)?;
         self.copy.threads(&mut commit)?;
@@ -327,8 +310,14 @@ impl<'c, 'r> Repacking<'c, 'r> {
 }
 
 impl Written {
-    fn new(id: SnapshotId, draft: Draft, whole: LoadedSnapshot, roots: Roots, base: Option<&Written>) -> Self {
-        let bytes_per_object = draft.bytes() as f64 / (whole.objects() as f64).max(1.0);
+    fn new(
+        id: SnapshotId,
+        (draft, stored_bytes): (Draft, u64),
+        whole: LoadedSnapshot,
+        roots: Roots,
+        base: Option<&Written>,
+    ) -> Self {
+        let bytes_per_object = stored_bytes as f64 / (whole.objects() as f64).max(1.0);
         Written {
             id,
             whole,
@@ -347,6 +336,6 @@ impl Written {
     }
 }
 
-fn made(section: &'static str) -> impl Fn(FormatError) -> RewriteError {
+fn encoding(section: &'static str) -> impl Fn(FormatError) -> RewriteError {
     move |source| RewriteError::Encode { section, source }
 }

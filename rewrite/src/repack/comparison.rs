@@ -5,14 +5,14 @@ use rayon::prelude::*;
 use barrow_analyzer::Tables;
 use barrow_analyzer::raw::{LoadedSnapshot, NO_OBJECT, Own};
 use barrow_format::ShapeId;
-use barrow_format::block::{Encoder, MAX_REFERENCES, Patch};
+use barrow_format::block::{Encoder, Patch};
 use barrow_format::codec::Compression;
 use barrow_format::commit::Group;
-use barrow_format::frame::{SectionType, encode_frame};
+use barrow_format::patch::{ColumnFiller, EncodedGroup, RowGroup, encode_difference, separate_changed};
 use barrow_progress::Progress;
 
-use super::draft::{Draft, Filler, Made, RowGroup};
-use super::{Written, made};
+use super::draft::{Draft, FramedGroup, push};
+use super::{Written, encoding};
 use crate::error::{Result, check};
 
 impl Draft {
@@ -25,14 +25,17 @@ impl Draft {
         compression: Compression,
     ) -> Result<bool> {
         let comparison = Comparison::new(before, whole, self, tables);
-        let encoder = || Encoder::new(compression).expect("tables were compressed at this level before");
-        let compare = |encoder: &mut Encoder, group: &RowGroup| comparison.group(group, encoder);
-        let compared: Vec<Result<Option<Made>>> = before.groups.par_iter().map_init(encoder, compare).collect();
-        for (group, made) in before.groups.iter().zip(compared) {
-            let Some(made) = made? else { return Ok(false) };
-            self.groups.push(RowGroup { is_gone: made.group == Group::Gone, ..group.clone() });
-            self.stored += made.stored;
-            self.made.push(made);
+        let encoder = || {
+            let encoder = Encoder::new(compression).expect("tables were compressed at this level before");
+            (encoder, ColumnFiller::default())
+        };
+        let compare = |(encoder, filler): &mut (Encoder, ColumnFiller), group: &RowGroup| {
+            comparison.group(group, encoder, filler)
+        };
+        let compared: Vec<Result<Option<FramedGroup>>> = before.groups.par_iter().map_init(encoder, compare).collect();
+        for (group, encoded) in before.groups.iter().zip(compared) {
+            let Some(encoded) = encoded? else { return Ok(false) };
+            self.add(RowGroup { is_gone: encoded.group == Group::Gone, ..group.clone() }, encoded);
         }
         Ok(true)
     }
@@ -66,14 +69,17 @@ impl<'a> Comparison<'a> {
     }
 
     /// What becomes of a group; `None` if a patch cannot hold its references.
-    fn group(&self, group: &RowGroup, encoder: &mut Encoder) -> Result<Option<Made>> {
+    fn group(&self, group: &RowGroup, encoder: &mut Encoder, filler: &mut ColumnFiller) -> Result<Option<FramedGroup>> {
         if group.is_gone {
-            return Ok(Some(Made::nothing(Group::Gone, group.part > 0, 0, 0)));
+            return Ok(Some(EncodedGroup::still_gone(group)));
         }
         if group.part > 0 {
-            return Ok(Some(self.continuation(group)));
+            let (old, new) = self.objects[group.rows.start as usize];
+            let division = self.before.divisions.of(group.rows.start);
+            let division = division.filter(|_| old != NO_OBJECT && new != NO_OBJECT);
+            return Ok(Some(EncodedGroup::of_continuation(group, division)));
         }
-        let mut filler = Filler::new(self.tables, group.rows.start);
+        filler.begin(group.rows.start);
         let mut patch = Patch::default();
         let (mut living, mut references) = (0, 0);
         for (position, row) in (0..).zip(group.rows.clone()) {
@@ -86,44 +92,31 @@ impl<'a> Comparison<'a> {
                 continue;
             }
             living += 1;
-            let division = self.before.divisions.get(&row);
-            references += division.map_or(self.after.targets(new as usize).len(), |division| division[0] as usize);
-            if division.is_none() && !self.is_same(old as usize, new as usize) {
+            let in_first = self.before.divisions.in_first_block(row);
+            references += in_first.map_or(self.after.targets(new as usize).len() as u64, u64::from);
+            if in_first.is_none() && !self.is_same(old as usize, new as usize) {
                 patch.changed.push(position);
-                filler.push(self.after, new as usize, self.row_of);
+                push(filler, self.after, new as usize, self.row_of, self.tables);
             }
             patch.moved.push(self.moved(old as usize, new as usize));
         }
-        patch.columns = filler.columns;
-        if patch.moved.iter().all(|&by| by == 0) {
-            patch.moved.clear();
-        }
-        if references.max(patch.columns.targets.len()) > MAX_REFERENCES as usize {
-            return Ok(None);
-        }
-        let references = references as u32;
-        if living == 0 || patch == (Patch { columns: patch.columns.clone(), ..Patch::default() }) {
-            let fate = if living == 0 { Group::Gone } else { Group::Same };
-            return Ok(Some(Made::nothing(fate, false, living, references)));
-        }
-        self.encode(group, patch, encoder, living, references).map(Some)
+        patch.columns = filler.take();
+        self.encode(group, patch, encoder, (living, references))
     }
 
     fn encode(
         &self,
         group: &RowGroup,
-        mut patch: Patch,
+        patch: Patch,
         encoder: &mut Encoder,
-        objects: u32,
-        references: u32,
-    ) -> Result<Made> {
+        living: (u32, u64),
+    ) -> Result<Option<FramedGroup>> {
         // The targets before, of the rows that changed only.
         let (mut starts, mut targets) = (vec![0], Vec::new());
         for &position in &patch.changed {
             let (old, _) = self.objects[(group.rows.start + position) as usize];
-            let rows =
-                self.before.whole.targets(old as usize).iter().map(|&target| self.before.row_of[target as usize]);
-            targets.extend(rows);
+            let old = self.before.whole.targets(old as usize);
+            targets.extend(old.iter().map(|&target| self.before.row_of[target as usize]));
             starts.push(targets.len());
         }
         let changed = patch.changed.clone();
@@ -131,20 +124,7 @@ impl<'a> Comparison<'a> {
             Ok(at) => &targets[starts[at]..starts[at + 1]],
             Err(_) => &[][..],
         };
-        let stored = changed.len() as u64 + patch.columns.targets.len() as u64;
-        let (directory, body) = encoder.encode_patch(&mut patch, old).map_err(made("PATCH"))?;
-        let frame = encode_frame(SectionType::PATCH, self.snapshot, 0, &directory, body);
-        Ok(Made { group: Group::Patch, is_continuation: false, frame, objects, references, stored })
-    }
-
-    /// References of one object that go on: as before, or gone with it.
-    fn continuation(&self, group: &RowGroup) -> Made {
-        let (old, new) = self.objects[group.rows.start as usize];
-        if old == NO_OBJECT || new == NO_OBJECT {
-            return Made::nothing(Group::Gone, true, 0, 0);
-        }
-        let references = self.before.divisions[&group.rows.start][group.part];
-        Made::nothing(Group::Same, true, 0, references)
+        encode_difference(encoder, self.snapshot, patch, living, old).map_err(encoding("PATCH"))
     }
 
     /// Whether an object is as before: everything but its address, which has a column of its own. Which of the shapes that
@@ -183,22 +163,16 @@ pub(super) fn part_changed_giants(
     partners: &mut [u32],
     progress: &dyn Progress,
 ) -> Result<()> {
-    let was_giant = |old: usize| before.divisions.contains_key(&before.row_of[old]);
-    let pairs =
-        partners.iter().enumerate().filter(|(_, old)| **old != NO_OBJECT).map(|(new, &old)| (old as usize, new));
-    let mut giants: Vec<(usize, usize)> =
-        pairs.filter(|&(old, new)| was_giant(old) || !after.continued(new).is_empty()).collect();
-    // One that is parted may change another that refers to it.
-    loop {
+    let was_giant = |old: usize| before.divisions.of(before.row_of[old]).is_some();
+    let pairs = partners.iter().enumerate().filter(|(_, old)| **old != NO_OBJECT);
+    let giants = pairs.filter(|&(new, &old)| was_giant(old as usize) || !after.continued(new).is_empty());
+    let giants = giants.map(|(new, _)| new as u32).collect();
+    let is_same = |partners: &mut &mut [u32], new: u32| {
         check(progress)?;
-        let is_same = |&(old, new): &(usize, usize)| is_same_giant(before, after, tables, partners, old, new);
-        let (same, changed): (Vec<_>, Vec<_>) = giants.into_iter().partition(is_same);
-        if changed.is_empty() {
-            return Ok(());
-        }
-        changed.iter().for_each(|&(_, new)| partners[new] = NO_OBJECT);
-        giants = same;
-    }
+        let old = partners[new as usize];
+        Ok(is_same_giant(before, after, tables, partners, old as usize, new as usize))
+    };
+    separate_changed(&mut &mut *partners, giants, is_same, |partners, new| partners[new as usize] = NO_OBJECT)
 }
 
 /// Whether an object that has continuations, before or after, is as it was.
@@ -212,7 +186,7 @@ fn is_same_giant(
 ) -> bool {
     let new_references = after.references_from(new, 0, tables);
     is_same_alone(&before.whole, after, tables, old, new)
-        && before.divisions.contains_key(&before.row_of[old])
+        && before.divisions.of(before.row_of[old]).is_some()
         && before
             .whole
             .references_from(old, 0, tables)

@@ -1,80 +1,63 @@
 //! A snapshot made ready to be written: its frames, and the row of each object.
 
-use std::collections::HashMap;
 use std::ops::Range;
 
 use rayon::prelude::*;
 
 use barrow_analyzer::Tables;
 use barrow_analyzer::raw::{Continued, LoadedSnapshot, NO_OBJECT, Own};
-use barrow_format::block::{BlockColumns, Encoder, MAX_OBJECTS, MAX_REFERENCES, ShapeForm};
+use barrow_format::SnapshotId;
+use barrow_format::block::{BlockColumns, Encoder, ShapeForm};
 use barrow_format::codec::Compression;
-use barrow_format::commit::Group;
-use barrow_format::frame::{SectionType, encode_frame};
-use barrow_format::{ShapeId, SnapshotId};
+use barrow_format::patch::{
+    ColumnFiller, Divisions, EncodedGroup, ObjectFields, RowGroup, continuation, encode_block, is_full,
+};
 
-use super::made;
+use super::encoding;
 use crate::error::Result;
 
-/// References after which a block ends.
-const BLOCK_REFERENCES: usize = (MAX_REFERENCES / 4) as usize;
+/// A group whose frame is in memory.
+pub(super) type FramedGroup = EncodedGroup<Vec<u8>>;
 
-/// A snapshot made ready to be written.
+/// A snapshot that is ready to be written.
 pub(super) struct Draft {
     pub(super) snapshot: SnapshotId,
-    pub(super) made: Vec<Made>,
+    /// What is stored of each group.
+    pub(super) encoded: Vec<FramedGroup>,
     /// For each object its row.
     pub(super) row_of: Vec<u32>,
-    /// Rows there are, dead ones too.
+    /// The number of rows, living and dead.
     pub(super) rows: u32,
     pub(super) groups: Vec<RowGroup>,
-    /// How the references of each row that has continuations are divided into blocks.
-    pub(super) divisions: HashMap<u32, Vec<u32>>,
+    pub(super) divisions: Divisions,
     /// Rows and references that its frames store.
     pub(super) stored: u64,
-}
-
-/// Rows that began in one block.
-#[derive(Debug, Clone)]
-pub(super) struct RowGroup {
-    /// In a continuation the row that is continued.
-    pub(super) rows: Range<u32>,
-    /// Which of its blocks this is: 0 is the first, others are continuations.
-    pub(super) part: usize,
-    pub(super) is_gone: bool,
-}
-
-/// What is written of a group.
-#[derive(Debug)]
-pub(super) struct Made {
-    pub(super) group: Group,
-    pub(super) is_continuation: bool,
-    /// Directory and body of its frame; empty if there is none.
-    pub(super) frame: Vec<u8>,
-    /// Living objects of the group.
-    pub(super) objects: u32,
-    /// Their references in it.
-    pub(super) references: u32,
-    /// Rows and references that it stores.
-    pub(super) stored: u64,
-}
-
-impl Made {
-    /// A group of which nothing is written.
-    pub(super) fn nothing(group: Group, is_continuation: bool, objects: u32, references: u32) -> Self {
-        Made { group, is_continuation, frame: Vec::new(), objects, references, stored: 0 }
-    }
 }
 
 impl Draft {
     /// A draft with the rows that objects have; there are `rows` before it.
     pub(super) fn new(snapshot: SnapshotId, row_of: Vec<u32>, rows: u32) -> Self {
-        Draft { snapshot, made: Vec::new(), row_of, rows, groups: Vec::new(), divisions: HashMap::new(), stored: 0 }
+        Draft {
+            snapshot,
+            encoded: Vec::new(),
+            row_of,
+            rows,
+            groups: Vec::new(),
+            divisions: Divisions::default(),
+            stored: 0,
+        }
+    }
+
+    /// Adds a group and what is stored of it.
+    pub(super) fn add(&mut self, group: RowGroup, encoded: FramedGroup) {
+        self.groups.push(group);
+        self.stored += encoded.stored;
+        self.encoded.push(encoded);
     }
 
     /// Bytes of all frames.
     pub(super) fn bytes(&self) -> u64 {
-        self.made.iter().map(|made| made.frame.len() as u64).sum()
+        self.encoded.iter().filter_map(|group| group.frame.as_ref()).map(|frame| frame.len() as u64).sum()
     }
 
     /// Gives these objects the next rows.
@@ -115,18 +98,17 @@ impl Draft {
             row_of,
             tables,
             encoder: Encoder::new(compression).expect("tables were compressed at this level before"),
+            filler: ColumnFiller::default(),
         };
         let encode = |encoder: &mut PieceEncoder<'_>, piece: &Range<usize>| {
             encoder.piece(&objects[piece.clone()], first + piece.start as u32)
         };
-        let encoded: Vec<Result<Vec<Made>>> = pieces.par_iter().map_init(encoder, encode).collect();
+        let encoded: Vec<Result<Vec<FramedGroup>>> = pieces.par_iter().map_init(encoder, encode).collect();
         for (piece, encoded) in pieces.iter().zip(encoded) {
             let rows = first + piece.start as u32..first + piece.end as u32;
-            for (part, made) in encoded?.into_iter().enumerate() {
+            for (part, encoded) in encoded?.into_iter().enumerate() {
                 let rows = if part > 0 { rows.end - 1..rows.end } else { rows.clone() };
-                self.groups.push(RowGroup { rows, part, is_gone: false });
-                self.stored += made.stored;
-                self.made.push(made);
+                self.add(RowGroup { rows, part, is_gone: false }, encoded);
             }
             let last = objects[piece.end - 1] as usize;
             if !whole.continued(last).is_empty() {
@@ -138,15 +120,14 @@ impl Draft {
     }
 }
 
-/// Where to end blocks: when they are full, and behind an object that is continued.
+/// Divides objects into blocks: a block ends when it is full, and after an object that has continuations.
 fn pieces(whole: &LoadedSnapshot, objects: &[u32]) -> Vec<Range<usize>> {
     let mut pieces = Vec::new();
     let (mut start, mut references) = (0, 0);
     for (at, &object) in objects.iter().enumerate() {
         let count = whole.targets(object as usize).len();
-        let is_full = at - start == MAX_OBJECTS as usize || references + count > BLOCK_REFERENCES;
-        let follows_continued = at > 0 && !whole.continued(objects[at - 1] as usize).is_empty();
-        if at > start && (is_full || follows_continued) {
+        let follows_giant = at > 0 && !whole.continued(objects[at - 1] as usize).is_empty();
+        if at > start && (is_full(at - start, references, count) || follows_giant) {
             pieces.push(start..at);
             (start, references) = (at, 0);
         }
@@ -165,102 +146,39 @@ struct PieceEncoder<'a> {
     row_of: &'a [u32],
     tables: &'a Tables,
     encoder: Encoder,
+    filler: ColumnFiller,
 }
 
 impl PieceEncoder<'_> {
     /// The block of some objects, and the continuations of the last.
-    fn piece(&mut self, objects: &[u32], first_row: u32) -> Result<Vec<Made>> {
-        let mut filler = Filler::new(self.tables, first_row);
-        objects.iter().for_each(|&object| filler.push(self.whole, object as usize, self.row_of));
-        filler.identify(self.whole, objects);
-        let mut all = vec![self.encode(&mut filler.columns)?];
+    fn piece(&mut self, objects: &[u32], first_row: u32) -> Result<Vec<FramedGroup>> {
+        self.filler.begin(first_row);
+        for &object in objects {
+            push(&mut self.filler, self.whole, object as usize, self.row_of, self.tables);
+        }
+        let pick = |column: &[u64]| objects.iter().filter_map(|&object| column.get(object as usize).copied()).collect();
+        self.filler.columns.addresses = pick(&self.whole.addresses);
+        self.filler.columns.serials = pick(&self.whole.serials);
+        let snapshot = self.snapshot.0;
+        let mut encode =
+            |columns: &mut BlockColumns| encode_block(&mut self.encoder, snapshot, columns).map_err(encoding("BLOCK"));
+        let mut all = vec![encode(self.filler.end())?];
         let Some(&last) = objects.last() else { return Ok(all) };
         let row = first_row + objects.len() as u32 - 1;
         for continued in self.whole.continued(last as usize) {
-            all.push(self.encode(&mut continuation(continued, row, self.row_of))?);
+            let Continued { start_index, shape, form, targets, labels } = continued;
+            let targets = targets.iter().map(|&target| self.row_of[target as usize]).collect();
+            all.push(encode(&mut continuation(row, *start_index, (*shape, *form), targets, labels.clone()))?);
         }
         Ok(all)
     }
-
-    fn encode(&mut self, columns: &mut BlockColumns) -> Result<Made> {
-        let (objects, references) = (columns.objects() as u32, columns.targets.len() as u32);
-        let (directory, body) = self.encoder.encode(columns).map_err(made("BLOCK"))?;
-        let frame = encode_frame(SectionType::BLOCK, self.snapshot.0, 0, &directory, body);
-        let is_continuation = objects == 0;
-        Ok(Made {
-            group: Group::Block,
-            is_continuation,
-            frame,
-            objects,
-            references,
-            stored: u64::from(objects) + u64::from(references),
-        })
-    }
 }
 
-fn continuation(continued: &Continued, row: u32, row_of: &[u32]) -> BlockColumns {
-    BlockColumns {
-        first_object: row,
-        start_index: continued.start_index,
-        dictionary: vec![continued.shape],
-        forms: vec![continued.form],
-        counts: vec![continued.targets.len() as u32],
-        targets: continued.targets.iter().map(|&target| row_of[target as usize]).collect(),
-        labels: continued.labels.clone(),
-        ..BlockColumns::default()
-    }
-}
-
-/// Fills the columns of a block or patch with objects; targets become rows.
-pub(super) struct Filler<'a> {
-    tables: &'a Tables,
-    /// For each shape its place in the dictionary.
-    places: Vec<u32>,
-    pub(super) columns: BlockColumns,
-}
-
-impl<'a> Filler<'a> {
-    pub(super) fn new(tables: &'a Tables, first_row: u32) -> Self {
-        let columns = BlockColumns { first_object: first_row, ..BlockColumns::default() };
-        Filler { tables, places: vec![NO_OBJECT; tables.shape_count()], columns }
-    }
-
-    /// Appends an object but for address and serial, and but for references in continuations.
-    pub(super) fn push(&mut self, whole: &LoadedSnapshot, object: usize, row_of: &[u32]) {
-        let Own { shape, shallow_bytes, unmanaged_bytes, site, name } = whole.own(object);
-        let place = self.place(shape);
-        let columns = &mut self.columns;
-        columns.shapes.push(place);
-        columns.shallow_bytes.push(shallow_bytes);
-        if !whole.unmanaged_bytes.is_empty() {
-            columns.unmanaged_bytes.push(unmanaged_bytes);
-        }
-        if !whole.sites.is_empty() {
-            columns.sites.push(site);
-        }
-        if !whole.names.is_empty() {
-            columns.names.push(name);
-        }
-        let targets = whole.targets(object);
-        columns.counts.push(targets.len() as u32);
-        columns.targets.extend(targets.iter().map(|&target| row_of[target as usize]));
-        columns.labels.extend_from_slice(whole.labels(object));
-    }
-
-    /// Adds what names all objects that were pushed.
-    fn identify(&mut self, whole: &LoadedSnapshot, objects: &[u32]) {
-        let pick = |column: &[u64]| objects.iter().filter_map(|&object| column.get(object as usize).copied()).collect();
-        self.columns.addresses = pick(&whole.addresses);
-        self.columns.serials = pick(&whole.serials);
-    }
-
-    fn place(&mut self, shape: ShapeId) -> u32 {
-        let place = &mut self.places[shape.index()];
-        if *place == NO_OBJECT {
-            *place = self.columns.dictionary.len() as u32;
-            self.columns.dictionary.push(shape);
-            self.columns.forms.push(ShapeForm::from(self.tables.shape(shape)));
-        }
-        *place
-    }
+/// Appends an object of a snapshot, without its address and serial, and without references in continuations.
+pub(super) fn push(filler: &mut ColumnFiller, whole: &LoadedSnapshot, object: usize, row_of: &[u32], tables: &Tables) {
+    let Own { shape, shallow_bytes, unmanaged_bytes, site, name } = whole.own(object);
+    let form = ShapeForm::from(tables.shape(shape));
+    let fields = ObjectFields { shape, form, shallow_bytes, unmanaged_bytes, site, name };
+    let targets = whole.targets(object).iter().map(|&target| row_of[target as usize]);
+    filler.push(&fields, whole.labels(object), targets);
 }
