@@ -111,7 +111,7 @@ struct Before {
     paged: bool,
 }
 
-/// The pieces of an answer, in order. Each is made when it is asked for; dropping it gives up the rest.
+/// The pieces of an answer, in order. Each is made on demand; dropping the iterator gives up the rest.
 pub struct Pieces<'s> {
     session: &'s mut Session,
     question: Question,

@@ -75,7 +75,7 @@ impl Group {
 /// What a command asks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Subject {
-    /// A recording: from a shell, the word behind the verb.
+    /// A recording: from a shell, the word after the verb.
     Recording,
     /// Nothing, or what its arguments say.
     Nothing,
@@ -87,7 +87,7 @@ pub enum Subject {
     Program,
 }
 
-/// What completion offers behind a verb.
+/// What completion offers after a verb.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Completion {
     /// Nothing.

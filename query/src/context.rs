@@ -14,7 +14,7 @@ use crate::workspace::Workspace;
 
 /// Rows between two checks for cancellation.
 const ROWS: usize = 1024;
-/// Rows of a page, unless told.
+/// Rows of a page by default.
 const PAGE_ROWS: usize = 15;
 
 /// How files are opened, and how answers are made.

@@ -236,7 +236,7 @@ impl Session {
         Ok(self.recording()?.snapshot_ids().collect())
     }
 
-    /// Rows of the first page of a full table: all of them where nobody can type `more`.
+    /// Rows of the first page of a full table: all of them where `more` cannot be typed.
     pub(crate) fn page_rows(&self) -> usize {
         if self.paged && self.context.settings.format == Format::Table {
             self.context.settings.rows
@@ -250,7 +250,7 @@ impl Session {
         if self.whole { PIECE_ROWS } else { self.page_rows() }
     }
 
-    /// The rows of a ranking: as many as were told, else a page, or all where the answer goes to a command or a file.
+    /// The rows of a ranking: the given number, else a page, or all where the answer goes to a command or a file.
     pub(crate) fn ranking_rows(&self, told: Option<usize>) -> usize {
         let usual = if self.whole { usize::MAX } else { self.context.settings.rows };
         told.unwrap_or(usual).max(1)

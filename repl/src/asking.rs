@@ -108,7 +108,7 @@ impl Terminal {
         printed
     }
 
-    /// Prints an answer that no question of a line asked for. Returns the exit code.
+    /// Prints an answer that belongs to no line. Returns the exit code.
     ///
     /// # Errors
     /// It cannot be printed.

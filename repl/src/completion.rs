@@ -16,7 +16,7 @@ use barrow_query::answer::visible;
 use barrow_query::commands::{self, COMMANDS, Completion, SETTINGS};
 use barrow_query::flags::{question_flags, shown};
 
-/// More choices than this help nobody.
+/// More choices than this do not help.
 const MOST_TYPES: usize = 100;
 const TYPE_ORDERS: [&str; 4] = ["size", "count", "unmanaged", "retained"];
 const OBJECT_ORDERS: [&str; 4] = ["size", "unmanaged", "retained", "references"];

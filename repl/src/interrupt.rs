@@ -170,7 +170,7 @@ fn press(is_first: bool) {
         Deed::Offer => {
             *pressed = Some(Pressed { offered: Some(now), ..known });
             let (what, end) = match has_command {
-                true => ("the command behind `|` still runs", "ends that command"),
+                true => ("the command after `|` still runs", "ends that command"),
                 false => ("it does not stop yet", "ends barrow, and the sets of this session are lost"),
             };
             complain(&format!("{what}; Ctrl-C once more within {} s {end}", OFFER.as_secs()));
@@ -180,7 +180,7 @@ fn press(is_first: bool) {
     }
 }
 
-/// Ends the process if it stays in one write to stdout: whoever should read that does not.
+/// Ends the process if it stays in one write to stdout, because the reader does not read.
 fn end_if_blocked() {
     let mut before = PRINTED.load(Ordering::Relaxed);
     loop {

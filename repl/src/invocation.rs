@@ -29,7 +29,7 @@ enum Invocation<'a> {
     Help,
     /// Explain one command.
     HelpOn(&'static Command),
-    /// Ask one question; the words behind the verb.
+    /// Ask one question, with the words after the verb.
     Ask(&'static Command, &'a [String]),
     /// Run lines, or open the prompt, with this file.
     Open(&'a str),
@@ -97,7 +97,7 @@ fn file<'a>(name: &'a str, rest: &[String]) -> Result<Invocation<'a>, ReplError>
     match rest.first() {
         None => Ok(Invocation::Open(name)),
         Some(word) => Err(ReplError::usage(format!(
-            "`{word}` behind the file; a question is `barrow VERB {name}`, a line of the prompt `barrow {name} -e 'LINE'`"
+            "`{word}` after the file; a question is `barrow VERB {name}`, a line of the prompt `barrow {name} -e 'LINE'`"
         ))),
     }
 }

@@ -11,7 +11,7 @@ use barrow_query::{Answer, Format};
 
 use crate::interrupt;
 
-/// What every drawing is told besides the answer.
+/// What every drawing needs besides the answer.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Context<'a> {
     /// The recording asked, as it was named.

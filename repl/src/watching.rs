@@ -18,7 +18,7 @@ use crate::interrupt;
 use crate::lines::{lines_of, run_lines};
 use crate::output::{self, Context};
 
-/// How long to wait between two looks, unless told.
+/// The default time between two looks.
 const INTERVAL: Duration = Duration::from_millis(250);
 /// Ctrl-C is noticed within this time.
 const NAP: Duration = Duration::from_millis(50);
@@ -185,7 +185,7 @@ impl Watch {
             let answer = facts(snapshot, info.time_ns, &info.totals, before.as_ref());
             let context = Context { file: Some(&self.name), ..Context::default() };
             output::draw(&answer, format, context, &mut text)?;
-            // The header of a CSV file stands once.
+            // The header of a CSV file is printed once.
             let is_again = format == Format::Csv && self.rows > 0;
             let header = text.iter().position(|&byte| byte == b'\n').filter(|_| is_again);
             out.write_all(&text[header.map_or(0, |end| end + 1)..])?;
@@ -197,7 +197,7 @@ impl Watch {
     }
 }
 
-/// Waits. Returns whether nobody pressed Ctrl-C.
+/// Waits. Returns false after Ctrl-C.
 fn rest(interval: Duration) -> bool {
     let end = Instant::now() + interval;
     loop {

@@ -1,4 +1,4 @@
-//! CSV after RFC 4180: the first table of the answer, or its facts as one row. Units stand in the
+//! CSV after RFC 4180: the first table of the answer, or its facts as one row. Units are in the
 //! header's names, sizes are bytes, what is not known is empty.
 //!
 //! Spreadsheets take a text that begins with `=`, `+`, `-` or `@` for a formula and run it. Such a text from a dump gets
@@ -82,7 +82,7 @@ fn harmless(text: &str) -> String {
     if is_formula { format!("'{text}") } else { text.into_owned() }
 }
 
-/// In quotes if a comma, a quote or a line end stands in it; quotes are doubled.
+/// In quotes if it contains a comma, a quote or a line end; quotes are doubled.
 fn quoted(field: String) -> String {
     if field.contains([',', '"', '\r', '\n']) { format!("\"{}\"", field.replace('"', "\"\"")) } else { field }
 }

@@ -38,7 +38,7 @@ pub(crate) fn root(tables: &Tables, root: &Root) -> String {
 /// Characters of an object's own text that its title repeats.
 const LONGEST_NAME: usize = 40;
 
-/// An object as people name it: the class or module that it stands for with its kind (`class Leaky`, `STable Cache`), or
+/// An object as people name it: the class or module that it represents, with its kind (`class Leaky`, `STable Cache`), or
 /// its type with its own name or text (`java.lang.Thread "worker-3"`), if it has one.
 pub(crate) fn object(tables: &Tables, type_id: TypeId, name: Option<StringId>) -> String {
     let (kind, title) = (tables.type_kind(type_id), tables.type_title(type_id));
@@ -48,7 +48,7 @@ pub(crate) fn object(tables: &Tables, type_id: TypeId, name: Option<StringId>) -
         // The place in the program, of a function that has several.
         Some(name) if role == KindRole::Frame => format!("{title} ({})", shortened(name, usize::MAX)),
         Some(name) => format!("{title} \"{}\"", shortened(name, LONGEST_NAME)),
-        // Where classes have no names, their type is what they stand for.
+        // Where classes have no names, their type is what they represent.
         None if role == KindRole::Type && !title.eq_ignore_ascii_case(kind) => format!("{kind} {title}"),
         None => title,
     }

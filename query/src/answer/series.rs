@@ -1,4 +1,4 @@
-//! Series of numbers, one for each snapshot: drawn in a line of text, as a chart, and told in words.
+//! Series of numbers, one for each snapshot: drawn in a line of text, as a chart, and described in words.
 
 use barrow_analyzer::{Judgement, Reason, Recording, SURE_POINTS, SnapshotId, Verdict};
 
@@ -28,7 +28,7 @@ pub(crate) fn spark(values: &[f64]) -> String {
     means.into_iter().map(|value| BLOCKS[level(value).min(7)]).collect()
 }
 
-/// A series as a chart of braille dots from 0 to its greatest value, which stands beside it; one snapshot is as far
+/// A series as a chart of braille dots from 0 to its greatest value, which is beside it; one snapshot is as far
 /// from the next as any other.
 pub(crate) fn chart(values: &[u64]) -> Vec<String> {
     let (width, height) = (2 * CHART.0, 4 * CHART.1);
@@ -61,7 +61,7 @@ pub(crate) fn chart(values: &[u64]) -> Vec<String> {
     lines.collect()
 }
 
-/// The character of 2 × 4 dots: Unicode numbers them down the left column, then the right, the last row behind.
+/// The character of 2 × 4 dots: Unicode numbers them down the left column, then the right column, and last the bottom row.
 fn braille(dots: &[bool], width: usize, at: usize, line: usize) -> char {
     const BITS: [[u32; 2]; 4] = [[0x01, 0x08], [0x02, 0x10], [0x04, 0x20], [0x40, 0x80]];
     let mut bits = 0;

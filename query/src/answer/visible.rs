@@ -37,7 +37,7 @@ pub fn lines(text: &str) -> Cow<'_, str> {
     escaped(text, |c| c == '\n')
 }
 
-/// A text in a cell of a table: as [`line()`], but blanks stand for line ends and tabs.
+/// A text in a cell of a table: as [`line()`], but line ends and tabs become blanks.
 pub fn cell(text: &str) -> Cow<'_, str> {
     if !text.contains(['\n', '\r', '\t']) {
         return line(text);

@@ -12,7 +12,7 @@ use super::Known;
 use crate::answer::units;
 use crate::tables::suspects::Suspected;
 
-/// A known leak may be so many times as large as in the baseline,
+/// A known leak may be this many times as large as in the baseline,
 const MOST_TIMES: f64 = 1.5;
 /// or larger by this part of the heap.
 const MOST_MORE: f64 = 0.01;
@@ -39,7 +39,7 @@ pub(super) enum Verdict {
 }
 
 impl Excused<'_> {
-    /// Judges a suspect of a heap with so many reachable bytes.
+    /// Judges a suspect of a heap with `reachable` bytes.
     pub(super) fn judge(&self, suspected: &Suspected, whole: u64) -> Verdict {
         self.verdict(suspected.fingerprint, suspected.retained_bytes, whole)
     }

@@ -67,7 +67,7 @@ pub(crate) struct Judge {
     is_exact: bool,
 }
 
-/// What was measured: of the baseline or not, what is thought away, the quantity, expression and snapshot.
+/// What was measured: of the baseline or not, what is excluded, the quantity, expression and snapshot.
 type Measured = (bool, String, Quantity, String, SnapshotId);
 
 /// Which recording is asked.
@@ -127,7 +127,7 @@ impl Judge {
                 let words: Vec<String> = range.split_whitespace().map(str::to_owned).collect();
                 selection::several(&words, &known)
             }
-            // While it is followed, what comes behind the selected one is not looked at yet.
+            // While a recording is followed, snapshots after the selected one are not considered yet.
             When::Selected if is_growth && self.waits && side == Side::Open => {
                 let selected = session.snapshot()?;
                 Ok(known.into_iter().filter(|&snapshot| snapshot <= selected).collect())

@@ -84,7 +84,7 @@ impl<'t> Rest<'t> {
         self.position = self.text.len() - self.rest().trim_start().len();
     }
 
-    /// The letters, digits, dots and so on that come next, behind blanks; nothing if there are none.
+    /// The letters, digits, dots and so on that come next, after blanks; empty if there are none.
     fn word(&mut self) -> &'t str {
         self.blanks();
         let rest = self.rest();
@@ -93,7 +93,7 @@ impl<'t> Rest<'t> {
         &rest[..end]
     }
 
-    /// Whether `sign` comes next, behind blanks; if so, moves over it.
+    /// Whether `sign` comes next, after blanks; if so, moves over it.
     fn is_next(&mut self, sign: &str) -> bool {
         self.blanks();
         let is_next = self.rest().starts_with(sign);
@@ -101,7 +101,7 @@ impl<'t> Rest<'t> {
         is_next
     }
 
-    /// Behind `no`.
+    /// After `no`.
     fn no_leaks(&mut self) -> Result<Claim, ExpressionError> {
         let word = self.word();
         if word != "leaks" {
@@ -125,7 +125,7 @@ impl<'t> Rest<'t> {
         }
     }
 
-    /// Behind a fingerprint: `up to SIZE`, if it is there.
+    /// After a fingerprint: `up to SIZE`, if it is there.
     fn up_to(&mut self) -> Result<Option<u64>, ExpressionError> {
         let before = self.position;
         if self.word() != "up" {
@@ -271,7 +271,7 @@ fn closing(text: &str) -> Option<usize> {
         }
         _ => {}
     });
-    // A quote that is open at the end may stand behind it.
+    // A quote that is open at the end may follow it.
     scanned.ok().and(end)
 }
 

@@ -176,7 +176,7 @@ fn visible_lines(lines: &[String]) -> String {
     lines.iter().map(|line| visible::line(line)).collect::<Vec<_>>().join("\n")
 }
 
-/// All of them as cases for whoever shows the results of tests.
+/// All of them as test cases, for programs that show the results of tests.
 pub(crate) fn junit_cases(judged: &[Judged]) -> Vec<Case> {
     let case = |judged: &Judged| {
         let text = visible_lines(&judged.reasons());

@@ -82,7 +82,7 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
 
 /// What the types of one side add up to, beyond its statistics.
 struct Sized {
-    /// Without what is thought away.
+    /// Without what is excluded.
     types: Option<Vec<TypeTotals>>,
     /// What they retain.
     retained_bytes: Option<Vec<u64>>,
@@ -164,7 +164,7 @@ fn kind_names<'a>(before: &'a Compared, after: &'a Compared) -> Result<Vec<&'a s
     Ok(names)
 }
 
-/// Reads `[KIND] [by type|kind] [by MEASURE]`, which stand behind `operands` snapshots.
+/// Reads `[KIND] [by type|kind] [by MEASURE]`, which follow `operands` snapshots.
 fn choice<'a>(kinds: &[&'a str], words: &[String], operands: usize) -> Result<Choice<'a>, QueryError> {
     let mut choice = Choice::default();
     let mut words = words;

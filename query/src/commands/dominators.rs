@@ -37,7 +37,7 @@ pub(super) const COMMAND: Command = Command {
     run,
 };
 
-/// Levels that are shown unless told.
+/// Levels that are shown by default.
 const DEPTH: u32 = 5;
 
 /// Lines that are yet to be shown.

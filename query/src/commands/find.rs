@@ -47,7 +47,7 @@ pub(crate) struct Question {
     kinds: Vec<KindId>,
     expression: Expression,
     from: ObjectId,
-    /// Rows of a page, if that was told.
+    /// Rows of a page, if given.
     rows: Option<usize>,
     /// All that match, where all are listed.
     matching: Option<Arc<ObjectSet>>,

@@ -29,7 +29,7 @@ pub(super) const COMMAND: Command = Command {
 /// Help is as wide as a narrow terminal.
 const WIDTH: usize = 80;
 
-/// Behind the attributes, in `help expressions`.
+/// After the attributes, in `help expressions`.
 const OPERATORS: &str = r#"
   =  !=                   equal: "text", a word, or a number: 64KiB, 0x7f00
   <  <=  >  >=            numbers

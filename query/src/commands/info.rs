@@ -100,7 +100,7 @@ fn with_graph(heap: &Heap, answer: Answer, id: ObjectId, progress: &dyn Progress
         .fact(Column::new("immediate_dominator", "", Unit::Object).for_machines(), object.map(|object| object.0))
         .fact(Column::new("dominated_by", "dominated by", Unit::Text), text);
     if !heap.has(id) {
-        answer = answer.note("it is thought away: `without`");
+        answer = answer.note("it is excluded: `without`");
     } else if retained.is_none() {
         answer = answer.note("no root reaches it");
     }

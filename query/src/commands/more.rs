@@ -51,7 +51,7 @@ fn answer_without_rows(facts: &[crate::answer::Fact], table: &crate::answer::Tab
     Answer { facts: facts.to_vec(), tables: vec![table], ..Answer::default() }
 }
 
-/// "25 more rows", and how to see them where somebody can.
+/// "25 more rows", and how to see them where that is possible.
 pub(super) fn more_note(session: &Session, rows: usize) -> String {
     let rows = format!("… {}", crate::answer::units::counted(rows as u64, "more row"));
     if session.paged { format!("{rows}: `more`") } else { rows }

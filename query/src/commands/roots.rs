@@ -135,7 +135,7 @@ fn columns() -> Vec<Column> {
     ]
 }
 
-/// Objects that stand for groups of roots: those of kinds with that role.
+/// Objects that represent groups of roots: those of kinds with that role.
 fn groups(session: &mut Session, heap: &Heap, dominators: &Dominators) -> Result<Table, QueryError> {
     let tables = heap.recording().tables()?;
     let mut found = objects(heap.recording(), heap.snapshot(), &heap.root_groups(&session.meter())?)?;

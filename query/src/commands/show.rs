@@ -93,7 +93,7 @@ impl References {
         }
         if gone > 0 {
             answer = answer
-                .note(format!("… {} to what is thought away", crate::answer::units::counted(gone as u64, "reference")));
+                .note(format!("… {} to what is excluded", crate::answer::units::counted(gone as u64, "reference")));
         }
         let left = self.wanted.left(total);
         if left > 0 && session.whole {

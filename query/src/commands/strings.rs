@@ -31,7 +31,7 @@ pub(super) const COMMAND: Command = Command {
 
 fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryError> {
     let words = arguments.words();
-    // The blanks of a regular expression divide no words for whoever typed it.
+    // The blanks of a regular expression do not separate words.
     let text = words.join(" ");
     let pattern = match &words[..] {
         [] => None,

@@ -42,7 +42,7 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
         false => selection::several(&words, &session.snapshots()?)?,
     };
     let meter = session.meter();
-    // What is thought away leaves nothing that statistics could be compared with: all is counted anyway.
+    // What is excluded cannot be compared with statistics: everything is counted anyway.
     let summaries = match arguments.flags.verify && session.away.is_empty() {
         true => verified_summaries(&recording, &snapshots, &meter)?,
         false => snapshots.iter().map(|&snapshot| summarized(session, snapshot)).collect::<Result<Vec<_>, _>>()?,
@@ -79,7 +79,7 @@ fn lines(summaries: &[Summary]) -> Answer {
     answer
 }
 
-/// From statistics alone, unless something is thought away.
+/// From statistics alone, unless something is excluded.
 fn summarized(session: &Session, snapshot: SnapshotId) -> Result<Summary, QueryError> {
     match session.away.is_empty() {
         true => Ok(summary(&*session.recording()?, snapshot)?),

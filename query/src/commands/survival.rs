@@ -64,7 +64,7 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
     let drawn: Vec<f64> = curve.iter().map(|age| age.surviving).collect();
     let answer = Answer::default().table(table(&curve, lives.origin().is_exact()));
     let answer = match curve.is_empty() {
-        true => answer.note("none was born after the first snapshot, so nobody knows how long they live"),
+        true => answer.note("none was born after the first snapshot, so it is unknown how long they live"),
         false => answer.note(format!("surviving {}", series::spark(&drawn))),
     };
     Ok(lifelines::with_origin(answer, lives.origin(), lives.confidence()))

@@ -154,7 +154,7 @@ fn answer(
     let tables = heap.recording().tables()?;
     let elapsed_ns = before.and_then(|before| before.elapsed_ns).filter(|&elapsed| elapsed > 0);
     let cells: Vec<Vec<Value>> = rows.iter().map(|row| cells(row, elapsed_ns, tables)).collect();
-    // People do not want to see what nobody knows.
+    // Tables leave out what is unknown.
     let column = |(at, column): (usize, Column)| match cells.iter().all(|row| row[at] == Value::None) {
         true => column.for_machines(),
         false => column,

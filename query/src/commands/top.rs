@@ -154,7 +154,7 @@ fn lines(session: &Session, types: &[RankedType], order: Order) -> Result<Option
     Ok(Some(types.iter().map(line).collect()))
 }
 
-/// Puts lines behind the other columns.
+/// Puts lines after the other columns.
 fn insert(table: &mut Table, lines: &[String]) {
     table.columns.push(Column::new("series", "series", Unit::Text).for_people().secondary());
     table.rows.iter_mut().zip(lines).for_each(|(cells, line)| cells.push(Value::text(line)));

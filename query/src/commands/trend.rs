@@ -36,7 +36,7 @@ pub(super) const COMMAND: Command = Command {
     run,
 };
 
-/// What was asked for, in one snapshot.
+/// The requested objects, in one snapshot.
 struct Moment {
     objects: u64,
     shallow_bytes: u64,
@@ -95,7 +95,7 @@ pub(super) fn asked(
     let tables = recording.tables()?;
     let name = arguments.words()[first..].join(" ");
     let is_type = (0..tables.type_count() as u32).any(|id| tables.type_name(TypeId(id)) == name);
-    // A name with a quote in it can be asked for by an expression.
+    // A name that contains a quote can be requested by an expression.
     if is_type
         && !name.contains(['"', '\\'])
         && let Ok(expression) = Expression::parse(&format!("type = \"{name}\""))

@@ -35,7 +35,7 @@ pub(super) const COMMAND: Command = Command {
 fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryError> {
     let text = arguments.text();
     match text.trim() {
-        "" if session.away.is_empty() => return Ok(Answer::text("nothing is thought away")),
+        "" if session.away.is_empty() => return Ok(Answer::text("nothing is excluded")),
         // Every answer says it.
         "" => return Ok(Answer::default()),
         "clear" => {
@@ -52,7 +52,7 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
     let heap = Arc::new(removal.applied(&before, &meter)?);
     let is_exact = removal.is_exact(&before, &meter)?;
     let freed_before = before.exclusion().map(|without| without.freed().clone());
-    let mut freed = heap.exclusion().map(|without| without.freed().clone()).expect("something is thought away");
+    let mut freed = heap.exclusion().map(|without| without.freed().clone()).expect("something is excluded");
     if let Some(before) = freed_before {
         freed.difference_with(&before);
     }

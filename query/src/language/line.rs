@@ -33,7 +33,7 @@ impl Line {
     /// Divides `text`. What follows `#` at the beginning of a line is a comment.
     ///
     /// # Errors
-    /// A quote that does not end, or a `>` or `|` with nothing behind it.
+    /// A quote that does not end, or a `>` or `|` with nothing after it.
     pub fn parse(text: &str) -> Result<Self, QueryError> {
         if text.trim_start().starts_with('#') {
             return Ok(Line { words: Vec::new(), sink: Sink::Stdout });
@@ -77,13 +77,13 @@ fn is_pipe(rest: &str) -> bool {
     let rest = rest.trim_start();
     let word = rest.split(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap_or(rest);
     let is_comparison = is_attribute(word) && {
-        let behind = rest[word.len()..].trim_start();
-        behind.starts_with(['=', '!', '~', '<', '>']) || behind.starts_with("in ")
+        let rest_after = rest[word.len()..].trim_start();
+        rest_after.starts_with(['=', '!', '~', '<', '>']) || rest_after.starts_with("in ")
     };
     !rest.starts_with(['$', '@', '%']) && !is_comparison
 }
 
-/// Where the last `>` and the first `|` stand that no quotes and parentheses hide.
+/// The positions of the last `>` and the first `|` outside of quotes and parentheses.
 struct Marks {
     arrow: Option<usize>,
     bar: Option<usize>,
@@ -125,7 +125,7 @@ pub(crate) fn words(text: &str) -> Result<Vec<String>, QueryError> {
     Ok(words)
 }
 
-/// Shows `visit` every character that stands in no quotes.
+/// Calls `visit` for every character outside of quotes.
 ///
 /// # Errors
 /// A quote that does not end.

@@ -29,7 +29,7 @@ pub(crate) struct Compared {
     pub(crate) recording: Arc<Recording>,
     /// The snapshot.
     pub(crate) snapshot: SnapshotId,
-    /// What another file had lost; the open one has told already.
+    /// What another file had lost; the open one has reported it already.
     pub(crate) damage: Option<String>,
 }
 

@@ -35,7 +35,7 @@ pub(crate) enum Access {
 }
 
 impl Destination {
-    /// A file that is to be written at `path`; behind a symbolic link, where that leads. It is made of `sources`.
+    /// A file that is to be written at `path`, or at the target of a symbolic link. It is made of `sources`.
     ///
     /// # Errors
     /// A usage error without a path, or if something is there and `force` is not, or if that is one of the sources or
@@ -131,7 +131,7 @@ impl Part {
     }
 }
 
-/// Writes a file that appears whole or not at all. A file that is replaced keeps its permissions; behind a symbolic link,
+/// Writes a file that appears whole or not at all. A file that is replaced keeps its permissions; of a symbolic link,
 /// the file that it leads to is replaced.
 ///
 /// # Errors

@@ -38,7 +38,7 @@ impl OpenFile {
 /// Opens the file of this name.
 ///
 /// # Errors
-/// A file that is missing, or that nobody here can read.
+/// A file that is missing, or of an unknown format.
 pub(crate) fn open(name: &str, context: &Context) -> Result<OpenFile, QueryError> {
     let path = Path::new(name);
     let unreadable = |cause: String| QueryError::Unreadable { path: name.to_owned(), cause };

@@ -25,7 +25,7 @@ const SHOWN_STEPS: (usize, usize) = (20, 80);
 /// The same elsewhere, where only a hostile heap has more.
 const MOST_STEPS: (usize, usize) = (1_000, 99_000);
 
-/// The objects from a root to one that was asked for.
+/// The objects on the path from a root to the requested object.
 pub(crate) struct Chain {
     steps: Vec<Link>,
 }

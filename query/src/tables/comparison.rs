@@ -35,7 +35,7 @@ pub(crate) enum Grouping {
     Kind,
 }
 
-/// What a comparison is asked for.
+/// What a comparison shows.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Choice<'a> {
     /// The only kind that counts.
@@ -75,7 +75,7 @@ impl Measure {
         Self::NAMES.into_iter().find(|&(_, measure)| measure == self).map_or("", |(name, _)| name)
     }
 
-    /// What it sees of these amounts. What nobody knows counts as nothing.
+    /// What it sees of these amounts. An unknown amount counts as 0.
     fn of(self, amounts: &Amounts) -> u128 {
         match self {
             Measure::Size => u128::from(amounts.heap_bytes) + u128::from(amounts.unmanaged_bytes),
@@ -235,7 +235,7 @@ const AMOUNT_COLUMNS: [Column; 13] = [
     Column::new("retained_bytes_before", "", Unit::Bytes).for_machines(),
     Column::new("retained_bytes_after", "", Unit::Bytes).for_machines(),
     Column::new("retained_bytes_change", "Δ retained", Unit::Bytes),
-    // Text, but of this unit it stands to the right.
+    // Text, but this unit is aligned to the right.
     Column::new("relative", "relative", Unit::Share).for_people(),
 ];
 

@@ -104,8 +104,8 @@ fn named_type(word: &str, tables: &Tables) -> Option<QueryError> {
 
 /// Whether a text begins as `size > 5` does, with whatever attribute.
 pub(crate) fn is_comparison(text: &str) -> bool {
-    let behind = text.trim_start_matches(|c: char| c.is_alphanumeric() || c == '_').trim_start();
-    behind.starts_with(['=', '!', '~', '<', '>']) || behind.starts_with("in ")
+    let rest_after = text.trim_start_matches(|c: char| c.is_alphanumeric() || c == '_').trim_start();
+    rest_after.starts_with(['=', '!', '~', '<', '>']) || rest_after.starts_with("in ")
 }
 
 /// What is wrong with an expression, with a caret under the place.

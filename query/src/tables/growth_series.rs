@@ -9,7 +9,7 @@ use crate::language::selection;
 use crate::session::Session;
 use crate::tables::type_path;
 
-/// The snapshots that are asked for: two at least.
+/// The requested snapshots: at least two.
 pub(crate) fn snapshots(session: &Session, words: &[String]) -> Result<Vec<SnapshotId>, QueryError> {
     let known = session.snapshots()?;
     let snapshots = if words.is_empty() { known } else { selection::several(words, &known)? };

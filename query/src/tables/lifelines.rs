@@ -43,7 +43,7 @@ pub(crate) fn with_origin(answer: Answer, origin: SerialOrigin, confidence: Opti
 /// Lifelines are those of all objects.
 ///
 /// # Errors
-/// A usage error if something is thought away.
+/// A usage error if something is excluded.
 pub(crate) fn refuse_without(session: &Session) -> Result<(), QueryError> {
     match session.away.is_empty() {
         true => Ok(()),

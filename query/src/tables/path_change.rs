@@ -13,7 +13,7 @@ use crate::language::operand::Compared;
 use crate::session::Session;
 use crate::tables::type_path;
 
-/// A path with this part of the change of the one above it, and in the same direction, stands for both.
+/// A path with this part of the change of the one above it, and in the same direction, represents both.
 const CARRIED: f64 = 0.9;
 
 /// Compares two snapshots, the largest change first.
@@ -55,7 +55,7 @@ pub(crate) fn answer(session: &Session, sides: [&Compared; 2], arguments: &Argum
         .with_exactness(growth.is_exact()))
 }
 
-/// The nodes whose retained size or count changed, without those that one below stands for; and how many
+/// The nodes whose retained size or count changed, without those that one below represents; and how many
 /// did not change.
 fn changed(growth: &Growth<'_>) -> (Vec<usize>, u64) {
     let change = |node: usize| {

@@ -50,7 +50,7 @@ impl Order {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RankedType {
     totals: TypeTotals,
-    /// What its objects dominate, where that was asked for.
+    /// What its objects dominate, if requested.
     retained: Option<GroupRetained>,
 }
 

@@ -7,7 +7,7 @@ use crate::command::Command;
 use crate::error::QueryError;
 use crate::session::Session;
 
-/// Rows of an answer that nobody can turn the pages of.
+/// The most rows of an answer that has no pages.
 pub(crate) const MOST_ROWS: u64 = 100_000;
 
 /// Which references of an object are wanted.
@@ -45,7 +45,7 @@ impl Wanted {
         }
     }
 
-    /// How many of `total` references stand on the next page.
+    /// How many of `total` references are on the next page.
     pub(crate) fn page(&self, session: &Session, total: u64) -> usize {
         let rows = (session.piece_rows() as u64).min(MOST_ROWS);
         self.left(total).min(rows) as usize
@@ -57,7 +57,7 @@ impl Wanted {
     }
 }
 
-/// `100..` and `100..199`: the first number, and the one behind the last.
+/// `100..` and `100..199`: the first number, and the number after the last.
 pub(crate) fn range(word: &str) -> Option<(u64, u64)> {
     let (from, to) = word.split_once("..")?;
     let end = if to.is_empty() { u64::MAX } else { to.parse::<u64>().ok()?.checked_add(1)? };
@@ -67,16 +67,16 @@ pub(crate) fn range(word: &str) -> Option<(u64, u64)> {
 /// Looks up the object that a question is about.
 ///
 /// # Errors
-/// A usage error if there is none of that name, or if it is thought away.
+/// A usage error if there is none of that name, or if it is excluded.
 pub(crate) fn object(session: &Session, name: &str) -> Result<(SnapshotId, ObjectId), QueryError> {
     let (snapshot, object) = session.object(name)?;
     if session.heap(snapshot)?.has(object) {
         return Ok((snapshot, object));
     }
-    Err(QueryError::usage(format!("@{object} is thought away; `without clear` brings everything back")))
+    Err(QueryError::usage(format!("@{object} is excluded; `without clear` brings everything back")))
 }
 
-/// An answer about an object with so many references.
+/// An answer about an object with `total` references.
 pub(crate) fn about(snapshot: SnapshotId, object: ObjectId, total: u64) -> Answer {
     Answer::default()
         .fact(Column::new("snapshot", "snapshot", Unit::Number), snapshot.0)

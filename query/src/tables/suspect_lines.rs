@@ -11,7 +11,7 @@ use crate::tables::suspects::Suspected;
 /// Types that are listed of what piled up.
 const SHOWN_TYPES: usize = 5;
 
-/// The path to what a suspect keeps alive: of several objects the largest stands for all.
+/// The path to what a suspect keeps alive: the largest represents several objects.
 pub(crate) fn chain_of(heap: &Heap, suspect: &Suspect, meter: &Meter) -> Result<Chain, QueryError> {
     let target = suspect.accumulation.filter(|_| suspect.objects == 1).unwrap_or(suspect.object);
     Chain::to(heap, target, meter)

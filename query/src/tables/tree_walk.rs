@@ -23,7 +23,7 @@ pub(crate) struct TreeLine {
 pub(crate) struct Shown {
     /// Levels.
     pub(crate) levels: u32,
-    /// Places that retain at least so many bytes.
+    /// Only places that retain at least this number of bytes.
     pub(crate) least: u64,
     /// Children of the top that are passed over.
     pub(crate) skip: usize,

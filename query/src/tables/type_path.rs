@@ -10,7 +10,7 @@ use crate::error::QueryError;
 use crate::flags::Least;
 use crate::session::Session;
 
-/// Paths that never hold this part of the largest heap are left out, unless told.
+/// By default, paths that never hold this part of the largest heap are left out.
 const LEAST_SHARE: f64 = 0.005;
 
 /// The share of the heap that `--min` says a path must hold once.

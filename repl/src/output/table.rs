@@ -208,7 +208,7 @@ fn text(value: &Value, unit: Unit) -> String {
     }
 }
 
-/// A text in quotes, so that it can be told from what stands around it; what cannot be seen is escaped. Of a
+/// A text in quotes, to set it off from the text around it; hidden characters are escaped. Of a
 /// longer one the first `most` characters.
 fn quoted(text: &str, most: usize) -> String {
     format!("\"{}\"", shortened(text, most))

@@ -19,7 +19,7 @@ impl CacheFolder {
     /// The folder that the environment tells; it need not be there yet.
     ///
     /// # Errors
-    /// There is no home, and the folder for temporary files holds one of somebody else's under our name.
+    /// There is no home, and the folder for temporary files holds another user's folder under our name.
     pub(crate) fn find() -> Result<Self, QueryError> {
         let variable = |name| std::env::var_os(name).filter(|value: &OsString| !value.is_empty()).map(PathBuf::from);
         if let Some(path) = variable("BARROW_CACHE") {
@@ -58,7 +58,7 @@ impl CacheFolder {
 /// A folder of this user's in the system's folder for temporary files, where anybody could have made one of that name.
 ///
 /// # Errors
-/// What is there is a link, is somebody else's, or others may enter it.
+/// What is there is a link, is another user's, or others may enter it.
 fn in_temporary_folder() -> Result<PathBuf, QueryError> {
     checked_in(&std::env::temp_dir()).map_err(|error| QueryError::Unreadable {
         path: "the cache of imported dumps".to_owned(),

@@ -19,7 +19,7 @@ use crate::context::Context;
 const IMPORTER_VERSION: u64 = 2;
 /// Of a dump that is no longer, all bytes are looked at: about a millisecond.
 const SMALL_BYTES: u64 = 8 << 20;
-/// Of a longer one, so many pieces of this length, the first and the last bytes among them.
+/// The number of pieces of a longer file, and their length. The first and the last bytes are among them.
 const PIECES: u64 = 128;
 const PIECE_BYTES: u64 = 4096;
 

@@ -26,7 +26,7 @@ use super::{DUMP, fact};
 
 /// The variable that says how much the cache may hold.
 const VARIABLE: &str = "BARROW_CACHE_SIZE";
-/// How much it may hold unless told, in bytes.
+/// The default limit of the cache, in bytes.
 const LIMIT_BYTES: u64 = 10 << 30;
 /// A half-written file that was not changed for so long was left by a process that was killed.
 const ABANDONED: Duration = Duration::from_secs(24 * 3600);
