@@ -14,7 +14,7 @@ fn main() {
 }
 
 /// The commit of a packaged crate: cargo writes it beside the manifest. It goes first, since a packaged crate may lie
-/// in a repository of somebody else.
+/// in an unrelated repository.
 fn packaged() -> Option<String> {
     let text = fs::read_to_string(".cargo_vcs_info.json").ok()?;
     let (_, rest) = text.split_once("\"sha1\"")?;

@@ -137,7 +137,7 @@ fn moved_frames_are_noticed() {
             assert_noticed(&sample, join(&sample, &parts), true, || what("was swapped"));
         }
         let twice = [0..one.end, one.clone(), one.end..sample.bytes.len()];
-        assert_noticed(&sample, join(&sample, &twice), true, || what("stands twice"));
+        assert_noticed(&sample, join(&sample, &twice), true, || what("is there twice"));
         let gone = [0..one.start, one.end..sample.bytes.len()];
         assert_noticed(&sample, join(&sample, &gone), true, || what("is gone"));
     }

@@ -258,7 +258,7 @@ impl fmt::Display for Loss {
             write!(f, ", in snapshot {snapshot}")?;
         }
         if self.is_last_partial {
-            return write!(f, "; what stands before was imported");
+            return write!(f, "; everything before that was imported");
         }
         match self.imported {
             1 => write!(f, "; 1 whole snapshot was imported"),

@@ -104,7 +104,7 @@ fn what_unpacks_to_more_than_the_limit_is_refused() {
 fn a_dump_that_makes_no_sense_further_on_gives_what_stands_before() {
     let line = "{\"address\":\"0x10\", \"type\":\"STRING\", \"memsize\":40}\n".repeat(10_000);
     let damaged = [line.as_bytes(), &[0; 32 << 20]].concat();
-    let imported = imported_with_limit(&gzip(&damaged), 8 << 20).expect("what stands before");
+    let imported = imported_with_limit(&gzip(&damaged), 8 << 20).expect("everything before the damage");
     let lost = imported.lost.expect("a loss");
     assert!(matches!(lost.damage, Damage::Screened { .. }) && lost.is_last_partial, "{lost}");
     assert_eq!(imported.snapshots[0].objects, 10_000);

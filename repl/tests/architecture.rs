@@ -70,7 +70,7 @@ fn table(document: &str, headings: &str) -> Vec<Vec<String>> {
     rows.map(|row| row.trim_matches('|').split('|').map(|cell| cell.trim().to_owned()).collect()).collect()
 }
 
-/// What stands between backticks.
+/// The text between backticks.
 fn quoted(cell: &str) -> BTreeSet<String> {
     cell.split('`').skip(1).step_by(2).map(|text| text.trim_end_matches('/').to_owned()).collect()
 }

@@ -135,7 +135,7 @@ fn without_a_home_the_cache_is_a_folder_of_this_user_alone() {
     let (path, temporary) = (folder.path().join("heap.mvmheap"), folder.path().join("tmp"));
     fs::write(&path, dump(24)).unwrap();
     fs::create_dir(&temporary).unwrap();
-    // Somebody else may have made these.
+    // Another user may have made these.
     let elsewhere = folder.path().join("elsewhere");
     fs::create_dir(&elsewhere).unwrap();
     symlink(&elsewhere, temporary.join("barrow")).unwrap();

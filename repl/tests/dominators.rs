@@ -7,7 +7,7 @@ use barrow_writer::StrengthClass;
 use program::{Run, run};
 use serde_json::Value;
 
-/// A recording whose object 0, a Map, has so many Lists of 1000 bytes as children, each with a Leaf of 24.
+/// A recording whose object 0, a Map, has `lists` Lists of 1000 bytes as children, each with a Leaf of 24.
 fn lists(folder: &tempfile::TempDir, count: u32) -> String {
     let path = folder.path().join("lists.barrow");
     let strong = |target| vec![(target, StrengthClass::Strong)];

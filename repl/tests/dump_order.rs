@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime};
 use program::{Run, run, testdata};
 use serde_json::Value;
 
-/// A Ruby dump of so many objects under a root.
+/// A Ruby dump with this number of objects under a root.
 fn dump(objects: usize) -> String {
     let root = "{\"type\":\"ROOT\", \"root\":\"vm\", \"references\":[\"0x8\"]}\n".to_owned();
     (1..=objects).fold(root, |dump, number| {
@@ -16,7 +16,7 @@ fn dump(objects: usize) -> String {
     })
 }
 
-/// Writes dumps of these names, whose files were changed so many minutes ago.
+/// Writes dumps of these names, whose files were changed the given number of minutes ago.
 fn dumps(folder: &Path, files: &[(&str, u64)]) -> Vec<PathBuf> {
     let write = |(at, &(name, minutes)): (usize, &(&str, u64))| {
         let path = folder.join(name);

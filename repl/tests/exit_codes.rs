@@ -519,7 +519,7 @@ fn an_index_that_cannot_be_beside_the_recording_is_in_a_cache_that_is_made() {
     std::fs::create_dir(&locked).unwrap();
     let recording = locked.join("a.barrow");
     std::fs::copy(testdata("smallest.barrow"), &recording).unwrap();
-    // Nothing can be beside it for whoever may write anywhere, too.
+    // Users with all permissions cannot write beside it either.
     std::fs::create_dir(locked.join("a.barrow.index")).unwrap();
     std::fs::write(locked.join("a.barrow.index/full"), "").unwrap();
     std::fs::set_permissions(&locked, std::fs::Permissions::from_mode(0o555)).unwrap();

@@ -5,7 +5,7 @@ mod program;
 use program::{record_series, run};
 use serde_json::Value;
 
-/// What the four say of lists, of which there are so many in each snapshot: the verdict, whether `leaks` lists
+/// What the four say of lists, whose number in each snapshot is given: the verdict, whether `leaks` lists
 /// them first, and the exit code of the assertion.
 fn said(counts: &[usize]) -> (String, bool, i32) {
     let folder = tempfile::tempdir().unwrap();

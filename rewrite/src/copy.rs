@@ -1,4 +1,4 @@
-//! Writing a recording anew from another: frames are copied or made, and stand elsewhere.
+//! Writing a recording anew from another: frames are copied or made, at other offsets.
 
 use std::collections::HashMap;
 use std::io::{BufWriter, Write};

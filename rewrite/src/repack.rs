@@ -5,8 +5,8 @@
 //!   stored     whole ◀patch ◀patch ◀patch …  whole   ◀patch      a whole one in between, so that reading stays cheap
 //! ```
 //!
-//! Objects are numbered anew: those of a patch stand in the order of their rows. Who compares both files goes by
-//! serials, or by addresses.
+//! Objects get new numbers: those of a patch are in the order of their rows. To compare both files, use serials or
+//! addresses.
 
 mod comparison;
 mod draft;

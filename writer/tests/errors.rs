@@ -254,7 +254,7 @@ fn calls_out_of_order() {
     );
 }
 
-/// Whoever is told of an error can go on with the same shard where that makes sense: nothing of the
+/// After an error, the same shard can be used where that makes sense: nothing of the
 /// wrong call is recorded.
 #[test]
 fn a_shard_goes_on_after_a_wrong_call() {

@@ -41,7 +41,7 @@ impl Series {
         node.identity = (self.has_addresses.then_some(4096 + 16 * serial), Some(serial * 2 + 1), node.identity.2);
     }
 
-    /// The next heap: some objects die, some change, some are new, now and then all move, or stand in another order.
+    /// The next heap: some objects die, some change, some are new, now and then all move, or change their order.
     fn step(&mut self, vocabulary: &Vocabulary) {
         let mut heap = self.heaps.last().expect("there is a first").clone();
         let moves = self.random.below(3) == 0;

@@ -63,7 +63,7 @@ fn record(path: &Path) -> Result<()> {
             })?;
         }
         let mut shard = snapshot.shard();
-        // Object 0 is everybody's; the others are held by one thread each, with one more behind each of them.
+        // All threads hold object 0. Each other object is held by one thread, and holds one more.
         let labels: Vec<&str> = rows.iter().filter_map(|row| row.3).collect();
         shard.root(globals, None, 0)?;
         for (place, label) in (1..).zip(&labels) {

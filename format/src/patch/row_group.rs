@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// Stands for no row and for no object.
+/// No row, or no object.
 pub const NO_ROW: u32 = u32::MAX;
 
 /// The rows that began in one block.

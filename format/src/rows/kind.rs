@@ -16,7 +16,7 @@ numbered_enum! {
         Type = 1,
         /// Call frames and closures; their types are functions with a file and a line.
         Frame = 2,
-        /// Not on the heap: a stand-in for a group of roots, usually of size 0.
+        /// Not on the heap: represents a group of roots, usually of size 0.
         Root = 3,
     }
 }

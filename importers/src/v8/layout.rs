@@ -124,7 +124,7 @@ impl<'a> LayoutParts<'a> {
     }
 }
 
-/// Behind the value that starts at `at`.
+/// After the value that starts at `at`.
 fn value_end(dump: &[u8], at: usize) -> Result<usize, Damage> {
     let mut depth = 0_usize;
     let mut at = at;

@@ -67,7 +67,7 @@ impl<'a> Strings<'a> {
         self.count
     }
 
-    /// Behind the last byte.
+    /// After the last byte.
     pub(crate) fn end(&self) -> usize {
         self.end
     }

@@ -29,7 +29,7 @@ fn a_cut_dump_gives_what_stands_before() {
                     if let Some(lost) = imported.lost {
                         damaged += 1;
                         assert!(lost.to_string().contains(&format!("byte {length}")), "{lost}");
-                        assert!(lost.to_string().ends_with("what stands before was imported"), "{lost}");
+                        assert!(lost.to_string().ends_with("everything before that was imported"), "{lost}");
                     }
                 }
                 Err(ImportError::NoWholeSnapshot { .. } | ImportError::NoSnapshot { .. }) => assert_eq!(most, 0),

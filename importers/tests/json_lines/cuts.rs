@@ -23,7 +23,8 @@ fn a_cut_dump_gives_its_whole_lines() {
                 assert_eq!(recorded.totals().objects, objects as u64, "{cut}");
                 assert!(recorded.totals().references <= whole.references);
                 let lost = recorded.imported.lost.map(|loss| loss.to_string());
-                let sentence = format!("the dump ends at byte {cut} inside a line; what stands before was imported");
+                let sentence =
+                    format!("the dump ends at byte {cut} inside a line; everything before that was imported");
                 assert_eq!(lost, (!is_whole).then_some(sentence));
             }
             Err(_) => assert_eq!(objects, 0, "{cut}"),
@@ -37,7 +38,7 @@ fn a_dump_of_python_knows_its_end() {
     let recorded = record(&PYTHON[..last]).expect("objects");
     let lost = recorded.imported.lost.expect("no end").to_string();
     let expected = format!("the dump ends at byte {last} without its last line, as after a kill");
-    assert_eq!(lost, format!("{expected}; what stands before was imported"));
+    assert_eq!(lost, format!("{expected}; everything before that was imported"));
     let wrong = PYTHON.replace("\"objects\":9", "\"objects\":10");
     let damage = record(&wrong).expect("objects").imported.lost.expect("a wrong end").damage;
     assert!(matches!(damage, Damage::Mismatch { expected: 10, found: 9, .. }), "{damage}");

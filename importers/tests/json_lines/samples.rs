@@ -106,7 +106,7 @@ fn nothing_is_lost_of_real_dumps() {
     }
 }
 
-/// The word stands in the text of no sample but as a key.
+/// The word is in no sample but as a key.
 #[test]
 fn generations_have_as_many_objects_as_lines_say() {
     for version in VERSIONS {

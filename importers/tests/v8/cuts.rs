@@ -30,7 +30,7 @@ fn a_snapshot_cut_at_any_byte_says_so() {
                     assert_eq!(imported.snapshots, totals, "cut at {length}: objects and references are whole");
                     let lost = imported.lost.expect("a loss").to_string();
                     assert!(lost.starts_with(&format!("the dump ends at byte {length} ")), "{lost}");
-                    assert!(lost.contains("of their names are there; what stands before was imported"), "{lost}");
+                    assert!(lost.contains("of their names are there; everything before that was imported"), "{lost}");
                 }
                 Err(ImportError::NoWholeSnapshot { damage }) => {
                     assert_eq!(partial, 0, "fewer bytes were enough");
@@ -54,7 +54,7 @@ fn what_has_lost_its_name_says_so() {
         recorded.imported.lost.as_ref().expect("a loss").to_string(),
         format!(
             "the dump ends at byte {} inside a string; objects and references are whole, 5 of their names are there; \
-             what stands before was imported",
+             everything before that was imported",
             cut + 3
         )
     );

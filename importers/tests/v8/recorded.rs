@@ -48,7 +48,7 @@ pub(crate) fn record(dump: &[u8]) -> Result<Recorded, ImportError> {
     recorded(|writer| import_bytes(dump, writer, &Silent))
 }
 
-/// Likewise, of a file and with so many threads.
+/// Likewise, of a file and with `threads` threads.
 pub(crate) fn record_file(path: &std::path::Path, threads: usize) -> Result<Recorded, ImportError> {
     let threads = NonZero::new(threads).expect("not 0");
     let options = ImportOptions { threads, ..ImportOptions::default() };

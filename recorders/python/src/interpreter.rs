@@ -77,7 +77,7 @@ pub(crate) fn meet(py: Python<'_>) -> PyResult<()> {
             next_thread: std::mem::transmute::<Function, NextThread>(needed(c"PyThreadState_Next")?),
         }
     };
-    // Whoever comes second finds the same.
+    // A second thread finds the same.
     let _ = INTERPRETER.set(interpreter);
     Ok(())
 }

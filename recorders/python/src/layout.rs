@@ -15,7 +15,7 @@ pub(crate) enum Attributes {
     Pointer,
     /// A pointer less one, 3 words before the object; if even, it is the dictionary's.
     Tagged,
-    /// Behind the object's own fields.
+    /// After the object's own fields.
     Inline,
 }
 

@@ -308,7 +308,7 @@ impl Sites {
         passes
     }
 
-    /// How many bytes to allocate for a block that does not [pass](Sites::passes). A sampled block gets so many that it
+    /// How many bytes to allocate for a block that does not [pass](Sites::passes). A sampled block gets enough that it
     /// does not lie in a pool: there, another block would come to be in its place unnoticed.
     fn sampled_bytes(&self, bytes: usize) -> usize {
         if self.until_sample < bytes.cast_signed() as i64 { bytes.max(SMALL + 1) } else { bytes }

@@ -66,7 +66,7 @@ impl Drop for Held<'_> {
 pub(crate) struct Reentered;
 
 impl Reentered {
-    pub(crate) const TEXT: &str = "a snapshot was skipped: it was asked for while this thread takes another";
+    pub(crate) const TEXT: &str = "a snapshot was skipped: it was requested while this thread takes another";
 }
 
 /// Takes the recording. Threads that ask while another has it get it in the order in which they asked; the program goes on

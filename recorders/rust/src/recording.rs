@@ -50,7 +50,7 @@ impl Recording {
 
 impl Drop for Recording {
     fn drop(&mut self) {
-        // Whoever wants to know what went wrong calls `finish`.
+        // `finish` returns what went wrong.
         if !self.is_ended
             && let Err(error) = end_of("end", Some(self.number))
             && !matches!(error, RecordError::Forked)

@@ -23,7 +23,7 @@ pub(crate) fn recording() -> String {
     testdata("raku.barrow").display().to_string()
 }
 
-/// The program with a cache of its own and nobody's history.
+/// The program with a cache of its own and an empty history.
 pub(crate) fn program(folder: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_barrow"));
     command.env("BARROW_CACHE", folder.join("cache")).env("XDG_STATE_HOME", folder).stdin(Stdio::null());
@@ -45,7 +45,7 @@ pub(crate) fn finished(output: Output) -> Run {
     }
 }
 
-/// A recording at `path` with a snapshot for each count: a map of the globals that holds so many lists, each of
+/// A recording at `path` with a snapshot for each count: a map of the globals that holds this number of lists, each of
 /// 1000 bytes with a leaf of 24, and a pair of 5000 bytes. Types are called Map, List, Leaf and Pair.
 pub(crate) fn record_series(path: &Path, counts: &[usize]) {
     let graphs: Vec<Graph> = counts.iter().map(|&count| lists(count)).collect();

@@ -155,7 +155,7 @@ impl<'a> Comparison<'a> {
 }
 
 /// Takes from their partners the objects with continuations that are not as they were: a patch stores no
-/// continuations, so such an object is stored as a new one. In which blocks its references stand does not count.
+/// continuations, so such an object is stored as a new one. How its references are divided into blocks does not count.
 pub(super) fn part_changed_giants(
     before: &Written,
     after: &LoadedSnapshot,

@@ -16,7 +16,7 @@ pub(super) struct Modules {
     instead: Option<(String, Symbols)>,
     /// What was opened so far; `None` for what cannot be used.
     opened: HashMap<String, Option<Symbols>>,
-    /// How many addresses were asked for, and how many of them have a name.
+    /// The number of requested addresses, and of those that have a name.
     addresses: usize,
     named: usize,
     problems: Vec<String>,
@@ -49,7 +49,7 @@ impl Modules {
         vec![Frame { function: Some(unknown.to_owned()), file: None, line: None, column: None }]
     }
 
-    /// Addresses that were asked for.
+    /// The requested addresses.
     pub(super) fn addresses(&self) -> usize {
         self.addresses
     }

@@ -48,7 +48,7 @@ impl Changes {
         }
     }
 
-    /// A row lives on, with so many references in its own group. Returns the group.
+    /// A row lives on, with this number of references in its own group. Returns the group.
     pub(super) fn add(&mut self, row: u32, references: u64) -> usize {
         let is_in = |at: usize| {
             let next = self.starts.get(at + 1).map_or(u32::MAX, |next| next.0);
@@ -63,7 +63,7 @@ impl Changes {
         group
     }
 
-    /// A row of this group has to be stored anew; its object stands in this block.
+    /// A row of this group has to be stored again; its object is in this block.
     pub(super) fn change(&mut self, row: u32, group: usize, block: usize, bytes: usize) {
         self.changed.insert(row);
         self.groups[group].changed_bytes += bytes;

@@ -30,7 +30,7 @@ impl Contents {
         Contents { keys, hashers, bytes: Vec::new() }
     }
 
-    /// Begins with an object and the references that stand in its own block.
+    /// Begins with an object and the references in its own block.
     pub(super) fn begin(&mut self, object: &Seen<'_>, row_of: impl Fn(u32) -> u32) {
         self.bytes.clear();
         self.hashers = [self.keys[0].build_hasher(), self.keys[1].build_hasher()];

@@ -126,7 +126,7 @@ pub(super) struct Seen<'a> {
     pub(super) site: u32,
     pub(super) name: Option<StringId>,
     pub(super) targets: &'a [u32],
-    /// Label codes behind the prefix, if the shape does not give them.
+    /// Label codes after the prefix, if the shape does not give them.
     pub(super) explicit: &'a [u64],
     /// The number of the first element, in a continuation.
     pub(super) start_index: u64,

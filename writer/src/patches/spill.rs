@@ -21,7 +21,7 @@ impl Spill {
             none => none.insert(tempfile::tempfile().map_err(WriterError::io("create a temporary file"))?),
         };
         let offset = self.length;
-        // What an earlier failure has left behind the end is overwritten.
+        // Bytes that an earlier failure left after the end are overwritten.
         let written = file.seek(SeekFrom::Start(offset)).and_then(|_| file.write_all(bytes));
         written.map_err(WriterError::io("write a temporary file"))?;
         self.length += bytes.len() as u64;

@@ -33,7 +33,7 @@ pub(super) fn parse(text: &str, names: &dyn Names) -> Result<(Node, bool), Expre
     match parser.peek() {
         None => Ok((node, parser.has_names)),
         Some(Token { kind: TokenKind::Word(word), position }) if word.starts_with('-') => {
-            Err(error(*position, "`-` stands alone, with blanks around it: `$a - $b`"))
+            Err(error(*position, "`-` needs blanks around it: `$a - $b`"))
         }
         Some(token) => Err(error(token.position, "expected `and`, `or`, `&`, `|`, `-` or the end here")),
     }
@@ -374,7 +374,7 @@ mod tests {
             ("not", 3, "expected an attribute"),
             ("!", 1, "expected an attribute"),
             ("$a - ", 5, "expected an attribute"),
-            ("$a -$a", 3, "`-` stands alone"),
+            ("$a -$a", 3, "`-` needs blanks around it"),
             ("- $a", 0, "unknown attribute"),
             ("$a $a", 3, "expected `and`"),
             ("$a & | $a", 5, "expected an attribute"),

@@ -118,13 +118,13 @@ pub(crate) fn run(command: &mut Command) -> String {
 }
 
 /// The folder of the libraries, as the sources are now. Cargo does not build them for tests, since no test can
-/// be linked with them: they are asked for here.
+/// be linked with them: this asks the compiler for them.
 pub(crate) fn libraries() -> &'static Path {
     static FOLDER: OnceLock<PathBuf> = OnceLock::new();
     FOLDER.get_or_init(|| {
         // target/debug/deps/test
         let test = std::env::current_exe().unwrap();
-        let profile = test.ancestors().nth(2).expect("tests stand in a folder of their profile").to_path_buf();
+        let profile = test.ancestors().nth(2).expect("tests are in a folder of their profile").to_path_buf();
         let mut cargo = Command::new(env!("CARGO"));
         cargo.args(["build", "--quiet", "--package", "barrow-capi", "--target-dir"]).arg(profile.parent().unwrap());
         if profile.ends_with("release") {
