@@ -15,7 +15,7 @@ pub mod visible;
 
 pub use label::shortened;
 
-use barrow_analyzer::{StringId, Tables};
+use barrow_analyzer::{SnapshotId, StringId, Tables};
 use serde::Serialize;
 
 /// Characters of an object's own text that an answer repeats.
@@ -133,6 +133,11 @@ impl Column {
     /// A column for everyone.
     pub const fn new(key: &'static str, heading: &'static str, unit: Unit) -> Self {
         Column { key, heading, unit, audience: Audience::Everyone, is_secondary: false }
+    }
+
+    /// The numbers of rows that list objects: `%3` names the object of row 3.
+    pub const fn row_number() -> Self {
+        Column::new("row", "%", Unit::Number).for_people()
     }
 
     /// The same, left out where a terminal is too narrow for all columns.
@@ -298,6 +303,11 @@ impl Answer {
     pub fn fact(mut self, column: Column, value: impl Into<Value>) -> Self {
         self.facts.push(Fact { column, value: value.into() });
         self
+    }
+
+    /// Adds the snapshot that the answer is about.
+    pub fn of_snapshot(self, snapshot: SnapshotId) -> Self {
+        self.fact(Column::new("snapshot", "snapshot", Unit::Number), snapshot.0)
     }
 
     /// Adds a table.

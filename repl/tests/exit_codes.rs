@@ -470,7 +470,7 @@ fn answers_go_to_files_and_commands() {
 }
 
 #[test]
-fn nobody_listening_ends_quietly_with_0() {
+fn a_reader_that_is_gone_ends_the_answer_quietly_with_0() {
     let folder = temporary();
     let mut program = program(folder.path());
     program.args(["histogram", &recording(), "--format", "csv"]).stdout(Stdio::piped()).stderr(Stdio::piped());

@@ -17,8 +17,9 @@ use crate::answer::{Answer, BETWEEN_STEPS, Table, Unit, Value};
 pub fn begin(answer: &Answer, check: Check<'_>, out: &mut dyn Write) -> io::Result<()> {
     match answer.tables.iter().find(|table| table.audience.has_machines()) {
         Some(table) => {
-            record(shown(table).into_iter().map(|at| table.columns[at].key.to_owned()), out)?;
-            rows(table, check, out)
+            let mut records = records(out);
+            records.write_record(shown(table).into_iter().map(|at| table.columns[at].key)).map_err(cause)?;
+            rows(table, check, records)
         }
         None => facts(answer, out),
     }
@@ -30,7 +31,7 @@ pub fn begin(answer: &Answer, check: Check<'_>, out: &mut dyn Write) -> io::Resu
 /// Those of `out` and of `check`.
 pub fn go_on(answer: &Answer, check: Check<'_>, out: &mut dyn Write) -> io::Result<()> {
     let table = answer.tables.iter().find(|table| table.audience.has_machines());
-    table.map_or(Ok(()), |table| rows(table, check, out))
+    table.map_or(Ok(()), |table| rows(table, check, records(out)))
 }
 
 fn shown(table: &Table) -> Vec<usize> {
@@ -38,13 +39,13 @@ fn shown(table: &Table) -> Vec<usize> {
     (0..table.columns.len()).filter(is_shown).collect()
 }
 
-fn rows(table: &Table, check: Check<'_>, out: &mut dyn Write) -> io::Result<()> {
+fn rows(table: &Table, check: Check<'_>, mut records: csv::Writer<&mut dyn Write>) -> io::Result<()> {
     let shown = shown(table);
     for cells in &table.rows {
         check()?;
-        record(shown.iter().map(|&at| text(&cells[at])), out)?;
+        records.write_record(shown.iter().map(|&at| text(&cells[at]))).map_err(cause)?;
     }
-    Ok(())
+    records.flush()
 }
 
 fn facts(answer: &Answer, out: &mut dyn Write) -> io::Result<()> {
@@ -52,13 +53,23 @@ fn facts(answer: &Answer, out: &mut dyn Write) -> io::Result<()> {
         let columns = answer.facts.iter().map(|fact| (fact, fact.column));
         columns.filter(|(_, column)| column.audience.has_machines() && column.unit != Unit::Nested)
     };
-    record(shown().map(|(_, column)| column.key.to_owned()), out)?;
-    record(shown().map(|(fact, _)| text(&fact.value)), out)
+    let mut records = records(out);
+    records.write_record(shown().map(|(_, column)| column.key)).map_err(cause)?;
+    records.write_record(shown().map(|(fact, _)| text(&fact.value))).map_err(cause)?;
+    records.flush()
 }
 
-fn record(fields: impl Iterator<Item = String>, out: &mut dyn Write) -> io::Result<()> {
-    let fields: Vec<String> = fields.map(quoted).collect();
-    write!(out, "{}\r\n", fields.join(","))
+/// The error of `out` itself, whose kind tells that no program reads the answer, or that it was stopped.
+fn cause(error: csv::Error) -> io::Error {
+    match error.into_kind() {
+        csv::ErrorKind::Io(error) => error,
+        other => io::Error::other(format!("{other:?}")),
+    }
+}
+
+/// Writes records into `out`, whose last is whole even if the drawing stops.
+fn records(out: &mut dyn Write) -> csv::Writer<&mut dyn Write> {
+    csv::WriterBuilder::new().terminator(csv::Terminator::CRLF).flexible(true).from_writer(out)
 }
 
 fn text(value: &Value) -> String {
@@ -82,11 +93,6 @@ fn harmless(text: &str) -> String {
     if is_formula { format!("'{text}") } else { text.into_owned() }
 }
 
-/// In quotes if it contains a comma, a quote or a line end; quotes are doubled.
-fn quoted(field: String) -> String {
-    if field.contains([',', '"', '\r', '\n']) { format!("\"{}\"", field.replace('"', "\"\"")) } else { field }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -94,8 +100,12 @@ mod tests {
 
     #[test]
     fn fields_are_quoted_when_they_must_be() {
-        let fields = ["plain", "a,b", "say \"hi\"", "two\nlines", ""].map(str::to_owned).map(quoted);
-        assert_eq!(fields, ["plain", "\"a,b\"", "\"say \"\"hi\"\"\"", "\"two\nlines\"", ""]);
+        let mut out = Vec::new();
+        let mut writer = records(&mut out);
+        writer.write_record(["plain", "a,b", "say \"hi\"", "two\nlines", ""]).unwrap();
+        writer.flush().unwrap();
+        drop(writer);
+        assert_eq!(String::from_utf8(out).unwrap(), "plain,\"a,b\",\"say \"\"hi\"\"\",\"two\nlines\",\r\n");
     }
 
     #[test]

@@ -75,7 +75,7 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
         rows.push(cells(title, &ages, is_exact, new));
     }
     let group = if by_site { "site" } else { "type" };
-    let answer = Answer::default().fact(Column::new("snapshot", "snapshot", Unit::Number), snapshot.0).table(Table {
+    let answer = Answer::default().of_snapshot(snapshot).table(Table {
         key: "rows",
         audience: Audience::Everyone,
         columns: columns(group),

@@ -38,7 +38,7 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
 /// Adds what objects add up to.
 pub(super) fn with_totals(answer: Answer, snapshot: SnapshotId, counted: Counted) -> Answer {
     answer
-        .fact(Column::new("snapshot", "snapshot", Unit::Number), snapshot.0)
+        .of_snapshot(snapshot)
         .fact(Column::new("objects", "objects", Unit::Count), counted.objects)
         .fact(Column::new("shallow_bytes", "shallow", Unit::Bytes), counted.heap_bytes)
         .fact(Column::new("unmanaged_bytes", "unmanaged", Unit::Bytes), counted.unmanaged_bytes)

@@ -186,7 +186,7 @@ impl Lines {
         }
         let rows = rows(&heap, session, &lines)?;
         let mut answer = Answer::default()
-            .fact(Column::new("snapshot", "snapshot", Unit::Number), self.snapshot.0)
+            .of_snapshot(self.snapshot)
             .fact(Column::new("children", "children", Unit::Count), self.children)
             .table(Table { key: "rows", audience: Audience::Everyone, columns: columns(), rows })
             .with_exactness(self.is_exact);
@@ -270,7 +270,7 @@ fn of_types(session: &mut Session, heap: &Heap, object: Option<ObjectId>) -> Res
         ]);
     }
     let columns = vec![
-        Column::new("row", "%", Unit::Number).for_people(),
+        Column::row_number(),
         Column::new("type", "type", Unit::Text),
         Column::new("kind", "kind", Unit::Text),
         Column::new("children", "children", Unit::Count),
@@ -281,7 +281,7 @@ fn of_types(session: &mut Session, heap: &Heap, object: Option<ObjectId>) -> Res
     ];
     let children: u64 = found.iter().map(|(_, of)| of.children).sum();
     let answer = Answer::default()
-        .fact(Column::new("snapshot", "snapshot", Unit::Number), heap.snapshot().0)
+        .of_snapshot(heap.snapshot())
         .fact(Column::new("children", "children", Unit::Count), children)
         .table(Table { key: "rows", audience: Audience::Everyone, columns, rows })
         .with_exactness(is_exact);
@@ -320,7 +320,7 @@ fn by_type(
 
 fn columns() -> Vec<Column> {
     vec![
-        Column::new("row", "%", Unit::Number).for_people(),
+        Column::row_number(),
         Column::new("depth", "depth", Unit::Number).for_machines(),
         Column::new("object", "object", Unit::Object),
         Column::new("", "type", Unit::Text).for_people(),

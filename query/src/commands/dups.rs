@@ -54,7 +54,7 @@ fn run(session: &mut Session, _: &Arguments) -> Result<Answer, QueryError> {
     let sum = |of: fn(&Duplicates) -> u64| found.iter().map(of).fold(0, u64::wrapping_add);
     let table = Table { key: "rows", audience: Audience::Everyone, columns: columns(), rows: rows.collect() };
     let answer = Answer::default()
-        .fact(Column::new("snapshot", "snapshot", Unit::Number), snapshot.0)
+        .of_snapshot(snapshot)
         .fact(Column::new("groups", "groups", Unit::Count), sum(|one| one.groups))
         .fact(Column::new("superfluous", "superfluous", Unit::Count), sum(Duplicates::superfluous))
         .fact(Column::new("wasted_bytes", "wasted", Unit::Bytes), sum(|one| one.wasted_bytes))
@@ -71,7 +71,7 @@ fn run(session: &mut Session, _: &Arguments) -> Result<Answer, QueryError> {
 
 fn columns() -> Vec<Column> {
     vec![
-        Column::new("row", "%", Unit::Number).for_people(),
+        Column::row_number(),
         Column::new("type", "type", Unit::Text),
         Column::new("kind", "kind", Unit::Text),
         Column::new("groups", "groups", Unit::Count),

@@ -187,7 +187,7 @@ impl Ranked {
         let left = self.matching - self.shown as u64;
         let is_whole = self.is_whole(session);
         let mut answer = Answer::default()
-            .fact(Column::new("snapshot", "snapshot", Unit::Number), self.question.snapshot.0)
+            .of_snapshot(self.question.snapshot)
             .fact(Column::new("complete", "", Unit::Text).for_machines(), Value::Flag(left == 0 || is_whole))
             .table(table);
         answer.goes_on = is_whole && left > 0;
@@ -216,7 +216,7 @@ impl Question {
             session.set_last_to_listed(self.snapshot)?;
         }
         let mut answer = Answer::default()
-            .fact(Column::new("snapshot", "snapshot", Unit::Number), self.snapshot.0)
+            .of_snapshot(self.snapshot)
             .fact(Column::new("complete", "", Unit::Text).for_machines(), Value::Flag(found.next.is_none() || is_whole))
             .table(table);
         answer = found::with_exactness(answer, session, self.snapshot, &self.expression)?;

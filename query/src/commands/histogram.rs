@@ -172,7 +172,7 @@ fn grouped(
         columns.insert(4, Column::new("retained_bytes", "≥ retained", Unit::Bytes));
     }
     let table = Table { key: "rows", audience: Audience::Everyone, columns, rows: cells.collect() };
-    let answer = Answer::default().fact(Column::new("snapshot", "snapshot", Unit::Number), heap.snapshot().0);
+    let answer = Answer::default().of_snapshot(heap.snapshot());
     let answer = answer.table(table);
     if is_retained { answer.at_least().note(ranking::AT_LEAST) } else { answer.exact() }
 }

@@ -73,7 +73,7 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
         ]);
     }
     let columns = vec![
-        Column::new("row", "%", Unit::Number).for_people(),
+        Column::row_number(),
         Column::new("object", "object", Unit::Object),
         Column::new("", "type", Unit::Text).for_people(),
         Column::new("type", "type", Unit::Text).for_machines(),
@@ -81,7 +81,7 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
         Column::new("retained_bytes", "retained", Unit::Bytes),
     ];
     let mut answer = Answer::default()
-        .fact(Column::new("snapshot", "snapshot", Unit::Number), snapshot.0)
+        .of_snapshot(snapshot)
         .fact(Column::new("object", "object", Unit::Object), object.0)
         .table(Table { key: "rows", audience: Audience::Everyone, columns, rows })
         .with_exactness(is_exact);

@@ -51,7 +51,7 @@ fn of_object(recording: &Recording, snapshot: SnapshotId, object: &ObjectDetails
     let (tables, type_id) = (recording.tables()?, object.type_id);
     let site = object.site.map(|site| recording.site(site)).transpose()?.flatten();
     Ok(Answer::default()
-        .fact(Column::new("snapshot", "snapshot", Unit::Number), snapshot.0)
+        .of_snapshot(snapshot)
         .fact(Column::new("object", "object", Unit::Object), object.id.0)
         .fact(Column::new("type", "type", Unit::Text), tables.type_name(type_id))
         .fact(Column::new("name", "name", Unit::Text), Value::name(tables, object.name))

@@ -107,7 +107,7 @@ impl Incoming {
 
 fn columns() -> Vec<Column> {
     vec![
-        Column::new("row", "%", Unit::Number).for_people(),
+        Column::row_number(),
         Column::new("source", "source", Unit::Object),
         Column::new("type", "type", Unit::Text),
         Column::new("name", "name", Unit::Text),

@@ -57,7 +57,7 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
     let suspects = suspects(&heap, arguments.flags.min, &meter)?;
     session.listed.clear();
     let mut answer = Answer::default()
-        .fact(Column::new("snapshot", "snapshot", Unit::Number), heap.snapshot().0)
+        .of_snapshot(heap.snapshot())
         .fact(Column::new("reachable_bytes", "reachable", Unit::Bytes), whole)
         .with_exactness(largest.is_exact());
     let mut rows = Vec::new();

@@ -60,9 +60,8 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
     let paths = heap.paths(object, &options, &meter)?;
     drop(meter);
     session.listed.clear();
-    let mut answer = Answer::default()
-        .fact(Column::new("snapshot", "snapshot", Unit::Number), snapshot.0)
-        .fact(Column::new("object", "object", Unit::Object), object.0);
+    let mut answer =
+        Answer::default().of_snapshot(snapshot).fact(Column::new("object", "object", Unit::Object), object.0);
     let mut rows = Vec::new();
     for (number, path) in paths.iter().enumerate() {
         rows.extend(rows_of(&heap, session, number + 1, path)?);
@@ -84,7 +83,7 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
 
 fn columns() -> Vec<Column> {
     vec![
-        Column::new("row", "%", Unit::Number).for_people(),
+        Column::row_number(),
         Column::new("path", "path", Unit::Number),
         Column::new("step", "step", Unit::Number).for_machines(),
         Column::new("reference", "", Unit::Text),

@@ -70,7 +70,7 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
         ]);
     }
     let columns = vec![
-        Column::new("row", "%", Unit::Number).for_people(),
+        Column::row_number(),
         Column::new("through", "through", Unit::Count),
         Column::new("depth", "depth", Unit::Number).for_machines(),
         Column::new("", "type", Unit::Text).for_people(),
@@ -82,7 +82,7 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
         Column::new("title", "title", Unit::Text).for_machines(),
     ];
     let mut answer = Answer::default()
-        .fact(Column::new("snapshot", "snapshot", Unit::Number), snapshot.0)
+        .of_snapshot(snapshot)
         .fact(Column::new("objects", "objects", Unit::Count), counted.objects)
         .fact(Column::new("unreachable", "unreachable", Unit::Count), merged.unreachable)
         .table(Table { key: "rows", audience: Audience::Everyone, columns, rows });

@@ -111,7 +111,7 @@ fn by_category(session: &mut Session, heap: &Heap, dominators: &Dominators) -> R
     let table = Table { key: "rows", audience: Audience::Everyone, columns: columns(), rows: rows.collect() };
     let groups = groups(session, heap, dominators)?;
     let mut answer = Answer::default()
-        .fact(Column::new("snapshot", "snapshot", Unit::Number), heap.snapshot().0)
+        .of_snapshot(heap.snapshot())
         .fact(Column::new("roots", "roots", Unit::Count), roots.rows().len())
         .fact(Column::new("reachable_bytes", "reachable", Unit::Bytes), dominators.reachable_bytes())
         .table(table);
@@ -151,7 +151,7 @@ fn groups(session: &mut Session, heap: &Heap, dominators: &Dominators) -> Result
         ]
     });
     let columns = vec![
-        Column::new("row", "%", Unit::Number).for_people(),
+        Column::row_number(),
         Column::new("group", "group", Unit::Text),
         Column::new("object", "object", Unit::Object),
         Column::new("references", "references", Unit::Count),
@@ -203,7 +203,7 @@ impl Roots {
 
     fn heading(&self, tables: &Tables) -> Answer {
         let answer = Answer::default()
-            .fact(Column::new("snapshot", "snapshot", Unit::Number), self.snapshot.0)
+            .of_snapshot(self.snapshot)
             .fact(Column::new("category", "category", Unit::Text), tables.string(self.category))
             .fact(Column::new("roots", "roots", Unit::Count), self.total);
         Answer { exactness: Some(self.exactness), ..answer }
@@ -212,7 +212,7 @@ impl Roots {
 
 fn root_columns() -> Vec<Column> {
     vec![
-        Column::new("row", "%", Unit::Number).for_people(),
+        Column::row_number(),
         Column::new("label", "root", Unit::Text),
         Column::new("object", "object", Unit::Object),
         Column::new("type", "type", Unit::Text),

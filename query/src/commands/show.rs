@@ -110,7 +110,7 @@ impl References {
 
 fn columns() -> Vec<Column> {
     vec![
-        Column::new("row", "%", Unit::Number).for_people(),
+        Column::row_number(),
         Column::new("label", "reference", Unit::Text),
         Column::new("strength", "strength", Unit::Text),
         Column::new("target", "target", Unit::Object),

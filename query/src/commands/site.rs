@@ -59,7 +59,7 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
     drop(meter);
     session.listed.clear();
     let mut answer = Answer::default()
-        .fact(Column::new("snapshot", "snapshot", Unit::Number), heap.snapshot().0)
+        .of_snapshot(heap.snapshot())
         .fact(Column::new("site", "site", Unit::Number), site.0)
         .fact(Column::new("allocated_at", "place", Unit::Text), details.as_ref().and_then(|site| site.title()))
         .fact(Column::new("objects", "objects", Unit::Count), sum.objects)

@@ -83,9 +83,12 @@ pub(super) fn answer(heap: &Heap, order: Order, progress: &dyn Progress) -> Resu
     columns.push(Column::new("unmanaged_bytes", "unmanaged", Unit::Bytes));
     columns.extend(is_retained.then_some(Column::new("retained_bytes", "≥ retained", Unit::Bytes)));
     columns.push(Column::new("share", "share", Unit::Share).for_people());
-    let answer = Answer::default()
-        .fact(Column::new("snapshot", "snapshot", Unit::Number), heap.snapshot().0)
-        .table(Table { key: "rows", audience: Audience::Everyone, columns, rows });
+    let answer = Answer::default().of_snapshot(heap.snapshot()).table(Table {
+        key: "rows",
+        audience: Audience::Everyone,
+        columns,
+        rows,
+    });
     Ok(if is_retained { answer.at_least().note(ranking::AT_LEAST) } else { answer.exact() })
 }
 

@@ -39,7 +39,7 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
     }
     let info = recording.snapshot(session.snapshot()?)?;
     let answer = Answer::default()
-        .fact(Column::new("snapshot", "snapshot", Unit::Number), info.id.0)
+        .of_snapshot(info.id)
         .fact(Column::new("label", "label", Unit::Text), info.label)
         .fact(Column::new("gc_number", "collection", Unit::Number), info.gc_number)
         .fact(Column::new("time_ns", "time", Unit::Duration), info.time_ns)

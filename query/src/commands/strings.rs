@@ -60,7 +60,7 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
         Table { key: "rows", audience: Audience::Everyone, columns: columns(), rows: session.context.collect(rows)? };
     let sum = |of: fn(&TextTotals) -> u64| found.iter().map(|&one| of(one)).fold(0, u64::wrapping_add);
     let mut answer = Answer::default()
-        .fact(Column::new("snapshot", "snapshot", Unit::Number), snapshot.0)
+        .of_snapshot(snapshot)
         .fact(Column::new("texts", "texts", Unit::Count), found.len())
         .fact(Column::new("objects", "objects", Unit::Count), sum(|one| one.objects))
         .fact(Column::new("shallow_bytes", "shallow", Unit::Bytes), sum(|one| one.heap_bytes))

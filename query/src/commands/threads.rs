@@ -162,7 +162,7 @@ fn answer(
     let columns = columns(is_exact).into_iter().enumerate().map(column).collect();
     let ended = before.map(|before| threads.ended_since(&before.threads));
     let mut answer = Answer::default()
-        .fact(Column::new("snapshot", "snapshot", Unit::Number), heap.snapshot().0)
+        .of_snapshot(heap.snapshot())
         .fact(Column::new("threads", "threads", Unit::Count), rows.len())
         .fact(Column::new("since_snapshot", "", Unit::Number).for_machines(), before.map(|before| before.snapshot.0))
         .fact(Column::new("elapsed_ns", "", Unit::Duration).for_machines(), elapsed_ns)

@@ -204,10 +204,7 @@ impl Retaining {
             retaining_table(recording.tables()?, details.iter().zip(bytes), |at| session.row_number(first + at), &self);
         session.list(self.snapshot, ids);
         self.shown += details.len();
-        let mut answer = Answer::default()
-            .fact(Column::new("snapshot", "snapshot", Unit::Number), self.snapshot.0)
-            .table(table)
-            .with_exactness(self.is_exact);
+        let mut answer = Answer::default().of_snapshot(self.snapshot).table(table).with_exactness(self.is_exact);
         if self.shown < self.objects.len() {
             answer.goes_on = true;
             session.more = Some(Box::new(move |session| self.answer(session)));
@@ -236,7 +233,7 @@ fn retaining_table<'a>(
         ]
     });
     let columns = vec![
-        Column::new("row", "%", Unit::Number).for_people(),
+        Column::row_number(),
         Column::new("object", "object", Unit::Object),
         Column::new("type", "type", Unit::Text),
         Column::new("name", "name", Unit::Text),

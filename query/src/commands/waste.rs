@@ -52,7 +52,7 @@ fn run(session: &mut Session, _: &Arguments) -> Result<Answer, QueryError> {
     let table = Table { key: "rows", audience: Audience::Everyone, columns: columns(), rows: rows.collect() };
     let sum = |of: fn(&Waste) -> u64| found.iter().map(of).fold(0, u64::wrapping_add);
     let mut answer = Answer::default()
-        .fact(Column::new("snapshot", "snapshot", Unit::Number), snapshot.0)
+        .of_snapshot(snapshot)
         .fact(Column::new("empty_objects", "empty", Unit::Count), sum(|waste| waste.empty_objects))
         .fact(Column::new("empty_bytes", "empty bytes", Unit::Bytes), sum(|waste| waste.empty_bytes))
         .fact(Column::new("spare_bytes", "spare", Unit::Bytes), Value::Estimate(sum(|waste| waste.spare_bytes)))
@@ -65,7 +65,7 @@ fn run(session: &mut Session, _: &Arguments) -> Result<Answer, QueryError> {
 
 fn columns() -> Vec<Column> {
     vec![
-        Column::new("row", "%", Unit::Number).for_people(),
+        Column::row_number(),
         Column::new("type", "type", Unit::Text),
         Column::new("kind", "kind", Unit::Text).secondary(),
         Column::new("empty_objects", "empty", Unit::Count),

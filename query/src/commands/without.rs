@@ -98,7 +98,7 @@ pub(super) fn by_type(
     let bytes = sum(|row| row.heap_bytes).wrapping_add(sum(|row| row.unmanaged_bytes));
     let table = Table { key: "rows", audience: Audience::Everyone, columns, rows: rows.collect() };
     Ok(Answer::default()
-        .fact(Column::new("snapshot", "snapshot", Unit::Number), snapshot.0)
+        .of_snapshot(snapshot)
         .fact(Column::new("objects", "objects", Unit::Count), sum(|row| row.objects))
         .fact(Column::new("shallow_bytes", "shallow", Unit::Bytes), sum(|row| row.heap_bytes))
         .fact(Column::new("unmanaged_bytes", "unmanaged", Unit::Bytes), sum(|row| row.unmanaged_bytes))

@@ -158,7 +158,7 @@ pub(crate) fn select(
 pub(crate) fn table(session: &Session, tables: &Tables, objects: &[ObjectDetails]) -> Result<Table, QueryError> {
     let number = |at| session.row_number(session.listed.len() + 1 + at);
     let columns = vec![
-        Column::new("row", "%", Unit::Number).for_people(),
+        Column::row_number(),
         Column::new("object", "object", Unit::Object),
         Column::new("type", "type", Unit::Text),
         Column::new("name", "name", Unit::Text),

@@ -172,10 +172,7 @@ pub(crate) fn answer(
     let several = types.iter().any(|row| kind_of(row) != kind_of(&types[0]));
     let columns = columns(several, order == Order::Retained);
     let table = Table { key: "rows", audience: Audience::Everyone, columns, rows: rows.collect() };
-    let answer = Answer::default()
-        .fact(Column::new("snapshot", "snapshot", Unit::Number), heap.snapshot().0)
-        .table(table)
-        .note(whole_note(types));
+    let answer = Answer::default().of_snapshot(heap.snapshot()).table(table).note(whole_note(types));
     Ok(match order {
         Order::Retained => answer.at_least().note(AT_LEAST),
         _ => answer.exact(),

@@ -79,7 +79,7 @@ pub(crate) fn object(session: &Session, name: &str) -> Result<(SnapshotId, Objec
 /// An answer about an object with `total` references.
 pub(crate) fn about(snapshot: SnapshotId, object: ObjectId, total: u64) -> Answer {
     Answer::default()
-        .fact(Column::new("snapshot", "snapshot", Unit::Number), snapshot.0)
+        .of_snapshot(snapshot)
         .fact(Column::new("object", "object", Unit::Object), object.0)
         .fact(Column::new("references", "references", Unit::Count), total)
         .exact()
@@ -119,7 +119,7 @@ pub(crate) fn by_type(
 
 fn type_columns() -> Vec<Column> {
     vec![
-        Column::new("row", "%", Unit::Number).for_people(),
+        Column::row_number(),
         Column::new("type", "type", Unit::Text),
         Column::new("kind", "kind", Unit::Text).secondary(),
         Column::new("references", "references", Unit::Count),
