@@ -157,7 +157,7 @@ fn references_that_go_on_in_further_blocks_are_paged() {
 }
 
 #[test]
-fn what_is_thought_away_refers_to_nothing() {
+fn what_is_excluded_refers_to_nothing() {
     let (graph, names) = Graph::of_words("root -> a(16) -> b(24) -> c(8); root -> d(8) -> c; a -> c");
     let heap = of(Arc::new(graph.recording()));
     let id = |name: &str| ObjectId(names.iter().position(|known| known == name).unwrap() as u32);

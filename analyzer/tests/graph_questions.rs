@@ -753,7 +753,7 @@ fn paths_beside_a_root() {
 
 /// V8 and MoarVM record root categories as objects, which hold everything else.
 #[test]
-fn paths_share_what_stands_for_groups_of_roots() {
+fn paths_share_objects_that_represent_groups_of_roots() {
     // Objects 0 and 1 are root categories; object 2 is the target.
     let paths = |references: &[(u64, u64)]| {
         let shelf = Shelf::default();

@@ -106,7 +106,7 @@ fn paths_are_those_of_the_definition() {
 }
 
 #[test]
-fn the_path_that_grows_comes_first_and_stands_for_those_above() {
+fn the_path_that_grows_comes_first_and_represents_those_above() {
     let snapshot = |number: u64| {
         // `globals` holds a map of lists, and a leaf that is replaced; the map gains a list each time.
         let mut graph = Graph { types: vec![2, 3], sizes: vec![(100, 0), (5000 + number % 3, 0)], ..Graph::default() };

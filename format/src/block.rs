@@ -223,6 +223,11 @@ impl Column {
     }
 }
 
+/// Fails if two counts differ that must be equal.
+fn agree(what: &'static str, stored: u64, found: u64) -> Result<()> {
+    if stored == found { Ok(()) } else { Err(FormatError::Mismatch { what, stored, found }) }
+}
+
 pub(crate) fn limit(what: &'static str, value: u32, limit: u32) -> Result<()> {
     if value <= limit {
         return Ok(());

@@ -230,7 +230,7 @@ fn record_small() -> Result<Vec<u8>, Box<dyn std::error::Error>> {
     record(1)
 }
 
-/// So many snapshots of these objects.
+/// A recording with this number of snapshots of these objects.
 fn record(snapshots: usize) -> Result<Vec<u8>, Box<dyn std::error::Error>> {
     let shelf = Shelf::default();
     let uuid = Some(*b"small, for fuzzi");

@@ -101,7 +101,7 @@ fn what_unpacks_to_more_than_the_limit_is_refused() {
 }
 
 #[test]
-fn a_dump_that_makes_no_sense_further_on_gives_what_stands_before() {
+fn a_damaged_dump_gives_everything_before_the_damage() {
     let line = "{\"address\":\"0x10\", \"type\":\"STRING\", \"memsize\":40}\n".repeat(10_000);
     let damaged = [line.as_bytes(), &[0; 32 << 20]].concat();
     let imported = imported_with_limit(&gzip(&damaged), 8 << 20).expect("everything before the damage");

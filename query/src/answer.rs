@@ -66,7 +66,7 @@ pub enum Outcome {
     NothingKept,
 }
 
-/// Who gets to see something.
+/// The readers of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Audience {
@@ -106,7 +106,7 @@ pub struct Fact {
 pub struct Table {
     /// Its key in JSON.
     pub key: &'static str,
-    /// Who sees it.
+    /// Its readers.
     pub audience: Audience,
     /// Its columns.
     pub columns: Vec<Column>,
@@ -123,7 +123,7 @@ pub struct Column {
     pub heading: &'static str,
     /// What it counts.
     pub unit: Unit,
-    /// Who sees it.
+    /// Its readers.
     pub audience: Audience,
     /// Whether a narrow terminal may leave it out.
     pub is_secondary: bool,

@@ -179,7 +179,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_name_stands_twice() {
+    fn names_are_unique() {
         let mut all: Vec<&str> = names().map(|(name, _)| name).collect();
         all.sort_unstable();
         let before = all.len();

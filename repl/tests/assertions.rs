@@ -238,7 +238,7 @@ fn the_prompt_and_dumps_know_it_too() {
 }
 
 #[test]
-fn comments_stand_behind_assertions_too_and_mistakes_name_their_line() {
+fn comments_may_follow_assertions_and_mistakes_name_their_line() {
     let series = series(&[10, 20, 30]);
     let file =
         series.file("known", "# what we promise\n\ncount(type = List) <= 30  # for now\nno leaks over 0..1 # all\n");

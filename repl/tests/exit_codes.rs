@@ -496,7 +496,7 @@ fn everything_is_counted_unless_something_is_asked_for() {
 }
 
 #[test]
-fn what_is_thought_away_is_not_there_however_it_is_counted() {
+fn what_is_excluded_is_in_no_count() {
     let recording = recording();
     let lines =
         ["find 1 type = BOOTStaticFrame", "without %1", "find 1 type = BOOTHash", "summary --verify", "without"];

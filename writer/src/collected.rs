@@ -10,9 +10,10 @@ use barrow_format::{ObjectId, StringId, TypeId};
 
 use crate::announced::Announced;
 use crate::error::{Result, WriterError};
+use crate::lock::lock;
 use crate::options::Sync;
 use crate::patches::{Draft, Spill};
-use crate::shared::{Shared, lock};
+use crate::shared::Shared;
 use crate::tables::Pending;
 
 /// What an encoder tells of one block.

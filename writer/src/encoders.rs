@@ -1,4 +1,4 @@
-//! The threads that turn announced blocks into frames, outside of the announcing threads.
+//! The threads that turn announced blocks into frames. Without any, announcing threads do it.
 //!
 //! ```text
 //!   shard ─┐                     ┌─ encoder ─┐
@@ -18,9 +18,10 @@ use crate::announced::Announced;
 use crate::collected::{Collected, Encoded};
 use crate::error::{Result, WriterError};
 use crate::gate::{Gate, Pass};
+use crate::lock::lock;
 use crate::options::Options;
 use crate::shapes::Shaper;
-use crate::shared::{Shared, lock};
+use crate::shared::Shared;
 
 /// What emptied blocks may take that are kept for reuse: this part of the memory budget.
 const SPARES_PART: usize = 16;

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
-use crate::shared::lock;
+use crate::lock::lock;
 
 /// Counts the bytes of blocks that wait or are being encoded, and makes announcing threads wait
 /// when they reach the budget.

@@ -52,6 +52,7 @@ mod encoders;
 mod error;
 mod gate;
 mod interned;
+mod lock;
 mod object;
 mod options;
 mod patches;

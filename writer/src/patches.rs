@@ -14,6 +14,7 @@
 mod changes;
 mod comparison;
 mod contents;
+mod context;
 mod difference;
 mod draft;
 mod living;
@@ -28,10 +29,11 @@ use barrow_format::commit::{BlockEntry, Group};
 use barrow_format::patch::{Divisions, MAX_CHAIN, NO_ROW, RowGroup};
 
 use crate::error::Result;
+use crate::lock::lock;
 use crate::shapes::ShapeTable;
-use crate::shared::lock;
 use contents::{Contents, Keys};
-use difference::{Context, Difference};
+use context::Context;
+use difference::Difference;
 pub(crate) use draft::Draft;
 use reader::{Part, Reader};
 use rows::Rows;

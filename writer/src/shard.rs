@@ -3,7 +3,8 @@
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use barrow_format::block::{MAX_OBJECTS, MAX_REFERENCES};
+use barrow_format::block::MAX_OBJECTS;
+use barrow_format::patch::BLOCK_REFERENCES;
 use barrow_format::rows::{Label, LabelCode, Root};
 use barrow_format::{ObjectId, StrengthId, StringId, TypeId};
 
@@ -17,8 +18,6 @@ use crate::tables::Counts;
 
 /// The largest number of an object.
 const MAX_OBJECT: u64 = u32::MAX as u64 - 1;
-/// A block is handed on when it has this many references, even in the middle of an object.
-const BLOCK_REFERENCES: usize = (MAX_REFERENCES / 4) as usize;
 /// A block may always have this many, however small its share of the budget.
 const MIN_REFERENCES: usize = 4096;
 
@@ -27,7 +26,9 @@ const SHARE_INTERVAL: usize = 1024;
 
 /// Announces objects, their references and roots, from one thread. Made by [`Snapshot::shard`](crate::Snapshot::shard).
 ///
-/// The calls copy their arguments into a block of plain columns; other threads encode and compress it. Objects are best announced in runs of ascending numbers: each jump begins a new block.
+/// The calls copy their arguments into a block of plain columns. Encoder threads encode and compress full blocks; with
+/// `Options::threads` of 0 the announcing thread does. Announce objects in runs of ascending numbers: each jump begins a
+/// new block.
 #[derive(Debug)]
 pub struct Shard<'s> {
     shared: Arc<Shared>,

@@ -1,11 +1,12 @@
 //! What all threads of a writer share: the tables, the end of the file, and which snapshot is open.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 
 use barrow_format::StringId;
 use barrow_format::frame::NO_SNAPSHOT;
 
 use crate::error::{Result, WriterError};
+use crate::lock::lock;
 use crate::options::{Options, Sync};
 use crate::patches::Patches;
 use crate::shapes::ShapeTable;
@@ -134,10 +135,4 @@ const CODEC_BYTES: usize = 2 << 20;
 fn budget_without_codecs(options: &Options) -> usize {
     let budget = options.memory_budget_bytes;
     budget.saturating_sub(CODEC_BYTES.saturating_mul(options.threads.max(1))).max(budget / 4)
-}
-
-/// A thread that panicked while it held a lock leaves a consistent value: every critical section
-/// of this crate ends with its value consistent.
-pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -6,7 +6,8 @@ use barrow_format::StringId;
 use barrow_format::rows::Thread;
 
 use crate::error::Result;
-use crate::shared::{Shared, lock};
+use crate::lock::lock;
+use crate::shared::Shared;
 use crate::tables::Pending;
 
 /// Describes a thread of the recorded program. Its counters began with it, and never fall.

@@ -15,8 +15,9 @@ use barrow_format::{KindId, SiteId, StrengthId, StringId, TypeId};
 
 use crate::encoders::Encoders;
 use crate::error::{Result, WriterError};
+use crate::lock::lock;
 use crate::options::{Options, Sync};
-use crate::shared::{Shared, lock};
+use crate::shared::Shared;
 use crate::shortened::Shortened;
 use crate::sink::Sink;
 use crate::snapshot::{Snapshot, SnapshotInfo};

@@ -7,7 +7,7 @@
 
 use super::labels::{is_step, labels_from_steps};
 use super::slots::{Slot, lay_out};
-use super::{BlockColumns, Column, ColumnId, Directory, LocalShape, ShapeForm, WIDE, form_of, local_shapes};
+use super::{BlockColumns, Column, ColumnId, Directory, LocalShape, ShapeForm, WIDE, agree, form_of, local_shapes};
 use crate::codec::Decompressor;
 use crate::error::{FormatError, Result};
 use crate::frame::{Frame, checked};
@@ -428,10 +428,6 @@ fn name_after(last: u32, difference: u64) -> Result<u32> {
         value: difference,
         limit: u32::MAX.into(),
     })
-}
-
-pub(super) fn agree(what: &'static str, stored: u64, found: u64) -> Result<()> {
-    if stored == found { Ok(()) } else { Err(FormatError::Mismatch { what, stored, found }) }
 }
 
 /// Turns symbols into targets.

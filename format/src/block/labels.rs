@@ -8,7 +8,7 @@
 //! A label code has kind 0, 1 or 2 in its low two bits; 3 marks a step. Element *i* followed by element *j* of the same
 //! strength is the step *j* − *i* − 1, so that arrays are steps of 0 and hash tables small steps.
 
-use super::decode::agree;
+use super::agree;
 use crate::error::{FormatError, Result};
 
 /// The low bits of a step, which no label code has.

@@ -14,7 +14,8 @@
 
 #![expect(clippy::indexing_slicing, reason = "as for blocks: lengths are checked before columns are walked")]
 
-use super::decode::{Numbers, agree, next};
+use super::agree;
+use super::decode::{Numbers, next};
 use super::slots::{Slot, lay_out};
 use super::{
     Block, BlockColumns, Column, ColumnId, Decoder, Directory, Encoder, LocalShape, ShapeForm, Wanted, local_shapes,

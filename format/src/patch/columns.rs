@@ -5,8 +5,8 @@ use crate::{ShapeId, StringId};
 
 use super::NO_ROW;
 
-/// A block ends after this number of references, so that the references of few objects need continuations.
-const BLOCK_REFERENCES: usize = (MAX_REFERENCES / 4) as usize;
+/// A block ends after this number of references. It leaves room for an object with many references at the end.
+pub const BLOCK_REFERENCES: usize = (MAX_REFERENCES / 4) as usize;
 
 /// What is stored of an object besides its references, its address and its serial.
 #[derive(Debug, Clone, Copy)]
@@ -37,11 +37,7 @@ pub struct ColumnFiller {
 impl ColumnFiller {
     /// Empties the columns, for rows from `first_row` on.
     pub fn begin(&mut self, first_row: u32) {
-        for shape in &self.columns.dictionary {
-            if let Some(position) = self.positions.get_mut(shape.index()) {
-                *position = NO_ROW;
-            }
-        }
+        self.forget_positions();
         self.columns.clear();
         self.columns.first_object = first_row;
     }
@@ -100,13 +96,16 @@ impl ColumnFiller {
     /// The same, taken out.
     pub fn take(&mut self) -> BlockColumns {
         self.end();
-        let columns = std::mem::take(&mut self.columns);
-        for shape in &columns.dictionary {
+        self.forget_positions();
+        std::mem::take(&mut self.columns)
+    }
+
+    fn forget_positions(&mut self) {
+        for shape in &self.columns.dictionary {
             if let Some(position) = self.positions.get_mut(shape.index()) {
                 *position = NO_ROW;
             }
         }
-        columns
     }
 }
 

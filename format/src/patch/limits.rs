@@ -25,3 +25,15 @@ pub fn most_stored(objects: u64, references: u64) -> u64 {
 pub fn is_worthwhile(patch_bytes: u64, whole_bytes: f64) -> bool {
     patch_bytes as f64 <= WORTHWHILE * whole_bytes
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn limits_are_in_proportion_to_the_snapshot_and_never_overflow() {
+        assert_eq!((most_rows(100), most_rows(u64::MAX)), (150, u64::from(NO_ROW) - 1));
+        assert_eq!((most_stored(100, 300), most_stored(u64::MAX, 1)), (700, u64::MAX / 4));
+        assert!(is_worthwhile(90, 100.0) && !is_worthwhile(91, 100.0));
+    }
+}

@@ -8,7 +8,7 @@ use barrow_writer::StringId;
 
 /// Names and values are cut after about this many bytes.
 pub(crate) const MAX_NAME_BYTES: usize = 256;
-/// So many are kept; then all are forgotten, which costs time and nothing else.
+/// The most strings that are kept. At this number all are forgotten, which only costs time.
 const MAX_KEPT: usize = 1 << 15;
 
 /// Strings as they are written in the dump, with their numbers.

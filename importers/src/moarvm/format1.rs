@@ -296,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn other_text_is_refused_where_it_stands() {
+    fn other_text_is_refused_with_its_place() {
         let expected = "expected rows of 2 integers of 64 bits";
         for (text, offset, found) in [
             ("1;2", 101, ";2"),

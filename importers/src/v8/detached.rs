@@ -15,7 +15,7 @@ use crate::error::Stop;
 /// As the dump has it; 0 is "unknown".
 const ATTACHED: u8 = 1;
 const DETACHED: u8 = 2;
-/// So many native nodes are looked at at a time.
+/// The number of native nodes that are processed at a time.
 const UNIT_NATIVES: usize = 1 << 14;
 
 /// The detached nodes: a bit for each node, or nothing.

@@ -62,8 +62,8 @@ impl<'m, 'a> Nodes<'m, 'a> {
         }
     }
 
-    /// The next node, if the snapshot has the first `fields` of V8's fields in V8's order. Values are destructured, never
-    /// kept in an array, which would be read before its stores complete.
+    /// The next node, if the snapshot has the first `fields` of V8's fields in V8's order. Values are destructured
+    /// at once, so that they can stay in registers.
     #[inline(always)]
     fn usual(&mut self, fields: usize) -> Option<Node> {
         let (first, trace_node_id, detachedness) = match fields {

@@ -16,7 +16,7 @@ fn import(dump: &[u8]) -> Result<Imported, ImportError> {
 }
 
 #[test]
-fn a_cut_dump_gives_what_stands_before() {
+fn a_cut_dump_gives_everything_before_the_cut() {
     for id_bytes in [4, 8] {
         let whole = tiny(id_bytes);
         let (mut most, mut damaged) = (0, 0);

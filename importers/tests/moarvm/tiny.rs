@@ -244,7 +244,7 @@ fn the_remembered_set_keeps_nothing_alive() {
 }
 
 #[test]
-fn references_of_nobody_and_missing_roots_are_noted() {
+fn references_without_a_source_and_missing_roots_are_noted() {
     let mut dump = tiny();
     dump.snapshots.truncate(1);
     dump.snapshots[0].collectables[0] = [5, 0, 0, 0, 0, 1];

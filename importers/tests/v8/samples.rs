@@ -189,7 +189,7 @@ fn entries_of_weak_maps_are_ephemerons() {
 }
 
 #[test]
-fn serials_tell_who_lives_on() {
+fn serials_tell_which_objects_live_on() {
     let serials = |name| -> BTreeMap<u64, String> {
         let objects = sample(name, 2).objects().into_iter();
         objects

@@ -204,7 +204,7 @@ fn what_contradicts_itself_is_refused_with_its_place() {
 }
 
 #[test]
-fn damage_behind_the_edges_costs_names_and_places_only() {
+fn damage_after_the_edges_costs_names_and_places_only() {
     let text = tiny().text(Version::Now);
     let whole = record(text.as_bytes()).expect("whole");
     let at = |part: &str| text.find(part).unwrap_or_else(|| panic!("{part} is in\n{text}")) + part.len();

@@ -41,7 +41,7 @@ fn read(path: &Path) -> Result<String, QueryError> {
         .map_err(|error| QueryError::Unreadable { path: path.display().to_string(), cause: error.to_string() })
 }
 
-/// Who judges, with what the flags say.
+/// The judge that the flags ask for.
 pub(crate) fn judge(session: &Session, arguments: &Arguments) -> Result<Judge, QueryError> {
     let mut judge = Judge::default();
     judge.min = arguments.flags.min;

@@ -199,7 +199,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn who_may_read_it_is_chosen_when_it_is_made() {
+    fn permissions_are_chosen_when_the_file_is_made() {
         use std::os::unix::fs::PermissionsExt;
 
         let folder = tempfile::tempdir().unwrap();

@@ -126,7 +126,7 @@ enum Part {
     Steps(Range<usize>),
     /// They are objects of one type, and are shown as one.
     Run(Range<usize>),
-    /// So many are left out.
+    /// This number of steps is left out.
     Gap(usize),
 }
 

@@ -14,7 +14,7 @@ use crate::session::Session;
 use crate::tables::lifelines;
 use crate::tables::type_counts::{self, TypeCounts, as_exact_as};
 
-/// Who died and who was born, by type; the types with the largest change first.
+/// Objects that died and that were born, by type; the types with the largest change first.
 ///
 /// # Errors
 /// A usage error for snapshots of two files, or in the wrong order; those of the analyzer.

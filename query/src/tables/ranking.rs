@@ -81,7 +81,7 @@ pub(crate) fn ranked(totals: &[TypeTotals], order: Order) -> Vec<RankedType> {
 pub(crate) const AT_LEAST: &str = "≥: what single objects of the group dominate, each byte once; what several of them \
     hold only together comes on top: `retained type = …` tells that for one type";
 
-/// The types of `kinds` in a heap, the largest first; equal ones by name. `counted` stands for the
+/// The types of `kinds` in a heap, the largest first; equal ones by name. `counted` replaces the
 /// objects of a heap that holds none.
 pub(crate) fn types(
     heap: &Heap,

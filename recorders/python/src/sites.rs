@@ -1,4 +1,4 @@
-//! Who allocated what: three bytes a block, noted by a hook in front of the interpreter's allocator.
+//! The allocation site of each block: three bytes, noted by a hook in front of the interpreter's allocator.
 //!
 //! ```text
 //!   hooks ─▶ Sites::note ─▶ units: code object + instruction ─▶ site ─▶ blocks: address ─▶ site

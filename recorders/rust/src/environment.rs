@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use crate::complaint::tell;
 use crate::options::{Blocks, Frames, Options};
 use crate::recording;
 use crate::system;
@@ -37,12 +38,6 @@ extern "C" fn end() {
     if let Err(error) = recording::end("exit") {
         tell(&error.to_string());
     }
-}
-
-/// The recorder has no caller that it could return an error to.
-pub(crate) fn tell(clause: &str) {
-    use std::io::Write;
-    let _ = writeln!(std::io::stderr(), "barrow-alloc: {clause}");
 }
 
 fn options(

@@ -53,6 +53,8 @@ mod classes;
 #[cfg(feature = "record")]
 mod code;
 #[cfg(feature = "record")]
+mod complaint;
+#[cfg(feature = "record")]
 mod environment;
 mod error;
 mod options;
@@ -72,6 +74,8 @@ mod sites;
 mod snapshot;
 #[cfg(feature = "record")]
 mod stack;
+#[cfg(feature = "record")]
+mod startup;
 #[cfg(feature = "record")]
 mod state;
 #[cfg(feature = "record")]
@@ -136,6 +140,8 @@ pub fn recording(path: impl AsRef<Path>) -> Result<Recording, RecordError> {
 /// # Errors
 /// That the file cannot be written; snapshots before are not affected.
 pub fn snapshot(label: &str) -> Result<Option<Taken>, RecordError> {
+    #[cfg(feature = "record")]
+    startup::is_on();
     recording::snapshot(label)
 }
 
@@ -145,6 +151,9 @@ impl Options {
     /// # Errors
     /// As there.
     pub fn recording(&self, path: impl AsRef<Path>) -> Result<Recording, RecordError> {
+        // A recording that the environment asks for comes first.
+        #[cfg(feature = "record")]
+        startup::is_on();
         recording::begin(path.as_ref(), self)
     }
 }

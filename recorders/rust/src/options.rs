@@ -29,7 +29,7 @@ pub enum Blocks {
 /// How allocations are recorded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Options {
-    /// So many frames of a chain are looked at, from the allocation outwards: 1 to 255.
+    /// The number of frames of a chain that are recorded, from the allocation outwards: 1 to 255.
     pub depth: usize,
     /// How the chain is found.
     pub frames: Frames,

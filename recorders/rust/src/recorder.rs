@@ -14,7 +14,7 @@
 use std::alloc::{GlobalAlloc, Layout};
 
 use crate::sites::UNRECORDED;
-use crate::{Recorder, state, threads};
+use crate::{Recorder, startup, threads};
 
 /// Bytes after each block.
 const TRAILER_BYTES: usize = size_of::<u32>();
@@ -92,7 +92,7 @@ unsafe fn begin(block: *mut u8, size: usize) {
     if block.is_null() {
         return;
     }
-    let leaf = if state::is_on() { threads::allocated(size) } else { UNRECORDED };
+    let leaf = if startup::is_on() { threads::allocated(size) } else { UNRECORDED };
     // SAFETY: by the caller, the bytes of the trailer follow the block.
     unsafe { trailer(block, size).write_unaligned(leaf) };
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-use crate::environment::tell;
+use crate::complaint::tell;
 use crate::options::Options;
 use crate::sites::Sites;
 use crate::snapshot::Recorded;
@@ -63,8 +63,6 @@ impl Drop for Recording {
 /// Begins a recording.
 pub(crate) fn begin(path: &Path, options: &Options) -> Result<Recording, RecordError> {
     static BEGUN: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);
-    // What the environment asks for comes first.
-    state::is_on();
     if !state::is_own_process() {
         return Err(RecordError::Forked);
     }
@@ -102,7 +100,7 @@ fn own_file(path: &Path) -> Result<(PathBuf, File), RecordError> {
 
 /// Takes a snapshot, if something is being recorded.
 pub(crate) fn snapshot(label: &str) -> Result<Option<Taken>, RecordError> {
-    if !state::is_on() {
+    if state::known() != Some(true) {
         return Ok(None);
     }
     let _quiet = Quiet::new();

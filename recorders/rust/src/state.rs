@@ -18,23 +18,19 @@ static STATE: AtomicU8 = AtomicU8::new(UNKNOWN);
 static DEPTH: AtomicUsize = AtomicUsize::new(0);
 static FOLLOWS: AtomicBool = AtomicBool::new(false);
 
-/// Whether allocations are recorded.
+/// Whether allocations are recorded; `None` before the environment was read.
 #[inline(always)]
-pub(crate) fn is_on() -> bool {
-    // Relaxed, here and below: what a thread still sees of the state before is harmless.
+pub(crate) fn known() -> Option<bool> {
+    // Relaxed, here and below: an older state that a thread still sees is harmless.
     match STATE.load(Ordering::Relaxed) {
-        ON => true,
-        UNKNOWN => first(),
-        _ => false,
+        UNKNOWN => None,
+        state => Some(state == ON),
     }
 }
 
-#[cold]
-fn first() -> bool {
-    if STATE.compare_exchange(UNKNOWN, OFF, Ordering::Relaxed, Ordering::Relaxed).is_ok() {
-        crate::environment::start();
-    }
-    STATE.load(Ordering::Relaxed) == ON
+/// The environment is being read. True for the one thread that has to do it.
+pub(crate) fn begin_to_know() -> bool {
+    STATE.compare_exchange(UNKNOWN, OFF, Ordering::Relaxed, Ordering::Relaxed).is_ok()
 }
 
 /// Whether this is the process that began to record.

@@ -29,6 +29,7 @@ pub mod values;
 
 pub mod codes;
 
+mod growing;
 pub mod pointers;
 
 pub mod writer;

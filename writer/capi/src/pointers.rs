@@ -4,18 +4,8 @@ use std::borrow::Cow;
 use std::mem::MaybeUninit;
 
 use crate::codes::{Code, Failure};
+use crate::growing::Growing;
 use crate::values::{Pair, Text};
-
-/// A structure that can grow: its first field is the size that the caller's header gives it.
-///
-/// # Safety
-/// It is `repr(C)`, its first field is a `usize`, it has no padding, and zero is a value of every field.
-pub(crate) unsafe trait Growing: Copy {
-    /// What it is, for messages.
-    const NAME: &'static str;
-    /// Its size in version 1.0 of the ABI.
-    const FIRST_BYTES: usize;
-}
 
 /// Reads a structure of any version of the ABI. A field that the caller does not know is 0; one that this
 /// library does not know must be 0.

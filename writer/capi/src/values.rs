@@ -5,7 +5,7 @@ use std::ffi::c_char;
 use barrow_writer as writer;
 
 use crate::codes::{Code, Failure};
-use crate::pointers::Growing;
+use crate::growing::Growing;
 
 /// A text: UTF-8, not ended by anything. NULL with length 0 is none, or empty where there must be one.
 #[repr(C)]

@@ -5,7 +5,7 @@ use barrow_format::patch::{ColumnFiller, RowGroup, continuation, encode_block, i
 
 use super::changes::{Changes, gathered_bytes};
 use super::contents::Contents;
-use super::difference::Context;
+use super::context::Context;
 use super::draft::{Changed, New, SpilledGroup};
 use super::reader::Seen;
 use crate::error::Result;

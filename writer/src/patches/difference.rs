@@ -1,37 +1,19 @@
 //! A snapshot compared with the one before: which rows its objects have, and what is to be written of each group.
 
-use std::sync::Mutex;
-
 use barrow_format::block::{BlockColumns, Encoder, Patch, Wanted};
 use barrow_format::patch::{
     EncodedGroup, Layout, NO_ROW, RowGroup, encode_difference, is_worthwhile, most_rows, most_stored, separate_changed,
 };
 
+use super::Before;
 use super::changes::{Changes, Picks};
 use super::comparison::{Compared, Comparing};
 use super::contents::Contents;
+use super::context::Context;
 use super::draft::{Draft, SpilledGroup};
 use super::living::Living;
 use super::reader::Reader;
-use super::{Before, Patches, Spill};
 use crate::error::{Result, WriterError};
-use crate::shared::lock;
-
-/// What a snapshot is compared with, and where its difference goes.
-#[derive(Clone, Copy)]
-pub(super) struct Context<'a> {
-    pub(super) patches: &'a Patches,
-    pub(super) before: &'a Before,
-    pub(super) snapshot: u32,
-    pub(super) spill: &'a Mutex<Spill>,
-}
-
-impl Context<'_> {
-    /// Puts the frame of a group into the spill.
-    pub(super) fn spilled(&self, group: EncodedGroup<Vec<u8>>) -> Result<SpilledGroup> {
-        group.try_map(|frame| Ok((lock(self.spill).append(&frame)?, frame.len() as u64)))
-    }
-}
 
 /// A snapshot that is being compared.
 pub(super) struct Difference<'a> {

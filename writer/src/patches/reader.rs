@@ -11,7 +11,7 @@ use barrow_format::{ShapeId, StringId};
 
 use super::spill::Spill;
 use crate::error::Result;
-use crate::shared::lock;
+use crate::lock::lock;
 
 /// Reads back the blocks of a snapshot, one at a time.
 pub(super) struct Reader<'a> {

@@ -7,7 +7,7 @@
 //!   half-written files of a day ago                     their process was killed
 //! ```
 //!
-//! Who has a recording open keeps it. Only files with names that barrow gives are touched.
+//! A process that has a recording open keeps it. Only files with names that barrow gives are touched.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;

@@ -15,7 +15,8 @@ const ALIGNMENT: usize = 16;
 /// Larger blocks do not lie in pools.
 pub(crate) const SMALL: usize = 512;
 const CLASSES: usize = SMALL / ALIGNMENT + 1;
-/// The most large blocks that are noted, which takes 64 MiB. Frees of large blocks are not reported, so all are forgotten then.
+/// The most large blocks that are noted, in about 140 MiB. Most frees of large blocks are not reported, so at this number
+/// all are forgotten.
 const MOST_LARGE: usize = 1 << 22;
 /// There are fewer sites than this, so that 3 bytes hold each: code with that many instructions has 32 MiB.
 pub(crate) const MOST_SITES: u32 = 1 << 24;

@@ -1,0 +1,26 @@
+//! What a snapshot is compared with.
+
+use std::sync::Mutex;
+
+use barrow_format::patch::EncodedGroup;
+
+use super::draft::SpilledGroup;
+use super::{Before, Patches, Spill};
+use crate::error::Result;
+use crate::lock::lock;
+
+/// What a snapshot is compared with, and where its difference goes.
+#[derive(Clone, Copy)]
+pub(super) struct Context<'a> {
+    pub(super) patches: &'a Patches,
+    pub(super) before: &'a Before,
+    pub(super) snapshot: u32,
+    pub(super) spill: &'a Mutex<Spill>,
+}
+
+impl Context<'_> {
+    /// Puts the frame of a group into the spill.
+    pub(super) fn spilled(&self, group: EncodedGroup<Vec<u8>>) -> Result<SpilledGroup> {
+        group.try_map(|frame| Ok((lock(self.spill).append(&frame)?, frame.len() as u64)))
+    }
+}
