@@ -24,6 +24,7 @@ const MOST_TIMES: u64 = 10_000;
 /// Any dump may unpack to this many bytes.
 const LEAST_LIMIT_BYTES: u64 = 1 << 30;
 /// The room that stays free on a disk, in bytes; on a small disk, a twentieth of it.
+#[cfg(unix)]
 const RESERVE_BYTES: u64 = 1 << 30;
 /// The free room on the disk is checked again after this many bytes.
 const ROOM_STEP_BYTES: u64 = 16 << 20;
