@@ -13,6 +13,7 @@ use clap::{Arg, Args, CommandFactory, FromArgMatches, Parser, ValueEnum};
 use crate::error::QueryError;
 use crate::language::line::{unquoted, unquoted_whole};
 use crate::touches::Touches;
+use crate::workspace::MOST_THREADS;
 
 /// The words and flags of a command line, or of a line at the prompt.
 #[derive(Debug, Clone, Default, Parser)]
@@ -251,9 +252,6 @@ fn parse_compression(text: &str) -> Result<Compression, String> {
         _ => Err("the codecs are none, lz4, zstd and zstd:1 to zstd:22".to_owned()),
     }
 }
-
-/// More would be busy with starting and ending.
-const MOST_THREADS: usize = 1024;
 
 fn threads(text: &str) -> Result<usize, String> {
     let number: usize = text.parse().map_err(|_| "expected a number".to_owned())?;

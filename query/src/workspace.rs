@@ -9,6 +9,8 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 use crate::error::QueryError;
 use crate::removal::Removal;
 
+/// The most threads: more would only start and end.
+pub(crate) const MOST_THREADS: usize = 1024;
 /// Stack of a worker thread: that of a main thread.
 const STACK_BYTES: usize = 8 << 20;
 
@@ -51,7 +53,7 @@ impl Workspace {
     /// the threads that work on them: `None` is one per core.
     ///
     /// # Errors
-    /// [`QueryError::Usage`] for 0 threads; [`QueryError::Threads`] if they cannot be started.
+    /// [`QueryError::Usage`] for 0 threads or more than 1,024; [`QueryError::Threads`] if they cannot be started.
     pub fn new(max_memory: Option<u64>, threads: Option<usize>) -> Result<Arc<Self>, QueryError> {
         let memory = max_memory.map_or_else(Memory::unlimited, Memory::limited);
         let pool = RwLock::new(threads.map(pool).transpose()?);
@@ -163,6 +165,9 @@ impl Workspace {
 fn pool(threads: usize) -> Result<Pool, QueryError> {
     if threads == 0 {
         return Err(QueryError::usage("at least one thread has to work"));
+    }
+    if threads > MOST_THREADS {
+        return Err(QueryError::usage(format!("{threads} threads are too many; at most {MOST_THREADS} may work")));
     }
     let pool = ThreadPoolBuilder::new().num_threads(threads).stack_size(STACK_BYTES).build();
     Ok(Pool { threads, pool: Arc::new(pool.map_err(QueryError::threads)?) })

@@ -186,6 +186,16 @@ fn typed_flags_count() {
 }
 
 #[test]
+fn threads_have_a_limit() {
+    let mut session = session(&workspace(), "orders.barrow");
+    assert!(session.ask(&line("set threads 3")).is_ok());
+    for wrong in ["set threads 0", "set threads 1025", "set threads 18446744073709551615"] {
+        assert!(matches!(session.ask(&line(wrong)), Err(QueryError::Usage { .. })), "{wrong}");
+    }
+    assert!(session.ask(&line("top by retained")).is_ok());
+}
+
+#[test]
 fn a_ceiling_is_one_of_all_sessions() {
     let workspace = Workspace::new(Some(49 << 20), Some(1)).unwrap();
     let mut session = session(&workspace, "raku.barrow");
