@@ -28,9 +28,8 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use barrow_format::{ObjectId, SnapshotId};
-use bytemuck::Pod;
 
-use crate::columns::index_file::{ColumnId, ColumnValues, IndexFile, IndexPlace};
+use crate::columns::index_file::{ColumnId, ColumnValues, Form, IndexFile, IndexPlace};
 use crate::columns::memory::{Memory, Region};
 use crate::columns::values::Values;
 use crate::error::{AnalyzerError, Result};
@@ -77,42 +76,43 @@ pub struct Heap {
     unkept: Mutex<Option<String>>,
 }
 
-/// The numbers of the columns in an index file.
+/// The columns of an index file.
 mod column {
-    use super::ColumnId;
+    use super::{ColumnId, Form};
 
-    pub(super) const POSITION: ColumnId = ColumnId(1);
-    pub(super) const VERTEX: ColumnId = ColumnId(2);
-    pub(super) const EXTENT: ColumnId = ColumnId(3);
-    pub(super) const IDOM: ColumnId = ColumnId(4);
-    pub(super) const BEFORE: ColumnId = ColumnId(5);
-    pub(super) const DISTANCE: ColumnId = ColumnId(6);
-    pub(super) const PARENT: ColumnId = ColumnId(7);
-    pub(super) const INCOMING_STARTS: ColumnId = ColumnId(8);
-    pub(super) const INCOMING_BASES: ColumnId = ColumnId(9);
-    pub(super) const INCOMING_SOURCES: ColumnId = ColumnId(10);
-    pub(super) const TYPE: ColumnId = ColumnId(11);
-    pub(super) const EPHEMERONS: ColumnId = ColumnId(12);
-    pub(super) const LARGEST: ColumnId = ColumnId(13);
-    pub(super) const RETAINED_BY_TYPE: ColumnId = ColumnId(14);
-    pub(super) const GROUP_POSITION: ColumnId = ColumnId(15);
-    pub(super) const CANOPY: ColumnId = ColumnId(16);
+    pub(super) const POSITION: ColumnId = ColumnId::new::<u32>(1, Form::Differences);
+    pub(super) const VERTEX: ColumnId = ColumnId::new::<u32>(2, Form::Differences);
+    pub(super) const EXTENT: ColumnId = ColumnId::new::<u32>(3, Form::Planes);
+    pub(super) const IDOM: ColumnId = ColumnId::new::<u32>(4, Form::Differences);
+    pub(super) const BEFORE: ColumnId = ColumnId::new::<u64>(5, Form::Differences);
+    pub(super) const DISTANCE: ColumnId = ColumnId::new::<u32>(6, Form::Differences);
+    pub(super) const PARENT: ColumnId = ColumnId::new::<u32>(7, Form::Differences);
+    pub(super) const INCOMING_STARTS: ColumnId = ColumnId::new::<u32>(8, Form::Differences);
+    pub(super) const INCOMING_BASES: ColumnId = ColumnId::new::<u64>(9, Form::Plain);
+    pub(super) const INCOMING_SOURCES: ColumnId = ColumnId::new::<u32>(10, Form::Differences);
+    pub(super) const TYPE: ColumnId = ColumnId::new::<u32>(11, Form::Narrow);
+    pub(super) const EPHEMERONS: ColumnId = ColumnId::new::<u64>(12, Form::Plain);
+    pub(super) const LARGEST: ColumnId = ColumnId::new::<u64>(13, Form::Plain);
+    pub(super) const RETAINED_BY_TYPE: ColumnId = ColumnId::new::<u64>(14, Form::Plain);
+    pub(super) const GROUP_POSITION: ColumnId = ColumnId::new::<u32>(15, Form::Plain);
+    pub(super) const CANOPY: ColumnId = ColumnId::new::<u64>(16, Form::Plain);
     // 17 was a column of leak suspects with an older ranking.
-    pub(super) const LEAK_SUSPECTS: ColumnId = ColumnId(41);
-    pub(super) const RETAINED_BY_THREAD: ColumnId = ColumnId(42);
-    pub(super) const ROOT_GROUPS: ColumnId = ColumnId(18);
-    pub(super) const SHALLOW: ColumnId = ColumnId(19);
-    pub(super) const UNMANAGED: ColumnId = ColumnId(20);
-    pub(super) const RETAINED: ColumnId = ColumnId(21);
-    pub(super) const RETAINED_BY_KIND: ColumnId = ColumnId(22);
-    pub(super) const RETAINED_BY_IDENTITY: ColumnId = ColumnId(23);
-    pub(super) const SITE_TOTALS: ColumnId = ColumnId(24);
-    pub(super) const RETAINED_BY_PLACE: ColumnId = ColumnId(25);
-    pub(super) const RETAINED_BY_GENERATION: ColumnId = ColumnId(26);
-    pub(super) const KEEPER_COUNTS: ColumnId = ColumnId(27);
-    pub(super) const MANY_KEEPERS: ColumnId = ColumnId(28);
-    pub(super) const KEPT_STARTS: ColumnId = ColumnId(29);
-    pub(super) const KEPT_OBJECTS: ColumnId = ColumnId(30);
+    pub(super) const LEAK_SUSPECTS: ColumnId = ColumnId::new::<u64>(41, Form::Plain);
+    pub(super) const RETAINED_BY_THREAD: ColumnId = ColumnId::new::<u64>(42, Form::Plain);
+    pub(super) const ROOT_GROUPS: ColumnId = ColumnId::new::<u32>(18, Form::Plain);
+    pub(super) const SHALLOW: ColumnId = ColumnId::new::<u32>(19, Form::Narrow);
+    pub(super) const UNMANAGED: ColumnId = ColumnId::new::<u32>(20, Form::Narrow);
+    pub(super) const RETAINED: ColumnId = ColumnId::new::<u32>(21, Form::Narrow);
+    pub(super) const RETAINED_BY_KIND: ColumnId = ColumnId::new::<u64>(22, Form::Plain);
+    pub(super) const RETAINED_BY_IDENTITY: ColumnId = ColumnId::new::<u64>(23, Form::Plain);
+    pub(super) const SITE_TOTALS: ColumnId = ColumnId::new::<u64>(24, Form::Plain);
+    pub(super) const RETAINED_BY_PLACE: ColumnId = ColumnId::new::<u64>(25, Form::Plain);
+    pub(super) const RETAINED_BY_GENERATION: ColumnId = ColumnId::new::<u64>(26, Form::Plain);
+    pub(super) const REACHABLE: ColumnId = ColumnId::new::<u64>(31, Form::Plain);
+    pub(super) const KEEPER_COUNTS: ColumnId = ColumnId::new::<[u8; 2]>(27, Form::Planes);
+    pub(super) const MANY_KEEPERS: ColumnId = ColumnId::new::<u32>(28, Form::Plain);
+    pub(super) const KEPT_STARTS: ColumnId = ColumnId::new::<u64>(29, Form::Differences);
+    pub(super) const KEPT_OBJECTS: ColumnId = ColumnId::new::<u8>(30, Form::Planes);
 }
 
 impl Heap {
@@ -125,7 +125,7 @@ impl Heap {
         if let Some(limit_bytes) = memory.limit_bytes() {
             recording.tables()?.bound_kept_strings(limit_bytes / 8);
         }
-        let index = IndexFile::find(&recording, place);
+        let index = IndexFile::find(&recording, snapshot, place, &memory);
         Ok(Self::with(recording, snapshot, objects, memory, index, None))
     }
 
@@ -273,13 +273,13 @@ impl Heap {
 
     /// A small column of the index file, if it has this column.
     fn kept_numbers(&self, column: ColumnId) -> Option<Values<u64>> {
-        self.index.as_ref()?.column(self.snapshot, column, |_, _| true)
+        self.index.as_ref()?.column(column, |_, _| true)
     }
 
     /// Writes columns to the index file. If that fails, questions are still answered, so the failure is only noted.
     fn keep(&self, columns: &[(ColumnId, ColumnValues<'_>)], progress: &dyn Progress) -> Result<()> {
         let Some(index) = self.index.as_ref().filter(|_| self.keeps) else { return Ok(()) };
-        match index.keep(self.snapshot, columns, progress) {
+        match index.keep(&self.recording, columns, progress) {
             Err(AnalyzerError::Io { path, source, .. }) => {
                 let path: PathBuf = path;
                 let sentence = format!("{}: the index is not kept: {source}", path.display());
@@ -289,11 +289,6 @@ impl Heap {
             kept => kept,
         }
     }
-}
-
-/// A column in memory, as the index file takes it.
-fn in_memory<T: Pod>(values: &[T]) -> ColumnValues<'_> {
-    ColumnValues::InMemory(bytemuck::cast_slice(values))
 }
 
 /// Whether all values are below a limit. Branch-free, because nearly always all of them are.

@@ -138,7 +138,7 @@ fn groups_retain_what_the_definition_says() {
         let (_folder, path) = recorded(&mut random, size);
         let expected = open(&path, &IndexPlace::Nowhere);
         check(&expected, &expected, &format!("round {round}, computed"));
-        let place = IndexPlace::Beside { otherwise: None };
+        let place = IndexPlace::BESIDE;
         open(&path, &place).dominators(&Silent).unwrap();
         check(&open(&path, &place), &expected, &format!("round {round}, kept"));
     }
@@ -154,7 +154,7 @@ fn answers_with_an_index_equal_those_without() {
         let dominators = heap.dominators(&Silent).ok()?;
         Some(format!("{} {}", dominators.reachable_count(), dominators.reachable_bytes()))
     };
-    let place = IndexPlace::Beside { otherwise: None };
+    let place = IndexPlace::BESIDE;
     let index = path.with_extension("barrow.index");
     let mut answered = 0;
     for at in 0..whole.len() {

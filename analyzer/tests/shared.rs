@@ -34,7 +34,7 @@ impl Recorded {
 
     fn open_within(&self, memory: Memory) -> Heap {
         let recording = Arc::new(Recording::open(&self.folder.path().join("graph.barrow")).unwrap());
-        let place = IndexPlace::Beside { otherwise: None };
+        let place = IndexPlace::BESIDE;
         Heap::new(recording, SNAPSHOT, &place, memory).unwrap()
     }
 }

@@ -63,7 +63,7 @@ pub fn genuine_index() -> Vec<u8> {
 /// Asks all that an index keeps columns of.
 fn ask(path: &Path) -> barrow_analyzer::Result<Vec<String>> {
     let recording = Arc::new(Recording::open(path)?);
-    let place = IndexPlace::Beside { otherwise: None };
+    let place = IndexPlace::BESIDE;
     let mut answers = Vec::new();
     for id in recording.snapshot_ids() {
         let heap = Heap::new(Arc::clone(&recording), SnapshotId(id.0), &place, Memory::unlimited())?;

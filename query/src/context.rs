@@ -26,6 +26,8 @@ pub struct Settings {
     pub rows: usize,
     /// No index file is read or written.
     pub no_index: bool,
+    /// The largest size of an index file in bytes, instead of the usual one.
+    pub index_size: Option<u64>,
     /// The folder for recordings of imported dumps; `None`: the cache of the user.
     pub cache: Option<PathBuf>,
     /// Long paths are shortened, as on a terminal.
@@ -50,6 +52,7 @@ impl Settings {
             format: flags.format.unwrap_or_default(),
             rows: PAGE_ROWS,
             no_index: flags.session.no_index,
+            index_size: flags.session.index_size,
             cache: None,
             short_paths: false,
             object_layout: flags.session.object_layout,
@@ -83,7 +86,7 @@ impl Context {
         let place = if self.settings.no_index {
             IndexPlace::Nowhere
         } else {
-            IndexPlace::Beside { otherwise: folder::index_folder() }
+            IndexPlace::Beside { otherwise: folder::index_folder(), most_bytes: self.settings.index_size }
         };
         Ok(Heap::new(recording, snapshot, &place, self.workspace.memory())?)
     }

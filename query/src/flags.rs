@@ -68,6 +68,9 @@ pub struct SessionFlags {
     /// Nothing is kept in FILE.index, nor read from it.
     #[arg(long)]
     pub no_index: bool,
+    /// The largest size of FILE.index, like 200MiB; usually 20 bytes per object and 64 MiB.
+    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
+    pub index_size: Option<u64>,
     /// No colours; NO_COLOR does the same.
     #[arg(long)]
     pub no_color: bool,

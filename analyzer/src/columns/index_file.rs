@@ -1,65 +1,66 @@
-//! The index file next to a recording: columns that were computed once and are mapped in later runs.
+//! The index file next to a recording: columns that were computed once and are read in later runs.
 //!
 //! ```text
-//!   FILE.index   magic · analysis version · uuid of the recording · checksum of its content
-//!                directory: {snapshot, column, offset, length, checksum} …, and its own checksum
-//!                columns, little-endian, each at a multiple of 64 bytes: values, then the
-//!                checksum of each 256 KiB of them; the directory has the checksum of these
+//!   FILE.index   header · section · section …      columns that were kept together are a section
+//!                            │                     a new section is appended, none is written twice
+//!                            ├─ head, directory    of which snapshot, and whether of this recording
+//!                            └─ columns            in pieces, each with its checksum
 //! ```
 //!
-//! The checksum of the content comes from the last COMMIT. That checksum chains over all frames before it, so the
-//! recording need not be hashed again. An index file of other content is never used, even if all totals are equal.
+//! A section belongs to a snapshot. It says which content the recording had up to the commit of this snapshot, by the
+//! checksum that chains over all frames. So the recording need not be hashed again, the sections of other content are
+//! never used, even if all totals are equal, and those of a recording that grows stay valid.
 //!
-//! The index file is optional. If it is stale, damaged, truncated or belongs to another recording, its columns are
-//! computed again and the file is replaced. A new file is written under a temporary name and then renamed, so readers
-//! see the old file or the new one, never a part of one.
+//! The index file is optional. Columns that are stale or damaged are computed again. If the file would exceed its
+//! largest size, the sections that were not used for the longest time are removed.
+//!
+//! In reading order: [`piece`] (how values are stored), [`section`] (the layout), [`section_writer`], [`locked`] (who may
+//! write, and what is removed), [`stored_column`] (a column in the mapped file), [`sparse_column`] and [`narrow_column`]
+//! (read piece by piece).
 
-mod checksums;
+mod decoded;
+mod locked;
+mod narrow;
+mod narrow_column;
+mod piece;
+mod planes;
+mod section;
+mod section_writer;
 mod sparse_column;
+mod stored_column;
 
-use std::collections::BTreeSet;
-use std::fs::{self, File};
-use std::io::{self, BufWriter, Read, Seek, Write};
+use std::fs::File;
+use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use barrow_format::SnapshotId;
-use bytemuck::Pod;
-use byteorder::{ByteOrder, LittleEndian};
+use bytemuck::{Pod, cast_slice};
 use rayon::prelude::*;
 
-use crate::columns::temporary::{restrict_to, temporary};
+use crate::columns::memory::{Column, Memory};
 use crate::columns::values::Values;
 use crate::error::{AnalyzerError, Result};
 use crate::file::bytes::Bytes;
 use crate::file::recording::Recording;
-use crate::progress::{Progress, check};
+use crate::progress::Progress;
 
+pub(crate) use self::narrow_column::NarrowColumn;
+pub(crate) use self::piece::Form;
 pub(crate) use self::sparse_column::SparseColumn;
 
-use self::checksums::Checksums;
+use self::locked::{Locked, Place, sections};
+use self::section::{FILE_HEADER_BYTES, Section, USED_AT, file_header};
+use self::sparse_column::with_decoder;
+use self::stored_column::StoredColumn;
 
-const MAGIC: [u8; 8] = *b"\x89BRWIX\r\n";
-/// Must change whenever the meaning of a column changes. Columns in the order of the dominator tree also change their
-/// meaning when that order does.
-const ANALYSIS_VERSION: u32 = 7;
-const HEADER_BYTES: usize = 56;
-/// Magic, analysis version, 4 bytes of zeros, uuid, checksum of the content.
-const KEY_BYTES: usize = 40;
-/// Offset of the header's checksum. It covers the bytes before it and the directory.
-const CHECKSUM_AT: usize = 52;
-const ENTRY_BYTES: usize = 32;
-const CHECKSUM_BYTES: usize = 4;
-const ALIGNMENT: usize = 64;
-/// Bytes of a column that share one checksum.
-const PIECE_BYTES: usize = 1 << 18;
-/// The maximum number of directory entries.
-const MAX_ENTRIES: usize = 1 << 20;
-/// Suffix of the temporary name of an unfinished file.
-const HALF: &str = ".half";
-/// An unfinished file older than this was left by a process that was killed.
-const ABANDONED: Duration = Duration::from_secs(600);
+/// A section whose use was noted is not marked again for this time, in seconds.
+const MARKED_EVERY: u64 = 60;
+/// The largest size of an index file, unless one is given: bytes for each object of all snapshots, and for all else.
+const BYTES_PER_OBJECT: u64 = 20;
+const OTHER_BYTES: u64 = 64 << 20;
 
 /// Where columns are kept between runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -70,12 +71,31 @@ pub enum IndexPlace {
     Beside {
         /// The other folder.
         otherwise: Option<PathBuf>,
+        /// The largest size of the file, in bytes. `None`: 20 bytes for each object of all snapshots, and 64 MiB.
+        most_bytes: Option<u64>,
     },
 }
 
-/// Number of a column within a snapshot.
+impl IndexPlace {
+    /// In `FILE.index`, of the usual largest size.
+    pub const BESIDE: Self = IndexPlace::Beside { otherwise: None, most_bytes: None };
+}
+
+/// A column of a snapshot: its number, and how it is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) struct ColumnId(pub(crate) u32);
+pub(crate) struct ColumnId {
+    number: u32,
+    form: Form,
+    /// Bytes of a value.
+    width: usize,
+}
+
+impl ColumnId {
+    /// A column of values of type `T`.
+    pub(crate) const fn new<T>(number: u32, form: Form) -> Self {
+        ColumnId { number, form, width: size_of::<T>() }
+    }
+}
 
 /// The values of a column that will be kept.
 #[derive(Clone, Copy)]
@@ -90,14 +110,22 @@ pub(crate) enum ColumnValues<'a> {
 /// Produces values and passes them on in order.
 pub(crate) type MakeValues<'a> = dyn Fn(&mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> + 'a;
 
-/// The index file of one recording.
+/// The part of an index file that belongs to a snapshot.
 #[derive(Debug)]
 pub(crate) struct IndexFile {
     /// Paths where the file may be, in the order of search. It is written to the first path that is writable.
     places: Vec<PathBuf>,
-    key: [u8; KEY_BYTES],
+    header: [u8; FILE_HEADER_BYTES],
+    snapshot: SnapshotId,
+    /// Identifies the recording up to the commit of the snapshot.
+    content: u64,
     /// Path of the recording. The index file gets no more permissions than it has.
     recording: PathBuf,
+    memory: Memory,
+    /// The largest size of the file, if one is given.
+    most_bytes: Option<u64>,
+    /// No column of this snapshot has more bytes.
+    most_column_bytes: u64,
     /// The index files that exist. Each column is in one of them.
     open: Mutex<Vec<OpenIndex>>,
     /// Held while columns are added.
@@ -106,119 +134,174 @@ pub(crate) struct IndexFile {
 
 #[derive(Debug, Clone)]
 struct OpenIndex {
+    file: Arc<File>,
     bytes: Arc<Bytes>,
-    entries: Vec<Entry>,
+    /// The sections of the snapshot, the newest first.
+    sections: Vec<Arc<OpenSection>>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Entry {
-    snapshot: SnapshotId,
-    column: ColumnId,
-    offset: u64,
-    /// Length of the values, in bytes.
-    length: u64,
-    /// Checksum of the checksums of its pieces.
-    checksum: u32,
+#[derive(Debug)]
+struct OpenSection {
+    section: Section,
+    /// Whether the file says already that it was used just now.
+    is_marked: AtomicBool,
 }
 
 impl IndexFile {
-    /// Looks for the index file of a recording. `None` if `place` excludes one, or if the last commit of the recording
-    /// is damaged: then there is no checksum that identifies its content.
-    pub(crate) fn find(recording: &Recording, place: &IndexPlace) -> Option<Self> {
-        let (IndexPlace::Beside { otherwise }, Some(path)) = (place, recording.path()) else { return None };
+    /// Looks for what the index file of a recording has of a snapshot. `None` if `place` excludes a file, or if the
+    /// commit of the snapshot is damaged: then nothing identifies its content.
+    pub(crate) fn find(
+        recording: &Recording,
+        snapshot: SnapshotId,
+        place: &IndexPlace,
+        memory: &Memory,
+    ) -> Option<Self> {
+        let (IndexPlace::Beside { otherwise, most_bytes }, Some(path)) = (place, recording.path()) else { return None };
         if cfg!(target_endian = "big") {
             return None;
         }
-        let content = recording.content_checksum().ok()?;
         let mut beside = path.as_os_str().to_owned();
         beside.push(".index");
         let uuid: String = recording.uuid().iter().map(|byte| format!("{byte:02x}")).collect();
         let mut places = vec![PathBuf::from(beside)];
         places.extend(otherwise.iter().map(|folder| folder.join(format!("{uuid}.index"))));
-        let mut key = [0; KEY_BYTES];
-        key[..8].copy_from_slice(&MAGIC);
-        LittleEndian::write_u32(&mut key[8..12], ANALYSIS_VERSION);
-        key[16..32].copy_from_slice(&recording.uuid());
-        LittleEndian::write_u64(&mut key[32..], content);
-        let open = Mutex::new(Self::read(&places, &key));
-        Some(IndexFile { places, key, recording: path.to_owned(), open, writing: Mutex::new(()) })
+        let totals = recording.commit(snapshot).ok()?.totals;
+        let numbers = totals.objects.saturating_add(totals.references).saturating_add(totals.roots);
+        let index = IndexFile {
+            places,
+            header: file_header(recording.uuid()),
+            snapshot,
+            content: recording.content_up_to(snapshot).ok()?,
+            recording: path.to_owned(),
+            memory: memory.clone(),
+            most_bytes: *most_bytes,
+            most_column_bytes: numbers.saturating_mul(16).saturating_add(OTHER_BYTES),
+            open: Mutex::default(),
+            writing: Mutex::default(),
+        };
+        index.read();
+        Some(index)
     }
 
-    fn read(places: &[PathBuf], key: &[u8; KEY_BYTES]) -> Vec<OpenIndex> {
-        places.iter().filter_map(|path| OpenIndex::read(path, key)).collect()
+    /// Reads which sections there are.
+    fn read(&self) {
+        let found = self.places.iter().filter_map(|path| self.open_at(path)).collect();
+        *self.open.lock().unwrap_or_else(PoisonError::into_inner) = found;
+    }
+
+    fn open_at(&self, path: &Path) -> Option<OpenIndex> {
+        // Where it cannot be written to, the use of sections is not marked.
+        let file = File::options().read(true).write(true).open(path).or_else(|_| File::open(path)).ok()?;
+        let (sections, _) = sections(&file, &self.header).ok()??;
+        let bytes = Arc::new(Bytes::of(&file, path).ok()?);
+        let is_of_snapshot = |section: &Section| section.snapshot == self.snapshot && section.content == self.content;
+        let open = |section| Arc::new(OpenSection { section, is_marked: AtomicBool::new(false) });
+        let sections = sections.into_iter().filter(is_of_snapshot).rev().map(open).collect();
+        Some(OpenIndex { file: Arc::new(file), bytes, sections })
+    }
+
+    /// What `find` finds in the first file and the newest section that has the column.
+    fn first<T: Pod, F>(&self, column: ColumnId, mut find: impl FnMut(StoredColumn) -> Option<F>) -> Option<F> {
+        let open = self.open.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        open.iter().find_map(|index| {
+            index.sections.iter().find_map(|section| {
+                let entry = *section.section.entry(column.number)?;
+                let is_possible = entry.values.checked_mul(entry.width as u64)? <= self.most_column_bytes;
+                let stored = is_possible.then(|| StoredColumn::of::<T>(&index.bytes, &section.section, entry))??;
+                let found = find(stored)?;
+                section.mark_used(&index.file);
+                Some(found)
+            })
+        })
     }
 
     /// The number of values of type `T` in a kept column.
-    pub(crate) fn length<T>(&self, snapshot: SnapshotId, column: ColumnId) -> Option<usize> {
-        let open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        let entry = open.iter().find_map(|index| index.entry(snapshot, column))?;
-        Some(usize::try_from(entry.length).ok()? / size_of::<T>())
+    pub(crate) fn length<T: Pod>(&self, column: ColumnId) -> Option<usize> {
+        self.first::<T, _>(column, |stored| Some(stored.len()))
     }
 
     /// A kept column, if it is undamaged and valid. `is_valid` is called for each piece, with the position of its first
     /// value. It is needed because a checksum detects damage, but not values that were wrong when they were written.
-    pub(crate) fn column<T: Pod + Sync>(
+    pub(crate) fn column<T: Pod + Send + Sync>(
         &self,
-        snapshot: SnapshotId,
         column: ColumnId,
         is_valid: impl Fn(usize, &[T]) -> bool + Sync,
     ) -> Option<Values<T>> {
-        const { assert!(PIECE_BYTES.is_multiple_of(size_of::<T>()), "pieces hold whole values") };
-        let open = self.open.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        open.iter().find_map(|index| {
-            let entry = index.entry(snapshot, column)?;
-            let bytes = index.bytes_of(entry).filter(|bytes| bytes.len() % size_of::<T>() == 0)?;
-            index.bytes.will_be_read(entry.offset as usize, bytes.len());
-            let checksums = index.checksums(entry)?;
-            let values: &[T] = bytemuck::cast_slice(bytes);
-            let per_piece = PIECE_BYTES / size_of::<T>();
-            let is_whole =
-                values.par_chunks(per_piece).zip(&checksums).enumerate().all(|(number, (piece, &checksum))| {
-                    is_valid(number * per_piece, piece) && crc32c::crc32c(bytemuck::cast_slice(piece)) == checksum
-                });
-            is_whole.then(|| Values::kept(Arc::clone(&index.bytes), entry.offset as usize, bytes.len()))?
+        self.first::<T, _>(column, |stored| {
+            stored.will_be_read();
+            let Some(mapped) = stored.mapped::<T>() else { return self.decoded(&stored, &is_valid) };
+            let is_whole = |piece| {
+                let range = stored.values_of(piece);
+                stored.whole_bytes_of(piece).is_some() && is_valid(range.start, &mapped[range])
+            };
+            let are_whole = (0..stored.pieces()).into_par_iter().all(is_whole);
+            are_whole.then_some(mapped)
         })
+    }
+
+    /// A column in memory.
+    fn decoded<T: Pod + Send + Sync>(
+        &self,
+        stored: &StoredColumn,
+        is_valid: &(impl Fn(usize, &[T]) -> bool + Sync),
+    ) -> Option<Values<T>> {
+        let mut values: Column<T> = self.memory.column(stored.len()).ok()?;
+        let pieces = values.par_chunks_mut(stored.piece_values()).enumerate();
+        let are_whole = pieces.map(|(piece, values)| {
+            with_decoder(|decoder| stored.decode(piece, decoder, values))?;
+            is_valid(stored.values_of(piece).start, values).then_some(())
+        });
+        are_whole.collect::<Option<()>>()?;
+        Some(values.into())
     }
 
     /// A kept column whose pieces are checked when they are first read, by checksum and by `is_valid` as in
     /// [`IndexFile::column`].
     pub(crate) fn sparse_column<T: Pod>(
         &self,
-        snapshot: SnapshotId,
         column: ColumnId,
         is_valid: impl Fn(usize, &[T]) -> bool + Send + Sync + 'static,
     ) -> Option<SparseColumn<T>> {
-        let open = self.open.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let (values, checksums) = open.iter().find_map(|index| {
-            let entry = index.entry(snapshot, column)?;
-            let checksums = index.checksums(entry)?;
-            let length = usize::try_from(entry.length).ok()?;
-            Some((Values::kept(Arc::clone(&index.bytes), entry.offset as usize, length)?, checksums))
-        })?;
-        Some(SparseColumn::new(values, checksums, is_valid))
+        let stored = self.first::<T, _>(column, Some)?;
+        SparseColumn::new(stored, &self.memory, is_valid)
     }
 
-    /// Adds columns of a snapshot to the index file.
+    /// The same for a column of narrow numbers, which are read where they are.
+    pub(crate) fn narrow_column(
+        &self,
+        column: ColumnId,
+        is_valid: impl Fn(usize, &[u32]) -> bool + Send + Sync + 'static,
+    ) -> Option<NarrowColumn> {
+        let stored = self.first::<u32, _>(column, |stored| (stored.form() == Form::Narrow).then_some(stored))?;
+        NarrowColumn::new(stored, is_valid)
+    }
+
+    /// Adds columns of the snapshot to the index file.
     ///
     /// # Errors
-    /// [`AnalyzerError::Io`] if no place can be written to; [`AnalyzerError::Cancelled`]. The old file is
-    /// then as it was.
+    /// [`AnalyzerError::Io`] if no place can be written to; [`AnalyzerError::Cancelled`]. The columns that were there
+    /// still are.
     pub(crate) fn keep(
         &self,
-        snapshot: SnapshotId,
+        recording: &Recording,
         columns: &[(ColumnId, ColumnValues<'_>)],
         progress: &dyn Progress,
     ) -> Result<()> {
-        // Only writers take this lock: readers do not block on writers.
+        // Threads of this process: readers do not block on writers.
         let _writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
-        // Another process may have added columns since.
-        let old = Self::read(&self.places, &self.key);
+        let length = columns.iter().map(|(_, values)| values.length()).sum();
+        progress.begin("keeping the index", length, "bytes");
+        let most_bytes = self.most_bytes.unwrap_or_else(|| usual_bytes(recording));
         let mut failure = None;
         for path in &self.places {
-            match self.write(path, &old, (snapshot, columns), progress) {
+            let place = Place { path, header: &self.header, recording: &self.recording };
+            let (snapshot, content, used) = (self.snapshot, self.content, now());
+            let section = Section { start: 0, length: 0, content, snapshot, used, entries: Vec::new() };
+            let added = Locked::open(&place, progress)
+                .and_then(|mut locked| locked.append(section, columns, most_bytes, progress));
+            match added {
                 Ok(()) => {
-                    let written = Self::read(&self.places, &self.key);
-                    *self.open.lock().unwrap_or_else(PoisonError::into_inner) = written;
+                    self.read();
                     return Ok(());
                 }
                 Err(AnalyzerError::Cancelled) => return Err(AnalyzerError::Cancelled),
@@ -227,82 +310,27 @@ impl IndexFile {
         }
         failure.map_or(Ok(()), Err)
     }
+}
 
-    fn write(
-        &self,
-        path: &Path,
-        old: &[OpenIndex],
-        (snapshot, new): (SnapshotId, &[(ColumnId, ColumnValues<'_>)]),
-        progress: &dyn Progress,
-    ) -> Result<()> {
-        let io = |action| AnalyzerError::io(path, action);
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        // The folder of the recording exists; the other folder may not.
-        fs::create_dir_all(folder).map_err(io("write"))?;
-        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let prefix = format!(".{name}.");
-        remove_abandoned(folder, &prefix);
-        let mut columns: Vec<(Entry, ColumnValues<'_>)> = Vec::new();
-        let entry = |column, length| Entry { snapshot, column, offset: 0, length, checksum: 0 };
-        columns.extend(new.iter().map(|&(column, values)| (entry(column, values.length()), values)));
-        let mut are_there: BTreeSet<(SnapshotId, ColumnId)> =
-            new.iter().map(|&(column, _)| (snapshot, column)).collect();
-        for index in old {
-            for entry in &index.entries {
-                check(progress)?;
-                if let Some(bytes) = index.whole(entry)
-                    && are_there.insert((entry.snapshot, entry.column))
-                {
-                    columns.push((*entry, ColumnValues::InMemory(bytes)));
-                }
-            }
+impl OpenSection {
+    /// Notes in the file that the section was used.
+    fn mark_used(&self, file: &File) {
+        let is_recent = |now| now >= self.section.used && now - self.section.used < MARKED_EVERY;
+        let now = now();
+        // Relaxed: marking it twice does no harm.
+        if !is_recent(now) && !self.is_marked.swap(true, Ordering::Relaxed) {
+            // Where it cannot be marked, it is removed a little earlier.
+            let _ = write_at(file, self.section.start + USED_AT, &now.to_le_bytes());
         }
-        let mut offset = HEADER_BYTES + columns.len() * ENTRY_BYTES;
-        let head_bytes = offset;
-        for (entry, _) in &mut columns {
-            offset = offset.next_multiple_of(ALIGNMENT);
-            entry.offset = offset as u64;
-            offset += (entry.length + entry.checksum_bytes()) as usize;
-        }
-        progress.begin("keeping the index", offset as u64, "bytes");
-        let temporary = temporary(folder, &prefix, HALF).map_err(io("write"))?;
-        restrict_to(&temporary, &self.recording).map_err(io("write"))?;
-        let mut out = BufWriter::with_capacity(PIECE_BYTES, temporary.as_file());
-        // The head contains the checksums, so it is written last.
-        out.write_all(&vec![0; head_bytes]).map_err(io("write"))?;
-        let mut at = head_bytes as u64;
-        for (entry, values) in &mut columns {
-            out.write_all(&[0; ALIGNMENT][..(entry.offset - at) as usize]).map_err(io("write"))?;
-            let mut checksums = Checksums::default();
-            let mut write = |values: &[u8]| {
-                for piece in values.chunks(PIECE_BYTES) {
-                    check(progress)?;
-                    out.write_all(piece).map_err(io("write"))?;
-                    progress.advance(piece.len() as u64);
-                }
-                checksums.add(values);
-                Ok(())
-            };
-            match values {
-                ColumnValues::InMemory(values) => write(values)?,
-                ColumnValues::Streamed(_, make) => make(&mut write)?,
-            }
-            assert_eq!(checksums.length(), entry.length, "a column is as long as it was announced");
-            let checksums = checksums.finish();
-            out.write_all(&checksums).map_err(io("write"))?;
-            entry.checksum = crc32c::crc32c(&checksums);
-            at = entry.offset + entry.length + entry.checksum_bytes();
-        }
-        out.rewind().map_err(io("write"))?;
-        out.write_all(&head(&self.key, columns.iter().map(|(entry, _)| entry))).map_err(io("write"))?;
-        out.flush().map_err(io("write"))?;
-        drop(out);
-        temporary.persist(path).map_err(|error| io("write")(error.error))?;
-        Ok(())
     }
 }
 
 impl ColumnValues<'_> {
+    /// Values in memory.
+    pub(crate) fn of<T: Pod>(values: &[T]) -> ColumnValues<'_> {
+        ColumnValues::InMemory(cast_slice(values))
+    }
+
     /// Length of the values, in bytes.
     fn length(&self) -> u64 {
         match self {
@@ -312,119 +340,24 @@ impl ColumnValues<'_> {
     }
 }
 
-impl OpenIndex {
-    /// Reads header and directory. `None` if the file is missing, stale, truncated, damaged, or belongs to another
-    /// recording.
-    fn read(path: &Path, key: &[u8; KEY_BYTES]) -> Option<Self> {
-        let mut file = File::open(path).ok()?;
-        let mut header = [0; HEADER_BYTES];
-        file.read_exact(&mut header).ok()?;
-        let count = LittleEndian::read_u32(&header[40..44]) as usize;
-        if header[..KEY_BYTES] != *key || count > MAX_ENTRIES {
-            return None;
-        }
-        let mut directory = vec![0; count * ENTRY_BYTES];
-        file.read_exact(&mut directory).ok()?;
-        let length = file.seek(io::SeekFrom::End(0)).ok()?;
-        let found = crc32c::crc32c_append(crc32c::crc32c(&header[..CHECKSUM_AT]), &directory);
-        if LittleEndian::read_u32(&header[CHECKSUM_AT..]) != found || LittleEndian::read_u64(&header[44..52]) != length
-        {
-            return None;
-        }
-        let entries: Vec<Entry> = directory.chunks_exact(ENTRY_BYTES).map(Entry::read).collect();
-        // Columns must not overlap: entries that share bytes would be copied into a huge file.
-        let mut free = (HEADER_BYTES + directory.len()) as u64;
-        for entry in &entries {
-            if entry.offset < free || entry.offset % ALIGNMENT as u64 != 0 {
-                return None;
-            }
-            free = entry.end().filter(|&end| end <= length)?;
-        }
-        Some(OpenIndex { bytes: Arc::new(Bytes::of(&file, path).ok()?), entries })
-    }
-
-    fn entry(&self, snapshot: SnapshotId, column: ColumnId) -> Option<&Entry> {
-        self.entries.iter().find(|entry| (entry.snapshot, entry.column) == (snapshot, column))
-    }
-
-    /// The bytes of a column, without checking them.
-    fn bytes_of(&self, entry: &Entry) -> Option<&[u8]> {
-        let start = usize::try_from(entry.offset).ok()?;
-        self.bytes.get(start..start.checked_add(usize::try_from(entry.length).ok()?)?)
-    }
-
-    /// The checksums of a column's pieces; `None` if these are damaged.
-    fn checksums(&self, entry: &Entry) -> Option<Vec<u32>> {
-        let start = usize::try_from(entry.offset.checked_add(entry.length)?).ok()?;
-        let bytes = self.bytes.get(start..usize::try_from(entry.end()?).ok()?)?;
-        let are_whole = crc32c::crc32c(bytes) == entry.checksum;
-        are_whole.then(|| bytes.chunks_exact(CHECKSUM_BYTES).map(LittleEndian::read_u32).collect())
-    }
-
-    /// The bytes of a column; `None` if they are damaged.
-    fn whole(&self, entry: &Entry) -> Option<&[u8]> {
-        let (bytes, expected) = (self.bytes_of(entry)?, self.checksums(entry)?);
-        let pieces = bytes.par_chunks(PIECE_BYTES).zip(&expected);
-        pieces.all(|(piece, &checksum)| crc32c::crc32c(piece) == checksum).then_some(bytes)
-    }
+/// The largest size of the index file of a recording, unless one is given.
+fn usual_bytes(recording: &Recording) -> u64 {
+    let objects = |snapshot| recording.commit(snapshot).map_or(0, |commit| commit.totals.objects);
+    let objects = recording.snapshot_ids().map(objects).fold(0, u64::saturating_add);
+    objects.saturating_mul(BYTES_PER_OBJECT).saturating_add(OTHER_BYTES)
 }
 
-impl Entry {
-    /// Number of bytes of the checksums that follow the values.
-    fn checksum_bytes(&self) -> u64 {
-        self.length.div_ceil(PIECE_BYTES as u64) * CHECKSUM_BYTES as u64
-    }
-
-    /// Offset of the end of the column, checksums included.
-    fn end(&self) -> Option<u64> {
-        self.offset.checked_add(self.length)?.checked_add(self.checksum_bytes())
-    }
-
-    fn read(bytes: &[u8]) -> Self {
-        Entry {
-            snapshot: SnapshotId(LittleEndian::read_u32(&bytes[..4])),
-            column: ColumnId(LittleEndian::read_u32(&bytes[4..8])),
-            offset: LittleEndian::read_u64(&bytes[8..16]),
-            length: LittleEndian::read_u64(&bytes[16..24]),
-            checksum: LittleEndian::read_u32(&bytes[24..28]),
-        }
-    }
-
-    fn put(&self, out: &mut Vec<u8>) {
-        let mut bytes = [0; ENTRY_BYTES];
-        LittleEndian::write_u32(&mut bytes[..4], self.snapshot.0);
-        LittleEndian::write_u32(&mut bytes[4..8], self.column.0);
-        LittleEndian::write_u64(&mut bytes[8..16], self.offset);
-        LittleEndian::write_u64(&mut bytes[16..24], self.length);
-        LittleEndian::write_u32(&mut bytes[24..28], self.checksum);
-        out.extend_from_slice(&bytes);
-    }
+#[cfg(unix)]
+fn write_at(file: &File, offset: u64, bytes: &[u8]) -> io::Result<()> {
+    std::os::unix::fs::FileExt::write_all_at(file, bytes, offset)
 }
 
-/// Builds header and directory.
-fn head<'e>(key: &[u8; KEY_BYTES], entries: impl ExactSizeIterator<Item = &'e Entry> + Clone) -> Vec<u8> {
-    let mut out = vec![0; HEADER_BYTES];
-    out[..KEY_BYTES].copy_from_slice(key);
-    LittleEndian::write_u32(&mut out[40..44], u32::try_from(entries.len()).unwrap_or(u32::MAX));
-    let length = entries.clone().filter_map(Entry::end).max().unwrap_or(HEADER_BYTES as u64);
-    LittleEndian::write_u64(&mut out[44..52], length);
-    entries.for_each(|entry| entry.put(&mut out));
-    let checksum = crc32c::crc32c_append(crc32c::crc32c(&out[..CHECKSUM_AT]), &out[HEADER_BYTES..]);
-    LittleEndian::write_u32(&mut out[CHECKSUM_AT..HEADER_BYTES], checksum);
-    out
+#[cfg(windows)]
+fn write_at(file: &File, offset: u64, bytes: &[u8]) -> io::Result<()> {
+    std::os::windows::fs::FileExt::seek_write(file, bytes, offset).map(drop)
 }
 
-/// Removes unfinished files of processes that were killed.
-fn remove_abandoned(folder: &Path, prefix: &str) {
-    let Ok(files) = fs::read_dir(folder) else { return };
-    for file in files.flatten() {
-        let is_old =
-            || file.metadata().and_then(|data| data.modified()).ok()?.elapsed().ok().map(|age| age > ABANDONED);
-        let name = file.file_name();
-        let name = name.to_string_lossy();
-        if name.starts_with(prefix) && name.ends_with(HALF) && is_old() == Some(true) {
-            // Another process may have removed it already.
-            let _ = fs::remove_file(file.path());
-        }
-    }
+/// Seconds since 1970.
+fn now() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
 }

@@ -1,5 +1,6 @@
 //! Files that have a temporary name until they are complete.
 
+use std::fs::File;
 use std::io;
 use std::path::Path;
 
@@ -22,15 +23,18 @@ pub fn temporary(folder: &Path, prefix: &str, suffix: &str) -> io::Result<NamedT
     builder.tempfile_in(folder)
 }
 
-/// Removes permissions of a new file that its `source` does not grant.
-pub(crate) fn restrict_to(file: &NamedTempFile, source: &Path) -> io::Result<()> {
+/// Removes permissions of a file that its `source` does not grant.
+pub(crate) fn restrict_to(file: &File, source: &Path) -> io::Result<()> {
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
         let mode = |metadata: std::fs::Metadata| metadata.permissions().mode() & 0o777;
-        let (own, allowed) = (mode(file.as_file().metadata()?), mode(std::fs::metadata(source)?));
+        let (own, allowed) = (mode(file.metadata()?), mode(std::fs::metadata(source)?));
         // The owner keeps access, even if the source does not grant it.
-        file.as_file().set_permissions(PermissionsExt::from_mode(own & (allowed | 0o600)))?;
+        let restricted = own & (allowed | 0o600);
+        if restricted != own {
+            file.set_permissions(PermissionsExt::from_mode(restricted))?;
+        }
     }
     #[cfg(not(unix))]
     let _ = (file, source);

@@ -29,6 +29,8 @@ pub(crate) struct Workspace {
     merge: PatchMerge,
     /// Scratch buffer for callers.
     pub(crate) bytes: Vec<u8>,
+    /// The same for types, shallow and unmanaged sizes of objects.
+    pub(crate) numbers: [Vec<u32>; 3],
 }
 
 /// All blocks of some snapshots, in order.

@@ -285,23 +285,16 @@ impl Recording {
         Ok(commit)
     }
 
-    /// A checksum that identifies the content of the recording. The checksum of the last COMMIT covers all frames up to
-    /// it. To it are added the offsets of all table chunks, since damage can hide some, and the headers of those after
-    /// the last COMMIT. Nothing else of the file is read.
-    pub(crate) fn content_checksum(&self) -> Result<u64> {
-        let (mut chain, mut committed) = (Chain::new(), 0);
-        if let Some(&(id, offset)) = self.contents.commits.last() {
-            let body = self.frame(SectionType::COMMIT, Some(id), offset)?.body();
-            let checksum = body.and_then(stored_checksum).map_err(AnalyzerError::section("COMMIT", offset))?;
-            (chain, committed) = (Chain::after_commit(checksum), offset);
-        }
-        for &(section, offset) in &self.contents.chunks {
-            chain.add(&offset.to_le_bytes());
-            if offset > committed {
-                let start = usize::try_from(self.frame(section, None, offset)?.offset).unwrap_or(usize::MAX);
-                chain.add(&self.bytes[start..][..FRAME_HEADER_BYTES]);
-            }
-        }
+    /// A checksum that identifies the content of the recording up to the commit of a snapshot. The checksum in the
+    /// COMMIT covers all frames up to it. To it are added the offsets of the table chunks before it, since damage can
+    /// hide some. Nothing else of the file is read.
+    pub(crate) fn content_up_to(&self, snapshot: SnapshotId) -> Result<u64> {
+        let (_, committed) = self.contents.commits[self.position(snapshot)?];
+        let body = self.frame(SectionType::COMMIT, Some(snapshot), committed)?.body();
+        let checksum = body.and_then(stored_checksum).map_err(AnalyzerError::section("COMMIT", committed))?;
+        let mut chain = Chain::after_commit(checksum);
+        let before = self.contents.chunks.iter().filter(|&&(_, offset)| offset < committed);
+        before.for_each(|(_, offset)| chain.add(&offset.to_le_bytes()));
         Ok(chain.checksum())
     }
 

@@ -249,18 +249,14 @@ impl Dominators {
     pub(crate) fn reachable_parts(&self) -> Vec<PartialSet> {
         let end = self.objects as usize;
         let firsts: Vec<usize> = (0..end).step_by(PIECE).collect();
-        let reachable = |first: usize| {
-            let (object, count) = (ObjectId(first as u32), PIECE.min(end - first));
-            let places = self.places_in_a_row(object, count)?;
-            Some(PartialSet::all(object, count).filter_by(places, |place| place != 0))
-        };
+        let reachable = |first: usize| self.reachable_part(ObjectId(first as u32), PIECE.min(end - first));
         firsts.into_par_iter().filter_map(reachable).collect()
     }
 
-    /// The positions of `count` consecutive objects from `first` on, 0 for unreachable ones. `None` if one of the
-    /// values is damaged.
-    pub(crate) fn places_in_a_row(&self, first: ObjectId, count: usize) -> Option<&[u32]> {
-        self.columns.position.slice(first.index()..first.index() + count)
+    /// The reachable ones of `count` consecutive objects from `first` on. `None` if one of their positions is damaged.
+    pub(crate) fn reachable_part(&self, first: ObjectId, count: usize) -> Option<PartialSet> {
+        let positions = self.columns.position.slice(first.index()..first.index() + count)?;
+        Some(PartialSet::all(first, count).filter_by(positions, |position| position != 0))
     }
 
     /// The bytes freed if this object were collected: shallow and unmanaged sizes of all objects it dominates, itself

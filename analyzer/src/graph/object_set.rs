@@ -173,6 +173,18 @@ impl ObjectSet {
         self.words.len() < 8 * objects
     }
 
+    /// The set with these words; `None` if they are too many or too few, or have objects that the snapshot has not.
+    pub(crate) fn from_words(snapshot: SnapshotId, objects: u64, words: &[u64]) -> Option<Self> {
+        let mut set = ObjectSet::new(snapshot, objects);
+        let beyond = objects.next_multiple_of(BITS as u64) - objects;
+        let is_within = words.last().is_none_or(|&last| last.leading_zeros() as u64 >= beyond);
+        if words.len() != set.words.len() || !is_within {
+            return None;
+        }
+        set.words.copy_from_slice(words);
+        Some(set)
+    }
+
     /// The words.
     pub(crate) fn words(&self) -> &[u64] {
         &self.words

@@ -88,6 +88,12 @@ impl PartialSet {
         self.words.iter_mut().zip(&other.words).for_each(|(word, other)| *word |= other);
     }
 
+    /// The objects that are in another set of the block, too.
+    pub(crate) fn intersection(mut self, other: &PartialSet) -> Self {
+        self.words.iter_mut().zip(&other.words).for_each(|(word, other)| *word &= other);
+        self
+    }
+
     /// Removes the objects of another set of the block.
     pub(crate) fn difference_with(&mut self, other: &PartialSet) {
         self.words.iter_mut().zip(&other.words).for_each(|(word, other)| *word &= !other);
@@ -203,6 +209,8 @@ mod tests {
             let (mut both, mut rest) = (one.clone(), one.clone());
             both.union_with(&other);
             rest.difference_with(&other);
+            let common = one.clone().intersection(&other);
+            prop_assert_eq!(ids(&common), of_one.intersection(&of_other).copied().collect());
             prop_assert_eq!(ids(&both), of_one.union(&of_other).copied().collect());
             prop_assert_eq!(ids(&rest), of_one.difference(&of_other).copied().collect());
             let all = PartialSet::all(ObjectId(start), length as usize);

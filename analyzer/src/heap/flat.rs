@@ -1,4 +1,4 @@
-//! Flat columns: one number per object, kept in the index file, so that common expressions are evaluated without
+//! Flat columns: one number per object, kept narrow in the index file, so that common expressions are evaluated without
 //! decoding blocks.
 
 use std::ops::Range;
@@ -8,10 +8,11 @@ use barrow_format::block::{BlockColumns, Wanted};
 use rayon::prelude::*;
 
 use super::{Heap, below, column};
-use crate::columns::index_file::{ColumnId, SparseColumn};
+use crate::columns::index_file::{ColumnId, NarrowColumn};
 use crate::error::Result;
 use crate::file::blocks::{BlockPlace, Workspace, decode, stream_by_object};
 use crate::graph::dominators::{Dominators, PIECE};
+use crate::graph::object_set::ObjectSet;
 use crate::progress::{Progress, check};
 use crate::questions::expression::{BlockObjects, Sizes};
 
@@ -22,31 +23,35 @@ const TOO_LARGE: u32 = u32::MAX;
 #[derive(Debug)]
 pub(crate) struct FlatColumns {
     /// `None` if types are not needed.
-    types: Option<SparseColumn<u32>>,
-    shallow: SparseColumn<u32>,
+    types: Option<NarrowColumn>,
+    shallow: NarrowColumn,
     /// `None` if no object has an unmanaged size.
-    unmanaged: Option<SparseColumn<u32>>,
+    unmanaged: Option<NarrowColumn>,
 }
 
 impl FlatColumns {
-    /// The objects that begin in a block; `None` if some of their numbers are unknown.
-    pub(crate) fn block(&self, place: &BlockPlace) -> Option<BlockObjects<'_>> {
+    /// The objects that begin in a block, with buffers for their numbers; `None` if some of these are unknown.
+    pub(crate) fn block<'b>(&self, place: &BlockPlace, buffers: &'b mut [Vec<u32>; 3]) -> Option<BlockObjects<'b>> {
+        let [types, shallow, unmanaged] = buffers;
         let (first, count) = (ObjectId(place.entry.first_object), place.entry.objects as usize);
         let objects = first.index()..first.index() + count;
         Some(BlockObjects {
             first,
             count,
-            places: self.types.as_ref().map_or(Some(&[][..]), |types| types.slice(objects.clone()))?,
+            places: self.types.as_ref().map_or(Some(&[][..]), |column| column.read(objects.clone(), types))?,
             types: None,
-            shallow_bytes: sizes(&self.shallow, objects.clone())?,
-            unmanaged_bytes: self.unmanaged.as_ref().map_or(Some(Sizes::Zero), |column| sizes(column, objects))?,
+            shallow_bytes: sizes(&self.shallow, objects.clone(), shallow)?,
+            unmanaged_bytes: match &self.unmanaged {
+                Some(column) => sizes(column, objects, unmanaged)?,
+                None => Sizes::Zero,
+            },
             decoded: None,
         })
     }
 }
 
-fn sizes(column: &SparseColumn<u32>, objects: Range<usize>) -> Option<Sizes<'_>> {
-    column.slice(objects).filter(|sizes| !sizes.contains(&TOO_LARGE)).map(Sizes::Narrow)
+fn sizes<'b>(column: &NarrowColumn, objects: Range<usize>, buffer: &'b mut Vec<u32>) -> Option<Sizes<'b>> {
+    column.read(objects, buffer).filter(|sizes| !sizes.contains(&TOO_LARGE)).map(Sizes::Narrow)
 }
 
 /// Passes the objects that begin in a block to `visit`. They come from flat columns if these hold everything wanted;
@@ -59,7 +64,9 @@ pub(crate) fn visit_block<T>(
     workspace: &mut Workspace,
     visit: impl FnOnce(&BlockObjects<'_>) -> T,
 ) -> Result<T> {
-    if let Some(block) = flat.filter(|_| wanted == Wanted::Sizes).and_then(|flat| flat.block(place)) {
+    if let Some(block) =
+        flat.filter(|_| wanted == Wanted::Sizes).and_then(|flat| flat.block(place, &mut workspace.numbers))
+    {
         return Ok(visit(&block));
     }
     let tables = heap.recording.tables()?;
@@ -70,12 +77,14 @@ pub(crate) fn visit_block<T>(
 
 /// The retained sizes of all objects.
 #[derive(Debug)]
-pub(crate) struct FlatRetained(SparseColumn<u32>);
+pub(crate) struct FlatRetained(NarrowColumn);
 
 impl FlatRetained {
-    /// The retained sizes of `count` objects from `first` on; `None` if some are unknown.
-    pub(crate) fn in_a_row(&self, first: ObjectId, count: usize) -> Option<&[u32]> {
-        self.0.slice(first.index()..first.index() + count).filter(|values| !values.contains(&TOO_LARGE))
+    /// Reads the retained sizes of `count` objects from `first` on into a buffer, and returns them; `None` if some are
+    /// unknown.
+    pub(crate) fn in_a_row<'b>(&self, first: ObjectId, count: usize, buffer: &'b mut Vec<u32>) -> Option<&'b [u32]> {
+        let sizes = self.0.read(first.index()..first.index() + count, buffer);
+        sizes.filter(|values| !values.contains(&TOO_LARGE))
     }
 }
 
@@ -93,7 +102,7 @@ impl Heap {
     }
 
     /// Types, if the index file has them.
-    pub(super) fn flat_types(&self) -> Result<Option<SparseColumn<u32>>> {
+    pub(super) fn flat_types(&self) -> Result<Option<NarrowColumn>> {
         let count = self.recording.tables()?.type_count() as u64;
         Ok(self.flat(column::TYPE, move |_, piece| below(piece, count)))
     }
@@ -103,13 +112,19 @@ impl Heap {
         self.flat(column::RETAINED, |_, _| true).map(FlatRetained)
     }
 
+    /// The reachable objects, if the index file has them.
+    pub(crate) fn flat_reachable(&self) -> Option<ObjectSet> {
+        let kept = self.kept_numbers(column::REACHABLE)?;
+        ObjectSet::from_words(self.snapshot, self.objects, &kept)
+    }
+
     /// A column of the index file with one number per object.
     pub(super) fn flat(
         &self,
         column: ColumnId,
         is_valid: impl Fn(usize, &[u32]) -> bool + Send + Sync + 'static,
-    ) -> Option<SparseColumn<u32>> {
-        let column = self.index.as_ref()?.sparse_column(self.snapshot, column, is_valid)?;
+    ) -> Option<NarrowColumn> {
+        let column = self.index.as_ref()?.narrow_column(column, is_valid)?;
         (column.len() as u64 == self.objects).then_some(column)
     }
 

@@ -2,8 +2,8 @@
 
 use barrow_format::ObjectId;
 
-use super::{Heap, column, in_memory};
-use crate::columns::index_file::{ColumnId, ColumnValues};
+use super::{Heap, column};
+use crate::columns::index_file::{ColumnId, ColumnValues, SparseColumn};
 use crate::error::Result;
 use crate::graph::distances::{Bounds, Distances, distance_of, path_over};
 use crate::progress::Progress;
@@ -26,8 +26,8 @@ impl Heap {
     pub(super) fn known_distances(&self) -> Option<&Distances> {
         self.distances.get_or_find(|| {
             let index = self.index.as_ref()?;
-            let distance = index.column(self.snapshot, column::DISTANCE, |_, _| true)?;
-            let parent = index.column(self.snapshot, column::PARENT, |_, piece| {
+            let distance = index.column(column::DISTANCE, |_, _| true)?;
+            let parent = index.column(column::PARENT, |_, piece| {
                 let wrong = |&parent: &u32| parent != 0 && u64::from(!parent) >= self.objects;
                 !piece.iter().fold(false, |found, value| found | wrong(value))
             })?;
@@ -51,7 +51,7 @@ impl Heap {
     /// As for [`Heap::distances`].
     pub fn distance(&self, object: ObjectId, progress: &dyn Progress) -> Result<Option<u32>> {
         if self.distances.get().is_none()
-            && let Some(value) = self.flat(column::DISTANCE, |_, _| true).and_then(|kept| kept.get(object.index()))
+            && let Some(value) = self.kept_number_of(column::DISTANCE).and_then(|kept| kept.get(object.index()))
         {
             return Ok(distance_of(value));
         }
@@ -59,8 +59,14 @@ impl Heap {
     }
 
     fn kept_path(&self, object: ObjectId) -> Option<Vec<ObjectId>> {
-        let (distance, parent) = (self.flat(column::DISTANCE, |_, _| true)?, self.flat(column::PARENT, |_, _| true)?);
+        let (distance, parent) = (self.kept_number_of(column::DISTANCE)?, self.kept_number_of(column::PARENT)?);
         path_over(object, |object| Some((distance.get(object.index())?, parent.get(object.index())?)))
+    }
+
+    /// A column of the index file with one number per object, of which few are read.
+    fn kept_number_of(&self, column: ColumnId) -> Option<SparseColumn<u32>> {
+        let column = self.index.as_ref()?.sparse_column(column, |_, _| true)?;
+        (column.len() as u64 == self.objects).then_some(column)
     }
 
     /// Distances from the roots, computed even if they are known. They are not kept.
@@ -80,5 +86,5 @@ impl Heap {
 
 /// The columns of distances that the index file keeps.
 pub(super) fn columns_of(distances: &Distances) -> [(ColumnId, ColumnValues<'_>); 2] {
-    [(column::DISTANCE, in_memory(&distances.distance)), (column::PARENT, in_memory(&distances.parent))]
+    [(column::DISTANCE, ColumnValues::of(&distances.distance)), (column::PARENT, ColumnValues::of(&distances.parent))]
 }

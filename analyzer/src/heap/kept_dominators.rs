@@ -5,7 +5,7 @@ use barrow_format::block::BlockColumns;
 use bytemuck::Pod;
 
 use super::retained_by_group::SiteTables;
-use super::{Heap, below, column, in_memory};
+use super::{Heap, below, column};
 use crate::columns::index_file::{ColumnId, ColumnValues, MakeValues};
 use crate::columns::lookup::Lookup;
 use crate::error::{AnalyzerError, Result};
@@ -84,20 +84,22 @@ impl Heap {
         let root_groups = self.root_groups_of(types)?;
         let kept = dominators.columns();
         let mut columns = vec![
-            (column::POSITION, in_memory(kept.position)),
-            (column::GROUP_POSITION, in_memory(kept.group_position)),
-            (column::VERTEX, in_memory(kept.vertex)),
-            (column::EXTENT, in_memory(kept.extent)),
-            (column::IDOM, in_memory(kept.idom)),
-            (column::BEFORE, in_memory(kept.before)),
-            (column::EPHEMERONS, in_memory(std::slice::from_ref(&kept.live_ephemerons))),
+            (column::POSITION, ColumnValues::of(kept.position)),
+            (column::GROUP_POSITION, ColumnValues::of(kept.group_position)),
+            (column::VERTEX, ColumnValues::of(kept.vertex)),
+            (column::EXTENT, ColumnValues::of(kept.extent)),
+            (column::IDOM, ColumnValues::of(kept.idom)),
+            (column::BEFORE, ColumnValues::of(kept.before)),
+            (column::EPHEMERONS, ColumnValues::of(std::slice::from_ref(&kept.live_ephemerons))),
         ];
+        let reachable = self.reachable_in(dominators);
         let largest = largest.to_column();
         columns.extend([
-            (column::LARGEST, in_memory(&largest)),
-            (column::CANOPY, in_memory(&canopy)),
-            (column::LEAK_SUSPECTS, in_memory(&suspects)),
-            (column::ROOT_GROUPS, in_memory(&root_groups)),
+            (column::LARGEST, ColumnValues::of(&largest)),
+            (column::CANOPY, ColumnValues::of(&canopy)),
+            (column::LEAK_SUSPECTS, ColumnValues::of(&suspects)),
+            (column::ROOT_GROUPS, ColumnValues::of(&root_groups)),
+            (column::REACHABLE, ColumnValues::of(reachable.words())),
         ]);
         let bytes = self.objects * size_of::<u32>() as u64;
         let has_unmanaged = self.recording.commit(self.snapshot)?.totals.unmanaged_bytes > 0;
@@ -115,7 +117,7 @@ impl Heap {
         columns.extend(type_tables.columns());
         columns.extend(site_tables.iter().flat_map(SiteTables::columns));
         if known_types.is_none() {
-            columns.push((column::TYPE, in_memory(types)));
+            columns.push((column::TYPE, ColumnValues::of(types)));
         }
         self.keep(&columns, progress)
     }
@@ -153,10 +155,10 @@ impl Heap {
         let Some(index) = &self.index else { return Ok(None) };
         let roots = self.roots()?;
         let vertices = self.objects + roots.categories().len() as u64;
-        let Some(count) = index.length::<u32>(self.snapshot, column::VERTEX) else { return Ok(None) };
+        let Some(count) = index.length::<u32>(column::VERTEX) else { return Ok(None) };
         // These columns are kept together with the tree and used as often. If one is missing because it was damaged,
         // all are computed again.
-        let is_there = |&column: &ColumnId| index.length::<u32>(self.snapshot, column).is_some();
+        let is_there = |&column: &ColumnId| index.length::<u32>(column).is_some();
         if ![column::TYPE, column::SHALLOW, column::RETAINED].iter().all(is_there) {
             return Ok(None);
         }
@@ -172,7 +174,7 @@ impl Heap {
             let wrong = |(at, &idom): (usize, &u32)| idom as usize >= (first + at).max(1);
             !piece.iter().enumerate().fold(false, |found, value| found | wrong(value))
         };
-        let by_group = index.column(self.snapshot, column::GROUP_POSITION, is_position);
+        let by_group = index.column(column::GROUP_POSITION, is_position);
         let ephemerons = self.kept_numbers(column::EPHEMERONS);
         let columns = (
             self.kept(column::POSITION, checked, 0, is_position),
@@ -190,7 +192,7 @@ impl Heap {
     }
 
     /// A column of the index file. Damaged values read as `harmless`.
-    fn kept<T: Pod + Sync>(
+    fn kept<T: Pod + Send + Sync>(
         &self,
         column: ColumnId,
         checked: Checked,
@@ -199,9 +201,9 @@ impl Heap {
     ) -> Option<Lookup<T>> {
         let index = self.index.as_ref()?;
         match checked {
-            Checked::Whole => index.column(self.snapshot, column, is_valid).map(Lookup::Whole),
+            Checked::Whole => index.column(column, is_valid).map(Lookup::Whole),
             Checked::WhenRead => {
-                let column = index.sparse_column(self.snapshot, column, is_valid)?;
+                let column = index.sparse_column(column, is_valid)?;
                 Some(Lookup::sparse(column, harmless))
             }
         }
@@ -255,7 +257,7 @@ impl Heap {
     /// # Errors
     /// As for [`Heap::dominators`].
     pub(crate) fn keep_threads(&self, retained: &[u64], progress: &dyn Progress) -> Result<()> {
-        self.keep(&[(column::RETAINED_BY_THREAD, in_memory(retained))], progress)
+        self.keep(&[(column::RETAINED_BY_THREAD, ColumnValues::of(retained))], progress)
     }
 
     /// The suspects at [`LEAK_THRESHOLD`], if the index file has them.

@@ -4,7 +4,8 @@ use std::sync::atomic::Ordering;
 
 use barrow_format::ObjectId;
 
-use super::{Heap, below, column, in_memory};
+use super::{Heap, below, column};
+use crate::columns::index_file::ColumnValues;
 use crate::error::Result;
 use crate::graph::adjacency::Follow;
 use crate::graph::incoming::Incoming;
@@ -25,9 +26,9 @@ impl Heap {
         drop(adjacency);
         let (starts, bases, sources) = found.sources.columns();
         let columns = [
-            (column::INCOMING_STARTS, in_memory(starts)),
-            (column::INCOMING_BASES, in_memory(bases)),
-            (column::INCOMING_SOURCES, in_memory(sources)),
+            (column::INCOMING_STARTS, ColumnValues::of(starts)),
+            (column::INCOMING_BASES, ColumnValues::of(bases)),
+            (column::INCOMING_SOURCES, ColumnValues::of(sources)),
         ];
         self.keep(&columns, progress)?;
         Ok(self.incoming.store(found))
@@ -38,10 +39,10 @@ impl Heap {
     pub fn known_incoming(&self) -> Option<&Incoming> {
         self.incoming.get_or_find(|| {
             let index = self.index.as_ref()?;
-            let starts = index.column(self.snapshot, column::INCOMING_STARTS, |_, _| true)?;
-            let bases = index.column(self.snapshot, column::INCOMING_BASES, |_, _| true)?;
+            let starts = index.column(column::INCOMING_STARTS, |_, _| true)?;
+            let bases = index.column(column::INCOMING_BASES, |_, _| true)?;
             let are_objects = |_: usize, piece: &[u32]| below(piece, self.objects);
-            let sources = index.column(self.snapshot, column::INCOMING_SOURCES, are_objects)?;
+            let sources = index.column(column::INCOMING_SOURCES, are_objects)?;
             let sources = Transposed::of_columns(starts, bases, sources)?;
             let fits = sources.columns().0.len() as u64 == self.objects + 1;
             fits.then_some(Incoming { sources })
@@ -55,9 +56,9 @@ impl Heap {
             return Some(incoming.each_source(target).collect());
         }
         let index = self.index.as_ref()?;
-        let column = |column| index.sparse_column::<u32>(self.snapshot, column, |_, _| true);
+        let column = |column| index.sparse_column::<u32>(column, |_, _| true);
         let (starts, sources) = (column(column::INCOMING_STARTS)?, column(column::INCOMING_SOURCES)?);
-        let bases = index.column::<u64>(self.snapshot, column::INCOMING_BASES, |_, _| true)?;
+        let bases = index.column::<u64>(column::INCOMING_BASES, |_, _| true)?;
         if starts.len() as u64 != self.objects + 1 {
             return None;
         }

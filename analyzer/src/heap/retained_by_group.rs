@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use barrow_format::rows::TypeTotals;
 use barrow_format::{SiteId, TypeId};
 
-use super::{Heap, column, in_memory};
+use super::{Heap, column};
 use crate::columns::index_file::{ColumnId, ColumnValues};
 use crate::error::Result;
 use crate::file::type_identity::TypeIdentity;
@@ -34,9 +34,9 @@ pub(super) struct SiteTables {
 impl TypeTables {
     pub(super) fn columns(&self) -> [(ColumnId, ColumnValues<'_>); 3] {
         [
-            (column::RETAINED_BY_TYPE, in_memory(&self.by_type)),
-            (column::RETAINED_BY_KIND, in_memory(&self.by_kind)),
-            (column::RETAINED_BY_IDENTITY, in_memory(&self.by_identity)),
+            (column::RETAINED_BY_TYPE, ColumnValues::of(&self.by_type)),
+            (column::RETAINED_BY_KIND, ColumnValues::of(&self.by_kind)),
+            (column::RETAINED_BY_IDENTITY, ColumnValues::of(&self.by_identity)),
         ]
     }
 }
@@ -44,9 +44,9 @@ impl TypeTables {
 impl SiteTables {
     pub(super) fn columns(&self) -> [(ColumnId, ColumnValues<'_>); 3] {
         [
-            (column::SITE_TOTALS, in_memory(&self.totals)),
-            (column::RETAINED_BY_PLACE, in_memory(&self.by_place)),
-            (column::RETAINED_BY_GENERATION, in_memory(&self.by_generation)),
+            (column::SITE_TOTALS, ColumnValues::of(&self.totals)),
+            (column::RETAINED_BY_PLACE, ColumnValues::of(&self.by_place)),
+            (column::RETAINED_BY_GENERATION, ColumnValues::of(&self.by_generation)),
         ]
     }
 }
@@ -122,7 +122,12 @@ impl Heap {
         of: impl FnOnce(TypeTables) -> Vec<[u64; 2]>,
         progress: &dyn Progress,
     ) -> Result<Vec<GroupRetained>> {
-        let kept = || self.kept_rows(column).filter(|rows| rows.len() == groups);
+        let kept = || {
+            let mut rows = self.kept_rows(column).filter(|rows| rows.len() <= groups)?;
+            // Groups that later snapshots added have no object in this one.
+            rows.resize(groups, [0; 2]);
+            Some(rows)
+        };
         let rows = self.kept_or(kept, progress, || {
             let found = self.type_tables(self.dominators(progress)?, self.types(progress)?, progress)?;
             self.keep(&found.columns(), progress)?;

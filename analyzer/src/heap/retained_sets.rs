@@ -1,7 +1,8 @@
 //! Retained sets by jointly retained objects, which are computed or read from the index file.
 
 use super::kept_distances::columns_of;
-use super::{Heap, column, in_memory};
+use super::{Heap, column};
+use crate::columns::index_file::ColumnValues;
 use crate::columns::lookup::Lookup;
 use crate::error::{AnalyzerError, Result};
 use crate::graph::jointly_retained::JointlyRetained;
@@ -80,10 +81,10 @@ impl Heap {
         drop(adjacency);
         let kept = found.columns();
         let mut columns = vec![
-            (column::KEEPER_COUNTS, in_memory(kept.counts)),
-            (column::MANY_KEEPERS, in_memory(kept.many)),
-            (column::KEPT_STARTS, in_memory(kept.starts)),
-            (column::KEPT_OBJECTS, in_memory(kept.kept)),
+            (column::KEEPER_COUNTS, ColumnValues::of(kept.counts)),
+            (column::MANY_KEEPERS, ColumnValues::of(kept.many)),
+            (column::KEPT_STARTS, ColumnValues::of(kept.starts)),
+            (column::KEPT_OBJECTS, ColumnValues::of(kept.kept)),
         ];
         if known_distances.is_none() {
             columns.extend(columns_of(distances));
@@ -94,11 +95,11 @@ impl Heap {
 
     fn kept_jointly_retained(&self) -> Option<JointlyRetained> {
         let index = self.index.as_ref()?;
-        let counts = index.sparse_column::<[u8; 2]>(self.snapshot, column::KEEPER_COUNTS, |_, _| true)?;
-        let many = index.column::<u32>(self.snapshot, column::MANY_KEEPERS, |_, _| true)?;
+        let counts = index.sparse_column::<[u8; 2]>(column::KEEPER_COUNTS, |_, _| true)?;
+        let many = index.column::<u32>(column::MANY_KEEPERS, |_, _| true)?;
         let many = many.chunks_exact(3).map(|row| [row[0], row[1], row[2]]).collect();
-        let starts = index.sparse_column::<u64>(self.snapshot, column::KEPT_STARTS, |_, _| true)?;
-        let kept = index.sparse_column::<u8>(self.snapshot, column::KEPT_OBJECTS, |_, _| true)?;
+        let starts = index.sparse_column::<u64>(column::KEPT_STARTS, |_, _| true)?;
+        let kept = index.sparse_column::<u8>(column::KEPT_OBJECTS, |_, _| true)?;
         let (counts, starts, kept) =
             (Lookup::sparse(counts, [0; 2]), Lookup::sparse(starts, 0), Lookup::sparse(kept, 0));
         Some(JointlyRetained::of_columns(counts, many, starts, kept))

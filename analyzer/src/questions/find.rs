@@ -160,7 +160,10 @@ impl Heap {
         if !needs.retained {
             // The dominator tree, if it exists already, knows the reachable objects.
             let found = match needs.reachable && !needs.distance {
-                true => self.ask_known_dominators(|dominators| with(FromTree::All(dominators, None)))?,
+                true => match self.flat_reachable() {
+                    Some(reachable) => Some(with(FromTree::Reachable(&reachable))?),
+                    None => self.ask_known_dominators(|dominators| with(FromTree::All(dominators, None, None)))?,
+                },
                 false => None,
             };
             return found.map_or_else(|| with(FromTree::Nothing), Ok);
@@ -171,8 +174,8 @@ impl Heap {
         {
             return with(FromTree::Largest(&largest));
         }
-        let flat = self.flat_retained();
-        self.ask_dominators(progress, |dominators| with(FromTree::All(dominators, flat.as_ref())))
+        let (flat, reachable) = (self.flat_retained(), if needs.reachable { self.flat_reachable() } else { None });
+        self.ask_dominators(progress, |dominators| with(FromTree::All(dominators, flat.as_ref(), reachable.as_ref())))
     }
 }
 

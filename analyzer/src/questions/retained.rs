@@ -10,6 +10,7 @@ use barrow_format::{ObjectId, TypeId};
 use crate::error::{AnalyzerError, Result};
 use crate::file::blocks::{places, pooled};
 use crate::graph::adjacency::Follow;
+use crate::graph::dominators::Dominators;
 use crate::graph::object_set::ObjectSet;
 use crate::graph::partial_set::PartialSet;
 use crate::heap::{Heap, visit_block};
@@ -63,12 +64,18 @@ impl Heap {
 
     /// The objects that the roots reach, see [`Heap::reachable`]; taken from the dominators if they exist.
     pub(crate) fn all_reachable(&self, progress: &dyn Progress) -> Result<ObjectSet> {
-        let known = self.ask_known_dominators(|dominators| {
-            let mut reachable = ObjectSet::new(self.snapshot(), self.object_count());
-            dominators.reachable_parts().iter().for_each(|part| reachable.insert_part(part));
-            Ok::<_, AnalyzerError>(reachable)
-        })?;
+        if let Some(kept) = self.flat_reachable() {
+            return Ok(kept);
+        }
+        let known = self.ask_known_dominators(|dominators| Ok::<_, AnalyzerError>(self.reachable_in(dominators)))?;
         known.map_or_else(|| self.reachable(None, progress), Ok)
+    }
+
+    /// The objects of a dominator tree.
+    pub(crate) fn reachable_in(&self, dominators: &Dominators) -> ObjectSet {
+        let mut reachable = ObjectSet::new(self.snapshot(), self.object_count());
+        dominators.reachable_parts().iter().for_each(|part| reachable.insert_part(part));
+        reachable
     }
 
     /// The unreachable objects.

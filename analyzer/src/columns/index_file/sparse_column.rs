@@ -1,87 +1,118 @@
-//! A column of an index file that is checked piece by piece.
+//! A column of an index file that is checked, and decoded if need be, piece by piece.
 
+use std::cell::Cell;
 use std::fmt;
 use std::ops::Range;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::OnceLock;
 
 use bytemuck::Pod;
 
-use super::PIECE_BYTES;
+use super::decoded::Decoded;
+use super::piece::Decoder;
+use super::stored_column::StoredColumn;
+use crate::columns::memory::Memory;
 use crate::columns::prefetch::prefetch;
 use crate::columns::values::Values;
 
-/// A column of an index file whose pieces are checked when they are first read.
+thread_local! {
+    /// The decoder of this thread, while it is not in use.
+    static DECODER: Cell<Option<Decoder>> = const { Cell::new(None) };
+}
+
+/// Calls `work` with the decoder of this thread.
+pub(super) fn with_decoder<T>(work: impl FnOnce(&mut Decoder) -> T) -> T {
+    let mut decoder = DECODER.take().unwrap_or_default();
+    let result = work(&mut decoder);
+    DECODER.set(Some(decoder));
+    result
+}
+
+/// A column whose pieces are checked when they are first read.
 pub(crate) struct SparseColumn<T> {
-    values: Values<T>,
-    checksums: Vec<u32>,
-    is_checked: Vec<AtomicBool>,
+    stored: StoredColumn,
+    values: Pieces<T>,
     is_valid: Box<IsValid<T>>,
 }
 
+enum Pieces<T> {
+    /// Where they are in the file, and for each piece whether it is whole, once it was checked.
+    Mapped(Values<T>, Vec<OnceLock<bool>>),
+    Decoded(Decoded<T>),
+}
+
 /// Whether values are possible ones; the number is the position of the first.
-type IsValid<T> = dyn Fn(usize, &[T]) -> bool + Send + Sync;
+pub(super) type IsValid<T> = dyn Fn(usize, &[T]) -> bool + Send + Sync;
 
 impl<T: Pod> SparseColumn<T> {
-    /// Values of a mapped file, with the checksums of their pieces.
+    /// `None` if the column has an impossible layout, or there is no memory for its values.
     pub(super) fn new(
-        values: Values<T>,
-        checksums: Vec<u32>,
+        stored: StoredColumn,
+        memory: &Memory,
         is_valid: impl Fn(usize, &[T]) -> bool + Send + Sync + 'static,
-    ) -> Self {
-        const { assert!(PIECE_BYTES.is_multiple_of(size_of::<T>()), "pieces hold whole values") };
-        let is_checked = checksums.iter().map(|_| AtomicBool::new(false)).collect();
-        SparseColumn { values, checksums, is_checked, is_valid: Box::new(is_valid) }
+    ) -> Option<Self> {
+        let values = match stored.mapped() {
+            Some(values) => Pieces::Mapped(values, (0..stored.pieces()).map(|_| OnceLock::new()).collect()),
+            None => Pieces::Decoded(Decoded::new(stored.len(), stored.piece_values(), memory).ok()?),
+        };
+        Some(SparseColumn { stored, values, is_valid: Box::new(is_valid) })
     }
 
     /// The number of values, damaged ones included.
     pub(crate) fn len(&self) -> usize {
-        self.values.len()
+        match &self.values {
+            Pieces::Mapped(values, _) => values.len(),
+            Pieces::Decoded(values) => values.len(),
+        }
     }
 
     /// The value at a position; `None` if there is none or it is damaged.
     #[inline]
     pub(crate) fn get(&self, at: usize) -> Option<T> {
-        let piece = at / (PIECE_BYTES / size_of::<T>());
-        if !self.is_checked.get(piece)?.load(Ordering::Relaxed) {
-            self.check(piece)?;
+        match &self.values {
+            Pieces::Mapped(values, pieces) => {
+                let piece = at / self.stored.piece_values();
+                pieces.get(piece)?.get_or_init(|| self.is_whole(piece, values)).then(|| values.get(at).copied())?
+            }
+            Pieces::Decoded(values) => values.get(at, |piece, values| self.decode(piece, values)),
         }
-        self.values.get(at).copied()
     }
 
     /// Prefetches a value.
     #[inline(always)]
     pub(crate) fn prefetch(&self, at: usize) {
-        prefetch(&self.values, at);
+        match &self.values {
+            Pieces::Mapped(values, _) => prefetch(values, at),
+            Pieces::Decoded(values) => values.prefetch(at),
+        }
     }
 
     /// Consecutive values; `None` if the range is too long or one of them is damaged.
     pub(crate) fn slice(&self, range: Range<usize>) -> Option<&[T]> {
-        let per_piece = PIECE_BYTES / size_of::<T>();
-        let values = self.values.get(range.clone())?;
-        for piece in range.start / per_piece..range.end.div_ceil(per_piece) {
-            if !self.is_checked.get(piece)?.load(Ordering::Relaxed) {
-                self.check(piece)?;
+        match &self.values {
+            Pieces::Mapped(values, pieces) => {
+                let found = values.get(range.clone())?;
+                let length = self.stored.piece_values();
+                let mut touched = range.start / length..range.end.div_ceil(length);
+                touched.all(|piece| *pieces[piece].get_or_init(|| self.is_whole(piece, values))).then_some(found)
             }
+            Pieces::Decoded(values) => values.slice(range, |piece, values| self.decode(piece, values)),
         }
-        Some(values)
     }
 
-    /// Checks a piece. `None` if it is damaged.
     #[cold]
-    fn check(&self, piece: usize) -> Option<()> {
-        let per_piece = PIECE_BYTES / size_of::<T>();
-        let values = self.values.chunks(per_piece).nth(piece)?;
-        let is_whole = crc32c::crc32c(bytemuck::cast_slice(values)) == self.checksums[piece];
-        if !is_whole || !(self.is_valid)(piece * per_piece, values) {
-            return None;
-        }
-        self.is_checked[piece].store(true, Ordering::Relaxed);
-        Some(())
+    fn is_whole(&self, piece: usize, values: &[T]) -> bool {
+        let range = self.stored.values_of(piece);
+        self.stored.whole_bytes_of(piece).is_some() && (self.is_valid)(range.start, &values[range])
+    }
+
+    fn decode(&self, piece: usize, values: &mut [T]) -> bool {
+        let decoded = with_decoder(|decoder| self.stored.decode(piece, decoder, values));
+        decoded.is_some() && (self.is_valid)(self.stored.values_of(piece).start, values)
     }
 }
 
 impl<T> fmt::Debug for SparseColumn<T> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.debug_struct("SparseColumn").field("values", &self.values).finish_non_exhaustive()
+        out.debug_struct("SparseColumn").field("stored", &self.stored).finish_non_exhaustive()
     }
 }

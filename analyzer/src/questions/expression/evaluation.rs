@@ -27,13 +27,13 @@ use crate::graph::partial_set::PartialSet;
 pub(crate) trait DerivedColumns: Sync {
     /// The bytes freed if the object were collected.
     fn retained_bytes(&self, object: ObjectId) -> u64;
-    /// The retained bytes of `count` consecutive objects from `first`, if they are stored contiguously.
-    fn retained_in_a_row(&self, first: ObjectId, count: usize) -> Option<&[u32]>;
+    /// Reads the retained bytes of `count` consecutive objects from `first` into a buffer, and returns them, if they are
+    /// stored in a row.
+    fn retained_in_a_row<'b>(&self, first: ObjectId, count: usize, buffer: &'b mut Vec<u32>) -> Option<&'b [u32]>;
     /// Whether the roots reach the object.
     fn is_reachable(&self, object: ObjectId) -> bool;
-    /// A number for each of `count` consecutive objects from `first`, 0 for unreachable ones, if they are stored
-    /// contiguously.
-    fn places_in_a_row(&self, first: ObjectId, count: usize) -> Option<&[u32]>;
+    /// The reachable ones of `count` consecutive objects from `first`, if they are known together.
+    fn reachable_in_a_row(&self, first: ObjectId, count: usize) -> Option<PartialSet>;
     /// The references from the nearest root to the object: 0 for a root; `None` if it is unreachable.
     fn distance(&self, object: ObjectId) -> Option<u32>;
     /// The number of references to the object.
@@ -242,8 +242,13 @@ impl<'e> Step<'e> {
             Step::Is(Property::Root) => within.filter(|row| derived.is_root(block.object(row))),
             Step::Is(property) => {
                 let wanted = *property == Property::Reachable;
-                match derived.places_in_a_row(block.first, block.count) {
-                    Some(places) => within.filter_by(places, |place| (place != 0) == wanted),
+                match derived.reachable_in_a_row(block.first, block.count) {
+                    Some(reachable) if wanted => reachable.intersection(within),
+                    Some(reachable) => {
+                        let mut rest = within.clone();
+                        rest.difference_with(&reachable);
+                        rest
+                    }
                     None => within.filter(|row| derived.is_reachable(block.object(row)) == wanted),
                 }
             }
@@ -315,7 +320,7 @@ impl NumberComparison {
         match self.attribute {
             NumberAttribute::Size => of_size(block.shallow_bytes),
             NumberAttribute::Unmanaged => of_size(block.unmanaged_bytes),
-            NumberAttribute::Retained => match derived.retained_in_a_row(block.first, block.count) {
+            NumberAttribute::Retained => match derived.retained_in_a_row(block.first, block.count, &mut Vec::new()) {
                 Some(sizes) => of_size(Sizes::Narrow(sizes)),
                 None => within.filter(|row| range.contains(derived.retained_bytes(block.object(row)))),
             },
@@ -343,7 +348,12 @@ mod tests {
             100
         }
 
-        fn retained_in_a_row(&self, _first: ObjectId, _count: usize) -> Option<&[u32]> {
+        fn retained_in_a_row<'b>(
+            &self,
+            _first: ObjectId,
+            _count: usize,
+            _buffer: &'b mut Vec<u32>,
+        ) -> Option<&'b [u32]> {
             None
         }
 
@@ -351,7 +361,7 @@ mod tests {
             self.is_root(object)
         }
 
-        fn places_in_a_row(&self, _first: ObjectId, _count: usize) -> Option<&[u32]> {
+        fn reachable_in_a_row(&self, _first: ObjectId, _count: usize) -> Option<PartialSet> {
             None
         }
 

@@ -7,6 +7,8 @@ use crate::file::blocks::BlockPlace;
 use crate::graph::distances::Distances;
 use crate::graph::dominators::Dominators;
 use crate::graph::incoming::Incoming;
+use crate::graph::object_set::ObjectSet;
+use crate::graph::partial_set::PartialSet;
 use crate::heap::{FlatRetained, Heap};
 use crate::progress::Progress;
 use crate::questions::expression::{DerivedColumns, Expression};
@@ -41,8 +43,10 @@ impl<'h> HeapColumns<'h> {
 #[derive(Clone, Copy)]
 pub(super) enum FromTree<'h> {
     Nothing,
-    /// The whole tree; with it the column of retained sizes in the index file, if there is one.
-    All(&'h Dominators, Option<&'h FlatRetained>),
+    /// The whole tree; with it the retained sizes and the reachable objects that the index file has.
+    All(&'h Dominators, Option<&'h FlatRetained>, Option<&'h ObjectSet>),
+    /// Only the reachable objects.
+    Reachable(&'h ObjectSet),
     /// Only the objects that retain at least what the expression demands, in order of id, with their retained sizes. No
     /// others can match.
     Largest(&'h [(ObjectId, u64)]),
@@ -62,30 +66,34 @@ impl<'h> FromTree<'h> {
 impl DerivedColumns for HeapColumns<'_> {
     fn retained_bytes(&self, object: ObjectId) -> u64 {
         match self.tree {
-            FromTree::Nothing => 0,
-            FromTree::All(dominators, _) => dominators.retained_bytes(object),
+            FromTree::Nothing | FromTree::Reachable(_) => 0,
+            FromTree::All(dominators, ..) => dominators.retained_bytes(object),
             FromTree::Largest(largest) => {
                 largest.binary_search_by_key(&object, |&(object, _)| object).map_or(0, |at| largest[at].1)
             }
         }
     }
 
-    fn retained_in_a_row(&self, first: ObjectId, count: usize) -> Option<&[u32]> {
-        let FromTree::All(_, Some(flat)) = self.tree else { return None };
-        flat.in_a_row(first, count)
+    fn retained_in_a_row<'b>(&self, first: ObjectId, count: usize, buffer: &'b mut Vec<u32>) -> Option<&'b [u32]> {
+        let FromTree::All(_, Some(flat), _) = self.tree else { return None };
+        flat.in_a_row(first, count, buffer)
     }
 
     fn is_reachable(&self, object: ObjectId) -> bool {
         match self.tree {
             FromTree::Nothing => self.distance(object).is_some(),
-            FromTree::All(dominators, _) => dominators.is_reachable(object),
+            FromTree::All(_, _, Some(set)) | FromTree::Reachable(set) => set.contains(object),
+            FromTree::All(dominators, ..) => dominators.is_reachable(object),
             FromTree::Largest(largest) => largest.binary_search_by_key(&object, |&(object, _)| object).is_ok(),
         }
     }
 
-    fn places_in_a_row(&self, first: ObjectId, count: usize) -> Option<&[u32]> {
-        let FromTree::All(dominators, _) = self.tree else { return None };
-        dominators.places_in_a_row(first, count)
+    fn reachable_in_a_row(&self, first: ObjectId, count: usize) -> Option<PartialSet> {
+        match self.tree {
+            FromTree::All(_, _, Some(set)) | FromTree::Reachable(set) => Some(set.part(first, count)),
+            FromTree::All(dominators, ..) => dominators.reachable_part(first, count),
+            _ => None,
+        }
     }
 
     fn distance(&self, object: ObjectId) -> Option<u32> {
