@@ -32,8 +32,19 @@ pub(crate) struct Context<'w> {
 impl Context<'_> {
     /// Ends the import if the user cancelled it.
     pub(crate) fn check_cancelled(&self) -> Result<(), ImportError> {
-        if self.progress.cancelled() { Err(ImportError::Cancelled) } else { Ok(()) }
+        check_cancelled(self.progress)
     }
+
+    /// Threads that read the dump.
+    pub(crate) fn pool(&self) -> Result<rayon::ThreadPool, ImportError> {
+        let threads = rayon::ThreadPoolBuilder::new().num_threads(self.options.threads.get()).build();
+        threads.map_err(|error| ImportError::Threads { message: error.to_string() })
+    }
+}
+
+/// Ends the import if the user cancelled it.
+pub(crate) fn check_cancelled(progress: &dyn Progress) -> Result<(), ImportError> {
+    if progress.cancelled() { Err(ImportError::Cancelled) } else { Ok(()) }
 }
 
 /// The result of importing one dump.

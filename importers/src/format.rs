@@ -28,6 +28,8 @@ pub(crate) struct Importer {
     pub(crate) import: fn(dump: &[u8], context: &Context<'_>) -> Result<Outcome, ImportError>,
     /// Counts a dump by type, if that is much faster than an import.
     pub(crate) totals: Option<Count>,
+    /// Whether all threads of the import announce objects. Otherwise one does, which leaves the others to the writer.
+    pub(crate) announces_on_all_threads: bool,
     /// When a dump with these first bytes was taken, in milliseconds since 1970, if dumps of this format say so.
     pub(crate) taken_ms: Option<ReadTime>,
     /// Options that only this format has.
@@ -77,6 +79,13 @@ impl Format {
     #[must_use]
     pub fn sample(self) -> &'static str {
         self.0.sample
+    }
+
+    /// Whether all threads of an import announce objects to the writer, which then needs none of its own:
+    /// [`Options::threads`](barrow_writer::Options::threads) of 0 lets them encode what they announced.
+    #[must_use]
+    pub fn announces_on_all_threads(self) -> bool {
+        self.0.announces_on_all_threads
     }
 
     /// The options that only this format has.

@@ -48,6 +48,7 @@ pub(crate) const IMPORTER: Importer = Importer {
     screen: RecordHeads::boxed,
     import,
     totals: Some(totals),
+    announces_on_all_threads: true,
     taken_ms: Some(taken_ms),
     options: &[OBJECT_LAYOUT],
 };
@@ -70,7 +71,7 @@ fn import(dump: &[u8], context: &Context<'_>) -> Result<Outcome, ImportError> {
         Ok(header) => header,
         Err(damage) => return Ok(Outcome { snapshots: Vec::new(), notes: Vec::new(), end: Err(damage.into()) }),
     };
-    threads(context)?.install(|| match header.id_bytes {
+    context.pool()?.install(|| match header.id_bytes {
         4 => import_with::<4>(dump, &header, context),
         _ => import_with::<8>(dump, &header, context),
     })
@@ -84,15 +85,10 @@ fn taken_ms(first_bytes: &[u8]) -> Option<u64> {
 /// Counts the objects of each type and their bytes, without importing any; declares the types.
 fn totals(dump: &[u8], context: &Context<'_>) -> Result<Counted, ImportError> {
     let header = Header::parse(dump).map_err(|damage| ImportError::NoWholeSnapshot { damage })?;
-    threads(context)?.install(|| match header.id_bytes {
+    context.pool()?.install(|| match header.id_bytes {
         4 => totals_with::<4>(dump, &header, context),
         _ => totals_with::<8>(dump, &header, context),
     })
-}
-
-fn threads(context: &Context<'_>) -> Result<rayon::ThreadPool, ImportError> {
-    let threads = rayon::ThreadPoolBuilder::new().num_threads(context.options.threads.get()).build();
-    threads.map_err(|error| ImportError::Threads { message: error.to_string() })
 }
 
 fn totals_with<const ID: usize>(

@@ -14,66 +14,79 @@
 //! Every line ends with a newline: without it the last number could be half of one. The tables may
 //! come after the snapshots, so all lines are found first.
 
+use super::collectables::{Collectable, Collectables, RUN_COLLECTABLES, Run};
 use super::header::is_ignored;
-use super::{Collectable, Collectables, Columns, RECORDS_PER_QUESTION, References, Session};
+use super::reading::{Checked, Next, RECORDS_PER_QUESTION, Reading, Snapshots};
+use super::references::{Limits, ReferenceRows, References};
+use super::tables::escape_invalid;
 use crate::error::{Damage, Stop};
-use crate::moarvm::tables::escape_invalid;
-use barrow_writer::SnapshotInfo;
 use std::borrow::Cow;
 
-/// Imports a dump, tables first.
-pub(crate) fn import(dump: &[u8], session: &mut Session<'_>) -> Result<(), Stop> {
+/// Finds all snapshots of a dump, and reads the tables.
+///
+/// # Errors
+/// Those of the system. What is wrong with the dump comes after the snapshots before it.
+pub(crate) fn snapshots<'a>(dump: &'a [u8], reading: &mut Reading<'a>) -> Result<TextSnapshots<'a>, Stop> {
     let mut snapshots = Vec::new();
-    // The snapshots before any damage are imported before it is reported.
-    let scanned = find_lines(dump, &mut snapshots, session);
-    if matches!(scanned, Err(Stop::Import(_))) {
-        return scanned;
-    }
-    for (number, lines) in (0..).zip(&snapshots) {
-        match (lines, &scanned) {
-            (SnapshotLines { collectables: Some(collectables), references: Some(references), .. }, _) => {
-                import_snapshot(number, *collectables, *references, session)?;
-            }
-            // The last snapshot before the damage misses what the damage took.
-            (_, Err(Stop::Damage(damage, _))) => return Err(Stop::from(damage.clone()).in_snapshot(number)),
-            (lines, _) => return Err(lines.incomplete(dump, number == snapshots.len() as u64 - 1).in_snapshot(number)),
-        }
-    }
-    scanned
+    let end = match find_lines(dump, &mut snapshots, reading) {
+        Err(Stop::Import(error)) => return Err(Stop::Import(error)),
+        end => end,
+    };
+    Ok(TextSnapshots { dump, count: snapshots.len() as u64, left: snapshots.into_iter(), number: 0, end })
 }
 
-fn import_snapshot(
+/// The snapshots of a dump, as far as they have been read.
+pub(crate) struct TextSnapshots<'a> {
+    dump: &'a [u8],
+    count: u64,
+    left: std::vec::IntoIter<SnapshotLines<'a>>,
+    /// The number of the next one.
     number: u64,
-    collectables: TextRows<'_, 6>,
-    references: TextRows<'_, 3>,
-    session: &mut Session<'_>,
-) -> Result<(), Stop> {
-    let string_count = session.tables.strings().len() as u64;
-    let read = read_references(references, collectables.count(), string_count, session);
-    let references = read.map_err(|stop| stop.in_snapshot(number))?;
-    session.import(&Columns { number, collectables, references }, SnapshotInfo::default())?;
-    session.progress.advance(collectables.text.len() as u64);
-    Ok(())
+    /// Why no more were found.
+    end: Result<(), Stop>,
+}
+
+impl<'a> Snapshots<'a> for TextSnapshots<'a> {
+    type Collectables = TextRows<'a, 6>;
+    type References = ReferenceRows;
+
+    fn next(&mut self, reading: &mut Reading<'a>) -> Next<Self::Collectables, Self::References> {
+        let mut end = || std::mem::replace(&mut self.end, Ok(()));
+        let Some(lines) = self.left.next() else { return end().map(|()| None) };
+        let number = self.number;
+        self.number += 1;
+        let SnapshotLines { collectables: Some(collectables), references: Some(references), .. } = lines else {
+            // The last snapshot before the damage misses what the damage took.
+            end().map_err(|stop| stop.in_snapshot(number))?;
+            return Err(lines.incomplete(self.dump, self.number == self.count).in_snapshot(number));
+        };
+        let references = read_references(references, collectables.count(), reading);
+        let references = references.map_err(|stop| stop.in_snapshot(number))?;
+        let checked = Checked::new(number, collectables, references, reading)?;
+        reading.progress.advance(collectables.text.len() as u64);
+        Ok(Some(checked))
+    }
 }
 
 fn read_references(
     rows: TextRows<'_, 3>,
     collectable_count: u64,
-    string_count: u64,
-    session: &Session<'_>,
-) -> Result<References, Stop> {
-    let mut references = References::new(rows.count(), collectable_count, string_count, rows.offset)?;
+    reading: &Reading<'_>,
+) -> Result<ReferenceRows, Stop> {
+    let string_count = reading.tables.strings().len() as u64;
+    let limits = Limits::new(collectable_count, string_count, rows.offset)?;
+    let mut references = ReferenceRows::new(rows.count(), limits, rows.offset)?;
     let mut reported = rows.offset;
     rows.for_each_row(|[kind, value, target], offset| {
         references.push(u8::try_from(kind).unwrap_or(u8::MAX), value, target, offset)?;
         if references.len() % RECORDS_PER_QUESTION == 0 {
-            session.progress.advance(offset - reported);
+            reading.progress.advance(offset - reported);
             reported = offset;
-            session.check_cancelled()?;
+            reading.check_cancelled()?;
         }
         Ok(())
     })?;
-    session.progress.advance(rows.end() - reported);
+    reading.progress.advance(rows.end() - reported);
     Ok(references)
 }
 
@@ -99,18 +112,18 @@ impl SnapshotLines<'_> {
 fn find_lines<'a>(
     dump: &'a [u8],
     snapshots: &mut Vec<SnapshotLines<'a>>,
-    session: &mut Session<'_>,
+    reading: &mut Reading<'_>,
 ) -> Result<(), Stop> {
     let mut offset = 0;
     while offset < dump.len() {
-        session.check_cancelled()?;
+        reading.check_cancelled()?;
         let rest = &dump[offset..];
         let Some(length) = rest.iter().position(|&byte| byte == b'\n') else {
             return Err(Damage::Ends { length: dump.len() as u64, inside: "a line" }.into());
         };
         let line = &rest[..length];
-        let noted = if is_ignored(line) { 0 } else { read_line(line, offset as u64, snapshots, session)? };
-        session.progress.advance((length + 1 - noted) as u64);
+        let noted = if is_ignored(line) { 0 } else { read_line(line, offset as u64, snapshots, reading)? };
+        reading.progress.advance((length + 1 - noted) as u64);
         offset += length + 1;
     }
     Ok(())
@@ -121,7 +134,7 @@ fn read_line<'a>(
     line: &'a [u8],
     offset: u64,
     snapshots: &mut Vec<SnapshotLines<'a>>,
-    session: &mut Session<'_>,
+    reading: &mut Reading<'_>,
 ) -> Result<usize, Stop> {
     let line = line.trim_ascii_end();
     let key_length = line.iter().position(|&byte| byte == b':' || byte == b' ').unwrap_or(line.len());
@@ -135,15 +148,15 @@ fn read_line<'a>(
         expected,
     };
     match (key, snapshots.last_mut()) {
-        (b"strings", _) => read_strings(text, text_offset, session)?,
+        (b"strings", _) => read_strings(text, text_offset, reading)?,
         (b"types", _) => TextRows::<2>::new(text, text_offset).for_each_row(|row, offset| {
-            session.tables.push_type([u32_of(row[0], offset)?, u32_of(row[1], offset)?]);
+            reading.tables.push_type([u32_of(row[0], offset)?, u32_of(row[1], offset)?]);
             Ok(())
         })?,
         (b"static_frames", _) => {
             TextRows::<4>::new(text, text_offset).for_each_row(|[name, cuid, line, file], offset| {
                 let row = [u32_of(name, offset)?, u32_of(cuid, offset)?, u32_of(line, offset)?, u32_of(file, offset)?];
-                session.tables.push_frame(row);
+                reading.tables.push_frame(row);
                 Ok(())
             })?
         }
@@ -163,7 +176,7 @@ fn read_line<'a>(
 }
 
 /// Reads a JSON array of strings.
-fn read_strings(text: &[u8], offset: u64, session: &mut Session<'_>) -> Result<(), Damage> {
+fn read_strings(text: &[u8], offset: u64, reading: &mut Reading<'_>) -> Result<(), Damage> {
     // Two backslashes: JSON takes one of them.
     let valid = escape_invalid(text, "\\\\x");
     let strings = serde_json::from_str::<Vec<String>>(&valid).map_err(|error| Damage::Json {
@@ -171,8 +184,8 @@ fn read_strings(text: &[u8], offset: u64, session: &mut Session<'_>) -> Result<(
         offset,
         message: error.to_string(),
     })?;
-    session.tables.count_escaped(u64::from(matches!(valid, Cow::Owned(_))));
-    strings.iter().for_each(|text| session.tables.push_owned_string(text.as_bytes()));
+    reading.tables.count_escaped(u64::from(matches!(valid, Cow::Owned(_))));
+    strings.iter().for_each(|text| reading.tables.push_owned_string(text.as_bytes()));
     Ok(())
 }
 
@@ -183,7 +196,7 @@ fn u32_of(value: u64, offset: u64) -> Result<u32, Damage> {
 
 /// Rows of `N` integers each: `,` between integers, `;` between rows, and perhaps a `;` at the end.
 #[derive(Clone, Copy)]
-struct TextRows<'a, const N: usize> {
+pub(crate) struct TextRows<'a, const N: usize> {
     text: &'a [u8],
     /// Where the text is in the dump.
     offset: u64,
@@ -203,7 +216,7 @@ impl<'a, const N: usize> TextRows<'a, N> {
         if self.text.is_empty() {
             return 0;
         }
-        1 + self.text.iter().map(|&byte| u64::from(byte == b';')).sum::<u64>()
+        1 + memchr::memchr_iter(b';', self.text).count() as u64
     }
 
     /// Hands over each row and where it is.
@@ -259,7 +272,25 @@ fn rows_of(columns: usize) -> &'static str {
     }
 }
 
-impl Collectables for TextRows<'_, 6> {
+impl<'a> Collectables for TextRows<'a, 6> {
+    type Run = TextRows<'a, 6>;
+
+    fn runs(&self) -> Result<impl Iterator<Item = Result<Self::Run, Stop>> + Send, Stop> {
+        let mut rest = *self;
+        Ok(std::iter::from_fn(move || {
+            if rest.text.is_empty() {
+                return None;
+            }
+            let end = memchr::memchr_iter(b';', rest.text).nth(RUN_COLLECTABLES - 1);
+            let (run, after) = rest.text.split_at(end.map_or(rest.text.len(), |end| end + 1));
+            let run = TextRows { text: run, offset: rest.offset };
+            rest = TextRows { text: after, offset: rest.offset + run.text.len() as u64 };
+            Some(Ok(run))
+        }))
+    }
+}
+
+impl Run for TextRows<'_, 6> {
     fn for_each(&self, mut visit: impl FnMut(&Collectable) -> Result<(), Stop>) -> Result<(), Stop> {
         self.for_each_row(|[kind, type_index, size, unmanaged, first_reference, reference_count], offset| {
             visit(&Collectable { offset, kind, type_index, size, unmanaged, first_reference, reference_count })

@@ -21,19 +21,19 @@
 //! builds write the tables' new rows after each snapshot, others all of them at the end: so the chunks
 //! are scanned first, all tables are read, and then come the snapshots.
 
+mod records;
+
+use super::collectables::{Collectable, Collectables, RUN_COLLECTABLES, Run};
 use super::header::HEADER_BYTES;
-use super::{Collectable, Collectables, Columns, RECORDS_PER_QUESTION, References, Session};
+use super::reading::{Checked, Next, RECORDS_PER_QUESTION, Reading, Snapshots};
+use super::references::Limits;
 use crate::cursor::Cursor;
 use crate::error::{Damage, Stop};
-use barrow_writer::SnapshotInfo;
 use byteorder::{ByteOrder, LittleEndian};
+use records::{MAX_REFERENCE_BYTES, MIN_REFERENCE_BYTES, ReferenceRecords, end_of_records};
 
 /// The bytes of a collectable.
 const COLLECTABLE_BYTES: u64 = 28;
-/// The most that a reference can take: letter, kind and two u64.
-const MAX_REFERENCE_BYTES: usize = 18;
-/// The least that a reference can take: letter, kind and two u8.
-const MIN_REFERENCE_BYTES: u64 = 4;
 /// What `refs` gives as its record size, though records vary.
 const REFERENCE_SIZE_FIELD: u64 = 17;
 const TYPE_BYTES: u64 = 16;
@@ -43,34 +43,41 @@ const CHUNK_HEADER_BYTES: u64 = 20;
 /// A snapshot in the index, and also everything in the index besides snapshots.
 const INDEX_ENTRY_BYTES: u64 = 32;
 
-/// By letter: the bytes of a reference's description, and of its target; 0 for no letter at all.
-const WIDTHS: [u8; 256] = {
-    let mut widths = [0; 256];
-    widths[b'0' as usize] = 1;
-    widths[b'1' as usize] = 2;
-    widths[b'3' as usize] = 4;
-    widths[b'6' as usize] = 8;
-    widths
-};
-
-/// A mask of the bits of an integer, by its width in bytes.
-const MASKS: [u64; 9] = [0, 0xff, 0xffff, 0, 0xffff_ffff, 0, 0, 0, u64::MAX];
-
-/// Imports a dump, tables first.
-pub(crate) fn import<'a>(dump: &'a [u8], session: &mut Session<'a>) -> Result<(), Stop> {
+/// Finds all snapshots of a dump, and reads the tables.
+///
+/// # Errors
+/// Those of the system. What is wrong with the dump comes after the snapshots before it.
+pub(crate) fn snapshots<'a>(dump: &'a [u8], reading: &mut Reading<'a>) -> Result<BinarySnapshots<'a>, Stop> {
     let mut scan = Scan { dump, index: Index::at_end(dump), snapshots: Vec::new(), collectables: None };
-    // The snapshots before any damage are imported before it is reported.
-    let scanned = scan.run(session);
-    if matches!(scanned, Err(Stop::Import(_))) {
-        return scanned;
+    let end = match scan.run(reading) {
+        Err(Stop::Import(error)) => return Err(Stop::Import(error)),
+        end => end,
+    };
+    Ok(BinarySnapshots { dump, snapshots: scan.snapshots, number: 0, end })
+}
+
+/// The snapshots of a dump, as far as they have been read.
+pub(crate) struct BinarySnapshots<'a> {
+    dump: &'a [u8],
+    snapshots: Vec<SnapshotChunks<'a>>,
+    /// The number of the next one.
+    number: u64,
+    /// Why no more were found.
+    end: Result<(), Stop>,
+}
+
+impl<'a> Snapshots<'a> for BinarySnapshots<'a> {
+    type Collectables = CollectableRecords<'a>;
+    type References = ReferenceRecords<'a>;
+
+    fn next(&mut self, reading: &mut Reading<'a>) -> Next<Self::Collectables, Self::References> {
+        let Some(chunks) = self.snapshots.get(self.number as usize) else {
+            return std::mem::replace(&mut self.end, Ok(())).map(|()| None);
+        };
+        let number = self.number;
+        self.number += 1;
+        chunks.check(self.dump, number, reading).map(Some)
     }
-    for (number, chunks) in (0..).zip(&scan.snapshots) {
-        let references = chunks.references(dump, session).map_err(|stop| stop.in_snapshot(number))?;
-        let columns = Columns { number, collectables: chunks.collectables, references };
-        session.import(&columns, SnapshotInfo::default())?;
-        session.progress.advance(chunks.collectables.records.len() as u64);
-    }
-    scanned
 }
 
 /// Whether these bytes begin as a chunk does, or as the index of a dump without any.
@@ -79,14 +86,27 @@ pub(super) fn begins_chunk(bytes: &[u8]) -> bool {
     tags.iter().any(|tag| bytes.starts_with(tag))
 }
 
-/// The records of a `coll` chunk.
+/// Records of a `coll` chunk that follow each other.
 #[derive(Clone, Copy)]
-struct CollectableRecords<'a> {
+pub(crate) struct CollectableRecords<'a> {
     offset: u64,
     records: &'a [u8],
 }
 
-impl Collectables for CollectableRecords<'_> {
+impl<'a> Collectables for CollectableRecords<'a> {
+    type Run = CollectableRecords<'a>;
+
+    fn runs(&self) -> Result<impl Iterator<Item = Result<Self::Run, Stop>> + Send, Stop> {
+        let run_bytes = RUN_COLLECTABLES * COLLECTABLE_BYTES as usize;
+        let offsets = (self.offset..).step_by(run_bytes);
+        Ok(offsets
+            .zip(self.records.chunks(run_bytes))
+            .map(|(offset, records)| Ok(CollectableRecords { offset, records })))
+    }
+}
+
+impl Run for CollectableRecords<'_> {
+    #[inline]
     fn for_each(&self, mut visit: impl FnMut(&Collectable) -> Result<(), Stop>) -> Result<(), Stop> {
         let (records, _) = self.records.as_chunks::<{ COLLECTABLE_BYTES as usize }>();
         let mut offset = self.offset;
@@ -122,65 +142,27 @@ struct SnapshotChunks<'a> {
     references_end: usize,
 }
 
-impl SnapshotChunks<'_> {
-    /// Reads the records of `refs`.
-    fn references(&self, dump: &[u8], session: &Session<'_>) -> Result<References, Stop> {
+impl<'a> SnapshotChunks<'a> {
+    /// Reads and checks the snapshot.
+    fn check(
+        &self,
+        dump: &'a [u8],
+        number: u64,
+        reading: &Reading<'_>,
+    ) -> Result<Checked<CollectableRecords<'a>, ReferenceRecords<'a>>, Stop> {
+        let references = self.references(dump, reading).map_err(|stop| stop.in_snapshot(number))?;
+        let checked = Checked::new(number, self.collectables, references, reading)?;
+        reading.progress.advance(self.collectables.records.len() as u64);
+        Ok(checked)
+    }
+
+    /// Checks the records of `refs`.
+    fn references(&self, dump: &'a [u8], reading: &Reading<'_>) -> Result<ReferenceRecords<'a>, Stop> {
         let collectable_count = self.collectables.records.len() as u64 / COLLECTABLE_BYTES;
-        let string_count = session.tables.strings().len() as u64;
-        let start = self.references_offset as u64;
-        let mut references = References::new(self.reference_count, collectable_count, string_count, start)?;
-        let mut offset = self.references_offset;
-        let mut left = self.reference_count;
-        while left > 0 {
-            let batch = left.min(RECORDS_PER_QUESTION);
-            let batch_start = offset;
-            for _ in 0..batch {
-                offset = read_reference(dump, offset, &mut references)?;
-            }
-            left -= batch;
-            session.progress.advance((offset - batch_start) as u64);
-            session.check_cancelled()?;
-        }
-        if offset == self.references_end {
-            return Ok(references);
-        }
-        let (expected, found) = ((self.references_end - self.references_offset) as u64, offset as u64 - start);
-        Err(Damage::Mismatch { what: "bytes of the references", offset: start, expected, found }.into())
-    }
-}
-
-/// Reads one record of `refs` and returns where the next one is.
-#[inline]
-fn read_reference(dump: &[u8], offset: usize, references: &mut References) -> Result<usize, Damage> {
-    let rest = dump.get(offset..).unwrap_or_default();
-    let mut copy = [0; MAX_REFERENCE_BYTES];
-    // The longest record is read whatever the letter: so there is nothing to branch on.
-    let record = rest.first_chunk().unwrap_or_else(|| {
-        copy[..rest.len()].copy_from_slice(rest);
-        &copy
-    });
-    let width = usize::from(WIDTHS[usize::from(record[0])]);
-    let length = 2 + 2 * width;
-    if width == 0 || length > rest.len() {
-        return Err(no_reference(dump, offset));
-    }
-    let mask = MASKS[width];
-    let value = LittleEndian::read_u64(&record[2..10]) & mask;
-    let target = LittleEndian::read_u64(&record[2 + width..10 + width]) & mask;
-    references.push(record[1], value, target, offset as u64)?;
-    Ok(offset + length)
-}
-
-/// Why there is no reference at `offset`.
-#[cold]
-fn no_reference(dump: &[u8], offset: usize) -> Damage {
-    match dump.get(offset) {
-        Some(&letter) if WIDTHS[usize::from(letter)] == 0 => Damage::Unexpected {
-            found: format!("'{}'", letter.escape_ascii()),
-            offset: offset as u64,
-            expected: "a reference's width letter 0, 1, 3 or 6",
-        },
-        _ => Damage::Ends { length: dump.len() as u64, inside: "the references" },
+        let string_count = reading.tables.strings().len() as u64;
+        let limits = Limits::new(collectable_count, string_count, self.references_offset as u64)?;
+        let bounds = (self.references_offset, self.references_end);
+        ReferenceRecords::walk(dump, bounds, self.reference_count, &limits, reading)
     }
 }
 
@@ -195,17 +177,17 @@ struct Scan<'a> {
 
 impl<'a> Scan<'a> {
     /// Finds all chunks, and reads the tables among them.
-    fn run(&mut self, session: &mut Session<'a>) -> Result<(), Stop> {
+    fn run(&mut self, reading: &mut Reading<'a>) -> Result<(), Stop> {
         let mut cursor = Cursor::new(self.dump, HEADER_BYTES);
-        session.progress.advance(cursor.offset());
+        reading.progress.advance(cursor.offset());
         while !self.is_end(&cursor)? {
-            session.check_cancelled()?;
-            self.chunk(&mut cursor, session).map_err(|stop| match self.collectables {
+            reading.check_cancelled()?;
+            self.chunk(&mut cursor, reading).map_err(|stop| match self.collectables {
                 Some(_) => stop.in_snapshot(self.snapshots.len() as u64),
                 None => stop,
             })?;
         }
-        session.progress.advance(cursor.rest().len() as u64);
+        reading.progress.advance(cursor.rest().len() as u64);
         Ok(())
     }
 
@@ -228,30 +210,30 @@ impl<'a> Scan<'a> {
     }
 
     /// Reads or notes one chunk.
-    fn chunk(&mut self, cursor: &mut Cursor<'a>, session: &mut Session<'a>) -> Result<(), Stop> {
+    fn chunk(&mut self, cursor: &mut Cursor<'a>, reading: &mut Reading<'a>) -> Result<(), Stop> {
         let start = cursor.offset();
         let tag = cursor.rest().first_chunk::<4>();
         match (tag, self.collectables.is_some()) {
             (Some(b"coll"), false) => {
                 let number = self.snapshots.len() as u64;
                 self.collectables(cursor).map_err(|damage| Stop::from(damage).in_snapshot(number))?;
-                session.progress.advance(CHUNK_HEADER_BYTES);
+                reading.progress.advance(CHUNK_HEADER_BYTES);
             }
             (Some(b"refs"), true) => {
-                self.references(cursor, session)?;
-                session.progress.advance(CHUNK_HEADER_BYTES);
+                self.references(cursor, reading)?;
+                reading.progress.advance(CHUNK_HEADER_BYTES);
             }
             (Some(b"strs"), false) => {
-                strings(cursor, session)?;
-                session.progress.advance(cursor.offset() - start);
+                strings(cursor, reading)?;
+                reading.progress.advance(cursor.offset() - start);
             }
             (Some(b"type"), false) => {
-                types(cursor, session)?;
-                session.progress.advance(cursor.offset() - start);
+                types(cursor, reading)?;
+                reading.progress.advance(cursor.offset() - start);
             }
             (Some(b"fram"), false) => {
-                frames(cursor, session)?;
-                session.progress.advance(cursor.offset() - start);
+                frames(cursor, reading)?;
+                reading.progress.advance(cursor.offset() - start);
             }
             _ => return Err(self.no_chunk(cursor).into()),
         }
@@ -285,7 +267,7 @@ impl<'a> Scan<'a> {
     }
 
     /// Notes the records of `refs`, which completes a snapshot.
-    fn references(&mut self, cursor: &mut Cursor<'a>, session: &Session<'a>) -> Result<(), Stop> {
+    fn references(&mut self, cursor: &mut Cursor<'a>, reading: &Reading<'a>) -> Result<(), Stop> {
         let chunk_offset = cursor.offset();
         let reference_count = chunk_header(cursor, "the references", REFERENCE_SIZE_FIELD)?;
         let offset = cursor.offset() as usize;
@@ -298,7 +280,7 @@ impl<'a> Scan<'a> {
         });
         let end = match indexed {
             Some(end) => end,
-            None => walk_references(self.dump, offset, reference_count, session)?,
+            None => end_of_records(self.dump, offset, reference_count, reading)?,
         };
         if let Some(collectables) = self.collectables.take() {
             let chunks =
@@ -322,39 +304,17 @@ fn chunk_header(cursor: &mut Cursor<'_>, inside: &'static str, record_bytes: u64
     Err(Damage::Mismatch { what: "bytes of a record in the chunk", offset, expected: record_bytes, found })
 }
 
-/// Steps over `count` references by their letters, and returns where they end.
-fn walk_references(dump: &[u8], start: usize, count: u64, session: &Session<'_>) -> Result<usize, Stop> {
-    let mut offset = start;
-    let mut left = count;
-    while left > 0 {
-        session.check_cancelled()?;
-        let batch = left.min(RECORDS_PER_QUESTION);
-        for _ in 0..batch {
-            let width = dump.get(offset).map_or(0, |&letter| usize::from(WIDTHS[usize::from(letter)]));
-            if width == 0 {
-                return Err(no_reference(dump, offset).into());
-            }
-            offset += 2 + 2 * width;
-        }
-        left -= batch;
-    }
-    if offset > dump.len() {
-        return Err(Damage::Ends { length: dump.len() as u64, inside: "the references" }.into());
-    }
-    Ok(offset)
-}
-
 /// Reads the strings of `strs`, up to the chunk `type`.
-fn strings<'a>(cursor: &mut Cursor<'a>, session: &mut Session<'a>) -> Result<(), Stop> {
+fn strings<'a>(cursor: &mut Cursor<'a>, reading: &mut Reading<'a>) -> Result<(), Stop> {
     cursor.take(4, "the strings")?;
     cursor.u64("the strings")?;
     let mut left = RECORDS_PER_QUESTION;
     while !is_type_chunk(cursor.rest()) {
         let length = cursor.u64("the strings")?;
-        session.tables.push_string(cursor.take(length, "the strings")?);
+        reading.tables.push_string(cursor.take(length, "the strings")?);
         left -= 1;
         if left == 0 {
-            session.check_cancelled()?;
+            reading.check_cancelled()?;
             left = RECORDS_PER_QUESTION;
         }
     }
@@ -368,23 +328,23 @@ fn is_type_chunk(rest: &[u8]) -> bool {
 }
 
 /// Reads the types of `type`.
-fn types<'a>(cursor: &mut Cursor<'a>, session: &mut Session<'a>) -> Result<(), Damage> {
+fn types<'a>(cursor: &mut Cursor<'a>, reading: &mut Reading<'a>) -> Result<(), Damage> {
     let count = chunk_header(cursor, "the types", TYPE_BYTES)?;
     let records = cursor.take(count.saturating_mul(TYPE_BYTES), "the types")?;
     let (records, _) = records.as_chunks::<{ TYPE_BYTES as usize }>();
     for record in records {
-        session.tables.push_type([0, 8].map(|field| low_half(record, field)));
+        reading.tables.push_type([0, 8].map(|field| low_half(record, field)));
     }
     Ok(())
 }
 
 /// Reads the frames of `fram`.
-fn frames<'a>(cursor: &mut Cursor<'a>, session: &mut Session<'a>) -> Result<(), Damage> {
+fn frames<'a>(cursor: &mut Cursor<'a>, reading: &mut Reading<'a>) -> Result<(), Damage> {
     let count = chunk_header(cursor, "the frames", FRAME_BYTES)?;
     let records = cursor.take(count.saturating_mul(FRAME_BYTES), "the frames")?;
     let (records, _) = records.as_chunks::<{ FRAME_BYTES as usize }>();
     for record in records {
-        session.tables.push_frame([0, 8, 16, 24].map(|field| low_half(record, field)));
+        reading.tables.push_frame([0, 8, 16, 24].map(|field| low_half(record, field)));
     }
     Ok(())
 }
@@ -436,43 +396,5 @@ impl<'a> Index<'a> {
             _ => end == self.offset,
         };
         (leads_to_chunk && end <= self.offset).then_some(end_offset)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn references_of_every_width_are_read() {
-        let dump = [
-            &b"0\x01\x07\x08"[..],                      // u8: index 7, target 8
-            b"1\x01\x01\x02\x09\0",                     // u16: index 0x201, target 9
-            b"3\x02\x01\0\0\0\x08\0\0\0",               // u32: string 1, target 8
-            b"6\x00\0\0\0\0\0\0\0\0\x07\0\0\0\0\0\0\0", // u64: unknown, target 7
-        ]
-        .concat();
-        let mut read = References::new(4, 10, 2, 0).expect("a small capacity");
-        let mut offset = 0;
-        for length in [4, 6, 10, 18] {
-            let next = read_reference(&dump, offset, &mut read).expect("a whole reference");
-            assert_eq!(next - offset, length);
-            offset = next;
-        }
-        let mut expected = References::new(4, 10, 2, 0).expect("a small capacity");
-        for (kind, value, target) in [(1, 7, 8), (1, 0x201, 9), (2, 1, 8), (0, 0, 7)] {
-            expected.push(kind, value, target, 0).expect("in range");
-        }
-        assert_eq!(read, expected);
-    }
-
-    #[test]
-    fn a_cut_reference_and_a_wrong_letter_are_told_apart() {
-        let mut references = References::new(1, 10, 0, 0).expect("a small capacity");
-        assert_eq!(
-            read_reference(b"3\x01\0\0\0\0\x01\0\0", 0, &mut references),
-            Err(Damage::Ends { length: 9, inside: "the references" })
-        );
-        assert!(matches!(read_reference(b"2\x01\0\0", 0, &mut references), Err(Damage::Unexpected { offset: 0, .. })));
     }
 }

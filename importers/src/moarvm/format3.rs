@@ -22,11 +22,14 @@ mod column;
 mod meta;
 mod section;
 
+use super::collectables::{Collectable, Collectables, RUN_COLLECTABLES};
 use super::header::HEADER_BYTES;
-use super::{Collectable, Collectables, Columns, References, Session};
+use super::reading::{Checked, Next, Reading, Snapshots};
+use super::references::{Limits, ReferenceRows, References};
 use crate::cursor::Cursor;
 use crate::error::{Damage, Stop};
-use column::{Batch, Column, check_density, read_all, read_strings};
+use barrow_writer::Writer;
+use column::{Batch, Column, ColumnReader, check_density, read_all, read_strings};
 use meta::{FileMeta, SnapshotMeta};
 use section::{Content, Section};
 
@@ -38,62 +41,118 @@ pub(super) fn begins_section(bytes: &[u8]) -> bool {
     bytes.first_chunk().is_some_and(section::is_name)
 }
 
-/// Imports a dump, snapshot by snapshot.
-pub(crate) fn import(dump: &[u8], session: &mut Session<'_>) -> Result<(), Stop> {
-    let mut group = Group::default();
-    let mut file = FileMeta::default();
-    let mut contents_since_snapshot = 0;
-    let mut cursor = Cursor::new(dump, HEADER_BYTES);
-    session.progress.advance(cursor.offset());
-    let stop = loop {
-        session.check_cancelled()?;
-        if cursor.rest().is_empty() {
-            break if contents_since_snapshot >= FINAL_CONTENTS {
-                None
-            } else {
-                let length = dump.len() as u64;
-                Some(Damage::Unfinished { length, missing: "its final table of contents" })
-            };
-        }
-        let start = cursor.offset();
-        let section = match Section::read(&mut cursor) {
-            Ok(section) => section,
-            Err(damage) => break Some(damage),
-        };
-        match section {
-            Section::FileMeta { json, offset } => {
-                file = FileMeta::parse(json, offset)?;
-                file.announce(session)?;
-            }
-            Section::SnapshotMeta { json, offset } => {
-                group.finish(&file, session)?;
-                group.meta = Some(SnapshotMeta::parse(json, offset)?);
-                contents_since_snapshot = 0;
-            }
-            Section::Column(name, column) => group.add(name, column)?,
-            Section::Contents => {
-                group.finish(&file, session)?;
-                contents_since_snapshot += 1;
-            }
-        }
-        session.progress.advance(cursor.offset() - start);
-    };
-    let Some(damage) = stop else { return Ok(()) };
-    // The cut may be after the columns and tables of the last snapshot, which is then whole.
-    let number = session.imported();
-    let in_snapshot = group.meta.is_some();
-    let whole = group.is_whole() && finish_cut(&mut group, &file, session)?;
-    let stop = Stop::from(damage);
-    Err(if in_snapshot && !whole { stop.in_snapshot(number) } else { stop })
+/// The snapshots of a dump. What the dump says of itself becomes facts of the recording.
+pub(crate) fn snapshots<'a>(dump: &'a [u8], writer: &'a Writer, reading: &Reading<'_>) -> ColumnSnapshots<'a> {
+    let cursor = Cursor::new(dump, HEADER_BYTES);
+    reading.progress.advance(cursor.offset());
+    let (group, file) = (Group::default(), FileMeta::default());
+    ColumnSnapshots { dump, writer, cursor, group, file, contents_since_snapshot: 0, number: 0, end: None }
 }
 
-/// Imports a snapshot whose columns are whole and whose tables may be cut; false if they are.
-fn finish_cut(group: &mut Group<'_>, file: &FileMeta, session: &mut Session<'_>) -> Result<bool, Stop> {
-    match group.finish(file, session) {
-        Ok(()) => Ok(true),
-        // The cut itself is the better explanation for what is missing.
-        Err(Stop::Damage(..)) => Ok(false),
-        Err(stop) => Err(stop),
+/// The snapshots of a dump, found section by section.
+pub(crate) struct ColumnSnapshots<'a> {
+    dump: &'a [u8],
+    writer: &'a Writer,
+    cursor: Cursor<'a>,
+    /// The sections since the last snapshot.
+    group: Group<'a>,
+    file: FileMeta,
+    contents_since_snapshot: u32,
+    /// The number of the next snapshot.
+    number: u64,
+    /// Why there are no more sections, once that is so.
+    end: Option<Result<(), Stop>>,
+}
+
+type CheckedColumns<'a> = Checked<CollectableColumns<'a>, ReferenceRows>;
+
+impl<'a> Snapshots<'a> for ColumnSnapshots<'a> {
+    type Collectables = CollectableColumns<'a>;
+    type References = ReferenceRows;
+
+    fn next(&mut self, reading: &mut Reading<'a>) -> Next<Self::Collectables, Self::References> {
+        loop {
+            if let Some(end) = self.end.take() {
+                return end.map(|()| None);
+            }
+            reading.check_cancelled()?;
+            let start = self.cursor.offset();
+            let checked = match self.section() {
+                Ok(Some(section)) => self.add(section, reading)?,
+                Ok(None) => {
+                    self.end = Some(Ok(()));
+                    None
+                }
+                Err(damage) => self.finish_cut(damage, reading)?,
+            };
+            reading.progress.advance(self.cursor.offset() - start);
+            if checked.is_some() {
+                return Ok(checked);
+            }
+        }
+    }
+}
+
+impl<'a> ColumnSnapshots<'a> {
+    /// The next section; `None` at the end of a whole dump.
+    fn section(&mut self) -> Result<Option<Section<'a>>, Damage> {
+        if !self.cursor.rest().is_empty() {
+            return Section::read(&mut self.cursor).map(Some);
+        }
+        if self.contents_since_snapshot >= FINAL_CONTENTS {
+            return Ok(None);
+        }
+        Err(Damage::Unfinished { length: self.dump.len() as u64, missing: "its final table of contents" })
+    }
+
+    /// Adds a section to those of its snapshot, or ends the snapshot before it.
+    fn add(&mut self, section: Section<'a>, reading: &mut Reading<'a>) -> Result<Option<CheckedColumns<'a>>, Stop> {
+        match section {
+            Section::FileMeta { json, offset } => {
+                self.file = FileMeta::parse(json, offset)?;
+                self.file.announce(self.writer)?;
+            }
+            Section::SnapshotMeta { json, offset } => {
+                let checked = self.finish(reading)?;
+                match SnapshotMeta::parse(json, offset) {
+                    Ok(meta) => self.group.meta = Some(meta),
+                    Err(damage) => self.end = Some(Err(damage.into())),
+                }
+                self.contents_since_snapshot = 0;
+                return Ok(checked);
+            }
+            Section::Column(name, column) => self.group.add(name, column)?,
+            Section::Contents => {
+                self.contents_since_snapshot += 1;
+                return self.finish(reading);
+            }
+        }
+        Ok(None)
+    }
+
+    /// Reads the tables of the sections so far, and the snapshot if there is one; no sections are left then.
+    fn finish(&mut self, reading: &mut Reading<'a>) -> Result<Option<CheckedColumns<'a>>, Stop> {
+        let group = std::mem::take(&mut self.group);
+        let number = self.number;
+        group.read_tables(reading).map_err(|damage| Stop::from(damage).in_snapshot(number))?;
+        let Some(meta) = &group.meta else { return Ok(None) };
+        let checked = group.check(number, meta, &self.file, reading).map_err(|stop| stop.in_snapshot(number))?;
+        self.number += 1;
+        Ok(Some(checked))
+    }
+
+    /// The cut may be after the columns and tables of the last snapshot, which is then whole.
+    fn finish_cut(&mut self, damage: Damage, reading: &mut Reading<'a>) -> Result<Option<CheckedColumns<'a>>, Stop> {
+        let (number, in_snapshot) = (self.number, self.group.meta.is_some());
+        let checked = match self.group.is_whole().then(|| self.finish(reading)) {
+            Some(Ok(checked)) => checked,
+            // The cut itself is the better explanation for what is missing.
+            Some(Err(Stop::Damage(..))) | None => None,
+            Some(Err(stop)) => return Err(stop),
+        };
+        let stop = Stop::from(damage);
+        self.end = Some(Err(if in_snapshot && checked.is_none() { stop.in_snapshot(number) } else { stop }));
+        Ok(checked)
     }
 }
 
@@ -124,27 +183,16 @@ impl<'a> Group<'a> {
         self.meta.is_some() && Content::OF_SNAPSHOT.iter().all(|&name| self.columns[name as usize].is_some())
     }
 
-    /// Reads the tables, then imports the snapshot if there is one; the group is empty then.
-    fn finish(&mut self, file: &FileMeta, session: &mut Session<'_>) -> Result<(), Stop> {
-        let group = std::mem::take(self);
-        let number = session.imported();
-        group.read_tables(session).map_err(|damage| Stop::from(damage).in_snapshot(number))?;
-        match &group.meta {
-            Some(meta) => group.import(meta, file, session).map_err(|stop| stop.in_snapshot(number)),
-            None => Ok(()),
-        }
-    }
-
-    fn read_tables(&self, session: &mut Session<'_>) -> Result<(), Damage> {
+    fn read_tables(&self, reading: &mut Reading<'_>) -> Result<(), Damage> {
         if let Some(strings) = &self.columns[Content::Strings as usize] {
-            read_strings(strings, &mut session.tables)?;
+            read_strings(strings, &mut reading.tables)?;
         }
         for [layout, name] in self.read_table([Content::TypeLayout, Content::TypeName])? {
-            session.tables.push_type([layout, name]);
+            reading.tables.push_type([layout, name]);
         }
         let frame = [Content::FrameName, Content::FrameCuid, Content::FrameLine, Content::FrameFile];
         for row in self.read_table(frame)? {
-            session.tables.push_frame(row);
+            reading.tables.push_frame(row);
         }
         Ok(())
     }
@@ -178,36 +226,37 @@ impl<'a> Group<'a> {
         })
     }
 
-    fn import(&self, meta: &SnapshotMeta, file: &FileMeta, session: &mut Session<'_>) -> Result<(), Stop> {
-        let collectables = CollectableColumns {
-            kind: self.column(Content::Kind)?,
-            size: self.column(Content::Size)?,
-            type_index: self.column(Content::TypeIndex)?,
-            reference_count: self.column(Content::ReferenceCount)?,
-            first_reference: self.column(Content::FirstReference)?,
-            unmanaged: self.column(Content::Unmanaged)?,
-        };
-        let collectable_count = collectables.count()?;
-        let references = self.references(collectable_count, session)?;
-        let number = session.imported();
+    fn check(
+        &self,
+        number: u64,
+        meta: &SnapshotMeta,
+        file: &FileMeta,
+        reading: &Reading<'_>,
+    ) -> Result<CheckedColumns<'a>, Stop> {
+        let mut collectables = CollectableColumns { columns: [*self.column(Content::Kind)?; 6] };
+        for (place, name) in collectables.columns.iter_mut().zip(CollectableColumns::CONTENTS) {
+            *place = *self.column(name)?;
+        }
+        let references = self.references(collectables.count()?, reading)?;
         let reference_count = references.len();
-        let columns = Columns { number, collectables, references };
-        let counts = session.import(&columns, meta.info(file))?;
-        session.notes.extend(meta.compare(number, &counts, reference_count));
-        Ok(())
+        let mut checked = Checked::new(number, collectables, references, reading)?;
+        checked.info = meta.info(file);
+        checked.notes.extend(meta.compare(number, &checked.census.counts(), reference_count));
+        Ok(checked)
     }
 
     /// Reads the references.
-    fn references(&self, collectable_count: u64, session: &Session<'_>) -> Result<References, Stop> {
+    fn references(&self, collectable_count: u64, reading: &Reading<'_>) -> Result<ReferenceRows, Stop> {
         let description_column = self.column(Content::Description)?;
         let target_column = self.column(Content::Target)?;
-        let string_count = session.tables.strings().len() as u64;
-        let mut references = References::new(0, collectable_count, string_count, target_column.offset)?;
+        let string_count = reading.tables.strings().len() as u64;
+        let limits = Limits::new(collectable_count, string_count, target_column.offset)?;
+        let mut references = ReferenceRows::new(0, limits, target_column.offset)?;
         let (mut descriptions, mut targets) = (description_column.reader()?, target_column.reader()?);
         let (mut description_batch, mut target_batch) = (Batch::new(), Batch::new());
         let compressed = description_column.frame.len() + target_column.frame.len();
         loop {
-            session.check_cancelled()?;
+            reading.check_cancelled()?;
             descriptions.read(&mut description_batch)?;
             targets.read(&mut target_batch)?;
             if description_batch.len() != target_batch.len() {
@@ -227,25 +276,27 @@ impl<'a> Group<'a> {
 }
 
 /// The six columns of a snapshot's collectables.
-struct CollectableColumns<'c, 'a> {
-    kind: &'c Column<'a>,
-    size: &'c Column<'a>,
-    type_index: &'c Column<'a>,
-    reference_count: &'c Column<'a>,
-    first_reference: &'c Column<'a>,
-    unmanaged: &'c Column<'a>,
+pub(crate) struct CollectableColumns<'a> {
+    /// In the order of [`CollectableColumns::CONTENTS`].
+    columns: [Column<'a>; 6],
 }
 
-impl CollectableColumns<'_, '_> {
+impl CollectableColumns<'_> {
     /// In the order of [`collectable`]'s fields.
-    fn all(&self) -> [&Column<'_>; 6] {
-        [self.kind, self.type_index, self.size, self.unmanaged, self.first_reference, self.reference_count]
-    }
+    const CONTENTS: [Content; 6] = [
+        Content::Kind,
+        Content::TypeIndex,
+        Content::Size,
+        Content::Unmanaged,
+        Content::FirstReference,
+        Content::ReferenceCount,
+    ];
 
     /// How many collectables there are, from the first column alone.
     fn count(&self) -> Result<u64, Damage> {
-        let compressed = self.all().iter().map(|column| column.frame.len()).sum::<usize>();
-        let mut reader = self.kind.reader()?;
+        let compressed = self.columns.iter().map(|column| column.frame.len()).sum::<usize>();
+        let kinds = &self.columns[0];
+        let mut reader = kinds.reader()?;
         let mut batch = Batch::new();
         let mut count = 0;
         loop {
@@ -254,37 +305,58 @@ impl CollectableColumns<'_, '_> {
                 return Ok(count);
             }
             count += batch.len() as u64;
-            check_density(self.kind, count, compressed)?;
+            check_density(kinds, count, compressed)?;
         }
     }
 }
 
-impl Collectables for CollectableColumns<'_, '_> {
-    fn for_each(&self, mut visit: impl FnMut(&Collectable) -> Result<(), Stop>) -> Result<(), Stop> {
-        let columns = self.all();
-        let mut readers = Vec::with_capacity(columns.len());
-        for column in columns {
+impl Collectables for CollectableColumns<'_> {
+    type Run = Vec<Collectable>;
+
+    fn runs(&self) -> Result<impl Iterator<Item = Result<Self::Run, Stop>> + Send, Stop> {
+        let mut readers = Vec::with_capacity(self.columns.len());
+        for column in self.columns {
             readers.push(column.reader()?);
         }
-        let mut batches = columns.map(|_| Batch::new());
-        let mut done = 0;
-        loop {
-            for (reader, batch) in readers.iter_mut().zip(&mut batches) {
-                reader.read(batch)?;
-            }
-            let length = batches[0].len();
-            if let Some(odd) = batches.iter().position(|batch| batch.len() != length) {
-                let found = done + batches[odd].len() as u64;
-                return Err(columns[odd].mismatch(done + length as u64, found).into());
-            }
-            if length == 0 {
-                return Ok(());
-            }
-            for row in 0..length {
-                visit(&collectable(self.kind.offset, batches.each_ref().map(|batch| batch[row])))?;
-            }
-            done += length as u64;
+        let batches = self.columns.map(|_| Batch::new());
+        let mut rows = CollectableRows { columns: self.columns, readers, batches, done: 0 };
+        Ok(std::iter::from_fn(move || rows.run().transpose()))
+    }
+}
+
+/// The columns as they are decompressed side by side.
+struct CollectableRows<'a> {
+    columns: [Column<'a>; 6],
+    readers: Vec<ColumnReader<'a>>,
+    batches: [Batch; 6],
+    done: u64,
+}
+
+impl CollectableRows<'_> {
+    /// The next run; `None` at the end.
+    fn run(&mut self) -> Result<Option<Vec<Collectable>>, Stop> {
+        let mut run = Vec::new();
+        while run.len() < RUN_COLLECTABLES && self.read()? {
+            run.reserve_exact(self.batches[0].len().max(RUN_COLLECTABLES - run.len()));
+            let offset = self.columns[0].offset;
+            let rows = 0..self.batches[0].len();
+            run.extend(rows.map(|row| collectable(offset, self.batches.each_ref().map(|batch| batch[row]))));
         }
+        Ok((!run.is_empty()).then_some(run))
+    }
+
+    /// Decompresses the next batch of each column; false at the end.
+    fn read(&mut self) -> Result<bool, Stop> {
+        for (reader, batch) in self.readers.iter_mut().zip(&mut self.batches) {
+            reader.read(batch)?;
+        }
+        let length = self.batches[0].len();
+        if let Some(odd) = self.batches.iter().position(|batch| batch.len() != length) {
+            let found = self.done + self.batches[odd].len() as u64;
+            return Err(self.columns[odd].mismatch(self.done + length as u64, found).into());
+        }
+        self.done += length as u64;
+        Ok(length > 0)
     }
 }
 

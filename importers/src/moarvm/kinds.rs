@@ -1,6 +1,6 @@
 //! The kinds of collectables, which MoarVM numbers from 1 in `src/profiler/heapsnapshot.h`.
 
-use super::Collectable;
+use super::collectables::Collectable;
 use crate::error::Damage;
 use barrow_writer::KindRole;
 
@@ -51,6 +51,17 @@ impl Kind {
         } else {
             Err(Damage::UnknownKind { kind: collectable.kind, offset: collectable.offset })
         }
+    }
+
+    /// All kinds, in the order of [`KINDS`].
+    pub(crate) fn all() -> impl Iterator<Item = Kind> {
+        (0..KINDS.len() as u8).map(Kind)
+    }
+
+    /// The row of a collectable of this kind in the types or frames; groups of roots share the row 0.
+    #[inline]
+    pub(crate) fn row(self, collectable: &Collectable) -> usize {
+        if self.is_root() { 0 } else { usize::try_from(collectable.type_index).unwrap_or(usize::MAX) }
     }
 
     /// Its position in a table of all kinds.

@@ -1,4 +1,4 @@
-//! The references of one snapshot, in memory: 8 bytes each.
+//! The references of one snapshot. Formats that cannot look at them twice hold them in memory, in 8 bytes each:
 //!
 //! ```text
 //!   target u32 │ label u32 = value << 2 | kind      kind 0 unknown, 1 index, 2 name, 3 large index
@@ -7,8 +7,8 @@
 //! The few indexes that need more than 30 bits are in a list of their own; `value` is then the place
 //! in that list.
 
-use super::Collectable;
-use crate::error::Damage;
+use super::collectables::Collectable;
+use crate::error::{Damage, Stop};
 use barrow_writer::{Label, StringId};
 
 /// The largest index that a recording can hold.
@@ -20,33 +20,48 @@ const LARGE: u64 = 1 << 30;
 const UNKNOWN: u8 = 0;
 const INDEX: u8 = 1;
 const NAME: u8 = 2;
-/// Ours: `value` is a place in [`References::large`].
+/// Ours: `value` is a place in [`ReferenceRows::large`].
 const LARGE_INDEX: u8 = 3;
 
 /// One reference; its position tells its source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Reference {
+struct Reference {
     /// The number of the collectable it points to.
-    pub(crate) target: u32,
+    target: u32,
     label: u32,
 }
 
-/// All references of a snapshot, checked.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct References {
-    rows: Vec<Reference>,
-    large: Vec<u64>,
-    collectable_count: u64,
-    string_count: u64,
+/// The references of a snapshot, checked, wherever they are.
+pub(crate) trait References: Send + Sync {
+    /// How many there are.
+    fn len(&self) -> u64;
+
+    /// What they take in memory, in bytes.
+    fn memory_bytes(&self) -> u64;
+
+    /// Hands over label and target of each reference of a collectable, given the recording's ids of the strings.
+    fn for_each_of(
+        &self,
+        collectable: &Collectable,
+        names: &[StringId],
+        visit: impl FnMut(Label, u32) -> Result<(), Stop>,
+    ) -> Result<(), Stop>;
 }
 
-impl References {
-    /// Room for `capacity` references between `collectable_count` collectables, named by
-    /// `string_count` strings.
+/// What the references of a snapshot may refer to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Limits {
+    collectable_count: u64,
+    /// What the value of a description must stay below, by its kind; no other kinds are known.
+    values: [u64; 4],
+}
+
+impl Limits {
+    /// References between `collectable_count` collectables, named by `string_count` strings. They start at `offset`.
     ///
     /// # Errors
-    /// [`Damage::OutOfRange`] if that does not fit in memory.
-    pub(crate) fn new(capacity: u64, collectable_count: u64, string_count: u64, offset: u64) -> Result<Self, Damage> {
+    /// [`Damage::OutOfRange`] for more than a recording can hold.
+    pub(crate) fn new(collectable_count: u64, string_count: u64, offset: u64) -> Result<Self, Damage> {
         let limit = u64::from(u32::MAX);
         let too_many = |what, value, limit| Damage::OutOfRange { what, offset, value, limit };
         if collectable_count > limit {
@@ -55,47 +70,20 @@ impl References {
         if string_count > LARGE {
             return Err(too_many("the number of strings", string_count, LARGE));
         }
-        let mut rows = Vec::new();
-        usize::try_from(capacity)
-            .ok()
-            .and_then(|capacity| rows.try_reserve_exact(capacity).ok())
-            .ok_or_else(|| too_many("the number of references", capacity, u64::MAX / 8))?;
-        Ok(References { rows, large: Vec::new(), collectable_count, string_count })
+        Ok(Limits { collectable_count, values: [u64::MAX, MAX_INDEX + 1, string_count, 0] })
     }
 
-    /// Appends a reference as MoarVM describes it, found at `offset`.
+    /// Checks a reference as MoarVM describes it, found at `offset`.
     ///
     /// # Errors
     /// [`Damage::OutOfRange`] if it points to no collectable, its name is no string, or its
     /// description is of no known kind.
     #[inline]
-    pub(crate) fn push(&mut self, kind: u8, value: u64, target: u64, offset: u64) -> Result<(), Damage> {
-        if target >= self.collectable_count || value >= self.limit(kind) {
+    pub(crate) fn check(&self, kind: u8, value: u64, target: u64, offset: u64) -> Result<(), Damage> {
+        if target >= self.collectable_count || value >= self.values[usize::from(kind.min(3))] {
             return Err(self.refuse(kind, value, target, offset));
         }
-        // Without a description there is no value either.
-        let value = if kind == UNKNOWN { 0 } else { value };
-        let label = if value < LARGE {
-            (value as u32) << 2 | u32::from(kind)
-        } else {
-            self.large.push(value);
-            (self.large.len() as u32 - 1) << 2 | u32::from(LARGE_INDEX)
-        };
-        self.rows.push(Reference { target: target as u32, label });
         Ok(())
-    }
-
-    /// What the value of a description must stay below.
-    #[inline]
-    fn limit(&self, kind: u8) -> u64 {
-        match kind {
-            UNKNOWN => u64::MAX,
-            // Every large index takes a place in their list.
-            INDEX if (self.large.len() as u64) < LARGE => MAX_INDEX + 1,
-            INDEX => LARGE,
-            NAME => self.string_count,
-            _ => 0,
-        }
     }
 
     #[cold]
@@ -104,40 +92,107 @@ impl References {
         if target >= self.collectable_count {
             return out_of_range("the target of a reference", target, self.collectable_count);
         }
+        let limit = self.values[usize::from(kind.min(3))];
         match kind {
-            INDEX => out_of_range("the index of a reference", value, self.limit(kind)),
-            NAME => out_of_range("the name of a reference", value, self.string_count),
-            UNKNOWN => out_of_range("the description of a reference", value, self.limit(kind)),
+            INDEX => out_of_range("the index of a reference", value, limit),
+            NAME => out_of_range("the name of a reference", value, limit),
+            UNKNOWN => out_of_range("the description of a reference", value, limit),
             _ => out_of_range("the kind of a reference's description", kind.into(), NAME.into()),
         }
     }
+}
 
-    /// How many there are.
-    pub(crate) fn len(&self) -> u64 {
+/// The label of a reference that was checked.
+#[inline]
+pub(crate) fn label(kind: u8, value: u64, names: &[StringId]) -> Label {
+    match kind {
+        INDEX => Label::Index(value),
+        NAME => names.get(value as usize).map_or(Label::Unknown, |&name| Label::Name(name)),
+        _ => Label::Unknown,
+    }
+}
+
+/// All references of a snapshot, in memory.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct ReferenceRows {
+    rows: Vec<Reference>,
+    large: Vec<u64>,
+    limits: Limits,
+}
+
+impl ReferenceRows {
+    /// Room for `capacity` references within these limits.
+    ///
+    /// # Errors
+    /// [`Damage::OutOfRange`] if that does not fit in memory.
+    pub(crate) fn new(capacity: u64, limits: Limits, offset: u64) -> Result<Self, Damage> {
+        let mut rows = Vec::new();
+        usize::try_from(capacity).ok().and_then(|capacity| rows.try_reserve_exact(capacity).ok()).ok_or(
+            Damage::OutOfRange { what: "the number of references", offset, value: capacity, limit: u64::MAX / 8 },
+        )?;
+        Ok(ReferenceRows { rows, large: Vec::new(), limits })
+    }
+
+    /// Appends a reference as MoarVM describes it, found at `offset`.
+    ///
+    /// # Errors
+    /// Those of [`Limits::check`].
+    #[inline]
+    pub(crate) fn push(&mut self, kind: u8, value: u64, target: u64, offset: u64) -> Result<(), Damage> {
+        self.limits.check(kind, value, target, offset)?;
+        // Without a description there is no value either.
+        let value = if kind == UNKNOWN { 0 } else { value };
+        let label = if value < LARGE {
+            (value as u32) << 2 | u32::from(kind)
+        } else {
+            self.push_large(value, offset)? << 2 | u32::from(LARGE_INDEX)
+        };
+        self.rows.push(Reference { target: target as u32, label });
+        Ok(())
+    }
+
+    /// Appends a large index to their list, and returns its place there.
+    #[cold]
+    fn push_large(&mut self, value: u64, offset: u64) -> Result<u32, Damage> {
+        let place = self.large.len() as u64;
+        if place >= LARGE {
+            return Err(Damage::OutOfRange { what: "the index of a reference", offset, value, limit: LARGE });
+        }
+        self.large.push(value);
+        Ok(place as u32)
+    }
+}
+
+impl References for ReferenceRows {
+    fn len(&self) -> u64 {
         self.rows.len() as u64
     }
 
-    /// The references of a collectable that was checked.
+    fn memory_bytes(&self) -> u64 {
+        (self.rows.capacity() * size_of::<Reference>() + self.large.capacity() * size_of::<u64>()) as u64
+    }
+
     #[inline]
-    pub(crate) fn of(&self, collectable: &Collectable) -> &[Reference] {
+    fn for_each_of(
+        &self,
+        collectable: &Collectable,
+        names: &[StringId],
+        mut visit: impl FnMut(Label, u32) -> Result<(), Stop>,
+    ) -> Result<(), Stop> {
         if collectable.reference_count == 0 {
-            return &[];
+            return Ok(());
         }
         let first = collectable.first_reference as usize;
         let end = first.saturating_add(collectable.reference_count as usize);
-        self.rows.get(first..end).unwrap_or_default()
-    }
-
-    /// A reference's label, given the recording's ids of the strings.
-    #[inline]
-    pub(crate) fn label(&self, reference: &Reference, names: &[StringId]) -> Label {
-        let value = reference.label >> 2;
-        match (reference.label & 3) as u8 {
-            INDEX => Label::Index(value.into()),
-            NAME => Label::Name(names[value as usize]),
-            LARGE_INDEX => Label::Index(self.large[value as usize]),
-            _ => Label::Unknown,
+        for reference in self.rows.get(first..end).unwrap_or_default() {
+            let (kind, value) = ((reference.label & 3) as u8, reference.label >> 2);
+            let label = match kind {
+                LARGE_INDEX => Label::Index(self.large[value as usize]),
+                _ => label(kind, value.into(), names),
+            };
+            visit(label, reference.target)?;
         }
+        Ok(())
     }
 }
 
@@ -146,10 +201,25 @@ mod tests {
     use super::*;
 
     fn one(kind: u8, value: u64, target: u64) -> Result<Label, Damage> {
-        let mut references = References::new(1, 10, 2, 0)?;
+        let mut references = ReferenceRows::new(1, Limits::new(10, 2, 0)?, 0)?;
         references.push(kind, value, target, 99)?;
         let names = [StringId(70), StringId(71)];
-        Ok(references.label(&references.rows[0], &names))
+        let source = Collectable {
+            offset: 0,
+            kind: 1,
+            type_index: 0,
+            size: 0,
+            unmanaged: 0,
+            first_reference: 0,
+            reference_count: 1,
+        };
+        let mut found = Label::Unknown;
+        let visited = references.for_each_of(&source, &names, |label, _| {
+            found = label;
+            Ok(())
+        });
+        assert!(visited.is_ok());
+        Ok(found)
     }
 
     #[test]

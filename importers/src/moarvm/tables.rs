@@ -1,6 +1,7 @@
 //! The tables of a dump: strings, types and frames, which all snapshots share.
 
-use super::{Collectable, FRAME, Kind};
+use super::collectables::Collectable;
+use super::kinds::{FRAME, Kind};
 use crate::error::Damage;
 use std::borrow::Cow;
 

@@ -4,4 +4,5 @@ mod cuts;
 mod dump;
 mod recorded;
 mod samples;
+mod threads;
 mod tiny;

@@ -1,9 +1,10 @@
 //! What a recording says after an import, read back with the analyzer.
 
 use barrow_analyzer::{KindRole, Label, ObjectId, Recording, SnapshotId, Totals};
-use barrow_importers::{ImportError, Imported, Silent, import_bytes};
+use barrow_importers::{ImportError, ImportOptions, Imported, Silent, import_bytes};
 use barrow_testdata::Shelf;
 use barrow_writer::{Options, Writer};
+use std::num::NonZero;
 
 /// An object, in words.
 #[derive(Debug, Clone, PartialEq)]
@@ -27,10 +28,22 @@ pub(crate) struct Recorded {
 
 /// Imports a dump and opens the recording.
 pub(crate) fn record(dump: &[u8]) -> Result<Recorded, ImportError> {
+    record_by(|writer| import_bytes(dump, writer, &Silent))
+}
+
+/// The same with a number of threads.
+pub(crate) fn record_with(dump: &[u8], threads: NonZero<usize>) -> Result<Recorded, ImportError> {
+    let file = tempfile::NamedTempFile::new().expect("a temporary file");
+    std::fs::write(file.path(), dump).expect("written");
+    let options = ImportOptions { threads, ..ImportOptions::default() };
+    record_by(|writer| barrow_importers::import(file.path(), writer, &options, &Silent))
+}
+
+fn record_by(import: impl FnOnce(&Writer) -> Result<Imported, ImportError>) -> Result<Recorded, ImportError> {
     let shelf = Shelf::default();
     let options = Options { threads: 0, ..Options::default() };
     let writer = Writer::to_stream(Box::new(shelf.clone()), options).expect("writing to memory");
-    let imported = import_bytes(dump, &writer, &Silent)?;
+    let imported = import(&writer)?;
     writer.finish().expect("writing to memory");
     let bytes = shelf.take();
     Ok(Recorded { imported, recording: Recording::from_bytes(bytes).expect("a whole recording") })

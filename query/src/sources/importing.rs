@@ -5,7 +5,7 @@ use std::io;
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
 
-use barrow_importers::{ImportError, ImportOptions, Imported, Series};
+use barrow_importers::{Format, ImportError, ImportOptions, Imported, Series};
 use barrow_writer::{Compression, Finished, Options, Writer};
 
 use crate::context::{Context, Settings};
@@ -61,19 +61,18 @@ pub(crate) fn import(
     meter: &Meter,
 ) -> Result<Done, QueryError> {
     let mut source_bytes = 0;
+    let mut formats = Vec::with_capacity(sources.len());
     for &source in sources {
         let unreadable = |cause: String| QueryError::Unreadable { path: source.display().to_string(), cause };
         let system = |error: io::Error| unreadable(error.to_string());
         source_bytes += fs::metadata(source).map_err(system)?.len();
-        if barrow_importers::recognise(&crate::sources::recognition::first_bytes(source).map_err(system)?).is_none() {
-            return Err(unreadable(format!(
-                "not a dump that can be imported; {}",
-                crate::sources::recognition::readable()
-            )));
-        }
+        let first_bytes = crate::sources::recognition::first_bytes(source).map_err(system)?;
+        formats.push(barrow_importers::recognise(&first_bytes).ok_or_else(|| {
+            unreadable(format!("not a dump that can be imported; {}", crate::sources::recognition::readable()))
+        })?);
     }
     let written = |source| QueryError::Write { path: part.shown().to_owned(), source };
-    let mut options = options(wishes.compression, context);
+    let mut options = options(wishes.compression, &formats, context);
     options.patches = wishes.patches;
     if let [first, _, ..] = sources {
         options.created_ns = barrow_importers::taken_ns(first).map_err(|error| QueryError::file(first, error))?;
@@ -131,17 +130,24 @@ pub(crate) fn reading(destination: &Path, context: &Context) -> ImportOptions {
     wishes
 }
 
-fn options(compression: Option<Compression>, context: &Context) -> Options {
+fn options(compression: Option<Compression>, formats: &[Format], context: &Context) -> Options {
     let mut options = Options::default();
     if let Some(compression) = compression {
         options.compression = compression;
     }
-    if let Some(budget) = context.workspace.max_memory() {
-        options.memory_budget_bytes = usize::try_from(budget).unwrap_or(usize::MAX);
-    }
-    // The importer itself works in the one thread that is left.
     let threads =
         context.workspace.threads().unwrap_or_else(|| std::thread::available_parallelism().map_or(1, Into::into));
-    options.threads = threads - 1;
+    // An importer that announces on one thread leaves the others to the writer.
+    let announces_on_all = formats.iter().all(|format| format.announces_on_all_threads());
+    options.threads = if announces_on_all { 0 } else { threads - 1 };
+    options.memory_budget_bytes = match context.workspace.max_memory() {
+        Some(budget) => usize::try_from(budget).unwrap_or(usize::MAX),
+        None if announces_on_all => options.memory_budget_bytes.max(BUDGET_OF_A_THREAD_BYTES.saturating_mul(threads)),
+        None => options.memory_budget_bytes,
+    };
     options
 }
+
+/// The writer's budget for each thread that announces and encodes: blocks are then as large as with one thread. They take
+/// a quarter of this.
+const BUDGET_OF_A_THREAD_BYTES: usize = 52 << 20;

@@ -1,7 +1,7 @@
 //! A compressed column, decompressed a batch at a time.
 
 use crate::error::Damage;
-use crate::moarvm::Tables;
+use crate::moarvm::tables::Tables;
 use byteorder::{ByteOrder, LittleEndian};
 use std::io::Read;
 

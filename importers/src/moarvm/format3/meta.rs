@@ -1,8 +1,9 @@
 //! What format 3 says about the file and about each snapshot, in JSON.
 
 use crate::error::{Damage, ImportError};
-use crate::moarvm::{CALL_STACK_ROOTS, Counts, FRAME, OBJECT, STABLE, Session, TYPE_OBJECT};
-use barrow_writer::SnapshotInfo;
+use crate::moarvm::census::Counts;
+use crate::moarvm::kinds::{CALL_STACK_ROOTS, FRAME, OBJECT, STABLE, TYPE_OBJECT};
+use barrow_writer::{SnapshotInfo, Writer};
 use serde_json::Value;
 
 /// The section `filemeta`.
@@ -25,12 +26,12 @@ impl FileMeta {
     }
 
     /// Adds what it knows to the recording's facts.
-    pub(super) fn announce(&self, session: &Session<'_>) -> Result<(), ImportError> {
+    pub(super) fn announce(&self, writer: &Writer) -> Result<(), ImportError> {
         if let Some(process_id) = self.process_id {
-            session.fact("pid", &process_id.to_string())?;
+            writer.fact("pid", &process_id.to_string())?;
         }
         if let Some(subversion) = self.subversion {
-            session.fact("source subversion", &subversion.to_string())?;
+            writer.fact("source subversion", &subversion.to_string())?;
         }
         Ok(())
     }

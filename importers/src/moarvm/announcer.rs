@@ -1,0 +1,192 @@
+//! Announces snapshots to the writer, on all threads.
+
+use super::census::Census;
+use super::collectables::{Collectable, Collectables, Run, Runs, on_all_threads};
+use super::kinds::{FRAME, INTER_GENERATIONAL_ROOTS, KINDS, Kind};
+use super::reading::{Checked, Reading, Snapshots};
+use super::references::References;
+use super::tables::{FrameRow, Tables};
+use crate::context::{Context, Vocabulary, check_cancelled};
+use crate::error::{Damage, ImportError, Stop};
+use barrow_progress::Progress;
+use barrow_writer::{
+    KindId, Object, Shard, StrengthClass, StrengthId, StringId, Totals, TypeDescription, TypeId, Writer,
+};
+
+/// Announces snapshots, and knows what was declared for them.
+pub(crate) struct Announcer<'a> {
+    writer: &'a Writer,
+    vocabulary: &'a Vocabulary<'a>,
+    progress: &'a dyn Progress,
+    kinds: Vec<KindId>,
+    root_category: StringId,
+    /// How strongly the remembered set refers.
+    remembered: StrengthId,
+    /// The string table's rows in the recording.
+    names: Vec<StringId>,
+    /// By kind, then by row of the type or frame table: the type in the recording, once declared.
+    types: [Vec<Option<TypeId>>; KINDS.len()],
+    pub(crate) notes: Vec<String>,
+    pub(crate) snapshots: Vec<Totals>,
+}
+
+impl<'a> Announcer<'a> {
+    /// Declares what every MoarVM dump has.
+    pub(crate) fn new(context: &Context<'a>) -> Result<Self, ImportError> {
+        let &Context { writer, vocabulary, progress, .. } = context;
+        let kinds = KINDS.iter().map(|(name, role)| vocabulary.kind(name, *role)).collect::<Result<_, _>>()?;
+        Ok(Announcer {
+            writer,
+            vocabulary,
+            progress,
+            kinds,
+            root_category: writer.string("root")?,
+            remembered: vocabulary.strength("remembered", StrengthClass::Weak)?,
+            names: Vec::new(),
+            types: Default::default(),
+            notes: Vec::new(),
+            snapshots: Vec::new(),
+        })
+    }
+
+    /// Declares the strings and types of a snapshot that came since the last one, types in the order of their first objects.
+    pub(crate) fn declare(&mut self, census: &Census, tables: &Tables<'_>) -> Result<(), ImportError> {
+        for text in tables.strings().iter().skip(self.names.len()) {
+            self.names.push(self.writer.string(text)?);
+        }
+        for (kind, row) in census.types() {
+            self.type_id(kind, row, tables)?;
+        }
+        Ok(())
+    }
+
+    /// The type of a row of the type or frame table, which was checked.
+    pub(crate) fn type_id(&mut self, kind: Kind, row: usize, tables: &Tables<'_>) -> Result<TypeId, ImportError> {
+        let types = &mut self.types[kind.index()];
+        if types.len() <= row {
+            types.resize(row + 1, None);
+        }
+        if let Some(type_id) = types[row] {
+            return Ok(type_id);
+        }
+        let type_id = self.declare_type(kind, row, tables)?;
+        self.types[kind.index()][row] = Some(type_id);
+        Ok(type_id)
+    }
+
+    /// Declares a row of the type or frame table for one kind.
+    fn declare_type(&self, kind: Kind, row: usize, tables: &Tables<'_>) -> Result<TypeId, ImportError> {
+        let mut description = TypeDescription {
+            kind: self.kinds[kind.index()],
+            name: kind.name(),
+            layout: None,
+            base: None,
+            file: None,
+            line: None,
+            attributes: &[],
+        };
+        if kind.is_root() {
+            return self.vocabulary.declare_type(&description);
+        }
+        if kind != FRAME {
+            let (layout, name) = tables.type_names(row);
+            description.layout = Some(layout);
+            description.name = name;
+            return self.vocabulary.declare_type(&description);
+        }
+        let FrameRow { name, cuid, line, file } = tables.frame(row);
+        let attributes = [("cuid", cuid)];
+        description.name = if name.is_empty() { "<anon>" } else { name };
+        description.file = (!file.is_empty()).then_some(file);
+        description.line = Some(line);
+        description.attributes = &attributes;
+        self.vocabulary.declare_type(&description)
+    }
+
+    /// Announces a snapshot whose strings and types were declared, and commits it.
+    pub(crate) fn announce<C: Collectables, R: References>(&mut self, checked: Checked<C, R>) -> Result<(), Stop> {
+        let number = checked.number;
+        let (totals, notes) = self.commit(checked).map_err(|stop| stop.in_snapshot(number))?;
+        self.notes.extend(notes);
+        self.snapshots.push(totals);
+        Ok(())
+    }
+
+    fn commit<C: Collectables, R: References>(&self, checked: Checked<C, R>) -> Result<(Totals, Vec<String>), Stop> {
+        let Checked { info, collectables, references, census, notes, .. } = checked;
+        let snapshot = self.writer.begin_snapshot(info)?;
+        let mut shard = snapshot.shard();
+        for &root in census.roots() {
+            shard.root(self.root_category, None, root)?;
+        }
+        shard.finish()?;
+        let runs = Runs::new(collectables.runs()?);
+        on_all_threads(|| {
+            let mut shard = snapshot.shard();
+            while let Some((first, run)) = runs.next()? {
+                check_cancelled(self.progress)?;
+                self.announce_run(&mut shard, first, &run, &references)?;
+            }
+            Ok(shard.finish()?)
+        })?;
+        Ok((snapshot.commit()?, notes))
+    }
+
+    fn announce_run<T: Run, R: References>(
+        &self,
+        shard: &mut Shard<'_>,
+        first: u64,
+        run: &T,
+        references: &R,
+    ) -> Result<(), Stop> {
+        let mut object_id = first;
+        run.for_each(|collectable| {
+            let kind = Kind::of(collectable)?;
+            let mut object = Object::new(self.declared(kind, collectable)?, collectable.size);
+            object.unmanaged_bytes = collectable.unmanaged;
+            shard.object(object_id, &object)?;
+            object_id += 1;
+            let strength = if kind == INTER_GENERATIONAL_ROOTS { self.remembered } else { StrengthId::STRONG };
+            references.for_each_of(collectable, &self.names, |label, target| {
+                Ok(shard.reference(label, strength, target.into())?)
+            })
+        })
+    }
+
+    /// The type of a collectable that was checked.
+    #[inline]
+    fn declared(&self, kind: Kind, collectable: &Collectable) -> Result<TypeId, Damage> {
+        let types = &self.types[kind.index()];
+        // The dump is mapped and may have changed since it was checked.
+        types.get(kind.row(collectable)).copied().flatten().ok_or(Damage::OutOfRange {
+            what: "the type of a collectable",
+            offset: collectable.offset,
+            value: collectable.type_index,
+            limit: types.len() as u64,
+        })
+    }
+}
+
+/// References that take more than this are not held for two snapshots at once, in bytes.
+const READ_AHEAD_BYTES: u64 = 64 << 20;
+
+/// Announces all snapshots. While one is announced, a thread reads and checks the next one.
+pub(crate) fn announce_all<'a, S: Snapshots<'a>>(
+    snapshots: &mut S,
+    reading: &mut Reading<'a>,
+    announcer: &mut Announcer<'a>,
+) -> Result<(), Stop> {
+    let mut next = snapshots.next(reading)?;
+    while let Some(checked) = next {
+        announcer.declare(&checked.census, &reading.tables)?;
+        next = if checked.references.memory_bytes() > READ_AHEAD_BYTES {
+            announcer.announce(checked)?;
+            snapshots.next(reading)?
+        } else {
+            let (announced, read) = rayon::join(|| announcer.announce(checked), || snapshots.next(reading));
+            announced?;
+            read?
+        };
+    }
+    Ok(())
+}
