@@ -1,7 +1,7 @@
 //! Dumps of one JSON object per line, in two passes over the lines:
 //!
 //! ```text
-//!   dump   {"address":"0x10", …}\n{"address":"0x38", …}\n …      cut into chunks at line ends
+//!   dump   {"address":"0x10", …}\n{"address":"0x38", …}\n …      divided into chunks of lines
 //!   survey  every chunk, in parallel: which lines are objects, and where they live
 //!             ▼ rows in file order, Addresses: from an address to a row
 //!   announce  every chunk, in parallel, with a shard for each thread
@@ -34,10 +34,13 @@ pub(crate) type FastMap<K, V> = std::collections::HashMap<K, V, foldhash::fast::
 /// large enough for that with a few hundred bytes an object.
 const CHUNK_BYTES: usize = 8 << 20;
 
-/// The lines of a dump, divided for threads.
+/// The lines of a dump, divided for threads: a chunk has the lines that begin in its bytes. Where its first line begins
+/// is looked up when the chunk is read, since a glance at a place of the dump can map megabytes of it.
 pub(crate) struct Lines<'d> {
     dump: &'d [u8],
-    chunks: Vec<Range<usize>>,
+    chunk_bytes: usize,
+    /// Where the last whole line ends.
+    end: usize,
     /// What is cut off at the end.
     pub(crate) cut: Option<Damage>,
 }
@@ -60,16 +63,25 @@ impl<'d> Lines<'d> {
                 cut = Some(Damage::Ends { length: dump.len() as u64, inside: "a line" });
             }
         }
-        let mut chunks = Vec::new();
-        let mut start = 0;
-        while start < end {
-            let wanted = start.saturating_add(chunk_bytes).min(end);
-            let rest = dump.get(wanted - 1..end).unwrap_or_default();
-            let chunk_end = memchr::memchr(b'\n', rest).map_or(end, |newline| wanted + newline);
-            chunks.push(start..chunk_end);
-            start = chunk_end;
-        }
-        Lines { dump, chunks, cut }
+        Lines { dump, chunk_bytes, end, cut }
+    }
+
+    /// How many chunks there are.
+    fn chunks(&self) -> usize {
+        self.end.div_ceil(self.chunk_bytes)
+    }
+
+    /// The bytes of a chunk, which begin and end anywhere.
+    fn bytes_of(&self, chunk: usize) -> Range<usize> {
+        let start = chunk.saturating_mul(self.chunk_bytes).min(self.end);
+        start..start.saturating_add(self.chunk_bytes).min(self.end)
+    }
+
+    /// Where the first line of a chunk begins; at or after the end of the chunk if it has none.
+    fn first_line(&self, bytes: &Range<usize>) -> usize {
+        let Some(before) = bytes.start.checked_sub(1) else { return 0 };
+        let text = self.dump.get(before..bytes.end).unwrap_or_default();
+        memchr::memchr(b'\n', text).map_or(bytes.end, |newline| bytes.start + newline)
     }
 
     /// Hands over the lines of one chunk that are not blank, and where each begins.
@@ -78,15 +90,15 @@ impl<'d> Lines<'d> {
         chunk: usize,
         mut visit: impl FnMut(&'d [u8], u64) -> Result<(), E>,
     ) -> Result<(), E> {
-        let Some(range) = self.chunks.get(chunk) else { return Ok(()) };
-        let text = self.dump.get(range.clone()).unwrap_or_default();
-        let mut start = 0;
-        while start < text.len() {
+        let bytes = self.bytes_of(chunk);
+        let text = self.dump.get(..self.end).unwrap_or_default();
+        let mut start = self.first_line(&bytes);
+        while start < bytes.end {
             let rest = &text[start..];
             let length = memchr::memchr(b'\n', rest).unwrap_or(rest.len());
             let line = &rest[..length];
             if !line.trim_ascii().is_empty() {
-                visit(line, (range.start + start) as u64)?;
+                visit(line, start as u64)?;
             }
             start += length + 1;
         }
@@ -120,13 +132,13 @@ impl<'d> Lines<'d> {
         let crew = Crew { next: AtomicUsize::new(0), has_failed: AtomicBool::new(false), done: Mutex::default() };
         let work = || {
             let end = worker().and_then(|mut worker| {
-                while let Some(chunk) = crew.next_of(&self.chunks) {
+                while let Some(chunk) = crew.next_of(self.chunks()) {
                     let answer = match context.check_cancelled() {
                         Ok(()) => visit(&mut worker, chunk),
                         Err(error) => Err(error.into()),
                     };
                     crew.report(chunk, answer);
-                    context.progress.advance(self.chunks.get(chunk).map_or(0, Range::len) as u64);
+                    context.progress.advance(self.bytes_of(chunk).len() as u64);
                 }
                 finish(worker)
             });
@@ -135,13 +147,12 @@ impl<'d> Lines<'d> {
                 crew.report(usize::MAX, Err(stop));
             }
         };
-        let threads = context.options.threads.get().min(self.chunks.len()).max(1);
+        let threads = context.options.threads.get().min(self.chunks()).max(1);
         std::thread::scope(|scope| {
             (1..threads).for_each(|_| drop(scope.spawn(work)));
             work();
         });
-        let covered = self.chunks.last().map_or(0, |last| last.end);
-        context.progress.advance((self.dump.len() - covered) as u64);
+        context.progress.advance((self.dump.len() - self.end) as u64);
         let mut done = crew.done.into_inner().unwrap_or_else(PoisonError::into_inner);
         done.sort_unstable_by_key(|&(chunk, _)| chunk);
         done.into_iter().map(|(_, answer)| answer).collect()
@@ -157,13 +168,13 @@ struct Crew<T> {
 
 impl<T> Crew<T> {
     /// The next chunk. After a failure none: those before it are taken already, as they go in order.
-    fn next_of(&self, chunks: &[Range<usize>]) -> Option<usize> {
+    fn next_of(&self, chunks: usize) -> Option<usize> {
         if self.has_failed.load(Ordering::Relaxed) {
             return None;
         }
         // Relaxed: each number is given out once, and nothing else depends on it.
         let next = self.next.fetch_add(1, Ordering::Relaxed);
-        (next < chunks.len()).then_some(next)
+        (next < chunks).then_some(next)
     }
 
     fn report(&self, chunk: usize, answer: Result<T, Stop>) {
@@ -214,7 +225,7 @@ mod tests {
     fn lines_of(dump: &str, chunk_bytes: usize) -> Vec<(usize, String, u64)> {
         let lines = Lines::with_chunks(dump.as_bytes(), chunk_bytes);
         let mut found = Vec::new();
-        for chunk in 0..lines.chunks.len() {
+        for chunk in 0..lines.chunks() {
             let visited: Result<(), ()> = lines.for_each_line(chunk, |line, offset| {
                 found.push((chunk, String::from_utf8_lossy(line).into_owned(), offset));
                 Ok(())

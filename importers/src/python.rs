@@ -77,7 +77,7 @@ fn import_lines(lines: &Lines<'_>, context: &Context<'_>, outcome: &mut Outcome)
         vocabulary: context.vocabulary,
         words: &ReferenceNames::new(context.vocabulary)?,
         addresses: &addresses,
-        classes: &Classes::new(classes.iter().map(|&offset| (lines.line_at(offset), offset)))?,
+        classes: &Classes::new(classes),
     };
     let snapshot = context.writer.begin_snapshot(context.info.clone())?;
     let announced = lines.in_parallel(
@@ -139,10 +139,11 @@ fn check_end(end: Option<(u64, u64)>, count: u64, lines: &Lines<'_>) -> Result<(
     }
 }
 
-/// Addresses of objects, offsets of types, and what the last line says with its offset.
-type Surveyed = (Vec<u64>, Vec<u64>, Option<(u64, u64)>);
+/// Addresses of objects, addresses and names of types, and what the last line says with its offset.
+type Surveyed = (Vec<u64>, Vec<(u64, Box<str>)>, Option<(u64, u64)>);
 
-/// Finds the objects of one chunk, and which lines are types.
+/// Finds the objects and types of one chunk. Lines of types are read at once: they are all over the dump, and a second
+/// look at each would map most of it.
 fn survey(lines: &Lines<'_>, chunk: usize) -> Result<Surveyed, Stop> {
     let (mut addresses, mut classes, mut end) = (Vec::new(), Vec::new(), None);
     lines.for_each_line(chunk, |text, offset| {
@@ -157,8 +158,9 @@ fn survey(lines: &Lines<'_>, chunk: usize) -> Result<Surveyed, Stop> {
             }
         };
         addresses.extend(address);
-        if address.is_some() && kind == b"type" {
-            classes.push(offset);
+        if let (Some(address), b"type") = (address, kind) {
+            let line = Line::read(text, offset, &mut References::default())?;
+            classes.push((address, name_of_type(&line).into_boxed_str()));
         }
         Ok::<_, Stop>(())
     })?;
@@ -172,16 +174,13 @@ struct Classes {
 }
 
 impl Classes {
-    /// Reads the lines of types.
-    fn new<'d>(lines: impl Iterator<Item = (&'d [u8], u64)>) -> Result<Self, Damage> {
+    /// The types by address. Of several at one address the first counts.
+    fn new(types: impl IntoIterator<Item = (u64, Box<str>)>) -> Self {
         let mut names = FastMap::default();
-        for (text, offset) in lines {
-            let line = Line::read(text, offset, &mut References::default())?;
-            if let Some(address) = line.address {
-                names.entry(address).or_insert_with(|| name_of_type(&line).into_boxed_str());
-            }
+        for (address, name) in types {
+            names.entry(address).or_insert(name);
         }
-        Ok(Classes { names })
+        Classes { names }
     }
 
     fn name(&self, class: u64) -> Option<&str> {

@@ -24,7 +24,7 @@ use crate::format::Importer;
 use crate::json_lines::{Addresses, LineStarts, Lines, beginning, first_field, first_rows};
 use announcer::{Announced, Announcer, SharedTables};
 use barrow_writer::{StrengthClass, StrengthId, StringId};
-use classes::Classes;
+use classes::{ClassLine, Classes};
 use line::{Line, Reading};
 use shapes::Shapes;
 use sites::Sites;
@@ -84,7 +84,7 @@ fn import_lines(lines: &Lines<'_>, context: &Context<'_>, outcome: &mut Outcome)
         vocabulary: context.vocabulary,
         words: &ReferenceNames::new(context.vocabulary)?,
         addresses: &addresses,
-        classes: &Classes::new(survey.classes.iter().map(at))?,
+        classes: &Classes::new(survey.classes),
         shapes: &Shapes::new(survey.shapes.iter().map(at), &addresses, context.vocabulary)?,
         sites: &Sites::new(context.vocabulary),
     };
@@ -112,8 +112,7 @@ fn import_lines(lines: &Lines<'_>, context: &Context<'_>, outcome: &mut Outcome)
 struct Survey {
     /// Of the objects, in their order, by chunk.
     addresses: Vec<Vec<u64>>,
-    /// Where the lines of classes begin.
-    classes: Vec<u64>,
+    classes: Vec<ClassLine>,
     /// Where the lines of shapes begin.
     shapes: Vec<u64>,
 }
@@ -135,25 +134,30 @@ impl Survey {
 #[derive(Debug, Default)]
 struct ChunkSurvey {
     addresses: Vec<u64>,
-    classes: Vec<u64>,
+    classes: Vec<ClassLine>,
     shapes: Vec<u64>,
 }
 
-/// Finds the objects of one chunk, and which lines are classes and shapes.
+/// Finds the objects of one chunk, the classes, and which lines are shapes. Lines of classes are read at once: they are
+/// all over the dump, and a second look at each would map most of it.
 fn survey(lines: &Lines<'_>, chunk: usize) -> Result<ChunkSurvey, Stop> {
     let mut found = ChunkSurvey::default();
+    let mut reading = Reading::default();
     lines.for_each_line(chunk, |text, offset| {
         let (address, kind) = match beginning(text) {
             Some((address, kind)) => (Some(address), kind),
             None => {
-                let line = Line::read(text, offset, &mut Reading::default())?;
+                let line = Line::read(text, offset, &mut reading)?;
                 (line.address, line.kind)
             }
         };
         let Some(address) = address.filter(|_| kind != FREE_SLOT) else { return Ok::<_, Stop>(()) };
         found.addresses.push(address);
         match kind {
-            b"CLASS" | b"MODULE" | b"ICLASS" => found.classes.push(offset),
+            b"CLASS" | b"MODULE" | b"ICLASS" => {
+                let line = Line::read(text, offset, &mut reading)?;
+                found.classes.extend(ClassLine::of(&line));
+            }
             b"SHAPE" => found.shapes.push(offset),
             _ => {}
         }

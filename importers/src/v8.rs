@@ -8,7 +8,8 @@
 //!
 //! The text is mapped and read more than once, because the first node needs strings, which come last:
 //!
-//! 1. [`Layout`]: where the parts are. Commas are counted on all threads, so that any number is found.
+//! 1. [`Layout`]: where the parts are. Commas and quotes are counted on all threads, so that any number and string is
+//!    found.
 //! 2. Strings are entered into the recording; meanwhile the nodes are checked and divided into units.
 //! 3. [`Announcer`]: nodes and their edges are announced, unit by unit, on all threads.
 //!
@@ -23,9 +24,11 @@ mod ephemerons;
 mod layout;
 mod locations;
 mod meta;
+mod names;
 mod nodes;
 mod numbers;
 mod parallel;
+mod quotes;
 mod recognition;
 mod reference;
 mod strings;
@@ -36,15 +39,15 @@ use std::num::NonZero;
 use crate::context::{Context, Outcome};
 use crate::error::{Damage, ImportError, Stop};
 use crate::format::Importer;
-use crate::options::ImportOptions;
 use crate::screen::Text;
 use announce::{Announcer, DumpTables};
 use detached::Detached;
 use ephemerons::WeakMapNodes;
 use layout::Layout;
 use locations::Locations;
+use names::Names;
 use nodes::{Units, divide};
-use strings::Names;
+use numbers::Numbers;
 use traces::Traces;
 
 /// V8's heap snapshots: Node.js, Deno, Chrome; Julia writes the same.
@@ -77,7 +80,7 @@ fn import_snapshot(dump: &[u8], context: &Context<'_>, outcome: &mut Outcome) ->
         return Ok(layout.end?);
     }
     outcome.notes.extend(contradictions(&layout));
-    let wanted = WeakMapNodes::find(layout.strings.bytes());
+    let wanted = WeakMapNodes::of(layout.strings.entries());
     let (names, locations, divided) = prepare(&layout, &wanted, context)?;
     outcome.notes.extend(changed_strings(&names));
     let mut end = layout.end.clone();
@@ -102,32 +105,25 @@ type Prepared = (Names, Result<Locations, Damage>, Units);
 
 fn prepare(layout: &Layout<'_>, wanted: &WeakMapNodes, context: &Context<'_>) -> Result<Prepared, Stop> {
     let Layout { meta, nodes, edges, .. } = layout;
-    let bytes = nodes.byte_count() + layout.strings.bytes().len() as u64;
+    let locations = layout.locations.as_ref().map_or(0, Numbers::byte_count);
+    let bytes = nodes.byte_count() + locations + layout.strings.bytes().len() as u64;
     context.progress.begin("reading nodes and strings", bytes, "bytes");
-    let record_names = || layout.strings.record(context);
-    let read_locations = || match (&layout.locations, &meta.locations) {
-        (Some(numbers), Some(fields)) => {
-            let count = usize::try_from(nodes.len() / meta.nodes.count as u64).unwrap_or(usize::MAX);
-            Locations::read(numbers, fields, count, meta.nodes.count)
-        }
-        _ => Ok(Locations::default()),
+    // Strings are numbered by one thread, beside all others.
+    let record_names = || Names::record(&layout.strings, context);
+    let read_others =
+        || -> Result<_, Stop> { Ok((divide(meta, nodes, edges, wanted, context)?, Locations::read(layout, context)?)) };
+    let (names, others) = if context.options.threads == NonZero::<usize>::MIN {
+        (record_names(), read_others())
+    } else {
+        std::thread::scope(|scope| {
+            let names = scope.spawn(record_names);
+            let others = read_others();
+            (names.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)), others)
+        })
     };
-    // Strings are numbered by one thread, which takes as long as all the rest does on another.
-    let Some(threads) = NonZero::new(context.options.threads.get() - 1) else {
-        let units = divide(meta, nodes, edges, wanted, context)?;
-        return Ok((record_names()?, read_locations(), units));
-    };
-    let options = ImportOptions { threads, ..context.options.clone() };
-    std::thread::scope(|scope| {
-        let names = scope.spawn(record_names);
-        let locations = scope.spawn(read_locations);
-        let units = divide(meta, nodes, edges, wanted, &Context { options: &options, ..context.clone() });
-        let names = names.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-        let locations = locations.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-        // The nodes come first in the dump, and so does what is wrong with them.
-        let units = units?;
-        Ok((names?, locations, units))
-    })
+    // The nodes come first in the dump, and so does what is wrong with them.
+    let (units, locations) = others?;
+    Ok((names?, locations, units))
 }
 
 /// Differences between the description and the nodes and edges that are there.

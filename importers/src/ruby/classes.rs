@@ -1,7 +1,6 @@
 //! The classes of a dump, found before the objects: what their instances are called.
 
-use super::line::{Line, Reading};
-use crate::error::Damage;
+use super::line::Line;
 use crate::json_lines::{FastMap, MAX_NAME_BYTES, Text};
 
 /// How many superclasses are looked at. Real chains have dozens.
@@ -27,6 +26,37 @@ enum ClassKind {
     Included,
 }
 
+/// What the line of a class says.
+#[derive(Debug)]
+pub(crate) struct ClassLine {
+    address: u64,
+    /// The class of the class.
+    class_address: Option<u64>,
+    class: Class,
+}
+
+impl ClassLine {
+    /// The class of a line; `None` for other lines.
+    pub(crate) fn of(line: &Line<'_>) -> Option<Self> {
+        let kind = match line.kind {
+            b"MODULE" => ClassKind::Module,
+            b"ICLASS" => ClassKind::Included,
+            b"CLASS" if line.is_singleton => ClassKind::Singleton,
+            b"CLASS" => ClassKind::Class,
+            _ => return None,
+        };
+        let boxed = |text: Text<'_>| text.decode_first(4 * MAX_NAME_BYTES).into_owned().into_boxed_str();
+        let class = Class {
+            name: line.name.map(boxed),
+            real_class_name: line.real_class_name.map(boxed),
+            superclass: line.superclass,
+            kind,
+            attached: None,
+        };
+        Some(ClassLine { address: line.address?, class_address: line.class, class })
+    }
+}
+
 /// All classes by address.
 #[derive(Debug, Default)]
 pub(crate) struct Classes {
@@ -34,30 +64,14 @@ pub(crate) struct Classes {
 }
 
 impl Classes {
-    /// Reads the lines of classes.
-    pub(crate) fn new<'d>(lines: impl Iterator<Item = (&'d [u8], u64)>) -> Result<Self, Damage> {
+    /// The classes of these lines. Of several at one address the first counts.
+    pub(crate) fn new(lines: impl IntoIterator<Item = ClassLine>) -> Self {
         let mut classes = Classes::default();
         let mut attached = Vec::new();
-        for (text, offset) in lines {
-            let line = Line::read(text, offset, &mut Reading::default())?;
-            let Some(address) = line.address else { continue };
-            let kind = match line.kind {
-                b"MODULE" => ClassKind::Module,
-                b"ICLASS" => ClassKind::Included,
-                _ if line.is_singleton => ClassKind::Singleton,
-                _ => ClassKind::Class,
-            };
-            if let (Some(class), ClassKind::Class | ClassKind::Module) = (line.class, kind) {
-                attached.push((class, address));
+        for ClassLine { address, class_address, class } in lines {
+            if let (Some(singleton), ClassKind::Class | ClassKind::Module) = (class_address, class.kind) {
+                attached.push((singleton, address));
             }
-            let boxed = |text: Text<'_>| text.decode_first(4 * MAX_NAME_BYTES).into_owned().into_boxed_str();
-            let class = Class {
-                name: line.name.map(boxed),
-                real_class_name: line.real_class_name.map(boxed),
-                superclass: line.superclass,
-                kind,
-                attached: None,
-            };
             classes.by_address.entry(address).or_insert(class);
         }
         for (singleton, attached) in attached {
@@ -67,7 +81,7 @@ impl Classes {
                 class.attached = class.attached.or(Some(attached));
             }
         }
-        Ok(classes)
+        classes
     }
 
     /// What `obj.class` answers for an object whose class is at `address`: singleton classes and included
@@ -110,6 +124,7 @@ impl Classes {
 
 #[cfg(test)]
 mod tests {
+    use super::super::line::Reading;
     use super::*;
 
     fn classes() -> Classes {
@@ -122,7 +137,10 @@ mod tests {
 {"address":"0x700", "type":"CLASS", "superclass":"0x700"}
 {"address":"0x800", "type":"CLASS", "superclass":"0x800", "singleton":true}
 {"address":"0x1000", "type":"MODULE"}"##;
-        Classes::new(lines.lines().map(|line| (line.as_bytes(), 0))).expect("JSON")
+        let read = |line: &str| {
+            ClassLine::of(&Line::read(line.as_bytes(), 0, &mut Reading::default()).expect("JSON")).expect("a class")
+        };
+        Classes::new(lines.lines().map(read))
     }
 
     #[test]

@@ -10,10 +10,10 @@ use super::detached::Detached;
 use super::ephemerons::{Entries, ValueEdge, ordered};
 use super::layout::Layout;
 use super::locations::{Locations, SourcePositionId};
+use super::names::{Name, Names, Special};
 use super::nodes::{Edge, Edges, Node, Nodes, Unit};
 use super::parallel::for_each_unit;
 use super::reference::Reference;
-use super::strings::{Name, Names, Special};
 use super::traces::Traces;
 use crate::context::Context;
 use crate::error::{Damage, ImportError, Stop};
@@ -123,7 +123,7 @@ impl<'c, 'a> Announcer<'c, 'a> {
         Ok(Announcer {
             context,
             known,
-            node_count: layout.nodes.len() / layout.meta.nodes.count as u64,
+            node_count: layout.node_count(),
             classes,
             kinds,
             edges,

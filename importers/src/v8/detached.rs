@@ -45,7 +45,7 @@ impl Detached {
         )?;
         let mut edges = found.into_inner().unwrap_or_else(PoisonError::into_inner);
         edges.sort_unstable();
-        Ok(Detached::propagate(natives, &edges, layout.nodes.len() / layout.meta.nodes.count as u64))
+        Ok(Detached::propagate(natives, &edges, layout.node_count()))
     }
 
     /// Whether a node is detached.

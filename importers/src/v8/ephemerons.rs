@@ -56,7 +56,7 @@ fn number(digits: &[u8]) -> Option<u64> {
 }
 
 /// All entries that the strings tell of.
-fn entry_names(strings: &[u8]) -> impl Iterator<Item = EntryName> {
+pub(crate) fn entry_names(strings: &[u8]) -> impl Iterator<Item = EntryName> {
     memchr::memmem::find_iter(strings, BEFORE_TABLE).filter_map(|found| {
         // The end of a string, which each string has once: so nothing is looked at again and again.
         let after = &strings[found + BEFORE_TABLE.len()..];
@@ -93,10 +93,10 @@ pub(crate) struct WeakMapNodes {
 const UNSEEN: u64 = u64::MAX;
 
 impl WeakMapNodes {
-    /// The nodes that the strings of a dump name as keys or tables.
-    pub(crate) fn find(strings: &[u8]) -> WeakMapNodes {
+    /// The nodes that the entries name as keys or tables.
+    pub(crate) fn of(entries: &[EntryName]) -> WeakMapNodes {
         let mut wanted = WeakMapNodes::default();
-        for pair in entry_names(strings) {
+        for pair in entries {
             for id in [pair.key, pair.table] {
                 wanted.rows.entry(id).or_insert(AtomicU64::new(UNSEEN));
             }
@@ -241,7 +241,7 @@ mod tests {
         let strings = format!("a\",\"{NAME}\",\"b\",\"{other}\",\"x{NAME}\",\"{NAME} \"]");
         let found: Vec<EntryName> = entry_names(strings.as_bytes()).collect();
         assert_eq!(found, [EntryName { key: 7, table: 5 }, EntryName { key: 11, table: 5 }]);
-        let wanted = WeakMapNodes::find(strings.as_bytes());
+        let wanted = WeakMapNodes::of(&found);
         for (row, id) in (0..).zip([3, 5, 7, 7, 9]) {
             wanted.see(id, row);
         }

@@ -68,6 +68,11 @@ impl<'a> Layout<'a> {
         let strings = strings.unwrap_or_else(|| Strings::none(dump));
         Ok(Layout { dump, meta, nodes, edges, locations, functions, trace_tree, strings, end })
     }
+
+    /// How many nodes there are.
+    pub(crate) fn node_count(&self) -> u64 {
+        self.nodes.len() / self.meta.nodes.count as u64
+    }
 }
 
 impl<'a> LayoutParts<'a> {
@@ -105,7 +110,7 @@ impl<'a> LayoutParts<'a> {
             b"trace_function_infos" => self.functions.insert(numbers("the functions of allocation traces")?),
             b"strings" => {
                 expect(dump, at, b'[', "an array")?;
-                let (strings, found) = Strings::find(dump, at + 1);
+                let (strings, found) = Strings::find(dump, at + 1, context)?;
                 let end = self.strings.insert(strings).end();
                 return Ok(found.map(|()| end)?);
             }

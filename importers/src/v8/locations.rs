@@ -1,10 +1,18 @@
 //! Where the program says that functions and the constructors of objects are.
 
-use foldhash::HashMap;
+use std::num::NonZero;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Mutex, PoisonError};
 
-use super::meta::LocationFields;
+use foldhash::{HashMap, HashMapExt};
+
+use super::layout::Layout;
+use super::meta::{LocationFields, MAX_FIELDS};
 use super::numbers::Numbers;
-use crate::error::Damage;
+use super::parallel::for_each_unit;
+use crate::context::Context;
+use crate::error::{Damage, Stop};
+use crate::options::ImportOptions;
 
 /// A place in a script.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -18,69 +26,129 @@ pub(crate) struct SourcePosition {
 /// The places of all nodes that have one.
 #[derive(Default)]
 pub(crate) struct Locations {
-    /// By node: its row in `places` + 1; 0 for none. Empty if no node has a place.
-    of_node: Vec<u32>,
+    /// By node: its row in `places` + 1; 0 for none. Empty if no node has a place. Threads fill it together.
+    of_node: Vec<AtomicU32>,
     places: Vec<SourcePosition>,
 }
 
 /// The number of a place, from 1; 0 is "none".
 pub(crate) type SourcePositionId = u32;
 
+/// How many locations a thread reads at a time.
+const UNIT_LOCATIONS: u64 = 1 << 16;
+
 impl Locations {
-    /// Reads the locations of a dump with `nodes` nodes of `node_fields` fields each.
+    /// Reads the locations of a dump, on all threads.
     ///
     /// # Errors
-    /// Damage; the locations before it are lost, too, which only makes types coarser.
-    pub(crate) fn read(
-        numbers: &Numbers<'_>,
-        fields: &LocationFields,
-        nodes: usize,
-        node_fields: usize,
-    ) -> Result<Locations, Damage> {
-        numbers.check_whole()?;
-        let mut locations = Locations::default();
-        let count = numbers.len() / fields.count as u64;
-        if count == 0 {
-            return Ok(locations);
+    /// If the user cancels. Damage is the inner error; the locations before it are lost, too, which only makes types
+    /// coarser.
+    pub(crate) fn read(layout: &Layout<'_>, context: &Context<'_>) -> Result<Result<Locations, Damage>, Stop> {
+        let (Some(numbers), Some(fields)) = (&layout.locations, &layout.meta.locations) else {
+            return Ok(Ok(Locations::default()));
+        };
+        if let Err(damage) = numbers.check_whole() {
+            return Ok(Err(damage));
         }
-        locations.of_node = vec![0; nodes];
-        let mut known = HashMap::default();
-        let mut reader = numbers.from(0);
-        let mut record = vec![0; fields.count];
-        for _ in 0..count {
-            let offset = reader.offset();
-            reader.record(&mut record)?;
-            let node = record[fields.object_index] / node_fields as u64;
-            let place = SourcePosition {
-                script_id: record[fields.script_id],
-                line: record[fields.line],
-                column: record[fields.column],
-            };
-            let entry = usize::try_from(node).ok().and_then(|node| locations.of_node.get_mut(node));
-            let Some(entry) = entry else {
-                return Err(Damage::OutOfRange {
-                    what: "the node of a location",
-                    offset,
-                    value: node,
-                    limit: nodes as u64,
-                });
-            };
-            *entry = *known.entry(place).or_insert_with(|| {
-                locations.places.push(place);
-                u32::try_from(locations.places.len()).unwrap_or(0)
-            });
+        let nodes = NodeCount { nodes: layout.node_count(), fields: layout.meta.nodes.count as u64 };
+        let mut read = read_all(numbers, fields, nodes, context);
+        if let Ok((_, true)) = read {
+            // Of several locations of one node the last counts: one thread finds it.
+            let options = ImportOptions { threads: NonZero::<usize>::MIN, ..context.options.clone() };
+            read = read_all(numbers, fields, nodes, &Context { options: &options, ..context.clone() });
         }
-        Ok(locations)
+        match read {
+            Ok((locations, _)) => Ok(Ok(locations)),
+            Err(Stop::Damage(damage, _)) => Ok(Err(damage)),
+            Err(stop) => Err(stop),
+        }
     }
 
     /// The place of a node.
     #[inline]
     pub(crate) fn of(&self, node: usize) -> SourcePositionId {
-        self.of_node.get(node).copied().unwrap_or(0)
+        // Relaxed: it was filled before these threads began.
+        self.of_node.get(node).map_or(0, |place| place.load(Ordering::Relaxed))
     }
 
     /// The place of this number.
     pub(crate) fn place(&self, id: SourcePositionId) -> Option<SourcePosition> {
         self.places.get((id as usize).checked_sub(1)?).copied()
     }
+}
+
+/// The nodes that locations may name.
+#[derive(Clone, Copy)]
+struct NodeCount {
+    nodes: u64,
+    /// Fields of a node: locations name nodes by their first field.
+    fields: u64,
+}
+
+/// Numbers of places, the same for all threads.
+#[derive(Default)]
+struct Places {
+    rows: HashMap<SourcePosition, SourcePositionId>,
+    places: Vec<SourcePosition>,
+}
+
+impl Places {
+    fn number(&mut self, place: SourcePosition) -> SourcePositionId {
+        *self.rows.entry(place).or_insert_with(|| {
+            self.places.push(place);
+            u32::try_from(self.places.len()).unwrap_or(0)
+        })
+    }
+}
+
+/// Reads all locations; and whether a node has several.
+fn read_all(
+    numbers: &Numbers<'_>,
+    fields: &LocationFields,
+    nodes: NodeCount,
+    context: &Context<'_>,
+) -> Result<(Locations, bool), Stop> {
+    let count = numbers.len() / fields.count as u64;
+    if count == 0 {
+        return Ok((Locations::default(), false));
+    }
+    let of_node: Vec<AtomicU32> = (0..nodes.nodes).map(|_| AtomicU32::new(0)).collect();
+    let places: Mutex<Places> = Mutex::default();
+    let has_several = AtomicBool::new(false);
+    // Each thread remembers the places that it has met.
+    let begin = || Ok(HashMap::<SourcePosition, SourcePositionId>::new());
+    let work = |met: &mut HashMap<SourcePosition, SourcePositionId>, unit: usize| {
+        let first = unit as u64 * UNIT_LOCATIONS;
+        let mut reader = numbers.from(first * fields.count as u64);
+        let start = reader.offset();
+        let mut record = [0; MAX_FIELDS];
+        let record = &mut record[..fields.count];
+        for _ in first..count.min(first + UNIT_LOCATIONS) {
+            let offset = reader.offset();
+            reader.record(record)?;
+            let node = record[fields.object_index] / nodes.fields;
+            let place = SourcePosition {
+                script_id: record[fields.script_id],
+                line: record[fields.line],
+                column: record[fields.column],
+            };
+            let entry = usize::try_from(node).ok().and_then(|node| of_node.get(node));
+            let Some(entry) = entry else {
+                let (what, limit) = ("the node of a location", nodes.nodes);
+                return Err(Damage::OutOfRange { what, offset, value: node, limit }.into());
+            };
+            let number = || places.lock().unwrap_or_else(PoisonError::into_inner).number(place);
+            let number = *met.entry(place).or_insert_with(number);
+            // Relaxed: read after the threads have ended.
+            if entry.swap(number, Ordering::Relaxed) != 0 {
+                has_several.store(true, Ordering::Relaxed);
+            }
+        }
+        context.progress.advance(reader.offset() - start);
+        Ok(())
+    };
+    let units = usize::try_from(count.div_ceil(UNIT_LOCATIONS)).unwrap_or(usize::MAX);
+    for_each_unit(context, units, begin, work, |_| Ok(()))?;
+    let Places { places, .. } = places.into_inner().unwrap_or_else(PoisonError::into_inner);
+    Ok((Locations { of_node, places }, has_several.into_inner()))
 }

@@ -51,7 +51,9 @@ impl<'a> Numbers<'a> {
         context: &Context<'_>,
     ) -> Result<Numbers<'a>, Stop> {
         let rest = dump.get(start..).unwrap_or_default();
-        let pieces = rest.len().div_ceil(PIECE_BYTES);
+        // Of a short array only its own bytes are read, by this thread.
+        let is_short = commas_before_end(&rest[..rest.len().min(PIECE_BYTES)]).1.is_some();
+        let pieces = if is_short { 1 } else { rest.len().div_ceil(PIECE_BYTES) };
         // The piece that the array ends in, as far as is known.
         let last = AtomicUsize::new(pieces);
         let counted = Mutex::new(Vec::new());

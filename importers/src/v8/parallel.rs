@@ -60,6 +60,27 @@ pub(crate) fn for_each_unit<S>(
     failed.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), |(_, stop)| Err(stop))
 }
 
+/// What `work` answers for the units 0 to `units` − 1, in their order, from as many threads as the user allows.
+///
+/// # Errors
+/// If the user cancels.
+pub(crate) fn map_units<T: Send>(
+    context: &Context<'_>,
+    units: usize,
+    work: impl Fn(usize) -> T + Sync,
+) -> Result<Vec<T>, Stop> {
+    let answers = Mutex::new(Vec::with_capacity(units));
+    let add = |(): &mut (), unit: usize| {
+        let answer = work(unit);
+        answers.lock().unwrap_or_else(PoisonError::into_inner).push((unit, answer));
+        Ok(())
+    };
+    for_each_unit(context, units, || Ok(()), add, |()| Ok(()))?;
+    let mut answers = answers.into_inner().unwrap_or_else(PoisonError::into_inner);
+    answers.sort_unstable_by_key(|&(unit, _)| unit);
+    Ok(answers.into_iter().map(|(_, answer)| answer).collect())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,14 +1,18 @@
 //! The strings of a dump, which come last and which everything else names by number.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
-use super::ephemerons::EntryName;
+use super::ephemerons::{EntryName, entry_names};
+use super::parallel::map_units;
+use super::quotes::{Before, Quotes};
 use crate::context::Context;
 use crate::error::{Damage, Stop};
-use barrow_writer::{StringId, Writer};
 
-/// Progress is reported after this many bytes of strings.
-const TELL_BYTES: u64 = 1 << 20;
+/// How much one thread looks through at a time, in bytes.
+const PIECE_BYTES: usize = 256 << 10;
+/// The most pieces that are looked through together: all are looked at twice while they are in memory.
+const MAX_PIECES: usize = 64;
 /// One position is remembered for this many strings.
 const STEP: usize = 64;
 
@@ -17,49 +21,164 @@ pub(crate) struct Strings<'a> {
     dump: &'a [u8],
     /// Where every [`STEP`]th string begins, after its quote.
     places: Vec<usize>,
+    /// What strings tell of entries of WeakMaps.
+    entries: Vec<EntryName>,
     count: usize,
     /// The position after the `]`, or after the last whole string.
     end: usize,
 }
 
-impl<'a> Strings<'a> {
-    /// Finds the strings of the array whose first byte after `[` is at `start`. If it is cut or
-    /// damaged, the strings before are there.
-    pub(crate) fn find(dump: &'a [u8], start: usize) -> (Strings<'a>, Result<(), Damage>) {
-        let mut strings = Strings { dump, places: Vec::new(), count: 0, end: start };
-        let found = strings.walk();
-        (strings, found)
+/// The strings that begin in a piece of the array.
+#[derive(Default)]
+struct PieceStrings {
+    /// Where every [`STEP`]th string of the array begins.
+    places: Vec<usize>,
+    entries: Vec<EntryName>,
+    count: usize,
+    /// After the last of them, or after the `]`.
+    end: usize,
+    /// How the array ends, if it ends here.
+    array_end: Option<Result<(), Damage>>,
+    /// Where the next string begins, at its quote.
+    next: usize,
+}
+
+impl PieceStrings {
+    /// The strings that begin in `piece`. What is between them and the strings before was read with those.
+    fn of(dump: &[u8], piece: Range<usize>, before: Before) -> PieceStrings {
+        let text = &dump[..piece.end];
+        let mut at = piece.start + usize::from(before.is_escaped);
+        if before.quotes % 2 == 1 {
+            let Ok(end) = string_end(text, at) else { return PieceStrings::default() };
+            at = end + 1;
+        }
+        let quote = memchr::memchr(b'"', text.get(at..).unwrap_or_default());
+        let Some(quote) = quote else { return PieceStrings::default() };
+        // No text has 2^64 quotes.
+        PieceStrings::walk(dump, at + quote, piece.end, before.quotes.div_ceil(2) as usize)
     }
 
-    fn walk(&mut self) -> Result<(), Damage> {
-        let mut at = skip_space(self.dump, self.end);
-        if self.dump.get(at) == Some(&b']') {
+    /// The strings from the quote at `first` on, which is that of string `number`, as far as they begin before `until`.
+    fn walk(dump: &[u8], first: usize, until: usize, number: usize) -> PieceStrings {
+        let mut piece = PieceStrings { end: first, next: first, ..PieceStrings::default() };
+        while piece.next < until && piece.array_end.is_none() {
+            match piece.string(dump, number) {
+                Ok(Some(next)) => piece.next = next,
+                Ok(None) => piece.array_end = Some(Ok(())),
+                Err(damage) => piece.array_end = Some(Err(damage)),
+            }
+        }
+        piece.entries.extend(entry_names(dump.get(first + 1..piece.end).unwrap_or_default()));
+        piece
+    }
+
+    /// Goes past the next string, and returns the place of the one after it; `None` at the end of the array.
+    fn string(&mut self, dump: &[u8], number: usize) -> Result<Option<usize>, Damage> {
+        let end = string_end(dump, self.next + 1)?;
+        if (number + self.count).is_multiple_of(STEP) {
+            self.places.push(self.next + 1);
+        }
+        self.count += 1;
+        self.end = end + 1;
+        let at = skip_space(dump, end + 1);
+        if dump.get(at) == Some(&b']') {
             self.end = at + 1;
-            return Ok(());
+            return Ok(None);
         }
-        loop {
-            expect(self.dump, at, b'"', "a string")?;
-            let end = string_end(self.dump, at + 1)?;
-            if self.count.is_multiple_of(STEP) {
-                self.places.push(at + 1);
-            }
-            self.count += 1;
-            self.end = end + 1;
-            at = skip_space(self.dump, end + 1);
-            match self.dump.get(at) {
-                Some(b',') => at = skip_space(self.dump, at + 1),
-                Some(b']') => {
-                    self.end = at + 1;
-                    return Ok(());
+        expect(dump, at, b',', "a comma or the end of the strings")?;
+        let at = skip_space(dump, at + 1);
+        expect(dump, at, b'"', "a string")?;
+        Ok(Some(at))
+    }
+}
+
+impl<'a> Strings<'a> {
+    /// Finds the strings of the array whose first byte after `[` is at `start`, on all threads. If it is cut or damaged,
+    /// the strings before are there.
+    ///
+    /// # Errors
+    /// If the user cancels.
+    pub(crate) fn find(
+        dump: &'a [u8],
+        start: usize,
+        context: &Context<'_>,
+    ) -> Result<(Strings<'a>, Result<(), Damage>), Stop> {
+        Self::find_in_pieces(dump, start, PIECE_BYTES, context)
+    }
+
+    fn find_in_pieces(
+        dump: &'a [u8],
+        start: usize,
+        piece_bytes: usize,
+        context: &Context<'_>,
+    ) -> Result<(Strings<'a>, Result<(), Damage>), Stop> {
+        let mut strings = Strings { dump, places: Vec::new(), entries: Vec::new(), count: 0, end: start };
+        let first = skip_space(dump, start);
+        if dump.get(first) == Some(&b']') {
+            strings.end = first + 1;
+            return Ok((strings, Ok(())));
+        }
+        if let Err(damage) = expect(dump, first, b'"', "a string") {
+            return Ok((strings, Err(damage)));
+        }
+        let found = strings.walk(first, piece_bytes, context)?;
+        Ok((strings, found))
+    }
+
+    /// Goes from string to string, the first of which is at `first`. The beginning is read by this thread: most damaged
+    /// or small arrays end there. Then each window is twice as long as the one before, so that little is read for nothing.
+    fn walk(&mut self, first: usize, piece_bytes: usize, context: &Context<'_>) -> Result<Result<(), Damage>, Stop> {
+        let beginning = PieceStrings::walk(self.dump, first, first + piece_bytes, 0);
+        let (mut start, mut pieces) = (beginning.next, 1);
+        if let Some(end) = self.add(beginning) {
+            return Ok(end);
+        }
+        let mut before = Before { quotes: 2 * self.count as u64, is_escaped: false };
+        while start < self.dump.len() {
+            let window = start..start.saturating_add(pieces * piece_bytes).min(self.dump.len());
+            for piece in self.window(&window, piece_bytes, &mut before, context)? {
+                if let Some(end) = self.add(piece) {
+                    return Ok(end);
                 }
-                _ => expect(self.dump, at, b',', "a comma or the end of the strings")?,
             }
+            context.progress.advance(window.len() as u64);
+            start = window.end;
+            pieces = (pieces * 2).min(MAX_PIECES);
         }
+        // Not reached: the last string finds the end of the dump.
+        Ok(Err(Damage::Ends { length: self.dump.len() as u64, inside: "a string" }))
+    }
+
+    /// The strings that begin in a window, by piece. `before` goes from its beginning to its end.
+    fn window(
+        &self,
+        window: &Range<usize>,
+        piece_bytes: usize,
+        before: &mut Before,
+        context: &Context<'_>,
+    ) -> Result<Vec<PieceStrings>, Stop> {
+        let starts = window.clone().step_by(piece_bytes);
+        let pieces: Vec<_> = starts.map(|start| start..(start + piece_bytes).min(window.end)).collect();
+        let quotes = map_units(context, pieces.len(), |piece| Quotes::count(&self.dump[pieces[piece].clone()]))?;
+        let befores: Vec<Before> =
+            quotes.into_iter().map(|quotes| std::mem::replace(before, quotes.after(*before))).collect();
+        map_units(context, pieces.len(), |piece| PieceStrings::of(self.dump, pieces[piece].clone(), befores[piece]))
+    }
+
+    /// Adds the strings of the next piece. Returns how the array ends, if it does.
+    fn add(&mut self, piece: PieceStrings) -> Option<Result<(), Damage>> {
+        self.places.extend(piece.places);
+        self.entries.extend(piece.entries);
+        self.count += piece.count;
+        if piece.count > 0 {
+            self.end = piece.end;
+        }
+        piece.array_end
     }
 
     /// No strings at all.
     pub(crate) fn none(dump: &'a [u8]) -> Strings<'a> {
-        Strings { dump, places: Vec::new(), count: 0, end: dump.len() }
+        Strings { dump, places: Vec::new(), entries: Vec::new(), count: 0, end: dump.len() }
     }
 
     /// How many there are.
@@ -84,8 +203,13 @@ impl<'a> Strings<'a> {
         raw.nth(index % STEP).filter(|_| index < self.count).map(unescaped)
     }
 
+    /// The entries of WeakMaps that strings tell of.
+    pub(crate) fn entries(&self) -> &[EntryName] {
+        &self.entries
+    }
+
     /// The strings with their escapes, from a remembered position on.
-    fn raw_from(&self, place: usize) -> Option<impl Iterator<Item = &'a [u8]>> {
+    pub(crate) fn raw_from(&self, place: usize) -> Option<impl Iterator<Item = &'a [u8]>> {
         let dump = self.dump;
         let mut at = Some(*self.places.get(place)?);
         Some(std::iter::from_fn(move || {
@@ -97,113 +221,11 @@ impl<'a> Strings<'a> {
             dump.get(start..end)
         }))
     }
-
-    /// Enters all strings into the recording.
-    pub(crate) fn record(&self, context: &Context<'_>) -> Result<Names, Stop> {
-        let mut names = Names::default();
-        names.codes.reserve_exact(self.count);
-        let (mut read, mut told) = (0, 0);
-        for raw in self.raw_from(0).into_iter().flatten().take(self.count) {
-            let code = names.code(raw, context.writer)?;
-            names.codes.push(code);
-            read += raw.len() as u64;
-            if read - told > TELL_BYTES {
-                context.check_cancelled()?;
-                context.progress.advance(read - told);
-                told = read;
-            }
-        }
-        context.progress.advance((self.bytes().len() as u64).saturating_sub(told));
-        Ok(names)
-    }
-}
-
-/// What the strings of a dump are in the recording, by their numbers there.
-#[derive(Default)]
-pub(crate) struct Names {
-    /// A row of the recording's strings, or [`SPECIAL`] and a row of `specials`.
-    codes: Vec<u32>,
-    specials: Vec<(Option<StringId>, Special)>,
-    pub(crate) replaced: u64,
-}
-
-/// Marks the number of a special string.
-const SPECIAL: u32 = 1 << 31;
-
-/// A string that is more than a name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Special {
-    /// The number of an element, where V8 has no room for a number.
-    Number(u32),
-    /// One half of an entry of a WeakMap.
-    EntryName(EntryName),
-}
-
-/// A string of the dump.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Name {
-    Plain(StringId),
-    /// The recording has it only if it may name an object, too.
-    Special(Option<StringId>, Special),
-}
-
-impl Names {
-    /// The string of this number, if it is no more than a name.
-    #[inline]
-    pub(crate) fn plain(&self, index: u64) -> Option<StringId> {
-        let code = *self.codes.get(usize::try_from(index).ok()?)?;
-        (code & SPECIAL == 0).then_some(StringId(code))
-    }
-
-    /// The string of this number, if the dump has it.
-    #[inline]
-    pub(crate) fn get(&self, index: u64) -> Option<Name> {
-        let code = *self.codes.get(usize::try_from(index).ok()?)?;
-        if code & SPECIAL == 0 {
-            return Some(Name::Plain(StringId(code)));
-        }
-        self.specials.get((code & !SPECIAL) as usize).map(|&(id, special)| Name::Special(id, special))
-    }
-
-    fn code(&mut self, raw: &[u8], writer: &Writer) -> Result<u32, Stop> {
-        let special = match raw {
-            [b'0'..=b'9', ..] => {
-                element_number(raw).map(Special::Number).or_else(|| EntryName::read(raw).map(Special::EntryName))
-            }
-            _ => None,
-        };
-        // Entries of WeakMaps become references that need no such name.
-        let id = if matches!(special, Some(Special::EntryName(_))) { None } else { Some(self.record(raw, writer)?) };
-        let code = match (id, special) {
-            (Some(id), None) => id.0,
-            (id, special) => {
-                self.specials.extend(special.map(|special| (id, special)));
-                SPECIAL | u32::try_from(self.specials.len() - 1).unwrap_or(u32::MAX)
-            }
-        };
-        if id.is_some_and(|id| id.0 >= SPECIAL) || self.specials.len() >= SPECIAL as usize {
-            let (value, limit) = (self.codes.len() as u64, u64::from(SPECIAL));
-            return Err(Damage::OutOfRange { what: "the number of strings", offset: 0, value, limit }.into());
-        }
-        Ok(code)
-    }
-
-    fn record(&mut self, raw: &[u8], writer: &Writer) -> Result<StringId, Stop> {
-        let text = unescaped(raw);
-        self.replaced += u64::from(text.contains(char::REPLACEMENT_CHARACTER));
-        Ok(writer.string(&text)?)
-    }
-}
-
-/// A number as V8 writes it.
-fn element_number(raw: &[u8]) -> Option<u32> {
-    let is_number = raw.len() <= 10 && raw.iter().all(u8::is_ascii_digit) && (raw.len() == 1 || raw[0] != b'0');
-    if is_number { str::from_utf8(raw).ok()?.parse().ok() } else { None }
 }
 
 /// Decodes a JSON string. V8 writes half of a surrogate pair where a JavaScript string has one, and
 /// invalid UTF-8 may occur in any dump: both become U+FFFD.
-fn unescaped(raw: &[u8]) -> Cow<'_, str> {
+pub(crate) fn unescaped(raw: &[u8]) -> Cow<'_, str> {
     if memchr::memchr(b'\\', raw).is_none() {
         return String::from_utf8_lossy(raw);
     }
@@ -283,6 +305,12 @@ pub(crate) fn expect(dump: &[u8], at: usize, byte: u8, expected: &'static str) -
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::context::tests::with_context;
+    use proptest::prelude::*;
+
+    fn find(dump: &[u8]) -> (Strings<'_>, Result<(), Damage>) {
+        with_context(|context| Strings::find(dump, 1, context).expect("not cancelled"))
+    }
 
     #[test]
     fn escapes_are_undone() {
@@ -304,7 +332,7 @@ mod tests {
     fn strings_are_found_by_number() {
         let many = (0..300).map(|number| format!("\"s{number}\\\"\"")).collect::<Vec<_>>().join(" ,\n");
         let dump = format!("[ {many} ] }}");
-        let (strings, found) = Strings::find(dump.as_bytes(), 1);
+        let (strings, found) = find(dump.as_bytes());
         assert_eq!(found, Ok(()));
         assert_eq!((strings.len(), strings.end()), (300, dump.len() - 2));
         for number in [0, 1, 63, 64, 65, 299] {
@@ -313,26 +341,37 @@ mod tests {
         assert_eq!(strings.text(300), None);
     }
 
+    proptest! {
+        #[test]
+        fn pieces_are_found_as_if_they_were_one(
+            tokens in proptest::collection::vec(prop_oneof![
+                Just("\","), Just("\""), Just("\\\""), Just("\\\\"), Just(","), Just(" "), Just("text"), Just("]"),
+                Just("7 / part of key (a @3) -> value (b @5) pair in WeakMap (table @9)\",\""),
+            ], 0..80),
+            piece_bytes in 1_usize..40,
+        ) {
+            let dump = format!("[\"{}\"] ", tokens.concat());
+            let expected = PieceStrings::walk(dump.as_bytes(), 1, usize::MAX, 0);
+            let (strings, found) = with_context(|context| {
+                Strings::find_in_pieces(dump.as_bytes(), 1, piece_bytes, context).expect("not cancelled")
+            });
+            prop_assert_eq!(Some(found), expected.array_end);
+            prop_assert_eq!((strings.count, &strings.places), (expected.count, &expected.places));
+            prop_assert_eq!((&strings.entries, strings.end), (&expected.entries, expected.end));
+        }
+    }
+
     #[test]
     fn what_is_cut_off_is_not_there() {
         let dump = br#"["one","two","thr"#;
-        let (strings, found) = Strings::find(dump, 1);
+        let (strings, found) = find(dump);
         assert_eq!(found, Err(Damage::Ends { length: 17, inside: "a string" }));
         assert_eq!(strings.len(), 2);
         assert_eq!(strings.text(1).as_deref(), Some("two"));
         assert_eq!(strings.text(2), None);
-        let (strings, found) = Strings::find(b"[]", 1);
+        let (strings, found) = find(b"[]");
         assert_eq!((strings.len(), found), (0, Ok(())));
-        let (_, found) = Strings::find(b"[7]", 1);
+        let (_, found) = find(b"[7]");
         assert_eq!(found.expect_err("a number").to_string(), "'7' at byte 1, expected a string");
-    }
-
-    #[test]
-    fn numbers_and_pairs_are_special() {
-        assert_eq!(element_number(b"0"), Some(0));
-        assert_eq!(element_number(b"4294967295"), Some(u32::MAX));
-        assert_eq!(element_number(b"4294967296"), None);
-        assert_eq!(element_number(b"007"), None);
-        assert_eq!(element_number(b"7a"), None);
     }
 }
