@@ -12,4 +12,5 @@ pub(crate) mod object_set;
 pub(crate) mod partial_set;
 pub(crate) mod reachable;
 pub(crate) mod roots;
+pub(crate) mod shared_rows;
 pub(crate) mod transposed;

@@ -175,6 +175,71 @@ fn arrays_have_the_dominators_of_the_definition() {
     }
 }
 
+/// Long lists of targets that several objects have in common, some of them with more references.
+#[test]
+fn shared_rows_have_the_answers_of_the_definition() {
+    let mut random = Random::new(7);
+    for round in 0..graphs() / 8 {
+        let mut graph = Graph::random(&mut random, 3 + round % 40, round % 4 == 1);
+        let objects = graph.types.len() as u64;
+        let strong = |target: u64| (target as u32, StrengthClass::Strong);
+        let rows: Vec<Vec<_>> = (0..1 + random.below(4))
+            .map(|_| {
+                // The targets of a row are near each other or anywhere, and may repeat.
+                let (first, range) = (random.below(objects), 1 + random.below(objects));
+                let length = 28 + random.below(40);
+                (0..length).map(|_| strong((first + random.below(range)) % objects)).collect()
+            })
+            .collect();
+        for references in &mut graph.references {
+            let row = &rows[random.below(rows.len() as u64) as usize];
+            match random.below(4) {
+                0 | 1 => references.clone_from(row),
+                2 => references.extend(row),
+                _ => {}
+            }
+        }
+        check(&graph, [1, 2, 8][(round % 3) as usize]);
+    }
+}
+
+/// Equal rows in several blocks, and equal arrays that are longer than a block.
+#[test]
+fn complete_parts_take_few_steps() {
+    const SIDE: u32 = 1_200;
+    let strong = |target| (target, StrengthClass::Strong);
+    let mut graph = Graph::default();
+    for object in 0..2 * SIDE {
+        graph.types.push(0);
+        graph.sizes.push((1, 0));
+        let other = if object < SIDE { SIDE..2 * SIDE } else { 0..SIDE };
+        graph.references.push(other.map(strong).collect());
+    }
+    let array: Vec<_> = (0..1_500_000).map(|at| strong(at % SIDE)).collect();
+    graph.references.extend([array.clone(), array]);
+    graph.types.resize(2 + 2 * SIDE as usize, 0);
+    graph.sizes.resize(2 + 2 * SIDE as usize, (1, 0));
+    graph.roots.push((0, 0));
+    let heap = heap(&graph);
+    let dominators = heap.dominators(&Silent).unwrap();
+    let distances = heap.distances(&Silent).unwrap();
+    for object in 0..2 * SIDE {
+        // One object refers to each of the other side, so each is held by the first one only.
+        let holder = dominators.immediate_dominator(ObjectId(object)).and_then(Holder::object);
+        assert_eq!(holder, (object > 0).then_some(ObjectId(0)), "{object}");
+        assert_eq!(dominators.retained_count(ObjectId(object)), if object == 0 { u64::from(2 * SIDE) } else { 1 });
+        let expected = match object {
+            0 => 0,
+            1..SIDE => 2,
+            _ => 1,
+        };
+        assert_eq!(distances.distance(ObjectId(object)), Some(expected));
+    }
+    let parent = |object| distances.parent_of(ObjectId(object)).map(|parent| parent.0);
+    assert_eq!([0, 1, SIDE - 1, SIDE, 2 * SIDE - 1].map(parent), [None, Some(SIDE), Some(SIDE), Some(0), Some(0)]);
+    assert_eq!(dominators.reachable_count(), u64::from(2 * SIDE));
+}
+
 /// Two arrays, so long that they are put in order in pieces: every third object is in both.
 #[test]
 fn long_arrays_share_what_is_in_both() {

@@ -64,6 +64,11 @@ impl<'b> Packer<'b> {
         Packer { longest, bytes, at: 0 }
     }
 
+    /// The whole buffer.
+    pub(crate) fn bytes(&self) -> &[u8] {
+        self.bytes
+    }
+
     /// Skips `bytes` bytes.
     pub(crate) fn skip(&mut self, bytes: usize) {
         self.at += bytes;

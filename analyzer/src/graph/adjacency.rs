@@ -5,28 +5,31 @@
 //!             and a mark for algorithms that traverse the graph              4 more
 //!   chunks    one for each block of the file, with its continuations
 //!   bytes     target − source, zigzag, packed                                about 2 bytes per reference
+//!   rows      long lists that several objects of a block share: where their bytes are
 //! ```
 //!
 //! In real heaps most references lead to nearby objects, so a packed difference takes half the bytes of an object
 //! number, and caches hold twice as much of the graph. The lists are built from the blocks of the file, in parallel.
 
+mod packing;
+
 use std::sync::{Mutex, PoisonError};
 
-use barrow_format::block::{BlockColumns, Wanted};
-use barrow_format::rows::StrengthClass;
-use barrow_format::{ObjectId, SnapshotId, StrengthId};
+use barrow_format::SnapshotId;
 
 use crate::columns::memory::{Column, Memory};
-use crate::columns::packed::{Longest, MAX_BYTES, PADDING, Packer, unzigzag, zigzag};
+use crate::columns::packed::{Longest, MAX_BYTES, PADDING, unzigzag};
 use crate::columns::prefetch::prefetch;
-use crate::error::{AnalyzerError, Result};
-use crate::file::blocks::{BlockPlace, Workspace, decode, places, pooled};
-use crate::file::object::{Cursor, Reference};
+use crate::error::Result;
+use crate::file::blocks::{BlockPlace, places, pooled};
 use crate::file::recording::Recording;
-use crate::graph::ephemerons::{Ephemeron, Ephemerons};
+use crate::graph::ephemerons::Ephemerons;
 use crate::graph::exclusion::Exclusion;
+use crate::graph::shared_rows::{SharedRow, VisitedRows};
 use crate::progress::check;
 use crate::run::Run;
+
+use self::packing::{Filter, PackingJob, job_references, pack};
 
 /// Which references become part of the graph.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -47,8 +50,10 @@ pub(crate) struct Adjacency {
     /// because an algorithm that reads one reads the other next.
     starts: Column<[u32; 2]>,
     bytes: Column<u8>,
+    rows: Vec<SharedRow>,
     longest: Longest,
     references: u64,
+    stored_references: u64,
     ephemerons: Ephemerons,
 }
 
@@ -57,6 +62,8 @@ pub(crate) struct Adjacency {
 struct AdjacencyChunk {
     /// The first object after the chunk.
     end_object: u32,
+    /// The number of its first shared row.
+    first_row: u32,
     /// Where its bytes start and end.
     start: usize,
     end: usize,
@@ -64,20 +71,9 @@ struct AdjacencyChunk {
 
 /// Objects per entry of the guide.
 const GUIDE_OBJECTS: usize = 1 << 10;
-
-/// A block with its continuations, and the part of `starts` for its objects.
-struct PackingJob<'a> {
-    run: &'a [BlockPlace],
-    starts: &'a mut [[u32; 2]],
-}
-
-/// The result of a packing job.
-struct PackedRun {
-    start: usize,
-    end: usize,
-    references: u64,
-    ephemerons: Vec<Ephemeron>,
-}
+/// Marks the start of an object that shares a row: in place of its targets there is the number of the row in the chunk.
+/// Other starts are lower.
+const SHARES: u32 = 1 << 31;
 
 impl Adjacency {
     /// Decodes the references of a snapshot, in parallel on the current pool.
@@ -123,16 +119,21 @@ impl Adjacency {
         recording.release();
         let mut guide = Vec::with_capacity(objects / GUIDE_OBJECTS + 1);
         let mut chunks = Vec::with_capacity(runs.len());
+        let mut rows = Vec::new();
         for (chunk, (run, done)) in (0..).zip(runs.iter().zip(&done)) {
             let end_object = run[0].entry.first_object + run[0].entry.objects;
             while guide.len() * GUIDE_OBJECTS < end_object as usize {
                 guide.push(chunk);
             }
-            chunks.push(AdjacencyChunk { end_object, start: done.start, end: done.end });
+            chunks.push(AdjacencyChunk { end_object, first_row: rows.len() as u32, start: done.start, end: done.end });
+            let placed =
+                |row: &SharedRow| SharedRow { start: done.start + row.start, end: done.start + row.end, ..*row };
+            rows.extend(done.shared.rows.iter().map(placed));
         }
         let ephemerons = Ephemerons::new(done.iter().flat_map(|done| done.ephemerons.iter().copied()).collect());
         let references = done.iter().map(|done| done.references).sum();
-        Ok(Adjacency { chunks, guide, starts, bytes, longest, references, ephemerons })
+        let stored_references = done.iter().map(|done| done.stored_references + done.shared.targets).sum();
+        Ok(Adjacency { chunks, guide, starts, bytes, rows, longest, references, stored_references, ephemerons })
     }
 
     /// The number of objects.
@@ -145,6 +146,21 @@ impl Adjacency {
         self.references
     }
 
+    /// The number of references if every shared row is a vertex: those to the rows, and those from each row once.
+    pub(crate) fn stored_references(&self) -> u64 {
+        self.stored_references
+    }
+
+    /// The number of shared rows.
+    pub(crate) fn shared_rows(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// For a search that visits every shared row once.
+    pub(crate) fn visited_rows(&self) -> VisitedRows {
+        VisitedRows::new(self.rows.len())
+    }
+
     /// The ephemerons, which are not among the targets.
     pub(crate) fn ephemerons(&self) -> &Ephemerons {
         &self.ephemerons
@@ -152,17 +168,18 @@ impl Adjacency {
 
     /// The same as slices, for loops over many objects.
     pub(crate) fn view(&self) -> AdjacencyView<'_> {
-        let (chunks, guide) = (&self.chunks[..], &self.guide[..]);
-        AdjacencyView {
-            packed: PackedTargets { chunks, guide, bytes: &self.bytes, longest: self.longest },
-            starts: &self.starts,
-        }
+        AdjacencyView { packed: self.packed(), starts: &self.starts }
     }
 
     /// The packed targets and, for each object, its start and its mark. Marks can be written while targets are read.
     pub(crate) fn marked(&mut self) -> (PackedTargets<'_>, &mut [[u32; 2]]) {
-        let (chunks, guide) = (&self.chunks[..], &self.guide[..]);
-        (PackedTargets { chunks, guide, bytes: &self.bytes, longest: self.longest }, &mut self.starts)
+        let (chunks, guide, rows) = (&self.chunks[..], &self.guide[..], &self.rows[..]);
+        (PackedTargets { chunks, guide, rows, bytes: &self.bytes, longest: self.longest }, &mut self.starts)
+    }
+
+    fn packed(&self) -> PackedTargets<'_> {
+        let (chunks, guide, rows) = (&self.chunks[..], &self.guide[..], &self.rows[..]);
+        PackedTargets { chunks, guide, rows, bytes: &self.bytes, longest: self.longest }
     }
 
     /// Copies starts and marks into memory if they are paged and there is room, because searches access them randomly.
@@ -190,6 +207,12 @@ impl<'r> AdjacencyView<'r> {
     pub(crate) fn targets(&self, object: u32) -> Targets<'r> {
         self.packed.targets(object, |object| self.starts[object][0])
     }
+
+    /// The row that an object shares with others, if it does.
+    #[inline(always)]
+    pub(crate) fn shared_row(&self, object: u32) -> Option<u32> {
+        self.packed.shared_row(object, self.starts[object as usize][0])
+    }
 }
 
 /// Prefetch distances in objects: for the start of an object's targets, and for their bytes.
@@ -216,6 +239,7 @@ impl<'r> AdjacencyView<'r> {
 pub(crate) struct PackedTargets<'r> {
     chunks: &'r [AdjacencyChunk],
     guide: &'r [u32],
+    rows: &'r [SharedRow],
     bytes: &'r [u8],
     longest: Longest,
 }
@@ -232,11 +256,34 @@ impl<'r> PackedTargets<'r> {
     /// The targets of an object. `start` returns the start of this object's targets and of the next object's.
     #[inline(always)]
     pub(crate) fn targets(&self, object: u32, start: impl Fn(usize) -> u32) -> Targets<'r> {
+        let own = start(object as usize);
+        if let Some(row) = self.shared_row(object, own) {
+            return self.targets_of_row(row);
+        }
         let chunk = self.chunk(object);
         let next = object as usize + 1;
-        let end = if next < chunk.end_object as usize { chunk.start + start(next) as usize } else { chunk.end };
-        let at = chunk.start + start(object as usize) as usize;
+        let is_last = next >= chunk.end_object as usize;
+        let end = if is_last { chunk.end } else { chunk.start + (start(next) & !SHARES) as usize };
+        let at = chunk.start + own as usize;
         Targets { bytes: self.bytes, longest: self.longest, at, end, source: object }
+    }
+
+    /// The row that an object with this start shares with others, if it does.
+    #[inline(always)]
+    pub(crate) fn shared_row(&self, object: u32, start: u32) -> Option<u32> {
+        (start & SHARES != 0).then(|| self.row_at(object, start & !SHARES))
+    }
+
+    #[cold]
+    fn row_at(&self, object: u32, offset: u32) -> u32 {
+        let chunk = self.chunk(object);
+        chunk.first_row + self.longest.get(self.bytes, &mut (chunk.start + offset as usize)) as u32
+    }
+
+    /// The targets of a shared row.
+    pub(crate) fn targets_of_row(&self, row: u32) -> Targets<'r> {
+        let SharedRow { start, end, owner } = self.rows[row as usize];
+        Targets { bytes: self.bytes, longest: self.longest, at: start, end, source: owner }
     }
 
     /// Prefetches the targets that start at `start`. Near chunk borders it may prefetch the wrong chunk, which is
@@ -244,7 +291,7 @@ impl<'r> PackedTargets<'r> {
     #[inline(always)]
     pub(crate) fn prefetch(&self, object: u32, start: u32) {
         let chunk = self.guide[object as usize / GUIDE_OBJECTS];
-        prefetch(self.bytes, self.chunks[chunk as usize].start + start as usize);
+        prefetch(self.bytes, self.chunks[chunk as usize].start + (start & !SHARES) as usize);
     }
 }
 
@@ -292,132 +339,4 @@ fn place(free: &Mutex<(usize, &mut [u8])>, bytes: &[u8]) -> (usize, usize) {
     };
     own.copy_from_slice(bytes);
     (start, start + bytes.len() - PADDING)
-}
-
-fn job_references(job: &PackingJob<'_>) -> u64 {
-    job.run.iter().map(|place| u64::from(place.entry.references)).sum()
-}
-
-/// Decides which references become part of the graph.
-struct Filter<'a> {
-    recording: &'a Recording,
-    follow: Follow,
-    exclusion: Option<&'a Exclusion>,
-    classes: Vec<StrengthClass>,
-}
-
-impl<'a> Filter<'a> {
-    fn new(recording: &'a Recording, follow: Follow, exclusion: Option<&'a Exclusion>) -> Result<Self> {
-        let tables = recording.tables()?;
-        let strengths = (0..tables.strength_count() as u32).map(StrengthId);
-        let classes = strengths.map(|strength| tables.strength_class(strength)).collect();
-        Ok(Filter { recording, follow, exclusion, classes })
-    }
-
-    /// For each shape of the block: whether all references of its objects are kept.
-    fn keeps_all(&self, columns: &BlockColumns, out: &mut Vec<bool>) -> Result<()> {
-        let tables = self.recording.tables()?;
-        out.clear();
-        let only_strong = self.classes.iter().all(|&class| class == StrengthClass::Strong);
-        out.extend(columns.dictionary.iter().map(|&shape| {
-            self.exclusion.is_none()
-                && (self.follow == Follow::All || only_strong || {
-                    let strengths = tables.shape(shape).fixed_strengths();
-                    strengths.is_some_and(|mut fixed| fixed.all(|id| self.class(id) == Some(StrengthClass::Strong)))
-                })
-        }));
-        Ok(())
-    }
-
-    fn class(&self, strength: StrengthId) -> Option<StrengthClass> {
-        self.classes.get(strength.index()).copied()
-    }
-}
-
-/// Packs the targets of one job into `packed_bytes`. Also returns their length without padding.
-fn pack(
-    job: PackingJob<'_>,
-    filter: &Filter<'_>,
-    longest: Longest,
-    workspace: &mut Workspace,
-    packed_bytes: &mut Vec<u8>,
-) -> Result<(PackedRun, usize)> {
-    let mut done = PackedRun { start: 0, end: 0, references: 0, ephemerons: Vec::new() };
-    let recording = filter.recording;
-    let tables = recording.tables()?;
-    let mut keeps_all = Vec::new();
-    let mut references = Vec::new();
-    // The target before, which is the key if a continuation begins with an ephemeron.
-    let mut previous = None;
-    let mut length = 0;
-    for place in job.run {
-        let at = AnalyzerError::section("BLOCK", place.entry.offset);
-        decode(recording, place, Wanted::References, workspace, |_, columns| {
-            filter.keeps_all(columns, &mut keeps_all)?;
-            let is_continuation = columns.objects() == 0;
-            let mut cursor = Cursor::default();
-            // The size is reserved here, after decoding has confirmed the number of references in the commit.
-            let most = length + columns.targets.len() * MAX_BYTES + PADDING;
-            packed_bytes.resize(packed_bytes.len().max(most), 0);
-            let mut bytes = Packer::new(&mut packed_bytes[..], longest);
-            bytes.skip(length);
-            for row in 0..columns.counts.len() {
-                let source = columns.first_object + row as u32;
-                if !is_continuation {
-                    job.starts[row][0] = u32::try_from(bytes.position()).expect("a block has at most 2^20 references");
-                    previous = None;
-                }
-                let shape = columns.shapes.get(row).map_or(0, |&shape| shape as usize);
-                if keeps_all[shape] {
-                    let targets = cursor.targets(columns, row);
-                    for &target in targets {
-                        bytes.put(zigzag(i64::from(target) - i64::from(source)));
-                    }
-                    done.references += targets.len() as u64;
-                    previous = targets.last().map(|&target| ObjectId(target)).or(previous);
-                } else {
-                    references.clear();
-                    cursor.push_references(columns, row, tables, &mut references).map_err(&at)?;
-                    pack_filtered(ObjectId(source), &references, filter, &mut previous, &mut bytes, &mut done);
-                }
-                cursor.step(columns, row);
-            }
-            length = bytes.position();
-            Ok(())
-        })?;
-    }
-    packed_bytes.resize(packed_bytes.len().max(length + PADDING), 0);
-    Ok((done, length))
-}
-
-/// Packs the references of one object that are kept.
-fn pack_filtered(
-    source: ObjectId,
-    references: &[Reference],
-    filter: &Filter<'_>,
-    previous: &mut Option<ObjectId>,
-    bytes: &mut Packer<'_>,
-    done: &mut PackedRun,
-) {
-    for reference in references {
-        let before = previous.replace(reference.target);
-        if filter.exclusion.is_some_and(|exclusion| exclusion.cuts(source, reference)) {
-            continue;
-        }
-        let class = filter.class(reference.strength).unwrap_or(StrengthClass::Strong);
-        match (filter.follow, class) {
-            (Follow::All, _) | (Follow::Retaining, StrengthClass::Strong) => {
-                bytes.put(zigzag(i64::from(reference.target.0) - i64::from(source.0)));
-                done.references += 1;
-            }
-            (Follow::Retaining, StrengthClass::Ephemeron) => {
-                // An ephemeron without a key depends only on its source.
-                let key = before.unwrap_or(source);
-                if !filter.exclusion.is_some_and(|exclusion| exclusion.removes(key)) {
-                    done.ephemerons.push(Ephemeron { key, source, value: reference.target });
-                }
-            }
-            (Follow::Retaining, StrengthClass::Weak | StrengthClass::Soft) => {}
-        }
-    }
 }

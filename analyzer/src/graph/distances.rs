@@ -15,9 +15,10 @@ use crate::columns::atomic::atomics;
 use crate::columns::memory::Column;
 use crate::columns::values::Values;
 use crate::error::Result;
-use crate::graph::adjacency::Adjacency;
+use crate::graph::adjacency::{Adjacency, AdjacencyView};
 use crate::graph::frontier::Frontier;
 use crate::graph::object_set::ObjectSet;
+use crate::graph::shared_rows::VisitedRows;
 use crate::progress::{Progress, check};
 use crate::run::Run;
 
@@ -69,6 +70,7 @@ impl Distances {
         let mut frontier = Frontier::new(avoid);
         let mut level: Vec<u32> = roots.iter().filter(|&&root| frontier.seen.insert(root)).map(|root| root.0).collect();
         let (mut steps, mut is_listed) = (0, true);
+        let graph = Graph { view: adjacency.view(), rows: &adjacency.visited_rows() };
         loop {
             frontier.sort(&mut level, is_listed);
             if level.is_empty() {
@@ -82,9 +84,9 @@ impl Distances {
             }
             is_listed = !frontier.is_large(level.len());
             let mut next = if is_listed || rayon::current_num_threads() > 1 {
-                next_level(adjacency, &level, &mut frontier.seen, &mut parent, progress)?
+                next_level(graph, &level, &mut frontier.seen, &mut parent, progress)?
             } else {
-                reach_next_level(adjacency, &level, &mut frontier.seen, &mut parent, progress)?;
+                reach_next_level(graph, &level, &mut frontier.seen, &mut parent, progress)?;
                 Vec::new()
             };
             if !ephemerons.is_empty() {
@@ -162,18 +164,36 @@ pub(crate) fn path_over(
     Some(path)
 }
 
+/// The references that a search follows.
+#[derive(Clone, Copy)]
+struct Graph<'g> {
+    view: AdjacencyView<'g>,
+    rows: &'g VisitedRows,
+}
+
+impl Graph<'_> {
+    /// Whether a lower object shares the row of `object` and has reached its targets.
+    #[inline(always)]
+    fn has_visited_row_of(&self, object: u32) -> bool {
+        self.view.shared_row(object).is_some_and(|row| !self.rows.claim(row, object))
+    }
+}
+
 /// As [`next_level`] on one thread, but without listing the new objects: a large level is read from the bit set.
 fn reach_next_level(
-    adjacency: &Adjacency,
+    graph: Graph<'_>,
     level: &[u32],
     seen: &mut ObjectSet,
     parent: &mut [u32],
     progress: &dyn Progress,
 ) -> Result<()> {
-    let view = adjacency.view();
+    let view = graph.view;
     for piece in level.chunks(PIECE) {
         check(progress)?;
         for &object in piece {
+            if graph.has_visited_row_of(object) {
+                continue;
+            }
             let own = parent[object as usize];
             for target in view.targets(object) {
                 // Branch-free, because whether a target is new is unpredictable. If it is not, the parent of `object`
@@ -190,18 +210,21 @@ fn reach_next_level(
 /// The unseen targets of `level`, which is sorted. The parent of each is the lowest object of `level` that refers to
 /// it.
 fn next_level(
-    adjacency: &Adjacency,
+    graph: Graph<'_>,
     level: &[u32],
     seen: &mut ObjectSet,
     parent: &mut [u32],
     progress: &dyn Progress,
 ) -> Result<Vec<u32>> {
-    let view = adjacency.view();
+    let view = graph.view;
     let mut next = Vec::new();
     if level.len() <= PIECE || rayon::current_num_threads() == 1 {
         for piece in level.chunks(PIECE) {
             check(progress)?;
             for (object, targets) in view.scattered(piece) {
+                if graph.has_visited_row_of(object) {
+                    continue;
+                }
                 for target in targets {
                     if seen.insert(ObjectId(target)) {
                         // The first object that reaches it is the lowest, as levels are sorted.
@@ -224,6 +247,9 @@ fn next_level(
         check(progress)?;
         let mut found = Vec::with_capacity(PIECE);
         for (object, targets) in view.scattered(piece) {
+            if graph.has_visited_row_of(object) {
+                continue;
+            }
             for target in targets {
                 if !seen.contains(ObjectId(target)) && claim(target, object) {
                     found.push(target);

@@ -21,6 +21,7 @@ mod depth_first;
 mod groups;
 mod hubs;
 mod largest;
+mod row_vertices;
 mod semi_nca;
 mod tree;
 
@@ -53,6 +54,7 @@ pub use self::groups::GroupRetained;
 pub use self::largest::Largest;
 
 use self::depth_first::{DepthFirst, number_depth_first};
+use self::row_vertices::Numbers;
 use self::semi_nca::{LateReferences, immediate_dominators, semidominators};
 use self::tree::Preorder;
 
@@ -143,8 +145,9 @@ impl Dominators {
         let objects = adjacency.objects();
         let reserved_bytes = resident_bytes(objects as u64);
         let found = number_depth_first(adjacency, roots, ephemerons, run)?;
-        let DepthFirst { object_number, group_number, parent: mut idom, early: semi, late: log, hubs, last } = found;
-        let object_number = memory.make_room(object_number, reserved_bytes)?;
+        let DepthFirst { object_number, mut group_number, row_number, parent: mut idom, .. } = found;
+        let DepthFirst { early: semi, late: log, hubs, mut last, .. } = found;
+        let mut object_number = memory.make_room(object_number, reserved_bytes)?;
         let mut semi = memory.make_room(semi, reserved_bytes)?;
         progress.begin("turning references around", last.into(), "objects");
         let late = Transposed::of(&log, last as usize + 1, reserved_bytes, run)?;
@@ -152,7 +155,8 @@ impl Dominators {
         semidominators(&idom, &mut semi, LateReferences { by_target: &late, hubs: &hubs }, last, run)?;
         drop((late, hubs));
         immediate_dominators(&mut idom, &semi, last, run)?;
-        drop(semi);
+        let mut numbers = Numbers { objects: &mut object_number, groups: &mut group_number, rows: &row_number };
+        last = numbers.without_rows(&mut idom, semi, last, progress)?;
         let tree = Preorder::of(object_number, group_number, idom, last, run)?;
         let Preorder { position, group_position, vertex, extent, idom } = tree;
         let before = bytes_before(recording, snapshot, &position, vertex.len(), run)?;

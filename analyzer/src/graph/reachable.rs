@@ -33,6 +33,7 @@ pub(crate) fn reachable(
     let mut frontier = Frontier::new(removed.cloned().unwrap_or_else(|| ObjectSet::new(snapshot, objects)));
     let is_removed = |object: ObjectId| removed.is_some_and(|removed| removed.contains(object));
     let (view, ephemerons) = (adjacency.view(), adjacency.ephemerons());
+    let rows = adjacency.visited_rows();
     let mut level: Vec<u32> = roots.iter().filter(|&&root| frontier.seen.insert(root)).map(|root| root.0).collect();
     let (mut visited, mut values) = (0, Vec::new());
     let mut is_listed = true;
@@ -45,7 +46,9 @@ pub(crate) fn reachable(
         let seen = &mut frontier.seen;
         let mut next = Vec::new();
         for (object, targets) in view.scattered(&level) {
-            if is_listed {
+            if view.shared_row(object).is_some_and(|row| !rows.claim(row, object)) {
+                // A lower object has reached its targets.
+            } else if is_listed {
                 next.extend(targets.filter(|&target| seen.insert(ObjectId(target))));
             } else {
                 // Branch-free, because whether a target is new is unpredictable.

@@ -11,6 +11,9 @@
 //! target has been visited already. Otherwise the target will be visited below this vertex, now or later, and the
 //! reference is *early*. Of the early references of a target, semidominators need only the lowest source. So no
 //! reference is read twice, and the graph can be freed.
+//!
+//! Vertices are the objects, then the groups of roots, then the rows that objects share. A shared row is a vertex between
+//! these objects and its targets, which changes no path between objects. Its references are looked at once.
 
 use barrow_format::ObjectId;
 
@@ -32,6 +35,8 @@ pub(super) struct DepthFirst {
     /// The number of each object, and of each group of roots.
     pub(super) object_number: Column<u32>,
     pub(super) group_number: Vec<u32>,
+    /// The numbers of shared rows.
+    pub(super) row_number: Vec<u32>,
     pub(super) parent: Column<u32>,
     pub(super) early: Column<u32>,
     pub(super) late: LateLog,
@@ -106,6 +111,9 @@ struct Visit<'l, 'd> {
     /// The number that was logged last; initially that of the vertex.
     before: u32,
     state: &'l [[u32; 2]],
+    /// The numbers of shared rows, and the first of their vertices.
+    row_number: &'l [u32],
+    first_row: u32,
     packed: PackedTargets<'l>,
     pending: &'l mut Pending<'d>,
     log: &'l mut Packer<'d>,
@@ -115,6 +123,29 @@ struct Visit<'l, 'd> {
 }
 
 impl Visit<'_, '_> {
+    /// Processes the targets of an object with this start.
+    #[inline(always)]
+    fn at_object(&mut self, object: u32, start: u32) {
+        match self.packed.shared_row(object, start) {
+            Some(row) => self.at_row(row),
+            None => self.at_targets(self.packed.targets(object, |object| self.state[object][0])),
+        }
+    }
+
+    /// Logs a shared row if it has a number, and pushes it otherwise.
+    fn at_row(&mut self, row: u32) {
+        let known = self.row_number[row as usize];
+        self.pending.push_if(self.first_row + row, known == 0);
+        self.log_if(known, known != 0);
+    }
+
+    /// Logs a number below that of the vertex.
+    #[inline(always)]
+    fn log_if(&mut self, known: u32, is_late: bool) {
+        self.log.put_if(zigzag(i64::from(self.before) - i64::from(known)), is_late);
+        self.before = if is_late { known } else { self.before };
+    }
+
     /// Processes the targets of an object. The targets of an array may be anywhere, so they are sorted by memory
     /// location first.
     #[inline(always)]
@@ -155,8 +186,7 @@ impl Visit<'_, '_> {
             }
             self.pending.push_if(target, known == 0);
             let is_late = (known != 0) & (known != self.number) & (known != self.before);
-            self.log.put_if(zigzag(i64::from(self.before) - i64::from(known)), is_late);
-            self.before = if is_late { known } else { self.before };
+            self.log_if(known, is_late);
             self.packed.prefetch(target, start);
         }
     }
@@ -180,18 +210,19 @@ pub(super) fn number_depth_first(
     let objects = adjacency.objects();
     let reserved_bytes = resident_bytes(objects as u64);
     let groups = roots.categories();
-    let vertices = objects + groups.len();
+    let first_row = objects + groups.len();
+    let vertices = first_row + adjacency.shared_rows();
     progress.begin("numbering objects", objects as u64, "objects");
-    let references = adjacency.references() as usize + ephemerons.len() + group_targets(roots);
+    let references = adjacency.stored_references() as usize + ephemerons.len() + group_targets(roots);
     let mut parent: Column<u32> = memory.with_room(vertices + 1, reserved_bytes)?;
     let mut early: Column<u32> = memory.with_room(vertices + 1, 0)?;
     let mut late = LateLog::new(references, vertices, memory)?;
-    let mut group_number = vec![0; groups.len()];
+    let (mut group_number, mut row_number) = (vec![0; groups.len()], vec![0; adjacency.shared_rows()]);
     // One more, because a vertex is written before it is known whether it stays.
     let mut targets = memory.scratch(references + groups.len() + 1)?;
     let mut sources = memory.scratch(vertices + 1)?;
     let mut pending = Pending { targets: &mut targets, length: 0, sources: &mut sources, depth: 0 };
-    (objects..vertices).for_each(|group| pending.push_if(group as u32, true));
+    (objects..first_row).for_each(|group| pending.push_if(group as u32, true));
     pending.begin_source(0, 0);
     let mut log = Packer::new(&mut late.bytes, late.longest);
     let (packed, state) = adjacency.marked();
@@ -212,7 +243,8 @@ pub(super) fn number_depth_first(
                 Some(hub) => notes.number(hub),
                 None => mark,
             },
-            None => &mut group_number[vertex as usize - objects],
+            None if (vertex as usize) < first_row => &mut group_number[vertex as usize - objects],
+            None => &mut row_number[vertex as usize - first_row],
         };
         if *number != 0 {
             // It was visited below `source` after it had been pushed.
@@ -232,6 +264,8 @@ pub(super) fn number_depth_first(
             number: last,
             before: last,
             state,
+            row_number: &row_number,
+            first_row: first_row as u32,
             packed,
             pending: &mut pending,
             log: &mut log,
@@ -239,10 +273,12 @@ pub(super) fn number_depth_first(
             array: &mut array,
         };
         if (vertex as usize) < objects {
-            visit.at_targets(packed.targets(vertex, |object| state[object][0]));
+            visit.at_object(vertex, state[vertex as usize][0]);
             if !ephemerons.is_empty() {
                 visit.at_each(values_of(ephemerons, ObjectId(vertex)).map(|value| value.0));
             }
+        } else if vertex as usize >= first_row {
+            visit.at_targets(packed.targets_of_row(vertex - first_row as u32));
         } else {
             visit.at_each(groups[vertex as usize - objects].targets.iter().map(|target| target.0));
         }
@@ -251,7 +287,8 @@ pub(super) fn number_depth_first(
     }
     late.lists = last;
     hubs.unmark(state);
-    Ok(DepthFirst { object_number: adjacency.into_marks(), group_number, parent, early, late, hubs, last })
+    let object_number = adjacency.into_marks();
+    Ok(DepthFirst { object_number, group_number, row_number, parent, early, late, hubs, last })
 }
 
 fn group_targets(roots: &Roots) -> usize {
