@@ -112,6 +112,7 @@ pub use questions::waste::{ELEMENT_BYTES, Waste};
 pub use series::diff::{Amounts, Diff, KindChange, Side, TypeChange, diff};
 pub use series::growth::{Growth, GrowthNode, GrowthOptions, GrowthPart, GrowthRow, growth};
 pub use series::identity::{SerialOrigin, SerialWalk, SnapshotSerials};
+pub use series::kept::SeriesOptions;
 pub use series::lives::{Between, CountBounds, LifeStep, Lives, Turnover};
 pub use series::matching::Pairing;
 pub use verify::{Problem, SnapshotVerification, Verification, verify};
