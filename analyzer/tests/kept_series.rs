@@ -4,7 +4,12 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use barrow_analyzer::{Between, IndexPlace, LifeStep, Lives, Recording, SeriesOptions, Silent, SnapshotId};
+use std::sync::Arc;
+
+use barrow_analyzer::{
+    Between, Growth, Heap as Graph, IndexPlace, LifeStep, Lives, Memory, Recording, SeriesOptions, Silent, SnapshotId,
+    growth,
+};
 use barrow_testdata::{Heap, Random, Vocabulary};
 use barrow_writer::{Options, Writer};
 
@@ -61,13 +66,38 @@ fn walked(recording: &Recording, last: SnapshotId, options: SeriesOptions) -> (V
     (steps, lives.confidence())
 }
 
+/// Growth of each snapshot after the other, from heaps.
+fn folded<'a>(recording: &'a Arc<Recording>, snapshots: &[SnapshotId], least_share: f64) -> Growth<'a> {
+    let mut growth = Growth::new(snapshots.len(), least_share);
+    for (column, &snapshot) in snapshots.iter().enumerate().rev() {
+        let heap = Graph::new(Arc::clone(recording), snapshot, &IndexPlace::Nowhere, Memory::unlimited()).unwrap();
+        growth.fold(column, recording, &heap, &Silent).unwrap();
+    }
+    growth.gather_moving();
+    growth
+}
+
+fn ask_for_growth(random: &mut Random, recording: &Arc<Recording>, range: [SnapshotId; 2]) {
+    let snapshots: Vec<SnapshotId> = (range[0].0..=range[1].0).map(SnapshotId).collect();
+    let share = [0.0, 0.3, 5.0][random.below(3) as usize];
+    let expected = folded(recording, &snapshots, share);
+    for options in [beside(), SeriesOptions::default()] {
+        let found = growth(recording, &snapshots, share, &options, &Silent).unwrap();
+        assert_eq!(found.nodes(), expected.nodes());
+        assert_eq!((found.heap_bytes(), found.least_bytes()), (expected.heap_bytes(), expected.least_bytes()));
+        assert_eq!((found.rows(), found.is_exact()), (expected.rows(), expected.is_exact()));
+    }
+}
+
 /// Asks one question at random twice: with the index file, and without.
-fn ask(random: &mut Random, recording: &Recording) {
+fn ask(random: &mut Random, recording: Recording) {
+    let recording = &Arc::new(recording);
     let count = recording.snapshot_ids().count() as u64;
     let later = random.below(count);
     let earlier = random.below(later + 1);
     let [earlier, later] = [earlier, later].map(|number| SnapshotId(number as u32));
-    match random.below(3) {
+    match random.below(4) {
+        3 => ask_for_growth(random, recording, [earlier, later]),
         0 => assert_eq!(walked(recording, later, beside()), walked(recording, later, SeriesOptions::default())),
         1 => {
             let [mut kept, mut fresh] =
@@ -92,7 +122,7 @@ fn kept_lives_are_those_computed_anew() {
         let folder = tempfile::tempdir().unwrap();
         let path = series(random, folder.path(), 5).pop().unwrap();
         for _ in 0..6 {
-            ask(random, &Recording::open(&path).unwrap());
+            ask(random, Recording::open(&path).unwrap());
         }
     }
 }
@@ -105,8 +135,7 @@ fn a_recording_that_grows_keeps_its_answers_right() {
         let path = folder.path().join("grows.barrow");
         for part in series(random, folder.path(), 5) {
             fs::copy(part, &path).unwrap();
-            let recording = Recording::open(&path).unwrap();
-            (0..2).for_each(|_| ask(random, &recording));
+            (0..2).for_each(|_| ask(random, Recording::open(&path).unwrap()));
         }
     }
 }
@@ -116,15 +145,19 @@ fn what_is_kept_is_read_again() {
     let random = &mut Random::new(22);
     let folder = tempfile::tempdir().unwrap();
     let path = series(random, folder.path(), 4).pop().unwrap();
-    let recording = Recording::open(&path).unwrap();
-    let [first, last] = [0, 3].map(SnapshotId);
+    let recording = Arc::new(Recording::open(&path).unwrap());
+    let all = [0, 1, 2, 3].map(SnapshotId);
+    let [first, .., last] = all;
     let index = path.with_extension("barrow.index");
     Between::with(&recording, [first, last], beside(), &Silent).unwrap();
+    growth(&recording, &all, 0.01, &beside(), &Silent).unwrap();
     let written = fs::read(&index).unwrap();
     let phases = barrow_testdata::Phases::default();
     walked(&recording, last, beside());
     Between::with(&recording, [first, last], beside(), &phases).unwrap();
-    assert!(!phases.so_far().iter().any(|phase| phase.contains("matching")), "{:?}", phases.so_far());
+    growth(&recording, &all, 0.01, &beside(), &phases).unwrap();
+    growth(&recording, &all[1..3], 0.5, &beside(), &phases).unwrap();
+    assert!(phases.so_far().is_empty(), "{:?}", phases.so_far());
     assert_eq!(fs::read(&index).unwrap(), written, "nothing was added");
 }
 
@@ -145,7 +178,7 @@ fn a_damaged_index_file_changes_no_answer() {
                 _ => bytes[at] ^= 1 << random.below(8),
             }
             fs::write(&index, bytes).unwrap();
-            ask(random, &recording);
+            ask(random, Recording::open(&path).unwrap());
         }
     }
 }

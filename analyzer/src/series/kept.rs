@@ -29,6 +29,8 @@ use self::parts::{Part, Parts};
 
 /// Serials of objects, found by matching.
 pub(crate) const SERIALS: ColumnId = ColumnId(50);
+/// What paths of types retain.
+pub(crate) const PATHS: ColumnId = ColumnId(51);
 
 /// What questions over several snapshots may use.
 #[derive(Debug, Clone)]

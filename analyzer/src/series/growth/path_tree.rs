@@ -5,9 +5,9 @@
 //!                               └─ Map 100
 //! ```
 //!
-//! Paths that retain less than `least_bytes` are left out, except for wanted ones; then the node above them is *cut*.
-//! A tree that was not cut has every path. It does not depend on other snapshots, so trees are kept in the index file
-//! and serve every series that the snapshot is part of.
+//! A tree of all paths does not depend on other snapshots. So it is kept in the index file, and serves every series that
+//! the snapshot is part of. Paths number in the thousands where objects number in the millions. A tree for one question
+//! has large and wanted paths only, which is faster for a large heap.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -52,8 +52,6 @@ pub(super) struct PathNode {
     pub(super) objects: u64,
     /// The number of nodes of its subtree, itself included.
     extent: u32,
-    /// Whether paths directly below it were left out.
-    pub(super) is_cut: bool,
 }
 
 /// Paths of one snapshot.
@@ -61,41 +59,43 @@ pub(super) struct PathNode {
 pub(crate) struct PathTree {
     pub(super) whole_bytes: u64,
     pub(super) is_exact: bool,
-    /// All paths that retain this are there.
-    pub(super) least_bytes: u64,
     /// In preorder.
     nodes: Vec<PathNode>,
 }
 
-/// Says whether the path with this step below a wanted path is wanted, too. Paths are named by numbers.
+/// The paths that a tree has.
+pub(super) enum Selected<'w> {
+    All,
+    /// Those that retain a size, which follows from that of the heap; and those that are wanted.
+    Large(&'w dyn Fn(u64) -> u64, &'w Wanted<'w>),
+}
+
+/// Says whether the path with this step below a wanted path is wanted, too. Paths are named by numbers; path 0 is
+/// everything.
 pub(super) type Wanted<'w> = dyn Fn(usize, Step) -> Option<usize> + 'w;
 
 impl PathTree {
-    /// The paths of a heap that retain `least_bytes` of its bytes, and those that are wanted. Path 0 is everything.
+    /// Paths of a heap.
     ///
     /// # Errors
     /// As for [`Heap::dominators`].
-    pub(super) fn of(
-        tables: &Tables,
-        heap: &Heap,
-        least_bytes: impl Fn(u64) -> u64,
-        wanted: &Wanted<'_>,
-        progress: &dyn Progress,
-    ) -> Result<Self> {
+    pub(super) fn of(tables: &Tables, heap: &Heap, selected: Selected<'_>, progress: &dyn Progress) -> Result<Self> {
         let dominators = heap.dominators(progress)?;
         let types = heap.types(progress)?;
         let names = heap.names_of_classes(progress)?;
         progress.begin("merging by type", dominators.reachable_count(), "objects");
         let whole_bytes = dominators.reachable_bytes();
+        let (least_bytes, wanted): (u64, &Wanted<'_>) = match selected {
+            Selected::All => (0, &|_, _| None),
+            Selected::Large(least_bytes, wanted) => (least_bytes(whole_bytes), wanted),
+        };
         let first_of = first_of_identity(tables);
         let slots = vec![NO_TYPE; first_of.len()];
-        let tree =
-            PathTree { whole_bytes, is_exact: dominators.is_exact(), least_bytes: least_bytes(whole_bytes), nodes: Vec::new() };
-        let mut walk = Walk { tree, tables, dominators, types, names, first_of, slots, wanted, progress };
+        let nodes = Vec::new();
+        let mut walk = Walk { nodes, tables, dominators, types, names, first_of, slots, least_bytes, wanted, progress };
         let everything = Siblings { bytes: whole_bytes, places: vec![dominators.top()], step: Step::Everything };
         walk.descend(Some(0), 0, everything)?;
-        walk.tree.nodes.shrink_to_fit();
-        Ok(walk.tree)
+        Ok(PathTree { whole_bytes, is_exact: dominators.is_exact(), nodes: walk.nodes })
     }
 
     /// The node at a place; place 0 is everything.
@@ -112,30 +112,6 @@ impl PathTree {
         })
     }
 
-    /// The number of paths.
-    pub(super) fn len(&self) -> usize {
-        self.nodes.len()
-    }
-
-    /// The paths that retain `least_bytes` only.
-    pub(super) fn cut(&self, least_bytes: u64) -> Self {
-        let mut cut = PathTree { least_bytes: least_bytes.max(self.least_bytes), nodes: Vec::new(), ..*self };
-        cut.copy(self, 0);
-        cut
-    }
-
-    fn copy(&mut self, other: &PathTree, place: usize) {
-        let own = self.nodes.len();
-        self.nodes.push(other.nodes[place]);
-        for child in other.children(place) {
-            match other.nodes[child].retained_bytes >= self.least_bytes {
-                true => self.copy(other, child),
-                false => self.nodes[own].is_cut = true,
-            }
-        }
-        self.nodes[own].extent = (self.nodes.len() - own) as u32;
-    }
-
     /// Encodes the tree for the index file.
     pub(super) fn to_part(&self) -> Part {
         let mut raw = Vec::new();
@@ -146,20 +122,22 @@ impl PathTree {
                 Step::Type(id) => (2, [Some(id.0), None]),
                 Step::Class(id, name) => (3, [Some(id.0), Some(name.0)]),
             };
-            put(&mut raw, tag << 1 | u64::from(node.is_cut));
+            put(&mut raw, tag);
             ids.into_iter().flatten().for_each(|id| put(&mut raw, id.into()));
-            [node.retained_bytes, node.objects, node.extent.into()].into_iter().for_each(|number| put(&mut raw, number));
+            [node.retained_bytes, node.objects, node.extent.into()]
+                .into_iter()
+                .for_each(|number| put(&mut raw, number));
         }
-        Part::of([self.whole_bytes, u64::from(self.is_exact), self.least_bytes, self.nodes.len() as u64], &raw)
+        Part::of([self.whole_bytes, u64::from(self.is_exact), self.nodes.len() as u64, 0], &raw)
     }
 
     /// Decodes a tree of a snapshot with `objects` objects and `roots` roots. `None` if it is not valid.
     pub(super) fn from_part(part: &Part, tables: &Tables, [objects, roots]: [u64; 2]) -> Option<Self> {
-        let [whole_bytes, is_exact, least_bytes, count] = part.numbers;
+        let [whole_bytes, is_exact, count, _] = part.numbers;
         // Each path has an object of its own, except for everything and root categories.
         let most = objects.saturating_add(roots).saturating_add(1);
         let raw = part.raw(most.saturating_mul(MOST_NODE_BYTES))?;
-        if count == 0 || count > raw.len() as u64 {
+        if count == 0 || count > most {
             return None;
         }
         let mut rest = &raw[..];
@@ -183,7 +161,7 @@ impl PathTree {
             nodes.push(node);
         }
         let is_whole = rest.is_empty() && nodes[0].extent as usize == nodes.len();
-        is_whole.then_some(PathTree { whole_bytes, is_exact: is_exact != 0, least_bytes, nodes })
+        is_whole.then_some(PathTree { whole_bytes, is_exact: is_exact != 0, nodes })
     }
 }
 
@@ -191,7 +169,7 @@ fn take_node(bytes: &mut &[u8], tables: &Tables) -> Option<PathNode> {
     let below = |id: u64, count: usize| (id < count as u64).then_some(id as u32);
     let tag = take(bytes)?;
     let mut id_below = |count: usize| below(take(bytes)?, count);
-    let step = match tag >> 1 {
+    let step = match tag {
         0 => Step::Everything,
         1 => Step::Roots(StringId(id_below(tables.string_count())?)),
         2 => Step::Type(TypeId(id_below(tables.type_count())?)),
@@ -200,7 +178,7 @@ fn take_node(bytes: &mut &[u8], tables: &Tables) -> Option<PathNode> {
     };
     let [retained_bytes, objects] = [take(bytes)?, take(bytes)?];
     let extent = u32::try_from(take(bytes)?).ok()?;
-    Some(PathNode { step, retained_bytes, objects, extent, is_cut: tag & 1 == 1 })
+    Some(PathNode { step, retained_bytes, objects, extent })
 }
 
 /// For each type the first type of the same identity.
@@ -231,7 +209,7 @@ impl Siblings {
 
 /// A walk down one dominator tree.
 struct Walk<'w> {
-    tree: PathTree,
+    nodes: Vec<PathNode>,
     tables: &'w Tables,
     dominators: &'w Dominators,
     types: &'w [u32],
@@ -240,6 +218,8 @@ struct Walk<'w> {
     first_of: Vec<u32>,
     /// For each type the index of its child of the current node, or [`NO_TYPE`]. Reused from node to node.
     slots: Vec<u32>,
+    /// Paths that retain less are left out, unless they are wanted.
+    least_bytes: u64,
     wanted: &'w Wanted<'w>,
     progress: &'w dyn Progress,
 }
@@ -257,16 +237,15 @@ impl Walk<'_> {
         };
         let (objects, children) = self.below(siblings);
         let objects = if matches!(step, Step::Everything | Step::Roots(_)) { held } else { objects };
-        let own = self.tree.nodes.len();
-        self.tree.nodes.push(PathNode { step, retained_bytes: bytes, objects, extent: 1, is_cut: false });
+        let own = self.nodes.len();
+        self.nodes.push(PathNode { step, retained_bytes: bytes, objects, extent: 1 });
         for child in children.into_iter().filter(|_| depth < MAX_DEPTH) {
             let wanted = wanted.and_then(|wanted| (self.wanted)(wanted, child.step));
-            match child.bytes >= self.tree.least_bytes || wanted.is_some() {
-                true => self.descend(wanted, depth + 1, child)?,
-                false => self.tree.nodes[own].is_cut = true,
+            if child.bytes >= self.least_bytes || wanted.is_some() {
+                self.descend(wanted, depth + 1, child)?;
             }
         }
-        self.tree.nodes[own].extent = (self.tree.nodes.len() - own) as u32;
+        self.nodes[own].extent = (self.nodes.len() - own) as u32;
         Ok(())
     }
 
@@ -326,6 +305,56 @@ impl Walk<'_> {
                 own.0 == type_id && (class == name || self.tables.string(class) == self.tables.string(name))
             }
             _ => false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use barrow_format::SnapshotId;
+    use barrow_testdata::{Graph, Random};
+
+    use super::*;
+    use crate::columns::index_file::IndexPlace;
+    use crate::columns::memory::Memory;
+    use crate::file::recording::Recording;
+    use crate::progress::Silent;
+
+    #[test]
+    fn kept_trees_are_read_as_they_were_and_damaged_ones_are_refused() {
+        let mut random = Random::new(8);
+        for round in 0..200 {
+            let graph = Graph::random(&mut random, 2 + round % 30, false);
+            let recording = Arc::new(Recording::from_bytes(Graph::bytes_of(&[&graph], None)).unwrap());
+            let heap =
+                Heap::new(Arc::clone(&recording), SnapshotId(0), &IndexPlace::Nowhere, Memory::unlimited()).unwrap();
+            let tables = recording.tables().unwrap();
+            let tree = PathTree::of(tables, &heap, Selected::All, &Silent).unwrap();
+            let totals = recording.commit(SnapshotId(0)).unwrap().totals;
+            let counts = [totals.objects, totals.roots];
+            let part = tree.to_part();
+            assert_eq!(PathTree::from_part(&part, tables, counts).as_ref(), Some(&tree));
+            let raw = part.raw(u64::MAX).unwrap();
+            for _ in 0..50 {
+                let (mut damaged, mut numbers) = (raw.clone(), part.numbers);
+                let at = random.below(damaged.len() as u64) as usize;
+                match random.below(4) {
+                    0 => numbers[2] = random.below(50),
+                    1 => damaged.truncate(at),
+                    _ => damaged[at] = random.next() as u8,
+                }
+                let Some(read) = PathTree::from_part(&Part::of(numbers, &damaged), tables, counts) else { continue };
+                // Every walk over what is read ends, and visits each node once.
+                let mut open = vec![0];
+                let mut visited = 0;
+                while let Some(place) = open.pop() {
+                    visited += 1;
+                    open.extend(read.children(place));
+                }
+                assert_eq!(visited, read.nodes.len());
+            }
         }
     }
 }
