@@ -125,7 +125,7 @@ impl Heap {
         if let Some(limit_bytes) = memory.limit_bytes() {
             recording.tables()?.bound_kept_strings(limit_bytes / 8);
         }
-        let index = IndexFile::find(&recording, snapshot, place, &memory);
+        let index = IndexFile::find(&recording, place, &memory);
         Ok(Self::with(recording, snapshot, objects, memory, index, None))
     }
 
@@ -273,13 +273,13 @@ impl Heap {
 
     /// A small column of the index file, if it has this column.
     fn kept_numbers(&self, column: ColumnId) -> Option<Values<u64>> {
-        self.index.as_ref()?.column(column, |_, _| true)
+        self.index.as_ref()?.column(self.snapshot, column, |_, _| true)
     }
 
     /// Writes columns to the index file. If that fails, questions are still answered, so the failure is only noted.
     fn keep(&self, columns: &[(ColumnId, ColumnValues<'_>)], progress: &dyn Progress) -> Result<()> {
         let Some(index) = self.index.as_ref().filter(|_| self.keeps) else { return Ok(()) };
-        match index.keep(&self.recording, columns, progress) {
+        match index.keep(&self.recording, self.snapshot, columns, progress) {
             Err(AnalyzerError::Io { path, source, .. }) => {
                 let path: PathBuf = path;
                 let sentence = format!("{}: the index is not kept: {source}", path.display());

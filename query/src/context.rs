@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use barrow_analyzer::{Heap, IndexPlace, Recording, SnapshotId};
+use barrow_analyzer::{Heap, IndexPlace, Recording, SeriesOptions, SnapshotId};
 use barrow_importers::ObjectLayout;
 
 use crate::error::QueryError;
@@ -83,12 +83,20 @@ impl Context {
     /// # Errors
     /// Those of the analyzer.
     pub(crate) fn heap_of(&self, recording: Arc<Recording>, snapshot: SnapshotId) -> Result<Heap, QueryError> {
-        let place = if self.settings.no_index {
-            IndexPlace::Nowhere
-        } else {
-            IndexPlace::Beside { otherwise: folder::index_folder(), most_bytes: self.settings.index_size }
-        };
-        Ok(Heap::new(recording, snapshot, &place, self.workspace.memory())?)
+        Ok(Heap::new(recording, snapshot, &self.index_place(), self.workspace.memory())?)
+    }
+
+    /// What questions over several snapshots may use.
+    pub(crate) fn series_options(&self) -> SeriesOptions {
+        SeriesOptions { place: self.index_place(), memory: self.workspace.memory() }
+    }
+
+    /// Where columns are kept between runs.
+    fn index_place(&self) -> IndexPlace {
+        match self.settings.no_index {
+            true => IndexPlace::Nowhere,
+            false => IndexPlace::Beside { otherwise: folder::index_folder(), most_bytes: self.settings.index_size },
+        }
     }
 
     /// Fails if the question should stop.

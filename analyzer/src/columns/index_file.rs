@@ -110,22 +110,17 @@ pub(crate) enum ColumnValues<'a> {
 /// Produces values and passes them on in order.
 pub(crate) type MakeValues<'a> = dyn Fn(&mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> + 'a;
 
-/// The part of an index file that belongs to a snapshot.
+/// The index file of one recording.
 #[derive(Debug)]
 pub(crate) struct IndexFile {
     /// Paths where the file may be, in the order of search. It is written to the first path that is writable.
     places: Vec<PathBuf>,
     header: [u8; FILE_HEADER_BYTES],
-    snapshot: SnapshotId,
-    /// Identifies the recording up to the commit of the snapshot.
-    content: u64,
     /// Path of the recording. The index file gets no more permissions than it has.
     recording: PathBuf,
     memory: Memory,
     /// The largest size of the file, if one is given.
     most_bytes: Option<u64>,
-    /// No column of this snapshot has more bytes.
-    most_column_bytes: u64,
     /// The index files that exist. Each column is in one of them.
     open: Mutex<Vec<OpenIndex>>,
     /// Held while columns are added.
@@ -136,26 +131,22 @@ pub(crate) struct IndexFile {
 struct OpenIndex {
     file: Arc<File>,
     bytes: Arc<Bytes>,
-    /// The sections of the snapshot, the newest first.
+    /// The sections of this content, the newest first.
     sections: Vec<Arc<OpenSection>>,
 }
 
 #[derive(Debug)]
 struct OpenSection {
     section: Section,
+    /// No column of this snapshot has more bytes.
+    most_bytes: u64,
     /// Whether the file says already that it was used just now.
     is_marked: AtomicBool,
 }
 
 impl IndexFile {
-    /// Looks for what the index file of a recording has of a snapshot. `None` if `place` excludes a file, or if the
-    /// commit of the snapshot is damaged: then nothing identifies its content.
-    pub(crate) fn find(
-        recording: &Recording,
-        snapshot: SnapshotId,
-        place: &IndexPlace,
-        memory: &Memory,
-    ) -> Option<Self> {
+    /// Looks for the index file of a recording. `None` if `place` excludes one.
+    pub(crate) fn find(recording: &Recording, place: &IndexPlace, memory: &Memory) -> Option<Self> {
         let (IndexPlace::Beside { otherwise, most_bytes }, Some(path)) = (place, recording.path()) else { return None };
         if cfg!(target_endian = "big") {
             return None;
@@ -165,48 +156,46 @@ impl IndexFile {
         let uuid: String = recording.uuid().iter().map(|byte| format!("{byte:02x}")).collect();
         let mut places = vec![PathBuf::from(beside)];
         places.extend(otherwise.iter().map(|folder| folder.join(format!("{uuid}.index"))));
-        let totals = recording.commit(snapshot).ok()?.totals;
-        let numbers = totals.objects.saturating_add(totals.references).saturating_add(totals.roots);
         let index = IndexFile {
             places,
             header: file_header(recording.uuid()),
-            snapshot,
-            content: recording.content_up_to(snapshot).ok()?,
             recording: path.to_owned(),
             memory: memory.clone(),
             most_bytes: *most_bytes,
-            most_column_bytes: numbers.saturating_mul(16).saturating_add(OTHER_BYTES),
             open: Mutex::default(),
             writing: Mutex::default(),
         };
-        index.read();
+        index.read(recording);
         Some(index)
     }
 
     /// Reads which sections there are.
-    fn read(&self) {
-        let found = self.places.iter().filter_map(|path| self.open_at(path)).collect();
+    fn read(&self, recording: &Recording) {
+        let found = self.places.iter().filter_map(|path| self.open_at(path, recording)).collect();
         *self.open.lock().unwrap_or_else(PoisonError::into_inner) = found;
     }
 
-    fn open_at(&self, path: &Path) -> Option<OpenIndex> {
+    fn open_at(&self, path: &Path, recording: &Recording) -> Option<OpenIndex> {
         // Where it cannot be written to, the use of sections is not marked.
         let file = File::options().read(true).write(true).open(path).or_else(|_| File::open(path)).ok()?;
         let (sections, _) = sections(&file, &self.header).ok()??;
         let bytes = Arc::new(Bytes::of(&file, path).ok()?);
-        let is_of_snapshot = |section: &Section| section.snapshot == self.snapshot && section.content == self.content;
-        let open = |section| Arc::new(OpenSection { section, is_marked: AtomicBool::new(false) });
-        let sections = sections.into_iter().filter(is_of_snapshot).rev().map(open).collect();
+        let sections = sections.into_iter().rev().filter_map(|section| OpenSection::of(section, recording)).collect();
         Some(OpenIndex { file: Arc::new(file), bytes, sections })
     }
 
     /// What `find` finds in the first file and the newest section that has the column.
-    fn first<T: Pod, F>(&self, column: ColumnId, mut find: impl FnMut(StoredColumn) -> Option<F>) -> Option<F> {
+    fn first<T: Pod, F>(
+        &self,
+        snapshot: SnapshotId,
+        column: ColumnId,
+        mut find: impl FnMut(StoredColumn) -> Option<F>,
+    ) -> Option<F> {
         let open = self.open.lock().unwrap_or_else(PoisonError::into_inner).clone();
         open.iter().find_map(|index| {
-            index.sections.iter().find_map(|section| {
+            index.sections.iter().filter(|section| section.section.snapshot == snapshot).find_map(|section| {
                 let entry = *section.section.entry(column.number)?;
-                let is_possible = entry.values.checked_mul(entry.width as u64)? <= self.most_column_bytes;
+                let is_possible = entry.values.checked_mul(entry.width as u64)? <= section.most_bytes;
                 let stored = is_possible.then(|| StoredColumn::of::<T>(&index.bytes, &section.section, entry))??;
                 let found = find(stored)?;
                 section.mark_used(&index.file);
@@ -216,18 +205,19 @@ impl IndexFile {
     }
 
     /// The number of values of type `T` in a kept column.
-    pub(crate) fn length<T: Pod>(&self, column: ColumnId) -> Option<usize> {
-        self.first::<T, _>(column, |stored| Some(stored.len()))
+    pub(crate) fn length<T: Pod>(&self, snapshot: SnapshotId, column: ColumnId) -> Option<usize> {
+        self.first::<T, _>(snapshot, column, |stored| Some(stored.len()))
     }
 
     /// A kept column, if it is undamaged and valid. `is_valid` is called for each piece, with the position of its first
     /// value. It is needed because a checksum detects damage, but not values that were wrong when they were written.
     pub(crate) fn column<T: Pod + Send + Sync>(
         &self,
+        snapshot: SnapshotId,
         column: ColumnId,
         is_valid: impl Fn(usize, &[T]) -> bool + Sync,
     ) -> Option<Values<T>> {
-        self.first::<T, _>(column, |stored| {
+        self.first::<T, _>(snapshot, column, |stored| {
             stored.will_be_read();
             let Some(mapped) = stored.mapped::<T>() else { return self.decoded(&stored, &is_valid) };
             let is_whole = |piece| {
@@ -259,24 +249,28 @@ impl IndexFile {
     /// [`IndexFile::column`].
     pub(crate) fn sparse_column<T: Pod>(
         &self,
+        snapshot: SnapshotId,
         column: ColumnId,
         is_valid: impl Fn(usize, &[T]) -> bool + Send + Sync + 'static,
     ) -> Option<SparseColumn<T>> {
-        let stored = self.first::<T, _>(column, Some)?;
+        let stored = self.first::<T, _>(snapshot, column, Some)?;
         SparseColumn::new(stored, &self.memory, is_valid)
     }
 
     /// The same for a column of narrow numbers, which are read where they are.
     pub(crate) fn narrow_column(
         &self,
+        snapshot: SnapshotId,
         column: ColumnId,
         is_valid: impl Fn(usize, &[u32]) -> bool + Send + Sync + 'static,
     ) -> Option<NarrowColumn> {
-        let stored = self.first::<u32, _>(column, |stored| (stored.form() == Form::Narrow).then_some(stored))?;
+        let stored =
+            self.first::<u32, _>(snapshot, column, |stored| (stored.form() == Form::Narrow).then_some(stored))?;
         NarrowColumn::new(stored, is_valid)
     }
 
-    /// Adds columns of the snapshot to the index file.
+    /// Adds columns of a snapshot to the index file. Nothing is kept of a snapshot whose commit is damaged: then nothing
+    /// identifies its content.
     ///
     /// # Errors
     /// [`AnalyzerError::Io`] if no place can be written to; [`AnalyzerError::Cancelled`]. The columns that were there
@@ -284,9 +278,11 @@ impl IndexFile {
     pub(crate) fn keep(
         &self,
         recording: &Recording,
+        snapshot: SnapshotId,
         columns: &[(ColumnId, ColumnValues<'_>)],
         progress: &dyn Progress,
     ) -> Result<()> {
+        let Ok(content) = recording.content_up_to(snapshot) else { return Ok(()) };
         // Threads of this process: readers do not block on writers.
         let _writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
         let length = columns.iter().map(|(_, values)| values.length()).sum();
@@ -295,13 +291,12 @@ impl IndexFile {
         let mut failure = None;
         for path in &self.places {
             let place = Place { path, header: &self.header, recording: &self.recording };
-            let (snapshot, content, used) = (self.snapshot, self.content, now());
-            let section = Section { start: 0, length: 0, content, snapshot, used, entries: Vec::new() };
+            let section = Section { start: 0, length: 0, content, snapshot, used: now(), entries: Vec::new() };
             let added = Locked::open(&place, progress)
                 .and_then(|mut locked| locked.append(section, columns, most_bytes, progress));
             match added {
                 Ok(()) => {
-                    self.read();
+                    self.read(recording);
                     return Ok(());
                 }
                 Err(AnalyzerError::Cancelled) => return Err(AnalyzerError::Cancelled),
@@ -313,6 +308,17 @@ impl IndexFile {
 }
 
 impl OpenSection {
+    /// `None` if the recording has other content than when the section was written.
+    fn of(section: Section, recording: &Recording) -> Option<Arc<Self>> {
+        if recording.content_up_to(section.snapshot).ok()? != section.content {
+            return None;
+        }
+        let totals = recording.commit(section.snapshot).ok()?.totals;
+        let numbers = totals.objects.saturating_add(totals.references).saturating_add(totals.roots);
+        let most_bytes = numbers.saturating_mul(16).saturating_add(OTHER_BYTES);
+        Some(Arc::new(OpenSection { section, most_bytes, is_marked: AtomicBool::new(false) }))
+    }
+
     /// Notes in the file that the section was used.
     fn mark_used(&self, file: &File) {
         let is_recent = |now| now >= self.section.used && now - self.section.used < MARKED_EVERY;

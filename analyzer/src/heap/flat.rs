@@ -124,7 +124,7 @@ impl Heap {
         column: ColumnId,
         is_valid: impl Fn(usize, &[u32]) -> bool + Send + Sync + 'static,
     ) -> Option<NarrowColumn> {
-        let column = self.index.as_ref()?.narrow_column(column, is_valid)?;
+        let column = self.index.as_ref()?.narrow_column(self.snapshot, column, is_valid)?;
         (column.len() as u64 == self.objects).then_some(column)
     }
 

@@ -26,8 +26,8 @@ impl Heap {
     pub(super) fn known_distances(&self) -> Option<&Distances> {
         self.distances.get_or_find(|| {
             let index = self.index.as_ref()?;
-            let distance = index.column(column::DISTANCE, |_, _| true)?;
-            let parent = index.column(column::PARENT, |_, piece| {
+            let distance = index.column(self.snapshot, column::DISTANCE, |_, _| true)?;
+            let parent = index.column(self.snapshot, column::PARENT, |_, piece| {
                 let wrong = |&parent: &u32| parent != 0 && u64::from(!parent) >= self.objects;
                 !piece.iter().fold(false, |found, value| found | wrong(value))
             })?;
@@ -65,7 +65,7 @@ impl Heap {
 
     /// A column of the index file with one number per object, of which few are read.
     fn kept_number_of(&self, column: ColumnId) -> Option<SparseColumn<u32>> {
-        let column = self.index.as_ref()?.sparse_column(column, |_, _| true)?;
+        let column = self.index.as_ref()?.sparse_column(self.snapshot, column, |_, _| true)?;
         (column.len() as u64 == self.objects).then_some(column)
     }
 

@@ -155,10 +155,10 @@ impl Heap {
         let Some(index) = &self.index else { return Ok(None) };
         let roots = self.roots()?;
         let vertices = self.objects + roots.categories().len() as u64;
-        let Some(count) = index.length::<u32>(column::VERTEX) else { return Ok(None) };
+        let Some(count) = index.length::<u32>(self.snapshot, column::VERTEX) else { return Ok(None) };
         // These columns are kept together with the tree and used as often. If one is missing because it was damaged,
         // all are computed again.
-        let is_there = |&column: &ColumnId| index.length::<u32>(column).is_some();
+        let is_there = |&column: &ColumnId| index.length::<u32>(self.snapshot, column).is_some();
         if ![column::TYPE, column::SHALLOW, column::RETAINED].iter().all(is_there) {
             return Ok(None);
         }
@@ -174,7 +174,7 @@ impl Heap {
             let wrong = |(at, &idom): (usize, &u32)| idom as usize >= (first + at).max(1);
             !piece.iter().enumerate().fold(false, |found, value| found | wrong(value))
         };
-        let by_group = index.column(column::GROUP_POSITION, is_position);
+        let by_group = index.column(self.snapshot, column::GROUP_POSITION, is_position);
         let ephemerons = self.kept_numbers(column::EPHEMERONS);
         let columns = (
             self.kept(column::POSITION, checked, 0, is_position),
@@ -201,9 +201,9 @@ impl Heap {
     ) -> Option<Lookup<T>> {
         let index = self.index.as_ref()?;
         match checked {
-            Checked::Whole => index.column(column, is_valid).map(Lookup::Whole),
+            Checked::Whole => index.column(self.snapshot, column, is_valid).map(Lookup::Whole),
             Checked::WhenRead => {
-                let column = index.sparse_column(column, is_valid)?;
+                let column = index.sparse_column(self.snapshot, column, is_valid)?;
                 Some(Lookup::sparse(column, harmless))
             }
         }

@@ -39,10 +39,10 @@ impl Heap {
     pub fn known_incoming(&self) -> Option<&Incoming> {
         self.incoming.get_or_find(|| {
             let index = self.index.as_ref()?;
-            let starts = index.column(column::INCOMING_STARTS, |_, _| true)?;
-            let bases = index.column(column::INCOMING_BASES, |_, _| true)?;
+            let starts = index.column(self.snapshot, column::INCOMING_STARTS, |_, _| true)?;
+            let bases = index.column(self.snapshot, column::INCOMING_BASES, |_, _| true)?;
             let are_objects = |_: usize, piece: &[u32]| below(piece, self.objects);
-            let sources = index.column(column::INCOMING_SOURCES, are_objects)?;
+            let sources = index.column(self.snapshot, column::INCOMING_SOURCES, are_objects)?;
             let sources = Transposed::of_columns(starts, bases, sources)?;
             let fits = sources.columns().0.len() as u64 == self.objects + 1;
             fits.then_some(Incoming { sources })
@@ -56,9 +56,9 @@ impl Heap {
             return Some(incoming.each_source(target).collect());
         }
         let index = self.index.as_ref()?;
-        let column = |column| index.sparse_column::<u32>(column, |_, _| true);
+        let column = |column| index.sparse_column::<u32>(self.snapshot, column, |_, _| true);
         let (starts, sources) = (column(column::INCOMING_STARTS)?, column(column::INCOMING_SOURCES)?);
-        let bases = index.column::<u64>(column::INCOMING_BASES, |_, _| true)?;
+        let bases = index.column::<u64>(self.snapshot, column::INCOMING_BASES, |_, _| true)?;
         if starts.len() as u64 != self.objects + 1 {
             return None;
         }

@@ -95,11 +95,11 @@ impl Heap {
 
     fn kept_jointly_retained(&self) -> Option<JointlyRetained> {
         let index = self.index.as_ref()?;
-        let counts = index.sparse_column::<[u8; 2]>(column::KEEPER_COUNTS, |_, _| true)?;
-        let many = index.column::<u32>(column::MANY_KEEPERS, |_, _| true)?;
+        let counts = index.sparse_column::<[u8; 2]>(self.snapshot, column::KEEPER_COUNTS, |_, _| true)?;
+        let many = index.column::<u32>(self.snapshot, column::MANY_KEEPERS, |_, _| true)?;
         let many = many.chunks_exact(3).map(|row| [row[0], row[1], row[2]]).collect();
-        let starts = index.sparse_column::<u64>(column::KEPT_STARTS, |_, _| true)?;
-        let kept = index.sparse_column::<u8>(column::KEPT_OBJECTS, |_, _| true)?;
+        let starts = index.sparse_column::<u64>(self.snapshot, column::KEPT_STARTS, |_, _| true)?;
+        let kept = index.sparse_column::<u8>(self.snapshot, column::KEPT_OBJECTS, |_, _| true)?;
         let (counts, starts, kept) =
             (Lookup::sparse(counts, [0; 2]), Lookup::sparse(starts, 0), Lookup::sparse(kept, 0));
         Some(JointlyRetained::of_columns(counts, many, starts, kept))

@@ -24,7 +24,7 @@ impl Heap {
     pub fn root_groups(&self, progress: &dyn Progress) -> Result<Vec<ObjectId>> {
         let objects = self.objects;
         let are_objects = move |_: usize, piece: &[u32]| below(piece, objects);
-        let column = |index: &IndexFile| index.column(column::ROOT_GROUPS, are_objects);
+        let column = |index: &IndexFile| index.column(self.snapshot, column::ROOT_GROUPS, are_objects);
         let ids = match self.index.as_ref().and_then(column) {
             Some(kept) => kept.to_vec(),
             None if self.group_types()?.contains(&true) => self.root_groups_of(self.types(progress)?)?,
@@ -71,7 +71,7 @@ impl Heap {
         }
         let count = self.recording.tables()?.type_count() as u64;
         let are_types = |_: usize, piece: &[u32]| below(piece, count);
-        let kept = self.index.as_ref().and_then(|index| index.column(column::TYPE, are_types));
+        let kept = self.index.as_ref().and_then(|index| index.column(self.snapshot, column::TYPE, are_types));
         let kept = kept.filter(|types: &Values<u32>| types.len() as u64 == self.objects);
         Ok(kept.map(|kept| &**self.types.store(kept)))
     }

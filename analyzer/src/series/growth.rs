@@ -18,20 +18,22 @@
 
 mod fold;
 mod moving;
+mod path_tree;
+mod trees;
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use barrow_format::SnapshotId;
 use barrow_statistics::{Judgement, judge_paths};
+use foldhash::{HashMap, HashMapExt};
 
-use crate::columns::index_file::IndexPlace;
-use crate::columns::memory::Memory;
 use crate::error::Result;
 use crate::file::recording::Recording;
 use crate::file::type_identity::TypeIdentity;
-use crate::heap::Heap;
-use crate::progress::Progress;
+use crate::progress::{Progress, check};
+use crate::series::kept::SeriesOptions;
+
+use self::trees::trees_of;
 
 /// A path gets a node from 1/16 of the size that it needs to be listed, so its early values exist once it grows.
 const FINER: f64 = 16.0;
@@ -62,6 +64,8 @@ pub struct GrowthNode<'a> {
     pub depth: u32,
     /// The last step of the path.
     pub part: GrowthPart<'a>,
+    /// The number of nodes directly below it.
+    children: usize,
     /// The bytes that its objects retain, by column. `None` where the path retained less than [`Growth::least_bytes`]
     /// and had no node yet.
     pub retained_bytes: Vec<Option<u64>>,
@@ -93,33 +97,26 @@ pub struct GrowthRow {
     pub is_carried: bool,
 }
 
-/// What [`growth`] lists, and what it may use.
-#[derive(Debug, Clone, Copy)]
-pub struct GrowthOptions<'o> {
-    /// Paths that never retain this share of the largest heap are not listed.
-    pub least_share: f64,
-    /// The place of index files.
-    pub place: &'o IndexPlace,
-    /// The memory that the graph of a snapshot may take.
-    pub memory: &'o Memory,
-}
-
-/// Growth over snapshots of a recording. They are read from the last to the first, so that paths that grew have their
-/// node before the early snapshots are read. Index files are read if they exist, but never written.
+/// Growth over snapshots of a recording. Paths that never retain `least_share` of the largest heap are not listed. The
+/// snapshots are merged from the last to the first, so that paths that grew have their node before the early snapshots.
+/// The paths of each snapshot are kept in the index file; snapshots without kept paths are read, several at the same time.
+/// Other columns of index files are read if they exist, but never written.
 ///
 /// # Errors
-/// As for [`Heap::dominators`].
+/// As for [`Heap::dominators`](crate::Heap::dominators).
 pub fn growth<'a>(
     recording: &'a Arc<Recording>,
     snapshots: &[SnapshotId],
-    options: &GrowthOptions<'_>,
+    least_share: f64,
+    options: &SeriesOptions,
     progress: &dyn Progress,
 ) -> Result<Growth<'a>> {
-    let GrowthOptions { least_share, place, memory } = *options;
     let mut growth = Growth::new(snapshots.len(), least_share);
-    for (column, &snapshot) in snapshots.iter().enumerate().rev() {
-        let heap = Heap::new(Arc::clone(recording), snapshot, place, memory.clone())?.only_reading_the_index();
-        growth.fold(column, recording, &heap, progress)?;
+    let trees = trees_of(recording, snapshots, options, progress)?;
+    let tables = recording.tables()?;
+    for (column, tree) in trees.iter().enumerate().rev() {
+        check(progress)?;
+        growth.fold_paths(column, tables, tree);
     }
     growth.gather_moving();
     Ok(growth)
@@ -134,6 +131,7 @@ impl<'a> Growth<'a> {
             parent: None,
             depth: 0,
             part: GrowthPart::Everything,
+            children: 0,
             retained_bytes: vec![None; columns],
             objects: vec![None; columns],
         };

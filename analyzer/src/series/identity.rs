@@ -11,13 +11,16 @@
 use barrow_format::block::Wanted;
 use barrow_format::{ObjectId, SnapshotId};
 
+use crate::columns::index_file::IndexPlace;
 use crate::error::Result;
 use crate::file::blocks::{Workspace, decode, map_blocks, places};
 use crate::file::recording::Recording;
 use crate::graph::roots::Roots;
 use crate::progress::Progress;
+use crate::series::kept::SeriesOptions;
 use crate::series::loaded_snapshot::{LoadedSnapshot, NO_OBJECT};
-use crate::series::matching::{Pairing, Side, match_structure, pairing};
+use crate::series::matched::MatchedSerials;
+use crate::series::matching::{Pairing, Side, match_structure};
 
 /// The fact of a recording that says where its serials come from; absent if they come from the runtime.
 pub const SERIALS_FACT: &str = "serials";
@@ -54,23 +57,18 @@ pub struct SnapshotSerials {
     pub pairing: Option<Pairing>,
 }
 
-/// Walks over snapshots in order and returns the serials of each. At most two snapshots are in memory.
+/// Walks over snapshots in order and returns the serials of each.
 #[derive(Debug)]
 pub struct SerialWalk<'r> {
     recording: &'r Recording,
     origin: SerialOrigin,
-    /// The snapshots not visited yet.
-    rest: std::vec::IntoIter<SnapshotId>,
-    /// The previous snapshot with its roots and serials, if snapshots are matched.
-    before: Option<(LoadedSnapshot, Roots, Vec<u64>)>,
-    given: Serials,
-}
-
-/// Assigns serials.
-#[derive(Debug, Default)]
-pub struct Serials {
-    /// The largest serial assigned so far.
-    last: u64,
+    /// The snapshots of the walk.
+    snapshots: Vec<SnapshotId>,
+    /// The place of the next one.
+    next: usize,
+    options: SeriesOptions,
+    /// The serials of all snapshots, if they are matched.
+    matched: Option<MatchedSerials>,
 }
 
 impl Recording {
@@ -97,15 +95,12 @@ impl Recording {
     }
 
     /// Walks over all snapshots from the first to `last` and returns the serials of each. If the recording has none,
-    /// serials are assigned from 1 upwards in the order in which objects first appear.
+    /// serials are assigned from 1 upwards in the order in which objects first appear. No index file is used.
     ///
     /// # Errors
     /// As for [`Recording::serial_origin`].
     pub fn serials(&self, last: SnapshotId) -> Result<SerialWalk<'_>> {
-        let origin = self.serial_origin()?;
-        let snapshots: Vec<SnapshotId> = self.snapshot_ids().filter(|&snapshot| snapshot <= last).collect();
-        let rest = snapshots.into_iter();
-        Ok(SerialWalk { recording: self, origin, rest, before: None, given: Serials::default() })
+        SerialWalk::new(self, last, SeriesOptions::default())
     }
 
     /// The first snapshot up to `last` that holds an object with this serial.
@@ -164,7 +159,17 @@ impl Recording {
     }
 }
 
-impl SerialWalk<'_> {
+impl<'r> SerialWalk<'r> {
+    /// A walk as [`Recording::serials`] describes it. Serials that come from matching are kept in the index file.
+    ///
+    /// # Errors
+    /// As for [`Recording::serial_origin`].
+    pub fn new(recording: &'r Recording, last: SnapshotId, options: SeriesOptions) -> Result<Self> {
+        let origin = recording.serial_origin()?;
+        let snapshots = recording.snapshot_ids().filter(|&snapshot| snapshot <= last).collect();
+        Ok(SerialWalk { recording, origin, snapshots, next: 0, options, matched: None })
+    }
+
     /// Where the serials come from.
     #[must_use]
     pub fn origin(&self) -> SerialOrigin {
@@ -177,38 +182,55 @@ impl SerialWalk<'_> {
     /// [`AnalyzerError::Section`](crate::AnalyzerError::Section),
     /// [`AnalyzerError::Cancelled`](crate::AnalyzerError::Cancelled).
     pub fn next(&mut self, progress: &dyn Progress) -> Result<Option<SnapshotSerials>> {
-        let Some(snapshot) = self.rest.next() else { return Ok(None) };
+        let Some(&snapshot) = self.snapshots.get(self.next) else { return Ok(None) };
+        let place = self.next;
+        self.next += 1;
         if self.origin != SerialOrigin::Matched {
             let serials = self.recording.recorded_serials(snapshot)?;
             return Ok(Some(SnapshotSerials { snapshot, serials, pairing: None }));
         }
-        let loaded = LoadedSnapshot::read(self.recording, snapshot, progress)?;
-        let roots = Roots::read(self.recording, snapshot)?;
-        let (serials, pairing) = match self.before.take() {
-            None => (self.given.inherit(&vec![NO_OBJECT; loaded.objects()], &[]), None),
-            Some((before, roots_before, serials_before)) => {
-                let old = Side { loaded: &before, roots: roots_before.rows() };
-                let new = Side { loaded: &loaded, roots: roots.rows() };
-                let partners = match_structure(old, new, self.recording.tables()?, progress)?;
-                let pairing = pairing(&before, &loaded, &partners);
-                (self.given.inherit(&partners, &serials_before), Some(pairing))
-            }
-        };
-        self.before = Some((loaded, roots, serials.clone()));
+        let serials = self.matched_serials(place, progress)?;
+        let pairing = self.matched(progress)?.pairing(place);
         Ok(Some(SnapshotSerials { snapshot, serials, pairing }))
     }
-}
 
-impl Serials {
-    /// The serials of the partners, and new serials for objects without a partner. `partners` holds for each object its
-    /// partner in the previous snapshot, or [`NO_OBJECT`]; `serials_before` are the serials of that snapshot.
-    pub fn inherit(&mut self, partners: &[u32], serials_before: &[u64]) -> Vec<u64> {
-        let serial = |&partner: &u32| {
-            serials_before.get(partner as usize).copied().unwrap_or_else(|| {
-                self.last += 1;
-                self.last
-            })
-        };
-        partners.iter().map(serial).collect()
+    /// The serials of one snapshot of the walk.
+    pub(crate) fn serials_of(&mut self, snapshot: SnapshotId, progress: &dyn Progress) -> Result<Vec<u64>> {
+        match self.snapshots.binary_search(&snapshot) {
+            Ok(place) if self.origin == SerialOrigin::Matched => self.matched_serials(place, progress),
+            _ => self.recording.recorded_serials(snapshot),
+        }
+    }
+
+    /// The number of snapshots of the walk.
+    pub(crate) fn len(&self) -> usize {
+        self.snapshots.len()
+    }
+
+    /// Leaves out snapshots: the next one is that at this place.
+    pub(crate) fn skip_to(&mut self, place: usize) {
+        self.next = place;
+    }
+
+    /// The serials of all snapshots by matching.
+    pub(crate) fn matched(&mut self, progress: &dyn Progress) -> Result<&MatchedSerials> {
+        match &mut self.matched {
+            Some(matched) => Ok(matched),
+            none => {
+                let last = self.snapshots.last().copied().unwrap_or(SnapshotId(0));
+                Ok(none.insert(MatchedSerials::of(self.recording, last, &self.options, progress)?))
+            }
+        }
+    }
+
+    /// The serials of the snapshot at a place by matching.
+    fn matched_serials(&mut self, place: usize, progress: &dyn Progress) -> Result<Vec<u64>> {
+        if let Some(serials) = self.matched(progress)?.serials(place) {
+            return Ok(serials);
+        }
+        // What was kept is damaged.
+        self.options.place = IndexPlace::Nowhere;
+        self.matched = None;
+        Ok(self.matched(progress)?.serials(place).expect("serials that were just computed can be read"))
     }
 }

@@ -9,7 +9,8 @@
 //!
 //! Objects are identified by their serials. If serials come from matching, births and deaths are estimates, too, see
 //! [`SerialOrigin`]. Objects that live only between two snapshots are not seen. Time is O(n log n) for a snapshot of n
-//! objects. Memory is 32 bytes for each object of two snapshots besides that of serials.
+//! objects, and memory 32 bytes for each object of two snapshots besides that of serials. If serials come from matching,
+//! the objects born in a snapshot have consecutive serials, so time is O(n), and memory one bit for each serial.
 
 use barrow_format::{ObjectId, SnapshotId};
 use rayon::prelude::*;
@@ -19,6 +20,7 @@ use crate::file::recording::Recording;
 use crate::graph::object_set::ObjectSet;
 use crate::progress::Progress;
 use crate::series::identity::{SerialOrigin, SerialWalk};
+use crate::series::kept::SeriesOptions;
 use crate::series::matching::Pairing;
 
 /// The birth of an object without a serial, which is unknown.
@@ -30,10 +32,18 @@ pub struct Lives<'r> {
     walk: SerialWalk<'r>,
     /// The number of snapshots visited.
     passed: u32,
-    /// The objects of the previous snapshot that have a serial, in order of serial.
-    alive: Vec<Alive>,
+    before: Previous,
     /// The lowest confidence of all matches.
     confidence: Option<f64>,
+}
+
+/// The objects of the previous snapshot.
+#[derive(Debug)]
+enum Previous {
+    /// Those that have a serial, in order of serial.
+    Alive(Vec<Alive>),
+    /// Their serials, if these come from matching.
+    Matched(Vec<u64>),
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -77,12 +87,25 @@ impl LifeStep {
 }
 
 impl<'r> Lives<'r> {
-    /// A walk from the first snapshot to `last`.
+    /// A walk from the first snapshot to `last`, without an index file.
     ///
     /// # Errors
     /// As for [`Recording::serials`].
     pub fn new(recording: &'r Recording, last: SnapshotId) -> Result<Self> {
-        Ok(Lives { walk: recording.serials(last)?, passed: 0, alive: Vec::new(), confidence: None })
+        Self::with(recording, last, SeriesOptions::default())
+    }
+
+    /// The same with an index file: serials that come from matching are kept in it.
+    ///
+    /// # Errors
+    /// As for [`Recording::serials`].
+    pub fn with(recording: &'r Recording, last: SnapshotId, options: SeriesOptions) -> Result<Self> {
+        let walk = SerialWalk::new(recording, last, options)?;
+        let before = match walk.origin() {
+            SerialOrigin::Matched => Previous::Matched(Vec::new()),
+            SerialOrigin::Runtime | SerialOrigin::Repacked => Previous::Alive(Vec::new()),
+        };
+        Ok(Lives { walk, passed: 0, before, confidence: None })
     }
 
     /// Where serials come from.
@@ -105,27 +128,23 @@ impl<'r> Lives<'r> {
     pub fn next(&mut self, progress: &dyn Progress) -> Result<Option<LifeStep>> {
         let Some(found) = self.walk.next(progress)? else { return Ok(None) };
         self.confidence = lesser(self.confidence, found.pairing);
-        let mut alive = by_serial(&found.serials, self.passed);
-        let mut before = self.alive.iter().peekable();
-        let mut died = Vec::new();
-        let mut last: Option<Alive> = None;
-        for one in &mut alive {
-            while let Some(gone) = before.next_if(|old| old.serial < one.serial) {
-                died.push((gone.object, gone.born as usize));
+        let (births, died) = match &mut self.before {
+            Previous::Alive(before) => {
+                let mut alive = by_serial(&found.serials, self.passed);
+                let died = find_births(&mut alive, before);
+                let mut births = vec![UNKNOWN; found.serials.len()];
+                alive.iter().for_each(|one| births[one.object.index()] = one.born);
+                *before = alive;
+                (births, died)
             }
-            if let Some(same) = last.filter(|same| same.serial == one.serial) {
-                one.born = same.born;
+            Previous::Matched(before) => {
+                let last_serials = self.walk.matched(progress)?.last_serials();
+                let births = births_of(&found.serials, &last_serials);
+                let died = died_of(before, &found.serials, &last_serials);
+                *before = found.serials;
+                (births, died)
             }
-            while let Some(same) = before.next_if(|old| old.serial == one.serial) {
-                one.born = same.born;
-            }
-            last = Some(*one);
-        }
-        died.extend(before.map(|gone| (gone.object, gone.born as usize)));
-        died.sort_unstable();
-        let mut births = vec![UNKNOWN; found.serials.len()];
-        alive.iter().for_each(|one| births[one.object.index()] = one.born);
-        self.alive = alive;
+        };
         self.passed += 1;
         Ok(Some(LifeStep { snapshot: found.snapshot, births, died }))
     }
@@ -136,10 +155,105 @@ impl<'r> Lives<'r> {
     /// As for [`SerialWalk::next`].
     pub fn last(&mut self, progress: &dyn Progress) -> Result<Option<LifeStep>> {
         let mut last = None;
+        if matches!(self.before, Previous::Matched(_)) {
+            self.skip_to(self.walk.len().saturating_sub(2), progress)?;
+        }
         while let Some(step) = self.next(progress)? {
             last = Some(step);
         }
         Ok(last)
+    }
+}
+
+impl Lives<'_> {
+    /// Leaves out snapshots that were matched: the next one is that at this place, and it has no deaths.
+    fn skip_to(&mut self, place: usize, progress: &dyn Progress) -> Result<()> {
+        let passed = self.passed as usize;
+        if place <= passed {
+            return Ok(());
+        }
+        let matched = self.walk.matched(progress)?;
+        let skipped = (passed..place).map(|place| matched.pairing(place));
+        self.confidence = skipped.fold(self.confidence, lesser);
+        self.walk.skip_to(place);
+        self.passed = place as u32;
+        self.before = Previous::Matched(Vec::new());
+        Ok(())
+    }
+}
+
+/// Sets the births of the objects that are in the previous snapshot, too. Returns the objects of that snapshot that
+/// died. Both are in order of serial.
+fn find_births(alive: &mut [Alive], before: &[Alive]) -> Vec<(ObjectId, usize)> {
+    let mut before = before.iter().peekable();
+    let mut died = Vec::new();
+    let mut last: Option<Alive> = None;
+    for one in alive {
+        while let Some(gone) = before.next_if(|old| old.serial < one.serial) {
+            died.push((gone.object, gone.born as usize));
+        }
+        if let Some(same) = last.filter(|same| same.serial == one.serial) {
+            one.born = same.born;
+        }
+        while let Some(same) = before.next_if(|old| old.serial == one.serial) {
+            one.born = same.born;
+        }
+        last = Some(*one);
+    }
+    died.extend(before.map(|gone| (gone.object, gone.born as usize)));
+    died.sort_unstable();
+    died
+}
+
+/// For each object the place of the snapshot that it was born in, by its serial. `last_serials` are those of all
+/// snapshots, see [`crate::series::matched::MatchedSerials::last_serials`].
+fn births_of(serials: &[u64], last_serials: &[u64]) -> Vec<u32> {
+    let mut born = BornIn::new(last_serials);
+    serials.iter().map(|&serial| born.place(serial) as u32).collect()
+}
+
+/// The objects of the snapshot `before` whose serials are not among `serials`, with the places they were born in.
+fn died_of(before: &[u64], serials: &[u64], last_serials: &[u64]) -> Vec<(ObjectId, usize)> {
+    let alive = SerialSet::of(serials, last_serials.last().copied().unwrap_or(0));
+    let mut born = BornIn::new(last_serials);
+    let gone = (0..).map(ObjectId).zip(before).filter(|&(_, &serial)| !alive.contains(serial));
+    gone.map(|(object, &serial)| (object, born.place(serial))).collect()
+}
+
+/// Finds the snapshot that an object was born in.
+struct BornIn<'l> {
+    last_serials: &'l [u64],
+    /// The place found last, and the serials that were born there. Neighbours were mostly born together.
+    known: (usize, std::ops::RangeInclusive<u64>),
+}
+
+impl<'l> BornIn<'l> {
+    fn new(last_serials: &'l [u64]) -> Self {
+        BornIn { last_serials, known: (0, 0..=0) }
+    }
+
+    fn place(&mut self, serial: u64) -> usize {
+        if !self.known.1.contains(&serial) {
+            let place = self.last_serials.partition_point(|&last| last < serial);
+            let before = place.checked_sub(1).map_or(0, |before| self.last_serials[before]);
+            self.known = (place, before + 1..=self.last_serials.get(place).copied().unwrap_or(u64::MAX));
+        }
+        self.known.0
+    }
+}
+
+/// A set of serials that were assigned from 1 upwards: one bit for each.
+struct SerialSet(Vec<u64>);
+
+impl SerialSet {
+    fn of(serials: &[u64], last_serial: u64) -> Self {
+        let mut words = vec![0; last_serial as usize / 64 + 1];
+        serials.iter().for_each(|&serial| words[serial as usize / 64] |= 1u64 << (serial % 64));
+        SerialSet(words)
+    }
+
+    fn contains(&self, serial: u64) -> bool {
+        self.0[serial as usize / 64] >> (serial % 64) & 1 == 1
     }
 }
 
@@ -175,34 +289,59 @@ pub struct Between {
 }
 
 impl Between {
-    /// Compares two snapshots of a recording; `earlier` precedes `later`.
+    /// Compares two snapshots of a recording; `earlier` precedes `later`. No index file is used.
     ///
     /// # Errors
     /// As for [`SerialWalk::next`]; [`crate::AnalyzerError::NoSnapshot`].
     pub fn of(recording: &Recording, earlier: SnapshotId, later: SnapshotId, progress: &dyn Progress) -> Result<Self> {
+        Self::with(recording, [earlier, later], SeriesOptions::default(), progress)
+    }
+
+    /// The same with an index file: serials that come from matching are kept in it.
+    ///
+    /// # Errors
+    /// As for [`Between::of`].
+    pub fn with(
+        recording: &Recording,
+        [earlier, later]: [SnapshotId; 2],
+        options: SeriesOptions,
+        progress: &dyn Progress,
+    ) -> Result<Self> {
         let none = |snapshot| Ok(ObjectSet::new(snapshot, recording.commit(snapshot)?.totals.objects));
-        let (mut born, mut died, mut stayed) = (none(later)?, none(earlier)?, none(later)?);
-        let mut walk = recording.serials(later)?;
-        let (mut before, mut after, mut unknown) = (Vec::new(), Vec::new(), 0);
-        let mut confidence = None;
-        while let Some(found) = walk.next(progress)? {
-            confidence = lesser(confidence, found.pairing);
-            if found.snapshot == earlier {
-                before = by_serial(&found.serials, 0);
-                unknown += (found.serials.len() - before.len()) as u64;
-            }
-            if found.snapshot == later {
-                after = by_serial(&found.serials, 0);
-                unknown += (found.serials.len() - after.len()) as u64;
-            }
+        let mut walk = SerialWalk::new(recording, later, options)?;
+        let (born, died, stayed) = (none(later)?, none(earlier)?, none(later)?);
+        let mut between = Between { origin: walk.origin(), confidence: None, born, died, stayed, unknown: 0 };
+        let [before, after] = [walk.serials_of(earlier, progress)?, walk.serials_of(later, progress)?];
+        if between.origin == SerialOrigin::Matched {
+            let matched = walk.matched(progress)?;
+            between.confidence = (0..matched.len()).map(|place| matched.pairing(place)).fold(None, lesser);
+            between.fill_by_bits(&before, &after, matched.last_serials().last().copied().unwrap_or(0));
+        } else {
+            between.fill_by_order(&by_serial(&before, 0), &by_serial(&after, 0));
+            between.unknown = before.iter().chain(&after).filter(|&&serial| serial == 0).count() as u64;
         }
+        Ok(between)
+    }
+
+    /// Finds the objects by serials of the runtime.
+    fn fill_by_order(&mut self, before: &[Alive], after: &[Alive]) {
         let has = |side: &[Alive], serial: u64| side.binary_search_by_key(&serial, |one| one.serial).is_ok();
-        for one in &after {
-            let set = if has(&before, one.serial) { &mut stayed } else { &mut born };
+        for one in after {
+            let set = if has(before, one.serial) { &mut self.stayed } else { &mut self.born };
             set.insert(one.object);
         }
-        before.iter().filter(|one| !has(&after, one.serial)).for_each(|one| _ = died.insert(one.object));
-        Ok(Between { origin: walk.origin(), confidence, born, died, stayed, unknown })
+        before.iter().filter(|one| !has(after, one.serial)).for_each(|one| _ = self.died.insert(one.object));
+    }
+
+    /// Finds the objects by serials that come from matching.
+    fn fill_by_bits(&mut self, before: &[u64], after: &[u64], last_serial: u64) {
+        let [old, new] = [before, after].map(|serials| SerialSet::of(serials, last_serial));
+        for (object, &serial) in (0..).map(ObjectId).zip(after) {
+            let set = if old.contains(serial) { &mut self.stayed } else { &mut self.born };
+            set.insert(object);
+        }
+        let gone = (0..).map(ObjectId).zip(before).filter(|&(_, &serial)| !new.contains(serial));
+        gone.for_each(|(object, _)| _ = self.died.insert(object));
     }
 }
 

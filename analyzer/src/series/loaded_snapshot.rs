@@ -210,6 +210,12 @@ impl LoadedSnapshot {
         self.targets(object).iter().chain(continued).copied()
     }
 
+    /// Whether a target of an object, continuations included, satisfies `wanted`.
+    pub(crate) fn has_target(&self, object: usize, wanted: impl Fn(u32) -> bool) -> bool {
+        let any = |targets: &[u32]| targets.iter().any(|&target| wanted(target));
+        any(self.targets(object)) || self.continued(object).iter().any(|continued| any(&continued.targets))
+    }
+
     /// Label and target of an object's references in order, from number `start`, continuations included.
     pub fn references_from<'a>(
         &'a self,

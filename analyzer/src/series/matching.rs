@@ -262,8 +262,8 @@ impl Walk<'_> {
         let Walk { before, after, pairs, .. } = self;
         let partners = pairs.partner_of_after.iter().enumerate().filter(|(_, partner)| **partner != NO_OBJECT);
         let begin = partners.filter(|&(new, &old)| {
-            after.all_targets(new).any(|target| pairs.is_free_after(target))
-                && before.all_targets(old as usize).any(|target| pairs.is_free_before(target))
+            after.has_target(new, |target| pairs.is_free_after(target))
+                && before.has_target(old as usize, |target| pairs.is_free_before(target))
         });
         self.queue = begin.map(|(new, _)| new as u32).collect();
     }
@@ -434,11 +434,20 @@ pub fn match_serials(before: &LoadedSnapshot, after: &LoadedSnapshot) -> Vec<u32
 #[must_use]
 pub fn pairing(before: &LoadedSnapshot, after: &LoadedSnapshot, partner_of_after: &[u32]) -> Pairing {
     let mut pairing = Pairing { before: before.objects() as u64, after: after.objects() as u64, ..Pairing::default() };
+    let is_pair = |(old, new): (u32, u32)| partner_of_after[new as usize] == old;
     for (new, &old) in partner_of_after.iter().enumerate().filter(|(_, old)| **old != NO_OBJECT) {
+        let old = old as usize;
         pairing.pairs += 1;
-        pairing.references += before.references_of(old as usize).max(after.references_of(new)) as u64;
-        let both = before.all_targets(old as usize).zip(after.all_targets(new));
-        pairing.agreeing += both.filter(|&(old, new)| partner_of_after[new as usize] == old).count() as u64;
+        if before.continued(old).is_empty() && after.continued(new).is_empty() {
+            // Nearly always: slices are several times as fast.
+            let (old, new) = (before.targets(old), after.targets(new));
+            pairing.references += old.len().max(new.len()) as u64;
+            pairing.agreeing += old.iter().zip(new).map(|(&old, &new)| u64::from(is_pair((old, new)))).sum::<u64>();
+            continue;
+        }
+        pairing.references += before.references_of(old).max(after.references_of(new)) as u64;
+        let both = before.all_targets(old).zip(after.all_targets(new));
+        pairing.agreeing += both.filter(|&pair| is_pair(pair)).count() as u64;
     }
     pairing
 }

@@ -44,7 +44,7 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
     let recording = session.recording()?;
     let heap = session.heap(snapshot)?;
     let meter = session.meter();
-    let mut lives = Lives::new(&recording, snapshot)?;
+    let mut lives = Lives::with(&recording, snapshot, session.context.series_options())?;
     let place = session.snapshots()?.iter().take_while(|&&before| before < snapshot).count();
     let step = lives.last(&meter)?.ok_or(QueryError::NoSnapshot)?;
     let groups = match by_site {

@@ -41,7 +41,7 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
     let snapshots = session.snapshots()?;
     let last = *snapshots.last().ok_or(QueryError::NoSnapshot)?;
     let recording = session.recording()?;
-    let mut lives = Lives::new(&recording, last)?;
+    let mut lives = Lives::with(&recording, last, session.context.series_options())?;
     let mut ages = vec![Age::default(); snapshots.len()];
     let meter = session.meter();
     let mut before = None;

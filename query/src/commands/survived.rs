@@ -39,7 +39,7 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
     };
     let snapshot = session.snapshot()?;
     let recording = session.recording()?;
-    let mut lives = Lives::new(&recording, snapshot)?;
+    let mut lives = Lives::with(&recording, snapshot, session.context.series_options())?;
     let place = session.snapshots()?.iter().take_while(|&&before| before < snapshot).count();
     let step = lives.last(&session.meter())?.ok_or(QueryError::NoSnapshot)?;
     let set = step.objects_born(|born| born + least <= place);

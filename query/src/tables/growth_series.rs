@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use barrow_analyzer::{Growth, Recording, SnapshotId};
+use barrow_analyzer::{Growth, Recording, SnapshotId, growth};
 
 use crate::error::QueryError;
 use crate::language::selection;
@@ -19,7 +19,7 @@ pub(crate) fn snapshots(session: &Session, words: &[String]) -> Result<Vec<Snaps
     }
 }
 
-/// Goes through the snapshots, the last one first: what has grown has a path from the beginning.
+/// What grows over the snapshots. Where something is excluded, the heaps of the session are merged.
 pub(crate) fn folded<'a>(
     session: &Session,
     recording: &'a Arc<Recording>,
@@ -27,6 +27,9 @@ pub(crate) fn folded<'a>(
     least_share: f64,
 ) -> Result<Growth<'a>, QueryError> {
     let meter = session.meter();
+    if session.away.is_empty() {
+        return Ok(growth(recording, snapshots, least_share, &session.context.series_options(), &meter)?);
+    }
     let mut growth = Growth::new(snapshots.len(), least_share);
     for (column, &snapshot) in snapshots.iter().enumerate().rev() {
         growth.fold(column, recording, &*type_path::heap(session, recording, snapshot)?, &meter)?;

@@ -56,7 +56,7 @@ pub(crate) fn answer(session: &mut Session, arguments: &Arguments) -> Result<Ans
     }
     let recording = session.recording()?;
     let growth = growth_series::folded(session, &recording, &snapshots, type_path::least_share(arguments)?)?;
-    let mut lives = Lives::new(&recording, snapshots[snapshots.len() - 1])?;
+    let mut lives = Lives::with(&recording, snapshots[snapshots.len() - 1], session.context.series_options())?;
     let meter = session.meter();
     let heap_of = |snapshot| type_path::heap(session, &recording, snapshot);
     let mut failed = None;

@@ -69,7 +69,8 @@ pub(crate) fn between(
     }
     let snapshots = selection::several(&words, &session.snapshots()?)?;
     let [earlier, .., later] = snapshots[..] else { return Err(usage()) };
-    let between = Between::of(&*session.recording()?, earlier, later, &session.meter())?;
+    let between =
+        Between::with(&*session.recording()?, [earlier, later], session.context.series_options(), &session.meter())?;
     Ok((earlier, later, between))
 }
 

@@ -29,7 +29,8 @@ pub(crate) fn answer(session: &Session, [before, after]: [&Compared; 2]) -> Resu
         return Err(QueryError::usage("objects are followed from an earlier snapshot to a later one"));
     }
     let meter = session.meter();
-    let between = Between::of(&before.recording, before.snapshot, after.snapshot, &meter)?;
+    let between =
+        Between::with(&before.recording, [before.snapshot, after.snapshot], session.context.series_options(), &meter)?;
     drop(meter);
     let counts = TypeCounts::of(&before.recording, [before.snapshot, after.snapshot], between.origin)?;
     let mut changes: BTreeMap<u32, [TypeTotals; 3]> = BTreeMap::new();

@@ -43,6 +43,7 @@ impl<'a> Growth<'a> {
             parent,
             depth: 0,
             part,
+            children: 0,
             retained_bytes: vec![Some(0); self.columns],
             objects: vec![Some(0); self.columns],
         };
@@ -80,6 +81,7 @@ impl<'a> Growth<'a> {
             parent: None,
             depth: 0,
             part: GrowthPart::Type(identity),
+            children: 0,
             retained_bytes: sum(|node| &node.retained_bytes),
             objects: sum(|node| &node.objects),
         }

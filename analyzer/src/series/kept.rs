@@ -1,0 +1,100 @@
+//! What questions over several snapshots keep in the index file.
+//!
+//! ```text
+//!   snapshot      0 … 27        28                 a question about all: computes 0 to 28, keeps them under 28
+//!   kept under                  28: parts of 0 … 28
+//!
+//!   snapshot      0 … 27        28   29            29 was added: parts of 0 to 28 are found, 29 is computed and kept
+//!   kept under                  28   29: part of 29
+//! ```
+//!
+//! A column holds a *part* for each of several snapshots, and is kept under the last of them. A part depends on its own
+//! snapshot and on earlier ones, never on later ones, so it stays valid when a recording grows. The parts of a question
+//! are collected from the columns of all snapshots.
+//!
+//! Kept bytes may be damaged or hostile: whatever is read is checked, and computed again if it is not valid.
+
+pub(crate) mod parts;
+pub(crate) mod runs;
+
+use barrow_format::SnapshotId;
+
+use crate::columns::index_file::{ColumnId, ColumnValues, Form, IndexFile, IndexPlace};
+use crate::columns::memory::Memory;
+use crate::error::{AnalyzerError, Result};
+use crate::file::recording::Recording;
+use crate::progress::Progress;
+
+use self::parts::{Part, Parts};
+
+/// Serials of objects, found by matching.
+pub(crate) const SERIALS: ColumnId = ColumnId::new::<u8>(50, Form::Planes);
+/// What paths of types retain.
+pub(crate) const PATHS: ColumnId = ColumnId::new::<u8>(51, Form::Planes);
+
+/// What questions over several snapshots may use.
+#[derive(Debug, Clone)]
+pub struct SeriesOptions {
+    /// The place of index files.
+    pub place: IndexPlace,
+    /// The memory for columns and graphs.
+    pub memory: Memory,
+}
+
+impl Default for SeriesOptions {
+    /// No index file, and no limit of memory.
+    fn default() -> Self {
+        SeriesOptions { place: IndexPlace::Nowhere, memory: Memory::unlimited() }
+    }
+}
+
+/// The columns of a recording that hold parts.
+#[derive(Debug)]
+pub(crate) struct KeptParts<'r> {
+    recording: &'r Recording,
+    index: Option<IndexFile>,
+}
+
+impl<'r> KeptParts<'r> {
+    /// Looks for the index file. Without one, nothing is found and nothing is kept.
+    pub(crate) fn find(recording: &'r Recording, options: &SeriesOptions) -> Self {
+        KeptParts { recording, index: IndexFile::find(recording, &options.place, &options.memory) }
+    }
+
+    /// All parts of a column, whatever snapshot they are kept under.
+    pub(crate) fn parts(&self, column: ColumnId) -> Parts {
+        let mut parts = Parts::default();
+        let Some(index) = &self.index else { return parts };
+        for under in self.recording.snapshot_ids() {
+            if let Some(kept) = index.column::<u8>(under, column, |_, _| true) {
+                parts.add_column(kept, under);
+            }
+        }
+        parts
+    }
+
+    /// Keeps parts under the last snapshot that they cover, besides the parts that are kept under it. If the index file
+    /// cannot be written, the parts are computed again next time.
+    ///
+    /// # Errors
+    /// [`AnalyzerError::Cancelled`].
+    pub(crate) fn keep(
+        &self,
+        under: SnapshotId,
+        column: ColumnId,
+        parts: &[(SnapshotId, Part)],
+        progress: &dyn Progress,
+    ) -> Result<()> {
+        let Some(index) = self.index.as_ref().filter(|_| !parts.is_empty()) else { return Ok(()) };
+        let mut all = Parts::default();
+        parts.iter().for_each(|(snapshot, part)| all.add(*snapshot, part.clone()));
+        if let Some(kept) = index.column::<u8>(under, column, |_, _| true) {
+            all.add_column(kept, under);
+        }
+        let bytes = all.to_column();
+        match index.keep(self.recording, under, &[(column, ColumnValues::InMemory(&bytes))], progress) {
+            Err(AnalyzerError::Io { .. }) => Ok(()),
+            kept => kept,
+        }
+    }
+}

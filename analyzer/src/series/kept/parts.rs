@@ -1,0 +1,133 @@
+//! A column that holds a part for each of several snapshots.
+//!
+//! ```text
+//!   magic · number of parts
+//!   directory: {snapshot, codec, stored length, raw length, four numbers} …      8 numbers of 8 bytes
+//!   the stored bytes of the parts
+//! ```
+//!
+//! The four numbers of a part are for whoever made it. They can be read without decompressing the part.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::sync::Arc;
+
+use barrow_format::SnapshotId;
+use barrow_format::codec::{Codec, Compression, Compressor, Decompressor};
+use byteorder::{ByteOrder, LittleEndian};
+
+use crate::columns::values::Values;
+
+/// Changes whenever the meaning of parts does.
+const MAGIC: u64 = 0x0001_7374_7261_7062;
+const NUMBER: usize = size_of::<u64>();
+const HEAD_BYTES: usize = 2 * NUMBER;
+const ENTRY_BYTES: usize = 8 * NUMBER;
+const LEVEL: Compression = Compression::Zstd(1);
+
+/// What is kept about one snapshot.
+#[derive(Debug, Clone)]
+pub(crate) struct Part {
+    /// Numbers of a meaning that depends on the column.
+    pub(crate) numbers: [u64; 4],
+    codec: Codec,
+    raw_bytes: u64,
+    stored: Stored,
+}
+
+/// Where the bytes of a part are.
+#[derive(Debug, Clone)]
+enum Stored {
+    InMemory(Arc<Vec<u8>>),
+    /// In a column of the index file.
+    Kept(Arc<Values<u8>>, Range<usize>),
+}
+
+impl Part {
+    /// Compresses a part.
+    pub(crate) fn of(numbers: [u64; 4], raw: &[u8]) -> Self {
+        let mut stored = Vec::new();
+        let compressed = Compressor::new(LEVEL).and_then(|mut compressor| compressor.append(raw, &mut stored));
+        let codec = compressed.unwrap_or_else(|_| {
+            stored = raw.to_vec();
+            Codec::None
+        });
+        stored.shrink_to_fit();
+        Part { numbers, codec, raw_bytes: raw.len() as u64, stored: Stored::InMemory(Arc::new(stored)) }
+    }
+
+    /// The bytes of the part. `None` if they are damaged, or if there are more than `most_bytes`.
+    pub(crate) fn raw(&self, most_bytes: u64) -> Option<Vec<u8>> {
+        let length = usize::try_from(self.raw_bytes).ok().filter(|_| self.raw_bytes <= most_bytes)?;
+        let mut buffer = Vec::new();
+        let raw = Decompressor::new().decompress("part", self.codec, self.stored(), length, &mut buffer).ok()?;
+        Some(if self.codec == Codec::None { raw.to_vec() } else { buffer })
+    }
+
+    fn stored(&self) -> &[u8] {
+        match &self.stored {
+            Stored::InMemory(bytes) => bytes,
+            Stored::Kept(column, range) => &column[range.clone()],
+        }
+    }
+}
+
+/// Parts by snapshot.
+#[derive(Debug, Default)]
+pub(crate) struct Parts(BTreeMap<SnapshotId, Part>);
+
+impl Parts {
+    /// The part of a snapshot.
+    pub(crate) fn get(&self, snapshot: SnapshotId) -> Option<&Part> {
+        self.0.get(&snapshot)
+    }
+
+    /// Adds a part, unless the snapshot has one.
+    pub(crate) fn add(&mut self, snapshot: SnapshotId, part: Part) {
+        self.0.entry(snapshot).or_insert(part);
+    }
+
+    /// Sets the part of a snapshot.
+    pub(crate) fn replace(&mut self, snapshot: SnapshotId, part: Part) {
+        self.0.insert(snapshot, part);
+    }
+
+    /// Adds the parts of a kept column, as far as it is valid: it is about snapshots up to `under`.
+    pub(crate) fn add_column(&mut self, column: Values<u8>, under: SnapshotId) {
+        let column = Arc::new(column);
+        let numbers = |at: usize| column.get(at..at + NUMBER).map(LittleEndian::read_u64);
+        let (Some(MAGIC), Some(count)) = (numbers(0), numbers(NUMBER)) else { return };
+        let Ok(count) = usize::try_from(count) else { return };
+        let directory = count.checked_mul(ENTRY_BYTES).and_then(|bytes| bytes.checked_add(HEAD_BYTES));
+        let Some(mut start) = directory.filter(|&end| end <= column.len()) else { return };
+        for entry in column[HEAD_BYTES..start].chunks_exact(ENTRY_BYTES) {
+            let mut fields = [0; 8];
+            LittleEndian::read_u64_into(entry, &mut fields);
+            let [snapshot, codec, length, raw_bytes, numbers @ ..] = fields;
+            let end = usize::try_from(length).ok().and_then(|length| start.checked_add(length));
+            let Some(end) = end.filter(|&end| end <= column.len()) else { return };
+            let codec = Codec::from_number(codec).ok();
+            let (Ok(snapshot), Some(codec)) = (u32::try_from(snapshot).map(SnapshotId), codec) else { return };
+            if snapshot <= under {
+                let stored = Stored::Kept(Arc::clone(&column), start..end);
+                self.add(snapshot, Part { numbers, codec, raw_bytes, stored });
+            }
+            start = end;
+        }
+    }
+
+    /// The column of all parts.
+    pub(crate) fn to_column(&self) -> Vec<u8> {
+        let stored: usize = self.0.values().map(|part| part.stored().len()).sum();
+        let mut column = Vec::with_capacity(HEAD_BYTES + self.0.len() * ENTRY_BYTES + stored);
+        let mut put = |number: u64| column.extend_from_slice(&number.to_le_bytes());
+        put(MAGIC);
+        put(self.0.len() as u64);
+        for (snapshot, part) in &self.0 {
+            let head = [u64::from(snapshot.0), part.codec.number(), part.stored().len() as u64, part.raw_bytes];
+            head.into_iter().chain(part.numbers).for_each(&mut put);
+        }
+        self.0.values().for_each(|part| column.extend_from_slice(part.stored()));
+        column
+    }
+}
