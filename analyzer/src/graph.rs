@@ -8,6 +8,7 @@ pub(crate) mod exclusion;
 pub(crate) mod frontier;
 pub(crate) mod incoming;
 pub(crate) mod jointly_retained;
+pub(crate) mod object_runs;
 pub(crate) mod object_set;
 pub(crate) mod partial_set;
 pub(crate) mod reachable;

@@ -12,6 +12,8 @@
 
 mod flat;
 mod freed_by_exclusion;
+mod kept_answers;
+mod kept_besides;
 mod kept_distances;
 mod kept_dominators;
 mod kept_incoming;
@@ -22,6 +24,9 @@ mod retained_sets;
 mod types;
 
 pub(crate) use self::flat::{FlatColumns, FlatRetained, visit_block};
+pub(crate) use self::kept_answers::Asked;
+
+use self::kept_besides::SmallColumns;
 
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
@@ -57,7 +62,9 @@ pub struct Heap {
     recording: Arc<Recording>,
     snapshot: SnapshotId,
     memory: Memory,
-    index: Option<IndexFile>,
+    index: Option<Arc<IndexFile>>,
+    /// The index file that keeps answers. It is the same, but a heap with an exclusion has one, too.
+    answers: Option<Arc<IndexFile>>,
     /// Whether columns are written to the index file, or only read from it.
     keeps: bool,
     exclusion: Option<Arc<Exclusion>>,
@@ -72,6 +79,8 @@ pub struct Heap {
     /// Whether the incoming references of one object were requested before.
     incoming_asked: AtomicBool,
     types: Lazy<Values<u32>>,
+    /// Small columns that the index file has as an answer, if something is excluded.
+    besides: Lazy<SmallColumns>,
     /// Why columns could not be written to the index file.
     unkept: Mutex<Option<String>>,
 }
@@ -113,6 +122,8 @@ mod column {
     pub(super) const MANY_KEEPERS: ColumnId = ColumnId::new::<u32>(28, Form::Plain);
     pub(super) const KEPT_STARTS: ColumnId = ColumnId::new::<u64>(29, Form::Differences);
     pub(super) const KEPT_OBJECTS: ColumnId = ColumnId::new::<u8>(30, Form::Planes);
+    /// The first of the slots for answers.
+    pub(super) const FIRST_ANSWER: ColumnId = ColumnId::new::<u8>(80, Form::Planes);
 }
 
 impl Heap {
@@ -125,15 +136,18 @@ impl Heap {
         if let Some(limit_bytes) = memory.limit_bytes() {
             recording.tables()?.bound_kept_strings(limit_bytes / 8);
         }
-        let index = IndexFile::find(&recording, place, &memory);
-        Ok(Self::with(recording, snapshot, objects, memory, index, None))
+        let index = IndexFile::find(&recording, place, &memory).map(Arc::new);
+        let answers = index.clone();
+        Ok(Heap { index, answers, ..Self::with(recording, snapshot, objects, memory, None) })
     }
 
-    /// The same heap without some of its objects and references. It has no index file.
+    /// The same heap without some of its objects and references. Its columns are not kept in the index file, but small
+    /// answers are.
     #[must_use]
     pub fn excluding(&self, exclusion: Exclusion) -> Self {
         let (recording, memory) = (Arc::clone(&self.recording), self.memory.clone());
-        Self::with(recording, self.snapshot, self.objects, memory, None, Some(Arc::new(exclusion)))
+        let heap = Self::with(recording, self.snapshot, self.objects, memory, Some(Arc::new(exclusion)));
+        Heap { answers: self.answers.clone(), keeps: self.keeps, ..heap }
     }
 
     /// The same heap, but it only reads its index file and adds nothing to it. This is for visiting every snapshot of a
@@ -148,7 +162,6 @@ impl Heap {
         snapshot: SnapshotId,
         objects: u64,
         memory: Memory,
-        index: Option<IndexFile>,
         exclusion: Option<Arc<Exclusion>>,
     ) -> Self {
         let pages = memory.pages_of(recording.bytes());
@@ -158,7 +171,8 @@ impl Heap {
             recording,
             snapshot,
             memory,
-            index,
+            index: None,
+            answers: None,
             keeps: true,
             exclusion,
             objects,
@@ -171,6 +185,7 @@ impl Heap {
             jointly_retained: Lazy::default(),
             incoming_asked: AtomicBool::new(false),
             types: Lazy::default(),
+            besides: Lazy::default(),
             unkept: Mutex::new(None),
         }
     }
@@ -272,13 +287,28 @@ impl Heap {
     }
 
     /// A small column of the index file, if it has this column.
-    fn kept_numbers(&self, column: ColumnId) -> Option<Values<u64>> {
-        self.index.as_ref()?.column(self.snapshot, column, |_, _| true)
+    fn kept_numbers(&self, column: ColumnId) -> Option<Vec<u64>> {
+        match &self.index {
+            Some(index) => Some(index.column(self.snapshot, column, |_, _| true)?.to_vec()),
+            None => self.kept_besides(column),
+        }
     }
 
     /// Writes columns to the index file. If that fails, questions are still answered, so the failure is only noted.
     fn keep(&self, columns: &[(ColumnId, ColumnValues<'_>)], progress: &dyn Progress) -> Result<()> {
-        let Some(index) = self.index.as_ref().filter(|_| self.keeps) else { return Ok(()) };
+        let Some(index) = &self.index else { return Ok(()) };
+        self.keep_in(index, columns, progress)
+    }
+
+    fn keep_in(
+        &self,
+        index: &IndexFile,
+        columns: &[(ColumnId, ColumnValues<'_>)],
+        progress: &dyn Progress,
+    ) -> Result<()> {
+        if !self.keeps {
+            return Ok(());
+        }
         match index.keep(&self.recording, self.snapshot, columns, progress) {
             Err(AnalyzerError::Io { path, source, .. }) => {
                 let path: PathBuf = path;

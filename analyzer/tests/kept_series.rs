@@ -14,7 +14,7 @@ use barrow_testdata::{Heap, Random, Vocabulary};
 use barrow_writer::{Options, Writer};
 
 fn beside() -> SeriesOptions {
-    SeriesOptions { place: IndexPlace::Beside { otherwise: None }, ..SeriesOptions::default() }
+    SeriesOptions { place: IndexPlace::BESIDE, ..SeriesOptions::default() }
 }
 
 /// A heap, and what becomes of it: some objects are replaced, and many move.

@@ -95,6 +95,16 @@ impl ColumnId {
     pub(crate) const fn new<T>(number: u32, form: Form) -> Self {
         ColumnId { number, form, width: size_of::<T>() }
     }
+
+    /// Its number within a snapshot.
+    pub(crate) const fn number(self) -> u32 {
+        self.number
+    }
+
+    /// The column of the same values whose number is greater by `more`.
+    pub(crate) const fn after(self, more: u32) -> Self {
+        ColumnId { number: self.number + more, ..self }
+    }
 }
 
 /// The values of a column that will be kept.

@@ -1,6 +1,7 @@
 //! Excluding objects and references from a heap: what if they did not exist?
 
 use barrow_format::rows::Label;
+use barrow_format::varint::put;
 use barrow_format::{ObjectId, StringId};
 
 use crate::file::object::Reference;
@@ -72,6 +73,19 @@ impl Exclusion {
         Exclusion { only_by_roots: Some(objects), ..same }
     }
 
+    /// Appends everything that decides what is excluded. The objects that are freed follow from it.
+    pub(crate) fn put_content(&self, out: &mut Vec<u8>) {
+        self.removed.put_runs(out);
+        put(out, self.cuts.len() as u64);
+        for cut in &self.cuts {
+            let names = (0..).zip(&cut.names).filter(|&(_, &is_cut)| is_cut).map(|(name, _)| name);
+            put(out, names.clone().count() as u64);
+            names.for_each(|name| put(out, name));
+            put_set(cut.sources.as_ref(), out);
+        }
+        put_set(self.only_by_roots.as_ref(), out);
+    }
+
     /// Whether no references are excluded by name.
     pub(crate) fn cuts_nothing(&self) -> bool {
         self.cuts.is_empty()
@@ -104,5 +118,12 @@ impl Exclusion {
             || self.only_by_roots.as_ref().is_some_and(|objects| objects.contains(reference.target))
             || matches!(reference.label, Label::Name(name)
                 if self.cuts.iter().any(|cut| is_named(cut, name) && starts_at(cut)))
+    }
+}
+
+fn put_set(set: Option<&ObjectSet>, out: &mut Vec<u8>) {
+    put(out, set.is_some().into());
+    if let Some(set) = set {
+        set.put_runs(out);
     }
 }

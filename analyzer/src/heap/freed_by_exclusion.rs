@@ -1,6 +1,6 @@
 //! Which objects an exclusion frees.
 
-use super::Heap;
+use super::{Asked, Heap};
 use crate::error::Result;
 use crate::graph::exclusion::{Cut, Exclusion};
 use crate::graph::object_set::ObjectSet;
@@ -18,13 +18,27 @@ impl Exclusion {
         let mut freed = if before.is_none() && exclusion.cuts_nothing() {
             heap.retained_set(removed, progress)?
         } else {
-            let mut freed = heap.all_reachable(progress)?;
-            freed.difference_with(&heap.excluding(exclusion.clone()).reachable(None, progress)?);
-            freed
+            heap.freed_by_all_of(&exclusion, progress)?
         };
         if let Some(before) = before {
             freed.union_with(before.freed());
         }
         Ok(exclusion.with_freed(freed))
+    }
+}
+
+impl Heap {
+    /// What is reachable now but not with `exclusion`, which comprises what is excluded already.
+    fn freed_by_all_of(&self, exclusion: &Exclusion, progress: &dyn Progress) -> Result<ObjectSet> {
+        let mut content = Vec::new();
+        exclusion.put_content(&mut content);
+        let question = self.asked(Asked::Freed, &content);
+        if let Some(kept) = self.kept_set(&question) {
+            return Ok(kept);
+        }
+        let mut freed = self.all_reachable(progress)?;
+        freed.difference_with(&self.excluding(exclusion.clone()).reachable(None, progress)?);
+        self.keep_set(&question, &freed, progress)?;
+        Ok(freed)
     }
 }

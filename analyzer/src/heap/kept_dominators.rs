@@ -40,8 +40,27 @@ impl Heap {
         let dominators = self.dominators.store(found);
         if self.index.is_some() && self.keeps {
             self.keep_dominators(dominators, progress)?;
+        } else if self.answers.is_some() && self.keeps {
+            self.keep_answers_of(dominators, progress)?;
         }
         Ok(dominators)
+    }
+
+    /// Keeps only the answers to the most common questions, for a heap with an exclusion.
+    fn keep_answers_of(&self, dominators: &Dominators, progress: &dyn Progress) -> Result<()> {
+        let types = self.types(progress)?;
+        let largest = Largest::of(dominators);
+        let canopy = Canopy::of(dominators, &largest).to_column();
+        let suspects = leaks::suspects(dominators, types, self.recording.tables()?, LEAK_THRESHOLD);
+        let (largest, suspects) = (largest.to_column(), leaks::to_column(&suspects));
+        let type_tables = self.type_tables(dominators, types, progress)?;
+        let mut columns = vec![
+            (column::LARGEST, ColumnValues::of(&largest)),
+            (column::CANOPY, ColumnValues::of(&canopy)),
+            (column::LEAK_SUSPECTS, ColumnValues::of(&suspects)),
+        ];
+        columns.extend(type_tables.columns());
+        self.keep_besides(&columns, progress)
     }
 
     /// The dominators of what `roots` reach over `adjacency`.
@@ -249,7 +268,7 @@ impl Heap {
 
     /// The retained sizes of threads, as written by [`Heap::keep_threads`].
     pub(crate) fn kept_threads(&self) -> Option<Vec<u64>> {
-        Some(self.kept_numbers(column::RETAINED_BY_THREAD)?.to_vec())
+        self.kept_numbers(column::RETAINED_BY_THREAD)
     }
 
     /// Keeps the retained sizes of threads.
@@ -257,7 +276,7 @@ impl Heap {
     /// # Errors
     /// As for [`Heap::dominators`].
     pub(crate) fn keep_threads(&self, retained: &[u64], progress: &dyn Progress) -> Result<()> {
-        self.keep(&[(column::RETAINED_BY_THREAD, ColumnValues::of(retained))], progress)
+        self.keep_numbers(column::RETAINED_BY_THREAD, retained, progress)
     }
 
     /// The suspects at [`LEAK_THRESHOLD`], if the index file has them.

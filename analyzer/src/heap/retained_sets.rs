@@ -1,13 +1,19 @@
 //! Retained sets by jointly retained objects, which are computed or read from the index file.
 
 use super::kept_distances::columns_of;
-use super::{Heap, column};
+use super::{Asked, Heap, column};
 use crate::columns::index_file::ColumnValues;
 use crate::columns::lookup::Lookup;
 use crate::error::{AnalyzerError, Result};
 use crate::graph::jointly_retained::JointlyRetained;
 use crate::graph::object_set::ObjectSet;
 use crate::progress::Progress;
+
+/// The number of sets for which a large heap is searched before jointly retained objects are found, because that takes
+/// as long as several searches.
+const SEARCHES: usize = 3;
+/// In a heap of at most this number of objects, they are found at once.
+const FEW_OBJECTS: u64 = 1 << 20;
 
 /// What is freed with a set, as far as the dominator tree shows.
 enum Lost {
@@ -19,8 +25,8 @@ enum Lost {
 
 impl Heap {
     /// The same as [`Heap::retained_set`], but without searching the whole heap. `None` unless dominators are known and
-    /// exact. Jointly retained objects are computed first if there is an index file to keep them and memory for it;
-    /// that takes longer than one search, but only once.
+    /// exact. Jointly retained objects are computed first if there is an index file to keep them and memory for it,
+    /// and if the heap is small or was searched for a few sets before; that takes longer than a search, but only once.
     pub(crate) fn freed_along_dominators(&self, set: &ObjectSet, progress: &dyn Progress) -> Result<Option<ObjectSet>> {
         let lost = self.ask_known_dominators(|dominators| {
             if !dominators.is_exact() {
@@ -51,6 +57,9 @@ impl Heap {
         let totals = self.recording.commit(self.snapshot)?.totals;
         let has_room = self.memory.has_room(JointlyRetained::bytes_to_find(totals.objects, totals.references));
         if self.index.is_none() || !self.keeps || !has_room {
+            return Ok(None);
+        }
+        if self.objects > FEW_OBJECTS && self.kept_answer_count(Asked::Retained) < SEARCHES {
             return Ok(None);
         }
         self.freed_by(self.find_jointly_retained(progress)?, &removed, progress)

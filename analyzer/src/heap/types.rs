@@ -1,5 +1,7 @@
 //! The type of every object, and the objects that represent groups of roots.
 
+use std::sync::Arc;
+
 use barrow_format::block::Wanted;
 use barrow_format::rows::KindRole;
 use barrow_format::{ObjectId, TypeId};
@@ -24,7 +26,7 @@ impl Heap {
     pub fn root_groups(&self, progress: &dyn Progress) -> Result<Vec<ObjectId>> {
         let objects = self.objects;
         let are_objects = move |_: usize, piece: &[u32]| below(piece, objects);
-        let column = |index: &IndexFile| index.column(self.snapshot, column::ROOT_GROUPS, are_objects);
+        let column = |index: &Arc<IndexFile>| index.column(self.snapshot, column::ROOT_GROUPS, are_objects);
         let ids = match self.index.as_ref().and_then(column) {
             Some(kept) => kept.to_vec(),
             None if self.group_types()?.contains(&true) => self.root_groups_of(self.types(progress)?)?,

@@ -11,7 +11,7 @@
 //! ```
 
 use std::collections::BTreeMap;
-use std::hash::{DefaultHasher, Hasher};
+use std::hash::{BuildHasher, RandomState};
 use std::sync::{Mutex, PoisonError};
 
 use barrow_format::block::{BlockColumns, Wanted};
@@ -23,7 +23,7 @@ use crate::columns::memory::Column;
 use crate::error::{AnalyzerError, Result};
 use crate::file::blocks::{BlockPlace, Workspace, decode, map_blocks, places, pooled};
 use crate::file::object::{Cursor, Reference, dictionary_place};
-use crate::heap::Heap;
+use crate::heap::{Asked, Heap};
 use crate::progress::{Progress, check};
 
 /// The duplicate sets of one type. The objects of a set are equal.
@@ -49,11 +49,23 @@ impl Duplicates {
     pub fn superfluous(&self) -> u64 {
         self.objects - self.groups
     }
+
+    /// As the index file keeps it.
+    fn row(&self) -> Row {
+        let Duplicates { type_id, groups, objects, wasted_bytes, example, example_count } = *self;
+        [type_id.0.into(), groups, objects, wasted_bytes, example.0.into(), example_count]
+    }
 }
 
-/// Before merging: the two halves of an object's hash, and its id. After merging: the id of a set's first object, the
-/// number of its objects, and 0.
-type Record = [u64; 3];
+/// The numbers of [`Duplicates`], in their order.
+type Row = [u64; 6];
+
+/// Before merging: the hash of an object, 96 bits, and its id, 32 bits. After merging: the id of a set's first object
+/// and the number of its objects, 64 bits each.
+type Record = u128;
+
+const ID_BITS: u32 = u32::BITS;
+const COUNT_BITS: u32 = u64::BITS;
 
 /// For each type the references that all its objects have among their first [`BEGINNING`].
 type Common = BTreeMap<TypeId, Vec<Reference>>;
@@ -74,13 +86,38 @@ impl Heap {
     /// compared and are ignored. Objects without a name are also ignored if their single reference is one that all
     /// objects of the type have among their first four, such as the reference to the class.
     ///
-    /// Time: all references are hashed once, on all threads, and objects are sorted by hash. Memory: 24 bytes for each
-    /// object. Objects count as equal if their hashes of 128 bits (SipHash) are. Names are compared by string id, so
+    /// Time: all references are hashed once, on all threads, and objects are sorted by hash. Memory: 16 bytes for each
+    /// object. Objects count as equal if their hashes of 96 bits are, which depend on a random key. Names are compared by string id, so
     /// equal texts that the recording holds twice count as different.
     ///
     /// # Errors
     /// [`AnalyzerError::Section`], [`AnalyzerError::Cancelled`], those of [`crate::Memory`].
     pub fn duplicates(&self, progress: &dyn Progress) -> Result<Vec<Duplicates>> {
+        let question = self.asked(Asked::Duplicates, &[]);
+        if let Some(kept) = self.kept_answer_numbers(&question)
+            && let Some(found) = self.duplicates_of_rows(&kept)?
+        {
+            return Ok(found);
+        }
+        let found = self.find_duplicates(progress)?;
+        let rows: Vec<Row> = found.iter().map(Duplicates::row).collect();
+        self.keep_answer(&question, bytemuck::cast_slice(&rows), progress)?;
+        Ok(found)
+    }
+
+    /// Duplicate sets that the index file has; `None` if they are damaged.
+    fn duplicates_of_rows(&self, rows: &[Row]) -> Result<Option<Vec<Duplicates>>> {
+        let types = self.recording().tables()?.type_count() as u64;
+        let duplicates = |&[type_id, groups, objects, wasted_bytes, example, example_count]: &Row| {
+            let is_possible = type_id < types && example < self.object_count() && groups <= objects;
+            let (type_id, example) = (TypeId(type_id as u32), ObjectId(example as u32));
+            let found = Duplicates { type_id, groups, objects, wasted_bytes, example, example_count };
+            is_possible.then_some(found)
+        };
+        Ok(rows.iter().map(duplicates).collect())
+    }
+
+    fn find_duplicates(&self, progress: &dyn Progress) -> Result<Vec<Duplicates>> {
         let (mut records, length, common) = self.hashes(progress)?;
         progress.begin("sorting hashes", length as u64, "objects");
         records[..length].par_sort_unstable();
@@ -101,10 +138,11 @@ impl Heap {
         progress.begin("hashing objects", totals.references, "references");
         let places = places(self.recording(), &[self.snapshot()])?;
         let runs: Vec<&[BlockPlace]> = places.chunk_by(|_, next| next.entry.objects == 0).collect();
+        let key = Key::random();
         let free = Mutex::new((0, &mut records[..]));
         let found = pooled(runs, |run, workspace| {
             check(progress)?;
-            let (found, common) = self.hash_run(run, workspace)?;
+            let (found, common) = self.hash_run(run, key, workspace)?;
             {
                 let mut free = free.lock().unwrap_or_else(PoisonError::into_inner);
                 let (own, rest) = std::mem::take(&mut free.1).split_at_mut(found.len());
@@ -123,7 +161,7 @@ impl Heap {
     }
 
     /// The hashes of the objects of one block. The other blocks of `run` are continuations of its last object.
-    fn hash_run(&self, run: &[BlockPlace], workspace: &mut Workspace) -> Result<(Vec<Record>, Common)> {
+    fn hash_run(&self, run: &[BlockPlace], key: Key, workspace: &mut Workspace) -> Result<(Vec<Record>, Common)> {
         let tables = self.recording().tables()?;
         let mut records = Vec::with_capacity(run.first().map_or(0, |place| place.entry.objects as usize));
         let mut references = Vec::new();
@@ -136,7 +174,7 @@ impl Heap {
                     if columns.objects() > 0 {
                         records.extend(open.take().and_then(Looks::record));
                         let shape = columns.dictionary[dictionary_place(columns, row)];
-                        open = Some(Looks::new(columns, row, tables.shape(shape).type_id));
+                        open = Some(Looks::new(columns, row, tables.shape(shape).type_id, key));
                     }
                     references.clear();
                     cursor.push_references(columns, row, tables, &mut references).map_err(&at)?;
@@ -167,8 +205,8 @@ impl Heap {
         progress.begin("adding up sizes", places.iter().map(|place| u64::from(place.entry.objects)).sum(), "objects");
         let found = map_blocks(self.recording(), &places, Wanted::Identity, progress, |place, _, columns| {
             let mut by_type = BTreeMap::new();
-            for &[object, count, _] in sets_in(sets, place) {
-                let object = ObjectId(object as u32);
+            for &set in sets_in(sets, place) {
+                let (object, count) = (ObjectId((set >> COUNT_BITS) as u32), set as u64);
                 let row = (object.0 - columns.first_object) as usize;
                 let type_id = tables.shape(columns.dictionary[dictionary_place(columns, row)]).type_id;
                 if name(columns, row).is_none()
@@ -213,9 +251,9 @@ fn merge(by_type: &mut BTreeMap<TypeId, Sum>, part: Sum) {
 
 /// The duplicate sets whose first objects are in a block.
 fn sets_in<'s>(sets: &'s [Record], place: &BlockPlace) -> &'s [Record] {
-    let from = |object: u64| sets.partition_point(|set| set[0] < object);
-    let first = u64::from(place.entry.first_object);
-    &sets[from(first)..from(first + u64::from(place.entry.objects))]
+    let from = |object: u128| sets.partition_point(|set| set >> COUNT_BITS < object);
+    let first = u128::from(place.entry.first_object);
+    &sets[from(first)..from(first + u128::from(place.entry.objects))]
 }
 
 /// Merges equal hashes, which are adjacent, into duplicate sets of at least two objects, in place. Returns the number
@@ -223,12 +261,12 @@ fn sets_in<'s>(sets: &'s [Record], place: &BlockPlace) -> &'s [Record] {
 fn merge_equal(records: &mut [Record]) -> usize {
     let (mut sets, mut start) = (0, 0);
     while start < records.len() {
-        let [one, other, object] = records[start];
-        let same = records[start..].iter().take_while(|record| record[..2] == [one, other]).count();
+        let (hash, first) = (records[start] >> ID_BITS, u128::from(records[start] as u32));
+        let same = records[start..].iter().take_while(|&record| record >> ID_BITS == hash).count();
         start += same;
         if same > 1 {
             // A set never overwrites records that were not read yet: each set replaces at least two.
-            records[sets] = [object, same as u64, 0];
+            records[sets] = first << COUNT_BITS | same as u128;
             sets += 1;
         }
     }
@@ -251,49 +289,67 @@ fn size(columns: &BlockColumns, row: usize) -> u64 {
     columns.shallow_bytes[row].wrapping_add(columns.unmanaged_bytes.get(row).copied().unwrap_or(0))
 }
 
-/// The hash of an object under construction: two hashers with different seeds.
+/// The key of a hash. It is random, so that no recording can be made in which different objects have the same hash.
+#[derive(Clone, Copy)]
+struct Key([u64; 4]);
+
+impl Key {
+    fn random() -> Self {
+        // A product with an even factor would lose bits.
+        Key([0u64, 1, 2, 3].map(|number| RandomState::new().hash_one(number) | 1))
+    }
+}
+
+/// The hash of an object under construction: two lanes of 64 bits with different keys.
 struct Looks {
     object: ObjectId,
     type_id: TypeId,
-    hashers: [DefaultHasher; 2],
+    key: Key,
+    lanes: [u64; 2],
     has_name: bool,
     references: u64,
 }
 
 impl Looks {
-    fn new(columns: &BlockColumns, row: usize, type_id: TypeId) -> Self {
+    fn new(columns: &BlockColumns, row: usize, type_id: TypeId, key: Key) -> Self {
         let name = name(columns, row);
-        let hashers = [1, 2].map(|key| {
-            let mut hasher = DefaultHasher::new();
-            hasher.write_u64(key);
-            hasher.write_u32(type_id.0);
-            hasher.write_u64(columns.shallow_bytes[row]);
-            hasher.write_u64(columns.unmanaged_bytes.get(row).copied().unwrap_or(0));
-            hasher.write_u64(name.map_or(0, |name| u64::from(name.0) + 1));
-            hasher
-        });
-        Looks {
+        let mut looks = Looks {
             object: ObjectId(columns.first_object + row as u32),
             type_id,
-            hashers,
+            key,
+            lanes: [key.0[2], key.0[3]],
             has_name: name.is_some(),
             references: 0,
-        }
+        };
+        looks.mix(columns.shallow_bytes[row], type_id.0);
+        let unmanaged_bytes = columns.unmanaged_bytes.get(row).copied().unwrap_or(0);
+        looks.mix(unmanaged_bytes, name.is_some().into());
+        looks.mix(0, name.map_or(0, |name| name.0));
+        looks
     }
 
     fn add(&mut self, reference: &Reference) {
         // The label was decoded from a code, so encoding cannot fail.
         let code = LabelCode::new(reference.label, reference.strength).unwrap_or_default();
-        for hasher in &mut self.hashers {
-            hasher.write_u64(code.0);
-            hasher.write_u32(reference.target.0);
-        }
+        self.mix(code.0, reference.target.0);
         self.references += 1;
     }
 
+    /// Mixes two numbers into both lanes: a product of 128 bits, whose halves are combined.
+    fn mix(&mut self, one: u64, other: u32) {
+        let Key([first, second, ..]) = self.key;
+        for (lane, key) in self.lanes.iter_mut().zip([first, second]) {
+            let product = u128::from(*lane ^ one) * u128::from(key ^ u64::from(other) << ID_BITS);
+            *lane = (product as u64 ^ (product >> u64::BITS) as u64).wrapping_add(key);
+        }
+    }
+
     /// The hash and the id of the object; `None` if it has neither name nor references.
-    fn record(self) -> Option<Record> {
-        let [one, other] = self.hashers.map(|hasher| hasher.finish());
-        (self.has_name || self.references > 0).then_some([one, other, self.object.0.into()])
+    fn record(mut self) -> Option<Record> {
+        // So the last reference affects all bits, too.
+        self.mix(self.references, self.references as u32);
+        let [one, other] = self.lanes.map(u128::from);
+        let id = u128::from(self.object.0);
+        (self.has_name || self.references > 0).then_some((other << u64::BITS | one) << ID_BITS | id)
     }
 }

@@ -4,14 +4,16 @@ use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 
 use barrow_format::rows::{KindRole, Label, Root, StrengthClass};
+use barrow_format::varint::put;
 use barrow_format::{ObjectId, StrengthId, StringId, TypeId};
 
 use crate::error::Result;
 use crate::file::object::{ObjectDetails, ObjectWithReferences, Reference, object, objects_and_references};
 use crate::graph::adjacency::Follow;
 use crate::graph::distances::{Bounds, Distances};
+use crate::graph::object_runs::{put_objects, take_objects};
 use crate::graph::object_set::ObjectSet;
-use crate::heap::Heap;
+use crate::heap::{Asked, Heap};
 use crate::progress::Progress;
 
 /// A path from a root to an object.
@@ -46,6 +48,25 @@ pub struct PathOptions {
     pub count: usize,
 }
 
+impl PathOptions {
+    /// Everything that the paths to an object depend on.
+    pub(crate) fn to_bytes(&self, object: ObjectId) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        put(&mut bytes, object.0.into());
+        put(&mut bytes, self.count as u64);
+        bytes.extend([u8::from(self.weak), u8::from(self.avoid.is_some())]);
+        self.avoid.iter().for_each(|avoid| avoid.put_runs(&mut bytes));
+        bytes
+    }
+}
+
+/// The objects of each path.
+fn to_bytes(paths: &[Path]) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    paths.iter().for_each(|path| put_objects(&path.objects, &mut bytes));
+    bytes
+}
+
 impl Heap {
     /// A shortest path from a root to `object`, then further paths that share no object with earlier ones except
     /// `object` and objects that represent root categories. Each is a shortest of the remaining paths, and there are
@@ -56,6 +77,39 @@ impl Heap {
     /// [`crate::AnalyzerError::Section`], [`crate::AnalyzerError::Cancelled`],
     /// [`crate::AnalyzerError::MemoryCeiling`].
     pub fn paths(&self, object: ObjectId, options: &PathOptions, progress: &dyn Progress) -> Result<Vec<Path>> {
+        if !options.weak && options.avoid.is_none() && options.count <= 1 {
+            return self.find_paths(object, options, progress);
+        }
+        // Each further path is a search of the heap.
+        let question = self.asked(Asked::Paths, &options.to_bytes(object));
+        if let Some(answer) = self.kept_answer(&question)
+            && let Some(paths) = self.paths_from_bytes(object, options.weak, &answer)?
+        {
+            return Ok(paths);
+        }
+        let paths = self.find_paths(object, options, progress)?;
+        self.keep_answer(&question, &to_bytes(&paths), progress)?;
+        Ok(paths)
+    }
+
+    /// Reads what [`to_bytes`] has written. `None` if it is damaged.
+    fn paths_from_bytes(&self, object: ObjectId, weak: bool, mut bytes: &[u8]) -> Result<Option<Vec<Path>>> {
+        let mut paths = Vec::new();
+        while !bytes.is_empty() {
+            let Some(objects) = take_objects(self.object_count(), &mut bytes) else { return Ok(None) };
+            let root = objects.first().map(|&first| self.root_of(first)).transpose()?.flatten();
+            let Some(root) = root.filter(|_| objects.last() == Some(&object)) else { return Ok(None) };
+            paths.push(Path { root, objects, weak });
+        }
+        Ok(Some(paths))
+    }
+
+    /// The first root that refers to an object.
+    fn root_of(&self, object: ObjectId) -> Result<Option<Root>> {
+        Ok(self.roots()?.rows().iter().copied().find(|root| root.target == object))
+    }
+
+    fn find_paths(&self, object: ObjectId, options: &PathOptions, progress: &dyn Progress) -> Result<Vec<Path>> {
         let mut paths: Vec<Path> = Vec::new();
         let mut avoid = options.avoid.clone();
         let is_plain = !options.weak && avoid.is_none();
@@ -71,8 +125,7 @@ impl Heap {
                 }
             };
             let Some((_, before)) = objects.split_last() else { break };
-            let root = self.roots()?.rows().iter().copied().find(|root| root.target == objects[0]);
-            let Some(root) = root else { break };
+            let Some(root) = self.root_of(objects[0])? else { break };
             if before.is_empty() {
                 // A root refers to it directly; other objects may refer to it as well.
                 roots.retain(|&root| root != object);

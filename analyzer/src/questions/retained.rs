@@ -13,12 +13,15 @@ use crate::graph::adjacency::Follow;
 use crate::graph::dominators::Dominators;
 use crate::graph::object_set::ObjectSet;
 use crate::graph::partial_set::PartialSet;
-use crate::heap::{Heap, visit_block};
+use crate::heap::{Asked, Heap, visit_block};
 use crate::progress::{Progress, check};
 use crate::questions::summary::{Source, Summary, accumulate, by_kind, summary};
 
 /// The number of parts of a heap for each thread, so that no thread waits long for the last one.
 const RUNS: usize = 4;
+
+/// The index file keeps larger retained sets even where they were found without a search.
+const MANY_OBJECTS: u64 = 1 << 19;
 
 impl Heap {
     /// The objects that would be freed if all objects of `set` were collected: those that the roots reach now but not
@@ -28,11 +31,20 @@ impl Heap {
     /// [`crate::AnalyzerError::Section`], [`crate::AnalyzerError::Cancelled`],
     /// [`crate::AnalyzerError::MemoryCeiling`].
     pub fn retained_set(&self, set: &ObjectSet, progress: &dyn Progress) -> Result<ObjectSet> {
+        let question = self.asked(Asked::Retained, &set.to_runs());
+        if let Some(kept) = self.kept_set(&question) {
+            return Ok(kept);
+        }
         if let Some(freed) = self.freed_along_dominators(set, progress)? {
+            // A few objects are found again as fast as they are read.
+            if freed.len() >= MANY_OBJECTS {
+                self.keep_set(&question, &freed, progress)?;
+            }
             return Ok(freed);
         }
         let mut retained = self.all_reachable(progress)?;
         retained.difference_with(&self.reachable(Some(set), progress)?);
+        self.keep_set(&question, &retained, progress)?;
         Ok(retained)
     }
 

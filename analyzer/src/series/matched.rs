@@ -82,7 +82,7 @@ impl MatchedSerials {
         options: &SeriesOptions,
         progress: &dyn Progress,
     ) -> Result<Self> {
-        let index = KeptParts::find(recording, &options);
+        let index = KeptParts::find(recording, options);
         let mut matched = MatchedSerials { snapshots: Vec::new(), parts: index.parts(SERIALS) };
         let all: Vec<SnapshotId> = recording.snapshot_ids().filter(|&snapshot| snapshot <= last).collect();
         matched.take_kept(recording, &all)?;

@@ -26,7 +26,7 @@ pub(super) fn trees_of(
     options: &SeriesOptions,
     progress: &dyn Progress,
 ) -> Result<Vec<PathTree>> {
-    let index = KeptParts::find(recording, &options);
+    let index = KeptParts::find(recording, options);
     let tables = recording.tables()?;
     let parts = index.parts(PATHS);
     let kept = snapshots.par_iter().map(|&snapshot| {
