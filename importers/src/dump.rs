@@ -83,7 +83,7 @@ impl Dump {
 }
 
 /// Pages are given back whenever this much of the dump was read, in bytes.
-const RELEASE_BYTES: u64 = 64 << 20;
+const RELEASE_BYTES: u64 = 16 << 20;
 
 /// Watches how far an import is and gives read pages back, so that a dump larger than memory does
 /// not push out everything else.
