@@ -1,6 +1,6 @@
 //! What a count of a dump by type returns.
 
-use barrow_writer::TypeId;
+use barrow_writer::{SnapshotInfo, Totals, TypeId};
 
 use crate::error::Loss;
 
@@ -13,6 +13,8 @@ pub struct TypeCount {
     pub objects: u64,
     /// Their shallow sizes, summed.
     pub heap_bytes: u64,
+    /// What they take outside of the heap, summed.
+    pub unmanaged_bytes: u64,
 }
 
 /// What a dump holds, by type.
@@ -20,6 +22,28 @@ pub struct TypeCount {
 pub struct Counted {
     /// The types with objects, by id.
     pub totals: Vec<TypeCount>,
+    /// Set if the dump is cut or damaged.
+    pub lost: Option<Loss>,
+}
+
+/// What a snapshot of a dump holds.
+#[derive(Debug)]
+pub struct CountedSnapshot {
+    /// Its time and label.
+    pub info: SnapshotInfo,
+    /// What an import of it would commit.
+    pub totals: Totals,
+    /// The types with objects, by id.
+    pub types: Vec<TypeCount>,
+}
+
+/// What a dump of several snapshots holds.
+#[derive(Debug)]
+pub struct CountedSnapshots {
+    /// Those that an import would commit.
+    pub snapshots: Vec<CountedSnapshot>,
+    /// Sentences for the user: where the dump contradicts itself without harm.
+    pub notes: Vec<String>,
     /// Set if the dump is cut or damaged.
     pub lost: Option<Loss>,
 }

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::context::{Context, Outcome};
-use crate::counted::Counted;
+use crate::counted::{Counted, CountedSnapshots};
 use crate::error::ImportError;
 use crate::options::FormatOptions;
 use crate::screen::Screen;
@@ -28,6 +28,8 @@ pub(crate) struct Importer {
     pub(crate) import: fn(dump: &[u8], context: &Context<'_>) -> Result<Outcome, ImportError>,
     /// Counts a dump by type, if that is much faster than an import.
     pub(crate) totals: Option<Count>,
+    /// Counts the snapshots of a dump by type, without an import, if a dump can hold several.
+    pub(crate) snapshots: Option<CountSnapshots>,
     /// Whether all threads of the import announce objects. Otherwise one does, which leaves the others to the writer.
     pub(crate) announces_on_all_threads: bool,
     /// When a dump with these first bytes was taken, in milliseconds since 1970, if dumps of this format say so.
@@ -38,6 +40,7 @@ pub(crate) struct Importer {
 
 type Reject = fn(first_bytes: &[u8]) -> Option<ImportError>;
 type Count = fn(dump: &[u8], context: &Context<'_>) -> Result<Counted, ImportError>;
+type CountSnapshots = fn(dump: &[u8], context: &Context<'_>) -> Result<CountedSnapshots, ImportError>;
 type ReadTime = fn(first_bytes: &[u8]) -> Option<u64>;
 
 /// An option that only one format has.

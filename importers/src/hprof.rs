@@ -48,6 +48,7 @@ pub(crate) const IMPORTER: Importer = Importer {
     screen: RecordHeads::boxed,
     import,
     totals: Some(totals),
+    snapshots: None,
     announces_on_all_threads: true,
     taken_ms: Some(taken_ms),
     options: &[OBJECT_LAYOUT],

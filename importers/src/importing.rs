@@ -29,16 +29,23 @@ pub(crate) fn import_dump(dump: &[u8], context: &Context<'_>) -> Result<Imported
     context.writer.fact("source format", &format.to_string())?;
     let Outcome { snapshots, mut notes, end } = (format.0.import)(dump, context)?;
     notes.extend(shortened_note(before, context.vocabulary.shortened()));
-    let imported = snapshots.len() as u64;
-    let lost = match end {
-        Ok(()) if imported == 0 => return Err(ImportError::NoSnapshot { length: dump.len() as u64 }),
-        Ok(()) => None,
-        Err(Stop::Import(error)) => return Err(error),
-        Err(Stop::Damage(damage, _)) if imported == 0 => return Err(ImportError::NoWholeSnapshot { damage }),
-        Err(Stop::Damage(damage, snapshot)) => Some(Loss { damage, snapshot, imported, is_last_partial: false }),
-        Err(Stop::Partial(damage)) => Some(Loss::partial(damage, imported)),
-    };
+    let lost = lost(end, snapshots.len() as u64, dump)?;
     Ok(Imported { format, snapshots, lost, notes })
+}
+
+/// What a dump lost, of which `imported` snapshots are there.
+///
+/// # Errors
+/// Those of the system, and dumps without any whole snapshot.
+pub(crate) fn lost(end: Result<(), Stop>, imported: u64, dump: &[u8]) -> Result<Option<Loss>, ImportError> {
+    match end {
+        Ok(()) if imported == 0 => Err(ImportError::NoSnapshot { length: dump.len() as u64 }),
+        Ok(()) => Ok(None),
+        Err(Stop::Import(error)) => Err(error),
+        Err(Stop::Damage(damage, _)) if imported == 0 => Err(ImportError::NoWholeSnapshot { damage }),
+        Err(Stop::Damage(damage, snapshot)) => Ok(Some(Loss { damage, snapshot, imported, is_last_partial: false })),
+        Err(Stop::Partial(damage)) => Ok(Some(Loss::partial(damage, imported))),
+    }
 }
 
 /// What the user should know of texts that were too long.

@@ -24,6 +24,7 @@
 mod announcer;
 mod census;
 mod collectables;
+mod counting;
 mod header;
 mod kinds;
 mod reading;
@@ -39,6 +40,7 @@ use crate::error::{ImportError, Stop};
 use crate::format::Importer;
 use crate::screen::{Anything, Screen, Text};
 use announcer::{Announcer, announce_all};
+use counting::count;
 use reading::{Reading, Snapshots};
 
 /// MoarVM's text format.
@@ -49,6 +51,7 @@ pub(crate) const IMPORTER_1: Importer = Importer {
     recognises: header::is_text,
     screen: |_| Some(Box::new(Text)),
     import: |dump, context| import(context, |reading| format1::snapshots(dump, reading)),
+    snapshots: Some(|dump, context| count(dump, context, |reading| format1::snapshots(dump, reading))),
     ..IMPORTER_2
 };
 
@@ -63,6 +66,7 @@ pub(crate) const IMPORTER_2: Importer = Importer {
     screen: |first_bytes| screen(first_bytes, format2::begins_chunk),
     import: |dump, context| import(context, |reading| format2::snapshots(dump, reading)),
     totals: None,
+    snapshots: Some(|dump, context| count(dump, context, |reading| format2::snapshots(dump, reading))),
     announces_on_all_threads: true,
     taken_ms: None,
     options: &[],
@@ -76,6 +80,9 @@ pub(crate) const IMPORTER_3: Importer = Importer {
     recognises: |first_bytes| header::version(first_bytes) == Some(b"003"),
     screen: |first_bytes| screen(first_bytes, format3::begins_section),
     import: |dump, context| import(context, |reading| Ok(format3::snapshots(dump, context.writer, reading))),
+    snapshots: Some(|dump, context| {
+        count(dump, context, |reading| Ok(format3::snapshots(dump, context.writer, reading)))
+    }),
     ..IMPORTER_2
 };
 

@@ -32,6 +32,7 @@ pub(crate) const IMPORTER: Importer = Importer {
     screen: LineStarts::boxed,
     import,
     totals: None,
+    snapshots: None,
     announces_on_all_threads: false,
     taken_ms: None,
     options: &[],

@@ -61,6 +61,7 @@ pub(crate) const IMPORTER: Importer = Importer {
     screen: |_| Some(Box::new(Text)),
     import,
     totals: None,
+    snapshots: None,
     announces_on_all_threads: false,
     taken_ms: None,
     options: &[],

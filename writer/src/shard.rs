@@ -75,12 +75,14 @@ impl Shard<'_> {
     /// [`WriterError::OutOfRange`], [`WriterError::Undeclared`], [`WriterError::ObjectAnnouncedTwice`]
     /// if this shard saw the number shortly before (otherwise the commit says so), or the error that an
     /// encoder met.
+    #[inline]
     pub fn object(&mut self, id: u64, object: &Object) -> Result<()> {
         let announced = self.announce(id, object);
         self.was_refused = announced.is_err();
         announced
     }
 
+    #[inline]
     fn announce(&mut self, id: u64, object: &Object) -> Result<()> {
         // Validate first, so that a caller can retry with the right type.
         Counts::check("type", object.type_id.0, &self.shared.counts.types)?;
@@ -104,6 +106,7 @@ impl Shard<'_> {
     ///
     /// # Errors
     /// [`WriterError::ReferenceWithoutObject`], [`WriterError::OutOfRange`], [`WriterError::Undeclared`].
+    #[inline]
     pub fn reference(&mut self, label: Label, strength: StrengthId, target: u64) -> Result<()> {
         if self.was_refused || self.block.types.is_empty() {
             return Err(WriterError::ReferenceWithoutObject);
@@ -199,11 +202,13 @@ impl Drop for Shard<'_> {
     }
 }
 
+#[inline]
 fn check_number(what: &'static str, value: u64) -> Result<()> {
     if value <= MAX_OBJECT { Ok(()) } else { Err(WriterError::OutOfRange { what, value, limit: MAX_OBJECT }) }
 }
 
 /// A number that was checked.
+#[inline]
 fn number(value: u64) -> u32 {
     u32::try_from(value).unwrap_or(u32::MAX)
 }

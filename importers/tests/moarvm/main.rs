@@ -1,5 +1,6 @@
 //! MoarVM heap dumps, imported and read back.
 
+mod counted;
 mod cuts;
 mod dump;
 mod recorded;

@@ -4,12 +4,12 @@ use crate::dump::{DEBIAN, Dump};
 use crate::recorded::{Recorded, record};
 use std::path::Path;
 
-fn sample(name: &str) -> Vec<u8> {
+pub(crate) fn sample(name: &str) -> Vec<u8> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../testdata/foreign").join(name);
     std::fs::read(path).expect("a sample")
 }
 
-fn nqp() -> Vec<u8> {
+pub(crate) fn nqp() -> Vec<u8> {
     zstd::stream::decode_all(&sample("moarvm-2-nqp.mvmheap.zst")[..]).expect("a sample")
 }
 

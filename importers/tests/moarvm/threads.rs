@@ -10,7 +10,7 @@ const STEP: usize = 9_973;
 
 /// A heap of some runs of 65,536 collectables. Its references are in another order than their sources, its types and
 /// names come up one after the other, and the second snapshot adds some of each.
-fn large() -> Dump {
+pub(crate) fn large() -> Dump {
     let mut dump = tiny();
     let root_kinds = [9, 5, 6, 7, 8, 10, 11];
     for number in 0..300 {

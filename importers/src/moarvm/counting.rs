@@ -1,0 +1,72 @@
+//! Counts the snapshots of a dump without importing them: the first of an import's two looks.
+
+use super::announcer::Announcer;
+use super::reading::{Checked, Reading, Snapshots};
+use super::tables::Tables;
+use crate::context::Context;
+use crate::counted::{CountedSnapshot, CountedSnapshots, TypeCount};
+use crate::error::{ImportError, Stop};
+use crate::importing::lost;
+use barrow_writer::Totals;
+
+/// Counts the snapshots that `find` finds, on all threads. They are checked as in an import, so that what is counted is
+/// what an import would commit.
+pub(crate) fn count<'a, S: Snapshots<'a>>(
+    dump: &[u8],
+    context: &Context<'a>,
+    find: impl FnOnce(&mut Reading<'a>) -> Result<S, Stop> + Send,
+) -> Result<CountedSnapshots, ImportError> {
+    context.progress.begin("counting", dump.len() as u64, "bytes");
+    let mut announcer = Announcer::new(context)?;
+    let mut reading = Reading::new(context);
+    let (mut counted, mut notes) = (Vec::new(), Vec::new());
+    let end = context.pool()?.install(|| {
+        let mut snapshots = find(&mut reading)?;
+        while let Some(checked) = snapshots.next(&mut reading)? {
+            counted.push(snapshot(&checked, &mut announcer, &reading.tables)?);
+            notes.extend(checked.notes);
+        }
+        Ok(())
+    });
+    notes.extend(reading.tables.notes());
+    let lost = lost(end, counted.len() as u64, dump)?;
+    Ok(CountedSnapshots { snapshots: counted, notes, lost })
+}
+
+/// The counts of a snapshot; declares its types.
+fn snapshot<C, R>(
+    checked: &Checked<C, R>,
+    announcer: &mut Announcer<'_>,
+    tables: &Tables<'_>,
+) -> Result<CountedSnapshot, ImportError> {
+    let census = &checked.census;
+    for (kind, row) in census.types() {
+        announcer.type_id(kind, row, tables)?;
+    }
+    let mut types = Vec::new();
+    for (kind, row, of_type) in census.of_types() {
+        let type_id = announcer.type_id(kind, row, tables)?;
+        let (objects, heap_bytes) = (of_type.objects, of_type.heap_bytes);
+        types.push(TypeCount { type_id, objects, heap_bytes, unmanaged_bytes: of_type.unmanaged_bytes });
+    }
+    types.sort_unstable_by_key(|count| count.type_id);
+    // Rows of a table that are equal are one type.
+    types.dedup_by(|row, before| {
+        let is_same = row.type_id == before.type_id;
+        if is_same {
+            before.objects += row.objects;
+            before.heap_bytes += row.heap_bytes;
+            before.unmanaged_bytes += row.unmanaged_bytes;
+        }
+        is_same
+    });
+    let counts = census.counts();
+    let totals = Totals {
+        objects: counts.collectables.iter().sum(),
+        references: counts.references.iter().sum(),
+        roots: census.roots().len() as u64,
+        heap_bytes: counts.heap_bytes,
+        unmanaged_bytes: counts.unmanaged_bytes,
+    };
+    Ok(CountedSnapshot { info: checked.info.clone(), totals, types })
+}
