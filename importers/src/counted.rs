@@ -13,6 +13,8 @@ pub struct TypeCount {
     pub objects: u64,
     /// Their shallow sizes, summed.
     pub heap_bytes: u64,
+    /// What they take outside of the heap, summed.
+    pub unmanaged_bytes: u64,
 }
 
 /// What a dump holds, by type.

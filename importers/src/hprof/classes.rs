@@ -213,7 +213,12 @@ impl<'o, 'a, const ID: usize> Classes<'o, 'a, ID> {
         for class in &self.outline.classes {
             add(self.class_type()?, Count { objects: 1, bytes: self.class_bytes(class, own_class_bytes) });
         }
-        let row = |(type_id, Count { objects, bytes })| TypeCount { type_id, objects, heap_bytes: bytes };
+        let row = |(type_id, Count { objects, bytes: heap_bytes })| TypeCount {
+            type_id,
+            objects,
+            heap_bytes,
+            unmanaged_bytes: 0,
+        };
         Ok(totals.into_iter().map(row).collect())
     }
 

@@ -42,7 +42,7 @@ pub(crate) fn open(name: &str, context: &Context) -> Result<Option<OpenFile>, Qu
         type_id: barrow_analyzer::TypeId(count.type_id.0),
         objects: count.objects,
         heap_bytes: count.heap_bytes,
-        ..TypeTotals::default()
+        unmanaged_bytes: count.unmanaged_bytes,
     });
     Ok(Some(OpenFile {
         name: name.to_owned(),
