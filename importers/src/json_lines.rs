@@ -7,19 +7,21 @@
 //!   announce  every chunk, in parallel, with a shard for each thread
 //! ```
 //!
-//! Beneath it: [`Scanner`] (the JSON of one line), [`Addresses`], [`Strings`].
+//! Beneath it: [`Scanner`] (the JSON of one line), [`Addresses`], [`Strings`], [`Tallies`].
 
 mod addresses;
 mod first_field;
 mod scanner;
 mod screen;
 mod strings;
+mod tallies;
 
 pub(crate) use addresses::Addresses;
 pub(crate) use first_field::first_field;
 pub(crate) use scanner::{Scanner, Text};
 pub(crate) use screen::LineStarts;
 pub(crate) use strings::{MAX_NAME_BYTES, Strings};
+pub(crate) use tallies::Tallies;
 
 use crate::context::Context;
 use crate::error::{Damage, Stop};
@@ -103,6 +105,16 @@ impl<'d> Lines<'d> {
             start += length + 1;
         }
         Ok(())
+    }
+
+    /// The first line that is not blank, and where it begins.
+    pub(crate) fn first(&self) -> Option<(&'d [u8], u64)> {
+        let mut first = None;
+        let _ = self.for_each_line(0, |text, offset| {
+            first = Some((text, offset));
+            Err(())
+        });
+        first
     }
 
     /// Where a line begins that is at `offset`.

@@ -57,6 +57,7 @@ mod screen;
 mod screening;
 mod series;
 mod table;
+mod tally;
 mod unpacking;
 mod v8;
 

@@ -7,10 +7,13 @@
 //!   {"barrow":"end", "objects":1}                                                    last
 //! ```
 //!
-//! In reading order: `line` (the fields), `announcer` (one thread's lines become objects).
+//! In reading order: `line` (the fields), `types`, `announcer` (one thread's lines become objects), `counting` (only how
+//! many objects of each type there are).
 
 mod announcer;
+mod counting;
 mod line;
+mod types;
 
 use crate::context::{Context, Outcome, Vocabulary};
 use crate::error::{Damage, ImportError, Stop};
@@ -31,7 +34,7 @@ pub(crate) const IMPORTER: Importer = Importer {
     rejects: None,
     screen: LineStarts::boxed,
     import,
-    totals: None,
+    totals: Some(counting::totals),
     snapshots: None,
     announces_on_all_threads: false,
     taken_ms: None,
@@ -103,19 +106,19 @@ fn import_lines(lines: &Lines<'_>, context: &Context<'_>, outcome: &mut Outcome)
     Ok(whole)
 }
 
+/// The first line of a dump, if its version is known.
+fn header(text: &[u8], offset: u64) -> Result<Line<'_>, Stop> {
+    let line = Line::read(text, offset, &mut References::default())?;
+    match line.version.unwrap_or(0) {
+        VERSION => Ok(line),
+        found => Err(ImportError::UnknownPythonVersion { found }.into()),
+    }
+}
+
 /// Reads the first line: what it says becomes facts.
 fn read_header(lines: &Lines<'_>, context: &Context<'_>, outcome: &mut Outcome) -> Result<(), Stop> {
-    let mut header = None;
-    let _ = lines.for_each_line(0, |text, offset| {
-        header = Some((text, offset));
-        Err(())
-    });
-    let Some((text, offset)) = header else { return Ok(()) };
-    let line = Line::read(text, offset, &mut References::default())?;
-    let version = line.version.unwrap_or(0);
-    if version != VERSION {
-        return Err(ImportError::UnknownPythonVersion { found: version }.into());
-    }
+    let Some((text, offset)) = lines.first() else { return Ok(()) };
+    let line = header(text, offset)?;
     let python = line.python.map_or_else(String::new, |text| format!(" {}", text.decode_first(MAX_NAME_BYTES)));
     context.writer.fact("runtime", &format!("CPython{python}")).map_err(ImportError::from)?;
     if let Some(pid) = line.pid {
@@ -130,7 +133,7 @@ fn read_header(lines: &Lines<'_>, context: &Context<'_>, outcome: &mut Outcome) 
 }
 
 /// Whether the last line is there, and its count is right.
-fn check_end(end: Option<(u64, u64)>, count: u64, lines: &Lines<'_>) -> Result<(), Damage> {
+fn check_end(end: Option<DumpEnd>, count: u64, lines: &Lines<'_>) -> Result<(), Damage> {
     match end {
         None => Err(Damage::Unfinished { length: lines.length(), missing: "its last line" }),
         Some((expected, offset)) if expected != count => {
@@ -140,28 +143,39 @@ fn check_end(end: Option<(u64, u64)>, count: u64, lines: &Lines<'_>) -> Result<(
     }
 }
 
-/// Addresses of objects, addresses and names of types, and what the last line says with its offset.
-type Surveyed = (Vec<u64>, Vec<(u64, Box<str>)>, Option<(u64, u64)>);
+/// How many objects the last line counts, and its offset.
+type DumpEnd = (u64, u64);
 
-/// Finds the objects and types of one chunk. Lines of types are read at once: they are all over the dump, and a second
-/// look at each would map most of it.
+/// The address of a type, and what its instances are called.
+type NamedType = (u64, Box<str>);
+
+/// What the line at `offset` says of the end, if it is the last one and begins as no object does.
+fn end_of(line: &Line<'_>, text: &[u8], offset: u64) -> Option<DumpEnd> {
+    let is_end = line.barrow.is_some_and(|text| text.raw == b"end") && beginning(text).is_none();
+    line.objects.filter(|_| is_end).map(|objects| (objects, offset))
+}
+
+/// The type that a line is of.
+fn type_of(line: &Line<'_>) -> Option<NamedType> {
+    line.address.filter(|_| line.kind == b"type").map(|address| (address, name_of_type(line).into_boxed_str()))
+}
+
+/// The addresses of objects, the types, and the end if it is there.
+type Surveyed = (Vec<u64>, Vec<NamedType>, Option<DumpEnd>);
+
+/// Finds the addresses of one chunk's objects, its types and its end. Lines of types are read at once: they are all over
+/// the dump, and a second look at each would map most of it.
 fn survey(lines: &Lines<'_>, chunk: usize) -> Result<Surveyed, Stop> {
     let (mut addresses, mut classes, mut end) = (Vec::new(), Vec::new(), None);
     lines.for_each_line(chunk, |text, offset| {
-        let (address, kind) = match beginning(text) {
-            Some((address, kind)) => (Some(address), kind),
-            None => {
+        match beginning(text) {
+            Some((address, kind)) if kind != b"type" => addresses.push(address),
+            _ => {
                 let line = Line::read(text, offset, &mut References::default())?;
-                if line.barrow.is_some_and(|text| text.raw == b"end") {
-                    end = end.or(line.objects.map(|objects| (objects, offset)));
-                }
-                (line.address, line.kind)
+                end = end.or_else(|| end_of(&line, text, offset));
+                addresses.extend(line.address);
+                classes.extend(type_of(&line));
             }
-        };
-        addresses.extend(address);
-        if let (Some(address), b"type") = (address, kind) {
-            let line = Line::read(text, offset, &mut References::default())?;
-            classes.push((address, name_of_type(&line).into_boxed_str()));
         }
         Ok::<_, Stop>(())
     })?;
@@ -176,7 +190,7 @@ struct Classes {
 
 impl Classes {
     /// The types by address. Of several at one address the first counts.
-    fn new(types: impl IntoIterator<Item = (u64, Box<str>)>) -> Self {
+    fn new(types: impl IntoIterator<Item = NamedType>) -> Self {
         let mut names = FastMap::default();
         for (address, name) in types {
             names.entry(address).or_insert(name);

@@ -10,13 +10,16 @@
 //! becomes of each field is in `docs/imports.md`.
 //!
 //! In reading order: `line` (the fields), `classes` and `shapes` (what objects refer to by address or number and
-//! must be known before them), `sites`, `announcer` (one thread's lines become objects).
+//! must be known before them), `types`, `sites`, `announcer` (one thread's lines become objects), `counting` (only how
+//! many objects of each type there are).
 
 mod announcer;
 mod classes;
+mod counting;
 mod line;
 mod shapes;
 mod sites;
+mod types;
 
 use crate::context::{Context, Outcome, Vocabulary};
 use crate::error::{ImportError, Stop};
@@ -39,7 +42,7 @@ pub(crate) const IMPORTER: Importer = Importer {
     rejects: None,
     screen: LineStarts::boxed,
     import,
-    totals: None,
+    totals: Some(counting::totals),
     snapshots: None,
     announces_on_all_threads: false,
     taken_ms: None,

@@ -19,6 +19,7 @@
 
 mod announce;
 mod classes;
+mod counting;
 mod detached;
 mod ephemerons;
 mod layout;
@@ -33,6 +34,7 @@ mod recognition;
 mod reference;
 mod strings;
 mod traces;
+mod types;
 
 use std::num::NonZero;
 
@@ -49,6 +51,7 @@ use names::Names;
 use nodes::{Units, divide};
 use numbers::Numbers;
 use traces::Traces;
+use types::Types;
 
 /// V8's heap snapshots: Node.js, Deno, Chrome; Julia writes the same.
 pub(crate) const IMPORTER: Importer = Importer {
@@ -60,7 +63,7 @@ pub(crate) const IMPORTER: Importer = Importer {
     rejects: Some(recognition::rejects),
     screen: |_| Some(Box::new(Text)),
     import,
-    totals: None,
+    totals: Some(counting::totals),
     snapshots: None,
     announces_on_all_threads: false,
     taken_ms: None,
@@ -94,8 +97,8 @@ fn import_snapshot(dump: &[u8], context: &Context<'_>, outcome: &mut Outcome) ->
     let entries = wanted.into_entries();
     let detached = Detached::find(&layout, &divided.natives, context)?;
     context.progress.begin("importing", dump.len() as u64, "bytes");
-    let known = DumpTables { layout: &layout, names: &names, locations, traces, entries, detached };
-    let announcer = Announcer::new(context, known)?;
+    let types = Types::new(context, &layout, (locations, traces, detached))?;
+    let announcer = Announcer::new(context, DumpTables { types, names: &names, entries })?;
     outcome.snapshots.push(announcer.announce(&divided.units)?);
     context.progress.advance((dump.len() as u64).saturating_sub(announcer.advanced()));
     end.map_err(|damage| Stop::Partial(incomplete(&layout, damage)))

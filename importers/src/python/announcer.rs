@@ -1,12 +1,13 @@
 //! What one thread does with its lines: it announces them to a shard.
 
 use super::line::{Line, References};
+use super::types::{LineType, put_key};
 use super::{Classes, ReferenceNames, name_of_type};
 use crate::context::Vocabulary;
 use crate::error::{Damage, Stop};
 use crate::json_lines::FastMap;
-use crate::json_lines::{Addresses, MAX_NAME_BYTES, Strings, Text, add_bytes, excerpt};
-use barrow_writer::{KindRole, Label, Object, Shard, StrengthId, StringId, TypeDescription, TypeId};
+use crate::json_lines::{Addresses, Strings, Text, add_bytes, excerpt};
+use barrow_writer::{Label, Object, Shard, StrengthId, StringId, TypeId};
 
 /// What all threads share.
 #[derive(Clone, Copy)]
@@ -80,10 +81,7 @@ impl<'k, 's> Announcer<'k, 's> {
             (Some(address), ..) => self.object(&line, address, &references, offset),
             (None, Some(category), _) => self.roots(category, &references),
             (None, None, Some(_)) => Ok(()),
-            (None, None, None) => {
-                let expected = "an object with its address, or roots";
-                Err(Damage::Unexpected { found: excerpt(text), offset, expected }.into())
-            }
+            (None, None, None) => Err(unexpected(text, offset)),
         };
         self.references = references.recycled();
         announced
@@ -149,42 +147,17 @@ impl<'k, 's> Announcer<'k, 's> {
 
     /// The type of a line, declared when it is first met.
     fn type_id(&mut self, line: &Line<'_>) -> Result<TypeId, Stop> {
-        self.key.clear();
-        self.key.extend_from_slice(&line.class.unwrap_or(0).to_le_bytes());
-        self.key.extend_from_slice(line.kind);
-        if let Some(function) = line.function {
-            self.key.push(b'"');
-            self.key.extend_from_slice(&line.line.unwrap_or(0).to_le_bytes());
-            self.key.extend_from_slice(function.raw);
-            self.key.push(b'"');
-            self.key.extend_from_slice(line.file.map_or(&b""[..], |file| file.raw));
-        }
+        put_key(line, &mut self.key);
         if let Some(&type_id) = self.types.get(&self.key[..]) {
             return Ok(type_id);
         }
-        let type_id = self.declare_type(line)?;
+        let type_id = LineType::of(line).declare(self.known.classes, self.known.vocabulary)?;
         self.types.insert(self.key.as_slice().into(), type_id);
         Ok(type_id)
     }
+}
 
-    fn declare_type(&self, line: &Line<'_>) -> Result<TypeId, Stop> {
-        let SharedTables { vocabulary, classes, .. } = self.known;
-        let role = match line.kind {
-            b"type" => KindRole::Type,
-            b"frame" => KindRole::Frame,
-            _ => KindRole::Object,
-        };
-        let decode = |text: Text<'_>| text.decode_first(MAX_NAME_BYTES).into_owned();
-        let kind = vocabulary.kind(&String::from_utf8_lossy(line.kind), role)?;
-        let file = line.file.map(decode);
-        let name = match line.function.map(decode) {
-            Some(function) => function,
-            None => line.class.and_then(|class| classes.name(class)).unwrap_or("(class not in the dump)").to_owned(),
-        };
-        Ok(vocabulary.declare_type(&TypeDescription {
-            file: file.as_deref(),
-            line: line.line.and_then(|line| u32::try_from(line).ok()),
-            ..TypeDescription::new(kind, &name)
-        })?)
-    }
+/// The error of a line that is none of an object or of roots.
+pub(super) fn unexpected(text: &[u8], offset: u64) -> Stop {
+    Damage::Unexpected { found: excerpt(text), offset, expected: "an object with its address, or roots" }.into()
 }

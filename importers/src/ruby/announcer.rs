@@ -4,12 +4,13 @@ use super::classes::Classes;
 use super::line::{Line, Reading};
 use super::shapes::Shapes;
 use super::sites::{Sites, SitesOfThread};
+use super::types::{LineType, put_key};
 use super::{FREE_SLOT, ReferenceNames};
 use crate::context::Vocabulary;
 use crate::error::{Damage, Stop};
 use crate::json_lines::FastMap;
-use crate::json_lines::{Addresses, MAX_NAME_BYTES, Strings, Text, add_bytes, excerpt};
-use barrow_writer::{KindRole, Label, Object, Shard, StrengthId, StringId, TypeDescription, TypeId};
+use crate::json_lines::{Addresses, Strings, Text, add_bytes, excerpt};
+use barrow_writer::{Label, Object, Shard, StrengthId, StringId, TypeId};
 
 /// What a slot takes where the dump does not say: Ruby 2.7 to 3.1 have slots of one size.
 const SLOT_BYTES: u64 = 40;
@@ -233,50 +234,19 @@ impl<'k, 's> Announcer<'k, 's> {
 
     /// The type of a line, declared when it is first met.
     fn type_id(&mut self, line: &Line<'_>) -> Result<TypeId, Stop> {
-        let is_imemo = line.kind == b"IMEMO";
-        let class = line.class.filter(|_| !is_imemo);
-        let word = line.imemo_type.or(line.structure).or(line.shape.shape_type);
-        self.key.clear();
-        self.key.extend_from_slice(&class.unwrap_or(0).to_le_bytes());
-        self.key.extend_from_slice(line.kind);
-        if let Some(word) = word {
-            self.key.push(b'"');
-            self.key.extend_from_slice(word.raw);
-        }
+        put_key(line, &mut self.key);
         if let Some(&type_id) = self.types.get(&self.key[..]) {
             return Ok(type_id);
         }
-        let type_id = self.declare_type(line, class)?;
+        let type_id = LineType::of(line).declare(self.known.classes, self.known.vocabulary)?;
         self.types.insert(self.key.as_slice().into(), type_id);
         Ok(type_id)
-    }
-
-    fn declare_type(&self, line: &Line<'_>, class: Option<u64>) -> Result<TypeId, Stop> {
-        let SharedTables { vocabulary, classes, .. } = self.known;
-        let role = match line.kind {
-            b"CLASS" | b"MODULE" | b"ICLASS" | b"SHAPE" => KindRole::Type,
-            _ => KindRole::Object,
-        };
-        let kind = vocabulary.kind(&String::from_utf8_lossy(line.kind).to_lowercase(), role)?;
-        let decode = |text: Text<'_>| text.decode_first(MAX_NAME_BYTES).into_owned();
-        let structure = line.structure.map(decode);
-        let name = match class {
-            Some(class) => classes.name_of_instances(class).unwrap_or_else(|| "(class not in the dump)".to_owned()),
-            None => line
-                .imemo_type
-                .or(line.shape.shape_type)
-                .map(decode)
-                .or_else(|| structure.clone())
-                .unwrap_or_else(|| "(hidden)".to_owned()),
-        };
-        let description = TypeDescription { layout: structure.as_deref(), ..TypeDescription::new(kind, &name) };
-        Ok(vocabulary.declare_type(&description)?)
     }
 }
 
 /// What an object takes in its slot and elsewhere, in bytes. `memsize` counts both. Shapes live in a table
 /// of their own, outside of all slots.
-fn sizes(line: &Line<'_>) -> (u64, u64) {
+pub(super) fn sizes(line: &Line<'_>) -> (u64, u64) {
     match (line.kind, line.slot_size, line.memsize) {
         (b"SHAPE", _, memsize) => (0, memsize.unwrap_or(0)),
         (_, Some(slot), memsize) => (slot, memsize.unwrap_or(0).saturating_sub(slot)),
@@ -285,6 +255,7 @@ fn sizes(line: &Line<'_>) -> (u64, u64) {
     }
 }
 
-fn unexpected(text: &[u8], offset: u64) -> Stop {
+/// The error of a line that is none of an object or of roots.
+pub(super) fn unexpected(text: &[u8], offset: u64) -> Stop {
     Damage::Unexpected { found: excerpt(text), offset, expected: "an object with its address, or roots" }.into()
 }

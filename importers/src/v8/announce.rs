@@ -1,48 +1,34 @@
 //! From nodes and edges to objects and references.
 
-use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use super::classes::{Class, constructor};
-use super::detached::Detached;
 use super::ephemerons::{Entries, ValueEdge, ordered};
-use super::layout::Layout;
-use super::locations::{Locations, SourcePositionId};
+use super::locations::SourcePositionId;
 use super::names::{Name, Names, Special};
 use super::nodes::{Edge, Edges, Node, Nodes, Unit};
 use super::parallel::for_each_unit;
-use super::reference::Reference;
-use super::traces::Traces;
+use super::reference::{Reference, has_name};
+use super::types::{TypeKey, Types, from_one};
 use crate::context::Context;
 use crate::error::{Damage, ImportError, Stop};
 use barrow_writer::{
-    KindId, KindRole, Label, Object, Shard, SiteDescription, SiteId, StrengthClass, StrengthId, StringId, Totals,
-    TypeDescription, TypeId,
+    Label, Object, Shard, SiteDescription, SiteId, StrengthClass, StrengthId, StringId, Totals, TypeId,
 };
-
-/// The name of a node whose name was lost.
-const LOST: &str = "(name lost)";
 
 /// The parts of a dump that announcing its objects needs.
 pub(crate) struct DumpTables<'c, 'a> {
-    pub(crate) layout: &'c Layout<'a>,
+    pub(crate) types: Types<'c, 'a>,
     pub(crate) names: &'c Names,
-    pub(crate) locations: Locations,
-    pub(crate) traces: Traces,
     pub(crate) entries: Entries,
-    pub(crate) detached: Detached,
 }
 
 /// Announces the objects of a dump.
 pub(crate) struct Announcer<'c, 'a> {
     context: &'c Context<'c>,
     known: DumpTables<'c, 'a>,
-    node_count: u64,
-    /// By type of node.
-    classes: Vec<Class>,
-    kinds: Vec<KindId>,
     /// By type of node: whether it is a function, whose allocation site is its position in the source.
     closures: Vec<bool>,
     /// By type of edge.
@@ -88,28 +74,19 @@ struct Worker<'s> {
     of_table: Vec<(Reference, Option<u64>)>,
 }
 
-/// What tells types apart: the type of the node, its name, its constructor's place, whether it is detached.
-type TypeKey = (u64, u64, SourcePositionId, bool);
-
 /// A type, and the name of its objects where the type does not say it.
 type TypeAndName = (TypeId, Option<StringId>);
 
 impl<'c, 'a> Announcer<'c, 'a> {
     /// Declares what every dump of this description has.
     pub(crate) fn new(context: &'c Context<'c>, known: DumpTables<'c, 'a>) -> Result<Self, ImportError> {
-        let layout = known.layout;
+        let layout = known.types.layout;
         let vocabulary = context.vocabulary;
-        let types = &layout.meta.nodes.types;
-        let classes: Vec<Class> = types.iter().map(|name| Class::of(name)).collect();
-        let kinds = types.iter().zip(&classes).map(|(name, class)| {
-            vocabulary.kind(name, if *class == Class::Group { KindRole::Root } else { KindRole::Object })
-        });
-        let kinds = kinds.collect::<Result<_, _>>()?;
         let weak = vocabulary.strength("weak", StrengthClass::Weak)?;
         let shortcut = vocabulary.strength("shortcut", StrengthClass::Weak)?;
         let edges = layout.meta.edges.types.iter().map(|name| {
             let (labels, strength) = match &**name {
-                "element" | "hidden" => (Labels::Index, StrengthId::STRONG),
+                name if !has_name(name) => (Labels::Index, StrengthId::STRONG),
                 "weak" => (Labels::AnyName, weak),
                 "shortcut" => (Labels::AnyName, shortcut),
                 "internal" => (Labels::AnyName, StrengthId::STRONG),
@@ -123,16 +100,13 @@ impl<'c, 'a> Announcer<'c, 'a> {
         Ok(Announcer {
             context,
             known,
-            node_count: layout.node_count(),
-            classes,
-            kinds,
             edges,
             weak,
             ephemeron: vocabulary.strength("ephemeron", StrengthClass::Ephemeron)?,
             key_of_value: vocabulary.strength("key in WeakMap", StrengthClass::Weak)?,
             value: vocabulary.string("value in WeakMap")?,
             empty: vocabulary.string("")?,
-            closures: types.iter().map(|name| name == "closure").collect(),
+            closures: layout.meta.nodes.types.iter().map(|name| name == "closure").collect(),
             sites: Mutex::default(),
             advanced: AtomicU64::new(0),
         })
@@ -159,9 +133,9 @@ impl<'c, 'a> Announcer<'c, 'a> {
     }
 
     fn unit(&self, worker: &mut Worker<'_>, unit: &Unit) -> Result<(), Stop> {
-        let meta = &self.known.layout.meta;
-        let mut nodes = Nodes::new(&self.known.layout.nodes, &meta.nodes, unit.first_node);
-        let mut edges = Edges::new(&self.known.layout.edges, &meta.edges, unit.first_edge);
+        let meta = &self.known.types.layout.meta;
+        let mut nodes = Nodes::new(&self.known.types.layout.nodes, &meta.nodes, unit.first_node);
+        let mut edges = Edges::new(&self.known.types.layout.edges, &meta.edges, unit.first_edge);
         let start = nodes.offset() + edges.offset();
         let mut tables = self.known.entries.tables_from(unit.first_node);
         let mut next_table = tables.next();
@@ -212,7 +186,7 @@ impl<'c, 'a> Announcer<'c, 'a> {
             let limit = self.edges.len() as u64;
             Damage::OutOfRange { what: "the type of an edge", offset, value: edge.type_, limit }
         })?;
-        let target = self.target(edge.to_node, offset)?;
+        let target = self.known.types.layout.row(edge.to_node, offset)?;
         let strength = if row == 0 { kind.from_root } else { kind.strength };
         let plain = |label| Ok((Reference { label, strength, target }, None));
         if kind.labels == Labels::Index {
@@ -253,28 +227,12 @@ impl<'c, 'a> Announcer<'c, 'a> {
         }
     }
 
-    /// The row of the node that begins at this number of the array.
-    #[inline]
-    fn target(&self, to_node: u64, offset: u64) -> Result<u64, Damage> {
-        let fields = self.known.layout.meta.nodes.count;
-        // The division of smaller numbers is faster.
-        let target = match (u32::try_from(to_node), u32::try_from(fields)) {
-            (Ok(to_node), Ok(fields)) => u64::from(to_node / fields),
-            _ => to_node / fields as u64,
-        };
-        if target * fields as u64 == to_node && target < self.node_count {
-            return Ok(target);
-        }
-        let limit = self.known.layout.nodes.len();
-        Err(Damage::OutOfRange { what: "the node that an edge leads to", offset, value: to_node, limit })
-    }
-
     /// The string of this number; `None` if it is lost.
     #[inline]
     fn name(&self, index: u64, offset: u64) -> Result<Option<Name>, Damage> {
         match self.known.names.get(index) {
-            None if self.known.layout.end.is_ok() => {
-                let limit = self.known.layout.strings.len() as u64;
+            None if self.known.types.layout.end.is_ok() => {
+                let limit = self.known.types.layout.strings.len() as u64;
                 Err(Damage::OutOfRange { what: "the number of a string", offset, value: index, limit })
             }
             name => Ok(name),
@@ -284,30 +242,13 @@ impl<'c, 'a> Announcer<'c, 'a> {
     /// The name of something whose name was thought to tell of an entry of a WeakMap.
     #[cold]
     fn rare_name(&self, index: u64) -> Result<StringId, ImportError> {
-        self.context.vocabulary.string(&self.text(index))
-    }
-
-    fn text(&self, index: u64) -> Cow<'_, str> {
-        usize::try_from(index)
-            .ok()
-            .and_then(|index| self.known.layout.strings.text(index))
-            .unwrap_or(Cow::Borrowed(LOST))
+        self.context.vocabulary.string(&self.known.types.text(index))
     }
 
     /// The type of a node, and its own name.
     #[inline]
     fn type_of(&self, worker: &mut Worker<'_>, node: &Node, row: u64, offset: u64) -> Result<TypeAndName, Stop> {
-        let class = usize::try_from(node.type_).ok().and_then(|type_| self.classes.get(type_));
-        let class = class.ok_or_else(|| {
-            let limit = self.classes.len() as u64;
-            Damage::OutOfRange { what: "the type of a node", offset, value: node.type_, limit }
-        })?;
-        let key = match class {
-            Class::Fixed(_) => (node.type_, 0, 0, false),
-            Class::Placed => (node.type_, node.name, self.known.locations.of(row as usize), false),
-            Class::Named => (node.type_, node.name, 0, self.known.detached.contains(row)),
-            Class::Group => (node.type_, node.name, 0, false),
-        };
+        let (class, key) = self.known.types.key(node, row, offset)?;
         let named = match worker.last {
             Some((last, named)) if last == key => named,
             _ => match worker.types.get(&key) {
@@ -340,14 +281,14 @@ impl<'c, 'a> Announcer<'c, 'a> {
     #[inline]
     fn site(&self, worker: &mut Worker<'_>, node: &Node, row: u64) -> Result<Option<SiteId>, ImportError> {
         if node.trace_node_id != 0
-            && let Some(site) = self.known.traces.site(node.trace_node_id)
+            && let Some(site) = self.known.types.traces.site(node.trace_node_id)
         {
             return Ok(Some(site));
         }
         if !self.closures[node.type_ as usize] {
             return Ok(None);
         }
-        let place = self.known.locations.of(row as usize);
+        let place = self.known.types.locations.of(row as usize);
         if place == 0 {
             return Ok(None);
         }
@@ -362,12 +303,12 @@ impl<'c, 'a> Announcer<'c, 'a> {
     /// The site of a place, which all threads share.
     #[cold]
     fn site_of_place(&self, id: SourcePositionId) -> Result<Option<SiteId>, ImportError> {
-        let Some(place) = self.known.locations.place(id) else { return Ok(None) };
+        let Some(place) = self.known.types.locations.place(id) else { return Ok(None) };
         let mut sites = self.sites.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(&site) = sites.get(&id) {
             return Ok(Some(site));
         }
-        let file = self.known.traces.script(place.script_id, &self.known.layout.strings);
+        let file = self.known.types.traces.script(place.script_id, &self.known.types.layout.strings);
         let site = self.context.vocabulary.site(&SiteDescription {
             file: Some(&file),
             line: from_one(place.line),
@@ -382,42 +323,10 @@ impl<'c, 'a> Announcer<'c, 'a> {
     #[cold]
     fn named(&self, class: &Class, key: TypeKey, offset: u64) -> Result<TypeAndName, Stop> {
         let name = self.name(key.1, offset)?;
-        let type_id = self.declare_type(class, key)?;
+        let type_id = self.known.types.declare(key)?;
         // An element has attributes that its type does not name.
-        let text = self.text(key.1);
+        let text = self.known.types.text(key.1);
         let is_named = *class == Class::Named && name.is_some() && *constructor(&text) != *text;
         Ok((type_id, if is_named { self.own_name(key.1, offset)? } else { None }))
     }
-
-    #[cold]
-    fn declare_type(&self, class: &Class, (type_, name, place, is_detached): TypeKey) -> Result<TypeId, ImportError> {
-        let kind = self.kinds[type_ as usize];
-        if let Class::Fixed(name) = class {
-            return self.context.vocabulary.declare_type(&TypeDescription::new(kind, name));
-        }
-        let text = self.text(name);
-        let text = match class {
-            Class::Group if text.is_empty() => Cow::Borrowed("(root)"),
-            Class::Group => text,
-            _ if is_detached => Cow::Owned(format!("Detached {text}")),
-            _ => text,
-        };
-        let name = if *class == Class::Group { Cow::Borrowed(&*text) } else { constructor(&text) };
-        let mut description = TypeDescription::new(kind, &name);
-        let Some(place) = self.known.locations.place(place) else {
-            return self.context.vocabulary.declare_type(&description);
-        };
-        let file = self.known.traces.script(place.script_id, &self.known.layout.strings);
-        let column = from_one(place.column).unwrap_or_default().to_string();
-        let attributes = [("column", &*column)];
-        description.file = Some(&file);
-        description.line = from_one(place.line);
-        description.attributes = &attributes;
-        self.context.vocabulary.declare_type(&description)
-    }
-}
-
-/// A line or column counted from 1, of one counted from 0.
-fn from_one(number: u64) -> Option<u32> {
-    u32::try_from(number.checked_add(1)?).ok()
 }

@@ -73,6 +73,22 @@ impl<'a> Layout<'a> {
     pub(crate) fn node_count(&self) -> u64 {
         self.nodes.len() / self.meta.nodes.count as u64
     }
+
+    /// The row of the node that begins at this number of the nodes' array; an edge at `offset` leads to it.
+    #[inline(always)]
+    pub(crate) fn row(&self, to_node: u64, offset: u64) -> Result<u64, Damage> {
+        let fields = self.meta.nodes.count;
+        // The division of smaller numbers is faster.
+        let row = match (u32::try_from(to_node), u32::try_from(fields)) {
+            (Ok(to_node), Ok(fields)) => u64::from(to_node / fields),
+            _ => to_node / fields as u64,
+        };
+        if row * fields as u64 == to_node && to_node < self.nodes.len() {
+            return Ok(row);
+        }
+        let limit = self.nodes.len();
+        Err(Damage::OutOfRange { what: "the node that an edge leads to", offset, value: to_node, limit })
+    }
 }
 
 impl<'a> LayoutParts<'a> {

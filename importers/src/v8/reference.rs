@@ -9,3 +9,8 @@ pub(crate) struct Reference {
     pub(crate) strength: StrengthId,
     pub(crate) target: u64,
 }
+
+/// Whether edges of a type have a name: the number of a string. Others have an index.
+pub(crate) fn has_name(edge_type: &str) -> bool {
+    !matches!(edge_type, "element" | "hidden")
+}

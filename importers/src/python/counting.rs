@@ -1,0 +1,84 @@
+//! Counts the objects of a dump by type: one pass over the lines, without addresses and references.
+
+use std::sync::{Mutex, PoisonError};
+
+use super::announcer::unexpected;
+use super::line::{Line, References};
+use super::types::{LineType, put_key};
+use super::{Classes, DumpEnd, NamedType, end_of, header, type_of};
+use crate::context::Context;
+use crate::counted::{Counted, TypeCount};
+use crate::error::{Damage, ImportError, Stop};
+use crate::json_lines::{Lines, Tallies};
+use crate::tally::{Tally, counted};
+
+/// Counts a dump as an import of it would. Each line is read whole, so that what ends an import ends this, too.
+pub(super) fn totals(dump: &[u8], context: &Context<'_>) -> Result<Counted, ImportError> {
+    let mut lines = Lines::new(dump);
+    let cut = lines.cut.take();
+    match count(&lines, context) {
+        Ok((totals, whole)) => counted(Ok(totals), cut.or(whole.err()), dump.len() as u64),
+        Err(stop) => counted(Err(stop), cut, dump.len() as u64),
+    }
+}
+
+/// The totals, and whether the lines are all that were written.
+fn count(lines: &Lines<'_>, context: &Context<'_>) -> Result<(Vec<TypeCount>, Result<(), Damage>), Stop> {
+    if let Some((text, offset)) = lines.first() {
+        header(text, offset)?;
+    }
+    let all: Mutex<Tallies<LineType>> = Mutex::default();
+    let chunks = lines.in_parallel(
+        "counting",
+        context,
+        || Ok(Counter::default()),
+        |counter, chunk| {
+            lines.for_each_line(chunk, |text, offset| counter.line(text, offset))?;
+            Ok((std::mem::take(&mut counter.classes), counter.end.take()))
+        },
+        |counter| Ok(all.lock().unwrap_or_else(PoisonError::into_inner).merge(counter.tallies)?),
+    )?;
+    let (mut classes, mut end) = (Vec::new(), None);
+    for (of_chunk, end_of_chunk) in chunks {
+        classes.extend(of_chunk);
+        end = end.or(end_of_chunk);
+    }
+    let classes = Classes::new(classes);
+    let all = all.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let totals = all.declare(|type_| Ok(type_.declare(&classes, context.vocabulary)?))?;
+    let objects = totals.iter().map(|count| count.objects).sum();
+    Ok((totals, super::check_end(end, objects, lines)))
+}
+
+/// Counts the lines of one thread.
+#[derive(Default)]
+struct Counter {
+    tallies: Tallies<LineType>,
+    /// Those of this chunk.
+    classes: Vec<NamedType>,
+    end: Option<DumpEnd>,
+    // Kept for their memory.
+    key: Vec<u8>,
+    references: References<'static>,
+}
+
+impl Counter {
+    fn line(&mut self, text: &[u8], offset: u64) -> Result<(), Stop> {
+        let mut references = std::mem::take(&mut self.references).recycled();
+        let line = Line::read(text, offset, &mut references)?;
+        self.references = references.recycled();
+        if self.end.is_none() {
+            self.end = end_of(&line, text, offset);
+        }
+        match (line.address, line.root, line.barrow) {
+            (Some(_), ..) => {}
+            (None, None, None) => return Err(unexpected(text, offset)),
+            _ => return Ok(()),
+        }
+        put_key(&line, &mut self.key);
+        let one = Tally::one(line.size.unwrap_or(0), 0);
+        self.tallies.add(&self.key, one, offset, || LineType::of(&line))?;
+        self.classes.extend(type_of(&line));
+        Ok(())
+    }
+}

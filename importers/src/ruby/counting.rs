@@ -1,0 +1,66 @@
+//! Counts the objects of a dump by type: one pass over the lines, without addresses and references.
+
+use std::sync::{Mutex, PoisonError};
+
+use super::FREE_SLOT;
+use super::announcer::{sizes, unexpected};
+use super::classes::{ClassLine, Classes};
+use super::line::{Line, Reading};
+use super::types::{LineType, put_key};
+use crate::context::Context;
+use crate::counted::{Counted, TypeCount};
+use crate::error::{ImportError, Stop};
+use crate::json_lines::{Lines, Tallies};
+use crate::tally::{Tally, counted};
+
+/// Counts a dump as an import of it would. Each line is read whole, so that what ends an import ends this, too.
+pub(super) fn totals(dump: &[u8], context: &Context<'_>) -> Result<Counted, ImportError> {
+    let mut lines = Lines::new(dump);
+    let cut = lines.cut.take();
+    counted(count(&lines, context), cut, dump.len() as u64)
+}
+
+fn count(lines: &Lines<'_>, context: &Context<'_>) -> Result<Vec<TypeCount>, Stop> {
+    let all: Mutex<Tallies<LineType>> = Mutex::default();
+    let classes = lines.in_parallel(
+        "counting",
+        context,
+        || Ok(Counter::default()),
+        |counter, chunk| {
+            lines.for_each_line(chunk, |text, offset| counter.line(text, offset))?;
+            Ok(std::mem::take(&mut counter.classes))
+        },
+        |counter| Ok(all.lock().unwrap_or_else(PoisonError::into_inner).merge(counter.tallies)?),
+    )?;
+    let classes = Classes::new(classes.into_iter().flatten());
+    let all = all.into_inner().unwrap_or_else(PoisonError::into_inner);
+    all.declare(|type_| Ok(type_.declare(&classes, context.vocabulary)?))
+}
+
+/// Counts the lines of one thread.
+#[derive(Default)]
+struct Counter {
+    tallies: Tallies<LineType>,
+    /// Those of this chunk.
+    classes: Vec<ClassLine>,
+    // Kept for their memory.
+    key: Vec<u8>,
+    reading: Reading,
+}
+
+impl Counter {
+    fn line(&mut self, text: &[u8], offset: u64) -> Result<(), Stop> {
+        let line = Line::read(text, offset, &mut self.reading)?;
+        match (line.address, line.root) {
+            (Some(_), _) if line.kind == FREE_SLOT => return Ok(()),
+            (Some(_), _) => {}
+            (None, Some(_)) => return Ok(()),
+            (None, None) => return Err(unexpected(text, offset)),
+        }
+        let (heap_bytes, unmanaged_bytes) = sizes(&line);
+        put_key(&line, &mut self.key);
+        self.tallies.add(&self.key, Tally::one(heap_bytes, unmanaged_bytes), offset, || LineType::of(&line))?;
+        self.classes.extend(ClassLine::of(&line));
+        Ok(())
+    }
+}

@@ -1,0 +1,146 @@
+//! Counts the objects of a dump by type, without strings that name no type and without announcing anything.
+//!
+//! Nodes and edges are read as an import reads them, so that what ends an import ends this, too.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+
+use super::detached::Detached;
+use super::ephemerons::WeakMapNodes;
+use super::layout::Layout;
+use super::locations::Locations;
+use super::nodes::{Edge, Edges, Nodes, Unit, divide};
+use super::parallel::for_each_unit;
+use super::reference::has_name;
+use super::traces::Traces;
+use super::types::{TypeKey, Types};
+use crate::context::Context;
+use crate::counted::{Counted, TypeCount};
+use crate::error::{Damage, ImportError, Stop};
+use crate::tally::{Tally, by_type, counted};
+
+/// Tallies by type.
+type Tallies = HashMap<TypeKey, Tally, foldhash::fast::RandomState>;
+
+/// Counts a dump as an import of it would.
+pub(super) fn totals(dump: &[u8], context: &Context<'_>) -> Result<Counted, ImportError> {
+    let (totals, lost) = match count(dump, context) {
+        Ok((totals, end)) => (Ok(totals), end.err()),
+        Err(stop) => (Err(stop), None),
+    };
+    counted(totals, lost, dump.len() as u64)
+}
+
+/// The totals, and whether all of the dump is there.
+fn count(dump: &[u8], context: &Context<'_>) -> Result<(Vec<TypeCount>, Result<(), Damage>), Stop> {
+    context.progress.begin("looking through", dump.len() as u64, "bytes");
+    let layout = Layout::find(dump, context)?;
+    if layout.nodes.len() == 0 {
+        return Ok((Vec::new(), layout.end));
+    }
+    context.progress.begin("counting", dump.len() as u64, "bytes");
+    let divided = divide(&layout.meta, &layout.nodes, &layout.edges, &WeakMapNodes::default(), context)?;
+    let locations = Locations::read(&layout, context)?;
+    let (traces, traced) = Traces::declare(&layout, context)?;
+    let end = layout.end.clone().and(locations.as_ref().map(drop).map_err(Damage::clone)).and(traced);
+    let detached = Detached::find(&layout, &divided.natives, context)?;
+    let types = Types::new(context, &layout, (locations.unwrap_or_default(), traces, detached))?;
+    let tallies = Counter::new(&types).count(&divided.units, context)?;
+    let mut tallies: Vec<(TypeKey, Tally)> = tallies.into_iter().collect();
+    // The same numbers of types for any number of threads: those of places depend on it.
+    tallies.sort_unstable_by_key(|&((type_, name, place, is_detached), _)| {
+        (
+            type_,
+            name,
+            is_detached,
+            types.locations.place(place).map(|place| (place.script_id, place.line, place.column)),
+        )
+    });
+    let declared = tallies.into_iter().map(|(key, tally)| Ok((types.declare(key)?, tally)));
+    let totals = by_type(declared.collect::<Result<Vec<_>, Stop>>()?);
+    Ok((totals, end.map_err(|damage| super::incomplete(&layout, damage))))
+}
+
+/// Counts nodes, and checks the edges.
+struct Counter<'t, 'a> {
+    types: &'t Types<'t, 'a>,
+    /// By type of edge: whether it has a name, and so the number of a string.
+    is_named: Vec<bool>,
+    /// Numbers of strings are below this, unless strings were lost.
+    strings: u64,
+}
+
+impl<'t, 'a> Counter<'t, 'a> {
+    fn new(types: &'t Types<'t, 'a>) -> Self {
+        let layout = types.layout;
+        let is_named = layout.meta.edges.types.iter().map(|name| has_name(name)).collect();
+        let strings = if layout.end.is_ok() { layout.strings.len() as u64 } else { u64::MAX };
+        Counter { types, is_named, strings }
+    }
+
+    /// The nodes of all units, on all threads.
+    fn count(&self, units: &[Unit], context: &Context<'_>) -> Result<Tallies, Stop> {
+        let all: Mutex<Tallies> = Mutex::default();
+        let work = |tallies: &mut Tallies, unit: usize| {
+            let bytes = self.unit(tallies, &units[unit])?;
+            context.progress.advance(bytes);
+            Ok(())
+        };
+        let finish = |tallies: Tallies| {
+            let mut all = all.lock().unwrap_or_else(PoisonError::into_inner);
+            tallies.into_iter().for_each(|(key, tally)| all.entry(key).or_default().add(tally));
+            Ok(())
+        };
+        for_each_unit(context, units.len(), || Ok(Tallies::default()), work, finish)?;
+        Ok(all.into_inner().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Counts one unit. Returns how many bytes it takes.
+    fn unit(&self, tallies: &mut Tallies, unit: &Unit) -> Result<u64, Damage> {
+        let layout = self.types.layout;
+        let mut nodes = Nodes::new(&layout.nodes, &layout.meta.nodes, unit.first_node);
+        let mut edges = Edges::new(&layout.edges, &layout.meta.edges, unit.first_edge);
+        let start = nodes.offset() + edges.offset();
+        // Many neighbours are of one type.
+        let mut last = (TypeKey::default(), Tally::default());
+        for row in unit.first_node..unit.first_node + unit.nodes {
+            let offset = nodes.offset();
+            let node = nodes.next()?;
+            let (_, key) = self.types.key(&node, row, offset)?;
+            self.check_name(node.name, offset)?;
+            if key != last.0 {
+                tallies.entry(last.0).or_default().add(last.1);
+                last = (key, Tally::default());
+            }
+            last.1.add(Tally::one(node.self_size, 0));
+            for _ in 0..node.edge_count {
+                let offset = edges.offset();
+                self.check(&edges.next()?, offset)?;
+            }
+        }
+        tallies.entry(last.0).or_default().add(last.1);
+        // The first key of a unit was that of no node.
+        tallies.retain(|_, tally| tally.objects > 0);
+        Ok((nodes.offset() + edges.offset()).saturating_sub(start))
+    }
+
+    /// Fails where an import does that meets this edge.
+    #[inline(always)]
+    fn check(&self, edge: &Edge, offset: u64) -> Result<(), Damage> {
+        let is_named = usize::try_from(edge.type_).ok().and_then(|type_| self.is_named.get(type_));
+        let Some(&is_named) = is_named else {
+            let (value, limit) = (edge.type_, self.is_named.len() as u64);
+            return Err(Damage::OutOfRange { what: "the type of an edge", offset, value, limit });
+        };
+        self.types.layout.row(edge.to_node, offset)?;
+        if is_named { self.check_name(edge.name_or_index, offset) } else { Ok(()) }
+    }
+
+    #[inline(always)]
+    fn check_name(&self, value: u64, offset: u64) -> Result<(), Damage> {
+        if value < self.strings {
+            return Ok(());
+        }
+        Err(Damage::OutOfRange { what: "the number of a string", offset, value, limit: self.strings })
+    }
+}

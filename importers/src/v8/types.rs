@@ -1,0 +1,103 @@
+//! The types of objects: what tells them apart in a dump, and how they are declared.
+
+use std::borrow::Cow;
+
+use super::classes::{Class, constructor};
+use super::detached::Detached;
+use super::layout::Layout;
+use super::locations::{Locations, SourcePositionId};
+use super::nodes::Node;
+use super::traces::Traces;
+use crate::context::Context;
+use crate::error::{Damage, ImportError};
+use barrow_writer::{KindId, KindRole, TypeDescription, TypeId};
+
+/// The name of a node whose name was lost.
+const LOST: &str = "(name lost)";
+
+/// What tells types apart: the type of the node, its name, its constructor's place, whether it is detached.
+pub(crate) type TypeKey = (u64, u64, SourcePositionId, bool);
+
+/// The parts of a dump that tell the types of its nodes.
+pub(crate) struct Types<'c, 'a> {
+    context: &'c Context<'c>,
+    pub(crate) layout: &'c Layout<'a>,
+    pub(crate) locations: Locations,
+    pub(crate) traces: Traces,
+    detached: Detached,
+    /// By type of node.
+    classes: Vec<Class>,
+    kinds: Vec<KindId>,
+}
+
+impl<'c, 'a> Types<'c, 'a> {
+    /// Declares the kinds of objects.
+    pub(crate) fn new(
+        context: &'c Context<'c>,
+        layout: &'c Layout<'a>,
+        (locations, traces, detached): (Locations, Traces, Detached),
+    ) -> Result<Self, ImportError> {
+        let types = &layout.meta.nodes.types;
+        let classes: Vec<Class> = types.iter().map(|name| Class::of(name)).collect();
+        let kinds = types.iter().zip(&classes).map(|(name, class)| {
+            context.vocabulary.kind(name, if *class == Class::Group { KindRole::Root } else { KindRole::Object })
+        });
+        let kinds = kinds.collect::<Result<_, _>>()?;
+        Ok(Types { context, layout, locations, traces, detached, classes, kinds })
+    }
+
+    /// The class of the node at `row` and `offset`, and what tells its type.
+    #[inline(always)]
+    pub(crate) fn key(&self, node: &Node, row: u64, offset: u64) -> Result<(&Class, TypeKey), Damage> {
+        let class = usize::try_from(node.type_).ok().and_then(|type_| self.classes.get(type_));
+        let class = class.ok_or_else(|| {
+            let limit = self.classes.len() as u64;
+            Damage::OutOfRange { what: "the type of a node", offset, value: node.type_, limit }
+        })?;
+        let key = match class {
+            Class::Fixed(_) => (node.type_, 0, 0, false),
+            Class::Placed => (node.type_, node.name, self.locations.of(row as usize), false),
+            Class::Named => (node.type_, node.name, 0, self.detached.contains(row)),
+            Class::Group => (node.type_, node.name, 0, false),
+        };
+        Ok((class, key))
+    }
+
+    /// Declares the type of a key, which is one of [`Types::key`].
+    #[cold]
+    pub(crate) fn declare(&self, (type_, name, place, is_detached): TypeKey) -> Result<TypeId, ImportError> {
+        let (class, kind) = (&self.classes[type_ as usize], self.kinds[type_ as usize]);
+        if let Class::Fixed(name) = class {
+            return self.context.vocabulary.declare_type(&TypeDescription::new(kind, name));
+        }
+        let text = self.text(name);
+        let text = match class {
+            Class::Group if text.is_empty() => Cow::Borrowed("(root)"),
+            Class::Group => text,
+            _ if is_detached => Cow::Owned(format!("Detached {text}")),
+            _ => text,
+        };
+        let name = if *class == Class::Group { Cow::Borrowed(&*text) } else { constructor(&text) };
+        let mut description = TypeDescription::new(kind, &name);
+        let Some(place) = self.locations.place(place) else {
+            return self.context.vocabulary.declare_type(&description);
+        };
+        let file = self.traces.script(place.script_id, &self.layout.strings);
+        let column = from_one(place.column).unwrap_or_default().to_string();
+        let attributes = [("column", &*column)];
+        description.file = Some(&file);
+        description.line = from_one(place.line);
+        description.attributes = &attributes;
+        self.context.vocabulary.declare_type(&description)
+    }
+
+    /// The text of a string, which may be lost.
+    pub(crate) fn text(&self, index: u64) -> Cow<'_, str> {
+        usize::try_from(index).ok().and_then(|index| self.layout.strings.text(index)).unwrap_or(Cow::Borrowed(LOST))
+    }
+}
+
+/// A line or column counted from 1, of one counted from 0.
+pub(crate) fn from_one(number: u64) -> Option<u32> {
+    u32::try_from(number.checked_add(1)?).ok()
+}
