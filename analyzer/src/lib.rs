@@ -113,8 +113,11 @@ pub use series::diff::{Amounts, Diff, KindChange, Side, TypeChange, diff};
 pub use series::growth::{Growth, GrowthNode, GrowthPart, GrowthRow, growth};
 pub use series::identity::{SerialOrigin, SerialWalk, SnapshotSerials};
 pub use series::kept::SeriesOptions;
-pub use series::lives::{Between, CountBounds, LifeStep, Lives, Turnover};
+pub use series::lives::{Between, CountBounds, LifeStep, Lives};
 pub use series::matching::Pairing;
+pub use series::survival::{AgeCount, Survival};
+pub use series::trend::{Moment, trend};
+pub use series::turnover::{Turnover, Turnovers};
 pub use verify::{Problem, SnapshotVerification, Verification, verify};
 
 /// The README, whose example is compiled and run with those of this crate.

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use barrow_analyzer::{
-    Between, Growth, Heap as Graph, IndexPlace, LifeStep, Lives, Memory, Recording, SeriesOptions, Silent, SnapshotId,
-    growth,
+    Between, Expression, Growth, Heap as Graph, IndexPlace, KindId, LifeStep, Lives, Memory, Moment, Recording,
+    SeriesOptions, Silent, SnapshotId, Survival, Turnovers, growth, trend,
 };
 use barrow_testdata::{Heap, Random, Vocabulary};
 use barrow_writer::{Options, Writer};
@@ -89,6 +89,25 @@ fn ask_for_growth(random: &mut Random, recording: &Arc<Recording>, range: [Snaps
     }
 }
 
+fn expression(random: &mut Random) -> Expression {
+    let texts = ["", "size > 100", "size > 50 and retained > 200", "id < 9", "type ~ /a/", "type ~ *a*"];
+    Expression::parse(texts[random.below(texts.len() as u64) as usize]).unwrap()
+}
+
+fn ask_for_trend(random: &mut Random, recording: &Arc<Recording>, range: [SnapshotId; 2]) {
+    let snapshots: Vec<SnapshotId> = (range[0].0..=range[1].0).map(SnapshotId).collect();
+    let expression = expression(random);
+    let kinds: &[KindId] = [&[][..], &[KindId(0)], &[KindId(0), KindId(1)]][random.below(3) as usize];
+    let expected = snapshots.iter().map(|&snapshot| {
+        let heap = Graph::new(Arc::clone(recording), snapshot, &IndexPlace::Nowhere, Memory::unlimited()).unwrap();
+        Moment::of(&heap, kinds, &expression, &Silent).unwrap()
+    });
+    let expected: Vec<Moment> = expected.collect();
+    for options in [beside(), SeriesOptions::default()] {
+        assert_eq!(trend(recording, &snapshots, (kinds, &expression), &options, &Silent).unwrap(), expected);
+    }
+}
+
 /// Asks one question at random twice: with the index file, and without.
 fn ask(random: &mut Random, recording: Recording) {
     let recording = &Arc::new(recording);
@@ -96,7 +115,17 @@ fn ask(random: &mut Random, recording: Recording) {
     let later = random.below(count);
     let earlier = random.below(later + 1);
     let [earlier, later] = [earlier, later].map(|number| SnapshotId(number as u32));
-    match random.below(4) {
+    match random.below(7) {
+        4 => {
+            let found = Turnovers::of(recording, [earlier, later], &beside(), &Silent).unwrap();
+            assert_eq!(found, Turnovers::of(recording, [earlier, later], &SeriesOptions::default(), &Silent).unwrap());
+        }
+        5 => ask_for_trend(random, recording, [earlier, later]),
+        6 => {
+            let expression = expression(random);
+            let ask = |options| Survival::of(recording, (&[], &expression), options, &Silent).unwrap();
+            assert_eq!(ask(&beside()), ask(&SeriesOptions::default()));
+        }
         3 => ask_for_growth(random, recording, [earlier, later]),
         0 => assert_eq!(walked(recording, later, beside()), walked(recording, later, SeriesOptions::default())),
         1 => {
@@ -118,7 +147,7 @@ fn ask(random: &mut Random, recording: Recording) {
 #[test]
 fn kept_lives_are_those_computed_anew() {
     let random = &mut Random::new(20);
-    for _ in 0..40 {
+    for _ in 0..60 {
         let folder = tempfile::tempdir().unwrap();
         let path = series(random, folder.path(), 5).pop().unwrap();
         for _ in 0..6 {
@@ -151,12 +180,19 @@ fn what_is_kept_is_read_again() {
     let index = path.with_extension("barrow.index");
     Between::with(&recording, [first, last], beside(), &Silent).unwrap();
     growth(&recording, &all, 0.01, &beside(), &Silent).unwrap();
+    Turnovers::of(&recording, [first, last], &beside(), &Silent).unwrap();
+    let large = Expression::parse("size > 10").unwrap();
+    trend(&recording, &all, (&[], &large), &beside(), &Silent).unwrap();
+    Survival::of(&recording, (&[], &large), &beside(), &Silent).unwrap();
     let written = fs::read(&index).unwrap();
     let phases = barrow_testdata::Phases::default();
     walked(&recording, last, beside());
     Between::with(&recording, [first, last], beside(), &phases).unwrap();
     growth(&recording, &all, 0.01, &beside(), &phases).unwrap();
     growth(&recording, &all[1..3], 0.5, &beside(), &phases).unwrap();
+    Turnovers::of(&recording, [SnapshotId(1), SnapshotId(2)], &beside(), &phases).unwrap();
+    trend(&recording, &all[1..], (&[], &large), &beside(), &phases).unwrap();
+    Survival::of(&recording, (&[], &large), &beside(), &phases).unwrap();
     assert!(phases.so_far().is_empty(), "{:?}", phases.so_far());
     assert_eq!(fs::read(&index).unwrap(), written, "nothing was added");
 }

@@ -1,8 +1,12 @@
 //! Births and deaths, compared with their definition on recordings whose serials are known.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
-use barrow_analyzer::{Between, CountBounds, Lives, ObjectId, Recording, SerialOrigin, Silent, SnapshotId};
+use barrow_analyzer::{
+    AgeCount, Between, CountBounds, Expression, Lives, ObjectId, Recording, SerialOrigin, SeriesOptions, Silent,
+    SnapshotId, Survival, Turnovers,
+};
 use barrow_testdata::{Heap, Random, Vocabulary};
 use barrow_writer::{KindRole, Object, Options, SnapshotInfo, TypeDescription, Writer};
 
@@ -57,7 +61,7 @@ fn births_and_deaths_are_those_of_the_definition() {
         if series.iter().any(|serials| serials.first().is_none_or(|&serial| serial == 0)) {
             continue;
         }
-        let recording = recorded(&series);
+        let recording = Arc::new(recorded(&series));
         let last = SnapshotId(series.len() as u32 - 1);
         let mut lives = Lives::new(&recording, last).unwrap();
         assert_eq!(lives.origin(), SerialOrigin::Runtime);
@@ -80,14 +84,28 @@ fn births_and_deaths_are_those_of_the_definition() {
         }
         assert_eq!(lives.next(&Silent).unwrap(), None);
         let first = random.below(series.len() as u64) as usize;
-        let types_of = |snapshot: SnapshotId| Ok(vec![0; series[snapshot.0 as usize].len()]);
-        let mut lives = Lives::new(&recording, last).unwrap();
-        let found = lives.turnover(SnapshotId(first as u32), types_of, &Silent).unwrap()[0];
+        let range = [SnapshotId(first as u32), last];
+        let found = Turnovers::of(&recording, range, &SeriesOptions::default(), &Silent).unwrap().by_type[0];
         let born = first_seen.iter().filter(|(_, born)| **born > first);
         let left = born.clone().filter(|(serial, _)| series[series.len() - 1].contains(serial));
         assert_eq!((found.born, found.born - found.died), (born.clone().count() as u64, left.count() as u64));
+        survival_is_as_defined(&recording, &series, &first_seen);
         between_is_as_defined(&recording, &series, random);
     }
+}
+
+fn survival_is_as_defined(recording: &Arc<Recording>, series: &[Vec<u64>], first_seen: &BTreeMap<u64, usize>) {
+    let mut expected = vec![AgeCount::default(); series.len()];
+    for (at, pair) in series.windows(2).enumerate() {
+        for serial in pair[0].iter().filter(|&serial| *serial != 0 && first_seen[serial] > 0) {
+            let age = &mut expected[at - first_seen[serial]];
+            age.objects += 1;
+            age.died += u64::from(!pair[1].contains(serial));
+        }
+    }
+    let all = Expression::parse("").unwrap();
+    let found = Survival::of(recording, (&[], &all), &SeriesOptions::default(), &Silent).unwrap();
+    assert_eq!((found.ages, found.origin), (expected, SerialOrigin::Runtime));
 }
 
 fn between_is_as_defined(recording: &Recording, series: &[Vec<u64>], random: &mut Random) {

@@ -19,7 +19,7 @@
 //! an unreachable object, or an address, serial or site that was not recorded. A site is compared as a text if the
 //! value is not a number: as `function (file:line)`, or with `=` also as `file:line`.
 
-use barrow_format::{ObjectId, SnapshotId, TypeId};
+use barrow_format::{KindId, ObjectId, SnapshotId, TypeId};
 
 use crate::file::tables::Tables;
 
@@ -91,6 +91,12 @@ impl Expression {
         let mut names = self.node.type_names();
         names.retain(|name| !(0..tables.type_count() as u32).any(|id| tables.type_name(TypeId(id)) == *name));
         names
+    }
+
+    /// A text that no other expression and kinds have. Texts that were typed differently may have one text. `None` if it
+    /// names objects as `$name` or `%3`: what these mean changes.
+    pub(crate) fn text(&self, kinds: &[KindId]) -> Option<String> {
+        self.snapshot.is_none().then(|| format!("{kinds:?} {:?}", self.node))
     }
 
     /// The objects that it names as `@123`.

@@ -223,6 +223,11 @@ impl<'r> SerialWalk<'r> {
         }
     }
 
+    /// The same, if they are known already.
+    pub(crate) fn known_matched(&self) -> Option<&MatchedSerials> {
+        self.matched.as_ref()
+    }
+
     /// The serials of the snapshot at a place by matching.
     fn matched_serials(&mut self, place: usize, progress: &dyn Progress) -> Result<Vec<u64>> {
         if let Some(serials) = self.matched(progress)?.serials(place) {

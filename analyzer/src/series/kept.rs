@@ -14,6 +14,7 @@
 //!
 //! Kept bytes may be damaged or hostile: whatever is read is checked, and computed again if it is not valid.
 
+pub(crate) mod answers;
 pub(crate) mod parts;
 pub(crate) mod runs;
 
@@ -31,6 +32,10 @@ use self::parts::{Part, Parts};
 pub(crate) const SERIALS: ColumnId = ColumnId::new::<u8>(50, Form::Planes);
 /// What paths of types retain.
 pub(crate) const PATHS: ColumnId = ColumnId::new::<u8>(51, Form::Planes);
+/// Births and deaths by type.
+pub(crate) const LIVES: ColumnId = ColumnId::new::<u8>(52, Form::Planes);
+/// Answers about what matches an expression.
+pub(crate) const ANSWERS: ColumnId = ColumnId::new::<u8>(53, Form::Planes);
 
 /// What questions over several snapshots may use.
 #[derive(Debug, Clone)]
@@ -71,6 +76,21 @@ impl<'r> KeptParts<'r> {
             }
         }
         parts
+    }
+
+    /// All parts of a column, those of later snapshots first. A snapshot may have several parts.
+    pub(crate) fn all_parts(&self, column: ColumnId) -> Vec<(SnapshotId, Part)> {
+        let mut all = Vec::new();
+        let Some(index) = &self.index else { return all };
+        let under: Vec<SnapshotId> = self.recording.snapshot_ids().collect();
+        for &under in under.iter().rev() {
+            if let Some(kept) = index.column::<u8>(under, column, |_, _| true) {
+                let mut parts = Parts::default();
+                parts.add_column(kept, under);
+                all.extend(parts.into_iter());
+            }
+        }
+        all
     }
 
     /// Keeps parts under the last snapshot that they cover, besides the parts that are kept under it. If the index file

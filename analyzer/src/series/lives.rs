@@ -71,6 +71,11 @@ impl LifeStep {
         Some(self.births[object.index()]).filter(|&born| born != UNKNOWN).map(|born| born as usize)
     }
 
+    /// Whether the object was born in the snapshot at this place of the walk.
+    pub(crate) fn is_born_at(&self, object: usize, place: usize) -> bool {
+        self.births[object] as usize == place
+    }
+
     /// The number of objects in the snapshot.
     #[must_use]
     pub fn objects(&self) -> usize {
@@ -166,6 +171,26 @@ impl<'r> Lives<'r> {
 }
 
 impl Lives<'_> {
+    /// The confidence of all matches of the walk, those of later snapshots included.
+    pub(crate) fn whole_confidence(&mut self, progress: &dyn Progress) -> Result<Option<f64>> {
+        if self.origin() != SerialOrigin::Matched {
+            return Ok(None);
+        }
+        let matched = self.walk.matched(progress)?;
+        Ok((0..matched.len()).map(|place| matched.pairing(place)).fold(None, lesser))
+    }
+
+    /// The step at a place of a walk over matched snapshots, which need not be the next one. `None` if what was kept is
+    /// damaged.
+    pub(crate) fn matched_step(&self, place: usize) -> Option<LifeStep> {
+        let matched = self.walk.known_matched()?;
+        let last_serials = matched.last_serials();
+        let serials = matched.serials(place)?;
+        let before = if place == 0 { Vec::new() } else { matched.serials(place - 1)? };
+        let (births, died) = (births_of(&serials, &last_serials), died_of(&before, &serials, &last_serials));
+        Some(LifeStep { snapshot: matched.snapshot(place), births, died })
+    }
+
     /// Leaves out snapshots that were matched: the next one is that at this place, and it has no deaths.
     fn skip_to(&mut self, place: usize, progress: &dyn Progress) -> Result<()> {
         let passed = self.passed as usize;
@@ -395,72 +420,5 @@ impl std::ops::AddAssign for CountBounds {
     fn add_assign(&mut self, other: Self) {
         self.low += other.low;
         self.high += other.high;
-    }
-}
-
-/// The objects of a type that were born after the first snapshot of a series.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Turnover {
-    /// The number of births.
-    pub born: u64,
-    /// The number of these objects that died before the last snapshot.
-    pub died: u64,
-    /// Bounds on the number of births that follow from the counts of all snapshots.
-    pub born_bounds: CountBounds,
-}
-
-impl<'r> Lives<'r> {
-    /// Counts by type id the births after the snapshot `first`, and how many of these objects died. `types_of` returns
-    /// the type of each object of a snapshot.
-    ///
-    /// # Errors
-    /// As for [`SerialWalk::next`], and those of `types_of`.
-    pub fn turnover(
-        &mut self,
-        first: SnapshotId,
-        mut types_of: impl FnMut(SnapshotId) -> Result<Vec<u32>>,
-        progress: &dyn Progress,
-    ) -> Result<Vec<Turnover>> {
-        let mut found: Vec<Turnover> = Vec::new();
-        let (mut types_before, mut first_place, mut at) = (Vec::new(), 0, 0);
-        let mut counts_before = Vec::new();
-        while let Some(step) = self.next(progress)? {
-            let types: Vec<u32> = types_of(step.snapshot)?;
-            found.resize(
-                found.len().max(types.iter().map(|&of| of as usize + 1).max().unwrap_or(0)),
-                Turnover::default(),
-            );
-            if step.snapshot <= first {
-                first_place = at;
-            }
-            let counts = counts_of(&types, found.len());
-            if at > first_place {
-                add_bounds(&mut found, &counts_before, &counts);
-            }
-            counts_before = counts;
-            for &(object, _) in step.died.iter().filter(|&&(_, born)| born > first_place) {
-                let of: Option<&u32> = types_before.get(object.index());
-                of.into_iter().for_each(|&of| found[of as usize].died += 1);
-            }
-            for (object, &of) in (0..).map(ObjectId).zip(&types) {
-                found[of as usize].born += u64::from(at > first_place && step.born(object) == Some(at));
-            }
-            (types_before, at) = (types, at + 1);
-        }
-        Ok(found)
-    }
-}
-
-/// The number of objects of each type.
-fn counts_of(types: &[u32], len: usize) -> Vec<u64> {
-    let mut counts = vec![0; len];
-    types.iter().for_each(|&of| counts[of as usize] += 1);
-    counts
-}
-
-/// Adds for each type the bounds on births from one snapshot to the next.
-fn add_bounds(found: &mut [Turnover], before: &[u64], after: &[u64]) {
-    for (of, (turnover, &after)) in found.iter_mut().zip(after).enumerate() {
-        turnover.born_bounds += CountBounds::born(&[before.get(of).copied().unwrap_or(0), after]);
     }
 }

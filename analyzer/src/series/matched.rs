@@ -147,6 +147,11 @@ impl MatchedSerials {
         self.snapshots.len()
     }
 
+    /// The snapshot at a place.
+    pub(crate) fn snapshot(&self, place: usize) -> SnapshotId {
+        self.snapshots[place].snapshot
+    }
+
     /// How the snapshot at a place was matched with the previous one.
     pub(crate) fn pairing(&self, place: usize) -> Option<Pairing> {
         self.snapshots[place].pairing

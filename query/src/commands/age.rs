@@ -1,7 +1,5 @@
 //! `age`: how long objects have lived, by type or by allocation site.
 
-use std::collections::BTreeMap;
-
 use barrow_analyzer::{CountBounds, LifeStep, Lives, ObjectId, SiteId, TypeId};
 
 use crate::answer::series;
@@ -87,14 +85,18 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
 
 /// For each group how many objects there are of each age, those with most objects first.
 fn by_age(step: &LifeStep, place: usize, groups: &[u32]) -> Vec<(u32, Vec<u64>)> {
-    let mut found: BTreeMap<u32, Vec<u64>> = BTreeMap::new();
+    let most = groups.iter().max().map_or(0, |&group| group as usize + 1);
+    let mut found: Vec<Vec<u64>> = vec![Vec::new(); most];
     for object in (0..step.objects() as u32).map(ObjectId) {
         if let Some(born) = step.born(object) {
-            let ages = found.entry(groups[object.index()]).or_insert_with(|| vec![0; place + 1]);
+            let ages = &mut found[groups[object.index()] as usize];
+            if ages.is_empty() {
+                ages.resize(place + 1, 0);
+            }
             ages[place - born] += 1;
         }
     }
-    let mut rows: Vec<_> = found.into_iter().collect();
+    let mut rows: Vec<_> = (0..).zip(found).filter(|(_, ages)| !ages.is_empty()).collect();
     rows.sort_by_key(|(group, ages)| (std::cmp::Reverse(ages.iter().sum::<u64>()), *group));
     rows
 }

@@ -1,6 +1,6 @@
 //! `trend`: a type, or whatever matches an expression, over the snapshots.
 
-use barrow_analyzer::{Expression, Judgement, KindId, SnapshotId, TypeId};
+use barrow_analyzer::{Expression, Judgement, KindId, Moment, SnapshotId, TypeId, trend};
 
 use crate::answer::series;
 use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
@@ -36,16 +36,6 @@ pub(super) const COMMAND: Command = Command {
     run,
 };
 
-/// The requested objects, in one snapshot.
-struct Moment {
-    objects: u64,
-    shallow_bytes: u64,
-    unmanaged_bytes: u64,
-    retained_bytes: u64,
-    /// Whether it is exact which objects these are.
-    is_exact: bool,
-}
-
 fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryError> {
     let words = arguments.words();
     let known = session.snapshots()?;
@@ -56,11 +46,9 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
     }
     let recording = session.recording()?;
     let apart = series::seconds_apart(&recording, &snapshots)?;
-    let mut moments = Vec::new();
-    for &snapshot in &snapshots {
-        let (kinds, expression) = asked(session, arguments, usize::from(is_range), snapshot)?;
-        moments.push(moment(session, snapshot, &kinds, &expression)?);
-    }
+    let first = *snapshots.first().ok_or(QueryError::NoSnapshot)?;
+    let (kinds, expression) = asked(session, arguments, usize::from(is_range), first)?;
+    let moments = moments(session, &snapshots, &kinds, &expression)?;
     session.listed.clear();
     let retained: Vec<u64> = moments.iter().map(|moment| moment.retained_bytes).collect();
     let judgement = Judgement::of(&retained.iter().map(|&bytes| bytes as f64).collect::<Vec<_>>());
@@ -126,26 +114,21 @@ pub(super) fn asked(
     Ok((kinds, expression))
 }
 
-fn moment(
+/// The requested objects in each snapshot. Where something is excluded, the heaps of the session are searched.
+fn moments(
     session: &Session,
-    snapshot: SnapshotId,
+    snapshots: &[SnapshotId],
     kinds: &[KindId],
     expression: &Expression,
-) -> Result<Moment, QueryError> {
-    let meter = session.meter();
-    let heap = type_path::heap(session, &session.recording()?, snapshot)?;
-    let (set, counted) = heap.select(kinds, expression, &meter)?;
-    let retained = if set.is_empty() { set } else { heap.retained_set(&set, &meter)? };
-    let totals = if retained.is_empty() { Vec::new() } else { heap.type_totals_of(&retained, &meter)? };
-    Ok(Moment {
-        objects: counted.objects,
-        shallow_bytes: counted.heap_bytes,
-        unmanaged_bytes: counted.unmanaged_bytes,
-        retained_bytes: totals
-            .iter()
-            .fold(0, |sum, row| sum.wrapping_add(row.heap_bytes).wrapping_add(row.unmanaged_bytes)),
-        is_exact: heap.matches_exactly(expression, &meter)?,
-    })
+) -> Result<Vec<Moment>, QueryError> {
+    let (recording, meter) = (session.recording()?, session.meter());
+    if session.away.is_empty() {
+        return Ok(trend(&recording, snapshots, (kinds, expression), &session.context.series_options(), &meter)?);
+    }
+    let moment = |&snapshot| -> Result<Moment, QueryError> {
+        Ok(Moment::of(&*type_path::heap(session, &recording, snapshot)?, kinds, expression, &meter)?)
+    };
+    snapshots.iter().map(moment).collect()
 }
 
 fn table(session: &Session, snapshots: &[SnapshotId], moments: &[Moment]) -> Result<Table, QueryError> {

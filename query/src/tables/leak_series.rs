@@ -1,7 +1,7 @@
 //! What keeps growing and never dies: `leaks A..B`.
 
 use barrow_analyzer::{
-    CountBounds, Growth, GrowthPart, GrowthRow, LEAST_POINTS, Lives, SerialOrigin, Tables, Turnover, TypeId,
+    CountBounds, Growth, GrowthPart, GrowthRow, LEAST_POINTS, SerialOrigin, Tables, Turnover, Turnovers, TypeId,
     TypeIdentity, Verdict,
 };
 
@@ -56,26 +56,11 @@ pub(crate) fn answer(session: &mut Session, arguments: &Arguments) -> Result<Ans
     }
     let recording = session.recording()?;
     let growth = growth_series::folded(session, &recording, &snapshots, type_path::least_share(arguments)?)?;
-    let mut lives = Lives::with(&recording, snapshots[snapshots.len() - 1], session.context.series_options())?;
-    let meter = session.meter();
-    let heap_of = |snapshot| type_path::heap(session, &recording, snapshot);
-    let mut failed = None;
-    let types_of = |snapshot| match heap_of(snapshot) {
-        Ok(heap) => Ok(heap.types(&meter)?.to_vec()),
-        Err(error) => {
-            failed = Some(error);
-            Ok(Vec::new())
-        }
-    };
-    let turnover = lives.turnover(snapshots[0], types_of, &meter);
-    if let Some(error) = failed {
-        return Err(error);
-    }
-    let turnover = turnover?;
-    drop(meter);
+    let range = [snapshots[0], snapshots[snapshots.len() - 1]];
+    let turnovers = Turnovers::of(&recording, range, &session.context.series_options(), &session.meter())?;
     session.listed.clear();
     let tables = recording.tables()?;
-    let of = |node: usize| turnover_of(tables, &turnover, growth.nodes()[node].part);
+    let of = |node: usize| turnover_of(tables, &turnovers.by_type, growth.nodes()[node].part);
     let rows = growth.rows().into_iter().filter(|row| !row.is_carried && is_told(row) && growth.changes(row.node));
     let mut leaks: Vec<Leak> = rows.map(|row| Leak { row, turnover: of(row.node) }).collect();
     leaks.sort_by(|one, other| {
@@ -84,7 +69,7 @@ pub(crate) fn answer(session: &mut Session, arguments: &Arguments) -> Result<Ans
     });
     let answer = Answer::default()
         .fact(Column::new("slope_per", "", Unit::Text).for_machines(), series::PER)
-        .table(table(&growth, &leaks, lives.origin()));
+        .table(table(&growth, &leaks, turnovers.origin));
     let answer = match leaks.first() {
         None => answer.note(format!(
             "nothing grows; `growth` lists all paths of {}",
@@ -93,7 +78,7 @@ pub(crate) fn answer(session: &mut Session, arguments: &Arguments) -> Result<Ans
         Some(leak) if leak.row.judgement.verdict == Verdict::RisesEachTime => answer.note(series::few(snapshots.len())),
         Some(_) => answer,
     };
-    Ok(lifelines::with_origin(answer, lives.origin(), lives.confidence()))
+    Ok(lifelines::with_origin(answer, turnovers.origin, turnovers.confidence))
 }
 
 fn is_told(row: &GrowthRow) -> bool {

@@ -116,6 +116,11 @@ impl Parts {
         }
     }
 
+    /// All parts, in order of snapshots.
+    pub(crate) fn into_iter(self) -> impl Iterator<Item = (SnapshotId, Part)> {
+        self.0.into_iter()
+    }
+
     /// The column of all parts.
     pub(crate) fn to_column(&self) -> Vec<u8> {
         let stored: usize = self.0.values().map(|part| part.stored().len()).sum();
