@@ -97,9 +97,7 @@ mod column {
     pub(super) const BEFORE: ColumnId = ColumnId(5);
     pub(super) const DISTANCE: ColumnId = ColumnId(6);
     pub(super) const PARENT: ColumnId = ColumnId(7);
-    pub(super) const INCOMING_STARTS: ColumnId = ColumnId(8);
-    pub(super) const INCOMING_BASES: ColumnId = ColumnId(9);
-    pub(super) const INCOMING_SOURCES: ColumnId = ColumnId(10);
+    // 8 to 10 were incoming references of 4 bytes each.
     pub(super) const TYPE: ColumnId = ColumnId(11);
     pub(super) const EPHEMERONS: ColumnId = ColumnId(12);
     pub(super) const LARGEST: ColumnId = ColumnId(13);
@@ -124,6 +122,10 @@ mod column {
     pub(super) const KEPT_OBJECTS: ColumnId = ColumnId(30);
     /// The first of the slots for answers.
     pub(super) const FIRST_ANSWER: ColumnId = ColumnId(80);
+    pub(super) const INCOMING_COUNTS: ColumnId = ColumnId(92);
+    pub(super) const INCOMING_MANY: ColumnId = ColumnId(93);
+    pub(super) const INCOMING_STARTS: ColumnId = ColumnId(94);
+    pub(super) const INCOMING_LISTS: ColumnId = ColumnId(95);
 }
 
 impl Heap {
