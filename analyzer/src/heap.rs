@@ -96,9 +96,7 @@ mod column {
     pub(super) const BEFORE: ColumnId = ColumnId::new::<u64>(5, Form::Differences);
     pub(super) const DISTANCE: ColumnId = ColumnId::new::<u32>(6, Form::Differences);
     pub(super) const PARENT: ColumnId = ColumnId::new::<u32>(7, Form::Differences);
-    pub(super) const INCOMING_STARTS: ColumnId = ColumnId::new::<u32>(8, Form::Differences);
-    pub(super) const INCOMING_BASES: ColumnId = ColumnId::new::<u64>(9, Form::Plain);
-    pub(super) const INCOMING_SOURCES: ColumnId = ColumnId::new::<u32>(10, Form::Differences);
+    // 8 to 10 were incoming references of 4 bytes each.
     pub(super) const TYPE: ColumnId = ColumnId::new::<u32>(11, Form::Narrow);
     pub(super) const EPHEMERONS: ColumnId = ColumnId::new::<u64>(12, Form::Plain);
     pub(super) const LARGEST: ColumnId = ColumnId::new::<u64>(13, Form::Plain);
@@ -124,6 +122,10 @@ mod column {
     pub(super) const KEPT_OBJECTS: ColumnId = ColumnId::new::<u8>(30, Form::Planes);
     /// The first of the slots for answers.
     pub(super) const FIRST_ANSWER: ColumnId = ColumnId::new::<u8>(80, Form::Planes);
+    pub(super) const INCOMING_COUNTS: ColumnId = ColumnId::new::<u8>(92, Form::Planes);
+    pub(super) const INCOMING_MANY: ColumnId = ColumnId::new::<u64>(93, Form::Plain);
+    pub(super) const INCOMING_STARTS: ColumnId = ColumnId::new::<u64>(94, Form::Differences);
+    pub(super) const INCOMING_LISTS: ColumnId = ColumnId::new::<u8>(95, Form::Planes);
 }
 
 impl Heap {

@@ -36,6 +36,24 @@ impl Longest {
         1 + tag + ((tag + 1) >> 2) * self.more
     }
 
+    /// Length in bytes of a number below 2^38.
+    #[inline(always)]
+    pub(crate) fn length_of(self, number: u64) -> usize {
+        self.length(tag(number)) as usize
+    }
+
+    /// Writes a number at `at`, where all bytes are zero as far as it goes, and advances `at`. The bytes after it do not
+    /// change, so that several lists can be filled at once.
+    ///
+    /// # Panics
+    /// If fewer than [`PADDING`] bytes follow `at`.
+    #[inline(always)]
+    pub(crate) fn put_between(self, bytes: &mut [u8], at: &mut usize, number: u64) {
+        let place: &mut [u8; 8] = (&mut bytes[*at..*at + 8]).try_into().expect("eight bytes are eight bytes");
+        *place = (u64::from_le_bytes(*place) | number << 2 | tag(number)).to_le_bytes();
+        *at += self.length_of(number);
+    }
+
     /// Reads the number at `at` and advances `at` to the next one.
     ///
     /// # Panics
@@ -48,6 +66,12 @@ impl Longest {
         *at += length as usize;
         word << (64 - 8 * length) >> (66 - 8 * length)
     }
+}
+
+/// The two bits that say how long a number is.
+#[inline(always)]
+fn tag(number: u64) -> u64 {
+    u64::from(number >= 1 << 6) + u64::from(number >= 1 << 14) + u64::from(number >= 1 << 22)
 }
 
 /// Writes consecutive numbers into a buffer.
@@ -89,7 +113,7 @@ impl<'b> Packer<'b> {
     /// branch-free, because the condition is unpredictable.
     #[inline(always)]
     pub(crate) fn put_if(&mut self, number: u64, wanted: bool) {
-        let tag = u64::from(number >= 1 << 6) + u64::from(number >= 1 << 14) + u64::from(number >= 1 << 22);
+        let tag = tag(number);
         let length = self.longest.length(tag) as usize;
         self.bytes[self.at..self.at + PADDING].copy_from_slice(&(number << 2 | tag).to_le_bytes());
         self.at += if wanted { length } else { 0 };
@@ -129,6 +153,22 @@ mod tests {
             }
             assert_eq!(at, end);
         }
+    }
+
+    #[test]
+    fn numbers_are_written_between_others() {
+        let longest = Longest::of(1 << 32);
+        let numbers = [5, 1 << 33, 70, 1 << 21, (1 << 14) - 1, 0];
+        let mut starts = vec![0];
+        numbers.iter().for_each(|&number| starts.push(starts[starts.len() - 1] + longest.length_of(number)));
+        let mut bytes = vec![0; starts[numbers.len()] + PADDING];
+        for place in [4, 1, 5, 0, 3, 2] {
+            let mut at = starts[place];
+            longest.put_between(&mut bytes, &mut at, numbers[place]);
+            assert_eq!(at, starts[place + 1]);
+        }
+        let mut at = 0;
+        assert_eq!(numbers.map(|_| longest.get(&bytes, &mut at)), numbers);
     }
 
     #[test]

@@ -1,72 +1,161 @@
 //! Incoming references: which objects refer to an object.
+//!
+//! ```text
+//!   counts    by object: number of references to it                    1 byte per object
+//!   many      the objects with MANY references or more                 object, count, length of its list in bytes
+//!   lists     by object: sources, packed                               1 to 2 bytes per reference
+//!             the first as the difference to the object, the others as differences to the one before
+//!   starts    for every GROUP objects, where their lists start
+//! ```
+//!
+//! A list is found from the start of its group by passing the lists before it.
+
+mod transposing;
+
+use std::ops::Range;
 
 use barrow_format::block::{BlockColumns, Wanted};
 use barrow_format::{ObjectId, SnapshotId};
 
+use crate::columns::lookup::Lookup;
+use crate::columns::packed::{Longest, PADDING, unzigzag};
 use crate::error::{AnalyzerError, Result};
 use crate::file::blocks::{BlockPlace, map_blocks, places};
 use crate::file::object::{Cursor, Reference};
 use crate::file::recording::Recording;
-use crate::graph::adjacency::Adjacency;
 use crate::graph::exclusion::Exclusion;
-use crate::graph::transposed::{EachReference, Transposed};
-use crate::progress::{Progress, check};
-use crate::run::Run;
+use crate::progress::Progress;
 
-/// Objects between two checks for cancellation.
-const CHECK_OBJECTS: u32 = 1 << 16;
+/// Objects with at least this number of references have a row in `many`.
+const MANY: u64 = u8::MAX as u64;
+/// Objects that share one start.
+const GROUP: usize = 32;
+/// Objects whose references are transposed together. Their numbers within a part take 16 bits.
+const PART: usize = 1 << 16;
+/// Starts of a part: one for each group, and its end.
+const STARTS: usize = PART / GROUP + 1;
 
 /// The incoming references of all objects.
 #[derive(Debug)]
 pub struct Incoming {
-    pub(crate) sources: Transposed,
+    counts: Lookup<u8>,
+    /// Ascending by object.
+    many: Vec<[u64; 3]>,
+    starts: Lookup<u64>,
+    lists: Lookup<u8>,
+    longest: Longest,
 }
 
-impl EachReference for Adjacency {
-    #[inline(always)]
-    fn for_each(&self, progress: &dyn Progress, mut visit: impl FnMut(u32, u32)) -> Result<()> {
-        let view = self.view();
-        for object in 0..self.objects() as u32 {
-            if object % CHECK_OBJECTS == 0 {
-                check(progress)?;
-            }
-            view.targets(object).for_each(|target| visit(object, target));
-        }
-        Ok(())
-    }
+/// The columns that an index file keeps.
+pub(crate) struct IncomingColumns<'s> {
+    pub(crate) counts: &'s [u8],
+    pub(crate) many: &'s [[u64; 3]],
+    pub(crate) starts: &'s [u64],
+    pub(crate) lists: &'s [u8],
 }
 
 impl Incoming {
-    /// Transposes the graph.
-    ///
-    /// Time: linear. Memory: 4 bytes per object, 4 bytes per reference.
-    ///
-    /// # Errors
-    /// [`crate::AnalyzerError::Cancelled`], those of [`crate::Memory`].
-    pub(crate) fn of(adjacency: &Adjacency, run: Run<'_>) -> Result<Self> {
-        run.progress.begin("turning references around", adjacency.references(), "references");
-        Ok(Incoming { sources: Transposed::of(adjacency, adjacency.objects(), run.memory.room_bytes(), run)? })
+    /// The columns as slices. Those that are checked only where they are read are empty.
+    pub(crate) fn columns(&self) -> IncomingColumns<'_> {
+        // Parts are in no particular order.
+        let bytes = self.starts.whole().iter().max().map_or(0, |&end| end as usize + PADDING);
+        let lists = self.lists.whole().get(..bytes).unwrap_or_default();
+        IncomingColumns { counts: self.counts.whole(), many: &self.many, starts: self.starts.whole(), lists }
+    }
+
+    /// From columns of an index file, if their lengths fit. Their values are checked where they are used.
+    pub(crate) fn of_columns(
+        objects: u64,
+        counts: Lookup<u8>,
+        many: Vec<[u64; 3]>,
+        starts: Lookup<u64>,
+        lists: Lookup<u8>,
+    ) -> Option<Self> {
+        let objects = usize::try_from(objects).ok()?;
+        let fits = counts.len() == objects && starts.len() == objects.div_ceil(PART) * STARTS;
+        fits.then(|| Incoming { counts, many, starts, lists, longest: longest(objects) })
+    }
+
+    /// Whether damaged values were read.
+    pub(crate) fn are_damaged(&self) -> bool {
+        self.counts.is_damaged() || self.starts.is_damaged() || self.lists.is_damaged()
     }
 
     /// The number of references to an object.
     #[must_use]
     pub fn count(&self, object: ObjectId) -> u64 {
-        self.sources.sources_of(object.0).len() as u64
+        match u64::from(self.counts.at(object.index())) {
+            MANY => self.many_of(object.index()).map_or(MANY, |[_, count, _]| count),
+            count => count,
+        }
     }
 
     /// The objects that refer to an object, ascending, without duplicates.
     #[must_use]
     pub fn sources(&self, object: ObjectId) -> Vec<ObjectId> {
-        let mut sources: Vec<ObjectId> = self.each_source(object).map(ObjectId).collect();
+        let mut sources: Vec<ObjectId> = self.each_source(object).into_iter().map(ObjectId).collect();
         sources.dedup();
         sources
     }
 
-    /// The source of every reference to an object, ascending.
-    pub(crate) fn each_source(&self, object: ObjectId) -> impl Iterator<Item = u32> {
-        // They are stored in descending order, because lists are filled from their ends.
-        self.sources.sources_of(object.0).iter().rev().copied()
+    /// The source of every reference to an object, ascending. Fewer if the columns are damaged.
+    pub(crate) fn each_source(&self, object: ObjectId) -> Vec<u32> {
+        self.read(object.index()).unwrap_or_default()
     }
+
+    fn read(&self, object: usize) -> Option<Vec<u32>> {
+        let first = object / GROUP * GROUP;
+        let lists = self.lists.slice(self.group(object)?)?;
+        let mut at = 0;
+        for before in first..object {
+            self.pass(before, lists, &mut at)?;
+        }
+        let mut sources = Vec::new();
+        let mut source = object as u64;
+        let mut each = |number: u64| {
+            let difference = if sources.is_empty() { unzigzag(number).cast_unsigned() } else { number };
+            source = source.wrapping_add(difference);
+            let is_object = source < self.counts.len() as u64;
+            is_object.then(|| sources.push(source as u32))
+        };
+        for _ in 0..self.count(ObjectId(object as u32)) {
+            each(self.number(lists, &mut at)?)?;
+        }
+        Some(sources)
+    }
+
+    /// Where the lists of an object's group are, with padding.
+    fn group(&self, object: usize) -> Option<Range<usize>> {
+        let at = object / PART * STARTS + object % PART / GROUP;
+        let place = |at: usize| usize::try_from(self.starts.at(at)).ok();
+        Some(place(at)?..place(at + 1)?.checked_add(PADDING)?)
+    }
+
+    /// Advances `at` over the list of an object.
+    fn pass(&self, object: usize, lists: &[u8], at: &mut usize) -> Option<()> {
+        let count = u64::from(self.counts.at(object));
+        if count == MANY {
+            let [_, _, bytes] = self.many_of(object)?;
+            *at = at.checked_add(usize::try_from(bytes).ok()?)?;
+            return Some(());
+        }
+        (0..count).try_for_each(|_| self.number(lists, at).map(drop))
+    }
+
+    #[inline(always)]
+    fn number(&self, lists: &[u8], at: &mut usize) -> Option<u64> {
+        (at.checked_add(PADDING)? <= lists.len()).then(|| self.longest.get(lists, at))
+    }
+
+    fn many_of(&self, object: usize) -> Option<[u64; 3]> {
+        let at = self.many.binary_search_by_key(&(object as u64), |&[object, ..]| object).ok()?;
+        Some(self.many[at])
+    }
+}
+
+/// The length of the longest numbers: a zigzag difference takes one bit more than an object number.
+fn longest(objects: usize) -> Longest {
+    Longest::of(2 * objects as u64)
 }
 
 /// The source of every reference to `target`, ascending. Scans all references, in parallel on the current pool.

@@ -4,8 +4,6 @@
 //!   count the references to every target ─▶ sum up: where each list ends ─▶ fill each list from its end
 //! ```
 
-use std::ops::Range;
-
 use rayon::prelude::*;
 
 use crate::columns::memory::Column;
@@ -118,47 +116,6 @@ impl Transposed {
             Ok(())
         })?;
         Ok(Transposed { starts: starts.into(), bases: bases.into(), sources: sources.into() })
-    }
-
-    /// From columns of an index file, if they are consistent.
-    pub(crate) fn of_columns(starts: Values<u32>, bases: Values<u64>, sources: Values<u32>) -> Option<Self> {
-        let total = sources.len() as u64;
-        let is_whole = starts.len().checked_sub(1).is_some_and(|targets| bases.len() == targets / GROUP + 2)
-            && bases.first() == Some(&0)
-            && bases.last() == Some(&total)
-            && bases.windows(2).all(|pair| pair[0] <= pair[1]);
-        let groups = || starts.chunks(GROUP).zip(bases.windows(2));
-        let are_ascending = || {
-            groups().all(|(group, bases)| {
-                group.is_sorted() && group.last().is_none_or(|&last| u64::from(last) <= bases[1] - bases[0])
-            })
-        };
-        (is_whole && are_ascending()).then_some(Transposed { starts, bases, sources })
-    }
-
-    /// The columns: starts, bases, sources.
-    pub(crate) fn columns(&self) -> (&[u32], &[u64], &[u32]) {
-        (&self.starts, &self.bases, &self.sources)
-    }
-
-    /// The sources of the references to a target, the last reference first.
-    #[inline]
-    pub(crate) fn sources_of(&self, target: u32) -> &[u32] {
-        &self.sources[self.start(target as usize)..self.start(target as usize + 1)]
-    }
-
-    /// The range of a target's sources in the column of sources. Starts are looked up one by one. `None` if the values
-    /// are inconsistent.
-    pub(crate) fn range_of(
-        target: usize,
-        bases: &[u64],
-        start: impl Fn(usize) -> Option<u32>,
-        sources: usize,
-    ) -> Option<Range<usize>> {
-        let place =
-            |target: usize| usize::try_from(bases.get(target / GROUP)?.checked_add(start(target)?.into())?).ok();
-        let range = place(target)?..place(target + 1)?;
-        (range.start <= range.end && range.end <= sources).then_some(range)
     }
 
     fn start(&self, target: usize) -> usize {

@@ -18,7 +18,7 @@ use crate::questions::leaks::{self, LEAK_THRESHOLD, Suspect};
 
 /// When a kept column is checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Checked {
+pub(super) enum Checked {
     Whole,
     WhenRead,
 }
@@ -211,7 +211,7 @@ impl Heap {
     }
 
     /// A column of the index file. Damaged values read as `harmless`.
-    fn kept<T: Pod + Send + Sync>(
+    pub(super) fn kept<T: Pod + Send + Sync>(
         &self,
         column: ColumnId,
         checked: Checked,

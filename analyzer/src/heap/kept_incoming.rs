@@ -4,12 +4,11 @@ use std::sync::atomic::Ordering;
 
 use barrow_format::ObjectId;
 
-use super::{Heap, below, column};
+use super::kept_dominators::Checked;
+use super::{Heap, column};
 use crate::columns::index_file::ColumnValues;
 use crate::error::Result;
-use crate::graph::adjacency::Follow;
 use crate::graph::incoming::Incoming;
-use crate::graph::transposed::Transposed;
 use crate::progress::Progress;
 
 impl Heap {
@@ -21,14 +20,14 @@ impl Heap {
         if let Some(incoming) = self.known_incoming() {
             return Ok(incoming);
         }
-        let adjacency = self.build_adjacency(Follow::All, progress)?;
-        let found = Incoming::of(&adjacency, self.run(progress))?;
-        drop(adjacency);
-        let (starts, bases, sources) = found.sources.columns();
+        let exclusion = self.exclusion.as_deref();
+        let found = Incoming::of(&self.recording, self.snapshot, exclusion, self.run(progress))?;
+        let kept = found.columns();
         let columns = [
-            (column::INCOMING_STARTS, ColumnValues::of(starts)),
-            (column::INCOMING_BASES, ColumnValues::of(bases)),
-            (column::INCOMING_SOURCES, ColumnValues::of(sources)),
+            (column::INCOMING_COUNTS, ColumnValues::of(kept.counts)),
+            (column::INCOMING_MANY, ColumnValues::of(kept.many)),
+            (column::INCOMING_STARTS, ColumnValues::of(kept.starts)),
+            (column::INCOMING_LISTS, ColumnValues::of(kept.lists)),
         ];
         self.keep(&columns, progress)?;
         Ok(self.incoming.store(found))
@@ -37,34 +36,29 @@ impl Heap {
     /// Incoming references, if they were computed before.
     #[must_use]
     pub fn known_incoming(&self) -> Option<&Incoming> {
-        self.incoming.get_or_find(|| {
-            let index = self.index.as_ref()?;
-            let starts = index.column(self.snapshot, column::INCOMING_STARTS, |_, _| true)?;
-            let bases = index.column(self.snapshot, column::INCOMING_BASES, |_, _| true)?;
-            let are_objects = |_: usize, piece: &[u32]| below(piece, self.objects);
-            let sources = index.column(self.snapshot, column::INCOMING_SOURCES, are_objects)?;
-            let sources = Transposed::of_columns(starts, bases, sources)?;
-            let fits = sources.columns().0.len() as u64 == self.objects + 1;
-            fits.then_some(Incoming { sources })
-        })
+        self.incoming.get_or_find(|| self.kept_incoming(Checked::Whole))
     }
 
     /// The sources of all references to an object, ascending, if incoming references were computed before. Of kept
     /// columns only the values of this object are read.
     pub(crate) fn known_sources(&self, target: ObjectId) -> Option<Vec<u32>> {
         if let Some(incoming) = self.incoming.get() {
-            return Some(incoming.each_source(target).collect());
+            return Some(incoming.each_source(target));
         }
-        let index = self.index.as_ref()?;
-        let column = |column| index.sparse_column::<u32>(self.snapshot, column, |_, _| true);
-        let (starts, sources) = (column(column::INCOMING_STARTS)?, column(column::INCOMING_SOURCES)?);
-        let bases = index.column::<u64>(self.snapshot, column::INCOMING_BASES, |_, _| true)?;
-        if starts.len() as u64 != self.objects + 1 {
-            return None;
-        }
-        let range = Transposed::range_of(target.index(), &bases, |target| starts.get(target), sources.len())?;
-        let is_object = |source: &u32| u64::from(*source) < self.objects;
-        range.rev().map(|place| sources.get(place).filter(is_object)).collect()
+        let kept = self.kept_incoming(Checked::WhenRead)?;
+        let sources = kept.each_source(target);
+        (!kept.are_damaged() && sources.len() as u64 == kept.count(target)).then_some(sources)
+    }
+
+    /// The columns of the index file. Damaged values read as 0.
+    fn kept_incoming(&self, checked: Checked) -> Option<Incoming> {
+        let many = self.index.as_ref()?.column::<u64>(self.snapshot, column::INCOMING_MANY, |_, _| true)?;
+        let (many, rest) = many.as_chunks();
+        let many = many.to_vec();
+        let counts = self.kept(column::INCOMING_COUNTS, checked, 0, |_, _| true)?;
+        let starts = self.kept(column::INCOMING_STARTS, checked, 0, |_, _| true)?;
+        let lists = self.kept(column::INCOMING_LISTS, checked, 0, |_, _| true)?;
+        Incoming::of_columns(self.objects, counts, many, starts, lists).filter(|_| rest.is_empty())
     }
 
     /// Whether the incoming references of one object were requested before. Notes this request.

@@ -60,7 +60,7 @@ impl Heap {
     pub fn referrers(&self, target: ObjectId, progress: &dyn Progress) -> Result<Referrers> {
         let sources = match self.known_sources(target) {
             Some(sources) => sources,
-            None if self.asks_again_for_incoming() => self.incoming(progress)?.each_source(target).collect(),
+            None if self.asks_again_for_incoming() => self.incoming(progress)?.each_source(target),
             None => scan(
                 self.recording(),
                 self.snapshot(),

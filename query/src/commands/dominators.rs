@@ -1,7 +1,5 @@
 //! `dominators`: the dominator tree.
 
-use std::collections::HashMap;
-
 use barrow_analyzer::{Dominators, Heap, Holder, ObjectId, SnapshotId, TreePlace, TypeId, objects};
 
 use crate::answer::label;
@@ -296,7 +294,7 @@ fn by_type(
     top: TreePlace,
     types: &[u32],
 ) -> Result<Vec<(Option<TypeId>, OfType)>, QueryError> {
-    let mut found: HashMap<u32, OfType> = HashMap::new();
+    let mut found: Vec<Option<OfType>> = vec![None; session.recording()?.tables()?.type_count()];
     let mut groups = Vec::new();
     for (at, child) in dominators.children(top).enumerate() {
         if at.is_multiple_of(1 << 16) {
@@ -308,14 +306,26 @@ fn by_type(
             groups.push((None, of));
             continue;
         };
-        let sum = found.entry(types[object.index()]).or_insert(OfType { children: 0, retained: (0, 0), ..of });
-        sum.children += 1;
-        sum.retained = (sum.retained.0 + of.retained.0, sum.retained.1.wrapping_add(bytes));
-        if (bytes, std::cmp::Reverse(holder)) > (sum.largest.0, std::cmp::Reverse(sum.largest.1)) {
-            sum.largest = of.largest;
+        match &mut found[types[object.index()] as usize] {
+            Some(sum) => sum.add(&of),
+            none => *none = Some(of),
         }
     }
-    Ok(found.into_iter().map(|(id, of)| (Some(TypeId(id)), of)).chain(groups).collect())
+    let of_type = |(id, of): (u32, Option<OfType>)| Some((Some(TypeId(id)), of?));
+    Ok((0..).zip(found).filter_map(of_type).chain(groups).collect())
+}
+
+impl OfType {
+    /// Adds a child of the same type.
+    #[inline]
+    fn add(&mut self, child: &OfType) {
+        self.children += 1;
+        self.retained = (self.retained.0 + child.retained.0, self.retained.1.wrapping_add(child.retained.1));
+        let rank = |of: &OfType| (of.largest.0, std::cmp::Reverse(of.largest.1));
+        if rank(child) > rank(self) {
+            self.largest = child.largest;
+        }
+    }
 }
 
 fn columns() -> Vec<Column> {
