@@ -104,7 +104,7 @@ pub use questions::fingerprint::Fingerprint;
 pub use questions::leaks::{Accumulated, LEAK_THRESHOLD, Suspect};
 pub use questions::paths::{MergedNode, MergedPaths, Path, PathOptions, Step};
 pub use questions::referrers::{IncomingReference, Referrers};
-pub use questions::summary::{KindTotals, Source, Summary, summary, type_totals, verified_summaries};
+pub use questions::summary::{KindTotals, Source, Summary, by_kind, summary, type_totals, verified_summaries};
 pub use questions::texts::{TextPattern, TextTotals};
 pub use questions::threads::{ThreadChange, ThreadRoots, Threads};
 pub use questions::type_references::TypeReferences;

@@ -1,5 +1,6 @@
 //! How a session answers a question: permission, settings for its own time, pieces.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use crate::answer::{Answer, Column, Outcome, Unit};
@@ -9,7 +10,9 @@ use crate::error::QueryError;
 use crate::flags::{Format, SnapshotName};
 use crate::question::Question;
 use crate::session::Session;
-use crate::sources::{counting, opening};
+use crate::sources::background::Background;
+use crate::sources::opening::OpenFile;
+use crate::sources::{cache, counting, opening, recognition};
 use crate::touches::Touches;
 
 impl Session {
@@ -24,23 +27,101 @@ impl Session {
         Ok(())
     }
 
-    /// Opens a dump for one question, which asks only how many objects of each type there are. They are counted without
-    /// an import. Returns whether that is possible.
+    /// Opens the file of this name for several questions. If it is a dump that was never imported, this returns at once
+    /// and the import goes on. Questions that it takes less to answer are answered meanwhile; others wait for it.
+    ///
+    /// # Errors
+    /// Those of [`Session::open`]. What is wrong with a dump is the error of the first question that needs all of it.
+    pub fn open_soon(&mut self, name: &str) -> Result<(), QueryError> {
+        if !self.is_new_dump(name) {
+            return self.open(name);
+        }
+        let file = OpenFile { counted: None, ..OpenFile::of(name, Arc::new(counting::nothing()?)) };
+        let import = Background::begin(name, &self.context)?;
+        self.open_file(file);
+        self.import = Some(import);
+        Ok(())
+    }
+
+    /// Opens the file of this name for one question. If it is a dump that was never imported, and the question asks only
+    /// for totals, they are counted without an import.
     ///
     /// # Errors
     /// Those of [`Session::open`].
-    pub fn open_counted(&mut self, name: &str, question: &Question) -> Result<bool, QueryError> {
-        let asks_for_totals = question.command.asks_for_totals.is_some_and(|asks| asks(&question.arguments));
-        if question.snapshot.is_some() || !asks_for_totals {
-            return Ok(false);
+    pub fn open_for(&mut self, name: &str, question: &Question) -> Result<(), QueryError> {
+        if question.asks_for_totals() && self.is_new_dump(name) && self.open_counted(name)? {
+            return Ok(());
         }
+        self.open(name)
+    }
+
+    /// Whether the import of a dump goes on.
+    #[must_use]
+    pub fn is_importing(&self) -> bool {
+        self.import.as_ref().is_some_and(|import| !import.has_ended())
+    }
+
+    /// Takes the result of the import of the open dump, if it has ended. Returns whether it was taken.
+    ///
+    /// # Errors
+    /// What is wrong with the dump.
+    pub fn take_import(&mut self) -> Result<bool, QueryError> {
+        match self.import.take_if(|import| import.has_ended()) {
+            None => Ok(false),
+            Some(import) => {
+                let again = self.counted_last.take();
+                self.file = None;
+                self.file = Some(import.into_result()?);
+                // `$_` is what was counted last.
+                again.map_or(Ok(()), |question| self.run_command(&question).map(drop))?;
+                Ok(true)
+            }
+        }
+    }
+
+    /// Whether a file is a dump that is in no cache.
+    fn is_new_dump(&self, name: &str) -> bool {
+        let path = Path::new(name);
+        let is_dump =
+            || recognition::first_bytes(path).is_ok_and(|bytes| barrow_importers::recognise(&bytes).is_some());
+        path.is_file() && is_dump() && !cache::holds(path, &self.context)
+    }
+
+    /// Opens a dump whose objects are only counted. Returns whether that is possible.
+    fn open_counted(&mut self, name: &str) -> Result<bool, QueryError> {
         let context = self.context.clone();
         let counted = self.context.workspace.run(|| counting::open(name, &context))?;
         let is_counted = counted.is_some();
         if let Some(file) = counted {
-            self.open_file(file);
+            self.file = Some(file);
         }
         Ok(is_counted)
+    }
+
+    /// Opens what a question needs of a dump that is being imported: what is counted sooner, or all of it.
+    fn settle(&mut self, question: &Question) -> Result<(), QueryError> {
+        let needs_file = question.command.subject == Subject::Recording;
+        if !needs_file || self.import.is_none() || self.take_import()? {
+            return Ok(());
+        }
+        let Some(OpenFile { name, counted, .. }) = self.file.clone() else { return Ok(()) };
+        let is_early = question.asks_for_totals() && self.away.is_empty();
+        if is_early && (counted.is_some() || self.open_counted(&name)?) {
+            return Ok(());
+        }
+        self.open_whole()
+    }
+
+    /// Waits for the import of the open dump, or imports it.
+    fn open_whole(&mut self) -> Result<(), QueryError> {
+        if let Some(import) = &self.import {
+            import.wait(&self.context.watcher)?;
+            return self.take_import().map(drop);
+        }
+        match self.file.as_ref().filter(|file| file.counted.is_some()).map(|file| file.name.clone()) {
+            Some(name) => self.open(&name),
+            None => Ok(()),
+        }
     }
 
     /// Answers a question with one answer: its first page if answers come in pages.
@@ -76,14 +157,27 @@ impl Session {
 
     /// Runs a command, with more memory if that is too little.
     fn run(&mut self, question: &Question) -> Result<Answer, QueryError> {
-        let workspace = Arc::clone(&self.context.workspace);
-        let answer = workspace.run(|| (question.command.run)(self, &question.arguments));
-        match answer {
-            Err(error) if error.is_ceiling() && workspace.drop_idle() => {
-                workspace.run(|| (question.command.run)(self, &question.arguments))
+        self.settle(question)?;
+        let is_counted = self.file.as_ref().is_some_and(|file| file.counted.is_some());
+        match self.run_command(question) {
+            Err(error) if error.is_ceiling() && self.context.workspace.drop_idle() => self.run_command(question),
+            // What was counted may be too little for a message that helps.
+            Err(error) if is_counted && !error.is_stopped() => {
+                self.open_whole()?;
+                self.run_command(question)
             }
-            answer => answer,
+            answer => {
+                if is_counted && self.import.is_some() && question.command.name == "count" {
+                    self.counted_last = Some(question.clone());
+                }
+                answer
+            }
         }
+    }
+
+    fn run_command(&mut self, question: &Question) -> Result<Answer, QueryError> {
+        let workspace = Arc::clone(&self.context.workspace);
+        workspace.run(|| (question.command.run)(self, &question.arguments))
     }
 
     fn first(&mut self, question: &Question) -> Result<Answer, QueryError> {

@@ -63,7 +63,8 @@ use crate::tables::ranking::Order;
 
 /// Whether the words of a ranking ask only for totals by type.
 fn asks_for_totals(arguments: &Arguments) -> bool {
-    let is_total = |by: &String| Order::named(by).is_some_and(|order| order != Order::Retained) || by == "type";
+    let is_total =
+        |by: &String| Order::named(by).is_some_and(|order| order != Order::Retained) || by == "type" || by == "kind";
     // A word that can begin an expression asks for single objects.
     let is_attribute = |word: &str| barrow_analyzer::ATTRIBUTES.iter().any(|(name, _)| name.eq_ignore_ascii_case(word));
     let is_kind = |word: &String| {

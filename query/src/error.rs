@@ -108,6 +108,12 @@ impl QueryError {
         QueryError::Threads { cause: error.to_string() }
     }
 
+    /// Whether the question was stopped.
+    #[must_use]
+    pub fn is_stopped(&self) -> bool {
+        self.code() == code::STOPPED
+    }
+
     /// Whether it needs more of something than there is: memory, disk.
     #[must_use]
     pub fn is_ceiling(&self) -> bool {

@@ -104,6 +104,11 @@ impl Question {
         }
     }
 
+    /// Whether its answer follows from how many objects of each type there are, and from other totals.
+    pub(crate) fn asks_for_totals(&self) -> bool {
+        !self.is_help && self.command.asks_for_totals.is_some_and(|asks| asks(&self.arguments))
+    }
+
     /// What it may touch: what its command does, its flags, the files among its words, and the end of its line.
     #[must_use]
     pub fn touches(&self) -> Touches {

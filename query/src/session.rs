@@ -4,7 +4,7 @@ pub(crate) mod sets;
 
 use std::sync::Arc;
 
-use barrow_analyzer::{Heap, ObjectId, ObjectSet, Recording, SnapshotId, TypeTotals, object_at_address};
+use barrow_analyzer::{Heap, ObjectId, ObjectSet, Recording, SnapshotId, TypeTotals, object_at_address, type_totals};
 
 use crate::answer::{Answer, Value};
 use crate::context::{Context, Settings};
@@ -13,8 +13,11 @@ use crate::flags::{Format, SnapshotName};
 use crate::language::object_name::{ObjectName, Which};
 use crate::language::selection;
 use crate::progress::{Meter, Unwatched, Watcher};
+use crate::question::Question;
 use crate::removal::Removal;
 use crate::session::sets::{Scope, Sets};
+use crate::sources::background::Background;
+use crate::sources::counting::CountedSnapshot;
 use crate::sources::opening::OpenFile;
 use crate::touches::Touches;
 use crate::workspace::Workspace;
@@ -42,7 +45,11 @@ pub(crate) type More = Box<dyn FnOnce(&mut Session) -> Result<Answer, QueryError
 /// ```
 pub struct Session {
     /// The recording that is open.
-    file: Option<OpenFile>,
+    pub(crate) file: Option<OpenFile>,
+    /// The import of the dump that is open, until a question takes its result.
+    pub(crate) import: Option<Background>,
+    /// What `count` selected before the import had ended, for `$_`.
+    pub(crate) counted_last: Option<Question>,
     /// What is excluded.
     pub(crate) away: Vec<Arc<Removal>>,
     /// The snapshot that was selected.
@@ -80,6 +87,8 @@ impl Session {
         workspace.enter();
         Session {
             file: None,
+            import: None,
+            counted_last: None,
             away: Vec::new(),
             selected: SnapshotName::Last,
             context: Context { settings, workspace, watcher: Arc::new(Unwatched) },
@@ -158,6 +167,8 @@ impl Session {
 
     /// Makes `file` what questions are about.
     pub(crate) fn open_file(&mut self, file: OpenFile) {
+        self.import = None;
+        self.counted_last = None;
         self.file = Some(file);
     }
 
@@ -166,9 +177,20 @@ impl Session {
         self.file.as_ref()
     }
 
-    /// Objects by type, of a dump of which only these are known.
-    pub(crate) fn counted(&self) -> Option<&[TypeTotals]> {
-        self.file.as_ref()?.counted.as_deref()
+    /// What was counted in a snapshot of a dump of which only this is known.
+    pub(crate) fn counted(&self, snapshot: SnapshotId) -> Option<&CountedSnapshot> {
+        self.file.as_ref()?.counted.as_ref()?.get(snapshot.0 as usize)
+    }
+
+    /// The totals of the types of a snapshot, with nothing excluded.
+    ///
+    /// # Errors
+    /// Those of the analyzer.
+    pub(crate) fn type_totals(&self, snapshot: SnapshotId) -> Result<Vec<TypeTotals>, QueryError> {
+        match self.counted(snapshot) {
+            Some(counted) => Ok(counted.types.clone()),
+            None => Ok(type_totals(&*self.recording()?, snapshot)?),
+        }
     }
 
     /// The open recording.

@@ -1,5 +1,6 @@
 //! Where recordings come from: files, pipes, dumps that are imported, and the cache of those.
 
+pub(crate) mod background;
 pub(crate) mod cache;
 pub(crate) mod counting;
 pub(crate) mod destination;

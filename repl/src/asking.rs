@@ -53,19 +53,17 @@ impl Terminal {
         Ok(())
     }
 
-    /// Opens a dump for one question about totals by type, where that is possible without an import.
+    /// Opens the file for one question: a dump is only counted if that is enough.
     ///
     /// # Errors
     /// A file that cannot be read.
-    pub(crate) fn open_counted(&mut self, name: &str, question: &Question) -> Result<bool, ReplError> {
-        let is_open = self.session.open_counted(name, question)?;
-        if is_open {
-            self.tell_damage();
-        }
-        Ok(is_open)
+    pub(crate) fn open_for(&mut self, name: &str, question: &Question) -> Result<(), ReplError> {
+        self.session.open_for(name, question)?;
+        self.tell_damage();
+        Ok(())
     }
 
-    fn tell_damage(&self) {
+    pub(crate) fn tell_damage(&self) {
         if let Some(OpenFile { name, damage: Some(sentence), .. }) = self.session.file() {
             complain(&format!("{name}: {sentence}"));
         }

@@ -68,7 +68,11 @@ fn dispatch(flags: &Flags) -> Result<u8, ReplError> {
         Invocation::Open(file) => {
             let mut terminal = Terminal::new(flags)?;
             interrupt::listen();
-            terminal.open(file)?;
+            let has_prompt = !has_lines(flags) && io::stdin().is_terminal();
+            match has_prompt {
+                true => terminal.session.open_soon(file)?,
+                false => terminal.open(file)?,
+            }
             terminal.session.set_paged(true);
             converse(&mut terminal, flags)
         }
@@ -128,17 +132,20 @@ fn ask_once(flags: &Flags, command: &'static Command, words: &[String]) -> Resul
         (Subject::Recording, Some((file, rest))) => {
             interrupt::listen();
             let question = question(rest);
-            if !terminal.open_counted(file, &question)? {
-                terminal.open(file)?;
-            }
+            terminal.open_for(file, &question)?;
             question
         }
     };
     terminal.ask(&question)
 }
 
+/// Whether the lines to run are given.
+fn has_lines(flags: &Flags) -> bool {
+    !flags.session.lines.is_empty() || flags.session.script.is_some()
+}
+
 fn converse(terminal: &mut Terminal, flags: &Flags) -> Result<u8, ReplError> {
-    if !flags.session.lines.is_empty() || flags.session.script.is_some() {
+    if has_lines(flags) {
         return Ok(run_lines(terminal, lines_of(flags)?.into_iter()));
     }
     if io::stdin().is_terminal() {

@@ -1,6 +1,7 @@
 //! The prompt: lines with history and completion, until `exit` or Ctrl-D.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use rustyline::error::ReadlineError;
 use rustyline::history::FileHistory;
@@ -24,7 +25,8 @@ type Lines = Editor<Completer, FileHistory>;
 pub(crate) fn run(terminal: &mut Terminal) -> Result<u8, ReplError> {
     let config = Config::builder().completion_type(CompletionType::List).history_ignore_space(true).build();
     let mut lines = Lines::with_config(config).map_err(unreadable)?;
-    lines.set_helper(Some(Completer::new(terminal.session.recording()?)));
+    let mut recording = terminal.session.recording()?;
+    lines.set_helper(Some(Completer::new(Arc::clone(&recording))));
     let history = history_file();
     if let Some(path) = &history {
         // The first time there is none.
@@ -33,8 +35,21 @@ pub(crate) fn run(terminal: &mut Terminal) -> Result<u8, ReplError> {
         lines.history().iter().for_each(|line| terminal.session.remember(line));
     }
     interrupt::keep_session();
+    if !terminal.session.is_importing() {
+        terminal.session.take_import()?;
+        terminal.tell_damage();
+    }
     println!("{}", greeting(&terminal.session));
     while !terminal.session.has_ended() {
+        if terminal.session.take_import()? {
+            println!("the import is complete: {}", snapshots(&terminal.session));
+            terminal.tell_damage();
+        }
+        let now = terminal.session.recording()?;
+        if !Arc::ptr_eq(&now, &recording) {
+            lines.set_helper(Some(Completer::new(Arc::clone(&now))));
+            recording = now;
+        }
         if let Some(completer) = lines.helper_mut() {
             completer.sets = terminal.session.set_names().map(|name| format!("${name}")).collect();
         }
@@ -45,7 +60,9 @@ pub(crate) fn run(terminal: &mut Terminal) -> Result<u8, ReplError> {
                 let _ = lines.add_history_entry(&line);
                 // At once, since a session may end without warning; one that cannot be kept is no reason to fail.
                 let _ = history.as_deref().map(|path| lines.append_history(path));
-                answer(terminal, line);
+                if let Some(code) = answer(terminal, line) {
+                    return Ok(code);
+                }
             }
             Err(ReadlineError::Interrupted) => {
                 println!("`exit` or Ctrl-D leaves; Ctrl-C stops a question or its answer")
@@ -57,22 +74,30 @@ pub(crate) fn run(terminal: &mut Terminal) -> Result<u8, ReplError> {
     Ok(code::ANSWERED)
 }
 
-/// The session goes on after errors.
-fn answer(terminal: &mut Terminal, line: String) {
-    if let Err(error) = terminal.ask_line(&line) {
-        report(&error);
+/// The session goes on after errors, unless the dump cannot be imported: then this is the exit code.
+fn answer(terminal: &mut Terminal, line: String) -> Option<u8> {
+    let failed = terminal.ask_line(&line).err();
+    if let Some(error) = &failed {
+        report(error);
     }
     if !line.trim().is_empty() {
         terminal.session.remember(line);
     }
+    failed.filter(|_| terminal.session.file().is_none()).map(|error| error.code())
 }
 
 fn greeting(session: &Session) -> String {
-    let snapshots = session.recording().map_or(0, |recording| recording.snapshot_count());
-    format!(
-        "{}; `summary` is a beginning, `help` lists what can be asked",
-        units::counted(snapshots as u64, "snapshot")
-    )
+    match session.is_importing() {
+        true => {
+            "importing; `summary`, `top`, `histogram` and `count` answer already, `help` lists what can be asked".into()
+        }
+        false => format!("{}; `summary` is a beginning, `help` lists what can be asked", snapshots(session)),
+    }
+}
+
+fn snapshots(session: &Session) -> String {
+    let count = session.recording().map_or(0, |recording| recording.snapshot_count());
+    units::counted(count as u64, "snapshot")
 }
 
 /// `barrow[heap.barrow 27/28]> `

@@ -229,7 +229,9 @@ fn add_up(rows: &[TypeTotals]) -> TypeTotals {
 }
 
 /// The totals of each kind that has objects, from the rows of types.
-pub(crate) fn by_kind(rows: &[TypeTotals], tables: &Tables) -> Vec<KindTotals> {
+/// The sums of types by kind, of the kinds that have objects, in order of id.
+#[must_use]
+pub fn by_kind(rows: &[TypeTotals], tables: &Tables) -> Vec<KindTotals> {
     let mut sums = vec![empty(TypeId(0)); tables.kind_count()];
     for row in rows {
         accumulate(&mut sums[tables.type_kind(row.type_id).index()], row);

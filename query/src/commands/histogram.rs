@@ -67,10 +67,13 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
     let meter = session.meter();
     let answer = match grouping {
         Grouping::Type => {
-            let types = ranking::types(&heap, session.counted(), &Kinds::default(), order, &meter)?;
+            let types = ranking::types(&heap, session.counted(heap.snapshot()), &Kinds::default(), order, &meter)?;
             ranking::answer(&heap, &types, order, &meter)?
         }
-        Grouping::Kind => by_kind(&heap, order, &meter)?,
+        Grouping::Kind => match session.counted(heap.snapshot()) {
+            Some(counted) => of_kinds(&heap, counted.types.clone(), None, order)?,
+            None => by_kind(&heap, order, &meter)?,
+        },
         Grouping::Site => sites::answer(&heap, order, &meter)?,
         Grouping::Generation => by_generation(&heap, order, &meter)?,
     };

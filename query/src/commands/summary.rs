@@ -1,6 +1,8 @@
 //! `summary`: totals of one snapshot or of many.
 
-use barrow_analyzer::{Recording, SnapshotId, SnapshotInfo, Source, Summary, Tables, summary, verified_summaries};
+use barrow_analyzer::{
+    Recording, SnapshotId, SnapshotInfo, Source, Summary, Tables, by_kind, summary, verified_summaries,
+};
 
 use crate::answer::series;
 use crate::answer::units;
@@ -29,7 +31,7 @@ pub(super) const COMMAND: Command = Command {
     flags: &["--verify"],
     subject: Subject::Recording,
     touches: Touches::RECORDING,
-    asks_for_totals: None,
+    asks_for_totals: Some(|arguments| !arguments.flags.verify),
     completion: Completion::Snapshots,
     run,
 };
@@ -49,17 +51,27 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
     };
     let elapsed = (arguments.flags.verify && session.away.is_empty()).then(|| meter.elapsed());
     let tables = recording.tables()?;
+    // What only a whole import counts.
+    let is_partial = |snapshot| session.counted(snapshot).is_some_and(|counted| counted.totals.is_none());
+    let is_partial = snapshots.iter().any(|&snapshot| is_partial(snapshot));
     let one = words
         .first()
         .is_none_or(|word| summaries.len() == 1 && !word.contains("..") && word != "all" && word != "every");
     let answer = match &summaries[..] {
         [only] if one => {
-            of_one(&recording, tables, only)?.table(rows(&recording, tables, &summaries, Audience::Machines)?)
+            let rows = rows(&recording, tables, &summaries, is_partial, Audience::Machines)?;
+            of_one(&recording, tables, only, is_partial)?.table(rows)
         }
-        _ => lines(&summaries).table(rows(&recording, tables, &summaries, Audience::Everyone)?),
+        _ => lines(&summaries).table(rows(&recording, tables, &summaries, is_partial, Audience::Everyone)?),
     };
+    let is_counted = session.file().is_some_and(|file| file.counted.is_some());
     session.listed.clear();
-    Ok(source_notes(answer, &summaries, elapsed))
+    let answer = source_notes(answer, &summaries, elapsed);
+    Ok(match is_partial {
+        true => answer.note("counted in the dump; references and roots are known after the import"),
+        false if is_counted => answer.note("counted in the dump"),
+        false => answer,
+    })
 }
 
 /// For people: how the totals went, where there are enough of them.
@@ -82,7 +94,13 @@ fn lines(summaries: &[Summary]) -> Answer {
 /// From statistics alone, unless something is excluded.
 fn summarized(session: &Session, snapshot: SnapshotId) -> Result<Summary, QueryError> {
     match session.away.is_empty() {
-        true => Ok(summary(&*session.recording()?, snapshot)?),
+        true => match session.counted(snapshot) {
+            Some(counted) => {
+                let kinds = by_kind(&counted.types, session.recording()?.tables()?);
+                Ok(Summary { snapshot, totals: counted.totals(), kinds, source: Source::Counted })
+            }
+            None => Ok(summary(&*session.recording()?, snapshot)?),
+        },
         false => Ok(session.heap(snapshot)?.summary(&session.meter())?),
     }
 }
@@ -102,7 +120,7 @@ fn source_notes(answer: Answer, summaries: &[Summary], elapsed: Option<std::time
 }
 
 /// For people: the totals, then a row per kind.
-fn of_one(recording: &Recording, tables: &Tables, summary: &Summary) -> Result<Answer, QueryError> {
+fn of_one(recording: &Recording, tables: &Tables, summary: &Summary, is_partial: bool) -> Result<Answer, QueryError> {
     let info = recording.snapshot(summary.snapshot)?;
     let totals = &summary.totals;
     let fact = |heading, unit| Column::new("", heading, unit).for_people();
@@ -124,8 +142,8 @@ fn of_one(recording: &Recording, tables: &Tables, summary: &Summary) -> Result<A
         .fact(fact("objects", Unit::Count), totals.objects)
         .fact(fact("shallow", Unit::Bytes), totals.heap_bytes)
         .fact(fact("unmanaged", Unit::Bytes), totals.unmanaged_bytes)
-        .fact(fact("references", Unit::Count), totals.references)
-        .fact(fact("roots", Unit::Count), totals.roots)
+        .fact(fact("references", Unit::Count), (!is_partial).then_some(totals.references))
+        .fact(fact("roots", Unit::Count), (!is_partial).then_some(totals.roots))
         .table(kinds))
 }
 
@@ -134,13 +152,14 @@ fn rows(
     recording: &Recording,
     tables: &Tables,
     summaries: &[Summary],
+    is_partial: bool,
     audience: Audience,
 ) -> Result<Table, QueryError> {
     let mut rows = Vec::with_capacity(summaries.len());
     let mut before: Option<&Summary> = None;
     for summary in summaries {
         let info = recording.snapshot(summary.snapshot)?;
-        rows.push(row(tables, info, before, summary));
+        rows.push(row(tables, info, before, summary, is_partial));
         before = Some(summary);
     }
     Ok(Table { key: "snapshots", audience, columns: columns(), rows })
@@ -165,7 +184,13 @@ fn columns() -> Vec<Column> {
     ]
 }
 
-fn row(tables: &Tables, info: SnapshotInfo, before: Option<&Summary>, summary: &Summary) -> Vec<Value> {
+fn row(
+    tables: &Tables,
+    info: SnapshotInfo,
+    before: Option<&Summary>,
+    summary: &Summary,
+    is_partial: bool,
+) -> Vec<Value> {
     let SnapshotId(number) = summary.snapshot;
     let totals = &summary.totals;
     let source = match summary.source {
@@ -184,8 +209,8 @@ fn row(tables: &Tables, info: SnapshotInfo, before: Option<&Summary>, summary: &
         totals.heap_bytes.into(),
         change(|summary| summary.totals.heap_bytes).into(),
         totals.unmanaged_bytes.into(),
-        totals.references.into(),
-        totals.roots.into(),
+        (!is_partial).then_some(totals.references).into(),
+        (!is_partial).then_some(totals.roots).into(),
         kinds(tables, summary),
         Value::text(source),
         Value::text("exact"),

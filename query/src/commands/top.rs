@@ -4,7 +4,6 @@ use std::collections::HashMap;
 
 use barrow_analyzer::{
     Heap, KindId, Largest, ObjectDetails, ObjectId, ObjectSet, Progress, SnapshotId, Tables, TypeId, objects,
-    type_totals,
 };
 
 use crate::answer::series;
@@ -72,7 +71,7 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
         let wanted = Wanted { kinds: &kinds, set: None };
         return by_retained(session, &wanted, rows);
     }
-    let types = ranking::types(&heap, session.counted(), &kinds, order, &meter)?;
+    let types = ranking::types(&heap, session.counted(snapshot), &kinds, order, &meter)?;
     let mut answer = ranking::answer(&heap, &types, order, &meter)?;
     if let Some(lines) = lines(session, &types, order)? {
         answer.tables.iter_mut().for_each(|table| insert(table, &lines));
@@ -138,14 +137,13 @@ impl Wanted<'_> {
 /// For people, where statistics tell it: what each type held in every snapshot.
 fn lines(session: &Session, types: &[RankedType], order: Order) -> Result<Option<Vec<String>>, QueryError> {
     let snapshots = session.snapshots()?;
-    let is_known = session.counted().is_none() && session.away.is_empty() && order != Order::Retained;
+    let is_known = session.away.is_empty() && order != Order::Retained;
     if !is_known || session.context.settings.format != Format::Table || snapshots.len() < series::LEAST_DRAWN {
         return Ok(None);
     }
-    let recording = session.recording()?;
     let mut by_type: HashMap<TypeId, Vec<f64>> = HashMap::new();
     for (at, &snapshot) in snapshots.iter().enumerate() {
-        for totals in type_totals(&recording, snapshot)? {
+        for totals in session.type_totals(snapshot)? {
             let values = by_type.entry(totals.type_id).or_insert_with(|| vec![0.0; snapshots.len()]);
             values[at] = order.of(&totals, None) as f64;
         }

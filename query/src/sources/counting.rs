@@ -1,55 +1,128 @@
-//! Dumps whose objects are only counted: enough for one question about types, and much sooner there
-//! than an import.
+//! Dumps whose objects are only counted: enough for questions about types and totals, and much sooner there than an
+//! import.
 
 use std::io::{self, Write};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use barrow_analyzer::{Recording, TypeTotals};
-use barrow_importers::{Counted, ImportError};
+use barrow_analyzer::{Recording, Totals, TypeId, TypeTotals};
+use barrow_importers::{ImportError, TypeCount};
 use barrow_writer::{Options, SnapshotInfo, Writer};
 
 use crate::context::Context;
 use crate::error::QueryError;
-use crate::sources::cache;
 use crate::sources::importing;
 use crate::sources::opening::OpenFile;
 
-/// Opens a dump that was never imported, if its objects can be counted without that.
+/// What a pass over a dump tells of one of its snapshots.
+#[derive(Debug, Clone)]
+pub(crate) struct CountedSnapshot {
+    /// The types with objects, by id.
+    pub(crate) types: Vec<TypeTotals>,
+    /// All totals; `None` if references and roots were not counted.
+    pub(crate) totals: Option<Totals>,
+}
+
+impl CountedSnapshot {
+    /// All totals, with 0 where they are not known.
+    pub(crate) fn totals(&self) -> Totals {
+        let sum = |of: fn(&TypeTotals) -> u64| self.types.iter().map(of).fold(0, u64::wrapping_add);
+        self.totals.unwrap_or(Totals {
+            objects: sum(|row| row.objects),
+            references: 0,
+            roots: 0,
+            heap_bytes: sum(|row| row.heap_bytes),
+            unmanaged_bytes: sum(|row| row.unmanaged_bytes),
+        })
+    }
+}
+
+/// What was counted in a dump.
+struct CountedDump {
+    snapshots: Vec<(SnapshotInfo, CountedSnapshot)>,
+    damage: Option<String>,
+}
+
+/// Opens a dump, if its objects can be counted without an import.
 ///
 /// # Errors
 /// Those of the importer.
 pub(crate) fn open(name: &str, context: &Context) -> Result<Option<OpenFile>, QueryError> {
-    let path = Path::new(name);
-    if !path.is_file() || cache::holds(path, context) {
-        return Ok(None);
-    }
     let types = Types::default();
     let unwritten = |source| QueryError::Write { path: "memory".to_owned(), source };
     let options = Options { threads: 0, ..Options::default() };
     let writer = Writer::to_stream(Box::new(types.clone()), options).map_err(unwritten)?;
-    let meter = context.meter();
-    let counted = barrow_importers::totals(path, &writer, &importing::reading(path, context), &meter);
-    let counted = counted.map_err(|source| match source {
-        ImportError::Cancelled => QueryError::Stopped,
-        source => QueryError::Import { path: name.to_owned(), source },
-    })?;
-    drop(meter);
-    let Some(Counted { totals, lost }) = counted else { return Ok(None) };
-    writer.begin_snapshot(SnapshotInfo::default()).and_then(barrow_writer::Snapshot::commit).map_err(unwritten)?;
+    let Some(counted) = count(name, &writer, context)? else { return Ok(None) };
+    let mut snapshots = Vec::new();
+    for (info, snapshot) in counted.snapshots {
+        writer.begin_snapshot(info).and_then(barrow_writer::Snapshot::commit).map_err(unwritten)?;
+        snapshots.push(snapshot);
+    }
     writer.finish().map_err(unwritten)?;
-    let totals = totals.iter().map(|count| TypeTotals {
-        type_id: barrow_analyzer::TypeId(count.type_id.0),
-        objects: count.objects,
-        heap_bytes: count.heap_bytes,
-        unmanaged_bytes: count.unmanaged_bytes,
-    });
     Ok(Some(OpenFile {
         name: name.to_owned(),
         recording: Arc::new(Recording::from_bytes(types.take())?),
-        damage: lost.map(|loss| loss.to_string()),
-        counted: Some(totals.collect()),
+        damage: counted.damage,
+        counted: Some(snapshots),
     }))
+}
+
+/// A recording that holds nothing.
+///
+/// # Errors
+/// None that a program can do anything about.
+pub(crate) fn nothing() -> Result<Recording, QueryError> {
+    let types = Types::default();
+    let unwritten = |source| QueryError::Write { path: "memory".to_owned(), source };
+    let options = Options { threads: 0, ..Options::default() };
+    let writer = Writer::to_stream(Box::new(types.clone()), options).map_err(unwritten)?;
+    writer.finish().map_err(unwritten)?;
+    Ok(Recording::from_bytes(types.take())?)
+}
+
+/// Counts the snapshots of a dump; declares their types.
+fn count(name: &str, writer: &Writer, context: &Context) -> Result<Option<CountedDump>, QueryError> {
+    let path = Path::new(name);
+    let meter = context.meter();
+    let reading = importing::reading(path, context);
+    let failed = |source| match source {
+        ImportError::Cancelled => QueryError::Stopped,
+        source => QueryError::Import { path: name.to_owned(), source },
+    };
+    if let Some(counted) = barrow_importers::snapshot_totals(path, writer, &reading, &meter).map_err(failed)? {
+        let snapshot = |of: barrow_importers::CountedSnapshot| {
+            (of.info, CountedSnapshot { types: by_type(&of.types), totals: Some(totals(&of.totals)) })
+        };
+        let snapshots = counted.snapshots.into_iter().map(snapshot).collect();
+        return Ok(Some(CountedDump { snapshots, damage: counted.lost.map(|loss| loss.to_string()) }));
+    }
+    let counted = barrow_importers::totals(path, writer, &reading, &meter).map_err(failed)?;
+    Ok(counted.map(|counted| {
+        let snapshot = CountedSnapshot { types: by_type(&counted.totals), totals: None };
+        let damage = counted.lost.map(|loss| loss.to_string());
+        CountedDump { snapshots: vec![(SnapshotInfo::default(), snapshot)], damage }
+    }))
+}
+
+fn by_type(counts: &[TypeCount]) -> Vec<TypeTotals> {
+    let totals = |count: &TypeCount| TypeTotals {
+        type_id: TypeId(count.type_id.0),
+        objects: count.objects,
+        heap_bytes: count.heap_bytes,
+        unmanaged_bytes: count.unmanaged_bytes,
+    };
+    counts.iter().map(totals).collect()
+}
+
+/// The totals of the writer as those of the analyzer.
+fn totals(totals: &barrow_importers::Totals) -> Totals {
+    Totals {
+        objects: totals.objects,
+        references: totals.references,
+        roots: totals.roots,
+        heap_bytes: totals.heap_bytes,
+        unmanaged_bytes: totals.unmanaged_bytes,
+    }
 }
 
 /// A recording of types, in memory.

@@ -3,11 +3,12 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use barrow_analyzer::{AnalyzerError, FormatError, Recording, TypeTotals};
+use barrow_analyzer::{AnalyzerError, FormatError, Recording};
 
 use crate::context::Context;
 use crate::error::QueryError;
 use crate::sources::cache;
+use crate::sources::counting::CountedSnapshot;
 use crate::sources::destination::{Access, Destination};
 use crate::sources::importing::{Wishes, import};
 use crate::sources::recognition::{first_bytes, readable};
@@ -22,9 +23,9 @@ pub struct OpenFile {
     pub recording: Arc<Recording>,
     /// What was lost, in the recording or in the dump it was imported from.
     pub damage: Option<String>,
-    /// Objects by type, if the file is a dump of which only these are known: the recording then holds its types and no
-    /// object.
-    pub(crate) counted: Option<Vec<TypeTotals>>,
+    /// What was counted in each snapshot, if the file is a dump of which only this is known. The recording then holds the
+    /// types and no object.
+    pub(crate) counted: Option<Vec<CountedSnapshot>>,
 }
 
 impl OpenFile {

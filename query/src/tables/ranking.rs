@@ -6,6 +6,7 @@ use crate::answer::units;
 use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
 use crate::error::QueryError;
 use crate::language::kinds::Kinds;
+use crate::sources::counting::CountedSnapshot;
 
 /// What ranks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -85,7 +86,7 @@ pub(crate) const AT_LEAST: &str = "≥: what single objects of the group dominat
 /// objects of a heap that holds none.
 pub(crate) fn types(
     heap: &Heap,
-    counted: Option<&[TypeTotals]>,
+    counted: Option<&CountedSnapshot>,
     kinds: &Kinds,
     order: Order,
     progress: &dyn Progress,
@@ -93,7 +94,7 @@ pub(crate) fn types(
     let tables = heap.recording().tables()?;
     let retained = if order == Order::Retained { Some(heap.retained_by_type(progress)?) } else { None };
     let totals = match counted {
-        Some(counted) => counted.to_vec(),
+        Some(counted) => counted.types.clone(),
         None => heap.type_totals(progress)?,
     };
     Ok(sorted(tables, totals, retained.as_deref(), kinds, order))

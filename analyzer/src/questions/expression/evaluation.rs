@@ -65,6 +65,55 @@ impl Expression {
     }
 }
 
+impl Expression {
+    /// The types all of whose objects match, if no type has some that match and some that do not. `kinds` are as for
+    /// [`crate::Heap::select`].
+    ///
+    /// # Errors
+    /// As for [`Recording::tables`].
+    pub fn matching_types(&self, recording: &Recording, kinds: &[KindId]) -> Result<Option<Vec<TypeId>>> {
+        let prepared = self.prepare(recording, kinds, &NoColumns)?;
+        if self.snapshot().is_some() || !self.is_of_types() || prepared.by_type.contains(&None) {
+            return Ok(None);
+        }
+        let matching = (0u32..).map(TypeId).zip(&prepared.by_type).filter(|&(_, &matches)| matches == Some(true));
+        Ok(Some(matching.map(|(id, _)| id).collect()))
+    }
+}
+
+/// The columns of an expression that asks for none.
+struct NoColumns;
+
+impl DerivedColumns for NoColumns {
+    fn retained_bytes(&self, _object: ObjectId) -> u64 {
+        0
+    }
+
+    fn retained_in_a_row<'b>(&self, _first: ObjectId, _count: usize, _buffer: &'b mut Vec<u32>) -> Option<&'b [u32]> {
+        None
+    }
+
+    fn is_reachable(&self, _object: ObjectId) -> bool {
+        false
+    }
+
+    fn reachable_in_a_row(&self, _first: ObjectId, _count: usize) -> Option<PartialSet> {
+        None
+    }
+
+    fn distance(&self, _object: ObjectId) -> Option<u32> {
+        None
+    }
+
+    fn incoming_count(&self, _object: ObjectId) -> u64 {
+        0
+    }
+
+    fn is_root(&self, _object: ObjectId) -> bool {
+        false
+    }
+}
+
 fn type_ids(tables: &Tables) -> impl Iterator<Item = TypeId> {
     (0u32..).map(TypeId).take(tables.type_count())
 }

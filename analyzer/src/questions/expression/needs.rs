@@ -55,6 +55,17 @@ impl Expression {
         least(&self.node)
     }
 
+    /// Whether only the types of objects, and their kinds, decide which of them match.
+    #[must_use]
+    pub fn is_of_types(&self) -> bool {
+        let is_other = |node: &Node| match node {
+            Node::Any(_) | Node::All(_) | Node::Not(_) => false,
+            Node::Text(comparison) => !matches!(comparison.attribute, TextAttribute::Type | TextAttribute::Kind),
+            _ => true,
+        };
+        !any(&self.node, &is_other)
+    }
+
     /// Whether the expression needs the types of objects.
     pub(crate) fn needs_types(&self) -> bool {
         any(&self.node, &|node| matches!(node, Node::Text(_)))
