@@ -2,7 +2,7 @@
 
 mod program;
 
-use program::{record_series, run};
+use program::{record_growing, record_series, run};
 use serde_json::Value;
 
 /// What the four say of lists, whose number in each snapshot is given: the verdict, whether `leaks` lists
@@ -73,4 +73,38 @@ fn a_path_that_stays_the_same_is_counted_and_not_listed() {
     let still = run(&["growth", path.to_str().unwrap(), "--no-index"]);
     assert!(still.stdout.contains("not shown: they changed by less than 0.1 % of the heap"), "{}", still.stdout);
     assert!(!still.stdout.contains("List") && still.stdout.contains("0 of "), "{}", still.stdout);
+}
+
+#[test]
+fn answers_over_time_stay_right_while_a_recording_grows() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("app.barrow");
+    let name = path.to_str().unwrap();
+    let counts = [3, 4, 4, 6, 7, 9, 10, 12, 13];
+    let questions = [
+        "growth",
+        "growth 1..5",
+        "leaks 0..last",
+        "leaks 1..",
+        "trend List",
+        "trend 2.. size > 500",
+        "survival List",
+        "born 1..last",
+        "died 0..last",
+        "age",
+        "survived 2",
+    ];
+    for snapshots in 6..=counts.len() {
+        record_growing(&path, &counts[..snapshots]);
+        for question in questions {
+            let ask = |flags: &[&str]| {
+                let run = run(&[&[name, "-e", question, "--format", "json"], flags].concat());
+                assert_eq!(run.code, 0, "{question}: {}", run.stderr);
+                run.stdout
+            };
+            let fresh = ask(&["--no-index"]);
+            assert_eq!(ask(&[]), fresh, "{question} of {snapshots} snapshots");
+            assert_eq!(ask(&[]), fresh, "{question} of {snapshots} snapshots, asked again");
+        }
+    }
 }

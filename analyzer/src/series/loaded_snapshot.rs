@@ -2,6 +2,7 @@
 
 use std::iter;
 use std::ops::Range;
+use std::sync::OnceLock;
 
 use barrow_format::block::{BlockColumns, ShapeForm, Wanted};
 use barrow_format::rows::LabelCode;
@@ -42,6 +43,8 @@ pub struct LoadedSnapshot {
     labels: Vec<u64>,
     /// References in continuation blocks, by object.
     continued: HashMap<ObjectId, Vec<Continued>>,
+    /// For each object its look, see [`super::matching`]: a snapshot is matched with the previous one and with the next.
+    looks: OnceLock<Vec<u64>>,
 }
 
 /// The references of one object in one continuation block.
@@ -92,9 +95,22 @@ impl LoadedSnapshot {
     /// [`AnalyzerError::Section`](crate::AnalyzerError::Section),
     /// [`AnalyzerError::Cancelled`](crate::AnalyzerError::Cancelled).
     pub fn read(recording: &Recording, snapshot: SnapshotId, progress: &dyn Progress) -> Result<Self> {
+        LoadedSnapshot::default().read_next(recording, snapshot, progress)
+    }
+
+    /// Decodes a snapshot into the memory of another one. Fresh memory costs time.
+    ///
+    /// # Errors
+    /// As for [`LoadedSnapshot::read`].
+    pub(crate) fn read_next(
+        self,
+        recording: &Recording,
+        snapshot: SnapshotId,
+        progress: &dyn Progress,
+    ) -> Result<Self> {
         let places = places(recording, &[snapshot])?;
         let totals = recording.commit(snapshot)?.totals;
-        let mut loaded = LoadedSnapshot { starts: vec![0], label_starts: vec![0], ..LoadedSnapshot::default() };
+        let mut loaded = self.emptied();
         loaded.reserve(totals.objects as usize, totals.references as usize);
         let mut workspace = Workspace::default();
         progress.begin("reading", totals.references, "references");
@@ -109,6 +125,28 @@ impl LoadedSnapshot {
         recording.release();
         loaded.fill();
         Ok(loaded)
+    }
+
+    /// The same columns without values.
+    fn emptied(mut self) -> Self {
+        [&mut self.shallow_bytes, &mut self.unmanaged_bytes, &mut self.addresses, &mut self.serials, &mut self.labels]
+            .into_iter()
+            .for_each(Vec::clear);
+        [&mut self.sites, &mut self.targets].into_iter().for_each(Vec::clear);
+        for starts in [&mut self.starts, &mut self.label_starts] {
+            starts.clear();
+            starts.push(0);
+        }
+        self.shapes.clear();
+        self.names.clear();
+        self.continued.clear();
+        self.looks = OnceLock::new();
+        self
+    }
+
+    /// The looks of all objects. `compute` is called the first time.
+    pub(crate) fn looks(&self, compute: impl FnOnce() -> Vec<u64>) -> &[u64] {
+        self.looks.get_or_init(compute)
     }
 
     /// Reserves the columns that every object or reference has. If memory is short, they grow as they are filled.

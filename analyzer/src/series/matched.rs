@@ -254,8 +254,9 @@ fn match_sequence(
     let quiet = Quiet(progress);
     let mut found = Vec::with_capacity(snapshots.len());
     let mut before: Option<(LoadedSnapshot, Roots)> = None;
+    let mut unused = LoadedSnapshot::default();
     for &snapshot in snapshots {
-        let loaded = LoadedSnapshot::read(recording, snapshot, &quiet)?;
+        let loaded = unused.read_next(recording, snapshot, &quiet)?;
         let roots = Roots::read(recording, snapshot)?;
         if let Some((before, roots_before)) = &before {
             let old = Side { loaded: before, roots: roots_before.rows() };
@@ -264,7 +265,7 @@ fn match_sequence(
             found.push((Partners::of(&partners), pairing(before, &loaded, &partners)));
             progress.advance(loaded.objects() as u64);
         }
-        before = Some((loaded, roots));
+        unused = before.replace((loaded, roots)).map(|(before, _)| before).unwrap_or_default();
     }
     Ok(found)
 }

@@ -76,9 +76,9 @@ pub fn match_structure(
     progress: &dyn Progress,
 ) -> Result<Vec<u32>> {
     progress.begin("matching", after.loaded.objects() as u64, "objects");
-    let [old_looks, new_looks] = [before.loaded, after.loaded].map(|loaded| looks(loaded, tables));
+    let [old_looks, new_looks] = [before.loaded, after.loaded].map(|loaded| loaded.looks(|| looks(loaded, tables)));
     let may_be_one = |old, new| may_be_one(before.loaded, old, after.loaded, new, tables);
-    let (aligned, addresses) = align((before.loaded, &old_looks), (after.loaded, &new_looks), may_be_one);
+    let (aligned, addresses) = align((before.loaded, old_looks), (after.loaded, new_looks), may_be_one);
     let pairs = Pairs::of(aligned, before.loaded.objects());
     let mut walk = Walk {
         before: before.loaded,
@@ -179,8 +179,8 @@ fn mix(sum: u64, part: u64) -> u64 {
 struct Walk<'a> {
     before: &'a LoadedSnapshot,
     after: &'a LoadedSnapshot,
-    old_looks: Vec<u64>,
-    new_looks: Vec<u64>,
+    old_looks: &'a [u64],
+    new_looks: &'a [u64],
     tables: &'a Tables,
     pairs: Pairs,
     /// Paired objects of `after` whose references have not been followed yet.
@@ -340,7 +340,7 @@ impl Walk<'_> {
         before.retain(|&(_, target)| self.pairs.is_free_before(target));
         after.retain(|&(_, target)| self.pairs.is_free_after(target));
         if !before.is_empty() && !after.is_empty() {
-            let looks = &self.old_looks;
+            let looks = self.old_looks;
             known.fill(before.iter().map(|&(_, target)| (looks[target as usize], target)));
             for &(_, target) in after.iter() {
                 // An object may be the target of several references.

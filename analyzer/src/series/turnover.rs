@@ -93,9 +93,9 @@ fn tables_of(
     let types = recording.tables()?.type_count();
     let objects = |place: usize| Ok(recording.commit(snapshots[place])?.totals.objects);
     let mut tables: Vec<Option<LifeTable>> = Vec::new();
-    for place in first_place..snapshots.len() {
+    for (place, &snapshot) in snapshots.iter().enumerate().skip(first_place) {
         let counts = [if place == 0 { 0 } else { objects(place - 1)? }, objects(place)?];
-        let part = parts.get(snapshots[place]);
+        let part = parts.get(snapshot);
         tables.push(part.and_then(|part| LifeTable::from_part(part, place, counts, types)));
     }
     let missing: Vec<usize> = (first_place..snapshots.len()).filter(|&at| tables[at - first_place].is_none()).collect();

@@ -48,9 +48,18 @@ pub(crate) fn finished(output: Output) -> Run {
 /// A recording at `path` with a snapshot for each count: a map of the globals that holds this number of lists, each of
 /// 1000 bytes with a leaf of 24, and a pair of 5000 bytes. Types are called Map, List, Leaf and Pair.
 pub(crate) fn record_series(path: &Path, counts: &[usize]) {
+    record_lists(path, counts, None);
+}
+
+/// The same as a recording that grows: with more counts it has the same snapshots, and more.
+pub(crate) fn record_growing(path: &Path, counts: &[usize]) {
+    record_lists(path, counts, Some([7; 16]));
+}
+
+fn record_lists(path: &Path, counts: &[usize], uuid: Option<[u8; 16]>) {
     let graphs: Vec<Graph> = counts.iter().map(|&count| lists(count)).collect();
     let graphs: Vec<&Graph> = graphs.iter().collect();
-    std::fs::write(path, Graph::bytes_of(&graphs, None)).expect("the recording can be written");
+    std::fs::write(path, Graph::bytes_of(&graphs, uuid)).expect("the recording can be written");
 }
 
 fn lists(count: usize) -> Graph {
