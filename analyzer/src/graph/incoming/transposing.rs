@@ -198,7 +198,7 @@ impl Sorter {
         }
         for (&source, &target) in self.sources.iter().zip(targets) {
             let at = &mut self.counts[part_of(target)];
-            own[*at as usize] = u32::from(source) << 16 | target % PART as u32;
+            own[*at as usize] = (u32::from(source) << 16) | (target % PART as u32);
             *at += 1;
         }
         self.parts.drain(..).for_each(|part| self.counts[part as usize] = 0);
