@@ -1,6 +1,7 @@
 //! What every importer works with.
 
 use std::collections::{HashMap, HashSet};
+use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use barrow_writer::{
@@ -8,6 +9,7 @@ use barrow_writer::{
     StringId, Totals, TypeDescription, TypeId, Writer,
 };
 
+use crate::dump::Releasing;
 use crate::error::{Damage, ImportError, Stop};
 use crate::options::ImportOptions;
 use barrow_progress::Progress;
@@ -23,6 +25,8 @@ const MAX_SITES: usize = (1 << 20) / 8 * 7;
 pub(crate) struct Context<'w> {
     pub(crate) writer: &'w Writer,
     pub(crate) progress: &'w dyn Progress,
+    /// The pages of the dump, if it is mapped.
+    pub(crate) pages: Option<&'w Releasing<'w>>,
     pub(crate) options: &'w ImportOptions,
     /// The label and time of the snapshot, for a dump that holds one snapshot.
     pub(crate) info: SnapshotInfo,
@@ -39,6 +43,13 @@ impl Context<'_> {
     pub(crate) fn pool(&self) -> Result<rayon::ThreadPool, ImportError> {
         let threads = rayon::ThreadPoolBuilder::new().num_threads(self.options.threads.get()).build();
         threads.map_err(|error| ImportError::Threads { message: error.to_string() })
+    }
+
+    /// Gives the memory of these bytes of the dump back to the system. They can be read again.
+    pub(crate) fn release(&self, bytes: Range<usize>) {
+        if let Some(pages) = self.pages {
+            pages.release(bytes);
+        }
     }
 }
 
@@ -246,6 +257,7 @@ pub(crate) mod tests {
     pub(crate) fn with_context<T>(test: impl FnOnce(&Context<'_>) -> T) -> T {
         let writer = Writer::to_stream(Box::new(std::io::sink()), Options::default()).expect("writing to nowhere");
         let (options, vocabulary) = (&ImportOptions::default(), &Vocabulary::new(&writer));
-        test(&Context { writer: &writer, progress: &Silent, options, info: SnapshotInfo::default(), vocabulary })
+        let info = SnapshotInfo::default();
+        test(&Context { writer: &writer, progress: &Silent, pages: None, options, info, vocabulary })
     }
 }

@@ -3,6 +3,7 @@
 
 use std::fs::File;
 use std::io::{self, Read};
+use std::ops::Range;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -65,25 +66,29 @@ impl Dump {
         }
     }
 
-    /// Gives the pages that were read back to the system. They stay in its cache.
+    /// Gives the pages of these bytes back to the system. They stay in its cache.
     #[cfg(unix)]
     #[expect(unsafe_code, reason = "advice about mapped memory is unsafe: it can discard what was written")]
-    fn release(&self) {
-        if let Dump::Mapped(mapped) = self {
+    fn release(&self, bytes: Range<usize>) {
+        if let Dump::Mapped(mapped) = self
+            && bytes.end <= mapped.len()
+            && !bytes.is_empty()
+        {
             // SAFETY: the map is of a file and nothing is ever written to it, so a page that is
             // dropped comes back with the same bytes. Failing to drop pages is no failure.
-            let _ = unsafe { mapped.unchecked_advise(memmap2::UncheckedAdvice::DontNeed) };
+            let _ =
+                unsafe { mapped.unchecked_advise_range(memmap2::UncheckedAdvice::DontNeed, bytes.start, bytes.len()) };
         }
     }
 
     /// Other systems take no such advice: they decide alone which pages stay.
     #[cfg(not(unix))]
     #[expect(clippy::unused_self, reason = "it is called on every system")]
-    fn release(&self) {}
+    fn release(&self, _bytes: Range<usize>) {}
 }
 
-/// Pages are given back whenever this much of the dump was read, in bytes.
-const RELEASE_BYTES: u64 = 16 << 20;
+/// All pages are given back whenever this much of the dump was read, in bytes, unless the importer does that itself.
+const RELEASE_BYTES: u64 = 64 << 20;
 
 /// Watches how far an import is and gives read pages back, so that a dump larger than memory does
 /// not push out everything else.
@@ -97,6 +102,16 @@ impl<'d> Releasing<'d> {
     pub(crate) fn new(dump: &'d Dump, inner: &'d dyn Progress) -> Self {
         Releasing { dump, inner, since_release: AtomicU64::new(0) }
     }
+
+    /// Gives back the pages of bytes that were read. Only these are looked up, and other threads keep theirs.
+    pub(crate) fn release(&self, bytes: Range<usize>) {
+        let length = bytes.len() as u64;
+        self.dump.release(bytes);
+        // Relaxed: as in `advance`. The closure never fails.
+        let _ = self
+            .since_release
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |since| Some(since.saturating_sub(length)));
+    }
 }
 
 impl Progress for Releasing<'_> {
@@ -109,7 +124,7 @@ impl Progress for Releasing<'_> {
         // Relaxed: giving pages back a little earlier or later, or twice, changes nothing.
         if self.since_release.fetch_add(steps, Ordering::Relaxed) + steps >= RELEASE_BYTES {
             self.since_release.store(0, Ordering::Relaxed);
-            self.dump.release();
+            self.dump.release(0..self.dump.bytes().len());
         }
     }
 

@@ -150,7 +150,9 @@ impl<'d> Lines<'d> {
                         Err(error) => Err(error.into()),
                     };
                     crew.report(chunk, answer);
-                    context.progress.advance(self.bytes_of(chunk).len() as u64);
+                    let bytes = self.bytes_of(chunk);
+                    context.progress.advance(bytes.len() as u64);
+                    context.release(bytes);
                 }
                 finish(worker)
             });

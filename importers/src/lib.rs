@@ -107,9 +107,10 @@ pub fn totals(
 ) -> Result<Option<Counted>, ImportError> {
     let Some(dump) = dump::Dump::open_plain(source)? else { return Ok(None) };
     let Some(totals) = recognise(dump.bytes()).and_then(|format| format.0.totals) else { return Ok(None) };
-    let progress = &dump::Releasing::new(&dump, progress);
+    let pages = &dump::Releasing::new(&dump, progress);
     let vocabulary = &Vocabulary::new(writer);
-    let context = Context { writer, progress, options, info: SnapshotInfo::default(), vocabulary };
+    let info = SnapshotInfo::default();
+    let context = Context { writer, progress: pages, pages: Some(pages), options, info, vocabulary };
     totals(dump.bytes(), &context).map(Some)
 }
 
@@ -126,9 +127,10 @@ pub fn snapshot_totals(
 ) -> Result<Option<CountedSnapshots>, ImportError> {
     let Some(dump) = dump::Dump::open_plain(source)? else { return Ok(None) };
     let Some(snapshots) = recognise(dump.bytes()).and_then(|format| format.0.snapshots) else { return Ok(None) };
-    let progress = &dump::Releasing::new(&dump, progress);
+    let pages = &dump::Releasing::new(&dump, progress);
     let vocabulary = &Vocabulary::new(writer);
-    let context = Context { writer, progress, options, info: SnapshotInfo::default(), vocabulary };
+    let info = SnapshotInfo::default();
+    let context = Context { writer, progress: pages, pages: Some(pages), options, info, vocabulary };
     snapshots(dump.bytes(), &context).map(Some)
 }
 
@@ -139,7 +141,8 @@ pub fn snapshot_totals(
 pub fn import_bytes(dump: &[u8], writer: &Writer, progress: &dyn Progress) -> Result<Imported, ImportError> {
     let vocabulary = &Vocabulary::new(writer);
     let options = &ImportOptions::default();
-    import_dump(dump, &Context { writer, progress, options, info: SnapshotInfo::default(), vocabulary })
+    let info = SnapshotInfo::default();
+    import_dump(dump, &Context { writer, progress, pages: None, options, info, vocabulary })
 }
 
 /// The README, whose example is compiled and run with those of this crate.

@@ -179,6 +179,8 @@ fn survey(lines: &Lines<'_>, chunk: usize) -> Result<Surveyed, Stop> {
         }
         Ok::<_, Stop>(())
     })?;
+    // As many bytes again could be reserved.
+    addresses.shrink_to_fit();
     Ok((addresses, classes, end))
 }
 

@@ -167,6 +167,8 @@ fn survey(lines: &Lines<'_>, chunk: usize) -> Result<ChunkSurvey, Stop> {
         }
         Ok(())
     })?;
+    // As many bytes again could be reserved.
+    found.addresses.shrink_to_fit();
     Ok(found)
 }
 

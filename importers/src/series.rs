@@ -73,9 +73,10 @@ impl<'w> Series<'w> {
             return Err(ImportError::MixedFormats { expected: expected.0.name, found: found.0.name });
         }
         self.format = found;
-        let progress = &dump::Releasing::new(&dump, self.progress);
+        let pages = &dump::Releasing::new(&dump, self.progress);
         let &mut Series { writer, options, ref vocabulary, .. } = self;
-        let imported = import_dump(dump.bytes(), &Context { writer, progress, options, info, vocabulary });
+        let context = Context { writer, progress: pages, pages: Some(pages), options, info, vocabulary };
+        let imported = import_dump(dump.bytes(), &context);
         let Some(damage) = damage else { return imported };
         // Where unpacking was ended, the dump does not end.
         let is_ours = |found: &Damage| {

@@ -110,7 +110,7 @@ type Prepared = (Names, Result<Locations, Damage>, Units);
 fn prepare(layout: &Layout<'_>, wanted: &WeakMapNodes, context: &Context<'_>) -> Result<Prepared, Stop> {
     let Layout { meta, nodes, edges, .. } = layout;
     let locations = layout.locations.as_ref().map_or(0, Numbers::byte_count);
-    let bytes = nodes.byte_count() + locations + layout.strings.bytes().len() as u64;
+    let bytes = nodes.byte_count() + locations + layout.strings.range().len() as u64;
     context.progress.begin("reading nodes and strings", bytes, "bytes");
     // Strings are numbered by one thread, beside all others.
     let record_names = || Names::record(&layout.strings, context);

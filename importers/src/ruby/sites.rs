@@ -44,15 +44,19 @@ impl<'w> Sites<'w> {
     }
 }
 
+/// The most sites that a thread remembers. At this number all are forgotten, which only costs time.
+const MAX_MET: usize = 1 << 16;
+
 /// The sites that one thread has met.
 pub(crate) struct SitesOfThread<'s> {
     all: &'s Sites<'s>,
     met: FastMap<Box<[u8]>, Generations>,
+    count: usize,
 }
 
 impl<'s> SitesOfThread<'s> {
     pub(crate) fn new(all: &'s Sites<'s>) -> Self {
-        SitesOfThread { all, met: FastMap::default() }
+        SitesOfThread { all, met: FastMap::default(), count: 0 }
     }
 
     /// The number of a site, if the line has one.
@@ -64,6 +68,11 @@ impl<'s> SitesOfThread<'s> {
             return Ok(Some(id));
         }
         let id = self.all.declare(site)?;
+        if self.count == MAX_MET {
+            self.met.clear();
+            self.count = 0;
+        }
+        self.count += 1;
         self.met.entry(site.written.into()).or_default().insert(site.generation, id);
         Ok(Some(id))
     }

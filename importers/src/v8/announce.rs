@@ -136,7 +136,7 @@ impl<'c, 'a> Announcer<'c, 'a> {
         let meta = &self.known.types.layout.meta;
         let mut nodes = Nodes::new(&self.known.types.layout.nodes, &meta.nodes, unit.first_node);
         let mut edges = Edges::new(&self.known.types.layout.edges, &meta.edges, unit.first_edge);
-        let start = nodes.offset() + edges.offset();
+        let (nodes_start, edges_start) = (nodes.offset(), edges.offset());
         let mut tables = self.known.entries.tables_from(unit.first_node);
         let mut next_table = tables.next();
         for row in unit.first_node..unit.first_node + unit.nodes {
@@ -159,9 +159,12 @@ impl<'c, 'a> Announcer<'c, 'a> {
                 worker.shard.reference(reference.label, reference.strength, reference.target)?;
             }
         }
-        let bytes = (nodes.offset() + edges.offset()).saturating_sub(start);
-        self.advanced.fetch_add(bytes, Ordering::Relaxed);
-        self.context.progress.advance(bytes);
+        for (start, end) in [(nodes_start, nodes.offset()), (edges_start, edges.offset())] {
+            let bytes = end.saturating_sub(start);
+            self.advanced.fetch_add(bytes, Ordering::Relaxed);
+            self.context.progress.advance(bytes);
+            self.context.release(start as usize..end as usize);
+        }
         Ok(())
     }
 

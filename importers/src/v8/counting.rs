@@ -3,6 +3,7 @@
 //! Nodes and edges are read as an import reads them, so that what ends an import ends this, too.
 
 use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
 use super::detached::Detached;
@@ -82,8 +83,10 @@ impl<'t, 'a> Counter<'t, 'a> {
     fn count(&self, units: &[Unit], context: &Context<'_>) -> Result<Tallies, Stop> {
         let all: Mutex<Tallies> = Mutex::default();
         let work = |tallies: &mut Tallies, unit: usize| {
-            let bytes = self.unit(tallies, &units[unit])?;
-            context.progress.advance(bytes);
+            for bytes in self.unit(tallies, &units[unit])? {
+                context.progress.advance(bytes.len() as u64);
+                context.release(bytes);
+            }
             Ok(())
         };
         let finish = |tallies: Tallies| {
@@ -95,12 +98,12 @@ impl<'t, 'a> Counter<'t, 'a> {
         Ok(all.into_inner().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Counts one unit. Returns how many bytes it takes.
-    fn unit(&self, tallies: &mut Tallies, unit: &Unit) -> Result<u64, Damage> {
+    /// Counts one unit. Returns where its nodes and edges are.
+    fn unit(&self, tallies: &mut Tallies, unit: &Unit) -> Result<[Range<usize>; 2], Damage> {
         let layout = self.types.layout;
         let mut nodes = Nodes::new(&layout.nodes, &layout.meta.nodes, unit.first_node);
         let mut edges = Edges::new(&layout.edges, &layout.meta.edges, unit.first_edge);
-        let start = nodes.offset() + edges.offset();
+        let (nodes_start, edges_start) = (nodes.offset() as usize, edges.offset() as usize);
         // Many neighbours are of one type.
         let mut last = (TypeKey::default(), Tally::default());
         for row in unit.first_node..unit.first_node + unit.nodes {
@@ -121,7 +124,7 @@ impl<'t, 'a> Counter<'t, 'a> {
         tallies.entry(last.0).or_default().add(last.1);
         // The first key of a unit was that of no node.
         tallies.retain(|_, tally| tally.objects > 0);
-        Ok((nodes.offset() + edges.offset()).saturating_sub(start))
+        Ok([nodes_start..nodes.offset() as usize, edges_start..edges.offset() as usize])
     }
 
     /// Fails where an import does that meets this edge.

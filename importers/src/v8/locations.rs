@@ -1,7 +1,7 @@
 //! Where the program says that functions and the constructors of objects are.
 
 use std::num::NonZero;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use foldhash::{HashMap, HashMapExt};
@@ -15,7 +15,7 @@ use crate::error::{Damage, Stop};
 use crate::options::ImportOptions;
 
 /// A place in a script.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub(crate) struct SourcePosition {
     pub(crate) script_id: u64,
     /// Counted from 0, as in the dump.
@@ -114,7 +114,6 @@ fn read_all(
     }
     let of_node: Vec<AtomicU32> = (0..nodes.nodes).map(|_| AtomicU32::new(0)).collect();
     let places: Mutex<Places> = Mutex::default();
-    let has_several = AtomicBool::new(false);
     // Each thread remembers the places that it has met.
     let begin = || Ok(HashMap::<SourcePosition, SourcePositionId>::new());
     let work = |met: &mut HashMap<SourcePosition, SourcePositionId>, unit: usize| {
@@ -123,6 +122,8 @@ fn read_all(
         let start = reader.offset();
         let mut record = [0; MAX_FIELDS];
         let record = &mut record[..fields.count];
+        // Many neighbours have one place. No place has this number.
+        let mut last = (SourcePosition::default(), 0);
         for _ in first..count.min(first + UNIT_LOCATIONS) {
             let offset = reader.offset();
             reader.record(record)?;
@@ -137,18 +138,20 @@ fn read_all(
                 let (what, limit) = ("the node of a location", nodes.nodes);
                 return Err(Damage::OutOfRange { what, offset, value: node, limit }.into());
             };
-            let number = || places.lock().unwrap_or_else(PoisonError::into_inner).number(place);
-            let number = *met.entry(place).or_insert_with(number);
-            // Relaxed: read after the threads have ended.
-            if entry.swap(number, Ordering::Relaxed) != 0 {
-                has_several.store(true, Ordering::Relaxed);
+            if place != last.0 || last.1 == 0 {
+                let number = || places.lock().unwrap_or_else(PoisonError::into_inner).number(place);
+                last = (place, *met.entry(place).or_insert_with(number));
             }
+            // Relaxed: read after the threads have ended.
+            entry.store(last.1, Ordering::Relaxed);
         }
         context.progress.advance(reader.offset() - start);
+        context.release(start as usize..reader.offset() as usize);
         Ok(())
     };
     let units = usize::try_from(count.div_ceil(UNIT_LOCATIONS)).unwrap_or(usize::MAX);
     for_each_unit(context, units, begin, work, |_| Ok(()))?;
     let Places { places, .. } = places.into_inner().unwrap_or_else(PoisonError::into_inner);
-    Ok((Locations { of_node, places }, has_several.into_inner()))
+    let located = of_node.iter().filter(|place| place.load(Ordering::Relaxed) != 0).count() as u64;
+    Ok((Locations { of_node, places }, located < count))
 }

@@ -6,20 +6,25 @@ use crate::context::Context;
 use crate::error::{Damage, Stop};
 use barrow_writer::{StringId, Writer};
 
-/// Progress is reported after this many bytes of strings.
-const TELL_BYTES: u64 = 1 << 20;
+/// Progress is reported, and memory given back, after this many bytes of strings.
+const TELL_BYTES: usize = 1 << 20;
 
 /// What the strings of a dump are in the recording, by their numbers there.
 #[derive(Default)]
 pub(crate) struct Names {
-    /// A row of the recording's strings, or [`SPECIAL`] and a row of `specials`.
+    /// A row of the recording's strings, or [`NUMBER`] and a row of `numbers`, or [`ENTRY`] and one of `entries`.
     codes: Vec<u32>,
-    specials: Vec<(Option<StringId>, Special)>,
+    /// Numbers of elements, with their strings.
+    numbers: Vec<(StringId, u32)>,
+    /// These have no string in the recording.
+    entries: Vec<EntryName>,
     pub(crate) replaced: u64,
 }
 
-/// Marks the number of a special string.
-const SPECIAL: u32 = 1 << 31;
+/// Marks the number of an element.
+const NUMBER: u32 = 1 << 31;
+/// Marks the name of an entry of a WeakMap.
+const ENTRY: u32 = 1 << 30;
 
 /// A string that is more than a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,18 +48,21 @@ impl Names {
     pub(crate) fn record(strings: &Strings<'_>, context: &Context<'_>) -> Result<Names, Stop> {
         let mut names = Names::default();
         names.codes.reserve_exact(strings.len());
-        let (mut read, mut told) = (0, 0);
+        let whole = strings.range();
+        let mut told = whole.start;
         for raw in strings.raw_from(0).into_iter().flatten().take(strings.len()) {
             let code = names.code(raw, context.writer)?;
             names.codes.push(code);
-            read += raw.len() as u64;
+            let read = strings.offset(raw);
             if read - told > TELL_BYTES {
                 context.check_cancelled()?;
-                context.progress.advance(read - told);
+                context.progress.advance((read - told) as u64);
+                context.release(told..read);
                 told = read;
             }
         }
-        context.progress.advance((strings.bytes().len() as u64).saturating_sub(told));
+        context.progress.advance((whole.end - told) as u64);
+        context.release(told..whole.end);
         Ok(names)
     }
 
@@ -62,40 +70,53 @@ impl Names {
     #[inline]
     pub(crate) fn plain(&self, index: u64) -> Option<StringId> {
         let code = *self.codes.get(usize::try_from(index).ok()?)?;
-        (code & SPECIAL == 0).then_some(StringId(code))
+        (code < ENTRY).then_some(StringId(code))
     }
 
     /// The string of this number, if the dump has it.
     #[inline]
     pub(crate) fn get(&self, index: u64) -> Option<Name> {
         let code = *self.codes.get(usize::try_from(index).ok()?)?;
-        if code & SPECIAL == 0 {
-            return Some(Name::Plain(StringId(code)));
+        if code >= NUMBER {
+            let number = self.numbers.get((code - NUMBER) as usize);
+            return number.map(|&(id, number)| Name::Special(Some(id), Special::Number(number)));
         }
-        self.specials.get((code & !SPECIAL) as usize).map(|&(id, special)| Name::Special(id, special))
+        if code >= ENTRY {
+            let entry = self.entries.get((code - ENTRY) as usize);
+            return entry.map(|&entry| Name::Special(None, Special::EntryName(entry)));
+        }
+        Some(Name::Plain(StringId(code)))
     }
 
+    /// The code of the next string.
     fn code(&mut self, raw: &[u8], writer: &Writer) -> Result<u32, Stop> {
-        let special = match raw {
-            [b'0'..=b'9', ..] => {
-                element_number(raw).map(Special::Number).or_else(|| EntryName::read(raw).map(Special::EntryName))
-            }
-            _ => None,
+        let (number, entry) = match raw {
+            [b'0'..=b'9', ..] => match element_number(raw) {
+                Some(number) => (Some(number), None),
+                None => (None, EntryName::read(raw)),
+            },
+            _ => (None, None),
         };
-        // Entries of WeakMaps become references that need no such name.
-        let id = if matches!(special, Some(Special::EntryName(_))) { None } else { Some(self.row(raw, writer)?) };
-        let code = match (id, special) {
-            (Some(id), None) => id.0,
-            (id, special) => {
-                self.specials.extend(special.map(|special| (id, special)));
-                SPECIAL | u32::try_from(self.specials.len() - 1).unwrap_or(u32::MAX)
+        let (mark, row) = match (number, entry) {
+            // Entries of WeakMaps become references that need no such name.
+            (_, Some(entry)) => {
+                self.entries.push(entry);
+                (ENTRY, self.entries.len() - 1)
             }
+            (Some(number), None) => {
+                let id = self.row(raw, writer)?;
+                self.numbers.push((id, number));
+                (NUMBER, self.numbers.len() - 1)
+            }
+            (None, None) => (0, self.row(raw, writer)?.0 as usize),
         };
-        if id.is_some_and(|id| id.0 >= SPECIAL) || self.specials.len() >= SPECIAL as usize {
-            let (value, limit) = (self.codes.len() as u64, u64::from(SPECIAL));
-            return Err(Damage::OutOfRange { what: "the number of strings", offset: 0, value, limit }.into());
+        match u32::try_from(row).ok().filter(|&row| row < ENTRY) {
+            Some(row) => Ok(mark | row),
+            None => {
+                let (value, limit) = (self.codes.len() as u64, u64::from(ENTRY));
+                Err(Damage::OutOfRange { what: "the number of strings", offset: 0, value, limit }.into())
+            }
         }
-        Ok(code)
     }
 
     fn row(&mut self, raw: &[u8], writer: &Writer) -> Result<StringId, Stop> {

@@ -228,6 +228,7 @@ pub(crate) fn divide(
                 wanted.see(node.id, row);
             }
             context.progress.advance(reader.offset() - start);
+            context.release(start as usize..reader.offset() as usize);
             counted.lock().unwrap_or_else(PoisonError::into_inner).push((first_node, in_unit, sums));
             Ok(())
         },

@@ -65,6 +65,8 @@ impl<'a> Numbers<'a> {
                 let first = unit * PIECES_PER_UNIT;
                 // Relaxed: a thread that learns of the end late counts some pieces for nothing.
                 let ours = first..(first + PIECES_PER_UNIT).min(pieces);
+                let start_of = |piece: usize| start + rest.len().min(piece * PIECE_BYTES);
+                let bytes = start_of(ours.start)..start_of(ours.end);
                 for piece in ours.take_while(|&piece| piece <= last.load(Ordering::Relaxed)) {
                     let offset = piece * PIECE_BYTES;
                     let bytes = &rest[offset..rest.len().min(offset + PIECE_BYTES)];
@@ -75,6 +77,9 @@ impl<'a> Numbers<'a> {
                     }
                     let end = end.map(|end| start + offset + end);
                     counted.lock().unwrap_or_else(PoisonError::into_inner).push((piece, commas, end));
+                }
+                if first <= last.load(Ordering::Relaxed) {
+                    context.release(bytes);
                 }
                 Ok(())
             },

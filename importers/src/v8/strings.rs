@@ -143,6 +143,7 @@ impl<'a> Strings<'a> {
             }
             context.progress.advance(window.len() as u64);
             start = window.end;
+            context.release(window);
             pieces = (pieces * 2).min(MAX_PIECES);
         }
         // Not reached: the last string finds the end of the dump.
@@ -191,10 +192,14 @@ impl<'a> Strings<'a> {
         self.end
     }
 
-    /// The bytes that hold them.
-    pub(crate) fn bytes(&self) -> &'a [u8] {
-        let start = self.places.first().copied().unwrap_or(self.end);
-        self.dump.get(start..self.end).unwrap_or_default()
+    /// Where they are.
+    pub(crate) fn range(&self) -> Range<usize> {
+        self.places.first().copied().unwrap_or(self.end)..self.end
+    }
+
+    /// Where a string is, of [`Strings::raw_from`].
+    pub(crate) fn offset(&self, raw: &[u8]) -> usize {
+        raw.as_ptr().addr().saturating_sub(self.dump.as_ptr().addr())
     }
 
     /// The text of a string. Takes a while: meant for names of types.
