@@ -49,7 +49,7 @@ impl Heap {
         }
         let totals = self.recording.commit(self.snapshot)?.totals;
         let has_room = self.memory.has_room(JointlyRetained::bytes_to_find(totals.objects, totals.references));
-        if self.index.is_none() || !self.keeps || !has_room {
+        if self.index.is_none() || !self.keeps || !has_room || self.is_dense()? {
             return Ok(None);
         }
         self.freed_by(self.find_jointly_retained(progress)?, &removed, progress)
