@@ -75,6 +75,20 @@ pub enum AnalyzerError {
         /// What it may use, in bytes.
         limit_bytes: u64,
     },
+    /// The disk for temporary files has no room.
+    #[error(
+        "{} has {} MiB left, too little for {} MiB more of temporary files; \
+         raise the memory limit, or set TMPDIR to a folder on another disk",
+        folder.display(), free_bytes >> 20, (needed_bytes >> 20) + 1
+    )]
+    TemporaryRoom {
+        /// The folder for temporary files.
+        folder: PathBuf,
+        /// What is needed, in bytes.
+        needed_bytes: u64,
+        /// What is free, in bytes.
+        free_bytes: u64,
+    },
     /// The graph has more references than this version can store.
     #[error("more than 2^32 references lead to 4096 neighbouring objects; this version cannot lay them out")]
     TooManyReferences,

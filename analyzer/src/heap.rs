@@ -85,6 +85,9 @@ pub struct Heap {
     unkept: Mutex<Option<String>>,
 }
 
+/// The references per object of a dense graph. Real heaps have less than ten.
+const DENSE: u64 = 64;
+
 /// The columns of an index file.
 mod column {
     use super::{ColumnId, Form};
@@ -232,6 +235,13 @@ impl Heap {
     #[must_use]
     pub fn index_problem(&self) -> Option<String> {
         self.unkept.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+
+    /// Whether there are so many references that columns with a value for each reference are not worth their memory:
+    /// these could be a thousand times as large as the file.
+    pub(crate) fn is_dense(&self) -> Result<bool> {
+        let totals = self.recording.commit(self.snapshot)?.totals;
+        Ok(totals.references / DENSE > totals.objects)
     }
 
     /// The roots of the heap. Roots of excluded objects are omitted.

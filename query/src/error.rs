@@ -135,9 +135,11 @@ impl QueryError {
                 | RewriteError::OtherProgram { .. },
             ) => code::USAGE,
             QueryError::Stopped => code::STOPPED,
-            QueryError::Analyzer(AnalyzerError::MemoryCeiling { .. } | AnalyzerError::Allocation { .. }) => {
-                code::CEILING
-            }
+            QueryError::Analyzer(
+                AnalyzerError::MemoryCeiling { .. }
+                | AnalyzerError::TemporaryRoom { .. }
+                | AnalyzerError::Allocation { .. },
+            ) => code::CEILING,
             QueryError::Import { source: ImportError::UnpacksToMore { .. } | ImportError::NoRoom { .. }, .. } => {
                 code::CEILING
             }

@@ -56,7 +56,7 @@ pub struct SessionFlags {
     /// How many threads may work.
     #[arg(long, value_name = "N", value_parser = threads)]
     pub threads: Option<usize>,
-    /// How much memory may be used, like 512MiB.
+    /// How much memory may be used, like 512MiB; three quarters of what is free unless told.
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     pub max_memory: Option<u64>,
     /// How much a compressed dump may unpack to, like 64GiB.

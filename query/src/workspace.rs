@@ -49,13 +49,14 @@ impl Kept {
 }
 
 impl Workspace {
-    /// A workspace without heaps. `max_memory` is a ceiling in bytes for what all questions compute; `threads` bounds
-    /// the threads that work on them: `None` is one per core.
+    /// A workspace without heaps. `max_memory` is a ceiling in bytes for what the questions of all sessions compute
+    /// together; `None` is three quarters of the memory that is free now ([`Memory::usual`]). What does not fit goes to
+    /// temporary files. `threads` bounds the threads that work on them: `None` is one per core.
     ///
     /// # Errors
     /// [`QueryError::Usage`] for 0 threads or more than 1,024; [`QueryError::Threads`] if they cannot be started.
     pub fn new(max_memory: Option<u64>, threads: Option<usize>) -> Result<Arc<Self>, QueryError> {
-        let memory = max_memory.map_or_else(Memory::unlimited, Memory::limited);
+        let memory = max_memory.map_or_else(Memory::usual, Memory::limited);
         let pool = RwLock::new(threads.map(pool).transpose()?);
         let sessions = AtomicUsize::new(0);
         Ok(Arc::new(Workspace { memory, max_memory, pool, heaps: Mutex::default(), sessions }))
@@ -77,7 +78,7 @@ impl Workspace {
         self.pool.read().unwrap_or_else(PoisonError::into_inner).as_ref().map(|pool| pool.threads)
     }
 
-    /// The ceiling, in bytes.
+    /// The ceiling, in bytes, if one was given.
     #[must_use]
     pub fn max_memory(&self) -> Option<u64> {
         self.max_memory

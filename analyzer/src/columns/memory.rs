@@ -2,7 +2,8 @@
 //!
 //! ```text
 //!   Memory ── limit, used ──┬─ Column   anonymous pages           under the limit, or if there is none
-//!                           └─ Column   a mapped, unlinked file   beyond it: the system pages it
+//!                           ├─ Column   a mapped, unlinked file   beyond it: the system pages it
+//!                           └─ Scratch  the one, then the other   as far as it is used
 //!                                 ▲
 //!   pager thread ── every few milliseconds: if mapped files hold more than the limit leaves them,
 //!                   release some of their pages; pages needed again come from the page cache
@@ -12,6 +13,12 @@
 //! mostly wait for memory, and much of that wait is for page tables.
 
 #![expect(unsafe_code, reason = "mapping a file is unsafe, and so is releasing its pages")]
+
+mod ceiling;
+mod scratch;
+mod spill;
+
+pub(crate) use self::scratch::{Growth, Scratch};
 
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
@@ -26,12 +33,17 @@ use memmap2::{MmapMut, MmapOptions};
 use crate::error::{AnalyzerError, Result};
 use crate::file::bytes::{Bytes, prefer_large_pages, release_pages};
 
+use self::spill::Spill;
+
 /// Columns of at least this length request large pages.
 const LARGE_PAGE_BYTES: usize = 2 << 20;
 /// The part of a limit that is reserved for everything but columns: decoders, tables, stacks, the program.
 const OTHER_BYTES: u64 = 48 << 20;
-/// How often the pager checks. Released pages can be read back at gigabytes per second.
-const PAGER_INTERVAL: Duration = Duration::from_millis(2);
+/// How often the pager checks, depending on how far mapped pages are from the limit. Released pages can be read back at
+/// gigabytes per second.
+const PAGER_INTERVALS: [Duration; 2] = [Duration::from_millis(2), Duration::from_millis(100)];
+/// Bytes of pages that a process maps in a millisecond at most.
+const MAPPED_BYTES_PER_MILLISECOND: u64 = 8 << 20;
 /// Bytes of mapped pages that the pager never releases, however low the limit is.
 const LEAST_MAPPED_BYTES: u64 = 16 << 20;
 /// Bytes that the pager releases before it checks again.
@@ -65,8 +77,17 @@ impl Memory {
         Self::new(None)
     }
 
+    /// The usual limit: three quarters of the memory that is free when this is called. On Linux that is `MemAvailable`
+    /// of `/proc/meminfo`, or less if a control group of the process (version 1 or 2) leaves less. On other systems the
+    /// limit is 8 GiB.
+    #[must_use]
+    pub fn usual() -> Self {
+        Self::new(Some(ceiling::usual_limit_bytes()))
+    }
+
     /// A limit for the whole process, in bytes. Columns that do not fit under it are mapped temporary files in
-    /// `TMPDIR`, or else in `/var/tmp`. The pages of those files may exceed the limit; the system can reclaim them.
+    /// `TMPDIR`, or else in `/var/tmp`. The pages of those files may exceed the limit; the system can reclaim them. A
+    /// file that the disk has no room for is an error: 1 GiB of the disk, or a twentieth of a smaller one, stays free.
     #[must_use]
     pub fn limited(limit_bytes: u64) -> Self {
         Self::new(Some(limit_bytes))
@@ -91,7 +112,8 @@ impl Memory {
     }
 
     /// The limit in bytes; `None` if there is none.
-    pub(crate) fn limit_bytes(&self) -> Option<u64> {
+    #[must_use]
+    pub fn limit_bytes(&self) -> Option<u64> {
         self.0.limit_bytes
     }
 
@@ -193,8 +215,8 @@ impl Memory {
     ///
     /// # Errors
     /// As for [`Memory::column`].
-    pub(crate) fn scratch<T: Pod>(&self, upper_bound: usize) -> Result<Column<T>> {
-        if self.0.limit_bytes.is_some() { self.spilled(upper_bound) } else { Column::anonymous(upper_bound, None) }
+    pub(crate) fn scratch<T: Pod>(&self, upper_bound: usize) -> Result<Scratch<T>> {
+        Scratch::new(self, upper_bound)
     }
 
     /// The bytes that pageable columns may take. The rest of the limit is left for pages of mapped files that are being
@@ -213,27 +235,27 @@ impl Memory {
     }
 
     fn spilled<T: Pod>(&self, length: usize) -> Result<Column<T>> {
-        let folder = &self.0.folder;
-        let at = |action| AnalyzerError::io(folder, action);
-        let file = tempfile::tempfile_in(folder).map_err(at("make a temporary file in"))?;
         let bytes = (length * size_of::<T>()).max(1);
-        file.set_len(bytes as u64).map_err(at("make a temporary file in"))?;
+        let spill = Spill::new(&self.0.folder, bytes as u64)?;
+        spill.allocate(0, bytes as u64)?;
         // SAFETY: no other process can open the file, because it has no name. It is as long as the mapping.
-        let map = unsafe { MmapOptions::new().len(bytes).map_mut(&file) }.map_err(at("map a temporary file in"))?;
-        let region = Region { account: Arc::clone(&self.0), address: map.as_ptr() as usize };
-        lock(&self.0.regions).push((region.address, bytes));
+        let map = unsafe { MmapOptions::new().len(bytes).map_mut(&spill.file) }
+            .map_err(AnalyzerError::io(&self.0.folder, "map a temporary file in"))?;
+        let region = self.region(map.as_ptr() as usize, bytes);
         Ok(Column { length, region: Some(region), map, charge: None, values: PhantomData })
+    }
+
+    /// Lets the pager release the pages of a mapping until the result is dropped.
+    fn region(&self, address: usize, bytes: usize) -> Region {
+        lock(&self.0.regions).push((address, bytes));
+        Region { account: Arc::clone(&self.0), address }
     }
 
     /// Lets the pager also release pages of `bytes`, if these are a mapped file. The result must be dropped before
     /// `bytes`.
     pub(crate) fn pages_of(&self, bytes: &Bytes) -> Option<Region> {
         let bytes = bytes.mapped()?;
-        self.0.limit_bytes.map(|_| {
-            let region = Region { account: Arc::clone(&self.0), address: bytes.as_ptr() as usize };
-            lock(&self.0.regions).push((region.address, bytes.len()));
-            region
-        })
+        self.0.limit_bytes.map(|_| self.region(bytes.as_ptr() as usize, bytes.len()))
     }
 }
 
@@ -255,6 +277,11 @@ struct Charge {
 }
 
 impl Charge {
+    /// Adds another charge to the same account.
+    fn join(&mut self, other: Charge) {
+        self.bytes += std::mem::replace(&mut { other }.bytes, 0);
+    }
+
     /// Gives back a part of the charged bytes.
     fn pay_back(&mut self, bytes: u64) {
         self.account.used_bytes.fetch_sub(bytes, Ordering::Relaxed);
@@ -364,7 +391,8 @@ fn keep_under(account: &Weak<Account>) {
         let taken = account.used_bytes.load(Ordering::Relaxed) + OTHER_BYTES;
         let most = limit.saturating_sub(taken).max(LEAST_MAPPED_BYTES);
         let are_more_than = |bytes: u64| mapped_bytes().is_some_and(|mapped| mapped > bytes);
-        if are_more_than(most) {
+        let room = most.saturating_sub(mapped_bytes().unwrap_or(0));
+        if room == 0 {
             let regions = lock(&account.regions);
             let parts = || regions.iter().flat_map(|&region| parts_of(region));
             let count = parts().count();
@@ -379,8 +407,37 @@ fn keep_under(account: &Weak<Account>) {
             }
         }
         drop(account);
-        std::thread::sleep(PAGER_INTERVAL);
+        let [least, longest] = PAGER_INTERVALS;
+        std::thread::sleep(Duration::from_millis(room / MAPPED_BYTES_PER_MILLISECOND).clamp(least, longest));
     }
+}
+
+/// Maps a file over a part of a mapping, which stays one mapping for its owner.
+///
+/// # Safety
+/// The range is part of a private anonymous mapping and begins at a page boundary. All its bytes are zeros. The file has
+/// this length and consists of zeros, and no other process can change it.
+#[cfg(target_os = "linux")]
+unsafe fn map_over(address: usize, length: usize, spill: &Spill) -> Result<()> {
+    use std::os::fd::AsRawFd;
+    let start = std::ptr::with_exposed_provenance_mut(address);
+    let (access, flags) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED | libc::MAP_FIXED);
+    // SAFETY: as the caller says. The mapping that is replaced is the caller's own.
+    let mapped = unsafe { libc::mmap(start, length, access, flags, spill.file.as_raw_fd(), 0) };
+    if mapped == libc::MAP_FAILED {
+        let source = std::io::Error::last_os_error();
+        return Err(AnalyzerError::Allocation { bytes: length as u64, source });
+    }
+    Ok(())
+}
+
+/// Never called: on this system columns do not grow.
+///
+/// # Safety
+/// None is needed.
+#[cfg(not(target_os = "linux"))]
+unsafe fn map_over(_: usize, _: usize, _: &Spill) -> Result<()> {
+    unreachable!("columns grow on Linux only")
 }
 
 /// Splits a region into the parts that the pager releases one at a time: address and length.

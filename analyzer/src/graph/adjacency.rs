@@ -17,7 +17,7 @@ use std::sync::{Mutex, PoisonError};
 
 use barrow_format::SnapshotId;
 
-use crate::columns::memory::{Column, Memory};
+use crate::columns::memory::{Column, Growth, Memory};
 use crate::columns::packed::{Longest, MAX_BYTES, PADDING, unzigzag};
 use crate::columns::prefetch::prefetch;
 use crate::error::Result;
@@ -99,7 +99,8 @@ impl Adjacency {
         let filter = Filter::new(recording, follow, exclusion)?;
         // A zigzag difference takes one bit more than an object number.
         let longest = Longest::of(2 * totals.objects);
-        let free = Mutex::new((0, &mut bytes[..]));
+        let (rest, growth) = bytes.parts();
+        let free = Mutex::new(FreeBytes { start: 0, rest, growth });
         let mut rest = &mut starts[..];
         let jobs = runs.iter().map(|&run| {
             let (own, others) = std::mem::take(&mut rest).split_at_mut(run[0].entry.objects as usize);
@@ -111,12 +112,14 @@ impl Adjacency {
             let references = job_references(&job);
             let mut packed_bytes = std::mem::take(&mut workspace.bytes);
             let (mut done, length) = pack(job, &filter, longest, workspace, &mut packed_bytes)?;
-            (done.start, done.end) = place(&free, &packed_bytes[..length + PADDING]);
+            (done.start, done.end) = place(&free, &packed_bytes[..length + PADDING])?;
             workspace.bytes = packed_bytes;
             progress.advance(references);
             Ok(done)
         })?;
         recording.release();
+        let length = free.into_inner().unwrap_or_else(PoisonError::into_inner).start;
+        let bytes = bytes.into_column(length);
         let mut guide = Vec::with_capacity(objects / GUIDE_OBJECTS + 1);
         let mut chunks = Vec::with_capacity(runs.len());
         let mut rows = Vec::new();
@@ -208,10 +211,11 @@ impl<'r> AdjacencyView<'r> {
         self.packed.targets(object, |object| self.starts[object][0])
     }
 
-    /// The row that an object shares with others, if it does.
+    /// The targets of an object, or none if a lower object has visited the row that it shares.
     #[inline(always)]
-    pub(crate) fn shared_row(&self, object: u32) -> Option<u32> {
-        self.packed.shared_row(object, self.starts[object as usize][0])
+    pub(crate) fn new_targets(&self, object: u32, rows: &VisitedRows) -> Targets<'r> {
+        let start = |object: usize| self.starts[object][0];
+        self.packed.targets_if(object, start, |row| rows.claim(row, object))
     }
 }
 
@@ -222,6 +226,22 @@ impl<'r> AdjacencyView<'r> {
     /// The targets of objects that are far apart in memory. They are prefetched.
     #[inline(always)]
     pub(crate) fn scattered<'o>(self, objects: &'o [u32]) -> impl Iterator<Item = (u32, Targets<'r>)> + use<'r, 'o> {
+        self.prefetched(objects).map(move |object| (object, self.targets(object)))
+    }
+
+    /// The same as by [`AdjacencyView::new_targets`].
+    #[inline(always)]
+    pub(crate) fn new_scattered<'o>(
+        self,
+        objects: &'o [u32],
+        rows: &'o VisitedRows,
+    ) -> impl Iterator<Item = (u32, Targets<'r>)> + use<'r, 'o> {
+        self.prefetched(objects).map(move |object| (object, self.new_targets(object, rows)))
+    }
+
+    /// These objects, with their targets prefetched.
+    #[inline(always)]
+    fn prefetched<'o>(self, objects: &'o [u32]) -> impl Iterator<Item = u32> + use<'r, 'o> {
         objects.iter().enumerate().map(move |(at, &object)| {
             if let Some(&far) = objects.get(at + AHEAD.0) {
                 prefetch(self.starts, far as usize);
@@ -229,7 +249,7 @@ impl<'r> AdjacencyView<'r> {
             if let Some(&near) = objects.get(at + AHEAD.1) {
                 self.packed.prefetch(near, self.starts[near as usize][0]);
             }
-            (object, self.targets(object))
+            object
         })
     }
 }
@@ -256,9 +276,16 @@ impl<'r> PackedTargets<'r> {
     /// The targets of an object. `start` returns the start of this object's targets and of the next object's.
     #[inline(always)]
     pub(crate) fn targets(&self, object: u32, start: impl Fn(usize) -> u32) -> Targets<'r> {
+        self.targets_if(object, start, |_| true)
+    }
+
+    /// The same, but none if the object shares a row that is not `wanted`.
+    #[inline(always)]
+    fn targets_if(&self, object: u32, start: impl Fn(usize) -> u32, wanted: impl FnOnce(u32) -> bool) -> Targets<'r> {
         let own = start(object as usize);
         if let Some(row) = self.shared_row(object, own) {
-            return self.targets_of_row(row);
+            let targets = self.targets_of_row(row);
+            return if wanted(row) { targets } else { Targets { at: targets.end, ..targets } };
         }
         let chunk = self.chunk(object);
         let next = object as usize + 1;
@@ -306,10 +333,16 @@ pub(crate) struct Targets<'r> {
 }
 
 impl Targets<'_> {
+    /// The bytes of the targets that are left, and so the most that their number can be.
+    #[inline(always)]
+    pub(crate) fn bytes_left(&self) -> usize {
+        self.end - self.at
+    }
+
     /// Whether the targets take more than `bytes` bytes. Each takes at least one.
     #[inline(always)]
     pub(crate) fn is_longer_than(&self, bytes: usize) -> bool {
-        self.end - self.at > bytes
+        self.bytes_left() > bytes
     }
 }
 
@@ -327,16 +360,24 @@ impl Iterator for Targets<'_> {
     }
 }
 
+/// The bytes after those of the chunks that were placed.
+struct FreeBytes<'f> {
+    start: usize,
+    rest: &'f mut [u8],
+    growth: &'f mut Growth,
+}
+
 /// Reserves a part of the free bytes for a chunk and copies the chunk there. Returns its start, and its end without
 /// padding.
-fn place(free: &Mutex<(usize, &mut [u8])>, bytes: &[u8]) -> (usize, usize) {
+fn place(free: &Mutex<FreeBytes<'_>>, bytes: &[u8]) -> Result<(usize, usize)> {
     let (start, own) = {
         let mut free = free.lock().unwrap_or_else(PoisonError::into_inner);
-        let (start, rest) = (free.0, std::mem::take(&mut free.1));
-        let (own, rest) = rest.split_at_mut(bytes.len());
-        *free = (start + bytes.len(), rest);
+        let (start, end) = (free.start, free.start + bytes.len());
+        free.growth.reach(end)?;
+        let (own, rest) = std::mem::take(&mut free.rest).split_at_mut(bytes.len());
+        (free.start, free.rest) = (end, rest);
         (start, own)
     };
     own.copy_from_slice(bytes);
-    (start, start + bytes.len() - PADDING)
+    Ok((start, start + bytes.len() - PADDING))
 }

@@ -168,15 +168,8 @@ pub(crate) fn path_over(
 #[derive(Clone, Copy)]
 struct Graph<'g> {
     view: AdjacencyView<'g>,
+    /// Rows whose targets have been reached from a lower object.
     rows: &'g VisitedRows,
-}
-
-impl Graph<'_> {
-    /// Whether a lower object shares the row of `object` and has reached its targets.
-    #[inline(always)]
-    fn has_visited_row_of(&self, object: u32) -> bool {
-        self.view.shared_row(object).is_some_and(|row| !self.rows.claim(row, object))
-    }
 }
 
 /// As [`next_level`] on one thread, but without listing the new objects: a large level is read from the bit set.
@@ -187,15 +180,12 @@ fn reach_next_level(
     parent: &mut [u32],
     progress: &dyn Progress,
 ) -> Result<()> {
-    let view = graph.view;
+    let Graph { view, rows } = graph;
     for piece in level.chunks(PIECE) {
         check(progress)?;
         for &object in piece {
-            if graph.has_visited_row_of(object) {
-                continue;
-            }
             let own = parent[object as usize];
-            for target in view.targets(object) {
+            for target in view.new_targets(object, rows) {
                 // Branch-free, because whether a target is new is unpredictable. If it is not, the parent of `object`
                 // is written again.
                 let is_new = seen.insert(ObjectId(target));
@@ -216,15 +206,12 @@ fn next_level(
     parent: &mut [u32],
     progress: &dyn Progress,
 ) -> Result<Vec<u32>> {
-    let view = graph.view;
+    let Graph { view, rows } = graph;
     let mut next = Vec::new();
     if level.len() <= PIECE || rayon::current_num_threads() == 1 {
         for piece in level.chunks(PIECE) {
             check(progress)?;
-            for (object, targets) in view.scattered(piece) {
-                if graph.has_visited_row_of(object) {
-                    continue;
-                }
+            for (object, targets) in view.new_scattered(piece, rows) {
                 for target in targets {
                     if seen.insert(ObjectId(target)) {
                         // The first object that reaches it is the lowest, as levels are sorted.
@@ -246,10 +233,7 @@ fn next_level(
     let pieces = level.par_chunks(PIECE).map(|piece| {
         check(progress)?;
         let mut found = Vec::with_capacity(PIECE);
-        for (object, targets) in view.scattered(piece) {
-            if graph.has_visited_row_of(object) {
-                continue;
-            }
+        for (object, targets) in view.new_scattered(piece, rows) {
             for target in targets {
                 if !seen.contains(ObjectId(target)) && claim(target, object) {
                     found.push(target);

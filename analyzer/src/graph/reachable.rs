@@ -45,10 +45,8 @@ pub(crate) fn reachable(
         is_listed = !frontier.is_large(level.len());
         let seen = &mut frontier.seen;
         let mut next = Vec::new();
-        for (object, targets) in view.scattered(&level) {
-            if view.shared_row(object).is_some_and(|row| !rows.claim(row, object)) {
-                // A lower object has reached its targets.
-            } else if is_listed {
+        for (object, targets) in view.new_scattered(&level, &rows) {
+            if is_listed {
                 next.extend(targets.filter(|&target| seen.insert(ObjectId(target))));
             } else {
                 // Branch-free, because whether a target is new is unpredictable.

@@ -70,10 +70,21 @@ impl RowFinder {
         self.shared
     }
 
-    /// The hash of a row, if it is long enough to be shared.
+    /// Whether a row is long enough to be shared.
     #[inline(always)]
-    pub(crate) fn hash(targets: &[u32]) -> Option<u64> {
-        (targets.len() >= LEAST_TARGETS).then(|| hash(targets))
+    pub(crate) fn may_share(targets: &[u32]) -> bool {
+        targets.len() >= LEAST_TARGETS
+    }
+
+    /// A hash that finds candidates. Rows are compared afterwards, so collisions cost time only.
+    pub(crate) fn hash(targets: &[u32]) -> u64 {
+        const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
+        let (pairs, rest) = targets.as_chunks::<2>();
+        let mix = |hash: u64, word: u64| (hash ^ word).wrapping_mul(FACTOR).rotate_left(29);
+        let pair = |&[low, high]: &[u32; 2]| u64::from(high) << u32::BITS | u64::from(low);
+        let hash = pairs.iter().map(pair).fold(targets.len() as u64, mix);
+        let hash = rest.iter().fold(hash, |hash, &target| mix(hash, target.into()));
+        hash ^ hash >> 32
     }
 
     /// The number of the row with these targets, if an earlier object of the block has it. `bytes` are those of the
@@ -103,18 +114,6 @@ impl RowFinder {
 
 fn place(hash: u64) -> usize {
     hash as usize % REMEMBERED
-}
-
-/// A hash that finds candidates. Rows are compared afterwards, so collisions cost time only.
-fn hash(targets: &[u32]) -> u64 {
-    const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
-    let (pairs, rest) = targets.as_chunks::<2>();
-    let mix = |hash: u64, word: u64| (hash ^ word).wrapping_mul(FACTOR).rotate_left(29);
-    let hash = pairs
-        .iter()
-        .fold(targets.len() as u64, |hash, &[low, high]| mix(hash, u64::from(high) << u32::BITS | u64::from(low)));
-    let hash = rest.iter().fold(hash, |hash, &target| mix(hash, target.into()));
-    hash ^ hash >> 32
 }
 
 /// Whether a stored row has exactly these targets.
@@ -165,7 +164,7 @@ mod tests {
         let mut packer = Packer::new(&mut bytes, longest);
         targets.iter().for_each(|&target| packer.put(zigzag(i64::from(target) - 5000)));
         let row = SharedRow { start: 0, end: packer.position(), owner: 5000 };
-        let (mut finder, hash) = (RowFinder::new(), RowFinder::hash(&targets).unwrap());
+        let (mut finder, hash) = (RowFinder::new(), RowFinder::hash(&targets));
         assert_eq!(finder.find(hash, &targets, &bytes, longest), None);
         finder.remember(hash, row);
         for _ in 0..2 {
@@ -177,7 +176,7 @@ mod tests {
         other[99] += 1;
         for different in [&other[..], &targets[..99], &longer] {
             assert_eq!(finder.find(hash, different, &bytes, longest), None);
-            assert_ne!(RowFinder::hash(different), Some(hash));
+            assert_ne!(RowFinder::hash(different), hash);
         }
     }
 

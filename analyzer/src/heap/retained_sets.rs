@@ -56,7 +56,7 @@ impl Heap {
         }
         let totals = self.recording.commit(self.snapshot)?.totals;
         let has_room = self.memory.has_room(JointlyRetained::bytes_to_find(totals.objects, totals.references));
-        if self.index.is_none() || !self.keeps || !has_room {
+        if self.index.is_none() || !self.keeps || !has_room || self.is_dense()? {
             return Ok(None);
         }
         if self.objects > FEW_OBJECTS && self.kept_answer_count(Asked::Retained) < SEARCHES {

@@ -134,7 +134,7 @@ impl Heap {
     fn hashes(&self, progress: &dyn Progress) -> Result<(Column<Record>, usize, Common)> {
         let totals = self.recording().commit(self.snapshot())?.totals;
         let objects = usize::try_from(self.object_count()).unwrap_or(usize::MAX);
-        let mut records: Column<Record> = self.memory().scratch(objects)?;
+        let mut records: Column<Record> = self.memory().column(objects)?;
         progress.begin("hashing objects", totals.references, "references");
         let places = places(self.recording(), &[self.snapshot()])?;
         let runs: Vec<&[BlockPlace]> = places.chunk_by(|_, next| next.entry.objects == 0).collect();

@@ -53,14 +53,14 @@ struct Want {
 
 impl Heap {
     /// The references that lead to an object, without excluded ones. The first call scans all references. The second
-    /// call builds the incoming references of all objects, so that later calls are fast.
+    /// call builds the incoming references of all objects, so that later calls are fast, unless the graph is dense.
     ///
     /// # Errors
     /// As for [`Heap::incoming`].
     pub fn referrers(&self, target: ObjectId, progress: &dyn Progress) -> Result<Referrers> {
         let sources = match self.known_sources(target) {
             Some(sources) => sources,
-            None if self.asks_again_for_incoming() => self.incoming(progress)?.each_source(target),
+            None if !self.is_dense()? && self.asks_again_for_incoming() => self.incoming(progress)?.each_source(target),
             None => scan(
                 self.recording(),
                 self.snapshot(),

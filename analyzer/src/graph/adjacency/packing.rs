@@ -156,23 +156,40 @@ impl PackedRun {
         longest: Longest,
     ) -> bool {
         self.references += targets.len() as u64;
-        let mut long = finder.zip(RowFinder::hash(targets));
-        if let Some((finder, hash)) = &mut long
-            && let Some(row) = finder.find(*hash, targets, bytes.bytes(), longest)
-        {
+        if let Some(finder) = finder.filter(|_| RowFinder::may_share(targets)) {
+            return self.pack_long_row(source, targets, finder, bytes, longest);
+        }
+        self.put_targets(source, targets, bytes);
+        false
+    }
+
+    #[inline(never)]
+    fn pack_long_row(
+        &mut self,
+        source: u32,
+        targets: &[u32],
+        finder: &mut RowFinder,
+        bytes: &mut Packer<'_>,
+        longest: Longest,
+    ) -> bool {
+        let hash = RowFinder::hash(targets);
+        if let Some(row) = finder.find(hash, targets, bytes.bytes(), longest) {
             bytes.put(row.into());
             self.stored_references += 1;
             return true;
         }
         let start = bytes.position();
+        self.put_targets(source, targets, bytes);
+        finder.remember(hash, SharedRow { start, end: bytes.position(), owner: source });
+        false
+    }
+
+    #[inline(always)]
+    fn put_targets(&mut self, source: u32, targets: &[u32], bytes: &mut Packer<'_>) {
         for &target in targets {
             bytes.put(zigzag(i64::from(target) - i64::from(source)));
         }
         self.stored_references += targets.len() as u64;
-        if let Some((finder, hash)) = long {
-            finder.remember(hash, SharedRow { start, end: bytes.position(), owner: source });
-        }
-        false
     }
 }
 

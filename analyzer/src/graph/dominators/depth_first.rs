@@ -19,7 +19,7 @@ use barrow_format::ObjectId;
 
 use super::hubs::{Hubs, Notes};
 use super::resident_bytes;
-use crate::columns::memory::{Column, Memory};
+use crate::columns::memory::{Column, Growth, Memory, Scratch};
 use crate::columns::packed::{Longest, MAX_BYTES, PADDING, Packer, unzigzag, zigzag};
 use crate::columns::prefetch::prefetch;
 use crate::error::Result;
@@ -120,12 +120,47 @@ struct Visit<'l, 'd> {
     hubs: &'l mut Notes<'d>,
     /// Buffer for sorting the targets of an array.
     array: &'l mut Vec<u32>,
+    room: &'l mut Room<'d>,
 }
 
+/// The columns that grow during the search, and for how many references they have room.
+struct Room<'r> {
+    left: usize,
+    targets: &'r mut Growth,
+    sources: &'r mut Growth,
+    log: &'r mut Growth,
+}
+
+/// The least number of references that room is made for at a time.
+const ROOM_STEP: usize = 1 << 16;
+
 impl Visit<'_, '_> {
+    /// Makes room for the references of a vertex, of which there are at most `most`.
+    #[inline(always)]
+    fn expect(&mut self, most: usize) -> Result<()> {
+        // The end of a list takes a byte of the log.
+        if most >= self.room.left {
+            self.make_room(most + 1)?;
+        }
+        self.room.left -= most + 1;
+        Ok(())
+    }
+
+    #[cold]
+    fn make_room(&mut self, least: usize) -> Result<()> {
+        let more = least.max(ROOM_STEP);
+        self.room.targets.reach(self.pending.length + more + 1)?;
+        // Each vertex takes at least one of them.
+        self.room.sources.reach(self.pending.depth + ROOM_STEP + 1)?;
+        self.room.log.reach(self.log.position() + more * MAX_BYTES + PADDING)?;
+        self.hubs.reach(more)?;
+        self.room.left = more;
+        Ok(())
+    }
+
     /// Processes the targets of an object with this start.
     #[inline(always)]
-    fn at_object(&mut self, object: u32, start: u32) {
+    fn at_object(&mut self, object: u32, start: u32) -> Result<()> {
         match self.packed.shared_row(object, start) {
             Some(row) => self.at_row(row),
             None => self.at_targets(self.packed.targets(object, |object| self.state[object][0])),
@@ -133,10 +168,12 @@ impl Visit<'_, '_> {
     }
 
     /// Logs a shared row if it has a number, and pushes it otherwise.
-    fn at_row(&mut self, row: u32) {
+    fn at_row(&mut self, row: u32) -> Result<()> {
+        self.expect(1)?;
         let known = self.row_number[row as usize];
         self.pending.push_if(self.first_row + row, known == 0);
         self.log_if(known, known != 0);
+        Ok(())
     }
 
     /// Logs a number below that of the vertex.
@@ -149,9 +186,11 @@ impl Visit<'_, '_> {
     /// Processes the targets of an object. The targets of an array may be anywhere, so they are sorted by memory
     /// location first.
     #[inline(always)]
-    fn at_targets(&mut self, mut stored: Targets<'_>) {
+    fn at_targets(&mut self, mut stored: Targets<'_>) -> Result<()> {
+        self.expect(stored.bytes_left())?;
         if !stored.is_longer_than(ARRAY_BYTES) {
-            return self.at_each(stored);
+            self.at_each(stored);
+            return Ok(());
         }
         let state = self.state;
         let mut targets = std::mem::take(self.array);
@@ -170,6 +209,7 @@ impl Visit<'_, '_> {
             }));
         }
         *self.array = targets;
+        Ok(())
     }
 
     /// Logs the targets that have a number, and pushes the others.
@@ -219,12 +259,17 @@ pub(super) fn number_depth_first(
     let mut late = LateLog::new(references, vertices, memory)?;
     let (mut group_number, mut row_number) = (vec![0; groups.len()], vec![0; adjacency.shared_rows()]);
     // One more, because a vertex is written before it is known whether it stays.
-    let mut targets = memory.scratch(references + groups.len() + 1)?;
-    let mut sources = memory.scratch(vertices + 1)?;
-    let mut pending = Pending { targets: &mut targets, length: 0, sources: &mut sources, depth: 0 };
+    let mut targets: Scratch<u32> = memory.scratch(references + groups.len() + 1)?;
+    let mut sources: Scratch<[u64; 2]> = memory.scratch(vertices + 1)?;
+    let ((targets, targets_growth), (sources, sources_growth)) = (targets.parts(), sources.parts());
+    let (log, log_growth) = late.bytes.parts();
+    targets_growth.reach(groups.len() + 1)?;
+    sources_growth.reach(1)?;
+    let mut room = Room { left: 0, targets: targets_growth, sources: sources_growth, log: log_growth };
+    let mut pending = Pending { targets, length: 0, sources, depth: 0 };
     (objects..first_row).for_each(|group| pending.push_if(group as u32, true));
     pending.begin_source(0, 0);
-    let mut log = Packer::new(&mut late.bytes, late.longest);
+    let mut log = Packer::new(log, late.longest);
     let (packed, state) = adjacency.marked();
     let mut hubs = Hubs::find(packed, state, vertices, references, memory)?;
     let mut notes = hubs.notes();
@@ -271,15 +316,18 @@ pub(super) fn number_depth_first(
             log: &mut log,
             hubs: &mut notes,
             array: &mut array,
+            room: &mut room,
         };
         if (vertex as usize) < objects {
-            visit.at_object(vertex, state[vertex as usize][0]);
+            visit.at_object(vertex, state[vertex as usize][0])?;
             if !ephemerons.is_empty() {
+                visit.expect(values_of(ephemerons, ObjectId(vertex)).count())?;
                 visit.at_each(values_of(ephemerons, ObjectId(vertex)).map(|value| value.0));
             }
         } else if vertex as usize >= first_row {
-            visit.at_targets(packed.targets_of_row(vertex - first_row as u32));
+            visit.at_targets(packed.targets_of_row(vertex - first_row as u32))?;
         } else {
+            visit.expect(groups[vertex as usize - objects].targets.len())?;
             visit.at_each(groups[vertex as usize - objects].targets.iter().map(|target| target.0));
         }
         log.put(0);
@@ -304,7 +352,7 @@ fn values_of(ephemerons: &[Ephemeron], key: ObjectId) -> impl Iterator<Item = Ob
 /// For each number in ascending order, the numbers it refers to. Each is stored as its difference to the one before it,
 /// the first to the number itself, in packed zigzag form. A 0 ends the list.
 pub(super) struct LateLog {
-    bytes: Column<u8>,
+    bytes: Scratch<u8>,
     longest: Longest,
     /// The number of lists.
     lists: u32,

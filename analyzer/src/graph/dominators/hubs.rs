@@ -11,7 +11,7 @@
 
 use std::ops::ControlFlow;
 
-use crate::columns::memory::{Column, Memory};
+use crate::columns::memory::{Growth, Memory, Scratch};
 use crate::columns::packed::{Longest, MAX_BYTES, PADDING, Packer};
 use crate::columns::prefetch::prefetch;
 use crate::error::Result;
@@ -39,7 +39,7 @@ const BATCH: usize = 64;
 /// The hubs of a search and their sources.
 pub(super) struct Hubs {
     hubs: Vec<Hub>,
-    bytes: Column<u8>,
+    bytes: Scratch<u8>,
     longest: Longest,
 }
 
@@ -109,7 +109,8 @@ impl Hubs {
 
     /// Access for visiting hubs and recording their sources.
     pub(super) fn notes(&mut self) -> Notes<'_> {
-        Notes { hubs: &mut self.hubs, bytes: &mut self.bytes, taken: 0, longest: self.longest }
+        let (bytes, growth) = self.bytes.parts();
+        Notes { hubs: &mut self.hubs, bytes, growth, taken: 0, longest: self.longest }
     }
 
     /// Replaces the marks of hubs by their numbers, and sorts the hubs by descending number.
@@ -164,6 +165,7 @@ impl Hubs {
 pub(super) struct Notes<'h> {
     hubs: &'h mut [Hub],
     bytes: &'h mut [u8],
+    growth: &'h mut Growth,
     /// The number of pieces in use.
     taken: u32,
     longest: Longest,
@@ -174,6 +176,15 @@ impl Notes<'_> {
     #[inline(always)]
     pub(super) fn number(&mut self, hub: usize) -> &mut u32 {
         &mut self.hubs[hub].number
+    }
+
+    /// Makes room for `sources` more.
+    ///
+    /// # Errors
+    /// Those of [`Growth::reach`].
+    pub(super) fn reach(&mut self, sources: usize) -> Result<()> {
+        let pieces = sources.min(self.hubs.len()) + sources * MAX_BYTES / (PIECE - PADDING) + 1;
+        self.growth.reach((self.taken as usize + pieces) * PIECE)
     }
 
     /// Records that `source` refers to a visited hub, unless that was recorded last. Sources only increase.

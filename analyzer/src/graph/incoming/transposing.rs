@@ -18,7 +18,7 @@ use rayon::prelude::*;
 
 use super::{GROUP, Incoming, MANY, PART, STARTS, longest};
 use crate::columns::lookup::Lookup;
-use crate::columns::memory::Column;
+use crate::columns::memory::{Column, Growth, Scratch};
 use crate::columns::packed::{Longest, MAX_BYTES, PADDING, zigzag};
 use crate::columns::values::Values;
 use crate::error::{AnalyzerError, Result};
@@ -54,15 +54,16 @@ impl Incoming {
         let places = places(recording, &[snapshot])?;
         let total: usize = places.iter().map(|place| place.entry.references as usize).sum();
         progress.begin("reading references", total as u64, "references");
-        let mut sorted: Column<u32> = memory.scratch(total)?;
+        let mut sorted: Column<u32> = memory.column(total)?;
         let segments = sort_blocks(recording, &places, exclusion, &mut sorted, progress)?;
         recording.release();
         progress.begin("turning references around", total as u64, "references");
         let mut counts: Column<u8> = memory.column(objects)?;
         let mut starts: Column<u64> = memory.column(objects.div_ceil(PART) * STARTS)?;
-        let mut lists: Column<u8> = memory.scratch(total * MAX_BYTES + objects.div_ceil(PART) * PADDING)?;
+        let mut lists: Scratch<u8> = memory.scratch(total * MAX_BYTES + objects.div_ceil(PART) * PADDING)?;
         let longest = longest(objects);
-        let free = Mutex::new(Free { at: 0, bytes: &mut lists, many: Vec::new() });
+        let (bytes, growth) = lists.parts();
+        let free = Mutex::new(Free { at: 0, bytes, growth, many: Vec::new() });
         let mut rest = &segments[..];
         let mut jobs = Vec::new();
         for (number, (counts, starts)) in (0..).zip(counts.chunks_mut(PART).zip(starts.chunks_mut(STARTS))) {
@@ -78,8 +79,9 @@ impl Incoming {
             progress.advance(references as u64);
             Ok(())
         })?;
-        let mut many = free.into_inner().unwrap_or_else(PoisonError::into_inner).many;
+        let Free { at: end, mut many, .. } = free.into_inner().unwrap_or_else(PoisonError::into_inner);
         many.sort_unstable();
+        let lists = lists.into_column(end);
         let (counts, starts, lists) = (Values::from(counts), Values::from(starts), Values::from(lists));
         let (counts, starts, lists) = (Lookup::Whole(counts), Lookup::Whole(starts), Lookup::Whole(lists));
         Ok(Incoming { counts, many, starts, lists, longest })
@@ -210,6 +212,7 @@ impl Sorter {
 struct Free<'c> {
     at: usize,
     bytes: &'c mut [u8],
+    growth: &'c mut Growth,
     many: Vec<[u64; 3]>,
 }
 
@@ -264,6 +267,8 @@ impl Job<'_> {
         let bytes: usize = lists.iter().map(|list| list.at).sum();
         let (start, own) = {
             let mut free = free.lock().unwrap_or_else(PoisonError::into_inner);
+            let end = free.at + bytes + PADDING;
+            free.growth.reach(end)?;
             let (own, rest) = std::mem::take(&mut free.bytes).split_at_mut(bytes + PADDING);
             let start = free.at;
             (free.at, free.bytes) = (start + own.len(), rest);

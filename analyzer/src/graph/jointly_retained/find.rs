@@ -6,7 +6,7 @@
 
 use super::{GROUP, JointlyRetained, MANY, longest};
 use crate::columns::lookup::Lookup;
-use crate::columns::memory::Column;
+use crate::columns::memory::{Column, Scratch};
 use crate::columns::packed::{MAX_BYTES, PADDING, Packer, zigzag};
 use crate::columns::prefetch::{Queue, prefetch};
 use crate::columns::values::Values;
@@ -20,6 +20,8 @@ use crate::run::Run;
 
 /// Positions whose targets are prefetched together.
 const CHUNK: usize = 256;
+/// Steps that may be in the queues.
+const STEPS_AHEAD: usize = 2 * Queue::<Step>::LENGTH;
 /// References between two checks for cancellation.
 const CHECK_REFERENCES: usize = 1 << 20;
 /// Marks an object that is not jointly retained, in place of the end of an open subtree.
@@ -91,8 +93,9 @@ impl JointlyRetained {
             states[tree.position[target.index()] as usize][1] = NOT_JOINTLY;
         }
         let starts = memory.column(count.div_ceil(GROUP) + 1)?;
-        let mut bytes: Column<u8> = memory.scratch(adjacency.references() as usize * MAX_BYTES + count + PADDING)?;
-        let log = Packer::new(&mut bytes, longest(count));
+        let mut bytes: Scratch<u8> = memory.scratch(adjacency.references() as usize * MAX_BYTES + count + PADDING)?;
+        let (log, growth) = bytes.parts();
+        let log = Packer::new(log, longest(count));
         let mut walk = Walk { tree, distances, states, starts, log, far: Queue::new(), near: Queue::new() };
         let view = adjacency.view();
         let mut objects = Vec::new();
@@ -108,6 +111,8 @@ impl JointlyRetained {
                 walk.step(Some(Step { source, target: None, is_before: false }));
                 // Groups of roots refer only to roots, and the top only to groups.
                 let targets = if is_object(vertex) { targets_of.next() } else { None };
+                let most = targets.as_ref().map_or(0, |(_, targets)| targets.bytes_left());
+                growth.reach(walk.log.position() + (most + STEPS_AHEAD) * MAX_BYTES + PADDING)?;
                 for target in targets.into_iter().flat_map(|(_, targets)| targets) {
                     references += 1;
                     if references % CHECK_REFERENCES == 0 {
@@ -117,10 +122,12 @@ impl JointlyRetained {
                 }
             }
         }
-        (0..2 * Queue::<Step>::LENGTH).for_each(|_| walk.step(None));
+        (0..STEPS_AHEAD).for_each(|_| walk.step(None));
         walk.log.put(0);
         let Walk { states, mut starts, log, .. } = walk;
-        starts[count.div_ceil(GROUP)] = log.position() as u64;
+        let end = log.position();
+        starts[count.div_ceil(GROUP)] = end as u64;
+        let bytes = bytes.into_column(end + PADDING);
         let mut counts: Column<[u8; 2]> = memory.column(count)?;
         let mut many = Vec::new();
         for (position, (counts, &[_, _, keepers, before])) in (0..).zip(counts.iter_mut().zip(&states[..])) {
