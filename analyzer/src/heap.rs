@@ -17,6 +17,7 @@ mod kept_besides;
 mod kept_distances;
 mod kept_dominators;
 mod kept_incoming;
+mod kept_marks;
 mod names;
 mod remembered;
 mod retained_by_group;

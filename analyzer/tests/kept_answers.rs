@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use barrow_analyzer::{
-    Cut, Exclusion, Heap, IndexPlace, LEAK_THRESHOLD, Memory, ObjectId, ObjectSet, PathOptions, Progress, Recording,
-    Silent, SnapshotId,
+    Cut, Exclusion, Heap, Holder, IndexPlace, LEAK_THRESHOLD, Memory, ObjectId, ObjectSet, PathOptions, Progress,
+    Recording, Silent, SnapshotId,
 };
 use barrow_testdata::{Graph, Phases, Random};
 
@@ -117,4 +117,28 @@ fn the_answers_that_are_kept_have_a_limit() {
         }
     }
     assert!(length() <= 2 * longest, "the index has grown from {longest} to {} bytes", length());
+}
+
+/// Marks among siblings: the nearest one is found, and their number has a limit.
+#[test]
+fn marks_among_siblings_are_kept() {
+    let (_folder, path) = recorded(3, 300);
+    let mark = |children: u64| {
+        (std::cmp::Reverse(1000u64.wrapping_sub(children)), Holder::Object(ObjectId(children as u32 % 7)))
+    };
+    let heap = open(&path, &BESIDE);
+    assert_eq!(heap.sibling_mark(None, 100), None);
+    for children in [50, 10, 90] {
+        heap.keep_sibling_mark(None, children, mark(children), &Silent).unwrap();
+    }
+    let heap = open(&path, &BESIDE);
+    assert_eq!(
+        [9, 10, 49, 89, 1000].map(|skip| heap.sibling_mark(None, skip).map(|(children, _)| children)),
+        [None, Some(10), Some(10), Some(50), Some(90)]
+    );
+    assert_eq!(heap.sibling_mark(None, 60), Some((50, mark(50))));
+    assert_eq!(heap.sibling_mark(Some(ObjectId(1)), 60), None);
+    (100..700).for_each(|children| heap.keep_sibling_mark(None, children, mark(children), &Silent).unwrap());
+    assert_eq!(heap.sibling_mark(None, 699), Some((699, mark(699))));
+    assert!(std::fs::metadata(path.with_extension("barrow.index")).unwrap().len() < 20_000);
 }

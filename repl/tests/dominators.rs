@@ -99,3 +99,18 @@ fn children_are_added_up_by_type() {
     assert_eq!(ask(&file, &[map, "by", "type", "--min", "1%"]).code, 2);
     assert_eq!(ask(&file, &[map, "by", "size"]).code, 2);
 }
+
+/// Pages far down a long list, which the index keeps the beginning of, are the same the second time.
+#[test]
+fn pages_far_down_are_the_same_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = lists(&folder, 70_000);
+    let page = |range: &str, options: &[&str]| {
+        let asked = run(&[&["dominators", &file, "@0", range, "--quiet", "--format", "csv"], options].concat());
+        assert_eq!(asked.code, 0, "{}", asked.stderr);
+        asked.stdout
+    };
+    for range in ["69000..69010", "69000..69010", "66000..66003", "66001..66003", "69990..", "5..8", "70000.."] {
+        assert_eq!(page(range, &[]), page(range, &["--no-index"]), "{range}");
+    }
+}

@@ -35,6 +35,8 @@ pub(crate) enum Asked {
     Column = 5,
     /// Paths to an object.
     Paths = 6,
+    /// Ranks among the children of a place in the dominator tree.
+    Siblings = 7,
 }
 
 /// Slots per snapshot.

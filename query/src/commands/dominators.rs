@@ -37,6 +37,8 @@ pub(super) const COMMAND: Command = Command {
 
 /// Levels that are shown by default.
 const DEPTH: u32 = 5;
+/// The index keeps where a page begins if this number of children come before it.
+const FAR: u64 = 1 << 16;
 
 /// Lines that are yet to be shown.
 pub(crate) struct Lines {
@@ -116,25 +118,34 @@ fn first_lines(
     };
     let canopy = if object.is_none() && range.is_none() { heap.kept_canopy()? } else { None };
     if let Some(canopy) = canopy.filter(|canopy| canopy.covers(least(canopy_bytes(canopy)))) {
-        let shown = Shown { levels, least: least(canopy_bytes(&canopy)), skip: 0 };
+        let shown = Shown { levels, least: least(canopy_bytes(&canopy)), skip: 0, after: None };
         let mut walk = Walk::new(barrow_analyzer::Tree::top(&canopy), shown);
         let ready: Vec<TreeLine> = std::iter::from_fn(|| walk.next(&canopy)).collect();
         let is_exact = heap.largest(&meter)?.is_exact();
         return Ok(lines(Source::Ready(ready.into_iter()), is_exact, walk.children, None));
     }
-    heap.ask_dominators(&meter, |dominators| {
+    let from = range.map_or(0, |(from, _)| from);
+    let mark = if from >= FAR { heap.sibling_mark(object, from) } else { None };
+    let (marked, after) = mark.map_or((0, None), |(children, rank)| (children, Some(rank)));
+    let mut before = None;
+    let found = heap.ask_dominators(&meter, |dominators| {
         let Some(top) = object.map_or(Some(dominators.top()), |object| dominators.place(object)) else {
-            return Ok(None);
+            return Ok::<_, QueryError>(None);
         };
-        let skip = range.map_or(0, |(from, _)| usize::try_from(from).unwrap_or(usize::MAX));
-        let mut walk = Walk::new(top, Shown { levels, least: least(dominators.bytes_at(top)), skip });
+        let skip = usize::try_from(from - marked).unwrap_or(usize::MAX);
+        let mut walk = Walk::new(top, Shown { levels, least: least(dominators.bytes_at(top)), skip, after });
         let first = walk.next(dominators);
         // A list of children is without the place they are below.
         let next = if range.is_some() { walk.next(dominators) } else { first };
         let children = walk.children;
+        before = walk.before;
         let range = range.map(|(from, end)| (end.min(children).saturating_sub(from), from));
         Ok(lines(Source::Tree(walk, next), dominators.is_exact(), children, range))
-    })
+    })?;
+    if let Some(rank) = before.filter(|_| from - marked >= FAR) {
+        heap.keep_sibling_mark(object, from, rank, &meter)?;
+    }
+    Ok(found)
 }
 
 fn canopy_bytes(canopy: &barrow_analyzer::Canopy) -> u64 {

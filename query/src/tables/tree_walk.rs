@@ -25,8 +25,10 @@ pub(crate) struct Shown {
     pub(crate) levels: u32,
     /// Only places that retain at least this number of bytes.
     pub(crate) least: u64,
-    /// Children of the top that are passed over.
+    /// Children of the top that are passed over,
     pub(crate) skip: usize,
+    /// besides all up to the one of this rank.
+    pub(crate) after: Option<Rank>,
 }
 
 /// A walk, between two lines.
@@ -38,6 +40,8 @@ pub(crate) struct Walk<P> {
     open: Vec<Open<P>>,
     /// How many children the top has.
     pub(crate) children: u64,
+    /// The rank of the last child of the top that was passed over.
+    pub(crate) before: Option<Rank>,
 }
 
 /// A place whose children are being walked.
@@ -53,7 +57,7 @@ struct Open<P> {
 impl<P: Copy> Walk<P> {
     /// A walk that begins at `top`.
     pub(crate) fn new(top: P, shown: Shown) -> Self {
-        Walk { shown, top: Some(top), open: Vec::new(), children: 0 }
+        Walk { shown, top: Some(top), open: Vec::new(), children: 0, before: None }
     }
 
     /// The next line.
@@ -81,16 +85,16 @@ impl<P: Copy> Walk<P> {
 
     fn enter<T: Tree<Place = P>>(&mut self, tree: &T, place: P, depth: u32) -> TreeLine {
         let is_top = depth == 0;
-        let skip = if is_top { self.shown.skip } else { 0 };
+        let (skip, after) = if is_top { (self.shown.skip, self.shown.after) } else { (0, None) };
         let is_open = depth + 1 < self.shown.levels;
         let wanted = if is_open {
-            WantedBelow { least: self.shown.least, skip, most: PART, after: None }
+            WantedBelow { least: self.shown.least, skip, most: PART, after }
         } else {
             WantedBelow::NOTHING
         };
         let below = tree.below(place, &wanted);
         if is_top {
-            self.children = below.all.0;
+            (self.children, self.before) = (below.all.0, below.before);
         }
         let shown = if is_open { below.large } else { (0, 0) };
         let after = below.last.filter(|_| below.places.len() == PART);

@@ -34,6 +34,8 @@ pub struct Below<P> {
     pub places: Vec<P>,
     /// The rank of the last of them. Others may follow if there are as many as wanted.
     pub last: Option<Rank>,
+    /// The rank of the last child that was skipped.
+    pub before: Option<Rank>,
     /// The number of all children, and the bytes they retain.
     pub all: (u64, u64),
     /// The same for those that retain at least the wanted bytes.
@@ -60,9 +62,9 @@ impl<P: Copy> Below<P> {
                 part.offer((Reverse(bytes), holder(child)), child);
             }
         }
-        let found = part.finish(wanted.skip);
+        let (found, before) = part.finish(wanted.skip);
         let last = found.last().map(|&(rank, _)| rank);
-        Below { places: found.into_iter().map(|(_, place)| place).collect(), last, all, large }
+        Below { places: found.into_iter().map(|(_, place)| place).collect(), last, before, all, large }
     }
 }
 
@@ -103,18 +105,19 @@ impl<P: Copy> Part<P> {
         }
     }
 
-    /// The wanted places after the first `skip`, in order.
-    fn finish(mut self, skip: usize) -> Vec<(Rank, P)> {
+    /// The wanted places after the first `skip`, in order, and the rank of the last one skipped.
+    fn finish(mut self, skip: usize) -> (Vec<(Rank, P)>, Option<Rank>) {
         self.cut();
         if skip >= self.found.len() {
-            return Vec::new();
+            return (Vec::new(), None);
         }
+        let mut before = None;
         if skip > 0 {
             self.found.select_nth_unstable_by_key(skip, |&(rank, _)| rank);
-            self.found.drain(..skip);
+            before = self.found.drain(..skip).map(|(rank, _)| rank).max();
         }
         self.found.sort_unstable_by_key(|&(rank, _)| rank);
-        self.found
+        (self.found, before)
     }
 }
 
@@ -142,6 +145,13 @@ mod tests {
             let expected: Vec<u32> = sorted.iter().map(|child| child.1).collect();
             let (skip, most) = (random.below(10) as usize, 1 + random.below(9) as usize);
             let mut wanted = WantedBelow { least, skip, most, after: None };
+            let skipped = Below::of(children.iter().copied(), holder, &wanted).before;
+            let last = sorted[..skip.min(sorted.len())].last().filter(|_| skip < sorted.len());
+            assert_eq!(skipped, last.map(|&(bytes, child)| (Reverse(bytes), holder(child))));
+            if skipped.is_some() {
+                // A page is found again from the rank before it.
+                wanted = WantedBelow { skip: 0, after: skipped, ..wanted };
+            }
             let mut found = Vec::new();
             loop {
                 let part = Below::of(children.iter().copied(), holder, &wanted);
