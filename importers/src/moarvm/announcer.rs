@@ -52,7 +52,8 @@ impl<'a> Announcer<'a> {
         })
     }
 
-    /// Declares the strings and types of a snapshot that came since the last one, types in the order of their first objects.
+    /// Declares the strings and types of a snapshot that came since the last one. Types come in the order of their first
+    /// objects.
     pub(crate) fn declare(&mut self, census: &Census, tables: &Tables<'_>) -> Result<(), ImportError> {
         for text in tables.strings().iter().skip(self.names.len()) {
             self.names.push(self.writer.string(text)?);

@@ -39,8 +39,8 @@ pub(crate) trait References: Send + Sync {
     /// What they take in memory, in bytes.
     fn memory_bytes(&self) -> u64;
 
-    /// Where the first reference of a collectable is. What one finds does not depend on the others, so a processor waits
-    /// for the memory of several at once.
+    /// Where the first reference of a collectable is. Places do not depend on each other, so a processor waits for the
+    /// memory of several at once.
     ///
     /// # Errors
     /// A dump that changed since it was checked.

@@ -43,7 +43,6 @@ pub(crate) fn open(name: &str, context: &Context) -> Result<Option<OpenFile>, Qu
         objects: count.objects,
         heap_bytes: count.heap_bytes,
         unmanaged_bytes: count.unmanaged_bytes,
-        ..TypeTotals::default()
     });
     Ok(Some(OpenFile {
         name: name.to_owned(),
