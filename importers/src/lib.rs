@@ -114,8 +114,9 @@ pub fn totals(
     totals(dump.bytes(), &context).map(Some)
 }
 
-/// Counts what each snapshot of the dump at `source` holds, in a fraction of the time an import takes, and with the same
-/// checks; declares its types. `None` for compressed dumps, and for formats whose dumps hold one snapshot: see [`totals`].
+/// Counts what each snapshot of the dump at `source` holds, in a fraction of the time an import takes, and with the
+/// same checks; declares its types. `None` for compressed dumps, and for formats whose dumps hold one snapshot: see
+/// [`totals`].
 ///
 /// # Errors
 /// As for [`import`].

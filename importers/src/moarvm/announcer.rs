@@ -13,6 +13,9 @@ use barrow_writer::{
     KindId, Object, Shard, StrengthClass, StrengthId, StringId, Totals, TypeDescription, TypeId, Writer,
 };
 
+/// How many collectables are found in memory before the first of them is announced.
+const BATCH_COLLECTABLES: usize = 32;
+
 /// Announces snapshots, and knows what was declared for them.
 pub(crate) struct Announcer<'a> {
     writer: &'a Writer,
@@ -49,7 +52,8 @@ impl<'a> Announcer<'a> {
         })
     }
 
-    /// Declares the strings and types of a snapshot that came since the last one, types in the order of their first objects.
+    /// Declares the strings and types of a snapshot that came since the last one. Types come in the order of their first
+    /// objects.
     pub(crate) fn declare(&mut self, census: &Census, tables: &Tables<'_>) -> Result<(), ImportError> {
         for text in tables.strings().iter().skip(self.names.len()) {
             self.names.push(self.writer.string(text)?);
@@ -121,11 +125,15 @@ impl<'a> Announcer<'a> {
         }
         shard.finish()?;
         let runs = Runs::new(collectables.runs()?);
+        let (bytes, count) = (u128::from(collectables.unreported_bytes()), u128::from(census.objects().max(1)));
+        // The bytes up to a collectable, as if all took the same.
+        let reported = |number: u64| (bytes * u128::from(number) / count) as u64;
         on_all_threads(|| {
             let mut shard = snapshot.shard();
             while let Some((first, run)) = runs.next()? {
                 check_cancelled(self.progress)?;
                 self.announce_run(&mut shard, first, &run, &references)?;
+                self.progress.advance(reported(first + run.len() as u64) - reported(first));
             }
             Ok(shard.finish()?)
         })?;
@@ -140,17 +148,39 @@ impl<'a> Announcer<'a> {
         references: &R,
     ) -> Result<(), Stop> {
         let mut object_id = first;
+        let mut batch = Vec::with_capacity(BATCH_COLLECTABLES);
         run.for_each(|collectable| {
+            batch.push((*collectable, references.place(collectable)?));
+            if batch.len() == BATCH_COLLECTABLES {
+                object_id = self.announce_batch(shard, object_id, &batch, references)?;
+                batch.clear();
+            }
+            Ok(())
+        })?;
+        self.announce_batch(shard, object_id, &batch, references).map(drop)
+    }
+
+    /// Announces collectables, each with the place of its references. Returns the number after the last one.
+    fn announce_batch<R: References>(
+        &self,
+        shard: &mut Shard<'_>,
+        first: u64,
+        batch: &[(Collectable, usize)],
+        references: &R,
+    ) -> Result<u64, Stop> {
+        let mut object_id = first;
+        for (collectable, place) in batch {
             let kind = Kind::of(collectable)?;
             let mut object = Object::new(self.declared(kind, collectable)?, collectable.size);
             object.unmanaged_bytes = collectable.unmanaged;
             shard.object(object_id, &object)?;
             object_id += 1;
             let strength = if kind == INTER_GENERATIONAL_ROOTS { self.remembered } else { StrengthId::STRONG };
-            references.for_each_of(collectable, &self.names, |label, target| {
+            references.for_each_from(*place, collectable.reference_count, &self.names, |label, target| {
                 Ok(shard.reference(label, strength, target.into())?)
-            })
-        })
+            })?;
+        }
+        Ok(object_id)
     }
 
     /// The type of a collectable that was checked.

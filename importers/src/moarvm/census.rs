@@ -169,6 +169,11 @@ impl Census {
         &self.roots
     }
 
+    /// How many collectables there are.
+    pub(crate) fn objects(&self) -> u64 {
+        self.of_types().map(|(.., of_type)| of_type.objects).sum()
+    }
+
     /// The sums by kind.
     pub(crate) fn counts(&self) -> Counts {
         let mut counts = Counts { references: self.references, ..Counts::default() };

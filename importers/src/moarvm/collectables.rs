@@ -1,17 +1,44 @@
 //! The collectables of a snapshot, handed to threads in runs.
 //!
 //! ```text
-//!   collectables   0 … 65,535 │ 65,536 … 131,071 │ 131,072 …        runs
-//!                      │               │              │
-//!                  thread 1        thread 2       thread 1          whichever is free takes the next
+//!   collectables   0 … 65,535 │ 65,536 … 131,071 │ 131,072 … 175,000 │ …     runs, at the end shorter ones
+//!                      │               │                  │
+//!                  thread 1        thread 2           thread 1              whichever is free takes the next
 //! ```
 
 use crate::error::Stop;
 use rayon::prelude::*;
 use std::sync::{Mutex, PoisonError};
 
-/// How many collectables a run has; the last run of a snapshot may have fewer. That is a block of the recording at most.
-pub(crate) const RUN_COLLECTABLES: usize = 1 << 16;
+/// The most collectables of a run: as many as a block of the recording has.
+const MOST_COLLECTABLES: usize = 1 << 16;
+/// The fewest, but for the last run. Smaller blocks are compressed less well.
+const FEWEST_COLLECTABLES: usize = 1 << 15;
+
+/// The lengths of the runs of a snapshot. The last ones are shorter, so that threads end at about the same time.
+#[derive(Debug, Clone)]
+pub(crate) struct RunLengths {
+    left: usize,
+    threads: usize,
+}
+
+impl RunLengths {
+    /// Those of `count` collectables for the threads of the current pool.
+    pub(crate) fn of(count: usize) -> Self {
+        RunLengths { left: count, threads: rayon::current_num_threads() }
+    }
+}
+
+impl Iterator for RunLengths {
+    type Item = usize;
+
+    fn next(&mut self) -> Option<usize> {
+        let share = if self.threads == 1 { self.left } else { self.left / (2 * self.threads) };
+        let length = share.clamp(FEWEST_COLLECTABLES, MOST_COLLECTABLES).min(self.left);
+        self.left -= length;
+        (length > 0).then_some(length)
+    }
+}
 
 /// Something on MoarVM's heap, or a group of roots, as the dump has it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,17 +64,27 @@ pub(crate) trait Collectables: Send + Sync {
     /// Collectables that follow each other.
     type Run: Run;
 
-    /// All of them, in runs of [`RUN_COLLECTABLES`].
+    /// The bytes of the dump that they take, as far as they were not reported as read.
+    fn unreported_bytes(&self) -> u64;
+
+    /// All of them, in runs of [`RunLengths`].
     fn runs(&self) -> Result<impl Iterator<Item = Result<Self::Run, Stop>> + Send, Stop>;
 }
 
 /// Collectables that follow each other.
 pub(crate) trait Run: Send {
+    /// How many there are.
+    fn len(&self) -> usize;
+
     /// Hands them over one by one.
     fn for_each(&self, visit: impl FnMut(&Collectable) -> Result<(), Stop>) -> Result<(), Stop>;
 }
 
 impl Run for Vec<Collectable> {
+    fn len(&self) -> usize {
+        self.len()
+    }
+
     fn for_each(&self, visit: impl FnMut(&Collectable) -> Result<(), Stop>) -> Result<(), Stop> {
         self.iter().try_for_each(visit)
     }
@@ -58,7 +95,7 @@ pub(crate) struct Runs<I> {
     next: Mutex<(u64, I)>,
 }
 
-impl<R, I: Iterator<Item = Result<R, Stop>>> Runs<I> {
+impl<R: Run, I: Iterator<Item = Result<R, Stop>>> Runs<I> {
     pub(crate) fn new(runs: I) -> Self {
         Runs { next: Mutex::new((0, runs)) }
     }
@@ -69,7 +106,7 @@ impl<R, I: Iterator<Item = Result<R, Stop>>> Runs<I> {
         let (number, runs) = &mut *self.next.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(run) = runs.next().transpose()? else { return Ok(None) };
         let first = *number;
-        *number += RUN_COLLECTABLES as u64;
+        *number += run.len() as u64;
         Ok(Some((first, run)))
     }
 }
@@ -85,9 +122,28 @@ mod tests {
 
     #[test]
     fn runs_are_numbered_by_their_first_collectable() {
-        let runs = Runs::new([Ok("a"), Ok("b")].into_iter());
-        assert!(matches!(runs.next(), Ok(Some((0, "a")))));
-        assert!(matches!(runs.next(), Ok(Some((65_536, "b")))));
+        let collectable = Collectable {
+            offset: 0,
+            kind: 1,
+            type_index: 0,
+            size: 0,
+            unmanaged: 0,
+            first_reference: 0,
+            reference_count: 0,
+        };
+        let runs = Runs::new([3, 2].map(|length| Ok(vec![collectable; length])).into_iter());
+        assert!(matches!(runs.next(), Ok(Some((0, run))) if run.len() == 3));
+        assert!(matches!(runs.next(), Ok(Some((3, run))) if run.len() == 2));
         assert!(matches!(runs.next(), Ok(None)));
+    }
+
+    #[test]
+    fn the_last_runs_are_shorter() {
+        let lengths = |count, threads| RunLengths { left: count, threads }.collect::<Vec<_>>();
+        assert_eq!(lengths(150_000, 1), [65_536, 65_536, 18_928]);
+        assert_eq!(lengths(400_000, 2), [65_536, 65_536, 65_536, 50_848, 38_136, 32_768, 32_768, 32_768, 16_104]);
+        for (count, threads) in [(0, 2), (1, 2), (16_385, 3), (1_000_000, 8)] {
+            assert_eq!(lengths(count, threads).iter().sum::<usize>(), count);
+        }
     }
 }

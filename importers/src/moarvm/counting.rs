@@ -1,6 +1,7 @@
 //! Counts the snapshots of a dump without importing them: the first of an import's two looks.
 
 use super::announcer::Announcer;
+use super::collectables::Collectables;
 use super::reading::{Checked, Reading, Snapshots};
 use super::tables::Tables;
 use crate::context::Context;
@@ -24,6 +25,7 @@ pub(crate) fn count<'a, S: Snapshots<'a>>(
         let mut snapshots = find(&mut reading)?;
         while let Some(checked) = snapshots.next(&mut reading)? {
             counted.push(snapshot(&checked, &mut announcer, &reading.tables)?);
+            context.progress.advance(checked.collectables.unreported_bytes());
             notes.extend(checked.notes);
         }
         Ok(())

@@ -14,7 +14,7 @@
 //! Every line ends with a newline: without it the last number could be half of one. The tables may
 //! come after the snapshots, so all lines are found first.
 
-use super::collectables::{Collectable, Collectables, RUN_COLLECTABLES, Run};
+use super::collectables::{Collectable, Collectables, Run, RunLengths};
 use super::header::is_ignored;
 use super::reading::{Checked, Next, RECORDS_PER_QUESTION, Reading, Snapshots};
 use super::references::{Limits, ReferenceRows, References};
@@ -62,9 +62,7 @@ impl<'a> Snapshots<'a> for TextSnapshots<'a> {
         };
         let references = read_references(references, collectables.count(), reading);
         let references = references.map_err(|stop| stop.in_snapshot(number))?;
-        let checked = Checked::new(number, collectables, references, reading)?;
-        reading.progress.advance(collectables.text.len() as u64);
-        Ok(Some(checked))
+        Checked::new(number, collectables, references, reading).map(Some)
     }
 }
 
@@ -273,26 +271,37 @@ fn rows_of(columns: usize) -> &'static str {
 }
 
 impl<'a> Collectables for TextRows<'a, 6> {
-    type Run = TextRows<'a, 6>;
+    type Run = TextRun<'a>;
+
+    fn unreported_bytes(&self) -> u64 {
+        self.text.len() as u64
+    }
 
     fn runs(&self) -> Result<impl Iterator<Item = Result<Self::Run, Stop>> + Send, Stop> {
         let mut rest = *self;
-        Ok(std::iter::from_fn(move || {
-            if rest.text.is_empty() {
-                return None;
-            }
-            let end = memchr::memchr_iter(b';', rest.text).nth(RUN_COLLECTABLES - 1);
+        Ok(RunLengths::of(self.count() as usize).map(move |length| {
+            let end = memchr::memchr_iter(b';', rest.text).nth(length - 1);
             let (run, after) = rest.text.split_at(end.map_or(rest.text.len(), |end| end + 1));
             let run = TextRows { text: run, offset: rest.offset };
             rest = TextRows { text: after, offset: rest.offset + run.text.len() as u64 };
-            Some(Ok(run))
+            Ok(TextRun { rows: run, length })
         }))
     }
 }
 
-impl Run for TextRows<'_, 6> {
+/// Collectables that follow each other.
+pub(crate) struct TextRun<'a> {
+    rows: TextRows<'a, 6>,
+    length: usize,
+}
+
+impl Run for TextRun<'_> {
+    fn len(&self) -> usize {
+        self.length
+    }
+
     fn for_each(&self, mut visit: impl FnMut(&Collectable) -> Result<(), Stop>) -> Result<(), Stop> {
-        self.for_each_row(|[kind, type_index, size, unmanaged, first_reference, reference_count], offset| {
+        self.rows.for_each_row(|[kind, type_index, size, unmanaged, first_reference, reference_count], offset| {
             visit(&Collectable { offset, kind, type_index, size, unmanaged, first_reference, reference_count })
         })
     }

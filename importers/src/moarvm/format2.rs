@@ -23,7 +23,7 @@
 
 mod records;
 
-use super::collectables::{Collectable, Collectables, RUN_COLLECTABLES, Run};
+use super::collectables::{Collectable, Collectables, Run, RunLengths};
 use super::header::HEADER_BYTES;
 use super::reading::{Checked, Next, RECORDS_PER_QUESTION, Reading, Snapshots};
 use super::references::Limits;
@@ -96,16 +96,26 @@ pub(crate) struct CollectableRecords<'a> {
 impl<'a> Collectables for CollectableRecords<'a> {
     type Run = CollectableRecords<'a>;
 
+    fn unreported_bytes(&self) -> u64 {
+        self.records.len() as u64
+    }
+
     fn runs(&self) -> Result<impl Iterator<Item = Result<Self::Run, Stop>> + Send, Stop> {
-        let run_bytes = RUN_COLLECTABLES * COLLECTABLE_BYTES as usize;
-        let offsets = (self.offset..).step_by(run_bytes);
-        Ok(offsets
-            .zip(self.records.chunks(run_bytes))
-            .map(|(offset, records)| Ok(CollectableRecords { offset, records })))
+        let mut rest = *self;
+        Ok(RunLengths::of(self.len()).map(move |length| {
+            let (records, after) = rest.records.split_at(length * COLLECTABLE_BYTES as usize);
+            let run = CollectableRecords { offset: rest.offset, records };
+            rest = CollectableRecords { offset: rest.offset + records.len() as u64, records: after };
+            Ok(run)
+        }))
     }
 }
 
 impl Run for CollectableRecords<'_> {
+    fn len(&self) -> usize {
+        self.records.len() / COLLECTABLE_BYTES as usize
+    }
+
     #[inline]
     fn for_each(&self, mut visit: impl FnMut(&Collectable) -> Result<(), Stop>) -> Result<(), Stop> {
         let (records, _) = self.records.as_chunks::<{ COLLECTABLE_BYTES as usize }>();
@@ -151,9 +161,7 @@ impl<'a> SnapshotChunks<'a> {
         reading: &Reading<'_>,
     ) -> Result<Checked<CollectableRecords<'a>, ReferenceRecords<'a>>, Stop> {
         let references = self.references(dump, reading).map_err(|stop| stop.in_snapshot(number))?;
-        let checked = Checked::new(number, self.collectables, references, reading)?;
-        reading.progress.advance(self.collectables.records.len() as u64);
-        Ok(checked)
+        Checked::new(number, self.collectables, references, reading)
     }
 
     /// Checks the records of `refs`.

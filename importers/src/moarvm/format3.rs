@@ -22,7 +22,7 @@ mod column;
 mod meta;
 mod section;
 
-use super::collectables::{Collectable, Collectables, RUN_COLLECTABLES};
+use super::collectables::{Collectable, Collectables, RunLengths};
 use super::header::HEADER_BYTES;
 use super::reading::{Checked, Next, Reading, Snapshots};
 use super::references::{Limits, ReferenceRows, References};
@@ -233,11 +233,12 @@ impl<'a> Group<'a> {
         file: &FileMeta,
         reading: &Reading<'_>,
     ) -> Result<CheckedColumns<'a>, Stop> {
-        let mut collectables = CollectableColumns { columns: [*self.column(Content::Kind)?; 6] };
+        let mut collectables = CollectableColumns { columns: [*self.column(Content::Kind)?; 6], count: 0 };
         for (place, name) in collectables.columns.iter_mut().zip(CollectableColumns::CONTENTS) {
             *place = *self.column(name)?;
         }
-        let references = self.references(collectables.count()?, reading)?;
+        collectables.count = collectables.count()?;
+        let references = self.references(collectables.count, reading)?;
         let reference_count = references.len();
         let mut checked = Checked::new(number, collectables, references, reading)?;
         checked.info = meta.info(file);
@@ -279,6 +280,7 @@ impl<'a> Group<'a> {
 pub(crate) struct CollectableColumns<'a> {
     /// In the order of [`CollectableColumns::CONTENTS`].
     columns: [Column<'a>; 6],
+    count: u64,
 }
 
 impl CollectableColumns<'_> {
@@ -313,13 +315,19 @@ impl CollectableColumns<'_> {
 impl Collectables for CollectableColumns<'_> {
     type Run = Vec<Collectable>;
 
+    /// Sections are reported as they are found.
+    fn unreported_bytes(&self) -> u64 {
+        0
+    }
+
     fn runs(&self) -> Result<impl Iterator<Item = Result<Self::Run, Stop>> + Send, Stop> {
         let mut readers = Vec::with_capacity(self.columns.len());
         for column in self.columns {
             readers.push(column.reader()?);
         }
         let batches = self.columns.map(|_| Batch::new());
-        let mut rows = CollectableRows { columns: self.columns, readers, batches, done: 0 };
+        let lengths = RunLengths::of(self.count as usize);
+        let mut rows = CollectableRows { columns: self.columns, readers, batches, lengths, next_row: 0, done: 0 };
         Ok(std::iter::from_fn(move || rows.run().transpose()))
     }
 }
@@ -329,20 +337,38 @@ struct CollectableRows<'a> {
     columns: [Column<'a>; 6],
     readers: Vec<ColumnReader<'a>>,
     batches: [Batch; 6],
+    lengths: RunLengths,
+    /// The first row of the batches that is in no run yet.
+    next_row: usize,
+    /// Rows that were decompressed.
     done: u64,
 }
 
 impl CollectableRows<'_> {
     /// The next run; `None` at the end.
     fn run(&mut self) -> Result<Option<Vec<Collectable>>, Stop> {
-        let mut run = Vec::new();
-        while run.len() < RUN_COLLECTABLES && self.read()? {
-            run.reserve_exact(self.batches[0].len().max(RUN_COLLECTABLES - run.len()));
+        let Some(length) = self.lengths.next() else {
+            // The other columns must end, too.
+            self.rest()?;
+            return Ok(None);
+        };
+        let mut run = Vec::with_capacity(length);
+        while run.len() < length && self.rest()? {
+            let rows = self.next_row..self.batches[0].len().min(self.next_row + length - run.len());
+            self.next_row = rows.end;
             let offset = self.columns[0].offset;
-            let rows = 0..self.batches[0].len();
             run.extend(rows.map(|row| collectable(offset, self.batches.each_ref().map(|batch| batch[row]))));
         }
-        Ok((!run.is_empty()).then_some(run))
+        Ok(Some(run))
+    }
+
+    /// Whether there are rows that are in no run yet.
+    fn rest(&mut self) -> Result<bool, Stop> {
+        if self.next_row < self.batches[0].len() {
+            return Ok(true);
+        }
+        self.next_row = 0;
+        self.read()
     }
 
     /// Decompresses the next batch of each column; false at the end.

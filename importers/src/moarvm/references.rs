@@ -39,10 +39,18 @@ pub(crate) trait References: Send + Sync {
     /// What they take in memory, in bytes.
     fn memory_bytes(&self) -> u64;
 
-    /// Hands over label and target of each reference of a collectable, given the recording's ids of the strings.
-    fn for_each_of(
+    /// Where the first reference of a collectable is. Places do not depend on each other, so a processor waits for the
+    /// memory of several at once.
+    ///
+    /// # Errors
+    /// A dump that changed since it was checked.
+    fn place(&self, collectable: &Collectable) -> Result<usize, Damage>;
+
+    /// Hands over label and target of `count` references from a place on, given the recording's ids of the strings.
+    fn for_each_from(
         &self,
-        collectable: &Collectable,
+        place: usize,
+        count: u64,
         names: &[StringId],
         visit: impl FnMut(Label, u32) -> Result<(), Stop>,
     ) -> Result<(), Stop>;
@@ -172,19 +180,19 @@ impl References for ReferenceRows {
         (self.rows.capacity() * size_of::<Reference>() + self.large.capacity() * size_of::<u64>()) as u64
     }
 
+    fn place(&self, collectable: &Collectable) -> Result<usize, Damage> {
+        Ok(collectable.first_reference as usize)
+    }
+
     #[inline]
-    fn for_each_of(
+    fn for_each_from(
         &self,
-        collectable: &Collectable,
+        place: usize,
+        count: u64,
         names: &[StringId],
         mut visit: impl FnMut(Label, u32) -> Result<(), Stop>,
     ) -> Result<(), Stop> {
-        if collectable.reference_count == 0 {
-            return Ok(());
-        }
-        let first = collectable.first_reference as usize;
-        let end = first.saturating_add(collectable.reference_count as usize);
-        for reference in self.rows.get(first..end).unwrap_or_default() {
+        for reference in self.rows.get(place..place.saturating_add(count as usize)).unwrap_or_default() {
             let (kind, value) = ((reference.label & 3) as u8, reference.label >> 2);
             let label = match kind {
                 LARGE_INDEX => Label::Index(self.large[value as usize]),
@@ -204,17 +212,8 @@ mod tests {
         let mut references = ReferenceRows::new(1, Limits::new(10, 2, 0)?, 0)?;
         references.push(kind, value, target, 99)?;
         let names = [StringId(70), StringId(71)];
-        let source = Collectable {
-            offset: 0,
-            kind: 1,
-            type_index: 0,
-            size: 0,
-            unmanaged: 0,
-            first_reference: 0,
-            reference_count: 1,
-        };
         let mut found = Label::Unknown;
-        let visited = references.for_each_of(&source, &names, |label, _| {
+        let visited = references.for_each_from(0, 1, &names, |label, _| {
             found = label;
             Ok(())
         });

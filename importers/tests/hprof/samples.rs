@@ -4,6 +4,7 @@ use crate::read::{Recorded, record_file};
 use barrow_importers::{Counted, ImportOptions, Silent, totals};
 use barrow_writer::{Options, Writer};
 use std::collections::BTreeMap;
+use std::num::NonZero;
 use std::path::{Path, PathBuf};
 
 /// Instances and bytes by type.
@@ -163,4 +164,23 @@ fn references_have_their_strength() {
     // Fields of superclasses follow those of the class.
     assert_eq!(count("Shapes$Tail(", " self="), 103);
     assert_eq!(count("Shapes$Tail(72) ", " self="), 0);
+}
+
+#[test]
+fn any_number_of_threads_makes_the_same_recording() {
+    for (file, ..) in SAMPLES {
+        let by = |threads| {
+            let threads = NonZero::new(threads).expect("threads");
+            record_file(&sample(file), &ImportOptions { threads, ..ImportOptions::default() }).expect("a dump")
+        };
+        let one = by(1);
+        let objects = one.objects();
+        for threads in [2, 3, 8] {
+            let other = by(threads);
+            assert_eq!(other.imported.snapshots, one.imported.snapshots, "{file}, {threads} threads");
+            assert_eq!(other.histogram(), one.histogram(), "{file}, {threads} threads");
+            assert!(other.roots() == one.roots(), "{file}, {threads} threads");
+            assert!(other.objects() == objects, "{file}, {threads} threads");
+        }
+    }
 }

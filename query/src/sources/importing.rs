@@ -142,12 +142,9 @@ fn options(compression: Option<Compression>, formats: &[Format], context: &Conte
     options.threads = if announces_on_all { 0 } else { threads - 1 };
     options.memory_budget_bytes = match context.workspace.max_memory() {
         Some(budget) => usize::try_from(budget).unwrap_or(usize::MAX),
-        None if announces_on_all => options.memory_budget_bytes.max(BUDGET_OF_A_THREAD_BYTES.saturating_mul(threads)),
+        // The writer divides its budget by twice the threads and one. So blocks are as large as with one thread.
+        None if announces_on_all => options.memory_budget_bytes.saturating_mul(2 * threads + 1) / 3,
         None => options.memory_budget_bytes,
     };
     options
 }
-
-/// The writer's budget for each thread that announces and encodes: blocks are then as large as with one thread. They take
-/// a quarter of this.
-const BUDGET_OF_A_THREAD_BYTES: usize = 52 << 20;

@@ -185,17 +185,20 @@ impl References for ReferenceRecords<'_> {
     }
 
     #[inline]
-    fn for_each_of(
+    fn place(&self, collectable: &Collectable) -> Result<usize, Damage> {
+        if collectable.reference_count == 0 { Ok(0) } else { self.offset(collectable.first_reference as usize) }
+    }
+
+    #[inline]
+    fn for_each_from(
         &self,
-        collectable: &Collectable,
+        place: usize,
+        count: u64,
         names: &[StringId],
         mut visit: impl FnMut(Label, u32) -> Result<(), Stop>,
     ) -> Result<(), Stop> {
-        if collectable.reference_count == 0 {
-            return Ok(());
-        }
-        let mut offset = self.offset(collectable.first_reference as usize)?;
-        for _ in 0..collectable.reference_count {
+        let mut offset = place;
+        for _ in 0..count {
             let record = record(self.dump, offset)?;
             visit(label(record.kind, record.value, names), record.target as u32)?;
             offset = record.next;
