@@ -36,7 +36,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use barrow_format::{ObjectId, SnapshotId};
 
 use crate::columns::index_file::{ColumnId, ColumnValues, Form, IndexFile, IndexPlace};
-use crate::columns::memory::{Memory, Region};
+use crate::columns::memory::{KeptRoom, Memory, Region};
 use crate::columns::values::Values;
 use crate::error::{AnalyzerError, Result};
 use crate::file::object::Reference;
@@ -60,6 +60,8 @@ pub struct Heap {
     /// Lets the pager release pages of the recording if there is a memory limit. It is declared before the recording,
     /// so that it is dropped first.
     _pages: Option<Region>,
+    /// What dominators will need.
+    _room: KeptRoom,
     recording: Arc<Recording>,
     snapshot: SnapshotId,
     memory: Memory,
@@ -171,9 +173,10 @@ impl Heap {
         exclusion: Option<Arc<Exclusion>>,
     ) -> Self {
         let pages = memory.pages_of(recording.bytes());
-        memory.keep_room(resident_bytes(objects));
+        let room = memory.keep_room(resident_bytes(objects));
         Heap {
             _pages: pages,
+            _room: room,
             recording,
             snapshot,
             memory,

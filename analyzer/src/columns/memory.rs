@@ -57,8 +57,8 @@ pub struct Memory(Arc<Account>);
 struct Account {
     limit_bytes: Option<u64>,
     used_bytes: AtomicU64,
-    /// Bytes that long-lived columns leave free for columns that must be resident.
-    room_bytes: AtomicU64,
+    /// For each heap in use, the bytes that long-lived columns leave free for columns that must be resident.
+    rooms: Mutex<Vec<u64>>,
     folder: PathBuf,
     /// Mapped files whose pages can be released: address and length.
     regions: Mutex<Vec<(usize, usize)>>,
@@ -98,7 +98,7 @@ impl Memory {
         let account = Account {
             limit_bytes,
             used_bytes: AtomicU64::new(0),
-            room_bytes: AtomicU64::new(0),
+            rooms: Mutex::default(),
             folder,
             regions: Mutex::new(Vec::new()),
         };
@@ -117,15 +117,16 @@ impl Memory {
         self.0.limit_bytes
     }
 
-    /// Makes later columns leave at least `bytes` free for columns that must be resident. Otherwise an early question
-    /// could take the room that a later one needs.
-    pub(crate) fn keep_room(&self, bytes: u64) {
-        self.0.room_bytes.fetch_max(bytes, Ordering::Relaxed);
+    /// Makes later columns leave at least `bytes` free for columns that must be resident, until the result is dropped.
+    /// Otherwise an early question could take the room that a later one needs.
+    pub(crate) fn keep_room(&self, bytes: u64) -> KeptRoom {
+        lock(&self.0.rooms).push(bytes);
+        KeptRoom { account: Arc::clone(&self.0), bytes }
     }
 
-    /// The number of bytes that long-lived columns leave free.
+    /// The number of bytes that long-lived columns leave free: what the heap in use needs that needs most.
     pub(crate) fn room_bytes(&self) -> u64 {
-        self.0.room_bytes.load(Ordering::Relaxed)
+        lock(&self.0.rooms).iter().copied().max().unwrap_or(0)
     }
 
     /// A column of `length` zeros that may be paged out and may live long.
@@ -295,6 +296,22 @@ impl Drop for Charge {
     }
 }
 
+/// Room that later columns leave free until this is dropped.
+#[derive(Debug)]
+pub(crate) struct KeptRoom {
+    account: Arc<Account>,
+    bytes: u64,
+}
+
+impl Drop for KeptRoom {
+    fn drop(&mut self) {
+        let mut rooms = lock(&self.account.rooms);
+        if let Some(at) = rooms.iter().position(|&bytes| bytes == self.bytes) {
+            rooms.swap_remove(at);
+        }
+    }
+}
+
 /// A mapping whose pages the pager may release until this is dropped.
 #[derive(Debug)]
 pub(crate) struct Region {
@@ -458,4 +475,32 @@ fn mapped_bytes() -> Option<u64> {
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn room_is_kept_for_the_heaps_in_use() {
+        let memory = Memory::limited(1 << 30);
+        let (large, small) = (memory.keep_room(100), memory.clone().keep_room(50));
+        assert_eq!(memory.room_bytes(), 100);
+        drop(large);
+        assert_eq!(memory.room_bytes(), 50);
+        drop(small);
+        assert_eq!(memory.room_bytes(), 0);
+    }
+
+    #[test]
+    fn all_clones_charge_one_account() {
+        let memory = Memory::limited(OTHER_BYTES + (10 << 20));
+        let other = memory.clone();
+        let column: Column<u8> = memory.resident(6 << 20).unwrap();
+        assert!(matches!(other.resident::<u8>(6 << 20), Err(AnalyzerError::MemoryCeiling { .. })));
+        assert!(!other.has_room(6 << 20));
+        drop(column);
+        assert_eq!(other.resident::<u8>(6 << 20).unwrap().len(), 6 << 20);
+        assert_eq!(memory.0.used_bytes.load(Ordering::Relaxed), 0);
+    }
 }

@@ -168,12 +168,19 @@ impl Visit<'_, '_> {
     }
 
     /// Logs a shared row if it has a number, and pushes it otherwise.
+    #[cold]
     fn at_row(&mut self, row: u32) -> Result<()> {
         self.expect(1)?;
         let known = self.row_number[row as usize];
         self.pending.push_if(self.first_row + row, known == 0);
         self.log_if(known, known != 0);
         Ok(())
+    }
+
+    /// Processes the targets of a shared row.
+    #[cold]
+    fn at_targets_of_row(&mut self, row: u32) -> Result<()> {
+        self.at_targets(self.packed.targets_of_row(row))
     }
 
     /// Logs a number below that of the vertex.
@@ -325,7 +332,7 @@ pub(super) fn number_depth_first(
                 visit.at_each(values_of(ephemerons, ObjectId(vertex)).map(|value| value.0));
             }
         } else if vertex as usize >= first_row {
-            visit.at_targets(packed.targets_of_row(vertex - first_row as u32))?;
+            visit.at_targets_of_row(vertex - first_row as u32)?;
         } else {
             visit.expect(groups[vertex as usize - objects].targets.len())?;
             visit.at_each(groups[vertex as usize - objects].targets.iter().map(|target| target.0));
