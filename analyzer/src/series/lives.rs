@@ -154,17 +154,17 @@ impl<'r> Lives<'r> {
         Ok(Some(LifeStep { snapshot: found.snapshot, births, died }))
     }
 
-    /// Visits all remaining snapshots and returns the last; `None` if there are none.
+    /// Visits all remaining snapshots and returns the last, without its deaths; `None` if there are none.
     ///
     /// # Errors
     /// As for [`SerialWalk::next`].
     pub fn last(&mut self, progress: &dyn Progress) -> Result<Option<LifeStep>> {
         let mut last = None;
         if matches!(self.before, Previous::Matched(_)) {
-            self.skip_to(self.walk.len().saturating_sub(2), progress)?;
+            self.skip_to(self.walk.len().saturating_sub(1), progress)?;
         }
         while let Some(step) = self.next(progress)? {
-            last = Some(step);
+            last = Some(LifeStep { died: Vec::new(), ..step });
         }
         Ok(last)
     }
@@ -239,6 +239,9 @@ fn births_of(serials: &[u64], last_serials: &[u64]) -> Vec<u32> {
 
 /// The objects of the snapshot `before` whose serials are not among `serials`, with the places they were born in.
 fn died_of(before: &[u64], serials: &[u64], last_serials: &[u64]) -> Vec<(ObjectId, usize)> {
+    if before.is_empty() {
+        return Vec::new();
+    }
     let alive = SerialSet::of(serials, last_serials.last().copied().unwrap_or(0));
     let mut born = BornIn::new(last_serials);
     let gone = (0..).map(ObjectId).zip(before).filter(|&(_, &serial)| !alive.contains(serial));

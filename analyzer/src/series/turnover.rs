@@ -69,11 +69,12 @@ impl Turnovers {
 
 /// Adds the births and deaths between two snapshots, of objects born after that at `first_place`.
 fn add(by_type: &mut [Turnover], before: &LifeTable, after: &LifeTable, first_place: usize) {
-    for (type_id, turnover) in (0..).zip(by_type.iter_mut()) {
-        let count = |table: &LifeTable| table.alive.get(&type_id).copied().unwrap_or_default();
-        let ((old, _), (new, born)) = (count(before), count(after));
+    // A type without objects in the later snapshot has no births.
+    for (&type_id, &(objects, born)) in &after.alive {
+        let objects_before = before.alive.get(&type_id).map_or(0, |&(objects, _)| objects);
+        let turnover = &mut by_type[type_id as usize];
         turnover.born += born;
-        turnover.born_bounds += CountBounds::born(&[old, new]);
+        turnover.born_bounds += CountBounds::born(&[objects_before, objects]);
     }
     for (&(type_id, _), &died) in after.died.iter().filter(|((_, born), _)| *born > first_place) {
         by_type[type_id as usize].died += died;
