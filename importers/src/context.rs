@@ -9,7 +9,6 @@ use barrow_writer::{
     StringId, Totals, TypeDescription, TypeId, Writer,
 };
 
-use crate::dump::Releasing;
 use crate::error::{Damage, ImportError, Stop};
 use crate::options::ImportOptions;
 use barrow_progress::Progress;
@@ -19,6 +18,12 @@ use barrow_progress::Progress;
 /// look changed from one dump to the next.
 const MAX_SITES: usize = (1 << 20) / 8 * 7;
 
+/// The pages of a mapped dump.
+pub(crate) trait Pages: Sync {
+    /// Gives back the memory of bytes that were read; other threads keep theirs.
+    fn release(&self, bytes: Range<usize>);
+}
+
 /// What every importer works with: the recording, the options of the user, and the declarations of
 /// earlier dumps of the same series.
 #[derive(Clone)]
@@ -26,7 +31,7 @@ pub(crate) struct Context<'w> {
     pub(crate) writer: &'w Writer,
     pub(crate) progress: &'w dyn Progress,
     /// The pages of the dump, if it is mapped.
-    pub(crate) pages: Option<&'w Releasing<'w>>,
+    pub(crate) pages: Option<&'w dyn Pages>,
     pub(crate) options: &'w ImportOptions,
     /// The label and time of the snapshot, for a dump that holds one snapshot.
     pub(crate) info: SnapshotInfo,

@@ -7,6 +7,7 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use crate::context::Pages;
 use crate::error::{Damage, ImportError};
 use crate::options::ImportOptions;
 use crate::packing::Packing;
@@ -102,9 +103,10 @@ impl<'d> Releasing<'d> {
     pub(crate) fn new(dump: &'d Dump, inner: &'d dyn Progress) -> Self {
         Releasing { dump, inner, since_release: AtomicU64::new(0) }
     }
+}
 
-    /// Gives back the pages of bytes that were read. Only these are looked up, and other threads keep theirs.
-    pub(crate) fn release(&self, bytes: Range<usize>) {
+impl Pages for Releasing<'_> {
+    fn release(&self, bytes: Range<usize>) {
         let length = bytes.len() as u64;
         self.dump.release(bytes);
         // Relaxed: as in `advance`. The closure never fails.

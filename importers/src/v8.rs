@@ -10,7 +10,8 @@
 //!
 //! 1. [`Layout`]: where the parts are. Commas and quotes are counted on all threads, so that any number and string is
 //!    found.
-//! 2. Strings are entered into the recording; meanwhile the nodes are checked and divided into units.
+//! 2. The nodes are checked and divided into units, and the strings are entered into the recording: threads decode them,
+//!    and take turns to number them in their order.
 //! 3. [`Announcer`]: nodes and their edges are announced, unit by unit, on all threads.
 //!
 //! The graph is not held in memory. An import needs 4 bytes for each string, 4 for each node if the dump has locations, a bit for
@@ -41,6 +42,7 @@ use std::num::NonZero;
 use crate::context::{Context, Outcome};
 use crate::error::{Damage, ImportError, Stop};
 use crate::format::Importer;
+use crate::options::ImportOptions;
 use crate::screen::Text;
 use announce::{Announcer, DumpTables};
 use detached::Detached;
@@ -112,22 +114,24 @@ fn prepare(layout: &Layout<'_>, wanted: &WeakMapNodes, context: &Context<'_>) ->
     let locations = layout.locations.as_ref().map_or(0, Numbers::byte_count);
     let bytes = nodes.byte_count() + locations + layout.strings.range().len() as u64;
     context.progress.begin("reading nodes and strings", bytes, "bytes");
-    // Strings are numbered by one thread, beside all others.
     let record_names = || Names::record(&layout.strings, context);
-    let read_others =
-        || -> Result<_, Stop> { Ok((divide(meta, nodes, edges, wanted, context)?, Locations::read(layout, context)?)) };
-    let (names, others) = if context.options.threads == NonZero::<usize>::MIN {
-        (record_names(), read_others())
-    } else {
-        std::thread::scope(|scope| {
-            let names = scope.spawn(record_names);
-            let others = read_others();
-            (names.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)), others)
-        })
+    let read_others = |context: &Context<'_>| -> Result<_, Stop> {
+        Ok((divide(meta, nodes, edges, wanted, context)?, Locations::read(layout, context)?))
     };
-    // The nodes come first in the dump, and so does what is wrong with them.
-    let (units, locations) = others?;
-    Ok((names?, locations, units))
+    // Strings are numbered in turns, which leaves time for the rest.
+    let Some(threads) = NonZero::new(context.options.threads.get() - 1) else {
+        let (units, locations) = read_others(context)?;
+        return Ok((record_names()?, locations, units));
+    };
+    let options = ImportOptions { threads, ..context.options.clone() };
+    std::thread::scope(|scope| {
+        let names = scope.spawn(record_names);
+        let others = read_others(&Context { options: &options, ..context.clone() });
+        let names = names.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        // The nodes come first in the dump, and so does what is wrong with them.
+        let (units, locations) = others?;
+        Ok((names?, locations, units))
+    })
 }
 
 /// Differences between the description and the nodes and edges that are there.

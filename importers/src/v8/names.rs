@@ -1,13 +1,14 @@
 //! What the strings of a dump are in the recording.
 
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
 use super::ephemerons::EntryName;
+use super::parallel::for_each_unit;
 use super::strings::{Strings, unescaped};
 use crate::context::Context;
-use crate::error::{Damage, Stop};
+use crate::error::{Damage, ImportError, Stop};
 use barrow_writer::{StringId, Writer};
-
-/// Progress is reported, and memory given back, after this many bytes of strings.
-const TELL_BYTES: usize = 1 << 20;
 
 /// What the strings of a dump are in the recording, by their numbers there.
 #[derive(Default)]
@@ -43,27 +44,69 @@ pub(crate) enum Name {
     Special(Option<StringId>, Special),
 }
 
-impl Names {
-    /// Enters all strings into the recording.
-    pub(crate) fn record(strings: &Strings<'_>, context: &Context<'_>) -> Result<Names, Stop> {
-        let mut names = Names::default();
-        names.codes.reserve_exact(strings.len());
-        let whole = strings.range();
-        let mut told = whole.start;
-        for raw in strings.raw_from(0).into_iter().flatten().take(strings.len()) {
-            let code = names.code(raw, context.writer)?;
-            names.codes.push(code);
-            let read = strings.offset(raw);
-            if read - told > TELL_BYTES {
-                context.check_cancelled()?;
-                context.progress.advance((read - told) as u64);
-                context.release(told..read);
-                told = read;
-            }
+/// How many strings a thread decodes at a time. Those of V8 have at most 1,024 characters.
+const UNIT_STRINGS: usize = 1024;
+/// A unit of more bytes is decoded string by string in its turn.
+const MAX_DECODED_BYTES: usize = 4 << 20;
+/// A thread that waits for its turn looks this often whether the user has cancelled.
+const WAIT: Duration = Duration::from_millis(20);
+
+/// Strings that were decoded and wait for their turn.
+#[derive(Default)]
+struct Decoded {
+    /// All texts, concatenated.
+    texts: String,
+    /// Where each text ends, and whether it is more than a name.
+    strings: Vec<(usize, Option<Special>)>,
+}
+
+impl Decoded {
+    fn decode<'s>(&mut self, raw: impl Iterator<Item = &'s [u8]>) {
+        self.texts.clear();
+        self.strings.clear();
+        for raw in raw {
+            self.texts.push_str(&unescaped(raw));
+            self.strings.push((self.texts.len(), special(raw)));
         }
-        context.progress.advance((whole.end - told) as u64);
-        context.release(told..whole.end);
-        Ok(names)
+    }
+}
+
+/// The names so far, and which unit of strings is next.
+#[derive(Default)]
+struct Turns {
+    names: Names,
+    next: usize,
+    has_failed: bool,
+}
+
+impl Names {
+    /// Enters all strings into the recording. Threads decode them; they are numbered in their order.
+    pub(crate) fn record(strings: &Strings<'_>, context: &Context<'_>) -> Result<Names, Stop> {
+        let mut turns = Turns::default();
+        turns.names.codes.reserve_exact(strings.len());
+        let (turns, changed) = (Mutex::new(turns), Condvar::new());
+        let work = |decoded: &mut Decoded, unit: usize| {
+            let bytes = strings.range_of(unit * UNIT_STRINGS, UNIT_STRINGS);
+            let raw = || strings.raw_from(unit * UNIT_STRINGS).take(UNIT_STRINGS);
+            let is_decoded = bytes.len() <= MAX_DECODED_BYTES;
+            if is_decoded {
+                decoded.decode(raw());
+            }
+            let mut turns = wait(&turns, &changed, unit, context)?;
+            let added = match is_decoded {
+                true => turns.names.add_decoded(decoded, context.writer),
+                false => raw().try_for_each(|raw| turns.names.add(&unescaped(raw), special(raw), context.writer)),
+            };
+            turns.next += 1;
+            turns.has_failed |= added.is_err();
+            drop(turns);
+            changed.notify_all();
+            context.progress.advance(bytes.len() as u64);
+            context.release(bytes);
+            added
+        };
+        for_each_unit(context, strings.len().div_ceil(UNIT_STRINGS), || Ok(Decoded::default()), work, |_| Ok(()))?;
+        Ok(turns.into_inner().unwrap_or_else(PoisonError::into_inner).names)
     }
 
     /// The string of this number, if it is no more than a name.
@@ -88,41 +131,68 @@ impl Names {
         Some(Name::Plain(StringId(code)))
     }
 
-    /// The code of the next string.
-    fn code(&mut self, raw: &[u8], writer: &Writer) -> Result<u32, Stop> {
-        let (number, entry) = match raw {
-            [b'0'..=b'9', ..] => match element_number(raw) {
-                Some(number) => (Some(number), None),
-                None => (None, EntryName::read(raw)),
-            },
-            _ => (None, None),
-        };
-        let (mark, row) = match (number, entry) {
+    fn add_decoded(&mut self, decoded: &Decoded, writer: &Writer) -> Result<(), Stop> {
+        let mut start = 0;
+        for &(end, special) in &decoded.strings {
+            self.add(&decoded.texts[start..end], special, writer)?;
+            start = end;
+        }
+        Ok(())
+    }
+
+    /// Adds the next string.
+    fn add(&mut self, text: &str, special: Option<Special>, writer: &Writer) -> Result<(), Stop> {
+        let (mark, row) = match special {
             // Entries of WeakMaps become references that need no such name.
-            (_, Some(entry)) => {
+            Some(Special::EntryName(entry)) => {
                 self.entries.push(entry);
                 (ENTRY, self.entries.len() - 1)
             }
-            (Some(number), None) => {
-                let id = self.row(raw, writer)?;
-                self.numbers.push((id, number));
+            Some(Special::Number(number)) => {
+                self.numbers.push((writer.string(text)?, number));
                 (NUMBER, self.numbers.len() - 1)
             }
-            (None, None) => (0, self.row(raw, writer)?.0 as usize),
-        };
-        match u32::try_from(row).ok().filter(|&row| row < ENTRY) {
-            Some(row) => Ok(mark | row),
             None => {
-                let (value, limit) = (self.codes.len() as u64, u64::from(ENTRY));
-                Err(Damage::OutOfRange { what: "the number of strings", offset: 0, value, limit }.into())
+                self.replaced += u64::from(text.contains(char::REPLACEMENT_CHARACTER));
+                (0, writer.string(text)?.0 as usize)
             }
-        }
+        };
+        let Some(row) = u32::try_from(row).ok().filter(|&row| row < ENTRY) else {
+            let (value, limit) = (self.codes.len() as u64, u64::from(ENTRY));
+            return Err(Damage::OutOfRange { what: "the number of strings", offset: 0, value, limit }.into());
+        };
+        self.codes.push(mark | row);
+        Ok(())
     }
+}
 
-    fn row(&mut self, raw: &[u8], writer: &Writer) -> Result<StringId, Stop> {
-        let text = unescaped(raw);
-        self.replaced += u64::from(text.contains(char::REPLACEMENT_CHARACTER));
-        Ok(writer.string(&text)?)
+/// Waits until `unit` is next.
+fn wait<'t>(
+    turns: &'t Mutex<Turns>,
+    changed: &Condvar,
+    unit: usize,
+    context: &Context<'_>,
+) -> Result<MutexGuard<'t, Turns>, Stop> {
+    // A thread that panicked or was cancelled never takes its turn, so nobody waits for it.
+    let cancelled = || Stop::from(ImportError::Cancelled);
+    let mut guard = turns.lock().map_err(|_| cancelled())?;
+    while guard.next != unit {
+        if guard.has_failed {
+            return Err(cancelled());
+        }
+        context.check_cancelled()?;
+        (guard, _) = changed.wait_timeout(guard, WAIT).map_err(|_| cancelled())?;
+    }
+    Ok(guard)
+}
+
+/// What a string is beside a name.
+fn special(raw: &[u8]) -> Option<Special> {
+    match raw {
+        [b'0'..=b'9', ..] => {
+            element_number(raw).map(Special::Number).or_else(|| EntryName::read(raw).map(Special::EntryName))
+        }
+        _ => None,
     }
 }
 

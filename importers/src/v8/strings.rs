@@ -197,14 +197,15 @@ impl<'a> Strings<'a> {
         self.places.first().copied().unwrap_or(self.end)..self.end
     }
 
-    /// Where a string is, of [`Strings::raw_from`].
-    pub(crate) fn offset(&self, raw: &[u8]) -> usize {
-        raw.as_ptr().addr().saturating_sub(self.dump.as_ptr().addr())
+    /// Where `count` strings are, from string `first` on: both are multiples of [`STEP`].
+    pub(crate) fn range_of(&self, first: usize, count: usize) -> Range<usize> {
+        let place = |index: usize| self.places.get(index / STEP).copied().unwrap_or(self.end);
+        place(first)..place(first + count)
     }
 
     /// The text of a string. Takes a while: meant for names of types.
     pub(crate) fn text(&self, index: usize) -> Option<Cow<'a, str>> {
-        let mut raw = self.raw_from(index / STEP)?;
+        let mut raw = self.raw_from(index / STEP * STEP);
         raw.nth(index % STEP).filter(|_| index < self.count).map(unescaped)
     }
 
@@ -213,18 +214,19 @@ impl<'a> Strings<'a> {
         &self.entries
     }
 
-    /// The strings with their escapes, from a remembered position on.
-    pub(crate) fn raw_from(&self, place: usize) -> Option<impl Iterator<Item = &'a [u8]>> {
+    /// The strings with their escapes, from string `first` on: a multiple of [`STEP`].
+    pub(crate) fn raw_from(&self, first: usize) -> impl Iterator<Item = &'a [u8]> {
         let dump = self.dump;
-        let mut at = Some(*self.places.get(place)?);
-        Some(std::iter::from_fn(move || {
+        let mut at = self.places.get(first / STEP).copied();
+        let raw = std::iter::from_fn(move || {
             let start = at?;
             // The file may have changed since the strings were found; then they end here.
             let end = string_end(dump, start).ok()?;
             let next = dump.get(end + 1..)?.iter().position(|&byte| !(byte == b',' || byte.is_ascii_whitespace()));
             at = next.filter(|&next| dump[end + 1 + next] == b'"').map(|next| end + 1 + next + 1);
             dump.get(start..end)
-        }))
+        });
+        raw.take(self.count.saturating_sub(first))
     }
 }
 

@@ -1,7 +1,7 @@
 //! Snapshots made by hand: every field of the format has its place in a recording.
 
 use crate::dump::{Dump, VERSIONS, Version, tiny};
-use crate::recorded::{Described, record};
+use crate::recorded::{Described, record, record_file};
 use barrow_analyzer::{KindRole, ObjectId, StrengthClass};
 
 fn described(kind: &str, name: &str, size: u64, serial: u64, references: &[(&str, StrengthClass, u32)]) -> Described {
@@ -257,4 +257,23 @@ fn many_strings_that_are_nearly_equal() {
     let tables = recording.tables().expect("tables");
     let strings = (0..tables.string_count() as u32).map(barrow_analyzer::StringId);
     assert!(strings.map(|id| tables.string(id)).any(|found| found.starts_with("00054999 row")));
+}
+
+/// Threads read locations together, but the last one of a node counts for any number of threads.
+#[test]
+fn of_several_locations_of_a_node_the_last_counts() {
+    let mut dump = Dump::default();
+    dump.string("<dummy>");
+    let root = dump.node("synthetic", "", 1, 0);
+    let object = dump.node("object", "Card", 3, 32);
+    dump.numbered(root, "element", 1, object);
+    (0..200_000).for_each(|line| dump.location(object, [1, line % 7, 0]));
+    dump.location(object, [1, 41, 0]);
+    (0..100).for_each(|_| dump.location(root, [1, 5, 0]));
+    let file = tempfile::NamedTempFile::new().expect("a file");
+    std::fs::write(file.path(), dump.text(Version::Now)).expect("written");
+    for threads in [1, 2, 8] {
+        let recorded = record_file(file.path(), threads).expect("a whole snapshot");
+        assert_eq!(recorded.objects()[1].place, Some(("script 1".to_owned(), 42)), "{threads} threads");
+    }
 }
