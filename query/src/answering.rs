@@ -69,11 +69,11 @@ impl Session {
         match self.import.take_if(|import| import.has_ended()) {
             None => Ok(false),
             Some(import) => {
-                let again = self.counted_last.take();
+                let again = self.select_again.take();
                 self.file = None;
                 self.file = Some(import.into_result()?);
                 // `$_` is what was counted last.
-                again.map_or(Ok(()), |question| self.run_command(&question).map(drop))?;
+                again.map_or(Ok(()), |select| select(self).map(drop))?;
                 Ok(true)
             }
         }
@@ -168,7 +168,8 @@ impl Session {
             }
             answer => {
                 if is_counted && self.import.is_some() && question.command.name == "count" {
-                    self.counted_last = Some(question.clone());
+                    let question = question.clone();
+                    self.select_again = Some(Box::new(move |session| session.run_command(&question)));
                 }
                 answer
             }

@@ -54,6 +54,10 @@ const TAIL: &str = "\
   must belong to this user alone. Cached recordings are readable for their owner only. A dump is imported again when its
   path, length, times, device, inode or bytes change. Bytes are compared by checksum: all of them up to 8 MiB, and above
   that 128 pieces of 4 KiB. Each opening says what a dump had lost.
+- **Before the import.** The prompt on a dump that was never imported is there at once, and the import goes on.
+  `summary`, `top`, `histogram` and `count` by type are answered from one pass over the dump, as the import will answer
+  them; references and roots are left out where that pass does not count them. Other questions wait for the import, and
+  Ctrl-C stops only the waiting. `exit` gives the import up. In one shot, such a question is answered without an import.
 - **The size of the cache.** Each new import removes imports of dumps that are gone or were rewritten. Beyond 10 GiB
   (`BARROW_CACHE_SIZE`, like `500M`) it also removes the least recently used ones. The newest import always stays.
 - **Compressed dumps** that are opened directly are first unpacked in the cache, up to 1 GiB or 10,000 times their

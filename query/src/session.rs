@@ -13,11 +13,10 @@ use crate::flags::{Format, SnapshotName};
 use crate::language::object_name::{ObjectName, Which};
 use crate::language::selection;
 use crate::progress::{Meter, Unwatched, Watcher};
-use crate::question::Question;
 use crate::removal::Removal;
 use crate::session::sets::{Scope, Sets};
 use crate::sources::background::Background;
-use crate::sources::counting::CountedSnapshot;
+use crate::sources::counted::CountedSnapshot;
 use crate::sources::opening::OpenFile;
 use crate::touches::Touches;
 use crate::workspace::Workspace;
@@ -48,8 +47,8 @@ pub struct Session {
     pub(crate) file: Option<OpenFile>,
     /// The import of the dump that is open, until a question takes its result.
     pub(crate) import: Option<Background>,
-    /// What `count` selected before the import had ended, for `$_`.
-    pub(crate) counted_last: Option<Question>,
+    /// Selects again what `count` selected before the import had ended, for `$_`.
+    pub(crate) select_again: Option<More>,
     /// What is excluded.
     pub(crate) away: Vec<Arc<Removal>>,
     /// The snapshot that was selected.
@@ -88,7 +87,7 @@ impl Session {
         Session {
             file: None,
             import: None,
-            counted_last: None,
+            select_again: None,
             away: Vec::new(),
             selected: SnapshotName::Last,
             context: Context { settings, workspace, watcher: Arc::new(Unwatched) },
@@ -168,7 +167,7 @@ impl Session {
     /// Makes `file` what questions are about.
     pub(crate) fn open_file(&mut self, file: OpenFile) {
         self.import = None;
-        self.counted_last = None;
+        self.select_again = None;
         self.file = Some(file);
     }
 

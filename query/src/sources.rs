@@ -2,6 +2,7 @@
 
 pub(crate) mod background;
 pub(crate) mod cache;
+pub(crate) mod counted;
 pub(crate) mod counting;
 pub(crate) mod destination;
 pub(crate) mod dump_order;

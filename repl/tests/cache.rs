@@ -53,7 +53,7 @@ fn a_dump_written_anew_with_equal_length_and_time_is_imported_again() {
     let size_of = |bytes| {
         fs::write(&path, dump(bytes)).unwrap();
         File::options().append(true).open(&path).unwrap().set_modified(written).unwrap();
-        let run = asked(program(folder.path()), &["summary", shown(&path), "--format", "csv"]);
+        let run = asked(program(folder.path()), &["summary", shown(&path), "--format", "csv", "--verify"]);
         assert_eq!(run.code, 0, "{}", run.stderr);
         run.stdout
     };
@@ -67,7 +67,7 @@ fn a_dump_written_anew_with_equal_length_and_time_is_imported_again() {
 fn what_was_lost_is_part_of_the_recording() {
     let folder = tempfile::tempdir().unwrap();
     let cut = testdata("foreign/moarvm-3-cut.mvmheap");
-    let ask = || asked(program(folder.path()), &["summary", "--quiet", shown(&cut), "all"]);
+    let ask = || asked(program(folder.path()), &["snapshots", "--quiet", shown(&cut)]);
     let first = ask();
     assert_eq!(first.code, 4, "{}", first.stderr);
     // Another process removes whatever else there is.
@@ -97,7 +97,7 @@ fn processes_that_open_a_cut_dump_at_once_all_tell_what_was_lost() {
         fs::write(&cut, &bytes).unwrap();
         let start = || {
             let mut program = program(folder.path());
-            program.args(["summary", shown(&cut), "--quiet"]).stdout(std::process::Stdio::piped());
+            program.args(["snapshots", shown(&cut), "--quiet"]).stdout(std::process::Stdio::piped());
             program.stderr(std::process::Stdio::piped()).spawn().unwrap()
         };
         let started: Vec<_> = (0..8).map(|_| start()).collect();
@@ -125,7 +125,7 @@ fn cached_files_are_for_their_owner() {
     // A folder that an earlier version made, too.
     fs::set_permissions(cache.join("barrow"), Permissions::from_mode(0o755)).unwrap();
     fs::write(&dump, fs::read(&dump).unwrap()).unwrap();
-    assert_eq!(asked(ask(), &["summary", shown(&dump)]).code, 0);
+    assert_eq!(asked(ask(), &["snapshots", shown(&dump)]).code, 0);
     assert_eq!(mode(&cache.join("barrow")), 0o700);
 }
 
@@ -139,7 +139,7 @@ fn without_a_home_the_cache_is_a_folder_of_this_user_alone() {
     let elsewhere = folder.path().join("elsewhere");
     fs::create_dir(&elsewhere).unwrap();
     symlink(&elsewhere, temporary.join("barrow")).unwrap();
-    let ask = || asked(with(folder.path(), &[("TMPDIR", &temporary)]), &["summary", shown(&path)]);
+    let ask = || asked(with(folder.path(), &[("TMPDIR", &temporary)]), &["snapshots", shown(&path)]);
     assert_eq!(ask().code, 0);
     assert_eq!(fs::read_dir(&elsewhere).unwrap().count(), 0, "no link is followed");
     let made = fs::read_dir(&temporary).unwrap().map(|file| file.unwrap().path());
@@ -182,6 +182,6 @@ fn recordings_of_dumps_that_are_gone_are_forgotten_and_so_is_what_is_too_much() 
     let mut program = program(folder.path());
     program.env("BARROW_CACHE_SIZE", "much");
     fs::write(folder.path().join("e"), dump(24)).unwrap();
-    let refused = asked(program, &["summary", shown(&folder.path().join("e"))]);
+    let refused = asked(program, &["snapshots", shown(&folder.path().join("e"))]);
     assert!(refused.code == 2 && refused.stderr.contains("BARROW_CACHE_SIZE"), "{}", refused.stderr);
 }

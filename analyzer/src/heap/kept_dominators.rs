@@ -35,15 +35,19 @@ impl Heap {
         if let Some(kept) = self.kept_dominators(Checked::Whole)? {
             return Ok(self.dominators.store(kept));
         }
-        self.memory.require(resident_bytes(self.objects))?;
-        let found = self.find_dominators(self.take_adjacency(progress)?, self.roots()?, progress)?;
-        let dominators = self.dominators.store(found);
+        let dominators = self.dominators.store(self.dominators_anew(progress)?);
         if self.index.is_some() && self.keeps {
             self.keep_dominators(dominators, progress)?;
         } else if self.answers.is_some() && self.keeps {
             self.keep_answers_of(dominators, progress)?;
         }
         Ok(dominators)
+    }
+
+    /// Dominators, computed even if they are known.
+    fn dominators_anew(&self, progress: &dyn Progress) -> Result<Dominators> {
+        self.memory.require(resident_bytes(self.objects))?;
+        self.find_dominators(self.take_adjacency(progress)?, self.roots()?, progress)
     }
 
     /// Keeps only the answers to the most common questions, for a heap with an exclusion.
@@ -237,8 +241,24 @@ impl Heap {
         self.largest.get_or_compute(|| {
             let kept = self.kept_numbers(column::LARGEST);
             let kept = kept.and_then(|kept| Largest::from_column(&kept, self.objects));
-            kept.map_or_else(|| Ok(Largest::of(self.dominators(progress)?)), Ok)
+            kept.map_or_else(|| self.find_largest(progress), Ok)
         })
+    }
+
+    /// The same, from dominators. If these are computed now, they go to the index file and not into memory, of which the
+    /// next question may need as much.
+    fn find_largest(&self, progress: &dyn Progress) -> Result<Largest> {
+        let is_known = self.dominators.get().is_some() || self.kept_dominators(Checked::WhenRead)?.is_some();
+        if is_known || self.index.is_none() || !self.keeps {
+            return Ok(Largest::of(self.dominators(progress)?));
+        }
+        let found = self.dominators_anew(progress)?;
+        self.keep_dominators(&found, progress)?;
+        let largest = Largest::of(&found);
+        if self.kept_dominators(Checked::WhenRead)?.is_none() {
+            self.dominators.store(found);
+        }
+        Ok(largest)
     }
 
     /// The upper part of the dominator tree, if the index file has it.

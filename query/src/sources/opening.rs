@@ -8,7 +8,7 @@ use barrow_analyzer::{AnalyzerError, FormatError, Recording};
 use crate::context::Context;
 use crate::error::QueryError;
 use crate::sources::cache;
-use crate::sources::counting::CountedSnapshot;
+use crate::sources::counted::CountedSnapshot;
 use crate::sources::destination::{Access, Destination};
 use crate::sources::importing::{Wishes, import};
 use crate::sources::recognition::{first_bytes, readable};

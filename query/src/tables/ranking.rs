@@ -6,7 +6,7 @@ use crate::answer::units;
 use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
 use crate::error::QueryError;
 use crate::language::kinds::Kinds;
-use crate::sources::counting::CountedSnapshot;
+use crate::sources::counted::CountedSnapshot;
 
 /// What ranks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
