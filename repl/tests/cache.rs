@@ -67,7 +67,7 @@ fn a_dump_written_anew_with_equal_length_and_time_is_imported_again() {
 fn what_was_lost_is_part_of_the_recording() {
     let folder = tempfile::tempdir().unwrap();
     let cut = testdata("foreign/moarvm-3-cut.mvmheap");
-    let ask = || asked(program(folder.path()), &["snapshots", "--quiet", shown(&cut)]);
+    let ask = || asked(program(folder.path()), &["roots", "--quiet", shown(&cut)]);
     let first = ask();
     assert_eq!(first.code, 4, "{}", first.stderr);
     // Another process removes whatever else there is.

@@ -97,13 +97,23 @@ impl Heap {
         };
         let largest = Largest::of(dominators);
         let canopy = Canopy::of(dominators, &largest).to_column();
-        let type_tables = self.type_tables(dominators, types, progress)?;
+        let tables = self.recording.tables()?;
+        // Each of these visits the tree with one thread.
+        let (type_tables, (site_tables, suspects)) = rayon::join(
+            || self.type_tables(dominators, types, progress),
+            || {
+                rayon::join(
+                    || self.site_tables(dominators, progress),
+                    || leaks::to_column(&leaks::suspects(dominators, types, tables, LEAK_THRESHOLD)),
+                )
+            },
+        );
+        let type_tables = type_tables?;
         // Damaged site tables must not prevent other answers.
-        let site_tables = match self.site_tables(dominators, progress) {
+        let site_tables = match site_tables {
             Err(AnalyzerError::Section { .. }) => None,
             found => Some(found?),
         };
-        let suspects = leaks::to_column(&leaks::suspects(dominators, types, self.recording.tables()?, LEAK_THRESHOLD));
         let root_groups = self.root_groups_of(types)?;
         let kept = dominators.columns();
         let mut columns = vec![

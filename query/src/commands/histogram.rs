@@ -129,7 +129,11 @@ fn of_kinds(
     for totals in types {
         add(sums.entry(tables.type_kind(totals.type_id).index()).or_default(), &totals);
     }
-    let name = |kind: usize| Value::text(tables.kind_name(barrow_analyzer::KindId(kind as u32)));
+    let kind_name = |kind: usize| tables.kind_name(barrow_analyzer::KindId(kind as u32));
+    let name = |kind: usize| Value::text(kind_name(kind));
+    // Equal ones are in the order of their names.
+    let mut sums: Vec<_> = sums.into_iter().collect();
+    sums.sort_by_key(|&(kind, _)| kind_name(kind));
     let rows = sums.into_iter().map(|(kind, sum)| (name(kind), sum, retained.as_ref().map(|bytes| bytes[kind])));
     Ok(grouped(heap, Column::new("kind", "kind", Unit::Text), rows.collect(), order))
 }

@@ -1,6 +1,6 @@
 //! Types ranked by what they hold, as `top` and `histogram` print them.
 
-use barrow_analyzer::{GroupRetained, Heap, ObjectSet, Progress, Tables, TypeId, TypeTotals};
+use barrow_analyzer::{GroupRetained, Heap, ObjectSet, Progress, Tables, TypeId, TypeIdentity, TypeTotals};
 
 use crate::answer::units;
 use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
@@ -135,8 +135,8 @@ fn sorted(
         })
         .collect();
     // Types that tie are in the order of their names, whatever their numbers are in this recording.
-    let name = |row: &RankedType| tables.type_name(row.totals.type_id);
-    types.sort_by(|one, other| other.by(order).cmp(&one.by(order)).then_with(|| name(one).cmp(name(other))));
+    let identity = |row: &RankedType| TypeIdentity::of(tables, row.totals.type_id);
+    types.sort_by(|one, other| other.by(order).cmp(&one.by(order)).then_with(|| identity(one).cmp(&identity(other))));
     types
 }
 
