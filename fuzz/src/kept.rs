@@ -11,11 +11,13 @@ use tempfile::TempDir;
 
 use crate::record_small;
 
-/// Header of an index file, as `analyzer/src/columns/index_file.rs` draws it.
-const HEADER_BYTES: usize = 56;
-const KEY_BYTES: usize = 40;
-const ENTRY_BYTES: usize = 32;
-const PIECE_BYTES: usize = 1 << 18;
+/// Parts of an index file, as `analyzer/src/columns/index_file/section.rs` draws them.
+const HEADER_BYTES: usize = 64;
+const HEAD_BYTES: usize = 64;
+const ENTRY_BYTES: usize = 48;
+const PIECE_ENTRY_BYTES: usize = 12;
+/// Bytes of a piece, by the number of its form.
+const PIECE_BYTES: [usize; 4] = [1 << 18, 1 << 14, 1 << 16, 1 << 16];
 
 /// A recording in a folder of its own, with what is asked of it and the index that this leaves.
 struct Beside {
@@ -88,25 +90,56 @@ fn ask(path: &Path) -> barrow_analyzer::Result<Vec<String>> {
 fn with_index_checksums(bytes: &[u8], genuine: &[u8]) -> Vec<u8> {
     let mut bytes = bytes.to_vec();
     bytes.resize(bytes.len().max(HEADER_BYTES), 0);
-    bytes[..KEY_BYTES].copy_from_slice(&genuine[..KEY_BYTES]);
-    let count = LittleEndian::read_u32(&bytes[40..44]) as usize;
-    let room = (bytes.len() - HEADER_BYTES) / ENTRY_BYTES;
-    let directory_end = HEADER_BYTES + count.min(room) * ENTRY_BYTES;
-    for at in (HEADER_BYTES..directory_end).step_by(ENTRY_BYTES) {
-        let field = |from: usize| usize::try_from(LittleEndian::read_u64(&bytes[at + from..at + from + 8])).ok();
-        let (Some(offset), Some(length)) = (field(8), field(16)) else { continue };
-        let Some(end) = offset.checked_add(length) else { continue };
-        let Some(values) = bytes.get(offset.max(directory_end)..end) else { continue };
-        let sums: Vec<u8> = values.chunks(PIECE_BYTES).flat_map(|piece| crc32c::crc32c(piece).to_le_bytes()).collect();
-        let Some(place) = bytes.get_mut(end..end + sums.len()) else { continue };
-        place.copy_from_slice(&sums);
-        LittleEndian::write_u32(&mut bytes[at + 24..at + 28], crc32c::crc32c(&sums));
+    bytes[..HEADER_BYTES].copy_from_slice(&genuine[..HEADER_BYTES]);
+    let (mut at, mut like) = (HEADER_BYTES, HEADER_BYTES);
+    while let Some(section) = bytes.get_mut(at..).filter(|rest| rest.len() >= HEAD_BYTES) {
+        let length = section_length(section).clamp(HEAD_BYTES, section.len());
+        // It is about the same content as the genuine section in its place, the last one for those that are too many.
+        section[..8].copy_from_slice(&genuine[like..like + 8]);
+        section[16..28].copy_from_slice(&genuine[like + 16..like + 28]);
+        fix_section(&mut section[..length]);
+        at += length;
+        let next = like + section_length(&genuine[like..]);
+        like = if next + HEAD_BYTES <= genuine.len() { next } else { like };
     }
-    let length = bytes.len() as u64;
-    LittleEndian::write_u64(&mut bytes[44..52], length);
-    let sum = crc32c::crc32c_append(crc32c::crc32c(&bytes[..52]), &bytes[HEADER_BYTES..directory_end]);
-    LittleEndian::write_u32(&mut bytes[52..56], sum);
     bytes
+}
+
+/// The length that the head of a section says.
+fn section_length(head: &[u8]) -> usize {
+    usize::try_from(LittleEndian::read_u64(&head[8..])).unwrap_or(usize::MAX)
+}
+
+/// Makes the checksums of a section right: of each piece, of each list of pieces, of the directory.
+fn fix_section(section: &mut [u8]) {
+    let count = LittleEndian::read_u32(&section[28..]) as usize;
+    let room = (section.len() - HEAD_BYTES) / ENTRY_BYTES;
+    let directory_end = HEAD_BYTES + count.min(room) * ENTRY_BYTES;
+    for at in (HEAD_BYTES..directory_end).step_by(ENTRY_BYTES) {
+        if let Some(sum) = fix_pieces(section, at, directory_end) {
+            LittleEndian::write_u32(&mut section[at + 32..at + 36], sum);
+        }
+    }
+    let sum = crc32c::crc32c_append(crc32c::crc32c(&section[..32]), &section[HEAD_BYTES..directory_end]);
+    LittleEndian::write_u32(&mut section[32..36], sum);
+}
+
+/// Makes the checksums of the pieces of the column with its entry at `at` right, and returns that of their list.
+fn fix_pieces(section: &mut [u8], at: usize, directory_end: usize) -> Option<u32> {
+    let field = |from: usize| usize::try_from(LittleEndian::read_u64(&section[at + from..at + from + 8])).ok();
+    let (values, offset, stored) = (field(8)?, field(16)?, field(24)?);
+    let piece_values = PIECE_BYTES.get(usize::from(section[at + 4]))? / usize::from(section[at + 5]).max(1);
+    let list_bytes = values.div_ceil(piece_values.max(1)).checked_mul(PIECE_ENTRY_BYTES)?;
+    let list = offset.checked_add(stored)?;
+    let (columns, lists) = section.get_mut(..list.checked_add(list_bytes)?)?.split_at_mut_checked(list)?;
+    let pieces = columns.get(offset.max(directory_end)..)?;
+    let mut from = 0;
+    for entry in lists.chunks_exact_mut(PIECE_ENTRY_BYTES) {
+        let end = usize::try_from(LittleEndian::read_u64(entry)).ok()?;
+        LittleEndian::write_u32(&mut entry[8..], crc32c::crc32c(pieces.get(from..end)?));
+        from = end;
+    }
+    Some(crc32c::crc32c(lists))
 }
 
 /// A dump, its entry in the cache, and what it is told to hold.
@@ -148,4 +181,20 @@ fn dump() -> &'static Dump {
         let entry = entries.next().expect("the dump was cached");
         Dump { folder, path, entry, summary }
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The checksums of the first section, and of its first list of pieces, are where this file looks for them.
+    #[test]
+    fn checksums_that_were_right_stay_and_wrong_ones_become_right() {
+        let genuine = genuine_index();
+        assert_eq!(with_index_checksums(&genuine, &genuine), genuine);
+        let mut wrong = genuine.clone();
+        wrong[HEADER_BYTES + 32] ^= 1;
+        wrong[HEADER_BYTES + HEAD_BYTES + 32] ^= 1;
+        assert_eq!(with_index_checksums(&wrong, &genuine), genuine);
+    }
 }
