@@ -79,7 +79,8 @@ impl Adjacency {
     /// Decodes the references of a snapshot, in parallel on the current pool.
     ///
     /// # Errors
-    /// [`AnalyzerError::Section`], [`AnalyzerError::Cancelled`], those of [`Memory`].
+    /// [`AnalyzerError::Section`](crate::AnalyzerError::Section),
+    /// [`AnalyzerError::Cancelled`](crate::AnalyzerError::Cancelled), those of [`Memory`].
     pub(crate) fn build(
         recording: &Recording,
         snapshot: SnapshotId,
