@@ -25,6 +25,9 @@ const HEIGHT = 220;
 /** A selection by keys is told after this time without a further key, in milliseconds. */
 const SETTLES = 250;
 
+/** Steps of an axis of bytes: round in their units. */
+const BYTE_STEPS = Array.from({ length: 6 }, (_, unit) => [1, 2, 5, 10, 20, 50, 100, 200, 500].map((step) => step * 1024 ** unit)).flat();
+
 /** @type {Promise<any> | null} */
 let library = null;
 
@@ -94,7 +97,7 @@ export class SeriesChart {
     const [ink, grid] = [colour('muted'), colour('edge')];
     const hasUnit = (/** @type {string} */ unit) => pinned.some(({ measure }) => measure.unit === unit);
     const axis = (/** @type {string} */ scale, /** @type {number} */ side, /** @type {boolean} */ hasGrid) => ({
-      scale, side, stroke: ink, grid: { show: hasGrid, stroke: grid, width: 1 }, ticks: { show: false }, size: 74, font: '12px system-ui',
+      scale, side, stroke: ink, grid: { show: hasGrid, stroke: grid, width: 1 }, ticks: { show: false }, size: 74, incrs: scale === 'bytes' ? BYTE_STEPS : undefined, font: '12px system-ui',
       values: (/** @type {any} */ _, /** @type {number[]} */ all) => all.map((value) => scale === 'bytes' ? numberText(value, 'bytes') : short(value)),
     });
     const range = (/** @type {any} */ _, /** @type {number} */ __, /** @type {number} */ most) => [0, (most || 1) * 1.06];

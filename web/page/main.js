@@ -7,7 +7,7 @@ import { applyTheme, buildFrame, restoreLine, showFrame } from './frame.js';
 import { listenToKeys } from './keys.js';
 import { errorNode } from './section.js';
 import { fileNamed, followServed, loadServed, nowServed, onServed } from './served.js';
-import { changed, changeOf, format, parse, resolveVerbsWith, verbOf, viewOf, words } from './state.js';
+import { changed, changeOf, format, parse, resolveVerbsWith, viewOf, words } from './state.js';
 
 /** @typedef {import('./state.js').State} State */
 /** @typedef {import('./state.js').Change} Change */
@@ -109,6 +109,8 @@ async function show(isAgain) {
     const ctx = contextOf({ state: () => state, file: () => fileNamed(state.f), verbs, go, announce, signal: controller.signal });
     mine.view = mount(root, ctx);
     mine.view.update(state);
+    const object = name === 'object' ? words(state.q)[1] : undefined;
+    if (object?.includes('@')) ctx.visit(object.includes(':') ? object : `${ctx.snapshot ?? 0}:${object}`, '');
   } catch (error) {
     if (current !== mine) return;
     root.dataset.state = 'error';

@@ -102,7 +102,7 @@ function growthNode(answer, line, ctx) {
   const tables = answer.tables.map((table) => ({
     ...table, columns: [...table.columns, ...columns], rows: table.rows.map((row) => [...row, /** @type {Value} */ ({ kind: 'text', value: ' ' })]),
   }));
-  return renderAnswer({ ...answer, tables }, ctx, {
+  return renderAnswer({ ...answer, tables, facts: [] }, ctx, {
     line,
     table: {
       caption: 'paths of types from the roots',
@@ -187,8 +187,7 @@ function suspectsNode(answer, line, ctx) {
   const reachable = factOf(answer, 'reachable_bytes');
   return h('div', { class: 'suspects' },
     h('p', { class: 'muted' }, `snapshot ${snapshot ?? ''}${reachable === undefined ? '' : `, ${size(Number(reachable))} reachable`}`),
-    nodes, renderAnswer({ ...answer, facts: [], tables: [], notes: [] }, ctx, { line }),
-    h('p', { class: 'answer-foot' }, h('a', { href: ctx.csv(line), download: true }, 'CSV')));
+    nodes, renderAnswer({ ...answer, facts: [], tables: [], notes: [] }, ctx, { line, hasCsv: true }));
 }
 
 /** @param {Record<string, any>} suspect @param {import('../cell.js').CellContext} own @param {Context} ctx */
@@ -255,8 +254,7 @@ class Snapshots {
         this.data = { snapshots: table.rows.map((row) => numberOf(row[0])), measures: measuresOf(table) };
         fill(this.table, renderTable(table, this.ctx, { caption: 'all snapshots', cell: (row, column, at) => this.cell(row, column, at) }));
         queueMicrotask(() => this.show(this.ctx.state));
-        const foot = { ...answer, facts: [], tables: [] };
-        return h('div', null, this.chart.element, this.table, renderAnswer(foot, this.ctx), h('p', { class: 'answer-foot' }, h('a', { href: this.ctx.csv(line), download: true }, 'CSV')));
+        return h('div', null, this.chart.element, this.table, renderAnswer({ ...answer, facts: [], tables: [] }, this.ctx, { line, hasCsv: true }));
       },
     });
   }
@@ -305,8 +303,8 @@ function kindsOf(table) {
       /** @type {(number | null)[]} */ (series.get(kind))[place] = bytes ? known(numberOf(bytes)) : null;
     }
   });
-  if (series.size < 2) return [];
-  return [...series].slice(0, 12).map(([kind, values]) => ({ key: `kind-${kind.replaceAll('.', '_')}`, name: visible(kind), unit: 'bytes', values }));
+  const told = [...series].filter(([, values]) => values.some((value) => value));
+  return told.length < 2 ? [] : told.slice(0, 12).map(([kind, values]) => ({ key: `kind-${kind.replaceAll('.', '_')}`, name: visible(kind), unit: 'bytes', values }));
 }
 
 /** @param {number} number */
