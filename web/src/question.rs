@@ -126,7 +126,7 @@ mod tests {
             ("s=x&q=top", 400),
             ("n=x&q=top", 400),
             ("q=top+%7C+sh", 403),
-            ("q=top+%3E+file", 403),
+            ("q=top+%3E+file.txt", 403),
             ("q=repair+-o+x", 403),
             ("q=without+size", 403),
             ("q=diff+%2Fetc%2Fpasswd", 403),
