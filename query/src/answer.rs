@@ -41,6 +41,8 @@ pub struct Answer {
     pub cut: Option<String>,
     /// Further rows of its last table follow, as the answers of `more`: too many to be in memory at once.
     pub goes_on: bool,
+    /// How many rows its last table has with those that follow, where that is known.
+    pub all_rows: Option<u64>,
     /// What a dump had lost: a sentence for stderr, and an exit code of its own.
     pub lost: Option<String>,
 }

@@ -9,7 +9,7 @@ use crate::commands;
 use crate::error::QueryError;
 use crate::flags::{Format, SnapshotName};
 use crate::question::Question;
-use crate::session::Session;
+use crate::session::{PIECE_ROWS, Session};
 use crate::sources::background::Background;
 use crate::sources::opening::OpenFile;
 use crate::sources::{cache, counting, opening, recognition};
@@ -153,6 +153,51 @@ impl Session {
         self.whole = whole;
         self.paged = self.paged && !whole;
         Ok(Pieces { session: self, question: question.clone(), before, state: State::First })
+    }
+
+    /// Answers a question with rows `from` to `from + rows` of its last table, which has every row unless the question
+    /// says how many. Returns how many rows the table has, if that is known.
+    ///
+    /// # Errors
+    /// Why there is no answer.
+    pub fn window(&mut self, question: &Question, from: u64, rows: usize) -> Result<(Answer, Option<u64>), QueryError> {
+        (self.skip, self.piece) = (Some(from), rows.clamp(1, PIECE_ROWS));
+        let answer = self.window_of(question, from, rows);
+        (self.skip, self.piece) = (None, PIECE_ROWS);
+        answer
+    }
+
+    fn window_of(&mut self, question: &Question, from: u64, rows: usize) -> Result<(Answer, Option<u64>), QueryError> {
+        let mut pieces = self.pieces(question, true)?;
+        let mut answer = pieces.next().unwrap_or_else(|| Ok(Answer::default()))?;
+        let all = answer.all_rows;
+        // Commands that can pass over rows have done so. Others make them, many at a time.
+        let mut before = pieces.session.take_skip().unwrap_or(0);
+        if before > 0 {
+            pieces.session.piece = PIECE_ROWS;
+        }
+        let (mut made, mut goes_on) = (from - before, answer.goes_on);
+        let mut found = Vec::new();
+        let mut piece = answer.tables.last_mut().map(|table| std::mem::take(&mut table.rows)).unwrap_or_default();
+        loop {
+            made += piece.len() as u64;
+            let passed = before.min(piece.len() as u64);
+            before -= passed;
+            let wanted = piece.into_iter().skip(passed as usize).take(rows - found.len());
+            found.extend(wanted);
+            if found.len() >= rows || !goes_on {
+                break;
+            }
+            let Some(next) = pieces.next() else { break };
+            let mut next = next?;
+            goes_on = next.goes_on;
+            piece = next.tables.pop().map(|table| table.rows).unwrap_or_default();
+        }
+        let all = all.or((!goes_on).then_some(made));
+        if let Some(table) = answer.tables.last_mut() {
+            table.rows = found;
+        }
+        Ok((Answer { goes_on: false, ..answer }, all))
     }
 
     /// Runs a command, with more memory if that is too little.

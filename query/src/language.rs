@@ -7,3 +7,4 @@ pub(crate) mod object_name;
 pub(crate) mod operand;
 pub(crate) mod request;
 pub(crate) mod selection;
+pub(crate) mod tree_top;

@@ -69,6 +69,10 @@ pub struct Session {
     pub(crate) paged: bool,
     /// Answers have every row unless the question says how many.
     pub(crate) whole: bool,
+    /// Rows that are made at a time where answers have every row.
+    pub(crate) piece: usize,
+    /// Rows before the window that is asked for. A command that need not make them takes this number.
+    pub(crate) skip: Option<u64>,
     /// What questions may touch.
     pub(crate) allowed: Touches,
 }
@@ -98,8 +102,23 @@ impl Session {
             ended: false,
             paged: false,
             whole: false,
+            piece: PIECE_ROWS,
+            skip: None,
             allowed: Touches::ALL,
         }
+    }
+
+    /// A further session about the same file, with the same exclusions, sets and settings. Both share what is computed.
+    /// Rows and pages of the last answer stay with this one.
+    #[must_use]
+    pub fn fork(&self) -> Self {
+        let mut other = Session::new(Arc::clone(&self.context.workspace), self.context.settings.clone());
+        other.file = self.file.clone();
+        other.away = self.away.clone();
+        other.selected = self.selected;
+        other.sets = self.sets.clone();
+        other.allowed = self.allowed;
+        other
     }
 
     /// From now on answers only questions that touch nothing but `touches`.
@@ -268,7 +287,12 @@ impl Session {
 
     /// The same where the rows are made page by page: [`Answer::goes_on`](crate::answer::Answer) then.
     pub(crate) fn piece_rows(&self) -> usize {
-        if self.whole { PIECE_ROWS } else { self.page_rows() }
+        if self.whole { self.piece } else { self.page_rows() }
+    }
+
+    /// Takes the number of rows that need not be made, if a window of them is asked for.
+    pub(crate) fn take_skip(&mut self) -> Option<u64> {
+        self.skip.take()
     }
 
     /// The rows of a ranking: the given number, else a page, or all where the answer goes to a command or a file.

@@ -11,6 +11,8 @@ use crate::removal::Removal;
 
 /// The most threads: more would only start and end.
 pub(crate) const MOST_THREADS: usize = 1024;
+/// Further pools that are kept for questions that run at the same time.
+const MOST_POOLS: usize = 8;
 /// Stack of a worker thread: that of a main thread.
 const STACK_BYTES: usize = 8 << 20;
 
@@ -23,6 +25,10 @@ pub struct Workspace {
     max_memory: Option<u64>,
     /// `None`: the pool of the process, with a thread for each core.
     pool: RwLock<Option<Pool>>,
+    /// Questions that run.
+    running: AtomicUsize,
+    /// Pools in which no question runs, of as many threads.
+    idle: Mutex<Vec<Pool>>,
     heaps: Mutex<Vec<Kept>>,
     sessions: AtomicUsize,
 }
@@ -31,6 +37,15 @@ pub struct Workspace {
 struct Pool {
     threads: usize,
     pool: Arc<ThreadPool>,
+}
+
+/// A question that runs, until it is dropped.
+struct Running<'w>(&'w AtomicUsize);
+
+impl Drop for Running<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
 }
 
 /// A heap, and what it is the heap of.
@@ -58,8 +73,9 @@ impl Workspace {
     pub fn new(max_memory: Option<u64>, threads: Option<usize>) -> Result<Arc<Self>, QueryError> {
         let memory = max_memory.map_or_else(Memory::usual, Memory::limited);
         let pool = RwLock::new(threads.map(pool).transpose()?);
+        let (running, idle) = (AtomicUsize::new(0), Mutex::default());
         let sessions = AtomicUsize::new(0);
-        Ok(Arc::new(Workspace { memory, max_memory, pool, heaps: Mutex::default(), sessions }))
+        Ok(Arc::new(Workspace { memory, max_memory, pool, running, idle, heaps: Mutex::default(), sessions }))
     }
 
     /// Bounds the threads from the next question on.
@@ -69,6 +85,7 @@ impl Workspace {
     pub fn set_threads(&self, threads: usize) -> Result<(), QueryError> {
         let pool = pool(threads)?;
         *self.pool.write().unwrap_or_else(PoisonError::into_inner) = Some(pool);
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner).clear();
         Ok(())
     }
 
@@ -89,12 +106,42 @@ impl Workspace {
         self.memory.clone()
     }
 
-    /// Works with the threads of the workspace.
+    /// Works with the threads of the workspace. Questions that run at the same time have threads of their own: in one
+    /// pool, a short one would wait for the parts of a long one.
     pub(crate) fn run<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
-        let pool = self.pool.read().unwrap_or_else(PoisonError::into_inner).clone();
-        match pool {
-            Some(Pool { pool, .. }) => pool.install(work),
-            None => work(),
+        if rayon::current_thread_index().is_some() {
+            return work();
+        }
+        // Relaxed: the count orders no other memory.
+        let is_alone = self.running.fetch_add(1, Ordering::Relaxed) == 0;
+        let _ended = Running(&self.running);
+        match if is_alone { None } else { self.further() } {
+            Some(further) => {
+                let done = further.pool.install(work);
+                self.keep_idle(further);
+                done
+            }
+            None => {
+                let pool = self.pool.read().unwrap_or_else(PoisonError::into_inner).clone();
+                match pool {
+                    Some(Pool { pool, .. }) => pool.install(work),
+                    None => work(),
+                }
+            }
+        }
+    }
+
+    /// A pool in which no question runs; `None` if no further threads can be started.
+    fn further(&self) -> Option<Pool> {
+        let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        idle.or_else(|| pool(self.threads().unwrap_or_else(rayon::current_num_threads)).ok())
+    }
+
+    fn keep_idle(&self, further: Pool) {
+        let is_current = further.threads == self.threads().unwrap_or_else(rayon::current_num_threads);
+        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        if is_current && idle.len() < MOST_POOLS {
+            idle.push(further);
         }
     }
 

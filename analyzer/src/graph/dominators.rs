@@ -467,18 +467,29 @@ impl Dominators {
         self.bytes_below(place.0)
     }
 
+    /// The names of the groups of roots.
+    #[must_use]
+    pub fn groups(&self) -> &[StringId] {
+        &self.groups
+    }
+
+    /// The position of a group of roots; `None` if there is no such group.
+    #[must_use]
+    pub fn group(&self, name: StringId) -> Option<TreePlace> {
+        let group = self.groups.iter().position(|&group| group == name)?;
+        Some(TreePlace(self.columns.group_position[group]))
+    }
+
     /// The bytes that would be freed without the roots of a group; 0 if there is no such group.
     #[must_use]
     pub fn group_bytes(&self, name: StringId) -> u64 {
-        let group = self.groups.iter().position(|&group| group == name);
-        group.map_or(0, |group| self.bytes_below(self.columns.group_position[group]))
+        self.group(name).map_or(0, |place| self.bytes_at(place))
     }
 
     /// The objects and bytes that would be freed without the roots of a group.
     pub(crate) fn group_retained(&self, name: StringId) -> GroupRetained {
-        let Some(group) = self.groups.iter().position(|&group| group == name) else { return GroupRetained::default() };
-        let place = TreePlace(self.columns.group_position[group]);
-        GroupRetained { objects: self.count_at(place), bytes: self.bytes_at(place) }
+        let retained = |place| GroupRetained { objects: self.count_at(place), bytes: self.bytes_at(place) };
+        self.group(name).map(retained).unwrap_or_default()
     }
 
     /// The number of objects in a subtree.

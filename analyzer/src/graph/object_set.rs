@@ -113,10 +113,30 @@ impl ObjectSet {
         words.flat_map(|(first, &word)| bits(word).map(move |bit| ObjectId(first + bit)))
     }
 
+    /// Those of its objects that have this number or a larger one, ascending.
+    pub fn iter_from(&self, first: ObjectId) -> impl Iterator<Item = ObjectId> + '_ {
+        self.within(first.0..u32::MAX)
+    }
+
+    /// The object that `before` others of the set precede; `None` if there are not as many.
+    #[must_use]
+    pub fn nth(&self, before: u64) -> Option<ObjectId> {
+        let mut left = before;
+        for (first, &word) in (0u32..).step_by(BITS).zip(&self.words) {
+            let here = u64::from(word.count_ones());
+            if left < here {
+                return bits(word).nth(left as usize).map(|bit| ObjectId(first + bit));
+            }
+            left -= here;
+        }
+        None
+    }
+
     /// Those of its objects that are in a range, ascending.
     pub(crate) fn within(&self, range: Range<u32>) -> impl Iterator<Item = ObjectId> + '_ {
         let Range { start, end } = range;
-        let words = start as usize / BITS..(end as usize).div_ceil(BITS).min(self.words.len());
+        let end_word = (end as usize).div_ceil(BITS).min(self.words.len());
+        let words = (start as usize / BITS).min(end_word)..end_word;
         let first = (words.start * BITS) as u32;
         let objects = (first..).step_by(BITS).zip(&self.words[words]);
         let objects = objects.flat_map(|(first, &word)| bits(word).map(move |bit| first + bit));
@@ -237,6 +257,13 @@ mod tests {
             for (start, end) in [(0, OBJECTS), (63, 64), (100, 200), (250, OBJECTS), (7, 7)] {
                 let found: Vec<u32> = a.within(start..end).map(|id| id.0).collect();
                 prop_assert_eq!(found, one.range(start..end).copied().collect::<Vec<_>>());
+            }
+            for first in [0, 63, 64, 299, 300, u32::MAX] {
+                let found: Vec<u32> = a.iter_from(ObjectId(first)).map(|id| id.0).collect();
+                prop_assert_eq!(found, one.range(first..).copied().collect::<Vec<_>>());
+            }
+            for before in [0, 1, 63, 64, 150, 300] {
+                prop_assert_eq!(a.nth(before).map(|id| id.0), one.iter().nth(before as usize).copied());
             }
             for id in 0..OBJECTS + 100 {
                 prop_assert_eq!(a.contains(ObjectId(id)), one.contains(&id));

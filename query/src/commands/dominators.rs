@@ -1,13 +1,15 @@
 //! `dominators`: the dominator tree.
 
-use barrow_analyzer::{Dominators, Heap, Holder, ObjectId, SnapshotId, TreePlace, TypeId, objects};
+use barrow_analyzer::{Canopy, Dominators, Heap, Holder, SnapshotId, Tree, TreePlace, TypeId};
 
-use crate::answer::label;
 use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
 use crate::arguments::Arguments;
 use crate::error::QueryError;
+use crate::language::tree_top::TreeTop;
 use crate::session::Session;
 use crate::tables::references::{MOST_ROWS, range};
+use crate::tables::tree_cells;
+use crate::tables::tree_rows::{columns, rows};
 use crate::tables::tree_walk::{Shown, TreeLine, Walk};
 use crate::touches::Touches;
 
@@ -17,17 +19,18 @@ pub(super) const COMMAND: Command = Command {
     name: "dominators",
     aliases: &["dom"],
     group: Group::Alive,
-    arguments: "[ID] [by type | FROM.. | FROM..TO]",
+    arguments: "[ID | roots NAME] [by type | FROM.. | FROM..TO]",
     about: "The dominator tree: what is freed with what",
-    details: "It begins at the roots, or at an object. A line shows what would be freed with everything below it; its \
+    details: "It begins at the roots, at a group of them, or at an object. A line shows what would be freed with everything below it; its \
               children are what it alone keeps alive. `--depth N` shows N levels (default 5). `--min 1%` or `--min \
-              1M` leaves out smaller objects (default 1%). `children` counts all children of the first line. With a \
+              1M` leaves out smaller objects (default 1%). `--cells N` shows the N largest places of the tree, on any \
+              level, as a map needs them. `children` counts all children of the first line. With a \
               range, the children are listed one by one, of any size, the largest retained size first: `dominators \
               @123 0..` begins with the largest, counted from 0. `by type` adds them up by their types, with the \
               largest as example. At the prompt `more` continues to the end. Elsewhere an answer has at most 100,000 \
               rows and says how to get the others.",
     example: "dominators @123 --depth 2",
-    flags: &["--depth", "--min"],
+    flags: &["--depth", "--min", "--cells"],
     subject: Subject::Recording,
     touches: Touches::RECORDING,
     asks_for_totals: None,
@@ -43,12 +46,23 @@ const FAR: u64 = 1 << 16;
 /// Lines that are yet to be shown.
 pub(crate) struct Lines {
     snapshot: SnapshotId,
-    object: Option<ObjectId>,
+    top: TreeTop,
     source: Source,
-    /// Children are listed one by one: how many are left, and the number of the next one.
-    range: Option<(u64, u64)>,
+    /// Children are listed one by one.
+    range: Option<Range>,
     is_exact: bool,
     children: u64,
+}
+
+/// A range of children.
+#[derive(Debug, Clone, Copy)]
+struct Range {
+    /// How many are wanted.
+    all: u64,
+    /// How many of them are left.
+    left: u64,
+    /// The number of the next one.
+    next: u64,
 }
 
 /// Where lines come from.
@@ -59,98 +73,147 @@ enum Source {
     Tree(Walk<TreePlace>, Option<TreeLine>),
 }
 
-/// Of what the lines are: an object or the roots, and how.
+/// Of what the lines are, and how.
 struct Asked {
-    named: Option<(SnapshotId, ObjectId)>,
+    snapshot: SnapshotId,
+    top: TreeTop,
     by_type: bool,
     range: Option<(u64, u64)>,
 }
 
 fn asked(session: &Session, words: &[String]) -> Result<Asked, QueryError> {
-    let is_name = |word: &&String| *word != "by" && range(word).is_none();
-    let name = words.first().filter(is_name);
-    let named = name.map(|name| session.object(name)).transpose()?;
-    let (by_type, range) = match &words[usize::from(name.is_some())..] {
+    let (snapshot, top, rest) = top(session, words)?;
+    let (by_type, range) = match rest {
         [] => (false, None),
         [by, what] if by == "by" && what == "type" => (true, None),
         [word] => (false, Some(range(word).ok_or_else(|| COMMAND.refuses(word))?)),
         [word, ..] => return Err(COMMAND.refuses(word)),
     };
-    Ok(Asked { named, by_type, range })
+    Ok(Asked { snapshot, top, by_type, range })
+}
+
+/// Where the words begin, and the words after that.
+fn top<'w>(session: &Session, words: &'w [String]) -> Result<(SnapshotId, TreeTop, &'w [String]), QueryError> {
+    match words {
+        [roots, rest @ ..] if roots == "roots" => {
+            let (name, rest) =
+                rest.split_first().ok_or_else(|| QueryError::usage("which roots? `roots` lists them"))?;
+            let snapshot = session.snapshot()?;
+            Ok((snapshot, TreeTop::roots(&*session.heap(snapshot)?, name)?, rest))
+        }
+        [word, rest @ ..] if word != "by" && range(word).is_none() => {
+            let (snapshot, object) = session.object(word)?;
+            Ok((snapshot, TreeTop::Object(object), rest))
+        }
+        _ => Ok((session.snapshot()?, TreeTop::Everything, words)),
+    }
 }
 
 fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryError> {
-    let Asked { named, by_type, range } = asked(session, &arguments.words())?;
-    if (by_type || range.is_some()) && (arguments.flags.depth.is_some() || arguments.flags.min.is_some()) {
-        let message = "`by type` and a range are about all children of one place: without `--depth` and `--min`";
+    let Asked { snapshot, top, by_type, range } = asked(session, &arguments.words())?;
+    let flags = &arguments.flags;
+    if (by_type || range.is_some()) && (flags.depth.is_some() || flags.min.is_some() || flags.cells.is_some()) {
+        let message =
+            "`by type` and a range are about all children of one place: without `--depth`, `--min`, `--cells`";
         return Err(QueryError::usage(message));
     }
-    let snapshot = named.map_or_else(|| session.snapshot(), |(snapshot, _)| Ok(snapshot))?;
-    let object = named.map(|(_, object)| object);
+    if flags.min.is_some() && flags.cells.is_some() {
+        return Err(QueryError::usage("`--min` and `--cells` both say what is left out; give one of them"));
+    }
     let heap = session.heap(snapshot)?;
     session.listed.clear();
     if by_type {
-        return of_types(session, &heap, object);
+        return of_types(session, &heap, &top);
     }
-    let Some(lines) = first_lines(session, &heap, object, range, arguments)? else { return Ok(unreached()) };
-    lines.answer(session)
+    let lines = match range {
+        Some(range) => children(session, &heap, top, range)?,
+        None => upper_part(session, &heap, top, arguments)?,
+    };
+    lines.map_or_else(|| Ok(unreached()), |lines| lines.answer(session))
 }
 
 fn unreached() -> Answer {
     Answer::default().note("no root reaches it: it keeps nothing alive").exact()
 }
 
-fn first_lines(
+/// The places that retain most.
+fn upper_part(
     session: &Session,
     heap: &Heap,
-    object: Option<ObjectId>,
-    range: Option<(u64, u64)>,
+    top: TreeTop,
     arguments: &Arguments,
 ) -> Result<Option<Lines>, QueryError> {
     let meter = session.meter();
-    let levels = if range.is_some() { 2 } else { arguments.flags.depth.unwrap_or(DEPTH) };
-    let least = |bytes: u64| match range {
-        Some(_) => 0,
-        None => arguments.flags.min.map_or(bytes / 100, |_| arguments.flags.least(bytes)),
-    };
-    let lines = |source, is_exact, children, range| {
-        Some(Lines { snapshot: heap.snapshot(), object, source, range, is_exact, children })
-    };
-    let canopy = if object.is_none() && range.is_none() { heap.kept_canopy()? } else { None };
-    if let Some(canopy) = canopy.filter(|canopy| canopy.covers(least(canopy_bytes(canopy)))) {
-        let shown = Shown { levels, least: least(canopy_bytes(&canopy)), skip: 0, after: None };
-        let mut walk = Walk::new(barrow_analyzer::Tree::top(&canopy), shown);
-        let ready: Vec<TreeLine> = std::iter::from_fn(|| walk.next(&canopy)).collect();
-        let is_exact = heap.largest(&meter)?.is_exact();
-        return Ok(lines(Source::Ready(ready.into_iter()), is_exact, walk.children, None));
+    let snapshot = heap.snapshot();
+    let canopy = if top == TreeTop::Everything { heap.kept_canopy()? } else { None };
+    if let Some(canopy) = canopy {
+        let shown = shown(&canopy, canopy.top(), arguments);
+        if canopy.covers(shown.least) {
+            let (lines, children) = all_lines(&canopy, canopy.top(), shown);
+            let is_exact = heap.largest(&meter)?.is_exact();
+            return Ok(Some(Lines { snapshot, top, source: Source::Ready(lines), range: None, is_exact, children }));
+        }
     }
-    let from = range.map_or(0, |(from, _)| from);
-    let mark = if from >= FAR { heap.sibling_mark(object, from) } else { None };
+    heap.ask_dominators(&meter, |dominators| {
+        let Some(place) = top.place(dominators) else { return Ok::<_, QueryError>(None) };
+        let mut walk = Walk::new(place, shown(dominators, place, arguments));
+        let next = walk.next(dominators);
+        let (children, is_exact) = (walk.children, dominators.is_exact());
+        let source = Source::Tree(walk, next);
+        Ok(Some(Lines { snapshot, top: top.clone(), source, range: None, is_exact, children }))
+    })
+}
+
+/// What the flags ask for.
+fn shown<T: Tree>(tree: &T, top: T::Place, arguments: &Arguments) -> Shown {
+    let flags = &arguments.flags;
+    let whole = tree.retained(top).1;
+    let (levels, least) = match flags.cells {
+        Some(cells) => (u32::MAX, tree_cells::least_of(tree, top, cells as usize)),
+        None => (DEPTH, flags.min.map_or(whole / 100, |_| flags.least(whole))),
+    };
+    Shown { levels: flags.depth.unwrap_or(levels), least, skip: 0, after: None }
+}
+
+fn all_lines(canopy: &Canopy, top: <Canopy as Tree>::Place, shown: Shown) -> (std::vec::IntoIter<TreeLine>, u64) {
+    let mut walk = Walk::new(top, shown);
+    let lines: Vec<TreeLine> = std::iter::from_fn(|| walk.next(canopy)).collect();
+    (lines.into_iter(), walk.children)
+}
+
+/// The children of a place, one by one.
+fn children(
+    session: &mut Session,
+    heap: &Heap,
+    top: TreeTop,
+    (first, end): (u64, u64),
+) -> Result<Option<Lines>, QueryError> {
+    let from = first.saturating_add(session.take_skip().unwrap_or(0));
+    let meter = session.meter();
+    let object = top.object();
+    let is_marked = from >= FAR && !matches!(top, TreeTop::Roots(..));
+    let mark = if is_marked { heap.sibling_mark(object, from) } else { None };
     let (marked, after) = mark.map_or((0, None), |(children, rank)| (children, Some(rank)));
     let mut before = None;
     let found = heap.ask_dominators(&meter, |dominators| {
-        let Some(top) = object.map_or(Some(dominators.top()), |object| dominators.place(object)) else {
-            return Ok::<_, QueryError>(None);
-        };
+        let Some(place) = top.place(dominators) else { return Ok::<_, QueryError>(None) };
         let skip = usize::try_from(from - marked).unwrap_or(usize::MAX);
-        let mut walk = Walk::new(top, Shown { levels, least: least(dominators.bytes_at(top)), skip, after });
-        let first = walk.next(dominators);
+        let mut walk = Walk::new(place, Shown { levels: 2, least: 0, skip, after });
         // A list of children is without the place they are below.
-        let next = if range.is_some() { walk.next(dominators) } else { first };
+        walk.next(dominators);
+        let next = walk.next(dominators);
         let children = walk.children;
         before = walk.before;
-        let range = range.map(|(from, end)| (end.min(children).saturating_sub(from), from));
-        Ok(lines(Source::Tree(walk, next), dominators.is_exact(), children, range))
+        let end = end.min(children);
+        let range = Range { all: end.saturating_sub(first), left: end.saturating_sub(from), next: from };
+        let source = Source::Tree(walk, next);
+        let (snapshot, is_exact) = (heap.snapshot(), dominators.is_exact());
+        Ok(Some(Lines { snapshot, top: top.clone(), source, range: Some(range), is_exact, children }))
     })?;
-    if let Some(rank) = before.filter(|_| from - marked >= FAR) {
+    if let Some(rank) = before.filter(|_| is_marked && from - marked >= FAR) {
         heap.keep_sibling_mark(object, from, rank, &meter)?;
     }
     Ok(found)
-}
-
-fn canopy_bytes(canopy: &barrow_analyzer::Canopy) -> u64 {
-    use barrow_analyzer::Tree as _;
-    canopy.retained(canopy.top()).1
 }
 
 impl Source {
@@ -187,11 +250,11 @@ impl Lines {
     pub(super) fn answer(mut self, session: &mut Session) -> Result<Answer, QueryError> {
         let heap = session.heap(self.snapshot)?;
         let page = session.piece_rows().min(MOST_ROWS as usize);
-        let most = self.range.map_or(page, |(left, _)| page.min(usize::try_from(left).unwrap_or(usize::MAX)));
+        let most = self.range.map_or(page, |range| page.min(usize::try_from(range.left).unwrap_or(usize::MAX)));
         let lines = self.source.take(&heap, session, most)?;
-        if let Some((left, from)) = &mut self.range {
-            *left = left.saturating_sub(lines.len() as u64);
-            *from += lines.len() as u64;
+        if let Some(range) = &mut self.range {
+            range.left = range.left.saturating_sub(lines.len() as u64);
+            range.next += lines.len() as u64;
         }
         let rows = rows(&heap, session, &lines)?;
         let mut answer = Answer::default()
@@ -199,6 +262,7 @@ impl Lines {
             .fact(Column::new("children", "children", Unit::Count), self.children)
             .table(Table { key: "rows", audience: Audience::Everyone, columns: columns(), rows })
             .with_exactness(self.is_exact);
+        answer.all_rows = self.range.map(|range| range.all);
         if self.range.is_some() && lines.is_empty() {
             answer = answer.note(match self.children {
                 0 => "it has no children".to_owned(),
@@ -209,7 +273,7 @@ impl Lines {
     }
 
     fn has_more(&self) -> bool {
-        !self.source.is_empty() && self.range.is_none_or(|(left, _)| left > 0)
+        !self.source.is_empty() && self.range.is_none_or(|range| range.left > 0)
     }
 
     /// Says what is left, and how to get it.
@@ -218,9 +282,9 @@ impl Lines {
             session.more = Some(Box::new(move |session| self.answer(session)));
             return Answer { goes_on: true, ..answer };
         }
-        let of = self.object.map_or_else(String::new, |object| format!("@{object} "));
+        let of = &self.top;
         let (rest, way) = match (&self.source, self.range) {
-            (_, Some((left, from))) => (Some(left), format!("`dominators {of}{from}..`")),
+            (_, Some(Range { left, next, .. })) => (Some(left), format!("`dominators {of}{next}..`")),
             (Source::Ready(lines), _) => (Some(lines.len() as u64), "a larger `--min`".to_owned()),
             _ => (None, format!("a larger `--min`, or `dominators {of}0..` for all children one by one")),
         };
@@ -246,14 +310,12 @@ struct OfType {
 }
 
 /// The children of a place, added up by type.
-fn of_types(session: &mut Session, heap: &Heap, object: Option<ObjectId>) -> Result<Answer, QueryError> {
+fn of_types(session: &mut Session, heap: &Heap, top: &TreeTop) -> Result<Answer, QueryError> {
     let meter = session.meter();
     let types = heap.types(&meter)?;
     let found = heap.ask_dominators(&meter, |dominators| {
-        let Some(top) = object.map_or(Some(dominators.top()), |object| dominators.place(object)) else {
-            return Ok(None);
-        };
-        Ok::<_, QueryError>(Some((by_type(session, dominators, top, types)?, dominators.is_exact())))
+        let Some(place) = top.place(dominators) else { return Ok(None) };
+        Ok::<_, QueryError>(Some((by_type(session, dominators, place, types)?, dominators.is_exact())))
     })?;
     drop(meter);
     let Some((mut found, is_exact)) = found else { return Ok(unreached()) };
@@ -337,59 +399,4 @@ impl OfType {
             self.largest = child.largest;
         }
     }
-}
-
-fn columns() -> Vec<Column> {
-    vec![
-        Column::row_number(),
-        Column::new("depth", "depth", Unit::Number).for_machines(),
-        Column::new("object", "object", Unit::Object),
-        Column::new("", "type", Unit::Text).for_people(),
-        Column::new("type", "type", Unit::Text).for_machines(),
-        Column::new("name", "name", Unit::Text).for_machines(),
-        Column::new("kind", "kind", Unit::Text).secondary(),
-        Column::new("shallow_bytes", "shallow", Unit::Bytes).secondary(),
-        Column::new("unmanaged_bytes", "unmanaged", Unit::Bytes).secondary(),
-        Column::new("retained_objects", "retains objects", Unit::Count),
-        Column::new("retained_bytes", "retained", Unit::Bytes),
-        Column::new("left_out", "smaller ones", Unit::Count),
-        Column::new("left_out_bytes", "they retain", Unit::Bytes).secondary(),
-    ]
-}
-
-fn rows(heap: &Heap, session: &mut Session, lines: &[TreeLine]) -> Result<Vec<Vec<Value>>, QueryError> {
-    let tables = heap.recording().tables()?;
-    let ids: Vec<_> = lines.iter().filter_map(|line| line.holder.object()).collect();
-    let mut details = objects(heap.recording(), heap.snapshot(), &ids)?.into_iter();
-    let mut rows = Vec::new();
-    for line in lines {
-        let object = line.holder.object().and_then(|_| details.next());
-        let title = match (line.holder, &object) {
-            (Holder::Roots(name), _) => format!("roots: {}", tables.string(name)),
-            (_, Some(object)) => label::object(tables, object.type_id, object.name),
-            _ => "all roots".to_owned(),
-        };
-        let row = object.map(|object| {
-            let number = session.listed.len() + 1;
-            session.list(heap.snapshot(), [object.id]);
-            session.row_number(number)
-        });
-        let left_out = |value: u64| if line.left_out.0 == 0 { Value::None } else { Value::Number(value) };
-        rows.push(vec![
-            row.unwrap_or(Value::None),
-            line.depth.into(),
-            object.map(|object| object.id.0).into(),
-            Value::Text(format!("{}{title}", "  ".repeat((line.depth as usize).min(60)))),
-            Value::Text(object.map_or(title, |object| tables.type_title(object.type_id))),
-            Value::name(tables, object.and_then(|object| object.name)),
-            object.map(|object| tables.kind_name(tables.type_kind(object.type_id))).into(),
-            object.map(|object| object.shallow_bytes).into(),
-            object.map(|object| object.unmanaged_bytes).into(),
-            line.retained.0.into(),
-            line.retained.1.into(),
-            left_out(line.left_out.0),
-            left_out(line.left_out.1),
-        ]);
-    }
-    Ok(rows)
 }

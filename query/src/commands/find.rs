@@ -13,7 +13,7 @@ use crate::answer::{Answer, Column, Table, Unit, Value};
 use crate::arguments::Arguments;
 use crate::error::QueryError;
 use crate::language::request::Request;
-use crate::session::{PIECE_ROWS, Session};
+use crate::session::Session;
 use crate::tables::found;
 use crate::touches::Touches;
 
@@ -112,12 +112,17 @@ impl Ranked {
     /// The next page.
     pub(super) fn answer(mut self, session: &mut Session) -> Result<Answer, QueryError> {
         let heap = session.heap(self.question.snapshot)?;
-        let rows = session.ranking_rows(self.question.rows);
         let is_first = self.shown == 0;
-        if self.shown == self.largest.len() {
+        let piece = if self.is_whole(session) { session.piece } else { session.ranking_rows(self.question.rows) };
+        if let Some(skip) = if self.is_whole(session) { session.take_skip() } else { None } {
+            // A window: what comes after it is not looked for.
+            let skip = usize::try_from(skip).unwrap_or(usize::MAX);
+            self.search(&heap, skip.saturating_add(piece), &session.meter())?;
+            self.shown = skip.min(self.largest.len());
+        } else if self.shown == self.largest.len() {
+            let rows = session.ranking_rows(self.question.rows);
             self.search(&heap, self.shown.saturating_add(rows), &session.meter())?;
         }
-        let piece = if self.is_whole(session) { PIECE_ROWS } else { rows };
         let end = self.largest.len().min(self.shown.saturating_add(piece));
         let page = &self.largest[self.shown..end];
         let ids: Vec<ObjectId> = page.iter().map(|&(_, id)| id).collect();
@@ -191,6 +196,7 @@ impl Ranked {
             .fact(Column::new("complete", "", Unit::Text).for_machines(), Value::Flag(left == 0 || is_whole))
             .table(table);
         answer.goes_on = is_whole && left > 0;
+        answer.all_rows = Some(self.matching).filter(|_| is_whole);
         if self.matching == 0 {
             answer = answer.note("no object matches");
         } else if left > 0 && !is_whole {
@@ -220,7 +226,8 @@ impl Question {
             .fact(Column::new("complete", "", Unit::Text).for_machines(), Value::Flag(found.next.is_none() || is_whole))
             .table(table);
         answer = found::with_exactness(answer, session, self.snapshot, &self.expression)?;
-        if found.objects.is_empty() && is_first {
+        answer.all_rows = self.matching.as_ref().filter(|_| is_whole).map(|matching| matching.len());
+        if found.objects.is_empty() && is_first && answer.all_rows.is_none_or(|rows| rows == 0) {
             answer = answer.note("no object matches");
         }
         if let Some(next) = found.next {
@@ -245,10 +252,13 @@ impl Question {
             Some(matching) => Arc::clone(matching),
             None => found::select(session, self.snapshot, &self.kinds, &self.expression)?.0,
         };
-        let all = (self.from.0..).take_while(|&id| u64::from(id) < matching.snapshot_objects()).map(ObjectId);
-        let mut ids: Vec<ObjectId> = all.filter(|&id| matching.contains(id)).take(PIECE_ROWS + 1).collect();
-        let next = ids.get(PIECE_ROWS).copied();
-        ids.truncate(PIECE_ROWS);
+        if let Some(skip) = session.take_skip() {
+            self.from = matching.nth(skip).unwrap_or(ObjectId(u32::MAX));
+        }
+        let piece = session.piece;
+        let mut ids: Vec<ObjectId> = matching.iter_from(self.from).take(piece + 1).collect();
+        let next = ids.get(piece).copied();
+        ids.truncate(piece);
         self.matching = Some(matching);
         let recording = session.recording()?;
         Ok(FoundPage { objects: objects(&recording, self.snapshot, &ids)?, next })

@@ -12,6 +12,7 @@ use crate::language::request::Request;
 use crate::session::Session;
 use crate::tables::found;
 use crate::tables::ranking::{self, Order};
+use crate::tables::type_series;
 use crate::touches::Touches;
 
 use super::{Command, Completion, Group, Subject, more, sites};
@@ -68,7 +69,11 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
     let answer = match grouping {
         Grouping::Type => {
             let types = ranking::types(&heap, session.counted(heap.snapshot()), &Kinds::default(), order, &meter)?;
-            ranking::answer(&heap, &types, order, &meter)?
+            let mut answer = ranking::answer(&heap, &types, order, &meter)?;
+            if session.context.settings.with_series {
+                type_series::add(session, &types, order, &mut answer)?;
+            }
+            answer
         }
         Grouping::Kind => match session.counted(heap.snapshot()) {
             Some(counted) => of_kinds(&heap, counted.types.clone(), None, order)?,

@@ -61,6 +61,7 @@ impl Incoming {
     /// The next page.
     pub(super) fn answer(mut self, session: &mut Session) -> Result<Answer, QueryError> {
         let total = self.referrers.count();
+        self.wanted.pass(session.take_skip());
         let most = self.wanted.page(session, total);
         let found = self.heap.incoming_page(&self.referrers, self.wanted.from, most)?;
         self.wanted.from = self.wanted.from.saturating_add(most as u64);
@@ -92,6 +93,7 @@ impl Incoming {
         } else if most == 0 {
             answer = answer.note(format!("the references to it have the numbers 0 to {}", total - 1));
         }
+        answer.all_rows = Some(self.wanted.all(total));
         let left = self.wanted.left(total);
         if left > 0 && session.whole {
             answer.goes_on = true;

@@ -56,6 +56,7 @@ impl References {
     /// The next page.
     pub(super) fn answer(mut self, session: &mut Session) -> Result<Answer, QueryError> {
         let (recording, heap) = (session.recording()?, session.heap(self.snapshot)?);
+        self.wanted.pass(session.take_skip());
         let most = self.wanted.page(session, u64::MAX);
         let (mut found, total) = outgoing_page(&recording, self.snapshot, self.object, self.wanted.from, most)?;
         self.wanted.from = self.wanted.from.saturating_add(found.len() as u64);
@@ -95,6 +96,7 @@ impl References {
             answer = answer
                 .note(format!("… {} to what is excluded", crate::answer::units::counted(gone as u64, "reference")));
         }
+        answer.all_rows = Some(self.wanted.all(total));
         let left = self.wanted.left(total);
         if left > 0 && session.whole {
             answer.goes_on = true;

@@ -1,21 +1,18 @@
 //! `top`: the types or objects that hold most.
 
-use std::collections::HashMap;
-
 use barrow_analyzer::{
     Heap, KindId, Largest, ObjectDetails, ObjectId, ObjectSet, Progress, SnapshotId, Tables, TypeId, objects,
 };
 
-use crate::answer::series;
 use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
 use crate::arguments::Arguments;
 use crate::error::QueryError;
-use crate::flags::Format;
 use crate::language::kinds::{Kinds, leading_kind};
 use crate::language::request::Request;
 use crate::session::{PIECE_ROWS, Session};
 use crate::tables::found;
-use crate::tables::ranking::{self, Order, RankedType};
+use crate::tables::ranking::{self, Order};
+use crate::tables::type_series;
 use crate::touches::Touches;
 
 use super::{Command, Completion, Group, Subject, more, sites};
@@ -73,9 +70,7 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
     }
     let types = ranking::types(&heap, session.counted(snapshot), &kinds, order, &meter)?;
     let mut answer = ranking::answer(&heap, &types, order, &meter)?;
-    if let Some(lines) = lines(session, &types, order)? {
-        answer.tables.iter_mut().for_each(|table| insert(table, &lines));
-    }
+    type_series::add(session, &types, order, &mut answer)?;
     drop(meter);
     Ok(more::first_page(session, answer, rows))
 }
@@ -134,30 +129,6 @@ impl Wanted<'_> {
     }
 }
 
-/// For people, where statistics tell it: what each type held in every snapshot.
-fn lines(session: &Session, types: &[RankedType], order: Order) -> Result<Option<Vec<String>>, QueryError> {
-    let snapshots = session.snapshots()?;
-    let is_known = session.away.is_empty() && order != Order::Retained;
-    if !is_known || session.context.settings.format != Format::Table || snapshots.len() < series::LEAST_DRAWN {
-        return Ok(None);
-    }
-    let mut by_type: HashMap<TypeId, Vec<f64>> = HashMap::new();
-    for (at, &snapshot) in snapshots.iter().enumerate() {
-        for totals in session.type_totals(snapshot)? {
-            let values = by_type.entry(totals.type_id).or_insert_with(|| vec![0.0; snapshots.len()]);
-            values[at] = order.of(&totals, None) as f64;
-        }
-    }
-    let line = |row: &RankedType| by_type.get(&row.type_id()).map_or_else(String::new, |values| series::spark(values));
-    Ok(Some(types.iter().map(line).collect()))
-}
-
-/// Puts lines after the other columns.
-fn insert(table: &mut Table, lines: &[String]) {
-    table.columns.push(Column::new("series", "series", Unit::Text).for_people().secondary());
-    table.rows.iter_mut().zip(lines).for_each(|(cells, line)| cells.push(Value::text(line)));
-}
-
 /// Whether the word asks for allocation sites rather than a kind.
 pub(super) fn is_sites(word: &str) -> bool {
     word.eq_ignore_ascii_case("sites")
@@ -192,7 +163,9 @@ impl Retaining {
     /// The next page: all of them, unless there may be too many for the memory.
     pub(super) fn answer(mut self, session: &mut Session) -> Result<Answer, QueryError> {
         let recording = session.recording()?;
-        let end = if session.whole { self.shown + PIECE_ROWS } else { usize::MAX };
+        let skip = session.take_skip().map_or(0, |skip| usize::try_from(skip).unwrap_or(usize::MAX));
+        self.shown = self.shown.saturating_add(skip).min(self.objects.len());
+        let end = if session.whole { self.shown + session.piece } else { usize::MAX };
         let page = &self.objects[self.shown..end.min(self.objects.len())];
         let ids: Vec<ObjectId> = page.iter().map(|&(id, _)| id).collect();
         let details = objects(&recording, self.snapshot, &ids)?;
@@ -203,6 +176,7 @@ impl Retaining {
         session.list(self.snapshot, ids);
         self.shown += details.len();
         let mut answer = Answer::default().of_snapshot(self.snapshot).table(table).with_exactness(self.is_exact);
+        answer.all_rows = Some(self.objects.len() as u64);
         if self.shown < self.objects.len() {
             answer.goes_on = true;
             session.more = Some(Box::new(move |session| self.answer(session)));

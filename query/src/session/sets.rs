@@ -9,7 +9,7 @@ use barrow_analyzer::{Names, ObjectId, ObjectSet, SnapshotId};
 const LAST: &str = "_";
 
 /// The sets of a session, by name without the `$`. Each belongs to the snapshot it was made of.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Sets(BTreeMap<String, Arc<ObjectSet>>);
 
 impl Sets {

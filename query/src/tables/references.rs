@@ -15,7 +15,9 @@ pub(crate) const MOST_ROWS: u64 = 100_000;
 pub(crate) struct Wanted {
     /// Added up by type.
     pub(crate) by_type: bool,
-    /// The first one, counted from 0.
+    /// The first one of all, counted from 0.
+    first: u64,
+    /// The first one that was not shown yet.
     pub(crate) from: u64,
     /// The first one that is not wanted any more.
     pub(crate) end: u64,
@@ -33,13 +35,13 @@ impl Wanted {
                 command.name
             )));
         };
-        let everything = Wanted { by_type: false, from: 0, end: u64::MAX };
+        let everything = Wanted { by_type: false, first: 0, from: 0, end: u64::MAX };
         match rest {
             [] => Ok((name, everything)),
             [by, what] if by == "by" && what == "type" => Ok((name, Wanted { by_type: true, ..everything })),
             [word] => {
                 let range = range(word).ok_or_else(|| command.refuses(word))?;
-                Ok((name, Wanted { by_type: false, from: range.0, end: range.1 }))
+                Ok((name, Wanted { by_type: false, first: range.0, from: range.0, end: range.1 }))
             }
             [_, word, ..] => Err(command.refuses(word)),
         }
@@ -49,6 +51,16 @@ impl Wanted {
     pub(crate) fn page(&self, session: &Session, total: u64) -> usize {
         let rows = (session.piece_rows() as u64).min(MOST_ROWS);
         self.left(total).min(rows) as usize
+    }
+
+    /// Passes over references that are before a window.
+    pub(crate) fn pass(&mut self, skip: Option<u64>) {
+        self.from = self.from.saturating_add(skip.unwrap_or(0));
+    }
+
+    /// How many of `total` references are wanted.
+    pub(crate) fn all(&self, total: u64) -> u64 {
+        self.end.min(total).saturating_sub(self.first)
     }
 
     /// How many of `total` references are left.

@@ -1,0 +1,74 @@
+//! Rows for places of the dominator tree.
+
+use barrow_analyzer::{Heap, Holder, objects};
+
+use crate::answer::{Column, Unit, Value, label};
+use crate::error::QueryError;
+use crate::session::Session;
+use crate::tables::tree_walk::TreeLine;
+
+/// The columns of a row for a place.
+pub(crate) fn columns() -> Vec<Column> {
+    vec![
+        Column::row_number(),
+        Column::new("depth", "depth", Unit::Number).for_machines(),
+        Column::new("object", "object", Unit::Object),
+        Column::new("", "type", Unit::Text).for_people(),
+        Column::new("type", "type", Unit::Text).for_machines(),
+        Column::new("name", "name", Unit::Text).for_machines(),
+        Column::new("roots", "", Unit::Text).for_machines(),
+        Column::new("kind", "kind", Unit::Text).secondary(),
+        Column::new("shallow_bytes", "shallow", Unit::Bytes).secondary(),
+        Column::new("unmanaged_bytes", "unmanaged", Unit::Bytes).secondary(),
+        Column::new("retained_objects", "retains objects", Unit::Count),
+        Column::new("retained_bytes", "retained", Unit::Bytes),
+        Column::new("left_out", "smaller ones", Unit::Count),
+        Column::new("left_out_bytes", "they retain", Unit::Bytes).secondary(),
+    ]
+}
+
+/// A row for each line; the objects in them get numbers for `%`.
+///
+/// # Errors
+/// Those of the analyzer.
+pub(crate) fn rows(heap: &Heap, session: &mut Session, lines: &[TreeLine]) -> Result<Vec<Vec<Value>>, QueryError> {
+    let tables = heap.recording().tables()?;
+    let ids: Vec<_> = lines.iter().filter_map(|line| line.holder.object()).collect();
+    let mut details = objects(heap.recording(), heap.snapshot(), &ids)?.into_iter();
+    let mut rows = Vec::new();
+    for line in lines {
+        let object = line.holder.object().and_then(|_| details.next());
+        let group = match line.holder {
+            Holder::Roots(name) => Some(tables.string(name)),
+            _ => None,
+        };
+        let title = match (group, &object) {
+            (Some(name), _) => format!("roots: {name}"),
+            (_, Some(object)) => label::object(tables, object.type_id, object.name),
+            _ => "all roots".to_owned(),
+        };
+        let row = object.map(|object| {
+            let number = session.listed.len() + 1;
+            session.list(heap.snapshot(), [object.id]);
+            session.row_number(number)
+        });
+        let left_out = |value: u64| if line.left_out.0 == 0 { Value::None } else { Value::Number(value) };
+        rows.push(vec![
+            row.unwrap_or(Value::None),
+            line.depth.into(),
+            object.map(|object| object.id.0).into(),
+            Value::Text(format!("{}{title}", "  ".repeat((line.depth as usize).min(60)))),
+            Value::Text(object.map_or(title, |object| tables.type_title(object.type_id))),
+            Value::name(tables, object.and_then(|object| object.name)),
+            group.into(),
+            object.map(|object| tables.kind_name(tables.type_kind(object.type_id))).into(),
+            object.map(|object| object.shallow_bytes).into(),
+            object.map(|object| object.unmanaged_bytes).into(),
+            line.retained.0.into(),
+            line.retained.1.into(),
+            left_out(line.left_out.0),
+            left_out(line.left_out.1),
+        ]);
+    }
+    Ok(rows)
+}

@@ -1,0 +1,267 @@
+// Any answer: facts as a list, tables with units, notes. One renderer for every verb.
+
+import { fill, h } from './dom.js';
+import { cellNode, forPeople, grouped, isNumeric, numberOf, text, visible } from './cell.js';
+import { sparkline } from './sparkline.js';
+
+/** @typedef {import('./ask.js').Answer} Answer */
+/** @typedef {import('./ask.js').Table} Table */
+/** @typedef {import('./ask.js').Column} Column */
+/** @typedef {import('./ask.js').Value} Value */
+/** @typedef {import('./context.js').Context} Context */
+/**
+ * @typedef {object} TableOptions
+ * @property {number} [from] the place of the first row in the whole table
+ * @property {number | null} [total] rows of the whole table, if they are more than these
+ * @property {boolean} [sorts] whether headings sort; only where all rows are there. Default: they are all there
+ * @property {string} [caption] what the table is, for screen readers
+ * @property {number | null} [snapshot] the snapshot that the objects are in
+ * @property {(column: Column) => boolean} [shows] which columns are shown; those for people unless told
+ * @property {(row: Value[], column: Column, at: number, table: Table) => Node | null} [cell] draws some cells itself; null leaves it
+ * @property {(row: Value[], table: Table) => Record<string, any>} [row] attributes of a row
+ */
+
+/** Rows that are drawn at once; further ones on demand. */
+const PAGE = 200;
+
+/** The cell of this key in a row. @param {Table} table @param {Value[]} row @param {string} key @returns {Value | null} */
+export function cellOf(table, row, key) {
+  const at = table.columns.findIndex((column) => column.key === key);
+  return at < 0 ? null : row[at];
+}
+
+/** The value of the fact of this key. @param {Answer} answer @param {string} key @returns {any} undefined if there is none */
+export function factOf(answer, key) {
+  return answer.facts.find((fact) => fact.column.key === key)?.value.value;
+}
+
+/** Numbers of a list; null where there is none. @param {Value | null} value @returns {(number | null)[] | null} */
+export function numbersOf(value) {
+  if (value?.kind !== 'list') return null;
+  return value.value.map((/** @type {Value} */ one) => (Number.isNaN(numberOf(one)) ? null : numberOf(one)));
+}
+
+/**
+ * A whole answer.
+ * @param {Answer} answer @param {Context} ctx
+ * @param {{line?: string, onPage?: (from: number, n: number) => void, table?: TableOptions}} [options]
+ */
+export function renderAnswer(answer, ctx, options = {}) {
+  const snapshot = snapshotOf(answer, ctx);
+  const own = { href: ctx.href, snapshot };
+  /** @type {any[]} */
+  const nodes = [outcomeNode(answer), factList(answer, own)];
+  const tables = answer.tables.filter((table) => table.columns.length > 0);
+  const shown = tables.filter(forPeople);
+  tables.forEach((table) => {
+    const isLast = table === answer.tables[answer.tables.length - 1];
+    const more = isLast ? windowOptions(answer, table) : {};
+    const node = h('div', { class: 'table-block' },
+      tables.length > 1 ? h('h3', null, table.key.replaceAll('_', ' ')) : null,
+      renderTable(table, ctx, { snapshot, ...more, ...options.table }),
+      isLast ? pager(answer, table, options.onPage) : null);
+    nodes.push(forPeople(table) || shown.length === 0 && answer.notes.length === 0
+      ? node
+      : h('details', { class: 'data', open: shown.length === 0 ? true : null }, h('summary', null, `${table.key.replaceAll('_', ' ')} as a table`), node));
+  });
+  nodes.push(notesNode(answer), footNode(answer, ctx, options.line));
+  return h('div', { class: 'answer' }, nodes);
+}
+
+/** The snapshot of the objects of an answer. @param {Answer} answer @param {Context} ctx @returns {number | null} */
+export function snapshotOf(answer, ctx) {
+  const told = factOf(answer, 'snapshot');
+  return typeof told === 'number' ? told : ctx.snapshot;
+}
+
+/** @param {Answer} answer @param {Table} table @returns {TableOptions} */
+function windowOptions(answer, table) {
+  const from = answer.from ?? 0;
+  const total = answer.rows_total ?? null;
+  const isWhole = from === 0 && !answer.goes_on && (total === null || total <= table.rows.length);
+  return { from, total, sorts: isWhole };
+}
+
+/** @param {Answer} answer */
+function outcomeNode(answer) {
+  /** @type {Record<string, string>} */
+  const words = {
+    damage_found: 'Damage was found.', false: 'False.', undecided: 'Undecided.', saved: 'Saved.', lost: 'A part was saved.',
+    nothing_kept: 'Nothing could be saved.',
+  };
+  const lost = answer.lost ? h('p', { class: 'banner lost', role: 'note' }, visible(answer.lost)) : null;
+  const told = words[answer.outcome];
+  return [told ? h('p', { class: `outcome ${answer.outcome}` }, told) : null, lost];
+}
+
+/** @param {Answer} answer @param {import('./cell.js').CellContext} ctx */
+function factList(answer, ctx) {
+  const facts = answer.facts.filter((fact) => forPeople(fact.column) && fact.column.heading && fact.value.kind !== 'none');
+  if (facts.length === 0) return null;
+  return h('dl', { class: 'facts' }, facts.map(({ column, value }) => h('div', null,
+    h('dt', null, column.heading), h('dd', null, cellNode(value, column, ctx)))));
+}
+
+/** @param {Answer} answer */
+function notesNode(answer) {
+  const notes = answer.notes.slice();
+  while (notes[0] === '') notes.shift();
+  if (notes.length === 0) return null;
+  const isText = notes.length > 8 || notes.some((note) => note.startsWith(' '));
+  if (isText) return h('pre', { class: 'notes' }, notes.map(visible).join('\n'));
+  return h('ul', { class: 'notes' }, notes.map((note) => h('li', null, visible(note))));
+}
+
+/** @param {Answer} answer @param {Context} ctx @param {string} [line] */
+function footNode(answer, ctx, line) {
+  const cut = answer.cut && !answer.notes.includes(answer.cut) ? h('p', { class: 'cut' }, visible(answer.cut)) : null;
+  const exact = answer.exactness ? h('span', { class: 'exactness' }, visible(answer.exactness)) : null;
+  const hasRows = answer.tables.some((table) => table.audience !== 'people' && table.rows.length > 0);
+  const csv = line && hasRows ? h('a', { class: 'csv', href: ctx.csv(line), download: true }, 'CSV') : null;
+  const time = answer.elapsed_ms === undefined ? null : h('span', { class: 'elapsed' }, `${grouped(Math.round(answer.elapsed_ms))} ms`);
+  return h('div', { class: 'answer-foot' }, cut, exact, csv, time);
+}
+
+/** The buttons of windows. @param {Answer} answer @param {Table} table @param {((from: number, n: number) => void)} [onPage] */
+function pager(answer, table, onPage) {
+  const { from = 0, total = null, sorts } = windowOptions(answer, table);
+  if (sorts || !onPage || table.rows.length === 0) return null;
+  const n = Math.max(table.rows.length, PAGE);
+  const to = from + table.rows.length;
+  const last = total === null ? null : Math.max(0, Math.floor((total - 1) / n) * n);
+  const button = (/** @type {string} */ label, /** @type {string} */ name, /** @type {number | null | undefined} */ target) =>
+    h('button', { type: 'button', 'aria-label': name, disabled: target === null || target === undefined, onclick: () => onPage(/** @type {number} */ (target), n) }, label);
+  const jump = h('input', { type: 'number', min: 1, max: total, value: from + 1, 'aria-label': 'first row', inputmode: 'numeric' });
+  const go = (/** @type {Event} */ event) => {
+    event.preventDefault();
+    onPage(Math.max(0, Math.min(Number(jump.value) - 1 || 0, (total ?? Infinity) - 1)), n);
+  };
+  const isEnd = total !== null && to >= total;
+  return h('form', { class: 'pager', onsubmit: go },
+    button('⏮', 'first rows', from > 0 ? 0 : null), button('◂', 'rows before', from > 0 ? Math.max(0, from - n) : null),
+    h('span', null, 'rows ', jump, ` – ${grouped(to)}${total === null ? '' : ` of ${grouped(total)}`}`),
+    button('▸', 'further rows', isEnd ? null : to), button('⏭', 'last rows', isEnd ? null : last));
+}
+
+/**
+ * A table: units, right alignment, sorting where all rows are there. Arrow keys move between its links.
+ * @param {Table} table @param {Context} ctx @param {TableOptions} [options]
+ */
+export function renderTable(table, ctx, options = {}) {
+  const { from = 0, total = null, sorts = true } = options;
+  const own = { href: ctx.href, snapshot: options.snapshot === undefined ? ctx.snapshot : options.snapshot };
+  const columns = shownColumns(table, options.shows);
+  const body = h('tbody');
+  const element = h('table', { class: 'rows', 'aria-rowcount': total !== null && total > table.rows.length ? total + 1 : null },
+    options.caption ? h('caption', { class: 'sr-only' }, options.caption) : null);
+  let rows = table.rows;
+  const more = h('button', { type: 'button', class: 'more-rows' });
+  const settle = rove(body);
+  const draw = (/** @type {number} */ to) => {
+    const begin = body.childElementCount;
+    rows.slice(begin, to).forEach((row, at) => body.append(rowNode(row, begin + at)));
+    settle();
+    more.hidden = to >= rows.length;
+    more.textContent = `show ${grouped(Math.min(rows.length - to, 1000))} more of ${grouped(rows.length)} rows`;
+  };
+  more.addEventListener('click', () => draw(body.childElementCount + 1000));
+  const rowNode = (/** @type {Value[]} */ row, /** @type {number} */ at) => h('tr', {
+    'aria-rowindex': total !== null && total > table.rows.length ? from + at + 2 : null, ...options.row?.(row, table),
+  }, columns.map(([column, index]) => h('td', { class: isNumeric(column) ? 'number' : column.unit },
+    options.cell?.(row, column, index, table) ?? seriesNode(table, row, column, index) ?? cellNode(row[index], column, own))));
+  const heads = columns.map(([column, index]) => heading(column, sorts && table.rows.length > 1 ? (way) => {
+    rows = way === 0 ? table.rows : sorted(table.rows, index, way);
+    fill(body);
+    draw(PAGE);
+  } : null));
+  element.append(h('thead', null, h('tr', null, heads)), body);
+  draw(PAGE);
+  return h('div', { class: 'table-scroll', tabindex: 0, role: 'region', 'aria-label': options.caption ?? table.key.replaceAll('_', ' ') }, element, more);
+}
+
+/** The columns that people see and that have something. @param {Table} table @param {(column: Column) => boolean} [shows] @returns {[Column, number][]} */
+function shownColumns(table, shows) {
+  const all = /** @type {[Column, number][]} */ (table.columns.map((column, index) => [column, index]));
+  const isShown = shows ?? ((/** @type {Column} */ column) => forPeople(column) && column.heading !== '');
+  return all.filter(([column, index]) => isShown(column) && (shows || table.rows.length === 0 || table.rows.some((row) => row[index].kind !== 'none')));
+}
+
+/** A series that is drawn in a line of blocks is a sparkline here. @param {Table} table @param {Value[]} row @param {Column} column @param {number} index */
+function seriesNode(table, row, column, index) {
+  if (column.heading !== 'series' || row[index].kind === 'list') {
+    return column.heading === 'series' ? sparkline(numbersOf(row[index]) ?? []) : null;
+  }
+  const values = table.columns.findIndex((one) => one.audience === 'machines' && one.unit === 'nested' && ['series', 'retained_bytes'].includes(one.key));
+  const numbers = values < 0 ? null : numbersOf(row[values]);
+  return numbers ? sparkline(numbers, { unit: table.columns[values].key.endsWith('bytes') ? 'bytes' : 'count' }) : null;
+}
+
+/** @param {Column} column @param {((way: -1 | 0 | 1) => void) | null} sort */
+function heading(column, sort) {
+  const name = column.heading || column.key;
+  const side = isNumeric(column) ? 'number' : column.unit;
+  if (!sort) return h('th', { scope: 'col', class: side }, name);
+  const head = h('th', { scope: 'col', class: side });
+  head.append(h('button', {
+    type: 'button', title: `sort by ${name}`,
+    onclick: () => {
+      const order = isNumeric(column) ? ['descending', 'ascending', null] : ['ascending', 'descending', null];
+      const next = order[(order.indexOf(head.getAttribute('aria-sort')) + 1) % 3];
+      for (const other of head.parentElement?.children ?? []) other.removeAttribute('aria-sort');
+      if (next) head.setAttribute('aria-sort', next);
+      sort(next === 'ascending' ? 1 : next === 'descending' ? -1 : 0);
+    },
+  }, name));
+  return head;
+}
+
+/** Rows by a column; what has no value is last. @param {Value[][]} rows @param {number} index @param {-1 | 1} way */
+function sorted(rows, index, way) {
+  const keys = rows.map((row) => row[index]).map((value) => {
+    const number = numberOf(value);
+    return value.kind === 'none' ? null : Number.isNaN(number) ? text(value, { unit: 'text' }) : number;
+  });
+  const compare = (/** @type {any} */ one, /** @type {any} */ other) =>
+    typeof one === 'number' && typeof other === 'number' ? one - other : String(one).localeCompare(String(other), 'en', { numeric: true });
+  const order = rows.map((_, at) => at).sort((one, other) => {
+    const [a, b] = [keys[one], keys[other]];
+    if (a === null || b === null) return Number(a === null) - Number(b === null) || one - other;
+    return way * compare(a, b) || one - other;
+  });
+  return order.map((at) => rows[at]);
+}
+
+/**
+ * One stop of the tabulator for all links of a body; arrows, Home and End move between them.
+ * @param {HTMLElement} body @returns {() => void} what to call when rows were added
+ */
+function rove(body) {
+  const stops = (/** @type {ParentNode} */ place) => /** @type {HTMLElement[]} */ ([...place.querySelectorAll('a, button, summary')]);
+  const settle = (/** @type {HTMLElement | undefined} */ chosen) => {
+    for (const stop of stops(body)) stop.tabIndex = stop === chosen ? 0 : -1;
+  };
+  body.addEventListener('focusin', (event) => {
+    const stop = /** @type {HTMLElement} */ (event.target).closest('a, button, summary');
+    if (stop) settle(/** @type {HTMLElement} */ (stop));
+  });
+  body.addEventListener('keydown', (event) => {
+    const stop = /** @type {HTMLElement} */ (event.target).closest('a, button, summary');
+    const row = stop?.closest('tr');
+    if (!stop || !row || event.ctrlKey || event.altKey || event.metaKey) return;
+    const inRow = stops(row);
+    const at = inRow.indexOf(/** @type {HTMLElement} */ (stop));
+    const next = { ArrowRight: inRow[at + 1], ArrowLeft: inRow[at - 1], ArrowDown: beyond(row, 1, at), ArrowUp: beyond(row, -1, at), Home: beyond(body, 0, at), End: beyond(body, -2, at) }[event.key];
+    if (next === undefined) return;
+    event.preventDefault();
+    next?.focus();
+  });
+  /** @param {Element} place @param {number} way @param {number} at @returns {HTMLElement | undefined} */
+  const beyond = (place, way, at) => {
+    const step = (/** @type {Element} */ row) => way > 0 || way === 0 ? row.nextElementSibling : row.previousElementSibling;
+    let row = way === 0 ? place.firstElementChild : way === -2 ? place.lastElementChild : step(place);
+    while (row && stops(row).length === 0) row = step(row);
+    const found = row ? stops(row) : [];
+    return found[Math.min(at, found.length - 1)];
+  };
+  return () => settle(stops(body).find((stop) => stop === document.activeElement) ?? stops(body)[0]);
+}

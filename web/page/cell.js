@@ -1,0 +1,243 @@
+// One value of an answer: by its kind and its unit, as text and as what is shown.
+
+import { h } from './dom.js';
+
+/** @typedef {import('./ask.js').Value} Value */
+/** @typedef {import('./ask.js').Column} Column */
+/**
+ * What a cell needs to make links: a part of the context of a view.
+ * @typedef {object} CellContext
+ * @property {(change: import('./state.js').Change) => string} href
+ * @property {number | null} [snapshot] the snapshot that the objects of this answer are in
+ */
+
+/** Characters of a name that are shown; the rest on demand. */
+const LONGEST = 200;
+/** Steps of a path that are shown at its beginning and its end. */
+const [FIRST_STEPS, LAST_STEPS] = [2, 4];
+
+/** Controls, and what has no width or changes the direction of text; also halves of characters. */
+const HIDDEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Noncharacter_Code_Point}\u180e\u115f\u1160\u3164\uffa0\ufff0-\ufffb\u{e0000}-\u{e0fff}]/gu;
+
+/** A text with each hidden character written out, such as `\u{1b}`. @param {string} text */
+export function visible(text) {
+  return text.replace(HIDDEN, (c) => {
+    const named = { '\n': '\\n', '\r': '\\r', '\t': '\\t' }[c];
+    return named ?? `\\u{${/** @type {number} */ (c.codePointAt(0)).toString(16)}}`;
+  });
+}
+
+/** `1234567` as `1,234,567`. @param {number | string} number */
+export function grouped(number) {
+  return String(number).replace(/\B(?=(\d{3})+$)/g, ',');
+}
+
+/** Bytes in binary units: `12.3 MiB`. @param {number} bytes */
+export function size(bytes) {
+  const units = ['KiB', 'MiB', 'GiB', 'TiB', 'PiB', 'EiB'];
+  if (bytes < 1024) return `${bytes} B`;
+  let unit = 0;
+  let value = bytes / 1024;
+  while (value >= 1023.95 && unit + 1 < units.length) {
+    value /= 1024;
+    unit += 1;
+  }
+  return `${value.toFixed(1)} ${units[unit]}`;
+}
+
+/** Bytes per something: `+1.5 KiB`. @param {number} bytes */
+function rate(bytes) {
+  const sign = bytes < 0 ? '−' : '+';
+  const magnitude = Math.abs(bytes);
+  if (magnitude === 0) return '0 B';
+  if (magnitude < 0.005) return `${sign}< 0.01 B`;
+  if (magnitude < 10 && magnitude % 1 !== 0) return `${sign}${magnitude.toFixed(2)} B`;
+  return sign + size(Math.round(magnitude));
+}
+
+/** A number by its unit. @param {number | string} number @param {string} unit */
+export function numberText(number, unit) {
+  switch (unit) {
+    case 'bytes': return size(Number(number));
+    case 'count': return grouped(number);
+    case 'object': return `@${number}`;
+    case 'address': return `0x${BigInt(number).toString(16)}`;
+    case 'duration': return `${(Number(number) / 1e9).toFixed(2)} s`;
+    case 'share': return `${(Number(number) * 100).toFixed(1)} %`;
+    default: return String(number);
+  }
+}
+
+/** A signed difference. @param {number | string} difference @param {string} unit */
+function changeText(difference, unit) {
+  const digits = String(difference);
+  if (digits === '0') return '0';
+  const magnitude = digits.replace('-', '');
+  return (digits.startsWith('-') ? '−' : '+') + (unit === 'bytes' ? size(Number(magnitude)) : grouped(magnitude));
+}
+
+/**
+ * A value as text, hidden characters written out. None is an empty text, an estimate has a `~`.
+ * @param {Value} value @param {Pick<Column, 'unit'>} column @returns {string}
+ */
+export function text(value, column) {
+  const of = value.value;
+  switch (value.kind) {
+    case 'none': return '';
+    case 'text':
+    case 'name': return visible(of);
+    case 'path': return of.map(visible).join(' › ');
+    case 'number': return numberText(of, column.unit);
+    case 'estimate': return `~${numberText(of, column.unit)}`;
+    case 'change': return changeText(of, column.unit);
+    case 'share': return `${(of * 100).toFixed(1)} %`;
+    case 'estimated_share': return `~${(of * 100).toFixed(1)} %`;
+    case 'rate': return of === null ? '' : column.unit === 'bytes' ? rate(of) : String(of);
+    case 'flag': return of ? 'yes' : 'no';
+    case 'list': return of.map((/** @type {Value} */ one) => text(one, column)).join(', ');
+    case 'record':
+      return of.map((/** @type {[string, Value]} */ [key, one]) => `${key}: ${text(one, { unit: unitOf(key) })}`).join(', ');
+    default: return visible(JSON.stringify(value));
+  }
+}
+
+/** The number of a value for sorting and drawing; NaN if it has none. @param {Value} value */
+export function numberOf(value) {
+  switch (value.kind) {
+    case 'number': case 'estimate': case 'change': case 'share': case 'estimated_share': return Number(value.value);
+    case 'rate': return value.value === null ? NaN : value.value;
+    case 'flag': return value.value ? 1 : 0;
+    default: return NaN;
+  }
+}
+
+/** The unit that the key of a record tells. @param {string} key */
+function unitOf(key) {
+  if (/bytes$/.test(key)) return 'bytes';
+  if (/(^|_)object$/.test(key)) return 'object';
+  if (/address$/.test(key)) return 'address';
+  if (/(^|_)(objects|references|roots|copies|count)$/.test(key)) return 'count';
+  if (/share$/.test(key)) return 'share';
+  return 'text';
+}
+
+/** Whether values of a column stand at the right. @param {Column} column */
+export function isNumeric(column) {
+  return !['text', 'nested', 'object'].includes(column.unit);
+}
+
+/** Whether people see a column or a table. @param {{audience: string}} of */
+export function forPeople(of) {
+  return of.audience !== 'machines';
+}
+
+/**
+ * What is shown of a value.
+ * @param {Value} value @param {Pick<Column, 'unit'>} column @param {CellContext} ctx @returns {Node}
+ */
+export function cellNode(value, column, ctx) {
+  switch (value.kind) {
+    case 'none': return document.createTextNode('');
+    case 'text':
+    case 'name': return value.value === '' ? document.createTextNode('') : nameNode(value.value);
+    case 'path': return pathNode(value.value);
+    case 'number': return column.unit === 'object' ? objectLink(value.value, ctx) : number(value, column);
+    case 'estimate':
+    case 'estimated_share': return h('span', { class: 'number estimate', title: 'an estimate' }, text(value, column));
+    case 'change':
+    case 'rate': return changeNode(value, column);
+    case 'list': return listNode(value.value, column, ctx);
+    case 'record': return recordNode(value.value, ctx);
+    default: return number(value, column);
+  }
+}
+
+/** @param {Value} value @param {Pick<Column, 'unit'>} column */
+function number(value, column) {
+  const node = h('span', { class: 'number' }, text(value, column));
+  if (column.unit === 'bytes' && numberOf(value) >= 1024) node.title = `${grouped(value.value)} bytes`;
+  return node;
+}
+
+/** A difference: its sign and an arrow say what its colour says. @param {Value} value @param {Pick<Column, 'unit'>} column */
+function changeNode(value, column) {
+  const signed = column.unit === 'bytes' || value.kind === 'change';
+  const direction = !signed || !(numberOf(value) !== 0) ? '' : numberOf(value) > 0 ? ' up' : ' down';
+  const node = h('span', { class: `number change${direction}` }, text(value, column));
+  if (column.unit === 'bytes') node.title = `${value.value} bytes`;
+  return node;
+}
+
+/** A link to an object of a snapshot. @param {number | string} id @param {CellContext} ctx @param {string} [label] */
+export function objectLink(id, ctx, label) {
+  const name = ctx.snapshot === null || ctx.snapshot === undefined ? `@${id}` : `${ctx.snapshot}:@${id}`;
+  return h('a', { class: 'object', href: ctx.href({ q: `info ${name}` }), title: `info ${name}` }, label ?? `@${id}`);
+}
+
+/** A text of a dump: isolated, visible, cut at 200 characters with the whole on demand. @param {string} name */
+export function nameNode(name) {
+  if (name.length <= LONGEST) return h('bdi', null, visible(name));
+  const start = visible(name.slice(0, LONGEST));
+  const shown = h('bdi', null, `${start}…`);
+  const more = h('button', {
+    class: 'more', type: 'button', title: `${grouped(name.length)} characters`, 'aria-expanded': 'false',
+    onclick: (/** @type {Event} */ event) => {
+      event.stopPropagation();
+      const isCut = more.getAttribute('aria-expanded') === 'false';
+      shown.textContent = isCut ? visible(name) : `${start}…`;
+      more.setAttribute('aria-expanded', String(isCut));
+      more.textContent = isCut ? 'less' : 'all';
+    },
+  }, 'all');
+  return h('span', { class: 'long' }, shown, ' ', more);
+}
+
+/**
+ * The steps of a path from the roots: both ends stay, the middle on demand. A step may be any node.
+ * @param {(string | Node)[]} steps
+ */
+export function pathNode(steps) {
+  const path = h('span', { class: 'path' });
+  const nodes = steps.map((step) => h('span', { class: 'step' }, typeof step === 'string' ? nameNode(step) : step));
+  const hidden = nodes.length - FIRST_STEPS - LAST_STEPS;
+  const between = () => h('span', { class: 'between', 'aria-hidden': 'true' }, ' › ');
+  const show = (/** @type {boolean} */ isWhole) => {
+    path.replaceChildren();
+    nodes.forEach((node, at) => {
+      const isHidden = !isWhole && hidden > 1 && at >= FIRST_STEPS && at < FIRST_STEPS + hidden;
+      if (isHidden && at > FIRST_STEPS) return;
+      if (at > 0) path.append(between());
+      path.append(isHidden ? more() : node);
+    });
+  };
+  const more = () => h('button', {
+    class: 'more', type: 'button', title: `${hidden} more steps`, 'aria-label': `show ${hidden} more steps`,
+    onclick: (/** @type {Event} */ event) => { event.stopPropagation(); show(true); },
+  }, `… ${hidden} …`);
+  show(false);
+  return path;
+}
+
+/** @param {Value[]} values @param {Pick<Column, 'unit'>} column @param {CellContext} ctx */
+function listNode(values, column, ctx) {
+  if (values.length === 0) return document.createTextNode('');
+  if (values.every((value) => ['number', 'estimate', 'none', 'rate', 'change'].includes(value.kind))) {
+    return nameNode(values.map((value) => text(value, column) || '–').join(', '));
+  }
+  const item = (/** @type {Value} */ value) => h('li', null, cellNode(value, column, ctx));
+  const list = h('ul', { class: 'nested' }, values.slice(0, 20).map(item));
+  if (values.length <= 20) return list;
+  const details = h('details', { class: 'nested' }, h('summary', null, `${grouped(values.length - 20)} more`));
+  details.addEventListener('toggle', () => {
+    if (details.childElementCount === 1) details.append(h('ul', { class: 'nested' }, values.slice(20, 2000).map(item)));
+  });
+  return h('div', null, list, details);
+}
+
+/** @param {[string, Value][]} fields @param {CellContext} ctx */
+function recordNode(fields, ctx) {
+  const known = fields.filter(([, value]) => value.kind !== 'none');
+  return h('span', { class: 'record' }, known.map(([key, value]) => h('span', { class: 'field' },
+    h('span', { class: 'key' }, key.replace(/_bytes$/, '').replaceAll('_', ' ')), ' ',
+    cellNode(value, { unit: unitOf(key) }, ctx))));
+}

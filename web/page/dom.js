@@ -1,0 +1,83 @@
+// Elements. Texts become text nodes, so nothing that a dump says is ever read as HTML.
+
+/** @typedef {Node | string | number | null | undefined | false} Child */
+/** @typedef {Child | Child[] | Child[][]} Children */
+/** @typedef {Record<string, any>} Props */
+
+const SVG = 'http://www.w3.org/2000/svg';
+
+/**
+ * Creates an element. Props that begin with `on` are listeners, `style` is an object of CSS properties, `class` and the
+ * others are attributes: `true` is an empty one, `false`, `null` and `undefined` none.
+ * @template {keyof HTMLElementTagNameMap} T
+ * @param {T} tag
+ * @param {Props | null} [props]
+ * @param {...Children} children
+ * @returns {HTMLElementTagNameMap[T]}
+ */
+export function h(tag, props, ...children) {
+  const element = document.createElement(tag);
+  set(element, props);
+  add(element, children);
+  return element;
+}
+
+/**
+ * The same in SVG.
+ * @param {string} tag
+ * @param {Props | null} [props]
+ * @param {...Children} children
+ * @returns {SVGElement}
+ */
+export function svg(tag, props, ...children) {
+  const element = /** @type {SVGElement} */ (document.createElementNS(SVG, tag));
+  set(element, props);
+  add(element, children);
+  return element;
+}
+
+/**
+ * Replaces what an element contains.
+ * @param {Element} element
+ * @param {...Children} children
+ */
+export function fill(element, ...children) {
+  element.replaceChildren();
+  add(element, children);
+}
+
+/** @param {HTMLElement | SVGElement} element @param {Props | null} [props] */
+export function set(element, props) {
+  for (const [name, value] of Object.entries(props ?? {})) {
+    if (name.startsWith('on')) {
+      if (value) element.addEventListener(name.slice(2), value);
+    } else if (name === 'style') {
+      for (const [property, text] of Object.entries(value)) element.style.setProperty(property, String(text));
+    } else if (value === false || value === null || value === undefined) {
+      element.removeAttribute(name);
+    } else {
+      element.setAttribute(name, value === true ? '' : String(value));
+    }
+  }
+}
+
+/** @param {Element} element @param {any[]} children */
+function add(element, children) {
+  for (const child of children) {
+    if (Array.isArray(child)) add(element, child);
+    else if (child !== null && child !== undefined && child !== false) {
+      element.append(typeof child === 'number' ? String(child) : child);
+    }
+  }
+}
+
+/**
+ * The element with this id, which the page itself has made.
+ * @param {string} id
+ * @returns {HTMLElement}
+ */
+export function byId(id) {
+  const element = document.getElementById(id);
+  if (!element) throw new Error(`the page has no #${id}`);
+  return element;
+}

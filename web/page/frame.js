@@ -1,0 +1,319 @@
+// The frame of the page: the header with the question line, snapshots and brush, banners, tabs, and the footer.
+
+import { byId, fill, h } from './dom.js';
+import { onRunning, runningQuestions, stopAll } from './ask.js';
+import { progressNode, showProgress } from './section.js';
+import { grouped, size, visible } from './cell.js';
+import { changed, format, serveLine, shellLine, verbOf, viewOf } from './state.js';
+import { selectedSnapshot, visitedIn } from './context.js';
+
+/** @typedef {import('./state.js').State} State */
+/** @typedef {import('./state.js').Change} Change */
+/** @typedef {import('./served.js').ServedFile} ServedFile */
+/** @typedef {import('./context.js').Verb} Verb */
+/**
+ * What the frame shows.
+ * @typedef {object} Shown
+ * @property {State} state
+ * @property {ServedFile | null} file
+ * @property {ServedFile[]} files
+ * @property {Verb[]} verbs
+ * @property {string} view the name of the view
+ */
+/**
+ * @typedef {object} Doing
+ * @property {(line: string) => void} submit a line was typed
+ * @property {(change: Change, how?: {replace?: boolean}) => void} go
+ * @property {(text: string) => void} announce
+ * @property {() => void} help
+ */
+
+/** Verbs of the menu that no tab shows, in its order; further ones follow. */
+const MENU = ['threads', 'roots', 'sites', 'strings', 'waste', 'dups', 'unreachable', 'paths', 'find', 'count', 'survival', 'verify'];
+
+/** @type {Shown | null} */
+let shown = null;
+/** @type {Doing | null} */
+let doing = null;
+
+const input = h('input', {
+  id: 'line', type: 'text', spellcheck: 'false', autocomplete: 'off', autocapitalize: 'off', list: 'verbs',
+  'aria-label': 'question', 'aria-describedby': 'line-hint', enterkeyhint: 'go', placeholder: 'a question, such as: top 10 by retained',
+});
+const hint = h('p', { id: 'line-hint', class: 'line-hint' });
+const verbList = h('datalist', { id: 'verbs' });
+const place = {
+  file: h('span', { class: 'file' }), copy: h('span'), strip: h('div', { class: 'strip' }), banners: h('div', { class: 'banners' }),
+  tabs: h('nav', { class: 'tabs', 'aria-label': 'views' }), running: h('div', { class: 'running' }), told: h('span', { class: 'told' }),
+};
+
+/** Builds the frame. @param {Doing} what */
+export function buildFrame(what) {
+  doing = what;
+  const home = h('a', { class: 'brand', href: '#', title: 'all files, or the first view (g h)' }, 'barrow');
+  const tools = h('span', { class: 'tools' },
+    h('button', { type: 'button', title: 'search (/)', 'aria-label': 'search', onclick: () => what.go({ p: 'search' }) }, '⌕'),
+    h('button', { type: 'button', title: 'help (?)', 'aria-label': 'help', onclick: what.help }, '?'),
+    h('button', { type: 'button', title: 'light or dark', 'aria-label': 'light or dark', onclick: switchTheme }, '◐'));
+  const ask = (/** @type {Event} */ event) => {
+    event.preventDefault();
+    what.submit(input.value);
+  };
+  const form = h('form', { class: 'line-form', role: 'search', 'aria-label': 'question', onsubmit: ask },
+    h('label', { for: 'line', class: 'prompt', 'aria-hidden': 'true' }, '>'), input, verbList, place.copy,
+    h('button', { type: 'submit', class: 'primary' }, 'Ask'));
+  input.addEventListener('input', showHint);
+  input.addEventListener('focus', showHint);
+  input.addEventListener('blur', () => { hint.textContent = ''; });
+  fill(byId('head'), h('div', { class: 'bar' }, home, place.file, tools), form, hint, place.strip, place.banners, place.tabs);
+  fill(byId('foot'), place.running, place.told);
+  byId('skip').addEventListener('click', (event) => {
+    event.preventDefault();
+    byId('view').focus();
+  });
+  document.addEventListener('click', (event) => closeMenus(/** @type {Node} */ (event.target)));
+  onRunning(showRunning);
+  setInterval(showRunning, 100);
+}
+
+/** Shows a state. @param {Shown} what */
+export function showFrame(what) {
+  const isSame = shown?.state.q === what.state.q;
+  shown = what;
+  if (!isSame || document.activeElement !== input) input.value = what.state.q;
+  showFiles(what);
+  showVerbs(what.verbs);
+  showCopy(what);
+  showStrip(what);
+  showBanners(what);
+  showTabs(what);
+  showTold(what);
+  const title = what.state.q || what.view;
+  document.title = visible(what.file ? `${title} – ${what.file.name} – barrow` : `${title} – barrow`);
+}
+
+/** Puts the cursor into the question line. */
+export function focusLine() {
+  input.focus();
+  input.select();
+}
+
+/** Whether an element is the question line. @param {EventTarget | null} element */
+export function isLine(element) {
+  return element === input;
+}
+
+/** Shows the line of the address again. */
+export function restoreLine() {
+  input.value = shown?.state.q ?? '';
+}
+
+/** Closes all menus but that which contains a node. Returns whether one was open. @param {Node | null} except */
+export function closeMenus(except = null) {
+  let any = false;
+  for (const menu of document.querySelectorAll('details.menu[open]')) {
+    if (except && menu.contains(except) && !(/** @type {Element} */ (except).closest?.('.items a, .items button'))) continue;
+    menu.removeAttribute('open');
+    any = true;
+  }
+  return any;
+}
+
+/** A menu: a button and what it opens. @param {string} label @param {string} title @param {...any} items */
+export function menu(label, title, ...items) {
+  return h('details', { class: 'menu' }, h('summary', { title }, label), h('div', { class: 'items' }, items));
+}
+
+/** @param {Shown} what */
+function showFiles({ state, file, files }) {
+  if (files.length === 0) return fill(place.file);
+  const link = (/** @type {ServedFile} */ one) => h('a', {
+    href: format(changed(state, { f: one.name, q: '' })), 'aria-current': one === file ? 'true' : null,
+  }, h('bdi', null, visible(one.name)), h('span', { class: 'muted' }, ` ${size(one.bytes)}`));
+  const all = h('a', { href: format({ ...changed(state, { q: '', p: 'files' }), f: null }) }, 'all files …');
+  const name = h('bdi', { class: 'file-name' }, file ? visible(file.name) : 'choose a file');
+  fill(place.file, files.length === 1 ? name
+    : h('details', { class: 'menu' }, h('summary', { title: 'other files' }, name), h('div', { class: 'items' }, files.slice(0, 30).map(link), all)));
+}
+
+/** @param {Verb[]} verbs */
+function showVerbs(verbs) {
+  if (verbList.childElementCount > 0) return;
+  const asked = verbs.filter((verb) => verb.page);
+  fill(verbList, asked.map((verb) => h('option', { value: verb.name }, verb.about)),
+    ['without', 'let', 'snapshot'].filter((name) => !asked.some((verb) => verb.name === name)).map((name) => h('option', { value: name })));
+}
+
+function showHint() {
+  const line = input.value;
+  // Verbs are completed in the first word only.
+  if (/\s/.test(line.trim())) input.removeAttribute('list');
+  else input.setAttribute('list', 'verbs');
+  const verb = shown?.verbs.find((one) => one.name === verbOf(line));
+  hint.textContent = verb && document.activeElement === input ? `${verb.usage} – ${verb.about}` : '';
+}
+
+/** @param {Shown} what */
+function showCopy({ state, file }) {
+  if (!file || !state.q) return fill(place.copy);
+  const item = (/** @type {string} */ label, /** @type {string} */ text) => h('button', {
+    type: 'button', title: text, onclick: () => copy(text, label),
+  }, label, h('code', null, visible(text)));
+  fill(place.copy, menu('copy', 'copy the line, a link, or a command', item('line', state.q), item('link', location.href),
+    item('shell', shellLine(state, file.name)), item('serve', serveLine(state, file.name))));
+}
+
+/** Copies a text and says so. @param {string} text @param {string} what */
+export async function copy(text, what) {
+  try {
+    await navigator.clipboard.writeText(text);
+    tell(`copied: ${what}`);
+  } catch {
+    tell('the browser did not let it be copied');
+  }
+}
+
+/** Says something in the footer and to screen readers. @param {string} text */
+export function tell(text) {
+  doing?.announce(text);
+  place.told.textContent = text;
+  setTimeout(() => {
+    if (place.told.textContent === text && shown) showTold(shown);
+  }, 4000);
+}
+
+/** @param {Shown} what */
+function showTold({ file }) {
+  place.told.textContent = file ? `${file.format}, ${size(file.bytes)}${file.growing ? ', growing' : ''}` : '';
+}
+
+/** @param {Shown} what */
+function showStrip({ state, file }) {
+  const count = file?.snapshots ?? 0;
+  if (!file || file.state !== 'ready' || count === 0) return fill(place.strip);
+  const selected = selectedSnapshot(state, file) ?? 0;
+  const step = (/** @type {string} */ label, /** @type {string} */ name, /** @type {number} */ to) => h('a', {
+    class: 'step-button', 'aria-label': name, title: `${name} (${label === '◂' ? '[' : ']'})`,
+    href: to < 0 || to >= count ? null : format(changed(state, { s: to })), 'aria-disabled': to < 0 || to >= count ? 'true' : null,
+    role: to < 0 || to >= count ? 'link' : null,
+  }, label);
+  const choice = h('input', {
+    type: 'number', min: 0, max: count - 1, value: selected, 'aria-label': 'snapshot', inputmode: 'numeric',
+    onchange: () => doing?.go({ s: Math.max(0, Math.min(count - 1, Math.floor(Number(choice.value)) || 0)) }),
+  });
+  const snapshots = count === 1 ? h('span', null, '1 snapshot') : h('span', { class: 'snapshot-choice' },
+    `${grouped(count)} snapshots `, step('◂', 'snapshot before', selected - 1), choice, step('▸', 'next snapshot', selected + 1),
+    state.s === null ? h('span', { class: 'muted' }, ' last') : h('a', { href: format(changed(state, { s: null })) }, ' last'));
+  const brush = count < 2 ? null : state.a === null || state.b === null ? h('span', { class: 'muted' }, 'brush: all')
+    : h('span', { class: 'chip' }, `brush ${state.a}..${state.b} `, remove(state, { a: null, b: null }, 'all snapshots'));
+  const unknown = selected >= count ? h('span', { class: 'warning' }, `there is no snapshot ${selected}`) : null;
+  fill(place.strip, snapshots, brush, unknown, file.growing ? h('span', { class: 'chip live' }, '● growing') : null);
+}
+
+/** @param {State} state @param {Change} change @param {string} name */
+function remove(state, change, name) {
+  return h('a', { class: 'remove', href: format(changed(state, change)), 'aria-label': name, title: name }, '×');
+}
+
+/** @param {Shown} what */
+function showBanners({ state, file }) {
+  const chips = (/** @type {string[]} */ all, /** @type {'w' | 'lets'} */ key) => all.map((text, at) => h('span', { class: 'chip' },
+    h('bdi', null, visible(text)), ' ', remove(state, { [key]: all.filter((_, other) => other !== at) }, `without this: ${visible(text)}`)));
+  const banner = (/** @type {string} */ name, /** @type {...any} */ ...children) => h('div', { class: `banner ${name}`, 'data-banner': name }, ...children);
+  fill(place.banners,
+    state.w.length === 0 ? null : banner('without', h('b', null, 'without'), ' ', chips(state.w, 'w'),
+      ' every view excludes this, and what only this keeps alive. ', h('a', { href: format(changed(state, { w: [] })) }, 'clear')),
+    state.lets.length === 0 ? null : banner('sets', h('b', null, 'sets'), ' ', chips(state.lets, 'lets'), ' ',
+      h('a', { href: format(changed(state, { lets: [] })) }, 'clear')),
+    !file?.replaced ? null : banner('replaced', 'The file was replaced or cut while it was open. What is shown is of the file before. ',
+      h('button', { type: 'button', onclick: () => location.reload() }, 'load it again')),
+    !file?.lost ? null : banner('lost', visible(file.lost)),
+    file?.state === 'unreadable' && file.problem ? banner('lost', visible(file.problem)) : null);
+  document.body.classList.toggle('is-replaced', Boolean(file?.replaced));
+}
+
+/** Where the tabs lead. @param {State} state @param {ServedFile} file @returns {Record<string, string>} */
+export function tabLines(state, file) {
+  const several = (file.snapshots ?? 0) > 1;
+  return {
+    series: several ? 'summary all' : 'summary', types: 'histogram', tree: 'dominators',
+    object: visitedIn(file).length > 0 ? `info ${visitedIn(file)[0].name}` : 'info',
+  };
+}
+
+/** @param {Shown} what */
+function showTabs({ state, file, verbs, view }) {
+  if (!file || file.state !== 'ready') return fill(place.tabs);
+  const lines = tabLines(state, file);
+  const names = { series: 'Series', types: 'Types', tree: 'Tree & map', object: 'Object' };
+  const active = view === 'objects' ? 'object' : view;
+  const tabs = Object.entries(names).map(([name, label]) => h('a', {
+    href: format(changed(state, { q: lines[name] })), 'aria-current': name === active ? 'page' : null, title: `${lines[name]} (g ${name[0]})`,
+  }, label));
+  const page = verbs.filter((verb) => verb.page && !['help'].includes(verb.name) && (MENU.includes(verb.name) || viewOf(verb.name) === 'answer'));
+  page.sort((one, other) => placeOf(one.name) - placeOf(other.name));
+  const item = (/** @type {Verb} */ verb) => {
+    const isWhole = !verb.usage.replace(/\[[^\]]*\]/g, '').trim().includes(' ');
+    const target = isWhole ? { q: verb.name } : { q: `help ${verb.name}` };
+    return h('a', { href: format(changed(state, target)), title: verb.about }, verb.name, h('span', { class: 'muted' }, ` ${verb.about}`));
+  };
+  const seen = visitedIn(file);
+  const visited = seen.length === 0 ? null : menu('Visited', 'objects that you have looked at', seen.slice(0, 20).map((one) => h('a', {
+    href: format(changed(state, { q: `info ${one.name}` })),
+  }, one.name, ' ', h('bdi', { class: 'muted' }, visible(one.title)))));
+  fill(place.tabs, tabs, menu('More', 'all other questions', page.map(item), h('a', { href: format(changed(state, { q: 'help' })) }, 'all verbs …')), visited);
+}
+
+/** @param {string} name */
+function placeOf(name) {
+  const at = MENU.indexOf(name);
+  return at < 0 ? MENU.length : at;
+}
+
+/** Questions that run: the oldest with its progress. */
+function showRunning() {
+  const now = performance.now();
+  const all = runningQuestions().filter((question) => now - question.since > 150);
+  if (all.length === 0) {
+    if (place.running.hasChildNodes()) fill(place.running);
+    return;
+  }
+  if (!place.running.querySelector('.progress')) fill(place.running, h('span', { class: 'asked' }), progressNode(() => void stopAll()));
+  const first = all.find((question) => question.progress) ?? all[0];
+  const asked = /** @type {Element} */ (place.running.firstElementChild);
+  asked.textContent = visible(all.length > 1 ? `${first.line} and ${all.length - 1} more` : first.line);
+  showProgress(place.running, first.progress, now - first.since);
+}
+
+const THEME = 'barrow theme';
+
+/** Applies the kept choice of light or dark. */
+export function applyTheme() {
+  const kept = readTheme();
+  if (kept) document.documentElement.dataset.theme = kept;
+}
+
+function readTheme() {
+  try {
+    const kept = localStorage.getItem(THEME);
+    return kept === 'light' || kept === 'dark' ? kept : null;
+  } catch {
+    return null;
+  }
+}
+
+/** The other of light and dark; what the system has is not kept. */
+function switchTheme() {
+  const system = matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light';
+  const next = (readTheme() ?? system) === 'dark' ? 'light' : 'dark';
+  try {
+    if (next === system) localStorage.removeItem(THEME);
+    else localStorage.setItem(THEME, next);
+  } catch {
+    // Without a store it lasts as long as the page.
+  }
+  if (next === system) delete document.documentElement.dataset.theme;
+  else document.documentElement.dataset.theme = next;
+  window.dispatchEvent(new Event('theme'));
+  tell(next);
+}

@@ -1,0 +1,172 @@
+// The page begins here: files and verbs, then the view of the address.
+
+import { byId, fill, h } from './dom.js';
+import { AskError } from './ask.js';
+import { contextOf } from './context.js';
+import { applyTheme, buildFrame, restoreLine, showFrame } from './frame.js';
+import { listenToKeys } from './keys.js';
+import { errorNode } from './section.js';
+import { fileNamed, followServed, loadServed, nowServed, onServed } from './served.js';
+import { changed, changeOf, format, parse, resolveVerbsWith, verbOf, viewOf, words } from './state.js';
+
+/** @typedef {import('./state.js').State} State */
+/** @typedef {import('./state.js').Change} Change */
+/** @typedef {import('./context.js').Verb} Verb */
+/** @typedef {import('./context.js').View} View */
+/** @typedef {import('./context.js').Context} Context */
+
+/** @type {Record<string, () => Promise<{mount: (root: HTMLElement, ctx: Context) => View}>>} */
+const VIEWS = {
+  series: () => import('./views/series.js'),
+  types: () => import('./views/types.js'),
+  tree: () => import('./views/tree.js'),
+  object: () => import('./views/object.js'),
+  objects: () => import('./views/objects.js'),
+  answer: () => import('./views/answer.js'),
+  files: () => import('./views/files.js'),
+  help: () => import('./views/help.js'),
+  search: () => import('./views/search.js'),
+};
+
+let state = parse(location.hash);
+/** @type {Verb[]} */
+let verbs = [];
+/** The view that is there. @type {{name: string, file: number | null, view: View | null, controller: AbortController} | null} */
+let current = null;
+
+/** Changes the address. @param {Change} change @param {{replace?: boolean}} [how] */
+function go(change, how = {}) {
+  const next = format(changed(state, change));
+  if (next === location.hash) return;
+  history[how.replace ? 'replaceState' : 'pushState'](null, '', next);
+  route();
+}
+
+/** @param {string} text */
+function announce(text) {
+  byId('announcer').append(h('p', null, text));
+  while (byId('announcer').childElementCount > 3) byId('announcer').firstElementChild?.remove();
+}
+
+/** A line was typed: a question, or a change of the state. @param {string} line */
+function submit(line) {
+  const asked = line.trim();
+  if (asked === '') return restoreLine();
+  const change = changeOf(asked, state);
+  if (change) {
+    go(change);
+    restoreLine();
+    announce(asked);
+  } else if (asked === state.q && !state.extra.p) {
+    void show(true);
+  } else {
+    go({ q: asked });
+  }
+}
+
+/** The name of the view of a state. @param {State} of */
+function viewNamed(of) {
+  const file = fileNamed(of.f);
+  const asked = of.extra.p;
+  if (asked === 'help' || viewOf(of.q) === 'help') return 'help';
+  if (!file || file.state !== 'ready' || asked === 'files') return 'files';
+  if (asked === 'search') return 'search';
+  return viewOf(of.q);
+}
+
+/** What a file is shown with at first. @param {State} of @returns {State} */
+function withLine(of) {
+  const file = fileNamed(of.f);
+  if (of.q || of.extra.p || !file || file.state !== 'ready') return of;
+  return { ...of, q: (file.snapshots ?? 0) > 1 ? 'summary all' : 'summary' };
+}
+
+/** Shows what the address says. */
+function route() {
+  state = withLine(parse(location.hash));
+  if (format(state) !== location.hash && state.q) history.replaceState(null, '', format(state));
+  void show(false);
+}
+
+/** @param {boolean} isAgain whether the view is made anew */
+async function show(isAgain) {
+  const name = viewNamed(state);
+  const file = fileNamed(state.f);
+  showFrame({ state, file, files: nowServed().files, verbs, view: name });
+  if (!isAgain && current?.view && current.name === name && current.file === (file?.id ?? null)) {
+    current.view.update(state);
+    return;
+  }
+  leave();
+  const controller = new AbortController();
+  const mine = { name, file: file?.id ?? null, view: /** @type {View | null} */ (null), controller };
+  current = mine;
+  const root = h('div', { class: 'view', 'data-view': name, 'data-state': 'loading' });
+  fill(byId('view'), root);
+  try {
+    const { mount } = await VIEWS[name]();
+    if (current !== mine) return;
+    const ctx = contextOf({ state: () => state, file: () => fileNamed(state.f), verbs, go, announce, signal: controller.signal });
+    mine.view = mount(root, ctx);
+    mine.view.update(state);
+  } catch (error) {
+    if (current !== mine) return;
+    root.dataset.state = 'error';
+    root.append(errorNode(/** @type {Error} */ (error)));
+    throw error;
+  }
+}
+
+/** Leaves the view: its questions stop. */
+function leave() {
+  current?.controller.abort();
+  current?.view?.destroy();
+  current = null;
+}
+
+/** The files changed: what follows the last snapshot is asked again. @param {import('./served.js').Served} before */
+function filesChanged(before) {
+  const file = fileNamed(state.f);
+  const old = before.files.find((one) => one.id === file?.id);
+  const isOther = old?.state !== file?.state;
+  const hasGrown = old && file && old.revision !== file.revision && !file.replaced;
+  state = withLine(state);
+  if (isOther && state.q) history.replaceState(null, '', format(state));
+  if (!current || isOther || (hasGrown && (state.s === null || current.name === 'series')) || current.name === 'files') void show(false);
+  else showFrame({ state, file, files: nowServed().files, verbs, view: current.name });
+}
+
+/** A verb by its name, an alias or a unique beginning. @param {string} word */
+function verbNamed(word) {
+  const exact = verbs.find((verb) => verb.name === word || verb.aliases.includes(word));
+  if (exact) return exact.name;
+  const begin = word === '' ? [] : verbs.filter((verb) => [verb.name, ...verb.aliases].some((name) => name.startsWith(word)));
+  return begin.length === 1 ? begin[0].name : word;
+}
+
+async function boot() {
+  applyTheme();
+  buildFrame({ submit, go, announce, help: () => go({ q: 'help' }) });
+  listenToKeys({ go, state: () => state });
+  resolveVerbsWith(verbNamed);
+  try {
+    const asked = fetch('api/verbs', { credentials: 'same-origin' });
+    await loadServed();
+    const response = await asked;
+    if (!response.ok) throw new AskError({ message: await response.text() }, response.status);
+    verbs = (await response.json()).verbs;
+  } catch (error) {
+    const told = error instanceof AskError ? error : new Error('the server does not answer: is `barrow serve` still running?');
+    fill(byId('view'), h('div', { class: 'view', 'data-view': 'boot', 'data-state': 'error' }, errorNode(told)));
+    return;
+  }
+  onServed(filesChanged);
+  addEventListener('popstate', route);
+  addEventListener('hashchange', () => {
+    if (format(withLine(parse(location.hash))) !== format(state)) route();
+  });
+  route();
+  followServed();
+}
+
+void boot();

@@ -1,0 +1,40 @@
+// The view of any question that has no view of its own.
+
+import { fill } from '../dom.js';
+import { renderAnswer } from '../answer.js';
+import { Section } from '../section.js';
+
+/** Rows of one window; a table that has more is shown in windows. */
+const WINDOW = 1000;
+
+/** @param {HTMLElement} root @param {import('../context.js').Context} ctx @returns {import('../context.js').View} */
+export function mount(root, ctx) {
+  const section = new Section(ctx, { name: 'answer', mirror: root });
+  fill(root, section.element);
+  return {
+    update(state) {
+      askWindow(section, ctx, state.q, number(state.extra.from) ?? 0, number(state.extra.n) ?? WINDOW);
+    },
+    destroy: () => section.destroy(),
+  };
+}
+
+/** @param {string | undefined} text */
+function number(text) {
+  return text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : null;
+}
+
+/**
+ * Asks a line and draws its answer, with buttons for further windows.
+ * @param {Section} section @param {import('../context.js').Context} ctx @param {string} line @param {number} from @param {number} n
+ */
+export function askWindow(section, ctx, line, from, n) {
+  void section.ask(line, { from, n: Math.min(n, WINDOW) }, {
+    draw: (answer) => renderAnswer(answer, ctx, { line, onPage: (to, count) => ctx.go({ from: to === 0 ? null : to, n: count }) }),
+    why: (answer) => {
+      const hasRows = answer.tables.some((table) => table.rows.length > 0);
+      const says = answer.facts.length > 0 || answer.notes.length > 0;
+      return hasRows || says ? null : 'Nothing was found.';
+    },
+  });
+}

@@ -1,0 +1,3 @@
+// Shows the answer as it is.
+
+export { mount } from './answer.js';
