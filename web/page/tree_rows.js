@@ -23,6 +23,8 @@ export class Branch {
     this.level = parent ? parent.level + 1 : 1;
     /** Expanded children. @type {Map<number, Branch>} */
     this.expanded = new Map();
+    /** Whether it was in the tree and is no longer. */
+    this.isGone = false;
   }
 }
 
@@ -83,10 +85,11 @@ export class TreeRows {
     return child;
   }
 
-  /** Hides the children of a child, and everything below them. @param {Branch} branch @param {number} index */
+  /** Hides the children of a child, and everything below them. Returns the branches that are gone.
+   *  @param {Branch} branch @param {number} index @returns {Branch[]} */
   collapse(branch, index) {
     const child = branch.expanded.get(index);
-    if (!child) return;
+    if (!child) return [];
     branch.expanded.delete(index);
     const at = this.#runOf(branch, index);
     let end = at + 1;
@@ -95,6 +98,12 @@ export class TreeRows {
     const whole = { branch, from: this.runs[at].from, to: goesOn ? this.runs[end].to : index + 1 };
     this.runs.splice(at, end - at + Number(goesOn), whole);
     this.valid = Math.min(this.valid, at);
+    const gone = [child];
+    for (const one of gone) {
+      one.isGone = true;
+      for (const below of one.expanded.values()) gone.push(below);
+    }
+    return gone;
   }
 
   /** @param {number} at a run */

@@ -25,6 +25,7 @@ export class VirtualRows {
   constructor(rows, role = 'rowgroup') {
     this.rows = rows;
     this.length = 0;
+    this.height = 0;
     this.rowHeight = 24;
     /** Pixels of the whole table above the first visible one. */
     this.top = 0;
@@ -38,7 +39,8 @@ export class VirtualRows {
     this.body = h('div', { class: 'vr-rows', role: 'presentation' });
     this.view = h('div', { class: 'vr-view', role: 'presentation' }, this.body);
     this.space = h('div', { class: 'vr-space', role: 'presentation' }, this.view);
-    this.element = h('div', { class: 'vr', role, onscroll: () => this.#scrolled() }, this.space);
+    this.probe = h('div', { class: 'vr-probe', role: 'presentation' });
+    this.element = h('div', { class: 'vr', role, onscroll: () => this.#scrolled() }, this.probe, this.space);
     this.element.addEventListener('wheel', (event) => this.#wheel(event), { passive: false });
     this.resizes = new ResizeObserver(() => this.resize());
     this.resizes.observe(this.element);
@@ -58,7 +60,7 @@ export class VirtualRows {
 
   /** Measures again. */
   resize() {
-    const height = parseFloat(getComputedStyle(this.element).getPropertyValue('--row')) || 24;
+    const height = this.probe.getBoundingClientRect().height || 24;
     const first = this.top / this.rowHeight;
     this.rowHeight = height;
     this.height = this.element.clientHeight;
