@@ -44,14 +44,14 @@ export function numbersOf(value) {
 /**
  * A whole answer.
  * @param {Answer} answer @param {Context} ctx
- * @param {{line?: string, onPage?: (from: number, n: number) => void, table?: TableOptions}} [options]
+ * @param {{line?: string, hasCsv?: boolean, onPage?: (from: number, n: number) => void, table?: TableOptions}} [options]
  */
 export function renderAnswer(answer, ctx, options = {}) {
   const snapshot = snapshotOf(answer, ctx);
   const own = { href: ctx.href, snapshot };
   /** @type {any[]} */
   const nodes = [outcomeNode(answer), factList(answer, own)];
-  const tables = answer.tables.filter((table) => table.columns.length > 0);
+  const tables = answer.tables.filter((table) => table.columns.length > 0 && (forPeople(table) || table.rows.length > 0));
   const shown = tables.filter(forPeople);
   tables.forEach((table) => {
     const isLast = table === answer.tables[answer.tables.length - 1];
@@ -64,7 +64,7 @@ export function renderAnswer(answer, ctx, options = {}) {
       ? node
       : h('details', { class: 'data', open: shown.length === 0 ? true : null }, h('summary', null, `${table.key.replaceAll('_', ' ')} as a table`), node));
   });
-  nodes.push(notesNode(answer), footNode(answer, ctx, options.line));
+  nodes.push(notesNode(answer), footNode(answer, ctx, options));
   return h('div', { class: 'answer' }, nodes);
 }
 
@@ -112,12 +112,12 @@ function notesNode(answer) {
   return h('ul', { class: 'notes' }, notes.map((note) => h('li', null, visible(note))));
 }
 
-/** @param {Answer} answer @param {Context} ctx @param {string} [line] */
-function footNode(answer, ctx, line) {
+/** @param {Answer} answer @param {Context} ctx @param {{line?: string, hasCsv?: boolean}} options */
+function footNode(answer, ctx, { line, hasCsv = false }) {
   const cut = answer.cut && !answer.notes.includes(answer.cut) ? h('p', { class: 'cut' }, visible(answer.cut)) : null;
   const exact = answer.exactness ? h('span', { class: 'exactness' }, visible(answer.exactness)) : null;
   const hasRows = answer.tables.some((table) => table.audience !== 'people' && table.rows.length > 0);
-  const csv = line && hasRows ? h('a', { class: 'csv', href: ctx.csv(line), download: true }, 'CSV') : null;
+  const csv = line && (hasRows || hasCsv) ? h('a', { class: 'csv', href: ctx.csv(line), download: true }, 'CSV') : null;
   const time = answer.elapsed_ms === undefined ? null : h('span', { class: 'elapsed' }, `${grouped(Math.round(answer.elapsed_ms))} ms`);
   return h('div', { class: 'answer-foot' }, cut, exact, csv, time);
 }
@@ -176,7 +176,7 @@ export function renderTable(table, ctx, options = {}) {
   } : null));
   element.append(h('thead', null, h('tr', null, heads)), body);
   draw(PAGE);
-  return h('div', { class: 'table-scroll', tabindex: 0, role: 'region', 'aria-label': options.caption ?? table.key.replaceAll('_', ' ') }, element, more);
+  return h('div', { class: 'table-scroll', tabindex: 0, role: 'group', 'aria-label': options.caption ?? table.key.replaceAll('_', ' ') }, element, more);
 }
 
 /** The columns that people see and that have something. @param {Table} table @param {(column: Column) => boolean} [shows] @returns {[Column, number][]} */

@@ -81,3 +81,12 @@ export function byId(id) {
   if (!element) throw new Error(`the page has no #${id}`);
   return element;
 }
+
+/** The value of a colour token, such as `accent`, as light or dark has it now: for a canvas. @param {string} name */
+export function colour(name) {
+  const probe = h('span', { hidden: true, style: { color: `var(--${name})` } });
+  document.body.append(probe);
+  const value = getComputedStyle(probe).color;
+  probe.remove();
+  return value;
+}
