@@ -51,7 +51,7 @@ export function renderAnswer(answer, ctx, options = {}) {
   const own = { href: ctx.href, snapshot };
   /** @type {any[]} */
   const nodes = [outcomeNode(answer), factList(answer, own)];
-  const tables = answer.tables.filter((table) => table.columns.length > 0);
+  const tables = answer.tables.filter((table) => table.columns.length > 0 && (forPeople(table) || table.rows.length > 0));
   const shown = tables.filter(forPeople);
   tables.forEach((table) => {
     const isLast = table === answer.tables[answer.tables.length - 1];
@@ -176,7 +176,7 @@ export function renderTable(table, ctx, options = {}) {
   } : null));
   element.append(h('thead', null, h('tr', null, heads)), body);
   draw(PAGE);
-  return h('div', { class: 'table-scroll', tabindex: 0, role: 'region', 'aria-label': options.caption ?? table.key.replaceAll('_', ' ') }, element, more);
+  return h('div', { class: 'table-scroll', tabindex: 0, role: 'group', 'aria-label': options.caption ?? table.key.replaceAll('_', ' ') }, element, more);
 }
 
 /** The columns that people see and that have something. @param {Table} table @param {(column: Column) => boolean} [shows] @returns {[Column, number][]} */

@@ -65,7 +65,7 @@ export function buildFrame(what) {
   input.addEventListener('input', showHint);
   input.addEventListener('focus', showHint);
   input.addEventListener('blur', () => { hint.textContent = ''; });
-  fill(byId('head'), h('div', { class: 'bar' }, home, place.file, tools), form, hint, place.strip, place.banners, place.tabs);
+  fill(byId('head'), h('div', { class: 'bar' }, h('h1', null, home), place.file, tools), form, hint, place.banners, h('div', { class: 'nav-row' }, place.tabs, place.strip));
   fill(byId('foot'), place.running, place.told);
   byId('skip').addEventListener('click', (event) => {
     event.preventDefault();

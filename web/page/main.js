@@ -31,8 +31,11 @@ const VIEWS = {
 let state = parse(location.hash);
 /** @type {Verb[]} */
 let verbs = [];
-/** The view that is there. @type {{name: string, file: number | null, view: View | null, controller: AbortController} | null} */
+/** @typedef {{name: string, file: number | null, view: View | null, root: HTMLElement, controller: AbortController, href: string, line: string}} Mounted */
+/** The view that is there. @type {Mounted | null} */
 let current = null;
+/** The last view that had an answer: it stays until the next one has, and is seen if that fails. @type {Mounted | null} */
+let lastGood = null;
 
 /** Changes the address. @param {Change} change @param {{replace?: boolean}} [how] */
 function go(change, how = {}) {
@@ -97,12 +100,14 @@ async function show(isAgain) {
     current.view.update(state);
     return;
   }
-  leave();
+  leave(file?.id ?? null);
   const controller = new AbortController();
-  const mine = { name, file: file?.id ?? null, view: /** @type {View | null} */ (null), controller };
-  current = mine;
   const root = h('div', { class: 'view', 'data-view': name, 'data-state': 'loading' });
-  fill(byId('view'), root);
+  /** @type {Mounted} */
+  const mine = { name, file: file?.id ?? null, view: null, root, controller, href: format(state), line: state.q };
+  current = mine;
+  byId('view').prepend(root);
+  new MutationObserver(() => showLastGood(mine)).observe(root, { attributeFilter: ['data-state'] });
   try {
     const { mount } = await VIEWS[name]();
     if (current !== mine) return;
@@ -119,11 +124,41 @@ async function show(isAgain) {
   }
 }
 
-/** Leaves the view: its questions stop. */
-function leave() {
-  current?.controller.abort();
-  current?.view?.destroy();
+/** Leaves the view: its questions stop. It is kept if it has an answer of the same file. @param {number | null} file the next one */
+function leave(file) {
+  if (lastGood && lastGood.file !== file) drop();
+  const old = current;
   current = null;
+  if (!old) return;
+  old.controller.abort();
+  if (old.view && old.file === file && ['ready', 'empty'].includes(old.root.dataset.state ?? '')) {
+    drop();
+    lastGood = old;
+    old.root.className = 'last-good';
+    old.root.hidden = old.root.inert = true;
+    for (const name of ['view', 'state']) delete old.root.dataset[name];
+  } else {
+    old.view?.destroy();
+    old.root.remove();
+  }
+}
+
+/** Shows the last good view below one that has no answer, and drops it once there is one. @param {Mounted} mine */
+function showLastGood(mine) {
+  if (current !== mine || !lastGood) return;
+  const is = mine.root.dataset.state ?? '';
+  if (['ready', 'empty'].includes(is)) return drop();
+  const isSeen = ['error', 'cancelled'].includes(is);
+  lastGood.root.hidden = !isSeen;
+  byId('view').querySelector('.last-good-label')?.remove();
+  if (isSeen) lastGood.root.before(h('p', { class: 'last-good-label' }, 'The last answer, of ', h('a', { href: lastGood.href }, h('code', null, lastGood.line || lastGood.name))));
+}
+
+function drop() {
+  byId('view').querySelector('.last-good-label')?.remove();
+  lastGood?.view?.destroy();
+  lastGood?.root.remove();
+  lastGood = null;
 }
 
 /** The files changed: what follows the last snapshot is asked again. @param {import('./served.js').Served} before */

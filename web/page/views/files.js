@@ -33,7 +33,7 @@ export function mount(root, ctx) {
 /** @param {ServedFile[]} files @param {Context} ctx @param {() => void} show */
 function table(files, ctx, show) {
   const head = ['file', 'format', 'size', 'snapshots', 'state'];
-  return h('div', { class: 'table-scroll', tabindex: 0, role: 'region', 'aria-label': 'files' }, h('table', { class: 'rows' },
+  return h('div', { class: 'table-scroll', tabindex: 0, role: 'group', 'aria-label': 'files' }, h('table', { class: 'rows' },
     h('thead', null, h('tr', null, head.map((name) => h('th', { scope: 'col', class: ['size', 'snapshots'].includes(name) ? 'number' : '' }, name)))),
     h('tbody', null, files.map((file) => h('tr', { 'data-file-state': file.state },
       h('td', null, file.state === 'ready' ? h('a', { href: ctx.href({ f: file.name, q: '', p: null }) }, h('bdi', null, visible(file.name))) : h('bdi', null, visible(file.name))),

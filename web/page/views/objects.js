@@ -19,7 +19,7 @@ export function mount(root, ctx) {
   };
   const largest = 'top 20 all by retained';
   const seen = h('section', { class: 'section', 'data-section': 'visited', 'data-state': 'ready' });
-  fill(root, h('form', { class: 'section search-form', onsubmit: submit, 'aria-label': 'object' }, h('label', null, 'Object ', input), h('button', { type: 'submit' }, 'Show'),
+  fill(root, h('form', { class: 'search-form', onsubmit: submit, 'aria-label': 'object' }, h('label', null, 'Object ', input), h('button', { type: 'submit' }, 'Show'),
     h('a', { href: ctx.href({ q: largest }) }, 'the largest objects')), seen, file.element);
   return {
     update() {

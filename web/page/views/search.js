@@ -28,7 +28,7 @@ export function mount(root, ctx) {
     timer = window.setTimeout(search, SETTLES);
   });
   const submit = (/** @type {Event} */ event) => { event.preventDefault(); search(); };
-  fill(root, h('form', { class: 'section search-form', role: 'search', 'aria-label': 'search', onsubmit: submit }, box, h('button', { type: 'submit', class: 'primary' }, 'Search'), direct),
+  fill(root, h('form', { class: 'search-form', role: 'search', 'aria-label': 'search', onsubmit: submit }, box, h('button', { type: 'submit', class: 'primary' }, 'Search'), direct),
     sections.map((section) => section.element));
   box.focus();
   return {

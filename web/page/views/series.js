@@ -24,7 +24,7 @@ const PINNED = ['heap_bytes', 'unmanaged_bytes', 'objects'];
 export function mount(root, ctx) {
   const all = new Snapshots(ctx, root);
   const sections = {
-    trend: new Section(ctx, { title: 'Trend', showsLine: true, name: 'trend' }),
+    asked: new Section(ctx, { title: 'Asked', showsLine: true, name: 'asked' }),
     growth: new Section(ctx, { title: 'What grows', showsLine: true, name: 'growth' }),
     leaking: new Section(ctx, { title: 'What grows and does not die', showsLine: true, name: 'leaking' }),
     leaks: new Section(ctx, { title: 'Suspects', showsLine: true, name: 'leaks' }),
@@ -41,11 +41,11 @@ export function mount(root, ctx) {
       for (const [name, section] of Object.entries(sections)) {
         const { line, why } = /** @type {{line?: string, why?: string}} */ (whatOf(name, lines, state, ctx));
         section.element.hidden = !line && !why;
-        const key = `${line ?? ''}${why ?? ''} ${ctx.file.revision} ${state.w} ${state.lets} ${name === 'leaks' ? ctx.snapshot : ''}`;
+        const key = `${line ?? ''}${why ?? ''} ${ctx.file.revision} ${state.w} ${state.lets} ${name === 'leaks' || name === 'asked' ? ctx.snapshot : ''}`;
         if (asked[name] === key) continue;
         asked[name] = key;
         if (line) askSection(name, section, line, ctx);
-        else section.stop(), why && section.empty(why);
+        else leaveSection(section, why);
       }
     },
     destroy() {
@@ -55,15 +55,23 @@ export function mount(root, ctx) {
   };
 }
 
+/** A section that asks nothing. @param {Section} section @param {string} [why] */
+function leaveSection(section, why) {
+  section.stop();
+  fill(section.actions);
+  section.empty(why ?? '');
+}
+
 /** The line of each section. @param {State} state @param {Context} ctx @returns {Record<string, string>} */
 function linesOf(state, ctx) {
   const range = state.a === null || state.b === null ? null : `${state.a}..${state.b}`;
   const last = (ctx.file.snapshots ?? 1) - 1;
   const lines = {
-    trend: '', growth: range ? `growth ${range}` : 'growth', leaking: `leaks ${range ?? `0..${last}`}`, leaks: 'leaks',
+    asked: '', growth: range ? `growth ${range}` : 'growth', leaking: `leaks ${range ?? `0..${last}`}`, leaks: 'leaks',
   };
   const verb = verbOf(state.q);
-  if (verb === 'trend') lines.trend = state.q;
+  const isOne = verb === 'summary' && !words(state.q).includes('all') && (ctx.file.snapshots ?? 1) > 1;
+  if (verb === 'trend' || verb === 'snapshots' || isOne) lines.asked = state.q;
   if (verb === 'growth') lines.growth = state.q;
   if (verb === 'leaks') Object.assign(lines, words(state.q).some((word) => word.includes('..')) ? { leaking: state.q } : { leaks: state.q });
   return lines;
@@ -87,7 +95,7 @@ function whatOf(name, lines, state, ctx) {
 function askSection(name, section, line, ctx) {
   fill(section.actions);
   if (name === 'leaks') void askSuspects(section, line, ctx);
-  else if (name === 'trend') void section.ask(line, {}, { draw: (answer) => renderAnswer(answer, ctx, { line }) });
+  else if (name === 'asked') void section.ask(line, {}, { draw: (answer) => renderAnswer(answer, ctx, { line }) });
   else void section.ask(line, { from: 0, n: 200 }, { draw: (answer) => growthNode(answer, line, ctx), why: nothingGrows });
 }
 
