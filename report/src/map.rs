@@ -104,7 +104,7 @@ mod tests {
         let mut session = Session::new(Workspace::new(None, Some(2)).unwrap(), settings);
         session.open(&barrow_testdata::path("invoices.barrow").display().to_string()).unwrap();
         let question = Question::of_line("dominators --cells 300").unwrap().unwrap();
-        let places = places(&session.ask(&question).unwrap());
+        let places = places(&session.ask(&question).unwrap(), false);
         let whole = places[0].retained as f64;
         for (at, place) in places.iter().enumerate() {
             let below: u64 = children(&places, at).iter().map(|&child| places[child].retained).sum();

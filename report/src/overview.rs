@@ -5,12 +5,16 @@ use barrow_query::answer::{Answer, units};
 use crate::chart::chart;
 use crate::detail::Detail;
 use crate::html::Html;
+use crate::report::Options;
 use crate::rows::Rows;
 use crate::section::note;
 use crate::table::{Drawing, draw};
 
+/// The fact that holds the arguments of the recorded program.
+const ARGUMENTS: &str = "argv";
+
 /// What the file says of itself, and of the program that was recorded.
-pub(crate) fn provenance(html: &mut Html, file: &str, version: &str, answer: &Answer) {
+pub(crate) fn provenance(html: &mut Html, file: &str, options: &Options, answer: &Answer) {
     let facts = answer.facts.iter().filter(|fact| fact.column.audience.has_people() && fact.column.key != "");
     html.element("dl", &[], |html| {
         let mut fact = |name: &str, value: &str| {
@@ -23,9 +27,11 @@ pub(crate) fn provenance(html: &mut Html, file: &str, version: &str, answer: &An
             fact(found.column.heading, &value);
         }
         if let Some(rows) = Rows::of(answer, "facts") {
-            (0..rows.len()).for_each(|row| fact(rows.text(row, "key"), rows.text(row, "value")));
+            // Arguments of a program may be anything that somebody typed.
+            let shown = (0..rows.len()).filter(|&row| options.with_texts || rows.text(row, "key") != ARGUMENTS);
+            shown.for_each(|row| fact(rows.text(row, "key"), rows.text(row, "value")));
         }
-        fact("reported by", &format!("barrow {version}"));
+        fact("reported by", &format!("barrow {}", options.version));
     });
 }
 

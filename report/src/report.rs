@@ -139,7 +139,7 @@ impl Answers {
     fn main(&self, html: &mut Html, options: &Options, detail: Detail) {
         let sections = self.sections(options, detail);
         html.leaf("h1", &[], &format!("Heap report: {}", self.file));
-        overview::provenance(html, &self.file, &options.version, &self.info);
+        overview::provenance(html, &self.file, options, &self.info);
         if let Some(damage) = &self.damage {
             note(html, damage);
         }
@@ -208,7 +208,9 @@ impl Answers {
             of_answer(html, &self.difference, self.changes("Change by type", detail, with_texts), "type");
         }));
         let cells = format!("--cells {}", detail.cells);
-        sections.push(self.section("map", "What holds what", "dominators", &cells, |html| self.tree(html, detail)));
+        sections.push(self.section("map", "What holds what", "dominators", &cells, |html| {
+            self.tree(html, detail, with_texts);
+        }));
         if let (Some([by_type, by_path]), Some(baseline)) = (&self.baseline, &options.flags.baseline) {
             let name = Path::new(baseline)
                 .file_name()
@@ -231,10 +233,10 @@ impl Answers {
     }
 
     /// The map and the list of the places of the dominator tree that retain most.
-    fn tree(&self, html: &mut Html, detail: Detail) {
+    fn tree(&self, html: &mut Html, detail: Detail, with_texts: bool) {
         match &self.tree {
             Ok(answer) => {
-                let mut places = tree::places(answer);
+                let mut places = tree::places(answer, with_texts);
                 let all = places.len();
                 tree::prune(&mut places, detail.cells);
                 map::draw(html, &places);

@@ -69,24 +69,26 @@ fn cell(html: &mut Html, column: &Column, value: &Value, drawing: Drawing<'_>) {
 
 fn is_shown(table: &Table, at: usize, drawing: Drawing<'_>) -> bool {
     let column = &table.columns[at];
-    let is_series = drawing.series.is_some_and(|(key, _)| key == column.key);
-    // Text lines and nested values are for prompts and scripts.
-    let is_value = column.unit != Unit::Nested && column.audience.has_machines() && !OF_PROMPT.contains(&column.key);
-    let holds = |value: &Value| match value {
-        Value::None => false,
-        Value::List(values) => !list(value).is_empty() && is_series && values.len() > 1,
-        _ => true,
-    };
+    if let Some((key, _)) = drawing.series
+        && column.key == key
+    {
+        return table.rows.iter().any(|row| list(&row[at]).len() > 1);
+    }
+    // Lines of text are for prompts, nested values for scripts.
+    let is_line = column.key == "series";
+    let is_value = column.unit != Unit::Nested && column.audience.has_people() && !OF_PROMPT.contains(&column.key);
     let may_be_text = TEXTS.contains(&column.key) || table.rows.iter().any(|row| matches!(row[at], Value::Name(_)));
-    (is_series || is_value) && (drawing.with_texts || !may_be_text) && table.rows.iter().any(|row| holds(&row[at]))
+    let is_known = table.rows.iter().any(|row| row[at] != Value::None);
+    is_value && !is_line && is_known && (drawing.with_texts || !may_be_text)
 }
 
 fn heading(column: &Column) -> &str {
-    if column.heading.is_empty() { column.key } else { column.heading }
+    if column.unit == Unit::Nested { "series" } else { column.heading }
 }
 
 fn class(column: &Column) -> &'static str {
     match column.unit {
+        Unit::Text if column.key == "path" => "text path",
         Unit::Text => "text",
         Unit::Nested => "series",
         _ => "number",

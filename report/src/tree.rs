@@ -1,6 +1,7 @@
 //! The dominator tree: lists within lists, which open without a script.
 
-use barrow_query::answer::{Answer, units};
+use barrow_query::answer::text::quoted;
+use barrow_query::answer::{Answer, Value, units};
 
 use crate::html::Html;
 use crate::rows::Rows;
@@ -9,6 +10,9 @@ use crate::rows::Rows;
 const LEVELS: u64 = 24;
 /// Levels that are open.
 const OPEN: u64 = 2;
+
+/// Characters of the name of an object that are shown.
+const LONGEST_NAME: usize = 60;
 
 /// A place of the tree.
 #[derive(Debug, Clone)]
@@ -23,13 +27,17 @@ pub(crate) struct Place {
 }
 
 /// The places of an answer, each before those below it.
-pub(crate) fn places(answer: &Answer) -> Vec<Place> {
+pub(crate) fn places(answer: &Answer, with_texts: bool) -> Vec<Place> {
     let Some(rows) = Rows::of(answer, "rows") else { return Vec::new() };
     let place = |row: usize| {
         let type_name = rows.text(row, "type");
         let title = match rows.value(row, "object") {
-            barrow_query::answer::Value::Number(object) => format!("{type_name} @{object}"),
+            Value::Number(object) => format!("{type_name} @{object}"),
             _ => type_name.to_owned(),
+        };
+        let title = match rows.value(row, "name") {
+            Value::Name(name) if with_texts => format!("{title} {}", quoted(name, LONGEST_NAME)),
+            _ => title,
         };
         let left_out = (rows.number(row, "left_out"), rows.number(row, "left_out_bytes"));
         Place {
