@@ -81,6 +81,8 @@ function viewNamed(of) {
 /** What a file is shown with at first. @param {State} of @returns {State} */
 function withLine(of) {
   const file = fileNamed(of.f);
+  const change = of.q ? changeOf(of.q, of) : null;
+  if (change) return withLine(changed({ ...of, q: '' }, change));
   if (of.q || of.extra.p || !file || file.state !== 'ready') return of;
   return { ...of, q: (file.snapshots ?? 0) > 1 ? 'summary all' : 'summary' };
 }
