@@ -149,7 +149,9 @@ export class Section {
       return;
     }
     if (!(error instanceof Error)) throw error;
-    fill(this.status, errorNode(error), h('p', null, askAgain));
+    // What was not understood will not be understood again.
+    const isFinal = /** @type {import('./ask.js').AskError} */ (error).code === 2;
+    fill(this.status, errorNode(error), isFinal ? null : h('p', null, askAgain));
     this.is('error');
     this.ctx.announce(`not answered: ${error.message}`);
   }

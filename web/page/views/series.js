@@ -254,7 +254,8 @@ class Snapshots {
     const asked = `${line} ${this.ctx.file.revision} ${state.w} ${line === 'summary' ? state.s : ''}`;
     if (asked === this.asked) return this.show(state);
     this.asked = asked;
-    void this.section.ask(line, {}, {
+    // The selected snapshot is no matter to all of them: the header asks the same.
+    void this.section.ask(line, line === 'summary' ? {} : { snapshot: null }, {
       isQuiet: true,
       draw: (answer) => {
         const table = answer.tables.find((one) => one.key === 'snapshots');
@@ -295,6 +296,8 @@ function measuresOf(table) {
   const own = drawn.map(({ column, at }) => ({
     key: column.key, name: column.heading, unit: column.unit, values: table.rows.map((row) => known(numberOf(row[at]))),
   }));
+  const place = (/** @type {{key: string}} */ { key }) => (PINNED.includes(key) ? PINNED.indexOf(key) : PINNED.length);
+  own.sort((one, other) => place(one) - place(other));
   return [...own, ...kindsOf(table)].filter((measure) => measure.values.some((value) => value !== null));
 }
 
