@@ -1,0 +1,80 @@
+// Places of the dominator tree, as answers of `dominators` tell them, and the lines that ask for what is below a place.
+
+/** @typedef {import('./ask.js').Answer} Answer */
+/**
+ * A place of the dominator tree: an object, a group of roots, all roots, or the children of one type.
+ * @typedef {object} TreeNode
+ * @property {string | null} word what names it in a line: `28:@123`, `roots "thread"`, nothing for all roots; null for a type
+ * @property {number | null} object the object, or the largest one of a type
+ * @property {string} type
+ * @property {string | null} name
+ * @property {string | null} kind
+ * @property {number | null} own shallow and unmanaged bytes of the object itself
+ * @property {number} retained
+ * @property {number} objects that are retained
+ * @property {number} depth
+ * @property {number} children in the tree
+ * @property {number} left how many of them are not rows of this answer
+ * @property {number} leftBytes what these retain
+ * @property {number | null} members how many children have this type
+ */
+
+/** The places in the last table of an answer. @param {Answer} answer @param {number} snapshot @returns {TreeNode[]} */
+export function nodesOf(answer, snapshot) {
+  const table = answer.tables[answer.tables.length - 1];
+  if (!table) return [];
+  const places = new Map(table.columns.map((column, at) => [column.key, at]));
+  /** The last place of each depth. @type {TreeNode[]} */
+  const above = [];
+  return table.rows.map((row) => {
+    const at = (/** @type {string} */ key) => row[places.get(key) ?? -1]?.value ?? null;
+    const isType = places.has('example');
+    const object = isType ? at('example') : at('object');
+    const left = isType ? 0 : at('left_out') ?? 0;
+    const node = {
+      word: isType ? null : wordOf(object, at('roots') ?? rootsIn(at('type')), snapshot),
+      object,
+      type: at('type') ?? '',
+      name: at('name'),
+      kind: at('kind'),
+      own: at('shallow_bytes') === null ? null : at('shallow_bytes') + (at('unmanaged_bytes') ?? 0),
+      retained: Number(at('retained_bytes') ?? 0),
+      objects: Number(at('retained_objects') ?? 0),
+      depth: at('depth') ?? 0,
+      children: left,
+      left,
+      leftBytes: at('left_out_bytes') ?? 0,
+      members: isType ? at('children') : null,
+    };
+    above[node.depth] = node;
+    if (above[node.depth - 1]) above[node.depth - 1].children += 1;
+    return node;
+  });
+}
+
+/** The group of roots that a title names. @param {string | null} title */
+function rootsIn(title) {
+  return title?.startsWith('roots: ') ? title.slice('roots: '.length) : null;
+}
+
+/** @param {number | null} object @param {string | null} roots @param {number} snapshot */
+function wordOf(object, roots, snapshot) {
+  if (object !== null) return `${snapshot}:@${object}`;
+  return roots === null ? '' : `roots ${quotedName(roots)}`;
+}
+
+/** A name in a line. @param {string} name */
+export function quotedName(name) {
+  return `"${name.replace(/["\\]/g, '\\$&')}"`;
+}
+
+/** The tree at a place as a question. @param {string} word @param {string} [rest] */
+export function treeLine(word, rest = '') {
+  return ['dominators', word, rest].filter(Boolean).join(' ');
+}
+
+/** What a place is called in a sentence. @param {TreeNode} node */
+export function titleOf(node) {
+  const name = node.name === null ? '' : ` ${node.name}`;
+  return node.members === null ? node.type + name : `${node.type} × ${node.members}`;
+}

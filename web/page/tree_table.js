@@ -1,0 +1,469 @@
+// The dominator tree as a treegrid: rows are loaded when they come into view, and a few dozen elements show them.
+
+import { h } from './dom.js';
+import { grouped, numberText, visible } from './cell.js';
+import { isAbort } from './ask.js';
+import { titleOf } from './tree_nodes.js';
+import { TreeRows } from './tree_rows.js';
+import { VirtualRows } from './virtual_rows.js';
+
+/** @typedef {import('./tree_nodes.js').TreeNode} TreeNode */
+/** @typedef {import('./tree_rows.js').Branch} Branch */
+/** @typedef {import('./tree_rows.js').Place} Place */
+/**
+ * @typedef {object} TreeSource
+ * @property {(node: TreeNode, from: number, n: number, signal: AbortSignal) => Promise<TreeNode[]>} children
+ * @property {(node: TreeNode, signal: AbortSignal) => Promise<TreeNode[]>} chain the node, then the largest child of each,
+ *   while that retains half of the node
+ */
+/**
+ * @typedef {object} TreeOptions
+ * @property {TreeSource} source
+ * @property {(node: TreeNode) => string} href the link of a row
+ * @property {(node: TreeNode) => void} onSelect
+ * @property {(node: TreeNode, event: Event) => void} onOpen
+ * @property {(text: string) => void} announce
+ */
+/** A window of children: loaded, or on its way, or why not. */
+/** @typedef {{nodes: TreeNode[] | null, isWhole: boolean, problem: string | null}} Page */
+/** @typedef {{branch: Branch, page: number, controller: AbortController}} Flight */
+
+/** Children in a window. */
+const PAGE = 200;
+/** Windows that are kept. */
+const MOST_PAGES = 400;
+/** Deeper levels are not indented further. */
+const DEEPEST_INDENT = 14;
+/** While rows fly by, nothing is loaded: only what stays for this time, in milliseconds. */
+const REST_MS = 40;
+
+const COLUMNS = [
+  ['name', 'type and name'], ['retained', 'retained'], ['share', 'of top'], ['own', 'itself'], ['objects', 'objects'], ['children', 'children'],
+];
+
+export class TreeTable {
+  /** @param {TreeOptions} options */
+  constructor(options) {
+    this.options = options;
+    this.tree = new TreeRows(0);
+    /** @type {Map<Branch, Map<number, Page>>} */
+    this.pages = new Map();
+    /** Loaded windows, the oldest first. @type {{branch: Branch, page: number}[]} */
+    this.loaded = [];
+    /** Windows on their way. @type {Set<Flight>} */
+    this.flights = new Set();
+    /** The row with the focus. @type {Place | null} */
+    this.active = null;
+    this.whole = 0;
+    this.lastFirst = 0;
+    this.resting = 0;
+    this.rows = new VirtualRows({
+      make: () => this.#make(),
+      fill: (element, row) => this.#fill(element, row),
+      shown: (first, end) => this.#shown(first, end),
+    });
+    this.element = h('div', {
+      class: 'tree-table', role: 'treegrid', 'aria-label': 'dominator tree', 'aria-colcount': COLUMNS.length,
+      onkeydown: (/** @type {KeyboardEvent} */ event) => this.#key(event),
+    }, h('div', { class: 'vr-row vr-head', role: 'row', 'aria-rowindex': 1 },
+      COLUMNS.map(([key, title], at) => h('span', { class: `c-${key}`, role: 'columnheader', 'aria-colindex': at + 1 }, title))),
+    this.rows.element);
+  }
+
+  destroy() {
+    this.#forget();
+    clearTimeout(this.resting);
+    this.rows.destroy();
+  }
+
+  /** Begins at a place, expanded. @param {TreeNode} node */
+  setTop(node) {
+    this.#forget();
+    this.whole = node.retained;
+    this.tree = new TreeRows(1);
+    this.#keep(this.tree.root, 0, [node]);
+    if (node.children > 0) this.tree.expand(this.tree.root, 0, node.children, node);
+    this.active = { branch: this.tree.root, index: 0 };
+    this.rows.scrollTo(0);
+    this.#changed();
+  }
+
+  /** Expands a path from the top and selects its end. Each step is the number of a child.
+   *  @param {number[]} path @param {(node: TreeNode) => boolean} isIt whether a row is the one that is meant */
+  async reveal(path, isIt) {
+    let place = /** @type {Place} */ ({ branch: this.tree.root, index: 0 });
+    for (const index of path) {
+      const branch = await this.#expand(place);
+      if (!branch || index >= branch.count) return;
+      place = { branch, index };
+      if (index !== path[path.length - 1] || path.length > 1) await this.#load(branch, Math.floor(index / PAGE));
+      if (branch.isGone) return;
+    }
+    await this.#load(place.branch, Math.floor(place.index / PAGE));
+    const node = this.#node(place);
+    if (!node || !isIt(node) || place.branch.isGone) return;
+    this.#changed();
+    this.#activate(place, false);
+  }
+
+  /** Selects a row. @param {number} row */
+  goTo(row) {
+    const place = this.tree.at(Math.max(0, Math.min(this.tree.length - 1, row)));
+    if (place) this.#activate(place, false);
+  }
+
+  /** The selected place. */
+  get selected() {
+    return this.active && this.#node(this.active);
+  }
+
+  /** Puts the focus on the selected row. */
+  focus() {
+    if (this.active) this.#activate(this.active, true);
+  }
+
+  #forget() {
+    for (const flight of this.flights) flight.controller.abort();
+    this.pages.clear();
+    this.loaded = [];
+  }
+
+  #changed() {
+    this.element.setAttribute('aria-rowcount', String(this.tree.length + 1));
+    this.rows.setLength(this.tree.length);
+    this.rows.refresh();
+  }
+
+  // Windows of children
+
+  /** @param {Place} place @returns {TreeNode | null} null if it is not loaded */
+  #node({ branch, index }) {
+    return this.pages.get(branch)?.get(Math.floor(index / PAGE))?.nodes?.[index % PAGE] ?? null;
+  }
+
+  /** @param {Branch} branch @param {number} page @param {TreeNode[]} nodes */
+  #keep(branch, page, nodes) {
+    this.#pagesOf(branch).set(page, { nodes, isWhole: true, problem: null });
+    if (branch !== this.tree.root) this.loaded.push({ branch, page });
+    if (this.loaded.length <= MOST_PAGES) return;
+    const oldest = this.loaded.shift();
+    if (oldest) this.pages.get(oldest.branch)?.delete(oldest.page);
+  }
+
+  /** @param {Branch} branch */
+  #pagesOf(branch) {
+    let pages = this.pages.get(branch);
+    if (!pages) this.pages.set(branch, (pages = new Map()));
+    return pages;
+  }
+
+  /** Loads a window, unless it is there or on its way. @param {Branch} branch @param {number} page */
+  async #load(branch, page) {
+    const isHere = this.pages.get(branch)?.get(page)?.isWhole || branch === this.tree.root;
+    if (isHere || branch.isGone || [...this.flights].some((one) => one.branch === branch && one.page === page)) return;
+    const flight = { branch, page, controller: new AbortController() };
+    this.flights.add(flight);
+    try {
+      const n = Math.min(PAGE, branch.count - page * PAGE);
+      const nodes = await this.options.source.children(branch.node, page * PAGE, n, flight.controller.signal);
+      if (!branch.isGone && this.flights.has(flight)) this.#keep(branch, page, nodes);
+    } catch (error) {
+      const problem = isAbort(error) ? null : /** @type {Error} */ (error).message;
+      if (problem !== null) this.#pagesOf(branch).set(page, { nodes: null, isWhole: false, problem });
+    } finally {
+      this.flights.delete(flight);
+    }
+    this.rows.refresh();
+  }
+
+  /** Rows are shown: those that are not here are loaded, and windows that scrolled away are left.
+   *  @param {number} first @param {number} end */
+  #shown(first, end) {
+    const isFlying = Math.abs(first - this.lastFirst) > PAGE;
+    this.lastFirst = first;
+    clearTimeout(this.resting);
+    if (isFlying) this.resting = window.setTimeout(() => this.#loadShown(first, end), REST_MS);
+    else this.#loadShown(first, end);
+    this.#rove(first, end);
+  }
+
+  /** @param {number} first @param {number} end */
+  #loadShown(first, end) {
+    /** @type {Map<Branch, Set<number>>} */
+    const wanted = new Map();
+    for (let row = first; row < end; row++) {
+      const place = this.tree.at(row);
+      if (!place) break;
+      const pages = wanted.get(place.branch) ?? new Set();
+      wanted.set(place.branch, pages.add(Math.floor(place.index / PAGE)));
+    }
+    for (const flight of this.flights) {
+      if (wanted.get(flight.branch)?.has(flight.page)) continue;
+      this.flights.delete(flight);
+      flight.controller.abort();
+    }
+    for (const [branch, pages] of wanted) {
+      for (const page of pages) if (!this.pages.get(branch)?.get(page)?.problem) void this.#load(branch, page);
+    }
+  }
+
+  // Elements
+
+  #make() {
+    const cells = COLUMNS.map(([key], at) => h('span', { class: `c-${key}`, role: 'gridcell', 'aria-colindex': at + 1 }));
+    const [twisty, link, type, name] = [h('span', { class: 'twisty', 'aria-hidden': 'true' }), h('a', { class: 'object', tabindex: -1 }), h('bdi'), h('bdi', { class: 'muted' })];
+    const bar = h('span', { class: 'share-bar', 'aria-hidden': 'true' }, h('span'));
+    const share = h('span');
+    cells[0].append(twisty, link, type, name);
+    cells[2].append(share, bar);
+    const row = h('div', { class: 'vr-row', role: 'row', tabindex: -1 }, cells);
+    PARTS.set(row, { cells, twisty, link, type, name, share, bar: /** @type {HTMLElement} */ (bar.firstChild), row: -1 });
+    row.addEventListener('click', (event) => this.#click(event, row));
+    row.addEventListener('dblclick', () => this.#toggle(row));
+    row.addEventListener('focus', () => this.#focused(row));
+    return row;
+  }
+
+  /** @param {HTMLElement} element @param {number} row */
+  #fill(element, row) {
+    const place = this.tree.at(row);
+    const parts = PARTS.get(element);
+    if (!place || !parts) return;
+    parts.row = row;
+    const { branch, index } = place;
+    const node = this.#node(place);
+    const isExpanded = branch.expanded.has(index);
+    const isActive = this.active?.branch === branch && this.active.index === index;
+    attribute(element, 'aria-rowindex', row + 2);
+    attribute(element, 'aria-level', branch.level);
+    attribute(element, 'aria-setsize', branch.count);
+    attribute(element, 'aria-posinset', index + 1);
+    attribute(element, 'aria-selected', isActive);
+    attribute(element, 'aria-expanded', node && node.children > 0 ? isExpanded : null);
+    attribute(element, 'aria-busy', node ? null : true);
+    element.tabIndex = isActive ? 0 : -1;
+    const depth = Math.min(branch.level - 1, DEEPEST_INDENT);
+    parts.cells[0].style.paddingInlineStart = `${depth * 0.9}rem`;
+    if (node) this.#fillNode(parts, node, isExpanded, branch.level);
+    else this.#fillPending(parts, place);
+  }
+
+  /** @param {RowParts} parts @param {TreeNode} node @param {boolean} isExpanded @param {number} level */
+  #fillNode(parts, node, isExpanded, level) {
+    text(parts.twisty, (level - 1 > DEEPEST_INDENT ? `${grouped(level)} ` : '') + (node.children === 0 ? '·' : isExpanded ? '▾' : '▸'));
+    text(parts.link, node.object === null ? '' : `@${node.object}`);
+    if (node.object !== null) parts.link.href = this.options.href(node);
+    else parts.link.removeAttribute('href');
+    text(parts.type, shortened(node.type));
+    text(parts.name, node.name === null ? '' : shortened(node.name));
+    const share = this.whole > 0 ? node.retained / this.whole : 0;
+    text(parts.cells[1], numberText(node.retained, 'bytes'));
+    text(parts.share, `${(share * 100).toFixed(1)} %`);
+    parts.bar.style.width = `${Math.min(100, share * 100)}%`;
+    text(parts.cells[3], node.own === null ? '' : numberText(node.own, 'bytes'));
+    text(parts.cells[4], grouped(node.objects));
+    text(parts.cells[5], node.members !== null ? grouped(node.members) : node.children ? grouped(node.children) : '');
+  }
+
+  /** @param {RowParts} parts @param {Place} place */
+  #fillPending(parts, { branch, index }) {
+    const problem = this.pages.get(branch)?.get(Math.floor(index / PAGE))?.problem ?? null;
+    text(parts.twisty, '·');
+    text(parts.link, '');
+    parts.link.removeAttribute('href');
+    text(parts.type, problem === null ? 'loading …' : `not loaded: ${visible(problem)}; click to try again`);
+    text(parts.name, '');
+    text(parts.share, '');
+    parts.bar.style.width = '0';
+    for (const at of [1, 3, 4, 5]) text(parts.cells[at], '');
+  }
+
+  /** One row is the stop of the tabulator: the active one, or the first that is visible. @param {number} first @param {number} end */
+  #rove(first, end) {
+    if (!this.active) return;
+    const row = this.tree.rowOf(this.active.branch, this.active.index);
+    const element = this.rows.elementOf(row >= first && row < end ? row : first);
+    if (!element || element.tabIndex === 0) return;
+    for (const one of this.rows.elements.values()) one.tabIndex = one === element ? 0 : -1;
+  }
+
+  // Keys and clicks
+
+  /** @param {Event} event @param {HTMLElement} element */
+  #click(event, element) {
+    const place = this.tree.at(PARTS.get(element)?.row ?? -1);
+    if (!place) return;
+    const isLink = /** @type {Element} */ (event.target).closest('a[href]');
+    if (!isLink) this.#activate(place, true);
+    const node = this.#node(place);
+    if (!node) this.#again(place);
+    else if (isLink) this.options.onOpen(node, event);
+    else if (/** @type {Element} */ (event.target).closest('.twisty')) void this.#turn(place);
+  }
+
+  /** @param {Place} place whose window was not loaded */
+  #again({ branch, index }) {
+    this.pages.get(branch)?.delete(Math.floor(index / PAGE));
+    void this.#load(branch, Math.floor(index / PAGE));
+  }
+
+  /** @param {HTMLElement} element */
+  #toggle(element) {
+    const place = this.tree.at(PARTS.get(element)?.row ?? -1);
+    if (place) void this.#turn(place);
+  }
+
+  /** @param {HTMLElement} element */
+  #focused(element) {
+    const place = this.tree.at(PARTS.get(element)?.row ?? -1);
+    if (place && (place.branch !== this.active?.branch || place.index !== this.active.index)) this.#activate(place, true);
+  }
+
+  /** Selects a row and shows it. @param {Place} place @param {boolean} withFocus */
+  #activate(place, withFocus) {
+    const isSame = this.active?.branch === place.branch && this.active.index === place.index;
+    const before = this.active && !this.active.branch.isGone ? this.tree.rowOf(this.active.branch, this.active.index) : -1;
+    this.active = place;
+    const row = this.tree.rowOf(place.branch, place.index);
+    this.rows.reveal(row);
+    for (const one of [before, row]) {
+      const element = this.rows.elementOf(one);
+      if (element) this.#fill(element, one);
+    }
+    if (withFocus) this.rows.elementOf(row)?.focus({ preventScroll: true });
+    const node = this.#node(place);
+    if (node && !isSame) this.options.onSelect(node);
+  }
+
+  /** Expands or collapses. @param {Place} place */
+  async #turn(place) {
+    if (place.branch.expanded.has(place.index)) this.#collapse(place);
+    else await this.#expand(place);
+  }
+
+  /** @param {Place} place */
+  #collapse({ branch, index }) {
+    for (const gone of this.tree.collapse(branch, index)) this.pages.delete(gone);
+    if (this.active?.branch.isGone) this.active = { branch, index };
+    this.#changed();
+  }
+
+  /** Shows the children of a row. @param {Place} place @returns {Promise<Branch | null>} */
+  async #expand(place) {
+    const before = place.branch.expanded.get(place.index);
+    const node = this.#node(place);
+    if (before || !node || node.children === 0) return before ?? null;
+    const branch = this.tree.expand(place.branch, place.index, node.children, node);
+    this.#changed();
+    return branch;
+  }
+
+  /** Expands along the largest children until one retains less than half. @param {Place} place */
+  async #expandFar(place) {
+    const node = this.#node(place);
+    if (!node || node.children === 0) return;
+    const chain = await this.options.source.chain(node, new AbortController().signal);
+    if (place.branch.isGone) return;
+    let at = place;
+    for (const next of chain.slice(1)) {
+      const parent = /** @type {TreeNode} */ (this.#node(at));
+      const branch = this.tree.expand(at.branch, at.index, parent.children, parent);
+      if (!this.#node({ branch, index: 0 })) this.#pagesOf(branch).set(0, { nodes: [next], isWhole: false, problem: null });
+      at = { branch, index: 0 };
+    }
+    const last = this.#node(at);
+    if (last && last.children > 0) this.tree.expand(at.branch, at.index, last.children, last);
+    this.#changed();
+    this.#activate(at, true);
+    this.options.announce(`level ${grouped(at.branch.level)}: ${last ? titleOf(last) : ''}`);
+  }
+
+  /** Expands the rows on this page that have the same parent. @param {Place} place */
+  #expandSiblings({ branch }) {
+    let count = 0;
+    for (const row of [...this.rows.elements.keys()].sort((one, other) => other - one)) {
+      const place = this.tree.at(row);
+      const node = place?.branch === branch ? this.#node(place) : null;
+      if (!place || !node || node.children === 0 || branch.expanded.has(place.index)) continue;
+      this.tree.expand(branch, place.index, node.children, node);
+      count += 1;
+    }
+    this.#changed();
+    if (this.active) this.#activate(this.active, true);
+    this.options.announce(`${count} expanded`);
+  }
+
+  /** @param {KeyboardEvent} event */
+  #key(event) {
+    if (!this.active || event.ctrlKey || event.metaKey || event.altKey) return;
+    const { branch, index } = this.active;
+    const row = this.tree.rowOf(branch, index);
+    const to = { ArrowDown: row + 1, ArrowUp: row - 1, Home: 0, End: this.tree.length - 1, PageDown: row + this.rows.page, PageUp: row - this.rows.page }[event.key];
+    if (to !== undefined) this.#go(to);
+    else if (event.key === 'ArrowRight' && event.shiftKey) void this.#expandFar(this.active).catch((error) => this.#say(error));
+    else if (event.key === 'ArrowRight') this.#right();
+    else if (event.key === 'ArrowLeft') this.#left();
+    else if (event.key === '*') this.#expandSiblings(this.active);
+    else if (event.key === 'Enter' || event.key === ' ') this.#open(event);
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  }
+
+  /** @param {unknown} error */
+  #say(error) {
+    if (!isAbort(error)) this.options.announce(/** @type {Error} */ (error).message);
+  }
+
+  /** @param {number} row */
+  #go(row) {
+    const place = this.tree.at(Math.max(0, Math.min(this.tree.length - 1, row)));
+    if (place) this.#activate(place, true);
+  }
+
+  #right() {
+    const place = /** @type {Place} */ (this.active);
+    const child = place.branch.expanded.get(place.index);
+    if (child) this.#activate({ branch: child, index: 0 }, true);
+    else void this.#expand(place);
+  }
+
+  #left() {
+    const { branch, index } = /** @type {Place} */ (this.active);
+    if (branch.expanded.has(index)) this.#collapse({ branch, index });
+    else if (branch.parent) this.#activate({ branch: branch.parent, index: branch.index }, true);
+    this.focus();
+  }
+
+  /** @param {KeyboardEvent} event */
+  #open(event) {
+    const node = this.selected;
+    if (!node) return;
+    if (event.key === 'Enter') this.options.onOpen(node, event);
+    else void this.#turn(/** @type {Place} */ (this.active));
+  }
+}
+
+/**
+ * The parts of a row that change.
+ * @typedef {{cells: HTMLElement[], twisty: HTMLElement, link: HTMLAnchorElement, type: HTMLElement, name: HTMLElement,
+ *   share: HTMLElement, bar: HTMLElement, row: number}} RowParts
+ */
+/** @type {WeakMap<HTMLElement, RowParts>} */
+const PARTS = new WeakMap();
+
+/** @param {HTMLElement} element @param {string} name @param {string | number | boolean | null} value */
+function attribute(element, name, value) {
+  if (value === null) element.removeAttribute(name);
+  else if (element.getAttribute(name) !== String(value)) element.setAttribute(name, String(value));
+}
+
+/** @param {HTMLElement} element @param {string} value */
+function text(element, value) {
+  if (element.textContent !== value) element.textContent = value;
+}
+
+/** The beginning of a name: the whole is on the page of the object. @param {string} name */
+function shortened(name) {
+  return visible(name.length > 200 ? `${name.slice(0, 200)}…` : name);
+}

@@ -1,0 +1,370 @@
+// The largest places of the dominator tree as a map on a canvas. Everything that the map shows can be had without it: arrow
+// keys walk its cells and say them, and a table lists them.
+
+import { fill, h } from './dom.js';
+import { grouped, numberText, visible } from './cell.js';
+import { growthColour, inkColour, neutralColour, typeColour } from './map_colours.js';
+import { OWN, REST, WHOLE, cellAt, cellsOf, childrenOf, layOut } from './squarify.js';
+import { titleOf } from './tree_nodes.js';
+
+/** @typedef {import('./tree_nodes.js').TreeNode} TreeNode */
+/**
+ * @typedef {object} MapOptions
+ * @property {(node: TreeNode, path: number[]) => void} onSelect `path`: which child each place is, from the top
+ * @property {(node: TreeNode) => void} onZoom
+ * @property {() => boolean} onOut zooms out of the whole map; whether there is an outside
+ * @property {(text: string) => void} announce
+ */
+/** The change of each place, and between which snapshots. @typedef {{changes: (number | null)[], a: number, b: number}} Growth */
+
+/** Cells are labelled from this width and height on, in pixels. */
+const [LABEL_WIDTH, LABEL_HEIGHT] = [36, 15];
+/** Cells with a side below this are drawn as one with what is inside them, in pixels. */
+const FINEST = 1.5;
+
+export class TreeMap {
+  /** @param {MapOptions} options */
+  constructor(options) {
+    this.options = options;
+    /** @type {TreeNode[]} */
+    this.nodes = [];
+    this.cells = cellsOf([]);
+    /** @type {Growth | null} */
+    this.growth = null;
+    this.top = 0;
+    this.selected = -1;
+    this.width = this.height = 0;
+    this.canvas = h('canvas', { tabindex: 0, role: 'application', 'aria-roledescription': 'treemap' });
+    this.cursor = h('div', { class: 'map-cursor', hidden: true });
+    this.hover = h('div', { class: 'map-cursor map-hover', hidden: true });
+    this.tip = h('div', { class: 'map-tip', hidden: true, 'aria-hidden': 'true' });
+    this.element = h('div', { class: 'map' }, this.canvas, this.cursor, this.hover, this.tip);
+    this.#listen();
+  }
+
+  destroy() {
+    this.resizes.disconnect();
+    this.themes.disconnect();
+    this.dark.onchange = null;
+  }
+
+  /** Shows places; own + children + left = retained for each. @param {TreeNode[]} nodes depth first */
+  setNodes(nodes) {
+    this.nodes = nodes;
+    this.growth = null;
+    const least = nodes[0]?.depth ?? 0;
+    this.cells = cellsOf(nodes.map((node) => ({ depth: node.depth - least, bytes: node.retained, own: ownOf(node), left: node.leftBytes })));
+    this.top = 0;
+    this.selected = nodes.length > 0 ? 0 : -1;
+    this.#layOut();
+  }
+
+  /** Colours by growth, or by type again. @param {Growth | null} growth */
+  setGrowth(growth) {
+    this.growth = growth;
+    this.paint();
+  }
+
+  /** Selects the cell of an object; nothing if it is not on the map. @param {number | null} object */
+  select(object) {
+    const cell = object === null ? -1 : this.nodes.findIndex((node) => node.object === object);
+    this.selected = cell;
+    this.#showCursor();
+    return cell >= 0;
+  }
+
+  /** The smallest cells inside the top: their bytes add up to it. */
+  smallest() {
+    /** @type {number[]} */
+    const all = [];
+    const open = this.nodes.length > 0 ? [this.top] : [];
+    for (let cell = open.pop(); cell !== undefined; cell = open.pop()) {
+      if (this.cells.first[cell] < 0) all.push(cell);
+      else open.push(...childrenOf(this.cells, cell));
+    }
+    return all;
+  }
+
+  /** What a cell is. @param {number} cell */
+  describe(cell) {
+    const { cells } = this;
+    const node = this.nodes[cells.node[cell]];
+    const part = cells.part[cell];
+    const whole = cells.bytes[this.top];
+    const what = part === OWN ? `${titleOf(node)}, itself` : part === REST ? `${grouped(node.left)} smaller in ${titleOf(node)}` : titleOf(node);
+    const change = this.growth && part !== REST ? this.growth.changes[cells.node[cell]] : null;
+    return { node, part, what: visible(what), bytes: cells.bytes[cell], share: whole > 0 ? cells.bytes[cell] / whole : 0, change };
+  }
+
+  // Painting
+
+  #layOut() {
+    const box = this.element.getBoundingClientRect();
+    [this.width, this.height] = [Math.floor(box.width), Math.floor(box.height)];
+    if (this.nodes.length > 0) layOut(this.cells, this.top, this.width, this.height);
+    this.paint();
+  }
+
+  paint() {
+    const { canvas, width, height } = this;
+    const ratio = window.devicePixelRatio || 1;
+    [canvas.width, canvas.height] = [Math.max(1, Math.round(width * ratio)), Math.max(1, Math.round(height * ratio))];
+    const pen = canvas.getContext('2d');
+    if (!pen || this.nodes.length === 0) return;
+    pen.scale(ratio, ratio);
+    this.isDark = isLight(getComputedStyle(canvas).color);
+    this.largest = Math.max(1, ...(this.growth?.changes ?? []).map((change) => Math.abs(change ?? 0)));
+    const { divided, leaves } = this.#seen();
+    for (const cell of leaves) this.#paintCell(pen, cell);
+    this.#paintEdges(pen, divided, leaves);
+    this.#paintLabels(pen, leaves);
+    const { what, bytes } = this.describe(this.top);
+    canvas.setAttribute('aria-label', `map of ${what}, ${numberText(bytes, 'bytes')}; arrow keys walk, Enter zooms in, Escape out`);
+    this.#showCursor();
+  }
+
+  /** Cells that can be seen: those that are drawn, and those around them, the outermost first. */
+  #seen() {
+    const { cells } = this;
+    const [divided, leaves] = [/** @type {number[]} */ ([]), /** @type {number[]} */ ([])];
+    const open = [this.top];
+    for (let cell = open.pop(); cell !== undefined; cell = open.pop()) {
+      if (cells.first[cell] < 0 || Math.min(cells.w[cell], cells.h[cell]) < FINEST) {
+        leaves.push(cell);
+        continue;
+      }
+      divided.push(cell);
+      for (let one = cells.first[cell]; one >= 0; one = cells.next[one]) open.push(one);
+    }
+    return { divided, leaves };
+  }
+
+  /** @param {CanvasRenderingContext2D} pen @param {number} cell */
+  #paintCell(pen, cell) {
+    const { cells } = this;
+    pen.fillStyle = this.#colour(cell);
+    pen.fillRect(cells.x[cell], cells.y[cell], cells.w[cell], cells.h[cell]);
+  }
+
+  /** @param {number} cell */
+  #colour(cell) {
+    const { cells, isDark = false } = this;
+    const node = this.nodes[cells.node[cell]];
+    if (cells.part[cell] === REST) return neutralColour(isDark);
+    if (this.growth) return growthColour(this.growth.changes[cells.node[cell]] ?? 0, this.largest ?? 1, isDark);
+    return node.object === null ? neutralColour(isDark) : typeColour(node.type, isDark, cells.part[cell] === OWN);
+  }
+
+  /** Thin lines around cells, thicker ones around those near the top. @param {CanvasRenderingContext2D} pen
+   *  @param {number[]} divided @param {number[]} leaves */
+  #paintEdges(pen, divided, leaves) {
+    const { cells, isDark = false } = this;
+    const around = (/** @type {number[]} */ some, /** @type {number} */ width, /** @type {string} */ colour) => {
+      [pen.lineWidth, pen.strokeStyle] = [width, colour];
+      pen.beginPath();
+      for (const cell of some) if (cells.w[cell] > 3 && cells.h[cell] > 3) pen.rect(cells.x[cell], cells.y[cell], cells.w[cell], cells.h[cell]);
+      pen.stroke();
+    };
+    around(leaves, 0.5, isDark ? '#00000080' : '#ffffffc0');
+    around(divided, 1, isDark ? '#000000b0' : '#ffffff');
+    const base = this.#depth(this.top);
+    around(divided.filter((cell) => this.#depth(cell) <= base + 2), 2, isDark ? '#000000' : '#5b6470');
+  }
+
+  /** @param {number} cell */
+  #depth(cell) {
+    return this.nodes[this.cells.node[cell]].depth;
+  }
+
+  /** @param {CanvasRenderingContext2D} pen @param {number[]} leaves */
+  #paintLabels(pen, leaves) {
+    const { cells } = this;
+    pen.font = '11px system-ui, sans-serif';
+    pen.textBaseline = 'top';
+    pen.fillStyle = inkColour(this.isDark ?? false);
+    for (const cell of leaves) {
+      if (cells.w[cell] < LABEL_WIDTH || cells.h[cell] < LABEL_HEIGHT) continue;
+      const [x, y] = [cells.x[cell] + 3, cells.y[cell] + 2];
+      const most = Math.floor((cells.w[cell] - 4) / 5.9);
+      const lines = this.#label(cell);
+      lines.slice(0, Math.floor((cells.h[cell] - 2) / 13)).forEach((line, at) => {
+        pen.fillText(line.length > most ? `${line.slice(0, most - 1)}…` : line, x, y + at * 13);
+      });
+    }
+  }
+
+  /** @param {number} cell @returns {string[]} */
+  #label(cell) {
+    const { node, part, bytes, change } = this.describe(cell);
+    const of = part === REST ? `+ ${grouped(node.left)} smaller` : shortName(node);
+    const sign = this.growth && part !== REST ? changeSign(change) : '';
+    return [sign ? `${sign} ${of}` : of, (sign && change ? changeText(change) : numberText(bytes, 'bytes'))];
+  }
+
+  // Cursor and tooltip
+
+  #showCursor() {
+    const { cells, selected } = this;
+    const isSeen = selected >= 0 && this.#isInside(selected);
+    this.cursor.hidden = !isSeen;
+    if (isSeen) frame(this.cursor, cells, selected);
+  }
+
+  /** @param {number} cell */
+  #isInside(cell) {
+    let one = cell;
+    while (one >= 0 && one !== this.top) one = this.cells.parent[one];
+    return one >= 0;
+  }
+
+  /** @param {PointerEvent} event */
+  #point(event) {
+    const cell = this.#cellOf(event);
+    this.hover.hidden = this.tip.hidden = cell < 0;
+    if (cell < 0) return;
+    frame(this.hover, this.cells, cell);
+    fill(this.tip, this.lines(cell).map((line) => h('div', null, line)));
+    const box = this.tip.getBoundingClientRect();
+    const left = Math.min(event.offsetX + 14, this.width - box.width);
+    const top = event.offsetY + 18 + box.height > this.height ? event.offsetY - box.height - 8 : event.offsetY + 18;
+    this.tip.style.transform = `translate(${Math.max(0, left)}px, ${Math.max(0, top)}px)`;
+  }
+
+  /** What is said of a cell, in lines. @param {number} cell */
+  lines(cell) {
+    const { node, part, what, bytes, share, change } = this.describe(cell);
+    const lines = [what, `${numberText(bytes, 'bytes')}, ${(share * 100).toFixed(1)} %`];
+    if (node.object !== null && part !== REST) lines[0] += ` @${node.object}`;
+    if (part === WHOLE && node.objects > 1) lines.push(`${grouped(node.objects)} objects`);
+    if (this.growth && part !== REST) lines.push(pathChange(change, this.growth));
+    return lines;
+  }
+
+  // Keys and pointers
+
+  #listen() {
+    const { canvas } = this;
+    canvas.addEventListener('pointermove', (event) => this.#point(event));
+    canvas.addEventListener('pointerleave', () => { this.hover.hidden = this.tip.hidden = true; });
+    canvas.addEventListener('click', (event) => this.#choose(this.#cellOf(event)));
+    canvas.addEventListener('dblclick', (event) => this.#zoom(this.#cellOf(event)));
+    canvas.addEventListener('keydown', (event) => this.#key(event));
+    this.resizes = new ResizeObserver(() => {
+      const box = this.element.getBoundingClientRect();
+      if (Math.floor(box.width) !== this.width || Math.floor(box.height) !== this.height) this.#layOut();
+    });
+    this.resizes.observe(this.element);
+    this.dark = matchMedia('(prefers-color-scheme: dark)');
+    this.dark.onchange = () => this.paint();
+    this.themes = new MutationObserver(() => this.paint());
+    this.themes.observe(document.documentElement, { attributeFilter: ['data-theme'] });
+  }
+
+  /** @param {MouseEvent} event */
+  #cellOf(event) {
+    return this.nodes.length === 0 ? -1 : cellAt(this.cells, this.top, event.offsetX, event.offsetY);
+  }
+
+  /** @param {number} cell */
+  #choose(cell) {
+    if (cell < 0) return;
+    this.selected = cell;
+    this.#showCursor();
+    this.options.announce(this.lines(cell).join(', '));
+    this.options.onSelect(this.nodes[this.cells.node[cell]], this.pathOf(cell));
+  }
+
+  /** Which child each place on the way to a cell is: children are rows in their order. @param {number} cell */
+  pathOf(cell) {
+    const { cells } = this;
+    /** @type {number[]} */
+    const path = [];
+    for (let one = cells.node[cell]; cells.parent[one] >= 0; one = cells.parent[one]) {
+      let index = 0;
+      for (let before = cells.first[cells.parent[one]]; before >= 0 && before !== one; before = cells.next[before]) index += 1;
+      path.unshift(index);
+    }
+    return path;
+  }
+
+  /** Zooms into the place of a cell: at once with the cells that are here, then with finer ones. @param {number} cell */
+  #zoom(cell) {
+    if (cell < 0) return;
+    const { cells } = this;
+    let place = cells.part[cell] === WHOLE ? cell : cells.parent[cell];
+    if (this.nodes[cells.node[place]].children === 0) place = cells.parent[place];
+    if (place < 0 || place === this.top) return;
+    this.top = this.selected = place;
+    this.#layOut();
+    this.options.onZoom(this.nodes[cells.node[place]]);
+  }
+
+  /** @param {KeyboardEvent} event */
+  #key(event) {
+    if (event.ctrlKey || event.metaKey || event.altKey || this.nodes.length === 0) return;
+    const cell = this.selected >= 0 ? this.selected : this.top;
+    if (event.key === 'Enter') this.#zoom(cell);
+    else if (event.key === 'Escape') {
+      if (!this.options.onOut()) return;
+    } else {
+      const to = this.#neighbour(cell, event.key);
+      if (to === undefined) return;
+      if (to >= 0) this.#choose(to);
+    }
+    event.preventDefault();
+    event.stopPropagation();
+  }
+
+  /** The cell that a key leads to: into the largest cell inside, out, and to the next larger or smaller one beside.
+   *  @param {number} cell @param {string} key @returns {number | undefined} undefined for other keys */
+  #neighbour(cell, key) {
+    const { cells } = this;
+    if (key === 'ArrowDown') return childrenOf(cells, cell)[0] ?? -1;
+    if (key === 'ArrowUp') return cell === this.top ? -1 : cells.parent[cell];
+    if (!['ArrowLeft', 'ArrowRight', 'Home', 'End'].includes(key)) return undefined;
+    if (cell === this.top) return -1;
+    const beside = childrenOf(cells, cells.parent[cell]);
+    const at = beside.indexOf(cell);
+    return { ArrowLeft: beside[at - 1], ArrowRight: beside[at + 1], Home: beside[0], End: beside[beside.length - 1] }[key] ?? -1;
+  }
+}
+
+/** What a place itself has: groups of roots have nothing. @param {TreeNode} node */
+function ownOf(node) {
+  return node.own ?? 0;
+}
+
+/** @param {HTMLElement} box @param {import('./squarify.js').Cells} cells @param {number} cell */
+function frame(box, cells, cell) {
+  box.style.transform = `translate(${cells.x[cell]}px, ${cells.y[cell]}px)`;
+  box.style.width = `${Math.max(2, cells.w[cell])}px`;
+  box.style.height = `${Math.max(2, cells.h[cell])}px`;
+}
+
+/** The last part of a dotted name, which says most where there is little room. @param {TreeNode} node */
+function shortName(node) {
+  const type = node.name !== null && node.kind === 'class' ? node.name : node.type;
+  return visible(/^[\w.$[\]]+$/.test(type) ? type.slice(type.lastIndexOf('.') + 1) : type.slice(0, 200));
+}
+
+/** @param {number | null} change */
+export function changeSign(change) {
+  return change === null || change === 0 ? '' : change > 0 ? '▲' : '▼';
+}
+
+/** @param {number} change */
+export function changeText(change) {
+  return `${change > 0 ? '+' : '−'}${numberText(Math.abs(change), 'bytes')}`;
+}
+
+/** @param {number | null} change @param {Growth} growth */
+function pathChange(change, { a, b }) {
+  const told = change === null ? 'no known change' : change === 0 ? 'unchanged' : `${changeSign(change)} ${changeText(change)}`;
+  return `${a}..${b}: ${told} for all objects on this path of types`;
+}
+
+/** Whether a colour is light: then it is a text on a dark page. @param {string} colour as computed */
+function isLight(colour) {
+  const [r = 0, g = 0, b = 0] = (colour.match(/[\d.]+/g) ?? []).map(Number);
+  return r * 0.3 + g * 0.59 + b * 0.11 > 127;
+}
