@@ -52,5 +52,5 @@ function verbNode(verb, ctx) {
 
 /** A text with its `code`. @param {string} text */
 function code(text) {
-  return text.split('`').map((part, at) => (at % 2 === 1 ? h('code', null, part) : part));
+  return text.split('\x60').map((part, at) => (at % 2 === 1 ? h('code', null, part) : part));
 }
