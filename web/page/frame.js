@@ -7,6 +7,7 @@ import { overview } from './overview.js';
 import { grouped, size, visible } from './cell.js';
 import { changed, format, serveLine, shellLine, verbOf, viewOf } from './state.js';
 import { selectedSnapshot, visitedIn } from './context.js';
+import { isGone } from './served.js';
 
 /** @typedef {import('./state.js').State} State */
 /** @typedef {import('./state.js').Change} Change */
@@ -126,6 +127,7 @@ export function closeMenus(except = null) {
   for (const menu of document.querySelectorAll('details.menu[open]')) {
     if (except && menu.contains(except) && !(/** @type {Element} */ (except).closest?.('.items a, .items button'))) continue;
     menu.removeAttribute('open');
+    if (menu.contains(document.activeElement)) menu.querySelector('summary')?.focus();
     any = true;
   }
   return any;
@@ -216,7 +218,7 @@ function showStrip({ state, file }) {
   const snapshots = count === 1 ? h('span', null, '1 snapshot') : h('span', { class: 'snapshot-choice' },
     `${grouped(count)} snapshots `, step('◂', 'snapshot before', selected - 1), choice, step('▸', 'next snapshot', selected + 1),
     state.s === null ? h('span', { class: 'muted' }, ' last') : h('a', { href: format(changed(state, { s: null })) }, ' last'));
-  const brush = count < 2 ? null : state.a === null || state.b === null ? h('span', { class: 'muted' }, 'brush: all')
+  const brush = count < 2 ? null : state.a === null || state.b === null ? h('span', { class: 'brushed muted' }, 'brush: all')
     : h('span', { class: 'chip' }, `brush ${state.a}..${state.b} `, remove(state, { a: null, b: null }, 'all snapshots'));
   const unknown = selected >= count ? h('span', { class: 'warning' }, `there is no snapshot ${selected}`) : null;
   fill(place.strip, count > 2 ? place.overview : null, snapshots, brush, unknown, file.growing ? h('span', { class: 'chip live' }, '● growing') : null);
@@ -251,6 +253,7 @@ function showBanners({ state, file }) {
       ' every view excludes this, and what only this keeps alive. ', h('a', { href: format(changed(state, { w: [] })) }, 'clear')),
     state.lets.length === 0 ? null : banner('sets', h('b', null, 'sets'), ' ', chips(state.lets, 'lets'), ' ',
       h('a', { href: format(changed(state, { lets: [] })) }, 'clear')),
+    !isGone() ? null : banner('lost', 'barrow serve does not answer: what is shown is from before.'),
     !file?.replaced ? null : banner('replaced', 'The file was replaced or cut while it was open. What is shown is of the file before. ',
       h('button', { type: 'button', onclick: () => location.reload() }, 'load it again')),
     !file?.lost ? null : banner('lost', visible(file.lost)),

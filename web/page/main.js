@@ -84,7 +84,7 @@ function withLine(of) {
   const change = of.q ? changeOf(of.q, of) : null;
   if (change) return withLine(changed({ ...of, q: '' }, change));
   if (of.q || of.extra.p || !file || file.state !== 'ready') return of;
-  return { ...of, q: (file.snapshots ?? 0) > 1 ? 'summary all' : 'summary' };
+  return { ...of, q: file.snapshots === 0 ? 'info' : (file.snapshots ?? 0) > 1 ? 'summary all' : 'summary' };
 }
 
 /** Shows what the address says. */

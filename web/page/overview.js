@@ -24,10 +24,11 @@ export function overview(answer, of) {
   const place = (/** @type {number} */ snapshot) => x(snapshots.indexOf(snapshot)).toFixed(1);
   const brush = of.brush ? svg('rect', { class: 'brush', x: place(of.brush[0]), y: 0, width: Math.max(1, Number(place(of.brush[1])) - Number(place(of.brush[0]))), height: HEIGHT }) : null;
   const picture = svg('svg', {
-    width: WIDTH, height: HEIGHT, viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: 'img',
+    width: WIDTH, height: HEIGHT, viewBox: `0 0 ${WIDTH} ${HEIGHT}`, preserveAspectRatio: 'none', role: 'img',
     'aria-label': `shallow and unmanaged size of all snapshots: ${size(sizes[0])} to ${size(sizes[sizes.length - 1])}`,
     onclick: (/** @type {MouseEvent} */ event) => {
-      const at = ((event.clientX - picture.getBoundingClientRect().left - 2) / (WIDTH - 4)) * (sizes.length - 1);
+      const { left, width } = picture.getBoundingClientRect();
+      const at = (((event.clientX - left) * WIDTH) / width - 2) / (WIDTH - 4) * (sizes.length - 1);
       of.select(snapshots[Math.max(0, Math.min(sizes.length - 1, Math.round(at)))]);
     },
   }, brush, svg('polyline', { points }), svg('line', { x1: place(of.selected), x2: place(of.selected), y1: 0, y2: HEIGHT }));

@@ -82,6 +82,7 @@ function whatOf(name, lines, state, ctx) {
   const count = ctx.file.snapshots ?? 1;
   const isAsked = lines[name] === state.q;
   const brushed = state.a === null || state.b === null ? count : state.b - state.a + 1;
+  if (count === 0 && !isAsked) return name === 'leaks' ? { why: 'This recording holds no whole snapshot.' } : {};
   if (name === 'growth' && !isAsked && count < 2) return { why: 'There is one snapshot; what grows shows in several.' };
   if (name === 'leaking' && !isAsked) {
     if (count < 2) return {};
