@@ -24,6 +24,7 @@ export function nodesOf(answer, snapshot) {
   const table = answer.tables[answer.tables.length - 1];
   if (!table) return [];
   const places = new Map(table.columns.map((column, at) => [column.key, at]));
+  const titles = table.columns.findIndex((column) => column.key === '' && column.heading === 'type');
   /** The last place of each depth. @type {TreeNode[]} */
   const above = [];
   return table.rows.map((row) => {
@@ -35,7 +36,7 @@ export function nodesOf(answer, snapshot) {
       word: isType ? null : wordOf(object, at('roots') ?? rootsIn(at('type')), snapshot),
       object,
       type: at('type') ?? '',
-      name: at('name'),
+      name: at('name') ?? nameIn(row[titles]?.value, at('kind'), at('type')),
       kind: at('kind'),
       own: at('shallow_bytes') === null ? null : at('shallow_bytes') + (at('unmanaged_bytes') ?? 0),
       retained: Number(at('retained_bytes') ?? 0),
@@ -50,6 +51,13 @@ export function nodesOf(answer, snapshot) {
     if (above[node.depth - 1]) above[node.depth - 1].children += 1;
     return node;
   });
+}
+
+/** The name of an object that represents a type, where only its title has it: `class Cache`.
+ *  @param {string | undefined} title @param {string | null} kind @param {string | null} type */
+function nameIn(title, kind, type) {
+  const name = title?.startsWith(`${kind} `) ? title.slice(`${kind} `.length) : null;
+  return name === type ? null : name;
 }
 
 /** The group of roots that a title names. @param {string | null} title */

@@ -112,6 +112,17 @@ export class TreeTable {
     if (place) this.#activate(place, false);
   }
 
+  /** Expands the top to where it branches; the top stays selected. */
+  async unfold() {
+    const top = this.active;
+    if (!top) return;
+    try {
+      await this.#expandFar(top, false);
+    } catch (error) {
+      this.#say(error);
+    }
+  }
+
   /** The selected place. */
   get selected() {
     return this.active && this.#node(this.active);
@@ -358,8 +369,8 @@ export class TreeTable {
     return branch;
   }
 
-  /** Expands along the largest children until one retains less than half. @param {Place} place */
-  async #expandFar(place) {
+  /** Expands along the largest children until one retains less than half. @param {Place} place @param {boolean} goes to the last */
+  async #expandFar(place, goes) {
     const node = this.#node(place);
     if (!node || node.children === 0) return;
     const chain = await this.options.source.chain(node, new AbortController().signal);
@@ -374,6 +385,7 @@ export class TreeTable {
     const last = this.#node(at);
     if (last && last.children > 0) this.tree.expand(at.branch, at.index, last.children, last);
     this.#changed();
+    if (!goes) return;
     this.#activate(at, true);
     this.options.announce(`level ${grouped(at.branch.level)}: ${last ? titleOf(last) : ''}`);
   }
@@ -400,7 +412,7 @@ export class TreeTable {
     const row = this.tree.rowOf(branch, index);
     const to = { ArrowDown: row + 1, ArrowUp: row - 1, Home: 0, End: this.tree.length - 1, PageDown: row + this.rows.page, PageUp: row - this.rows.page }[event.key];
     if (to !== undefined) this.#go(to);
-    else if (event.key === 'ArrowRight' && event.shiftKey) void this.#expandFar(this.active).catch((error) => this.#say(error));
+    else if (event.key === 'ArrowRight' && event.shiftKey) void this.#expandFar(this.active, true).catch((error) => this.#say(error));
     else if (event.key === 'ArrowRight') this.#right();
     else if (event.key === 'ArrowLeft') this.#left();
     else if (event.key === '*') this.#expandSiblings(this.active);

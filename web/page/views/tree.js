@@ -50,6 +50,17 @@ class TreeView {
     /** @type {TreeNode[]} */
     this.above = [];
     this.settling = 0;
+    /** The place of the tree, and of the map if that is another one, in words. @type {string | null} */
+    this.word = null;
+    this.zoomWord = '';
+    this.crumbs = h('nav', { class: 'crumbs', 'aria-label': 'dominators' });
+    this.tools = h('div', { class: 'tree-tools' });
+    this.chosen = h('p', { class: 'chosen-place' });
+    this.treeSection = new Section(ctx, { title: 'Dominator tree', name: 'tree', mirror: this.root, showsLine: true });
+    this.mapSection = new Section(ctx, { title: 'Map', name: 'map', showsLine: true });
+    this.growthSection = new Section(ctx, { title: 'Growth of type paths', name: 'growth', showsLine: true });
+    this.legend = h('div', { class: 'map-legend' });
+    this.mapTable = h('div', { class: 'map-table', hidden: true });
     this.table = new TreeTable({
       source: { children: (node, from, n, signal) => this.#children(node, from, n, signal), chain: (node, signal) => this.#chain(node, signal) },
       href: (node) => ctx.href({ q: `info ${this.#wordOf(node)}` }),
@@ -67,16 +78,7 @@ class TreeView {
   }
 
   #build() {
-    const { ctx } = this;
-    this.crumbs = h('nav', { class: 'crumbs', 'aria-label': 'dominators' });
-    this.tools = h('div', { class: 'tree-tools' });
-    this.chosen = h('p', { class: 'chosen-place' });
-    this.treeSection = new Section(ctx, { title: 'Dominator tree', name: 'tree', mirror: this.root, showsLine: true });
-    this.mapSection = new Section(ctx, { title: 'Map', name: 'map', showsLine: true });
-    this.growthSection = new Section(ctx, { title: 'Growth of type paths', name: 'growth', showsLine: true });
     this.growthSection.element.hidden = true;
-    this.legend = h('div', { class: 'map-legend' });
-    this.mapTable = h('div', { class: 'map-table', hidden: true });
     this.mapSection.element.append(this.legend, this.mapTable);
     this.mapSection.element.addEventListener('keydown', (event) => {
       if (event.key !== 't' || event.ctrlKey || event.metaKey || event.altKey) return;
@@ -138,6 +140,7 @@ class TreeView {
     const [top] = nodesOf(answer, this.snapshot);
     this.table.setTop(top);
     if (from !== null) this.table.goTo(from + 1);
+    else if (top.children === 1) void this.table.unfold();
     this.#showChosen(top);
     this.ctx.announce(`dominator tree of ${titleOf(top)}: ${numberText(top.retained, 'bytes')}, ${grouped(top.children)} children`);
     void this.#showCrumbs(top);
