@@ -46,7 +46,7 @@ function bytesByType(map) {
   const types = new Map();
   for (const cell of map.smallest()) {
     const { node, part, bytes } = map.describe(cell);
-    if (part !== REST && node.object !== null) types.set(node.type, (types.get(node.type) ?? 0) + bytes);
+    if (part !== REST && (node.object !== null || node.members !== null)) types.set(node.type, (types.get(node.type) ?? 0) + bytes);
   }
   return types;
 }

@@ -1,5 +1,7 @@
 // Places of the dominator tree, as answers of `dominators` tell them, and the lines that ask for what is below a place.
 
+import { grouped } from './cell.js';
+
 /** @typedef {import('./ask.js').Answer} Answer */
 /**
  * A place of the dominator tree: an object, a group of roots, all roots, or the children of one type.
@@ -81,8 +83,37 @@ export function treeLine(word, rest = '') {
   return ['dominators', word, rest].filter(Boolean).join(' ');
 }
 
+/** A type without the package before its dotted name, and that package. @param {string} type @returns {[string, string]} */
+export function shortType(type) {
+  const dot = /^[\w.$[\]]+$/.test(type) ? type.lastIndexOf('.') : -1;
+  return [type.slice(dot + 1), type.slice(0, Math.max(0, dot))];
+}
+
 /** What a place is called in a sentence. @param {TreeNode} node */
 export function titleOf(node) {
   const name = node.name === null ? '' : ` ${node.name}`;
-  return node.members === null ? node.type + name : `${node.type} × ${node.members}`;
+  return node.members === null ? node.type + name : `${node.type} × ${grouped(node.members)}`;
+}
+
+/**
+ * Divides what is left out below a place into types: the children of each type less those that are rows already.
+ * @param {TreeNode[]} nodes depth first @param {TreeNode} place one of them @param {TreeNode[]} types its children by type
+ * @returns {TreeNode[]} the rows with those for types after the others below the place; the same rows if the sums differ
+ */
+export function withRestByType(nodes, place, types) {
+  const from = nodes.indexOf(place);
+  let end = from + 1;
+  const left = new Map(types.map((type) => [`${type.kind}\n${type.type}`, { ...type, depth: place.depth + 1, object: null, name: null }]));
+  for (; end < nodes.length && nodes[end].depth > place.depth; end++) {
+    const child = nodes[end];
+    const type = child.depth === place.depth + 1 ? left.get(`${child.kind}\n${child.type}`) : null;
+    if (!type) continue;
+    type.members = (type.members ?? 0) - 1;
+    type.retained -= child.retained;
+    type.objects -= child.objects;
+  }
+  const rest = [...left.values()].filter((type) => (type.members ?? 0) > 0);
+  const isWhole = rest.every((type) => type.retained >= 0) && rest.reduce((sum, type) => sum + type.retained, 0) === place.leftBytes;
+  if (!isWhole) return nodes;
+  return [...nodes.slice(0, from), { ...place, left: 0, leftBytes: 0 }, ...nodes.slice(from + 1, end), ...rest, ...nodes.slice(end)];
 }

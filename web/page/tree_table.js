@@ -3,7 +3,7 @@
 import { h } from './dom.js';
 import { grouped, numberText, visible } from './cell.js';
 import { isAbort } from './ask.js';
-import { titleOf } from './tree_nodes.js';
+import { shortType, titleOf } from './tree_nodes.js';
 import { TreeRows } from './tree_rows.js';
 import { VirtualRows } from './virtual_rows.js';
 
@@ -222,13 +222,14 @@ export class TreeTable {
 
   #make() {
     const cells = COLUMNS.map(([key], at) => h('span', { class: `c-${key}`, role: 'gridcell', 'aria-colindex': at + 1 }));
-    const [twisty, link, type, name] = [h('span', { class: 'twisty', 'aria-hidden': 'true' }), h('a', { class: 'object', tabindex: -1 }), h('bdi'), h('bdi', { class: 'muted' })];
+    const [twisty, link] = [h('span', { class: 'twisty', 'aria-hidden': 'true' }), h('a', { class: 'object', tabindex: -1 })];
+    const [type, name, origin] = [h('bdi'), h('bdi', { class: 'muted' }), h('bdi', { class: 'muted origin' })];
     const bar = h('span', { class: 'share-bar', 'aria-hidden': 'true' }, h('span'));
     const share = h('span');
-    cells[0].append(twisty, link, type, name);
+    cells[0].append(twisty, link, type, name, origin);
     cells[2].append(share, bar);
     const row = h('div', { class: 'vr-row', role: 'row', tabindex: -1 }, cells);
-    PARTS.set(row, { cells, twisty, link, type, name, share, bar: /** @type {HTMLElement} */ (bar.firstChild), row: -1 });
+    PARTS.set(row, { cells, twisty, link, type, name, origin, share, bar: /** @type {HTMLElement} */ (bar.firstChild), row: -1 });
     row.addEventListener('click', (event) => this.#click(event, row));
     row.addEventListener('dblclick', () => this.#toggle(row));
     row.addEventListener('focus', () => this.#focused(row));
@@ -265,7 +266,9 @@ export class TreeTable {
     text(parts.link, node.object === null ? '' : `@${node.object}`);
     if (node.object !== null) parts.link.href = this.options.href(node);
     else parts.link.removeAttribute('href');
-    text(parts.type, shortened(node.type));
+    const [type, origin] = shortType(node.type);
+    text(parts.type, shortened(type));
+    text(parts.origin, shortened(origin));
     text(parts.name, node.name === null ? '' : shortened(node.name));
     const share = this.whole > 0 ? node.retained / this.whole : 0;
     text(parts.cells[1], numberText(node.retained, 'bytes'));
@@ -284,6 +287,7 @@ export class TreeTable {
     parts.link.removeAttribute('href');
     text(parts.type, problem === null ? 'loading …' : `not loaded: ${visible(problem)}; click to try again`);
     text(parts.name, '');
+    text(parts.origin, '');
     text(parts.share, '');
     parts.bar.style.width = '0';
     for (const at of [1, 3, 4, 5]) text(parts.cells[at], '');
@@ -458,7 +462,7 @@ export class TreeTable {
 
 /**
  * The parts of a row that change.
- * @typedef {{cells: HTMLElement[], twisty: HTMLElement, link: HTMLAnchorElement, type: HTMLElement, name: HTMLElement,
+ * @typedef {{cells: HTMLElement[], twisty: HTMLElement, link: HTMLAnchorElement, type: HTMLElement, name: HTMLElement, origin: HTMLElement,
  *   share: HTMLElement, bar: HTMLElement, row: number}} RowParts
  */
 /** @type {WeakMap<HTMLElement, RowParts>} */

@@ -5,7 +5,7 @@ import { fill, h } from './dom.js';
 import { grouped, numberText, visible } from './cell.js';
 import { growthColour, inkColour, neutralColour, typeColour } from './map_colours.js';
 import { OWN, REST, WHOLE, cellAt, cellsOf, childrenOf, layOut } from './squarify.js';
-import { titleOf } from './tree_nodes.js';
+import { shortType, titleOf } from './tree_nodes.js';
 
 /** @typedef {import('./tree_nodes.js').TreeNode} TreeNode */
 /**
@@ -186,7 +186,7 @@ export class TreeMap {
     const node = this.nodes[cells.node[cell]];
     if (this.growth && cells.part[cell] === REST) return neutralColour(isDark);
     if (this.growth) return growthColour(this.growth.changes[cells.node[cell]] ?? 0, this.largest, isDark);
-    return node.object === null ? neutralColour(isDark) : typeColour(node.type, isDark, cells.part[cell] !== WHOLE);
+    return node.object === null && node.members === null ? neutralColour(isDark) : typeColour(node.type, isDark, cells.part[cell] !== WHOLE);
   }
 
   /** Thin lines around cells, thicker ones around those near the top. @param {CanvasRenderingContext2D} pen
@@ -366,10 +366,11 @@ function frame(box, cells, cell) {
   box.style.height = `${Math.max(2, cells.h[cell])}px`;
 }
 
-/** The last part of a dotted name, which says most where there is little room. @param {TreeNode} node */
+/** What a cell is labelled with, where there is little room. @param {TreeNode} node */
 function shortName(node) {
   const type = node.name !== null && node.kind === 'class' ? node.name : node.type;
-  return visible(/^[\w.$[\]]+$/.test(type) ? type.slice(type.lastIndexOf('.') + 1) : type.slice(0, 200));
+  const many = node.members === null ? '' : ` × ${grouped(node.members)}`;
+  return visible(shortType(type)[0].slice(0, 200)) + many;
 }
 
 /** @param {number | null} change */

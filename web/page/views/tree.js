@@ -5,7 +5,7 @@ import { grouped, nameNode, numberText, visible } from '../cell.js';
 import { factOf, renderTable } from '../answer.js';
 import { Section } from '../section.js';
 import { changesOf } from '../growth_paths.js';
-import { nodesOf, titleOf, treeLine } from '../tree_nodes.js';
+import { nodesOf, titleOf, treeLine, withRestByType } from '../tree_nodes.js';
 import { TreeTable } from '../tree_table.js';
 import { TreeMap } from '../treemap.js';
 import { linkRow, mapLegend, mapTable } from '../map_words.js';
@@ -20,6 +20,8 @@ const CELLS = 5000;
 const WITHOUT_CHILDREN = '--depth 1 --min 8000000T';
 /** Levels that one key expands. */
 const CHAIN = 1000;
+/** What is left out of a place is divided by type if it is this part of the map, for so many places. */
+const [LARGE_REST, MOST_RESTS] = [0.03, 6];
 /** The selection goes to the address after this time, in milliseconds. */
 const SETTLED_MS = 250;
 
@@ -194,12 +196,37 @@ class TreeView {
     this.legend.hidden = !isShown;
     if (!answer || !isShown) return;
     const snapshot = factOf(answer, 'snapshot') ?? this.ctx.snapshot ?? 0;
-    this.map.setNodes(nodesOf(answer, snapshot));
+    const nodes = nodesOf(answer, snapshot);
+    this.#drawMap(nodes, word);
+    const sel = this.ctx.state.extra.sel;
+    if (sel) this.#restore(sel);
+    await this.#divideRests(nodes, word, snapshot);
+  }
+
+  /** @param {TreeNode[]} nodes @param {string} word */
+  #drawMap(nodes, word) {
+    const selected = this.map.nodes[this.map.selected]?.object ?? null;
+    this.map.setNodes(nodes);
+    if (selected !== null) this.map.select(selected);
     this.shown.growth = '';
     this.#showGrowth(this.ctx.state, null, word);
     this.#drawLegend();
-    const sel = this.ctx.state.extra.sel;
-    if (sel) this.#restore(sel);
+  }
+
+  /** Where much is left out of the map, it is divided by type. @param {TreeNode[]} nodes @param {string} word @param {number} snapshot */
+  async #divideRests(nodes, word, snapshot) {
+    const first = nodes;
+    const large = nodes.filter((node) => node.leftBytes > LARGE_REST * nodes[0].retained).sort((one, other) => other.leftBytes - one.leftBytes);
+    for (const place of large.slice(0, MOST_RESTS)) {
+      try {
+        const answer = await this.ctx.ask(treeLine(place.word ?? '', 'by type'), { snapshot });
+        if (this.map.nodes !== first) return;
+        nodes = withRestByType(nodes, place, nodesOf(answer, snapshot));
+      } catch {
+        return;
+      }
+    }
+    if (large.length > 0) this.#drawMap(nodes, word);
   }
 
   /** Selects what the address says. @param {string} sel */

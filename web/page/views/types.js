@@ -29,7 +29,7 @@ const COMPARED = {
   unmanaged_bytes_after: 'unmanaged', unmanaged_bytes_change: 'Δ', retained_bytes_after: '≥ retained', retained_bytes_change: 'Δ', relative: 'relative',
 };
 /** What is left out first where it is narrow. */
-const DISPENSABLE = ['layout', 'rank', 'kind', 'file', 'column', 'line', 'relative', 'unmanaged_bytes', 'unmanaged_bytes_after', 'unmanaged_bytes_change', 'share'];
+const DISPENSABLE = ['layout', 'kind', 'file', 'column', 'line', 'relative', 'unmanaged_bytes', 'unmanaged_bytes_after', 'unmanaged_bytes_change', 'share'];
 
 /** @param {HTMLElement} root @param {Context} ctx */
 export function mount(root, ctx) {
@@ -151,6 +151,8 @@ class TypesView {
       && (!wanted || String(row[name]?.value ?? '').toLowerCase().includes(wanted)));
     this.count.textContent = rows.length === table.rows.length ? `${grouped(rows.length)} rows` : `${grouped(rows.length)} of ${grouped(table.rows.length)} rows`;
     this.table.set(this.#columns(table, answer), rows);
+    if (rows.length > 0) this.#showChosen(rows[0]);
+    else fill(this.chosen, 'No row passes the filter.');
   }
 
   /** @param {Table} table @param {Answer} answer */
@@ -159,7 +161,7 @@ class TypesView {
     const { order, verb } = askedTypes(this.ctx.state.q);
     const isDiff = verb === 'diff' && columnOf(table, 'objects_change') >= 0;
     const name = nameColumn(table);
-    const shown = table.columns.map((column, at) => ({ column, at })).filter(({ column, at }) => at !== name && (isDiff ? column.key in COMPARED : forPeople(column) && column.heading)
+    const shown = table.columns.map((column, at) => ({ column, at })).filter(({ column, at }) => at !== name && column.key !== 'rank' && (isDiff ? column.key in COMPARED : forPeople(column) && column.heading)
       && table.rows.some((row) => row[at].kind !== 'none'));
     const columns = shown.map(({ column, at }) => ({
       key: column.key, heading: isDiff ? COMPARED[column.key] : column.heading, isNumber: isNumeric(column), need: needOf(column, shown.length),
@@ -265,8 +267,7 @@ function needOf(column, columns) {
 
 /** @param {Column} column */
 function widthOf(column) {
-  if (column.key === 'rank') return 3.5;
-  return column.unit === 'text' && column.key !== 'relative' ? 8 : column.unit === 'count' || column.unit === 'number' ? 6.5 : 6;
+  return column.unit === 'text' && column.key !== 'relative' ? 8 : column.unit === 'bytes' && /change$/.test(column.key) ? 7.5 : 6.5;
 }
 
 /** @param {Answer} answer @param {string} line */
