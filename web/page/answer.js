@@ -148,7 +148,9 @@ function pager(answer, table, onPage) {
  * @param {Table} table @param {Context} ctx @param {TableOptions} [options]
  */
 export function renderTable(table, ctx, options = {}) {
-  const { from = 0, total = null, sorts = true } = options;
+  const { from = 0, total = null } = options;
+  // The order of a tree is its meaning.
+  const sorts = (options.sorts ?? true) && !table.columns.some((column) => column.key === 'depth');
   const own = { href: ctx.href, snapshot: options.snapshot === undefined ? ctx.snapshot : options.snapshot };
   const columns = shownColumns(table, options.shows);
   const body = h('tbody');
@@ -182,7 +184,7 @@ export function renderTable(table, ctx, options = {}) {
 /** The columns that people see and that have something. @param {Table} table @param {(column: Column) => boolean} [shows] @returns {[Column, number][]} */
 function shownColumns(table, shows) {
   const all = /** @type {[Column, number][]} */ (table.columns.map((column, index) => [column, index]));
-  const isShown = shows ?? ((/** @type {Column} */ column) => forPeople(column) && column.heading !== '');
+  const isShown = shows ?? forPeople;
   return all.filter(([column, index]) => isShown(column) && (shows || table.rows.length === 0 || table.rows.some((row) => row[index].kind !== 'none')));
 }
 
@@ -198,9 +200,9 @@ function seriesNode(table, row, column, index) {
 
 /** @param {Column} column @param {((way: -1 | 0 | 1) => void) | null} sort */
 function heading(column, sort) {
-  const name = column.heading || column.key;
+  const name = column.heading || column.key.replaceAll('_', ' ');
   const side = isNumeric(column) ? 'number' : column.unit;
-  if (!sort) return h('th', { scope: 'col', class: side }, name);
+  if (!sort) return h('th', { scope: 'col', class: side }, column.heading || h('span', { class: 'sr-only' }, name));
   const head = h('th', { scope: 'col', class: side });
   head.append(h('button', {
     type: 'button', title: `sort by ${name}`,
@@ -211,7 +213,7 @@ function heading(column, sort) {
       if (next) head.setAttribute('aria-sort', next);
       sort(next === 'ascending' ? 1 : next === 'descending' ? -1 : 0);
     },
-  }, name));
+  }, column.heading || h('span', { class: 'sr-only' }, name)));
   return head;
 }
 

@@ -176,8 +176,9 @@ export function objectLink(id, ctx, label) {
 
 /** A text of a dump: isolated, visible, cut at 200 characters with the whole on demand. @param {string} name */
 export function nameNode(name) {
-  if (name.length <= LONGEST) return h('bdi', null, visible(name));
-  const start = visible(name.slice(0, LONGEST));
+  const first = name.length <= LONGEST ? name : [...name.slice(0, 2 * LONGEST)].slice(0, LONGEST).join('');
+  if (first.length === name.length) return h('bdi', null, visible(name));
+  const start = visible(first);
   const shown = h('bdi', null, `${start}…`);
   const more = h('button', {
     class: 'more', type: 'button', title: `${grouped(name.length)} characters`, 'aria-expanded': 'false',

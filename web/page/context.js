@@ -111,4 +111,5 @@ function visit(file, name, title) {
   } catch {
     // A full or forbidden store only forgets.
   }
+  window.dispatchEvent(new Event('visited'));
 }

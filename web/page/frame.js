@@ -57,13 +57,13 @@ export function buildFrame(what) {
     h('button', { type: 'button', title: 'light or dark', 'aria-label': 'light or dark', onclick: switchTheme }, '◐'));
   const ask = (/** @type {Event} */ event) => {
     event.preventDefault();
+    hint.textContent = '';
     what.submit(input.value);
   };
   const form = h('form', { class: 'line-form', role: 'search', 'aria-label': 'question', onsubmit: ask },
     h('label', { for: 'line', class: 'prompt', 'aria-hidden': 'true' }, '>'), input, verbList, place.copy,
     h('button', { type: 'submit', class: 'primary' }, 'Ask'));
   input.addEventListener('input', showHint);
-  input.addEventListener('focus', showHint);
   input.addEventListener('blur', () => { hint.textContent = ''; });
   fill(byId('head'), h('div', { class: 'bar' }, h('h1', null, home), place.file, tools), form, hint, place.banners, h('div', { class: 'nav-row' }, place.tabs, place.strip));
   fill(byId('foot'), place.running, place.told);
@@ -72,6 +72,7 @@ export function buildFrame(what) {
     byId('view').focus();
   });
   document.addEventListener('click', (event) => closeMenus(/** @type {Node} */ (event.target)));
+  window.addEventListener('visited', () => shown && keepFocus(() => showTabs(/** @type {Shown} */ (shown))));
   onRunning(showRunning);
   setInterval(showRunning, 100);
 }
@@ -81,15 +82,23 @@ export function showFrame(what) {
   const isSame = shown?.state.q === what.state.q;
   shown = what;
   if (!isSame || document.activeElement !== input) input.value = what.state.q;
-  showFiles(what);
+  keepFocus(() => {
+    for (const part of [showFiles, showCopy, showStrip, showBanners, showTabs, showTold]) part(what);
+  });
   showVerbs(what.verbs);
-  showCopy(what);
-  showStrip(what);
-  showBanners(what);
-  showTabs(what);
-  showTold(what);
   const title = what.state.q || what.view;
   document.title = visible(what.file ? `${title} – ${what.file.name} – barrow` : `${title} – barrow`);
+}
+
+/** Draws the frame again; what had the focus has it afterwards. @param {() => void} draw */
+function keepFocus(draw) {
+  const name = (/** @type {Element} */ element) => `${element.tagName} ${element.getAttribute('aria-label') ?? element.textContent}`;
+  const before = byId('head').contains(document.activeElement) ? document.activeElement : null;
+  const wanted = before ? name(before) : '';
+  draw();
+  if (!before || before.isConnected) return;
+  const same = [...byId('head').querySelectorAll('a, button, input, summary')].find((element) => name(element) === wanted);
+  /** @type {HTMLElement | undefined} */ (same)?.focus();
 }
 
 /** Puts the cursor into the question line. */

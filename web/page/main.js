@@ -31,11 +31,12 @@ const VIEWS = {
 let state = parse(location.hash);
 /** @type {Verb[]} */
 let verbs = [];
-/** @typedef {{name: string, file: number | null, view: View | null, root: HTMLElement, controller: AbortController, href: string, line: string}} Mounted */
+/** @typedef {{name: string, file: number | null, view: View | null, root: HTMLElement, ctx?: Context, controller: AbortController, href: string, line: string}} Mounted */
 /** The view that is there. @type {Mounted | null} */
 let current = null;
 /** The last view that had an answer: it stays until the next one has, and is seen if that fails. @type {Mounted | null} */
 let lastGood = null;
+let isFirst = true;
 
 /** Changes the address. @param {Change} change @param {{replace?: boolean}} [how] */
 function go(change, how = {}) {
@@ -80,6 +81,8 @@ function viewNamed(of) {
 /** What a file is shown with at first. @param {State} of @returns {State} */
 function withLine(of) {
   const file = fileNamed(of.f);
+  const change = of.q ? changeOf(of.q, of) : null;
+  if (change) return withLine(changed({ ...of, q: '' }, change));
   if (of.q || of.extra.p || !file || file.state !== 'ready') return of;
   return { ...of, q: (file.snapshots ?? 0) > 1 ? 'summary all' : 'summary' };
 }
@@ -98,6 +101,7 @@ async function show(isAgain) {
   showFrame({ state, file, files: nowServed().files, verbs, view: name });
   if (!isAgain && current?.view && current.name === name && current.file === (file?.id ?? null)) {
     current.view.update(state);
+    remember(current);
     return;
   }
   leave(file?.id ?? null);
@@ -114,14 +118,24 @@ async function show(isAgain) {
     const ctx = contextOf({ state: () => state, file: () => fileNamed(state.f), verbs, go, announce, signal: controller.signal });
     mine.view = mount(root, ctx);
     mine.view.update(state);
-    const object = name === 'object' ? words(state.q)[1] : undefined;
-    if (object?.includes('@')) ctx.visit(object.includes(':') ? object : `${ctx.snapshot ?? 0}:${object}`, '');
+    mine.ctx = ctx;
+    remember(mine);
+    // What had the focus is gone with the view before.
+    if (document.activeElement === document.body && !isFirst) byId('view').focus({ preventScroll: true });
+    isFirst = false;
+    scrollTo(0, 0);
   } catch (error) {
     if (current !== mine) return;
     root.dataset.state = 'error';
     root.append(errorNode(/** @type {Error} */ (error)));
     throw error;
   }
+}
+
+/** An object that is shown was seen. @param {Mounted} of */
+function remember(of) {
+  const object = of.name === 'object' ? words(state.q)[1] : undefined;
+  if (object?.includes('@')) of.ctx?.visit(object.includes(':') ? object : `${of.ctx.snapshot ?? 0}:${object}`, '');
 }
 
 /** Leaves the view: its questions stop. It is kept if it has an answer of the same file. @param {number | null} file the next one */

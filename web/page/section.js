@@ -180,7 +180,7 @@ function inWords(what, answer) {
 export function errorNode(error) {
   const { text = null, column = null, help = null } = /** @type {import('./ask.js').AskError} */ (error);
   const box = h('div', { class: 'error', role: 'alert' }, h('p', null, visible(error.message)));
-  const shell = error.message.match(/`(barrow [^`]+)`/)?.[1];
+  const shell = error.message.match(/`(barrow [^`]+)`/)?.[1] ?? error.message.match(/only in a shell[^:]*: (barrow .+)$/s)?.[1];
   if (text !== null && column !== null) {
     const before = [...text].slice(0, column).join('');
     box.append(h('pre', { class: 'caret' }, `${visible(text)}\n${before.replace(/[^\t]/gu, ' ')}^`));

@@ -50,6 +50,7 @@ function take(next) {
   served = next;
   const revisions = (/** @type {Served} */ of) => of.files.map((file) => `${file.id} ${file.revision}`).join();
   if (revisions(before) !== revisions(next)) forgetAnswers();
+  if (JSON.stringify(before) === JSON.stringify(next)) return;
   for (const listener of listeners) listener(before);
 }
 

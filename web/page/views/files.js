@@ -20,7 +20,9 @@ export function mount(root, ctx) {
   const show = () => {
     const asked = ctx.state.f;
     const chosen = ctx.files.find((file) => file.name === asked) ?? (ctx.files.length === 1 ? ctx.files[0] : undefined);
-    if (chosen?.named && chosen.state === 'dump' && !imports.has(chosen.id) && !failures.has(chosen.id)) return begin(chosen, ctx, show);
+    // What the command line names is imported at once, one after the other.
+    const named = [chosen, ...ctx.files].find((file) => file?.named && file.state === 'dump' && !failures.has(file.id));
+    if (named && imports.size === 0) return begin(named, ctx, show);
     const unknown = asked !== null && !ctx.files.some((file) => file.name === asked)
       ? h('div', { class: 'error', role: 'alert' }, h('p', null, 'There is no file ', h('bdi', null, visible(asked.slice(0, 200))), ' here.')) : null;
     root.dataset.state = unknown ? 'error' : ctx.files.length === 0 ? 'empty' : chosen?.state === 'unreadable' ? 'error' : 'ready';
@@ -36,7 +38,7 @@ function table(files, ctx, show) {
   return h('div', { class: 'table-scroll', tabindex: 0, role: 'group', 'aria-label': 'files' }, h('table', { class: 'rows' },
     h('thead', null, h('tr', null, head.map((name) => h('th', { scope: 'col', class: ['size', 'snapshots'].includes(name) ? 'number' : '' }, name)))),
     h('tbody', null, files.map((file) => h('tr', { 'data-file-state': file.state },
-      h('td', null, file.state === 'ready' ? h('a', { href: ctx.href({ f: file.name, q: '', p: null }) }, h('bdi', null, visible(file.name))) : h('bdi', null, visible(file.name))),
+      h('td', null, h('a', { href: ctx.href({ f: file.name, q: '', p: file.state === 'ready' ? null : 'files' }) }, h('bdi', null, visible(file.name)))),
       h('td', null, visible(file.format ?? '')), h('td', { class: 'number' }, size(file.bytes)),
       h('td', { class: 'number' }, file.snapshots === null ? '' : grouped(file.snapshots)),
       h('td', null, stateOf(file, ctx, show)))))));
