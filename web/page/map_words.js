@@ -1,10 +1,10 @@
 // What a map shows, in words: a legend, a table of its cells, and the selected place.
 
 import { h } from './dom.js';
-import { grouped, nameNode, numberText } from './cell.js';
+import { grouped, nameNode, numberText, visible } from './cell.js';
 import { growthColour, neutralColour, typeColour } from './map_colours.js';
 import { REST } from './squarify.js';
-import { quotedName, titleOf, treeLine } from './tree_nodes.js';
+import { quotedName, shortType, titleOf, treeLine } from './tree_nodes.js';
 
 /** @typedef {import('./treemap.js').TreeMap} TreeMap */
 /** @typedef {import('./tree_nodes.js').TreeNode} TreeNode */
@@ -36,7 +36,7 @@ export function mapLegend(map) {
       swatch(neutralColour(isDark), 'unchanged, not known, or smaller places'));
   }
   const types = [...bytesByType(map)].sort(([, one], [, other]) => other - one).slice(0, MOST_TYPES);
-  return h('span', { class: 'legend' }, types.map(([type, bytes]) => swatch(typeColour(type, isDark), [nameNode(type), ` ${numberText(bytes, 'bytes')}`])),
+  return h('span', { class: 'legend' }, types.map(([type, bytes]) => swatch(typeColour(type, isDark), [h('span', { title: visible(type) }, nameNode(shortType(type)[0])), ` ${numberText(bytes, 'bytes')}`])),
     h('span', null, 'hatched: smaller places'));
 }
 

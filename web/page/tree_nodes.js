@@ -95,6 +95,25 @@ export function titleOf(node) {
   return node.members === null ? node.type + name : `${node.type} × ${grouped(node.members)}`;
 }
 
+/** Types by kind and name; those of one kind and name, which differ in their layout only, are one.
+ *  @param {TreeNode[]} types @param {number} depth @returns {Map<string, TreeNode>} */
+function sumsByType(types, depth) {
+  /** @type {Map<string, TreeNode>} */
+  const sums = new Map();
+  for (const type of types) {
+    const key = `${type.kind}\n${type.type}`;
+    const sum = sums.get(key);
+    if (!sum) {
+      sums.set(key, { ...type, depth, object: null, name: null });
+      continue;
+    }
+    sum.members = (sum.members ?? 0) + (type.members ?? 0);
+    sum.retained += type.retained;
+    sum.objects += type.objects;
+  }
+  return sums;
+}
+
 /**
  * Divides what is left out below a place into types: the children of each type less those that are rows already.
  * @param {TreeNode[]} nodes depth first @param {TreeNode} place one of them @param {TreeNode[]} types its children by type
@@ -103,7 +122,7 @@ export function titleOf(node) {
 export function withRestByType(nodes, place, types) {
   const from = nodes.indexOf(place);
   let end = from + 1;
-  const left = new Map(types.map((type) => [`${type.kind}\n${type.type}`, { ...type, depth: place.depth + 1, object: null, name: null }]));
+  const left = sumsByType(types, place.depth + 1);
   for (; end < nodes.length && nodes[end].depth > place.depth; end++) {
     const child = nodes[end];
     const type = child.depth === place.depth + 1 ? left.get(`${child.kind}\n${child.type}`) : null;

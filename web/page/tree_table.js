@@ -263,7 +263,7 @@ export class TreeTable {
   /** @param {RowParts} parts @param {TreeNode} node @param {boolean} isExpanded @param {number} level */
   #fillNode(parts, node, isExpanded, level) {
     text(parts.twisty, (level - 1 > DEEPEST_INDENT ? `${grouped(level)} ` : '') + (node.children === 0 ? '·' : isExpanded ? '▾' : '▸'));
-    text(parts.link, node.object === null ? '' : `@${node.object}`);
+    text(parts.link, node.object === null ? '' : node.members === null ? `@${node.object}` : `largest @${node.object}`);
     if (node.object !== null) parts.link.href = this.options.href(node);
     else parts.link.removeAttribute('href');
     const [type, origin] = shortType(node.type);

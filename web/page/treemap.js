@@ -18,7 +18,7 @@ import { shortType, titleOf } from './tree_nodes.js';
 /** The change of each place, and between which snapshots. @typedef {{changes: (number | null)[], a: number, b: number}} Growth */
 
 /** Cells are labelled from this width and height on, in pixels. */
-const [LABEL_WIDTH, LABEL_HEIGHT] = [36, 15];
+const [LABEL_WIDTH, LABEL_HEIGHT] = [36, 17];
 /** Cells with a side below this are drawn as one with what is inside them, in pixels. */
 const FINEST = 1.5;
 
@@ -218,10 +218,10 @@ export class TreeMap {
     pen.fillStyle = inkColour(this.isDark);
     for (const cell of leaves) {
       if (cells.w[cell] < LABEL_WIDTH || cells.h[cell] < LABEL_HEIGHT) continue;
-      const [x, y] = [cells.x[cell] + 3, cells.y[cell] + 2];
+      const [x, y] = [cells.x[cell] + 4, cells.y[cell] + 4];
       const most = Math.floor((cells.w[cell] - 4) / 6.7);
       const lines = this.#label(cell);
-      lines.slice(0, Math.floor((cells.h[cell] - 2) / 13)).forEach((line, at) => {
+      lines.slice(0, Math.floor((cells.h[cell] - 4) / 13)).forEach((line, at) => {
         pen.fillText(line.length > most ? `${line.slice(0, most - 1)}…` : line, x, y + at * 13);
       });
     }

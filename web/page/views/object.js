@@ -2,7 +2,7 @@
 // Another object can be beside it. Each section asks for itself and arrives alone.
 
 import { fill, h } from '../dom.js';
-import { cellNode, grouped, nameNode, numberText, objectLink, visible } from '../cell.js';
+import { forPeople, grouped, nameNode, numberText, objectLink, visible } from '../cell.js';
 import { cellOf, factOf, renderAnswer, renderTable, snapshotOf } from '../answer.js';
 import { Section } from '../section.js';
 import { quotedName } from '../tree_nodes.js';
@@ -259,7 +259,7 @@ class ObjectPane {
     const at = (/** @type {string} */ key) => cellOf(table, row, key)?.value ?? null;
     const object = at('object');
     const dominates = object !== null && this.dominators.has(Number(object));
-    const label = String(at('reference') ?? '').replace(/^-+\[?\s?|\s?\]?-+>$/g, '').trim();
+    const label = String(at('reference') ?? '').replace(/^-+\[\s?|\s?\]-+>$|^-+>$/g, '').trim();
     const retained = dominates && idom ? lastTable(idom).rows.find((one) => cellOf(lastTable(idom), one, 'object')?.value === object) : null;
     const bytes = retained ? cellOf(lastTable(/** @type {Answer} */ (idom)), retained, 'retained_bytes')?.value : null;
     return h('li', { class: dominates ? 'dominates' : null },
@@ -280,19 +280,10 @@ class ObjectPane {
     fill(section.actions, toggle(false, 'by type'), toggle(true, 'one by one'));
     const line = isOne ? `${verb} ${this.word}` : `${verb} ${this.word} by type`;
     await section.ask(line, { from, n: isOne ? WINDOW : 1000 }, {
-      draw: (answer) => renderAnswer(answer, ctx, { line, onPage: (to) => void this.#askReferences(section, verb, to), table: { cell: (row, column, at, table) => this.#typeLink(row, column, table, verb) } }),
+      draw: (answer) => renderAnswer({ ...answer, facts: answer.facts.filter((fact) => fact.column.key === 'references') }, ctx, { line, onPage: (to) => void this.#askReferences(section, verb, to), table: { shows: isShort } }),
       why: (answer) => (lastTable(answer)?.rows.length ? null : told(answer, verb === 'show' ? 'It holds nothing: it has no outgoing references.' : 'Nothing refers to it.', true)),
       isQuiet: true,
     });
-  }
-
-  /** An example of a type is a link of its own; here the type leads to all objects of it. @param {Value[]} row @param {import('../ask.js').Column} column
-   *  @param {Table} table @param {'show' | 'inrefs'} verb */
-  #typeLink(row, column, table, verb) {
-    if (column.key !== 'example') return null;
-    const own = { href: this.ctx.href, snapshot: this.ctx.snapshot };
-    const example = cellOf(table, row, 'example');
-    return example ? h('span', null, cellNode(example, column, own), verb === 'inrefs' ? ' holds it' : '') : null;
   }
 
   // What would be freed
@@ -311,6 +302,11 @@ class ObjectPane {
 /** @param {Answer} answer @returns {Table} */
 function lastTable(answer) {
   return answer.tables[answer.tables.length - 1];
+}
+
+/** Columns of the lists beside each other. @param {import('../ask.js').Column} column */
+function isShort(column) {
+  return forPeople(column) && !column.is_secondary && !['row', ''].includes(column.key) && (column.key !== 'kind');
 }
 
 /** What an empty answer says itself, or a sentence. @param {Answer} answer @param {string} otherwise @param {boolean} [isOurs] */
