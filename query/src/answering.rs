@@ -79,8 +79,9 @@ impl Session {
         }
     }
 
-    /// Whether a file is a dump that is in no cache.
-    fn is_new_dump(&self, name: &str) -> bool {
+    /// Whether a file is a dump that is in no cache, so that opening it takes an import.
+    #[must_use]
+    pub fn is_new_dump(&self, name: &str) -> bool {
         let path = Path::new(name);
         let is_dump =
             || recognition::first_bytes(path).is_ok_and(|bytes| barrow_importers::recognise(&bytes).is_some());

@@ -31,6 +31,7 @@ mod repair;
 mod resolve;
 mod retained;
 mod roots;
+mod serve;
 mod set;
 mod show;
 mod site;
@@ -112,6 +113,7 @@ pub const COMMANDS: &[&Command] = &[
     &dups::COMMAND,
     &waste::COMMAND,
     &watch::COMMAND,
+    &serve::COMMAND,
     &verify::COMMAND,
     &repack::COMMAND,
     &repair::COMMAND,
@@ -196,7 +198,7 @@ mod tests {
         }
         assert_eq!(
             named("s").err().unwrap().to_string(),
-            "`s` may be snapshots, snapshot, summary, sites, site, survived, survival, show, leaks, strings, set"
+            "`s` may be snapshots, snapshot, summary, sites, site, survived, survival, show, leaks, strings, serve, set"
         );
         assert_eq!(named("sumary").err().unwrap().to_string(), "there is no verb `sumary`; did you mean `summary`?");
     }

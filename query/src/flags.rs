@@ -142,6 +142,15 @@ pub struct QuestionFlags {
     /// Sort the dumps by when they were taken.
     #[arg(long)]
     pub by_time: bool,
+    /// The port of the page.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub port: Option<u16>,
+    /// Open the page in the browser.
+    #[arg(long)]
+    pub open: bool,
+    /// A line of the prompt that the page begins with; repeatable.
+    #[arg(long, value_name = "LINE")]
+    pub at: Vec<String>,
     /// How hard to compress, from 1 to 22.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(i32).range(1..=22))]
     pub level: Option<i32>,

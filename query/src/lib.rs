@@ -61,7 +61,7 @@ pub use question::Question;
 pub use session::Session;
 pub use sources::destination::replace_file;
 pub use sources::opening::OpenFile;
-pub use sources::recognition::is_readable;
+pub use sources::recognition::{Recognised, is_readable, recognise};
 pub use sources::spool::STDIN;
 pub use touches::Touches;
 pub use workspace::Workspace;

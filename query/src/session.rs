@@ -183,8 +183,8 @@ impl Session {
         more(self)
     }
 
-    /// Makes `file` what questions are about.
-    pub(crate) fn open_file(&mut self, file: OpenFile) {
+    /// Makes `file` what questions are about. Sessions that open the same one share what is computed about it.
+    pub fn open_file(&mut self, file: OpenFile) {
         self.import = None;
         self.select_again = None;
         self.file = Some(file);

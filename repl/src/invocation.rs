@@ -11,6 +11,8 @@ use barrow_query::{Flags, QueryError, Question, STDIN};
 use crate::asking::Terminal;
 use crate::error::{ReplError, report};
 use crate::lines::{lines_of, run_lines};
+#[cfg(feature = "serve")]
+use crate::serving;
 use crate::version::version;
 use crate::{interrupt, manual, prompt, watching};
 
@@ -109,6 +111,8 @@ fn file<'a>(name: &'a str, rest: &[String]) -> Result<Invocation<'a>, ReplError>
 fn ask_once(flags: &Flags, command: &'static Command, words: &[String]) -> Result<u8, ReplError> {
     match command.subject {
         Subject::Growing => return watching::run(flags, command, words),
+        #[cfg(feature = "serve")]
+        Subject::Program if command.name == "serve" => return serving::run(flags, command, words),
         Subject::Program => {
             manual::answer(command, words)?;
             return Ok(code::ANSWERED);

@@ -24,6 +24,8 @@ mod invocation;
 mod lines;
 mod manual;
 mod prompt;
+#[cfg(feature = "serve")]
+mod serving;
 mod watching;
 
 mod asking;

@@ -30,7 +30,7 @@ pub(crate) fn flags() -> String {
 /// # Errors
 /// A usage error; it cannot be printed.
 pub(crate) fn answer(command: &'static Command, words: &[String]) -> Result<(), ReplError> {
-    if let [_, word, ..] = words {
+    if let ([_, word, ..], true) = (words, command.name != "serve") {
         return Err(command.refuses(word).into());
     }
     let word = words.first().map(String::as_str);
@@ -41,6 +41,7 @@ pub(crate) fn answer(command: &'static Command, words: &[String]) -> Result<(), 
             let page = page(commands::named(verb)?).version(version());
             Man::new(page).render(&mut text)?;
         }
+        ("serve", _) => return Err(ReplError::usage("this barrow was built without the feature `serve`")),
         (_, word) => {
             let shell = word.and_then(|word| word.parse::<Shell>().ok());
             let shell = shell.filter(|shell| matches!(shell, Shell::Bash | Shell::Zsh | Shell::Fish));

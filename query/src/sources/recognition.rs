@@ -11,9 +11,32 @@ use barrow_analyzer::RECORDING_MAGIC;
 /// # Errors
 /// The system's.
 pub fn is_readable(path: &Path) -> std::io::Result<bool> {
+    Ok(recognise(path)? != Recognised::Unknown)
+}
+
+/// What a file is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Recognised {
+    /// A recording.
+    Recording,
+    /// A dump of this format.
+    Dump(String),
+    /// Neither.
+    Unknown,
+}
+
+/// What the first bytes of a file say it is.
+///
+/// # Errors
+/// The system's.
+pub fn recognise(path: &Path) -> std::io::Result<Recognised> {
     let mut magic = Vec::new();
     File::open(path)?.take(RECORDING_MAGIC.len() as u64).read_to_end(&mut magic)?;
-    Ok(magic == RECORDING_MAGIC || barrow_importers::recognise(&first_bytes(path)?).is_some())
+    if magic == RECORDING_MAGIC {
+        return Ok(Recognised::Recording);
+    }
+    let format = barrow_importers::recognise(&first_bytes(path)?);
+    Ok(format.map_or(Recognised::Unknown, |format| Recognised::Dump(format.to_string())))
 }
 
 /// The beginning of a file, as much as importers want to see, unpacked if it is compressed.

@@ -1,0 +1,148 @@
+//! The page: its files, which are part of the binary.
+
+use std::sync::{LazyLock, OnceLock};
+
+use hyper::body::Bytes;
+
+use crate::encoder::gzip;
+
+/// A file of the page.
+pub(crate) struct Asset {
+    /// Its path.
+    pub(crate) path: &'static str,
+    bytes: &'static [u8],
+    packed: OnceLock<Packed>,
+}
+
+struct Packed {
+    gzip: Bytes,
+    tag: String,
+}
+
+macro_rules! assets {
+    ($($path:literal),* $(,)?) => {
+        /// All files of the page.
+        static ASSETS: LazyLock<Vec<Asset>> = LazyLock::new(|| vec![$(Asset {
+            path: $path,
+            bytes: include_bytes!(concat!("../page/", $path)),
+            packed: OnceLock::new(),
+        }),*]);
+    };
+}
+
+assets! {
+    "answer.js",
+    "app.css",
+    "ask.js",
+    "cell.js",
+    "chart.js",
+    "context.js",
+    "dom.js",
+    "frame.js",
+    "growth_paths.js",
+    "index.html",
+    "keys.js",
+    "main.js",
+    "map_colours.js",
+    "map_words.js",
+    "section.js",
+    "served.js",
+    "sparkline.js",
+    "squarify.js",
+    "state.js",
+    "tree_nodes.js",
+    "tree_rows.js",
+    "tree_table.js",
+    "treemap.js",
+    "vendor/uPlot.iife.min.js",
+    "vendor/uPlot.min.css",
+    "views.css",
+    "views/answer.js",
+    "views/files.js",
+    "views/help.js",
+    "views/object.js",
+    "views/objects.js",
+    "views/search.js",
+    "views/series.js",
+    "views/tree.js",
+    "views/types.js",
+    "virtual_rows.js",
+}
+
+impl Asset {
+    /// The asset of this path; `/` is the page itself.
+    pub(crate) fn at(path: &str) -> Option<&'static Asset> {
+        let path = path.strip_prefix('/')?;
+        let path = if path.is_empty() { "index.html" } else { path };
+        ASSETS.iter().find(|asset| asset.path == path)
+    }
+
+    /// Its bytes. In a debug build they are those of the folder `BARROW_PAGE`, so that a page can be changed while it is
+    /// served.
+    pub(crate) fn bytes(&self) -> Bytes {
+        if cfg!(debug_assertions)
+            && let Some(folder) = std::env::var_os("BARROW_PAGE")
+            && let Ok(bytes) = std::fs::read(std::path::Path::new(&folder).join(self.path))
+        {
+            return bytes.into();
+        }
+        Bytes::from_static(self.bytes)
+    }
+
+    /// Its bytes as gzip, and what names this version of it.
+    pub(crate) fn packed(&self) -> (Bytes, &str) {
+        let packed = self.packed.get_or_init(|| {
+            let gzip = gzip(self.bytes);
+            // The last eight bytes of a gzip stream are a checksum and the length.
+            let tag = gzip[gzip.len() - 8..].iter().map(|byte| format!("{byte:02x}")).collect();
+            Packed { gzip: gzip.into(), tag }
+        });
+        (packed.gzip.clone(), &packed.tag)
+    }
+
+    /// What it is.
+    pub(crate) fn content_type(&self) -> &'static str {
+        match self.path.rsplit('.').next() {
+            Some("html") => "text/html; charset=utf-8",
+            Some("css") => "text/css; charset=utf-8",
+            Some("js") => "text/javascript; charset=utf-8",
+            Some("svg") => "image/svg+xml",
+            _ => "text/plain; charset=utf-8",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+
+    fn files(folder: &Path, below: &str, found: &mut Vec<String>) {
+        for entry in std::fs::read_dir(folder).unwrap().flatten() {
+            let name = format!("{below}{}", entry.file_name().to_string_lossy());
+            if entry.path().is_dir() {
+                files(&entry.path(), &format!("{name}/"), found);
+            } else {
+                found.push(name);
+            }
+        }
+    }
+
+    #[test]
+    fn every_file_of_the_folder_is_served() {
+        let mut found = Vec::new();
+        files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("page"), "", &mut found);
+        found.retain(|name| !name.ends_with(".md") && !name.contains("LICENSE"));
+        found.sort();
+        let mut served: Vec<&str> = ASSETS.iter().map(|asset| asset.path).collect();
+        served.sort_unstable();
+        assert_eq!(served, found);
+    }
+
+    #[test]
+    fn the_page_is_small() {
+        let bytes: usize = ASSETS.iter().map(|asset| asset.packed().0.len()).sum();
+        assert!(bytes <= 80 << 10, "{bytes} bytes compressed");
+    }
+}

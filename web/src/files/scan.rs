@@ -1,0 +1,53 @@
+//! The recordings and dumps in a folder.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use barrow_query::is_readable;
+
+/// Folders below a folder that are searched.
+const DEPTH: usize = 3;
+/// The most files that are served.
+const MOST_FILES: usize = 1_000;
+
+/// A file that can be served.
+pub(super) struct Found {
+    pub(super) name: String,
+    pub(super) path: PathBuf,
+    /// It was named itself, and not only its folder.
+    pub(super) is_named: bool,
+}
+
+/// The files in a folder that barrow reads, by name. Links that lead out of the folder, hidden files, and what barrow
+/// keeps beside recordings are left out.
+pub(super) fn files(folder: &Path) -> Vec<Found> {
+    let Ok(top) = folder.canonicalize() else { return Vec::new() };
+    let mut found = Vec::new();
+    let mut open = vec![(folder.to_owned(), String::new(), 0)];
+    while let Some((folder, below, depth)) = open.pop() {
+        let Ok(entries) = fs::read_dir(&folder) else { continue };
+        let mut entries: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+        entries.sort();
+        for path in entries {
+            let name = format!("{below}{}", file_name(&path));
+            let is_within = path.canonicalize().is_ok_and(|target| target.starts_with(&top));
+            if found.len() == MOST_FILES || file_name(&path).starts_with('.') || !is_within {
+                continue;
+            }
+            if path.is_dir() {
+                if depth < DEPTH && !path.is_symlink() {
+                    open.push((path, format!("{name}/"), depth + 1));
+                }
+            } else if path.is_file() && is_readable(&path).unwrap_or(false) {
+                found.push(Found { name, path, is_named: false });
+            }
+        }
+    }
+    found.sort_by(|one, other| one.name.cmp(&other.name));
+    found
+}
+
+/// The last part of a path.
+pub(super) fn file_name(path: &Path) -> String {
+    path.file_name().map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned())
+}

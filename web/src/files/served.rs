@@ -1,0 +1,276 @@
+//! One file that is served: what it is, and whether it is still the one that was opened.
+
+use std::fs::Metadata;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, SystemTime};
+
+use barrow_analyzer::{Growing, Look, Recording};
+use barrow_query::{OpenFile, QueryError, Recognised, recognise};
+use serde_json::{Value, json};
+
+use crate::reporter::Reporter;
+use crate::templates::Templates;
+
+/// A recording without an end that has not changed for this long is probably not written any more.
+const STILL: Duration = Duration::from_secs(30);
+
+/// A file that is served.
+pub(crate) struct Served {
+    number: usize,
+    name: String,
+    path: PathBuf,
+    is_named: bool,
+    state: Mutex<State>,
+}
+
+/// What is known of a file.
+struct State {
+    kind: Kind,
+    /// What questions are about, once it is open.
+    file: Option<OpenFile>,
+    /// The length and the time of the last change of a dump when it was opened.
+    stamp: Option<(u64, SystemTime)>,
+    is_importing: bool,
+    /// It is another file than the one that was opened.
+    is_replaced: bool,
+    is_growing: bool,
+    problem: Option<String>,
+    /// Counts what was opened.
+    revision: u64,
+}
+
+enum Kind {
+    Recording(Growing),
+    Dump(String),
+    Unknown,
+}
+
+/// Why a file cannot be asked now.
+#[derive(Debug)]
+pub(crate) enum Unready {
+    /// It is a dump that has to be imported first.
+    NotImported(String),
+    /// It is not what was opened.
+    Replaced(String),
+    /// It cannot be read.
+    Unreadable(String),
+}
+
+impl Served {
+    pub(super) fn new(number: usize, name: String, path: PathBuf, is_named: bool, templates: &Templates) -> Self {
+        let state = State::open(&path, templates);
+        Served { number, name, path, is_named, state: Mutex::new(state) }
+    }
+
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What questions are about now, and its revision.
+    ///
+    /// A file that was cut or replaced is not asked: what is mapped of it may be gone.
+    pub(crate) fn open(&self, templates: &Templates) -> Result<(OpenFile, u64), Unready> {
+        let mut state = self.state();
+        state.look(self.number, &self.path, templates);
+        let name = &self.name;
+        if state.is_replaced {
+            return Err(Unready::Replaced(format!("{name} is not the file any more that was opened: open it again")));
+        }
+        if let Some(file) = &state.file {
+            return Ok((file.clone(), state.revision));
+        }
+        match (&state.problem, &state.kind) {
+            (Some(problem), _) => Err(Unready::Unreadable(problem.clone())),
+            (None, Kind::Dump(_)) => Err(Unready::NotImported(format!("{name} is a dump: import it first"))),
+            (None, _) => Err(Unready::Unreadable(format!("{name} holds no whole snapshot yet"))),
+        }
+    }
+
+    /// Looks at the file again. Returns what the page shows of it.
+    pub(super) fn look(&self, templates: &Templates) -> Value {
+        let mut state = self.state();
+        state.look(self.number, &self.path, templates);
+        self.shown(&state)
+    }
+
+    /// Forgets the file and opens what is there now.
+    pub(crate) fn reopen(&self, templates: &Templates) -> Value {
+        let mut state = self.state();
+        let revision = state.revision + 1;
+        *state = State { revision, ..State::open(&self.path, templates) };
+        templates.forget(self.number);
+        self.shown(&state)
+    }
+
+    /// Imports a dump, unless that was done already. Questions about other files go on meanwhile.
+    pub(crate) fn import(&self, templates: &Templates, reporter: &Reporter) -> Result<Value, QueryError> {
+        let stamp = {
+            let mut state = self.state();
+            if state.file.is_some() || state.is_importing {
+                return Ok(self.shown(&state));
+            }
+            state.is_importing = true;
+            stamp_of(&self.path)
+        };
+        let mut session = templates.bare();
+        session.watch_with(std::sync::Arc::new(reporter.clone()));
+        let opened = session.open(&self.path.display().to_string());
+        let mut state = self.state();
+        state.is_importing = false;
+        match opened {
+            Ok(()) => {
+                (state.file, state.stamp, state.problem) = (session.file().cloned(), stamp, None);
+                state.revision += 1;
+                Ok(self.shown(&state))
+            }
+            Err(error) => {
+                state.problem = (!error.is_stopped()).then(|| error.to_string());
+                Err(error)
+            }
+        }
+    }
+
+    fn shown(&self, state: &State) -> Value {
+        let recording = state.file.as_ref().map(|file| &file.recording);
+        let (format, what) = match &state.kind {
+            Kind::Recording(_) => ("recording", "ready"),
+            Kind::Dump(format) if state.file.is_some() => (format.as_str(), "ready"),
+            Kind::Dump(format) => (format.as_str(), if state.is_importing { "importing" } else { "dump" }),
+            Kind::Unknown => ("unknown", "unreadable"),
+        };
+        json!({
+            "id": self.number,
+            "name": self.name,
+            "state": if state.problem.is_some() { "unreadable" } else { what },
+            "format": format,
+            "bytes": std::fs::metadata(&self.path).map(|file| file.len()).ok(),
+            "snapshots": recording.map(|recording| recording.snapshot_ids().count()),
+            "growing": state.is_growing,
+            "replaced": state.is_replaced,
+            "lost": state.file.as_ref().and_then(|file| file.damage.clone()),
+            "problem": state.problem,
+            "revision": state.revision.to_string(),
+            "named": self.is_named,
+        })
+    }
+}
+
+impl State {
+    /// Opens what can be opened at once: recordings, and dumps that were imported before.
+    fn open(path: &Path, templates: &Templates) -> Self {
+        let mut state = State {
+            kind: Kind::Unknown,
+            file: None,
+            stamp: None,
+            is_importing: false,
+            is_replaced: false,
+            is_growing: false,
+            problem: None,
+            revision: 0,
+        };
+        let name = path.display().to_string();
+        let mut session = templates.bare();
+        match recognise(path) {
+            Ok(Recognised::Recording) => state.open_recording(path, templates),
+            Ok(Recognised::Dump(format)) => {
+                state.kind = Kind::Dump(format);
+                state.stamp = stamp_of(path);
+                if !session.is_new_dump(&name) && session.open(&name).is_ok() {
+                    state.file = session.file().cloned();
+                }
+            }
+            Ok(Recognised::Unknown) => {
+                state.problem = Some("this is no recording, and no dump that barrow reads".into())
+            }
+            Err(error) => state.problem = Some(error.to_string()),
+        }
+        state
+    }
+
+    fn open_recording(&mut self, path: &Path, templates: &Templates) {
+        let mut growing = Growing::new(path);
+        let first = growing.look();
+        self.kind = Kind::Recording(growing);
+        let mut session = templates.bare();
+        match first {
+            Ok(Look::Grown { finished: false, recording, .. }) if !is_still(path) => {
+                self.is_growing = true;
+                session.open_recording(&path.display().to_string(), recording);
+            }
+            Ok(Look::Nothing | Look::Same) if !is_still(path) => self.is_growing = true,
+            Err(error) => self.problem = Some(error.to_string()),
+            // Opened as usual, it says what was lost.
+            _ => match session.open(&path.display().to_string()) {
+                Ok(()) => {}
+                Err(error) => self.problem = Some(error.to_string()),
+            },
+        }
+        self.file = session.file().cloned();
+    }
+
+    /// Looks whether the file has grown, or is another one.
+    fn look(&mut self, number: usize, path: &Path, templates: &Templates) {
+        if self.is_replaced {
+            return;
+        }
+        let look = match &mut self.kind {
+            Kind::Recording(growing) => growing.look(),
+            Kind::Dump(_) => {
+                self.is_replaced = self.file.is_some() && stamp_of(path).is_some_and(|now| Some(now) != self.stamp);
+                return self.forget_if_replaced(number, templates);
+            }
+            Kind::Unknown => return,
+        };
+        match look {
+            Ok(Look::Grown { replaced: false, recording, finished }) => {
+                self.take(path, recording, finished, templates);
+                templates.forget(number);
+            }
+            Ok(Look::Grown { replaced: true, .. }) | Err(_) => self.is_replaced = true,
+            // A file that was removed stays mapped.
+            Ok(Look::Nothing) => self.is_replaced = path.exists() && self.file.is_some(),
+            Ok(Look::Same) => {
+                if self.is_growing && is_still(path) {
+                    self.is_growing = false;
+                }
+            }
+        }
+        self.forget_if_replaced(number, templates);
+    }
+
+    fn take(&mut self, path: &Path, recording: std::sync::Arc<Recording>, finished: bool, templates: &Templates) {
+        let mut session = templates.bare();
+        session.open_recording(&path.display().to_string(), recording);
+        self.file = session.file().cloned();
+        self.is_growing = !finished;
+        self.revision += 1;
+    }
+
+    /// Lets go of what is mapped of a file that was replaced.
+    fn forget_if_replaced(&mut self, number: usize, templates: &Templates) {
+        if self.is_replaced {
+            (self.file, self.is_growing) = (None, false);
+            templates.forget(number);
+        }
+    }
+}
+
+fn stamp_of(path: &Path) -> Option<(u64, SystemTime)> {
+    let file = std::fs::metadata(path).ok()?;
+    Some((file.len(), file.modified().ok()?))
+}
+
+/// Whether a file has not changed for a while.
+fn is_still(path: &Path) -> bool {
+    let changed = std::fs::metadata(path).and_then(|file: Metadata| file.modified());
+    changed.is_ok_and(|changed| changed.elapsed().is_ok_and(|since| since > STILL))
+}

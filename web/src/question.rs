@@ -1,0 +1,149 @@
+//! What a request asks: a line, and the file, snapshot and rows it is about.
+
+use barrow_query::commands::Subject;
+use barrow_query::{QueryError, Question, Sink, SnapshotName, Touches};
+use hyper::StatusCode;
+
+use crate::error::{Fault, Refusal};
+use crate::verbs::ALLOWED;
+
+/// The longest line, in bytes.
+const LONGEST_LINE: usize = 8 << 10;
+/// The most rows of a window.
+const MOST_ROWS: usize = 1_000;
+/// The most things that are excluded or named.
+const MOST_WORDS: usize = 64;
+
+/// What a request asks.
+pub(crate) struct Asked {
+    pub(crate) file: usize,
+    pub(crate) snapshot: SnapshotName,
+    pub(crate) question: Question,
+    pub(crate) without: Vec<String>,
+    pub(crate) lets: Vec<String>,
+    /// The first row that is wanted, and how many; `None`: as many as the question says.
+    pub(crate) window: Option<(u64, usize)>,
+}
+
+impl Asked {
+    /// Reads what follows `?`. Refuses what is no question, and questions that do anything but read the recording.
+    pub(crate) fn of_query(query: &str, name_of: impl Fn(usize) -> Option<String>) -> Result<Self, Refusal> {
+        let bad = |message: String| Refusal::new(StatusCode::BAD_REQUEST, message);
+        let pairs: Vec<(String, String)> = form_urlencoded::parse(query.as_bytes()).into_owned().collect();
+        let first = |key: &str| pairs.iter().find(|(name, _)| name == key).map(|(_, value)| value.as_str());
+        let number = |key: &str| {
+            let value = first(key).map(str::parse::<u64>).transpose();
+            value.map_err(|_| bad(format!("`{key}` is no number")))
+        };
+        let all = |key: &str| -> Vec<String> {
+            pairs.iter().filter(|(name, _)| name == key).map(|(_, value)| value.clone()).collect()
+        };
+        let line = first("q").unwrap_or_default();
+        let (without, lets) = (all("w"), all("let"));
+        let texts = without.iter().chain(&lets).map(String::len);
+        if texts.chain([line.len()]).any(|length| length > LONGEST_LINE) {
+            return Err(Refusal::new(StatusCode::URI_TOO_LONG, "a line has at most 8 KiB"));
+        }
+        if without.len() + lets.len() > MOST_WORDS {
+            return Err(bad(format!("at most {MOST_WORDS} things can be excluded or named")));
+        }
+        let file = number("f")?.map_or(Ok(0), usize::try_from).unwrap_or(usize::MAX);
+        let Some(name) = name_of(file) else {
+            return Err(Refusal::new(StatusCode::NOT_FOUND, "no file of that number is served"));
+        };
+        let snapshot = first("s").map_or(Ok(SnapshotName::Last), str::parse).map_err(bad)?;
+        let question = question(line, &name)?;
+        let window = match (number("from")?, number("n")?) {
+            (None, None) => None,
+            (from, rows) => {
+                Some((from.unwrap_or(0), rows.map_or(MOST_ROWS, |rows| rows.min(MOST_ROWS as u64) as usize)))
+            }
+        };
+        Ok(Asked { file, snapshot, question, without, lets, window })
+    }
+}
+
+/// The question of a line about the file of this name.
+fn question(line: &str, name: &str) -> Result<Question, Refusal> {
+    let refusal = |error: QueryError| {
+        let fault = Fault::of(&error);
+        Refusal { status: fault.status().unwrap_or(StatusCode::BAD_REQUEST), fault }
+    };
+    let question = Question::of_line(line).map_err(refusal)?;
+    let question =
+        question.ok_or_else(|| Refusal::new(StatusCode::BAD_REQUEST, "which question? `help` lists the verbs"))?;
+    question.check().map_err(refusal)?;
+    let is_ours = matches!(question.command.subject, Subject::Recording | Subject::Nothing);
+    let touches = question.touches().except(ALLOWED);
+    if is_ours && question.sink == Sink::Stdout && touches == Touches::NOTHING {
+        return Ok(question);
+    }
+    let what = if touches == Touches::NOTHING { "is about a prompt".to_owned() } else { touches.to_string() };
+    let shell = match question.command.subject {
+        Subject::Recording | Subject::Session => format!("barrow {} -e {}", quoted(name), quoted(line)),
+        _ => format!("barrow {line}"),
+    };
+    let message = format!("`{}` works only in a shell, because it {what}: {shell}", question.command.name);
+    Err(Refusal::new(StatusCode::FORBIDDEN, message))
+}
+
+/// A word as a shell takes it.
+fn quoted(word: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "._/-".contains(c);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(query: &str) -> Result<Asked, Refusal> {
+        Asked::of_query(query, |file| (file == 0).then(|| "it's.barrow".to_owned()))
+    }
+
+    #[test]
+    fn a_request_is_a_question_with_its_place() {
+        let asked = of("f=0&s=3&q=top+5&w=type+%7E+x&w=size+%3E+1&let=%24a+%3D+size%3E2&from=10&n=5000").ok().unwrap();
+        assert_eq!((asked.question.command.name, asked.snapshot), ("top", SnapshotName::Number(3)));
+        assert_eq!((asked.without.len(), asked.lets[0].as_str()), (2, "$a = size>2"));
+        assert_eq!(asked.window, Some((10, 1000)));
+        assert_eq!(of("q=summary").ok().unwrap().window, None);
+    }
+
+    #[test]
+    fn what_is_no_question_has_a_status() {
+        let status = |query: &str| of(query).err().map(|refusal| refusal.status.as_u16());
+        let long = format!("q={}", "x".repeat(9000));
+        let expected = [
+            ("q=", 400),
+            ("q=nosuchverb", 400),
+            ("f=7&q=top", 404),
+            ("f=-1&q=top", 400),
+            ("s=x&q=top", 400),
+            ("n=x&q=top", 400),
+            ("q=top+%7C+sh", 403),
+            ("q=top+%3E+file.txt", 403),
+            ("q=repair+-o+x", 403),
+            ("q=without+size", 403),
+            ("q=diff+%2Fetc%2Fpasswd", 403),
+            ("q=assert+--from+x", 403),
+            ("q=set+rows+3", 403),
+            ("q=import+x+-o+y", 403),
+        ];
+        for (query, code) in expected {
+            assert_eq!(status(query), Some(code), "{query}");
+        }
+        assert_eq!(status(&long), Some(414));
+    }
+
+    #[test]
+    fn the_way_in_a_shell_is_quoted() {
+        let refusal = of("q=top+%7C+sh").err().unwrap();
+        let text = serde_json::to_string(&refusal.fault).unwrap();
+        assert!(text.contains(r"barrow 'it'\\''s.barrow' -e 'top | sh'"), "{text}");
+    }
+}

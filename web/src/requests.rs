@@ -1,0 +1,158 @@
+//! Requests and their responses.
+
+mod answering;
+mod events;
+mod export;
+mod importing;
+
+use std::sync::Arc;
+
+use hyper::header::{ACCEPT_ENCODING, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, ETAG, HeaderMap, IF_NONE_MATCH};
+use hyper::header::{LOCATION, SET_COOKIE, VARY};
+use hyper::{Method, Request, Response, StatusCode};
+use serde_json::{Value, json};
+use tokio::sync::Semaphore;
+
+use crate::assets::Asset;
+use crate::body::Body;
+use crate::encoder::Encoder;
+use crate::error::Refusal;
+use crate::files::{Files, Served, Unready};
+use crate::guard::{Guard, HEADERS};
+use crate::templates::Templates;
+use crate::verbs;
+
+/// What requests are answered from.
+pub(crate) struct App {
+    pub(crate) guard: Guard,
+    pub(crate) files: Files,
+    pub(crate) templates: Templates,
+    /// Permits to answer a question.
+    pub(crate) questions: Arc<Semaphore>,
+}
+
+/// The response to a request.
+pub(crate) async fn respond<B>(app: &Arc<App>, request: &Request<B>) -> Response<Body> {
+    let mut response = match route(app, request).await {
+        Ok(response) => response,
+        Err(refusal) => refused(&refusal),
+    };
+    let headers = response.headers_mut();
+    for (name, value) in HEADERS {
+        headers.insert(name, hyper::header::HeaderValue::from_static(value));
+    }
+    headers.entry(CACHE_CONTROL).or_insert(hyper::header::HeaderValue::from_static("no-store"));
+    response
+}
+
+async fn route<B>(app: &Arc<App>, request: &Request<B>) -> Result<Response<Body>, Refusal> {
+    let (method, path, headers) = (request.method(), request.uri().path(), request.headers());
+    let query = request.uri().query().unwrap_or_default();
+    app.guard.check_origin(method, headers)?;
+    let token = form_urlencoded::parse(query.as_bytes()).find(|(key, _)| key == "token").map(|(_, value)| value);
+    app.guard.check_token(headers, token.as_deref())?;
+    if token.is_some() && path == "/" {
+        return Ok(let_in(app));
+    }
+    let is_change = matches!(path, "/api/import" | "/api/open");
+    if is_change != (method == Method::POST) {
+        let needed = if is_change { "POST" } else { "GET" };
+        return Err(Refusal::new(StatusCode::METHOD_NOT_ALLOWED, format!("this address takes {needed}")));
+    }
+    match path {
+        "/api/files" => {
+            let shared = Arc::clone(app);
+            let files = tokio::task::spawn_blocking(move || shared.files.look(&shared.templates)).await;
+            Ok(data(headers, &files.map_err(|_| failed())?))
+        }
+        "/api/verbs" => Ok(data(headers, &verbs::list())),
+        "/api/ask" => answering::ask(app, query, takes_gzip(headers)).await,
+        "/api/csv" => export::csv(app, query).await,
+        "/api/import" => importing::import(app, served(app, query)?).await,
+        "/api/open" => {
+            let (shared, file) = (Arc::clone(app), served(app, query)?);
+            let opened = tokio::task::spawn_blocking(move || file.reopen(&shared.templates)).await;
+            Ok(data(headers, &json!({ "file": opened.map_err(|_| failed())? })))
+        }
+        "/api/events" => Ok(events::events(app)),
+        _ => asset(path, headers),
+    }
+}
+
+/// Keeps the token as a cookie, and leads to the page without it. The browser keeps what is after `#`.
+fn let_in(app: &App) -> Response<Body> {
+    let response = Response::builder().status(StatusCode::SEE_OTHER);
+    let response = response.header(LOCATION, "/").header(SET_COOKIE, app.guard.cookie());
+    response.body(Body::Whole(None)).expect("these headers are valid")
+}
+
+/// A file of the page.
+fn asset(path: &str, headers: &HeaderMap) -> Result<Response<Body>, Refusal> {
+    let asset =
+        Asset::at(path).ok_or_else(|| Refusal::new(StatusCode::NOT_FOUND, "there is nothing at this address"))?;
+    let (packed, tag) = asset.packed();
+    let tag = format!("\"{tag}\"");
+    let is_live = cfg!(debug_assertions);
+    let response = Response::builder().header(CONTENT_TYPE, asset.content_type()).header(CACHE_CONTROL, "no-cache");
+    let response = response.header(VARY, "accept-encoding");
+    let is_known = headers.get_all(IF_NONE_MATCH).iter().any(|known| known.as_bytes() == tag.as_bytes());
+    let response = match () {
+        () if is_live => response.body(Body::Whole(Some(asset.bytes()))),
+        () if is_known => response.status(StatusCode::NOT_MODIFIED).header(ETAG, tag).body(Body::Whole(None)),
+        () if takes_gzip(headers) => {
+            response.header(ETAG, tag).header(CONTENT_ENCODING, "gzip").body(Body::Whole(Some(packed)))
+        }
+        () => response.header(ETAG, tag).body(Body::Whole(Some(asset.bytes()))),
+    };
+    Ok(response.expect("these headers are valid"))
+}
+
+/// The file that a request names.
+fn served(app: &App, query: &str) -> Result<Arc<Served>, Refusal> {
+    let number = form_urlencoded::parse(query.as_bytes()).find(|(key, _)| key == "f").map(|(_, value)| value);
+    let number = number.map_or(Ok(0), |number| number.parse::<usize>());
+    let file = number.ok().and_then(|number| app.files.get(number));
+    file.ok_or_else(|| Refusal::new(StatusCode::NOT_FOUND, "no file of that number is served"))
+}
+
+/// Data as JSON.
+fn data(headers: &HeaderMap, data: &Value) -> Response<Body> {
+    let gzip = takes_gzip(headers);
+    let bytes = Encoder::new(gzip).last(data.to_string().into_bytes());
+    json_response(StatusCode::OK, "application/json", gzip, bytes.into())
+}
+
+/// What a request is told that is refused.
+fn refused(refusal: &Refusal) -> Response<Body> {
+    let bytes = json!({ "error": refusal.fault }).to_string().into_bytes();
+    json_response(refusal.status, "application/json", false, bytes.into())
+}
+
+fn json_response(status: StatusCode, kind: &str, gzip: bool, body: Body) -> Response<Body> {
+    let response = Response::builder().status(status).header(CONTENT_TYPE, kind);
+    let response = if gzip { response.header(CONTENT_ENCODING, "gzip") } else { response };
+    response.body(body).expect("these headers are valid")
+}
+
+fn takes_gzip(headers: &HeaderMap) -> bool {
+    let accepted = headers.get_all(ACCEPT_ENCODING).iter().filter_map(|value| value.to_str().ok());
+    accepted.flat_map(|line| line.split(',')).any(|one| {
+        let mut parts = one.split(';').map(str::trim);
+        parts.next() == Some("gzip") && !parts.any(|part| part == "q=0")
+    })
+}
+
+/// Why a file cannot be asked now, as a response.
+impl From<Unready> for Refusal {
+    fn from(unready: Unready) -> Self {
+        match unready {
+            Unready::NotImported(message) | Unready::Replaced(message) => Refusal::new(StatusCode::CONFLICT, message),
+            Unready::Unreadable(message) => Refusal::new(StatusCode::UNPROCESSABLE_ENTITY, message),
+        }
+    }
+}
+
+/// A thread of the server has ended early: that is a defect of barrow.
+fn failed() -> Refusal {
+    Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, "barrow failed at this question; others go on")
+}

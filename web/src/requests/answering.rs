@@ -1,0 +1,195 @@
+//! Questions: progress while they are answered, then the answer. A fault that is found before anything is sent is a
+//! status.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use barrow_query::answer::Answer;
+use barrow_query::{QueryError, SnapshotName};
+use hyper::body::Bytes;
+use hyper::{Response, StatusCode};
+use serde::Serialize;
+use serde_json::json;
+use tokio::sync::mpsc::{self, Receiver};
+use tokio::sync::oneshot;
+use tokio::time::{Instant, interval_at, timeout};
+
+use super::{App, failed, json_response};
+use crate::body::{Body, Broken};
+use crate::encoder::Encoder;
+use crate::error::{Fault, Refusal};
+use crate::question::Asked;
+use crate::reporter::{Reporter, StopOnDrop};
+use crate::templates::Key;
+
+/// How often progress is sent, and how long nothing is.
+const TICK: Duration = Duration::from_millis(100);
+/// Rows of an answer that is not asked for by windows.
+const MOST_ROWS: usize = 10_000;
+/// Lines of what is sent that may wait for the browser.
+const WAITING: usize = 4;
+
+/// One line of what is sent.
+#[derive(Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Event<T> {
+    Progress(crate::reporter::Progress),
+    Remark(String),
+    Answer(T),
+    Imported(T),
+    Error(Fault),
+}
+
+impl<T: Serialize> Event<T> {
+    pub(super) fn line(&self) -> Vec<u8> {
+        let mut line =
+            serde_json::to_vec(self).unwrap_or_else(|error| json!({ "error": error.to_string() }).to_string().into());
+        line.push(b'\n');
+        line
+    }
+}
+
+/// Answers a question.
+pub(super) async fn ask(app: &Arc<App>, query: &str, gzip: bool) -> Result<Response<Body>, Refusal> {
+    let asked = Asked::of_query(query, |file| app.files.get(file).map(|file| file.name().to_owned()))?;
+    let reporter = Reporter::new();
+    let (shared, follower) = (Arc::clone(app), reporter.clone());
+    stream(app, reporter, gzip, move || answer(&shared, &asked, &follower)).await
+}
+
+/// An answer with the part of its last table that was asked for.
+#[derive(Serialize)]
+struct Windowed {
+    #[serde(flatten)]
+    answer: Answer,
+    from: u64,
+    rows_total: Option<u64>,
+    elapsed_ms: u64,
+    revision: String,
+}
+
+/// Why a question is not answered: refused, or failed.
+pub(super) enum Failure {
+    Refused(Refusal),
+    Failed(QueryError),
+}
+
+impl From<QueryError> for Failure {
+    fn from(error: QueryError) -> Self {
+        Failure::Failed(error)
+    }
+}
+
+fn answer(app: &App, asked: &Asked, reporter: &Reporter) -> Result<Vec<u8>, Failure> {
+    let file = app.files.get(asked.file).ok_or_else(|| Failure::Refused(failed()))?;
+    let (file, revision) = file.open(&app.templates).map_err(|unready| Failure::Refused(unready.into()))?;
+    let mut session = app.templates.session(&key(asked, revision), &file, reporter)?;
+    session.select(asked.snapshot);
+    let (from, (mut answer, rows_total)) = match asked.window {
+        Some((from, rows)) => (from, session.window(&asked.question, from, rows)?),
+        None => {
+            let answer = session.ask(&asked.question)?;
+            (0, (answer, None))
+        }
+    };
+    let total = answer.tables.last().map(|table| table.rows.len());
+    if let Some(table) = answer.tables.last_mut().filter(|table| table.rows.len() > MOST_ROWS) {
+        table.rows.truncate(MOST_ROWS);
+        let rows = total.unwrap_or_default();
+        answer = answer.cut(format!("the first {MOST_ROWS} of {rows} rows; windows of rows and CSV have all"));
+    }
+    let rows_total = rows_total.or_else(|| total.filter(|_| asked.window.is_none()).map(|total| total as u64));
+    let elapsed_ms = reporter.elapsed_ms();
+    let windowed = Windowed { answer, from, rows_total, elapsed_ms, revision: revision.to_string() };
+    Ok(Event::Answer(windowed).line())
+}
+
+/// What the session of a question depends on.
+pub(super) fn key(asked: &Asked, revision: u64) -> Key {
+    let is_plain = asked.without.is_empty() && asked.lets.is_empty();
+    let snapshot: Option<SnapshotName> = (!is_plain).then_some(asked.snapshot);
+    Key { file: asked.file, revision, snapshot, lets: asked.lets.clone(), without: asked.without.clone() }
+}
+
+/// Runs `work` on a thread of its own, and sends progress until its line is there.
+pub(super) async fn stream(
+    app: &Arc<App>,
+    reporter: Reporter,
+    gzip: bool,
+    work: impl FnOnce() -> Result<Vec<u8>, Failure> + Send + 'static,
+) -> Result<Response<Body>, Refusal> {
+    // Leaving drops this, wherever the response is.
+    let stop = StopOnDrop(reporter.clone());
+    let permit = Arc::clone(&app.questions).acquire_owned().await.map_err(|_| failed())?;
+    let encoder = Arc::new(Mutex::new(Encoder::new(gzip)));
+    let (sender, mut receiver) = oneshot::channel();
+    let last = Arc::clone(&encoder);
+    tokio::task::spawn_blocking(move || {
+        let done = work();
+        drop(permit);
+        let _ = sender.send(match done {
+            Ok(line) => Ok(encoded(&last, line)),
+            Err(Failure::Refused(refusal)) => Err(refusal),
+            Err(Failure::Failed(error)) => {
+                let fault = Fault::of(&error);
+                match fault.status() {
+                    // A status, if nothing was sent before.
+                    Some(status) => Err(Refusal { status, fault }),
+                    None => Ok(encoded(&last, Event::<()>::Error(fault).line())),
+                }
+            }
+        });
+    });
+    const KIND: &str = "application/x-ndjson";
+    if let Ok(done) = timeout(TICK, &mut receiver).await {
+        let bytes = done.map_err(|_| failed())??;
+        return Ok(json_response(StatusCode::OK, KIND, gzip, bytes.into()));
+    }
+    let body = Body::Pieces(pump(receiver, reporter, encoder), Some(stop));
+    Ok(json_response(StatusCode::OK, KIND, gzip, body))
+}
+
+fn encoded(encoder: &Mutex<Encoder>, line: Vec<u8>) -> Vec<u8> {
+    encoder.lock().unwrap_or_else(PoisonError::into_inner).last(line)
+}
+
+/// Sends progress until the last line is there.
+fn pump(
+    mut last: oneshot::Receiver<Result<Vec<u8>, Refusal>>,
+    reporter: Reporter,
+    encoder: Arc<Mutex<Encoder>>,
+) -> Receiver<Result<Bytes, Broken>> {
+    let (sender, receiver) = mpsc::channel(WAITING);
+    tokio::spawn(async move {
+        let mut ticks = interval_at(Instant::now(), TICK);
+        loop {
+            tokio::select! {
+                biased;
+                done = &mut last => {
+                    let line = match done.unwrap_or_else(|_| Err(failed())) {
+                        Ok(line) => line,
+                        Err(refusal) => encoded(&encoder, Event::<()>::Error(refusal.fault).line()),
+                    };
+                    let _ = sender.send(Ok(line.into())).await;
+                    return;
+                }
+                _ = ticks.tick() => {
+                    let Some(piece) = progress(&reporter, &encoder) else { continue };
+                    if sender.send(Ok(piece.into())).await.is_err() {
+                        return;
+                    }
+                }
+            }
+        }
+    });
+    receiver
+}
+
+/// What is new, unless the last line is being encoded.
+fn progress(reporter: &Reporter, encoder: &Mutex<Encoder>) -> Option<Vec<u8>> {
+    let mut encoder = encoder.try_lock().ok()?;
+    let remarks = reporter.take_remarks().into_iter().map(|remark| Event::<()>::Remark(remark).line());
+    let progress = reporter.progress().map(|progress| Event::<()>::Progress(progress).line());
+    let lines: Vec<u8> = remarks.chain(progress).flatten().collect();
+    if lines.is_empty() { None } else { Some(encoder.piece(lines)) }
+}

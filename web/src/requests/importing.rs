@@ -1,0 +1,23 @@
+//! Imports of dumps: progress, then what the dump has become.
+
+use std::sync::Arc;
+
+use hyper::Response;
+
+use super::App;
+use super::answering::{Event, Failure, stream};
+use crate::body::Body;
+use crate::error::Refusal;
+use crate::files::Served;
+use crate::reporter::Reporter;
+
+/// Imports a dump into the cache.
+pub(super) async fn import(app: &Arc<App>, file: Arc<Served>) -> Result<Response<Body>, Refusal> {
+    let reporter = Reporter::new();
+    let (shared, follower) = (Arc::clone(app), reporter.clone());
+    let work = move || {
+        let imported = file.import(&shared.templates, &follower).map_err(Failure::Failed)?;
+        Ok(Event::Imported(serde_json::json!({ "file": imported })).line())
+    };
+    stream(app, reporter, false, work).await
+}

@@ -1,0 +1,129 @@
+//! The server: a socket, a thread that speaks HTTP, and threads that answer questions.
+
+use std::convert::Infallible;
+use std::net::{Ipv4Addr, TcpListener};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use barrow_query::{Settings, Workspace};
+use hyper::Request;
+use hyper::body::Incoming;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::sync::Semaphore;
+
+use crate::error::WebError;
+use crate::files::Files;
+use crate::guard::Guard;
+use crate::requests::{App, respond};
+use crate::templates::Templates;
+
+/// Questions that are answered at a time; others wait.
+const MOST_QUESTIONS: usize = 16;
+/// Threads that answer questions, look at files, and wait for disks.
+const MOST_THREADS: usize = 2 * MOST_QUESTIONS;
+/// How long a browser may take to send the head of a request.
+const HEAD_TIMEOUT: Duration = Duration::from_secs(20);
+/// The longest head of a request.
+const HEAD_BYTES: usize = 256 << 10;
+/// How often the server looks whether it should end.
+const NAP: Duration = Duration::from_millis(50);
+
+/// What is served, and how.
+pub struct Options {
+    /// Recordings, dumps, and folders of them.
+    pub operands: Vec<PathBuf>,
+    /// The port; `None` is any that is free.
+    pub port: Option<u16>,
+    /// The part of the address after `#`: the question that the page begins with.
+    pub fragment: String,
+    /// The version of the program, which the page shows.
+    pub version: String,
+    /// What the sessions of all pages share.
+    pub workspace: Arc<Workspace>,
+    /// How files are opened.
+    pub settings: Settings,
+}
+
+/// A server that listens.
+pub struct Server {
+    listener: TcpListener,
+    app: Arc<App>,
+    fragment: String,
+}
+
+impl Server {
+    /// Opens the files and listens, on this machine only.
+    ///
+    /// # Errors
+    /// A file that cannot be read, and a port that is in use.
+    pub fn new(options: Options) -> Result<Self, WebError> {
+        let settings = Settings { format: barrow_query::Format::Json, with_series: true, ..options.settings };
+        let templates = Templates::new(options.workspace, settings);
+        let files = Files::new(&options.operands, options.version, &templates)?;
+        let port = options.port.unwrap_or(0);
+        let listen = || {
+            let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port))?;
+            listener.set_nonblocking(true)?;
+            Ok(listener)
+        };
+        let listener = listen().map_err(|source| WebError::Port { port, source })?;
+        let guard = Guard::new(listener.local_addr()?.port())?;
+        let app = Arc::new(App { guard, files, templates, questions: Arc::new(Semaphore::new(MOST_QUESTIONS)) });
+        Ok(Server { listener, app, fragment: options.fragment })
+    }
+
+    /// The address that opens the page, with its token.
+    #[must_use]
+    pub fn address(&self) -> String {
+        self.app.guard.address(&self.fragment)
+    }
+
+    /// Answers requests until `is_over`.
+    ///
+    /// # Errors
+    /// The system gives no threads or no sockets.
+    pub fn run(self, is_over: impl Fn() -> bool) -> Result<(), WebError> {
+        let mut runtime = tokio::runtime::Builder::new_current_thread();
+        let runtime = runtime.enable_io().enable_time().max_blocking_threads(MOST_THREADS).build()?;
+        let Server { listener, app, .. } = self;
+        runtime.block_on(async {
+            let listener = tokio::net::TcpListener::from_std(listener)?;
+            let mut nap = tokio::time::interval(NAP);
+            while !is_over() {
+                tokio::select! {
+                    biased;
+                    accepted = listener.accept() => match accepted {
+                        Ok((stream, _)) => serve(stream, &app),
+                        // Too many open files, or a browser that has left: later ones may succeed.
+                        Err(_) => tokio::time::sleep(NAP).await,
+                    },
+                    _ = nap.tick() => {}
+                }
+            }
+            Ok::<(), std::io::Error>(())
+        })?;
+        // Questions that still run notice that nobody waits for them.
+        runtime.shutdown_timeout(Duration::from_secs(1));
+        Ok(())
+    }
+}
+
+/// Answers the requests of one connection.
+fn serve(stream: tokio::net::TcpStream, app: &Arc<App>) {
+    let app = Arc::clone(app);
+    // Small answers are sent at once.
+    let _ = stream.set_nodelay(true);
+    tokio::spawn(async move {
+        let service = service_fn(move |request: Request<Incoming>| {
+            let app = Arc::clone(&app);
+            async move { Ok::<_, Infallible>(respond(&app, &request).await) }
+        });
+        let mut http = http1::Builder::new();
+        http.timer(TokioTimer::new()).header_read_timeout(HEAD_TIMEOUT).max_buf_size(HEAD_BYTES);
+        // A connection that breaks is the browser's business.
+        let _ = http.serve_connection(TokioIo::new(stream), service).await;
+    });
+}

@@ -1,0 +1,102 @@
+//! Sessions with what a page excludes and names: made once, copied for each question.
+
+use std::sync::{Arc, Mutex, PoisonError, TryLockError};
+use std::time::Duration;
+
+use barrow_query::{OpenFile, QueryError, Question, Session, Settings, SnapshotName, Touches, Watcher, Workspace};
+
+use crate::reporter::Reporter;
+use crate::verbs::ALLOWED;
+
+/// Templates that are kept. The workspace keeps a heap for each.
+const MOST: usize = 6;
+/// How long to wait before looking again whether another question has made a template.
+const NAP: Duration = Duration::from_millis(5);
+
+/// What questions depend on besides their words.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Key {
+    pub(crate) file: usize,
+    /// Which state of the file.
+    pub(crate) revision: u64,
+    /// What was selected; `None` if nothing depends on it.
+    pub(crate) snapshot: Option<SnapshotName>,
+    /// The words after `let`.
+    pub(crate) lets: Vec<String>,
+    /// The words after `without`.
+    pub(crate) without: Vec<String>,
+}
+
+/// Templates, the least recently used first.
+pub(crate) struct Templates {
+    workspace: Arc<Workspace>,
+    settings: Settings,
+    kept: Mutex<Vec<(Key, Template)>>,
+}
+
+/// A session that answers no question itself; `None` until it is made.
+type Template = Arc<Mutex<Option<Session>>>;
+
+impl Templates {
+    pub(crate) fn new(workspace: Arc<Workspace>, settings: Settings) -> Self {
+        Templates { workspace, settings, kept: Mutex::default() }
+    }
+
+    /// A session with nothing open.
+    pub(crate) fn bare(&self) -> Session {
+        Session::new(Arc::clone(&self.workspace), self.settings.clone())
+    }
+
+    /// A session for one question, which `reporter` follows.
+    ///
+    /// # Errors
+    /// Those of what is excluded and named.
+    pub(crate) fn session(&self, key: &Key, file: &OpenFile, reporter: &Reporter) -> Result<Session, QueryError> {
+        let template = self.template(key);
+        let mut made = loop {
+            match template.try_lock() {
+                Ok(made) => break made,
+                Err(TryLockError::Poisoned(poisoned)) => break poisoned.into_inner(),
+                Err(TryLockError::WouldBlock) if reporter.is_stopped() => return Err(QueryError::Stopped),
+                Err(TryLockError::WouldBlock) => std::thread::sleep(NAP),
+            }
+        };
+        if made.is_none() {
+            *made = Some(self.make(key, file, reporter)?);
+        }
+        let mut session = made.as_ref().map_or_else(|| self.bare(), Session::fork);
+        session.watch_with(Arc::new(reporter.clone()));
+        session.allow(ALLOWED);
+        Ok(session)
+    }
+
+    /// Forgets what belongs to a file.
+    pub(crate) fn forget(&self, file: usize) {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner).retain(|(key, _)| key.file != file);
+    }
+
+    fn template(&self, key: &Key) -> Template {
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = kept.iter().position(|(known, _)| known == key).map(|at| kept.remove(at).1);
+        let template = known.unwrap_or_default();
+        kept.push((key.clone(), Arc::clone(&template)));
+        let beyond = kept.len().saturating_sub(MOST);
+        kept.drain(..beyond);
+        template
+    }
+
+    fn make(&self, key: &Key, file: &OpenFile, reporter: &Reporter) -> Result<Session, QueryError> {
+        let mut session = self.bare();
+        session.watch_with(Arc::new(reporter.clone()));
+        session.open_file(file.clone());
+        session.select(key.snapshot.unwrap_or(SnapshotName::Last));
+        session.allow(Touches::READ_ONLY);
+        let lets = key.lets.iter().map(|words| ("let", words));
+        for (verb, words) in lets.chain(key.without.iter().map(|words| ("without", words))) {
+            if let Some(question) = Question::of_line(&format!("{verb} {words}"))? {
+                session.ask(&question)?;
+            }
+        }
+        Ok(session)
+    }
+}

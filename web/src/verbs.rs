@@ -1,0 +1,36 @@
+//! What can be asked, as the page lists it.
+
+use barrow_query::Touches;
+use barrow_query::commands::{self, COMMANDS, Command, Subject};
+use serde_json::{Value, json};
+
+/// What a question from the page may touch.
+pub(crate) const ALLOWED: Touches = Touches::RECORDING;
+
+/// Every verb, and whether it can be asked here.
+pub(crate) fn list() -> Value {
+    let verbs: Vec<Value> = COMMANDS.iter().map(|command| verb(command)).collect();
+    json!({ "verbs": verbs })
+}
+
+fn verb(command: &Command) -> Value {
+    let is_for_shells = command.subject != Subject::Session;
+    json!({
+        "name": command.name,
+        "aliases": command.aliases,
+        "group": command.group.title(),
+        "usage": command.usage(),
+        "about": command.about,
+        "details": command.details,
+        "example": command.example,
+        "flags": command.flags,
+        "page": is_for_page(command),
+        "shell": is_for_shells.then(|| commands::from_shell(command)),
+    })
+}
+
+/// Whether a command only reads the recording that is open. Those that can also read other files are asked without them.
+fn is_for_page(command: &Command) -> bool {
+    let touches = command.touches.except(Touches::READS_FILES);
+    command.subject == Subject::Recording && touches.except(ALLOWED) == Touches::NOTHING
+}
