@@ -94,19 +94,20 @@ export class RowsTable {
     const isActive = row === this.active;
     element.setAttribute('aria-rowindex', String(row + 2));
     element.setAttribute('aria-selected', String(isActive));
-    element.tabIndex = isActive ? 0 : -1;
+    element.setAttribute('tabindex', isActive ? '0' : '-1');
     const drawn = this.drawn.get(element);
     if (drawn?.row === this.rows[row] && drawn.columns === this.fitting) return;
     this.drawn.set(element, { row: this.rows[row], columns: this.fitting });
     fill(element, this.fitting.map((column, at) => h('span', { role: 'gridcell', class: column.isNumber ? 'number' : null, 'aria-colindex': at + 1 }, column.cell(this.rows[row]))));
-    for (const link of element.querySelectorAll('a')) link.tabIndex = -1;
+    for (const link of element.querySelectorAll('a')) link.setAttribute('tabindex', '-1');
   }
 
   /** One row is the stop of the tabulator. @param {number} first @param {number} end */
   #rove(first, end) {
     const element = this.grid.elementOf(this.active >= first && this.active < end ? this.active : first);
-    if (!element || element.tabIndex === 0) return;
-    for (const one of this.grid.elements.values()) one.tabIndex = one === element ? 0 : -1;
+    // The property `tabIndex` makes the browser lay out; the attribute does not.
+    if (!element || element.getAttribute('tabindex') === '0') return;
+    for (const one of this.grid.elements.values()) one.setAttribute('tabindex', one === element ? '0' : '-1');
   }
 
   /** @param {number} row */

@@ -13,6 +13,7 @@ import { VirtualRows } from './virtual_rows.js';
 /**
  * @typedef {object} TreeSource
  * @property {(node: TreeNode, from: number, n: number, signal: AbortSignal) => Promise<TreeNode[]>} children
+ * @property {(node: TreeNode) => TreeNode[]} known the first children, as far as another answer has them already
  * @property {(node: TreeNode, signal: AbortSignal) => Promise<TreeNode[]>} chain the node, then the largest child of each,
  *   while that retains half of the node
  */
@@ -29,9 +30,11 @@ import { VirtualRows } from './virtual_rows.js';
 /** @typedef {{branch: Branch, page: number, controller: AbortController}} Flight */
 
 /** Children in a window. */
-const PAGE = 200;
+const PAGE = 250;
+/** The next window is loaded when the end of one is so near, in rows. */
+const AHEAD = 120;
 /** Windows that are kept. */
-const MOST_PAGES = 400;
+const MOST_PAGES = 300;
 /** Deeper levels are not indented further. */
 const DEEPEST_INDENT = 14;
 /** While rows fly by, nothing is loaded: only what stays for this time, in milliseconds. */
@@ -176,6 +179,7 @@ export class TreeTable {
     this.flights.add(flight);
     try {
       const n = Math.min(PAGE, branch.count - page * PAGE);
+      if (this.#takeKnown(branch, page, n)) return;
       const nodes = await this.options.source.children(branch.node, page * PAGE, n, flight.controller.signal);
       if (!branch.isGone && this.flights.has(flight)) this.#keep(branch, page, nodes);
     } catch (error) {
@@ -185,6 +189,23 @@ export class TreeTable {
       this.flights.delete(flight);
     }
     this.rows.refresh();
+  }
+
+  /** Shows what is known of a window already; whether that is all of it. @param {Branch} branch @param {number} page @param {number} n */
+  #takeKnown(branch, page, n) {
+    const nodes = this.options.source.known(branch.node).slice(page * PAGE, page * PAGE + n);
+    if (nodes.length === n) this.#keep(branch, page, nodes);
+    else if (nodes.length > 0) this.#pagesOf(branch).set(page, { nodes, isWhole: false, problem: null });
+    if (nodes.length > 0) this.rows.refresh();
+    return nodes.length === n;
+  }
+
+  /** More is known without asking: rows that wait for their window may be among it. */
+  knowMore() {
+    for (const { branch, page } of this.flights) {
+      const n = Math.min(PAGE, branch.count - page * PAGE);
+      if (!this.pages.get(branch)?.get(page)) this.#takeKnown(branch, page, n);
+    }
   }
 
   /** Rows are shown: those that are not here are loaded, and windows that scrolled away are left.
@@ -202,7 +223,7 @@ export class TreeTable {
   #loadShown(first, end) {
     /** @type {Map<Branch, Set<number>>} */
     const wanted = new Map();
-    for (let row = first; row < end; row++) {
+    for (let row = Math.max(0, first - AHEAD); row < end + AHEAD; row++) {
       const place = this.tree.at(row);
       if (!place) break;
       const pages = wanted.get(place.branch) ?? new Set();
@@ -253,7 +274,7 @@ export class TreeTable {
     attribute(element, 'aria-selected', isActive);
     attribute(element, 'aria-expanded', node && node.children > 0 ? isExpanded : null);
     attribute(element, 'aria-busy', node ? null : true);
-    element.tabIndex = isActive ? 0 : -1;
+    attribute(element, 'tabindex', isActive ? 0 : -1);
     const depth = Math.min(branch.level - 1, DEEPEST_INDENT);
     parts.cells[0].style.paddingInlineStart = `${depth * 0.9}rem`;
     if (node) this.#fillNode(parts, node, isExpanded, branch.level);
@@ -298,8 +319,9 @@ export class TreeTable {
     if (!this.active) return;
     const row = this.tree.rowOf(this.active.branch, this.active.index);
     const element = this.rows.elementOf(row >= first && row < end ? row : first);
-    if (!element || element.tabIndex === 0) return;
-    for (const one of this.rows.elements.values()) one.tabIndex = one === element ? 0 : -1;
+    // The property `tabIndex` makes the browser lay out; the attribute does not.
+    if (!element || element.getAttribute('tabindex') === '0') return;
+    for (const one of this.rows.elements.values()) attribute(one, 'tabindex', one === element ? 0 : -1);
   }
 
   // Keys and clicks

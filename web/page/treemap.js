@@ -29,6 +29,8 @@ export class TreeMap {
     /** @type {TreeNode[]} */
     this.nodes = [];
     this.cells = cellsOf([]);
+    /** Cells by the object that they are. @type {Map<number, number>} */
+    this.objects = new Map();
     /** @type {Growth | null} */
     this.growth = null;
     this.top = 0;
@@ -63,6 +65,7 @@ export class TreeMap {
   /** Shows places; own + children + left = retained for each. @param {TreeNode[]} nodes depth first */
   setNodes(nodes) {
     this.nodes = nodes;
+    this.objects = new Map(nodes.flatMap((node, at) => (node.object === null ? [] : [[node.object, at]])));
     this.growth = null;
     const least = nodes[0]?.depth ?? 0;
     this.cells = cellsOf(nodes.map((node) => ({ depth: node.depth - least, bytes: node.retained, own: ownOf(node), left: node.leftBytes })));
@@ -79,10 +82,15 @@ export class TreeMap {
 
   /** Selects the cell of an object; nothing if it is not on the map. @param {number | null} object */
   select(object) {
-    const cell = object === null ? -1 : this.nodes.findIndex((node) => node.object === object);
+    const cell = object === null ? -1 : this.cellOfObject(object);
     this.selected = cell;
     this.#showCursor();
     return cell >= 0;
+  }
+
+  /** The cell of an object; -1 if it is not on the map. @param {number} object */
+  cellOfObject(object) {
+    return this.objects.get(object) ?? -1;
   }
 
   /** The smallest cells inside the top: their bytes add up to it. */

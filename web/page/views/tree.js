@@ -64,7 +64,7 @@ class TreeView {
     this.legend = h('div', { class: 'map-legend' });
     this.mapTable = h('div', { class: 'map-table', hidden: true });
     this.table = new TreeTable({
-      source: { children: (node, from, n, signal) => this.#children(node, from, n, signal), chain: (node, signal) => this.#chain(node, signal) },
+      source: { children: (node, from, n, signal) => this.#children(node, from, n, signal), known: (node) => this.#known(node), chain: (node, signal) => this.#chain(node, signal) },
       href: (node) => ctx.href({ q: `info ${this.#wordOf(node)}` }),
       onSelect: (node) => this.#selected(node, 'table'),
       onOpen: (node, event) => this.#open(node, event),
@@ -158,6 +158,20 @@ class TreeView {
     return nodesOf(answer, snapshot);
   }
 
+  /** The largest children of a place, if the map shows them. @param {TreeNode} node */
+  #known(node) {
+    if (this.byType) return [];
+    const { nodes } = this.map;
+    const at = node.object === null ? nodes.findIndex((one) => one.word === node.word) : this.map.cellOfObject(node.object);
+    /** @type {TreeNode[]} */
+    const children = [];
+    if (at < 0) return children;
+    for (let one = at + 1; one < nodes.length && nodes[one].depth > nodes[at].depth; one++) {
+      if (nodes[one].depth === nodes[at].depth + 1 && nodes[one].members === null) children.push(nodes[one]);
+    }
+    return children;
+  }
+
   /** @param {TreeNode} node @param {AbortSignal} signal */
   async #chain(node, signal) {
     const { ctx, snapshot } = this;
@@ -207,6 +221,7 @@ class TreeView {
   #drawMap(nodes, word) {
     const selected = this.map.nodes[this.map.selected]?.object ?? null;
     this.map.setNodes(nodes);
+    this.table.knowMore();
     if (selected !== null) this.map.select(selected);
     this.shown.growth = '';
     this.#showGrowth(this.ctx.state, null, word);
