@@ -22,9 +22,9 @@ pub(crate) fn chart(html: &mut Html, heading: &str, values: &[u64], format: fn(u
         format(*last),
         format(most)
     );
-    let view = format!("0 -14 {width} {}", height + 30.0);
+    let view = format!("0 -2 {width} {}", height + 4.0);
     html.element("figure", &[], |html| {
-        html.leaf("figcaption", &[], heading);
+        html.leaf("figcaption", &[], &format!("{heading}: {} → {}", format(*first), format(*last)));
         html.element(
             "svg",
             &[("viewBox", &view), ("role", "img"), ("aria-label", &told), ("class", "chart")],
@@ -36,12 +36,6 @@ pub(crate) fn chart(html: &mut Html, heading: &str, values: &[u64], format: fn(u
                 let area = format!("{line}L{width} {height}L0 {height}Z");
                 html.leaf("path", &[("d", &area), ("class", "area")], "");
                 html.leaf("path", &[("d", &line), ("class", "line")], "");
-                html.leaf("text", &[("x", "2"), ("y", "-3")], &format(most));
-                let below = format!("{}", height + 13.0);
-                html.leaf("text", &[("x", "2"), ("y", &below)], "0");
-                let right = format!("{}", width - 2.0);
-                let last = format!("snapshot {}", values.len() - 1);
-                html.leaf("text", &[("x", &right), ("y", &below), ("class", "end")], &last);
             },
         );
     });

@@ -77,14 +77,13 @@ fn rectangle(html: &mut Html, place: &Place, room: Rect) {
     let number = |value: f64| format!("{value:.1}");
     let [x, y, width, height] = [room.x, room.y, room.width, room.height].map(number);
     let told = format!("{}: {}", place.title, units::size(place.retained));
-    let type_name = place.title.split(" @").next().unwrap_or_default();
-    let class = class(type_name);
+    let class = class(&place.type_name);
     html.element("rect", &[("x", &x), ("y", &y), ("width", &width), ("height", &height), ("class", &class)], |html| {
         html.leaf("title", &[], &told);
     });
     if room.width >= NAMED.0 && room.height >= NAMED.1 {
         let letters = (room.width / LETTER) as usize;
-        let name: String = type_name.chars().take(letters).collect();
+        let name: String = place.type_name.chars().take(letters).collect();
         let [x, y] = [room.x + 3.0, room.y + 12.0].map(number);
         html.leaf("text", &[("x", &x), ("y", &y)], &name);
     }
@@ -95,7 +94,7 @@ mod tests {
     use barrow_query::{Question, Session, Settings, Workspace};
 
     use super::*;
-    use crate::tree::places;
+    use crate::tree::{divide, places};
 
     /// The area of a rectangle is what its place retains, and what no child covers is the rest of the place.
     #[test]
@@ -104,7 +103,11 @@ mod tests {
         let mut session = Session::new(Workspace::new(None, Some(2)).unwrap(), settings);
         session.open(&barrow_testdata::path("invoices.barrow").display().to_string()).unwrap();
         let question = Question::of_line("dominators --cells 300").unwrap().unwrap();
-        let places = places(&session.ask(&question).unwrap(), false);
+        let mut places = places(&session.ask(&question).unwrap(), false);
+        let by_type = Question::of_line("dominators by type").unwrap().unwrap();
+        let before = places.len();
+        divide(&mut places, &session.ask(&by_type).unwrap());
+        assert!(places.len() > before + 5);
         let whole = places[0].retained as f64;
         for (at, place) in places.iter().enumerate() {
             let below: u64 = children(&places, at).iter().map(|&child| places[child].retained).sum();

@@ -13,9 +13,12 @@ use crate::table::{Drawing, draw};
 /// The fact that holds the arguments of the recorded program.
 const ARGUMENTS: &str = "argv";
 
+/// Rows of a table that is always shown.
+const SHORT: usize = 12;
+
 /// What the file says of itself, and of the program that was recorded.
 pub(crate) fn provenance(html: &mut Html, file: &str, options: &Options, answer: &Answer) {
-    let facts = answer.facts.iter().filter(|fact| fact.column.audience.has_people() && fact.column.key != "");
+    let facts = answer.facts.iter().filter(|fact| fact.column.audience.has_people() && !fact.column.key.is_empty());
     html.element("dl", &[], |html| {
         let mut fact = |name: &str, value: &str| {
             html.leaf("dt", &[], name);
@@ -57,8 +60,13 @@ pub(crate) fn series(html: &mut Html, answer: &Answer, detail: Detail) {
     let mut number = 0..;
     shown.rows.retain(|_| number.next().is_some_and(|row: usize| row.is_multiple_of(step) || row == last));
     let drawing = Drawing { caption: "Snapshots", rows: usize::MAX, with_texts: true, series: None };
-    draw(html, &shown, drawing);
-    if step > 1 {
-        note(html, &format!("The table has every {step}th snapshot and the last one; the line above lists all."));
-    }
+    // A long table is there on request: the charts say most of it.
+    let is_open: &[(&'static str, &str)] = if shown.rows.len() <= SHORT { &[("open", "")] } else { &[] };
+    html.element("details", is_open, |html| {
+        html.leaf("summary", &[], &format!("The numbers of {}", units::counted(shown.rows.len() as u64, "snapshot")));
+        draw(html, &shown, drawing);
+        if step > 1 {
+            note(html, &format!("The table has every {step}th snapshot and the last one; the line above lists all."));
+        }
+    });
 }

@@ -79,6 +79,7 @@ struct Answers {
     types: Asked,
     difference: Asked,
     tree: Asked,
+    below_roots: Asked,
     baseline: Option<[Asked; 2]>,
 }
 
@@ -112,6 +113,7 @@ impl Answers {
             types: ask("top 1000")?,
             difference: ask("diff 0 last")?,
             tree: ask(&format!("dominators --cells {}", Detail::FULL.cells))?,
+            below_roots: ask("dominators by type")?,
             file,
             damage,
             snapshots,
@@ -239,10 +241,14 @@ impl Answers {
                 let mut places = tree::places(answer, with_texts);
                 let all = places.len();
                 tree::prune(&mut places, detail.cells);
+                let left = all - places.len();
+                if let Ok(by_type) = &self.below_roots {
+                    tree::divide(&mut places, by_type);
+                }
                 map::draw(html, &places);
                 tree::draw(html, &places);
                 notes(html, answer);
-                left_out(html, all - places.len(), "place");
+                left_out(html, left, "place");
             }
             Err(error) => note(html, &error.to_string()),
         }

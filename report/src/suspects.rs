@@ -41,8 +41,7 @@ fn suspect(html: &mut Html, rows: Rows<'_>, row: usize, file: &str, with_texts: 
             html.text(&format!("; {} like it, together {together}", units::grouped(alike)));
         }
     });
-    let piles_up = matches!(rows.value(row, "accumulation_object"), Value::Number(_));
-    if piles_up && rows.number(row, "accumulation_object") != rows.number(row, "object") {
+    if objects == 1 && rows.number(row, "accumulation_object") != rows.number(row, "object") {
         let title = shown(rows.text(row, "accumulation_title"), rows.text(row, "accumulation_type"), with_texts);
         let bytes = units::size(rows.number(row, "accumulation_bytes"));
         html.leaf("p", &[], &format!("It piles up in {title} @{}: {bytes}", rows.number(row, "accumulation_object")));

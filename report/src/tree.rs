@@ -1,5 +1,8 @@
 //! The dominator tree: lists within lists, which open without a script.
 
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
 use barrow_query::answer::text::quoted;
 use barrow_query::answer::{Answer, Value, units};
 
@@ -19,6 +22,7 @@ const LONGEST_NAME: usize = 60;
 pub(crate) struct Place {
     pub(crate) depth: u64,
     pub(crate) title: String,
+    pub(crate) type_name: String,
     pub(crate) retained: u64,
     /// Bytes of its own, and of what is left out below it.
     pub(crate) rest: u64,
@@ -43,6 +47,7 @@ pub(crate) fn places(answer: &Answer, with_texts: bool) -> Vec<Place> {
         Place {
             depth: rows.number(row, "depth"),
             title,
+            type_name: type_name.to_owned(),
             retained: rows.number(row, "retained_bytes"),
             rest: rows.number(row, "shallow_bytes") + rows.number(row, "unmanaged_bytes") + left_out.1,
             objects: rows.number(row, "retained_objects"),
@@ -93,10 +98,45 @@ fn line(html: &mut Html, place: &Place, whole: u64) {
     html.leaf("small", &[], &rest);
 }
 
+/// Types of small places that are named.
+const TYPES: usize = 24;
+
+/// Divides what is left out below the top by type. `by_type` has all children of the top.
+pub(crate) fn divide(places: &mut Vec<Place>, by_type: &Answer) {
+    let (Some(rows), Some(top)) = (Rows::of(by_type, "rows"), places.first()) else { return };
+    let left_out = top.left_out;
+    let mut types: BTreeMap<&str, (u64, u64, u64)> = BTreeMap::new();
+    for row in 0..rows.len() {
+        let of = types.entry(rows.text(row, "type")).or_default();
+        of.0 += rows.number(row, "children");
+        of.1 += rows.number(row, "retained_objects");
+        of.2 += rows.number(row, "retained_bytes");
+    }
+    for place in places.iter().filter(|place| place.depth == 1) {
+        if let Some(of) = types.get_mut(&*place.type_name) {
+            *of = (of.0.saturating_sub(1), of.1.saturating_sub(place.objects), of.2.saturating_sub(place.retained));
+        }
+    }
+    let mut types: Vec<_> = types.into_iter().filter(|(_, of)| of.0 > 0).collect();
+    let whole: u64 = types.iter().map(|(_, of)| of.2).sum();
+    if whole != left_out.1 {
+        return;
+    }
+    types.sort_by_key(|&(name, of)| (Reverse(of.2), name));
+    for &(name, (count, objects, retained)) in types.iter().take(TYPES) {
+        let title = format!("{name}, {} smaller", units::grouped(count));
+        let type_name = name.to_owned();
+        places.push(Place { depth: 1, title, type_name, retained, rest: retained, objects, left_out: (0, 0) });
+        let top = &mut places[0];
+        top.rest -= retained;
+        top.left_out = (top.left_out.0 - count, top.left_out.1 - retained);
+    }
+}
+
 /// Keeps the `most` places that retain most, and adds the others to what is left out.
 pub(crate) fn prune(places: &mut Vec<Place>, most: usize) {
     let mut sizes: Vec<u64> = places.iter().map(|place| place.retained).collect();
-    sizes.sort_unstable_by_key(|&bytes| std::cmp::Reverse(bytes));
+    sizes.sort_unstable_by_key(|&bytes| Reverse(bytes));
     // Those that tie with the first one beyond are left out as well; the top stays.
     let Some(&floor) = sizes.get(most) else { return };
     let mut above: Vec<usize> = Vec::new();
