@@ -41,7 +41,7 @@ struct State {
 }
 
 enum Kind {
-    Recording(Growing),
+    Recording(Box<Growing>),
     Dump(String),
     Unknown,
 }
@@ -199,7 +199,7 @@ impl State {
     fn open_recording(&mut self, path: &Path, templates: &Templates) {
         let mut growing = Growing::new(path);
         let first = growing.look();
-        self.kind = Kind::Recording(growing);
+        self.kind = Kind::Recording(Box::new(growing));
         let mut session = templates.bare();
         match first {
             Ok(Look::Grown { finished: false, recording, .. }) if !is_still(path) => {
