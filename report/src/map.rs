@@ -82,11 +82,16 @@ fn rectangle(html: &mut Html, place: &Place, room: Rect) {
         html.leaf("title", &[], &told);
     });
     if room.width >= NAMED.0 && room.height >= NAMED.1 {
-        let letters = (room.width / LETTER) as usize;
-        let name: String = place.type_name.chars().take(letters).collect();
+        let name = end(&place.type_name, (room.width / LETTER) as usize);
         let [x, y] = [room.x + 3.0, room.y + 12.0].map(number);
         html.leaf("text", &[("x", &x), ("y", &y)], &name);
     }
+}
+
+/// A name in so many letters: the end of it says most.
+fn end(name: &str, letters: usize) -> String {
+    let before = name.chars().count().saturating_sub(letters);
+    if before == 0 { name.to_owned() } else { std::iter::once('…').chain(name.chars().skip(before + 1)).collect() }
 }
 
 #[cfg(test)]
