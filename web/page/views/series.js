@@ -44,7 +44,7 @@ export function mount(root, ctx) {
         const key = `${line ?? ''}${why ?? ''} ${ctx.file.revision} ${state.w} ${state.lets} ${name === 'leaks' || name === 'asked' ? ctx.snapshot : ''}`;
         if (asked[name] === key) continue;
         asked[name] = key;
-        if (line) askSection(name, section, line, ctx);
+        if (line) askSection(name, section, line, ctx, all);
         else leaveSection(section, why);
       }
     },
@@ -92,12 +92,12 @@ function whatOf(name, lines, state, ctx) {
   return { line: lines[name] };
 }
 
-/** @param {string} name @param {Section} section @param {string} line @param {Context} ctx */
-function askSection(name, section, line, ctx) {
+/** @param {string} name @param {Section} section @param {string} line @param {Context} ctx @param {Snapshots} all */
+function askSection(name, section, line, ctx, all) {
   fill(section.actions);
   if (name === 'leaks') void askSuspects(section, line, ctx);
   else if (name === 'asked') void section.ask(line, {}, { draw: (answer) => renderAnswer(answer, ctx, { line }) });
-  else void section.ask(line, { from: 0, n: 200 }, { draw: (answer) => growthNode(answer, line, ctx), why: nothingGrows });
+  else void section.ask(line, { from: 0, n: 200 }, { draw: (answer) => growthNode(answer, line, ctx, all.kinds), why: nothingGrows });
 }
 
 /** @param {Answer} answer */
@@ -105,27 +105,39 @@ function nothingGrows(answer) {
   return answer.tables.some((table) => table.rows.length > 0) ? null : visible(answer.notes.join('; ') || 'Nothing grows.');
 }
 
-/** Paths that grow: each step leads to its objects, and each row to its trend. @param {Answer} answer @param {string} line @param {Context} ctx */
-function growthNode(answer, line, ctx) {
+/** Paths that grow: each step leads to its objects, and each row to its trend. @param {Answer} answer @param {string} line @param {Context} ctx @param {string[]} kinds */
+function growthNode(answer, line, ctx, kinds) {
   const columns = [{ key: 'do', heading: 'further', unit: 'text', audience: 'people', is_secondary: false }];
   const tables = answer.tables.map((table) => ({
     ...table, columns: [...table.columns, ...columns], rows: table.rows.map((row) => [...row, /** @type {Value} */ ({ kind: 'text', value: ' ' })]),
   }));
+  const snapshots = numbersOf(answer.facts.find((fact) => fact.column.key === 'snapshots')?.value ?? null) ?? [];
   return renderAnswer({ ...answer, tables, facts: [] }, ctx, {
     line,
     table: {
       caption: 'paths of types from the roots',
       shows: (column) => forPeople(column) && !['#', '95 % interval', ''].includes(column.heading),
-      cell: (row, column, at, table) => growthCell(row, column, at, table, ctx),
+      cell: (row, column, at, table) => growthCell(row, column, at, table, ctx, { kinds, ...lastSeen(row, table, snapshots) }),
     },
   });
 }
 
-/** @param {Value[]} row @param {Column} column @param {number} at @param {Table} table @param {Context} ctx */
-function growthCell(row, column, at, table, ctx) {
+/** Where a path is looked at: the kinds of the recording, and a snapshot if it is not the selected one. @typedef {{kinds: string[], s?: number}} Where */
+
+/** A path that has gone is looked at in the last snapshot that had it. @param {Value[]} row @param {Table} table @param {(number | null)[]} snapshots @returns {{s?: number}} */
+function lastSeen(row, table, snapshots) {
+  const values = numbersOf(cellOf(table, row, 'retained_bytes')) ?? [];
+  let last = values.length - 1;
+  while (last >= 0 && !values[last]) last -= 1;
+  const snapshot = snapshots[last];
+  return last < 0 || last === values.length - 1 || snapshot === null || snapshot === undefined ? {} : { s: snapshot };
+}
+
+/** @param {Value[]} row @param {Column} column @param {number} at @param {Table} table @param {Context} ctx @param {Where} where */
+function growthCell(row, column, at, table, ctx, where) {
   const last = stepsOf(row, table).at(-1);
   const type = last && !last.startsWith('[') ? last : null;
-  if (column.heading === 'path') return pathNode(stepsOf(row, table).map((step) => stepLink(step, ctx)));
+  if (column.heading === 'path') return pathNode(stepsOf(row, table).map((step) => stepLink(step, ctx, where)));
   if (column.key === 'slope_bytes') {
     const node = /** @type {HTMLElement} */ (cellNode(row[at], column, ctx));
     const interval = cellOf(table, row, 'slope_interval');
@@ -138,10 +150,12 @@ function growthCell(row, column, at, table, ctx) {
   }
   if (column.key !== 'do') return null;
   if (!type) return h('span');
+  const { kinds, ...s } = where;
+  const are = typeIs(type, kinds);
   return h('span', { class: 'row-actions' },
-    h('a', { href: ctx.href({ q: `trend ${typeIs(type)}` }), title: `trend ${typeIs(type)}` }, 'trend'), ' ',
-    h('a', { href: ctx.href({ q: `paths ${typeIs(type)}` }), title: `what holds them: paths ${typeIs(type)}` }, 'holders'), ' ',
-    copyButton('copy assert', assertLine(ctx.file.name, `growth(${typeIs(type)}) <= 0`)));
+    h('a', { href: ctx.href({ q: `trend ${are}` }), title: `trend ${are}` }, 'trend'), ' ',
+    h('a', { href: ctx.href({ q: `paths ${are}`, ...s }), title: `what holds them: paths ${are}` }, 'holders'), ' ',
+    copyButton('copy assert', assertLine(ctx.file.name, `growth(${are}) <= 0`)));
 }
 
 /** @param {Value[]} row @param {Table} table @returns {string[]} */
@@ -150,12 +164,12 @@ function stepsOf(row, table) {
   return shown?.kind === 'path' ? shown.value : [];
 }
 
-/** A step of a path of types: its objects, the largest first; of a group of roots: what these dominate. @param {string} step @param {Context} ctx */
-function stepLink(step, ctx) {
+/** A step of a path of types: its objects, the largest first; of a group of roots: what these dominate. @param {string} step @param {Context} ctx @param {Where} where */
+function stepLink(step, ctx, { kinds, ...s }) {
   const group = step.match(/^\[(.*)\]$/s)?.[1];
-  const line = group !== undefined ? `dominators roots "${group}"` : `find 100 ${typeIs(step)} by retained`;
+  const line = group !== undefined ? `dominators roots "${group}"` : `find 100 ${typeIs(step, kinds)} by retained`;
   if (step === 'any path') return h('span', null, step);
-  return h('a', { href: ctx.href({ q: line }), title: line }, h('bdi', null, visible(step.length > 200 ? `${step.slice(0, 200)}…` : step)));
+  return h('a', { href: ctx.href({ q: line, ...s }), title: line }, h('bdi', null, visible(step.length > 200 ? `${step.slice(0, 200)}…` : step)));
 }
 
 /** @param {string} label @param {string} what */
@@ -239,6 +253,8 @@ class Snapshots {
     this.section = new Section(ctx, { title: 'Snapshots', showsLine: true, name: 'snapshots', mirror: root });
     this.table = h('div', { class: 'chart-table', hidden: true });
     this.asked = '';
+    /** The kinds of the recording. @type {string[]} */
+    this.kinds = [];
     /** @type {{snapshots: number[], measures: import('../chart.js').Measure[]} | null} */
     this.data = null;
     this.chart = new SeriesChart({
@@ -261,6 +277,7 @@ class Snapshots {
       draw: (answer) => {
         const table = answer.tables.find((one) => one.key === 'snapshots');
         if (!table || table.rows.length < 2) return renderAnswer(answer, this.ctx, { line });
+        this.kinds = kindsIn(table);
         this.data = { snapshots: table.rows.map((row) => numberOf(row[0])), measures: measuresOf(table) };
         fill(this.table, renderTable(table, this.ctx, { caption: 'all snapshots', cell: (row, column, at) => this.cell(row, column, at) }));
         queueMicrotask(() => this.show(this.ctx.state));
@@ -300,6 +317,12 @@ function measuresOf(table) {
   const place = (/** @type {{key: string}} */ { key }) => (PINNED.includes(key) ? PINNED.indexOf(key) : PINNED.length);
   own.sort((one, other) => place(one) - place(other));
   return [...own, ...kindsOf(table)].filter((measure) => measure.values.some((value) => value !== null));
+}
+
+/** The names of all kinds, the longest first. @param {Table} table @returns {string[]} */
+function kindsIn(table) {
+  const names = table.rows.flatMap((row) => (cellOf(table, row, 'kinds')?.value ?? []).map((/** @type {[string, Value]} */ [kind]) => kind));
+  return [...new Set(names)].sort((one, other) => other.length - one.length);
 }
 
 /** The sizes of each kind. @param {Table} table @returns {import('../chart.js').Measure[]} */
