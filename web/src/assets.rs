@@ -47,6 +47,7 @@ assets! {
     "map_colours.js",
     "map_words.js",
     "overview.js",
+    "rows_table.js",
     "section.js",
     "served.js",
     "sparkline.js",
