@@ -255,7 +255,7 @@ export class SeriesChart {
 /** The axis of a unit: from zero to above the largest value, with round numbers. @param {string} unit @param {Measure[]} measures */
 function scaleOf(unit, measures) {
   const most = measures.flatMap((measure) => measure.values).reduce((/** @type {number} */ one, other) => Math.max(one, other ?? 0), 1);
-  const step = stepFor(most, 5, [1, 2, 5, 10], unit === 'bytes' ? 1024 ** Math.floor(Math.log(most) / Math.log(1024)) : 1);
+  const step = stepFor(most, 6, [1, 2, 5, 10], unit === 'bytes' ? 1024 ** Math.floor(Math.log(most) / Math.log(1024)) : 1);
   return { most: most * 1.04, ticks: Array.from({ length: Math.floor(most / step) + 1 }, (_, at) => at * step) };
 }
 

@@ -187,6 +187,11 @@ export async function copy(text, what) {
   }
 }
 
+/** A button that copies a text. @param {string} label @param {string} what */
+export function copyButton(label, what) {
+  return h('button', { type: 'button', class: 'copy', title: what, onclick: () => void copy(what, what) }, label);
+}
+
 /** Says something in the footer and to screen readers. @param {string} text */
 export function tell(text) {
   doing?.announce(text);

@@ -182,8 +182,14 @@ export function literal(text) {
   return text.includes('"') ? `'${text}'` : `"${text}"`;
 }
 
-/** The expression of all objects of a type, by the title that tables show: `name (file:line)`. @param {string} title */
-export function typeIs(title) {
+/**
+ * The expression of all objects of a type, by the title that tables show: `name (file:line)`; or of those that represent
+ * a class: `kind name`, where that is a kind of the recording.
+ * @param {string} title @param {string[]} [kinds]
+ */
+export function typeIs(title, kinds = []) {
+  const kind = kinds.find((one) => title.startsWith(`${one} `));
+  if (kind) return `kind = ${literal(kind)} and name = ${literal(title.slice(kind.length + 1))}`;
   const [, name, file] = title.match(/^(.+) \(([^()]+):\d+\)$/) ?? [];
   return name ? `type = ${literal(name)} and file = ${literal(file)}` : `type = ${literal(title)}`;
 }

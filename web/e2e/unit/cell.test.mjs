@@ -1,0 +1,34 @@
+// Values as text: the same as at the prompt.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { grouped, size, text, visible } from '../../page/cell.js';
+
+test('sizes and counts are those of the terminal', () => {
+  assert.deepEqual([0, 1023, 1024, 1536, 12_900_000, (1 << 20) - 1, 3 * 2 ** 40].map(size), ['0 B', '1023 B', '1.0 KiB', '1.5 KiB', '12.3 MiB', '1.0 MiB', '3.0 TiB']);
+  assert.deepEqual([0, 999, 1000, 1_234_567, '18446744073709551615'].map(grouped), ['0', '999', '1,000', '1,234,567', '18,446,744,073,709,551,615']);
+});
+
+test('numbers that JavaScript cannot hold stay exact', () => {
+  assert.equal(text({ kind: 'number', value: '18446744073709551615' }, { unit: 'address' }), '0xffffffffffffffff');
+  assert.equal(text({ kind: 'change', value: '-9223372036854775808' }, { unit: 'count' }), '−9,223,372,036,854,775,808');
+});
+
+test('estimates are marked, and none is empty', () => {
+  assert.equal(text({ kind: 'estimate', value: 1504 }, { unit: 'count' }), '~1,504');
+  assert.equal(text({ kind: 'estimated_share', value: 0.998 }, { unit: 'share' }), '~99.8 %');
+  assert.equal(text({ kind: 'none' }, { unit: 'bytes' }), '');
+});
+
+test('what a reader would not see is written out', () => {
+  assert.equal(visible('\u001b[31mred\u009b2J\u007f'), '\\u{1b}[31mred\\u{9b}2J\\u{7f}');
+  assert.equal(visible('a\u202eb\u2066c\u200bd\ufeffe\u2028f'), 'a\\u{202e}b\\u{2066}c\\u{200b}d\\u{feff}e\\u{2028}f');
+  assert.equal(visible('tag\u{e0041}\u{e007f}\n\ud800'), 'tag\\u{e0041}\\u{e007f}\\n\\u{d800}');
+  for (const plain of ['', 'Größe', '日本語', 'e\u0301', '🦀', 'naïve — “quoted” …', 'عربى']) assert.equal(visible(plain), plain);
+});
+
+test('lists and records are words', () => {
+  const record = { kind: 'record', value: [['type', { kind: 'text', value: 'A' }], ['shallow_bytes', { kind: 'number', value: 2048 }], ['object', { kind: 'number', value: 7 }]] };
+  assert.equal(text({ kind: 'list', value: [record] }, { unit: 'nested' }), 'type: A, shallow_bytes: 2.0 KiB, object: @7');
+  assert.equal(text({ kind: 'path', value: ['[root]', 'A\u202e'] }, { unit: 'text' }), '[root] › A\\u{202e}');
+});

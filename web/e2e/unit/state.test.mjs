@@ -1,0 +1,64 @@
+// The address and the lines for a shell.
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { test } from 'node:test';
+
+import { assertLine, changeOf, changed, empty, format, parse, quoted, serveLine, shellLine, typeIs, viewOf } from '../../page/state.js';
+
+const HOSTILE = ['', "it's", 'a b', '$(touch x)', '`id`', '"', '\\', '-e', 'a\nb', '*', '~', '!', 'größe', "'", "''"];
+
+test('a shell reads a quoted word as it was', () => {
+  for (const word of HOSTILE) {
+    const read = execFileSync('sh', ['-c', `printf '%s|' ${quoted(word)}`], { encoding: 'utf8' });
+    assert.equal(read, `${word}|`);
+  }
+});
+
+test('an address says the whole state, both ways', () => {
+  const state = { ...empty(), q: 'find name = "a&b#c+d %"', s: 7, f: "it's <b>.barrow", w: ['type = "Cache"', 'type ~ /&/'], lets: ['$a = size > 1K'], a: 3, b: 28, extra: { colour: 'growth' } };
+  assert.deepEqual(parse(format(state)), state);
+});
+
+test('what is no address is an empty state, not an error', () => {
+  const state = parse('#s=x&a=5&b=2&s=-1&q=%E0%A4%A&zoom');
+  assert.deepEqual([state.s, state.a, state.b], [null, null, null]);
+});
+
+test('commands carry exclusions, snapshot and sets in the order in which they are asked', () => {
+  const state = { ...empty(), q: "find name = 'x'", s: 3, w: ['type = "C"'], lets: ['$a = size > 1K'] };
+  assert.equal(shellLine(state, 'a b.barrow'), `barrow 'a b.barrow' -e 'without type = "C"' -e 'snapshot 3' -e 'let $a = size > 1K' -e 'find name = '\\''x'\\'''`);
+  assert.equal(serveLine({ ...empty(), q: 'top' }, '-x.barrow'), 'barrow serve ./-x.barrow --at top');
+  assert.equal(assertLine('a.barrow', 'no leaks'), "barrow assert a.barrow 'no leaks'");
+});
+
+test('lines that change the state are no questions', () => {
+  const state = { ...empty(), w: ['a'], lets: ['$a = 1'] };
+  assert.deepEqual(changeOf('without type = "X"', state), { w: ['a', 'type = "X"'] });
+  assert.deepEqual(changeOf('without a', state), { w: ['a'] });
+  assert.deepEqual(changeOf('without clear', state), { w: [] });
+  assert.deepEqual(changeOf('let $a = size > 1K', state), { lets: ['$a = size > 1K'] });
+  assert.deepEqual(changeOf('snapshot 4', state), { s: 4 });
+  assert.deepEqual(changeOf('snapshot last', state), { s: null });
+  for (const line of ['snapshot', 'without', 'let', 'top 5', 'snapshot x']) assert.equal(changeOf(line, state), null, line);
+});
+
+test('another view forgets the keys of the one before, another file what belongs to it', () => {
+  const state = { ...empty(), q: 'dominators', s: 2, f: 'a', w: ['x'], extra: { colour: 'growth' } };
+  assert.deepEqual(changed(state, { q: 'dominators @1' }).extra, { colour: 'growth' });
+  assert.deepEqual(changed(state, { q: 'top' }).extra, {});
+  assert.deepEqual(changed({ ...state, q: 'find a', extra: { from: '1000' } }, { q: 'find b' }).extra, {});
+  const other = changed(state, { f: 'b', q: '' });
+  assert.deepEqual([other.s, other.w, other.f], [null, [], 'b']);
+});
+
+test('verbs choose views', () => {
+  assert.deepEqual(['summary all', 'summary', 'summary 3..5', 'growth', 'top', 'dominators @1', 'info', 'info 2:@1', 'find x', ''].map(viewOf),
+    ['series', 'series', 'answer', 'series', 'types', 'tree', 'objects', 'object', 'answer', 'answer']);
+});
+
+test('titles of types become expressions', () => {
+  assert.equal(typeIs('Cache'), 'type = "Cache"');
+  assert.equal(typeIs('a "b"'), `type = 'a "b"'`);
+  assert.equal(typeIs('<unit> (/x/y.raku:1)'), 'type = "<unit>" and file = "/x/y.raku"');
+  assert.equal(typeIs('type object Cache', ['type object', 'type']), 'kind = "type object" and name = "Cache"');
+});

@@ -1,0 +1,159 @@
+// The numbers of snapshots as a chart, and the same numbers as a table: of all that there is, or of what `trend` asks.
+
+import { fill, h } from './dom.js';
+import { numberOf, text, visible } from './cell.js';
+import { cellOf, renderAnswer, renderTable } from './answer.js';
+import { SeriesChart } from './chart.js';
+import { Section } from './section.js';
+
+/** @typedef {import('./context.js').Context} Context */
+/** @typedef {import('./state.js').State} State */
+/** @typedef {import('./ask.js').Answer} Answer */
+/** @typedef {import('./ask.js').Table} Table */
+/** @typedef {import('./ask.js').Value} Value */
+/** @typedef {import('./ask.js').Column} Column */
+
+/** What the chart shows unless the address says otherwise. */
+const PINNED = ['heap_bytes', 'unmanaged_bytes', 'objects'];
+
+/** The chart of all snapshots, and the same numbers as a table. */
+export class Snapshots {
+  /** @param {Context} ctx @param {HTMLElement} root */
+  constructor(ctx, root) {
+    this.ctx = ctx;
+    this.section = new Section(ctx, { title: 'Snapshots', showsLine: true, name: 'snapshots', mirror: root });
+    this.table = h('div', { class: 'chart-table', hidden: true });
+    this.asked = '';
+    /** The kinds of the recording. @type {string[]} */
+    this.kinds = [];
+    /** @type {{snapshots: number[], measures: import('./chart.js').Measure[]} | null} */
+    this.data = null;
+    this.chart = new SeriesChart({
+      select: (snapshot) => ctx.go({ s: snapshot }),
+      brush: (brush) => ctx.go(brush ? { a: brush[0], b: brush[1] } : { a: null, b: null }),
+      pin: (pinned) => ctx.go({ pin: [...pinned].join('.') === PINNED.join('.') ? null : [...pinned].join('.') }, { replace: true }),
+      table: () => { this.table.hidden = !this.table.hidden; },
+    });
+  }
+
+  /** @param {State} state */
+  update(state) {
+    const line = (this.ctx.file.snapshots ?? 1) > 1 ? 'summary all' : 'summary';
+    const asked = `${line} ${this.ctx.file.revision} ${state.w} ${line === 'summary' ? state.s : ''}`;
+    if (asked === this.asked) return this.show(state);
+    this.asked = asked;
+    // The selected snapshot is no matter to all of them: the header asks the same.
+    void this.section.ask(line, line === 'summary' ? {} : { snapshot: null }, {
+      isQuiet: true,
+      draw: (answer) => {
+        const table = answer.tables.find((one) => one.key === 'snapshots');
+        if (!table || table.rows.length < 2) return renderAnswer(answer, this.ctx, { line });
+        this.kinds = kindsIn(table);
+        this.data = { snapshots: table.rows.map((row) => numberOf(row[0])), measures: measuresOf(table) };
+        fill(this.table, renderTable(table, this.ctx, { caption: 'all snapshots', cell: (row, column, at) => this.cell(row, column, at) }));
+        queueMicrotask(() => this.show(this.ctx.state));
+        return h('div', null, this.chart.element, this.table, renderAnswer({ ...answer, facts: [], tables: [] }, this.ctx, { line, hasCsv: true }));
+      },
+    });
+  }
+
+  /** @param {State} state */
+  show(state) {
+    if (!this.data) return;
+    const known = this.data.measures.map((measure) => measure.key);
+    const pinned = (state.extra.pin?.split('.') ?? PINNED).filter((key) => known.includes(key));
+    const brush = /** @type {[number, number] | null} */ (state.a === null || state.b === null ? null : [state.a, state.b]);
+    this.chart.show({ ...this.data, pinned: new Set(pinned.length > 0 ? pinned : known.slice(0, 1)), selected: this.ctx.snapshot, brush });
+  }
+
+  /** A number of a snapshot leads to it. @param {Value[]} row @param {Column} column @param {number} at */
+  cell(row, column, at) {
+    if (column.key !== 'snapshot') return null;
+    return h('a', { href: this.ctx.href({ s: Number(row[at].value) }) }, text(row[at], column));
+  }
+
+  destroy() {
+    this.chart.destroy();
+    this.section.destroy();
+  }
+}
+
+/** What `trend` asks, as a chart. Its address has no keys of its own: what is shown is forgotten with the answer. */
+export class Trend {
+  /** @param {Context} ctx */
+  constructor(ctx) {
+    this.ctx = ctx;
+    /** @type {SeriesChart | null} */
+    this.chart = null;
+    /** Shows the selected snapshot. */
+    this.update = () => {};
+  }
+
+  /** @param {Answer} answer @param {string} line */
+  draw(answer, line) {
+    this.destroy();
+    const table = answer.tables[answer.tables.length - 1];
+    if (!table || table.rows.length < 2) return renderAnswer(answer, this.ctx, { line });
+    const measures = measuresOf(table).reverse();
+    const snapshots = table.rows.map((row) => numberOf(row[0]));
+    let pinned = new Set(measures.slice(0, 1).map((measure) => measure.key));
+    this.update = () => chart.show({ snapshots, measures, pinned, selected: this.ctx.snapshot, brush: null });
+    const numbers = h('div', { class: 'chart-table', hidden: true }, renderTable(table, this.ctx, { caption: line }));
+    const chart = new SeriesChart({
+      select: (snapshot) => this.ctx.go({ s: snapshot }), brush: (brush) => brush && this.ctx.go({ a: brush[0], b: brush[1] }),
+      pin: (next) => { pinned = next; this.update(); }, table: () => { numbers.hidden = !numbers.hidden; },
+    });
+    this.chart = chart;
+    queueMicrotask(() => this.update());
+    // The lines of the terminal's own chart are those with its axis.
+    const end = answer.notes.findIndex((note) => note.includes('┤'));
+    const notes = answer.notes.filter((note, at) => !note.includes('┤') && at !== end - 1);
+    return h('div', null, chart.element, numbers, renderAnswer({ ...answer, tables: [], notes }, this.ctx, { line, hasCsv: true }));
+  }
+
+  destroy() {
+    this.chart?.destroy();
+    this.chart = null;
+    this.update = () => {};
+  }
+}
+
+/** Every number of a snapshot that can be drawn, those of kinds last. @param {Table} table @returns {import('./chart.js').Measure[]} */
+function measuresOf(table) {
+  const drawn = table.columns.map((column, at) => ({ column, at }))
+    .filter(({ column }) => ['bytes', 'count'].includes(column.unit) && column.audience === 'everyone');
+  const own = drawn.map(({ column, at }) => ({
+    key: column.key, name: column.heading, unit: column.unit, values: table.rows.map((row) => known(numberOf(row[at]))),
+  }));
+  const place = (/** @type {{key: string}} */ { key }) => (PINNED.includes(key) ? PINNED.indexOf(key) : PINNED.length);
+  own.sort((one, other) => place(one) - place(other));
+  return [...own, ...kindsOf(table)].filter((measure) => measure.values.some((value) => value !== null));
+}
+
+/** The names of all kinds, the longest first. @param {Table} table @returns {string[]} */
+function kindsIn(table) {
+  const names = table.rows.flatMap((row) => (cellOf(table, row, 'kinds')?.value ?? []).map((/** @type {[string, Value]} */ [kind]) => kind));
+  return [...new Set(names)].sort((one, other) => other.length - one.length);
+}
+
+/** The sizes of each kind. @param {Table} table @returns {import('./chart.js').Measure[]} */
+function kindsOf(table) {
+  const at = table.columns.findIndex((column) => column.key === 'kinds');
+  if (at < 0) return [];
+  /** @type {Map<string, (number | null)[]>} */
+  const series = new Map();
+  table.rows.forEach((row, place) => {
+    for (const [kind, counts] of row[at].value ?? []) {
+      const bytes = counts.value?.find((/** @type {[string, Value]} */ [key]) => key === 'heap_bytes')?.[1];
+      if (!series.has(kind)) series.set(kind, Array(table.rows.length).fill(null));
+      /** @type {(number | null)[]} */ (series.get(kind))[place] = bytes ? known(numberOf(bytes)) : null;
+    }
+  });
+  const told = [...series].filter(([, values]) => values.some((value) => value));
+  return told.length < 2 ? [] : told.slice(0, 12).map(([kind, values]) => ({ key: `kind-${kind.replaceAll('.', '_')}`, name: visible(kind), unit: 'bytes', values }));
+}
+
+/** @param {number} number */
+function known(number) {
+  return Number.isNaN(number) ? null : number;
+}

@@ -1,0 +1,67 @@
+// Leak suspects as cards: what retains, where it piles up, what holds it, and an assertion that permits it.
+
+import { h } from './dom.js';
+import { grouped, objectLink, pathNode, size, visible } from './cell.js';
+import { factOf, renderAnswer, snapshotOf } from './answer.js';
+import { copyButton } from './frame.js';
+import { assertLine } from './state.js';
+
+/** @typedef {import('./context.js').Context} Context */
+/** @typedef {import('./ask.js').Answer} Answer */
+/** @typedef {import('./ask.js').Value} Value */
+
+/** Suspects as records. @param {Answer} answer @returns {Record<string, any>[]} */
+export function suspectsOf(answer) {
+  const table = answer.tables.find((one) => one.key === 'suspects');
+  return (table?.rows ?? []).map((row) => Object.fromEntries(table?.columns.map((column, at) => [column.key, row[at].value]) ?? []));
+}
+
+/** A suspect that an assertion permits at its present size. @param {Record<string, any>} suspect */
+export function excused(suspect) {
+  const bytes = Number(suspect.together_bytes ?? suspect.retained_bytes);
+  const limit = bytes >= 1 << 20 ? `${Math.ceil(bytes / (1 << 20))}M` : `${Math.ceil(bytes / 1024)}K`;
+  return `${suspect.fingerprint} up to ${limit}`;
+}
+
+/** @param {Answer} answer @param {string} line @param {Context} ctx */
+export function suspectsNode(answer, line, ctx) {
+  const snapshot = snapshotOf(answer, ctx);
+  const own = { href: ctx.href, snapshot };
+  const nodes = suspectsOf(answer).map((suspect) => suspectNode(suspect, own, ctx));
+  const reachable = factOf(answer, 'reachable_bytes');
+  return h('div', { class: 'suspects' },
+    h('p', { class: 'muted' }, `snapshot ${snapshot ?? ''}${reachable === undefined ? '' : `, ${size(Number(reachable))} reachable`}`),
+    nodes, renderAnswer({ ...answer, facts: [], tables: [], notes: [] }, ctx, { line, hasCsv: true }));
+}
+
+/** @param {Record<string, any>} suspect @param {import('./cell.js').CellContext} own @param {Context} ctx */
+function suspectNode(suspect, own, ctx) {
+  const name = (/** @type {number} */ id) => (own.snapshot === null ? `@${id}` : `${own.snapshot}:@${id}`);
+  const link = (/** @type {number} */ id, /** @type {string} */ title) => objectLink(id, own, `${visible(String(title).slice(0, 200))} @${id}`);
+  const point = suspect.objects === 1 ? suspect.accumulation_object : null;
+  const target = point ?? suspect.object;
+  const share = `${(suspect.share * 100).toFixed(1)} %`;
+  const what = suspect.objects === 1
+    ? [link(suspect.object, suspect.title), ` retains ${size(Number(suspect.retained_bytes))}, ${share} of what is reachable`]
+    : [`${grouped(suspect.objects)} objects of `, h('bdi', null, visible(suspect.type)), ` retain ${size(Number(suspect.retained_bytes))}, ${share}; the largest is `, link(suspect.object, suspect.title)];
+  const pilesUp = point !== null && point !== suspect.object
+    ? h('p', null, 'it piles up in ', link(point, suspect.accumulation_title ?? suspect.accumulation_type), `, ${size(Number(suspect.accumulation_bytes))}`) : null;
+  const alike = suspect.alike > 1 ? h('p', null, `one of ${grouped(suspect.alike)} with this fingerprint, which retain ${size(Number(suspect.together_bytes))} together`) : null;
+  const steps = records(suspect.path).map((step) => link(step.object, step.title ?? step.type));
+  const parts = records(suspect.accumulated).slice(0, 5).map((part) => h('li', null,
+    `${grouped(part.objects)} of `, h('bdi', null, visible(String(part.type).slice(0, 200))), part.is_chain ? ', one below the other' : '', `: ${size(Number(part.retained_bytes))}`));
+  return h('article', { class: 'suspect', 'data-fingerprint': suspect.fingerprint },
+    h('div', { class: 'share', 'aria-hidden': 'true' }, h('span', { style: { width: `${Math.min(suspect.share * 100, 100)}%` } })),
+    h('p', { class: 'what' }, what), pilesUp, alike, parts.length > 0 ? h('ul', { class: 'parts' }, parts) : null,
+    h('p', { class: 'held' }, h('span', { class: 'muted' }, 'held by '), pathNode(steps)),
+    h('p', { class: 'row-actions' }, h('span', { class: 'muted' }, 'fingerprint '), h('code', null, suspect.fingerprint), ' ',
+      h('a', { class: 'button', href: ctx.href({ q: `dominators ${name(target)}` }), title: `dominators ${name(target)}` }, 'tree & map'), ' ',
+      h('a', { class: 'button', href: ctx.href({ q: `path ${name(target)} 3` }), title: `path ${name(target)} 3` }, 'paths'), ' ',
+      copyButton('copy assert', assertLine(ctx.file.name, `no leaks except ${excused(suspect)}`))));
+}
+
+/** Records of a list of an answer. @param {Value[] | undefined} list @returns {Record<string, any>[]} */
+function records(list) {
+  return (list ?? []).filter((one) => one.kind === 'record')
+    .map((one) => Object.fromEntries(one.value.map((/** @type {[string, Value]} */ [key, value]) => [key, value.value])));
+}
