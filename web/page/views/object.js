@@ -127,11 +127,6 @@ class ObjectPane {
   async #start() {
     clearTimeout(this.starting);
     const key = this.shown;
-    for (const section of this.#others) {
-      section.stop();
-      section.is('loading');
-      fill(section.body);
-    }
     let isStarted = false;
     const others = () => {
       if (isStarted || this.shown !== key) return;
@@ -145,7 +140,8 @@ class ObjectPane {
     if (answer) return others();
     for (const section of this.#others) {
       section.stop();
-      section.empty('There is no such object to show.');
+      if (section.body.hasChildNodes()) section.is('ready');
+      else section.empty('There is no such object to show.');
     }
   }
 

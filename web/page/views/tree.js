@@ -49,6 +49,8 @@ class TreeView {
     this.shown = { tree: '', map: '', growth: '' };
     /** The way from the top of the tree to that of the map. @type {number[] | null} */
     this.zoomPath = [];
+    /** The places that the map was zoomed from. @type {{word: string | null, path: number[] | null}[]} */
+    this.zooms = [];
     /** @type {TreeNode[]} */
     this.above = [];
     this.settling = 0;
@@ -81,6 +83,7 @@ class TreeView {
 
   #build() {
     this.growthSection.element.hidden = true;
+    this.growthSection.is('empty');
     this.mapSection.element.append(this.legend, this.mapTable);
     this.mapSection.element.addEventListener('keydown', (event) => {
       if (event.key !== 't' || event.ctrlKey || event.metaKey || event.altKey) return;
@@ -111,7 +114,7 @@ class TreeView {
       this.shown.tree = tree;
       this.word = word;
       this.byType = what.byType;
-      if (isOther) this.zoomPath = [];
+      if (isOther) [this.zoomPath, this.zooms] = [[], []];
       void this.#showTree(state, what);
     }
     const mapWord = state.extra.zoom ?? word;
@@ -131,8 +134,12 @@ class TreeView {
   async #showTree(state, { word, from }) {
     const line = word === null ? state.q : treeLine(word, WITHOUT_CHILDREN);
     fill(this.crumbs);
+    let hadFocus = false;
     const answer = await this.treeSection.ask(line, {}, {
-      draw: () => this.table.element,
+      draw: () => {
+        hadFocus = this.table.element.contains(document.activeElement);
+        return this.table.element;
+      },
       why: (answer) => whyEmpty(answer),
       isQuiet: true,
     });
@@ -143,8 +150,9 @@ class TreeView {
     this.table.setTop(top);
     if (from !== null) this.table.goTo(from + 1);
     else if (top.children === 1) void this.table.unfold();
+    if (hadFocus) this.table.focus();
     this.#showChosen(top);
-    this.ctx.announce(`dominator tree of ${titleOf(top)}: ${numberText(top.retained, 'bytes')}, ${grouped(top.children)} children`);
+    this.ctx.announce(`dominator tree of ${titleOf(top)}: ${numberText(top.retained, 'bytes')}, ${top.children === 1 ? '1 child' : `${grouped(top.children)} children`}`);
     void this.#showCrumbs(top);
   }
 
@@ -201,8 +209,12 @@ class TreeView {
 
   /** @param {string} word */
   async #showMap(word) {
+    let hadFocus = false;
     const answer = await this.mapSection.ask(treeLine(word, `--cells ${CELLS}`), { snapshot: this.ctx.snapshot }, {
-      draw: () => this.map.element,
+      draw: () => {
+        hadFocus = this.map.element.contains(document.activeElement);
+        return this.map.element;
+      },
       why: (answer) => whyEmpty(answer),
       isQuiet: true,
     });
@@ -212,6 +224,7 @@ class TreeView {
     const snapshot = factOf(answer, 'snapshot') ?? this.ctx.snapshot ?? 0;
     const nodes = nodesOf(answer, snapshot);
     this.#drawMap(nodes, word);
+    if (hadFocus) this.map.canvas.focus();
     const sel = this.ctx.state.extra.sel;
     if (sel) this.#restore(sel);
     await this.#divideRests(nodes, word, snapshot);
@@ -255,13 +268,14 @@ class TreeView {
 
   /** @param {TreeNode} node @param {number[]} path from the top of the map */
   #reveal(node, path) {
-    if (this.byType || this.zoomPath === null || node.object === null) return;
-    void this.table.reveal([...this.zoomPath, ...path], (one) => one.object === node.object);
+    if (this.byType || this.zoomPath === null || node.members !== null) return;
+    void this.table.reveal([...this.zoomPath, ...path], (one) => one.word === node.word);
   }
 
   /** @param {TreeNode} node */
   #zoom(node) {
     if (node.word === null) return;
+    this.zooms.push({ word: this.ctx.state.extra.zoom ?? null, path: this.zoomPath });
     if (this.zoomPath) this.zoomPath = [...this.zoomPath, ...this.map.pathOf(this.map.top)];
     this.zoomWord = node.word;
     this.ctx.announce(`zoomed into ${titleOf(node)}`);
@@ -271,7 +285,9 @@ class TreeView {
   /** Back to the place that the map was zoomed from, or to the whole tree. */
   #out() {
     if (!this.ctx.state.extra.zoom) return false;
-    this.ctx.go({ zoom: null });
+    const { word, path } = this.zooms.pop() ?? { word: null, path: [] };
+    [this.zoomWord, this.zoomPath] = [word ?? '', path];
+    this.ctx.go({ zoom: word });
     this.ctx.announce('zoomed out');
     return true;
   }
