@@ -4,7 +4,6 @@ import { fill, h } from '../dom.js';
 import { grouped, nameNode, numberText, visible } from '../cell.js';
 import { factOf, renderTable } from '../answer.js';
 import { Section } from '../section.js';
-import { changesOf } from '../growth_paths.js';
 import { nodesOf, titleOf, treeLine, withRestByType } from '../tree_nodes.js';
 import { TreeTable } from '../tree_table.js';
 import { TreeMap } from '../treemap.js';
@@ -329,6 +328,7 @@ class TreeView {
     const { ctx, map } = this;
     const nodes = map.nodes;
     const top = nodes[0];
+    const { changesOf } = await import('../growth_paths.js');
     const above = top.object === null ? [] : nodesOf(await ctx.ask(`idom ${top.word}`), this.snapshot).reverse();
     await this.growthSection.ask(`diff ${a} ${b} by path`, {}, {
       draw: (answer) => {
