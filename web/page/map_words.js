@@ -17,7 +17,7 @@ export function linkRow(node, ctx, word) {
   const own = node.own === null ? '' : `, itself ${numberText(node.own, 'bytes')}`;
   return [
     h('strong', null, nameNode(titleOf(node))), node.kind ? h('span', { class: 'muted' }, ` ${node.kind}`) : null,
-    ` retains ${numberText(node.retained, 'bytes')} with ${grouped(node.objects)} objects${own} `,
+    ` retains ${numberText(node.retained, 'bytes')} with ${node.objects === 1 ? '1 object' : `${grouped(node.objects)} objects`}${own} `,
     node.object === null ? null : h('a', { href: ctx.href({ q: `info ${word}` }) }, node.members === null ? `open ${word}` : `open the largest, ${word}`), ' ',
     node.word === null || node.word === '' ? null : h('a', { href: ctx.href({ q: treeLine(node.word), sel: null, zoom: null }) }, 'tree from here'), ' ',
     node.members === null ? null : h('a', { href: ctx.href({ q: `find type = ${quotedName(node.type)} by retained` }) }, 'objects of this type'),
@@ -36,7 +36,7 @@ export function mapLegend(map) {
   }
   const types = [...bytesByType(map)].sort(([, one], [, other]) => other - one).slice(0, MOST_TYPES);
   return h('span', { class: 'legend' }, types.map(([type, bytes]) => swatch(typeColour(type, isDark), [h('span', { title: visible(type) }, nameNode(shortType(type)[0])), ` ${numberText(bytes, 'bytes')}`])),
-    h('span', null, 'hatched: smaller places'));
+    map.smallest().some((cell) => map.cells.part[cell] === REST) ? h('span', null, 'hatched: smaller places') : null);
 }
 
 /** Bytes of the smallest cells, by type. @param {TreeMap} map */

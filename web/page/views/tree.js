@@ -21,6 +21,8 @@ const WITHOUT_CHILDREN = '--depth 1 --min 8000000T';
 const CHAIN = 1000;
 /** What is left out of a place is divided by type if it is this part of the map, for so many places. */
 const [LARGE_REST, MOST_RESTS] = [0.03, 6];
+/** Places in the breadcrumbs. */
+const MOST_CRUMBS = 8;
 /** The selection goes to the address after this time, in milliseconds. */
 const SETTLED_MS = 250;
 
@@ -50,8 +52,6 @@ class TreeView {
     this.zoomPath = [];
     /** The places that the map was zoomed from. @type {{word: string | null, path: number[] | null}[]} */
     this.zooms = [];
-    /** @type {TreeNode[]} */
-    this.above = [];
     this.settling = 0;
     /** The place of the tree, and of the map if that is another one, in words. @type {string | null} */
     this.word = null;
@@ -188,20 +188,22 @@ class TreeView {
 
   /** The places above the top, each with the link of its tree. @param {TreeNode} top */
   async #showCrumbs(top) {
-    const { ctx, snapshot } = this;
-    this.above = [];
-    if (top.word !== '') this.above.push({ ...top, word: '', type: 'all roots', name: null, object: null, kind: null });
-    try {
-      if (top.object !== null) this.above.push(...nodesOf(await ctx.ask(`idom ${top.word}`, { snapshot }), snapshot).reverse());
-    } catch {
-      // The tree is there without the places above it.
-    }
-    const all = [...this.above, top];
+    const { ctx } = this;
+    const { places, missing } = await this.#above(top).catch(() => ({ places: /** @type {TreeNode[]} */ ([]), missing: 0 }));
     const link = (/** @type {TreeNode} */ node) => h('a', { href: ctx.href({ q: treeLine(node.word ?? ''), zoom: null, sel: null }), 'aria-current': node === top ? 'page' : null }, nameNode(titleOf(node).slice(0, 80)));
-    const hidden = all.length - 12;
-    const shown = hidden > 0 ? [...all.slice(0, 4), null, ...all.slice(-8)] : all;
-    fill(this.crumbs, shown.map((node, at) => [at > 0 ? h('span', { 'aria-hidden': 'true' }, ' › ') : null,
-      node === null ? h('span', null, `… ${grouped(hidden)} …`) : link(node)]));
+    const far = places.slice(0, missing > 0 ? 0 : -MOST_CRUMBS);
+    const hidden = missing + far.length;
+    const roots = top.word === '' ? [] : [{ ...top, word: '', type: 'all roots', name: null, members: null }];
+    const all = [...roots.map(link), hidden > 0 ? h('span', null, `… ${grouped(hidden)} …`) : null, ...[...places.slice(-MOST_CRUMBS), top].map(link)];
+    fill(this.crumbs, all.filter(Boolean).map((node, at) => [at > 0 ? h('span', { 'aria-hidden': 'true' }, ' › ') : null, node]));
+  }
+
+  /** The places above another one, the nearest last; how many of those near the roots an answer leaves out. @param {TreeNode} top */
+  async #above(top) {
+    if (top.object === null) return { places: [], missing: 0 };
+    const answer = await this.ctx.ask(`idom ${top.word}`, { snapshot: this.snapshot });
+    const places = nodesOf(answer, this.snapshot).reverse();
+    return { places, missing: Math.max(0, (answer.rows_total ?? 0) - places.length) };
   }
 
   // The map
@@ -301,7 +303,7 @@ class TreeView {
   }
 
   #drawLegend() {
-    const button = h('button', { type: 'button', 'aria-pressed': !this.mapTable.hidden, onclick: () => this.#toggleTable() }, 'table ', h('kbd', null, 't'));
+    const button = h('button', { type: 'button', 'aria-pressed': String(!this.mapTable.hidden), onclick: () => this.#toggleTable() }, 'table ', h('kbd', null, 't'));
     fill(this.legend, mapLegend(this.map), button);
   }
 
@@ -325,15 +327,16 @@ class TreeView {
 
   /** @param {number} a @param {number} b */
   async #askGrowth(a, b) {
-    const { ctx, map } = this;
+    const { map } = this;
     const nodes = map.nodes;
     const top = nodes[0];
     const { changesOf } = await import('../growth_paths.js');
-    const above = top.object === null ? [] : nodesOf(await ctx.ask(`idom ${top.word}`), this.snapshot).reverse();
+    const above = await this.#above(top).catch(() => null);
     await this.growthSection.ask(`diff ${a} ${b} by path`, {}, {
       draw: (answer) => {
         if (map.nodes === nodes) {
-          map.setGrowth({ changes: changesOf(answer, nodes, above), a, b });
+          const isKnown = above !== null && above.missing === 0;
+          map.setGrowth({ changes: isKnown ? changesOf(answer, nodes, above.places) : nodes.map(() => null), a, b });
           this.#drawLegend();
         }
         const known = map.growth?.changes.filter((change) => change !== null).length ?? 0;
