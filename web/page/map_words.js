@@ -1,8 +1,7 @@
-// What a map shows, in words: a legend, a table of its cells, and the selected place.
+// What a map shows in colours and in words: hues, a legend, a table of its cells, and the selected place.
 
 import { h } from './dom.js';
 import { grouped, nameNode, numberText, visible } from './cell.js';
-import { growthColour, neutralColour, typeColour } from './map_colours.js';
 import { REST } from './squarify.js';
 import { quotedName, shortType, titleOf, treeLine } from './tree_nodes.js';
 
@@ -18,7 +17,7 @@ export function linkRow(node, ctx, word) {
   const own = node.own === null ? '' : `, itself ${numberText(node.own, 'bytes')}`;
   return [
     h('strong', null, nameNode(titleOf(node))), node.kind ? h('span', { class: 'muted' }, ` ${node.kind}`) : null,
-    ` retains ${numberText(node.retained, 'bytes')} with ${grouped(node.objects)} objects${own} `,
+    ` retains ${numberText(node.retained, 'bytes')} with ${node.objects === 1 ? '1 object' : `${grouped(node.objects)} objects`}${own} `,
     node.object === null ? null : h('a', { href: ctx.href({ q: `info ${word}` }) }, node.members === null ? `open ${word}` : `open the largest, ${word}`), ' ',
     node.word === null || node.word === '' ? null : h('a', { href: ctx.href({ q: treeLine(node.word), sel: null, zoom: null }) }, 'tree from here'), ' ',
     node.members === null ? null : h('a', { href: ctx.href({ q: `find type = ${quotedName(node.type)} by retained` }) }, 'objects of this type'),
@@ -37,7 +36,7 @@ export function mapLegend(map) {
   }
   const types = [...bytesByType(map)].sort(([, one], [, other]) => other - one).slice(0, MOST_TYPES);
   return h('span', { class: 'legend' }, types.map(([type, bytes]) => swatch(typeColour(type, isDark), [h('span', { title: visible(type) }, nameNode(shortType(type)[0])), ` ${numberText(bytes, 'bytes')}`])),
-    h('span', null, 'hatched: smaller places'));
+    map.smallest().some((cell) => map.cells.part[cell] === REST) ? h('span', null, 'hatched: smaller places') : null);
 }
 
 /** Bytes of the smallest cells, by type. @param {TreeMap} map */
@@ -66,4 +65,38 @@ export function mapTable(map, snapshot) {
   const sum = cells.reduce((all, cell) => all + cell.bytes, 0);
   const total = `${grouped(cells.length)} cells of snapshot ${snapshot} add up to ${grouped(sum)} bytes, all that ${map.describe(map.top).what} retains.`;
   return { table: { key: 'cells', audience: 'everyone', columns, rows }, total };
+}
+
+// Colours: a stable hue for each type, or two hues for growth and shrinking. Labels and signs say the same.
+
+/** The hue of a type: the same on every page. @param {string} type */
+export function hueOf(type) {
+  let hash = 2166136261;
+  for (let at = 0; at < type.length; at++) hash = Math.imul(hash ^ type.charCodeAt(at), 16777619);
+  return ((hash >>> 0) * 137.508) % 360;
+}
+
+/** @param {string} type @param {boolean} isDark @param {boolean} [isOwn] the size of an object without what is below it */
+export function typeColour(type, isDark, isOwn = false) {
+  const lightness = isDark ? (isOwn ? 0.34 : 0.42) : isOwn ? 0.9 : 0.82;
+  return `oklch(${lightness} ${isDark ? 0.075 : 0.085} ${hueOf(type).toFixed(0)})`;
+}
+
+/** What has no type or no known change. @param {boolean} isDark */
+export function neutralColour(isDark) {
+  return isDark ? 'oklch(0.33 0.01 250)' : 'oklch(0.9 0.008 250)';
+}
+
+/** Growth is orange, shrinking blue; the largest change of a map has the full colour.
+ *  @param {number} change @param {number} largest @param {boolean} isDark */
+export function growthColour(change, largest, isDark) {
+  if (change === 0) return neutralColour(isDark);
+  const part = Math.sqrt(Math.min(1, Math.abs(change) / largest));
+  const lightness = isDark ? 0.34 + 0.12 * part : 0.9 - 0.17 * part;
+  return `oklch(${lightness.toFixed(3)} ${(0.03 + (isDark ? 0.1 : 0.12) * part).toFixed(3)} ${change > 0 ? 48 : 250})`;
+}
+
+/** The texts on all of these. @param {boolean} isDark */
+export function inkColour(isDark) {
+  return isDark ? '#ffffff' : '#14161a';
 }

@@ -181,7 +181,7 @@ export class TreeTable {
       const n = Math.min(PAGE, branch.count - page * PAGE);
       if (this.#takeKnown(branch, page, n)) return;
       const nodes = await this.options.source.children(branch.node, page * PAGE, n, flight.controller.signal);
-      if (!branch.isGone && this.flights.has(flight)) this.#keep(branch, page, nodes);
+      if (!branch.isGone && this.flights.has(flight)) this.#arrived(branch, page, nodes);
     } catch (error) {
       const problem = isAbort(error) ? null : /** @type {Error} */ (error).message;
       if (problem !== null) this.#pagesOf(branch).set(page, { nodes: null, isWhole: false, problem });
@@ -189,6 +189,14 @@ export class TreeTable {
       this.flights.delete(flight);
     }
     this.rows.refresh();
+  }
+
+  /** A window is here; the selected row may have waited for it. @param {Branch} branch @param {number} page @param {TreeNode[]} nodes */
+  #arrived(branch, page, nodes) {
+    const waited = this.active?.branch === branch && Math.floor(this.active.index / PAGE) === page && !this.selected;
+    this.#keep(branch, page, nodes);
+    const node = this.selected;
+    if (waited && node) this.options.onSelect(node);
   }
 
   /** Shows what is known of a window already; whether that is all of it. @param {Branch} branch @param {number} page @param {number} n */

@@ -3,7 +3,7 @@
 
 import { fill, h } from './dom.js';
 import { grouped, numberText, visible } from './cell.js';
-import { growthColour, inkColour, neutralColour, typeColour } from './map_colours.js';
+import { growthColour, inkColour, neutralColour, typeColour } from './map_words.js';
 import { OWN, REST, WHOLE, cellAt, cellsOf, childrenOf, layOut } from './squarify.js';
 import { shortType, titleOf } from './tree_nodes.js';
 
@@ -225,7 +225,10 @@ export class TreeMap {
     pen.textBaseline = 'top';
     pen.fillStyle = inkColour(this.isDark);
     for (const cell of leaves) {
-      if (cells.w[cell] < LABEL_WIDTH || cells.h[cell] < LABEL_HEIGHT) continue;
+      if (cells.w[cell] < LABEL_WIDTH || cells.h[cell] < LABEL_HEIGHT) {
+        this.#paintSign(pen, cell);
+        continue;
+      }
       const [x, y] = [cells.x[cell] + 4, cells.y[cell] + 4];
       const most = Math.floor((cells.w[cell] - 4) / 6.7);
       const lines = this.#label(cell);
@@ -233,6 +236,19 @@ export class TreeMap {
         pen.fillText(line.length > most ? `${line.slice(0, most - 1)}…` : line, x, y + at * 13);
       });
     }
+  }
+
+  /** An arrow where there is no room for a label: a colour is never alone. @param {CanvasRenderingContext2D} pen @param {number} cell */
+  #paintSign(pen, cell) {
+    const { cells } = this;
+    const change = cells.part[cell] === REST ? null : this.growth?.changes[cells.node[cell]];
+    if (!change || cells.w[cell] < 6 || cells.h[cell] < 6) return;
+    const [x, y, up] = [cells.x[cell] + cells.w[cell] / 2, cells.y[cell] + cells.h[cell] / 2, change > 0 ? 1 : -1];
+    pen.beginPath();
+    pen.moveTo(x, y - 2 * up);
+    pen.lineTo(x + 2, y + 1.5 * up);
+    pen.lineTo(x - 2, y + 1.5 * up);
+    pen.fill();
   }
 
   /** @param {number} cell @returns {string[]} */

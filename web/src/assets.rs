@@ -44,7 +44,6 @@ assets! {
     "index.html",
     "keys.js",
     "main.js",
-    "map_colours.js",
     "map_words.js",
     "overview.js",
     "rows_table.js",

@@ -15,6 +15,8 @@ import { quotedName } from '../tree_nodes.js';
 
 /** Rows of a window of references. */
 const WINDOW = 100;
+/** Steps of a path that are loaded at once. */
+const LONG = 1000;
 /** Steps of a path that are shown from each end of a longer one. */
 const ENDS = 40;
 /** From this width on, in rem, another object has room beside this one. */
@@ -127,11 +129,6 @@ class ObjectPane {
   async #start() {
     clearTimeout(this.starting);
     const key = this.shown;
-    for (const section of this.#others) {
-      section.stop();
-      section.is('loading');
-      fill(section.body);
-    }
     let isStarted = false;
     const others = () => {
       if (isStarted || this.shown !== key) return;
@@ -145,7 +142,8 @@ class ObjectPane {
     if (answer) return others();
     for (const section of this.#others) {
       section.stop();
-      section.empty('There is no such object to show.');
+      if (section.body.hasChildNodes()) section.is('ready');
+      else section.empty('There is no such object to show.');
     }
   }
 
@@ -216,42 +214,56 @@ class ObjectPane {
 
   async #askPath() {
     const list = h('div', { class: 'hops' });
-    const answer = await this.path.ask(`path ${this.word}`, {}, {
-      draw: (answer) => { this.#drawPath(list, answer); return list; },
+    const answer = await this.path.ask(`path ${this.word}`, { from: 0, n: LONG }, {
+      draw: (answer) => { this.#drawPath(list, answer, []); return list; },
       why: (answer) => (lastTable(answer)?.rows.length ? null : told(answer, 'No root reaches it.')),
       isQuiet: true,
     });
     if (!answer || lastTable(answer).rows.length === 0) return;
     const key = this.shown;
     try {
+      const total = answer.rows_total ?? 0;
+      const end = total <= LONG ? [] : lastTable(await this.ctx.ask(`path ${this.word}`, { from: Math.max(LONG, total - ENDS), n: ENDS })).rows;
       const idom = await this.ctx.ask(`idom ${this.word}`);
       if (key !== this.shown) return;
       this.dominators = new Set(lastTable(idom).rows.map((row) => Number(cellOf(lastTable(idom), row, 'object')?.value ?? -1)));
-      this.#drawPath(list, answer, idom);
+      this.#drawPath(list, answer, end, idom);
     } catch {
       // The path is there without them.
     }
   }
 
-  /** @param {HTMLElement} list @param {Answer} answer @param {Answer} [idom] */
-  #drawPath(list, answer, idom) {
+  /** Both ends of a path; its middle on demand, or as a table if it is very long.
+   *  @param {HTMLElement} list @param {Answer} answer @param {Value[][]} end the last steps, if they are not in the answer @param {Answer} [idom] */
+  #drawPath(list, answer, end, idom) {
     const table = lastTable(answer);
     const own = { href: this.ctx.href, snapshot: snapshotOf(answer, this.ctx) };
     const rows = table.rows;
+    const total = Math.max(answer.rows_total ?? 0, rows.length);
     const hop = (/** @type {Value[]} */ row) => this.#hop(table, row, own, idom);
-    const isLong = rows.length > 2 * ENDS + 1;
+    const isWhole = total <= rows.length;
+    const isLong = !isWhole || rows.length > 2 * ENDS + 1;
     const steps = h('ol', { class: 'path-hops' }, (isLong ? rows.slice(0, ENDS) : rows).map(hop));
     if (isLong) {
-      const more = h('li', { class: 'hidden-hops' }, h('button', {
-        type: 'button', onclick: () => { more.replaceWith(...rows.slice(ENDS, Math.min(rows.length - ENDS, ENDS + 2000)).map(hop)); },
-      }, `show ${grouped(rows.length - 2 * ENDS)} more steps`));
-      steps.append(more, ...rows.slice(-ENDS).map(hop));
+      const last = isWhole ? rows.slice(-ENDS) : end;
+      const words = `${grouped(total - ENDS - last.length)} more steps`;
+      const more = h('li', { class: 'hidden-hops' }, isWhole
+        ? h('button', { type: 'button', onclick: () => more.replaceWith(...rows.slice(ENDS, -ENDS).map(hop)) }, `show ${words}`)
+        : h('a', { href: this.ctx.href({ q: `path ${this.word}`, beside: null }) }, words));
+      steps.append(more, ...last.map(hop));
     }
+    fill(list, h('p', { class: 'muted' }, this.#dominance(table, rows, total, idom)), steps);
+  }
+
+  /** What dominates, in words. @param {Table} table @param {Value[][]} rows @param {number} total @param {Answer} [idom] */
+  #dominance(table, rows, total, idom) {
+    if (!idom) return 'Looking for dominators …';
     const count = rows.filter((row) => this.dominators.has(Number(cellOf(table, row, 'object')?.value ?? -1))).length;
-    const words = !idom ? 'Looking for dominators …' : count === 0
+    const isWhole = total <= rows.length && (idom.rows_total ?? 0) <= lastTable(idom).rows.length;
+    if (!isWhole) return 'Steps marked ═▶ dominate it: without one of them it would be freed. The path is so long that others may, too.';
+    return count === 0
       ? 'No object on this path dominates it: it is held in several ways, by roots or by objects together.'
-      : `${grouped(count)} of ${grouped(rows.length - 1)} steps before it dominate it (═▶): without one of them it would be freed.`;
-    fill(list, h('p', { class: 'muted' }, words), steps);
+      : `${grouped(count)} of the ${grouped(rows.length - 1)} steps before it dominate it (═▶): without one of them it would be freed.`;
   }
 
   /** @param {Table} table @param {Value[]} row @param {import('../cell.js').CellContext} own @param {Answer} [idom] */
@@ -275,7 +287,7 @@ class ObjectPane {
     const isOne = this.oneByOne[verb];
     const { ctx } = this;
     const toggle = (/** @type {boolean} */ to, /** @type {string} */ label) => h('button', {
-      type: 'button', 'aria-pressed': isOne === to, onclick: () => { this.oneByOne[verb] = to; void this.#askReferences(section, verb); },
+      type: 'button', 'aria-pressed': String(isOne === to), onclick: () => { this.oneByOne[verb] = to; void this.#askReferences(section, verb); },
     }, label);
     fill(section.actions, toggle(false, 'by type'), toggle(true, 'one by one'));
     const line = isOne ? `${verb} ${this.word}` : `${verb} ${this.word} by type`;
@@ -292,7 +304,7 @@ class ObjectPane {
   #freed(answer) {
     const [bytes, objects] = [factOf(answer, 'retained_bytes'), factOf(answer, 'objects')];
     const table = lastTable(answer);
-    return h('div', null, h('p', null, h('strong', null, numberText(bytes ?? 0, 'bytes')), ` in ${grouped(objects ?? 0)} objects, this one included. `,
+    return h('div', null, h('p', null, h('strong', null, numberText(bytes ?? 0, 'bytes')), ` in ${objects === 1 ? 'this object alone' : `${grouped(objects ?? 0)} objects, this one included`}. `,
       h('a', { href: this.ctx.href({ q: `dominators ${this.word}`, beside: null }) }, 'as a tree and a map')),
     answer.exactness && answer.exactness !== 'exact' ? h('p', { class: 'muted' }, visible(answer.exactness)) : null,
     renderTable(table, this.ctx, { caption: 'what would be freed, by type', shows: (column) => ['type', 'kind', 'objects', 'shallow_bytes', 'unmanaged_bytes'].includes(column.key) }));

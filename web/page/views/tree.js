@@ -4,7 +4,6 @@ import { fill, h } from '../dom.js';
 import { grouped, nameNode, numberText, visible } from '../cell.js';
 import { factOf, renderTable } from '../answer.js';
 import { Section } from '../section.js';
-import { changesOf } from '../growth_paths.js';
 import { nodesOf, titleOf, treeLine, withRestByType } from '../tree_nodes.js';
 import { TreeTable } from '../tree_table.js';
 import { TreeMap } from '../treemap.js';
@@ -22,6 +21,8 @@ const WITHOUT_CHILDREN = '--depth 1 --min 8000000T';
 const CHAIN = 1000;
 /** What is left out of a place is divided by type if it is this part of the map, for so many places. */
 const [LARGE_REST, MOST_RESTS] = [0.03, 6];
+/** Places in the breadcrumbs. */
+const MOST_CRUMBS = 8;
 /** The selection goes to the address after this time, in milliseconds. */
 const SETTLED_MS = 250;
 
@@ -49,8 +50,8 @@ class TreeView {
     this.shown = { tree: '', map: '', growth: '' };
     /** The way from the top of the tree to that of the map. @type {number[] | null} */
     this.zoomPath = [];
-    /** @type {TreeNode[]} */
-    this.above = [];
+    /** The places that the map was zoomed from. @type {{word: string | null, path: number[] | null}[]} */
+    this.zooms = [];
     this.settling = 0;
     /** The place of the tree, and of the map if that is another one, in words. @type {string | null} */
     this.word = null;
@@ -81,6 +82,7 @@ class TreeView {
 
   #build() {
     this.growthSection.element.hidden = true;
+    this.growthSection.is('empty');
     this.mapSection.element.append(this.legend, this.mapTable);
     this.mapSection.element.addEventListener('keydown', (event) => {
       if (event.key !== 't' || event.ctrlKey || event.metaKey || event.altKey) return;
@@ -111,7 +113,7 @@ class TreeView {
       this.shown.tree = tree;
       this.word = word;
       this.byType = what.byType;
-      if (isOther) this.zoomPath = [];
+      if (isOther) [this.zoomPath, this.zooms] = [[], []];
       void this.#showTree(state, what);
     }
     const mapWord = state.extra.zoom ?? word;
@@ -131,8 +133,12 @@ class TreeView {
   async #showTree(state, { word, from }) {
     const line = word === null ? state.q : treeLine(word, WITHOUT_CHILDREN);
     fill(this.crumbs);
+    let hadFocus = false;
     const answer = await this.treeSection.ask(line, {}, {
-      draw: () => this.table.element,
+      draw: () => {
+        hadFocus = this.table.element.contains(document.activeElement);
+        return this.table.element;
+      },
       why: (answer) => whyEmpty(answer),
       isQuiet: true,
     });
@@ -143,8 +149,9 @@ class TreeView {
     this.table.setTop(top);
     if (from !== null) this.table.goTo(from + 1);
     else if (top.children === 1) void this.table.unfold();
+    if (hadFocus) this.table.focus();
     this.#showChosen(top);
-    this.ctx.announce(`dominator tree of ${titleOf(top)}: ${numberText(top.retained, 'bytes')}, ${grouped(top.children)} children`);
+    this.ctx.announce(`dominator tree of ${titleOf(top)}: ${numberText(top.retained, 'bytes')}, ${top.children === 1 ? '1 child' : `${grouped(top.children)} children`}`);
     void this.#showCrumbs(top);
   }
 
@@ -181,28 +188,34 @@ class TreeView {
 
   /** The places above the top, each with the link of its tree. @param {TreeNode} top */
   async #showCrumbs(top) {
-    const { ctx, snapshot } = this;
-    this.above = [];
-    if (top.word !== '') this.above.push({ ...top, word: '', type: 'all roots', name: null, object: null, kind: null });
-    try {
-      if (top.object !== null) this.above.push(...nodesOf(await ctx.ask(`idom ${top.word}`, { snapshot }), snapshot).reverse());
-    } catch {
-      // The tree is there without the places above it.
-    }
-    const all = [...this.above, top];
+    const { ctx } = this;
+    const { places, missing } = await this.#above(top).catch(() => ({ places: /** @type {TreeNode[]} */ ([]), missing: 0 }));
     const link = (/** @type {TreeNode} */ node) => h('a', { href: ctx.href({ q: treeLine(node.word ?? ''), zoom: null, sel: null }), 'aria-current': node === top ? 'page' : null }, nameNode(titleOf(node).slice(0, 80)));
-    const hidden = all.length - 12;
-    const shown = hidden > 0 ? [...all.slice(0, 4), null, ...all.slice(-8)] : all;
-    fill(this.crumbs, shown.map((node, at) => [at > 0 ? h('span', { 'aria-hidden': 'true' }, ' › ') : null,
-      node === null ? h('span', null, `… ${grouped(hidden)} …`) : link(node)]));
+    const far = places.slice(0, missing > 0 ? 0 : -MOST_CRUMBS);
+    const hidden = missing + far.length;
+    const roots = top.word === '' ? [] : [{ ...top, word: '', type: 'all roots', name: null, members: null }];
+    const all = [...roots.map(link), hidden > 0 ? h('span', null, `… ${grouped(hidden)} …`) : null, ...[...places.slice(-MOST_CRUMBS), top].map(link)];
+    fill(this.crumbs, all.filter(Boolean).map((node, at) => [at > 0 ? h('span', { 'aria-hidden': 'true' }, ' › ') : null, node]));
+  }
+
+  /** The places above another one, the nearest last; how many of those near the roots an answer leaves out. @param {TreeNode} top */
+  async #above(top) {
+    if (top.object === null) return { places: [], missing: 0 };
+    const answer = await this.ctx.ask(`idom ${top.word}`, { snapshot: this.snapshot });
+    const places = nodesOf(answer, this.snapshot).reverse();
+    return { places, missing: Math.max(0, (answer.rows_total ?? 0) - places.length) };
   }
 
   // The map
 
   /** @param {string} word */
   async #showMap(word) {
+    let hadFocus = false;
     const answer = await this.mapSection.ask(treeLine(word, `--cells ${CELLS}`), { snapshot: this.ctx.snapshot }, {
-      draw: () => this.map.element,
+      draw: () => {
+        hadFocus = this.map.element.contains(document.activeElement);
+        return this.map.element;
+      },
       why: (answer) => whyEmpty(answer),
       isQuiet: true,
     });
@@ -212,6 +225,7 @@ class TreeView {
     const snapshot = factOf(answer, 'snapshot') ?? this.ctx.snapshot ?? 0;
     const nodes = nodesOf(answer, snapshot);
     this.#drawMap(nodes, word);
+    if (hadFocus) this.map.canvas.focus();
     const sel = this.ctx.state.extra.sel;
     if (sel) this.#restore(sel);
     await this.#divideRests(nodes, word, snapshot);
@@ -255,13 +269,14 @@ class TreeView {
 
   /** @param {TreeNode} node @param {number[]} path from the top of the map */
   #reveal(node, path) {
-    if (this.byType || this.zoomPath === null || node.object === null) return;
-    void this.table.reveal([...this.zoomPath, ...path], (one) => one.object === node.object);
+    if (this.byType || this.zoomPath === null || node.members !== null) return;
+    void this.table.reveal([...this.zoomPath, ...path], (one) => one.word === node.word);
   }
 
   /** @param {TreeNode} node */
   #zoom(node) {
     if (node.word === null) return;
+    this.zooms.push({ word: this.ctx.state.extra.zoom ?? null, path: this.zoomPath });
     if (this.zoomPath) this.zoomPath = [...this.zoomPath, ...this.map.pathOf(this.map.top)];
     this.zoomWord = node.word;
     this.ctx.announce(`zoomed into ${titleOf(node)}`);
@@ -271,7 +286,9 @@ class TreeView {
   /** Back to the place that the map was zoomed from, or to the whole tree. */
   #out() {
     if (!this.ctx.state.extra.zoom) return false;
-    this.ctx.go({ zoom: null });
+    const { word, path } = this.zooms.pop() ?? { word: null, path: [] };
+    [this.zoomWord, this.zoomPath] = [word ?? '', path];
+    this.ctx.go({ zoom: word });
     this.ctx.announce('zoomed out');
     return true;
   }
@@ -286,7 +303,7 @@ class TreeView {
   }
 
   #drawLegend() {
-    const button = h('button', { type: 'button', 'aria-pressed': !this.mapTable.hidden, onclick: () => this.#toggleTable() }, 'table ', h('kbd', null, 't'));
+    const button = h('button', { type: 'button', 'aria-pressed': String(!this.mapTable.hidden), onclick: () => this.#toggleTable() }, 'table ', h('kbd', null, 't'));
     fill(this.legend, mapLegend(this.map), button);
   }
 
@@ -310,14 +327,16 @@ class TreeView {
 
   /** @param {number} a @param {number} b */
   async #askGrowth(a, b) {
-    const { ctx, map } = this;
+    const { map } = this;
     const nodes = map.nodes;
     const top = nodes[0];
-    const above = top.object === null ? [] : nodesOf(await ctx.ask(`idom ${top.word}`), this.snapshot).reverse();
+    const { changesOf } = await import('../growth_paths.js');
+    const above = await this.#above(top).catch(() => null);
     await this.growthSection.ask(`diff ${a} ${b} by path`, {}, {
       draw: (answer) => {
         if (map.nodes === nodes) {
-          map.setGrowth({ changes: changesOf(answer, nodes, above), a, b });
+          const isKnown = above !== null && above.missing === 0;
+          map.setGrowth({ changes: isKnown ? changesOf(answer, nodes, above.places) : nodes.map(() => null), a, b });
           this.#drawLegend();
         }
         const known = map.growth?.changes.filter((change) => change !== null).length ?? 0;

@@ -108,7 +108,8 @@ class TypesView {
   /** A comparison has no series: they are those of the histogram. @param {Answer} answer */
   async #joinSeries(answer) {
     try {
-      const histogram = rowsOf(await this.ctx.ask('histogram by type'));
+      const { order } = askedTypes(this.ctx.state.q);
+      const histogram = rowsOf(await this.ctx.ask(`histogram by type by ${order === 'retained' ? 'size' : order}`));
       const series = columnOf(histogram, 'series');
       if (this.answer !== answer || series < 0) return;
       for (const row of histogram.rows) this.series.set(identity(histogram, row), numbersOf(row[series]) ?? []);
@@ -174,9 +175,10 @@ class TypesView {
     };
     const series = columnOf(table, 'series');
     if (series < 0 && this.series.size === 0) return [first, ...columns];
-    const unit = order === 'count' && series >= 0 ? 'count' : 'bytes';
+    const measure = { count: 'objects', unmanaged: 'unmanaged' }[order] ?? 'shallow';
+    const unit = measure === 'objects' ? 'count' : 'bytes';
     const ofRow = (/** @type {Row} */ row) => (series >= 0 ? numbersOf(row[series]) : this.series.get(identity(table, row))) ?? [];
-    return [first, ...columns, { key: 'series', heading: 'series', width: 6, need: 3, cell: (/** @type {Row} */ row) => sparkline(ofRow(row), { unit }) }];
+    return [first, ...columns, { key: 'series', heading: `${measure}, all snapshots`, width: 9, need: 3, cell: (/** @type {Row} */ row) => sparkline(ofRow(row), { unit }) }];
   }
 
   /** The objects of a row as a question. @param {Row} row */
@@ -267,7 +269,8 @@ function needOf(column, columns) {
 
 /** @param {Column} column */
 function widthOf(column) {
-  return column.unit === 'text' && column.key !== 'relative' ? 8 : column.unit === 'bytes' && /change$/.test(column.key) ? 7.5 : 6.5;
+  if (/^unmanaged_bytes(_after)?$/.test(column.key)) return 7;
+  return column.unit === 'text' && column.key !== 'relative' ? 8 : /change$|^relative$/.test(column.key) ? 7.5 : 6.5;
 }
 
 /** @param {Answer} answer @param {string} line */
