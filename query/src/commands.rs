@@ -28,6 +28,7 @@ mod path;
 mod paths;
 mod repack;
 mod repair;
+mod report;
 mod resolve;
 mod retained;
 mod roots;
@@ -114,6 +115,7 @@ pub const COMMANDS: &[&Command] = &[
     &waste::COMMAND,
     &watch::COMMAND,
     &serve::COMMAND,
+    &report::COMMAND,
     &verify::COMMAND,
     &repack::COMMAND,
     &repair::COMMAND,

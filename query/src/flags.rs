@@ -151,6 +151,12 @@ pub struct QuestionFlags {
     /// A line of the prompt that the page begins with; repeatable.
     #[arg(long, value_name = "LINE")]
     pub at: Vec<String>,
+    /// Show names and texts of objects.
+    #[arg(long)]
+    pub texts: bool,
+    /// The largest report, like 500K; 2 MiB unless told.
+    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
+    pub max_size: Option<u64>,
     /// How hard to compress, from 1 to 22.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(i32).range(1..=22))]
     pub level: Option<i32>,

@@ -59,7 +59,7 @@ pub use language::line::{Line, Sink};
 pub use progress::{Stop, Unwatched, Watcher};
 pub use question::Question;
 pub use session::Session;
-pub use sources::destination::replace_file;
+pub use sources::destination::{NewFile, replace_file, write_file};
 pub use sources::opening::OpenFile;
 pub use sources::recognition::{Recognised, is_readable, recognise};
 pub use sources::spool::STDIN;

@@ -14,7 +14,7 @@ use crate::lines::{lines_of, run_lines};
 #[cfg(feature = "serve")]
 use crate::serving;
 use crate::version::version;
-use crate::{interrupt, manual, prompt, watching};
+use crate::{interrupt, manual, prompt, reporting, watching};
 
 /// What is printed for `barrow` alone.
 const SHORT_HELP: &str = "\
@@ -113,6 +113,7 @@ fn ask_once(flags: &Flags, command: &'static Command, words: &[String]) -> Resul
         Subject::Growing => return watching::run(flags, command, words),
         #[cfg(feature = "serve")]
         Subject::Program if command.name == "serve" => return serving::run(flags, command, words),
+        Subject::Program if command.name == "report" => return reporting::run(flags, command, words),
         Subject::Program => {
             manual::answer(command, words)?;
             return Ok(code::ANSWERED);

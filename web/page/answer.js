@@ -50,7 +50,7 @@ export function renderAnswer(answer, ctx, options = {}) {
   const snapshot = snapshotOf(answer, ctx);
   const own = { href: ctx.href, snapshot };
   /** @type {any[]} */
-  const nodes = [outcomeNode(answer), factList(answer, own)];
+  const nodes = [outcomeNode(answer, ctx), factList(answer, own)];
   const tables = answer.tables.filter((table) => table.columns.length > 0 && (forPeople(table) || table.rows.length > 0));
   const shown = tables.filter(forPeople);
   tables.forEach((table) => {
@@ -82,14 +82,15 @@ function windowOptions(answer, table) {
   return { from, total, sorts: isWhole };
 }
 
-/** @param {Answer} answer */
-function outcomeNode(answer) {
+/** @param {Answer} answer @param {Context} ctx */
+function outcomeNode(answer, ctx) {
   /** @type {Record<string, string>} */
   const words = {
     damage_found: 'Damage was found.', false: 'False.', undecided: 'Undecided.', saved: 'Saved.', lost: 'A part was saved.',
     nothing_kept: 'Nothing could be saved.',
   };
-  const lost = answer.lost ? h('p', { class: 'banner lost', role: 'note' }, visible(answer.lost)) : null;
+  // The banner over every view says what the file has lost.
+  const lost = answer.lost && answer.lost !== ctx.file?.lost ? h('p', { class: 'banner lost', role: 'note' }, visible(answer.lost)) : null;
   const told = words[answer.outcome];
   return [told ? h('p', { class: `outcome ${answer.outcome}` }, told) : null, lost];
 }

@@ -33,7 +33,7 @@
  * @typedef {object} AskOptions
  * @property {number} [from] the first row of the last table
  * @property {number} [n] how many rows of it, at most 1,000
- * @property {number | null} [snapshot] another snapshot than the selected one
+ * @property {number | null} [snapshot] another snapshot than the selected one; null: none is selected
  * @property {(progress: Progress) => void} [onProgress]
  * @property {(sentence: string) => void} [onRemark]
  * @property {AbortSignal} [signal]
@@ -81,7 +81,7 @@ function abortError(reason) {
 const running = new Map();
 /** Answers, the least recently used first. @type {Map<string, {answer: Answer, cells: number}>} */
 const known = new Map();
-const MOST_KNOWN_CELLS = 300_000;
+const MOST_KNOWN_CELLS = 200_000;
 /** @type {Set<() => void>} */
 const listeners = new Set();
 

@@ -1,6 +1,7 @@
-// The chart of all snapshots. A drag brushes A..B, a click selects a snapshot, and keys do both.
+// The chart of all snapshots, as SVG: its colours are those of the page, and it needs no library.
+// A drag brushes A..B, a click selects a snapshot, and keys do both.
 
-import { colour, fill, h } from './dom.js';
+import { fill, h, svg } from './dom.js';
 import { grouped, numberText } from './cell.js';
 
 /** @typedef {{key: string, name: string, unit: string, values: (number | null)[]}} Measure */
@@ -22,25 +23,14 @@ import { grouped, numberText } from './cell.js';
 
 const COLOURS = 6;
 const HEIGHT = 220;
+/** Room for the axes: at the left, at the right if there are two units, above, below. */
+const [LEFT, RIGHT, ABOVE, BELOW] = [72, 56, 10, 22];
+/** Series of at most this many snapshots have a dot for each. */
+const MOST_DOTS = 60;
+/** A pointer that moves less than this clicks, in pixels. */
+const CLICK = 4;
 /** A selection by keys is told after this time without a further key, in milliseconds. */
 const SETTLES = 250;
-
-/** Steps of an axis of bytes: round in their units. */
-const BYTE_STEPS = Array.from({ length: 6 }, (_, unit) => [1, 2, 5, 10, 20, 50, 100, 200, 500].map((step) => step * 1024 ** unit)).flat();
-
-/** @type {Promise<any> | null} */
-let library = null;
-
-/** uPlot, which is loaded when a chart is drawn first. */
-function uPlot() {
-  library ??= new Promise((resolve, reject) => {
-    const script = h('script', { src: 'vendor/uPlot.iife.min.js' });
-    script.addEventListener('load', () => resolve(/** @type {any} */ (window).uPlot));
-    script.addEventListener('error', () => { library = null; reject(new Error('the chart could not be loaded')); });
-    document.head.append(h('link', { rel: 'stylesheet', href: 'vendor/uPlot.min.css' }), script);
-  });
-  return library;
-}
 
 /** The chart, its legend and its keys. */
 export class SeriesChart {
@@ -49,30 +39,32 @@ export class SeriesChart {
     this.doing = doing;
     /** @type {Charted | null} */
     this.charted = null;
-    /** @type {any} */
-    this.plot = null;
     /** @type {number | undefined} */
     this.timer = undefined;
     /** Where a brush by keys began. @type {number | undefined} */
     this.anchor = undefined;
-    this.isMarking = false;
+    /** Where the pointer went down. @type {number | null} */
+    this.down = null;
     this.legend = h('div', { class: 'legend', role: 'group', 'aria-label': 'series of the chart' });
-    this.canvas = h('div', {
+    this.plot = h('div', {
       class: 'chart', tabindex: 0, role: 'slider', 'aria-label': 'selected snapshot',
       title: 'click: a snapshot; drag: brush A..B; keys: ← → select, Shift brushes, Del clears, t table',
       onkeydown: (/** @type {KeyboardEvent} */ event) => this.key(event),
+      onpointerdown: (/** @type {PointerEvent} */ event) => this.press(event),
+      onpointermove: (/** @type {PointerEvent} */ event) => this.hover(event),
+      onpointerup: (/** @type {PointerEvent} */ event) => this.release(event),
+      onpointercancel: () => { this.down = null; this.mark(null); },
+      onpointerleave: () => { if (this.down === null) this.mark(null); },
     });
-    this.element = h('div', { class: 'chart-block' }, this.legend, this.canvas);
-    this.resized = new ResizeObserver(() => this.plot?.setSize({ width: this.width(), height: HEIGHT }));
-    this.resized.observe(this.canvas);
-    this.themed = () => this.build();
-    this.dark = matchMedia('(prefers-color-scheme: dark)');
-    this.dark.addEventListener('change', this.themed);
-    window.addEventListener('theme', this.themed);
-  }
-
-  width() {
-    return Math.max(this.canvas.clientWidth, 200);
+    this.marks = svg('g', { class: 'marks' });
+    this.element = h('div', { class: 'chart-block' }, this.legend, this.plot);
+    this.width = 0;
+    this.right = RIGHT;
+    this.from = 0;
+    this.resized = new ResizeObserver(() => {
+      if (this.width !== this.plot.clientWidth) this.draw();
+    });
+    this.resized.observe(this.plot);
   }
 
   /** @param {Charted} charted */
@@ -81,95 +73,92 @@ export class SeriesChart {
     this.charted = charted;
     this.showLegend(null);
     this.tell();
-    const isSame = before && before.snapshots.length === charted.snapshots.length && before.measures === charted.measures
-      && [...before.pinned].join() === [...charted.pinned].join();
-    if (isSame && this.plot) this.mark();
-    else void this.build();
+    const isSame = before?.measures === charted.measures && [...before.pinned].join() === [...charted.pinned].join();
+    if (isSame && this.plot.hasChildNodes()) this.mark(null);
+    else this.draw();
   }
 
-  async build() {
+  /** Where a snapshot is: all are equally far apart. @param {number} at */
+  x(at) {
+    const last = Math.max((this.charted?.snapshots.length ?? 1) - 1, 1);
+    return LEFT + (at / last) * (this.width - LEFT - this.right);
+  }
+
+  /** The snapshot that is nearest to a pointer. @param {MouseEvent} event */
+  placeAt(event) {
+    const last = (this.charted?.snapshots.length ?? 1) - 1;
+    const inside = event.clientX - this.plot.getBoundingClientRect().left - LEFT;
+    return Math.max(0, Math.min(last, Math.round((inside / Math.max(this.width - LEFT - this.right, 1)) * last)));
+  }
+
+  /** Draws axes and lines. */
+  draw() {
+    this.width = this.plot.clientWidth;
+    if (!this.charted || this.width === 0) return;
+    const { measures, pinned, snapshots } = this.charted;
+    const drawn = measures.map((measure, at) => ({ measure, at })).filter(({ measure }) => pinned.has(measure.key));
+    const units = ['bytes', 'count'].filter((unit) => drawn.some(({ measure }) => measure.unit === unit));
+    this.right = units.length > 1 ? RIGHT : 14;
+    const scales = Object.fromEntries(units.map((unit) => [unit, scaleOf(unit, drawn.map(({ measure }) => measure).filter((measure) => measure.unit === unit))]));
+    const y = (/** @type {string} */ unit, /** @type {number} */ value) => HEIGHT - BELOW - (value / scales[unit].most) * (HEIGHT - ABOVE - BELOW);
+    const axes = units.map((unit, side) => scales[unit].ticks.map((tick) => [
+      side === 0 ? svg('line', { class: 'grid', x1: LEFT, x2: this.width - this.right, y1: y(unit, tick), y2: y(unit, tick) }) : null,
+      svg('text', { x: side === 0 ? LEFT - 8 : this.width - this.right + 8, y: y(unit, tick) + 4, 'text-anchor': side === 0 ? 'end' : 'start' }, tickText(tick, unit)),
+    ]));
+    const step = stepFor(snapshots.length - 1, Math.max(Math.floor((this.width - LEFT) / 56), 1), [1, 2, 5, 10]);
+    const numbers = snapshots.map((snapshot, at) => (at % step === 0 ? svg('text', { x: this.x(at), y: HEIGHT - 5, 'text-anchor': 'middle' }, snapshot) : null));
+    const lines = drawn.map(({ measure, at }) => this.line(measure, at, y));
+    fill(this.plot, svg('svg', { width: this.width, height: HEIGHT, 'aria-hidden': 'true' }, axes.flat(2), numbers, this.marks, lines.flat()));
+    this.mark(null);
+  }
+
+  /** One series. Where there are more snapshots than pixels, the least and the largest value of each pixel are drawn.
+   *  @param {Measure} measure @param {number} index @param {(unit: string, value: number) => number} y */
+  line(measure, index, y) {
+    const kind = `series-${(index % COLOURS) + 1}${measure.unit === 'count' ? ' dotted' : ''}${index >= COLOURS ? ' dashed' : ''}`;
+    const points = pointsOf(measure.values, this.width);
+    const at = (/** @type {[number, number]} */ [place, value]) => `${this.x(place).toFixed(1)},${y(measure.unit, value).toFixed(1)}`;
+    const dots = measure.values.length > MOST_DOTS ? [] : points.flat().map(([place, value]) => svg('circle', { class: kind, cx: this.x(place), cy: y(measure.unit, value), r: 2.5 }));
+    return [...points.map((run) => svg('polyline', { class: kind, points: run.map(at).join(' ') })), ...dots];
+  }
+
+  /** Shows brush, selected snapshot and pointer. @param {number | null} pointed @param {[number, number] | null} [dragged] */
+  mark(pointed, dragged = null) {
     if (!this.charted) return;
-    const library = await uPlot();
-    const charted = this.charted;
-    if (!charted || !this.canvas.isConnected) return;
-    this.plot?.destroy();
-    const pinned = charted.measures.map((measure, at) => ({ measure, at })).filter(({ measure }) => charted.pinned.has(measure.key));
-    const [ink, grid] = [colour('muted'), colour('edge')];
-    const hasUnit = (/** @type {string} */ unit) => pinned.some(({ measure }) => measure.unit === unit);
-    const axis = (/** @type {string} */ scale, /** @type {number} */ side, /** @type {boolean} */ hasGrid) => ({
-      scale, side, stroke: ink, grid: { show: hasGrid, stroke: grid, width: 1 }, ticks: { show: false }, size: 74, incrs: scale === 'bytes' ? BYTE_STEPS : undefined, font: '12px system-ui',
-      values: (/** @type {any} */ _, /** @type {number[]} */ all) => all.map((value) => scale === 'bytes' ? numberText(value, 'bytes') : short(value)),
-    });
-    const range = (/** @type {any} */ _, /** @type {number} */ __, /** @type {number} */ most) => [0, (most || 1) * 1.06];
-    this.plot = new library({
-      width: this.width(), height: HEIGHT, legend: { show: false }, padding: [8, 8, 0, 8],
-      cursor: { drag: { x: true, y: false, setScale: false, dist: 4 }, points: { size: 6 } },
-      scales: { x: { time: false }, bytes: { range }, count: { range } },
-      axes: [
-        { stroke: ink, grid: { show: false }, ticks: { show: false }, font: '12px system-ui', incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000], size: 28 },
-        ...(hasUnit('bytes') ? [axis('bytes', 3, true)] : []),
-        ...(hasUnit('count') ? [axis('count', hasUnit('bytes') ? 1 : 3, !hasUnit('bytes'))] : []),
-      ],
-      series: [{}, ...pinned.map(({ measure, at }) => ({
-        scale: measure.unit, stroke: colour(`series-${(at % COLOURS) + 1}`), width: 1.8, dash: at >= COLOURS ? [6, 4] : measure.unit === 'count' ? [2, 3] : undefined,
-        points: { show: charted.snapshots.length <= 40, size: 5 },
-      }))],
-      hooks: {
-        setCursor: [(/** @type {any} */ plot) => this.showLegend(plot.cursor.idx ?? null)],
-        setSelect: [(/** @type {any} */ plot) => this.brushed(plot)],
-        draw: [(/** @type {any} */ plot) => this.drawSelected(plot)],
-      },
-    }, [charted.snapshots, ...pinned.map(({ measure }) => measure.values)], this.canvas);
-    this.listen();
-    this.mark();
+    const { snapshots, brush, selected } = this.charted;
+    const places = dragged ?? brush?.map((snapshot) => snapshots.indexOf(snapshot)) ?? null;
+    const upright = (/** @type {string} */ name, /** @type {number} */ at) => svg('line', { class: name, x1: this.x(at), x2: this.x(at), y1: ABOVE, y2: HEIGHT - BELOW });
+    const chosen = snapshots.indexOf(selected ?? -1);
+    fill(this.marks,
+      places && svg('rect', { class: 'brush', x: this.x(Math.min(...places)), width: Math.max(Math.abs(this.x(places[1]) - this.x(places[0])), 1), y: ABOVE, height: HEIGHT - ABOVE - BELOW }),
+      pointed === null ? null : upright('pointed', pointed), chosen < 0 ? null : upright('selected', chosen));
+    this.showLegend(pointed);
   }
 
-  /** A click selects the nearest snapshot; the end of a drag is no click. */
-  listen() {
-    /** @type {[number, number]} */
-    let down = [0, 0];
-    const over = this.plot.over;
-    over.addEventListener('mousedown', (/** @type {MouseEvent} */ event) => { down = [event.clientX, event.clientY]; });
-    over.addEventListener('click', (/** @type {MouseEvent} */ event) => {
-      const at = this.plot.cursor.idx;
-      if (Math.abs(event.clientX - down[0]) < 4 && at !== null && at !== undefined && this.charted) this.doing.select(this.charted.snapshots[at]);
-    });
+  /** @param {PointerEvent} event */
+  press(event) {
+    if (event.button !== 0) return;
+    this.down = event.clientX;
+    this.from = this.placeAt(event);
+    this.plot.setPointerCapture(event.pointerId);
   }
 
-  /** @param {any} plot */
-  brushed(plot) {
-    const { left, width } = plot.select;
-    if (width < 4 || !this.charted || this.isMarking) return;
+  /** @param {PointerEvent} event */
+  hover(event) {
+    const at = this.placeAt(event);
+    this.mark(at, this.down !== null && Math.abs(event.clientX - this.down) >= CLICK ? [this.from, at] : null);
+  }
+
+  /** A drag brushes, a click selects. @param {PointerEvent} event */
+  release(event) {
+    if (this.down === null || !this.charted) return;
+    const isClick = Math.abs(event.clientX - this.down) < CLICK;
+    this.down = null;
     const { snapshots } = this.charted;
-    const [a, b] = [plot.posToIdx(left), plot.posToIdx(left + width)].map((at) => snapshots[at]);
-    this.doing.brush(a < b ? [a, b] : null);
-    if (a >= b) this.mark();
-  }
-
-  /** Shows brush and selected snapshot. */
-  mark() {
-    if (!this.plot || !this.charted) return;
-    const { brush } = this.charted;
-    const [left, right] = brush ? brush.map((snapshot) => this.plot.valToPos(snapshot, 'x')) : [0, 0];
-    this.isMarking = true;
-    this.plot.setSelect({ left, width: right - left, top: 0, height: brush ? this.plot.over.clientHeight : 0 }, false);
-    this.isMarking = false;
-    this.plot.redraw(false);
-  }
-
-  /** @param {any} plot */
-  drawSelected(plot) {
-    if (this.charted?.selected === null || this.charted?.selected === undefined) return;
-    const x = Math.round(plot.valToPos(this.charted.selected, 'x', true)) + 0.5;
-    const { ctx, bbox } = plot;
-    ctx.save();
-    ctx.strokeStyle = colour('ink');
-    ctx.lineWidth = devicePixelRatio;
-    ctx.beginPath();
-    ctx.moveTo(x, bbox.top);
-    ctx.lineTo(x, bbox.top + bbox.height);
-    ctx.stroke();
-    ctx.restore();
+    const [a, b] = [this.from, this.placeAt(event)].sort((one, other) => one - other);
+    if (isClick) this.doing.select(snapshots[b]);
+    else if (a < b) this.doing.brush([snapshots[a], snapshots[b]]);
+    else this.mark(null);
   }
 
   /** The names of all series with their values where the cursor is. @param {number | null} at */
@@ -207,10 +196,10 @@ export class SeriesChart {
     const values = measures.filter((measure) => pinned.has(measure.key) && at >= 0 && measure.values[at] !== null)
       .map((measure) => `${measure.name} ${numberText(/** @type {number} */ (measure.values[at]), measure.unit)}`);
     const brushed = brush ? `; brush ${brush[0]} to ${brush[1]}` : '';
-    this.canvas.setAttribute('aria-valuemin', String(snapshots[0]));
-    this.canvas.setAttribute('aria-valuemax', String(snapshots[snapshots.length - 1]));
-    this.canvas.setAttribute('aria-valuenow', String(selected ?? snapshots[0]));
-    this.canvas.setAttribute('aria-valuetext', `snapshot ${selected ?? '–'}: ${values.join(', ')}${brushed}`);
+    this.plot.setAttribute('aria-valuemin', String(snapshots[0]));
+    this.plot.setAttribute('aria-valuemax', String(snapshots[snapshots.length - 1]));
+    this.plot.setAttribute('aria-valuenow', String(selected ?? snapshots[0]));
+    this.plot.setAttribute('aria-valuetext', `snapshot ${selected ?? '–'}: ${values.join(', ')}${brushed}`);
   }
 
   /** @param {KeyboardEvent} event */
@@ -259,17 +248,47 @@ export class SeriesChart {
   destroy() {
     clearTimeout(this.timer);
     this.resized.disconnect();
-    this.dark.removeEventListener('change', this.themed);
-    window.removeEventListener('theme', this.themed);
-    this.plot?.destroy();
     this.charted = null;
   }
 }
 
-/** @param {number} number */
-function short(number) {
-  for (const [unit, name] of /** @type {[number, string][]} */ ([[1e9, 'G'], [1e6, 'M'], [1e3, 'k']])) {
-    if (number >= unit) return `${Number((number / unit).toPrecision(3))} ${name}`;
+/** The axis of a unit: from zero to above the largest value, with round numbers. @param {string} unit @param {Measure[]} measures */
+function scaleOf(unit, measures) {
+  const most = measures.flatMap((measure) => measure.values).reduce((/** @type {number} */ one, other) => Math.max(one, other ?? 0), 1);
+  const step = stepFor(most, 5, [1, 2, 5, 10], unit === 'bytes' ? 1024 ** Math.floor(Math.log(most) / Math.log(1024)) : 1);
+  return { most: most * 1.04, ticks: Array.from({ length: Math.floor(most / step) + 1 }, (_, at) => at * step) };
+}
+
+/** The least round step that divides a length into at most some parts. @param {number} length @param {number} parts @param {number[]} round @param {number} [unit] */
+function stepFor(length, parts, round, unit = 1) {
+  const least = length / parts / unit;
+  const power = 10 ** Math.floor(Math.log10(Math.max(least, 1e-9)));
+  const step = (round.find((one) => one * power >= least) ?? 10) * power;
+  return unit === 1 ? Math.max(step, 1) : step * unit;
+}
+
+/** Runs of places that have a value. @param {(number | null)[]} values @param {number} width @returns {[number, number][][]} */
+function pointsOf(values, width) {
+  const bucket = Math.max(1, Math.floor(values.length / width));
+  /** @type {[number, number][][]} */
+  const runs = [[]];
+  for (let from = 0; from < values.length; from += bucket) {
+    const known = /** @type {[number, number][]} */ (values.slice(from, from + bucket).map((value, at) => [from + at, value]).filter(([, value]) => value !== null));
+    if (known.length === 0) runs.push([]);
+    else if (bucket === 1) runs[runs.length - 1].push(known[0]);
+    else {
+      const ends = [known.reduce((one, other) => (other[1] < one[1] ? other : one)), known.reduce((one, other) => (other[1] > one[1] ? other : one))];
+      runs[runs.length - 1].push(...ends.sort((one, other) => one[0] - other[0]));
+    }
+  }
+  return runs.filter((run) => run.length > 0);
+}
+
+/** @param {number} number @param {string} unit */
+function tickText(number, unit) {
+  if (unit === 'bytes') return numberText(number, unit).replace('.0 ', ' ');
+  for (const [size, name] of /** @type {[number, string][]} */ ([[1e9, 'G'], [1e6, 'M'], [1e3, 'k']])) {
+    if (number >= size) return `${Number((number / size).toPrecision(3))} ${name}`;
   }
   return grouped(number);
 }

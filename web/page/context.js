@@ -73,10 +73,10 @@ export function selectedSnapshot(state, file) {
   return state.s ?? (file?.snapshots ? file.snapshots - 1 : null);
 }
 
-/** @param {State} state @param {ServedFile} file @param {string} line @param {number | null} [snapshot] */
+/** @param {State} state @param {ServedFile} file @param {string} line @param {number | null} [snapshot] undefined: the selected one */
 function fields(state, file, line, snapshot) {
   const all = new URLSearchParams({ f: String(file.id) });
-  const s = snapshot ?? state.s;
+  const s = snapshot === undefined ? state.s : snapshot;
   if (s !== null) all.set('s', String(s));
   all.set('q', line);
   for (const words of state.w) all.append('w', words);

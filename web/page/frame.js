@@ -3,9 +3,11 @@
 import { byId, fill, h } from './dom.js';
 import { onRunning, runningQuestions, stopAll } from './ask.js';
 import { progressNode, showProgress } from './section.js';
+import { overview } from './overview.js';
 import { grouped, size, visible } from './cell.js';
 import { changed, format, serveLine, shellLine, verbOf, viewOf } from './state.js';
 import { selectedSnapshot, visitedIn } from './context.js';
+import { isGone } from './served.js';
 
 /** @typedef {import('./state.js').State} State */
 /** @typedef {import('./state.js').Change} Change */
@@ -26,6 +28,7 @@ import { selectedSnapshot, visitedIn } from './context.js';
  * @property {(change: Change, how?: {replace?: boolean}) => void} go
  * @property {(text: string) => void} announce
  * @property {() => void} help
+ * @property {() => Promise<import('./ask.js').Answer>} overview the answer of `summary all`
  */
 
 /** Verbs of the menu that no tab shows, in its order; further ones follow. */
@@ -43,7 +46,7 @@ const input = h('input', {
 const hint = h('p', { id: 'line-hint', class: 'line-hint' });
 const verbList = h('datalist', { id: 'verbs' });
 const place = {
-  file: h('span', { class: 'file' }), copy: h('span'), strip: h('div', { class: 'strip' }), banners: h('div', { class: 'banners' }),
+  file: h('span', { class: 'file' }), copy: h('span'), strip: h('div', { class: 'strip' }), overview: h('span'), banners: h('div', { class: 'banners' }),
   tabs: h('nav', { class: 'tabs', 'aria-label': 'views' }), running: h('div', { class: 'running' }), told: h('span', { class: 'told' }),
 };
 
@@ -86,6 +89,7 @@ export function showFrame(what) {
     for (const part of [showFiles, showCopy, showStrip, showBanners, showTabs, showTold]) part(what);
   });
   showVerbs(what.verbs);
+  void showOverview(what);
   const title = what.state.q || what.view;
   document.title = visible(what.file ? `${title} – ${what.file.name} – barrow` : `${title} – barrow`);
 }
@@ -123,6 +127,7 @@ export function closeMenus(except = null) {
   for (const menu of document.querySelectorAll('details.menu[open]')) {
     if (except && menu.contains(except) && !(/** @type {Element} */ (except).closest?.('.items a, .items button'))) continue;
     menu.removeAttribute('open');
+    if (menu.contains(document.activeElement)) menu.querySelector('summary')?.focus();
     any = true;
   }
   return any;
@@ -213,10 +218,24 @@ function showStrip({ state, file }) {
   const snapshots = count === 1 ? h('span', null, '1 snapshot') : h('span', { class: 'snapshot-choice' },
     `${grouped(count)} snapshots `, step('◂', 'snapshot before', selected - 1), choice, step('▸', 'next snapshot', selected + 1),
     state.s === null ? h('span', { class: 'muted' }, ' last') : h('a', { href: format(changed(state, { s: null })) }, ' last'));
-  const brush = count < 2 ? null : state.a === null || state.b === null ? h('span', { class: 'muted' }, 'brush: all')
+  const brush = count < 2 ? null : state.a === null || state.b === null ? h('span', { class: 'brushed muted' }, 'brush: all')
     : h('span', { class: 'chip' }, `brush ${state.a}..${state.b} `, remove(state, { a: null, b: null }, 'all snapshots'));
   const unknown = selected >= count ? h('span', { class: 'warning' }, `there is no snapshot ${selected}`) : null;
-  fill(place.strip, snapshots, brush, unknown, file.growing ? h('span', { class: 'chip live' }, '● growing') : null);
+  fill(place.strip, count > 2 ? place.overview : null, snapshots, brush, unknown, file.growing ? h('span', { class: 'chip live' }, '● growing') : null);
+}
+
+/** All snapshots as a line, once it is known. @param {Shown} what */
+async function showOverview({ state, file }) {
+  if (!file || file.state !== 'ready' || (file.snapshots ?? 0) < 3) return fill(place.overview);
+  const brush = /** @type {[number, number] | null} */ (state.a === null || state.b === null ? null : [state.a, state.b]);
+  try {
+    const answer = await doing?.overview();
+    if (!answer || shown?.state !== state) return;
+    fill(place.overview, overview(answer, { selected: selectedSnapshot(state, file) ?? 0, brush, select: (s) => doing?.go({ s }) }));
+  } catch {
+    // The views say what is wrong; the header does without.
+    fill(place.overview);
+  }
 }
 
 /** @param {State} state @param {Change} change @param {string} name */
@@ -227,13 +246,14 @@ function remove(state, change, name) {
 /** @param {Shown} what */
 function showBanners({ state, file }) {
   const chips = (/** @type {string[]} */ all, /** @type {'w' | 'lets'} */ key) => all.map((text, at) => h('span', { class: 'chip' },
-    h('bdi', null, visible(text)), ' ', remove(state, { [key]: all.filter((_, other) => other !== at) }, `without this: ${visible(text)}`)));
+    h('bdi', null, visible(text)), ' ', remove(state, { [key]: all.filter((_, other) => other !== at) }, `remove: ${visible(text)}`)));
   const banner = (/** @type {string} */ name, /** @type {...any} */ ...children) => h('div', { class: `banner ${name}`, 'data-banner': name }, ...children);
   fill(place.banners,
     state.w.length === 0 ? null : banner('without', h('b', null, 'without'), ' ', chips(state.w, 'w'),
       ' every view excludes this, and what only this keeps alive. ', h('a', { href: format(changed(state, { w: [] })) }, 'clear')),
     state.lets.length === 0 ? null : banner('sets', h('b', null, 'sets'), ' ', chips(state.lets, 'lets'), ' ',
       h('a', { href: format(changed(state, { lets: [] })) }, 'clear')),
+    !isGone() ? null : banner('lost', 'barrow serve does not answer: what is shown is from before.'),
     !file?.replaced ? null : banner('replaced', 'The file was replaced or cut while it was open. What is shown is of the file before. ',
       h('button', { type: 'button', onclick: () => location.reload() }, 'load it again')),
     !file?.lost ? null : banner('lost', visible(file.lost)),
@@ -279,6 +299,13 @@ function placeOf(name) {
   return at < 0 ? MENU.length : at;
 }
 
+/** Stops what runs, and says so. Returns whether anything ran. */
+export function stopQuestions() {
+  const any = stopAll();
+  if (any) tell('stopped');
+  return any;
+}
+
 /** Questions that run: the oldest with its progress. */
 function showRunning() {
   const now = performance.now();
@@ -287,7 +314,7 @@ function showRunning() {
     if (place.running.hasChildNodes()) fill(place.running);
     return;
   }
-  if (!place.running.querySelector('.progress')) fill(place.running, h('span', { class: 'asked' }), progressNode(() => void stopAll()));
+  if (!place.running.querySelector('.progress')) fill(place.running, h('span', { class: 'asked' }), progressNode(stopQuestions));
   const first = all.find((question) => question.progress) ?? all[0];
   const asked = /** @type {Element} */ (place.running.firstElementChild);
   asked.textContent = visible(all.length > 1 ? `${first.line} and ${all.length - 1} more` : first.line);

@@ -1,8 +1,7 @@
 // Keys of the whole page. `:` the line, `/` search, `g` and a letter a view, `[` `]` snapshots, `?` help, Esc stops.
 
-import { stopAll } from './ask.js';
 import { byId } from './dom.js';
-import { closeMenus, focusLine, isLine, restoreLine, tabLines } from './frame.js';
+import { closeMenus, focusLine, isLine, restoreLine, stopQuestions, tabLines } from './frame.js';
 import { selectedSnapshot } from './context.js';
 import { fileNamed } from './served.js';
 
@@ -42,7 +41,7 @@ export function listenToKeys({ go, state }) {
 /** @param {KeyboardEvent} event */
 function escape(event) {
   if (event.defaultPrevented) return;
-  if (closeMenus() || stopAll()) return event.preventDefault();
+  if (closeMenus() || stopQuestions()) return event.preventDefault();
   if (isLine(event.target)) {
     restoreLine();
     byId('view').focus();

@@ -3,11 +3,11 @@
 import { byId, fill, h } from './dom.js';
 import { AskError } from './ask.js';
 import { contextOf } from './context.js';
-import { applyTheme, buildFrame, restoreLine, showFrame } from './frame.js';
+import { applyTheme, buildFrame, restoreLine, showFrame, tell } from './frame.js';
 import { listenToKeys } from './keys.js';
 import { errorNode } from './section.js';
 import { fileNamed, followServed, loadServed, nowServed, onServed } from './served.js';
-import { changed, changeOf, format, parse, resolveVerbsWith, viewOf, words } from './state.js';
+import { changed, changeOf, format, parse, quoted, resolveVerbsWith, viewOf, words } from './state.js';
 
 /** @typedef {import('./state.js').State} State */
 /** @typedef {import('./state.js').Change} Change */
@@ -81,8 +81,10 @@ function viewNamed(of) {
 /** What a file is shown with at first. @param {State} of @returns {State} */
 function withLine(of) {
   const file = fileNamed(of.f);
+  const change = of.q ? changeOf(of.q, of) : null;
+  if (change) return withLine(changed({ ...of, q: '' }, change));
   if (of.q || of.extra.p || !file || file.state !== 'ready') return of;
-  return { ...of, q: (file.snapshots ?? 0) > 1 ? 'summary all' : 'summary' };
+  return { ...of, q: file.snapshots === 0 ? 'info' : (file.snapshots ?? 0) > 1 ? 'summary all' : 'summary' };
 }
 
 /** Shows what the address says. */
@@ -195,7 +197,8 @@ function verbNamed(word) {
 
 async function boot() {
   applyTheme();
-  buildFrame({ submit, go, announce, help: () => go({ q: 'help' }) });
+  const own = contextOf({ state: () => state, file: () => fileNamed(state.f), verbs, go, announce, signal: new AbortController().signal });
+  buildFrame({ submit, go, announce, help: () => go({ q: 'help' }), overview: () => own.ask('summary all', { snapshot: null }) });
   listenToKeys({ go, state: () => state });
   resolveVerbsWith(verbNamed);
   try {
@@ -210,6 +213,12 @@ async function boot() {
     return;
   }
   onServed(filesChanged);
+  addEventListener('dragover', (event) => event.preventDefault());
+  addEventListener('drop', (event) => {
+    event.preventDefault();
+    const name = event.dataTransfer?.files[0]?.name;
+    if (name) tell(`to open it, run in a shell: barrow serve ${quoted(name)}`);
+  });
   addEventListener('popstate', route);
   addEventListener('hashchange', () => {
     if (format(withLine(parse(location.hash))) !== format(state)) route();

@@ -1,10 +1,10 @@
 // What a map shows, in words: a legend, a table of its cells, and the selected place.
 
 import { h } from './dom.js';
-import { grouped, nameNode, numberText } from './cell.js';
+import { grouped, nameNode, numberText, visible } from './cell.js';
 import { growthColour, neutralColour, typeColour } from './map_colours.js';
 import { REST } from './squarify.js';
-import { titleOf, treeLine } from './tree_nodes.js';
+import { quotedName, shortType, titleOf, treeLine } from './tree_nodes.js';
 
 /** @typedef {import('./treemap.js').TreeMap} TreeMap */
 /** @typedef {import('./tree_nodes.js').TreeNode} TreeNode */
@@ -21,13 +21,13 @@ export function linkRow(node, ctx, word) {
     ` retains ${numberText(node.retained, 'bytes')} with ${grouped(node.objects)} objects${own} `,
     node.object === null ? null : h('a', { href: ctx.href({ q: `info ${word}` }) }, node.members === null ? `open ${word}` : `open the largest, ${word}`), ' ',
     node.word === null || node.word === '' ? null : h('a', { href: ctx.href({ q: treeLine(node.word), sel: null, zoom: null }) }, 'tree from here'), ' ',
-    node.members === null ? null : h('a', { href: ctx.href({ q: `find type = ${JSON.stringify(node.type)} by retained` }) }, 'objects of this type'),
+    node.members === null ? null : h('a', { href: ctx.href({ q: `find type = ${quotedName(node.type)} by retained` }) }, 'objects of this type'),
   ];
 }
 
 /** What the colours mean. @param {TreeMap} map */
 export function mapLegend(map) {
-  const isDark = map.isDark ?? false;
+  const isDark = map.isDark;
   const swatch = (/** @type {string} */ colour, /** @type {any} */ text) =>
     h('span', { class: 'swatch' }, h('span', { class: 'patch', 'aria-hidden': 'true', style: { background: colour } }), text);
   if (map.growth) {
@@ -36,8 +36,8 @@ export function mapLegend(map) {
       swatch(neutralColour(isDark), 'unchanged, not known, or smaller places'));
   }
   const types = [...bytesByType(map)].sort(([, one], [, other]) => other - one).slice(0, MOST_TYPES);
-  return h('span', { class: 'legend' }, types.map(([type, bytes]) => swatch(typeColour(type, isDark), [nameNode(type), ` ${numberText(bytes, 'bytes')}`])),
-    swatch(neutralColour(isDark), 'smaller places'));
+  return h('span', { class: 'legend' }, types.map(([type, bytes]) => swatch(typeColour(type, isDark), [h('span', { title: visible(type) }, nameNode(shortType(type)[0])), ` ${numberText(bytes, 'bytes')}`])),
+    h('span', null, 'hatched: smaller places'));
 }
 
 /** Bytes of the smallest cells, by type. @param {TreeMap} map */
@@ -46,7 +46,7 @@ function bytesByType(map) {
   const types = new Map();
   for (const cell of map.smallest()) {
     const { node, part, bytes } = map.describe(cell);
-    if (part !== REST && node.object !== null) types.set(node.type, (types.get(node.type) ?? 0) + bytes);
+    if (part !== REST && (node.object !== null || node.members !== null)) types.set(node.type, (types.get(node.type) ?? 0) + bytes);
   }
   return types;
 }

@@ -149,7 +149,9 @@ export class Section {
       return;
     }
     if (!(error instanceof Error)) throw error;
-    fill(this.status, errorNode(error), h('p', null, askAgain));
+    // What was not understood will not be understood again.
+    const isFinal = /** @type {import('./ask.js').AskError} */ (error).code === 2;
+    fill(this.status, errorNode(error), isFinal ? null : h('p', null, askAgain));
     this.is('error');
     this.ctx.announce(`not answered: ${error.message}`);
   }
@@ -180,7 +182,7 @@ function inWords(what, answer) {
 export function errorNode(error) {
   const { text = null, column = null, help = null } = /** @type {import('./ask.js').AskError} */ (error);
   const box = h('div', { class: 'error', role: 'alert' }, h('p', null, visible(error.message)));
-  const shell = error.message.match(/`(barrow [^`]+)`/)?.[1];
+  const shell = error.message.match(/\x60(barrow [^\x60]+)\x60/)?.[1] ?? error.message.match(/only in a shell[^:]*: (barrow .+)$/s)?.[1];
   if (text !== null && column !== null) {
     const before = [...text].slice(0, column).join('');
     box.append(h('pre', { class: 'caret' }, `${visible(text)}\n${before.replace(/[^\t]/gu, ' ')}^`));

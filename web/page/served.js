@@ -25,10 +25,23 @@ let served = { version: '', folder: false, files: [] };
 const listeners = new Set();
 /** @type {EventSource | null} */
 let events = null;
+let gone = false;
 
 /** What is served now. */
 export function nowServed() {
   return served;
+}
+
+/** Whether the server does not answer. */
+export function isGone() {
+  return gone;
+}
+
+/** @param {boolean} is */
+function goneIs(is) {
+  if (gone === is) return;
+  gone = is;
+  for (const listener of listeners) listener(served);
 }
 
 /** Calls a function when something about the files changes. @param {(before: Served) => void} listener */
@@ -63,6 +76,8 @@ export function followServed() {
     } else if (!events) {
       events = new EventSource('api/events');
       events.addEventListener('files', (event) => take(JSON.parse(event.data)));
+      events.addEventListener('open', () => goneIs(false));
+      events.addEventListener('error', () => goneIs(true));
     }
   };
   document.addEventListener('visibilitychange', follow);

@@ -1,5 +1,7 @@
 // Places of the dominator tree, as answers of `dominators` tell them, and the lines that ask for what is below a place.
 
+import { grouped } from './cell.js';
+
 /** @typedef {import('./ask.js').Answer} Answer */
 /**
  * A place of the dominator tree: an object, a group of roots, all roots, or the children of one type.
@@ -24,6 +26,7 @@ export function nodesOf(answer, snapshot) {
   const table = answer.tables[answer.tables.length - 1];
   if (!table) return [];
   const places = new Map(table.columns.map((column, at) => [column.key, at]));
+  const titles = table.columns.findIndex((column) => column.key === '' && column.heading === 'type');
   /** The last place of each depth. @type {TreeNode[]} */
   const above = [];
   return table.rows.map((row) => {
@@ -35,7 +38,7 @@ export function nodesOf(answer, snapshot) {
       word: isType ? null : wordOf(object, at('roots') ?? rootsIn(at('type')), snapshot),
       object,
       type: at('type') ?? '',
-      name: at('name'),
+      name: at('name') ?? nameIn(row[titles]?.value, at('kind'), at('type')),
       kind: at('kind'),
       own: at('shallow_bytes') === null ? null : at('shallow_bytes') + (at('unmanaged_bytes') ?? 0),
       retained: Number(at('retained_bytes') ?? 0),
@@ -50,6 +53,13 @@ export function nodesOf(answer, snapshot) {
     if (above[node.depth - 1]) above[node.depth - 1].children += 1;
     return node;
   });
+}
+
+/** The name of an object that represents a type, where only its title has it: `class Cache`.
+ *  @param {string | undefined} title @param {string | null} kind @param {string | null} type */
+function nameIn(title, kind, type) {
+  const name = title?.startsWith(`${kind} `) ? title.slice(`${kind} `.length) : null;
+  return name === type ? null : name;
 }
 
 /** The group of roots that a title names. @param {string | null} title */
@@ -73,8 +83,56 @@ export function treeLine(word, rest = '') {
   return ['dominators', word, rest].filter(Boolean).join(' ');
 }
 
+/** A type without the package before its dotted name, and that package. @param {string} type @returns {[string, string]} */
+export function shortType(type) {
+  const dot = /^[\w.$[\]]+$/.test(type) ? type.lastIndexOf('.') : -1;
+  return [type.slice(dot + 1), type.slice(0, Math.max(0, dot))];
+}
+
 /** What a place is called in a sentence. @param {TreeNode} node */
 export function titleOf(node) {
   const name = node.name === null ? '' : ` ${node.name}`;
-  return node.members === null ? node.type + name : `${node.type} × ${node.members}`;
+  return node.members === null ? node.type + name : `${node.type} × ${grouped(node.members)}`;
+}
+
+/** Types by kind and name; those of one kind and name, which differ in their layout only, are one.
+ *  @param {TreeNode[]} types @param {number} depth @returns {Map<string, TreeNode>} */
+function sumsByType(types, depth) {
+  /** @type {Map<string, TreeNode>} */
+  const sums = new Map();
+  for (const type of types) {
+    const key = `${type.kind}\n${type.type}`;
+    const sum = sums.get(key);
+    if (!sum) {
+      sums.set(key, { ...type, depth, object: null, name: null });
+      continue;
+    }
+    sum.members = (sum.members ?? 0) + (type.members ?? 0);
+    sum.retained += type.retained;
+    sum.objects += type.objects;
+  }
+  return sums;
+}
+
+/**
+ * Divides what is left out below a place into types: the children of each type less those that are rows already.
+ * @param {TreeNode[]} nodes depth first @param {TreeNode} place one of them @param {TreeNode[]} types its children by type
+ * @returns {TreeNode[]} the rows with those for types after the others below the place; the same rows if the sums differ
+ */
+export function withRestByType(nodes, place, types) {
+  const from = nodes.indexOf(place);
+  let end = from + 1;
+  const left = sumsByType(types, place.depth + 1);
+  for (; end < nodes.length && nodes[end].depth > place.depth; end++) {
+    const child = nodes[end];
+    const type = child.depth === place.depth + 1 ? left.get(`${child.kind}\n${child.type}`) : null;
+    if (!type) continue;
+    type.members = (type.members ?? 0) - 1;
+    type.retained -= child.retained;
+    type.objects -= child.objects;
+  }
+  const rest = [...left.values()].filter((type) => (type.members ?? 0) > 0);
+  const isWhole = rest.every((type) => type.retained >= 0) && rest.reduce((sum, type) => sum + type.retained, 0) === place.leftBytes;
+  if (!isWhole) return nodes;
+  return [...nodes.slice(0, from), { ...place, left: 0, leftBytes: 0 }, ...nodes.slice(from + 1, end), ...rest, ...nodes.slice(end)];
 }

@@ -19,13 +19,18 @@ export class Branch {
     this.index = index;
     this.count = count;
     this.node = node;
-    /** The level of the children: 1 at the top. */
-    this.level = parent ? parent.level + 1 : 1;
+    /** The level of the children: 1 at the top. @type {number} */
+    this.level = levelBelow(parent);
     /** Expanded children. @type {Map<number, Branch>} */
     this.expanded = new Map();
     /** Whether it was in the tree and is no longer. */
     this.isGone = false;
   }
+}
+
+/** @param {Branch | null} parent @returns {number} */
+function levelBelow(parent) {
+  return parent ? parent.level + 1 : 1;
 }
 
 /** @typedef {{branch: Branch, index: number}} Place */

@@ -3,7 +3,7 @@
 import { h } from './dom.js';
 import { grouped, numberText, visible } from './cell.js';
 import { isAbort } from './ask.js';
-import { titleOf } from './tree_nodes.js';
+import { shortType, titleOf } from './tree_nodes.js';
 import { TreeRows } from './tree_rows.js';
 import { VirtualRows } from './virtual_rows.js';
 
@@ -13,6 +13,7 @@ import { VirtualRows } from './virtual_rows.js';
 /**
  * @typedef {object} TreeSource
  * @property {(node: TreeNode, from: number, n: number, signal: AbortSignal) => Promise<TreeNode[]>} children
+ * @property {(node: TreeNode) => TreeNode[]} known the first children, as far as another answer has them already
  * @property {(node: TreeNode, signal: AbortSignal) => Promise<TreeNode[]>} chain the node, then the largest child of each,
  *   while that retains half of the node
  */
@@ -29,9 +30,11 @@ import { VirtualRows } from './virtual_rows.js';
 /** @typedef {{branch: Branch, page: number, controller: AbortController}} Flight */
 
 /** Children in a window. */
-const PAGE = 200;
+const PAGE = 250;
+/** The next window is loaded when the end of one is so near, in rows. */
+const AHEAD = 120;
 /** Windows that are kept. */
-const MOST_PAGES = 400;
+const MOST_PAGES = 300;
 /** Deeper levels are not indented further. */
 const DEEPEST_INDENT = 14;
 /** While rows fly by, nothing is loaded: only what stays for this time, in milliseconds. */
@@ -112,6 +115,17 @@ export class TreeTable {
     if (place) this.#activate(place, false);
   }
 
+  /** Expands the top to where it branches; the top stays selected. */
+  async unfold() {
+    const top = this.active;
+    if (!top) return;
+    try {
+      await this.#expandFar(top, false);
+    } catch (error) {
+      this.#say(error);
+    }
+  }
+
   /** The selected place. */
   get selected() {
     return this.active && this.#node(this.active);
@@ -165,6 +179,7 @@ export class TreeTable {
     this.flights.add(flight);
     try {
       const n = Math.min(PAGE, branch.count - page * PAGE);
+      if (this.#takeKnown(branch, page, n)) return;
       const nodes = await this.options.source.children(branch.node, page * PAGE, n, flight.controller.signal);
       if (!branch.isGone && this.flights.has(flight)) this.#keep(branch, page, nodes);
     } catch (error) {
@@ -174,6 +189,23 @@ export class TreeTable {
       this.flights.delete(flight);
     }
     this.rows.refresh();
+  }
+
+  /** Shows what is known of a window already; whether that is all of it. @param {Branch} branch @param {number} page @param {number} n */
+  #takeKnown(branch, page, n) {
+    const nodes = this.options.source.known(branch.node).slice(page * PAGE, page * PAGE + n);
+    if (nodes.length === n) this.#keep(branch, page, nodes);
+    else if (nodes.length > 0) this.#pagesOf(branch).set(page, { nodes, isWhole: false, problem: null });
+    if (nodes.length > 0) this.rows.refresh();
+    return nodes.length === n;
+  }
+
+  /** More is known without asking: rows that wait for their window may be among it. */
+  knowMore() {
+    for (const { branch, page } of this.flights) {
+      const n = Math.min(PAGE, branch.count - page * PAGE);
+      if (!this.pages.get(branch)?.get(page)) this.#takeKnown(branch, page, n);
+    }
   }
 
   /** Rows are shown: those that are not here are loaded, and windows that scrolled away are left.
@@ -191,7 +223,7 @@ export class TreeTable {
   #loadShown(first, end) {
     /** @type {Map<Branch, Set<number>>} */
     const wanted = new Map();
-    for (let row = first; row < end; row++) {
+    for (let row = Math.max(0, first - AHEAD); row < end + AHEAD; row++) {
       const place = this.tree.at(row);
       if (!place) break;
       const pages = wanted.get(place.branch) ?? new Set();
@@ -211,13 +243,14 @@ export class TreeTable {
 
   #make() {
     const cells = COLUMNS.map(([key], at) => h('span', { class: `c-${key}`, role: 'gridcell', 'aria-colindex': at + 1 }));
-    const [twisty, link, type, name] = [h('span', { class: 'twisty', 'aria-hidden': 'true' }), h('a', { class: 'object', tabindex: -1 }), h('bdi'), h('bdi', { class: 'muted' })];
+    const [twisty, link] = [h('span', { class: 'twisty', 'aria-hidden': 'true' }), h('a', { class: 'object', tabindex: -1 })];
+    const [type, name, origin] = [h('bdi'), h('bdi', { class: 'muted' }), h('bdi', { class: 'muted origin' })];
     const bar = h('span', { class: 'share-bar', 'aria-hidden': 'true' }, h('span'));
     const share = h('span');
-    cells[0].append(twisty, link, type, name);
+    cells[0].append(twisty, link, type, name, origin);
     cells[2].append(share, bar);
     const row = h('div', { class: 'vr-row', role: 'row', tabindex: -1 }, cells);
-    PARTS.set(row, { cells, twisty, link, type, name, share, bar: /** @type {HTMLElement} */ (bar.firstChild), row: -1 });
+    PARTS.set(row, { cells, twisty, link, type, name, origin, share, bar: /** @type {HTMLElement} */ (bar.firstChild), row: -1 });
     row.addEventListener('click', (event) => this.#click(event, row));
     row.addEventListener('dblclick', () => this.#toggle(row));
     row.addEventListener('focus', () => this.#focused(row));
@@ -241,7 +274,7 @@ export class TreeTable {
     attribute(element, 'aria-selected', isActive);
     attribute(element, 'aria-expanded', node && node.children > 0 ? isExpanded : null);
     attribute(element, 'aria-busy', node ? null : true);
-    element.tabIndex = isActive ? 0 : -1;
+    attribute(element, 'tabindex', isActive ? 0 : -1);
     const depth = Math.min(branch.level - 1, DEEPEST_INDENT);
     parts.cells[0].style.paddingInlineStart = `${depth * 0.9}rem`;
     if (node) this.#fillNode(parts, node, isExpanded, branch.level);
@@ -251,10 +284,12 @@ export class TreeTable {
   /** @param {RowParts} parts @param {TreeNode} node @param {boolean} isExpanded @param {number} level */
   #fillNode(parts, node, isExpanded, level) {
     text(parts.twisty, (level - 1 > DEEPEST_INDENT ? `${grouped(level)} ` : '') + (node.children === 0 ? '·' : isExpanded ? '▾' : '▸'));
-    text(parts.link, node.object === null ? '' : `@${node.object}`);
+    text(parts.link, node.object === null ? '' : node.members === null ? `@${node.object}` : `largest @${node.object}`);
     if (node.object !== null) parts.link.href = this.options.href(node);
     else parts.link.removeAttribute('href');
-    text(parts.type, shortened(node.type));
+    const [type, origin] = shortType(node.type);
+    text(parts.type, shortened(type));
+    text(parts.origin, shortened(origin));
     text(parts.name, node.name === null ? '' : shortened(node.name));
     const share = this.whole > 0 ? node.retained / this.whole : 0;
     text(parts.cells[1], numberText(node.retained, 'bytes'));
@@ -273,6 +308,7 @@ export class TreeTable {
     parts.link.removeAttribute('href');
     text(parts.type, problem === null ? 'loading …' : `not loaded: ${visible(problem)}; click to try again`);
     text(parts.name, '');
+    text(parts.origin, '');
     text(parts.share, '');
     parts.bar.style.width = '0';
     for (const at of [1, 3, 4, 5]) text(parts.cells[at], '');
@@ -283,8 +319,9 @@ export class TreeTable {
     if (!this.active) return;
     const row = this.tree.rowOf(this.active.branch, this.active.index);
     const element = this.rows.elementOf(row >= first && row < end ? row : first);
-    if (!element || element.tabIndex === 0) return;
-    for (const one of this.rows.elements.values()) one.tabIndex = one === element ? 0 : -1;
+    // The property `tabIndex` makes the browser lay out; the attribute does not.
+    if (!element || element.getAttribute('tabindex') === '0') return;
+    for (const one of this.rows.elements.values()) attribute(one, 'tabindex', one === element ? 0 : -1);
   }
 
   // Keys and clicks
@@ -358,8 +395,8 @@ export class TreeTable {
     return branch;
   }
 
-  /** Expands along the largest children until one retains less than half. @param {Place} place */
-  async #expandFar(place) {
+  /** Expands along the largest children until one retains less than half. @param {Place} place @param {boolean} goes to the last */
+  async #expandFar(place, goes) {
     const node = this.#node(place);
     if (!node || node.children === 0) return;
     const chain = await this.options.source.chain(node, new AbortController().signal);
@@ -374,6 +411,7 @@ export class TreeTable {
     const last = this.#node(at);
     if (last && last.children > 0) this.tree.expand(at.branch, at.index, last.children, last);
     this.#changed();
+    if (!goes) return;
     this.#activate(at, true);
     this.options.announce(`level ${grouped(at.branch.level)}: ${last ? titleOf(last) : ''}`);
   }
@@ -400,7 +438,7 @@ export class TreeTable {
     const row = this.tree.rowOf(branch, index);
     const to = { ArrowDown: row + 1, ArrowUp: row - 1, Home: 0, End: this.tree.length - 1, PageDown: row + this.rows.page, PageUp: row - this.rows.page }[event.key];
     if (to !== undefined) this.#go(to);
-    else if (event.key === 'ArrowRight' && event.shiftKey) void this.#expandFar(this.active).catch((error) => this.#say(error));
+    else if (event.key === 'ArrowRight' && event.shiftKey) void this.#expandFar(this.active, true).catch((error) => this.#say(error));
     else if (event.key === 'ArrowRight') this.#right();
     else if (event.key === 'ArrowLeft') this.#left();
     else if (event.key === '*') this.#expandSiblings(this.active);
@@ -446,7 +484,7 @@ export class TreeTable {
 
 /**
  * The parts of a row that change.
- * @typedef {{cells: HTMLElement[], twisty: HTMLElement, link: HTMLAnchorElement, type: HTMLElement, name: HTMLElement,
+ * @typedef {{cells: HTMLElement[], twisty: HTMLElement, link: HTMLAnchorElement, type: HTMLElement, name: HTMLElement, origin: HTMLElement,
  *   share: HTMLElement, bar: HTMLElement, row: number}} RowParts
  */
 /** @type {WeakMap<HTMLElement, RowParts>} */

@@ -5,7 +5,7 @@ import { fill, h } from './dom.js';
 import { grouped, numberText, visible } from './cell.js';
 import { growthColour, inkColour, neutralColour, typeColour } from './map_colours.js';
 import { OWN, REST, WHOLE, cellAt, cellsOf, childrenOf, layOut } from './squarify.js';
-import { titleOf } from './tree_nodes.js';
+import { shortType, titleOf } from './tree_nodes.js';
 
 /** @typedef {import('./tree_nodes.js').TreeNode} TreeNode */
 /**
@@ -18,7 +18,7 @@ import { titleOf } from './tree_nodes.js';
 /** The change of each place, and between which snapshots. @typedef {{changes: (number | null)[], a: number, b: number}} Growth */
 
 /** Cells are labelled from this width and height on, in pixels. */
-const [LABEL_WIDTH, LABEL_HEIGHT] = [36, 15];
+const [LABEL_WIDTH, LABEL_HEIGHT] = [36, 17];
 /** Cells with a side below this are drawn as one with what is inside them, in pixels. */
 const FINEST = 1.5;
 
@@ -29,6 +29,8 @@ export class TreeMap {
     /** @type {TreeNode[]} */
     this.nodes = [];
     this.cells = cellsOf([]);
+    /** Cells by the object that they are. @type {Map<number, number>} */
+    this.objects = new Map();
     /** @type {Growth | null} */
     this.growth = null;
     this.top = 0;
@@ -39,6 +41,18 @@ export class TreeMap {
     this.hover = h('div', { class: 'map-cursor map-hover', hidden: true });
     this.tip = h('div', { class: 'map-tip', hidden: true, 'aria-hidden': 'true' });
     this.element = h('div', { class: 'map' }, this.canvas, this.cursor, this.hover, this.tip);
+    this.isDark = false;
+    /** The largest change, for the colours. */
+    this.largest = 1;
+    this.resizes = new ResizeObserver(() => {
+      const box = this.element.getBoundingClientRect();
+      if (Math.floor(box.width) !== this.width || Math.floor(box.height) !== this.height) this.#layOut();
+    });
+    this.resizes.observe(this.element);
+    this.dark = matchMedia('(prefers-color-scheme: dark)');
+    this.dark.onchange = () => this.paint();
+    this.themes = new MutationObserver(() => this.paint());
+    this.themes.observe(document.documentElement, { attributeFilter: ['data-theme'] });
     this.#listen();
   }
 
@@ -51,6 +65,7 @@ export class TreeMap {
   /** Shows places; own + children + left = retained for each. @param {TreeNode[]} nodes depth first */
   setNodes(nodes) {
     this.nodes = nodes;
+    this.objects = new Map(nodes.flatMap((node, at) => (node.object === null ? [] : [[node.object, at]])));
     this.growth = null;
     const least = nodes[0]?.depth ?? 0;
     this.cells = cellsOf(nodes.map((node) => ({ depth: node.depth - least, bytes: node.retained, own: ownOf(node), left: node.leftBytes })));
@@ -67,10 +82,15 @@ export class TreeMap {
 
   /** Selects the cell of an object; nothing if it is not on the map. @param {number | null} object */
   select(object) {
-    const cell = object === null ? -1 : this.nodes.findIndex((node) => node.object === object);
+    const cell = object === null ? -1 : this.cellOfObject(object);
     this.selected = cell;
     this.#showCursor();
     return cell >= 0;
+  }
+
+  /** The cell of an object; -1 if it is not on the map. @param {number} object */
+  cellOfObject(object) {
+    return this.objects.get(object) ?? -1;
   }
 
   /** The smallest cells inside the top: their bytes add up to it. */
@@ -116,6 +136,7 @@ export class TreeMap {
     this.largest = Math.max(1, ...(this.growth?.changes ?? []).map((change) => Math.abs(change ?? 0)));
     const { divided, leaves } = this.#seen();
     for (const cell of leaves) this.#paintCell(pen, cell);
+    this.#hatch(pen, leaves.filter((cell) => this.cells.part[cell] === REST));
     this.#paintEdges(pen, divided, leaves);
     this.#paintLabels(pen, leaves);
     const { what, bytes } = this.describe(this.top);
@@ -146,19 +167,40 @@ export class TreeMap {
     pen.fillRect(cells.x[cell], cells.y[cell], cells.w[cell], cells.h[cell]);
   }
 
+  /** Lines across cells for what is left out. @param {CanvasRenderingContext2D} pen @param {number[]} rests */
+  #hatch(pen, rests) {
+    const { cells } = this;
+    [pen.lineWidth, pen.strokeStyle] = [1, this.isDark ? '#ffffff1c' : '#00000016'];
+    for (const cell of rests) {
+      const [x, y, w, height] = [cells.x[cell], cells.y[cell], cells.w[cell], cells.h[cell]];
+      if (w < 6 || height < 6) continue;
+      pen.save();
+      pen.beginPath();
+      pen.rect(x, y, w, height);
+      pen.clip();
+      pen.beginPath();
+      for (let at = -height; at < w; at += 7) {
+        pen.moveTo(x + at, y + height);
+        pen.lineTo(x + at + height, y);
+      }
+      pen.stroke();
+      pen.restore();
+    }
+  }
+
   /** @param {number} cell */
   #colour(cell) {
-    const { cells, isDark = false } = this;
+    const { cells, isDark } = this;
     const node = this.nodes[cells.node[cell]];
-    if (cells.part[cell] === REST) return neutralColour(isDark);
-    if (this.growth) return growthColour(this.growth.changes[cells.node[cell]] ?? 0, this.largest ?? 1, isDark);
-    return node.object === null ? neutralColour(isDark) : typeColour(node.type, isDark, cells.part[cell] === OWN);
+    if (this.growth && cells.part[cell] === REST) return neutralColour(isDark);
+    if (this.growth) return growthColour(this.growth.changes[cells.node[cell]] ?? 0, this.largest, isDark);
+    return node.object === null && node.members === null ? neutralColour(isDark) : typeColour(node.type, isDark, cells.part[cell] !== WHOLE);
   }
 
   /** Thin lines around cells, thicker ones around those near the top. @param {CanvasRenderingContext2D} pen
    *  @param {number[]} divided @param {number[]} leaves */
   #paintEdges(pen, divided, leaves) {
-    const { cells, isDark = false } = this;
+    const { cells, isDark } = this;
     const around = (/** @type {number[]} */ some, /** @type {number} */ width, /** @type {string} */ colour) => {
       [pen.lineWidth, pen.strokeStyle] = [width, colour];
       pen.beginPath();
@@ -181,13 +223,13 @@ export class TreeMap {
     const { cells } = this;
     pen.font = '11px system-ui, sans-serif';
     pen.textBaseline = 'top';
-    pen.fillStyle = inkColour(this.isDark ?? false);
+    pen.fillStyle = inkColour(this.isDark);
     for (const cell of leaves) {
       if (cells.w[cell] < LABEL_WIDTH || cells.h[cell] < LABEL_HEIGHT) continue;
-      const [x, y] = [cells.x[cell] + 3, cells.y[cell] + 2];
-      const most = Math.floor((cells.w[cell] - 4) / 5.9);
+      const [x, y] = [cells.x[cell] + 4, cells.y[cell] + 4];
+      const most = Math.floor((cells.w[cell] - 4) / 6.7);
       const lines = this.#label(cell);
-      lines.slice(0, Math.floor((cells.h[cell] - 2) / 13)).forEach((line, at) => {
+      lines.slice(0, Math.floor((cells.h[cell] - 4) / 13)).forEach((line, at) => {
         pen.fillText(line.length > most ? `${line.slice(0, most - 1)}…` : line, x, y + at * 13);
       });
     }
@@ -196,7 +238,7 @@ export class TreeMap {
   /** @param {number} cell @returns {string[]} */
   #label(cell) {
     const { node, part, bytes, change } = this.describe(cell);
-    const of = part === REST ? `+ ${grouped(node.left)} smaller` : shortName(node);
+    const of = part === REST ? `${shortName(node)}: ${grouped(node.left)} smaller` : shortName(node);
     const sign = this.growth && part !== REST ? changeSign(change) : '';
     return [sign ? `${sign} ${of}` : of, (sign && change ? changeText(change) : numberText(bytes, 'bytes'))];
   }
@@ -249,15 +291,6 @@ export class TreeMap {
     canvas.addEventListener('click', (event) => this.#choose(this.#cellOf(event)));
     canvas.addEventListener('dblclick', (event) => this.#zoom(this.#cellOf(event)));
     canvas.addEventListener('keydown', (event) => this.#key(event));
-    this.resizes = new ResizeObserver(() => {
-      const box = this.element.getBoundingClientRect();
-      if (Math.floor(box.width) !== this.width || Math.floor(box.height) !== this.height) this.#layOut();
-    });
-    this.resizes.observe(this.element);
-    this.dark = matchMedia('(prefers-color-scheme: dark)');
-    this.dark.onchange = () => this.paint();
-    this.themes = new MutationObserver(() => this.paint());
-    this.themes.observe(document.documentElement, { attributeFilter: ['data-theme'] });
   }
 
   /** @param {MouseEvent} event */
@@ -341,10 +374,11 @@ function frame(box, cells, cell) {
   box.style.height = `${Math.max(2, cells.h[cell])}px`;
 }
 
-/** The last part of a dotted name, which says most where there is little room. @param {TreeNode} node */
+/** What a cell is labelled with, where there is little room. @param {TreeNode} node */
 function shortName(node) {
   const type = node.name !== null && node.kind === 'class' ? node.name : node.type;
-  return visible(/^[\w.$[\]]+$/.test(type) ? type.slice(type.lastIndexOf('.') + 1) : type.slice(0, 200));
+  const many = node.members === null ? '' : ` × ${grouped(node.members)}`;
+  return visible(shortType(type)[0].slice(0, 200)) + many;
 }
 
 /** @param {number | null} change */

@@ -26,6 +26,8 @@ export class VirtualRows {
     this.rows = rows;
     this.length = 0;
     this.height = 0;
+    /** The scroll range with what is visible, in pixels. */
+    this.tall = 0;
     this.rowHeight = 24;
     /** Pixels of the whole table above the first visible one. */
     this.top = 0;
@@ -64,7 +66,8 @@ export class VirtualRows {
     const first = this.top / this.rowHeight;
     this.rowHeight = height;
     this.height = this.element.clientHeight;
-    this.space.style.height = `${Math.min(this.#whole, Math.max(TALLEST, this.height))}px`;
+    this.tall = Math.min(this.#whole, Math.max(TALLEST, this.height));
+    this.space.style.height = `${this.tall}px`;
     this.view.style.height = `${Math.min(this.height, this.#whole)}px`;
     this.#moveTo(first * height);
     this.#follow();
@@ -98,7 +101,8 @@ export class VirtualRows {
   /** @param {number} top in pixels of the whole table */
   scrollTo(top) {
     this.#moveTo(top);
-    this.#follow();
+    if (this.#isScaled) this.#settle();
+    else this.#follow();
     this.draw();
   }
 
@@ -125,7 +129,7 @@ export class VirtualRows {
 
   /** Pixels of the whole table for each pixel of the scroll range. */
   get #scale() {
-    const scrollable = this.space.offsetHeight - this.height;
+    const scrollable = this.tall - this.height;
     return this.#isScaled && scrollable > 0 ? this.#range / scrollable : 1;
   }
 
@@ -155,7 +159,7 @@ export class VirtualRows {
     this.#later();
   }
 
-  /** A finger moves the scroll range by rows; its thumb is corrected afterwards. */
+  /** The position is kept here, so the thumb of a scaled range can follow later: setting it makes the browser lay out. */
   #settle() {
     clearTimeout(this.settling);
     this.settling = window.setTimeout(() => this.#follow(), SETTLED_MS);
@@ -169,7 +173,7 @@ export class VirtualRows {
     this.#moveTo(this.top + event.deltaY * unit);
     if (this.top === before) return;
     event.preventDefault();
-    this.#follow();
+    this.#settle();
     this.#later();
   }
 

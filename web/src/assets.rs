@@ -4,6 +4,7 @@ use std::sync::{LazyLock, OnceLock};
 
 use hyper::body::Bytes;
 
+use crate::comments::without_comments;
 use crate::encoder::gzip;
 
 /// A file of the page.
@@ -45,6 +46,8 @@ assets! {
     "main.js",
     "map_colours.js",
     "map_words.js",
+    "overview.js",
+    "rows_table.js",
     "section.js",
     "served.js",
     "sparkline.js",
@@ -54,8 +57,6 @@ assets! {
     "tree_rows.js",
     "tree_table.js",
     "treemap.js",
-    "vendor/uPlot.iife.min.js",
-    "vendor/uPlot.min.css",
     "views.css",
     "views/answer.js",
     "views/files.js",
@@ -89,10 +90,13 @@ impl Asset {
         Bytes::from_static(self.bytes)
     }
 
-    /// Its bytes as gzip, and what names this version of it.
+    /// Its bytes as gzip, without comments, and what names this version of it.
     pub(crate) fn packed(&self) -> (Bytes, &str) {
         let packed = self.packed.get_or_init(|| {
-            let gzip = gzip(self.bytes);
+            let gzip = match std::str::from_utf8(self.bytes) {
+                Ok(text) => gzip(without_comments(text).as_bytes()),
+                Err(_) => gzip(self.bytes),
+            };
             // The last eight bytes of a gzip stream are a checksum and the length.
             let tag = gzip[gzip.len() - 8..].iter().map(|byte| format!("{byte:02x}")).collect();
             Packed { gzip: gzip.into(), tag }
@@ -110,6 +114,12 @@ impl Asset {
             _ => "text/plain; charset=utf-8",
         }
     }
+}
+
+/// All files as they are in the repository, with their paths.
+#[cfg(test)]
+pub(crate) fn sources() -> impl Iterator<Item = (&'static str, &'static str)> {
+    ASSETS.iter().filter_map(|asset| Some((asset.path, std::str::from_utf8(asset.bytes).ok()?)))
 }
 
 #[cfg(test)]

@@ -15,6 +15,7 @@
 mod address;
 mod assets;
 mod body;
+mod comments;
 mod encoder;
 mod error;
 mod files;

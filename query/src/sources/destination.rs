@@ -131,6 +131,31 @@ impl Part {
     }
 }
 
+/// A new file, which is written at once.
+#[derive(Debug)]
+pub struct NewFile(Part);
+
+/// A file that is to be written at `path`: it appears whole or not at all. It is made of `sources`.
+///
+/// # Errors
+/// A usage error if something is there and `force` is not, or if that is one of the sources or no regular file; the
+/// system's.
+pub fn write_file(path: &Path, force: bool, sources: &[&Path]) -> Result<NewFile, QueryError> {
+    Destination::new(Some(path), force, sources)?.begin(Access::Usual).map(NewFile)
+}
+
+impl NewFile {
+    /// Writes all of it.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn write(self, bytes: &[u8]) -> Result<(), QueryError> {
+        use std::io::Write;
+        self.0.file()?.write_all(bytes).map_err(|source| QueryError::file(&self.0.destination.path, source))?;
+        self.0.commit().map(drop)
+    }
+}
+
 /// Writes a file that appears whole or not at all. A file that is replaced keeps its permissions; of a symbolic link,
 /// the file that it leads to is replaced.
 ///

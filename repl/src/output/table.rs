@@ -4,7 +4,8 @@ use std::io::{self, Write};
 
 use unicode_width::UnicodeWidthStr;
 
-use barrow_query::answer::{Answer, BETWEEN_STEPS, Column, Fact, Table, Unit, Value, shortened, units, visible};
+use barrow_query::answer::text::{quoted, text};
+use barrow_query::answer::{Answer, Column, Fact, Table, Unit, Value, visible};
 
 use crate::interrupt;
 
@@ -183,46 +184,6 @@ fn cell(value: &Value, unit: Unit) -> String {
 /// A column in which nothing is known would only take space.
 fn is_shown(table: &Table, at: usize) -> bool {
     table.columns[at].audience.has_people() && table.rows.iter().any(|cells| cells[at] != Value::None)
-}
-
-fn text(value: &Value, unit: Unit) -> String {
-    match value {
-        Value::None => String::new(),
-        Value::Text(text) => visible::cell(text).into_owned(),
-        Value::Name(name) => quoted(name, usize::MAX),
-        Value::Path(steps) => text(&Value::Text(steps.join(BETWEEN_STEPS)), unit),
-        Value::Number(number) => number_text(*number, unit),
-        Value::Estimate(number) => format!("~{}", number_text(*number, unit)),
-        Value::Change(difference) if unit == Unit::Bytes => units::change(*difference, units::size),
-        Value::Change(difference) => units::change(*difference, units::grouped),
-        Value::Share(share) => format!("{:.1} %", share * 100.0),
-        Value::EstimatedShare(share) => format!("~{:.1} %", share * 100.0),
-        Value::Rate(rate) if unit == Unit::Bytes => units::rate(*rate),
-        Value::Rate(rate) => rate.to_string(),
-        Value::Flag(flag) => if *flag { "yes" } else { "no" }.to_owned(),
-        Value::List(values) => values.iter().map(|value| text(value, unit)).collect::<Vec<_>>().join(", "),
-        Value::Record(fields) => {
-            let fields = fields.iter().map(|(key, value)| format!("{key}: {}", text(value, Unit::Number)));
-            fields.collect::<Vec<_>>().join(", ")
-        }
-    }
-}
-
-/// A text in quotes, to set it off from the text around it; hidden characters are escaped. Of a
-/// longer one the first `most` characters.
-fn quoted(text: &str, most: usize) -> String {
-    format!("\"{}\"", shortened(text, most))
-}
-
-fn number_text(number: u64, unit: Unit) -> String {
-    match unit {
-        Unit::Count => units::grouped(number),
-        Unit::Bytes => units::size(number),
-        Unit::Object => format!("@{number}"),
-        Unit::Address => format!("{number:#x}"),
-        Unit::Duration => units::duration(number),
-        Unit::Text | Unit::Number | Unit::Share | Unit::Nested => number.to_string(),
-    }
 }
 
 #[cfg(test)]

@@ -9,6 +9,9 @@ import { verbOf, words } from '../state.js';
 /** @typedef {import('../context.js').Context} Context */
 /** @typedef {import('../context.js').Verb} Verb */
 
+/** Lines that change the address instead of being asked. */
+const HERE = ['without', 'let', 'snapshot', 'help'];
+
 /** @param {HTMLElement} root @param {Context} ctx @returns {import('../context.js').View} */
 export function mount(root, ctx) {
   const expressions = new Section(ctx, { title: 'Expressions', showsLine: true, name: 'expressions' });
@@ -37,9 +40,10 @@ export function mount(root, ctx) {
 
 /** @param {Verb} verb @param {Context} ctx */
 function verbNode(verb, ctx) {
-  const example = verb.page && ctx.file?.state === 'ready'
+  const isHere = verb.page || HERE.includes(verb.name);
+  const example = isHere && ctx.file?.state === 'ready'
     ? h('a', { href: ctx.href({ q: verb.example }) }, h('code', null, verb.example)) : h('code', null, verb.example);
-  const where = verb.page ? null : h('p', { class: 'muted' }, 'Only in a shell', verb.shell ? [': ', h('code', null, verb.shell)] : ' or at the prompt', '.');
+  const where = isHere ? null : h('p', { class: 'muted' }, 'Only in a shell', verb.shell ? [': ', h('code', null, verb.shell)] : ' or at the prompt', '.');
   return h('details', { class: 'verb', id: `verb-${verb.name}` },
     h('summary', null, h('code', null, verb.usage), ' ', h('span', { class: 'muted' }, verb.about)),
     h('p', null, code(verb.details)), verb.aliases.length > 0 ? h('p', { class: 'muted' }, 'Also called ', verb.aliases.join(', '), '.') : null,
@@ -48,5 +52,5 @@ function verbNode(verb, ctx) {
 
 /** A text with its `code`. @param {string} text */
 function code(text) {
-  return text.split('`').map((part, at) => (at % 2 === 1 ? h('code', null, part) : part));
+  return text.split('\x60').map((part, at) => (at % 2 === 1 ? h('code', null, part) : part));
 }

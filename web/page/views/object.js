@@ -1,3 +1,321 @@
-// Shows the answer as it is.
+// One object: what it is, the path that keeps it alive, what it holds, what holds it, and what would be freed with it.
+// Another object can be beside it. Each section asks for itself and arrives alone.
 
-export { mount } from './answer.js';
+import { fill, h } from '../dom.js';
+import { forPeople, grouped, nameNode, numberText, objectLink, visible } from '../cell.js';
+import { cellOf, factOf, renderAnswer, renderTable, snapshotOf } from '../answer.js';
+import { Section } from '../section.js';
+import { quotedName } from '../tree_nodes.js';
+
+/** @typedef {import('../context.js').Context} Context */
+/** @typedef {import('../state.js').State} State */
+/** @typedef {import('../ask.js').Answer} Answer */
+/** @typedef {import('../ask.js').Table} Table */
+/** @typedef {import('../ask.js').Value} Value */
+
+/** Rows of a window of references. */
+const WINDOW = 100;
+/** Steps of a path that are shown from each end of a longer one. */
+const ENDS = 40;
+/** From this width on, in rem, another object has room beside this one. */
+const WIDE = 70;
+
+/** @param {HTMLElement} root @param {Context} ctx */
+export function mount(root, ctx) {
+  const view = new ObjectView(root, ctx);
+  return { update: (/** @type {State} */ state) => view.update(state), destroy: () => view.destroy() };
+}
+
+/** The object that a line is about. @param {string} line */
+function wordOf(line) {
+  return line.trim().replace(/^\S+\s*/, '');
+}
+
+class ObjectView {
+  /** @param {HTMLElement} root @param {Context} ctx */
+  constructor(root, ctx) {
+    this.root = root;
+    this.ctx = ctx;
+    this.main = new ObjectPane(ctx, 'main', root);
+    /** @type {ObjectPane | null} */
+    this.beside = null;
+    this.panes = h('div', { class: 'object-panes' }, this.main.element);
+    root.append(this.panes);
+    root.addEventListener('click', (event) => this.#split(event), true);
+  }
+
+  destroy() {
+    this.main.destroy();
+    this.beside?.destroy();
+  }
+
+  /** @param {State} state */
+  update(state) {
+    this.main.update(wordOf(state.q), state);
+    const other = state.extra.beside;
+    if (other && !this.beside) {
+      this.beside = new ObjectPane(this.ctx, 'beside', null);
+      this.panes.append(this.beside.element);
+    } else if (!other && this.beside) {
+      this.beside.destroy();
+      this.beside = null;
+    }
+    if (other) this.beside?.update(other, state);
+    this.panes.classList.toggle('is-split', Boolean(other));
+  }
+
+  /** Shift and a click on an object opens it beside, where there is room. @param {MouseEvent} event */
+  #split(event) {
+    const link = /** @type {HTMLAnchorElement | null} */ (/** @type {Element} */ (event.target).closest('a[href]'));
+    const rem = parseFloat(getComputedStyle(document.documentElement).fontSize) || 14;
+    if (!event.shiftKey || !link || this.root.clientWidth < WIDE * rem) return;
+    const line = new URLSearchParams(link.hash.slice(1)).get('q') ?? '';
+    if (!/^info\s+\S/.test(line)) return;
+    event.preventDefault();
+    event.stopPropagation();
+    this.ctx.go({ beside: wordOf(line) });
+  }
+}
+
+/** One object in sections. */
+class ObjectPane {
+  /** @param {Context} ctx @param {'main' | 'beside'} role @param {HTMLElement | null} mirror */
+  constructor(ctx, role, mirror) {
+    this.ctx = ctx;
+    this.role = role;
+    this.shown = '';
+    this.word = '';
+    /** How references are listed. */
+    this.oneByOne = { show: false, inrefs: false };
+    /** The dominators of the object, the nearest first. @type {Set<number>} */
+    this.dominators = new Set();
+    this.starting = 0;
+    this.head = h('header', { class: 'object-head' });
+    const section = (/** @type {string} */ title, /** @type {string} */ name) => new Section(ctx, { title, name, showsLine: true });
+    this.facts = new Section(ctx, { name: 'facts', title: 'Object', showsLine: true, mirror: mirror ?? undefined });
+    this.path = section('Path from a root', 'path');
+    this.show = section('What it holds', 'show');
+    this.inrefs = section('What holds it', 'inrefs');
+    this.freed = section('What would be freed with it', 'freed');
+    this.element = h('div', { class: 'object-pane', 'data-pane': role }, this.head, this.facts.element, this.path.element,
+      h('div', { class: 'object-lists' }, this.show.element, this.inrefs.element, this.freed.element));
+  }
+
+  /** The sections after the facts. */
+  get #others() {
+    return [this.path, this.show, this.inrefs, this.freed];
+  }
+
+  destroy() {
+    clearTimeout(this.starting);
+    for (const section of [this.facts, ...this.#others]) section.destroy();
+    this.element.remove();
+  }
+
+  /** @param {string} word @param {State} state */
+  update(word, state) {
+    const key = JSON.stringify([word, this.ctx.snapshot, state.w, state.lets, this.ctx.file.revision]);
+    if (key === this.shown) return;
+    this.shown = key;
+    this.word = word;
+    this.dominators = new Set();
+    this.#showHead(null);
+    void this.#start();
+  }
+
+  /** The facts first: what is wrong with the name of the object is said once. */
+  async #start() {
+    clearTimeout(this.starting);
+    const key = this.shown;
+    for (const section of this.#others) {
+      section.stop();
+      section.is('loading');
+      fill(section.body);
+    }
+    let isStarted = false;
+    const others = () => {
+      if (isStarted || this.shown !== key) return;
+      isStarted = true;
+      this.#askOthers();
+    };
+    this.starting = window.setTimeout(others, 80);
+    const answer = await this.facts.ask(`info ${this.word}`, {}, { draw: (answer) => this.#facts(answer) });
+    if (this.shown !== key) return;
+    clearTimeout(this.starting);
+    if (answer) return others();
+    for (const section of this.#others) {
+      section.stop();
+      section.empty('There is no such object to show.');
+    }
+  }
+
+  #askOthers() {
+    void this.#askPath();
+    void this.#askReferences(this.show, 'show');
+    void this.#askReferences(this.inrefs, 'inrefs');
+    void this.freed.ask(`retained ${this.word}`, {}, {
+      draw: (answer) => this.#freed(answer), why: (answer) => (lastTable(answer).rows.length === 0 ? told(answer, 'Nothing would be freed: no root reaches it.') : null), isQuiet: true,
+    });
+  }
+
+  // What it is
+
+  /** @param {Answer} answer */
+  #facts(answer) {
+    const snapshot = snapshotOf(answer, this.ctx);
+    const name = `${snapshot}:@${factOf(answer, 'object')}`;
+    const type = factOf(answer, 'type') ?? '';
+    if (this.role === 'main') this.ctx.visit(name, [type, factOf(answer, 'name')].filter(Boolean).join(' '));
+    this.#showHead({ name, object: factOf(answer, 'object'), snapshot: snapshot ?? 0, type, own: factOf(answer, 'name'), kind: factOf(answer, 'kind') });
+    return renderAnswer(answer, this.ctx, { line: `info ${name}` });
+  }
+
+  /** @param {{name: string, object: number, snapshot: number, type: string, own: string | null, kind: string | null} | null} of */
+  #showHead(of) {
+    const { ctx } = this;
+    if (!of) return fill(this.head, h('h2', null, visible(this.word)), this.#close());
+    const line = (/** @type {string} */ q, /** @type {string} */ label) => h('a', { class: 'button', href: ctx.href({ q, beside: null }), title: visible(q) }, label);
+    const isOut = ctx.state.w.includes(`@${of.object}`);
+    const copy = h('button', {
+      type: 'button', onclick: async () => {
+        await navigator.clipboard.writeText(of.name);
+        ctx.announce(`${of.name} is copied`);
+      },
+    }, `copy ${of.name}`);
+    // An object has a number in its snapshot only, so what excludes it selects the snapshot, too.
+    const without = isOut
+      ? h('a', { class: 'button', href: ctx.href({ w: ctx.state.w.filter((one) => one !== `@${of.object}`) }) }, 'with this again')
+      : h('a', { class: 'button', href: ctx.href({ w: [...ctx.state.w, `@${of.object}`], s: of.snapshot }), title: `without @${of.object}` }, 'without this');
+    fill(this.head,
+      h('h2', null, h('span', { class: 'object' }, of.name), ' ', nameNode(of.type), of.own === null || of.own === undefined ? null : [' ', h('span', { class: 'muted' }, nameNode(of.own))]),
+      h('div', { class: 'object-actions' }, without, line(`path ${of.name} 3`, 'path 3'), line(`path ${of.name} --weak`, 'weak'), this.#avoid(of.name),
+        line(`dominators ${of.name}`, 'tree from here'), line(`find type = ${quotedName(of.type)}${of.kind ? ` and kind = ${quotedName(of.kind)}` : ''} by retained`, 'objects of this type'),
+        copy, this.#close()));
+  }
+
+  /** @param {string} name */
+  #avoid(name) {
+    const box = h('input', { 'aria-label': 'objects to avoid, an expression', placeholder: 'type = "Cache"', size: 16 });
+    const form = h('form', {
+      class: 'avoid',
+      onsubmit: (/** @type {Event} */ event) => {
+        event.preventDefault();
+        if (box.value.trim()) this.ctx.go({ q: `path ${name} --avoid ${oneWord(box.value.trim())}`, beside: null });
+      },
+    }, box, h('button', { type: 'submit' }, 'find a path'));
+    return h('details', { class: 'menu' }, h('summary', null, 'avoid …'), h('div', { class: 'items' }, form));
+  }
+
+  #close() {
+    if (this.role === 'main') return null;
+    return h('span', { class: 'pane-tools' }, h('a', { class: 'button', href: this.ctx.href({ q: `info ${this.word}`, beside: null }) }, 'alone'),
+      h('a', { class: 'button', href: this.ctx.href({ beside: null }), 'aria-label': 'close this object' }, '×'));
+  }
+
+  // The path
+
+  async #askPath() {
+    const list = h('div', { class: 'hops' });
+    const answer = await this.path.ask(`path ${this.word}`, {}, {
+      draw: (answer) => { this.#drawPath(list, answer); return list; },
+      why: (answer) => (lastTable(answer)?.rows.length ? null : told(answer, 'No root reaches it.')),
+      isQuiet: true,
+    });
+    if (!answer || lastTable(answer).rows.length === 0) return;
+    const key = this.shown;
+    try {
+      const idom = await this.ctx.ask(`idom ${this.word}`);
+      if (key !== this.shown) return;
+      this.dominators = new Set(lastTable(idom).rows.map((row) => Number(cellOf(lastTable(idom), row, 'object')?.value ?? -1)));
+      this.#drawPath(list, answer, idom);
+    } catch {
+      // The path is there without them.
+    }
+  }
+
+  /** @param {HTMLElement} list @param {Answer} answer @param {Answer} [idom] */
+  #drawPath(list, answer, idom) {
+    const table = lastTable(answer);
+    const own = { href: this.ctx.href, snapshot: snapshotOf(answer, this.ctx) };
+    const rows = table.rows;
+    const hop = (/** @type {Value[]} */ row) => this.#hop(table, row, own, idom);
+    const isLong = rows.length > 2 * ENDS + 1;
+    const steps = h('ol', { class: 'path-hops' }, (isLong ? rows.slice(0, ENDS) : rows).map(hop));
+    if (isLong) {
+      const more = h('li', { class: 'hidden-hops' }, h('button', {
+        type: 'button', onclick: () => { more.replaceWith(...rows.slice(ENDS, Math.min(rows.length - ENDS, ENDS + 2000)).map(hop)); },
+      }, `show ${grouped(rows.length - 2 * ENDS)} more steps`));
+      steps.append(more, ...rows.slice(-ENDS).map(hop));
+    }
+    const count = rows.filter((row) => this.dominators.has(Number(cellOf(table, row, 'object')?.value ?? -1))).length;
+    const words = !idom ? 'Looking for dominators …' : count === 0
+      ? 'No object on this path dominates it: it is held in several ways, by roots or by objects together.'
+      : `${grouped(count)} of ${grouped(rows.length - 1)} steps before it dominate it (═▶): without one of them it would be freed.`;
+    fill(list, h('p', { class: 'muted' }, words), steps);
+  }
+
+  /** @param {Table} table @param {Value[]} row @param {import('../cell.js').CellContext} own @param {Answer} [idom] */
+  #hop(table, row, own, idom) {
+    const at = (/** @type {string} */ key) => cellOf(table, row, key)?.value ?? null;
+    const object = at('object');
+    const dominates = object !== null && this.dominators.has(Number(object));
+    const label = String(at('reference') ?? '').replace(/^-+\[\s?|\s?\]-+>$|^-+>$/g, '').trim();
+    const retained = dominates && idom ? lastTable(idom).rows.find((one) => cellOf(lastTable(idom), one, 'object')?.value === object) : null;
+    const bytes = retained ? cellOf(lastTable(/** @type {Answer} */ (idom)), retained, 'retained_bytes')?.value : null;
+    return h('li', { class: dominates ? 'dominates' : null },
+      h('span', { class: 'arrow', 'aria-hidden': 'true' }, dominates ? '═▶ ' : '─▶ '), label ? h('span', { class: 'label' }, nameNode(label), ' ') : null,
+      object === null ? null : [objectLink(object, own), ' '], nameNode(String(at('type') ?? '')), at('name') === null ? null : [' ', h('span', { class: 'muted' }, nameNode(String(at('name'))))],
+      dominates ? h('span', { class: 'dominator-note' }, ` dominates${bytes === null ? '' : `, retains ${numberText(Number(bytes), 'bytes')}`}`) : null);
+  }
+
+  // References
+
+  /** @param {Section} section @param {'show' | 'inrefs'} verb @param {number} [from] */
+  async #askReferences(section, verb, from = 0) {
+    const isOne = this.oneByOne[verb];
+    const { ctx } = this;
+    const toggle = (/** @type {boolean} */ to, /** @type {string} */ label) => h('button', {
+      type: 'button', 'aria-pressed': isOne === to, onclick: () => { this.oneByOne[verb] = to; void this.#askReferences(section, verb); },
+    }, label);
+    fill(section.actions, toggle(false, 'by type'), toggle(true, 'one by one'));
+    const line = isOne ? `${verb} ${this.word}` : `${verb} ${this.word} by type`;
+    await section.ask(line, { from, n: isOne ? WINDOW : 1000 }, {
+      draw: (answer) => renderAnswer({ ...answer, facts: answer.facts.filter((fact) => fact.column.key === 'references') }, ctx, { line, onPage: (to) => void this.#askReferences(section, verb, to), table: { shows: isShort } }),
+      why: (answer) => (lastTable(answer)?.rows.length ? null : told(answer, verb === 'show' ? 'It holds nothing: it has no outgoing references.' : 'Nothing refers to it.', true)),
+      isQuiet: true,
+    });
+  }
+
+  // What would be freed
+
+  /** @param {Answer} answer */
+  #freed(answer) {
+    const [bytes, objects] = [factOf(answer, 'retained_bytes'), factOf(answer, 'objects')];
+    const table = lastTable(answer);
+    return h('div', null, h('p', null, h('strong', null, numberText(bytes ?? 0, 'bytes')), ` in ${grouped(objects ?? 0)} objects, this one included. `,
+      h('a', { href: this.ctx.href({ q: `dominators ${this.word}`, beside: null }) }, 'as a tree and a map')),
+    answer.exactness && answer.exactness !== 'exact' ? h('p', { class: 'muted' }, visible(answer.exactness)) : null,
+    renderTable(table, this.ctx, { caption: 'what would be freed, by type', shows: (column) => ['type', 'kind', 'objects', 'shallow_bytes', 'unmanaged_bytes'].includes(column.key) }));
+  }
+}
+
+/** @param {Answer} answer @returns {Table} */
+function lastTable(answer) {
+  return answer.tables[answer.tables.length - 1];
+}
+
+/** Columns of the lists beside each other. @param {import('../ask.js').Column} column */
+function isShort(column) {
+  return forPeople(column) && !column.is_secondary && !['row', ''].includes(column.key) && (column.key !== 'kind');
+}
+
+/** What an empty answer says itself, or a sentence. @param {Answer} answer @param {string} otherwise @param {boolean} [isOurs] */
+function told(answer, otherwise, isOurs = false) {
+  const notes = answer.notes.filter(Boolean).map(visible).join('; ');
+  return isOurs || !notes ? [otherwise, isOurs ? notes : ''].filter(Boolean).join(' ') : notes;
+}
+
+/** An expression as one word of a line. @param {string} expression */
+function oneWord(expression) {
+  return /\s/.test(expression) ? `'${expression.replace(/['\\]/g, '\\$&')}'` : expression;
+}

@@ -82,6 +82,7 @@ function whatOf(name, lines, state, ctx) {
   const count = ctx.file.snapshots ?? 1;
   const isAsked = lines[name] === state.q;
   const brushed = state.a === null || state.b === null ? count : state.b - state.a + 1;
+  if (count === 0 && !isAsked) return name === 'leaks' ? { why: 'This recording holds no whole snapshot.' } : {};
   if (name === 'growth' && !isAsked && count < 2) return { why: 'There is one snapshot; what grows shows in several.' };
   if (name === 'leaking' && !isAsked) {
     if (count < 2) return {};
@@ -254,7 +255,8 @@ class Snapshots {
     const asked = `${line} ${this.ctx.file.revision} ${state.w} ${line === 'summary' ? state.s : ''}`;
     if (asked === this.asked) return this.show(state);
     this.asked = asked;
-    void this.section.ask(line, {}, {
+    // The selected snapshot is no matter to all of them: the header asks the same.
+    void this.section.ask(line, line === 'summary' ? {} : { snapshot: null }, {
       isQuiet: true,
       draw: (answer) => {
         const table = answer.tables.find((one) => one.key === 'snapshots');
@@ -295,6 +297,8 @@ function measuresOf(table) {
   const own = drawn.map(({ column, at }) => ({
     key: column.key, name: column.heading, unit: column.unit, values: table.rows.map((row) => known(numberOf(row[at]))),
   }));
+  const place = (/** @type {{key: string}} */ { key }) => (PINNED.includes(key) ? PINNED.indexOf(key) : PINNED.length);
+  own.sort((one, other) => place(one) - place(other));
   return [...own, ...kindsOf(table)].filter((measure) => measure.values.some((value) => value !== null));
 }
 

@@ -5,7 +5,7 @@ import { grouped, nameNode, numberText, visible } from '../cell.js';
 import { factOf, renderTable } from '../answer.js';
 import { Section } from '../section.js';
 import { changesOf } from '../growth_paths.js';
-import { nodesOf, titleOf, treeLine } from '../tree_nodes.js';
+import { nodesOf, titleOf, treeLine, withRestByType } from '../tree_nodes.js';
 import { TreeTable } from '../tree_table.js';
 import { TreeMap } from '../treemap.js';
 import { linkRow, mapLegend, mapTable } from '../map_words.js';
@@ -20,6 +20,8 @@ const CELLS = 5000;
 const WITHOUT_CHILDREN = '--depth 1 --min 8000000T';
 /** Levels that one key expands. */
 const CHAIN = 1000;
+/** What is left out of a place is divided by type if it is this part of the map, for so many places. */
+const [LARGE_REST, MOST_RESTS] = [0.03, 6];
 /** The selection goes to the address after this time, in milliseconds. */
 const SETTLED_MS = 250;
 
@@ -50,8 +52,19 @@ class TreeView {
     /** @type {TreeNode[]} */
     this.above = [];
     this.settling = 0;
+    /** The place of the tree, and of the map if that is another one, in words. @type {string | null} */
+    this.word = null;
+    this.zoomWord = '';
+    this.crumbs = h('nav', { class: 'crumbs', 'aria-label': 'dominators' });
+    this.tools = h('div', { class: 'tree-tools' });
+    this.chosen = h('p', { class: 'chosen-place' });
+    this.treeSection = new Section(ctx, { title: 'Dominator tree', name: 'tree', mirror: this.root, showsLine: true });
+    this.mapSection = new Section(ctx, { title: 'Map', name: 'map', showsLine: true });
+    this.growthSection = new Section(ctx, { title: 'Growth of type paths', name: 'growth', showsLine: true });
+    this.legend = h('div', { class: 'map-legend' });
+    this.mapTable = h('div', { class: 'map-table', hidden: true });
     this.table = new TreeTable({
-      source: { children: (node, from, n, signal) => this.#children(node, from, n, signal), chain: (node, signal) => this.#chain(node, signal) },
+      source: { children: (node, from, n, signal) => this.#children(node, from, n, signal), known: (node) => this.#known(node), chain: (node, signal) => this.#chain(node, signal) },
       href: (node) => ctx.href({ q: `info ${this.#wordOf(node)}` }),
       onSelect: (node) => this.#selected(node, 'table'),
       onOpen: (node, event) => this.#open(node, event),
@@ -67,16 +80,7 @@ class TreeView {
   }
 
   #build() {
-    const { ctx } = this;
-    this.crumbs = h('nav', { class: 'crumbs', 'aria-label': 'dominators' });
-    this.tools = h('div', { class: 'tree-tools' });
-    this.chosen = h('p', { class: 'chosen-place' });
-    this.treeSection = new Section(ctx, { title: 'Dominator tree', name: 'tree', mirror: this.root, showsLine: true });
-    this.mapSection = new Section(ctx, { title: 'Map', name: 'map', showsLine: true });
-    this.growthSection = new Section(ctx, { title: 'Growth of type paths', name: 'growth', showsLine: true });
     this.growthSection.element.hidden = true;
-    this.legend = h('div', { class: 'map-legend' });
-    this.mapTable = h('div', { class: 'map-table', hidden: true });
     this.mapSection.element.append(this.legend, this.mapTable);
     this.mapSection.element.addEventListener('keydown', (event) => {
       if (event.key !== 't' || event.ctrlKey || event.metaKey || event.altKey) return;
@@ -138,6 +142,7 @@ class TreeView {
     const [top] = nodesOf(answer, this.snapshot);
     this.table.setTop(top);
     if (from !== null) this.table.goTo(from + 1);
+    else if (top.children === 1) void this.table.unfold();
     this.#showChosen(top);
     this.ctx.announce(`dominator tree of ${titleOf(top)}: ${numberText(top.retained, 'bytes')}, ${grouped(top.children)} children`);
     void this.#showCrumbs(top);
@@ -151,6 +156,20 @@ class TreeView {
       ? await ctx.ask(treeLine(word, 'by type'), { from, n, signal, snapshot })
       : await ctx.ask(treeLine(word, `${from}..${from + n - 1}`), { signal, snapshot });
     return nodesOf(answer, snapshot);
+  }
+
+  /** The largest children of a place, if the map shows them. @param {TreeNode} node */
+  #known(node) {
+    if (this.byType) return [];
+    const { nodes } = this.map;
+    const at = node.object === null ? nodes.findIndex((one) => one.word === node.word) : this.map.cellOfObject(node.object);
+    /** @type {TreeNode[]} */
+    const children = [];
+    if (at < 0) return children;
+    for (let one = at + 1; one < nodes.length && nodes[one].depth > nodes[at].depth; one++) {
+      if (nodes[one].depth === nodes[at].depth + 1 && nodes[one].members === null) children.push(nodes[one]);
+    }
+    return children;
   }
 
   /** @param {TreeNode} node @param {AbortSignal} signal */
@@ -191,12 +210,38 @@ class TreeView {
     this.legend.hidden = !isShown;
     if (!answer || !isShown) return;
     const snapshot = factOf(answer, 'snapshot') ?? this.ctx.snapshot ?? 0;
-    this.map.setNodes(nodesOf(answer, snapshot));
+    const nodes = nodesOf(answer, snapshot);
+    this.#drawMap(nodes, word);
+    const sel = this.ctx.state.extra.sel;
+    if (sel) this.#restore(sel);
+    await this.#divideRests(nodes, word, snapshot);
+  }
+
+  /** @param {TreeNode[]} nodes @param {string} word */
+  #drawMap(nodes, word) {
+    const selected = this.map.nodes[this.map.selected]?.object ?? null;
+    this.map.setNodes(nodes);
+    this.table.knowMore();
+    if (selected !== null) this.map.select(selected);
     this.shown.growth = '';
     this.#showGrowth(this.ctx.state, null, word);
     this.#drawLegend();
-    const sel = this.ctx.state.extra.sel;
-    if (sel) this.#restore(sel);
+  }
+
+  /** Where much is left out of the map, it is divided by type. @param {TreeNode[]} nodes @param {string} word @param {number} snapshot */
+  async #divideRests(nodes, word, snapshot) {
+    const first = nodes;
+    const large = nodes.filter((node) => node.leftBytes > LARGE_REST * nodes[0].retained).sort((one, other) => other.leftBytes - one.leftBytes);
+    for (const place of large.slice(0, MOST_RESTS)) {
+      try {
+        const answer = await this.ctx.ask(treeLine(place.word ?? '', 'by type'), { snapshot });
+        if (this.map.nodes !== first) return;
+        nodes = withRestByType(nodes, place, nodesOf(answer, snapshot));
+      } catch {
+        return;
+      }
+    }
+    if (large.length > 0) this.#drawMap(nodes, word);
   }
 
   /** Selects what the address says. @param {string} sel */

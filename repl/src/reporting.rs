@@ -1,0 +1,53 @@
+//! `barrow report FILE -o DST`: the usual answers as one HTML file.
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use barrow_query::answer::Answer;
+use barrow_query::commands::Command;
+use barrow_query::{Flags, Question, STDIN, write_file};
+use barrow_report::{Options, make};
+
+use crate::asking::{Terminal, exit_code};
+use crate::error::ReplError;
+use crate::interrupt;
+use crate::version::version;
+
+/// The largest report unless told.
+const MOST_BYTES: u64 = 2 << 20;
+
+/// Makes the report that `words` and flags ask for. Returns the exit code.
+///
+/// # Errors
+/// A usage error, those of questions, a file that cannot be written.
+pub(crate) fn run(flags: &Flags, command: &'static Command, words: &[String]) -> Result<u8, ReplError> {
+    let which = || ReplError::usage(format!("which file? `barrow {}`", command.usage()));
+    let (name, rest) = words.split_first().ok_or_else(which)?;
+    if let Some(word) = rest.first() {
+        return Err(command.refuses(word).into());
+    }
+    Question::of_words(command, words, false, flags).check()?;
+    let asked = &flags.question;
+    let to = asked.output.as_deref().ok_or_else(|| ReplError::usage("where to? add `-o report.html`"))?;
+    let is_stdout = to == Path::new(STDIN);
+    let place = (!is_stdout).then(|| write_file(to, asked.force, &[Path::new(name)])).transpose()?;
+    let options = Options {
+        with_texts: asked.texts,
+        most_bytes: asked.max_size.unwrap_or(MOST_BYTES),
+        flags: asked.clone(),
+        version: version().to_owned(),
+    };
+    let mut terminal = Terminal::new(flags)?;
+    interrupt::listen();
+    terminal.open(name)?;
+    let made = make(&mut terminal.session, &options)?;
+    match place {
+        Some(place) => place.write(&made.html)?,
+        None => io::stdout().write_all(&made.html)?,
+    }
+    if let Some(sentence) = terminal.session.index_problem() {
+        crate::complaint::complain(&sentence);
+    }
+    let damaged = terminal.session.file().is_some_and(|file| file.damage.is_some());
+    Ok(exit_code(damaged, &Answer { outcome: made.outcome, ..Answer::default() }))
+}

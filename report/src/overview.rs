@@ -1,0 +1,64 @@
+//! Where the recording comes from, and its snapshots.
+
+use barrow_query::answer::{Answer, units};
+
+use crate::chart::chart;
+use crate::detail::Detail;
+use crate::html::Html;
+use crate::report::Options;
+use crate::rows::Rows;
+use crate::section::note;
+use crate::table::{Drawing, draw};
+
+/// The fact that holds the arguments of the recorded program.
+const ARGUMENTS: &str = "argv";
+
+/// What the file says of itself, and of the program that was recorded.
+pub(crate) fn provenance(html: &mut Html, file: &str, options: &Options, answer: &Answer) {
+    let facts = answer.facts.iter().filter(|fact| fact.column.audience.has_people() && fact.column.key != "");
+    html.element("dl", &[], |html| {
+        let mut fact = |name: &str, value: &str| {
+            html.leaf("dt", &[], name);
+            html.leaf("dd", &[], value);
+        };
+        fact("file", file);
+        for found in facts {
+            let value = barrow_query::answer::text::text(&found.value, found.column.unit);
+            fact(found.column.heading, &value);
+        }
+        if let Some(rows) = Rows::of(answer, "facts") {
+            // Arguments of a program may be anything that somebody typed.
+            let shown = (0..rows.len()).filter(|&row| options.with_texts || rows.text(row, "key") != ARGUMENTS);
+            shown.for_each(|row| fact(rows.text(row, "key"), rows.text(row, "value")));
+        }
+        fact("reported by", &format!("barrow {}", options.version));
+    });
+}
+
+/// Charts of all snapshots, and a row for each.
+pub(crate) fn series(html: &mut Html, answer: &Answer, detail: Detail) {
+    let Some(table) = answer.tables.iter().find(|table| table.key == "snapshots") else { return };
+    let rows = Rows::of(answer, "snapshots").expect("the table is there");
+    let values = |key: &str| (0..rows.len()).map(|row| rows.number(row, key)).collect::<Vec<u64>>();
+    if rows.len() > 1 {
+        html.element("div", &[("class", "charts")], |html| {
+            for (heading, key) in [("shallow size", "heap_bytes"), ("unmanaged size", "unmanaged_bytes")] {
+                let values = values(key);
+                if values.iter().any(|&value| value > 0) {
+                    chart(html, heading, &values, units::size);
+                }
+            }
+            chart(html, "objects", &values("objects"), units::grouped);
+        });
+    }
+    let mut shown = table.clone();
+    let step = rows.len().div_ceil(detail.snapshots.max(1)).max(1);
+    let last = rows.len().saturating_sub(1);
+    let mut number = 0..;
+    shown.rows.retain(|_| number.next().is_some_and(|row: usize| row.is_multiple_of(step) || row == last));
+    let drawing = Drawing { caption: "Snapshots", rows: usize::MAX, with_texts: true, series: None };
+    draw(html, &shown, drawing);
+    if step > 1 {
+        note(html, &format!("The table has every {step}th snapshot and the last one; the line above lists all."));
+    }
+}

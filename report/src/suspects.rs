@@ -1,0 +1,94 @@
+//! Leak suspects: what each holds, where it piles up, and what holds it.
+
+use barrow_query::answer::{Answer, Value, units};
+
+use crate::html::Html;
+use crate::rows::{Rows, field, list, number, text};
+use crate::section::quoted;
+
+/// Kinds of what piles up that are named.
+const KINDS: usize = 5;
+
+/// An entry for each suspect. Returns how many are left out.
+pub(crate) fn draw(html: &mut Html, answer: &Answer, most: usize, file: &str, with_texts: bool) -> usize {
+    let Some(rows) = Rows::of(answer, "suspects") else { return 0 };
+    html.element("ol", &[("class", "suspects")], |html| {
+        for row in 0..rows.len().min(most) {
+            html.element("li", &[], |html| suspect(html, rows, row, file, with_texts));
+        }
+    });
+    rows.len().saturating_sub(most)
+}
+
+fn suspect(html: &mut Html, rows: Rows<'_>, row: usize, file: &str, with_texts: bool) {
+    let objects = rows.number(row, "objects");
+    let title = shown(rows.text(row, "title"), rows.text(row, "type"), with_texts);
+    let of = if objects > 1 {
+        format!("{} of {title}", units::counted(objects, "object"))
+    } else {
+        format!("{title} @{}", rows.number(row, "object"))
+    };
+    let share = match rows.value(row, "share") {
+        Value::Share(share) => format!(", {:.1} % of what is reachable", share * 100.0),
+        _ => String::new(),
+    };
+    html.element("p", &[], |html| {
+        html.leaf("strong", &[], &of);
+        html.text(&format!(" retains {}{share}", units::size(rows.number(row, "retained_bytes"))));
+        let alike = rows.number(row, "alike");
+        if alike > 1 {
+            let together = units::size(rows.number(row, "together_bytes"));
+            html.text(&format!("; {} like it, together {together}", units::grouped(alike)));
+        }
+    });
+    let piles_up = matches!(rows.value(row, "accumulation_object"), Value::Number(_));
+    if piles_up && rows.number(row, "accumulation_object") != rows.number(row, "object") {
+        let title = shown(rows.text(row, "accumulation_title"), rows.text(row, "accumulation_type"), with_texts);
+        let bytes = units::size(rows.number(row, "accumulation_bytes"));
+        html.leaf("p", &[], &format!("It piles up in {title} @{}: {bytes}", rows.number(row, "accumulation_object")));
+    }
+    accumulated(html, list(rows.value(row, "accumulated")));
+    path(html, list(rows.value(row, "path")), with_texts);
+    let fingerprint = rows.text(row, "fingerprint");
+    html.element("p", &[("class", "line")], |html| {
+        html.text("To accept it in CI: ");
+        let line = format!("barrow assert {file} {}", quoted(&format!("no leaks except {fingerprint}")));
+        html.element("code", &[], |html| html.prose(&line));
+    });
+}
+
+fn accumulated(html: &mut Html, kinds: &[Value]) {
+    html.element("ul", &[], |html| {
+        for kind in kinds.iter().take(KINDS) {
+            let objects = units::counted(number(field(kind, "objects")), "object");
+            let bytes = units::size(number(field(kind, "retained_bytes")));
+            let chain = if field(kind, "is_chain") == &Value::Flag(true) { ", one below the other" } else { "" };
+            html.leaf("li", &[], &format!("{objects} of {}: {bytes}{chain}", text(field(kind, "type"))));
+        }
+        if kinds.len() > KINDS {
+            html.leaf("li", &[], &format!("… and {} more types", kinds.len() - KINDS));
+        }
+    });
+}
+
+/// What holds it, from the root on.
+fn path(html: &mut Html, steps: &[Value], with_texts: bool) {
+    if steps.is_empty() {
+        return;
+    }
+    html.element("p", &[("class", "path")], |html| {
+        html.text("held by ");
+        for (at, step) in steps.iter().enumerate() {
+            if at > 0 {
+                html.text(" → ");
+            }
+            let title = shown(text(field(step, "title")), text(field(step, "type")), with_texts);
+            html.leaf("span", &[], &format!("{title} @{}", number(field(step, "object"))));
+        }
+    });
+}
+
+/// The title of an object, or its type where the title repeats a text of it, which is in quotes.
+fn shown<'a>(title: &'a str, type_name: &'a str, with_texts: bool) -> &'a str {
+    if title.is_empty() || (!with_texts && title.contains('"')) { type_name } else { title }
+}
