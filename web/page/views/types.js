@@ -25,8 +25,8 @@ const ORDER_KEYS = {
 };
 /** Columns of a comparison; their amounts are for machines elsewhere. @type {Record<string, string>} */
 const COMPARED = {
-  type: 'type', kind: 'kind', objects_after: 'objects', objects_change: 'Δ', shallow_bytes_after: 'shallow', shallow_bytes_change: 'Δ',
-  unmanaged_bytes_after: 'unmanaged', unmanaged_bytes_change: 'Δ', retained_bytes_after: '≥ retained', retained_bytes_change: 'Δ', relative: 'relative',
+  type: 'type', kind: 'kind', objects_after: 'objects', objects_change: 'Δ objects', shallow_bytes_after: 'shallow', shallow_bytes_change: 'Δ shallow',
+  unmanaged_bytes_after: 'unmanaged', unmanaged_bytes_change: 'Δ unmanaged', retained_bytes_after: '≥ retained', retained_bytes_change: 'Δ retained', relative: 'relative',
 };
 /** What is left out first where it is narrow. */
 const DISPENSABLE = ['layout', 'kind', 'file', 'column', 'line', 'relative', 'unmanaged_bytes', 'unmanaged_bytes_after', 'unmanaged_bytes_change', 'share'];
@@ -273,13 +273,13 @@ function identity(table, row) {
 /** @param {Column} column @param {number} columns */
 function needOf(column, columns) {
   const at = DISPENSABLE.indexOf(column.key);
-  return at < 0 ? (/change$/.test(column.key) ? 2 : 1) : 4 + columns + DISPENSABLE.length - at;
+  return at < 0 ? (/after$/.test(column.key) ? 2 : 1) : 4 + columns + DISPENSABLE.length - at;
 }
 
 /** @param {Column} column */
 function widthOf(column) {
   if (/^unmanaged_bytes(_after)?$/.test(column.key)) return 7;
-  return column.unit === 'text' && column.key !== 'relative' ? 8 : /change$|^relative$/.test(column.key) ? 7.5 : 6.5;
+  return column.unit === 'text' && column.key !== 'relative' ? 8 : /change$|^relative$/.test(column.key) ? 8 : 6.5;
 }
 
 /** @param {Answer} answer @param {string} line */
