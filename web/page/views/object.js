@@ -139,10 +139,12 @@ class ObjectPane {
     const answer = await this.facts.ask(`info ${this.word}`, {}, { draw: (answer) => this.#facts(answer) });
     if (this.shown !== key) return;
     clearTimeout(this.starting);
-    if (answer) return others();
+    const isExcluded = answer?.notes.some((note) => note.startsWith('it is excluded'));
+    if (answer && !isExcluded) return others();
     for (const section of this.#others) {
       section.stop();
-      if (section.body.hasChildNodes()) section.is('ready');
+      if (isExcluded) section.empty('It is excluded (without): nothing refers to it, and nothing would be freed with it.');
+      else if (section.body.hasChildNodes()) section.is('ready');
       else section.empty('There is no such object to show.');
     }
   }
@@ -307,7 +309,7 @@ class ObjectPane {
     return h('div', null, h('p', null, h('strong', null, numberText(bytes ?? 0, 'bytes')), ` in ${objects === 1 ? 'this object alone' : `${grouped(objects ?? 0)} objects, this one included`}. `,
       h('a', { href: this.ctx.href({ q: `dominators ${this.word}`, beside: null }) }, 'as a tree and a map')),
     answer.exactness && answer.exactness !== 'exact' ? h('p', { class: 'muted' }, visible(answer.exactness)) : null,
-    renderTable(table, this.ctx, { caption: 'what would be freed, by type', shows: (column) => ['type', 'kind', 'objects', 'shallow_bytes', 'unmanaged_bytes'].includes(column.key) }));
+    renderTable(table, this.ctx, { caption: 'what would be freed, by type', sorts: false, shows: (column) => ['type', 'kind', 'objects', 'shallow_bytes', 'unmanaged_bytes'].includes(column.key) }));
   }
 }
 

@@ -25,8 +25,8 @@ const ORDER_KEYS = {
 };
 /** Columns of a comparison; their amounts are for machines elsewhere. @type {Record<string, string>} */
 const COMPARED = {
-  type: 'type', kind: 'kind', objects_after: 'objects', objects_change: 'Δ', shallow_bytes_after: 'shallow', shallow_bytes_change: 'Δ',
-  unmanaged_bytes_after: 'unmanaged', unmanaged_bytes_change: 'Δ', retained_bytes_after: '≥ retained', retained_bytes_change: 'Δ', relative: 'relative',
+  type: 'type', kind: 'kind', objects_after: 'objects', objects_change: 'Δ objects', shallow_bytes_after: 'shallow', shallow_bytes_change: 'Δ shallow',
+  unmanaged_bytes_after: 'unmanaged', unmanaged_bytes_change: 'Δ unmanaged', retained_bytes_after: '≥ retained', retained_bytes_change: 'Δ retained', relative: 'relative',
 };
 /** What is left out first where it is narrow. */
 const DISPENSABLE = ['layout', 'kind', 'file', 'column', 'line', 'relative', 'unmanaged_bytes', 'unmanaged_bytes_after', 'unmanaged_bytes_change', 'share'];
@@ -162,16 +162,18 @@ class TypesView {
     const { order, verb } = askedTypes(this.ctx.state.q);
     const isDiff = verb === 'diff' && columnOf(table, 'objects_change') >= 0;
     const name = nameColumn(table);
+    // What single objects of a type dominate is a lower bound of what the type retains; of a path it is all.
+    const isPaths = columnOf(table, 'shown_path') >= 0;
     const shown = table.columns.map((column, at) => ({ column, at })).filter(({ column, at }) => at !== name && column.key !== 'rank' && (isDiff ? column.key in COMPARED : forPeople(column) && column.heading)
       && table.rows.some((row) => row[at].kind !== 'none'));
     const columns = shown.map(({ column, at }) => ({
-      key: column.key, heading: isDiff ? COMPARED[column.key] : column.heading, isNumber: isNumeric(column), need: needOf(column, shown.length),
+      key: column.key, heading: !isDiff ? column.heading : isPaths && column.key === 'retained_bytes_after' ? 'retained' : COMPARED[column.key], isNumber: isNumeric(column), need: needOf(column, shown.length),
       width: widthOf(column), isSorted: ORDER_KEYS[order]?.includes(column.key) && (isDiff ? /change$/.test(column.key) : true),
       cell: (/** @type {Row} */ row) => (column.heading === 'by age' ? sparkline(numbersOf(row[columnOf(table, 'objects_by_age')]) ?? []) : cellNode(row[at], column, own)),
     }));
     const first = {
-      key: 'name', heading: table.columns[name]?.heading ?? '', width: 0, need: 0,
-      cell: (/** @type {Row} */ row) => h('a', { href: this.ctx.href({ q: this.#lineOf(row) }) }, nameNode(String(row[name]?.value ?? '–'))),
+      key: 'name', heading: table.columns[name]?.heading || 'name', width: 0, need: 0,
+      cell: (/** @type {Row} */ row) => (row[name]?.kind === 'path' ? cellNode(row[name], table.columns[name], own) : h('a', { href: this.ctx.href({ q: this.#lineOf(row) }) }, nameNode(String(row[name]?.value ?? '–')))),
     };
     const series = columnOf(table, 'series');
     if (series < 0 && this.series.size === 0) return [first, ...columns];
@@ -185,6 +187,7 @@ class TypesView {
   #lineOf(row) {
     const table = rowsOf(/** @type {Answer} */ (this.answer));
     const at = (/** @type {string} */ key) => row[columnOf(table, key)]?.value ?? null;
+    if (at('object') !== null) return `info ${snapshotOf(/** @type {Answer} */ (this.answer), this.ctx)}:@${at('object')}`;
     if (columnOf(table, 'type') >= 0) return `find ${expressionOf(at('type'), at('kind'))} by retained`;
     if (at('site') !== null) return `site ${at('site')}`;
     return at('kind') === null ? this.ctx.state.q : `find kind = ${quotedName(at('kind'))} by retained`;
@@ -192,7 +195,8 @@ class TypesView {
 
   /** @param {Row} row */
   #open(row) {
-    this.ctx.go({ q: this.#lineOf(row) });
+    const isPath = row.some((value) => value.kind === 'path');
+    this.ctx.go(isPath ? { q: 'dominators', colour: 'growth' } : { q: this.#lineOf(row) });
   }
 
   /** The chosen type, with what else can be asked of it. @param {Row} row */
@@ -200,6 +204,11 @@ class TypesView {
     const table = rowsOf(/** @type {Answer} */ (this.answer));
     const type = row[columnOf(table, 'type')]?.value;
     const link = (/** @type {string} */ q, /** @type {string} */ label) => [h('a', { href: this.ctx.href({ q }), title: visible(q) }, label), ' · '];
+    if (columnOf(table, 'shown_path') >= 0) {
+      const { before, after } = askedTypes(this.ctx.state.q);
+      const [a, b] = [before, after].map((side) => (side === 'last' || side === null ? this.ctx.snapshot : Number(side)));
+      return fill(this.chosen, h('a', { href: this.ctx.href({ q: 'dominators', colour: 'growth', a, b }) }, 'all of this on a map'));
+    }
     if (typeof type !== 'string') return fill(this.chosen, link(this.#lineOf(row), 'open'));
     const expression = expressionOf(type, row[columnOf(table, 'kind')]?.value ?? null);
     fill(this.chosen, h('strong', null, nameNode(type)), ': ', link(`find ${expression} by retained`, 'objects'), link(`paths ${expression}`, 'merged paths'),
@@ -213,13 +222,13 @@ class TypesView {
     const asked = askedTypes(state.q);
     const snapshots = ctx.file.snapshots ?? 1;
     if (!['top', 'histogram', 'diff'].includes(asked.verb)) return fill(this.tools, h('a', { class: 'button', href: ctx.href({ q: 'histogram by type' }) }, 'all types'));
-    const orders = ORDERS.map((order) => h('a', {
+    const orders = /\bby\s+(path|object)\b/.test(state.q) ? [] : ORDERS.map((order) => h('a', {
       class: 'button', href: ctx.href({ q: orderedLine(asked, order) }), 'aria-current': order === asked.order ? 'true' : null,
     }, order));
     const other = h('select', { 'aria-label': 'compare with snapshot', onchange: () => ctx.go({ q: other.value === '' ? 'histogram by type' : `diff ${other.value} ${ctx.snapshot}` }) },
       h('option', { value: '' }, 'nothing'), Array.from({ length: snapshots }, (_, at) => h('option', { value: at }, `snapshot ${at}`)));
     other.value = asked.before === 'last' ? String(snapshots - 1) : asked.before ?? '';
-    fill(this.tools, h('span', { class: 'group', role: 'group', 'aria-label': 'order' }, 'by ', orders),
+    fill(this.tools, orders.length === 0 ? null : h('span', { class: 'group', role: 'group', 'aria-label': 'order' }, 'by ', orders),
       snapshots > 1 ? h('label', { class: 'group' }, 'compare with ', other) : h('span', { class: 'muted' }, 'one snapshot: nothing to compare with'),
       snapshots > 1 && state.a !== null ? h('a', { class: 'button', href: ctx.href({ q: `diff ${state.a} ${state.b}` }) }, `brush ${state.a}..${state.b}`) : null);
   }
@@ -252,7 +261,7 @@ function columnOf(table, key) {
 
 /** The column that names a row. @param {Table} table */
 function nameColumn(table) {
-  const at = ['type', 'path', 'function', 'kind'].map((key) => columnOf(table, key)).find((index) => index >= 0);
+  const at = ['type', 'shown_path', 'function', 'kind'].map((key) => columnOf(table, key)).find((index) => index >= 0);
   return at ?? table.columns.findIndex((column) => column.unit === 'text' || column.unit === 'object');
 }
 
@@ -264,13 +273,13 @@ function identity(table, row) {
 /** @param {Column} column @param {number} columns */
 function needOf(column, columns) {
   const at = DISPENSABLE.indexOf(column.key);
-  return at < 0 ? (/change$/.test(column.key) ? 2 : 1) : 4 + columns + DISPENSABLE.length - at;
+  return at < 0 ? (/after$/.test(column.key) ? 2 : 1) : 4 + columns + DISPENSABLE.length - at;
 }
 
 /** @param {Column} column */
 function widthOf(column) {
   if (/^unmanaged_bytes(_after)?$/.test(column.key)) return 7;
-  return column.unit === 'text' && column.key !== 'relative' ? 8 : /change$|^relative$/.test(column.key) ? 7.5 : 6.5;
+  return column.unit === 'text' && column.key !== 'relative' ? 8 : /change$|^relative$/.test(column.key) ? 8 : 6.5;
 }
 
 /** @param {Answer} answer @param {string} line */
