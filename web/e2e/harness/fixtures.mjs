@@ -1,6 +1,7 @@
 // The files that the tests open. They are made once by `run`, from programs of this repository; nothing of them is committed.
 
 import { spawn, spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -47,9 +48,19 @@ export const BAD = {
   'broken.heapsnapshot': Buffer.from('{"snapshot":{"meta":{"node_fields":["type"'),
 };
 
+/** What the files are made from, as a number. */
+function recipe() {
+  const hash = createHash('sha256');
+  for (const path of ['web/e2e/harness/fixtures.mjs', 'testdata/examples/heaps.rs', 'docs/guides/leaks/shop.py', 'recorders/python/dump_heap.py']) {
+    hash.update(readFileSync(join(ROOT, path)));
+  }
+  return hash.digest('hex');
+}
+
 /** Makes all files, unless they are there. */
 export function makeFixtures() {
-  if (existsSync(join(FOLDER, 'made'))) return;
+  const made = join(FOLDER, 'made');
+  if (existsSync(made) && readFileSync(made, 'utf8') === recipe()) return;
   rmSync(FOLDER, { recursive: true, force: true });
   mkdirSync(FOLDER, { recursive: true });
   run(HEAPS, [FOLDER]);
@@ -58,7 +69,7 @@ export function makeFixtures() {
   writeFileSync(DAMAGED, withDamage(leak));
   writeFileSync(CUT, leak.subarray(0, Math.floor(leak.length * 0.7)));
   makeBad(readFileSync(ONE));
-  writeFileSync(join(FOLDER, 'made'), '');
+  writeFileSync(made, recipe());
 }
 
 /** @param {string} program @param {string[]} words @param {string} [cwd] */
