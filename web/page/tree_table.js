@@ -35,8 +35,8 @@ const PAGE = 250;
 const AHEAD = 120;
 /** Windows that are kept. */
 const MOST_PAGES = 300;
-/** Deeper levels are not indented further. */
-const DEEPEST_INDENT = 14;
+/** Deeper levels have their number, because they are not indented much further. */
+const DEEPEST_INDENT = 8;
 /** While rows fly by, nothing is loaded: only what stays for this time, in milliseconds. */
 const REST_MS = 40;
 
@@ -137,7 +137,9 @@ export class TreeTable {
   }
 
   #forget() {
-    for (const flight of this.flights) flight.controller.abort();
+    const flights = [...this.flights];
+    this.flights.clear();
+    for (const flight of flights) flight.controller.abort();
     this.pages.clear();
     this.loaded = [];
   }
@@ -183,7 +185,8 @@ export class TreeTable {
       const nodes = await this.options.source.children(branch.node, page * PAGE, n, flight.controller.signal);
       if (!branch.isGone && this.flights.has(flight)) this.#arrived(branch, page, nodes);
     } catch (error) {
-      const problem = isAbort(error) ? null : /** @type {Error} */ (error).message;
+      const isLeft = isAbort(error) && !this.flights.has(flight);
+      const problem = isLeft ? null : isAbort(error) ? 'it was stopped' : /** @type {Error} */ (error).message;
       if (problem !== null) this.#pagesOf(branch).set(page, { nodes: null, isWhole: false, problem });
     } finally {
       this.flights.delete(flight);
@@ -283,8 +286,7 @@ export class TreeTable {
     attribute(element, 'aria-expanded', node && node.children > 0 ? isExpanded : null);
     attribute(element, 'aria-busy', node ? null : true);
     attribute(element, 'tabindex', isActive ? 0 : -1);
-    const depth = Math.min(branch.level - 1, DEEPEST_INDENT);
-    parts.cells[0].style.paddingInlineStart = `${depth * 0.9}rem`;
+    parts.cells[0].style.setProperty('--depth', String(branch.level - 1));
     if (node) this.#fillNode(parts, node, isExpanded, branch.level);
     else this.#fillPending(parts, place);
   }
