@@ -6,7 +6,7 @@ use std::process::{Command as Program, Stdio};
 
 use barrow_query::commands::Command;
 use barrow_query::error::code;
-use barrow_query::{Flags, QueryError, Question, STDIN, Settings, Workspace};
+use barrow_query::{Flags, QueryError, Question, STDIN, Settings, SnapshotName, Workspace};
 use barrow_web::{Options, Server, WebError, fragment};
 
 use crate::complaint::complain;
@@ -26,10 +26,15 @@ pub(crate) fn run(flags: &Flags, command: &'static Command, words: &[String]) ->
         return Err(ReplError::usage("the standard input cannot be served; write it to a file first"));
     }
     Question::of_words(command, words, false, flags).check()?;
+    let selected = flags.snapshot.map(|snapshot| match snapshot {
+        SnapshotName::Number(number) => format!("snapshot {number}"),
+        SnapshotName::Last => "snapshot last".to_owned(),
+    });
+    let lines: Vec<String> = selected.into_iter().chain(flags.question.at.iter().cloned()).collect();
     let options = Options {
         operands: words.iter().map(PathBuf::from).collect(),
         port: flags.question.port,
-        fragment: fragment(&flags.question.at)?,
+        fragment: fragment(&lines)?,
         version: version().to_owned(),
         workspace: Workspace::new(flags.session.max_memory, flags.session.threads)?,
         settings: Settings::of(flags),

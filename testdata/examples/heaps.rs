@@ -123,7 +123,11 @@ fn hostile(path: &Path) -> Result<()> {
     let mut types = Vec::new();
     for name in &names {
         let file = Some(names[0].as_str());
-        types.push(writer.declare_type(&TypeDescription { file, line: Some(1), ..TypeDescription::new(kind, name) })?);
+        types.push(writer.declare_type(&TypeDescription {
+            file,
+            line: Some(1),
+            ..TypeDescription::new(kind, name)
+        })?);
     }
     let texts = names.iter().map(|name| writer.string(name)).collect::<Result<Vec<StringId>>>()?;
     writer.fact(&names[2], &names[0])?;

@@ -7,7 +7,7 @@ import { overview } from './overview.js';
 import { grouped, size, visible } from './cell.js';
 import { changed, format, serveLine, shellLine, verbOf, viewOf } from './state.js';
 import { selectedSnapshot, visitedIn } from './context.js';
-import { isGone } from './served.js';
+import { isGone, openAgain } from './served.js';
 
 /** @typedef {import('./state.js').State} State */
 /** @typedef {import('./state.js').Change} Change */
@@ -260,7 +260,7 @@ function showBanners({ state, file }) {
       h('a', { href: format(changed(state, { lets: [] })) }, 'clear')),
     !isGone() ? null : banner('lost', 'barrow serve does not answer: what is shown is from before.'),
     !file?.replaced ? null : banner('replaced', 'The file was replaced or cut while it was open. What is shown is of the file before. ',
-      h('button', { type: 'button', onclick: () => location.reload() }, 'load it again')),
+      h('button', { type: 'button', onclick: () => void openAgain(file) }, 'open it again')),
     !file?.lost ? null : banner('lost', visible(file.lost)),
     file?.state === 'unreadable' && file.problem ? banner('lost', visible(file.problem)) : null);
   document.body.classList.toggle('is-replaced', Boolean(file?.replaced));

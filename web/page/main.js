@@ -179,11 +179,12 @@ function drop() {
 function filesChanged(before) {
   const file = fileNamed(state.f);
   const old = before.files.find((one) => one.id === file?.id);
-  const isOther = old?.state !== file?.state;
+  const isAgain = Boolean(old?.replaced && !file?.replaced);
+  const isOther = old?.state !== file?.state || isAgain;
   const hasGrown = old && file && old.revision !== file.revision && !file.replaced;
   state = withLine(state);
   if (isOther && state.q) history.replaceState(null, '', format(state));
-  if (!current || isOther || (hasGrown && (state.s === null || current.name === 'series')) || current.name === 'files') void show(false);
+  if (!current || isOther || (hasGrown && (state.s === null || current.name === 'series')) || current.name === 'files') void show(isAgain);
   else showFrame({ state, file, files: nowServed().files, verbs, view: current.name });
 }
 

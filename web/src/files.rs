@@ -3,8 +3,10 @@
 mod scan;
 mod served;
 
-use std::path::PathBuf;
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use barrow_query::{QueryError, Recognised, recognise};
 use serde_json::{Value, json};
@@ -19,7 +21,14 @@ pub(crate) struct Files {
     folders: Vec<PathBuf>,
     version: String,
     served: Mutex<Vec<Arc<Served>>>,
+    /// When to search the folders again. Held while files are added.
+    next_scan: Mutex<Instant>,
 }
+
+/// How often folders are searched at most.
+const SCAN_EVERY: Duration = Duration::from_secs(1);
+/// The time between two searches, as a multiple of what one takes.
+const SCAN_PAUSE: u32 = 20;
 
 impl Files {
     /// The files of these operands.
@@ -32,9 +41,13 @@ impl Files {
             check(path)?;
         }
         let named = named.into_iter().map(|path| Found { name: scan::file_name(&path), path, is_named: true });
-        let files = Files { folders, version, served: Mutex::default() };
-        let found: Vec<Found> = named.chain(files.scan()).collect();
-        files.add(found, templates);
+        let served = Mutex::default();
+        let files = Files { folders, version, served, next_scan: Mutex::new(Instant::now()) };
+        files.add(named, templates);
+        for file in files.all() {
+            file.check()?;
+        }
+        files.scan(templates);
         if files.all().is_empty() {
             let folder = files.folders.first().map(|folder| folder.display().to_string()).unwrap_or_default();
             let cause = "there is no recording in it, nor a dump that barrow reads".to_owned();
@@ -50,7 +63,7 @@ impl Files {
 
     /// Looks at every file again, and for new ones. Returns what the page shows of them.
     pub(crate) fn look(&self, templates: &Templates) -> Value {
-        self.add(self.scan(), templates);
+        self.scan(templates);
         let files = self.all();
         let rows: Vec<Value> = files.iter().map(|file| file.look(templates)).collect();
         json!({ "version": self.version, "folder": !self.folders.is_empty(), "files": rows })
@@ -60,14 +73,25 @@ impl Files {
         self.served.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    fn scan(&self) -> impl Iterator<Item = Found> + '_ {
-        self.folders.iter().flat_map(|folder| scan::files(folder))
+    /// Adds what is new in the folders, unless they were searched just now.
+    fn scan(&self, templates: &Templates) {
+        // A request that does not get the lock leaves it to the one that has it.
+        let Ok(mut next) = self.next_scan.try_lock() else { return };
+        let begun = Instant::now();
+        if begun < *next {
+            return;
+        }
+        self.add(self.folders.iter().flat_map(|folder| scan::files(folder)), templates);
+        *next = Instant::now() + SCAN_EVERY.max(begun.elapsed() * SCAN_PAUSE);
     }
 
     /// Adds files that are not there yet. A name that another file has gets a number.
-    fn add(&self, found: impl IntoIterator<Item = Found>, templates: &Templates) {
-        for file in found {
-            let mut served = self.served.lock().unwrap_or_else(PoisonError::into_inner);
+    fn add(&self, found: impl Iterator<Item = Found>, templates: &Templates) {
+        let known = self.all();
+        let known: HashSet<&Path> = known.iter().map(|file| file.path()).collect();
+        for file in found.filter(|file| !known.contains(file.path.as_path())) {
+            let served = self.all();
+            // A folder can be named twice.
             if served.iter().any(|known| known.path() == file.path) {
                 continue;
             }
@@ -77,15 +101,20 @@ impl Files {
                 name = format!("{} ({copy})", file.name);
                 copy += 1;
             }
-            let number = served.len();
-            served.push(Arc::new(Served::new(number, name, file.path, file.is_named, templates)));
+            // Opened without the lock, which every question needs.
+            let new = Served::new(served.len(), name, file.path, file.is_named, templates);
+            self.served.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::new(new));
         }
     }
 }
 
 /// Whether a file can be served.
-fn check(path: &std::path::Path) -> Result<(), QueryError> {
+fn check(path: &Path) -> Result<(), QueryError> {
     let unreadable = |cause: String| QueryError::Unreadable { path: path.display().to_string(), cause };
+    let metadata = std::fs::metadata(path).map_err(|error| unreadable(error.to_string()))?;
+    if !metadata.is_file() {
+        return Err(unreadable("this is neither a file nor a folder".to_owned()));
+    }
     match recognise(path).map_err(|error| unreadable(error.to_string()))? {
         Recognised::Unknown => Err(unreadable("this is no recording, and no dump that barrow reads".to_owned())),
         _ => Ok(()),

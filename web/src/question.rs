@@ -1,11 +1,11 @@
 //! What a request asks: a line, and the file, snapshot and rows it is about.
 
 use barrow_query::commands::Subject;
-use barrow_query::{QueryError, Question, Sink, SnapshotName, Touches};
+use barrow_query::{QueryError, Question, SnapshotName, Touches};
 use hyper::StatusCode;
 
 use crate::error::{Fault, Refusal};
-use crate::verbs::ALLOWED;
+use crate::verbs::{self, ALLOWED};
 
 /// The longest line, in bytes.
 const LONGEST_LINE: usize = 8 << 10;
@@ -53,6 +53,11 @@ impl Asked {
         };
         let snapshot = first("s").map_or(Ok(SnapshotName::Last), str::parse).map_err(bad)?;
         let question = question(line, &name)?;
+        for (verb, words) in
+            without.iter().map(|words| ("without", words)).chain(lets.iter().map(|words| ("let", words)))
+        {
+            check_words(verb, words, &name)?;
+        }
         let window = match (number("from")?, number("n")?) {
             (None, None) => None,
             (from, rows) => {
@@ -65,6 +70,25 @@ impl Asked {
 
 /// The question of a line about the file of this name.
 fn question(line: &str, name: &str) -> Result<Question, Refusal> {
+    let question = understood(line)?;
+    if verbs::is_about_recordings(question.command) && question.touches().except(ALLOWED) == Touches::NOTHING {
+        return Ok(question);
+    }
+    Err(only_in_a_shell(&question, line, ALLOWED, name))
+}
+
+/// Refuses words after `without` or `let` that do anything but exclude and name objects.
+fn check_words(verb: &str, words: &str, name: &str) -> Result<(), Refusal> {
+    let line = format!("{verb} {words}");
+    let question = understood(&line)?;
+    if question.touches().except(Touches::READ_ONLY) == Touches::NOTHING {
+        return Ok(());
+    }
+    Err(only_in_a_shell(&question, &line, Touches::READ_ONLY, name))
+}
+
+/// The question of a line.
+fn understood(line: &str) -> Result<Question, Refusal> {
     let refusal = |error: QueryError| {
         let fault = Fault::of(&error);
         Refusal { status: fault.status().unwrap_or(StatusCode::BAD_REQUEST), fault }
@@ -73,18 +97,19 @@ fn question(line: &str, name: &str) -> Result<Question, Refusal> {
     let question =
         question.ok_or_else(|| Refusal::new(StatusCode::BAD_REQUEST, "which question? `help` lists the verbs"))?;
     question.check().map_err(refusal)?;
-    let is_ours = matches!(question.command.subject, Subject::Recording | Subject::Nothing);
-    let touches = question.touches().except(ALLOWED);
-    if is_ours && question.sink == Sink::Stdout && touches == Touches::NOTHING {
-        return Ok(question);
-    }
+    Ok(question)
+}
+
+/// What a page is told that asks a question which touches more than `allowed`.
+fn only_in_a_shell(question: &Question, line: &str, allowed: Touches, name: &str) -> Refusal {
+    let touches = question.touches().except(allowed);
     let what = if touches == Touches::NOTHING { "is about a prompt".to_owned() } else { touches.to_string() };
     let shell = match question.command.subject {
         Subject::Recording | Subject::Session => format!("barrow {} -e {}", quoted(name), quoted(line)),
         _ => format!("barrow {line}"),
     };
     let message = format!("`{}` works only in a shell, because it {what}: {shell}", question.command.name);
-    Err(Refusal::new(StatusCode::FORBIDDEN, message))
+    Refusal::new(StatusCode::FORBIDDEN, message)
 }
 
 /// A word as a shell takes it.
@@ -133,6 +158,9 @@ mod tests {
             ("q=assert+--from+x", 403),
             ("q=set+rows+3", 403),
             ("q=import+x+-o+y", 403),
+            ("q=top&w=size+%3E+1+%7C+sh", 403),
+            ("q=top&let=%24a+%3D+all+%3E+out.txt", 403),
+            ("q=top&w=size+--min+1%25", 400),
         ];
         for (query, code) in expected {
             assert_eq!(status(query), Some(code), "{query}");

@@ -29,6 +29,9 @@ pub(crate) struct App {
     pub(crate) templates: Templates,
     /// Permits to answer a question.
     pub(crate) questions: Arc<Semaphore>,
+    /// Permits to make a CSV file. A download that the browser pauses keeps its permit, and must not keep one of a
+    /// question.
+    pub(crate) downloads: Arc<Semaphore>,
 }
 
 /// The response to a request.

@@ -22,8 +22,10 @@ use crate::templates::Templates;
 
 /// Questions that are answered at a time; others wait.
 const MOST_QUESTIONS: usize = 16;
-/// Threads that answer questions, look at files, and wait for disks.
-const MOST_THREADS: usize = 2 * MOST_QUESTIONS;
+/// CSV files that are made at a time; others wait.
+const MOST_DOWNLOADS: usize = 8;
+/// Threads that answer questions, make CSV files, look at files, and wait for disks.
+const MOST_THREADS: usize = MOST_QUESTIONS + MOST_DOWNLOADS + 8;
 /// How long a browser may take to send the head of a request.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(20);
 /// The longest head of a request.
@@ -71,7 +73,8 @@ impl Server {
         };
         let listener = listen().map_err(|source| WebError::Port { port, source })?;
         let guard = Guard::new(listener.local_addr()?.port())?;
-        let app = Arc::new(App { guard, files, templates, questions: Arc::new(Semaphore::new(MOST_QUESTIONS)) });
+        let [questions, downloads] = [MOST_QUESTIONS, MOST_DOWNLOADS].map(|most| Arc::new(Semaphore::new(most)));
+        let app = Arc::new(App { guard, files, templates, questions, downloads });
         Ok(Server { listener, app, fragment: options.fragment })
     }
 

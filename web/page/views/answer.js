@@ -2,6 +2,7 @@
 
 import { fill } from '../dom.js';
 import { renderAnswer } from '../answer.js';
+import { forPeople, visible } from '../cell.js';
 import { Section } from '../section.js';
 
 /** Rows of one window; a table that has more is shown in windows. */
@@ -24,6 +25,14 @@ function number(text) {
   return text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : null;
 }
 
+/** Why there is nothing to see: tables without rows, or no answer at all. @param {import('../ask.js').Answer} answer */
+function why(answer) {
+  const tables = answer.tables.filter(forPeople);
+  const isBare = tables.length === 0 && answer.facts.length === 0 && answer.notes.length === 0;
+  if (!isBare && (tables.length === 0 || tables.some((table) => table.rows.length > 0))) return null;
+  return visible(answer.notes.filter(Boolean).join('; ')) || 'Nothing was found.';
+}
+
 /**
  * Asks a line and draws its answer, with buttons for further windows.
  * @param {Section} section @param {import('../context.js').Context} ctx @param {string} line @param {number} from @param {number} n
@@ -31,10 +40,6 @@ function number(text) {
 export function askWindow(section, ctx, line, from, n) {
   void section.ask(line, { from, n: Math.min(n, WINDOW) }, {
     draw: (answer) => renderAnswer(answer, ctx, { line, onPage: (to, count) => ctx.go({ from: to === 0 ? null : to, n: count }) }),
-    why: (answer) => {
-      const hasRows = answer.tables.some((table) => table.rows.length > 0);
-      const says = answer.facts.length > 0 || answer.notes.length > 0;
-      return hasRows || says ? null : 'Nothing was found.';
-    },
+    why,
   });
 }

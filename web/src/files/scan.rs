@@ -9,6 +9,8 @@ use barrow_query::is_readable;
 const DEPTH: usize = 3;
 /// The most files that are served.
 const MOST_FILES: usize = 1_000;
+/// The most entries of folders that are looked at.
+const MOST_ENTRIES: usize = 20_000;
 
 /// A file that can be served.
 pub(super) struct Found {
@@ -22,13 +24,17 @@ pub(super) struct Found {
 /// keeps beside recordings are left out.
 pub(super) fn files(folder: &Path) -> Vec<Found> {
     let Ok(top) = folder.canonicalize() else { return Vec::new() };
-    let mut found = Vec::new();
+    let (mut found, mut seen) = (Vec::new(), 0);
     let mut open = vec![(folder.to_owned(), String::new(), 0)];
     while let Some((folder, below, depth)) = open.pop() {
         let Ok(entries) = fs::read_dir(&folder) else { continue };
         let mut entries: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
         entries.sort();
         for path in entries {
+            seen += 1;
+            if seen > MOST_ENTRIES {
+                break;
+            }
             let name = format!("{below}{}", file_name(&path));
             let is_within = path.canonicalize().is_ok_and(|target| target.starts_with(&top));
             if found.len() == MOST_FILES || file_name(&path).starts_with('.') || !is_within {

@@ -6,7 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use barrow_analyzer::{Growing, Look, Recording};
-use barrow_query::{OpenFile, QueryError, Recognised, recognise};
+use barrow_query::{OpenFile, QueryError, Recognised, Watcher, recognise};
 use serde_json::{Value, json};
 
 use crate::reporter::Reporter;
@@ -14,6 +14,9 @@ use crate::templates::Templates;
 
 /// A recording without an end that has not changed for this long is probably not written any more.
 const STILL: Duration = Duration::from_secs(30);
+
+/// How often a page that waits for an import looks whether it has ended.
+const NAP: Duration = Duration::from_millis(20);
 
 /// A file that is served.
 pub(crate) struct Served {
@@ -71,6 +74,12 @@ impl Served {
         &self.path
     }
 
+    /// Refuses a file that cannot be opened.
+    pub(super) fn check(&self) -> Result<(), QueryError> {
+        let path = self.path.display().to_string();
+        self.state().problem.clone().map_or(Ok(()), |cause| Err(QueryError::Unreadable { path, cause }))
+    }
+
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -113,13 +122,21 @@ impl Served {
 
     /// Imports a dump, unless that was done already. Questions about other files go on meanwhile.
     pub(crate) fn import(&self, templates: &Templates, reporter: &Reporter) -> Result<Value, QueryError> {
-        let stamp = {
+        let stamp = loop {
             let mut state = self.state();
-            if state.file.is_some() || state.is_importing {
+            if state.is_importing {
+                // Another page has asked for it.
+                drop(state);
+                if reporter.is_stopped() {
+                    return Err(QueryError::Stopped);
+                }
+                std::thread::sleep(NAP);
+            } else if state.file.is_some() {
                 return Ok(self.shown(&state));
+            } else {
+                state.is_importing = true;
+                break stamp_of(&self.path);
             }
-            state.is_importing = true;
-            stamp_of(&self.path)
         };
         let mut session = templates.bare();
         session.watch_with(std::sync::Arc::new(reporter.clone()));
@@ -133,7 +150,9 @@ impl Served {
                 Ok(self.shown(&state))
             }
             Err(error) => {
-                state.problem = (!error.is_stopped()).then(|| error.to_string());
+                if !error.is_stopped() {
+                    state.problem = Some(error.to_string());
+                }
                 Err(error)
             }
         }
@@ -211,7 +230,7 @@ impl State {
             // Opened as usual, it says what was lost.
             _ => match session.open(&path.display().to_string()) {
                 Ok(()) => {}
-                Err(error) => self.problem = Some(error.to_string()),
+                Err(error) => self.problem = Some(problem(error)),
             },
         }
         self.file = session.file().cloned();
@@ -231,11 +250,12 @@ impl State {
             Kind::Unknown => return,
         };
         match look {
-            Ok(Look::Grown { replaced: false, recording, finished }) => {
+            Ok(Look::Grown { replaced: true, .. }) | Err(_) if self.file.is_some() => self.is_replaced = true,
+            Ok(Look::Grown { recording, finished, .. }) => {
                 self.take(path, recording, finished, templates);
                 templates.forget(number);
             }
-            Ok(Look::Grown { replaced: true, .. }) | Err(_) => self.is_replaced = true,
+            Err(error) => self.problem = Some(error.to_string()),
             // A file that was removed stays mapped.
             Ok(Look::Nothing) => self.is_replaced = path.exists() && self.file.is_some(),
             Ok(Look::Same) => {
@@ -251,7 +271,7 @@ impl State {
         let mut session = templates.bare();
         session.open_recording(&path.display().to_string(), recording);
         self.file = session.file().cloned();
-        self.is_growing = !finished;
+        (self.is_growing, self.problem) = (!finished, None);
         self.revision += 1;
     }
 
@@ -261,6 +281,14 @@ impl State {
             (self.file, self.is_growing) = (None, false);
             templates.forget(number);
         }
+    }
+}
+
+/// Why a file cannot be read, without its path.
+fn problem(error: QueryError) -> String {
+    match error {
+        QueryError::Unreadable { cause, .. } => cause,
+        error => error.to_string(),
     }
 }
 

@@ -5,13 +5,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use barrow_query::answer::Answer;
-use barrow_query::{QueryError, SnapshotName};
+use barrow_query::{QueryError, SnapshotName, Watcher};
 use hyper::body::Bytes;
 use hyper::{Response, StatusCode};
 use serde::Serialize;
 use serde_json::json;
 use tokio::sync::mpsc::{self, Receiver};
-use tokio::sync::oneshot;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 use tokio::time::{Instant, interval_at, timeout};
 
 use super::{App, failed, json_response};
@@ -92,13 +92,14 @@ fn answer(app: &App, asked: &Asked, reporter: &Reporter) -> Result<Vec<u8>, Fail
             (0, (answer, None))
         }
     };
-    let total = answer.tables.last().map(|table| table.rows.len());
+    // An answer without a window may leave rows out. It knows how many there are only if it says so.
+    let mut rows_total = rows_total.or(answer.all_rows);
     if let Some(table) = answer.tables.last_mut().filter(|table| table.rows.len() > MOST_ROWS) {
+        let rows = table.rows.len();
         table.rows.truncate(MOST_ROWS);
-        let rows = total.unwrap_or_default();
+        rows_total = rows_total.or(Some(rows as u64));
         answer = answer.cut(format!("the first {MOST_ROWS} of {rows} rows; windows of rows and CSV have all"));
     }
-    let rows_total = rows_total.or_else(|| total.filter(|_| asked.window.is_none()).map(|total| total as u64));
     let elapsed_ms = reporter.elapsed_ms();
     let windowed = Windowed { answer, from, rows_total, elapsed_ms, revision: revision.to_string() };
     Ok(Event::Answer(windowed).line())
@@ -120,24 +121,15 @@ pub(super) async fn stream(
 ) -> Result<Response<Body>, Refusal> {
     // Leaving drops this, wherever the response is.
     let stop = StopOnDrop(reporter.clone());
-    let permit = Arc::clone(&app.questions).acquire_owned().await.map_err(|_| failed())?;
     let encoder = Arc::new(Mutex::new(Encoder::new(gzip)));
     let (sender, mut receiver) = oneshot::channel();
-    let last = Arc::clone(&encoder);
-    tokio::task::spawn_blocking(move || {
-        let done = work();
-        drop(permit);
-        let _ = sender.send(match done {
-            Ok(line) => Ok(encoded(&last, line)),
-            Err(Failure::Refused(refusal)) => Err(refusal),
-            Err(Failure::Failed(error)) => {
-                let fault = Fault::of(&error);
-                match fault.status() {
-                    // A status, if nothing was sent before.
-                    Some(status) => Err(Refusal { status, fault }),
-                    None => Ok(encoded(&last, Event::<()>::Error(fault).line())),
-                }
-            }
+    let (questions, last, waiting) = (Arc::clone(&app.questions), Arc::clone(&encoder), reporter.clone());
+    tokio::spawn(async move {
+        let Some(permit) = permit(questions, &waiting).await else { return };
+        tokio::task::spawn_blocking(move || {
+            let done = work();
+            drop(permit);
+            let _ = sender.send(last_line(done, &last));
         });
     });
     const KIND: &str = "application/x-ndjson";
@@ -147,6 +139,31 @@ pub(super) async fn stream(
     }
     let body = Body::Pieces(pump(receiver, reporter, encoder), Some(stop));
     Ok(json_response(StatusCode::OK, KIND, gzip, body))
+}
+
+/// Waits until fewer questions are answered, and tells so; `None` if nobody waits for this one any more.
+async fn permit(questions: Arc<Semaphore>, reporter: &Reporter) -> Option<OwnedSemaphorePermit> {
+    if let Ok(permit) = Arc::clone(&questions).try_acquire_owned() {
+        return Some(permit);
+    }
+    reporter.begin("waiting until other questions are answered", 0, "");
+    let permit = questions.acquire_owned().await.ok()?;
+    (!reporter.is_stopped()).then_some(permit)
+}
+
+/// The last line of a response, or a refusal: a status, if nothing was sent before.
+fn last_line(done: Result<Vec<u8>, Failure>, encoder: &Mutex<Encoder>) -> Result<Vec<u8>, Refusal> {
+    match done {
+        Ok(line) => Ok(encoded(encoder, line)),
+        Err(Failure::Refused(refusal)) => Err(refusal),
+        Err(Failure::Failed(error)) => {
+            let fault = Fault::of(&error);
+            match fault.status() {
+                Some(status) => Err(Refusal { status, fault }),
+                None => Ok(encoded(encoder, Event::<()>::Error(fault).line())),
+            }
+        }
+    }
 }
 
 fn encoded(encoder: &Mutex<Encoder>, line: Vec<u8>) -> Vec<u8> {

@@ -27,7 +27,7 @@ pub(super) async fn csv(app: &Arc<App>, query: &str) -> Result<Response<Body>, R
     let reporter = Reporter::new();
     let stop = StopOnDrop(reporter.clone());
     let name = format!("barrow-{}.csv", asked.question.command.name);
-    let permit = Arc::clone(&app.questions).acquire_owned().await.map_err(|_| failed())?;
+    let permit = Arc::clone(&app.downloads).acquire_owned().await.map_err(|_| failed())?;
     let (pieces, receiver) = mpsc::channel(WAITING);
     let (begun, has_begun) = oneshot::channel();
     let app = Arc::clone(app);

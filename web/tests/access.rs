@@ -1,0 +1,158 @@
+//! Who gets an answer at all: Host, token, cookie, other sites, methods, headers.
+
+mod browser;
+
+use browser::Page;
+
+fn page() -> Page {
+    Page::bundled(&["orders.barrow"])
+}
+
+#[test]
+fn only_this_host_is_answered() {
+    let page = page();
+    let status = |host: &str| {
+        let cookie = format!("Cookie: barrow-{}={}\r\n", page.port, page.token);
+        page.request("GET", "/api/files", &format!("{host}{cookie}")).status
+    };
+    for host in ["127.0.0.1", "localhost", "LOCALHOST", "[::1]"] {
+        assert_eq!(status(&format!("Host: {host}:{}\r\n", page.port)), 200, "{host}");
+    }
+    let other = ["evil.example", "127.0.0.1.evil.example", "127.0.0.2", "0.0.0.0", "127.1"];
+    for host in other {
+        assert_eq!(status(&format!("Host: {host}:{}\r\n", page.port)), 421, "{host}");
+    }
+    for host in ["127.0.0.1", "localhost", "127.0.0.1:1", "", "é"] {
+        assert_eq!(status(&format!("Host: {host}\r\n")), 421, "{host}");
+    }
+    assert_eq!(status(""), 421);
+    let ours = format!("Host: 127.0.0.1:{}\r\n", page.port);
+    assert_eq!(status(&format!("{ours}Host: evil.example\r\n")), 421);
+}
+
+#[test]
+fn only_the_token_lets_in() {
+    let page = page();
+    let (host, token) = (format!("Host: 127.0.0.1:{}\r\n", page.port), &page.token);
+    assert!(token.len() == 32 && token.chars().all(|digit| digit.is_ascii_hexdigit()), "{token}");
+    for path in ["/", "/main.js", "/api/files", "/api/verbs", "/api/ask?q=top", "/api/csv?q=top", "/api/events", "/no"]
+    {
+        let reply = page.request("GET", path, &host);
+        assert_eq!(reply.status, 401, "{path}");
+        assert!(reply.message().contains("barrow serve"), "{}", reply.text());
+    }
+    assert_eq!(page.request("POST", "/api/import?f=0", &host).status, 401);
+    let wrong =
+        [String::new(), "0".repeat(32), token[..31].to_owned(), format!("{token}0"), token.to_uppercase() + "x"];
+    for wrong in wrong {
+        assert_eq!(page.request("GET", &format!("/?token={wrong}"), &host).status, 401, "{wrong}");
+        assert_eq!(page.request("GET", "/api/files", &format!("{host}Authorization: Bearer {wrong}\r\n")).status, 401);
+        let cookie = format!("{host}Cookie: barrow-{}={wrong}\r\n", page.port);
+        assert_eq!(page.request("GET", "/api/files", &cookie).status, 401);
+    }
+    // The cookie of a server on another port.
+    let cookie = format!("{host}Cookie: barrow-1={token}; barrow={token}\r\n");
+    assert_eq!(page.request("GET", "/api/files", &cookie).status, 401);
+    for good in [format!("Authorization: Bearer {token}\r\n"), format!("Cookie: a=b; barrow-{}={token}\r\n", page.port)]
+    {
+        assert_eq!(page.request("GET", "/api/files", &(host.clone() + &good)).status, 200, "{good}");
+    }
+    assert_eq!(page.request("GET", &format!("/api/files?token={token}"), &host).status, 200);
+}
+
+#[test]
+fn the_token_becomes_a_cookie() {
+    let page = page();
+    let host = format!("Host: 127.0.0.1:{}\r\n", page.port);
+    let reply = page.request("GET", &format!("/?token={}", page.token), &host);
+    assert_eq!((reply.status, reply.headers["location"].as_str()), (303, "/"));
+    let cookie = &reply.headers["set-cookie"];
+    assert_eq!(*cookie, format!("barrow-{}={}; HttpOnly; SameSite=Strict; Path=/", page.port, page.token));
+    let cookie = cookie.split(';').next().expect("a cookie");
+    let reply = page.request("GET", "/", &format!("{host}Cookie: {cookie}\r\n"));
+    assert!(reply.status == 200 && reply.text().contains("<html"), "{reply:?}");
+}
+
+#[test]
+fn other_pages_get_nothing() {
+    let page = page();
+    let status = |more: &str| page.request("GET", "/api/files", &format!("{}{more}", page.own())).status;
+    for site in ["cross-site", "same-site", "", "x"] {
+        assert_eq!(status(&format!("Sec-Fetch-Site: {site}\r\n")), 403, "{site}");
+    }
+    for origin in ["null", "http://evil.example", "https://127.0.0.1", "http://127.0.0.1:1"] {
+        assert_eq!(status(&format!("Origin: {origin}\r\n")), 403, "{origin}");
+    }
+    assert_eq!(status("Sec-Fetch-Site: same-origin\r\n"), 200);
+    assert_eq!(status("Sec-Fetch-Site: none\r\n"), 200);
+    assert_eq!(status(&format!("Origin: http://127.0.0.1:{}\r\n", page.port)), 200);
+}
+
+#[test]
+fn each_address_has_its_method() {
+    let page = page();
+    for method in ["PUT", "DELETE", "OPTIONS", "TRACE", "CONNECT", "PATCH", "X"] {
+        for path in ["/", "/api/files", "/api/import?f=0"] {
+            assert_eq!(page.request(method, path, &page.own()).status, 405, "{method} {path}");
+        }
+    }
+    for path in ["/", "/api/files", "/api/ask?q=top", "/api/csv?q=top", "/api/events"] {
+        assert_eq!(page.post(path).status, 405, "{path}");
+    }
+    assert_eq!(page.get("/api/import?f=0").status, 405);
+    let reply = page.request("HEAD", "/api/files", &page.own());
+    assert!(reply.status == 200 && reply.body.is_empty());
+}
+
+#[test]
+fn every_response_forbids_what_the_page_does_not_need() {
+    let page = page();
+    let replies = [page.get("/"), page.get("/api/ask?q=top"), page.get("/none"), page.post("/"), page.get("/main.js")];
+    for reply in replies {
+        let header = |name: &str| reply.headers.get(name).cloned().unwrap_or_default();
+        let policy = header("content-security-policy");
+        for part in ["default-src 'none'", "script-src 'self'", "style-src 'self'", "frame-ancestors 'none'"] {
+            assert!(policy.contains(part), "{policy}");
+        }
+        assert!(!policy.contains("unsafe"), "{policy}");
+        assert_eq!(header("x-content-type-options"), "nosniff");
+        assert_eq!(header("referrer-policy"), "no-referrer");
+        assert_eq!(header("cross-origin-resource-policy"), "same-origin");
+        assert_eq!(header("cross-origin-opener-policy"), "same-origin");
+        assert!(!reply.headers.keys().any(|name| name.starts_with("access-control")), "{reply:?}");
+    }
+}
+
+#[test]
+fn paths_lead_to_the_files_of_the_page_and_nowhere_else() {
+    let page = page();
+    assert!(page.get("/app.css").headers["content-type"].starts_with("text/css"));
+    let beyond = [
+        "/../Cargo.toml",
+        "/..%2fCargo.toml",
+        "/%2e%2e/Cargo.toml",
+        "//etc/passwd",
+        "/./main.js",
+        "/vendor/../main.js",
+        "/main.js%00",
+        "/main.js/",
+        "/api/",
+        "/API/FILES",
+        "/orders.barrow",
+        "*",
+    ];
+    for path in beyond {
+        assert_eq!(page.get(path).status, 404, "{path}");
+    }
+}
+
+#[test]
+fn heads_have_an_end() {
+    let page = page();
+    assert_eq!(page.get(&format!("/api/ask?q={}", "x".repeat(8 << 10))).status, 400);
+    assert_eq!(page.get(&format!("/api/ask?q={}", "x".repeat((8 << 10) + 1))).status, 414);
+    assert_eq!(page.get(&format!("/api/ask?q=top&w={}", "x".repeat((8 << 10) + 1))).status, 414);
+    assert_eq!(page.get(&format!("/api/ask?q={}", "x".repeat(200_000))).status, 414);
+    let many: String = (0..1000).map(|number| format!("X{number}: 1\r\n")).collect();
+    assert_eq!(page.request("GET", "/api/files", &(page.own() + &many)).status, 431);
+}

@@ -1,0 +1,248 @@
+//! What is served of files and folders: names, links, dumps, files that grow, are replaced or cut.
+
+mod browser;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use barrow_testdata::{Heap, Random, Vocabulary};
+use barrow_writer::{Options, SnapshotInfo, Writer};
+use browser::{Page, server};
+use serde_json::Value;
+
+fn copy(name: &str, to: &Path) -> PathBuf {
+    fs::copy(barrow_testdata::path(name), to).unwrap();
+    to.to_owned()
+}
+
+fn names(page: &Page) -> Vec<String> {
+    page.files().iter().map(|file| file["name"].as_str().unwrap().to_owned()).collect()
+}
+
+/// Looks again until the first file is as wished.
+fn wait(page: &Page, is_there: impl Fn(&Value) -> bool) -> Value {
+    let begun = Instant::now();
+    loop {
+        let file = page.files().swap_remove(0);
+        if is_there(&file) {
+            return file;
+        }
+        assert!(begun.elapsed() < Duration::from_secs(20), "{file}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+#[test]
+fn a_folder_is_what_can_be_read_below_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let outside = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    copy("orders.barrow", &outside.path().join("secret.barrow"));
+    fs::create_dir_all(at("a/b/c/d")).unwrap();
+    for name in ["one.barrow", "a/one.barrow", "a/b/c/three", "a/b/c/d/four.barrow", ".hidden.barrow"] {
+        copy("orders.barrow", &at(name));
+    }
+    fs::write(at("notes.txt"), "no recording").unwrap();
+    fs::write(at("empty.barrow"), "").unwrap();
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::symlink;
+        symlink(outside.path().join("secret.barrow"), at("link.barrow")).unwrap();
+        symlink(outside.path(), at("links")).unwrap();
+        symlink(at("one.barrow"), at("inside.barrow")).unwrap();
+        symlink("..", at("a/up")).unwrap();
+        symlink("gone", at("dangling")).unwrap();
+    }
+    let page = Page::of(&[folder.path().to_owned()]);
+    let expected: &[&str] = match cfg!(unix) {
+        true => &["a/b/c/three", "a/one.barrow", "inside.barrow", "one.barrow"],
+        false => &["a/b/c/three", "a/one.barrow", "one.barrow"],
+    };
+    assert_eq!(names(&page), expected);
+    assert!(page.get("/api/files").json()["folder"] == true);
+    assert!(!page.get("/api/files").text().contains("secret"));
+    // A new file appears, with a new number; the others keep theirs.
+    copy("orders.barrow", &at("0.barrow"));
+    let begun = Instant::now();
+    while !names(&page).contains(&"0.barrow".to_owned()) {
+        assert!(begun.elapsed() < Duration::from_secs(20));
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    assert_eq!(names(&page)[..expected.len()], *expected);
+    page.answer("top", &format!("f={}", expected.len()));
+}
+
+#[test]
+fn names_are_unique_and_any_text() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::create_dir(folder.path().join("x")).unwrap();
+    let mut operands = vec![copy("orders.barrow", &folder.path().join("a.barrow"))];
+    operands.push(copy("invoices.barrow", &folder.path().join("x/a.barrow")));
+    if cfg!(unix) {
+        operands.push(copy("orders.barrow", &folder.path().join("<script>\u{1b}[2J\n\u{202e}'\".barrow")));
+    }
+    let page = Page::of(&operands);
+    assert_eq!(names(&page)[..2], ["a.barrow", "a.barrow (2)"]);
+    if cfg!(unix) {
+        assert_eq!(names(&page)[2], "<script>\u{1b}[2J\n\u{202e}'\".barrow");
+        let refusal = page.ask("top | sh", "f=2").message();
+        assert!(refusal.contains(r"'\''"), "{refusal}");
+    }
+}
+
+#[test]
+fn what_cannot_be_read_is_not_served() {
+    let folder = tempfile::tempdir().unwrap();
+    let whole = fs::read(barrow_testdata::path("orders.barrow")).unwrap();
+    let mut newer = whole.clone();
+    newer[8..12].fill(0xff);
+    fs::create_dir(folder.path().join("empty")).unwrap();
+    for (name, bytes) in [("text", &b"hello"[..]), ("nothing", b""), ("newer", &newer)] {
+        fs::write(folder.path().join(name), bytes).unwrap();
+    }
+    for name in ["missing", "empty", "text", "nothing", "newer"] {
+        let error = server(&[folder.path().join(name)]).err().map(|error| error.to_string()).unwrap_or_default();
+        assert!(error.contains(name), "{name}: {error}");
+    }
+    #[cfg(unix)]
+    {
+        let pipe = folder.path().join("pipe");
+        assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        let error = server(&[pipe]).err().map(|error| error.to_string()).unwrap_or_default();
+        assert!(error.contains("neither a file nor a folder"), "{error}");
+        // In a folder it is passed over.
+        assert!(server(&[folder.path().to_owned()]).is_ok_and(|_| true));
+    }
+}
+
+#[test]
+fn a_dump_is_asked_after_its_import() {
+    let folder = tempfile::tempdir().unwrap();
+    let dump = copy("foreign/moarvm-3-cut.mvmheap", &folder.path().join("app.mvmheap"));
+    let page = Page::of(std::slice::from_ref(&dump));
+    assert_eq!(page.files()[0]["state"], "dump");
+    for path in ["/api/ask?q=top", "/api/csv?q=top"] {
+        let reply = page.get(path);
+        assert!(reply.status == 409 && reply.message().contains("import"), "{reply:?}");
+    }
+    let lines = page.post("/api/import?f=0").lines();
+    let last = lines.last().unwrap();
+    assert_eq!(last["imported"]["file"]["state"], "ready", "{lines:?}");
+    assert!(last["imported"]["file"]["lost"].as_str().is_some_and(|lost| lost.contains("1 whole snapshot")), "{last}");
+    page.answer("top", "");
+    drop(page);
+    // It is in the cache now.
+    let page = Page::of(&[dump]);
+    assert_eq!(page.files()[0]["state"], "ready");
+    page.answer("top", "");
+}
+
+#[test]
+fn a_dump_that_cannot_be_imported_says_why() {
+    let folder = tempfile::tempdir().unwrap();
+    let dump = folder.path().join("cut.mvmheap");
+    let whole = fs::read(barrow_testdata::path("foreign/moarvm-3-cut.mvmheap")).unwrap();
+    fs::write(&dump, &whole[..60]).unwrap();
+    let page = Page::of(&[dump]);
+    let lines = page.post("/api/import?f=0").lines();
+    let error = &lines.last().unwrap()["error"];
+    assert!(error["code"] == 3 && error["message"].as_str().is_some_and(|text| text.contains("no whole snapshot")));
+    assert_eq!(page.files()[0]["state"], "unreadable");
+    assert_eq!(page.ask("top", "").status, 422);
+}
+
+fn record(writer: &Writer, vocabulary: &Vocabulary, number: u64) {
+    let heap = Heap::random(&mut Random::new(number), 100 + 10 * number as u32, vocabulary);
+    let snapshot = writer.begin_snapshot(SnapshotInfo::default()).unwrap();
+    heap.announce(&snapshot, 0..heap.nodes.len()).unwrap();
+    snapshot.commit().unwrap();
+}
+
+#[test]
+fn a_growing_file_is_followed() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("app.barrow");
+    let writer = Writer::create(&path, Options { threads: 1, ..Options::default() }).unwrap();
+    let vocabulary = Vocabulary::declare(&writer).unwrap();
+    record(&writer, &vocabulary, 0);
+    let page = Page::of(&[path]);
+    let events = page.open(&format!("GET /api/events HTTP/1.1\r\n{}\r\n", page.own()));
+    let mut revisions = Vec::new();
+    for number in 0..4 {
+        let file = wait(&page, |file| file["snapshots"] == number + 1);
+        assert!(file["growing"] == true && file["lost"].is_null() && file["replaced"] == false, "{file}");
+        let answer = page.answer("summary all", "");
+        assert_eq!(answer["tables"][0]["rows"].as_array().unwrap().len() as u64, number + 1);
+        assert_eq!(answer["revision"], file["revision"]);
+        revisions.push(file["revision"].clone());
+        record(&writer, &vocabulary, number + 1);
+    }
+    revisions.dedup();
+    assert_eq!(revisions.len(), 4);
+    writer.finish().unwrap();
+    wait(&page, |file| file["growing"] == false && file["snapshots"] == 5);
+    let text = events_until(events, "\"snapshots\":5");
+    assert!(text.contains("event: files\ndata: {"), "{text}");
+}
+
+/// What is sent until it holds `end`.
+fn events_until(mut events: std::net::TcpStream, end: &str) -> String {
+    let (mut text, mut piece) = (String::new(), [0; 4096]);
+    while !text.contains(end) {
+        let read = std::io::Read::read(&mut events, &mut piece).expect("an event in time");
+        assert!(read > 0, "{text}");
+        text.push_str(&String::from_utf8_lossy(&piece[..read]));
+    }
+    text
+}
+
+#[test]
+fn a_file_that_is_replaced_or_cut_is_refused_in_a_sentence() {
+    let folder = tempfile::tempdir().unwrap();
+    let whole = fs::read(barrow_testdata::path("invoices.barrow")).unwrap();
+    type Change = fn(&Path, &[u8]);
+    let changes: [(&str, Change); 5] = [
+        ("another", |path, _| drop(copy("orders.barrow", path))),
+        ("renamed", |path, _| {
+            let other = copy("orders.barrow", &path.with_extension("other"));
+            fs::rename(other, path).unwrap();
+        }),
+        ("half", |path, whole| {
+            fs::File::options().write(true).open(path).unwrap().set_len(whole.len() as u64 / 2).unwrap()
+        }),
+        ("nothing", |path, _| fs::File::options().write(true).open(path).unwrap().set_len(0).unwrap()),
+        ("zeros", |path, whole| fs::write(path, vec![0; whole.len()]).unwrap()),
+    ];
+    for (name, change) in changes {
+        let path = copy("invoices.barrow", &folder.path().join(format!("{name}.barrow")));
+        let page = Page::of(std::slice::from_ref(&path));
+        page.answer("top by retained", "");
+        change(&path, &whole);
+        for line in ["top", "dominators", "verify", "find"] {
+            let reply = page.ask(line, "");
+            assert!(reply.status == 409 && reply.message().contains("not the file"), "{name} {line}: {reply:?}");
+        }
+        assert_eq!(page.files()[0]["replaced"], true, "{name}");
+        let opened = page.post("/api/open?f=0").json();
+        if matches!(name, "another" | "renamed") {
+            assert_eq!(opened["file"]["replaced"], false, "{name}");
+            page.answer("top", "");
+        }
+    }
+}
+
+#[test]
+fn damage_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("cut.barrow");
+    let whole = fs::read(barrow_testdata::path("orders.barrow")).unwrap();
+    fs::write(&path, &whole[..whole.len() / 2]).unwrap();
+    let file = fs::File::options().write(true).open(&path).unwrap();
+    file.set_modified(std::time::SystemTime::now() - Duration::from_secs(3600)).unwrap();
+    let page = Page::of(&[path]);
+    let file = &page.files()[0];
+    assert!(file["lost"].as_str().is_some_and(|lost| lost.contains("not whole")), "{file}");
+    assert!(file["growing"] == false && file["state"] == "ready", "{file}");
+    page.answer("summary all", "");
+}
