@@ -69,17 +69,19 @@ export function mapTable(map, snapshot) {
 
 // Colours: a stable hue for each type, or two hues for growth and shrinking. Labels and signs say the same.
 
-/** The hue of a type: the same on every page. @param {string} type */
-export function hueOf(type) {
+/** A number of a type, the same on every page. @param {string} type */
+function hashOf(type) {
   let hash = 2166136261;
   for (let at = 0; at < type.length; at++) hash = Math.imul(hash ^ type.charCodeAt(at), 16777619);
-  return ((hash >>> 0) * 137.508) % 360;
+  return hash >>> 0;
 }
 
 /** @param {string} type @param {boolean} isDark @param {boolean} [isOwn] the size of an object without what is below it */
 export function typeColour(type, isDark, isOwn = false) {
-  const lightness = isDark ? (isOwn ? 0.34 : 0.42) : isOwn ? 0.9 : 0.82;
-  return `oklch(${lightness} ${isDark ? 0.075 : 0.085} ${hueOf(type).toFixed(0)})`;
+  const hash = hashOf(type);
+  // Types of nearly one hue differ in their lightness, most of the time.
+  const lightness = (isDark ? (isOwn ? 0.34 : 0.42) : isOwn ? 0.9 : 0.82) + (((hash >>> 9) % 3) - 1) * 0.04;
+  return `oklch(${lightness.toFixed(2)} ${isDark ? 0.075 : 0.085} ${hash % 360})`;
 }
 
 /** What has no type or no known change. @param {boolean} isDark */

@@ -29,14 +29,14 @@ import { VirtualRows } from './virtual_rows.js';
 /** @typedef {{nodes: TreeNode[] | null, isWhole: boolean, problem: string | null}} Page */
 /** @typedef {{branch: Branch, page: number, controller: AbortController}} Flight */
 
-/** Children in a window. */
-const PAGE = 250;
+/** Children in a window; more where there are so many children that finding a window takes longer than sending it. */
+const [PAGE, LARGE_PAGE, LARGE_BRANCH] = [250, 1000, 500_000];
 /** The next window is loaded when the end of one is so near, in rows. */
 const AHEAD = 120;
 /** Windows that are kept. */
-const MOST_PAGES = 300;
-/** Deeper levels are not indented further. */
-const DEEPEST_INDENT = 14;
+const MOST_PAGES = 150;
+/** Deeper levels have their number, because they are not indented much further. */
+const DEEPEST_INDENT = 8;
 /** While rows fly by, nothing is loaded: only what stays for this time, in milliseconds. */
 const REST_MS = 40;
 
@@ -99,10 +99,10 @@ export class TreeTable {
       const branch = await this.#expand(place);
       if (!branch || index >= branch.count) return;
       place = { branch, index };
-      if (index !== path[path.length - 1] || path.length > 1) await this.#load(branch, Math.floor(index / PAGE));
+      if (index !== path[path.length - 1] || path.length > 1) await this.#load(branch, pageOf({ branch, index }));
       if (branch.isGone) return;
     }
-    await this.#load(place.branch, Math.floor(place.index / PAGE));
+    await this.#load(place.branch, pageOf(place));
     const node = this.#node(place);
     if (!node || !isIt(node) || place.branch.isGone) return;
     this.#changed();
@@ -137,7 +137,9 @@ export class TreeTable {
   }
 
   #forget() {
-    for (const flight of this.flights) flight.controller.abort();
+    const flights = [...this.flights];
+    this.flights.clear();
+    for (const flight of flights) flight.controller.abort();
     this.pages.clear();
     this.loaded = [];
   }
@@ -152,7 +154,7 @@ export class TreeTable {
 
   /** @param {Place} place @returns {TreeNode | null} null if it is not loaded */
   #node({ branch, index }) {
-    return this.pages.get(branch)?.get(Math.floor(index / PAGE))?.nodes?.[index % PAGE] ?? null;
+    return this.pages.get(branch)?.get(pageOf({ branch, index }))?.nodes?.[index % pageSize(branch)] ?? null;
   }
 
   /** @param {Branch} branch @param {number} page @param {TreeNode[]} nodes */
@@ -178,12 +180,13 @@ export class TreeTable {
     const flight = { branch, page, controller: new AbortController() };
     this.flights.add(flight);
     try {
-      const n = Math.min(PAGE, branch.count - page * PAGE);
+      const n = Math.min(pageSize(branch), branch.count - page * pageSize(branch));
       if (this.#takeKnown(branch, page, n)) return;
-      const nodes = await this.options.source.children(branch.node, page * PAGE, n, flight.controller.signal);
+      const nodes = await this.options.source.children(branch.node, page * pageSize(branch), n, flight.controller.signal);
       if (!branch.isGone && this.flights.has(flight)) this.#arrived(branch, page, nodes);
     } catch (error) {
-      const problem = isAbort(error) ? null : /** @type {Error} */ (error).message;
+      const isLeft = isAbort(error) && !this.flights.has(flight);
+      const problem = isLeft ? null : isAbort(error) ? 'it was stopped' : /** @type {Error} */ (error).message;
       if (problem !== null) this.#pagesOf(branch).set(page, { nodes: null, isWhole: false, problem });
     } finally {
       this.flights.delete(flight);
@@ -193,7 +196,7 @@ export class TreeTable {
 
   /** A window is here; the selected row may have waited for it. @param {Branch} branch @param {number} page @param {TreeNode[]} nodes */
   #arrived(branch, page, nodes) {
-    const waited = this.active?.branch === branch && Math.floor(this.active.index / PAGE) === page && !this.selected;
+    const waited = this.active?.branch === branch && pageOf(this.active) === page && !this.selected;
     this.#keep(branch, page, nodes);
     const node = this.selected;
     if (waited && node) this.options.onSelect(node);
@@ -201,7 +204,7 @@ export class TreeTable {
 
   /** Shows what is known of a window already; whether that is all of it. @param {Branch} branch @param {number} page @param {number} n */
   #takeKnown(branch, page, n) {
-    const nodes = this.options.source.known(branch.node).slice(page * PAGE, page * PAGE + n);
+    const nodes = this.options.source.known(branch.node).slice(page * pageSize(branch), page * pageSize(branch) + n);
     if (nodes.length === n) this.#keep(branch, page, nodes);
     else if (nodes.length > 0) this.#pagesOf(branch).set(page, { nodes, isWhole: false, problem: null });
     if (nodes.length > 0) this.rows.refresh();
@@ -211,7 +214,7 @@ export class TreeTable {
   /** More is known without asking: rows that wait for their window may be among it. */
   knowMore() {
     for (const { branch, page } of this.flights) {
-      const n = Math.min(PAGE, branch.count - page * PAGE);
+      const n = Math.min(pageSize(branch), branch.count - page * pageSize(branch));
       if (!this.pages.get(branch)?.get(page)) this.#takeKnown(branch, page, n);
     }
   }
@@ -235,7 +238,7 @@ export class TreeTable {
       const place = this.tree.at(row);
       if (!place) break;
       const pages = wanted.get(place.branch) ?? new Set();
-      wanted.set(place.branch, pages.add(Math.floor(place.index / PAGE)));
+      wanted.set(place.branch, pages.add(pageOf(place)));
     }
     for (const flight of this.flights) {
       if (wanted.get(flight.branch)?.has(flight.page)) continue;
@@ -283,8 +286,7 @@ export class TreeTable {
     attribute(element, 'aria-expanded', node && node.children > 0 ? isExpanded : null);
     attribute(element, 'aria-busy', node ? null : true);
     attribute(element, 'tabindex', isActive ? 0 : -1);
-    const depth = Math.min(branch.level - 1, DEEPEST_INDENT);
-    parts.cells[0].style.paddingInlineStart = `${depth * 0.9}rem`;
+    parts.cells[0].style.setProperty('--depth', String(branch.level - 1));
     if (node) this.#fillNode(parts, node, isExpanded, branch.level);
     else this.#fillPending(parts, place);
   }
@@ -310,7 +312,7 @@ export class TreeTable {
 
   /** @param {RowParts} parts @param {Place} place */
   #fillPending(parts, { branch, index }) {
-    const problem = this.pages.get(branch)?.get(Math.floor(index / PAGE))?.problem ?? null;
+    const problem = this.pages.get(branch)?.get(pageOf({ branch, index }))?.problem ?? null;
     text(parts.twisty, '·');
     text(parts.link, '');
     parts.link.removeAttribute('href');
@@ -348,8 +350,8 @@ export class TreeTable {
 
   /** @param {Place} place whose window was not loaded */
   #again({ branch, index }) {
-    this.pages.get(branch)?.delete(Math.floor(index / PAGE));
-    void this.#load(branch, Math.floor(index / PAGE));
+    this.pages.get(branch)?.delete(pageOf({ branch, index }));
+    void this.#load(branch, pageOf({ branch, index }));
   }
 
   /** @param {HTMLElement} element */
@@ -488,6 +490,16 @@ export class TreeTable {
     if (event.key === 'Enter') this.options.onOpen(node, event);
     else void this.#turn(/** @type {Place} */ (this.active));
   }
+}
+
+/** @param {Branch} branch */
+function pageSize(branch) {
+  return branch.count > LARGE_BRANCH ? LARGE_PAGE : PAGE;
+}
+
+/** The window that a place is in. @param {Place} place */
+function pageOf({ branch, index }) {
+  return Math.floor(index / pageSize(branch));
 }
 
 /**

@@ -53,6 +53,8 @@ class TreeView {
     /** The places that the map was zoomed from. @type {{word: string | null, path: number[] | null}[]} */
     this.zooms = [];
     this.settling = 0;
+    /** @type {Promise<void>} */
+    this.isTreeShown = Promise.resolve();
     /** The place of the tree, and of the map if that is another one, in words. @type {string | null} */
     this.word = null;
     this.zoomWord = '';
@@ -114,7 +116,7 @@ class TreeView {
       this.word = word;
       this.byType = what.byType;
       if (isOther) [this.zoomPath, this.zooms] = [[], []];
-      void this.#showTree(state, what);
+      this.isTreeShown = this.#showTree(state, what);
     }
     const mapWord = state.extra.zoom ?? word;
     const map = JSON.stringify([own, mapWord]);
@@ -227,7 +229,7 @@ class TreeView {
     this.#drawMap(nodes, word);
     if (hadFocus) this.map.canvas.focus();
     const sel = this.ctx.state.extra.sel;
-    if (sel) this.#restore(sel);
+    if (sel) void this.#restore(sel);
     await this.#divideRests(nodes, word, snapshot);
   }
 
@@ -259,7 +261,8 @@ class TreeView {
   }
 
   /** Selects what the address says. @param {string} sel */
-  #restore(sel) {
+  async #restore(sel) {
+    await this.isTreeShown;
     const object = Number(sel.replace(/^.*@/, ''));
     if (!this.map.select(object)) return;
     const node = this.map.nodes[this.map.selected];
