@@ -6,7 +6,7 @@ import { mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { ROOT, serve } from './harness/binary.mjs';
-import { fragment, launch, leave, openPage, quiet, settled } from './harness/browser.mjs';
+import { complete, fragment, launch, leave, openPage, settled } from './harness/browser.mjs';
 import { INVOICES } from './harness/fixtures.mjs';
 
 const IMAGES = join(ROOT, 'docs/images');
@@ -26,12 +26,12 @@ mkdirSync(IMAGES, { recursive: true });
 for (const { name, view, state, look } of PICTURES) {
   const page = await openPage(browser, server, { ...look, fragment: fragment(state ?? { q: 'leaks' }) });
   await settled(page, state ? view : 'series');
-  await quiet(page);
+  await complete(page);
   if (!state) {
     // The object that the first suspect piles up in.
     await page.locator('[data-section="leaks"] .suspect a[href*="info"]').nth(1).click();
     await settled(page, view);
-    await quiet(page);
+    await complete(page);
   }
   if (view === 'tree') {
     await page.locator('[role="treegrid"] [role="row"][tabindex="0"]').focus();

@@ -25,6 +25,7 @@ export async function launch({ args = [] } = {}) {
  * @property {string[]} faults dialogs, errors, violations of the security policy, requests to other machines
  * @property {{status: number, url: string}[]} refused answers of 400 and above
  * @property {string[]} requests the address of each request
+ * @property {Set<import('playwright-core').Request>} asking questions that are not answered yet
  */
 
 /**
@@ -51,7 +52,7 @@ export async function anotherTab(context, server) {
   const page = await context.newPage();
   page.setDefaultTimeout(PATIENCE);
   /** @type {Watch} */
-  const watch = { faults: [], refused: [], requests: [] };
+  const watch = { faults: [], refused: [], requests: [], asking: new Set() };
   watches.set(page, watch);
   page.on('dialog', (dialog) => {
     watch.faults.push(`a dialog: ${dialog.message()}`);
@@ -66,9 +67,12 @@ export async function anotherTab(context, server) {
   });
   page.on('request', (request) => {
     watch.requests.push(request.url());
+    if (request.url().startsWith(`${server.origin}/api/ask`)) watch.asking.add(request);
     const { protocol, origin } = new URL(request.url());
     if (origin !== server.origin && protocol !== 'data:') watch.faults.push(`a request to ${request.url()}`);
   });
+  page.on('requestfinished', (request) => watch.asking.delete(request));
+  page.on('requestfailed', (request) => watch.asking.delete(request));
   page.on('response', (response) => {
     if (response.status() >= 400) watch.refused.push({ status: response.status(), url: decodeURIComponent(response.url()) });
   });
@@ -127,6 +131,17 @@ export async function quiet(page) {
     const all = view ? [view, ...view.querySelectorAll('[data-state]')] : [];
     return view && all.every((one) => /** @type {HTMLElement} */ (one).dataset.state !== 'loading' || !one.checkVisibility());
   });
+}
+
+/** Waits until everything has been asked and drawn, small additions to a view among it. @param {Page} page */
+export async function complete(page) {
+  const until = Date.now() + PATIENCE;
+  do {
+    await quiet(page);
+    await page.evaluate(() => new Promise((resolve) => { requestAnimationFrame(() => setTimeout(resolve)); }));
+    if (Date.now() > until) throw new Error(`never answered: ${[...watchOf(page).asking].map((request) => request.url())}`);
+  } while (watchOf(page).asking.size > 0);
+  await page.evaluate(() => new Promise((resolve) => { requestAnimationFrame(() => setTimeout(resolve)); }));
 }
 
 /** Goes to a state of the page, as if its link were followed. @param {Page} page @param {Record<string, string | number | string[]>} fields */

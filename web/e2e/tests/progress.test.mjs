@@ -6,7 +6,7 @@ import { after, before, test } from 'node:test';
 import { setTimeout as passed } from 'node:timers/promises';
 
 import { serve } from '../harness/binary.mjs';
-import { anotherTab, ask, check, fragment, goTo, held, launch, leave, lineOf, openPage, quiet, settled } from '../harness/browser.mjs';
+import { anotherTab, ask, check, complete, fragment, goTo, held, launch, leave, lineOf, openPage, quiet, settled } from '../harness/browser.mjs';
 import { LEAK, WIDE } from '../harness/fixtures.mjs';
 
 /** A question that takes seconds. */
@@ -108,12 +108,12 @@ test('a late answer does not overwrite that of a newer question', async (one) =>
     await page.waitForFunction((line) => /** @type {HTMLInputElement} */ (document.getElementById('line')).value === line, first);
     await goTo(page, { q: second });
     await settled(page, view);
-    await quiet(page);
+    await complete(page);
     const shown = await page.locator('main').innerText();
     await gate.release();
     // A further question and its answer: whatever was late has arrived before it.
     await page.evaluate(async () => { await (await fetch('api/ask?f=0&q=top%202')).text(); });
-    await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve))));
+    await complete(page);
     assert.equal(await lineOf(page), second);
     assert.equal(await page.locator('main').innerText(), shown, `${first}, then ${second}`);
   }
