@@ -13,9 +13,6 @@ use crate::error::ReplError;
 use crate::interrupt;
 use crate::version::version;
 
-/// The largest report unless told.
-const MOST_BYTES: u64 = 2 << 20;
-
 /// Makes the report that `words` and flags ask for. Returns the exit code.
 ///
 /// # Errors
@@ -31,9 +28,10 @@ pub(crate) fn run(flags: &Flags, command: &'static Command, words: &[String]) ->
     let to = asked.output.as_deref().ok_or_else(|| ReplError::usage("where to? add `-o report.html`"))?;
     let is_stdout = to == Path::new(STDIN);
     let place = (!is_stdout).then(|| write_file(to, asked.force, &[Path::new(name)])).transpose()?;
+    let usual = Options::default();
     let options = Options {
         with_texts: asked.texts,
-        most_bytes: asked.max_size.unwrap_or(MOST_BYTES),
+        most_bytes: asked.max_size.unwrap_or(usual.most_bytes),
         flags: asked.clone(),
         version: version().to_owned(),
     };

@@ -101,7 +101,8 @@ fn collect(folder: &Path, name: &str, sources: &mut BTreeMap<String, String>) {
 }
 
 fn has_word(code: &str, word: &str) -> bool {
-    let is_part = |character: char| character.is_alphanumeric() || character == '_';
+    // `unsafe-inline` is a word of its own.
+    let is_part = |character: char| character.is_alphanumeric() || "_-".contains(character);
     code.split(|character| !is_part(character)).any(|found| found == word)
 }
 

@@ -5,6 +5,18 @@
 //!                                                       └─ as much detail as fits
 //! ```
 //!
+//! ```
+//! use barrow_query::{Session, Settings, Workspace};
+//! use barrow_report::{Options, make};
+//!
+//! let settings = Settings { no_index: true, ..Settings::default() };
+//! let mut session = Session::new(Workspace::new(None, None)?, settings);
+//! session.open(&barrow_testdata::path("orders.barrow").display().to_string())?;
+//! let made = make(&mut session, &Options::default())?;
+//! assert!(made.html.starts_with(b"<!doctype html>"));
+//! # Ok::<(), barrow_query::QueryError>(())
+//! ```
+//!
 //! In reading order: `report` asks and puts sections together; `section` is one of them; `table`, `suspects`, `tree`, `map`
 //! and `chart` draw answers; `html` is the only place that writes markup.
 
@@ -26,3 +38,7 @@ mod table;
 mod tree;
 
 pub use report::{Made, Options, make};
+
+#[doc = include_str!("../README.md")]
+#[cfg(doctest)]
+struct Readme;

@@ -30,6 +30,13 @@ pub struct Options {
     pub version: String,
 }
 
+impl Default for Options {
+    /// No texts, and at most 2 MiB.
+    fn default() -> Self {
+        Options { with_texts: false, most_bytes: 2 << 20, flags: QuestionFlags::default(), version: String::new() }
+    }
+}
+
 /// A report.
 #[derive(Debug)]
 pub struct Made {

@@ -15,7 +15,7 @@ const FILES: [&str; 6] =
     ["invoices.barrow", "orders.barrow", "named.barrow", "threads.barrow", "smallest.barrow", "raku.barrow"];
 
 fn options() -> Options {
-    Options { with_texts: false, most_bytes: 2 << 20, flags: QuestionFlags::default(), version: "0".to_owned() }
+    Options { version: "0".to_owned(), ..Options::default() }
 }
 
 fn session(file: &str, threads: usize) -> Session {

@@ -9,7 +9,7 @@ pub(crate) fn without_comments(text: &str) -> String {
         let line = line.trim();
         let begins = line.starts_with("/*");
         let is_comment =
-            is_inside || line.starts_with("//") || begins && (!line.contains("*/") || line.ends_with("*/"));
+            is_inside || line.starts_with("//") || (begins && (!line.contains("*/") || line.ends_with("*/")));
         if begins || is_inside {
             is_inside = !line.contains("*/");
         }

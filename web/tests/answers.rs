@@ -243,3 +243,45 @@ fn large_answers_are_compressed() {
     assert!(packed.body.len() * 4 < plain.body.len());
     assert_eq!(tables(&text), tables(&plain.text()));
 }
+
+/// Names of types with which a dump attacks a page, a terminal, or the memory.
+#[test]
+fn hostile_names_are_data() {
+    use barrow_testdata::{Heap, Node, Vocabulary};
+    use barrow_writer::{Options, SnapshotInfo, TypeDescription, Writer};
+    let names = [
+        "</script><script>alert(1)</script>",
+        "\u{1b}[2J\u{7}\0\r\n\u{202e}x",
+        "=HYPERLINK(1)",
+        &"n".repeat(1_000_000),
+    ];
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("hostile.barrow");
+    let writer = Writer::create(&path, Options { threads: 1, ..Options::default() }).unwrap();
+    let vocabulary = Vocabulary::declare(&writer).unwrap();
+    let node = |name: &str| {
+        let type_id = writer.declare_type(&TypeDescription::new(vocabulary.kinds[0], name)).unwrap();
+        let identity = (None, None, None);
+        Node { type_id, shallow_bytes: 1 << 60, unmanaged_bytes: 0, identity, name: None, edges: Vec::new() }
+    };
+    let heap = Heap { nodes: names.iter().copied().cycle().take(8).map(node).collect() };
+    let snapshot = writer.begin_snapshot(SnapshotInfo::default()).unwrap();
+    heap.announce(&snapshot, 0..8).unwrap();
+    snapshot.commit().unwrap();
+    writer.finish().unwrap();
+    let page = Page::of(&[path]);
+    let answer = page.answer("histogram", "");
+    let found = answer["tables"][0]["rows"].to_string();
+    for name in names {
+        // As JSON has it, so no byte of it is outside of a string.
+        assert!(found.contains(&serde_json::to_string(name).unwrap()), "{:.40}", name);
+    }
+    for line in ["top", "top by retained", "summary", "find", "strings", "dominators --cells 20", "growth", "info @1"] {
+        let reply = page.ask(line, "");
+        assert!([200, 400].contains(&reply.status), "{line}: {}", reply.status);
+        assert!(!reply.text().contains("barrow failed"), "{line}");
+        assert!(!reply.body.iter().any(|&byte| byte < b' ' && byte != b'\n'), "{line}: a control character");
+    }
+    let csv = page.get("/api/csv?q=top").text();
+    assert!(csv.contains("'=HYPERLINK(1)") && !csv.contains(['\u{1b}', '\u{202e}', '\0']));
+}

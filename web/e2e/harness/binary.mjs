@@ -25,7 +25,12 @@ export function barrow(words, { cwd } = {}) {
 export function answered(file, ...lines) {
   const { code, out, err } = barrow([file, ...lines.flatMap((line) => ['-e', line]), '--format', 'json']);
   if (code !== 0 && code !== 1) throw new Error(`${lines.at(-1)}: exit ${code}: ${err}`);
-  return JSON.parse(out.trim().split('\n').at(-1) ?? 'null');
+  return lastOf(out);
+}
+
+/** The last of the answers in JSON that the program printed. @param {string} out */
+export function lastOf(out) {
+  return JSON.parse(out.split(/\n(?=\{"schema_version")/).at(-1) ?? '');
 }
 
 /** Runs what was copied from the page, in a shell that knows `barrow`. @param {string} line @param {string} cwd */

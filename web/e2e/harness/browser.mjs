@@ -11,7 +11,7 @@ import { chromium } from 'playwright-core';
 const CHROME = process.env.CHROME ?? ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(existsSync);
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 /** Longer than any answer here takes on a slow machine, in milliseconds. */
-export const PATIENCE = 60_000;
+export const PATIENCE = Number(process.env.BARROW_PATIENCE ?? 30_000);
 
 /** A browser for the tests of a file. @param {{args?: string[]}} [options] */
 export async function launch({ args = [] } = {}) {
@@ -23,7 +23,7 @@ export async function launch({ args = [] } = {}) {
  * What a page has done that it must not do.
  * @typedef {object} Watch
  * @property {string[]} faults dialogs, errors, violations of the security policy, requests to other machines
- * @property {number[]} refused statuses of answers of 400 and above
+ * @property {{status: number, url: string}[]} refused answers of 400 and above
  * @property {string[]} requests the address of each request
  */
 
@@ -70,7 +70,7 @@ export async function anotherTab(context, server) {
     if (origin !== server.origin && protocol !== 'data:') watch.faults.push(`a request to ${request.url()}`);
   });
   page.on('response', (response) => {
-    if (response.status() >= 400) watch.refused.push(response.status());
+    if (response.status() >= 400) watch.refused.push({ status: response.status(), url: decodeURIComponent(response.url()) });
   });
   page.on('popup', (popup) => watch.faults.push(`a window: ${popup.url()}`));
   await page.exposeBinding('violated', (_, text) => { watch.faults.push(`against the security policy: ${text}`); });
@@ -93,7 +93,7 @@ export function watchOf(page) {
 export function check(page, refused = []) {
   const watch = watchOf(page);
   assert.deepEqual(watch.faults, []);
-  assert.deepEqual([...new Set(watch.refused)].filter((status) => !refused.includes(status)), [], 'statuses');
+  assert.deepEqual(watch.refused.filter(({ status }) => !refused.includes(status)), []);
 }
 
 /** Closes a page after its check. @param {Page} page @param {number[]} [refused] */
@@ -120,9 +120,13 @@ export async function settled(page, view, states = ['ready']) {
   });
 }
 
-/** Waits until no section of the view loads. @param {Page} page */
+/** Waits until nothing that is seen of the view loads. @param {Page} page */
 export async function quiet(page) {
-  await page.waitForFunction(() => document.querySelector('.view') && !document.querySelector('.view:not(.last-good) [data-state="loading"], .view[data-state="loading"]'));
+  await page.waitForFunction(() => {
+    const view = document.querySelector('.view');
+    const all = view ? [view, ...view.querySelectorAll('[data-state]')] : [];
+    return view && all.every((one) => /** @type {HTMLElement} */ (one).dataset.state !== 'loading' || !one.checkVisibility());
+  });
 }
 
 /** Goes to a state of the page, as if its link were followed. @param {Page} page @param {Record<string, string | number | string[]>} fields */

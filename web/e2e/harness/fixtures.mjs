@@ -80,10 +80,14 @@ function makeLeak() {
 
 /** A recording with damage in the objects of its last snapshot; tables and totals are whole. @param {Buffer} whole */
 function withDamage(whole) {
-  const BLOCK = Buffer.from([0x42, 0x72, 0x77, 0x46, 7, 0]);
+  const BLOCK = Buffer.from([0x42, 0x72, 0x77, 0x46, 7, 0]); // The beginning of a frame of objects: docs/recording-format.md.
   const damaged = Buffer.from(whole);
-  const at = damaged.lastIndexOf(BLOCK) + 400;
-  for (let byte = at; byte < at + 64; byte += 1) damaged[byte] ^= 0x55;
+  for (let at = whole.length, left = 3; left > 0; left -= 1) {
+    at = whole.lastIndexOf(BLOCK, at - 1);
+    const length = Number(whole.readBigUInt64LE(at + 16));
+    // Each column has at least one of these bytes.
+    for (let byte = at + 40 + (length >> 3); byte < at + 40 + length; byte += 97) damaged[byte] ^= 0x55;
+  }
   return damaged;
 }
 

@@ -1,0 +1,186 @@
+// Files: those that cannot be read, dumps that are imported, recordings that grow, are replaced, damaged or cut.
+
+import assert from 'node:assert/strict';
+import { copyFileSync, readdirSync, renameSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+
+import { barrow, serve } from '../harness/binary.mjs';
+import { ask, fragment, goTo, launch, leave, openPage, quiet, settled } from '../harness/browser.mjs';
+import { BAD, CUT, DAMAGED, DUMP, EMPTY, FOLDER, LEAK, NOTHING, ONE, RAKU, growing, scratch } from '../harness/fixtures.mjs';
+
+/** @type {import('playwright-core').Browser} */
+let browser;
+before(async () => { browser = await launch(); });
+after(async () => { await browser?.close(); });
+
+/** @param {string[]} words @param {{after: (end: () => Promise<void>) => void}} one */
+async function served(words, one) {
+  const server = await serve(words);
+  one.after(() => server.stop());
+  return server;
+}
+
+test('what cannot be read ends before it is served, with a sentence', () => {
+  for (const name of [...Object.keys(BAD).filter((one) => /barrow$/.test(one)), 'nowhere.barrow']) {
+    const { code, out, err } = barrow(['serve', join(FOLDER, 'bad', name)]);
+    assert.equal(code, 3, `${name}: ${out}${err}`);
+    assert.equal(out, '', name);
+    assert.ok(err.includes(name) && err.length > 40, `${name}: ${err}`);
+  }
+});
+
+test('a folder with bad files says what is wrong with each', async (one) => {
+  const folder = scratch(one);
+  for (const name of Object.keys(BAD)) copyFileSync(join(FOLDER, 'bad', name), join(folder, name));
+  copyFileSync(ONE, join(folder, 'one.barrow'));
+  const server = await served([folder], one);
+  const page = await openPage(browser, server);
+  await settled(page, 'files');
+  const { files } = await (await server.get('/api/files')).json();
+  assert.ok(files.some((/** @type {any} */ file) => file.state === 'unreadable'), 'some cannot be read');
+  for (const file of files) {
+    const row = page.locator('.view tbody tr', { hasText: file.name });
+    assert.equal(await row.count(), 1, file.name);
+    if (file.problem) assert.ok((await row.innerText()).includes(file.problem.slice(0, 40)), file.name);
+  }
+  await page.getByRole('link', { name: 'one.barrow' }).click();
+  await settled(page, 'series');
+  await quiet(page);
+
+  // A dump that is none.
+  await goTo(page, {});
+  await settled(page, 'files');
+  const dump = page.locator('.view tbody tr[data-file-state="dump"]').first();
+  if (await dump.count() > 0) {
+    const name = await dump.locator('a').innerText();
+    await dump.getByRole('button', { name: 'import' }).click();
+    await page.locator('.view tbody tr', { hasText: name }).locator('.error, .warning').first().waitFor();
+  }
+  await leave(page, [400, 409]);
+});
+
+test('a dump of a folder is imported on a click; the folder stays as it is', async (one) => {
+  const folder = scratch(one);
+  copyFileSync(DUMP, join(folder, 'app.hprof.zst'));
+  process.env.XDG_CACHE_HOME = join(scratch(one), 'cache');
+  const server = await served([folder], one);
+  const page = await openPage(browser, server);
+  await settled(page, 'files');
+  await page.getByRole('button', { name: 'import' }).click();
+  await page.locator('.view tbody tr[data-file-state="ready"]').waitFor();
+  await page.getByRole('link', { name: 'app.hprof.zst' }).click();
+  await settled(page, 'series');
+  await quiet(page);
+  await ask(page, 'top 3');
+  await settled(page, 'types');
+  assert.match(await page.locator('.view').innerText(), /java\.lang|byte\[\]/);
+  assert.deepEqual(readdirSync(folder), ['app.hprof.zst']);
+  await leave(page);
+});
+
+test('a dump that the command line names is imported at once', async (one) => {
+  const folder = scratch(one);
+  process.env.XDG_CACHE_HOME = join(folder, 'cache');
+  const server = await served([DUMP], one);
+  const page = await openPage(browser, server);
+  await settled(page, 'series');
+  await quiet(page);
+  assert.match(await page.locator('#foot').innerText(), /HPROF|recording|MiB|KiB/);
+  await leave(page);
+});
+
+test('a growing file is followed', async (one) => {
+  const file = join(scratch(one), 'live.barrow');
+  const program = growing(file);
+  one.after(() => program.end());
+  await program.commit();
+  await program.commit();
+  const server = await served([file], one);
+  const page = await openPage(browser, server);
+  await settled(page, 'series');
+  await quiet(page);
+  await page.locator('#head', { hasText: '2 snapshots' }).waitFor();
+  for (let count = 3; count <= 6; count += 1) {
+    assert.equal(await program.commit(), count);
+    await page.locator('#head', { hasText: `${count} snapshots` }).waitFor();
+  }
+  // The last snapshot is followed; a selected one stays.
+  await ask(page, 'count type = "Item"');
+  await settled(page, 'answer');
+  await page.locator('.view .facts', { hasText: '6' }).waitFor();
+  await program.commit();
+  await page.locator('.view .facts', { hasText: '7' }).waitFor();
+  await ask(page, 'snapshot 2');
+  await page.locator('.view .facts', { hasText: '3' }).waitFor();
+  await program.commit();
+  await page.locator('#head', { hasText: '8 snapshots' }).waitFor();
+  await quiet(page);
+  assert.match(await page.locator('.view .facts').innerText(), /objects\s*3\b/);
+  await program.end();
+  await page.locator('#head .live').waitFor({ state: 'detached' });
+  await leave(page);
+});
+
+test('a replaced file is a banner, and can be opened again', async (one) => {
+  const folder = scratch(one);
+  const file = join(folder, 'app.barrow');
+  copyFileSync(LEAK, file);
+  const server = await served([file], one);
+  const page = await openPage(browser, server, { fragment: fragment({ q: 'summary all' }) });
+  await settled(page, 'series');
+  await quiet(page);
+  copyFileSync(RAKU, join(folder, 'other'));
+  renameSync(join(folder, 'other'), file);
+  const banner = page.locator('[data-banner="replaced"]');
+  await banner.waitFor();
+  await banner.getByRole('button').click();
+  await banner.waitFor({ state: 'detached' });
+  await page.locator('#head', { hasText: '3 snapshots' }).waitFor();
+  await settled(page, 'series');
+  await quiet(page);
+  assert.match(await page.locator('[data-section="snapshots"]').innerText(), /540,607|540\.6|objects/);
+  await leave(page);
+});
+
+test('a cut recording says what was lost, on every view', async (one) => {
+  const server = await served([CUT], one);
+  const page = await openPage(browser, server);
+  for (const [line, view] of [['summary all', 'series'], ['top 5', 'types'], ['dominators', 'tree'], ['info @5', 'object'], ['find 5 all', 'answer']]) {
+    await goTo(page, { q: line });
+    await settled(page, view);
+    await quiet(page);
+    assert.match(await page.locator('[data-banner="lost"]').first().innerText(), /complete snapshots are kept/, line);
+  }
+  await leave(page);
+});
+
+test('a damaged recording answers what it can, and says what it cannot', async (one) => {
+  const server = await served([DAMAGED, '--no-index'], one);
+  const page = await openPage(browser, server, { fragment: fragment({ q: 'top 5' }) });
+  await settled(page, 'types');
+  await quiet(page);
+  await ask(page, 'dominators');
+  await settled(page, 'tree', ['error']);
+  assert.match(await page.locator('main .error').first().innerText(), /checksum/);
+  await ask(page, 'snapshot 3');
+  await settled(page, 'tree', ['ready']);
+  await leave(page, [400, 404, 500]);
+});
+
+test('recordings with nothing in them say so', async (one) => {
+  for (const [file, says] of /** @type {[string, RegExp][]} */ ([[NOTHING, /no (whole )?snapshot/i], [EMPTY, /no object|nothing|0/i], [ONE, /one snapshot|1 snapshot/i]])) {
+    const server = await served([file], one);
+    const page = await openPage(browser, server);
+    await page.locator('.view:not([data-state="loading"])').first().waitFor();
+    await quiet(page);
+    assert.match(await page.locator('body').innerText(), says, file);
+    for (const line of ['histogram by type', 'dominators', 'growth', 'leaks', 'info @0', 'threads']) {
+      await goTo(page, { q: line });
+      await page.locator('.view:not([data-state="loading"])').first().waitFor();
+      await quiet(page);
+      assert.ok((await page.locator('main').innerText()).trim().length > 15, `${file}: ${line}`);
+    }
+    await leave(page, [400, 404]);
+  }
+});

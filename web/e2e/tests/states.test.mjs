@@ -1,0 +1,129 @@
+// Each view in each state, in light and dark, wide and narrow: without a violation of WCAG 2.2 A and AA.
+
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+
+import { serve } from '../harness/binary.mjs';
+import { accessible, fits, fragment, held, launch, leave, openPage, quiet, settled } from '../harness/browser.mjs';
+import { EMPTY, FOLDER, LEAK } from '../harness/fixtures.mjs';
+
+/** What each view asks; what it asks in vain; what empties it. */
+const VIEWS = {
+  series: { line: 'growth', wrong: 'growth 3..99' },
+  types: { line: 'histogram by type', wrong: 'histogram colour = "red"' },
+  tree: { line: 'dominators', wrong: 'dominators @99999999' },
+  object: { line: 'info @100', wrong: 'info @99999999' },
+  objects: { line: 'info', wrong: null },
+  answer: { line: 'find 20 size > 1K', wrong: 'find size >' },
+  help: { line: 'help', wrong: null },
+};
+const LOOKS = [
+  { name: 'light', options: {} },
+  { name: 'dark', options: { dark: true } },
+  { name: 'light, 360 px', options: { width: 360, height: 740 } },
+  { name: 'dark, 360 px', options: { dark: true, width: 360, height: 740 } },
+];
+
+/** @type {import('../harness/binary.mjs').Server} */
+let server;
+/** @type {import('../harness/binary.mjs').Server} */
+let empty;
+/** @type {import('../harness/binary.mjs').Server} */
+let folder;
+/** @type {import('playwright-core').Browser} */
+let browser;
+
+before(async () => {
+  [server, empty, folder] = await Promise.all([serve([LEAK]), serve([EMPTY]), serve([`${FOLDER}/bad`])]);
+  browser = await launch();
+});
+after(async () => {
+  await browser?.close();
+  await Promise.all([server, empty, folder].map((one) => one?.stop()));
+});
+
+/** Waits until some section of the view has a state. @param {import('playwright-core').Page} page @param {string} view @param {string} state */
+async function some(page, view, state) {
+  await page.locator(`.view[data-view="${view}"][data-state="${state}"], .view[data-view="${view}"] [data-state="${state}"]`).first().waitFor();
+}
+
+for (const { name: look, options } of LOOKS) {
+  for (const [view, { line, wrong }] of Object.entries(VIEWS)) {
+    test(`${view}, ${look}`, async () => {
+      const page = await openPage(browser, server, { ...options, fragment: fragment({ q: line }) });
+      await settled(page, view);
+      await quiet(page);
+      await accessible(page, `${view}, ready, ${look}`);
+      await fits(page, `${view}, ready, ${look}`);
+
+      if (view !== 'help') {
+        // The same, asked with something excluded, while the answer is on its way; then stopped.
+        const gate = await held(page);
+        await page.evaluate((hash) => { location.hash = hash; }, fragment({ q: line, w: 'type = "float"' }));
+        await some(page, view, 'loading');
+        await page.locator('.view .progress button.stop').first().waitFor();
+        await accessible(page, `${view}, loading, ${look}`);
+        await fits(page, `${view}, loading, ${look}`);
+        await page.keyboard.press('Escape');
+        await some(page, view, 'cancelled');
+        await accessible(page, `${view}, cancelled, ${look}`);
+        await fits(page, `${view}, cancelled, ${look}`);
+        await gate.release();
+      }
+      if (wrong) {
+        await page.evaluate((hash) => { location.hash = hash; }, fragment({ q: wrong }));
+        await some(page, view, 'error');
+        await quiet(page);
+        await accessible(page, `${view}, error, ${look}`);
+        await fits(page, `${view}, error, ${look}`);
+      }
+      await leave(page, [400]);
+    });
+  }
+
+  test(`views of nothing, ${look}`, async () => {
+    const page = await openPage(browser, empty, options);
+    for (const [view, { line }] of Object.entries({ ...VIEWS, object: { line: 'info @0' } })) {
+      await page.evaluate((hash) => { location.hash = hash; }, fragment({ q: line }));
+      await settled(page, view, ['ready', 'empty', 'error']);
+      await quiet(page);
+      await accessible(page, `${view} of nothing, ${look}`);
+      await fits(page, `${view} of nothing, ${look}`);
+      assert.ok((await page.locator('main').innerText()).trim().length > 20, `${view} says why it is empty`);
+    }
+    await leave(page, [400]);
+  });
+
+  test(`files and search, ${look}`, async () => {
+    const page = await openPage(browser, folder, options);
+    await settled(page, 'files');
+    await accessible(page, `files, ${look}`);
+    await fits(page, `files, ${look}`);
+    await page.evaluate((hash) => { location.hash = hash; }, fragment({ f: 'nowhere.barrow', q: 'top' }));
+    await settled(page, 'files', ['error']);
+    await accessible(page, `files, error, ${look}`);
+    await leave(page);
+
+    const search = await openPage(browser, server, { ...options, fragment: fragment({ q: 'summary all', p: 'search' }) });
+    await settled(search, 'search', ['empty']);
+    await accessible(search, `search, empty, ${look}`);
+    await search.locator('#search').fill('Session');
+    await search.locator('#search').press('Enter');
+    await settled(search, 'search', ['ready']);
+    await quiet(search);
+    await accessible(search, `search, ready, ${look}`);
+    await fits(search, `search, ready, ${look}`);
+    await leave(search);
+  });
+}
+
+test('menus and banners', async () => {
+  const page = await openPage(browser, server, { fragment: fragment({ q: 'find 20 $a', w: 'type = "float"', let: '$a = size > 1K', a: 2, b: 7, s: 3 }) });
+  await settled(page, 'answer');
+  for (const menu of await page.locator('#head details.menu summary').all()) {
+    await menu.click();
+    await accessible(page, `menu ${await menu.textContent()}`);
+    await page.keyboard.press('Escape');
+  }
+  await leave(page);
+});

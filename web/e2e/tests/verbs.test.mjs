@@ -1,0 +1,131 @@
+// Every verb that the page can ask draws its rows: those that `barrow VERB --format json` prints.
+
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+
+import { answered, serve } from '../harness/binary.mjs';
+import { fragment, launch, leave, openPage, quiet } from '../harness/browser.mjs';
+import { INVOICES, LEAK, THREADS } from '../harness/fixtures.mjs';
+
+/** A question of each verb, and the recording that has something to say to it. The first is asked of verbs that are not here. */
+const FILES = { leak: LEAK, invoices: INVOICES, threads: THREADS };
+/** @type {Record<string, {line: string, file?: keyof typeof FILES}>} */
+const LINES = {
+  age: { line: 'age' },
+  assert: { line: "assert 'count(type = \"list\") > 0'" },
+  born: { line: 'born 0..last' },
+  count: { line: 'count size > 1K' },
+  diff: { line: 'diff 0 last by type' },
+  died: { line: 'died 0..last' },
+  dominators: { line: 'dominators @0' },
+  find: { line: 'find 20 size > 1K' },
+  growth: { line: 'growth 1..7' },
+  help: { line: 'help expressions' },
+  idom: { line: 'idom @5000' },
+  info: { line: 'info @5000' },
+  inrefs: { line: 'inrefs @5000' },
+  path: { line: 'path @5000' },
+  paths: { line: 'paths type = "__main__.Session"' },
+  retained: { line: 'retained type = "__main__.Session"' },
+  show: { line: 'show @5000' },
+  site: { line: 'site 1', file: 'invoices' },
+  sites: { line: 'sites', file: 'invoices' },
+  snapshot: { line: 'snapshot' },
+  strings: { line: 'strings *main*' },
+  survival: { line: 'survival type = "__main__.Session"' },
+  survived: { line: 'survived 2' },
+  threads: { line: 'threads', file: 'threads' },
+  top: { line: 'top 10' },
+  trend: { line: 'trend type = "__main__.Session"' },
+};
+
+/** @type {Record<string, import('../harness/binary.mjs').Server>} */
+const servers = {};
+/** @type {import('playwright-core').Browser} */
+let browser;
+/** @type {any[]} */
+let verbs = [];
+
+before(async () => {
+  for (const [name, file] of Object.entries(FILES)) servers[name] = await serve([file]);
+  browser = await launch();
+  verbs = (await (await servers.leak.get('/api/verbs')).json()).verbs.filter((/** @type {any} */ verb) => verb.page);
+});
+after(async () => {
+  await browser?.close();
+  await Promise.all(Object.values(servers).map((server) => server.stop()));
+});
+
+/** A value of an answer as JSON prints it. @param {any} value @returns {any} */
+function plain(value) {
+  switch (value.kind) {
+    case 'none': return null;
+    case 'list': return value.value.map(plain);
+    case 'record': return Object.fromEntries(value.value.map((/** @type {[string, any]} */ [key, one]) => [key, plain(one)]));
+    default: return value.value;
+  }
+}
+
+/** Numbers may be written in two ways. @param {any} value @returns {any} */
+function rounded(value) {
+  if (typeof value === 'number') return Number.isInteger(value) ? value : Number(value.toPrecision(4));
+  if (Array.isArray(value)) return value.map(rounded);
+  if (value && typeof value === 'object') return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, rounded(one)]));
+  return value;
+}
+
+test('there are verbs', () => assert.ok(verbs.length >= 30, `${verbs.length} verbs`));
+
+test('every verb has a page with the rows of a shell', async (context) => {
+  for (const verb of verbs) {
+    await context.test(verb.name, async () => {
+      const { line, file = 'leak' } = LINES[verb.name] ?? { line: verb.name };
+      const server = servers[file];
+      const page = await openPage(browser, server, { fragment: fragment({ q: line }) });
+      await page.locator('.view').first().waitFor();
+      await quiet(page);
+      const state = await page.locator('.view').first().getAttribute('data-state');
+      assert.ok(['ready', 'empty'].includes(state ?? ''), `${line}: ${state}: ${await page.locator('main').innerText()}`);
+      await leave(page);
+
+      // The same as JSON, from the server and from a shell.
+      const told = answered(FILES[file], line);
+      const stream = await (await server.get(`/api/ask?f=0&q=${encodeURIComponent(line)}`)).text();
+      const { answer } = JSON.parse(stream.trim().split('\n').at(-1) ?? '');
+      assert.ok(answer, stream.slice(0, 500));
+      const table = answer.tables.find((/** @type {any} */ one) => one.key === 'rows' || Array.isArray(told[one.key]));
+      if (!table) {
+        const lists = Object.entries(told).filter(([, value]) => Array.isArray(value) && typeof value[0] === 'object');
+        assert.deepEqual(lists, [], `${line}: lists without a table`);
+        return;
+      }
+      const expected = told[table.key];
+      assert.equal(table.rows.length, expected.length, `${line}: rows`);
+      const keys = table.columns.map((/** @type {any} */ column) => column.key);
+      table.rows.slice(0, 200).forEach((/** @type {any[]} */ row, /** @type {number} */ at) => {
+        const own = Object.fromEntries(keys.map((/** @type {string} */ key, /** @type {number} */ place) => [key, plain(row[place])]));
+        for (const [key, value] of Object.entries(expected[at])) assert.deepEqual(rounded(own[key]), rounded(value), `${line}: row ${at}: ${key}`);
+      });
+    });
+  }
+});
+
+test('what is drawn are the rows of the answer', async () => {
+  for (const [line, file] of /** @type {[string, keyof typeof FILES][]} */ ([['find 20 size > 1K', 'leak'], ['strings *main*', 'leak'], ['threads', 'threads'], ['inrefs @5000', 'leak'], ['roots', 'leak']])) {
+    const server = servers[file];
+    const page = await openPage(browser, server, { fragment: fragment({ q: line }) });
+    await page.locator('.view').first().waitFor();
+    await quiet(page);
+    const told = answered(FILES[file], line);
+    const drawn = await page.locator('.view table').last().locator('tbody tr').allInnerTexts();
+    assert.equal(drawn.length, Math.min(told.rows.length, 200), line);
+    told.rows.slice(0, drawn.length).forEach((/** @type {any} */ row, /** @type {number} */ at) => {
+      for (const key of ['object', 'type', 'name', 'category', 'text']) {
+        const value = row[key];
+        if (typeof value === 'number') assert.ok(drawn[at].includes(`@${value}`), `${line}: row ${at}: @${value} in ${drawn[at]}`);
+        else if (typeof value === 'string' && /^[\w .]{1,100}$/.test(value)) assert.ok(drawn[at].includes(value), `${line}: row ${at}: ${value} in ${drawn[at]}`);
+      }
+    });
+    await leave(page);
+  }
+});
