@@ -113,6 +113,7 @@ class TreeView {
     if (tree !== this.shown.tree) {
       const isOther = !this.shown.tree.startsWith(own.slice(0, -1)) || this.word !== word;
       this.shown.tree = tree;
+      clearTimeout(this.settling);
       this.word = word;
       this.byType = what.byType;
       if (isOther) [this.zoomPath, this.zooms] = [[], []];
