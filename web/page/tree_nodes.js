@@ -19,6 +19,7 @@ import { grouped } from './cell.js';
  * @property {number} left how many of them are not rows of this answer
  * @property {number} leftBytes what these retain
  * @property {number | null} members how many children have this type
+ * @property {number} [types] how many types the children have, where these are the rows below
  */
 
 /** The places in the last table of an answer. @param {Answer} answer @param {number} snapshot @returns {TreeNode[]} */
@@ -35,7 +36,7 @@ export function nodesOf(answer, snapshot) {
     const object = isType ? at('example') : at('object');
     const left = isType ? 0 : at('left_out') ?? 0;
     const node = {
-      word: isType ? null : wordOf(object, at('roots') ?? rootsIn(at('type')), snapshot),
+      word: isType ? groupWord(at('type')) : wordOf(object, at('roots') ?? rootsIn(at('type')), snapshot),
       object,
       type: at('type') ?? '',
       name: at('name') ?? nameIn(row[titles]?.value, at('kind'), at('type')),
@@ -65,6 +66,12 @@ function nameIn(title, kind, type) {
 /** The group of roots that a title names. @param {string | null} title */
 function rootsIn(title) {
   return title?.startsWith('roots: ') ? title.slice('roots: '.length) : null;
+}
+
+/** A group of roots is a place even where children are told by type. @param {string | null} type */
+function groupWord(type) {
+  const roots = rootsIn(type);
+  return roots === null ? null : wordOf(null, roots, 0);
 }
 
 /** @param {number | null} object @param {string | null} roots @param {number} snapshot */

@@ -85,7 +85,7 @@ export class TreeTable {
     this.whole = node.retained;
     this.tree = new TreeRows(1);
     this.#keep(this.tree.root, 0, [node]);
-    if (node.children > 0) this.tree.expand(this.tree.root, 0, node.children, node);
+    if (rowsBelow(node) > 0) this.tree.expand(this.tree.root, 0, rowsBelow(node), node);
     this.active = { branch: this.tree.root, index: 0 };
     this.rows.scrollTo(0);
     this.#changed();
@@ -400,7 +400,7 @@ export class TreeTable {
     const before = place.branch.expanded.get(place.index);
     const node = this.#node(place);
     if (before || !node || node.children === 0) return before ?? null;
-    const branch = this.tree.expand(place.branch, place.index, node.children, node);
+    const branch = this.tree.expand(place.branch, place.index, rowsBelow(node), node);
     this.#changed();
     return branch;
   }
@@ -414,12 +414,12 @@ export class TreeTable {
     let at = place;
     for (const next of chain.slice(1)) {
       const parent = /** @type {TreeNode} */ (this.#node(at));
-      const branch = this.tree.expand(at.branch, at.index, parent.children, parent);
+      const branch = this.tree.expand(at.branch, at.index, rowsBelow(parent), parent);
       if (!this.#node({ branch, index: 0 })) this.#pagesOf(branch).set(0, { nodes: [next], isWhole: false, problem: null });
       at = { branch, index: 0 };
     }
     const last = this.#node(at);
-    if (last && last.children > 0) this.tree.expand(at.branch, at.index, last.children, last);
+    if (last && last.children > 0) this.tree.expand(at.branch, at.index, rowsBelow(last), last);
     this.#changed();
     if (!goes) return;
     this.#activate(at, true);
@@ -433,7 +433,7 @@ export class TreeTable {
       const place = this.tree.at(row);
       const node = place?.branch === branch ? this.#node(place) : null;
       if (!place || !node || node.children === 0 || branch.expanded.has(place.index)) continue;
-      this.tree.expand(branch, place.index, node.children, node);
+      this.tree.expand(branch, place.index, rowsBelow(node), node);
       count += 1;
     }
     this.#changed();
@@ -490,6 +490,11 @@ export class TreeTable {
     if (event.key === 'Enter') this.options.onOpen(node, event);
     else void this.#turn(/** @type {Place} */ (this.active));
   }
+}
+
+/** @param {TreeNode} node */
+function rowsBelow(node) {
+  return node.types ?? node.children;
 }
 
 /** @param {Branch} branch */

@@ -113,6 +113,7 @@ class TreeView {
     if (tree !== this.shown.tree) {
       const isOther = !this.shown.tree.startsWith(own.slice(0, -1)) || this.word !== word;
       this.shown.tree = tree;
+      clearTimeout(this.settling);
       this.word = word;
       this.byType = what.byType;
       if (isOther) [this.zoomPath, this.zooms] = [[], []];
@@ -148,13 +149,25 @@ class TreeView {
     if (!answer || this.treeSection.element.dataset.state !== 'ready') return;
     this.snapshot = factOf(answer, 'snapshot') ?? this.ctx.snapshot ?? 0;
     const [top] = nodesOf(answer, this.snapshot);
+    if (this.byType && !(await this.#countTypes(top))) return;
     this.table.setTop(top);
     if (from !== null) this.table.goTo(from + 1);
-    else if (top.children === 1) void this.table.unfold();
+    else if (top.children === 1 && !this.byType) void this.table.unfold();
     if (hadFocus) this.table.focus();
     this.#showChosen(top);
     this.ctx.announce(`dominator tree of ${titleOf(top)}: ${numberText(top.retained, 'bytes')}, ${top.children === 1 ? '1 child' : `${grouped(top.children)} children`}`);
     void this.#showCrumbs(top);
+  }
+
+  /** How many types the children of the top have; whether it was told. @param {TreeNode} top */
+  async #countTypes(top) {
+    const key = this.shown.tree;
+    const answer = await this.treeSection.ask(treeLine(top.word ?? '', 'by type'), { from: 0, n: 1, snapshot: this.snapshot }, {
+      draw: () => this.table.element, isQuiet: true,
+    });
+    this.treeSection.showLine(this.ctx.state.q);
+    top.types = answer?.rows_total ?? 0;
+    return answer !== null && key === this.shown.tree;
   }
 
   /** @param {TreeNode} node @param {number} from @param {number} n @param {AbortSignal} signal */
@@ -184,6 +197,7 @@ class TreeView {
   /** @param {TreeNode} node @param {AbortSignal} signal */
   async #chain(node, signal) {
     const { ctx, snapshot } = this;
+    if (this.byType) return [node];
     const line = treeLine(node.word ?? '', `--depth ${CHAIN} --min ${Math.floor(node.retained / 2) + 1}`);
     return nodesOf(await ctx.ask(line, { signal, snapshot }), snapshot);
   }
