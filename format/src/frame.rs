@@ -62,7 +62,7 @@ named_numbers! { SectionType, "" {
     THREADS = 17,
     /// Reserved: collector events.
     GC_EVENTS = 18,
-    /// Reserved: processes of a recorded group.
+    /// What processes of a tree did: may be skipped.
     PROCESSES = 19,
     /// Reserved: values that were measured.
     MEASUREMENTS = 20,
@@ -89,7 +89,7 @@ impl SectionType {
     /// Whether this crate reads the section, rather than skipping it.
     #[must_use]
     pub fn is_read(self) -> bool {
-        self.is_critical() || self == SectionType::SITES || self == SectionType::THREADS
+        self.is_critical() || [SectionType::SITES, SectionType::THREADS, SectionType::PROCESSES].contains(&self)
     }
 
     /// Whether its body consists of columns, each with a checksum of its own.

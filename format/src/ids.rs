@@ -51,6 +51,10 @@ id! {
     StrengthId
 }
 id! {
+    /// A process of a recorded tree, counted from 0 in the order in which they began.
+    ProcessId
+}
+id! {
     /// An allocation site: a row of the site table counted from 1. 0 means that none was recorded.
     SiteId
 }

@@ -63,7 +63,7 @@ pub mod rows;
 pub mod varint;
 
 pub use error::{FormatError, Result};
-pub use ids::{KindId, ObjectId, ShapeId, SiteId, SnapshotId, StrengthId, StringId, TypeId};
+pub use ids::{KindId, ObjectId, ProcessId, ShapeId, SiteId, SnapshotId, StrengthId, StringId, TypeId};
 
 /// The README, whose example is compiled and run with those of this crate.
 #[cfg(doctest)]

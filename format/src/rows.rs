@@ -17,8 +17,10 @@
 //! | ROOTS | [`Root`] | over the snapshot |
 //! | STATS | [`TypeTotals`] | over the snapshot |
 //! | THREADS | [`Thread`] | over the snapshot |
+//! | PROCESSES | [`ProcessRow`] | over the file |
 
 mod kind;
+mod process;
 mod room;
 mod root;
 mod shape;
@@ -30,6 +32,7 @@ mod totals;
 mod types;
 
 pub use kind::{Kind, KindRole};
+pub use process::{ProcessRow, Program, Usage};
 pub use room::{table_memory_bytes, table_memory_limit, table_memory_name};
 pub use root::Root;
 pub use shape::{Label, LabelCode, MAX_LABEL_VALUE, Shape, Tail};
@@ -55,9 +58,22 @@ pub trait Row: Sized {
     const SECTION: SectionType;
     /// Its name in errors.
     const NAME: &'static str;
+    /// Whether chunks hold the length of each row before it, from the first version on.
+    const HAS_LENGTH: bool = false;
 
-    /// Appends the row.
+    /// Appends the fields of the row.
     fn put(&self, out: &mut Vec<u8>);
+
+    /// Appends the row as chunks hold it.
+    fn append(&self, out: &mut Vec<u8>) {
+        if !Self::HAS_LENGTH {
+            return self.put(out);
+        }
+        let mut fields = Vec::new();
+        self.put(&mut fields);
+        put_varint(out, fields.len() as u64);
+        out.append(&mut fields);
+    }
 
     /// Reads one row, whose number in its table is `id`.
     ///
@@ -187,15 +203,20 @@ impl<'a> Chunk<'a> {
 /// [`FormatError::OutOfRange`] if they take more than [`MAX_CHUNK_BYTES`], or a codec's failure.
 pub fn encode_chunk<R: Row>(first: u64, rows: &[R], compressor: &mut Compressor) -> Result<(Vec<u8>, Vec<u8>)> {
     let mut raw = Vec::new();
-    rows.iter().for_each(|row| row.put(&mut raw));
-    encode_raw_chunk(first, rows.len() as u64, &raw, compressor)
+    rows.iter().for_each(|row| row.append(&mut raw));
+    encode_raw_chunk::<R>(first, rows.len() as u64, &raw, compressor)
 }
 
-/// [`encode_chunk`] for rows that were already appended to `raw` by [`Row::put`].
+/// [`encode_chunk`] for rows that were already appended to `raw` by [`Row::append`].
 ///
 /// # Errors
 /// As for [`encode_chunk`].
-pub fn encode_raw_chunk(first: u64, count: u64, raw: &[u8], compressor: &mut Compressor) -> Result<(Vec<u8>, Vec<u8>)> {
+pub fn encode_raw_chunk<R: Row>(
+    first: u64,
+    count: u64,
+    raw: &[u8],
+    compressor: &mut Compressor,
+) -> Result<(Vec<u8>, Vec<u8>)> {
     if raw.len() > MAX_CHUNK_BYTES {
         return Err(FormatError::OutOfRange {
             what: "table chunk length",
@@ -206,8 +227,8 @@ pub fn encode_raw_chunk(first: u64, count: u64, raw: &[u8], compressor: &mut Com
     let mut body = Vec::new();
     let codec = compressor.append(raw, &mut body)?;
     let mut directory = Vec::new();
-    let no_flags = 0;
-    for value in [codec.number(), raw.len() as u64, first, count, no_flags] {
+    let flags = if R::HAS_LENGTH { ROW_LENGTHS } else { 0 };
+    for value in [codec.number(), raw.len() as u64, first, count, flags] {
         put_varint(&mut directory, value);
     }
     Ok((directory, body))

@@ -176,7 +176,7 @@ impl<'c, 'r> Repacking<'c, 'r> {
         let mut raw = Vec::new();
         rows.iter().for_each(|row| row.put(&mut raw));
         let count = rows.len() as u64;
-        let chunk = encode_raw_chunk(first, count, &raw, &mut self.compressor).map_err(encoding(R::NAME))?;
+        let chunk = encode_raw_chunk::<R>(first, count, &raw, &mut self.compressor).map_err(encoding(R::NAME))?;
         let frame = encode_frame(R::SECTION, snapshot, 0, &chunk.0, &chunk.1);
         self.copy.rows(R::SECTION, snapshot, count, frame)
     }

@@ -8,10 +8,10 @@ use barrow_format::codec::{Compression, Compressor};
 use barrow_format::commit::TableCounts;
 use barrow_format::frame::NO_SNAPSHOT;
 use barrow_format::rows::{
-    KeyValue, Kind, MAX_CHUNK_BYTES, Row, Site, Strength, StrengthClass, Text, Type, encode_raw_chunk,
+    KeyValue, Kind, MAX_CHUNK_BYTES, ProcessRow, Row, Site, Strength, StrengthClass, Text, Type, encode_raw_chunk,
     table_memory_bytes, table_memory_limit, table_memory_name,
 };
-use barrow_format::{KindId, SiteId, StrengthId, StringId, TypeId};
+use barrow_format::{KindId, ProcessId, SiteId, StrengthId, StringId, TypeId};
 
 use crate::error::{Result, WriterError};
 use crate::interned::Interned;
@@ -58,7 +58,7 @@ impl Pending {
             self.count = 0;
         }
         let before = self.raw.len();
-        row.put(&mut self.raw);
+        row.append(&mut self.raw);
         let length = self.raw.len();
         if length > MAX_CHUNK_BYTES {
             // A chunk that is too long could never be written: the rows before this one still can.
@@ -91,7 +91,7 @@ impl Pending {
         compressor: &mut Compressor,
     ) -> Result<Vec<u64>> {
         let mut write = |first, count, raw: &[u8]| -> Result<u64> {
-            let (directory, body) = encode_raw_chunk(first, count, raw, compressor)?;
+            let (directory, body) = encode_raw_chunk::<R>(first, count, raw, compressor)?;
             sink.append_section(R::SECTION, snapshot, count, &directory, &body)
         };
         let mut offsets = Vec::new();
@@ -133,6 +133,8 @@ pub(crate) struct Counts {
     pub(crate) shapes: AtomicU32,
     /// Rows of the site table, whose numbers begin with 1.
     pub(crate) sites: AtomicU32,
+    /// Processes that began, which are fewer than the rows of their table.
+    pub(crate) processes: AtomicU32,
 }
 
 impl Counts {
@@ -165,6 +167,7 @@ pub(crate) struct Tables {
     types: Pending,
     facts: Pending,
     sites: Pending,
+    processes: Pending,
     compressor: Compressor,
 }
 
@@ -180,6 +183,7 @@ impl Tables {
             types: Pending::new(),
             facts: Pending::new(),
             sites: Pending::new(),
+            processes: Pending::new(),
             compressor: Compressor::new(compression)?,
         };
         let name = tables.string("strong", counts)?;
@@ -225,9 +229,26 @@ impl Tables {
         declare(&mut self.sites, site, &counts.sites).map(|row| SiteId(row + 1))
     }
 
+    /// Numbers a process.
+    pub(crate) fn begin_process(
+        &mut self,
+        counts: &Counts,
+        row: impl FnOnce(ProcessId) -> ProcessRow,
+    ) -> Result<ProcessId> {
+        // Relaxed: only the owner of the tables' lock changes it. Rows are fewer than 2^32, so processes are.
+        let process = ProcessId(counts.processes.load(Ordering::Relaxed));
+        self.processes.push(&row(process))?;
+        counts.processes.store(process.0 + 1, Ordering::Release);
+        Ok(process)
+    }
+
+    pub(crate) fn process(&mut self, row: &ProcessRow) -> Result<()> {
+        self.processes.push(row).map(drop)
+    }
+
     /// Whether enough rows wait to be written, so that they never take much memory.
     pub(crate) fn is_full(&self) -> bool {
-        [&self.strings, &self.types, &self.facts, &self.sites].into_iter().any(Pending::is_full)
+        [&self.strings, &self.types, &self.facts, &self.sites, &self.processes].into_iter().any(Pending::is_full)
     }
 
     /// Writes all waiting rows.
@@ -239,6 +260,7 @@ impl Tables {
         self.types.flush::<Type>(NO_SNAPSHOT, sink, compressor)?;
         self.facts.flush::<KeyValue>(NO_SNAPSHOT, sink, compressor)?;
         self.sites.flush::<Site>(NO_SNAPSHOT, sink, compressor)?;
+        self.processes.flush::<ProcessRow>(NO_SNAPSHOT, sink, compressor)?;
         Ok(())
     }
 

@@ -79,7 +79,7 @@ pub struct Finished {
 /// Writes one recording. Any thread may declare and announce; see the crate's documentation.
 #[derive(Debug)]
 pub struct Writer {
-    shared: Arc<Shared>,
+    pub(crate) shared: Arc<Shared>,
     encoders: Arc<Encoders>,
 }
 

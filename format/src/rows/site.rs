@@ -95,9 +95,9 @@ mod tests {
         let known = Site { line: Some(7), ..Site::default() };
         known.put(&mut raw);
         let mut compressor = Compressor::new(Compression::None).unwrap();
-        let (directory, body) = encode_raw_chunk(0, 2, &raw, &mut compressor).unwrap();
+        let (directory, body) = encode_raw_chunk::<Site>(0, 2, &raw, &mut compressor).unwrap();
         assert_eq!(read(&directory, &body).unwrap(), [Site::default(), known]);
-        let (directory, body) = encode_raw_chunk(0, 1, &[9, 4, 0xff], &mut compressor).unwrap();
+        let (directory, body) = encode_raw_chunk::<Site>(0, 1, &[9, 4, 0xff], &mut compressor).unwrap();
         assert!(read(&directory, &body).is_err());
     }
 }

@@ -129,7 +129,7 @@ mod tests {
             (&[1, 0xff, 0xff, 0xff, 0xff, 0xff, 1, 0, 0, 0, 0, 0, 0], "thread is"),
             (&[1, 0, 0, 0, 0, 0, 0, 0, 0], "thread: 9 is stored, 8 was found"),
         ] {
-            let (directory, body) = encode_raw_chunk(0, 1, raw, &mut compressor).unwrap();
+            let (directory, body) = encode_raw_chunk::<Thread>(0, 1, raw, &mut compressor).unwrap();
             let error = read(&directory, &body).unwrap_err().to_string();
             assert!(error.contains(words), "{raw:?}: {error}");
         }
