@@ -73,8 +73,8 @@ pub use barrow_format::commit::Totals;
 pub use barrow_format::header::{
     MAGIC as RECORDING_MAGIC, MAJOR_VERSION as FORMAT_MAJOR_VERSION, MINOR_VERSION as FORMAT_MINOR_VERSION,
 };
-pub use barrow_format::rows::{KindRole, Label, Root, StrengthClass, Thread, TypeTotals};
-pub use barrow_format::{FormatError, KindId, ObjectId, SiteId, SnapshotId, StrengthId, StringId, TypeId};
+pub use barrow_format::rows::{KindRole, Label, ProcessRow, Program, Root, StrengthClass, Thread, TypeTotals, Usage};
+pub use barrow_format::{FormatError, KindId, ObjectId, ProcessId, SiteId, SnapshotId, StrengthId, StringId, TypeId};
 pub use barrow_statistics::{FALSE_ALARMS, Judgement, LEAST_POINTS, Reason, SURE_POINTS, Trend, Verdict};
 pub use columns::index_file::IndexPlace;
 pub use columns::memory::Memory;

@@ -96,7 +96,7 @@ pub fn repair(recording: &Recording, destination: &Path, progress: &dyn Progress
     let recording = rescanned.as_ref().unwrap_or(recording);
     repaired.judge_damage(recording);
     repaired.judge_snapshots(recording, progress)?;
-    if repaired.kept.is_empty() && (recording.damage().is_some() || repaired.has_lost()) {
+    if repaired.kept.is_empty() && !recording.has_processes() && (recording.damage().is_some() || repaired.has_lost()) {
         return Ok(repaired);
     }
     let bytes = write_anew(recording, destination, |copy| {

@@ -6,7 +6,7 @@
 //!       after a damaged header: try every eighth byte until a valid one is found
 //! ```
 //!
-//! A snapshot counts if its commit is undamaged and the tables it needs are present.
+//! A snapshot counts if its commit is undamaged and the tables it needs are present. Rows about processes need no commit.
 
 use std::collections::BTreeSet;
 
@@ -18,6 +18,7 @@ use barrow_format::index::parse_index;
 use barrow_format::rows::{Chunk, KeyValue, Kind, Shape, Site, Strength, Type};
 use barrow_format::{FormatError, SnapshotId};
 
+use crate::file::processes::Checked;
 use crate::file::tables::{CheckedRow, TableRoom};
 
 /// Where the sections of a file are.
@@ -44,7 +45,9 @@ pub struct Damage {
     pub whole_snapshots: usize,
     /// The first and the last of them, if there are several.
     pub first_and_last: Option<(SnapshotId, SnapshotId)>,
-    /// Offset of the end of the last of them.
+    /// Number of processes of which something can be read.
+    pub processes: u32,
+    /// Offset of the end of the last of these snapshots, or of the last rows about processes.
     pub committed_end: u64,
     /// Snapshots that were committed but cannot be used, in ascending order.
     pub lost: Vec<LostSnapshot>,
@@ -93,6 +96,7 @@ impl std::fmt::Display for Damage {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "the recording is not whole: {}; ", self.reason)?;
         match self.whole_snapshots {
+            0 if self.processes > 0 => write!(f, "what was recorded of {} processes is kept", self.processes)?,
             0 => f.write_str("no snapshot was complete")?,
             1 => f.write_str("1 complete snapshot is kept")?,
             count => write!(f, "{count} complete snapshots are kept")?,
@@ -102,7 +106,8 @@ impl std::fmt::Display for Damage {
         }
         let after = self.file_length.saturating_sub(self.committed_end);
         if after > 0 {
-            write!(f, ", {after} bytes after the last of them are lost")?;
+            let last = if self.processes > 0 { "it" } else { "the last of them" };
+            write!(f, ", {after} bytes after {last} are lost")?;
         }
         if self.unreadable_bytes > 0 {
             write!(f, ", {} bytes are unreadable", self.unreadable_bytes)?;
@@ -282,6 +287,7 @@ impl Scan {
             reason,
             whole_snapshots: contents.commits.len(),
             first_and_last: contents.first_and_last(),
+            processes: self.known.processes,
             committed_end: self.committed_end.min(file_length),
             lost: self.lost,
             unreadable_bytes: self.unreadable_bytes,
@@ -326,6 +332,9 @@ impl Scan {
         if is_table(section) {
             if self.known.add(section, frame) {
                 self.contents.chunks.push((section, frame.offset));
+                if section == SectionType::PROCESSES {
+                    self.committed_end = frame.end();
+                }
             }
         } else if section == SectionType::COMMIT {
             // Snapshots are numbered without gaps, so a commit that was lost before this one is noticed by its number.
@@ -371,7 +380,7 @@ fn missing(commits: &[(SnapshotId, u64)], lost: &[LostSnapshot]) -> Vec<LostSnap
     missing
 }
 
-/// Whether the section is a table that all snapshots share.
+/// Whether the section is a table of the whole file.
 #[must_use]
 pub fn is_table(section: SectionType) -> bool {
     [
@@ -382,17 +391,20 @@ pub fn is_table(section: SectionType) -> bool {
         SectionType::TYPES,
         SectionType::SHAPES,
         SectionType::SITES,
+        SectionType::PROCESSES,
     ]
     .contains(&section)
 }
 
 /// The number of rows of each table that a scan has seen without a gap.
 struct KnownRows {
-    counts: [u64; SectionType::SITES.0 as usize + 1],
+    counts: [u64; SectionType::PROCESSES.0 as usize + 1],
     room: TableRoom,
     decompressor: Decompressor,
     /// Whether strings are decoded too.
     decodes_strings: bool,
+    /// Processes that began so far.
+    processes: u32,
 }
 
 impl KnownRows {
@@ -402,6 +414,7 @@ impl KnownRows {
             room: TableRoom::new(&[]),
             decompressor: Decompressor::new(),
             decodes_strings: false,
+            processes: 0,
         }
     }
 
@@ -465,6 +478,14 @@ impl KnownRows {
             }
             SectionType::SHAPES => rows::<Shape>(chunk, &known, decompressor),
             SectionType::SITES => rows::<Site>(chunk, &known, decompressor),
+            SectionType::PROCESSES => {
+                let mut checked = Checked { strings: known.strings, processes: self.processes };
+                let is_readable = chunk.for_each(decompressor, |row| checked.check(&row)).is_ok();
+                if is_readable {
+                    self.processes = checked.processes;
+                }
+                is_readable
+            }
             _ => false,
         }
     }

@@ -1,5 +1,5 @@
-//! The tables of a recording in memory: strings, kinds, strengths, types and shapes. Sites have their own file,
-//! [`super::sites`].
+//! The tables of a recording in memory: strings, kinds, strengths, types and shapes. Sites and processes have files
+//! of their own, [`super::sites`] and [`super::processes`].
 //!
 //! Tables are loaded when a question first needs one. All ids in them are checked then, so later look-ups cannot fail.
 //! Strings are decoded when they are used, see [`super::strings`].
@@ -41,7 +41,8 @@ impl Tables {
         let mut tables = Tables { strings: Strings::of(file), ..Tables::default() };
         let mut decompressor = Decompressor::new();
         let mut room = TableRoom::new(file);
-        for &(section, offset) in chunks.iter().filter(|(section, _)| *section != SectionType::SITES) {
+        let is_other = |section| section == SectionType::SITES || section == SectionType::PROCESSES;
+        for &(section, offset) in chunks.iter().filter(|&&(section, _)| !is_other(section)) {
             let name = section.name().unwrap_or("table");
             tables
                 .load_chunk(file, section, offset, &mut decompressor, &mut room)
@@ -358,7 +359,7 @@ pub(crate) fn below(what: &'static str, id: u32, count: u32) -> Result<(), Forma
 pub(crate) struct TableRoom {
     /// A limit that depends on the length of the file, for files written before writers had a limit.
     by_length: u64,
-    used: [u64; SectionType::THREADS.0 as usize + 1],
+    used: [u64; SectionType::PROCESSES.0 as usize + 1],
 }
 
 /// The memory for a table if that is more than the writers' limit, in bytes: a fixed part, and a part for each byte of

@@ -594,7 +594,6 @@ fn sections_of_the_future() {
     };
     for section in [
         SectionType::GC_EVENTS,
-        SectionType::PROCESSES,
         SectionType::MEASUREMENTS,
         SectionType::CONTENTS,
         SectionType::TEXTS,
