@@ -4,6 +4,7 @@ use std::io;
 
 use barrow_analyzer::AnalyzerError;
 use barrow_importers::ImportError;
+use barrow_processes::ProcessError;
 use barrow_rewrite::RewriteError;
 use barrow_writer::WriterError;
 
@@ -55,6 +56,9 @@ pub enum QueryError {
     /// There is nothing to ask.
     #[error("this recording holds no whole snapshot; `info` tells what it does hold")]
     NoSnapshot,
+    /// There is no process tree to ask about.
+    #[error("this recording holds no processes; `barrow record -- COMMAND` records those of a command")]
+    NoProcesses,
     /// The recording did not answer.
     #[error(transparent)]
     Analyzer(AnalyzerError),
@@ -161,6 +165,14 @@ impl From<AnalyzerError> for QueryError {
         match error {
             AnalyzerError::Cancelled => QueryError::Stopped,
             error => QueryError::Analyzer(error),
+        }
+    }
+}
+
+impl From<ProcessError> for QueryError {
+    fn from(error: ProcessError) -> Self {
+        match error {
+            ProcessError::Analyzer(error) => error.into(),
         }
     }
 }

@@ -6,6 +6,8 @@ use std::sync::Arc;
 
 use barrow_analyzer::{Heap, ObjectId, ObjectSet, Recording, SnapshotId, TypeTotals, object_at_address, type_totals};
 
+use barrow_processes::ProcessTree;
+
 use crate::answer::{Answer, Value};
 use crate::context::{Context, Settings};
 use crate::error::QueryError;
@@ -218,6 +220,18 @@ impl Session {
     pub fn recording(&self) -> Result<Arc<Recording>, QueryError> {
         let file = self.file.as_ref().ok_or_else(|| QueryError::usage("no recording is open; type barrow FILE"))?;
         Ok(Arc::clone(&file.recording))
+    }
+
+    /// The process tree of the open recording.
+    ///
+    /// # Errors
+    /// [`QueryError::NoProcesses`] if it has none; those of the analyzer.
+    pub(crate) fn process_tree(&self) -> Result<Arc<ProcessTree>, QueryError> {
+        let recording = self.recording()?;
+        if !recording.has_processes() {
+            return Err(QueryError::NoProcesses);
+        }
+        self.context.workspace.process_tree(&recording, || Ok(ProcessTree::read(Arc::clone(&recording))?))
     }
 
     /// The snapshot that questions are about.

@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use barrow_analyzer::{Heap, Memory, Recording, SnapshotId};
+use barrow_processes::ProcessTree;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::error::QueryError;
@@ -30,6 +31,8 @@ pub struct Workspace {
     /// Pools in which no question runs, of as many threads.
     idle: Mutex<Vec<Pool>>,
     heaps: Mutex<Vec<Kept>>,
+    /// The process tree that was read last.
+    tree: Mutex<Option<Arc<ProcessTree>>>,
     sessions: AtomicUsize,
 }
 
@@ -64,6 +67,26 @@ impl Kept {
 }
 
 impl Workspace {
+    /// The process tree of a recording: that which is kept, or else what `read` reads.
+    ///
+    /// # Errors
+    /// Those of `read`.
+    pub(crate) fn process_tree(
+        &self,
+        recording: &Arc<Recording>,
+        read: impl FnOnce() -> Result<ProcessTree, QueryError>,
+    ) -> Result<Arc<ProcessTree>, QueryError> {
+        let is_it = |tree: &&Arc<ProcessTree>| Arc::ptr_eq(tree.recording(), recording);
+        // While one session reads it, the others wait: they would read the same.
+        let mut kept = self.tree.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(tree) = kept.as_ref().filter(is_it) {
+            return Ok(Arc::clone(tree));
+        }
+        let tree = Arc::new(read()?);
+        *kept = Some(Arc::clone(&tree));
+        Ok(tree)
+    }
+
     /// A workspace without heaps. `max_memory` is a ceiling in bytes for what the questions of all sessions compute
     /// together; `None` is three quarters of the memory that is free now ([`Memory::usual`]). What does not fit goes to
     /// temporary files. `threads` bounds the threads that work on them: `None` is one per core.
@@ -75,7 +98,16 @@ impl Workspace {
         let pool = RwLock::new(threads.map(pool).transpose()?);
         let (running, idle) = (AtomicUsize::new(0), Mutex::default());
         let sessions = AtomicUsize::new(0);
-        Ok(Arc::new(Workspace { memory, max_memory, pool, running, idle, heaps: Mutex::default(), sessions }))
+        Ok(Arc::new(Workspace {
+            memory,
+            max_memory,
+            pool,
+            running,
+            idle,
+            heaps: Mutex::default(),
+            tree: Mutex::default(),
+            sessions,
+        }))
     }
 
     /// Bounds the threads from the next question on.

@@ -1,0 +1,13 @@
+//! Where the time and memory of a process tree go.
+//!
+//! A recording may hold the processes of a build, a test suite or a pipeline: what each executed, when, what it used,
+//! and who started it. This crate reads them into a [`ProcessTree`] and answers questions about it.
+
+#![deny(unsafe_code)]
+
+mod error;
+mod tree;
+
+pub use barrow_analyzer::{ProcessId, Usage};
+pub use error::{ProcessError, Result};
+pub use tree::{BeforeExec, End, Image, ImageId, Process, ProcessTree, ProgramId, Sample};

@@ -1,0 +1,440 @@
+//! A process tree in memory: processes, the programs they executed, and who started whom.
+//!
+//! ```text
+//!   100:0 make ─┬─ 101:0 sh ──exec──▶ gcc ─┬─ 102:0 cc1        process 101:0 has two images
+//!               │                          └─ 103:0 as         cc1 and as were started by its second image
+//!               └─ 104:0 make (forked)                         executes what its parent executes
+//! ```
+//!
+//! Processes are numbered in the order in which they began, so a parent's number is smaller than its children's; images
+//! likewise. What a forked process did before its first exec belongs to its first image, except for the peak of its
+//! memory, which was a copy of its parent's.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use barrow_analyzer::{ProcessId, ProcessRow, Program, Recording, StringId, Usage};
+
+use crate::error::Result;
+
+/// An image: one program that a process executed. Counted from 0 in the order in which they began.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ImageId(pub u32);
+
+impl ImageId {
+    /// The id as a position.
+    #[must_use]
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// A process.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Process {
+    /// The number that the system gave it.
+    pub pid: u64,
+    /// How many processes of this number, on the same host, began before it.
+    pub serial: u32,
+    /// The machine it ran on, if that was recorded.
+    pub host: Option<StringId>,
+    /// The process that started it.
+    pub parent: Option<ProcessId>,
+    /// The image of the parent that started it.
+    pub started_by: Option<ImageId>,
+    /// When it began, in nanoseconds since the recording began.
+    pub began_ns: i64,
+    /// How it ended; `None` if it was still running when the recording ended.
+    pub end: Option<End>,
+    /// Its first image.
+    pub first_image: ImageId,
+    /// Its last image.
+    pub last_image: ImageId,
+    /// What it did as a copy of its parent before its first exec; `None` if it was not forked, or never executed.
+    pub before_exec: Option<BeforeExec>,
+    /// The unique identifier of the recording of its heap, if it wrote one.
+    pub heap: Option<[u8; 16]>,
+    /// What else is known: keys and values.
+    pub attributes: Vec<(StringId, StringId)>,
+}
+
+/// How a process ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct End {
+    /// When, in nanoseconds since the recording began.
+    pub time_ns: i64,
+    /// Its exit status, unless a signal ended it.
+    pub exit_status: Option<u64>,
+    /// The signal that ended it.
+    pub signal: Option<u64>,
+}
+
+impl End {
+    /// Whether it failed: ended by a signal, or with an exit status other than 0.
+    #[must_use]
+    pub fn is_failure(&self) -> bool {
+        self.signal.is_some() || self.exit_status.is_some_and(|status| status != 0)
+    }
+}
+
+/// What a process did between its fork and its first exec.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BeforeExec {
+    /// When it executed the first program, in nanoseconds since the recording began.
+    pub until_ns: i64,
+    /// What it had used by then; the peak is that of the copy of its parent.
+    pub used: Usage,
+}
+
+/// One program that a process executed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Image {
+    /// The process.
+    pub process: ProcessId,
+    /// Its number among the images of the process, from 0.
+    pub number: u32,
+    /// The next image of the process.
+    pub next: Option<ImageId>,
+    /// When it began, in nanoseconds since the recording began.
+    pub began_ns: i64,
+    /// When it ended; `None` if it was still running when the recording ended.
+    pub ended_ns: Option<i64>,
+    /// Whether the process was forked and has not executed a program: this is a copy of its parent.
+    pub is_forked: bool,
+    /// The program; of a forked process, that of its parent.
+    pub program: ProgramId,
+    /// What it used, its children not included.
+    pub used: Usage,
+}
+
+/// A program with its arguments: a position among those of the tree.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ProgramId(u32);
+
+/// The memory of processes at one time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Sample<'t> {
+    /// When, in nanoseconds since the recording began.
+    pub time_ns: i64,
+    /// The image that each measured process was running, and its memory in bytes. Shared pages are divided among those that
+    /// share them.
+    pub bytes: &'t [(ImageId, u64)],
+}
+
+impl Sample<'_> {
+    /// The memory of all of them, in bytes.
+    #[must_use]
+    pub fn total_bytes(&self) -> u64 {
+        self.bytes.iter().fold(0, |sum, &(_, bytes)| sum.saturating_add(bytes))
+    }
+}
+
+/// All processes of a recording.
+#[derive(Debug)]
+pub struct ProcessTree {
+    recording: Arc<Recording>,
+    processes: Vec<Process>,
+    images: Vec<Image>,
+    programs: Vec<Program>,
+    /// The end of each sample in `sampled`, and its time.
+    samples: Vec<(i64, usize)>,
+    sampled: Vec<(ImageId, u64)>,
+    /// The earliest and the latest time of any row.
+    span: Option<(i64, i64)>,
+}
+
+impl ProcessTree {
+    /// Reads the process tree of a recording; it is empty if the recording has none.
+    ///
+    /// # Errors
+    /// Those of the analyzer.
+    pub fn read(recording: Arc<Recording>) -> Result<Self> {
+        let mut reading = Reading::default();
+        recording.process_rows(|row| {
+            reading.take(row);
+            Ok(())
+        })?;
+        let Reading { processes, images, programs, samples, sampled, span, .. } = reading;
+        Ok(ProcessTree { recording, processes, images, programs, samples, sampled, span })
+    }
+
+    /// The recording.
+    #[must_use]
+    pub fn recording(&self) -> &Arc<Recording> {
+        &self.recording
+    }
+
+    /// All processes, in the order in which they began.
+    #[must_use]
+    pub fn processes(&self) -> &[Process] {
+        &self.processes
+    }
+
+    /// All images, in the order in which they began.
+    #[must_use]
+    pub fn images(&self) -> &[Image] {
+        &self.images
+    }
+
+    /// A process.
+    #[must_use]
+    pub fn process(&self, id: ProcessId) -> &Process {
+        &self.processes[id.index()]
+    }
+
+    /// An image.
+    #[must_use]
+    pub fn image(&self, id: ImageId) -> &Image {
+        &self.images[id.index()]
+    }
+
+    /// The images of a process, one after the other.
+    pub fn images_of(&self, process: ProcessId) -> impl Iterator<Item = (ImageId, &Image)> {
+        let of = |id: ImageId| (id, self.image(id));
+        std::iter::successors(Some(of(self.process(process).first_image)), move |(_, image)| image.next.map(of))
+    }
+
+    /// The image that started the process of `image`.
+    #[must_use]
+    pub fn started_by(&self, image: ImageId) -> Option<ImageId> {
+        self.process(self.image(image).process).started_by
+    }
+
+    /// The samples of memory, in the order of the recording.
+    pub fn samples(&self) -> impl ExactSizeIterator<Item = Sample<'_>> {
+        (0..self.samples.len()).map(|at| {
+            let start = at.checked_sub(1).map_or(0, |before| self.samples[before].1);
+            let (time_ns, end) = self.samples[at];
+            Sample { time_ns, bytes: &self.sampled[start..end] }
+        })
+    }
+
+    /// The first and the last moment of which anything was recorded, in nanoseconds since the recording began; both 0
+    /// if nothing was.
+    #[must_use]
+    pub fn span_ns(&self) -> (i64, i64) {
+        self.span.unwrap_or_default()
+    }
+
+    /// When a process ended, or the recording if it was still running then.
+    #[must_use]
+    pub fn ended_ns(&self, process: &Process) -> i64 {
+        process.end.map_or(self.span_ns().1, |end| end.time_ns)
+    }
+
+    /// How long an image ran, up to the end of the recording if it was still running then, in nanoseconds.
+    #[must_use]
+    pub fn wall_ns(&self, image: &Image) -> u64 {
+        duration(image.began_ns, image.ended_ns.unwrap_or(self.span_ns().1))
+    }
+
+    /// A text of the recording.
+    #[must_use]
+    pub fn text(&self, id: StringId) -> &str {
+        self.recording.tables().map_or("", |tables| tables.string(id))
+    }
+
+    /// Path of the program of an image, if that was recorded.
+    #[must_use]
+    pub fn executable(&self, image: &Image) -> Option<&str> {
+        self.program(image).executable.map(|text| self.text(text))
+    }
+
+    /// The working directory in which an image began, if that was recorded.
+    #[must_use]
+    pub fn directory(&self, image: &Image) -> Option<&str> {
+        self.program(image).directory.map(|text| self.text(text))
+    }
+
+    /// The arguments of an image, beginning with the name of the program.
+    pub fn arguments(&self, image: &Image) -> impl ExactSizeIterator<Item = &str> + Clone {
+        self.program(image).arguments.iter().map(|&text| self.text(text))
+    }
+
+    /// The program of an image, with ids of texts.
+    #[must_use]
+    pub fn program(&self, image: &Image) -> &Program {
+        &self.programs[image.program.0 as usize]
+    }
+
+    /// All programs, each with its arguments. Images of forked processes share that of their parent.
+    pub fn programs(&self) -> impl Iterator<Item = (ProgramId, &Program)> {
+        (0..).map(ProgramId).zip(&self.programs)
+    }
+
+    /// The value of an attribute of a process.
+    #[must_use]
+    pub fn attribute(&self, process: &Process, key: &str) -> Option<&str> {
+        let found = process.attributes.iter().find(|&&(name, _)| self.text(name) == key);
+        found.map(|&(_, value)| self.text(value))
+    }
+}
+
+/// From one time to another, in nanoseconds; 0 if the second is earlier.
+pub(crate) fn duration(from_ns: i64, to_ns: i64) -> u64 {
+    if to_ns > from_ns { to_ns.abs_diff(from_ns) } else { 0 }
+}
+
+/// Takes rows one after the other.
+#[derive(Default)]
+struct Reading {
+    processes: Vec<Process>,
+    images: Vec<Image>,
+    programs: Vec<Program>,
+    samples: Vec<(i64, usize)>,
+    sampled: Vec<(ImageId, u64)>,
+    span: Option<(i64, i64)>,
+    /// How many processes of a host have each number.
+    serials: HashMap<(Option<StringId>, u64), u32>,
+    /// For each process, what it had used when its last image began.
+    used: Vec<Usage>,
+}
+
+impl Reading {
+    /// Ids in the row were checked by the analyzer.
+    fn take(&mut self, row: ProcessRow) {
+        match row {
+            ProcessRow::Begin { process, time_ns, pid, parent, host, program } => {
+                self.at(time_ns);
+                self.begin(process, time_ns, pid, parent, host, program);
+            }
+            ProcessRow::Image { process, time_ns, program, used } => {
+                self.at(time_ns);
+                self.execute(process, time_ns, program, used);
+            }
+            ProcessRow::End { process, time_ns, exit_status, signal, used } => {
+                self.at(time_ns);
+                self.end(process, End { time_ns, exit_status, signal }, &used);
+            }
+            ProcessRow::Heap { process, uuid } => self.processes[process.index()].heap = Some(uuid),
+            ProcessRow::Attributes { process, attributes } => {
+                self.processes[process.index()].attributes.extend(attributes);
+            }
+            ProcessRow::Memory { time_ns, bytes } => {
+                self.at(time_ns);
+                let running = bytes.iter().map(|&(process, bytes)| (self.processes[process.index()].last_image, bytes));
+                self.sampled.extend(running);
+                self.samples.push((time_ns, self.sampled.len()));
+            }
+            ProcessRow::Unknown => {}
+        }
+    }
+
+    fn at(&mut self, time_ns: i64) {
+        let (first, last) = self.span.unwrap_or((time_ns, time_ns));
+        self.span = Some((first.min(time_ns), last.max(time_ns)));
+    }
+
+    fn begin(
+        &mut self,
+        process: ProcessId,
+        began_ns: i64,
+        pid: u64,
+        parent: Option<ProcessId>,
+        host: Option<StringId>,
+        program: Program,
+    ) {
+        let next = self.serials.entry((host, pid)).or_default();
+        let serial = *next;
+        *next = next.saturating_add(1);
+        let started_by = parent.map(|parent| self.processes[parent.index()].last_image);
+        let is_forked = program.is_empty();
+        let program = match started_by {
+            Some(starter) if is_forked => self.images[starter.index()].program,
+            _ => self.add_program(program),
+        };
+        let image = self.next_image();
+        self.images.push(Image {
+            process,
+            number: 0,
+            next: None,
+            began_ns,
+            ended_ns: None,
+            is_forked,
+            program,
+            used: Usage::default(),
+        });
+        self.processes.push(Process {
+            pid,
+            serial,
+            host,
+            parent,
+            started_by,
+            began_ns,
+            end: None,
+            first_image: image,
+            last_image: image,
+            before_exec: None,
+            heap: None,
+            attributes: Vec::new(),
+        });
+        self.used.push(Usage::default());
+    }
+
+    fn execute(&mut self, process: ProcessId, time_ns: i64, program: Program, used: Usage) {
+        let program = self.add_program(program);
+        let next = self.next_image();
+        let before = self.processes[process.index()].last_image;
+        let running = &mut self.images[before.index()];
+        // What a copy of its parent did belongs to the program that it executes first.
+        if running.is_forked {
+            running.is_forked = false;
+            running.program = program;
+            self.processes[process.index()].before_exec = Some(BeforeExec { until_ns: time_ns, used });
+            return;
+        }
+        running.ended_ns = Some(time_ns);
+        running.next = Some(next);
+        running.used = since(&self.used[process.index()], &used);
+        let number = running.number.saturating_add(1);
+        self.used[process.index()] = used;
+        self.processes[process.index()].last_image = next;
+        let began_ns = time_ns;
+        self.images.push(Image {
+            process,
+            number,
+            next: None,
+            began_ns,
+            ended_ns: None,
+            is_forked: false,
+            program,
+            used: Usage::default(),
+        });
+    }
+
+    fn end(&mut self, process: ProcessId, end: End, used: &Usage) {
+        let before = &self.used[process.index()];
+        let of = &mut self.processes[process.index()];
+        of.end = Some(end);
+        let image = &mut self.images[of.last_image.index()];
+        image.ended_ns = Some(end.time_ns);
+        image.used = since(before, used);
+    }
+
+    fn add_program(&mut self, program: Program) -> ProgramId {
+        let id = ProgramId(u32::try_from(self.programs.len()).unwrap_or(u32::MAX));
+        self.programs.push(program);
+        id
+    }
+
+    fn next_image(&self) -> ImageId {
+        // Rows of the table are fewer than 2^32.
+        ImageId(u32::try_from(self.images.len()).unwrap_or(u32::MAX))
+    }
+}
+
+/// What was used between two counts. The peak is that of the second.
+fn since(before: &Usage, now: &Usage) -> Usage {
+    let of = |part: fn(&Usage) -> Option<u64>| part(now).map(|used| used.saturating_sub(part(before).unwrap_or(0)));
+    Usage {
+        user_ns: of(|used| used.user_ns),
+        system_ns: of(|used| used.system_ns),
+        peak_bytes: now.peak_bytes,
+        minor_faults: of(|used| used.minor_faults),
+        major_faults: of(|used| used.major_faults),
+        read_bytes: of(|used| used.read_bytes),
+        written_bytes: of(|used| used.written_bytes),
+        voluntary_switches: of(|used| used.voluntary_switches),
+        involuntary_switches: of(|used| used.involuntary_switches),
+    }
+}
