@@ -6,6 +6,7 @@
 #![deny(unsafe_code)]
 
 mod error;
+mod names;
 mod tree;
 
 pub use barrow_analyzer::{ProcessId, Usage};
