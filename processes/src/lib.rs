@@ -5,10 +5,12 @@
 
 #![deny(unsafe_code)]
 
+mod classes;
 mod error;
 mod names;
 mod tree;
 
 pub use barrow_analyzer::{ProcessId, Usage};
+pub use classes::{Classes, LabelId, Rules, Schema};
 pub use error::{ProcessError, Result};
 pub use tree::{BeforeExec, End, Image, ImageId, Process, ProcessTree, ProgramId, Sample};
