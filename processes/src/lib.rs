@@ -7,6 +7,7 @@
 
 mod class_totals;
 mod classes;
+mod comparison;
 mod error;
 mod memory;
 mod names;
@@ -16,6 +17,7 @@ mod tree;
 pub use barrow_analyzer::{ProcessId, Usage};
 pub use class_totals::{ClassTotals, Figures, Measure, Spread, class_totals, class_values, running_shares};
 pub use classes::{Classes, LabelId, Rules, Schema};
+pub use comparison::{SideUse, UseChange, changes_by_class, changes_by_command, whole_wall_ns};
 pub use error::{ProcessError, Result};
 pub use memory::{Peak, PeakKind, class_memory_curve, class_peaks, memory_curve, peak};
 pub use totals::{Inclusive, Sum, Totals, cpu_ns};

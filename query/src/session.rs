@@ -1,5 +1,6 @@
 //! A session: one recording, the selected snapshot, settings, and what the last answer left.
 
+mod process_answers;
 pub(crate) mod sets;
 
 use std::sync::Arc;
