@@ -28,8 +28,8 @@ const MOST_QUESTIONS: usize = 16;
 const MOST_DOWNLOADS: usize = 8;
 /// Threads that answer questions, make CSV files, look at files, and wait for disks.
 const MOST_THREADS: usize = MOST_QUESTIONS + MOST_DOWNLOADS + 8;
-/// How long a browser may take to send the head of a request.
-const HEAD_TIMEOUT: Duration = Duration::from_secs(20);
+/// How long a browser may take to send the head of a request, and keep a connection that it does not use.
+const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
 /// The longest head of a request.
 const HEAD_BYTES: usize = 128 << 10;
 /// Connections at a time; others wait. A browser has six. Systems allow 256 files and more.

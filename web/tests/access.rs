@@ -179,3 +179,15 @@ fn a_connection_goes_on_after_a_long_address() {
         "{text}"
     );
 }
+
+#[test]
+fn connections_without_requests_end() {
+    let page = page();
+    let begun = std::time::Instant::now();
+    let mut idle: Vec<_> =
+        ["", "G", "GET / HTTP/1.1\r\nHost: "].iter().cycle().take(100).map(|head| page.open(head)).collect();
+    assert_eq!(page.get("/api/files").status, 200);
+    assert!(begun.elapsed().as_secs() < 20, "{:?}", begun.elapsed());
+    let ended = std::io::Read::read(&mut idle[0], &mut [0; 1000]);
+    assert!(ended.is_ok(), "{ended:?}");
+}
