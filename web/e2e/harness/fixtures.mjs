@@ -2,7 +2,7 @@
 
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -109,7 +109,12 @@ function makeBad(whole) {
   const newer = Buffer.from(whole);
   newer[8] = 0xfe; // The major version.
   const made = { ...BAD, 'header-only.barrow': whole.subarray(0, 16), 'newer.barrow': newer };
-  for (const [name, bytes] of Object.entries(made)) writeFileSync(join(folder, name), /** @type {Buffer} */ (bytes));
+  // A recording without an end is waited for while it is new.
+  const before = new Date(Date.now() - 3_600_000);
+  for (const [name, bytes] of Object.entries(made)) {
+    writeFileSync(join(folder, name), /** @type {Buffer} */ (bytes));
+    utimesSync(join(folder, name), before, before);
+  }
 }
 
 /** A folder of one's own, gone after the test. @param {{after: (end: () => void) => void}} test */
