@@ -181,7 +181,7 @@ export function assertLine(file, assertion) {
 
 /** A text as a word of an expression. @param {string} text */
 export function literal(text) {
-  return text.includes('"') ? `'${text}'` : `"${text}"`;
+  return `"${text.replace(/["\\]/g, '\\$&')}"`;
 }
 
 /**
@@ -192,6 +192,6 @@ export function literal(text) {
 export function typeIs(title, kinds = []) {
   const kind = kinds.find((one) => title.startsWith(`${one} `));
   if (kind) return `kind = ${literal(kind)} and name = ${literal(title.slice(kind.length + 1))}`;
-  const [, name, file] = title.match(/^(.+) \(([^()]+):\d+\)$/) ?? [];
+  const [, name, file] = title.match(/^([^]+) \(((?:(?! \()[^])+):\d+\)$/) ?? [];
   return name ? `type = ${literal(name)} and file = ${literal(file)}` : `type = ${literal(title)}`;
 }

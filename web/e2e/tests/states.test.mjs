@@ -90,7 +90,7 @@ for (const { name: look, options } of LOOKS) {
       assert.equal(await page.locator(':is([data-state="empty"], [data-state="ready"]) > .stale').count(), 0, `${view} is not from before`);
       await accessible(page, `${view} of nothing, ${look}`);
       await fits(page, `${view} of nothing, ${look}`);
-      assert.ok((await page.locator('main').innerText()).trim().length > 20, `${view} says why it is empty`);
+      assert.match(await page.locator('main').innerText(), /\w+ \w+ \w+/, `${view} says why it is empty`);
     }
     await leave(page, [400]);
   });

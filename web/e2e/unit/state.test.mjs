@@ -58,7 +58,7 @@ test('verbs choose views', () => {
 
 test('titles of types become expressions', () => {
   assert.equal(typeIs('Cache'), 'type = "Cache"');
-  assert.equal(typeIs('a "b"'), `type = 'a "b"'`);
+  assert.equal(typeIs('a "b"'), 'type = "a \\"b\\""');
   assert.equal(typeIs('<unit> (/x/y.raku:1)'), 'type = "<unit>" and file = "/x/y.raku"');
   assert.equal(typeIs('type object Cache', ['type object', 'type']), 'kind = "type object" and name = "Cache"');
 });
