@@ -68,6 +68,7 @@ export function makeFixtures() {
   const leak = readFileSync(LEAK);
   writeFileSync(DAMAGED, withDamage(leak));
   writeFileSync(CUT, leak.subarray(0, Math.floor(leak.length * 0.7)));
+  age(CUT);
   makeBad(readFileSync(ONE));
   writeFileSync(made, recipe());
 }
@@ -102,6 +103,12 @@ function withDamage(whole) {
   return damaged;
 }
 
+/** Makes a file old: a recording without an end may be growing while it is new. @param {string} file */
+function age(file) {
+  const before = new Date(Date.now() - 3_600_000);
+  utimesSync(file, before, before);
+}
+
 /** @param {Buffer} whole a recording */
 function makeBad(whole) {
   const folder = join(FOLDER, 'bad');
@@ -109,11 +116,9 @@ function makeBad(whole) {
   const newer = Buffer.from(whole);
   newer[8] = 0xfe; // The major version.
   const made = { ...BAD, 'header-only.barrow': whole.subarray(0, 16), 'newer.barrow': newer };
-  // A recording without an end is waited for while it is new.
-  const before = new Date(Date.now() - 3_600_000);
   for (const [name, bytes] of Object.entries(made)) {
     writeFileSync(join(folder, name), /** @type {Buffer} */ (bytes));
-    utimesSync(join(folder, name), before, before);
+    age(join(folder, name));
   }
 }
 
