@@ -222,7 +222,7 @@ function showStrip({ state, file }) {
   });
   const snapshots = count === 1 ? h('span', null, '1 snapshot') : h('span', { class: 'snapshot-choice' },
     `${grouped(count)} snapshots `, step('◂', 'snapshot before', selected - 1), choice, step('▸', 'next snapshot', selected + 1),
-    state.s === null ? h('span', { class: 'muted' }, ' last') : ' ', h('a', { class: 'step-button', href: format(changed(state, { s: null })) }, 'last'));
+    ' ', state.s === null ? h('span', { class: 'muted' }, 'last') : h('a', { class: 'step-button', href: format(changed(state, { s: null })) }, 'last'));
   const brush = count < 2 ? null : state.a === null || state.b === null ? h('span', { class: 'brushed muted' }, 'brush: all')
     : h('span', { class: 'chip' }, `brush ${state.a}..${state.b} `, remove(state, { a: null, b: null }, 'all snapshots'));
   const unknown = selected >= count ? h('span', { class: 'warning' }, `there is no snapshot ${selected}`) : null;

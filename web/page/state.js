@@ -184,6 +184,13 @@ export function literal(text) {
   return `"${text.replace(/["\\]/g, '\\$&')}"`;
 }
 
+/** What has a name, as an expression: as a pattern if no line can hold the name. @param {string} attribute @param {string} name */
+function nameIs(attribute, name) {
+  const first = name.length < 1000 ? name : [...name.slice(0, 400)].slice(0, 200).join('');
+  if (first === name && !/[\0\r\n]/.test(name)) return `${attribute} = ${literal(name)}`;
+  return `${attribute} ~ ${literal(first.replace(/[*\0\r\n]/g, '?') + (first === name ? '' : '*'))}`;
+}
+
 /**
  * The expression of all objects of a type, by the title that tables show: `name (file:line)`; or of those that represent
  * a class: `kind name`, where that is a kind of the recording.
@@ -191,7 +198,7 @@ export function literal(text) {
  */
 export function typeIs(title, kinds = []) {
   const kind = kinds.find((one) => title.startsWith(`${one} `));
-  if (kind) return `kind = ${literal(kind)} and name = ${literal(title.slice(kind.length + 1))}`;
+  if (kind) return `kind = ${literal(kind)} and ${nameIs('name', title.slice(kind.length + 1))}`;
   const [, name, file] = title.match(/^([^]+) \(((?:(?! \()[^])+):\d+\)$/) ?? [];
-  return name ? `type = ${literal(name)} and file = ${literal(file)}` : `type = ${literal(title)}`;
+  return name ? `${nameIs('type', name)} and file = ${literal(file)}` : nameIs('type', title);
 }

@@ -100,7 +100,7 @@ fn asset(path: &str, headers: &HeaderMap) -> Result<Response<Body>, Refusal> {
         Asset::at(path).ok_or_else(|| Refusal::new(StatusCode::NOT_FOUND, "there is nothing at this address"))?;
     let (packed, tag) = asset.packed();
     let tag = format!("\"{tag}\"");
-    let is_live = cfg!(debug_assertions);
+    let is_live = cfg!(debug_assertions) && std::env::var_os("BARROW_PAGE").is_some();
     let response = Response::builder().header(CONTENT_TYPE, asset.content_type()).header(CACHE_CONTROL, "no-cache");
     let response = response.header(VARY, "accept-encoding");
     let is_known = headers.get_all(IF_NONE_MATCH).iter().any(|known| known.as_bytes() == tag.as_bytes());
