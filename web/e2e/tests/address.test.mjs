@@ -132,6 +132,18 @@ test('the keys that tabs tell lead to their views', async () => {
   await leave(page);
 });
 
+test('what was followed by a key keeps the focus where the view stays', async () => {
+  const page = await openPage(browser, server, { fragment: fragment({ q: 'histogram by type' }) });
+  await settled(page, 'types');
+  await page.getByRole('link', { name: 'count', exact: true }).press('Enter');
+  await page.waitForFunction(() => location.hash.includes('count') && document.activeElement?.textContent === 'count');
+  const before = page.getByRole('link', { name: 'snapshot before' });
+  await before.press('Enter');
+  await before.press('Enter');
+  await page.waitForFunction(() => location.hash.includes('s=5') && document.activeElement?.ariaLabel === 'snapshot before');
+  await leave(page);
+});
+
 test('two tabs show two snapshots', async () => {
   const page = await openPage(browser, server, { fragment: fragment({ q: 'top 10', s: 1 }) });
   const other = await anotherTab(page.context(), server);
