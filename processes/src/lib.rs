@@ -5,9 +5,18 @@
 
 #![deny(unsafe_code)]
 
+mod classes;
 mod error;
+mod expression;
+mod facts;
+mod image_set;
+mod selection;
 mod tree;
 
 pub use barrow_analyzer::{ProcessId, Usage};
+pub use classes::*;
 pub use error::{ProcessError, Result};
+pub use expression::{ATTRIBUTES, Amounts, Expression, ImageNames, Quantity};
+pub use image_set::ImageSet;
+pub use selection::{SampledPeak, Selection, Sum};
 pub use tree::{BeforeExec, End, Image, ImageId, Process, ProcessTree, ProgramId, Sample};

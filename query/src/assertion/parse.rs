@@ -280,11 +280,13 @@ mod tests {
     use barrow_analyzer::SnapshotId;
 
     use super::*;
+    use crate::session::listed::Listed;
     use crate::session::sets::{Scope, Sets};
 
     fn parsed(text: &str) -> Result<Assertion, (usize, String)> {
         let sets = Sets::default();
-        let scope = Scope { snapshot: SnapshotId(0), sets: &sets, listed: &[] };
+        let listed = Listed::default();
+        let scope = Scope { snapshot: SnapshotId(0), sets: &sets, listed: &listed };
         parse(text, &scope).map_err(|error| (error.position, error.message))
     }
 

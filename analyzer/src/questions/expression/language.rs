@@ -71,6 +71,9 @@ impl Language for Objects<'_> {
 
     fn set(&self, name: &str) -> Result<Term, String> {
         let Some(set) = self.names.set(name) else {
+            if let Some(other) = self.names.other_set(name) {
+                return Err(other);
+            }
             let known: Vec<String> = self.names.set_names().iter().map(|name| format!("${name}")).collect();
             return Err(match known.len() {
                 0 => format!("there is no set ${name}; no set has a name"),
@@ -88,6 +91,9 @@ impl Language for Objects<'_> {
 
     fn row(&self, row: usize) -> Result<Term, String> {
         let Some((snapshot, object)) = self.names.row(row) else {
+            if let Some(other) = self.names.other_row(row) {
+                return Err(other);
+            }
             return Err(match self.names.row_count() {
                 0 => "the last table lists no objects".to_owned(),
                 rows => format!("the last table has the rows %1 to %{rows}"),

@@ -1,0 +1,158 @@
+//! What an expression is about, in a recording that may hold snapshots, processes or both.
+//!
+//! ```text
+//!   the recording holds      an expression is about
+//!   snapshots                objects
+//!   processes                processes
+//!   both                     processes if it begins with the word `processes`, or names an attribute of processes;
+//!                            else objects
+//! ```
+//!
+//! No attribute belongs to both. Sets and rows are of objects or of processes.
+
+use std::sync::Arc;
+
+use barrow_analyzer::{ExpressionError, KindId, SnapshotId};
+use barrow_processes::{Classes, Expression, ImageId, ImageNames, ImageSet, ProcessTree};
+
+use crate::arguments::Arguments;
+use crate::error::QueryError;
+use crate::session::Session;
+use crate::tables::found::{self, EXPRESSIONS, pointed_at};
+
+/// The word that asks for processes where a kind of objects could be.
+pub(crate) const PROCESSES: &str = "processes";
+
+/// What rows are asked for.
+pub(crate) enum Asked {
+    /// Objects of these kinds.
+    Objects(SnapshotId, Vec<KindId>, barrow_analyzer::Expression),
+    /// Processes.
+    Processes(Expression),
+}
+
+/// Reads `[KIND] [EXPR]` from the words from `first` on; without any word every row matches.
+///
+/// # Errors
+/// A usage error, with a caret where the expression has a mistake.
+pub(crate) fn asked(session: &Session, arguments: &Arguments, first: usize) -> Result<Asked, QueryError> {
+    let recording = session.recording()?;
+    let text = arguments.expression(first);
+    let has_snapshots = recording.snapshot_ids().next().is_some();
+    if !recording.has_processes() {
+        let objects = objects(session, arguments, first);
+        return objects.map_err(|error| if begins_with_attribute(&text) { QueryError::NoProcesses } else { error });
+    }
+    if let Some(rest) = after_word(&text) {
+        return processes(session, rest);
+    }
+    if !has_snapshots {
+        let is_of_objects = || !text.is_empty() && barrow_analyzer::Expression::parse(&text).is_ok();
+        return processes(session, &text).map_err(|error| match is_of_objects() {
+            true => QueryError::usage(
+                "this recording holds processes and no objects; `help expressions` lists their attributes",
+            ),
+            false => error,
+        });
+    }
+    match (processes(session, &text), objects(session, arguments, first)) {
+        (_, Ok(objects)) => Ok(objects),
+        (Ok(processes), Err(_)) => Ok(processes),
+        (Err(error), Err(_)) if begins_with_attribute(&text) => Err(error),
+        (Err(_), Err(error)) => Err(error),
+    }
+}
+
+/// The images that an expression describes, and their tree.
+///
+/// # Errors
+/// Those of reading the tree and its classes.
+pub(crate) fn select(
+    session: &Session,
+    expression: &Expression,
+) -> Result<(Arc<ProcessTree>, Arc<ImageSet>), QueryError> {
+    let tree = session.process_tree()?;
+    let classes = if expression.needs_classes() { Some(classes(session, &tree)?) } else { None };
+    let images = expression.select(&tree, classes.as_deref());
+    Ok((tree, Arc::new(images)))
+}
+
+/// The classes of the processes of the open recording.
+///
+/// # Errors
+/// Those of the rules.
+pub(crate) fn classes(_session: &Session, tree: &ProcessTree) -> Result<Arc<Classes>, QueryError> {
+    Ok(Arc::new(Classes::of(tree)))
+}
+
+fn objects(session: &Session, arguments: &Arguments, first: usize) -> Result<Asked, QueryError> {
+    let snapshot = session.snapshot()?;
+    let (kinds, expression) = found::kinds_and_expression_or_all(session, snapshot, arguments, first)?;
+    Ok(Asked::Objects(snapshot, kinds, expression))
+}
+
+fn processes(session: &Session, text: &str) -> Result<Asked, QueryError> {
+    let expression = parsed(session, text);
+    expression.map(Asked::Processes).map_err(|(text, error)| pointed_at(&text, &error, EXPRESSIONS))
+}
+
+fn parsed(session: &Session, text: &str) -> Result<Expression, (String, ExpressionError)> {
+    Expression::parse_with(text, &Scope { session }).map_err(|error| (text.to_owned(), error))
+}
+
+/// What follows the word `processes`, if a text begins with it.
+fn after_word(text: &str) -> Option<&str> {
+    let rest = text.trim_start().strip_prefix(PROCESSES)?;
+    (rest.is_empty() || rest.starts_with(char::is_whitespace)).then(|| rest.trim_start())
+}
+
+/// Whether a text begins with an attribute of processes, maybe after `not` or a parenthesis.
+pub(crate) fn begins_with_attribute(text: &str) -> bool {
+    let text = text.trim_start_matches(|c: char| c.is_whitespace() || "(!".contains(c));
+    let text = text.strip_prefix("not ").unwrap_or(text).trim_start_matches(|c: char| c.is_whitespace() || c == '(');
+    let end = text.find(|c: char| !c.is_alphanumeric() && c != '.' && c != '_').unwrap_or(text.len());
+    Expression::is_attribute(&text[..end])
+}
+
+/// What names mean in a question about processes.
+pub(crate) struct Scope<'s> {
+    /// The session that is asked.
+    pub(crate) session: &'s Session,
+}
+
+impl ImageNames for Scope<'_> {
+    fn schemata(&self) -> Vec<String> {
+        let tree = self.session.process_tree();
+        let classes = tree.and_then(|tree| classes(self.session, &tree));
+        let names = |classes: Arc<Classes>| classes.schemata().iter().map(|schema| schema.name().to_owned()).collect();
+        classes.map(names).unwrap_or_default()
+    }
+
+    fn set(&self, name: &str) -> Result<Arc<ImageSet>, String> {
+        self.session.scope(SnapshotId(0)).images(name)
+    }
+
+    fn row(&self, row: usize) -> Result<ImageId, String> {
+        self.session.scope(SnapshotId(0)).image(row)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_begin_with_attributes_of_processes() {
+        for text in
+            ["class = a", "(memory>5)", "not failed", "!running", "class.folder = x", "not (cpu > 1s)", "CPU > 1s"]
+        {
+            assert!(begins_with_attribute(text), "{text}");
+        }
+        for text in ["", "type = a", "classes", "$a", "size > memory", "notfailed"] {
+            assert!(!begins_with_attribute(text), "{text}");
+        }
+        assert_eq!(after_word("processes memory > 5"), Some("memory > 5"));
+        assert_eq!(after_word("processes"), Some(""));
+        assert_eq!(after_word("processesx"), None);
+    }
+}
