@@ -101,7 +101,7 @@ fn parsed(session: &Session, text: &str) -> Result<Expression, (String, Expressi
 }
 
 /// What follows the word `processes`, if a text begins with it.
-fn after_word(text: &str) -> Option<&str> {
+pub(crate) fn after_word(text: &str) -> Option<&str> {
     let rest = text.trim_start().strip_prefix(PROCESSES)?;
     (rest.is_empty() || rest.starts_with(char::is_whitespace)).then(|| rest.trim_start())
 }
