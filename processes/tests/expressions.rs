@@ -485,3 +485,30 @@ fn errors_have_a_place() {
         assert!(error.message.contains(message), "{text}: {error}");
     }
 }
+
+/// Whatever is typed, there is an answer, and the place of a mistake is one in the text.
+#[test]
+fn any_text_is_read_or_refused() {
+    const PIECES: [&str; 26] = [
+        "class", "class.x", "memory", "cpu", "signal", "failed", "not", "and", "or", "-", "(", ")", "=", "!~", "<", "in",
+        "1s..2s", "..5", "10min", "64K", "\"a b\"", "/(x/", "é*", "$a", "%1", "@3",
+    ];
+    let Tree { tree, .. } = Tree::new(7);
+    let mut random = Random::new(8);
+    let mut parsed = 0;
+    for _ in 0..50_000 {
+        let mut text = String::new();
+        for _ in 0..=random.below(6) {
+            text += PIECES[random.below(26) as usize];
+            text += if random.below(3) > 0 { " " } else { "" };
+        }
+        match Expression::parse(&text) {
+            Ok(expression) => {
+                parsed += 1;
+                assert!(expression.select(&tree, None).len() <= tree.images().len());
+            }
+            Err(error) => assert!(text.get(error.position..).is_some() && !error.message.is_empty(), "{text}: {error}"),
+        }
+    }
+    assert!(parsed > 100, "{parsed}");
+}
