@@ -26,8 +26,10 @@ pub(crate) fn assertions_of(
     texts: &[String],
     arguments: &Arguments,
 ) -> Result<Vec<Assertion>, QueryError> {
-    let recording = session.recording()?;
-    let only_processes = recording.has_processes() && recording.snapshot_ids().next().is_none();
+    // `watch` reads assertions before there is a recording.
+    let recording = session.file().map(|file| &file.recording);
+    let only_processes =
+        recording.is_some_and(|recording| recording.has_processes() && recording.snapshot_ids().next().is_none());
     let (objects, processes) = (session.scope(snapshot), asked::Scope { session });
     let scope = Scope { objects: &objects, processes: &processes, only_processes };
     let mut assertions = texts.iter().map(|text| Assertion::parse(text, &scope)).collect::<Result<Vec<_>, _>>()?;
