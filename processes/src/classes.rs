@@ -47,10 +47,3 @@ impl Classes {
         Classes { schemata: vec![Schema { name: "program".into(), labels, of }] }
     }
 }
-impl ProcessTree {
-    pub fn name(&self, p: ProcessId) -> String {
-        let q = self.process(p);
-        format!("{}:{}", q.pid, q.serial)
-    }
-}
-use barrow_analyzer::ProcessId;

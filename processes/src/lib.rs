@@ -10,6 +10,7 @@ mod error;
 mod expression;
 mod facts;
 mod image_set;
+mod names;
 mod selection;
 mod tree;
 

@@ -141,6 +141,7 @@ pub struct ProcessTree {
     sampled: Vec<(ImageId, u64)>,
     /// The earliest and the latest time of any row.
     span: Option<(i64, i64)>,
+    has_several_hosts: bool,
 }
 
 impl ProcessTree {
@@ -155,7 +156,15 @@ impl ProcessTree {
             Ok(())
         })?;
         let Reading { processes, images, programs, samples, sampled, span, .. } = reading;
-        Ok(ProcessTree { recording, processes, images, programs, samples, sampled, span })
+        let has_several_hosts = false;
+        let tree = ProcessTree { recording, processes, images, programs, samples, sampled, span, has_several_hosts };
+        Ok(ProcessTree { has_several_hosts: tree.hosts_differ(), ..tree })
+    }
+
+    /// Whether two of its processes ran on different machines.
+    #[must_use]
+    pub fn has_several_hosts(&self) -> bool {
+        self.has_several_hosts
     }
 
     /// The recording.

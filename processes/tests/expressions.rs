@@ -490,8 +490,8 @@ fn errors_have_a_place() {
 #[test]
 fn any_text_is_read_or_refused() {
     const PIECES: [&str; 26] = [
-        "class", "class.x", "memory", "cpu", "signal", "failed", "not", "and", "or", "-", "(", ")", "=", "!~", "<", "in",
-        "1s..2s", "..5", "10min", "64K", "\"a b\"", "/(x/", "é*", "$a", "%1", "@3",
+        "class", "class.x", "memory", "cpu", "signal", "failed", "not", "and", "or", "-", "(", ")", "=", "!~", "<",
+        "in", "1s..2s", "..5", "10min", "64K", "\"a b\"", "/(x/", "é*", "$a", "%1", "@3",
     ];
     let Tree { tree, .. } = Tree::new(7);
     let mut random = Random::new(8);

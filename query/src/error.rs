@@ -173,6 +173,9 @@ impl From<ProcessError> for QueryError {
     fn from(error: ProcessError) -> Self {
         match error {
             ProcessError::Analyzer(error) => error.into(),
+            error @ (ProcessError::NoProcess { .. } | ProcessError::SeveralProcesses { .. }) => {
+                QueryError::usage(error.to_string())
+            }
         }
     }
 }
