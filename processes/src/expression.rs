@@ -26,11 +26,13 @@ use crate::tree::ProcessTree;
 mod amounts;
 mod columns;
 mod evaluation;
+mod labels;
 mod language;
 mod names;
 mod terms;
 
 pub use amounts::{Amounts, Quantity};
+pub use labels::StrangeLabel;
 pub use names::ImageNames;
 pub use terms::ATTRIBUTES;
 
@@ -75,7 +77,10 @@ impl Expression {
     /// Whether it asks for classes.
     #[must_use]
     pub fn needs_classes(&self) -> bool {
-        self.node.terms().iter().any(|term| matches!(term, Term::Text(TextAttribute::Class(_), _)))
+        self.node
+            .terms()
+            .iter()
+            .any(|term| matches!(term, Term::Text(TextAttribute::Class | TextAttribute::ClassOf(_), _)))
     }
 
     /// Whether it names images as `$name` or `%3`: what these mean changes.

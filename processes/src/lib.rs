@@ -17,7 +17,7 @@ mod tree;
 pub use barrow_analyzer::{ProcessId, Usage};
 pub use classes::*;
 pub use error::{ProcessError, Result};
-pub use expression::{ATTRIBUTES, Amounts, Expression, ImageNames, Quantity};
+pub use expression::{ATTRIBUTES, Amounts, Expression, ImageNames, Quantity, StrangeLabel};
 pub use image_set::ImageSet;
 pub use selection::{SampledPeak, Selection, Sum};
 pub use tree::{BeforeExec, End, Image, ImageId, Process, ProcessTree, ProgramId, Sample};

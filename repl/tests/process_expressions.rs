@@ -148,7 +148,7 @@ fn counts_say_what_is_not_known() {
     let told = build.ask("count", &[]).stdout;
     assert!(told.contains("the processor time of 1 program was not recorded and is not included"), "{told}");
     assert_eq!(build.json("count", &["cpu != 5s"])["images"], 5, "what is unknown is not compared");
-    assert_eq!(build.json("count", &["class = none"])["images"], 0);
+    assert_eq!(build.json("count", &["class ~ none"])["images"], 0);
 }
 
 #[test]
@@ -174,6 +174,7 @@ fn sets_and_rows_are_of_processes() {
         (&["find type = a"], "this recording holds processes and no objects"),
         (&["find memory > much"], "expected a number such as 100"),
         (&["find clas = a"], "did you mean `class`?"),
+        (&["count class = cc2"], "no process of this recording has the class \"cc2\"; did you mean \"cc1\"?"),
         (&["find by size"], "processes have no order `size`; there are memory, cpu"),
         (&["find cpu > 5"], "a time with its unit"),
     ] {

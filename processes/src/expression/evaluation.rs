@@ -7,6 +7,7 @@ use barrow_analyzer::StringId;
 use barrow_expressions::{Pattern, Range, TextTest};
 
 use super::columns::Column;
+use super::labels::schema_of;
 use super::terms::{Node, Property, Term, TextAttribute};
 use crate::classes::Classes;
 use crate::image_set::ImageSet;
@@ -65,7 +66,11 @@ impl<'e> Step<'e> {
 
     fn of_text(attribute: TextAttribute, test: &'e TextTest, tree: &ProcessTree, classes: Option<&'e Classes>) -> Self {
         let stored: fn(&ProcessTree, &Image) -> Option<StringId> = match attribute {
-            TextAttribute::Class(schema) => return Step::of_class(schema, test, classes),
+            TextAttribute::Class => {
+                let schema = classes.map_or(0, |classes| schema_of(test, classes));
+                return Step::of_class(schema, test, classes);
+            }
+            TextAttribute::ClassOf(schema) => return Step::of_class(schema, test, classes),
             TextAttribute::Executable => |tree, image| tree.program(image).executable,
             TextAttribute::Directory => |tree, image| tree.program(image).directory,
             TextAttribute::Host => |tree, image| tree.process(image.process).host,

@@ -44,7 +44,7 @@ impl Language for Images<'_> {
             Some(schema) => {
                 let mut schemata = self.names.schemata().into_iter();
                 let number = schemata.position(|name| name.to_lowercase() == schema)?;
-                Some(Attribute::Text(TextAttribute::Class(number)))
+                Some(Attribute::Text(TextAttribute::ClassOf(number)))
             }
         }
     }

@@ -22,7 +22,10 @@ pub(super) enum Term {
 
 /// The attributes and properties of processes, with their meanings.
 pub const ATTRIBUTES: [(&str, &str); 37] = [
-    ("class", "label in the first schema; `class.NAME` is that in the schema NAME"),
+    (
+        "class",
+        "label in the first schema, or with = and != in the first that has the label; `class.NAME` is that in NAME",
+    ),
     ("command", "name of the program as it was started, without its folder"),
     ("executable", "path of the program"),
     ("arguments", "all arguments, with blanks between them, the name of the program first"),
@@ -63,8 +66,10 @@ pub const ATTRIBUTES: [(&str, &str); 37] = [
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum TextAttribute {
+    /// The label in the first schema, or in the first that has the label that it is compared with.
+    Class,
     /// The label in the schema of this number.
-    Class(usize),
+    ClassOf(usize),
     Command,
     Executable,
     Arguments,
@@ -123,7 +128,7 @@ pub(super) fn attribute_named(word: &str) -> Option<Attribute> {
     let number = |attribute| Attribute::Number(attribute, Unit::Size);
     let time = |attribute| Attribute::Number(attribute, Unit::Duration);
     Some(match word {
-        "class" => Text(TextAttribute::Class(0)),
+        "class" => Text(TextAttribute::Class),
         "command" => Text(TextAttribute::Command),
         "executable" => Text(TextAttribute::Executable),
         "arguments" => Text(TextAttribute::Arguments),

@@ -102,6 +102,10 @@ impl ProcessMeasure {
             found: Ok(0.0),
             notes: Vec::new(),
         };
+        if let Some(classes) = &classes {
+            let strange = self.expression.strange_labels(classes).into_iter();
+            measured.notes.extend(strange.map(|strange| asked::told(strange, classes)));
+        }
         let peak = Sum { known: selection.peak_bytes.unwrap_or(0), unknown: selection.unknown_peaks };
         match self.quantity {
             Quantity::Count => measured.found = Ok(selection.images as f64),

@@ -40,7 +40,8 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
             let (tree, images) = asked::select(session, &expression)?;
             let selection = Selection::of(&tree, &images);
             session.sets.set_last_images(images);
-            return Ok(with_selection(Answer::default(), &selection));
+            let answer = with_selection(Answer::default(), &selection);
+            return Ok(answer.lines(asked::notes(session, &expression)?));
         }
     };
     if let Some(counted) = session.counted(snapshot) {

@@ -50,7 +50,8 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
             let (tree, images) = asked::select(session, &expression)?;
             session.sets.set_last_images(Arc::clone(&images));
             session.sets.name(name, Named::Images(Arc::clone(&images)));
-            return Ok(count::with_selection(answer, &Selection::of(&tree, &images)));
+            let answer = count::with_selection(answer, &Selection::of(&tree, &images));
+            return Ok(answer.lines(asked::notes(session, &expression)?));
         }
     };
     let (set, counted) = found::select(session, snapshot, &kinds, &expression)?;

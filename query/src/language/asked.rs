@@ -13,10 +13,11 @@
 use std::sync::Arc;
 
 use barrow_analyzer::{ExpressionError, KindId, SnapshotId};
-use barrow_processes::{Classes, Expression, ImageId, ImageNames, ImageSet, ProcessTree};
+use barrow_processes::{Classes, Expression, ImageId, ImageNames, ImageSet, ProcessTree, StrangeLabel};
 
 use crate::arguments::Arguments;
 use crate::error::QueryError;
+use crate::language::names;
 use crate::session::Session;
 use crate::tables::found::{self, EXPRESSIONS, pointed_at};
 
@@ -73,8 +74,37 @@ pub(crate) fn select(
 ) -> Result<(Arc<ProcessTree>, Arc<ImageSet>), QueryError> {
     let tree = session.process_tree()?;
     let classes = if expression.needs_classes() { Some(classes(session, &tree)?) } else { None };
+    if let Some(classes) = &classes
+        && let Some(strange) = expression.strange_labels(classes).into_iter().find(|strange| strange.schema.is_none())
+    {
+        return Err(QueryError::usage(told(strange, classes)));
+    }
     let images = expression.select(&tree, classes.as_deref());
     Ok((tree, Arc::new(images)))
+}
+
+/// Says where a label is found that the first schema does not have.
+pub(crate) fn told(strange: StrangeLabel<'_>, classes: &Classes) -> String {
+    let StrangeLabel { label, schema } = strange;
+    if let Some(schema) = schema.and_then(|number| classes.schemata().get(number)) {
+        return format!("\"{label}\" is a class of the schema `{0}`: `class.{0}`", schema.name());
+    }
+    let known = classes.schemata().iter().flat_map(|schema| schema.labels());
+    let near = names::nearest(label, known.map(String::as_str));
+    let near = near.map_or_else(String::new, |near| format!("; did you mean \"{near}\"?"));
+    format!("no process of this recording has the class \"{label}\"{near}")
+}
+
+/// What is to be known of the labels in an expression, besides the answer.
+///
+/// # Errors
+/// As for [`classes`].
+pub(crate) fn notes(session: &Session, expression: &Expression) -> Result<Vec<String>, QueryError> {
+    if !expression.needs_classes() {
+        return Ok(Vec::new());
+    }
+    let classes = classes(session, &*session.process_tree()?)?;
+    Ok(expression.strange_labels(&classes).into_iter().map(|strange| told(strange, &classes)).collect())
 }
 
 /// The classes of the processes of the open recording.

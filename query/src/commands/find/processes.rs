@@ -38,7 +38,8 @@ pub(crate) fn found(
     let images = by.as_ref().map_or_else(|| set.iter().collect(), |by| by.ranked(&tree, &set));
     let classes = asked::classes(session, &tree)?;
     session.listed.clear();
-    Found { tree, classes, by, images, shown: 0, rows }.answer(session, Some(set))
+    let notes = asked::notes(session, expression)?;
+    Ok(Found { tree, classes, by, images, shown: 0, rows }.answer(session, Some(set))?.lines(notes))
 }
 
 fn no_order(name: &str) -> QueryError {
