@@ -17,6 +17,16 @@ pub enum ProcessError {
         /// As it was given.
         name: String,
     },
+    /// A file of rules for classes is wrong.
+    #[error("{file}, line {line}: {what}")]
+    Rules {
+        /// Its name.
+        file: String,
+        /// The line.
+        line: usize,
+        /// A clause.
+        what: String,
+    },
     /// Several processes have this name.
     #[error("`{name}` may be any of {count} processes: {listed}")]
     SeveralProcesses {

@@ -15,7 +15,7 @@ mod selection;
 mod tree;
 
 pub use barrow_analyzer::{ProcessId, Usage};
-pub use classes::*;
+pub use classes::{Classes, LabelId, Rules, Schema};
 pub use error::{ProcessError, Result};
 pub use expression::{ATTRIBUTES, Amounts, Expression, ImageNames, Quantity, StrangeLabel};
 pub use image_set::ImageSet;

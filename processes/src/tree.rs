@@ -111,6 +111,14 @@ pub struct Image {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ProgramId(u32);
 
+impl ProgramId {
+    /// The id as a position.
+    #[must_use]
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
 /// The memory of processes at one time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sample<'t> {
@@ -263,7 +271,7 @@ impl ProcessTree {
     /// The program of an image, with ids of texts.
     #[must_use]
     pub fn program(&self, image: &Image) -> &Program {
-        &self.programs[image.program.0 as usize]
+        &self.programs[image.program.index()]
     }
 
     /// All programs, each with its arguments. Images of forked processes share that of their parent.
@@ -274,8 +282,16 @@ impl ProcessTree {
     /// The value of an attribute of a process.
     #[must_use]
     pub fn attribute(&self, process: &Process, key: &str) -> Option<&str> {
+        self.attribute_id(process, key).map(|value| self.text(value))
+    }
+
+    pub(crate) fn attribute_id(&self, process: &Process, key: &str) -> Option<StringId> {
         let found = process.attributes.iter().find(|&&(name, _)| self.text(name) == key);
-        found.map(|&(_, value)| self.text(value))
+        found.map(|&(_, value)| value)
+    }
+
+    pub(crate) fn program_of(&self, id: ProgramId) -> &Program {
+        &self.programs[id.index()]
     }
 }
 

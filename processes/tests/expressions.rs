@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::sync::Arc;
 
 use barrow_analyzer::Recording;
-use barrow_processes::{ATTRIBUTES, Classes, Expression, ImageId, ImageNames, ImageSet, ProcessTree, Usage};
+use barrow_processes::{ATTRIBUTES, Classes, Expression, ImageId, ImageNames, ImageSet, ProcessTree, Rules, Usage};
 use barrow_testdata::Random;
 use barrow_writer::{Options, ProcessDescription, ProcessEnd, ProgramDescription, Writer};
 
@@ -454,7 +454,7 @@ fn classes_are_labels_of_schemata() {
 }
 
 fn classes(tree: &ProcessTree) -> Classes {
-    Classes::of(tree)
+    Classes::of(tree, Rules::standard())
 }
 
 #[test]

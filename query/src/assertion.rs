@@ -64,6 +64,8 @@ pub(crate) struct Scope<'s> {
     pub(crate) objects: &'s dyn Names,
     /// Sets and rows of processes, and their schemata.
     pub(crate) processes: &'s dyn ImageNames,
+    /// Whether the recording holds processes.
+    pub(crate) has_processes: bool,
     /// Whether `count()` counts processes: the recording holds them, and no snapshot.
     pub(crate) only_processes: bool,
 }

@@ -28,10 +28,11 @@ pub(crate) fn assertions_of(
 ) -> Result<Vec<Assertion>, QueryError> {
     // `watch` reads assertions before there is a recording.
     let recording = session.file().map(|file| &file.recording);
-    let only_processes =
-        recording.is_some_and(|recording| recording.has_processes() && recording.snapshot_ids().next().is_none());
+    let has_processes = recording.is_some_and(|recording| recording.has_processes());
+    let has_snapshots = recording.is_some_and(|recording| recording.snapshot_ids().next().is_some());
+    let only_processes = has_processes && !has_snapshots;
     let (objects, processes) = (session.scope(snapshot), asked::Scope { session });
-    let scope = Scope { objects: &objects, processes: &processes, only_processes };
+    let scope = Scope { objects: &objects, processes: &processes, has_processes, only_processes };
     let mut assertions = texts.iter().map(|text| Assertion::parse(text, &scope)).collect::<Result<Vec<_>, _>>()?;
     if let Some(path) = &arguments.flags.from {
         let text = read(path)?;

@@ -5,7 +5,7 @@ use barrow_analyzer::{Expression, ExpressionError, Names, parse_duration, parse_
 use super::figure::Figure;
 use super::processes::{ProcessMeasure, Quantity as OfProcesses};
 use super::{Assertion, Claim, Comparison, Known, Limit, Measure, Quantity, Scope, When};
-use crate::language::asked::{after_word, begins_with_attribute};
+use crate::language::asked::{after_word, names_attribute};
 use crate::language::line;
 
 /// Digits that name a leak: fewer could be another's.
@@ -300,10 +300,14 @@ fn expected_change(is_time: bool) -> &'static str {
 
 /// Whether what `count` counts are processes, as for `find`.
 fn is_of_processes(text: &str, scope: &Scope<'_>) -> bool {
-    after_word(text).is_some()
-        || scope.only_processes
-        || kind_and_expression(text, scope.objects).is_err()
-            && (barrow_processes::Expression::parse_with(text, scope.processes).is_ok() || begins_with_attribute(text))
+    if after_word(text).is_some() || scope.only_processes {
+        return true;
+    }
+    let is_expression = barrow_processes::Expression::parse_with(text, scope.processes).is_ok();
+    let is_meant = || is_expression || names_attribute(text, scope.objects);
+    Expression::parse_with(text, scope.objects).is_err()
+        // The word before an expression may be a kind, such as `class`.
+        && (is_expression && scope.has_processes || kind_and_expression(text, scope.objects).is_err() && is_meant())
 }
 
 /// An expression, and the words before it if it is none with them: they name a kind, which a recording may have.
@@ -374,7 +378,7 @@ mod tests {
         let sets = Sets::default();
         let listed = Listed::default();
         let objects = session::Scope { snapshot: SnapshotId(0), sets: &sets, listed: &listed };
-        let scope = Scope { objects: &objects, processes: &NoNames, only_processes: false };
+        let scope = Scope { objects: &objects, processes: &NoNames, has_processes: false, only_processes: false };
         parse(text, &scope).map_err(|error| (error.position, error.message))
     }
 
@@ -417,6 +421,7 @@ mod tests {
         assert_eq!(claim("count(processes) = 0"), Some((OfProcesses::Count, Comparison::Equal, limit(0.0))));
         assert_eq!(claim("count(type = command) = 0"), None, "a value is no attribute");
         assert_eq!(claim("count() = 0"), None);
+        assert_eq!(claim("count(class size > 5) = 0"), None, "a kind may be called so");
     }
 
     #[test]

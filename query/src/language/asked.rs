@@ -12,8 +12,8 @@
 
 use std::sync::Arc;
 
-use barrow_analyzer::{ExpressionError, KindId, SnapshotId};
-use barrow_processes::{Classes, Expression, ImageId, ImageNames, ImageSet, ProcessTree, StrangeLabel};
+use barrow_analyzer::{ExpressionError, KindId, Names, SnapshotId};
+use barrow_processes::{Classes, Expression, ImageId, ImageNames, ImageSet, ProcessTree, Rules, StrangeLabel};
 
 use crate::arguments::Arguments;
 use crate::error::QueryError;
@@ -40,9 +40,10 @@ pub(crate) fn asked(session: &Session, arguments: &Arguments, first: usize) -> R
     let recording = session.recording()?;
     let text = arguments.expression(first);
     let has_snapshots = recording.snapshot_ids().next().is_some();
+    let is_meant = || names_attribute(&text, &session.scope(session.snapshot().unwrap_or(SnapshotId(0))));
     if !recording.has_processes() {
         let objects = objects(session, arguments, first);
-        return objects.map_err(|error| if begins_with_attribute(&text) { QueryError::NoProcesses } else { error });
+        return objects.map_err(|error| if is_meant() { QueryError::NoProcesses } else { error });
     }
     if let Some(rest) = after_word(&text) {
         return processes(session, rest);
@@ -59,7 +60,7 @@ pub(crate) fn asked(session: &Session, arguments: &Arguments, first: usize) -> R
     match (processes(session, &text), objects(session, arguments, first)) {
         (_, Ok(objects)) => Ok(objects),
         (Ok(processes), Err(_)) => Ok(processes),
-        (Err(error), Err(_)) if begins_with_attribute(&text) => Err(error),
+        (Err(error), Err(_)) if is_meant() => Err(error),
         (Err(_), Err(error)) => Err(error),
     }
 }
@@ -112,7 +113,7 @@ pub(crate) fn notes(session: &Session, expression: &Expression) -> Result<Vec<St
 /// # Errors
 /// Those of the rules.
 pub(crate) fn classes(_session: &Session, tree: &ProcessTree) -> Result<Arc<Classes>, QueryError> {
-    Ok(Arc::new(Classes::of(tree)))
+    Ok(Arc::new(Classes::of(tree, Rules::standard())))
 }
 
 fn objects(session: &Session, arguments: &Arguments, first: usize) -> Result<Asked, QueryError> {
@@ -136,12 +137,12 @@ pub(crate) fn after_word(text: &str) -> Option<&str> {
     (rest.is_empty() || rest.starts_with(char::is_whitespace)).then(|| rest.trim_start())
 }
 
-/// Whether a text begins with an attribute of processes, maybe after `not` or a parenthesis.
-pub(crate) fn begins_with_attribute(text: &str) -> bool {
-    let text = text.trim_start_matches(|c: char| c.is_whitespace() || "(!".contains(c));
-    let text = text.strip_prefix("not ").unwrap_or(text).trim_start_matches(|c: char| c.is_whitespace() || c == '(');
-    let end = text.find(|c: char| !c.is_alphanumeric() && c != '.' && c != '_').unwrap_or(text.len());
-    Expression::is_attribute(&text[..end])
+/// Whether a text names an attribute of processes where an expression about objects has its mistake.
+pub(crate) fn names_attribute(text: &str, objects: &dyn Names) -> bool {
+    let Err(error) = barrow_analyzer::Expression::parse_with(text, objects) else { return false };
+    let rest = text.get(error.position..).unwrap_or_default();
+    let end = rest.find(|c: char| !c.is_alphanumeric() && c != '.' && c != '_').unwrap_or(rest.len());
+    Expression::is_attribute(&rest[..end])
 }
 
 /// What names mean in a question about processes.
@@ -170,17 +171,23 @@ impl ImageNames for Scope<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::session::listed::Listed;
+    use crate::session::sets::{self, Sets};
 
     #[test]
-    fn texts_begin_with_attributes_of_processes() {
-        for text in
-            ["class = a", "(memory>5)", "not failed", "!running", "class.folder = x", "not (cpu > 1s)", "CPU > 1s"]
-        {
-            assert!(begins_with_attribute(text), "{text}");
+    fn attributes_of_processes_tell_what_is_meant() {
+        let (sets, listed) = (Sets::default(), Listed::default());
+        let scope = sets::Scope { snapshot: SnapshotId(0), sets: &sets, listed: &listed };
+        for text in ["class = a", "(memory>5)", "size > 5 and not failed", "class.folder = x", "CPU > 1s"] {
+            assert!(names_attribute(text, &scope), "{text}");
         }
-        for text in ["", "type = a", "classes", "$a", "size > memory", "notfailed"] {
-            assert!(!begins_with_attribute(text), "{text}");
+        for text in ["", "type = a", "classes", "$a", "size > memory", "type = command", "notfailed"] {
+            assert!(!names_attribute(text, &scope), "{text}");
         }
+    }
+
+    #[test]
+    fn a_word_asks_for_processes() {
         assert_eq!(after_word("processes memory > 5"), Some("memory > 5"));
         assert_eq!(after_word("processes"), Some(""));
         assert_eq!(after_word("processesx"), None);
