@@ -119,9 +119,10 @@ impl Schema {
                 *first = (*first).min((image.began_ns, at));
             }
         }
-        let mut order: Vec<usize> = (0..self.labels.len()).collect();
+        // A program that no image runs: a forked process executed another one at once.
+        let mut order: Vec<usize> = (0..self.labels.len()).filter(|&label| first[label].1 != usize::MAX).collect();
         order.sort_unstable_by_key(|&label| first[label]);
-        let mut renamed = vec![0; order.len()];
+        let mut renamed = vec![IGNORED; self.labels.len()];
         (0..).zip(&order).for_each(|(new, &old)| renamed[old] = new);
         self.of_images.iter_mut().filter(|label| **label != IGNORED).for_each(|label| {
             *label = renamed[*label as usize];

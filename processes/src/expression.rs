@@ -15,7 +15,8 @@
 //! and matches nothing, so `!=` and `!~` hold. Exit status, signal and `failed` belong to the last image of a process:
 //! those before ended by executing the next.
 //!
-//! A total adds what is known of the image and of the images below it; it is unknown if one of them is.
+//! A sum, such as `cpu`, `faults` or a total of the images below an image, adds what is known; it is unknown if nothing of
+//! it is. So it is the number that tables show.
 
 use barrow_expressions::ExpressionError;
 

@@ -1,12 +1,13 @@
 //! What follows from the row of an image and that of its process.
 
+use crate::totals::cpu_ns;
 use crate::tree::{End, Image, ImageId, ProcessTree};
 
 impl ProcessTree {
-    /// The processor time of an image, user and system; unknown if one of them is.
+    /// The processor time of an image, as far as [`cpu_ns`] knows it.
     #[must_use]
     pub fn cpu_ns(&self, image: &Image) -> Option<u64> {
-        Some(image.used.user_ns?.saturating_add(image.used.system_ns?))
+        cpu_ns(image.used.user_ns, image.used.system_ns)
     }
 
     /// How the process of an image ended, if that was its last image. The ones before ended by executing the next.

@@ -5,25 +5,8 @@ use std::collections::HashSet;
 use crate::image_set::ImageSet;
 use barrow_analyzer::Usage;
 
+use crate::totals::Sum;
 use crate::tree::{ImageId, ProcessTree, duration};
-
-/// A sum of numbers some of which may be unknown.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Sum {
-    /// The sum of those that are known.
-    pub known: u64,
-    /// How many are unknown.
-    pub unknown: u64,
-}
-
-impl Sum {
-    fn add(&mut self, number: Option<u64>) {
-        match number {
-            Some(number) => self.known = self.known.saturating_add(number),
-            None => self.unknown += 1,
-        }
-    }
-}
 
 /// What the images of a set are and used, their children not included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -38,7 +21,7 @@ pub struct Selection {
     pub user_ns: Sum,
     /// Processor time in the kernel.
     pub system_ns: Sum,
-    /// Both; unknown where one of them is.
+    /// Both.
     pub cpu_ns: Sum,
     /// Bytes read from devices.
     pub read_bytes: Sum,
@@ -47,7 +30,7 @@ pub struct Selection {
     /// The largest peak of memory of a single image, and how many peaks are unknown.
     pub peak_bytes: Option<u64>,
     /// Images whose peak of memory is unknown.
-    pub unknown_peaks: u64,
+    pub unknown_peaks: u32,
     /// When the first began and when the last ended, in nanoseconds since the recording began.
     pub span_ns: Option<(i64, i64)>,
 }
@@ -74,12 +57,18 @@ impl Selection {
             selection.read_bytes.add(read_bytes);
             selection.written_bytes.add(written_bytes);
             selection.peak_bytes = selection.peak_bytes.max(peak_bytes);
-            selection.unknown_peaks += u64::from(peak_bytes.is_none());
+            selection.unknown_peaks += u32::from(peak_bytes.is_none());
             let (first, last) = selection.span_ns.unwrap_or((image.began_ns, image.began_ns));
             let ended = image.ended_ns.unwrap_or(end);
             selection.span_ns = Some((first.min(image.began_ns), last.max(ended)));
         }
         selection
+    }
+
+    /// Of how many images a part of the processor time is unknown, at least.
+    #[must_use]
+    pub fn unknown_cpu(&self) -> u32 {
+        self.user_ns.unknown().max(self.system_ns.unknown())
     }
 
     /// From the beginning of the first to the end of the last, in nanoseconds.

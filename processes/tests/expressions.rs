@@ -182,7 +182,7 @@ fn below(rows: &[Row], image: usize) -> Vec<usize> {
 }
 
 fn sum(parts: impl IntoIterator<Item = Option<u64>>) -> Option<u64> {
-    parts.into_iter().sum()
+    parts.into_iter().flatten().reduce(|sum, part| sum + part)
 }
 
 /// The number of an image, from its row.

@@ -43,7 +43,7 @@ fn announce(writer: &Writer, rows: &[Row<'_>]) {
     for (&(_, _, cpu, ended, peak, end), &id) in ends {
         let used = Usage {
             user_ns: cpu.map(|cpu| cpu * SECOND),
-            system_ns: Some(0),
+            system_ns: cpu.map(|_| 0),
             peak_bytes: Some(peak << 20),
             ..Usage::default()
         };

@@ -53,8 +53,11 @@ impl Column {
     }
 }
 
+/// Minor and major faults. What one of the two does not tell counts as nothing.
 fn faults(image: &Image) -> Option<u64> {
-    Some(image.used.minor_faults?.saturating_add(image.used.major_faults?))
+    let mut sum = image.used.minor_faults;
+    add(&mut sum, image.used.major_faults);
+    sum
 }
 
 /// What was before the beginning counts as its beginning.
@@ -97,7 +100,7 @@ fn depths(tree: &ProcessTree) -> Vec<Option<u64>> {
     tree.images().iter().map(|image| Some(of_process[image.process.index()])).collect()
 }
 
-/// For each image what it and all images below it used.
+/// For each image what it and all images below it used, as far as that is known; unknown if nothing of it is.
 fn totals(tree: &ProcessTree, own: impl Fn(&Image) -> Option<u64>) -> Vec<Option<u64>> {
     let mut totals: Vec<Option<u64>> = tree.images().iter().map(own).collect();
     // Images below an image began after it.
@@ -112,5 +115,8 @@ fn totals(tree: &ProcessTree, own: impl Fn(&Image) -> Option<u64>) -> Vec<Option
 }
 
 fn add(sum: &mut Option<u64>, more: Option<u64>) {
-    *sum = sum.zip(more).map(|(sum, more)| sum.saturating_add(more));
+    *sum = match (*sum, more) {
+        (Some(sum), Some(more)) => Some(sum.saturating_add(more)),
+        (sum, more) => sum.or(more),
+    };
 }

@@ -106,14 +106,17 @@ impl ProcessMeasure {
             let strange = self.expression.strange_labels(classes).into_iter();
             measured.notes.extend(strange.map(|strange| asked::told(strange, classes)));
         }
-        let peak = Sum { known: selection.peak_bytes.unwrap_or(0), unknown: selection.unknown_peaks };
         match self.quantity {
             Quantity::Count => measured.found = Ok(selection.images as f64),
             Quantity::Failed => measured.found = Ok(selection.failed as f64),
             Quantity::Wall => measured.found = Ok(selection.wall_ns() as f64),
             Quantity::Peak => measured.sample(),
-            Quantity::Memory => measured.add(peak, &selection, "peak of memory"),
-            Quantity::Cpu => measured.add(selection.cpu_ns, &selection, "processor time"),
+            Quantity::Memory => {
+                measured.take(selection.peak_bytes, selection.unknown_peaks, &selection, "peak of memory")
+            }
+            Quantity::Cpu => {
+                measured.take(selection.cpu_ns.value(), selection.unknown_cpu(), &selection, "processor time")
+            }
             Quantity::User => measured.add(selection.user_ns, &selection, "user time"),
             Quantity::System => measured.add(selection.system_ns, &selection, "system time"),
             Quantity::Reads => measured.add(selection.read_bytes, &selection, "number of bytes read"),
@@ -126,16 +129,19 @@ impl ProcessMeasure {
 impl Measured {
     /// Takes a sum, of which a part may be unknown.
     fn add(&mut self, sum: Sum, selection: &Selection, what: &str) {
-        let programs = units::counted(sum.unknown, "program");
-        match sum.unknown {
-            0 => self.found = Ok(sum.known as f64),
-            unknown if unknown == selection.images => {
-                self.found = Err(format!("the {what} was not recorded"));
-            }
-            _ => {
-                self.found = Ok(sum.known as f64);
-                self.notes.push(format!("the {what} of {programs} was not recorded and is not included"));
-            }
+        self.take(sum.value(), sum.unknown(), selection, what);
+    }
+
+    /// Takes a number that does not include some programs; it may be unknown, unless there are no programs.
+    fn take(&mut self, number: Option<u64>, unknown: u32, selection: &Selection, what: &str) {
+        let none = (selection.images == 0).then_some(0);
+        self.found = match number.or(none) {
+            Some(number) => Ok(number as f64),
+            None => Err(format!("the {what} was not recorded")),
+        };
+        if unknown > 0 && number.is_some() {
+            let programs = units::counted(unknown.into(), "program");
+            self.notes.push(format!("the {what} of {programs} was not recorded and is not included"));
         }
     }
 

@@ -81,10 +81,8 @@ pub(super) fn with_totals(answer: Answer, snapshot: SnapshotId, counted: Counted
 
 /// Adds what processes add up to. A sum is unknown if nothing of it is known; a note tells of what is missing in one.
 pub(super) fn with_selection(answer: Answer, selection: &Selection) -> Answer {
-    let sum = |sum: Sum| {
-        let is_known = sum.unknown < selection.images || selection.images == 0;
-        if is_known { Value::Number(sum.known) } else { Value::None }
-    };
+    // Of no programs at all, the sum is 0.
+    let sum = |sum: Sum| if selection.images == 0 { Value::Number(0) } else { sum.value().into() };
     let answer = answer
         .fact(Column::new("processes", "processes", Unit::Count), selection.processes)
         .fact(Column::new("images", "programs", Unit::Count), selection.images)
@@ -96,17 +94,17 @@ pub(super) fn with_selection(answer: Answer, selection: &Selection) -> Answer {
         .fact(Column::new("read_bytes", "reads", Unit::Bytes), sum(selection.read_bytes))
         .fact(Column::new("written_bytes", "writes", Unit::Bytes), sum(selection.written_bytes));
     let missing = [
-        ("processor time", selection.cpu_ns.unknown),
+        ("processor time", selection.unknown_cpu()),
         ("peak of memory", selection.unknown_peaks),
-        ("bytes read", selection.read_bytes.unknown),
-        ("bytes written", selection.written_bytes.unknown),
+        ("bytes read", selection.read_bytes.unknown()),
+        ("bytes written", selection.written_bytes.unknown()),
     ];
     let missing: Vec<_> = missing.into_iter().filter(|&(_, unknown)| unknown > 0).collect();
     if missing.is_empty() {
         return answer.exact();
     }
     missing.into_iter().fold(answer.at_least(), |answer, (what, unknown)| {
-        let programs = units::counted(unknown, "program");
+        let programs = units::counted(unknown.into(), "program");
         answer.note(format!("the {what} of {programs} was not recorded and is not included"))
     })
 }
