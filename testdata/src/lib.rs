@@ -6,6 +6,7 @@
 mod graph;
 mod heap;
 mod phases;
+mod processes;
 mod random;
 mod shelf;
 
@@ -15,6 +16,7 @@ use std::path::{Path, PathBuf};
 pub use graph::Graph;
 pub use heap::{Edge, Heap, Node, Vocabulary};
 pub use phases::Phases;
+pub use processes::{Happening, ProcessLog};
 pub use random::Random;
 pub use shelf::Shelf;
 
