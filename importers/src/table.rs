@@ -2,7 +2,7 @@
 
 use crate::error::ImportError;
 use crate::format::Format;
-use crate::{hprof, moarvm, python, ruby, v8};
+use crate::{hprof, kleknev, moarvm, python, ruby, v8};
 
 /// All formats that can be imported, in the order in which users read them.
 pub const FORMATS: &[Format] = &[
@@ -13,6 +13,7 @@ pub const FORMATS: &[Format] = &[
     Format(&python::IMPORTER),
     Format(&ruby::IMPORTER),
     Format(&v8::IMPORTER),
+    Format(&kleknev::IMPORTER),
 ];
 
 /// Recognises a dump by its first bytes, of which 4096 are enough.
