@@ -38,6 +38,7 @@
 
 #![deny(unsafe_code)]
 
+mod bazel;
 mod context;
 mod counted;
 mod cursor;
@@ -50,6 +51,7 @@ mod importing;
 mod json_lines;
 mod kleknev;
 mod moarvm;
+mod ninja;
 mod options;
 mod packing;
 mod process_logs;
@@ -58,6 +60,7 @@ mod ruby;
 mod screen;
 mod screening;
 mod series;
+mod strace;
 mod table;
 mod tally;
 mod unpacking;

@@ -2,7 +2,7 @@
 
 use crate::error::ImportError;
 use crate::format::Format;
-use crate::{hprof, kleknev, moarvm, python, ruby, v8};
+use crate::{bazel, hprof, kleknev, moarvm, ninja, python, ruby, strace, v8};
 
 /// All formats that can be imported, in the order in which users read them.
 pub const FORMATS: &[Format] = &[
@@ -14,6 +14,9 @@ pub const FORMATS: &[Format] = &[
     Format(&ruby::IMPORTER),
     Format(&v8::IMPORTER),
     Format(&kleknev::IMPORTER),
+    Format(&ninja::IMPORTER),
+    Format(&bazel::IMPORTER),
+    Format(&strace::IMPORTER),
 ];
 
 /// Recognises a dump by its first bytes, of which 4096 are enough.
