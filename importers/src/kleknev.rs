@@ -66,7 +66,7 @@ fn announce_all(dump: &[u8], announcer: &mut Announcer<'_, '_>) -> Result<(), cr
     for part in Records::new(dump) {
         match part {
             Part::Record { offset, body } => match Record::parse(body) {
-                Ok(record) => announcer.announce(offset, &record)?,
+                Ok(record) => announcer.announce(offset, body.len(), &record)?,
                 Err(reason) => announcer.left_out.add(offset, body.len(), || reason),
             },
             Part::Torn { offset, bytes } if offset + bytes.len() == dump.len() && bytes.starts_with(b"<") => {

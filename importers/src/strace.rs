@@ -32,6 +32,8 @@ use announcer::Announcer;
 use births::Births;
 use line::{Line, MESSAGE};
 
+/// Times before this one, in 1973, are no times of day: `-r` writes the time since the line before.
+const EARLIEST_NS: i128 = 100_000_000_000_000_000;
 /// As many lines are looked at to recognise a log.
 const FIRST_LINES: usize = 4;
 
@@ -57,7 +59,7 @@ pub(crate) const IMPORTER: Importer = Importer {
 fn first_line(first_bytes: &[u8]) -> Option<Line<'_>> {
     let first_bytes = &first_bytes[..first_bytes.len().min(FIRST_BYTES)];
     let mut lines = Lines::new(first_bytes).take(FIRST_LINES).map(|line| line.text);
-    Line::parse(lines.find(|line| !line.starts_with(MESSAGE))?).filter(Line::is_of_strace)
+    Line::parse(lines.find(|line| !line.starts_with(MESSAGE))?).filter(|line| line.is_of_strace() && line.wall_ns >= EARLIEST_NS)
 }
 
 /// A log without the times of `-ttt`.

@@ -51,8 +51,8 @@ impl<'c, 'w> Announcer<'c, 'w> {
         self.reading.reached(at)
     }
 
-    /// Announces the record at `offset`.
-    pub(super) fn announce(&mut self, offset: usize, record: &Record) -> Result<(), Stop> {
+    /// Announces the record at `offset`, which is `bytes` long.
+    pub(super) fn announce(&mut self, offset: usize, bytes: usize, record: &Record) -> Result<(), Stop> {
         let key = (self.host(record.host.as_deref()), record.pid);
         let time_ns = self.clock.since_created_ns(record.wall_ns);
         match &record.event {
@@ -67,7 +67,7 @@ impl<'c, 'w> Announcer<'c, 'w> {
                     return Ok(());
                 }
                 let reason = || format!("the end of process {}, of which no beginning is there", record.pid);
-                self.left_out.add(offset, 0, reason);
+                self.left_out.add(offset, bytes, reason);
                 Ok(())
             }
         }

@@ -7,6 +7,7 @@
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Element<'d> {
     pub(super) name: &'d [u8],
+    /// Its attributes and the end of its tag, which ends the last value.
     attributes: &'d [u8],
     /// What is between its tags; empty if it has one tag.
     pub(super) content: &'d [u8],
@@ -47,11 +48,12 @@ impl<'d> Elements<'d> {
         let begin = rest;
         loop {
             let next = rest.trim_ascii_start();
-            let attributes = &begin[..begin.len() - next.len()];
             if let Some(after) = next.strip_prefix(b"/>") {
+                let attributes = &begin[..begin.len() - after.len()];
                 return Some((Element { name, attributes, content: &[] }, after));
             }
             if let Some(inside) = next.strip_prefix(b">") {
+                let attributes = &begin[..begin.len() - inside.len()];
                 let end = closing(name, inside)?;
                 let after = &inside[end + name.len() + b"</>".len()..];
                 return Some((Element { name, attributes, content: &inside[..end] }, after));

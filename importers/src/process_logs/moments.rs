@@ -10,7 +10,7 @@ pub(crate) enum Moment {
 /// All beginnings and ends, in the order of time. Where several fall together, ends of what began before come first.
 pub(crate) fn moments(spans: &[(i64, i64)]) -> Vec<Moment> {
     let keys = |(process, &(begin, end)): (usize, &(i64, i64))| {
-        let end_order = if begin == end { 2 } else { 0 };
+        let end_order = if end <= begin { 2 } else { 0 };
         [(begin, 1, Moment::Begin(process)), (end.max(begin), end_order, Moment::End(process))]
     };
     let mut all: Vec<(i64, u8, Moment)> = spans.iter().enumerate().flat_map(keys).collect();

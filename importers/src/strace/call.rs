@@ -70,10 +70,10 @@ pub(super) fn answered_directory(arguments: &[u8]) -> Option<String> {
 }
 
 fn program(arguments: &[u8]) -> Program {
-    let begin = memchr::memchr(b'"', arguments).unwrap_or(arguments.len());
+    let begin = memchr::memchr2(b'"', b'[', arguments).unwrap_or(arguments.len());
     let path = quoted(&arguments[begin..]);
     let (executable, rest) = path.map_or((None, &arguments[begin..]), |(path, rest)| (Some(path), rest));
-    let listed = rest.strip_prefix(b", ").and_then(list);
+    let listed = list(rest.strip_prefix(b", ").unwrap_or(rest));
     let is_cut = executable.as_ref().is_some_and(|path| path.is_cut);
     let executable = executable.map(|path| path.text);
     match listed {
@@ -125,7 +125,7 @@ mod tests {
         assert_eq!(program("\"/bin/sh\", [\"sh\"...], NULL"), (path.clone(), "sh…".to_owned(), true));
         assert_eq!(program("\"/bin/sh\", 0x7ffe"), (path.clone(), String::new(), false));
         assert_eq!(program("AT_FDCWD, \"/bin/sh\", [\"sh\"], NULL, 0"), (path, "sh".to_owned(), false));
-        assert_eq!(program("0x7ffe, [\"sh\"], NULL"), (None, String::new(), false));
+        assert_eq!(program("0x7ffe, [\"sh\"], NULL"), (None, "sh".to_owned(), false));
     }
 
     #[test]
