@@ -59,13 +59,15 @@ pub(crate) const IMPORTER: Importer = Importer {
 fn first_line(first_bytes: &[u8]) -> Option<Line<'_>> {
     let first_bytes = &first_bytes[..first_bytes.len().min(FIRST_BYTES)];
     let mut lines = Lines::new(first_bytes).take(FIRST_LINES).map(|line| line.text);
-    Line::parse(lines.find(|line| !line.starts_with(MESSAGE))?).filter(|line| line.is_of_strace() && line.wall_ns >= EARLIEST_NS)
+    Line::parse(lines.find(|line| !line.starts_with(MESSAGE))?)
+        .filter(|line| line.is_of_strace() && line.wall_ns >= EARLIEST_NS)
 }
 
 /// A log without the times of `-ttt`.
 fn rejects(first_bytes: &[u8]) -> Option<ImportError> {
     let line = Lines::new(first_bytes).next()?.text;
-    let is_log = line::without_time(line).is_some_and(|rest| rest.starts_with(b"execve(\"") || rest.starts_with(b"+++ "));
+    let is_log =
+        line::without_time(line).is_some_and(|rest| rest.starts_with(b"execve(\"") || rest.starts_with(b"+++ "));
     is_log.then_some(ImportError::OtherKind {
         found: "a log of strace that does not say when things happened",
         instead: "record it with `strace -f -ttt -o FILE COMMAND`",

@@ -5,6 +5,7 @@
 
 mod graph;
 mod heap;
+mod kleknev;
 mod phases;
 mod random;
 mod shelf;
@@ -14,6 +15,7 @@ use std::path::{Path, PathBuf};
 
 pub use graph::Graph;
 pub use heap::{Edge, Heap, Node, Vocabulary};
+pub use kleknev::kleknev_log;
 pub use phases::Phases;
 pub use random::Random;
 pub use shelf::Shelf;

@@ -25,7 +25,8 @@ pub(super) fn announce(
         writer.fact("version of Bazel", version)?;
     }
     // Without the time of day, times count from the beginning of the command.
-    let offset_ns = started_ns.map_or(0, |started_ns| Clock::new(writer.created_ns()).since_created_ns(started_ns.into()));
+    let offset_ns =
+        started_ns.map_or(0, |started_ns| Clock::new(writer.created_ns()).since_created_ns(started_ns.into()));
     let time_ns = |us: i64| saturated(i128::from(offset_ns) + i128::from(us) * 1000);
     let process_times = actions.process_times();
     let span = |(action, process): (&Action, &Option<(i64, i64)>)| {
@@ -40,8 +41,10 @@ pub(super) fn announce(
             Moment::Begin(at) => {
                 pid += 1;
                 let action = &actions.actions[at];
-                let program = ProgramDescription { executable: action.mnemonic.as_deref(), ..ProgramDescription::default() };
-                let described = ProcessDescription { time_ns: spans[at].0, pid, program, ..ProcessDescription::default() };
+                let program =
+                    ProgramDescription { executable: action.mnemonic.as_deref(), ..ProgramDescription::default() };
+                let described =
+                    ProcessDescription { time_ns: spans[at].0, pid, program, ..ProcessDescription::default() };
                 let process = writer.begin_process(&described)?;
                 attributes(action, process_times[at].is_some(), process, context)?;
                 begun[at] = Some(process);

@@ -125,7 +125,9 @@ mod tests {
         assert_eq!(old.expect("a head").started_ns(), None);
         let new = head(r#"{"otherData":{"bazel_version":"8","build_id":"a","profile_start_ts":12},"#).expect("a head");
         assert_eq!((new.started_ns(), new.version()), (Some(12_000_000), Some("8")));
-        for other in ["", "{", r#"{"traceEvents":["#, r#"{"otherData":{"build_id":"a"}}"#, r#"{"otherData":{"build_id""#] {
+        for other in
+            ["", "{", r#"{"traceEvents":["#, r#"{"otherData":{"build_id":"a"}}"#, r#"{"otherData":{"build_id""#]
+        {
             assert!(head(other).is_none(), "{other}");
         }
     }

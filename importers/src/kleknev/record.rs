@@ -166,7 +166,8 @@ mod tests {
 
     #[test]
     fn a_record_says_who_began_or_ended() {
-        let begun = parse("<parentPid value=\"3\" /><workingDir path=\"/b\" /><argv><a>sh</a>\n<a></a></argv>").unwrap();
+        let begun =
+            parse("<parentPid value=\"3\" /><workingDir path=\"/b\" /><argv><a>sh</a>\n<a></a></argv>").unwrap();
         assert_eq!((begun.pid, begun.wall_ns, begun.host.as_deref()), (7, 2_000_000_030, Some("a")));
         let arguments = vec!["sh".to_owned(), String::new()];
         assert_eq!(begun.event, Event::Begin { parent: Some(3), directory: Some("/b".to_owned()), arguments });

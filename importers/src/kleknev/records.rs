@@ -99,13 +99,10 @@ mod tests {
     #[test]
     fn records_are_found_between_what_is_torn() {
         assert_eq!(parts(b"<kleknevMagicNumber />\n<e>a</e>\n<e></e>"), [(true, 23, &b"a"[..]), (true, 32, b"")]);
-        assert_eq!(parts(b"x<e>a<e>b</e><kleknevMagicNumber/>  <e>c</e>y\n"), [
-            (false, 0, &b"x"[..]),
-            (false, 1, b"<e>a"),
-            (true, 5, b"b"),
-            (true, 36, b"c"),
-            (false, 44, b"y\n"),
-        ]);
+        assert_eq!(
+            parts(b"x<e>a<e>b</e><kleknevMagicNumber/>  <e>c</e>y\n"),
+            [(false, 0, &b"x"[..]), (false, 1, b"<e>a"), (true, 5, b"b"), (true, 36, b"c"), (false, 44, b"y\n"),]
+        );
         assert_eq!(parts(b"<e>a</e"), [(false, 0, &b"<e>a</e"[..])]);
         assert_eq!(parts(b"<kleknevMagicNum"), [(false, 0, &b"<kleknevMagicNum"[..])]);
         assert_eq!(parts(b"<kleknevMagicNumber  \n"), [(false, 0, &b"<kleknevMagicNumber  \n"[..])]);

@@ -84,7 +84,10 @@ mod tests {
         let own = Inclusive { user_ns: 10, system_ns: 3, peak_bytes: 50, minor_faults: 7, ..Inclusive::default() };
         let mut children = Inclusive { user_ns: 4, system_ns: 5, peak_bytes: 50, ..Inclusive::default() };
         let used = own - children;
-        assert_eq!((used.user_ns, used.system_ns, used.peak_bytes, used.minor_faults), (Some(6), Some(0), None, Some(7)));
+        assert_eq!(
+            (used.user_ns, used.system_ns, used.peak_bytes, used.minor_faults),
+            (Some(6), Some(0), None, Some(7))
+        );
         assert!(own.is_less_than(&children));
         children.system_ns = 3;
         children.peak_bytes = 49;

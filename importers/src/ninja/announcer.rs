@@ -17,7 +17,8 @@ pub(super) fn announce(builds: Builds<'_>, context: &Context<'_>) -> Result<Anno
     let order = builds.order();
     let starts_ms = if order == Order::InTurn { builds.starts_ms() } else { vec![0; builds.count()] };
     let span = |command: &Command<'_>| {
-        let time_ns = |ms: u64| saturated(i128::from(starts_ms[command.build]) * 1_000_000 + i128::from(ms) * 1_000_000);
+        let time_ns =
+            |ms: u64| saturated(i128::from(starts_ms[command.build]) * 1_000_000 + i128::from(ms) * 1_000_000);
         (time_ns(command.entry.start_ms), time_ns(command.entry.end_ms))
     };
     let spans: Vec<(i64, i64)> = builds.commands.iter().map(span).collect();
@@ -28,7 +29,8 @@ pub(super) fn announce(builds: Builds<'_>, context: &Context<'_>) -> Result<Anno
             Moment::Begin(at) => {
                 pid += 1;
                 let (time_ns, _) = spans[at];
-                let process = writer.begin_process(&ProcessDescription { time_ns, pid, ..ProcessDescription::default() })?;
+                let process =
+                    writer.begin_process(&ProcessDescription { time_ns, pid, ..ProcessDescription::default() })?;
                 let build = (order == Order::InTurn).then_some(builds.commands[at].build);
                 attributes(&builds.commands[at], build, process, context)?;
                 begun[at] = Some(process);
@@ -48,7 +50,12 @@ pub(super) fn announce(builds: Builds<'_>, context: &Context<'_>) -> Result<Anno
     Ok((pid, note.into_iter().collect()))
 }
 
-fn attributes(command: &Command<'_>, build: Option<usize>, process: ProcessId, context: &Context<'_>) -> Result<(), Stop> {
+fn attributes(
+    command: &Command<'_>,
+    build: Option<usize>,
+    process: ProcessId,
+    context: &Context<'_>,
+) -> Result<(), Stop> {
     let (label, hash) = (text(command.entry.output), text(command.entry.hash));
     let (mtime, build) = (text(command.entry.mtime), build.map(|build| (build + 1).to_string()));
     let others: Vec<_> = command.other_outputs.iter().map(|output| text(output)).collect();

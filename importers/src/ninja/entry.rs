@@ -53,7 +53,9 @@ mod tests {
 
     #[test]
     fn other_lines_are_none() {
-        for line in ["", "1\t2\t3\ta", "2\t1\t0\ta\t1", "1\t2\t-\ta\t1", "x\t2\t0\ta\t1", "1\t2\t0\t\t1", "1\t2\t0\ta\tx"] {
+        for line in
+            ["", "1\t2\t3\ta", "2\t1\t0\ta\t1", "1\t2\t-\ta\t1", "x\t2\t0\ta\t1", "1\t2\t0\t\t1", "1\t2\t0\ta\tx"]
+        {
             assert_eq!(Entry::parse(line.as_bytes()), None, "{line:?}");
         }
         assert_eq!(Entry::parse(b"1\t9999999999999999999\t0\ta\t1"), None);

@@ -43,8 +43,7 @@ mod tests {
 
     #[test]
     fn lines_know_their_place_and_whether_they_end() {
-        let lines: Vec<_> =
-            Lines::new(b"a\n\nbc\r\nd").map(|line| (line.text, line.offset, line.is_cut)).collect();
+        let lines: Vec<_> = Lines::new(b"a\n\nbc\r\nd").map(|line| (line.text, line.offset, line.is_cut)).collect();
         assert_eq!(lines, [(&b"a"[..], 0, false), (b"", 2, false), (b"bc", 3, false), (b"d", 7, true)]);
         assert_eq!(Lines::new(b"").next(), None);
     }

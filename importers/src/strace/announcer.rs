@@ -6,7 +6,7 @@ use barrow_writer::{ProcessDescription, ProcessEnd, ProgramDescription, Usage};
 
 use super::births::{Birth, Births};
 use super::call::{Call, Program, answered_directory, returned_task, succeeded};
-use super::line::{Line, MESSAGE, What};
+use super::line::{Line, LineReader, MESSAGE, What};
 use super::signals;
 use super::tasks::{Process, Tasks};
 use crate::context::{Context, Outcome};
@@ -21,6 +21,7 @@ pub(super) struct Announcer<'c, 'w> {
     context: &'c Context<'w>,
     clock: Clock,
     births: Births,
+    reader: LineReader,
     tasks: Tasks,
     /// Those that began before the line that says so.
     early: HashSet<u64>,
@@ -39,6 +40,7 @@ impl<'c, 'w> Announcer<'c, 'w> {
             context,
             clock: Clock::new(context.writer.created_ns()),
             births,
+            reader: LineReader::default(),
             tasks: Tasks::default(),
             early: HashSet::new(),
             processes: 0,
@@ -51,7 +53,7 @@ impl<'c, 'w> Announcer<'c, 'w> {
     /// Announces what a line says.
     pub(super) fn announce(&mut self, line: &process_logs::Line<'_>) -> Result<(), Stop> {
         let text = line.text;
-        let Some(parsed) = Line::parse(text).filter(Line::is_of_strace) else {
+        let Some(parsed) = self.reader.read(text).filter(Line::is_of_strace) else {
             if !text.trim_ascii().is_empty() && !text.starts_with(MESSAGE) && text.trim_ascii() != REST {
                 self.left_out.add(line.offset, text.len(), || format!("{} is no line of strace", readable(text)));
             }

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet, VecDeque};
 
 use super::call::{Call, may_bear, returned_task};
-use super::line::{Line, What};
+use super::line::{Line, LineReader, What};
 use crate::context::Context;
 use crate::error::ImportError;
 use crate::process_logs::{Lines, Reading};
@@ -49,10 +49,10 @@ impl Births {
         context.progress.begin("finding children", log.len() as u64, "bytes");
         let mut births = Births::default();
         let mut unfinished = HashMap::new();
-        let mut numbered = Numbered::default();
+        let (mut numbered, mut reader) = (Numbered::default(), LineReader::default());
         for line in Lines::new(log).filter(|line| !line.is_cut) {
             reading.reached(line.offset)?;
-            let Some(line) = Line::parse(line.text) else { continue };
+            let Some(line) = reader.read(line.text) else { continue };
             numbered.take(line.task);
             if may_bear(&line.what) {
                 births.take(&line, &mut unfinished);
@@ -64,16 +64,19 @@ impl Births {
     }
 
     fn take(&mut self, line: &Line<'_>, unfinished: &mut HashMap<Option<u64>, bool>) {
-        let is_thread =
-            |name, arguments| matches!(Call::of(name, arguments), Some(Call::Birth { is_thread: true }));
+        let is_thread = |name, arguments| matches!(Call::of(name, arguments), Some(Call::Birth { is_thread: true }));
         match line.what {
             What::Call { name, arguments, result } => self.add(line.task, is_thread(name, arguments), result),
             What::Unfinished { name, arguments } => {
                 unfinished.insert(line.task, is_thread(name, arguments));
             }
-            What::Resumed { result, .. } => {
+            What::Resumed { name, result, .. } => {
                 // The line that began it may be from before strace wrote numbers.
-                if let Some(is_thread) = unfinished.remove(&line.task).or_else(|| unfinished.remove(&None)) {
+                let mut begun = unfinished.remove(&line.task);
+                if begun.is_none() && !name.is_empty() {
+                    begun = unfinished.remove(&None);
+                }
+                if let Some(is_thread) = begun {
                     self.add(line.task, is_thread, result);
                 }
             }

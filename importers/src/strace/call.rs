@@ -47,7 +47,8 @@ pub(super) fn may_bear(what: &What<'_>) -> bool {
         What::Call { name, .. } | What::Unfinished { name, .. } | What::Resumed { name, .. } => name,
         _ => return false,
     };
-    matches!(*name, b"fork" | b"vfork" | b"clone" | b"clone2" | b"clone3")
+    // What goes on after a message has no name.
+    matches!(*name, b"fork" | b"vfork" | b"clone" | b"clone2" | b"clone3" | b"")
 }
 
 /// The number that a call returned: of a process or thread, in the namespace of strace.

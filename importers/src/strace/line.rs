@@ -17,6 +17,31 @@ pub(super) struct Line<'d> {
     pub(super) what: What<'d>,
 }
 
+/// Reads lines one after the other. On a terminal, strace writes messages into the middle of lines:
+///
+/// ```text
+///   [pid 7] 1.5 set_robust_list(0x7f7b63a08a20, 24strace: Process 8 attached
+///   ) = 0
+/// ```
+#[derive(Debug, Default)]
+pub(super) struct LineReader {
+    /// The task and time of the line before, if a message ended it.
+    broken: Option<(Option<u64>, i128)>,
+}
+
+impl LineReader {
+    /// Reads the next line, if it has a time or goes on with the line before.
+    pub(super) fn read<'d>(&mut self, text: &'d [u8]) -> Option<Line<'d>> {
+        let broken = self.broken.take();
+        if let Some(line) = Line::parse(text) {
+            self.broken = message(text).map(|_| (line.task, line.wall_ns));
+            return Some(line);
+        }
+        let ((task, wall_ns), (arguments, result)) = broken.zip(result(text))?;
+        Some(Line { task, wall_ns, what: What::Resumed { name: b"", arguments, result } })
+    }
+}
+
 /// What a line says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum What<'d> {
@@ -85,7 +110,12 @@ fn unfinished(rest: &[u8]) -> Option<&[u8]> {
     if rest.ends_with(b" ...>") {
         return memchr::memrchr(b'<', rest).map(|at| &rest[..at]);
     }
-    rest.ends_with(b" attached").then(|| memchr::memmem::rfind(rest, ATTACHED).map(|at| &rest[..at])).flatten()
+    message(rest).map(|at| &rest[..at])
+}
+
+/// Where a message is at the end of a line.
+fn message(text: &[u8]) -> Option<usize> {
+    if text.ends_with(b" attached") { memchr::memmem::rfind(text, ATTACHED) } else { None }
 }
 
 /// Divides `…) = 0 <0.000021>` at the end of the arguments.
@@ -144,7 +174,8 @@ mod tests {
         assert_eq!(read("12 1.000002 vfork( <unfinished ...>"), Some((Some(12), 1_000_002_000)));
         assert_eq!(read("[pid   12] 1.5 vfork( <unfinished ...>"), Some((Some(12), 1_500_000_000)));
         assert_eq!(read("1.123456789 fork() = 3"), Some((None, 1_123_456_789)));
-        for text in ["", "12", "12 ", "12 1", "12 1. x", "12 1.1234567890 x", "[pid 12 1.5 x", "10:20:30.5 fork() = 1"] {
+        for text in ["", "12", "12 ", "12 1", "12 1. x", "12 1.1234567890 x", "[pid 12 1.5 x", "10:20:30.5 fork() = 1"]
+        {
             assert_eq!(read(text), None, "{text}");
         }
     }
@@ -168,8 +199,21 @@ mod tests {
     }
 
     #[test]
+    fn lines_go_on_after_a_message() {
+        let mut reader = LineReader::default();
+        let mut read = |text: &'static str| reader.read(text.as_bytes());
+        assert_eq!(read(") = 0"), None);
+        let broken = read("[pid 7] 1.5 chdir(\"a\"strace: Process 8 attached").expect("a line");
+        assert_eq!(broken.what, What::Unfinished { name: b"chdir", arguments: b"\"a\"" });
+        let what = What::Resumed { name: b"", arguments: b"", result: b"0" };
+        assert_eq!(read(") = 0"), Some(Line { what, ..broken }));
+        assert_eq!(read(") = 0"), None);
+    }
+
+    #[test]
     fn other_times_are_passed_over() {
-        for text in ["12 10:20:30 execve(", "10:20:30.12 execve(", "[pid 3] execve(", "12  execve(", "     0.0 execve("] {
+        for text in ["12 10:20:30 execve(", "10:20:30.12 execve(", "[pid 3] execve(", "12  execve(", "     0.0 execve("]
+        {
             let rest = without_time(text.trim_ascii_start().as_bytes()).expect("a rest");
             assert_eq!(rest, b"execve(", "{text}");
         }

@@ -80,7 +80,8 @@ mod tests {
 
     #[test]
     fn escapes_are_bytes() {
-        let read = |text: &'static str| quoted(text.as_bytes()).map(|(quoted, rest)| (quoted.text, quoted.is_cut, rest));
+        let read =
+            |text: &'static str| quoted(text.as_bytes()).map(|(quoted, rest)| (quoted.text, quoted.is_cut, rest));
         assert_eq!(read(r#""a\n\"\\\t" x"#), Some(("a\n\"\\\t".to_owned(), false, &b" x"[..])));
         assert_eq!(read(r#""sp\303\244t\x21\0011""#), Some(("spät!\u{1}1".to_owned(), false, &b""[..])));
         assert_eq!(read(r#""cut"..., 3"#), Some(("cut…".to_owned(), true, &b", 3"[..])));

@@ -22,10 +22,16 @@ attributes 1: description=Compiling a.c action_ns=40000 label=//a:a output=bin/a
 
 #[test]
 fn merged_events_are_told() {
-    let slim = BAZEL.replace("Writing file a\"", "merged 12 events\"").replace("\"cat\":\"action processing\",\"name\":\"m", "\"name\":\"m");
+    let slim = BAZEL
+        .replace("Writing file a\"", "merged 12 events\"")
+        .replace("\"cat\":\"action processing\",\"name\":\"m", "\"name\":\"m");
     let recorded = record(&slim).expect("a profile");
     assert_eq!(recorded.imported.processes, 1);
-    assert!(recorded.imported.notes[0].starts_with("events that Bazel merged into others"), "{:?}", recorded.imported.notes);
+    assert!(
+        recorded.imported.notes[0].starts_with("events that Bazel merged into others"),
+        "{:?}",
+        recorded.imported.notes
+    );
 }
 
 #[test]

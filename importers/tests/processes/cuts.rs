@@ -95,25 +95,24 @@ fn progress_ends_at_the_total_and_an_import_can_be_cancelled() {
 
 /// One of the logs with some bytes replaced, some repeated, and perhaps its end cut.
 fn mutated() -> impl Strategy<Value = Vec<u8>> {
-    let interesting = prop_oneof![
-        any::<u8>(),
-        prop::sample::select(b"\n\t\"\\<>&#;=()[]{},. 0189-+".to_vec())
-    ];
+    let interesting = prop_oneof![any::<u8>(), prop::sample::select(b"\n\t\"\\<>&#;=()[]{},. 0189-+".to_vec())];
     let changes = proptest::collection::vec((any::<prop::sample::Index>(), interesting), 1..5);
-    (0..4_usize, changes, any::<prop::sample::Index>(), any::<prop::sample::Index>()).prop_map(|(log, changes, from, cut)| {
-        let mut bytes = logs()[log].clone().into_bytes();
-        for (place, byte) in changes {
-            let place = place.index(bytes.len());
-            bytes[place] = byte;
-        }
-        if cut.index(3) == 0 {
-            bytes.truncate(cut.index(bytes.len()));
-        } else if cut.index(3) == 1 {
-            let again = bytes[from.index(bytes.len())..].to_vec();
-            bytes.extend(again);
-        }
-        bytes
-    })
+    (0..4_usize, changes, any::<prop::sample::Index>(), any::<prop::sample::Index>()).prop_map(
+        |(log, changes, from, cut)| {
+            let mut bytes = logs()[log].clone().into_bytes();
+            for (place, byte) in changes {
+                let place = place.index(bytes.len());
+                bytes[place] = byte;
+            }
+            if cut.index(3) == 0 {
+                bytes.truncate(cut.index(bytes.len()));
+            } else if cut.index(3) == 1 {
+                let again = bytes[from.index(bytes.len())..].to_vec();
+                bytes.extend(again);
+            }
+            bytes
+        },
+    )
 }
 
 proptest! {

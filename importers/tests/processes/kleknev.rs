@@ -72,7 +72,10 @@ fn children_that_nobody_waited_for_do_not_make_times_negative() {
     assert!(text.contains("attributes 0: user_ns including children=20000 "), "{text}");
     // What it used itself was announced before it was known that there is a child.
     assert!(text.contains("attributes 1: user_ns including children=50000 "), "{text}");
-    assert!(recorded.imported.notes[0].ends_with("did not wait for all of them: 1; what they used themselves is counted as 0"));
+    assert!(
+        recorded.imported.notes[0]
+            .ends_with("did not wait for all of them: 1; what they used themselves is counted as 0")
+    );
 }
 
 #[test]

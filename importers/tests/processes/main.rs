@@ -1,5 +1,6 @@
 //! Logs of processes: Kleknev's, ninja's, Bazel's, strace's.
 
+mod article;
 mod bazel;
 mod cuts;
 mod kleknev;

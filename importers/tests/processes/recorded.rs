@@ -88,7 +88,8 @@ impl Recorded {
     }
 
     fn program(&self, program: &Program) -> String {
-        let text = |before: &str, id: Option<StringId>| id.map_or(String::new(), |id| format!("{before}{}", self.string(id)));
+        let text =
+            |before: &str, id: Option<StringId>| id.map_or(String::new(), |id| format!("{before}{}", self.string(id)));
         let arguments: Vec<String> = program.arguments.iter().map(|&argument| self.string(argument)).collect();
         let arguments = if arguments.is_empty() { String::new() } else { format!(": {}", arguments.join(" ")) };
         format!("{}{}{arguments}", text(" ", program.executable), text(" in ", program.directory))

@@ -77,7 +77,10 @@ fn a_log_of_strace() {
         recorded.rows().into_iter().filter(|row| matches!(row, ProcessRow::Begin { .. })).collect();
     let roots = begun.iter().filter(|row| matches!(row, ProcessRow::Begin { parent: None, .. })).count();
     assert_eq!(roots, 1);
-    let pids: HashSet<u64> = begun.iter().filter_map(|row| if let ProcessRow::Begin { pid, .. } = row { Some(*pid) } else { None }).collect();
+    let pids: HashSet<u64> = begun
+        .iter()
+        .filter_map(|row| if let ProcessRow::Begin { pid, .. } = row { Some(*pid) } else { None })
+        .collect();
     let traced: HashSet<u64> = bytes.lines().filter_map(|line| line.split(' ').next()?.parse().ok()).collect();
     assert_eq!(pids, traced);
     assert_eq!(recorded.fact("command").as_deref(), Some("make -j2"));
