@@ -52,7 +52,7 @@ pub enum ImportError {
         reserve: u64,
     },
     /// The first bytes are those of no known format.
-    #[error("not a heap dump that can be imported: it begins with {}", found.escape_ascii())]
+    #[error("not a dump that can be imported: it begins with {}", found.escape_ascii())]
     Unrecognised {
         /// The first bytes, at most sixteen.
         found: Vec<u8>,

@@ -1,4 +1,4 @@
-//! Turns foreign heap dumps into barrow recordings.
+//! Turns foreign heap dumps, and logs of processes, into barrow recordings.
 //!
 //! ```text
 //!   dump ──recognise──▶ row of the table ──▶ a folder per format ──▶ barrow_writer::Writer
@@ -32,7 +32,8 @@
 //! ```
 //!
 //! In reading order: `table` (one row per format), `format` (what a row says), the folders of the formats: `hprof` (JVMs),
-//! `moarvm`, `python` and `ruby` with `json_lines` (a JSON object a line), `v8`. They use `context` (what every importer
+//! `moarvm`, `python` and `ruby` with `json_lines` (a JSON object a line), `v8`; then logs of processes: `kleknev`, `ninja`,
+//! `bazel` and `strace` with `process_logs`. They use `context` (what every importer
 //! works with) and `cursor` (a position in a dump). `importing` and `series` call them. Before that, `dump` maps a file;
 //! `packing` (gzip and zstd), `unpacking` and `screening` turn a compressed dump into a file.
 

@@ -39,11 +39,29 @@ kerner            60   (0%)     1.638   (0%)  3.00e-03    0.027    0.164
 TOTAL          23902 (100%)  3022.133 (100%)     0        0.126 1024.481
 ";
 
+/// "Overall real time (start of first to end of last)", as printed.
+const REAL: [(&str, &str); 12] = [
+    ("grep", "1.82E+04"),
+    ("UNKNOWN", "2.62E+04"),
+    ("perl", "2.61E+04"),
+    ("make", "2.61E+04"),
+    ("gzip", "1.85E+04"),
+    ("fontforge", "2.61E+04"),
+    ("mt1", "1.82E+04"),
+    ("rmo", "2210.419"),
+    ("assembly", "3867.689"),
+    ("latex", "7856.643"),
+    ("kerner", "1306.752"),
+    ("TOTAL", "2.62E+04"),
+];
+
 /// What is known of a process.
 #[derive(Default)]
 struct Process {
     parent: Option<ProcessId>,
     class: String,
+    began_ns: i64,
+    ended_ns: i64,
     /// User and system time.
     exclusive_ns: [u64; 2],
     including_children_ns: [Option<u64>; 2],
@@ -57,6 +75,12 @@ fn the_tables_of_the_article_are_those_of_the_import() {
     assert_eq!((recorded.imported.processes, recorded.lost()), (23_902, None));
     assert_eq!(recorded.imported.notes, [""; 0]);
     let processes = processes(&recorded);
+    for (class, expected) in REAL {
+        let of_class = || processes.iter().filter(|process| class == "TOTAL" || process.class == class);
+        let first = of_class().map(|process| process.began_ns).min().expect("some");
+        let last = of_class().map(|process| process.ended_ns).max().expect("some");
+        assert_eq!(number((last - first) as f64 / 1e9), expected, "{class}");
+    }
     for (at, expected) in [USER, SYSTEM].into_iter().enumerate() {
         let inclusive = |process: &Process| process.including_children_ns[at].unwrap_or(process.exclusive_ns[at]);
         let rows: Vec<(&str, u64)> =
@@ -75,11 +99,12 @@ fn processes(recorded: &Recorded) -> Vec<Process> {
     let mut processes: Vec<Process> = Vec::new();
     for row in recorded.rows() {
         match row {
-            ProcessRow::Begin { parent, program, .. } => {
+            ProcessRow::Begin { time_ns, parent, program, .. } => {
                 let class = class(text(program.arguments[2])).to_owned();
-                processes.push(Process { parent, class, ..Process::default() });
+                processes.push(Process { parent, class, began_ns: time_ns, ..Process::default() });
             }
-            ProcessRow::End { process, used, .. } => {
+            ProcessRow::End { process, time_ns, used, .. } => {
+                processes[process.0 as usize].ended_ns = time_ns;
                 let exclusive_ns = [used.user_ns, used.system_ns].map(|ns| ns.expect("known"));
                 processes[process.0 as usize].exclusive_ns = exclusive_ns;
             }

@@ -84,5 +84,9 @@ fn a_log_of_strace() {
     let traced: HashSet<u64> = bytes.lines().filter_map(|line| line.split(' ').next()?.parse().ok()).collect();
     assert_eq!(pids, traced);
     assert_eq!(recorded.fact("command").as_deref(), Some("make -j2"));
-    assert!(programs(&recorded).contains(&"gcc -O2 -c -o deck.o deck.c".to_owned()));
+    let programs = programs(&recorded);
+    assert!(programs.contains(&"gcc -O2 -c -o deck.o deck.c".to_owned()));
+    let executed = bytes.lines().filter(|line| line.contains(" execve(") && line.ends_with(" = 0"));
+    let later = bytes.lines().filter(|line| line.ends_with("<... execve resumed>) = 0"));
+    assert_eq!(programs.len(), executed.count() + later.count());
 }
