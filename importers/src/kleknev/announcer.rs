@@ -15,6 +15,9 @@ use crate::process_logs::{Clock, LeftOut, Reading};
 const USER: &str = "user_ns including children";
 const SYSTEM: &str = "system_ns including children";
 
+/// The process that began another, and its wrapper if that still runs.
+type Parent = (Option<ProcessId>, Option<(Key, ProcessId)>);
+
 /// Announces records.
 pub(super) struct Announcer<'c, 'w> {
     context: &'c Context<'w>,
@@ -105,7 +108,7 @@ impl<'c, 'w> Announcer<'c, 'w> {
     }
 
     /// The process that began another, and its wrapper if that still runs.
-    fn parent(&mut self, parent: Option<Key>) -> Result<(Option<ProcessId>, Option<(Key, ProcessId)>), Stop> {
+    fn parent(&mut self, parent: Option<Key>) -> Result<Parent, Stop> {
         let Some(key) = parent else { return Ok((None, None)) };
         if let Some(parent) = self.wrappers.running(key) {
             parent.has_children = true;

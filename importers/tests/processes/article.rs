@@ -158,7 +158,7 @@ fn table(rows: &[(&str, u64)]) -> String {
     order.map(row).collect()
 }
 
-/// A number in nine columns, as Kleknev prints it.
+/// A number in eight columns, as Kleknev prints it.
 fn number(value: f64) -> String {
     let scientific = |text: String| {
         let (digits, exponent) = text.split_once('e').expect("an exponent");
@@ -168,8 +168,8 @@ fn number(value: f64) -> String {
     };
     let text = match value {
         0.0 => "0    ".to_owned(),
-        value if value >= 10_000.0 || value < 0.01 => scientific(format!("{value:.2e}")),
-        value => format!("{value:.3}"),
+        value if (0.01..10_000.0).contains(&value) => format!("{value:.3}"),
+        value => scientific(format!("{value:.2e}")),
     };
     format!("{text:>8}")
 }
