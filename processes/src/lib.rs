@@ -9,8 +9,12 @@ mod class_totals;
 mod classes;
 mod comparison;
 mod error;
+mod expression;
+mod facts;
+mod image_set;
 mod memory;
 mod names;
+mod selection;
 mod totals;
 mod tree;
 
@@ -19,6 +23,9 @@ pub use class_totals::{ClassTotals, Figures, Measure, Spread, class_totals, clas
 pub use classes::{Classes, LabelId, Rules, Schema};
 pub use comparison::{SideUse, UseChange, changes_by_class, changes_by_command, whole_wall_ns};
 pub use error::{ProcessError, Result};
+pub use expression::{ATTRIBUTES, Amounts, Expression, ImageNames, Quantity, StrangeLabel};
+pub use image_set::ImageSet;
 pub use memory::{Peak, PeakKind, class_memory_curve, class_peaks, memory_curve, peak};
+pub use selection::{SampledPeak, Selection};
 pub use totals::{Inclusive, Sum, Totals, cpu_ns};
 pub use tree::{BeforeExec, End, Image, ImageId, Process, ProcessTree, ProgramId, Sample};

@@ -13,6 +13,7 @@ pub(crate) mod process_change;
 pub(crate) mod process_details;
 pub(crate) mod process_rows;
 pub(crate) mod process_summary;
+pub(crate) mod process_text;
 pub(crate) mod ranking;
 pub(crate) mod references;
 pub(crate) mod suspect_lines;

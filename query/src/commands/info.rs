@@ -2,6 +2,8 @@
 
 use barrow_analyzer::{Heap, Holder, ObjectDetails, ObjectId, Progress, Recording, SnapshotId};
 
+use barrow_processes::{ProcessId, ProcessTree};
+
 use crate::answer::units;
 use crate::answer::{Answer, Column, Unit, Value};
 use crate::arguments::Arguments;
@@ -38,9 +40,9 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
         [] => of_file(session),
         [name] if is_process(session, name)? => {
             let tree = session.process_tree()?;
-            let id = tree.named(name)?;
-            session.listed.clear();
-            Ok(process_details::answer(&tree, &*session.process_totals()?, &*session.classes(&arguments.flags)?, id))
+            let id = process(session, &tree, name)?;
+            let (totals, classes) = (session.process_totals()?, session.classes(&arguments.flags)?);
+            process_details::answer(&session.context, &tree, &totals, &classes, id)
         }
         [name] => {
             let (snapshot, id) = session.object(name)?;
@@ -58,9 +60,23 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
 
 /// Whether a name is that of a process: `1234:0`, and `1234` where there are no objects.
 fn is_process(session: &Session, name: &str) -> Result<bool, QueryError> {
-    let is_object = name.contains('@') || name.starts_with('%') || name.starts_with("0x");
+    let is_row = name.starts_with('%');
+    let is_object = name.contains('@') || is_row && session.listed.images().is_empty() || name.starts_with("0x");
     let recording = session.recording()?;
-    Ok(recording.has_processes() && !is_object && (name.contains(':') || recording.snapshot_count() == 0))
+    let has_objects = recording.snapshot_count() > 0;
+    Ok(recording.has_processes() && !is_object && (is_row || name.contains(':') || !has_objects))
+}
+
+/// The process of a name, or of a row of the last table.
+fn process(session: &Session, tree: &ProcessTree, name: &str) -> Result<ProcessId, QueryError> {
+    let Some(row) = name.strip_prefix('%').and_then(|row| row.parse::<usize>().ok()) else {
+        return Ok(tree.named(name)?);
+    };
+    let images = session.listed.images();
+    let found = row.checked_sub(1).and_then(|at| images.get(at));
+    let rows = images.len();
+    let image = found.ok_or_else(|| QueryError::usage(format!("{name}: the last table has the rows %1 to %{rows}")))?;
+    Ok(tree.image(*image).process)
 }
 
 fn of_object(recording: &Recording, snapshot: SnapshotId, object: &ObjectDetails) -> Result<Answer, QueryError> {

@@ -10,7 +10,7 @@ use crate::arguments::Arguments;
 use crate::error::QueryError;
 use crate::language::request::Request;
 use crate::session::Session;
-use crate::tables::process_rows;
+use crate::tables::process_rows::Rows;
 use crate::touches::Touches;
 
 use super::{Command, Completion, Group, Subject};
@@ -98,7 +98,7 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
     let images: Vec<ImageId> = ranked.into_iter().map(|(_, Reverse(id))| id).collect();
     session.listed.clear();
     let piece = if request.rows.is_some() { usize::MAX } else { rows };
-    Ok(Listing { tree, classes, images, shown: 0, piece }.answer(session))
+    Listing { tree, classes, images, shown: 0, piece }.answer(session)
 }
 
 /// The images in their order, of which the first were shown.
@@ -113,15 +113,19 @@ struct Listing {
 
 impl Listing {
     /// The next page.
-    fn answer(mut self, session: &mut Session) -> Answer {
+    fn answer(mut self, session: &mut Session) -> Result<Answer, QueryError> {
         let is_whole = session.whole;
         if let Some(skip) = if is_whole { session.take_skip() } else { None } {
             self.shown = usize::try_from(skip).unwrap_or(usize::MAX).min(self.images.len());
         }
         let piece = if is_whole { session.piece } else { self.piece };
         let end = self.images.len().min(self.shown.saturating_add(piece));
-        let mut answer =
-            Answer::default().table(process_rows::table(&self.tree, &self.classes, &self.images[self.shown..end]));
+        let page = &self.images[self.shown..end];
+        let first = session.listed.images().len() + 1;
+        let rows = Rows { tree: &self.tree, classes: &self.classes, by: None };
+        let table = rows.table(&session.context, page, |at| session.row_number(first + at))?;
+        session.list_images(page.iter().copied());
+        let mut answer = Answer::default().table(table);
         self.shown = end;
         let left = (self.images.len() - end) as u64;
         answer.all_rows = is_whole.then_some(self.images.len() as u64);
@@ -131,8 +135,8 @@ impl Listing {
                 let more = units::counted(left, "more row");
                 answer = answer.note(if session.paged { format!("… {more}: `more`") } else { format!("… {more}") });
             }
-            session.more = Some(Box::new(move |session| Ok(self.answer(session))));
+            session.more = Some(Box::new(move |session| self.answer(session)));
         }
-        answer.exact()
+        Ok(answer.exact())
     }
 }

@@ -9,7 +9,7 @@ use crate::arguments::Arguments;
 use crate::error::QueryError;
 use crate::flags::Least;
 use crate::session::Session;
-use crate::tables::process_rows;
+use crate::tables::process_text;
 use crate::touches::Touches;
 
 use super::{Command, Completion, Group, Subject, more};
@@ -226,7 +226,7 @@ impl Drawing<'_> {
     fn row(&self, id: ImageId, prefix: &str, level: u32, is_last: bool, whole: u64) -> Vec<Value> {
         let image = self.tree.image(id);
         let inclusive: &Inclusive = self.totals.inclusive(id);
-        let command = process_rows::command(self.tree, image);
+        let command = process_text::command(self.tree, image);
         let name = self.tree.name(image.process);
         let text = format!("{}{name} {command}", branch(prefix, level, is_last));
         let total = inclusive.cpu_ns().filter(|_| self.has_cpu);

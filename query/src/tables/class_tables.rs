@@ -2,7 +2,7 @@
 
 use barrow_processes::{ClassTotals, Figures, Measure, ProcessTree, Schema, Spread, Sum};
 
-use super::process_rows::time;
+use super::process_text::time;
 use crate::answer::{Audience, Column, Table, Unit, Value};
 
 /// Characters of a bar.

@@ -2,8 +2,11 @@
 
 use barrow_processes::{Classes, Process, ProcessId, ProcessTree, Totals};
 
-use super::process_rows;
+use super::process_rows::Rows;
+use super::process_text;
 use crate::answer::{Answer, Audience, Column, Table, Unit, Value, shell};
+use crate::context::Context;
+use crate::error::QueryError;
 
 /// Ancestors that are listed.
 const MOST_ANCESTORS: usize = 64;
@@ -11,7 +14,13 @@ const MOST_ANCESTORS: usize = 64;
 const MOST_CHILDREN: usize = 1000;
 
 /// All about a process.
-pub(crate) fn answer(tree: &ProcessTree, totals: &Totals, classes: &Classes, id: ProcessId) -> Answer {
+pub(crate) fn answer(
+    context: &Context,
+    tree: &ProcessTree,
+    totals: &Totals,
+    classes: &Classes,
+    id: ProcessId,
+) -> Result<Answer, QueryError> {
     let process = tree.process(id);
     let last = tree.image(process.last_image);
     let inclusive = totals.of_process(tree, id);
@@ -31,9 +40,9 @@ pub(crate) fn answer(tree: &ProcessTree, totals: &Totals, classes: &Classes, id:
         .fact(Column::new("command", "command", Unit::Text), shell::line(tree.arguments(last)))
         .fact(Column::new("executable", "executable", Unit::Text), tree.executable(last))
         .fact(Column::new("directory", "directory", Unit::Text), tree.directory(last))
-        .fact(Column::new("started_ns", "start", Unit::Duration), process_rows::time(process.began_ns))
+        .fact(Column::new("started_ns", "start", Unit::Duration), process_text::time(process.began_ns))
         .fact(Column::new("ended_ns", "end", Unit::Duration), {
-            process.end.map_or(Value::None, |end| process_rows::time(end.time_ns))
+            process.end.map_or(Value::None, |end| process_text::time(end.time_ns))
         })
         .fact(Column::new("", "exit", Unit::Text).for_people(), exit(process))
         .fact(Column::new("exit_code", "", Unit::Number).for_machines(), process.end.and_then(|end| end.exit_status))
@@ -50,7 +59,7 @@ pub(crate) fn answer(tree: &ProcessTree, totals: &Totals, classes: &Classes, id:
         .fact(Column::new("involuntary_switches", "interrupted", Unit::Count), sum(|used| used.involuntary_switches));
     if let Some(before) = process.before_exec {
         answer = answer
-            .fact(Column::new("executed_ns", "executed", Unit::Duration), process_rows::time(before.until_ns))
+            .fact(Column::new("executed_ns", "executed", Unit::Duration), process_text::time(before.until_ns))
             .fact(Column::new("before_exec_peak_bytes", "peak before exec", Unit::Bytes), before.used.peak_bytes);
     }
     for &(key, value) in &process.attributes {
@@ -69,18 +78,19 @@ pub(crate) fn answer(tree: &ProcessTree, totals: &Totals, classes: &Classes, id:
     }
     let ancestors = std::iter::successors(process.parent, |&parent| tree.process(parent).parent);
     let ancestors: Vec<ProcessId> = ancestors.take(MOST_ANCESTORS).collect();
-    answer
+    let images = images(context, tree, classes, id)?;
+    Ok(answer
         .table(relatives(tree, "ancestors", "started by", &ancestors))
-        .table(images(tree, classes, id))
+        .table(images)
         .table(relatives(tree, "children", "started", &children[..children.len().min(MOST_CHILDREN)]))
-        .exact()
+        .exact())
 }
 
 fn exit(process: &Process) -> String {
     match process.end {
         None => "was running when the recording ended".to_owned(),
         Some(end) => match (end.signal, end.exit_status) {
-            (Some(number), _) => format!("killed by {}", process_rows::signal(number)),
+            (Some(number), _) => format!("killed by {}", process_text::signal(number)),
             (None, Some(status)) => status.to_string(),
             (None, None) => "not known".to_owned(),
         },
@@ -91,15 +101,15 @@ fn relatives(tree: &ProcessTree, key: &'static str, heading: &'static str, proce
     let columns = vec![Column::new("process", heading, Unit::Text), Column::new("command", "command", Unit::Text)];
     let rows = processes.iter().map(|&id| {
         let image = tree.image(tree.process(id).last_image);
-        vec![tree.name(id).into(), process_rows::command(tree, image).into()]
+        vec![tree.name(id).into(), process_text::command(tree, image).into()]
     });
     Table { key, audience: Audience::Everyone, rows: rows.collect(), columns }
 }
 
 /// The programs that it executed, if they are several.
-fn images(tree: &ProcessTree, classes: &Classes, id: ProcessId) -> Table {
+fn images(context: &Context, tree: &ProcessTree, classes: &Classes, id: ProcessId) -> Result<Table, QueryError> {
     let images: Vec<_> = tree.images_of(id).map(|(image, _)| image).collect();
-    let table = process_rows::table(tree, classes, &images);
+    let table = Rows { tree, classes, by: None }.table(context, &images, |_| Value::None)?;
     let audience = if images.len() > 1 { Audience::Everyone } else { Audience::Machines };
-    Table { key: "images", audience, ..table }
+    Ok(Table { key: "images", audience, ..table })
 }

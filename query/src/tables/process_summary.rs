@@ -46,7 +46,7 @@ pub(crate) fn add(answer: Answer, tree: &ProcessTree, totals: &Totals) -> Answer
         ("cpu_unknown", whole.unknown().into()),
         ("peak_bytes", peak.map(|peak| peak.bytes).into()),
         ("peak_kind", peak.map(|peak| kind(peak.kind)).into()),
-        ("peak_ns", peak.map_or(Value::None, |peak| super::process_rows::time(peak.time_ns))),
+        ("peak_ns", peak.map_or(Value::None, |peak| super::process_text::time(peak.time_ns))),
         ("utilisation", utilisation.clone()),
         ("failed", counts.failed.into()),
         ("not_waited_for", counts.not_waited_for.into()),
