@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use barrow_analyzer::Recording;
 use barrow_processes::{ImageId, ProcessId, ProcessTree, Usage};
+use barrow_testdata::{ProcessLog, Random};
 use barrow_writer::{Options, ProcessDescription, ProcessEnd, ProgramDescription, Writer};
 
 /// Reads back what `write` announces.
@@ -92,4 +93,12 @@ fn processes_are_named_by_number_and_serial() {
     }
     assert_eq!(told(&two_hosts, "10:0"), "`10:0` may be any of 2 processes: a:10:0, b:1:10:0");
     assert_eq!(two_hosts.named("b:1:10").unwrap(), ProcessId(1));
+}
+
+#[test]
+fn the_bundled_build_is_what_the_generator_makes() {
+    barrow_testdata::assert_golden("build.barrow", |path| {
+        let log = ProcessLog::build(&mut Random::new(1), 60, 4);
+        std::fs::write(path, log.bytes()).unwrap();
+    });
 }

@@ -1,0 +1,127 @@
+//! Questions about process trees, as programs ask them: JSON and CSV.
+
+mod program;
+
+use barrow_testdata::{ProcessLog, Random};
+use serde_json::Value;
+
+fn json(words: &[&str]) -> Value {
+    let recording = program::testdata("build.barrow").display().to_string();
+    let mut all = vec![words[0], recording.as_str()];
+    all.extend(&words[1..]);
+    all.extend(["--format", "json"]);
+    let run = program::run(&all);
+    assert_eq!(run.code, 0, "{words:?}: {}", run.stderr);
+    serde_json::from_str(&run.stdout).unwrap()
+}
+
+fn keys(of: &Value) -> Vec<&str> {
+    of.as_object().unwrap().keys().map(String::as_str).collect()
+}
+
+#[test]
+fn processes_have_the_promised_keys() {
+    let answer = json(&["processes", "3", "by", "memory"]);
+    let rows = answer["rows"].as_array().unwrap();
+    assert_eq!(rows.len(), 3);
+    for key in [
+        "process",
+        "image",
+        "parent",
+        "host",
+        "executable",
+        "arguments",
+        "directory",
+        "class",
+        "started_ns",
+        "ended_ns",
+        "exit_code",
+        "signal",
+        "user_ns",
+        "system_ns",
+        "peak_bytes",
+        "minor_faults",
+        "major_faults",
+        "read_bytes",
+        "written_bytes",
+    ] {
+        assert!(keys(&rows[0]).contains(&key), "{key}");
+    }
+    assert_eq!(rows[0]["arguments"][0], "ld");
+    assert_eq!(rows[0]["class"], "linker");
+    let peaks: Vec<u64> = rows.iter().map(|row| row["peak_bytes"].as_u64().unwrap()).collect();
+    assert!(peaks.is_sorted_by(|one, other| one >= other));
+}
+
+#[test]
+fn classes_have_the_promised_keys_and_add_up() {
+    let answer = json(&["classes"]);
+    let schemata = answer["schemata"].as_array().unwrap();
+    let names: Vec<&str> = schemata.iter().map(|schema| schema["schema"].as_str().unwrap()).collect();
+    assert_eq!(names, ["category", "program", "directory", "unit"]);
+    let rows = schemata[0]["rows"].as_array().unwrap();
+    for (key, inner) in [
+        ("user_ns", &["exclusive", "inclusive", "minimum", "mean", "maximum"][..]),
+        ("system_ns", &["exclusive", "inclusive", "minimum", "mean", "maximum"]),
+        ("wall_ns", &["exclusive", "inclusive", "minimum", "mean", "maximum"]),
+        ("peak_bytes", &["minimum", "mean", "maximum"]),
+    ] {
+        assert!(inner.iter().all(|inner| rows[0][key][inner].is_u64()), "{key}: {}", rows[0][key]);
+    }
+    let exclusive: u64 = rows.iter().map(|row| row["user_ns"]["exclusive"].as_u64().unwrap()).sum();
+    let summary = json(&["summary"]);
+    assert_eq!(summary["processes"]["user_ns"].as_u64(), Some(exclusive));
+    assert_eq!(summary["snapshots"], Value::Array(Vec::new()));
+    for key in ["processes", "images", "wall_ns", "user_ns", "system_ns", "peak_bytes", "failed", "not_waited_for"] {
+        assert!(summary["processes"][key].is_u64(), "{key}");
+    }
+}
+
+#[test]
+fn rules_come_from_a_flag_or_from_beside_the_recording() {
+    let folder = tempfile::tempdir().unwrap();
+    let recording = folder.path().join("build.barrow");
+    std::fs::write(&recording, ProcessLog::build(&mut Random::new(1), 60, 4).bytes()).unwrap();
+    let rules = folder.path().join("barrow-classes.toml");
+    std::fs::write(&rules, "[[schema]]\nname = \"mine\"\notherwise = \"${category}!\"\n").unwrap();
+    let (recording, rules) = (recording.display().to_string(), rules.display().to_string());
+    let run = program::run(&["classes", &recording]);
+    assert!(run.stdout.contains("compiler!") && run.stdout.contains("schema mine"), "{}", run.stdout);
+    std::fs::write(&rules, "[[schema]]\nname = \"mine\"\nrule = [{ label = \"$7\" }]\n").unwrap();
+    for words in [vec!["classes", &recording], vec!["classes", &recording, "--classes", &rules]] {
+        let run = program::run(&words);
+        assert_eq!((run.code, run.stdout.as_str()), (2, ""));
+        assert!(run.stderr.contains("barrow-classes.toml, line 3: `${7}` is no group"), "{}", run.stderr);
+    }
+    let run = program::run(&["classes", &recording, "--classes", "/no/such/file"]);
+    assert_eq!(run.code, 3, "{}", run.stderr);
+}
+
+#[test]
+fn two_builds_are_compared_by_class_and_by_command() {
+    let folder = tempfile::tempdir().unwrap();
+    let other = folder.path().join("other.barrow");
+    std::fs::write(&other, ProcessLog::build(&mut Random::new(2), 90, 4).bytes()).unwrap();
+    let other = other.display().to_string();
+    let answer = json(&["diff", &other]);
+    let compiler = answer["rows"].as_array().unwrap().iter().find(|row| row["class"] == "compiler").unwrap().clone();
+    assert_eq!(compiler["change"], "slower");
+    let answer = json(&["diff", &other, "by", "command"]);
+    let rows = answer["rows"].as_array().unwrap();
+    assert!(rows.iter().any(|row| row["change"] == "new") && rows.iter().all(|row| row["change"] != "gone"));
+}
+
+#[test]
+fn a_question_for_the_other_kind_of_recording_is_a_sentence() {
+    let processes = program::testdata("build.barrow").display().to_string();
+    for verb in ["top", "snapshots", "leaks", "growth", "age", "trend"] {
+        let run = program::run(&[verb, &processes]);
+        if run.code != 0 {
+            assert!(run.stderr.contains("holds no heap"), "{verb}: {}", run.stderr);
+        }
+    }
+    for verb in ["processes", "tree", "classes"] {
+        let run = program::run(&[verb, &program::recording()]);
+        assert!(run.code != 0 && run.stderr.contains("holds no processes"), "{verb}: {}", run.stderr);
+    }
+}
