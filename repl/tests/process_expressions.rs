@@ -100,7 +100,7 @@ fn processes_are_found_and_ranked() {
         (&["class = compiler and class.program != cc1"], &["101:0"]),
         (&["command", "~", "/^(ld|as)$/", "or", "failed"], &["100:0", "103:0", "104:0"]),
         (&["processes", "cpu", "in", "20s..", "by", "cpu"], &["103:0", "102:0"]),
-        (&["2", "by", "total.cpu"], &["103:0", "101:0"]),
+        (&["2", "by", "total.cpu"], &["100:0", "103:0"]),
         (&["by", "cpu", "6"], &["103:0", "102:0", "100:0", "101:0", "105:0", "104:0"]),
         (&["arguments ~ \"*b b*\" - signal != 9"], &["103:0"]),
         (&["wall > 50s and depth = 0"], &["100:0"]),
