@@ -10,6 +10,9 @@ mod dump;
 mod hprof;
 #[path = "../../importers/tests/json_lines/dumps.rs"]
 mod json_lines;
+#[expect(dead_code, reason = "the importer's tests use more of it")]
+#[path = "../../importers/tests/processes/logs.rs"]
+mod logs;
 #[path = "../../importers/tests/v8/dump.rs"]
 mod v8;
 
@@ -49,6 +52,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         [("ruby-31", json_lines::RUBY_31), ("ruby-34", json_lines::RUBY_34), ("python", json_lines::PYTHON)]
     {
         write("json_lines", &format!("seed-{name}"), dump.as_bytes())?;
+    }
+    let kleknev = logs::kleknev();
+    let process_logs =
+        [("kleknev", &*kleknev), ("ninja", logs::NINJA), ("bazel", logs::BAZEL), ("strace", logs::STRACE)];
+    for (name, log) in process_logs {
+        write("process_logs", &format!("seed-{name}"), log.as_bytes())?;
     }
     for version in v8::VERSIONS {
         let name = format!("seed-{version:?}").to_lowercase();

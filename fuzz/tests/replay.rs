@@ -44,6 +44,11 @@ fn dumps_of_json_lines() {
 }
 
 #[test]
+fn logs_of_processes() {
+    replay("process_logs", barrow_fuzz::dump);
+}
+
+#[test]
 fn v8_snapshots() {
     replay("v8", barrow_fuzz::dump);
 }

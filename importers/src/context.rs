@@ -67,10 +67,18 @@ pub(crate) fn check_cancelled(progress: &dyn Progress) -> Result<(), ImportError
 pub(crate) struct Outcome {
     /// The snapshots that were committed.
     pub(crate) snapshots: Vec<Totals>,
+    /// How many processes were announced.
+    pub(crate) processes: u64,
     /// Sentences for the user.
     pub(crate) notes: Vec<String>,
     /// Whether it reached the end of the dump.
     pub(crate) end: Result<(), Stop>,
+}
+
+impl Default for Outcome {
+    fn default() -> Self {
+        Outcome { snapshots: Vec::new(), processes: 0, notes: Vec::new(), end: Ok(()) }
+    }
 }
 
 impl Outcome {

@@ -52,7 +52,7 @@ pub enum ImportError {
         reserve: u64,
     },
     /// The first bytes are those of no known format.
-    #[error("not a heap dump that can be imported: it begins with {}", found.escape_ascii())]
+    #[error("not a dump that can be imported: it begins with {}", found.escape_ascii())]
     Unrecognised {
         /// The first bytes, at most sixteen.
         found: Vec<u8>,
@@ -88,6 +88,24 @@ pub enum ImportError {
     NoSnapshot {
         /// The dump's length in bytes.
         length: u64,
+    },
+    /// The log is cut or damaged before the end of its first record.
+    #[error("no process: {damage}")]
+    NoWholeProcess {
+        /// What is wrong, and where.
+        damage: Damage,
+    },
+    /// The log is whole and empty.
+    #[error("the log of {length} bytes holds no process")]
+    NoProcess {
+        /// The log's length in bytes.
+        length: u64,
+    },
+    /// Several logs are to become one recording, but do not say when they began.
+    #[error("this {format} does not say when it began, so it cannot be joined with others; import it alone")]
+    NoTime {
+        /// What it is.
+        format: &'static str,
     },
     /// The dumps of a series have different formats.
     #[error("this is a {found}, but the series began with a {expected}")]
@@ -179,6 +197,20 @@ pub enum Damage {
         /// What is there.
         found: u64,
     },
+    /// Parts of a log are torn, or are no part of one. What precedes and follows them was imported.
+    #[error("{} left out, {bytes} bytes in all; the first is at byte {offset}: {reason}", left_out(*count, what))]
+    LeftOut {
+        /// What they should have been, in the singular.
+        what: &'static str,
+        /// How many there are.
+        count: u64,
+        /// Their length, in bytes.
+        bytes: u64,
+        /// Where the first of them is.
+        offset: u64,
+        /// What is wrong with the first of them.
+        reason: String,
+    },
     /// A compressed part does not decompress.
     #[error("{what} at byte {offset} cannot be decompressed: {message}")]
     Decompress {
@@ -238,17 +270,30 @@ pub struct Loss {
     pub damage: Damage,
     /// The snapshot it is in, counted from 0; `None` if it is in none.
     pub snapshot: Option<u64>,
-    /// How many snapshots were imported.
-    pub imported: u64,
+    /// What was imported.
+    pub kept: Kept,
     /// Whether the last of them holds only the objects before the damage.
     pub is_last_partial: bool,
 }
 
 impl Loss {
     /// The last of the imported snapshots holds everything before the damage.
-    pub(crate) fn partial(damage: Damage, imported: u64) -> Self {
-        Loss { damage, snapshot: None, imported, is_last_partial: true }
+    pub(crate) fn partial(damage: Damage, kept: Kept) -> Self {
+        Loss { damage, snapshot: None, kept, is_last_partial: true }
     }
+}
+
+/// How much of a damaged dump was imported.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kept {
+    /// Snapshots of a heap.
+    Snapshots(u64),
+    /// Processes of a log.
+    Processes(u64),
+}
+
+fn left_out(count: u64, what: &str) -> String {
+    if count == 1 { format!("1 {what} was") } else { format!("{count} {what}s were") }
 }
 
 impl fmt::Display for Loss {
@@ -260,9 +305,11 @@ impl fmt::Display for Loss {
         if self.is_last_partial {
             return write!(f, "; everything before that was imported");
         }
-        match self.imported {
-            1 => write!(f, "; 1 whole snapshot was imported"),
-            count => write!(f, "; {count} whole snapshots were imported"),
+        match self.kept {
+            Kept::Snapshots(1) => write!(f, "; 1 whole snapshot was imported"),
+            Kept::Snapshots(count) => write!(f, "; {count} whole snapshots were imported"),
+            Kept::Processes(1) => write!(f, "; 1 process was imported"),
+            Kept::Processes(count) => write!(f, "; {count} processes were imported"),
         }
     }
 }

@@ -32,8 +32,11 @@ pub(crate) struct Importer {
     pub(crate) snapshots: Option<CountSnapshots>,
     /// Whether all threads of the import announce objects. Otherwise one does, which leaves the others to the writer.
     pub(crate) announces_on_all_threads: bool,
-    /// When a dump with these first bytes was taken, in milliseconds since 1970, if dumps of this format say so.
-    pub(crate) taken_ms: Option<ReadTime>,
+    /// When a dump with these first bytes was taken, or a log began, in nanoseconds since 1970, if those of this format say
+    /// so.
+    pub(crate) taken_ns: Option<ReadTime>,
+    /// Whether it is a log of processes, which holds no snapshots.
+    pub(crate) holds_processes: bool,
     /// Options that only this format has.
     pub(crate) options: &'static [FormatOption],
 }
@@ -89,6 +92,13 @@ impl Format {
     #[must_use]
     pub fn announces_on_all_threads(self) -> bool {
         self.0.announces_on_all_threads
+    }
+
+    /// Whether it is a log of processes, which holds no snapshots. The recording should then begin when the log does:
+    /// [`Options::created_ns`](barrow_writer::Options::created_ns) of [`taken_ns`](crate::taken_ns).
+    #[must_use]
+    pub fn holds_processes(self) -> bool {
+        self.0.holds_processes
     }
 
     /// The options that only this format has.

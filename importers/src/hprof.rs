@@ -27,7 +27,7 @@ use barrow_writer::SnapshotInfo;
 
 use crate::context::{Context, Outcome};
 use crate::counted::Counted;
-use crate::error::{ImportError, Loss, Stop};
+use crate::error::{ImportError, Kept, Loss, Stop};
 use crate::format::{FormatOption, Importer};
 
 use announce::Announcer;
@@ -50,7 +50,8 @@ pub(crate) const IMPORTER: Importer = Importer {
     totals: Some(totals),
     snapshots: None,
     announces_on_all_threads: true,
-    taken_ms: Some(taken_ms),
+    taken_ns: Some(taken_ns),
+    holds_processes: false,
     options: &[OBJECT_LAYOUT],
 };
 
@@ -70,7 +71,7 @@ const OBJECT_LAYOUT: FormatOption = FormatOption {
 fn import(dump: &[u8], context: &Context<'_>) -> Result<Outcome, ImportError> {
     let header = match Header::parse(dump) {
         Ok(header) => header,
-        Err(damage) => return Ok(Outcome { snapshots: Vec::new(), notes: Vec::new(), end: Err(damage.into()) }),
+        Err(damage) => return Ok(Outcome { end: Err(damage.into()), ..Outcome::default() }),
     };
     context.pool()?.install(|| match header.id_bytes {
         4 => import_with::<4>(dump, &header, context),
@@ -78,9 +79,10 @@ fn import(dump: &[u8], context: &Context<'_>) -> Result<Outcome, ImportError> {
     })
 }
 
-/// When the dump that begins so was taken, in milliseconds since 1970, if it says that.
-fn taken_ms(first_bytes: &[u8]) -> Option<u64> {
-    Header::parse(first_bytes).ok().map(|header| header.time_ms).filter(|&taken_ms| taken_ms != 0)
+/// When the dump that begins so was taken, in nanoseconds since 1970, if it says that.
+fn taken_ns(first_bytes: &[u8]) -> Option<u64> {
+    let taken_ms = Header::parse(first_bytes).ok()?.time_ms;
+    if taken_ms == 0 { None } else { taken_ms.checked_mul(1_000_000) }
 }
 
 /// Counts the objects of each type and their bytes, without importing any; declares the types.
@@ -103,7 +105,7 @@ fn totals_with<const ID: usize>(
     match damage {
         Some(damage) if totals.is_empty() => Err(ImportError::NoWholeSnapshot { damage }),
         None if totals.is_empty() => Err(ImportError::NoSnapshot { length: dump.len() as u64 }),
-        damage => Ok(Counted { totals, lost: damage.map(|damage| Loss::partial(damage, 1)) }),
+        damage => Ok(Counted { totals, lost: damage.map(|damage| Loss::partial(damage, Kept::Snapshots(1))) }),
     }
 }
 
@@ -115,7 +117,7 @@ fn import_with<const ID: usize>(
     let outline = Outline::read::<ID>(dump, header, Purpose::Numbers, context)?;
     context.vocabulary.count_shortened(outline.names.shortened());
     context.progress.begin("importing", dump.len() as u64, "bytes");
-    let mut outcome = Outcome { snapshots: Vec::new(), notes: Vec::new(), end: Ok(()) };
+    let mut outcome = Outcome::default();
     if outline.objects() == 0 {
         outcome.end = outline.damage.map_or(Ok(()), |damage| Err(damage.into()));
         return Ok(outcome);

@@ -3,7 +3,7 @@
 use barrow_writer::{Shortened, Totals};
 
 use crate::context::{Context, Outcome};
-use crate::error::{ImportError, Loss, Stop};
+use crate::error::{ImportError, Kept, Loss, Stop};
 use crate::format::Format;
 use crate::table::{recognise, unrecognised};
 
@@ -14,6 +14,8 @@ pub struct Imported {
     pub format: Format,
     /// The snapshots in the recording, as the writer counted them.
     pub snapshots: Vec<Totals>,
+    /// How many processes are in the recording, if it was a log of processes.
+    pub processes: u64,
     /// Set if the dump is cut or damaged: where, and what was lost.
     pub lost: Option<Loss>,
     /// Sentences for the user: where the dump contradicts itself without harm.
@@ -27,24 +29,38 @@ pub(crate) fn import_dump(dump: &[u8], context: &Context<'_>) -> Result<Imported
     context.progress.begin("importing", dump.len() as u64, "bytes");
     context.writer.fact("producer", "barrow import")?;
     context.writer.fact("source format", &format.to_string())?;
-    let Outcome { snapshots, mut notes, end } = (format.0.import)(dump, context)?;
+    let Outcome { snapshots, processes, mut notes, end } = (format.0.import)(dump, context)?;
     notes.extend(shortened_note(before, context.vocabulary.shortened()));
-    let lost = lost(end, snapshots.len() as u64, dump)?;
-    Ok(Imported { format, snapshots, lost, notes })
+    let lost = lost(end, kept(format, &snapshots, processes), dump)?;
+    Ok(Imported { format, snapshots, processes, lost, notes })
 }
 
-/// What a dump lost, of which `imported` snapshots are there.
+impl Imported {
+    /// What is in the recording.
+    pub(crate) fn kept(&self) -> Kept {
+        kept(self.format, &self.snapshots, self.processes)
+    }
+}
+
+fn kept(format: Format, snapshots: &[Totals], processes: u64) -> Kept {
+    if format.holds_processes() { Kept::Processes(processes) } else { Kept::Snapshots(snapshots.len() as u64) }
+}
+
+/// What a dump lost, of which `kept` was imported.
 ///
 /// # Errors
-/// Those of the system, and dumps without any whole snapshot.
-pub(crate) fn lost(end: Result<(), Stop>, imported: u64, dump: &[u8]) -> Result<Option<Loss>, ImportError> {
-    match end {
-        Ok(()) if imported == 0 => Err(ImportError::NoSnapshot { length: dump.len() as u64 }),
-        Ok(()) => Ok(None),
-        Err(Stop::Import(error)) => Err(error),
-        Err(Stop::Damage(damage, _)) if imported == 0 => Err(ImportError::NoWholeSnapshot { damage }),
-        Err(Stop::Damage(damage, snapshot)) => Ok(Some(Loss { damage, snapshot, imported, is_last_partial: false })),
-        Err(Stop::Partial(damage)) => Ok(Some(Loss::partial(damage, imported))),
+/// Those of the system, and dumps without any whole snapshot or process.
+pub(crate) fn lost(end: Result<(), Stop>, kept: Kept, dump: &[u8]) -> Result<Option<Loss>, ImportError> {
+    let length = dump.len() as u64;
+    match (end, kept) {
+        (Err(Stop::Import(error)), _) => Err(error),
+        (Ok(()), Kept::Snapshots(0)) => Err(ImportError::NoSnapshot { length }),
+        (Ok(()), Kept::Processes(0)) => Err(ImportError::NoProcess { length }),
+        (Ok(()), _) => Ok(None),
+        (Err(Stop::Damage(damage, _)), Kept::Snapshots(0)) => Err(ImportError::NoWholeSnapshot { damage }),
+        (Err(Stop::Damage(damage, _)), Kept::Processes(0)) => Err(ImportError::NoWholeProcess { damage }),
+        (Err(Stop::Damage(damage, snapshot)), _) => Ok(Some(Loss { damage, snapshot, kept, is_last_partial: false })),
+        (Err(Stop::Partial(damage)), _) => Ok(Some(Loss::partial(damage, kept))),
     }
 }
 

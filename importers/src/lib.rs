@@ -1,4 +1,4 @@
-//! Turns foreign heap dumps into barrow recordings.
+//! Turns foreign heap dumps, and logs of processes, into barrow recordings.
 //!
 //! ```text
 //!   dump ──recognise──▶ row of the table ──▶ a folder per format ──▶ barrow_writer::Writer
@@ -32,12 +32,14 @@
 //! ```
 //!
 //! In reading order: `table` (one row per format), `format` (what a row says), the folders of the formats: `hprof` (JVMs),
-//! `moarvm`, `python` and `ruby` with `json_lines` (a JSON object a line), `v8`. They use `context` (what every importer
+//! `moarvm`, `python` and `ruby` with `json_lines` (a JSON object a line), `v8`; then logs of processes: `kleknev`, `ninja`,
+//! `bazel` and `strace` with `process_logs`. They use `context` (what every importer
 //! works with) and `cursor` (a position in a dump). `importing` and `series` call them. Before that, `dump` maps a file;
 //! `packing` (gzip and zstd), `unpacking` and `screening` turn a compressed dump into a file.
 
 #![deny(unsafe_code)]
 
+mod bazel;
 mod context;
 mod counted;
 mod cursor;
@@ -48,14 +50,18 @@ mod format;
 mod hprof;
 mod importing;
 mod json_lines;
+mod kleknev;
 mod moarvm;
+mod ninja;
 mod options;
 mod packing;
+mod process_logs;
 mod python;
 mod ruby;
 mod screen;
 mod screening;
 mod series;
+mod strace;
 mod table;
 mod tally;
 mod unpacking;
@@ -64,7 +70,7 @@ mod v8;
 pub use barrow_progress::{Progress, Silent};
 pub use barrow_writer::Totals;
 pub use counted::{Counted, CountedSnapshot, CountedSnapshots, TypeCount};
-pub use error::{Damage, ImportError, Loss};
+pub use error::{Damage, ImportError, Kept, Loss};
 pub use first_bytes::first_bytes;
 pub use format::{Format, FormatOption};
 pub use hprof::ObjectLayout;

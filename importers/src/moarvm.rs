@@ -68,7 +68,8 @@ pub(crate) const IMPORTER_2: Importer = Importer {
     totals: None,
     snapshots: Some(|dump, context| count(dump, context, |reading| format2::snapshots(dump, reading))),
     announces_on_all_threads: true,
-    taken_ms: None,
+    taken_ns: None,
+    holds_processes: false,
     options: &[],
 };
 
@@ -100,7 +101,7 @@ fn import<'a, S: Snapshots<'a>>(
     });
     let Announcer { mut notes, snapshots, .. } = announcer;
     notes.extend(reading.tables.notes());
-    Ok(Outcome { snapshots, notes, end })
+    Ok(Outcome { snapshots, notes, end, ..Outcome::default() })
 }
 
 /// The screen of a binary dump: the first part follows the header, and the rest is compressed or plain bytes.

@@ -45,7 +45,8 @@ pub(crate) const IMPORTER: Importer = Importer {
     totals: Some(counting::totals),
     snapshots: None,
     announces_on_all_threads: false,
-    taken_ms: None,
+    taken_ns: None,
+    holds_processes: false,
     options: &[],
 };
 
@@ -63,7 +64,7 @@ const FREE_SLOT: &[u8] = b"NONE";
 
 /// Imports a dump: one snapshot.
 fn import(dump: &[u8], context: &Context<'_>) -> Result<Outcome, ImportError> {
-    let mut outcome = Outcome { snapshots: Vec::new(), notes: Vec::new(), end: Ok(()) };
+    let mut outcome = Outcome::default();
     let mut lines = Lines::new(dump);
     let cut = lines.cut.take();
     context.writer.fact("runtime", "Ruby")?;

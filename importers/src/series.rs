@@ -16,16 +16,21 @@ use crate::options::ImportOptions;
 use crate::table::recognise;
 use barrow_progress::Progress;
 
-/// When a dump was taken, in nanoseconds since 1970, if the dump itself says so. Of the known formats only HPROF does.
+/// When a dump was taken, or a log of processes began, in nanoseconds since 1970, if it says so itself.
 ///
 /// The file's own times are never asked: a copy, a download or an unpacked archive has others.
 ///
 /// # Errors
 /// The system's.
 pub fn taken_ns(source: &Path) -> io::Result<Option<u64>> {
+    Ok(format_and_time(source)?.1)
+}
+
+/// The format of a dump, and when it was taken.
+fn format_and_time(source: &Path) -> io::Result<(Option<Format>, Option<u64>)> {
     let first_bytes = first_bytes(&mut File::open(source)?)?;
-    let taken_ms = recognise(&first_bytes).and_then(|format| format.0.taken_ms?(&first_bytes));
-    Ok(taken_ms.and_then(|taken_ms| taken_ms.checked_mul(1_000_000)))
+    let format = recognise(&first_bytes);
+    Ok((format, format.and_then(|format| format.0.taken_ns?(&first_bytes))))
 }
 
 /// Imports dumps of one format, one after the other, into one recording. Types and names that several
@@ -56,7 +61,10 @@ impl<'w> Series<'w> {
     /// were whole.
     pub fn import(&mut self, source: &Path) -> Result<Imported, ImportError> {
         let open = |error| ImportError::Open { path: source.to_path_buf(), source: error };
-        let taken_ns = taken_ns(source).map_err(open)?;
+        let (format, taken_ns) = format_and_time(source).map_err(open)?;
+        if let Some(format) = format.filter(|format| format.holds_processes() && taken_ns.is_none()) {
+            return Err(ImportError::NoTime { format: format.0.name });
+        }
         self.start_ns = self.start_ns.or(taken_ns);
         let time_ns = taken_ns.zip(self.start_ns).and_then(|(taken_ns, start_ns)| taken_ns.checked_sub(start_ns));
         let label = source.file_name().map(|name| name.to_string_lossy().into_owned());
@@ -87,13 +95,16 @@ impl<'w> Series<'w> {
             ImportError::NoWholeSnapshot { damage: found } if is_ours(&found) => {
                 ImportError::NoWholeSnapshot { damage: damage.clone() }
             }
+            ImportError::NoWholeProcess { damage: found } if is_ours(&found) => {
+                ImportError::NoWholeProcess { damage: damage.clone() }
+            }
             other => other,
         })?;
-        let snapshots = imported.snapshots.len() as u64;
+        let kept = imported.kept();
         match &mut imported.lost {
             Some(lost) if is_ours(&lost.damage) => lost.damage = damage,
             Some(_) => {}
-            lost => *lost = Some(Loss { damage, snapshot: None, imported: snapshots, is_last_partial: false }),
+            lost => *lost = Some(Loss { damage, snapshot: None, kept, is_last_partial: false }),
         }
         Ok(imported)
     }

@@ -2,7 +2,7 @@
 
 use crate::error::ImportError;
 use crate::format::Format;
-use crate::{hprof, moarvm, python, ruby, v8};
+use crate::{bazel, hprof, kleknev, moarvm, ninja, python, ruby, strace, v8};
 
 /// All formats that can be imported, in the order in which users read them.
 pub const FORMATS: &[Format] = &[
@@ -13,6 +13,10 @@ pub const FORMATS: &[Format] = &[
     Format(&python::IMPORTER),
     Format(&ruby::IMPORTER),
     Format(&v8::IMPORTER),
+    Format(&kleknev::IMPORTER),
+    Format(&ninja::IMPORTER),
+    Format(&bazel::IMPORTER),
+    Format(&strace::IMPORTER),
 ];
 
 /// Recognises a dump by its first bytes, of which 4096 are enough.
@@ -46,6 +50,11 @@ mod tests {
         assert_eq!(key(b"{\"barrow\":\"python-heap\", "), Some("python"));
         assert_eq!(key(b"{\"type\":\"ROOT\", \"root\":\"vm\""), Some("ruby"));
         assert_eq!(key(b"\n { \"address\" : \"0x7f00\", "), Some("ruby"));
+        assert_eq!(key(b"<kleknevMagicNumber />\n<e>\n"), Some("kleknev"));
+        assert_eq!(key(b"# ninja log v7\n"), Some("ninja"));
+        assert_eq!(key(b"{\"otherData\":{\"build_id\":\"\",\"output_base\":\"\"},\"traceEv"), Some("bazel"));
+        assert_eq!(key(b"strace: Process 7 attached\n[pid 7] 1795429206.86 fork() = 8\n"), Some("strace"));
+        assert_eq!(key(b"7 1795429206.866250 +++ exited with 0 +++\n"), Some("strace"));
     }
 
     #[test]
@@ -57,6 +66,12 @@ mod tests {
             b"JAVA PROFIL",
             b"# only a comment\n",
             b"{\"type\":\"x\"}",
+            b"<kleknevMagic",
+            b"# ninja log v4\n",
+            b"# ninja log v55\n",
+            b"{\"otherData\":{},\"traceEvents\":[]}",
+            b"7 1795429206.866250 a line of another log\n",
+            b"7 0.866250 fork() = 8\n",
         ] {
             assert_eq!(key(bytes), None, "{}", bytes.escape_ascii());
         }

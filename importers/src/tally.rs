@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::counted::{Counted, TypeCount};
-use crate::error::{Damage, ImportError, Loss, Stop};
+use crate::error::{Damage, ImportError, Kept, Loss, Stop};
 use barrow_writer::TypeId;
 
 /// Objects of one type and their bytes.
@@ -54,6 +54,8 @@ pub(crate) fn counted(
         (Err(Stop::Damage(damage, _) | Stop::Partial(damage)), _) => Err(ImportError::NoWholeSnapshot { damage }),
         (Ok(totals), Some(damage)) if totals.is_empty() => Err(ImportError::NoWholeSnapshot { damage }),
         (Ok(totals), None) if totals.is_empty() => Err(ImportError::NoSnapshot { length }),
-        (Ok(totals), lost) => Ok(Counted { totals, lost: lost.map(|damage| Loss::partial(damage, 1)) }),
+        (Ok(totals), lost) => {
+            Ok(Counted { totals, lost: lost.map(|damage| Loss::partial(damage, Kept::Snapshots(1))) })
+        }
     }
 }

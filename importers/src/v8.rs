@@ -68,13 +68,14 @@ pub(crate) const IMPORTER: Importer = Importer {
     totals: Some(counting::totals),
     snapshots: None,
     announces_on_all_threads: false,
-    taken_ms: None,
+    taken_ns: None,
+    holds_processes: false,
     options: &[],
 };
 
 /// Imports a snapshot.
 fn import(dump: &[u8], context: &Context<'_>) -> Result<Outcome, ImportError> {
-    let mut outcome = Outcome { snapshots: Vec::new(), notes: Vec::new(), end: Ok(()) };
+    let mut outcome = Outcome::default();
     outcome.end = import_snapshot(dump, context, &mut outcome);
     Ok(outcome)
 }

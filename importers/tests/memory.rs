@@ -85,6 +85,26 @@ fn python_takes_little_memory_per_object() {
     });
 }
 
+#[test]
+fn logs_of_processes_take_little_memory_whatever_their_length() {
+    let _turn = turn();
+    let peak = |builds: u64| {
+        let mut log = Vec::new();
+        barrow_testdata::kleknev_log(&mut log, builds).expect("written to memory");
+        let (peak, imported) = peak_bytes(|| {
+            let writer = writer();
+            let imported = import_bytes(&log, &writer, &Silent).expect("a whole log");
+            writer.finish().expect("written");
+            imported
+        });
+        assert_eq!((imported.processes, imported.lost), (23_902 * builds, None));
+        peak
+    };
+    let (one, four) = (peak(1), peak(4));
+    // Texts that the writer remembers are the most of it, and it forgets them in time.
+    assert!(four < 56 << 20 && four <= one + (1 << 20), "{one}, then {four} bytes");
+}
+
 /// A snapshot of V8 with a location for each node, in which `strings` follow the few that are needed.
 fn v8(objects: usize, strings: &str) -> String {
     let mut text = String::from(

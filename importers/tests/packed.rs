@@ -80,6 +80,10 @@ fn what_is_no_dump_is_not_unpacked_to_its_end() {
         b"{\"snapshot\":{",
         b"{\"address\":\"0x10\", \"type\":\"STRING\"}\n",
         b"{\"barrow\":\"python heap\"}\n",
+        b"<kleknevMagicNumber />\n<e>",
+        b"# ninja log v6\n0\t1\t0\ta\t1\n",
+        b"{\"otherData\":{\"build_id\":\"a\",\"output_base\":\"/b\"},\"traceEvents\":[\n",
+        b"7 1795429206.866250 execve(\"/usr/bin/make\", [\"make\"], 0x7ffe) = 0\n",
         b"nothing of the kind",
     ] {
         let bomb = [begin, &zeros].concat();

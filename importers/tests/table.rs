@@ -51,7 +51,9 @@ fn every_format_has_a_sample_with_its_origin() {
         let writer = Writer::to_stream(Box::new(std::io::sink()), Options::default()).expect("a sink");
         let imported = import(&sample, &writer, &ImportOptions::default(), &Silent).expect("a dump");
         assert_eq!(imported.format, *format);
-        assert!(imported.snapshots.iter().any(|totals| totals.objects > 0), "{}", sample.display());
+        let has_objects = imported.snapshots.iter().any(|totals| totals.objects > 0);
+        assert_eq!(has_objects, !format.holds_processes(), "{}", sample.display());
+        assert_eq!(imported.processes > 0, format.holds_processes(), "{}", sample.display());
     }
 }
 

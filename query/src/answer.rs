@@ -10,6 +10,7 @@ pub mod csv;
 pub mod json;
 pub(crate) mod label;
 pub(crate) mod series;
+pub mod shell;
 pub mod text;
 pub mod units;
 pub mod visible;

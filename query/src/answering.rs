@@ -224,7 +224,13 @@ impl Session {
 
     fn run_command(&mut self, question: &Question) -> Result<Answer, QueryError> {
         let workspace = Arc::clone(&self.context.workspace);
-        workspace.run(|| (question.command.run)(self, &question.arguments))
+        let answer = workspace.run(|| (question.command.run)(self, &question.arguments));
+        answer.map_err(|error| match error {
+            QueryError::NoSnapshot if self.recording().is_ok_and(|recording| recording.has_processes()) => {
+                QueryError::NoHeap
+            }
+            error => error,
+        })
     }
 
     fn first(&mut self, question: &Question) -> Result<Answer, QueryError> {

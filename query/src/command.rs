@@ -48,6 +48,8 @@ pub enum Group {
     Objects,
     /// Paths, dominators and what they tell.
     Alive,
+    /// Trees of processes.
+    Processes,
     /// The file itself.
     File,
     /// The session.
@@ -56,8 +58,8 @@ pub enum Group {
 
 impl Group {
     /// All of them, in the order of `help`.
-    pub const ALL: [Group; 6] =
-        [Group::Snapshots, Group::Series, Group::Objects, Group::Alive, Group::File, Group::Session];
+    pub const ALL: [Group; 7] =
+        [Group::Snapshots, Group::Series, Group::Objects, Group::Alive, Group::Processes, Group::File, Group::Session];
 
     /// Its heading.
     pub fn title(self) -> &'static str {
@@ -66,6 +68,7 @@ impl Group {
             Group::Series => "Over time",
             Group::Objects => "Objects",
             Group::Alive => "Why it is alive",
+            Group::Processes => "Processes",
             Group::File => "The file",
             Group::Session => "The session",
         }

@@ -4,6 +4,7 @@
 mod age;
 mod assert;
 mod born;
+mod classes;
 mod completions;
 mod count;
 mod died;
@@ -13,6 +14,7 @@ mod dups;
 mod exit;
 mod find;
 mod growth;
+mod heap;
 mod help;
 mod histogram;
 mod history;
@@ -26,6 +28,7 @@ mod more;
 mod naming;
 mod path;
 mod paths;
+mod processes;
 mod repack;
 mod repair;
 mod report;
@@ -45,6 +48,7 @@ mod survival;
 mod survived;
 mod threads;
 mod top;
+mod tree;
 mod trend;
 mod unreachable;
 mod verify;
@@ -120,6 +124,10 @@ pub const COMMANDS: &[&Command] = &[
     &strings::COMMAND,
     &dups::COMMAND,
     &waste::COMMAND,
+    &processes::COMMAND,
+    &tree::COMMAND,
+    &classes::COMMAND,
+    &heap::COMMAND,
     &watch::COMMAND,
     &serve::COMMAND,
     &report::COMMAND,

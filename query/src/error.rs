@@ -56,6 +56,9 @@ pub enum QueryError {
     /// There is nothing to ask.
     #[error("this recording holds no whole snapshot; `info` tells what it does hold")]
     NoSnapshot,
+    /// It is of processes and not of a heap.
+    #[error("this recording is of processes and holds no heap; `help` lists what can be asked about processes")]
+    NoHeap,
     /// There is no process tree to ask about.
     #[error("this recording holds no processes; `barrow record -- COMMAND` records those of a command")]
     NoProcesses,

@@ -157,6 +157,9 @@ pub struct QuestionFlags {
     /// The largest report, like 500K; 2 MiB unless told.
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     pub max_size: Option<u64>,
+    /// A file of rules for the classes of processes; barrow-classes.toml beside the recording unless told.
+    #[arg(long, value_name = "FILE")]
+    pub classes: Option<PathBuf>,
     /// How hard to compress, from 1 to 22.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(i32).range(1..=22))]
     pub level: Option<i32>,
@@ -172,6 +175,7 @@ impl QuestionFlags {
     pub(crate) fn touches(&self) -> Touches {
         let writes = self.output.is_some() || self.junit.is_some();
         let reads = self.from.is_some() || self.allow.is_some() || self.baseline.is_some() || self.binary.is_some();
+        let reads = reads || self.classes.is_some();
         let mut touches = Touches::NOTHING;
         if writes {
             touches = touches | Touches::WRITES_FILES;
@@ -309,9 +313,14 @@ impl Flags {
             return Err(QueryError::usage(format!("{flag} belongs on the command line; see `help set`")));
         }
         let question = &mut flags.question;
-        for path in
-            [&mut question.output, &mut question.from, &mut question.allow, &mut question.junit, &mut question.binary]
-        {
+        for path in [
+            &mut question.output,
+            &mut question.from,
+            &mut question.allow,
+            &mut question.junit,
+            &mut question.binary,
+            &mut question.classes,
+        ] {
             *path = path.take().map(|path| unquoted(&path.to_string_lossy()).into());
         }
         question.avoid = question.avoid.take().map(|text| unquoted_whole(&text));

@@ -1,6 +1,7 @@
 //! A session: one recording, the selected snapshot, settings, and what the last answer left.
 
 pub(crate) mod listed;
+mod process_answers;
 pub(crate) mod sets;
 
 use std::sync::Arc;

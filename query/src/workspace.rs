@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use barrow_analyzer::{Heap, Memory, Recording, SnapshotId};
-use barrow_processes::ProcessTree;
+use barrow_processes::{Classes, ProcessTree, Totals};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::error::QueryError;
@@ -33,7 +33,28 @@ pub struct Workspace {
     heaps: Mutex<Vec<Kept>>,
     /// The process tree that was read last.
     tree: Mutex<Option<Arc<ProcessTree>>>,
+    /// What was computed about it.
+    of_tree: Mutex<OfTree>,
     sessions: AtomicUsize,
+}
+
+/// What is kept about a process tree.
+#[derive(Default)]
+struct OfTree {
+    tree: Option<Arc<ProcessTree>>,
+    totals: Option<Arc<Totals>>,
+    /// By the text of their rules.
+    classes: Option<(Option<String>, Arc<Classes>)>,
+}
+
+impl OfTree {
+    /// The same, without what is about another tree.
+    fn about(&mut self, tree: &Arc<ProcessTree>) -> &mut Self {
+        if !self.tree.as_ref().is_some_and(|kept| Arc::ptr_eq(kept, tree)) {
+            *self = OfTree { tree: Some(Arc::clone(tree)), ..OfTree::default() };
+        }
+        self
+    }
 }
 
 #[derive(Clone)]
@@ -87,6 +108,34 @@ impl Workspace {
         Ok(tree)
     }
 
+    /// The totals of a process tree.
+    pub(crate) fn process_totals(&self, tree: &Arc<ProcessTree>) -> Arc<Totals> {
+        let mut kept = self.of_tree.lock().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(kept.about(tree).totals.get_or_insert_with(|| Arc::new(Totals::of(tree))))
+    }
+
+    /// The classes of a process tree by the rules of this text, or by the default ones; `make` makes them.
+    ///
+    /// # Errors
+    /// Those of `make`.
+    pub(crate) fn classes(
+        &self,
+        tree: &Arc<ProcessTree>,
+        rules: Option<&str>,
+        make: impl FnOnce() -> Result<Classes, QueryError>,
+    ) -> Result<Arc<Classes>, QueryError> {
+        let lock = || self.of_tree.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((of, classes)) = &lock().about(tree).classes
+            && of.as_deref() == rules
+        {
+            return Ok(Arc::clone(classes));
+        }
+        // They are made in parallel: no thread that waits for a part of it may hold the lock.
+        let classes = Arc::new(make()?);
+        lock().about(tree).classes = Some((rules.map(str::to_owned), Arc::clone(&classes)));
+        Ok(classes)
+    }
+
     /// A workspace without heaps. `max_memory` is a ceiling in bytes for what the questions of all sessions compute
     /// together; `None` is three quarters of the memory that is free now ([`Memory::usual`]). What does not fit goes to
     /// temporary files. `threads` bounds the threads that work on them: `None` is one per core.
@@ -106,6 +155,7 @@ impl Workspace {
             idle,
             heaps: Mutex::default(),
             tree: Mutex::default(),
+            of_tree: Mutex::default(),
             sessions,
         }))
     }

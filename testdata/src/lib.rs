@@ -5,6 +5,7 @@
 
 mod graph;
 mod heap;
+mod kleknev;
 mod phases;
 mod processes;
 mod random;
@@ -15,6 +16,7 @@ use std::path::{Path, PathBuf};
 
 pub use graph::Graph;
 pub use heap::{Edge, Heap, Node, Vocabulary};
+pub use kleknev::kleknev_log;
 pub use phases::Phases;
 pub use processes::{Happening, ProcessLog};
 pub use random::Random;

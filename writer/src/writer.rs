@@ -81,6 +81,7 @@ pub struct Finished {
 pub struct Writer {
     pub(crate) shared: Arc<Shared>,
     encoders: Arc<Encoders>,
+    created_ns: u64,
 }
 
 impl Writer {
@@ -127,7 +128,13 @@ impl Writer {
         sink.append(&header.encode())?;
         let shared = Arc::new(Shared::new(sink, options)?);
         let encoders = Encoders::start(&shared, options)?;
-        Ok(Writer { shared, encoders })
+        Ok(Writer { shared, encoders, created_ns })
+    }
+
+    /// When the recording began, in nanoseconds since 1970: times in it count from there.
+    #[must_use]
+    pub fn created_ns(&self) -> u64 {
+        self.created_ns
     }
 
     /// The number of a string; the same text gives the same number again, unless the texts in between

@@ -6,7 +6,7 @@ use super::reading::{Checked, Reading, Snapshots};
 use super::tables::Tables;
 use crate::context::Context;
 use crate::counted::{CountedSnapshot, CountedSnapshots, TypeCount};
-use crate::error::{ImportError, Stop};
+use crate::error::{ImportError, Kept, Stop};
 use crate::importing::lost;
 use barrow_writer::Totals;
 
@@ -31,7 +31,7 @@ pub(crate) fn count<'a, S: Snapshots<'a>>(
         Ok(())
     });
     notes.extend(reading.tables.notes());
-    let lost = lost(end, counted.len() as u64, dump)?;
+    let lost = lost(end, Kept::Snapshots(counted.len() as u64), dump)?;
     Ok(CountedSnapshots { snapshots: counted, notes, lost })
 }
 

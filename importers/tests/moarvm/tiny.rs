@@ -3,7 +3,7 @@
 use crate::dump::{Build, DEBIAN, Dump, Snapshot, StringsField, TablesAt, tiny};
 use crate::recorded::{Described, record};
 use barrow_analyzer::{Heap, IndexPlace, KindRole, Memory, ObjectId, ObjectSet, Silent, SnapshotId};
-use barrow_importers::{Damage, ImportError, Loss};
+use barrow_importers::{Damage, ImportError, Kept, Loss};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -173,7 +173,7 @@ fn loss_after(change: impl Fn(&mut Snapshot)) -> Vec<Loss> {
         assert_eq!(recorded.recording.snapshot_count(), 1);
         recorded.imported.lost.expect("a damaged snapshot")
     });
-    losses.inspect(|loss| assert_eq!((loss.snapshot, loss.imported), (Some(1), 1))).collect()
+    losses.inspect(|loss| assert_eq!((loss.snapshot, loss.kept), (Some(1), Kept::Snapshots(1)))).collect()
 }
 
 fn assert_out_of_range(change: impl Fn(&mut Snapshot), expected: (&str, u64, u64)) {

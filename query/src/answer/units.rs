@@ -59,9 +59,13 @@ pub fn rounded(number: f64) -> String {
     }
 }
 
-/// Nanoseconds as seconds: `1.25 s`.
+/// Nanoseconds as seconds, `1.25 s`; short times as `1.25 ms` and `12.5 µs`.
 pub fn duration(nanoseconds: u64) -> String {
-    format!("{:.2} s", nanoseconds as f64 / 1e9)
+    match nanoseconds {
+        1..100_000 => format!("{:.1} µs", nanoseconds as f64 / 1e3),
+        100_000..10_000_000 => format!("{:.2} ms", nanoseconds as f64 / 1e6),
+        _ => format!("{:.2} s", nanoseconds as f64 / 1e9),
+    }
 }
 
 /// Nanoseconds since 1970 as `2026-11-21 03:29:30 UTC`.

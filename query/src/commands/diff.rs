@@ -3,17 +3,20 @@
 use std::sync::Arc;
 
 use barrow_analyzer::{Side, SnapshotId, TypeTotals, diff};
+use barrow_processes::{ProcessTree, changes_by_class, changes_by_command, whole_wall_ns};
 
-use crate::answer::Answer;
+use crate::answer::{Answer, Column, Unit};
 use crate::arguments::Arguments;
 use crate::error::QueryError;
 use crate::flags::SnapshotName;
 use crate::language::kinds;
 use crate::language::operand::{self, Compared, Operand};
 use crate::session::Session;
+use crate::sources::opening;
 use crate::tables::comparison::{self, Choice, Grouping, Measure};
 use crate::tables::object_change;
 use crate::tables::path_change;
+use crate::tables::process_change;
 use crate::touches::Touches;
 
 use super::{Command, Completion, Group, Subject, more};
@@ -22,7 +25,7 @@ pub(super) const COMMAND: Command = Command {
     name: "diff",
     aliases: &[],
     group: Group::Series,
-    arguments: "[A] [B] [KIND] [by type|kind|path|object] [by size|shallow|unmanaged|count|retained]",
+    arguments: "[A] [B] [KIND] [by type|kind|path|object|class|command] [by size|shallow|unmanaged|count|retained] [--classes FILE]",
     about: "What changed from snapshot A to B, by type, by kind or by path",
     details: "A and B are snapshots of the recording, like `0` or `last`; or another FILE of any format, which means \
               its last snapshot; or a snapshot of it, `FILE:0`. `diff A` compares A with the selected snapshot, and \
@@ -32,9 +35,11 @@ pub(super) const COMMAND: Command = Command {
               `by retained` by what single objects of a type dominate, counting nested ones once. The relative change \
               is that of the ranked measure. `by path` compares what paths of types down the dominator tree retain, \
               as `growth` does for more snapshots. `by object` shows who died and who was born, as `born` and `died` \
-              do.",
+              do. Of two recordings of processes, `diff FILE` compares this one with FILE by class, and `by command` \
+              by their arguments, without names of temporary files, hashes and process numbers: which are new, gone, \
+              slower, faster, larger or smaller.",
     example: "diff 0 last objects by count",
-    flags: &["--min"],
+    flags: &["--classes", "--min"],
     subject: Subject::Recording,
     touches: Touches::RECORDING.with(Touches::READS_FILES),
     asks_for_totals: None,
@@ -45,6 +50,9 @@ pub(super) const COMMAND: Command = Command {
 fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryError> {
     let words = arguments.words();
     let operands = leading_operands(&words)?;
+    if session.recording()?.has_processes() && session.snapshots()?.is_empty() {
+        return of_processes(session, &operands, &words[operands.len()..], arguments);
+    }
     let rest = &words[operands.len()..];
     let (before, after) = compared(session, &operands)?;
     if rest.iter().map(String::as_str).eq(["by", "path"]) {
@@ -75,6 +83,45 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
     }
     let mut answer = comparison::answer([&before, &after], &diff, choice).with_exactness(old.is_exact && new.is_exact);
     answer.lost = lost(&[&before, &after]);
+    session.listed.clear();
+    let rows = session.page_rows();
+    Ok(more::first_page(session, answer, rows))
+}
+
+/// What changed from this recording of processes to another one.
+fn of_processes(
+    session: &mut Session,
+    operands: &[Operand],
+    words: &[String],
+    arguments: &Arguments,
+) -> Result<Answer, QueryError> {
+    let [Operand::Other(name, SnapshotName::Last)] = operands else {
+        let message = "name the other recording: `diff FILE`, with `by class` or `by command`";
+        return Err(QueryError::usage(message));
+    };
+    let is_by_command = match words.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        [] | ["by", "class"] => false,
+        ["by", "command"] => true,
+        [word, ..] => return Err(COMMAND.refuses(word)),
+    };
+    let before = session.process_tree()?;
+    let other = opening::open(name, &session.context)?;
+    if !other.recording.has_processes() {
+        return Err(QueryError::Unreadable { path: name.clone(), cause: "it holds no processes".to_owned() });
+    }
+    let after = ProcessTree::read(Arc::clone(&other.recording))?;
+    let table = if is_by_command {
+        process_change::table("command", "command", &changes_by_command([&before, &after]))
+    } else {
+        let (old, new) = (session.classes(&arguments.flags)?, session.classes_of(&after, &arguments.flags)?);
+        process_change::table("class", "class", &changes_by_class([&before, &after], [old.first(), new.first()]))
+    };
+    let mut answer = Answer::default();
+    for (key, heading, tree) in [("before_wall_ns", "wall before", &*before), ("after_wall_ns", "wall after", &after)] {
+        answer = answer.fact(Column::new(key, heading, Unit::Duration), whole_wall_ns(tree));
+    }
+    answer = answer.table(table).exact();
+    answer.lost = other.damage.map(|damage| format!("{name}: {damage}"));
     session.listed.clear();
     let rows = session.page_rows();
     Ok(more::first_page(session, answer, rows))

@@ -86,10 +86,17 @@ fn answer(done: Done, order: OrderedBy, written: String, elapsed: Duration) -> A
     let format = imported.first().map(|(_, imported)| imported.format.to_string()).unwrap_or_default();
     let mut answer = Answer::default()
         .fact(Column::new("format", "format", Unit::Text), format)
-        .fact(Column::new("written", "written", Unit::Text), written)
-        .fact(Column::new("snapshots", "snapshots", Unit::Count), snapshots().count())
-        .fact(Column::new("objects", "objects", Unit::Count), sum(|totals| totals.objects))
-        .fact(Column::new("references", "references", Unit::Count), sum(|totals| totals.references))
+        .fact(Column::new("written", "written", Unit::Text), written);
+    answer = if imported.iter().any(|(_, imported)| imported.format.holds_processes()) {
+        let processes = imported.iter().map(|(_, imported)| imported.processes).sum::<u64>();
+        answer.fact(Column::new("processes", "processes", Unit::Count), processes)
+    } else {
+        answer
+            .fact(Column::new("snapshots", "snapshots", Unit::Count), snapshots().count())
+            .fact(Column::new("objects", "objects", Unit::Count), sum(|totals| totals.objects))
+            .fact(Column::new("references", "references", Unit::Count), sum(|totals| totals.references))
+    };
+    answer = answer
         .fact(Column::new("source_bytes", "bytes in", Unit::Bytes), source_bytes)
         .fact(Column::new("written_bytes", "bytes out", Unit::Bytes), finished.bytes);
     if imported.len() > 1 {

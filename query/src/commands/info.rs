@@ -2,11 +2,14 @@
 
 use barrow_analyzer::{Heap, Holder, ObjectDetails, ObjectId, Progress, Recording, SnapshotId};
 
+use barrow_processes::{ProcessId, ProcessTree};
+
 use crate::answer::units;
 use crate::answer::{Answer, Column, Unit, Value};
 use crate::arguments::Arguments;
 use crate::error::QueryError;
 use crate::session::Session;
+use crate::tables::process_details;
 
 use super::snapshot::with_pairs;
 use crate::touches::Touches;
@@ -17,12 +20,14 @@ pub(super) const COMMAND: Command = Command {
     name: "info",
     aliases: &["inspect", "p"],
     group: Group::Objects,
-    arguments: "[ID]",
-    about: "One object: type, sizes, references; without ID, the file",
+    arguments: "[ID | PID] [--classes FILE]",
+    about: "One object: type, sizes, references; one process; or the file",
     details: "ID is 123 or @123 in the selected snapshot, 2:@123 in snapshot 2, 0x7f00 by address, \
-              %3 in row 3 of the last table.",
+              %3 in row 3 of the last table. PID is 1234:0, or 1234 if the recording holds no heap and only one \
+              process had that number: who started it, what it executed, where, how it ended, and what it used. \
+              Without an argument it tells what the file holds.",
     example: "info @123",
-    flags: &[],
+    flags: &["--classes"],
     subject: Subject::Recording,
     touches: Touches::RECORDING,
     asks_for_totals: None,
@@ -33,6 +38,12 @@ pub(super) const COMMAND: Command = Command {
 fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryError> {
     match &arguments.words()[..] {
         [] => of_file(session),
+        [name] if is_process(session, name)? => {
+            let tree = session.process_tree()?;
+            let id = process(session, &tree, name)?;
+            let (totals, classes) = (session.process_totals()?, session.classes(&arguments.flags)?);
+            process_details::answer(&session.context, &tree, &totals, &classes, id)
+        }
         [name] => {
             let (snapshot, id) = session.object(name)?;
             let heap = session.heap(snapshot)?;
@@ -45,6 +56,27 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
         }
         [_, word, ..] => Err(COMMAND.refuses(word)),
     }
+}
+
+/// Whether a name is that of a process: `1234:0`, and `1234` where there are no objects.
+fn is_process(session: &Session, name: &str) -> Result<bool, QueryError> {
+    let is_row = name.starts_with('%');
+    let is_object = name.contains('@') || is_row && session.listed.images().is_empty() || name.starts_with("0x");
+    let recording = session.recording()?;
+    let has_objects = recording.snapshot_count() > 0;
+    Ok(recording.has_processes() && !is_object && (is_row || name.contains(':') || !has_objects))
+}
+
+/// The process of a name, or of a row of the last table.
+fn process(session: &Session, tree: &ProcessTree, name: &str) -> Result<ProcessId, QueryError> {
+    let Some(row) = name.strip_prefix('%').and_then(|row| row.parse::<usize>().ok()) else {
+        return Ok(tree.named(name)?);
+    };
+    let images = session.listed.images();
+    let found = row.checked_sub(1).and_then(|at| images.get(at));
+    let rows = images.len();
+    let image = found.ok_or_else(|| QueryError::usage(format!("{name}: the last table has the rows %1 to %{rows}")))?;
+    Ok(tree.image(*image).process)
 }
 
 fn of_object(recording: &Recording, snapshot: SnapshotId, object: &ObjectDetails) -> Result<Answer, QueryError> {
@@ -113,6 +145,9 @@ fn of_file(session: &Session) -> Result<Answer, QueryError> {
     let (major, minor) = recording.version();
     let created = Some(recording.created_ns()).filter(|&created| created > 0);
     let uuid: String = recording.uuid().iter().map(|byte| format!("{byte:02x}")).collect();
+    let tree = if recording.has_processes() { Some(session.process_tree()?) } else { None };
+    let (processes, samples) =
+        (tree.as_ref().map(|tree| tree.processes().len()), tree.map(|tree| tree.samples().len()));
     let damage = file.map(|file| file.damage.as_deref().unwrap_or("none").to_owned());
     let answer = Answer::default()
         .fact(Column::new("", "file", Unit::Text).for_people(), file.map(|file| file.name.clone()))
@@ -122,6 +157,8 @@ fn of_file(session: &Session) -> Result<Answer, QueryError> {
         .fact(Column::new("", "created", Unit::Text).for_people(), created.map(units::date))
         .fact(Column::new("length_bytes", "length", Unit::Bytes), recording.length_bytes())
         .fact(Column::new("snapshots", "snapshots", Unit::Count), recording.snapshot_count())
+        .fact(Column::new("processes", "processes", Unit::Count), processes)
+        .fact(Column::new("memory_samples", "memory samples", Unit::Count), samples)
         .fact(Column::new("", "damage", Unit::Text).for_people(), Value::from(damage));
     Ok(with_pairs(answer, "facts", recording.facts()?).exact())
 }

@@ -11,6 +11,7 @@ use crate::arguments::Arguments;
 use crate::error::QueryError;
 use crate::language::selection;
 use crate::session::Session;
+use crate::tables::process_summary;
 
 use super::histogram::kind_columns;
 use crate::touches::Touches;
@@ -22,11 +23,12 @@ pub(super) const COMMAND: Command = Command {
     aliases: &["overview"],
     group: Group::Snapshots,
     arguments: "[all | every K | N..M | last] [--verify]",
-    about: "Totals: objects, sizes, references, roots, and each kind's share",
+    about: "Totals: objects, sizes, references, roots, kinds; or of processes",
     details: "Without an argument it is about the selected snapshot. `all` prints a row for every snapshot. With at \
               least three snapshots, it also draws a line of each total from its least value to its greatest. The \
               numbers are the recorder's own statistics. With `--verify` the objects are decoded, counted and \
-              compared.",
+              compared. Of a recording of processes it tells the time from start to end, processor time, the most \
+              memory that they held at one time, and how many failed.",
     example: "summary all",
     flags: &["--verify"],
     subject: Subject::Recording,
@@ -39,6 +41,10 @@ pub(super) const COMMAND: Command = Command {
 fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryError> {
     let recording = session.recording()?;
     let words = arguments.words();
+    let has_processes = recording.has_processes();
+    if has_processes && words.is_empty() && session.snapshots()?.is_empty() {
+        return of_processes(session, Answer::default().table(no_snapshots()));
+    }
     let snapshots = match words.is_empty() {
         true => vec![session.snapshot()?],
         false => selection::several(&words, &session.snapshots()?)?,
@@ -67,11 +73,22 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
     let is_counted = session.file().is_some_and(|file| file.counted.is_some());
     session.listed.clear();
     let answer = source_notes(answer, &summaries, elapsed);
+    let answer = if has_processes && one { of_processes(session, answer)? } else { answer };
     Ok(match is_partial {
         true => answer.note("counted in the dump; references and roots are known after the import"),
         false if is_counted => answer.note("counted in the dump"),
         false => answer,
     })
+}
+
+/// Adds the totals of the process tree.
+fn of_processes(session: &Session, answer: Answer) -> Result<Answer, QueryError> {
+    Ok(process_summary::add(answer, &*session.process_tree()?, &*session.process_totals()?))
+}
+
+/// The rows of a recording without a heap.
+fn no_snapshots() -> Table {
+    Table { key: "snapshots", audience: Audience::Machines, columns: columns(), rows: Vec::new() }
 }
 
 /// For people: how the totals went, where there are enough of them.

@@ -13,10 +13,11 @@
 use std::sync::Arc;
 
 use barrow_analyzer::{ExpressionError, KindId, Names, SnapshotId};
-use barrow_processes::{Classes, Expression, ImageId, ImageNames, ImageSet, ProcessTree, Rules, StrangeLabel};
+use barrow_processes::{Classes, Expression, ImageId, ImageNames, ImageSet, ProcessTree, StrangeLabel};
 
 use crate::arguments::Arguments;
 use crate::error::QueryError;
+use crate::flags::QuestionFlags;
 use crate::language::names;
 use crate::session::Session;
 use crate::tables::found::{self, EXPRESSIONS, pointed_at};
@@ -112,8 +113,12 @@ pub(crate) fn notes(session: &Session, expression: &Expression) -> Result<Vec<St
 ///
 /// # Errors
 /// Those of the rules.
-pub(crate) fn classes(_session: &Session, tree: &ProcessTree) -> Result<Arc<Classes>, QueryError> {
-    Ok(Arc::new(Classes::of(tree, Rules::standard())))
+pub(crate) fn classes(session: &Session, tree: &ProcessTree) -> Result<Arc<Classes>, QueryError> {
+    let flags = QuestionFlags::default();
+    match session.process_tree() {
+        Ok(open) if std::ptr::eq(&*open, tree) => session.classes(&flags),
+        _ => Ok(Arc::new(session.classes_of(tree, &flags)?)),
+    }
 }
 
 fn objects(session: &Session, arguments: &Arguments, first: usize) -> Result<Asked, QueryError> {

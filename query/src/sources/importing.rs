@@ -74,7 +74,10 @@ pub(crate) fn import(
     let written = |source| QueryError::Write { path: part.shown().to_owned(), source };
     let mut options = options(wishes.compression, &formats, context);
     options.patches = wishes.patches;
-    if let [first, _, ..] = sources {
+    // A log of processes has no other time; a heap snapshot that is alone needs none.
+    if let [first, rest @ ..] = sources
+        && (!rest.is_empty() || formats.iter().any(|format| format.holds_processes()))
+    {
         options.created_ns = barrow_importers::taken_ns(first).map_err(|error| QueryError::file(first, error))?;
     }
     let writer = Writer::to_file(part.file()?, options).map_err(written)?;

@@ -2,9 +2,11 @@
 
 use barrow_processes::{Amounts, Classes, ImageId, ProcessTree, Quantity};
 
-use crate::answer::{Audience, Column, Table, Unit, Value};
+use crate::answer::{Audience, Column, Table, Unit, Value, shell};
 use crate::context::Context;
 use crate::error::QueryError;
+
+use super::process_text::time;
 
 /// What a table of images needs.
 pub(crate) struct Rows<'a> {
@@ -79,14 +81,9 @@ impl Rows<'_> {
             end.and_then(|end| end.signal).into(),
             ended.into(),
             Value::List(arguments.iter().map(|argument| Value::text(*argument)).collect()),
-            Value::Text(arguments.join(" ")),
+            Value::Text(shell::line(arguments)),
         ]
     }
-}
-
-/// Nanoseconds since the recording began, which may be negative.
-fn time(time_ns: i64) -> Value {
-    u64::try_from(time_ns).map_or(Value::Change(time_ns), Value::Number)
 }
 
 fn unit(quantity: Quantity) -> Unit {

@@ -1,0 +1,123 @@
+//! An event of a profile.
+
+use serde_json::{Map, Value};
+
+/// An event that takes time, or of another kind.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Event {
+    /// Bazel processes an action.
+    Action(Action),
+    /// Bazel runs a process for an action.
+    Process(Span),
+    /// Bazel was told to keep few events (`--slim_profile`): this stands for several.
+    Merged(u64),
+    Other,
+}
+
+/// When, on which of Bazel's threads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Span {
+    pub(super) thread: u64,
+    /// Microseconds since the command began.
+    pub(super) start_us: i64,
+    pub(super) end_us: i64,
+}
+
+impl Span {
+    /// Whether it lies within another, on the same thread.
+    pub(super) fn is_in(&self, other: &Span) -> bool {
+        self.thread == other.thread && other.start_us <= self.start_us && self.end_us <= other.end_us
+    }
+}
+
+/// An action.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Action {
+    pub(super) span: Span,
+    /// What it does, in a few words.
+    pub(super) description: String,
+    /// The target that it belongs to.
+    pub(super) target: Option<String>,
+    /// The kind of action.
+    pub(super) mnemonic: Option<String>,
+    /// Its first output.
+    pub(super) output: Option<String>,
+}
+
+impl Event {
+    /// Parses an event.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub(super) fn parse(bytes: &[u8]) -> Result<Event, String> {
+        let event: Map<String, Value> = serde_json::from_slice(bytes).map_err(|_| "no event".to_owned())?;
+        let text = |key: &str| event.get(key).and_then(Value::as_str);
+        if text("ph") != Some("X") {
+            return Ok(Event::Other);
+        }
+        let name = text("name").unwrap_or_default();
+        let is_action = text("cat") == Some("action processing");
+        if let Some(merged) = merged(name) {
+            return Ok(Event::Merged(merged));
+        }
+        if !is_action && name != "subprocess.run" {
+            return Ok(Event::Other);
+        }
+        let span = span(&event).ok_or("an event without a time")?;
+        if !is_action {
+            return Ok(Event::Process(span));
+        }
+        let argument = |key: &str| event.get("args").and_then(|arguments| owned(arguments.get(key)));
+        Ok(Event::Action(Action {
+            span,
+            description: name.to_owned(),
+            target: argument("target"),
+            mnemonic: argument("mnemonic"),
+            output: owned(event.get("out")),
+        }))
+    }
+}
+
+/// `merged 12 events`
+fn merged(name: &str) -> Option<u64> {
+    name.strip_prefix("merged ")?.strip_suffix(" events")?.parse().ok()
+}
+
+fn owned(value: Option<&Value>) -> Option<String> {
+    value.and_then(Value::as_str).filter(|text| !text.is_empty()).map(str::to_owned)
+}
+
+fn span(event: &Map<String, Value>) -> Option<Span> {
+    let start_us = event.get("ts")?.as_i64()?;
+    let duration_us = event.get("dur").map_or(Some(0), Value::as_u64)?;
+    let end_us = start_us.checked_add_unsigned(duration_us)?;
+    Some(Span { thread: event.get("tid").and_then(Value::as_u64).unwrap_or(0), start_us, end_us })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn events_are_told_apart() {
+        let parse = |text: &str| Event::parse(text.as_bytes());
+        let action = r#"{"cat":"action processing","name":"Compiling a.c","ph":"X","ts":-2,"dur":5,"tid":7,"out":"a.o",
+            "args":{"target":"","mnemonic":"CppCompile"}}"#;
+        let span = Span { thread: 7, start_us: -2, end_us: 3 };
+        let expected = Action {
+            span,
+            description: "Compiling a.c".to_owned(),
+            target: None,
+            mnemonic: Some("CppCompile".to_owned()),
+            output: Some("a.o".to_owned()),
+        };
+        assert_eq!(parse(action), Ok(Event::Action(expected)));
+        let process = r#"{"cat":"x","name":"subprocess.run","ph":"X","ts":-2,"dur":5,"tid":7}"#;
+        assert_eq!(parse(process), Ok(Event::Process(span)));
+        assert_eq!(parse(r#"{"name":"merged 12 events","ph":"X"}"#), Ok(Event::Merged(12)));
+        assert_eq!(parse(r#"{"name":"subprocess.run","ph":"i"}"#), Ok(Event::Other));
+        assert_eq!(parse("{}"), Ok(Event::Other));
+        assert_eq!(parse(r#"{"name":"subprocess.run","ph":"X","ts":"1"}"#), Err("an event without a time".to_owned()));
+        assert_eq!(parse("1"), Err("no event".to_owned()));
+    }
+}

@@ -1,0 +1,168 @@
+//! Announces the wrappers of a log to the writer.
+
+use std::collections::HashMap;
+
+use barrow_writer::{ProcessDescription, ProcessEnd, ProcessId, ProgramDescription, Usage};
+
+use super::record::{Event, Record};
+use super::running::{Ended, Key, Wrapper, Wrappers};
+use super::usage::Inclusive;
+use crate::context::{Context, Outcome};
+use crate::error::{ImportError, Stop};
+use crate::process_logs::{Clock, LeftOut, Reading};
+
+/// Attributes of wrappers that began others: what the log says they used, those others included.
+const USER: &str = "user_ns including children";
+const SYSTEM: &str = "system_ns including children";
+
+/// The process that began another, and its wrapper if that still runs.
+type Parent = (Option<ProcessId>, Option<(Key, ProcessId)>);
+
+/// Announces records.
+pub(super) struct Announcer<'c, 'w> {
+    context: &'c Context<'w>,
+    clock: Clock,
+    reading: Reading<'c, 'w>,
+    wrappers: Wrappers,
+    hosts: HashMap<String, u32>,
+    processes: u64,
+    /// Wrappers that used less than those that they began.
+    less_than_children: u64,
+    /// Whether the log holds what only barrow-sh writes.
+    is_of_barrow_sh: bool,
+    pub(super) left_out: LeftOut,
+}
+
+impl<'c, 'w> Announcer<'c, 'w> {
+    pub(super) fn new(context: &'c Context<'w>) -> Result<Self, ImportError> {
+        context.writer.fact("clock", "us")?;
+        Ok(Announcer {
+            context,
+            clock: Clock::new(context.writer.created_ns()),
+            reading: Reading::new(context)?,
+            wrappers: Wrappers::default(),
+            hosts: HashMap::new(),
+            processes: 0,
+            less_than_children: 0,
+            is_of_barrow_sh: false,
+            left_out: LeftOut::new("record"),
+        })
+    }
+
+    /// All of the log before `at` was read.
+    pub(super) fn reached(&mut self, at: usize) -> Result<(), ImportError> {
+        self.reading.reached(at)
+    }
+
+    /// Announces the record at `offset`, which is `bytes` long.
+    pub(super) fn announce(&mut self, offset: usize, bytes: usize, record: &Record) -> Result<(), Stop> {
+        let key = (self.host(record.host.as_deref()), record.pid);
+        let time_ns = self.clock.since_created_ns(record.wall_ns);
+        match &record.event {
+            Event::Begin { parent, directory, arguments } => {
+                let parent = parent.map(|parent| (key.0, parent));
+                self.begin(key, time_ns, record.host.as_deref(), parent, directory.as_deref(), arguments)
+            }
+            &Event::End { exit_status, signal, used } => {
+                self.is_of_barrow_sh |= signal.is_some() || used.is_some_and(|used| used.peak_bytes > 0);
+                let end = ProcessEnd { exit_status, signal, used: Usage::default() };
+                if self.end(key, time_ns, end, used)? {
+                    return Ok(());
+                }
+                let reason = || format!("the end of process {}, of which no beginning is there", record.pid);
+                self.left_out.add(offset, bytes, reason);
+                Ok(())
+            }
+        }
+    }
+
+    /// The number of a host.
+    fn host(&mut self, host: Option<&str>) -> u32 {
+        let host = host.unwrap_or_default();
+        if let Some(&number) = self.hosts.get(host) {
+            return number;
+        }
+        let number = self.hosts.len() as u32;
+        self.hosts.insert(host.to_owned(), number);
+        number
+    }
+
+    fn begin(
+        &mut self,
+        key: Key,
+        time_ns: i64,
+        host: Option<&str>,
+        parent: Option<Key>,
+        directory: Option<&str>,
+        arguments: &[String],
+    ) -> Result<(), Stop> {
+        let (parent_process, parent) = self.parent(parent)?;
+        let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+        let executable = arguments.first().copied().filter(|program| program.contains('/'));
+        let program = ProgramDescription { executable, directory, arguments: &arguments };
+        let begun = ProcessDescription { time_ns, pid: key.1, parent: parent_process, host, program };
+        let process = self.context.writer.begin_process(&begun)?;
+        self.processes += 1;
+        self.wrappers.begin(key, Wrapper { process, parent, children: Inclusive::default(), has_children: false });
+        Ok(())
+    }
+
+    /// The process that began another, and its wrapper if that still runs.
+    fn parent(&mut self, parent: Option<Key>) -> Result<Parent, Stop> {
+        let Some(key) = parent else { return Ok((None, None)) };
+        if let Some(parent) = self.wrappers.running(key) {
+            parent.has_children = true;
+            return Ok((Some(parent.process), Some((key, parent.process))));
+        }
+        let Some(&mut Ended { process, ref mut used }) = self.wrappers.ended(key) else { return Ok((None, None)) };
+        let used = used.take();
+        if let Some(used) = used {
+            self.including_children(process, &used)?;
+        }
+        Ok((Some(process), None))
+    }
+
+    /// Whether the process that ends had begun.
+    fn end(&mut self, key: Key, time_ns: i64, end: ProcessEnd, used: Option<Inclusive>) -> Result<bool, Stop> {
+        let Some(wrapper) = self.wrappers.end(key, used.unwrap_or_default()) else { return Ok(false) };
+        let own = used.map_or_else(Usage::default, |used| used - wrapper.children);
+        self.context.writer.end_process(wrapper.process, time_ns, &ProcessEnd { used: own, ..end })?;
+        if let Some(used) = used.filter(|_| wrapper.has_children) {
+            self.including_children(wrapper.process, &used)?;
+            self.less_than_children += u64::from(used.is_less_than(&wrapper.children));
+        }
+        Ok(true)
+    }
+
+    /// Keeps what the log says of a process that began others, which need not be the sum of what all of them used.
+    fn including_children(&self, process: ProcessId, used: &Inclusive) -> Result<(), Stop> {
+        let (user, system) = (used.user_ns.to_string(), used.system_ns.to_string());
+        Ok(self.context.writer.process_attributes(process, &[(USER, &user), (SYSTEM, &system)])?)
+    }
+
+    /// The outcome of the import of a log of `length` bytes.
+    pub(super) fn finish(self, length: usize, read: Result<(), Stop>) -> Result<Outcome, ImportError> {
+        let Announcer { context, hosts, processes, less_than_children, .. } = self;
+        let writer = context.writer;
+        writer.fact("recorded by", if self.is_of_barrow_sh { "barrow-sh" } else { "Kleknev" })?;
+        let mut names = hosts.keys().filter(|host| !host.is_empty());
+        if let (Some(host), None) = (names.next(), names.next()) {
+            writer.fact("host", host)?;
+        }
+        let mut notes = Vec::new();
+        if less_than_children > 0 {
+            notes.push(format!(
+                "processes that used less than those they began, since they did not wait for all of them: \
+                 {less_than_children}; what they used themselves is counted as 0"
+            ));
+        }
+        let end = match read {
+            Ok(()) => {
+                self.reading.ended(length)?;
+                self.left_out.end()
+            }
+            stopped => stopped,
+        };
+        Ok(Outcome { processes, notes, end, ..Outcome::default() })
+    }
+}

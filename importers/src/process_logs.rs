@@ -1,0 +1,22 @@
+//! What the importers of process logs share.
+//!
+//! In reading order: `clock` (times of the log as times of the recording), `lines`, `reading` (how far the import is), `moments` (beginnings and
+//! ends in the order of time),
+//! `text` (bytes as text), `shell_words` (arguments as a
+//! command line), `left_out` (what cannot be read).
+
+mod clock;
+mod left_out;
+mod lines;
+mod moments;
+mod reading;
+mod shell_words;
+mod text;
+
+pub(crate) use clock::{Clock, saturated};
+pub(crate) use left_out::LeftOut;
+pub(crate) use lines::{Line, Lines};
+pub(crate) use moments::{Moment, moments};
+pub(crate) use reading::Reading;
+pub(crate) use shell_words::shell_words;
+pub(crate) use text::{readable, text};

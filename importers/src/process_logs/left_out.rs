@@ -1,0 +1,46 @@
+//! What of a log cannot be read.
+
+use crate::error::{Damage, Stop};
+
+/// Counts the parts of a log that cannot be read.
+#[derive(Debug)]
+pub(crate) struct LeftOut {
+    /// What they should have been, in the singular.
+    what: &'static str,
+    count: u64,
+    bytes: u64,
+    /// Where the first of them is, and what is wrong with it.
+    first: Option<(u64, String)>,
+    /// Set if the log ends inside one.
+    cut: Option<Damage>,
+}
+
+impl LeftOut {
+    /// Nothing yet; `what` is a part of the log, in the singular.
+    pub(crate) fn new(what: &'static str) -> Self {
+        LeftOut { what, count: 0, bytes: 0, first: None, cut: None }
+    }
+
+    /// A part cannot be read.
+    pub(crate) fn add(&mut self, offset: usize, bytes: usize, reason: impl FnOnce() -> String) {
+        self.count += 1;
+        self.bytes += bytes as u64;
+        self.first.get_or_insert_with(|| (offset as u64, reason()));
+    }
+
+    /// The log ends inside a part.
+    pub(crate) fn ends_inside(&mut self, offset: usize, length: usize, inside: &'static str) {
+        self.add(offset, length - offset, || format!("the log ends inside {inside}"));
+        self.cut = Some(Damage::Ends { length: length as u64, inside });
+    }
+
+    /// The same as the end of an import.
+    pub(crate) fn end(self) -> Result<(), Stop> {
+        let LeftOut { what, count, bytes, first, cut } = self;
+        let Some((offset, reason)) = first else { return Ok(()) };
+        match cut {
+            Some(cut) if count == 1 => Err(cut.into()),
+            _ => Err(Damage::LeftOut { what, count, bytes, offset, reason }.into()),
+        }
+    }
+}

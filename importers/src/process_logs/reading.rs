@@ -1,0 +1,37 @@
+//! How far the import of a log is.
+
+use crate::context::Context;
+use crate::error::ImportError;
+
+/// Progress is reported, and memory given back, after this many bytes.
+const STEP_BYTES: usize = 4 << 20;
+
+/// Reports how far a log was read, and gives the memory of what was read back.
+pub(crate) struct Reading<'c, 'w> {
+    context: &'c Context<'w>,
+    reported: usize,
+}
+
+impl<'c, 'w> Reading<'c, 'w> {
+    pub(crate) fn new(context: &'c Context<'w>) -> Result<Self, ImportError> {
+        context.check_cancelled()?;
+        Ok(Reading { context, reported: 0 })
+    }
+
+    /// All before `at` was read.
+    pub(crate) fn reached(&mut self, at: usize) -> Result<(), ImportError> {
+        if at.saturating_sub(self.reported) < STEP_BYTES { Ok(()) } else { self.report(at) }
+    }
+
+    /// The log of `length` bytes was read to its end.
+    pub(crate) fn ended(mut self, length: usize) -> Result<(), ImportError> {
+        self.report(length)
+    }
+
+    fn report(&mut self, at: usize) -> Result<(), ImportError> {
+        self.context.progress.advance((at - self.reported) as u64);
+        self.context.release(self.reported..at);
+        self.reported = at;
+        self.context.check_cancelled()
+    }
+}

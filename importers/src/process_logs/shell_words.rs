@@ -1,0 +1,25 @@
+//! Arguments as a shell would read them.
+
+/// The arguments of a command, quoted where a shell needs that.
+pub(crate) fn shell_words(arguments: &[String]) -> String {
+    arguments.iter().map(|argument| word(argument)).collect::<Vec<_>>().join(" ")
+}
+
+fn word(argument: &str) -> String {
+    let is_plain = |character: char| character.is_alphanumeric() || "_@%+=:,./-".contains(character);
+    if !argument.is_empty() && argument.chars().all(is_plain) {
+        return argument.to_owned();
+    }
+    format!("'{}'", argument.replace('\'', "'\\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_quoted_where_they_must_be() {
+        let words = ["make", "-j2", "CC=gcc", "", "a b", "it's"].map(str::to_owned);
+        assert_eq!(shell_words(&words), r"make -j2 CC=gcc '' 'a b' 'it'\''s'");
+    }
+}

@@ -1,0 +1,249 @@
+//! Announces what a log says to the writer.
+
+use std::collections::HashSet;
+
+use barrow_writer::{ProcessDescription, ProcessEnd, ProgramDescription, Usage};
+
+use super::births::{Birth, Births};
+use super::call::{Call, Program, answered_directory, returned_task, succeeded};
+use super::line::{Line, LineReader, MESSAGE, What};
+use super::signals;
+use super::tasks::{Process, Tasks};
+use crate::context::{Context, Outcome};
+use crate::error::{ImportError, Stop};
+use crate::process_logs::{self, Clock, LeftOut, readable, shell_words};
+
+/// What follows a message of strace that came into the middle of a line.
+const REST: &[u8] = b"<unfinished ...>";
+
+/// Announces lines.
+pub(super) struct Announcer<'c, 'w> {
+    context: &'c Context<'w>,
+    clock: Clock,
+    births: Births,
+    reader: LineReader,
+    tasks: Tasks,
+    /// Those that began before the line that says so.
+    early: HashSet<u64>,
+    processes: u64,
+    /// Programs of which strace cut arguments.
+    cut_programs: u64,
+    /// The arguments of the first program.
+    command: Option<Vec<String>>,
+    pub(super) left_out: LeftOut,
+}
+
+impl<'c, 'w> Announcer<'c, 'w> {
+    pub(super) fn new(context: &'c Context<'w>, births: Births) -> Result<Self, ImportError> {
+        context.writer.fact("recorded by", "strace")?;
+        Ok(Announcer {
+            context,
+            clock: Clock::new(context.writer.created_ns()),
+            births,
+            reader: LineReader::default(),
+            tasks: Tasks::default(),
+            early: HashSet::new(),
+            processes: 0,
+            cut_programs: 0,
+            command: None,
+            left_out: LeftOut::new("line"),
+        })
+    }
+
+    /// Announces what a line says.
+    pub(super) fn announce(&mut self, line: &process_logs::Line<'_>) -> Result<(), Stop> {
+        let text = line.text;
+        let Some(parsed) = self.reader.read(text).filter(Line::is_of_strace) else {
+            if !text.trim_ascii().is_empty() && !text.starts_with(MESSAGE) && text.trim_ascii() != REST {
+                self.left_out.add(line.offset, text.len(), || format!("{} is no line of strace", readable(text)));
+            }
+            return Ok(());
+        };
+        let task = self.task(parsed.task);
+        let time_ns = self.clock.since_created_ns(parsed.wall_ns);
+        if !self.tasks.is_known(task)
+            && let Some(birth) = self.births.next(task)
+        {
+            self.early.insert(task);
+            self.born(task, birth, time_ns)?;
+        }
+        match parsed.what {
+            What::Call { name, arguments, result } => match Call::of(name, arguments) {
+                Some(call) => self.returned(task, call, arguments, result, time_ns),
+                None => self.ensure(task, time_ns),
+            },
+            What::Unfinished { name, arguments } => {
+                if let Some(call) = Call::of(name, arguments) {
+                    self.tasks.suspend(task, call);
+                }
+                Ok(())
+            }
+            What::Resumed { arguments, result, .. } => match self.tasks.resume(task) {
+                Some(call) => self.returned(task, call, arguments, result, time_ns),
+                None => self.ensure(task, time_ns),
+            },
+            What::Event(event) => self.event(task, event, time_ns),
+            What::Signal | What::Other => self.ensure(task, time_ns),
+        }
+    }
+
+    /// The process or thread of a line. Lines have no number where there is only one.
+    fn task(&self, number: Option<u64>) -> u64 {
+        number.or_else(|| self.tasks.only()).or(self.births.first).unwrap_or(0)
+    }
+
+    /// A process that was there before the log begins: nothing says who began it, nor what it executes.
+    fn ensure(&mut self, task: u64, time_ns: i64) -> Result<(), Stop> {
+        if self.tasks.is_known(task) {
+            return Ok(());
+        }
+        self.begin(task, time_ns, None, ProgramDescription::default())
+    }
+
+    fn begin(
+        &mut self,
+        pid: u64,
+        time_ns: i64,
+        parent: Option<Process>,
+        program: ProgramDescription<'_>,
+    ) -> Result<(), Stop> {
+        let by = parent.as_ref().map(|parent| parent.id);
+        let begun = ProcessDescription { time_ns, pid, parent: by, host: None, program };
+        let id = self.context.writer.begin_process(&begun)?;
+        self.processes += 1;
+        self.tasks.begin(pid, Process { id, directory: parent.and_then(|parent| parent.directory) });
+        Ok(())
+    }
+
+    fn born(&mut self, task: u64, birth: Birth, time_ns: i64) -> Result<(), Stop> {
+        let by = self.task(birth.by);
+        self.ensure(by, time_ns)?;
+        if birth.is_thread {
+            self.tasks.begin_thread(task, by);
+            return Ok(());
+        }
+        let parent = self.tasks.process(by).cloned();
+        self.begin(task, time_ns, parent, ProgramDescription::default())
+    }
+
+    /// A call returned.
+    fn returned(&mut self, task: u64, call: Call, arguments: &[u8], result: &[u8], time_ns: i64) -> Result<(), Stop> {
+        match call {
+            Call::Birth { is_thread } => {
+                self.ensure(task, time_ns)?;
+                let Some(child) = returned_task(result) else { return Ok(()) };
+                if self.early.remove(&child) {
+                    return Ok(());
+                }
+                self.births.next(child);
+                self.born(child, Birth { by: Some(task), is_thread }, time_ns)
+            }
+            Call::Execute(program) if succeeded(result) => self.executed(task, program, time_ns),
+            Call::ChangeDirectory(path) if succeeded(result) => {
+                self.ensure(task, time_ns)?;
+                if let Some(process) = self.tasks.process(task) {
+                    process.directory = path.and_then(|path| joined(process.directory.as_deref(), &path));
+                }
+                Ok(())
+            }
+            Call::AskDirectory => {
+                self.ensure(task, time_ns)?;
+                if let (Some(process), Some(path)) = (self.tasks.process(task), answered_directory(arguments)) {
+                    process.directory = Some(path);
+                }
+                Ok(())
+            }
+            Call::Execute(_) | Call::ChangeDirectory(_) => self.ensure(task, time_ns),
+        }
+    }
+
+    fn executed(&mut self, task: u64, program: Program, time_ns: i64) -> Result<(), Stop> {
+        self.cut_programs += u64::from(program.is_cut);
+        let arguments: Vec<&str> = program.arguments.iter().map(String::as_str).collect();
+        let executable = program.executable.as_deref();
+        if let Some(process) = self.tasks.process(task) {
+            let directory = process.directory.as_deref();
+            let executed = ProgramDescription { executable, directory, arguments: &arguments };
+            self.context.writer.process_image(process.id, time_ns, &executed, Usage::default())?;
+        } else {
+            let executed = ProgramDescription { executable, directory: None, arguments: &arguments };
+            self.begin(task, time_ns, None, executed)?;
+        }
+        self.command.get_or_insert(program.arguments);
+        Ok(())
+    }
+
+    /// Something happened to a process or thread.
+    fn event(&mut self, task: u64, event: &[u8], time_ns: i64) -> Result<(), Stop> {
+        let event = process_logs::text(event);
+        let number = |text: &str| text.parse().ok();
+        if let Some(thread) = event.strip_prefix("superseded by execve in pid ") {
+            if let Some(thread) = number(thread) {
+                self.tasks.supersede(task, thread);
+            }
+            return Ok(());
+        }
+        let (exit_status, signal) = if let Some(status) = event.strip_prefix("exited with ") {
+            (number(status), None)
+        } else if let Some(signal) = event.strip_prefix("killed by ") {
+            (None, signals::number(signal.split(' ').next().unwrap_or_default()))
+        } else {
+            return Ok(());
+        };
+        self.ensure(task, time_ns)?;
+        if let Some(process) = self.tasks.end(task) {
+            let end = ProcessEnd { exit_status, signal, used: Usage::default() };
+            self.context.writer.end_process(process.id, time_ns, &end)?;
+        }
+        Ok(())
+    }
+
+    /// The outcome of the import.
+    pub(super) fn finish(self, end: Result<(), Stop>) -> Result<Outcome, ImportError> {
+        if let Some(command) = &self.command {
+            self.context.writer.fact("command", &shell_words(command))?;
+        }
+        let note = format!(
+            "programs of which strace cut arguments, which end with `…` here: {}; `strace -s 65535 -v` keeps them",
+            self.cut_programs
+        );
+        let notes = if self.cut_programs > 0 { vec![note] } else { Vec::new() };
+        let end = end.and_then(|()| self.left_out.end());
+        Ok(Outcome { processes: self.processes, notes, end, ..Outcome::default() })
+    }
+}
+
+/// A path as seen from a directory, if that is certain: `..` may lead elsewhere through a symbolic link.
+fn joined(directory: Option<&str>, path: &str) -> Option<String> {
+    if path.starts_with('/') {
+        return Some(path.to_owned());
+    }
+    let directory = directory?;
+    let mut steps = path.split('/').filter(|step| !step.is_empty() && *step != ".").peekable();
+    if steps.clone().any(|step| step == "..") {
+        return None;
+    }
+    let mut joined = directory.trim_end_matches('/').to_owned();
+    if joined.is_empty() && steps.peek().is_none() {
+        return Some("/".to_owned());
+    }
+    steps.for_each(|step| joined = format!("{joined}/{step}"));
+    Some(joined)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_are_joined_where_that_is_certain() {
+        let check = |directory, path, expected: Option<&str>| assert_eq!(joined(directory, path).as_deref(), expected);
+        check(None, "/a/b", Some("/a/b"));
+        check(None, "b", None);
+        check(Some("/a"), "b/./c/", Some("/a/b/c"));
+        check(Some("/"), "b", Some("/b"));
+        check(Some("/"), ".", Some("/"));
+        check(Some("/a"), ".", Some("/a"));
+        check(Some("/a"), "../b", None);
+    }
+}

@@ -1,0 +1,131 @@
+//! `classes`: what the classes of processes used, and when they ran.
+
+use barrow_processes::{Measure, Schema, class_peaks, class_totals, class_values, running_shares};
+
+use crate::answer::{Answer, Audience, Column, Unit, Value, units};
+use crate::arguments::Arguments;
+use crate::error::QueryError;
+use crate::flags::Format;
+use crate::session::Session;
+use crate::tables::class_tables::{self, Totalled};
+use crate::touches::Touches;
+
+use super::{Command, Completion, Group, Subject, more};
+
+pub(super) const COMMAND: Command = Command {
+    name: "classes",
+    aliases: &[],
+    group: Group::Processes,
+    arguments: "[SCHEMA] [by cpu|user|system|wall|memory] [histogram [log]] [--classes FILE]",
+    about: "What classes of processes used, such as compilers and linkers",
+    details: "A schema gives each program that a process executes a label: `category` what kind of work it is, `program` \
+              what is executed, `directory` where, and `unit` what is built. Classes come in the order in which their \
+              first process started. The bar goes from the start of the first process to the end of the last one: `#` \
+              where processes of the class ran for at least half of the time, `-` where for less, `.` where none ran. \
+              The first figure is what the processes used themselves; `with started` adds all that they started, each \
+              second once, so these percentages add up to more than 100 %. Minimum, mean and maximum are those of a \
+              process alone, for `by wall` from its start to its end. `by memory` ranges over peaks of processes; `peak \
+              together` is the largest sample of all processes of the class. `histogram` counts processes in ten equal \
+              ranges, `histogram log` in powers of two. Rules come from --classes, from barrow-classes.toml beside the \
+              recording, or are the default ones.",
+    example: "classes program by wall",
+    flags: &["--classes"],
+    subject: Subject::Recording,
+    touches: Touches::RECORDING,
+    asks_for_totals: None,
+    completion: Completion::Nothing,
+    run,
+};
+
+/// Classes with a bar.
+const MOST_BARS: usize = 1000;
+
+/// What is asked.
+#[derive(Debug, Default)]
+struct Asked {
+    schema: Option<String>,
+    measure: Option<Measure>,
+    /// A histogram, and whether it is logarithmic.
+    histogram: Option<bool>,
+}
+
+fn asked(words: &[String]) -> Result<Asked, QueryError> {
+    let mut asked = Asked::default();
+    let mut words = words.iter().map(String::as_str).peekable();
+    while let Some(word) = words.next() {
+        match word {
+            "by" => {
+                let name = words.next().unwrap_or_default();
+                let measure = measure(name).ok_or_else(|| COMMAND.refuses(&format!("by {name}")))?;
+                asked.measure = Some(measure);
+            }
+            "histogram" => asked.histogram = Some(words.next_if_eq(&"log").is_some()),
+            name if asked.schema.is_none() => asked.schema = Some(name.to_owned()),
+            other => return Err(COMMAND.refuses(other)),
+        }
+    }
+    Ok(asked)
+}
+
+fn measure(name: &str) -> Option<Measure> {
+    let names = [
+        ("cpu", Measure::Cpu),
+        ("user", Measure::User),
+        ("system", Measure::System),
+        ("wall", Measure::Wall),
+        ("memory", Measure::Memory),
+    ];
+    names.into_iter().find(|(known, _)| !name.is_empty() && known.starts_with(name)).map(|(_, measure)| measure)
+}
+
+fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryError> {
+    let asked = asked(&arguments.words())?;
+    let (tree, totals) = (session.process_tree()?, session.process_totals()?);
+    let classes = session.classes(&arguments.flags)?;
+    let names: Vec<&str> = classes.schemata().iter().map(Schema::name).collect();
+    let schema = match &asked.schema {
+        None => classes.first(),
+        Some(name) => classes
+            .schema(name)
+            .ok_or_else(|| QueryError::usage(format!("there is no schema `{name}`; there are {}", names.join(", "))))?,
+    };
+    session.listed.clear();
+    let rows = session.page_rows();
+    let measure = asked.measure.unwrap_or(Measure::Cpu);
+    if let Some(is_logarithmic) = asked.histogram {
+        let values = class_values(&tree, &totals, schema, measure);
+        let table = class_tables::histogram((&tree, schema), &values, measure, is_logarithmic);
+        return Ok(more::first_page(session, Answer::default().table(table).exact(), rows));
+    }
+    let totalled =
+        |schema| Totalled { schema, totals: class_totals(&tree, &totals, schema), peaks: class_peaks(&tree, schema) };
+    match session.context.settings.format {
+        Format::Json => {
+            let all = classes.schemata().iter().filter(|one| asked.schema.is_none() || std::ptr::eq(*one, schema));
+            let records = all.map(|schema| class_tables::record(&totalled(schema))).collect();
+            let column = Column::new("schemata", "", Unit::Nested).for_machines();
+            Ok(Answer::default().fact(column, Value::List(records)).exact())
+        }
+        Format::Csv => Ok(Answer::default().table(class_tables::flat(&totalled(schema))).exact()),
+        Format::Table => {
+            let of = totalled(schema);
+            let shares = running_shares(&tree, schema, MOST_BARS, class_tables::BAR);
+            let unknown: u64 = of.totals.iter().map(|class| u64::from(class.cpu_ns.exclusive.sum().unknown())).sum();
+            let mut when = class_tables::when(&of, &shares);
+            when.rows.truncate(rows);
+            let mut answer = Answer::default().table(when).table(class_tables::used(&of, measure));
+            answer.tables[0].audience = Audience::People;
+            if unknown > 0 {
+                let processes = if unknown == 1 { "process" } else { "processes" };
+                let unknown = units::grouped(unknown);
+                answer =
+                    answer.note(format!("the processor time of {unknown} {processes} is not known, and in no figure"));
+            }
+            if asked.schema.is_none() && names.len() > 1 {
+                let others: Vec<&str> = names.iter().copied().filter(|name| *name != schema.name()).collect();
+                answer = answer.note(format!("schema {}; others: {}", schema.name(), others.join(", ")));
+            }
+            Ok(more::first_page(session, answer.exact(), rows))
+        }
+    }
+}

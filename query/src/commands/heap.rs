@@ -1,0 +1,79 @@
+//! `heap`: a question about the recording of the heap of a process.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use barrow_processes::{ProcessId, ProcessTree};
+
+use crate::answer::Answer;
+use crate::arguments::Arguments;
+use crate::command::Subject as About;
+use crate::error::QueryError;
+use crate::question::Question;
+use crate::session::Session;
+use crate::touches::Touches;
+
+use super::{Command, Completion, Group, Subject};
+
+pub(super) const COMMAND: Command = Command {
+    name: "heap",
+    aliases: &[],
+    group: Group::Processes,
+    arguments: "PID [QUESTION...]",
+    about: "Ask about the heap that a process recorded",
+    details: "A process that wrote a heap recording of its own is linked to it: `info PID` says so. QUESTION is a line as at \
+              the prompt, without flags; `summary` unless told. The recording is looked for where it was written, and in the \
+              folder of this file; it has to be the same one, by its unique number.",
+    example: "heap 1234:0 top 5",
+    flags: &[],
+    subject: Subject::Recording,
+    touches: Touches::RECORDING.with(Touches::READS_FILES),
+    asks_for_totals: None,
+    completion: Completion::Nothing,
+    run,
+};
+
+fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryError> {
+    let words = arguments.words();
+    let Some((name, rest)) = words.split_first() else {
+        return Err(QueryError::usage("whose heap? name a process, like `heap 1234:0 summary`"));
+    };
+    let tree = session.process_tree()?;
+    let id = tree.named(name)?;
+    let path = recording(session, &tree, id)?;
+    let (verb, rest) = rest.split_first().map_or(("summary", rest), |(verb, rest)| (verb.as_str(), rest));
+    let question = Question::new(verb, rest)?;
+    let touches = question.touches().except(session.allowed);
+    if question.command.subject != About::Recording || question.command.writes() || touches != Touches::NOTHING {
+        return Err(QueryError::usage(format!("`{verb}` is no question about a heap")));
+    }
+    let mut other = Session::new(Arc::clone(&session.context.workspace), session.context.settings.clone());
+    other.watch_with(Arc::clone(&session.context.watcher));
+    other.open(&path.display().to_string())?;
+    session.listed.clear();
+    let mut answer = other.ask(&question)?;
+    let note = format!("of {}", path.display());
+    // What comes after the first page is asked in that file itself.
+    answer.goes_on = false;
+    Ok(answer.note(note))
+}
+
+/// The file with the heap of a process.
+fn recording(session: &Session, tree: &ProcessTree, id: ProcessId) -> Result<PathBuf, QueryError> {
+    let process = tree.process(id);
+    let name = tree.name(id);
+    let Some(uuid) = process.heap else {
+        return Err(QueryError::usage(format!("process {name} wrote no heap recording")));
+    };
+    let written = tree.attribute(process, "heap").map(PathBuf::from);
+    let folder = session.file().and_then(|file| Path::new(&file.name).parent().map(Path::to_owned)).unwrap_or_default();
+    let beside = written.as_ref().and_then(|path| path.file_name()).map(|file| folder.join(file));
+    let candidates = written.iter().chain(&beside).filter(|path| path.is_file());
+    let is_it = |path: &&PathBuf| barrow_analyzer::Recording::open(path).is_ok_and(|found| found.uuid() == uuid);
+    if let Some(path) = candidates.clone().find(is_it) {
+        return Ok(path.clone());
+    }
+    let hex: String = uuid.iter().map(|byte| format!("{byte:02x}")).collect();
+    let place = written.map_or_else(String::new, |path| format!("; it was written to {}", path.display()));
+    Err(QueryError::usage(format!("the heap recording {hex} of process {name} is not found{place}")))
+}

@@ -1,0 +1,142 @@
+//! `processes`: the images that used most.
+
+use std::cmp::Reverse;
+use std::sync::Arc;
+
+use barrow_processes::{Classes, Image, ImageId, ProcessTree, cpu_ns};
+
+use crate::answer::{Answer, units};
+use crate::arguments::Arguments;
+use crate::error::QueryError;
+use crate::language::request::Request;
+use crate::session::Session;
+use crate::tables::process_rows::Rows;
+use crate::touches::Touches;
+
+use super::{Command, Completion, Group, Subject};
+
+pub(super) const COMMAND: Command = Command {
+    name: "processes",
+    aliases: &["ps"],
+    group: Group::Processes,
+    arguments: "[N] [by cpu|wall|memory|reads|writes|start] [--classes FILE]",
+    about: "The processes that used most, and what they executed",
+    details: "A process has a row for each program that it executed, one after the other: what it used is that of the \
+              program, without the processes that it started. `by cpu` is the order unless told: processor time in user \
+              mode and in the system. `wall` is the time from start to end, `memory` the most that was resident, `reads` \
+              and `writes` are bytes from and to devices. What is not known is empty and comes last. A process is named \
+              1234:0: the first one that had the number 1234.",
+    example: "processes 5 by memory",
+    flags: &["--classes"],
+    subject: Subject::Recording,
+    touches: Touches::RECORDING,
+    asks_for_totals: None,
+    completion: Completion::Nothing,
+    run,
+};
+
+/// What ranks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Order {
+    Cpu,
+    Wall,
+    Memory,
+    Reads,
+    Writes,
+    Start,
+}
+
+impl Order {
+    fn named(word: &str) -> Option<Self> {
+        let names = [
+            ("cpu", Order::Cpu),
+            ("wall", Order::Wall),
+            ("memory", Order::Memory),
+            ("reads", Order::Reads),
+            ("writes", Order::Writes),
+            ("start", Order::Start),
+        ];
+        names.into_iter().find(|(name, _)| !word.is_empty() && name.starts_with(word)).map(|(_, order)| order)
+    }
+
+    /// What an image has of it; `None` if that is not known.
+    fn of(self, tree: &ProcessTree, image: &Image) -> Option<u64> {
+        match self {
+            Order::Cpu => cpu_ns(image.used.user_ns, image.used.system_ns),
+            Order::Wall => Some(tree.wall_ns(image)),
+            Order::Memory => image.used.peak_bytes,
+            Order::Reads => image.used.read_bytes,
+            Order::Writes => image.used.written_bytes,
+            // The first one has most.
+            Order::Start => Some(u64::MAX - (i128::from(image.began_ns) - i128::from(i64::MIN)) as u64),
+        }
+    }
+}
+
+fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryError> {
+    let request = Request::of(arguments);
+    if let Some(word) = request.rest.words().first() {
+        return Err(COMMAND.refuses(word));
+    }
+    let order = match &request.by[..] {
+        [] => Order::Cpu,
+        [word] => Order::named(word).ok_or_else(|| COMMAND.refuses(&format!("by {word}")))?,
+        [_, word, ..] => return Err(COMMAND.refuses(&format!("by {word}"))),
+    };
+    let tree = session.process_tree()?;
+    let classes = session.classes(&arguments.flags)?;
+    let mut ranked: Vec<(Option<u64>, Reverse<ImageId>)> =
+        (0..).map(ImageId).zip(tree.images()).map(|(id, image)| (order.of(&tree, image), Reverse(id))).collect();
+    let known = ranked.len();
+    let rows = request.rows.unwrap_or(if session.whole { usize::MAX } else { session.ranking_rows(None) });
+    // Only what is shown is sorted; further pages sort the rest.
+    if request.rows.is_some() && rows < known {
+        ranked.select_nth_unstable_by(rows, |one, other| other.cmp(one));
+        ranked.truncate(rows);
+    }
+    ranked.sort_unstable_by(|one, other| other.cmp(one));
+    let images: Vec<ImageId> = ranked.into_iter().map(|(_, Reverse(id))| id).collect();
+    session.listed.clear();
+    let piece = if request.rows.is_some() { usize::MAX } else { rows };
+    Listing { tree, classes, images, shown: 0, piece }.answer(session)
+}
+
+/// The images in their order, of which the first were shown.
+struct Listing {
+    tree: Arc<ProcessTree>,
+    classes: Arc<Classes>,
+    images: Vec<ImageId>,
+    shown: usize,
+    /// Rows of a page.
+    piece: usize,
+}
+
+impl Listing {
+    /// The next page.
+    fn answer(mut self, session: &mut Session) -> Result<Answer, QueryError> {
+        let is_whole = session.whole;
+        if let Some(skip) = if is_whole { session.take_skip() } else { None } {
+            self.shown = usize::try_from(skip).unwrap_or(usize::MAX).min(self.images.len());
+        }
+        let piece = if is_whole { session.piece } else { self.piece };
+        let end = self.images.len().min(self.shown.saturating_add(piece));
+        let page = &self.images[self.shown..end];
+        let first = session.listed.images().len() + 1;
+        let rows = Rows { tree: &self.tree, classes: &self.classes, by: None };
+        let table = rows.table(&session.context, page, |at| session.row_number(first + at))?;
+        session.list_images(page.iter().copied());
+        let mut answer = Answer::default().table(table);
+        self.shown = end;
+        let left = (self.images.len() - end) as u64;
+        answer.all_rows = is_whole.then_some(self.images.len() as u64);
+        answer.goes_on = is_whole && left > 0;
+        if left > 0 {
+            if !is_whole {
+                let more = units::counted(left, "more row");
+                answer = answer.note(if session.paged { format!("… {more}: `more`") } else { format!("… {more}") });
+            }
+            session.more = Some(Box::new(move |session| self.answer(session)));
+        }
+        Ok(answer.exact())
+    }
+}

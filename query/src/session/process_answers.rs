@@ -1,0 +1,71 @@
+//! What sessions know of the process tree of their recording: its totals, and the classes of its images.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use barrow_processes::{Classes, ProcessTree, Rules, Totals};
+
+use super::Session;
+use crate::error::QueryError;
+use crate::flags::QuestionFlags;
+
+/// The file of rules beside a recording.
+const RULES: &str = "barrow-classes.toml";
+/// A file of rules is not longer.
+const MOST_BYTES: u64 = 1 << 20;
+
+impl Session {
+    /// The totals of the process tree of the open recording.
+    ///
+    /// # Errors
+    /// As for [`Session::process_tree`].
+    pub(crate) fn process_totals(&self) -> Result<Arc<Totals>, QueryError> {
+        Ok(self.context.workspace.process_totals(&self.process_tree()?))
+    }
+
+    /// The classes of the images of the open recording: by the rules of `--classes`, or of the file beside it, or the
+    /// default ones.
+    ///
+    /// # Errors
+    /// As for [`Session::process_tree`]; a file of rules that cannot be read.
+    pub(crate) fn classes(&self, flags: &QuestionFlags) -> Result<Arc<Classes>, QueryError> {
+        let tree = self.process_tree()?;
+        let file = self.rules_file(flags);
+        let text = file.as_deref().map(read).transpose()?;
+        self.context.workspace.classes(&tree, text.as_deref(), || classes(&tree, file.as_deref(), text.as_deref()))
+    }
+
+    /// The classes of another tree, by the same rules.
+    ///
+    /// # Errors
+    /// A file of rules that cannot be read.
+    pub(crate) fn classes_of(&self, tree: &ProcessTree, flags: &QuestionFlags) -> Result<Classes, QueryError> {
+        let file = self.rules_file(flags);
+        let text = file.as_deref().map(read).transpose()?;
+        classes(tree, file.as_deref(), text.as_deref())
+    }
+
+    fn rules_file(&self, flags: &QuestionFlags) -> Option<PathBuf> {
+        flags.classes.clone().or_else(|| {
+            let folder = Path::new(&self.file()?.name).parent()?.join(RULES);
+            folder.is_file().then_some(folder)
+        })
+    }
+}
+
+fn classes(tree: &ProcessTree, file: Option<&Path>, text: Option<&str>) -> Result<Classes, QueryError> {
+    match file.zip(text) {
+        Some((file, text)) => Ok(Classes::of(tree, &Rules::read(&file.display().to_string(), text)?)),
+        None => Ok(Classes::of(tree, Rules::standard())),
+    }
+}
+
+fn read(file: &Path) -> Result<String, QueryError> {
+    let unreadable = |cause: String| QueryError::Unreadable { path: file.display().to_string(), cause };
+    let length = fs::metadata(file).map_err(|error| unreadable(error.to_string()))?.len();
+    if length > MOST_BYTES {
+        return Err(unreadable("a file of rules is at most 1 MiB long".to_owned()));
+    }
+    fs::read_to_string(file).map_err(|error| unreadable(error.to_string()))
+}

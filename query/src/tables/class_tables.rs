@@ -1,0 +1,243 @@
+//! What the classes of a schema used, as tables for people and as values for machines.
+
+use barrow_processes::{ClassTotals, Figures, Measure, ProcessTree, Schema, Spread, Sum};
+
+use super::process_text::time;
+use crate::answer::{Audience, Column, Table, Unit, Value};
+
+/// Characters of a bar.
+pub(crate) const BAR: usize = 32;
+
+/// A schema with its totals.
+pub(crate) struct Totalled<'s> {
+    pub(crate) schema: &'s Schema,
+    pub(crate) totals: Vec<ClassTotals>,
+    /// The largest sample of each.
+    pub(crate) peaks: Vec<Option<(i64, u64)>>,
+}
+
+/// When the classes ran: a bar from the start of the first process to the end of the last. `#` is drawn where processes ran
+/// for at least half of the time, `-` where they ran for less, `.` where none did.
+pub(crate) fn when(of: &Totalled<'_>, shares: &[Vec<f64>]) -> Table {
+    let columns = vec![
+        Column::new("class", "class", Unit::Text),
+        Column::new("processes", "processes", Unit::Count),
+        Column::new("running_ns", "running", Unit::Duration),
+        Column::new("", "from first to last", Unit::Text),
+    ];
+    let rows = of.totals.iter().enumerate().map(|(at, class)| {
+        vec![
+            Value::text(&of.schema.labels()[at]),
+            class.processes.into(),
+            class.running_ns.into(),
+            shares.get(at).map(|shares| bar(shares)).into(),
+        ]
+    });
+    Table { key: "when", audience: Audience::People, rows: rows.collect(), columns }
+}
+
+fn bar(shares: &[f64]) -> String {
+    let is_running = |share: &f64| *share > 0.0;
+    let (first, last) = (shares.iter().position(is_running), shares.iter().rposition(is_running));
+    let drawn = shares.iter().enumerate().map(|(at, share)| match share {
+        _ if first.is_none_or(|first| at < first) || last.is_none_or(|last| at > last) => ' ',
+        share if *share >= 0.5 => '#',
+        share if *share > 0.0 => '-',
+        _ => '.',
+    });
+    format!("|{}|", drawn.collect::<String>())
+}
+
+/// What the classes used of something: alone, with all that they started, and of a process.
+pub(crate) fn used(of: &Totalled<'_>, measure: Measure) -> Table {
+    let unit = if measure == Measure::Memory { Unit::Bytes } else { Unit::Duration };
+    let name = match measure {
+        Measure::Cpu => "cpu",
+        Measure::User => "user",
+        Measure::System => "system",
+        Measure::Wall => "wall",
+        Measure::Memory => "peak together",
+    };
+    let columns = vec![
+        Column::new("class", "class", Unit::Text),
+        Column::new("own", name, unit),
+        Column::new("own_share", "%", Unit::Share),
+        Column::new("all", "with started", unit),
+        Column::new("all_share", "%", Unit::Share),
+        Column::new("minimum", "minimum", unit).secondary(),
+        Column::new("mean", "mean", unit),
+        Column::new("maximum", "maximum", unit),
+        Column::new("peak", "peak", Unit::Bytes),
+    ];
+    let whole = of.totals.iter().fold(0u64, |sum, class| sum.saturating_add(own(class, measure).unwrap_or(0)));
+    let rows = of.totals.iter().enumerate().map(|(at, class)| {
+        let (own, all) = match measure {
+            Measure::Memory => (of.peaks[at].map(|(_, bytes)| bytes), None),
+            _ => (own(class, measure), figures(class, measure).and_then(|figures| figures.total.value())),
+        };
+        let share = |part: Option<u64>| match measure {
+            Measure::Memory | Measure::Wall => Value::None,
+            _ => part.map_or(Value::None, |part| Value::share(part, whole)),
+        };
+        let spread = spread(class, measure);
+        vec![
+            Value::text(&of.schema.labels()[at]),
+            own.into(),
+            share(own),
+            all.into(),
+            share(all),
+            spread.minimum().into(),
+            spread.mean().into(),
+            spread.maximum().into(),
+            if measure == Measure::Memory { Value::None } else { class.peak_bytes.maximum().into() },
+        ]
+    });
+    Table { key: "used", audience: Audience::People, rows: rows.collect(), columns }
+}
+
+fn figures(class: &ClassTotals, measure: Measure) -> Option<&Figures> {
+    match measure {
+        Measure::Cpu => Some(&class.cpu_ns),
+        Measure::User => Some(&class.user_ns),
+        Measure::System => Some(&class.system_ns),
+        Measure::Wall => Some(&class.wall_ns),
+        Measure::Memory => None,
+    }
+}
+
+fn own(class: &ClassTotals, measure: Measure) -> Option<u64> {
+    figures(class, measure).and_then(|figures| figures.exclusive.sum().value())
+}
+
+/// Of a process: its own, but from start to end for the wall.
+fn spread(class: &ClassTotals, measure: Measure) -> Spread {
+    match (figures(class, measure), measure) {
+        (Some(figures), Measure::Wall) => figures.inclusive,
+        (Some(figures), _) => figures.exclusive,
+        (None, _) => class.peak_bytes,
+    }
+}
+
+/// How many processes have how much, class by class.
+pub(crate) fn histogram(
+    tree_schema: (&ProcessTree, &Schema),
+    values: &[Vec<u64>],
+    measure: Measure,
+    is_logarithmic: bool,
+) -> Table {
+    const BINS: u64 = 10;
+    let unit = if measure == Measure::Memory { Unit::Bytes } else { Unit::Duration };
+    let columns = vec![
+        Column::new("class", "class", Unit::Text),
+        Column::new("from", "from", unit),
+        Column::new("to", "to", unit),
+        Column::new("processes", "processes", Unit::Count),
+        Column::new("", "", Unit::Text).for_people(),
+    ];
+    let mut rows = Vec::new();
+    for (label, values) in tree_schema.1.labels().iter().zip(values).filter(|(_, values)| !values.is_empty()) {
+        let most = values.iter().copied().max().unwrap_or(0);
+        let bin = |value: u64| match is_logarithmic {
+            // Powers of two: the number of digits.
+            true => u64::from(u64::BITS - value.leading_zeros()),
+            false => (u128::from(value) * u128::from(BINS) / (u128::from(most) + 1)) as u64,
+        };
+        let edge = |bin: u64| match is_logarithmic {
+            true => bin.checked_sub(1).map_or(0, |power| 1u64.checked_shl(power as u32).unwrap_or(u64::MAX)),
+            false => {
+                ((u128::from(bin) * (u128::from(most) + 1)).div_ceil(u128::from(BINS))).min(u128::from(u64::MAX)) as u64
+            }
+        };
+        let mut counts = std::collections::BTreeMap::<u64, u64>::new();
+        values.iter().for_each(|&value| *counts.entry(bin(value)).or_default() += 1);
+        let largest = counts.values().copied().max().unwrap_or(1);
+        for (bin, count) in counts {
+            let length = (u128::from(count) * 30).div_ceil(u128::from(largest)) as usize;
+            rows.push(vec![
+                Value::text(label),
+                edge(bin).into(),
+                edge(bin + 1).into(),
+                count.into(),
+                Value::text("#".repeat(length)),
+            ]);
+        }
+    }
+    Table { key: "histogram", audience: Audience::Everyone, columns, rows }
+}
+
+/// `{schema, rows[…]}`
+pub(crate) fn record(of: &Totalled<'_>) -> Value {
+    let rows = of.totals.iter().zip(&of.peaks).zip(of.schema.labels()).map(|((class, peak), label)| {
+        let spread = |of: &Spread| fields(&[("minimum", of.minimum()), ("mean", of.mean()), ("maximum", of.maximum())]);
+        Value::Record(vec![
+            ("class".to_owned(), Value::text(label)),
+            ("processes".to_owned(), class.processes.into()),
+            ("images".to_owned(), class.images.into()),
+            ("first_ns".to_owned(), time(class.first_ns)),
+            ("last_ns".to_owned(), time(class.last_ns)),
+            ("running_ns".to_owned(), class.running_ns.into()),
+            ("user_ns".to_owned(), of_figures(&class.user_ns, &class.user_ns.exclusive)),
+            ("system_ns".to_owned(), of_figures(&class.system_ns, &class.system_ns.exclusive)),
+            ("wall_ns".to_owned(), of_figures(&class.wall_ns, &class.wall_ns.inclusive)),
+            ("peak_bytes".to_owned(), spread(&class.peak_bytes)),
+            ("peak_together_bytes".to_owned(), peak.map(|(_, bytes)| bytes).into()),
+        ])
+    });
+    Value::Record(vec![
+        ("schema".to_owned(), Value::text(of.schema.name())),
+        ("rows".to_owned(), Value::List(rows.collect())),
+    ])
+}
+
+fn of_figures(figures: &Figures, spread: &Spread) -> Value {
+    let unknown = |sum: Sum| Some(u64::from(sum.unknown()));
+    fields(&[
+        ("exclusive", figures.exclusive.sum().value()),
+        ("inclusive", figures.total.value()),
+        ("minimum", spread.minimum()),
+        ("mean", spread.mean()),
+        ("maximum", spread.maximum()),
+        ("inclusive_minimum", figures.inclusive.minimum()),
+        ("inclusive_mean", figures.inclusive.mean()),
+        ("inclusive_maximum", figures.inclusive.maximum()),
+        ("unknown", unknown(figures.exclusive.sum())),
+    ])
+}
+
+fn fields(fields: &[(&str, Option<u64>)]) -> Value {
+    Value::Record(fields.iter().map(|&(key, value)| (key.to_owned(), value.into())).collect())
+}
+
+/// A flat table of one schema, for CSV.
+pub(crate) fn flat(of: &Totalled<'_>) -> Table {
+    let number = |key, unit| Column::new(key, key, unit);
+    let columns = vec![
+        number("class", Unit::Text),
+        number("processes", Unit::Count),
+        number("first_ns", Unit::Duration),
+        number("last_ns", Unit::Duration),
+        number("running_ns", Unit::Duration),
+        number("user_exclusive_ns", Unit::Duration),
+        number("user_inclusive_ns", Unit::Duration),
+        number("system_exclusive_ns", Unit::Duration),
+        number("system_inclusive_ns", Unit::Duration),
+        number("wall_minimum_ns", Unit::Duration),
+        number("wall_mean_ns", Unit::Duration),
+        number("wall_maximum_ns", Unit::Duration),
+        number("peak_minimum_bytes", Unit::Bytes),
+        number("peak_mean_bytes", Unit::Bytes),
+        number("peak_maximum_bytes", Unit::Bytes),
+    ];
+    let rows = of.totals.iter().zip(of.schema.labels()).map(|(class, label)| {
+        let spread = |of: &Spread| [of.minimum().into(), of.mean().into(), of.maximum().into()];
+        let both = |of: &Figures| [of.exclusive.sum().value().into(), of.total.value().into()];
+        let mut row = vec![Value::text(label), class.processes.into(), time(class.first_ns), time(class.last_ns)];
+        row.push(class.running_ns.into());
+        row.extend(both(&class.user_ns));
+        row.extend(both(&class.system_ns));
+        row.extend(spread(&class.wall_ns.inclusive));
+        row.extend(spread(&class.peak_bytes));
+        row
+    });
+    Table { key: "rows", audience: Audience::Everyone, rows: rows.collect(), columns }
+}

@@ -1,0 +1,105 @@
+//! The totals of a process tree.
+
+use barrow_processes::{Peak, PeakKind, ProcessTree, Totals, peak, whole_wall_ns};
+
+use crate::answer::{Answer, Column, Unit, Value, units};
+
+/// Counts of what happened to processes.
+#[derive(Debug, Default)]
+struct Counts {
+    failed: u64,
+    not_waited_for: u64,
+    running: u64,
+    out_of_memory: u64,
+    forked: u64,
+}
+
+fn counts(tree: &ProcessTree) -> Counts {
+    let mut counts = Counts::default();
+    for process in tree.processes() {
+        counts.failed += u64::from(process.end.is_some_and(|end| end.is_failure()));
+        counts.running += u64::from(process.end.is_none());
+        counts.not_waited_for += u64::from(tree.attribute(process, "not waited for").is_some());
+        counts.out_of_memory += u64::from(tree.attribute(process, "killed by") == Some("out of memory"));
+    }
+    counts.forked = tree.images().iter().filter(|image| image.is_forked).count() as u64;
+    counts
+}
+
+/// Adds the totals of a tree.
+pub(crate) fn add(answer: Answer, tree: &ProcessTree, totals: &Totals) -> Answer {
+    let (counts, peak, whole) = (counts(tree), peak(tree), totals.whole());
+    let wall_ns = whole_wall_ns(tree);
+    let facts = tree.recording().facts().unwrap_or_default();
+    let fact = |name: &str| facts.iter().find(|(key, _)| key == name).map(|(_, value)| value.clone());
+    let cores = fact("cores").and_then(|cores| cores.parse::<u64>().ok()).filter(|&cores| cores > 0);
+    let utilisation = whole.cpu_ns().zip(cores).map(|(cpu, cores)| (cpu, wall_ns.saturating_mul(cores)));
+    let utilisation = utilisation.map_or(Value::None, |(cpu, most)| Value::share(cpu, most));
+    let processes = tree.processes().len() as u64;
+    let record: Vec<(&str, Value)> = vec![
+        ("processes", processes.into()),
+        ("images", tree.images().len().into()),
+        ("forked", counts.forked.into()),
+        ("wall_ns", wall_ns.into()),
+        ("user_ns", whole.user_ns.value().into()),
+        ("system_ns", whole.system_ns.value().into()),
+        ("cpu_unknown", whole.unknown().into()),
+        ("peak_bytes", peak.map(|peak| peak.bytes).into()),
+        ("peak_kind", peak.map(|peak| kind(peak.kind)).into()),
+        ("peak_ns", peak.map_or(Value::None, |peak| super::process_text::time(peak.time_ns))),
+        ("utilisation", utilisation.clone()),
+        ("failed", counts.failed.into()),
+        ("not_waited_for", counts.not_waited_for.into()),
+        ("running", counts.running.into()),
+        ("out_of_memory", counts.out_of_memory.into()),
+    ];
+    let record = record.into_iter().map(|(key, value)| (key.to_owned(), value)).collect();
+    let people = |heading, unit| Column::new("", heading, unit).for_people();
+    let some = |count: u64| (count > 0).then_some(count);
+    let mut answer = answer
+        .fact(Column::new("processes", "", Unit::Nested).for_machines(), Value::Record(record))
+        .fact(people("command", Unit::Text), fact("command"))
+        .fact(people("processes", Unit::Count), processes)
+        .fact(people("programs", Unit::Count), tree.images().len())
+        .fact(people("forked only", Unit::Count), some(counts.forked))
+        .fact(people("wall", Unit::Duration), wall_ns)
+        .fact(people("user", Unit::Duration), whole.user_ns.value())
+        .fact(people("system", Unit::Duration), whole.system_ns.value())
+        .fact(people("utilisation", Unit::Share), utilisation)
+        .fact(people(peak.map_or("", |peak| heading(peak)), Unit::Bytes), peak.map(|peak| peak.bytes))
+        .fact(people("failed", Unit::Count), counts.failed)
+        .fact(people("not waited for", Unit::Count), counts.not_waited_for)
+        .fact(people("running at the end", Unit::Count), some(counts.running))
+        .fact(people("killed, out of memory", Unit::Count), some(counts.out_of_memory));
+    if whole.unknown() > 0 {
+        let programs = units::counted(whole.unknown().into(), "program");
+        answer = answer.note(format!("the processor time of {programs} is not known, and not in the sum"));
+    }
+    match peak.map(|peak| peak.kind) {
+        Some(PeakKind::UpperBound) => answer.note(
+            "peak: no samples of memory; the tree held at most this, if the peaks of all processes that ran at the same \
+             time were at the same time and they shared nothing",
+        ),
+        Some(PeakKind::KnownPeaks(unknown)) => {
+            let programs = units::counted(unknown.into(), "program");
+            answer.note(format!("peak: a sum of peaks of processes that ran at the same time; {programs} are not in it"))
+        }
+        _ => answer,
+    }
+}
+
+fn heading(peak: Peak) -> &'static str {
+    match peak.kind {
+        PeakKind::Sampled => "peak (sampled)",
+        PeakKind::UpperBound => "peak (at most)",
+        PeakKind::KnownPeaks(_) => "peak (estimate)",
+    }
+}
+
+fn kind(kind: PeakKind) -> &'static str {
+    match kind {
+        PeakKind::Sampled => "largest sample",
+        PeakKind::UpperBound => "upper bound",
+        PeakKind::KnownPeaks(_) => "sum of known peaks",
+    }
+}
