@@ -108,6 +108,10 @@ fn processes_are_found_and_ranked() {
     ] {
         assert_eq!(build.found(words), expected, "{words:?}");
     }
+    let listed = build.json("processes", &["class = compiler and wall >= 20s by wall"]);
+    let names: Vec<&str> =
+        listed["rows"].as_array().unwrap().iter().filter_map(|row| row["process"].as_str()).collect();
+    assert_eq!(names, ["103:0", "101:0"]);
     let row = &build.json("find", &["process = \"103:0\""])["rows"][0];
     for (key, value) in [
         ("process", Value::from("103:0")),
@@ -297,7 +301,7 @@ fn assertions_have_baselines_and_junit() {
     let run = self::run(&["find", &heap, "--no-index", "class = cc1"]);
     assert!(run.code == 3 && run.stderr.contains("this recording holds no processes"), "{}", run.stderr);
     let run = after.ask("assert", &["no leaks"]);
-    assert!(run.code != 0 && run.stderr.contains("holds no whole snapshot"), "{}", run.stderr);
+    assert!(run.code != 0 && run.stderr.contains("holds no heap"), "{}", run.stderr);
 }
 
 #[test]
