@@ -137,7 +137,7 @@ fn processes_are_found_and_ranked() {
     let csv = build.ask("find", &["class = cc1", "--format", "csv"]).stdout;
     let lines: Vec<&str> = csv.lines().collect();
     assert!(lines.len() == 3 && lines[0].starts_with("process,image,class,parent,"), "{csv}");
-    assert!(lines[2].starts_with("103:0,0,compiler,100:0,") && lines[2].ends_with("/usr/lib/cc1 b b.c"), "{csv}");
+    assert!(lines[2].starts_with("103:0,0,compiler,100:0,") && lines[2].ends_with("/usr/lib/cc1 'b b.c'"), "{csv}");
 }
 
 #[test]
