@@ -100,7 +100,7 @@ fn processes_are_found_and_ranked() {
         (&["class = compiler and class.program != cc1"], &["101:0"]),
         (&["command", "~", "/^(ld|as)$/", "or", "failed"], &["100:0", "103:0", "104:0"]),
         (&["processes", "cpu", "in", "20s..", "by", "cpu"], &["103:0", "102:0"]),
-        (&["2", "by", "total.cpu"], &["103:0", "101:0"]),
+        (&["2", "by", "total.cpu"], &["100:0", "103:0"]),
         (&["by", "cpu", "6"], &["103:0", "102:0", "100:0", "101:0", "105:0", "104:0"]),
         (&["arguments ~ \"*b b*\" - signal != 9"], &["103:0"]),
         (&["wall > 50s and depth = 0"], &["100:0"]),
@@ -108,6 +108,10 @@ fn processes_are_found_and_ranked() {
     ] {
         assert_eq!(build.found(words), expected, "{words:?}");
     }
+    let listed = build.json("processes", &["class = compiler and wall >= 20s by wall"]);
+    let names: Vec<&str> =
+        listed["rows"].as_array().unwrap().iter().filter_map(|row| row["process"].as_str()).collect();
+    assert_eq!(names, ["103:0", "101:0"]);
     let row = &build.json("find", &["process = \"103:0\""])["rows"][0];
     for (key, value) in [
         ("process", Value::from("103:0")),
@@ -133,7 +137,7 @@ fn processes_are_found_and_ranked() {
     let csv = build.ask("find", &["class = cc1", "--format", "csv"]).stdout;
     let lines: Vec<&str> = csv.lines().collect();
     assert!(lines.len() == 3 && lines[0].starts_with("process,image,class,parent,"), "{csv}");
-    assert!(lines[2].starts_with("103:0,0,compiler,100:0,") && lines[2].ends_with("/usr/lib/cc1 b b.c"), "{csv}");
+    assert!(lines[2].starts_with("103:0,0,compiler,100:0,") && lines[2].ends_with("/usr/lib/cc1 'b b.c'"), "{csv}");
 }
 
 #[test]
@@ -297,7 +301,7 @@ fn assertions_have_baselines_and_junit() {
     let run = self::run(&["find", &heap, "--no-index", "class = cc1"]);
     assert!(run.code == 3 && run.stderr.contains("this recording holds no processes"), "{}", run.stderr);
     let run = after.ask("assert", &["no leaks"]);
-    assert!(run.code != 0 && run.stderr.contains("holds no whole snapshot"), "{}", run.stderr);
+    assert!(run.code != 0 && run.stderr.contains("holds no heap"), "{}", run.stderr);
 }
 
 #[test]

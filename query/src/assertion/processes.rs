@@ -7,6 +7,7 @@ use barrow_processes::{Expression, ImageSet, ProcessTree, SampledPeak, Selection
 use super::figure::Figure;
 use crate::answer::units;
 use crate::error::QueryError;
+use crate::flags::QuestionFlags;
 use crate::language::asked;
 use crate::session::Session;
 
@@ -92,7 +93,11 @@ impl ProcessMeasure {
     /// # Errors
     /// Those of the classes.
     pub(super) fn of(&self, session: &Session, tree: &Arc<ProcessTree>) -> Result<Measured, QueryError> {
-        let classes = if self.expression.needs_classes() { Some(asked::classes(session, tree)?) } else { None };
+        let classes = if self.expression.needs_classes() {
+            Some(asked::classes(session, tree, &QuestionFlags::default())?)
+        } else {
+            None
+        };
         let images = self.expression.select(tree, classes.as_deref());
         let selection = Selection::of(tree, &images);
         let mut measured = Measured {

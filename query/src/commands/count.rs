@@ -25,7 +25,7 @@ pub(super) const COMMAND: Command = Command {
               Which of both EXPR is about is decided as for `find`. `help expressions` describes EXPR; in a shell put \
               it in single quotes.",
     example: "count objects size > 1K",
-    flags: &[],
+    flags: &["--classes"],
     subject: Subject::Recording,
     touches: Touches::RECORDING,
     asks_for_totals: Some(asks_for_totals),
@@ -37,11 +37,11 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
     let (snapshot, kinds, expression) = match asked::asked(session, &arguments.divided(), 0)? {
         Asked::Objects(snapshot, kinds, expression) => (snapshot, kinds, expression),
         Asked::Processes(expression) => {
-            let (tree, images) = asked::select(session, &expression)?;
+            let (tree, images) = asked::select(session, &expression, &arguments.flags)?;
             let selection = Selection::of(&tree, &images);
             session.sets.set_last_images(images);
             let answer = with_selection(Answer::default(), &selection);
-            return Ok(answer.lines(asked::notes(session, &expression)?));
+            return Ok(answer.lines(asked::notes(session, &expression, &arguments.flags)?));
         }
     };
     if let Some(counted) = session.counted(snapshot) {

@@ -36,7 +36,7 @@ pub(super) const COMMAND: Command = Command {
               recording that holds both, EXPR is about processes if it names one of their attributes or follows the \
               word `processes`. `help expressions` describes EXPR; in a shell put it in single quotes.",
     example: "find 5 objects type = \"Int\" and size > 1K",
-    flags: &[],
+    flags: &["--classes"],
     subject: Subject::Recording,
     touches: Touches::RECORDING,
     asks_for_totals: None,
@@ -69,7 +69,7 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
                 [name] => Some(name.as_str()),
                 [_, other, ..] => return Err(COMMAND.refuses(&format!("by {other}"))),
             };
-            return processes::found(session, &expression, by, request.rows);
+            return processes::found(session, &expression, by, request.rows, &arguments.flags);
         }
     };
     let question = Question { snapshot, kinds, expression, from: ObjectId(0), rows: request.rows, matching: None };

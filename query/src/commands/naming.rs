@@ -25,7 +25,7 @@ pub(super) const COMMAND: Command = Command {
               result: the rows that `find` listed, or all objects that `count` counted or `let` named. A set holds \
               objects or processes, as decided for `find`, and can be used in expressions about the same.",
     example: "let $large = objects size > 1K",
-    flags: &[],
+    flags: &["--classes"],
     subject: Subject::Session,
     touches: Touches::RECORDING.with(Touches::SESSION),
     asks_for_totals: None,
@@ -40,18 +40,20 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
     }
     let (name, rest) = definition(&text)?;
     let answer = Answer::default().fact(Column::new("set", "set", Unit::Text), format!("${name}"));
-    let arguments = Arguments::of_text(rest)?;
+    let flags = &arguments.flags;
+    let mut arguments = Arguments::of_text(rest)?;
+    arguments.flags = flags.clone();
     if arguments.words().is_empty() {
         return Err(undefined(name));
     }
     let (snapshot, kinds, expression) = match asked::asked(session, &arguments, 0)? {
         Asked::Objects(snapshot, kinds, expression) => (snapshot, kinds, expression),
         Asked::Processes(expression) => {
-            let (tree, images) = asked::select(session, &expression)?;
+            let (tree, images) = asked::select(session, &expression, &arguments.flags)?;
             session.sets.set_last_images(Arc::clone(&images));
             session.sets.name(name, Named::Images(Arc::clone(&images)));
             let answer = count::with_selection(answer, &Selection::of(&tree, &images));
-            return Ok(answer.lines(asked::notes(session, &expression)?));
+            return Ok(answer.lines(asked::notes(session, &expression, &arguments.flags)?));
         }
     };
     let (set, counted) = found::select(session, snapshot, &kinds, &expression)?;

@@ -8,6 +8,7 @@ use barrow_processes::{Classes, Image, ImageId, ProcessTree, cpu_ns};
 use crate::answer::{Answer, units};
 use crate::arguments::Arguments;
 use crate::error::QueryError;
+use crate::language::asked;
 use crate::language::request::Request;
 use crate::session::Session;
 use crate::tables::process_rows::Rows;
@@ -19,19 +20,20 @@ pub(super) const COMMAND: Command = Command {
     name: "processes",
     aliases: &["ps"],
     group: Group::Processes,
-    arguments: "[N] [by cpu|wall|memory|reads|writes|start] [--classes FILE]",
+    arguments: "[N] [EXPR] [by cpu|wall|memory|reads|writes|start] [--classes FILE]",
     about: "The processes that used most, and what they executed",
     details: "A process has a row for each program that it executed, one after the other: what it used is that of the \
               program, without the processes that it started. `by cpu` is the order unless told: processor time in user \
               mode and in the system. `wall` is the time from start to end, `memory` the most that was resident, `reads` \
               and `writes` are bytes from and to devices. What is not known is empty and comes last. A process is named \
-              1234:0: the first one that had the number 1234.",
+              1234:0: the first one that had the number 1234. With EXPR only those that match are listed; `help \
+              expressions` describes it.",
     example: "processes 5 by memory",
     flags: &["--classes"],
     subject: Subject::Recording,
     touches: Touches::RECORDING,
     asks_for_totals: None,
-    completion: Completion::Nothing,
+    completion: Completion::Expressions,
     run,
 };
 
@@ -75,18 +77,16 @@ impl Order {
 
 fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryError> {
     let request = Request::of(arguments);
-    if let Some(word) = request.rest.words().first() {
-        return Err(COMMAND.refuses(word));
-    }
+    let expression = asked::asked_processes(session, &request.rest)?;
     let order = match &request.by[..] {
         [] => Order::Cpu,
         [word] => Order::named(word).ok_or_else(|| COMMAND.refuses(&format!("by {word}")))?,
         [_, word, ..] => return Err(COMMAND.refuses(&format!("by {word}"))),
     };
-    let tree = session.process_tree()?;
+    let (tree, wanted) = asked::select(session, &expression, &arguments.flags)?;
     let classes = session.classes(&arguments.flags)?;
     let mut ranked: Vec<(Option<u64>, Reverse<ImageId>)> =
-        (0..).map(ImageId).zip(tree.images()).map(|(id, image)| (order.of(&tree, image), Reverse(id))).collect();
+        wanted.iter().map(|id| (order.of(&tree, tree.image(id)), Reverse(id))).collect();
     let known = ranked.len();
     let rows = request.rows.unwrap_or(if session.whole { usize::MAX } else { session.ranking_rows(None) });
     // Only what is shown is sorted; further pages sort the rest.

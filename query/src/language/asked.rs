@@ -47,23 +47,35 @@ pub(crate) fn asked(session: &Session, arguments: &Arguments, first: usize) -> R
         return objects.map_err(|error| if is_meant() { QueryError::NoProcesses } else { error });
     }
     if let Some(rest) = after_word(&text) {
-        return processes(session, rest);
+        return processes(session, rest, &arguments.flags);
     }
     if !has_snapshots {
         let is_of_objects = || !text.is_empty() && barrow_analyzer::Expression::parse(&text).is_ok();
-        return processes(session, &text).map_err(|error| match is_of_objects() {
+        return processes(session, &text, &arguments.flags).map_err(|error| match is_of_objects() {
             true => QueryError::usage(
                 "this recording holds processes and no objects; `help expressions` lists their attributes",
             ),
             false => error,
         });
     }
-    match (processes(session, &text), objects(session, arguments, first)) {
+    match (processes(session, &text, &arguments.flags), objects(session, arguments, first)) {
         (_, Ok(objects)) => Ok(objects),
         (Ok(processes), Err(_)) => Ok(processes),
         (Err(error), Err(_)) if is_meant() => Err(error),
         (Err(_), Err(error)) => Err(error),
     }
+}
+
+/// The processes that the words of `arguments` describe, where only processes can be asked for.
+///
+/// # Errors
+/// As for [`asked`]; [`QueryError::NoProcesses`] if the recording holds none.
+pub(crate) fn asked_processes(session: &Session, arguments: &Arguments) -> Result<Expression, QueryError> {
+    if !session.recording()?.has_processes() {
+        return Err(QueryError::NoProcesses);
+    }
+    let expression = parsed(session, &arguments.expression(0), &arguments.flags);
+    expression.map_err(|(text, error)| pointed_at(&text, &error, EXPRESSIONS))
 }
 
 /// The images that an expression describes, and their tree.
@@ -73,9 +85,10 @@ pub(crate) fn asked(session: &Session, arguments: &Arguments, first: usize) -> R
 pub(crate) fn select(
     session: &Session,
     expression: &Expression,
+    flags: &QuestionFlags,
 ) -> Result<(Arc<ProcessTree>, Arc<ImageSet>), QueryError> {
     let tree = session.process_tree()?;
-    let classes = if expression.needs_classes() { Some(classes(session, &tree)?) } else { None };
+    let classes = if expression.needs_classes() { Some(classes(session, &tree, flags)?) } else { None };
     if let Some(classes) = &classes
         && let Some(strange) = expression.strange_labels(classes).into_iter().find(|strange| strange.schema.is_none())
     {
@@ -101,11 +114,15 @@ pub(crate) fn told(strange: StrangeLabel<'_>, classes: &Classes) -> String {
 ///
 /// # Errors
 /// As for [`classes`].
-pub(crate) fn notes(session: &Session, expression: &Expression) -> Result<Vec<String>, QueryError> {
+pub(crate) fn notes(
+    session: &Session,
+    expression: &Expression,
+    flags: &QuestionFlags,
+) -> Result<Vec<String>, QueryError> {
     if !expression.needs_classes() {
         return Ok(Vec::new());
     }
-    let classes = classes(session, &*session.process_tree()?)?;
+    let classes = classes(session, &*session.process_tree()?, flags)?;
     Ok(expression.strange_labels(&classes).into_iter().map(|strange| told(strange, &classes)).collect())
 }
 
@@ -113,11 +130,14 @@ pub(crate) fn notes(session: &Session, expression: &Expression) -> Result<Vec<St
 ///
 /// # Errors
 /// Those of the rules.
-pub(crate) fn classes(session: &Session, tree: &ProcessTree) -> Result<Arc<Classes>, QueryError> {
-    let flags = QuestionFlags::default();
+pub(crate) fn classes(
+    session: &Session,
+    tree: &ProcessTree,
+    flags: &QuestionFlags,
+) -> Result<Arc<Classes>, QueryError> {
     match session.process_tree() {
-        Ok(open) if std::ptr::eq(&*open, tree) => session.classes(&flags),
-        _ => Ok(Arc::new(session.classes_of(tree, &flags)?)),
+        Ok(open) if std::ptr::eq(&*open, tree) => session.classes(flags),
+        _ => Ok(Arc::new(session.classes_of(tree, flags)?)),
     }
 }
 
@@ -127,13 +147,13 @@ fn objects(session: &Session, arguments: &Arguments, first: usize) -> Result<Ask
     Ok(Asked::Objects(snapshot, kinds, expression))
 }
 
-fn processes(session: &Session, text: &str) -> Result<Asked, QueryError> {
-    let expression = parsed(session, text);
+fn processes(session: &Session, text: &str, flags: &QuestionFlags) -> Result<Asked, QueryError> {
+    let expression = parsed(session, text, flags);
     expression.map(Asked::Processes).map_err(|(text, error)| pointed_at(&text, &error, EXPRESSIONS))
 }
 
-fn parsed(session: &Session, text: &str) -> Result<Expression, (String, ExpressionError)> {
-    Expression::parse_with(text, &Scope { session }).map_err(|error| (text.to_owned(), error))
+fn parsed(session: &Session, text: &str, flags: &QuestionFlags) -> Result<Expression, (String, ExpressionError)> {
+    Expression::parse_with(text, &Scope { session, flags }).map_err(|error| (text.to_owned(), error))
 }
 
 /// What follows the word `processes`, if a text begins with it.
@@ -154,12 +174,14 @@ pub(crate) fn names_attribute(text: &str, objects: &dyn Names) -> bool {
 pub(crate) struct Scope<'s> {
     /// The session that is asked.
     pub(crate) session: &'s Session,
+    /// Its flags, which may name a file of rules for classes.
+    pub(crate) flags: &'s QuestionFlags,
 }
 
 impl ImageNames for Scope<'_> {
     fn schemata(&self) -> Vec<String> {
         let tree = self.session.process_tree();
-        let classes = tree.and_then(|tree| classes(self.session, &tree));
+        let classes = tree.and_then(|tree| classes(self.session, &tree, self.flags));
         let names = |classes: Arc<Classes>| classes.schemata().iter().map(|schema| schema.name().to_owned()).collect();
         classes.map(names).unwrap_or_default()
     }

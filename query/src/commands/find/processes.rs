@@ -7,6 +7,7 @@ use barrow_processes::{Amounts, Classes, Expression, ImageId, ImageSet, ProcessT
 use crate::answer::units;
 use crate::answer::{Answer, Column, Unit, Value};
 use crate::error::QueryError;
+use crate::flags::QuestionFlags;
 use crate::language::asked;
 use crate::session::Session;
 use crate::tables::process_rows::Rows;
@@ -32,13 +33,14 @@ pub(crate) fn found(
     expression: &Expression,
     by: Option<&str>,
     rows: Option<usize>,
+    flags: &QuestionFlags,
 ) -> Result<Answer, QueryError> {
-    let (tree, set) = asked::select(session, expression)?;
+    let (tree, set) = asked::select(session, expression, flags)?;
     let by = by.map(|name| Amounts::named(name, &tree).ok_or_else(|| no_order(name))).transpose()?;
     let images = by.as_ref().map_or_else(|| set.iter().collect(), |by| by.ranked(&tree, &set));
-    let classes = asked::classes(session, &tree)?;
+    let classes = asked::classes(session, &tree, flags)?;
     session.listed.clear();
-    let notes = asked::notes(session, expression)?;
+    let notes = asked::notes(session, expression, flags)?;
     Ok(Found { tree, classes, by, images, shown: 0, rows }.answer(session, Some(set))?.lines(notes))
 }
 
