@@ -268,6 +268,9 @@ const NUMBERS: [&str; 15] = [
 const TEXTS: [&str; 6] = ["command", "executable", "arguments", "directory", "host", "label"];
 const PROPERTIES: [&str; 5] = ["failed", "forked", "running", "waited", "outofmemory"];
 
+/// A comparison of numbers.
+type Compare = fn(u64, u64) -> bool;
+
 struct Tree {
     tree: ProcessTree,
     rows: Vec<Row>,
@@ -298,7 +301,8 @@ impl Tree {
 fn every_attribute_is_known_to_these_tests() {
     let mut known = [&TIMES[..], &NUMBERS, &TEXTS, &PROPERTIES, &["class", "process"]].concat();
     let mut told: Vec<&str> = ATTRIBUTES.iter().map(|(name, _)| *name).collect();
-    (known.sort_unstable(), told.sort_unstable());
+    known.sort_unstable();
+    told.sort_unstable();
     assert_eq!(known, told);
 }
 
@@ -312,9 +316,10 @@ fn numbers_are_compared_by_every_operator() {
             let unit = if TIMES.contains(name) { "ns" } else { "" };
             let known = found.iter().flatten().copied();
             let mut values: Vec<u64> = known.chain([0, 1, u64::MAX / 4]).collect();
-            (values.sort_unstable(), values.dedup());
+            values.sort_unstable();
+            values.dedup();
             for value in values {
-                let compare: [(&str, fn(u64, u64) -> bool); 7] = [
+                let compare: [(&str, Compare); 7] = [
                     ("=", |a, b| a == b),
                     ("==", |a, b| a == b),
                     ("!=", |a, b| a != b),
@@ -398,7 +403,7 @@ fn properties_and_connectives_are_those_of_logic() {
         tree.check("waited - failed", |at| waited(at) && !failed(at));
         tree.check("command = gcc and arguments ~ /-c/ and not memory > 2000", |at| {
             let gcc = text(&tree.rows, at, "command").as_deref() == Some("gcc");
-            gcc && row(at).arguments.join(" ").contains("-c") && !row(at).used[2].is_some_and(|peak| peak > 2000)
+            gcc && row(at).arguments.join(" ").contains("-c") && row(at).used[2].is_none_or(|peak| peak <= 2000)
         });
         let set: Vec<u32> = Expression::parse("memory < 2000 and memory >= 2000")
             .unwrap()
