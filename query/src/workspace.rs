@@ -98,12 +98,16 @@ impl Workspace {
         read: impl FnOnce() -> Result<ProcessTree, QueryError>,
     ) -> Result<Arc<ProcessTree>, QueryError> {
         let is_it = |tree: &&Arc<ProcessTree>| Arc::ptr_eq(tree.recording(), recording);
-        // While one session reads it, the others wait: they would read the same.
-        let mut kept = self.tree.lock().unwrap_or_else(PoisonError::into_inner);
+        let lock = || self.tree.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(tree) = lock().as_ref().filter(is_it) {
+            return Ok(Arc::clone(tree));
+        }
+        // It may be read in parallel: no thread that waits for a part of it may hold the lock.
+        let tree = Arc::new(read()?);
+        let mut kept = lock();
         if let Some(tree) = kept.as_ref().filter(is_it) {
             return Ok(Arc::clone(tree));
         }
-        let tree = Arc::new(read()?);
         *kept = Some(Arc::clone(&tree));
         Ok(tree)
     }
