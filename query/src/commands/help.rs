@@ -111,11 +111,9 @@ fn held(session: &Session) -> Held {
 impl Held {
     /// Whether it answers a command.
     fn answers(&self, command: &Command) -> bool {
-        const BOTH: [&str; 7] = ["summary", "info", "find", "count", "let", "diff", "assert"];
         match command.group {
             Group::Processes => self.processes,
-            Group::File | Group::Session => true,
-            _ => self.heap || BOTH.contains(&command.name),
+            _ => self.heap || !command.needs_heap(),
         }
     }
 }

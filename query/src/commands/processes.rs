@@ -84,7 +84,7 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
         [_, word, ..] => return Err(COMMAND.refuses(&format!("by {word}"))),
     };
     let tree = session.process_tree()?;
-    let classes = session.classes(&arguments.flags)?;
+    let classes = session.classes_in(&arguments.flags, None)?;
     let mut ranked: Vec<(Option<u64>, Reverse<ImageId>)> =
         (0..).map(ImageId).zip(tree.images()).map(|(id, image)| (order.of(&tree, image), Reverse(id))).collect();
     let known = ranked.len();
