@@ -53,7 +53,13 @@ impl Classes {
     /// Labels every image. Each program is looked at once, in parallel.
     #[must_use]
     pub fn of(tree: &ProcessTree, rules: &Rules) -> Self {
-        let labelled = labelling::of(tree, rules);
+        Classes::only(tree, rules, |_| true)
+    }
+
+    /// The same for the schemata that are wanted and those whose labels they test. The others have no labels.
+    #[must_use]
+    pub fn only(tree: &ProcessTree, rules: &Rules, wanted: impl Fn(usize) -> bool) -> Self {
+        let labelled = labelling::of(tree, rules, &rules.order_of(wanted));
         let schemata = rules.schema_names().zip(labelled).map(|(name, labelled)| {
             let labelling::Labelled { labels, of_images } = labelled;
             Schema { name: name.to_owned(), labels, of_images }.in_order_of_start(tree)

@@ -236,3 +236,16 @@ fn mistakes_name_the_file_and_the_line() {
         assert!(error.starts_with(told) && !error.contains('\n'), "{text}\n{error}");
     }
 }
+
+#[test]
+fn one_schema_alone_has_the_labels_that_it_has_among_all() {
+    let lines: Vec<&str> = LINES.iter().map(|line| line.0).collect();
+    let tree = tree(&lines, "barrow record");
+    let all = Classes::of(&tree, Rules::standard());
+    for (at, schema) in all.schemata().iter().enumerate() {
+        let only = Classes::only(&tree, Rules::standard(), |wanted| wanted == at);
+        let only = &only.schemata()[at];
+        assert_eq!((only.name(), only.labels()), (schema.name(), schema.labels()));
+        assert!((0..lines.len() as u32).all(|image| only.label(ImageId(image)) == schema.label(ImageId(image))));
+    }
+}

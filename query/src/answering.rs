@@ -224,6 +224,11 @@ impl Session {
 
     fn run_command(&mut self, question: &Question) -> Result<Answer, QueryError> {
         let workspace = Arc::clone(&self.context.workspace);
+        let holds_no_heap =
+            || self.recording().is_ok_and(|recording| recording.has_processes() && recording.snapshot_count() == 0);
+        if question.command.needs_heap() && holds_no_heap() {
+            return Err(QueryError::NoHeap);
+        }
         let answer = workspace.run(|| (question.command.run)(self, &question.arguments));
         answer.map_err(|error| match error {
             QueryError::NoSnapshot if self.recording().is_ok_and(|recording| recording.has_processes()) => {

@@ -118,6 +118,14 @@ impl Command {
         std::iter::once(self.name).chain(self.aliases.iter().copied())
     }
 
+    /// Whether it asks about a heap, and about nothing else.
+    #[must_use]
+    pub fn needs_heap(&self) -> bool {
+        const OF_PROCESSES_TOO: [&str; 7] = ["summary", "info", "find", "count", "let", "diff", "assert"];
+        let is_of_heaps = matches!(self.group, Group::Snapshots | Group::Series | Group::Objects | Group::Alive);
+        is_of_heaps && self.subject == Subject::Recording && !OF_PROCESSES_TOO.contains(&self.name)
+    }
+
     /// Whether it writes a file that its arguments name.
     pub fn writes(&self) -> bool {
         self.touches.contains(Touches::WRITES_FILES)

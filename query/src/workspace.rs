@@ -14,6 +14,8 @@ use crate::removal::Removal;
 pub(crate) const MOST_THREADS: usize = 1024;
 /// Further pools that are kept for questions that run at the same time.
 const MOST_POOLS: usize = 8;
+/// Sets of classes that are kept.
+const MOST_CLASSES: usize = 4;
 /// Stack of a worker thread: that of a main thread.
 const STACK_BYTES: usize = 8 << 20;
 
@@ -43,8 +45,8 @@ pub struct Workspace {
 struct OfTree {
     tree: Option<Arc<ProcessTree>>,
     totals: Option<Arc<Totals>>,
-    /// By the text of their rules.
-    classes: Option<(Option<String>, Arc<Classes>)>,
+    /// By what they are made of.
+    classes: Vec<(String, Arc<Classes>)>,
 }
 
 impl OfTree {
@@ -98,12 +100,16 @@ impl Workspace {
         read: impl FnOnce() -> Result<ProcessTree, QueryError>,
     ) -> Result<Arc<ProcessTree>, QueryError> {
         let is_it = |tree: &&Arc<ProcessTree>| Arc::ptr_eq(tree.recording(), recording);
-        // While one session reads it, the others wait: they would read the same.
-        let mut kept = self.tree.lock().unwrap_or_else(PoisonError::into_inner);
+        let lock = || self.tree.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(tree) = lock().as_ref().filter(is_it) {
+            return Ok(Arc::clone(tree));
+        }
+        // It may be read in parallel: no thread that waits for a part of it may hold the lock.
+        let tree = Arc::new(read()?);
+        let mut kept = lock();
         if let Some(tree) = kept.as_ref().filter(is_it) {
             return Ok(Arc::clone(tree));
         }
-        let tree = Arc::new(read()?);
         *kept = Some(Arc::clone(&tree));
         Ok(tree)
     }
@@ -114,25 +120,28 @@ impl Workspace {
         Arc::clone(kept.about(tree).totals.get_or_insert_with(|| Arc::new(Totals::of(tree))))
     }
 
-    /// The classes of a process tree by the rules of this text, or by the default ones; `make` makes them.
+    /// The classes of a process tree; `key` says what they are made of, and `make` makes them.
     ///
     /// # Errors
     /// Those of `make`.
     pub(crate) fn classes(
         &self,
         tree: &Arc<ProcessTree>,
-        rules: Option<&str>,
+        key: &str,
         make: impl FnOnce() -> Result<Classes, QueryError>,
     ) -> Result<Arc<Classes>, QueryError> {
         let lock = || self.of_tree.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((of, classes)) = &lock().about(tree).classes
-            && of.as_deref() == rules
-        {
+        if let Some((_, classes)) = lock().about(tree).classes.iter().find(|(of, _)| of == key) {
             return Ok(Arc::clone(classes));
         }
         // They are made in parallel: no thread that waits for a part of it may hold the lock.
         let classes = Arc::new(make()?);
-        lock().about(tree).classes = Some((rules.map(str::to_owned), Arc::clone(&classes)));
+        let mut kept = lock();
+        let kept = &mut kept.about(tree).classes;
+        if kept.len() >= MOST_CLASSES {
+            kept.remove(0);
+        }
+        kept.push((key.to_owned(), Arc::clone(&classes)));
         Ok(classes)
     }
 

@@ -30,21 +30,24 @@ pub(super) struct Labelled {
 /// What is labelled: a program, with what its process is said to build.
 type Item = (ProgramId, Option<StringId>);
 
-/// The labels of all images, by schema.
-pub(super) fn of(tree: &ProcessTree, rules: &Rules) -> Vec<Labelled> {
+/// The labels of all images, by schema. Only those of `order` are evaluated; the others ignore everything.
+pub(super) fn of(tree: &ProcessTree, rules: &Rules, order: &[usize]) -> Vec<Labelled> {
     let (items, of_images) = items(tree);
     let is_recipe = holds_recipes(tree);
     let size = items.len().div_ceil(rayon::current_num_threads() * 2).max(FEW);
     let parts: Vec<Vec<Labels>> = items
         .par_chunks(size)
         .map(|items| {
-            let mut worker = Worker::new(tree, rules, is_recipe);
+            let mut worker = Worker::new(tree, rules, order, is_recipe);
             items.iter().for_each(|&item| worker.label(item));
             worker.labels
         })
         .collect();
     let schemata = (0..rules.schemata.len()).into_par_iter().map(|schema| {
         let mut all = Labels::default();
+        if !order.contains(&schema) {
+            return Labelled { labels: Vec::new(), of_images: vec![IGNORED; of_images.len()] };
+        }
         for part in &parts {
             let part = &part[schema];
             let ids: Vec<u32> = part.names.iter().map(|name| all.id(name)).collect();
@@ -110,6 +113,7 @@ impl Labels {
 struct Worker<'t> {
     tree: &'t ProcessTree,
     rules: &'t Rules,
+    order: &'t [usize],
     is_recipe: bool,
     launching: HashMap<&'t str, Launching, RandomState>,
     /// For each schema and field: which rules a text satisfies.
@@ -140,11 +144,12 @@ impl Joined<'_, '_> {
 }
 
 impl<'t> Worker<'t> {
-    fn new(tree: &'t ProcessTree, rules: &'t Rules, is_recipe: bool) -> Self {
+    fn new(tree: &'t ProcessTree, rules: &'t Rules, order: &'t [usize], is_recipe: bool) -> Self {
         let count = rules.schemata.len();
         Worker {
             tree,
             rules,
+            order,
             is_recipe,
             launching: HashMap::default(),
             satisfied: (0..count).map(|_| Default::default()).collect(),
@@ -167,15 +172,15 @@ impl<'t> Worker<'t> {
             fields: [command.name, command.script, command.executable, text(program.directory), text(target)],
             arguments: Joined { arguments: &command.arguments, text: None },
         };
-        for &schema in &rules.order {
+        for &schema in self.order {
             let mut label = std::mem::take(&mut self.texts[schema]);
             label.clear();
             self.label_in(schema, &mut looked, &mut label);
             self.texts[schema] = label;
         }
         self.command = command;
-        for (labels, text) in self.labels.iter_mut().zip(&self.texts) {
-            labels.push(text);
+        for &schema in self.order {
+            self.labels[schema].push(&self.texts[schema]);
         }
     }
 

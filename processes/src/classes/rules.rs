@@ -22,6 +22,8 @@ pub struct Rules {
     pub(super) schemata: Vec<SchemaRules>,
     /// The schemata, each after those whose labels it tests.
     pub(super) order: Vec<usize>,
+    /// The schemata whose labels each tests.
+    needs: Vec<Vec<usize>>,
     pub(super) launchers: Launchers,
 }
 
@@ -78,6 +80,17 @@ impl Rules {
         }
     }
 
+    /// The schemata at `wanted` positions with those whose labels they test, in an order in which they can be evaluated.
+    pub(super) fn order_of(&self, wanted: impl Fn(usize) -> bool) -> Vec<usize> {
+        let mut is_needed: Vec<bool> = (0..self.schemata.len()).map(wanted).collect();
+        for &schema in self.order.iter().rev() {
+            if is_needed[schema] {
+                self.needs[schema].iter().for_each(|&other| is_needed[other] = true);
+            }
+        }
+        self.order.iter().copied().filter(|&schema| is_needed[schema]).collect()
+    }
+
     /// The names of the schemata.
     pub fn schema_names(&self) -> impl Iterator<Item = &str> {
         self.schemata.iter().map(|schema| schema.name.as_str())
@@ -106,7 +119,13 @@ impl Rules {
         let order = in_order(&all, &names, &places)?;
         let launchers =
             files.iter().map(|&(source, file)| Launchers::compile(source, file)).collect::<Result<Vec<_>>>()?;
-        Ok(Rules { schemata, order, launchers: launchers.into_iter().fold(Launchers::default(), Launchers::and_then) })
+        let needs = places.iter().map(|places| places.keys().copied().collect()).collect();
+        Ok(Rules {
+            schemata,
+            order,
+            needs,
+            launchers: launchers.into_iter().fold(Launchers::default(), Launchers::and_then),
+        })
     }
 }
 

@@ -81,7 +81,11 @@ fn measure(name: &str) -> Option<Measure> {
 fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryError> {
     let asked = asked(&arguments.words())?;
     let (tree, totals) = (session.process_tree()?, session.process_totals()?);
-    let classes = session.classes(&arguments.flags)?;
+    let is_all = asked.schema.is_none() && session.context.settings.format == Format::Json;
+    let classes = match is_all {
+        true => session.classes(&arguments.flags)?,
+        false => session.classes_in(&arguments.flags, asked.schema.as_deref())?,
+    };
     let names: Vec<&str> = classes.schemata().iter().map(Schema::name).collect();
     let schema = match &asked.schema {
         None => classes.first(),

@@ -87,26 +87,65 @@ pub fn expressions() -> String {
     text + OPERATORS
 }
 
-fn run(_: &mut Session, arguments: &Arguments) -> Result<Answer, QueryError> {
+fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryError> {
     match &arguments.words()[..] {
-        [] => Ok(Answer::text(overview())),
+        [] => Ok(Answer::text(overview_of(&held(session)))),
         [word] if word.len() > 3 && "expressions".starts_with(word.as_str()) => Ok(Answer::text(expressions())),
         [word] => Ok(Answer::text(page(named(word)?))),
         [_, word, ..] => Err(COMMAND.refuses(word)),
     }
 }
 
+/// What the open recording holds, as far as that decides what can be asked.
+struct Held {
+    heap: bool,
+    processes: bool,
+}
+
+fn held(session: &Session) -> Held {
+    let Ok(recording) = session.recording() else { return Held { heap: true, processes: true } };
+    let processes = recording.has_processes();
+    Held { heap: recording.snapshot_count() > 0 || !processes || session.is_importing(), processes }
+}
+
+impl Held {
+    /// Whether it answers a command.
+    fn answers(&self, command: &Command) -> bool {
+        match command.group {
+            Group::Processes => self.processes,
+            _ => self.heap || !command.needs_heap(),
+        }
+    }
+}
+
 /// Every command in a line, group by group.
 #[must_use]
 pub fn overview() -> String {
+    overview_of(&Held { heap: true, processes: true })
+}
+
+fn overview_of(held: &Held) -> String {
     let mut text = String::new();
     for group in Group::ALL {
+        let mut commands = COMMANDS.iter().filter(|command| command.group == group && held.answers(command)).peekable();
+        if commands.peek().is_none() {
+            continue;
+        }
         let _ = writeln!(text, "{}", group.title());
-        for command in COMMANDS.iter().filter(|command| command.group == group) {
+        for command in commands {
             let names = command.names().collect::<Vec<_>>().join(", ");
             let _ = writeln!(text, "{}", wrapped(&format!("  {names:18}  {}", command.about), 22));
         }
         text.push('\n');
+    }
+    match held {
+        Held { heap: false, .. } => {
+            text.push_str("This recording holds processes and no heap: what asks about heaps is left out.\n");
+        }
+        Held { processes: false, .. } => {
+            text.push_str("This recording holds no processes: what asks about them is left out.\n");
+        }
+        _ => {}
     }
     text.push_str("`help VERB` says more, `help expressions` what `find`, `count` and `let` take.\n");
     text.push_str("A verb can be shortened. `> file` and `| command` send the answer elsewhere.");

@@ -41,7 +41,7 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
         [name] if is_process(session, name)? => {
             let tree = session.process_tree()?;
             let id = process(session, &tree, name)?;
-            let (totals, classes) = (session.process_totals()?, session.classes(&arguments.flags)?);
+            let (totals, classes) = (session.process_totals()?, session.classes_in(&arguments.flags, None)?);
             process_details::answer(&session.context, &tree, &totals, &classes, id)
         }
         [name] => {

@@ -84,7 +84,7 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
         [_, word, ..] => return Err(COMMAND.refuses(&format!("by {word}"))),
     };
     let (tree, wanted) = asked::select(session, &expression, &arguments.flags)?;
-    let classes = session.classes(&arguments.flags)?;
+    let classes = session.classes_in(&arguments.flags, None)?;
     let mut ranked: Vec<(Option<u64>, Reverse<ImageId>)> =
         wanted.iter().map(|id| (order.of(&tree, tree.image(id)), Reverse(id))).collect();
     let known = ranked.len();

@@ -33,7 +33,25 @@ impl Session {
         let tree = self.process_tree()?;
         let file = self.rules_file(flags);
         let text = file.as_deref().map(read).transpose()?;
-        self.context.workspace.classes(&tree, text.as_deref(), || classes(&tree, file.as_deref(), text.as_deref()))
+        let key = format!("all {text:?}");
+        self.context.workspace.classes(&tree, &key, || classes(&tree, file.as_deref(), text.as_deref()))
+    }
+
+    /// The same for one schema, which takes less: the first one, or that of a name. The others may have no labels.
+    ///
+    /// # Errors
+    /// As for [`Session::classes`].
+    pub(crate) fn classes_in(&self, flags: &QuestionFlags, name: Option<&str>) -> Result<Arc<Classes>, QueryError> {
+        let tree = self.process_tree()?;
+        let file = self.rules_file(flags);
+        let text = file.as_deref().map(read).transpose()?;
+        let key = format!("{name:?} {text:?}");
+        self.context.workspace.classes(&tree, &key, || {
+            with_rules(file.as_deref(), text.as_deref(), |rules| {
+                let at = name.and_then(|name| rules.schema_names().position(|known| known == name));
+                Classes::only(&tree, rules, |schema| schema == at.unwrap_or(0))
+            })
+        })
     }
 
     /// The classes of another tree, by the same rules.
@@ -55,9 +73,14 @@ impl Session {
 }
 
 fn classes(tree: &ProcessTree, file: Option<&Path>, text: Option<&str>) -> Result<Classes, QueryError> {
+    with_rules(file, text, |rules| Classes::of(tree, rules))
+}
+
+/// Makes something with the rules of a file, or with the default ones.
+fn with_rules<T>(file: Option<&Path>, text: Option<&str>, make: impl FnOnce(&Rules) -> T) -> Result<T, QueryError> {
     match file.zip(text) {
-        Some((file, text)) => Ok(Classes::of(tree, &Rules::read(&file.display().to_string(), text)?)),
-        None => Ok(Classes::of(tree, Rules::standard())),
+        Some((file, text)) => Ok(make(&Rules::read(&file.display().to_string(), text)?)),
+        None => Ok(make(Rules::standard())),
     }
 }
 
