@@ -9,6 +9,7 @@ pub(crate) mod object;
 pub(crate) mod patch_chain;
 pub(crate) mod patch_merge;
 pub(crate) mod patched_snapshot;
+pub(crate) mod process_ids;
 pub(crate) mod processes;
 pub(crate) mod recording;
 pub(crate) mod sites;

@@ -69,6 +69,7 @@ mod run;
 mod series;
 mod verify;
 
+pub use barrow_expressions::{ExpressionError, parse_duration, parse_size};
 pub use barrow_format::commit::Totals;
 pub use barrow_format::header::{
     MAGIC as RECORDING_MAGIC, MAJOR_VERSION as FORMAT_MAJOR_VERSION, MINOR_VERSION as FORMAT_MINOR_VERSION,
@@ -98,7 +99,7 @@ pub use graph::roots::{RootCategory, Roots};
 pub use heap::Heap;
 pub use progress::{Progress, Silent};
 pub use questions::duplicates::Duplicates;
-pub use questions::expression::{ATTRIBUTES, Expression, ExpressionError, Names, parse_size};
+pub use questions::expression::{ATTRIBUTES, Expression, Names};
 pub use questions::find::{Counted, FoundPage, Page};
 pub use questions::fingerprint::Fingerprint;
 pub use questions::leaks::{Accumulated, LEAK_THRESHOLD, Suspect};

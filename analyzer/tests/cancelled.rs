@@ -35,7 +35,7 @@ fn some(heap: &Heap) -> ObjectSet {
     ObjectSet::from_sorted(heap.snapshot(), heap.object_count(), objects(heap).step_by(50))
 }
 
-const QUESTIONS: [(&str, Question); 9] = [
+const QUESTIONS: [(&str, Question); 10] = [
     ("dominators", |heap, progress| {
         let dominators = heap.dominators(progress)?;
         Ok(objects(heap).map(|object| format!("{} ", dominators.retained_bytes(object))).collect())
@@ -50,6 +50,7 @@ const QUESTIONS: [(&str, Question); 9] = [
     }),
     ("a retained set", |heap, progress| Ok(format!("{:?}", heap.retained_set(&some(heap), progress)?.len()))),
     ("types", |heap, progress| Ok(format!("{:?}", heap.retained_by_type(progress)?))),
+    ("suspects", |heap, progress| Ok(format!("{:?}", heap.leak_suspects(0.001, progress)?))),
     ("paths", |heap, progress| {
         let options = PathOptions { count: 2, weak: true, ..PathOptions::default() };
         Ok(format!("{:?}", heap.paths(ObjectId(heap.object_count() as u32 - 1), &options, progress)?))

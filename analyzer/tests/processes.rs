@@ -41,7 +41,11 @@ fn recorded() -> Vec<u8> {
 
 fn rows(recording: &Recording) -> Vec<ProcessRow> {
     let mut rows = Vec::new();
-    recording.process_rows(|row| Ok(rows.push(row))).unwrap();
+    let read = recording.process_rows(|row| {
+        rows.push(row);
+        Ok(())
+    });
+    read.unwrap();
     rows
 }
 

@@ -5,9 +5,25 @@
 
 #![deny(unsafe_code)]
 
+mod class_totals;
+mod classes;
 mod error;
+mod expression;
+mod facts;
+mod image_set;
+mod memory;
+mod names;
+mod selection;
+mod totals;
 mod tree;
 
 pub use barrow_analyzer::{ProcessId, Usage};
+pub use class_totals::{ClassTotals, Figures, Measure, Spread, class_totals, class_values, running_shares};
+pub use classes::{Classes, LabelId, Rules, Schema};
 pub use error::{ProcessError, Result};
+pub use expression::{ATTRIBUTES, Amounts, Expression, ImageNames, Quantity, StrangeLabel};
+pub use image_set::ImageSet;
+pub use memory::{Peak, PeakKind, class_memory_curve, class_peaks, memory_curve, peak};
+pub use selection::{SampledPeak, Selection};
+pub use totals::{Inclusive, Sum, Totals, cpu_ns};
 pub use tree::{BeforeExec, End, Image, ImageId, Process, ProcessTree, ProgramId, Sample};

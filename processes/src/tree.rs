@@ -111,6 +111,14 @@ pub struct Image {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ProgramId(u32);
 
+impl ProgramId {
+    /// The id as a position.
+    #[must_use]
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
 /// The memory of processes at one time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sample<'t> {
@@ -141,6 +149,7 @@ pub struct ProcessTree {
     sampled: Vec<(ImageId, u64)>,
     /// The earliest and the latest time of any row.
     span: Option<(i64, i64)>,
+    has_several_hosts: bool,
 }
 
 impl ProcessTree {
@@ -155,7 +164,15 @@ impl ProcessTree {
             Ok(())
         })?;
         let Reading { processes, images, programs, samples, sampled, span, .. } = reading;
-        Ok(ProcessTree { recording, processes, images, programs, samples, sampled, span })
+        let has_several_hosts = false;
+        let tree = ProcessTree { recording, processes, images, programs, samples, sampled, span, has_several_hosts };
+        Ok(ProcessTree { has_several_hosts: tree.hosts_differ(), ..tree })
+    }
+
+    /// Whether two of its processes ran on different machines.
+    #[must_use]
+    pub fn has_several_hosts(&self) -> bool {
+        self.has_several_hosts
     }
 
     /// The recording.
@@ -254,7 +271,7 @@ impl ProcessTree {
     /// The program of an image, with ids of texts.
     #[must_use]
     pub fn program(&self, image: &Image) -> &Program {
-        &self.programs[image.program.0 as usize]
+        &self.programs[image.program.index()]
     }
 
     /// All programs, each with its arguments. Images of forked processes share that of their parent.
@@ -265,8 +282,16 @@ impl ProcessTree {
     /// The value of an attribute of a process.
     #[must_use]
     pub fn attribute(&self, process: &Process, key: &str) -> Option<&str> {
+        self.attribute_id(process, key).map(|value| self.text(value))
+    }
+
+    pub(crate) fn attribute_id(&self, process: &Process, key: &str) -> Option<StringId> {
         let found = process.attributes.iter().find(|&&(name, _)| self.text(name) == key);
-        found.map(|&(_, value)| self.text(value))
+        found.map(|&(_, value)| value)
+    }
+
+    pub(crate) fn program_of(&self, id: ProgramId) -> &Program {
+        &self.programs[id.index()]
     }
 }
 

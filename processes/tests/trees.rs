@@ -62,3 +62,34 @@ fn a_process_has_an_image_for_each_program() {
     // What was not ended ran to the end of the recording.
     assert!(tree.process(ProcessId(0)).end.is_none() && tree.wall_ns(tree.image(ImageId(0))) == 70);
 }
+
+#[test]
+fn processes_are_named_by_number_and_serial() {
+    let begun = |time_ns, pid, host| ProcessDescription { time_ns, pid, host, ..ProcessDescription::default() };
+    let one_host = tree(|writer| {
+        for (time_ns, pid) in [(0, 10), (1, 11), (2, 10)] {
+            writer.begin_process(&begun(time_ns, pid, Some("a"))).unwrap();
+        }
+    });
+    let names = |tree: &ProcessTree| (0..3).map(|id| tree.name(ProcessId(id))).collect::<Vec<_>>();
+    assert_eq!(names(&one_host), ["10:0", "11:0", "10:1"]);
+    for (name, id) in [("10:0", 0), ("11", 1), ("11:0", 1), ("10:1", 2), ("a:10:1", 2), ("a:11", 1)] {
+        assert_eq!(one_host.named(name).unwrap(), ProcessId(id), "{name}");
+    }
+    let told = |tree: &ProcessTree, name: &str| tree.named(name).unwrap_err().to_string();
+    assert_eq!(told(&one_host, "10"), "`10` may be any of 2 processes: 10:0, 10:1");
+    for name in ["", "12", "10:2", "b:10:0", "x", "-1", "99999999999999999999"] {
+        assert!(told(&one_host, name).starts_with(&format!("there is no process `{name}`")));
+    }
+    let two_hosts = tree(|writer| {
+        for host in ["a", "b:1", "a"] {
+            writer.begin_process(&begun(0, 10, Some(host))).unwrap();
+        }
+    });
+    assert_eq!(names(&two_hosts), ["a:10:0", "b:1:10:0", "a:10:1"]);
+    for id in 0..3 {
+        assert_eq!(two_hosts.named(&two_hosts.name(ProcessId(id))).unwrap(), ProcessId(id));
+    }
+    assert_eq!(told(&two_hosts, "10:0"), "`10:0` may be any of 2 processes: a:10:0, b:1:10:0");
+    assert_eq!(two_hosts.named("b:1:10").unwrap(), ProcessId(1));
+}

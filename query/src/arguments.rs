@@ -59,6 +59,11 @@ impl Arguments {
         }
     }
 
+    /// Whether a word ends with a quote, so that none of its characters is an operator.
+    pub(crate) fn ends_quoted(&self, at: usize) -> bool {
+        self.quoted && self.words[at].ends_with(['"', '\'', '/'])
+    }
+
     /// The words, without quotes.
     pub(crate) fn words(&self) -> Vec<String> {
         let plain = |word: &String| if self.quoted { line::unquoted(word) } else { word.clone() };

@@ -1,15 +1,16 @@
-//! Assertions about a recording, for CI: `retained(type = "Cache") < 64M`.
+//! Assertions about a recording, for CI: `retained(type = "Cache") < 64M`, `memory(class = "ld") < 2G`.
 //!
 //! ```text
-//!   assertion := claim [ "over" A..B | "in" N ]
+//!   assertion := claim [ "over" A..B | "in" N ]          snapshots, of claims about objects
 //!   claim     := "no leaks" [ "except" known { "," known } ]
 //!   known     := FINGERPRINT [ "up to" SIZE ] | "baseline"
 //!              | measure "(" [ KIND ] EXPR ")" comparison limit
 //!   measure   := "count" | "size" | "retained" | "growth"            growth(count EXPR) counts, growth(EXPR) weighs
-//!   limit     := NUMBER | SIZE | "baseline" [ ("+" | "-") (NUMBER "%" | SIZE) | "*" FACTOR ]
+//!              | "count" | "failed" | "memory" | "peak" | "wall" | "cpu" | "user" | "system" | "reads" | "writes"
+//!   limit     := NUMBER | SIZE | TIME | "baseline" [ ("+" | "-") (NUMBER "%" | SIZE | TIME) | "*" FACTOR ]
 //! ```
 //!
-//! [`parse`] makes an [`Assertion`] of a text, [`judge`] says whether it holds, [`witness`] shows why it does not,
+//! [`parse`] makes an [`Assertion`] of a text, [`judge`] says whether it holds, [`witness`] and [`process_witness`] show why it does not,
 //! [`report`] puts it all into an answer.
 
 mod excused;
@@ -18,15 +19,20 @@ pub(crate) mod input;
 mod judge;
 pub(crate) mod junit;
 mod parse;
+mod process_witness;
+mod processes;
 mod report;
 mod witness;
 
 use barrow_analyzer::{Counted, Expression, ExpressionError, Heap, Names, ObjectSet};
+use barrow_processes::ImageNames;
 
 use crate::error::QueryError;
 use crate::flags::SnapshotName;
 use crate::language::kinds::{self, Kinds};
 use crate::progress::Meter;
+
+use processes::ProcessMeasure;
 
 pub(crate) use judge::{Judge, Verdict};
 pub(crate) use report::{Judged, answer, junit_cases};
@@ -48,6 +54,20 @@ enum Claim {
     NoLeaks(Vec<Known>),
     /// A measure is as large as it should be.
     Compared { measure: Measure, comparison: Comparison, limit: Limit },
+    /// The same of processes.
+    Processes { measure: ProcessMeasure, comparison: Comparison, limit: Limit },
+}
+
+/// What names mean in an assertion.
+pub(crate) struct Scope<'s> {
+    /// Sets and rows of objects.
+    pub(crate) objects: &'s dyn Names,
+    /// Sets and rows of processes, and their schemata.
+    pub(crate) processes: &'s dyn ImageNames,
+    /// Whether the recording holds processes.
+    pub(crate) has_processes: bool,
+    /// Whether `count()` counts processes: the recording holds them, and no snapshot.
+    pub(crate) only_processes: bool,
 }
 
 /// The snapshots that an assertion is about.
@@ -115,8 +135,8 @@ impl Assertion {
     ///
     /// # Errors
     /// A usage error with a caret at the place.
-    pub(crate) fn parse(text: &str, names: &dyn Names) -> Result<Self, QueryError> {
-        parse::parse(text, names).map_err(|error| {
+    pub(crate) fn parse(text: &str, scope: &Scope<'_>) -> Result<Self, QueryError> {
+        parse::parse(text, scope).map_err(|error| {
             crate::tables::found::pointed_at(
                 text,
                 &error,
@@ -128,7 +148,7 @@ impl Assertion {
     /// The names of types in it that no type of these tables has.
     fn unknown_types(&self, tables: &barrow_analyzer::Tables) -> Vec<&str> {
         match &self.claim {
-            Claim::NoLeaks(_) => Vec::new(),
+            Claim::NoLeaks(_) | Claim::Processes { .. } => Vec::new(),
             Claim::Compared { measure, .. } => measure.expression.unknown_types(tables),
         }
     }

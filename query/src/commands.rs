@@ -52,6 +52,7 @@ mod waste;
 mod watch;
 mod without;
 
+pub use barrow_processes::ATTRIBUTES as PROCESS_ATTRIBUTES;
 pub use help::{expressions, from_shell, overview, page, usage_from_shell};
 pub use set::KEYS as SETTINGS;
 
@@ -62,6 +63,12 @@ use crate::error::QueryError;
 use crate::language::names::{self, Match};
 use crate::language::request::Request;
 use crate::tables::ranking::Order;
+
+/// What may follow `by` in a question about processes.
+#[must_use]
+pub fn process_orders() -> Vec<&'static str> {
+    barrow_processes::Amounts::names().collect()
+}
 
 /// Whether the words of a ranking ask only for totals by type.
 fn asks_for_totals(arguments: &Arguments) -> bool {

@@ -173,6 +173,7 @@ impl From<ProcessError> for QueryError {
     fn from(error: ProcessError) -> Self {
         match error {
             ProcessError::Analyzer(error) => error.into(),
+            error => QueryError::usage(error.to_string()),
         }
     }
 }

@@ -1,5 +1,6 @@
 //! How the words of a question are read.
 
+pub(crate) mod asked;
 pub(crate) mod kinds;
 pub(crate) mod line;
 pub(crate) mod names;

@@ -1,12 +1,13 @@
 //! A session: one recording, the selected snapshot, settings, and what the last answer left.
 
+pub(crate) mod listed;
 pub(crate) mod sets;
 
 use std::sync::Arc;
 
 use barrow_analyzer::{Heap, ObjectId, ObjectSet, Recording, SnapshotId, TypeTotals, object_at_address, type_totals};
 
-use barrow_processes::ProcessTree;
+use barrow_processes::{ImageId, ProcessTree};
 
 use crate::answer::{Answer, Value};
 use crate::context::{Context, Settings};
@@ -16,6 +17,7 @@ use crate::language::object_name::{ObjectName, Which};
 use crate::language::selection;
 use crate::progress::{Meter, Unwatched, Watcher};
 use crate::removal::Removal;
+use crate::session::listed::Listed;
 use crate::session::sets::{Scope, Sets};
 use crate::sources::background::Background;
 use crate::sources::counted::CountedSnapshot;
@@ -59,9 +61,9 @@ pub struct Session {
     pub(crate) context: Context,
     /// Makes the next page of the last answer.
     pub(crate) more: Option<More>,
-    /// The objects in the rows of the last table; `%1` is the first.
-    pub(crate) listed: Vec<(SnapshotId, ObjectId)>,
-    /// Sets of objects that have a name.
+    /// The rows of the last table; `%1` is the first.
+    pub(crate) listed: Listed,
+    /// Sets that have a name.
     pub(crate) sets: Sets,
     /// The lines asked so far.
     pub(crate) history: Vec<String>,
@@ -98,7 +100,7 @@ impl Session {
             selected: SnapshotName::Last,
             context: Context { settings, workspace, watcher: Arc::new(Unwatched) },
             more: None,
-            listed: Vec::new(),
+            listed: Listed::default(),
             sets: Sets::default(),
             history: Vec::new(),
             ended: false,
@@ -322,6 +324,13 @@ impl Session {
         self.listed.extend(objects.into_iter().take(room).map(|object| (snapshot, object)));
     }
 
+    /// The same for rows that are processes.
+    pub(crate) fn list_images(&mut self, images: impl IntoIterator<Item = ImageId>) {
+        let most = if self.whole { MOST_LISTED } else { usize::MAX };
+        let room = most.saturating_sub(self.listed.images().len());
+        self.listed.extend_images(images.into_iter().take(room));
+    }
+
     /// The number of a row, as far as `%` names rows.
     pub(crate) fn row_number(&self, number: usize) -> Value {
         if number <= MOST_LISTED || !self.whole { number.into() } else { Value::None }
@@ -402,6 +411,7 @@ impl Session {
         let found = row.checked_sub(1).and_then(|at| self.listed.get(at).copied());
         found.ok_or_else(|| {
             QueryError::usage(match self.listed.len() {
+                0 if !self.listed.images().is_empty() => format!("%{row}: the rows of the last table are processes"),
                 0 => format!("%{row}: the last table lists no objects; `find` and `show` list some"),
                 rows => format!("%{row}: the last table has the rows %1 to %{rows}"),
             })

@@ -8,6 +8,7 @@ pub(crate) mod leak_series;
 pub(crate) mod lifelines;
 pub(crate) mod object_change;
 pub(crate) mod path_change;
+pub(crate) mod process_rows;
 pub(crate) mod ranking;
 pub(crate) mod references;
 pub(crate) mod suspect_lines;

@@ -50,7 +50,7 @@ impl Completer {
             return (start, verbs().into_iter().filter(|verb| begins(verb, word)).collect());
         };
         if words.next_back() == Some("by") {
-            let orders = orders(verb).into_iter().filter(|order| begins(order, word));
+            let orders = self.orders(verb).into_iter().filter(|order| begins(order, word));
             return (start, orders.map(str::to_owned).collect());
         }
         let choices = self.choices(verb, word);
@@ -59,6 +59,14 @@ impl Completer {
             true => (file, files::beginning(&line[file..])),
             false => (start, choices),
         }
+    }
+
+    /// What may follow `by`.
+    fn orders(&self, verb: &str) -> Vec<&'static str> {
+        let is_find = commands::named(verb).is_ok_and(|command| command.name == "find");
+        let of_processes =
+            if is_find && self.recording.has_processes() { commands::process_orders() } else { Vec::new() };
+        orders(verb).into_iter().chain(of_processes).collect()
     }
 
     /// What may follow `verb` and begins like `word`.
@@ -71,9 +79,8 @@ impl Completer {
             Completion::Snapshots => ["all", "every", "last", "0"].map(str::to_owned).into(),
             Completion::Rankings => ["by", "types"].map(str::to_owned).into_iter().chain(self.kinds()).collect(),
             Completion::Expressions => {
-                let attributes = ATTRIBUTES.map(|(name, _)| name.to_owned());
                 let by = (command.name == "find").then(|| "by".to_owned());
-                attributes.into_iter().chain(by).chain(self.kinds()).chain(self.sets.iter().cloned()).collect()
+                self.attributes().chain(by).chain(self.kinds()).chain(self.sets.iter().cloned()).collect()
             }
         };
         let mut choices: Vec<String> = fixed.into_iter().filter(|choice| begins(choice, word)).collect();
@@ -83,13 +90,22 @@ impl Completer {
         choices
     }
 
+    /// The attributes of what the recording holds.
+    fn attributes(&self) -> impl Iterator<Item = String> {
+        let has_processes = self.recording.has_processes();
+        let has_objects = !has_processes || self.recording.snapshot_ids().next().is_some();
+        let of_objects = ATTRIBUTES.iter().filter(move |_| has_objects);
+        let of_processes = barrow_query::commands::PROCESS_ATTRIBUTES.iter().filter(move |_| has_processes);
+        of_objects.chain(of_processes).map(|(name, _)| (*name).to_owned())
+    }
+
     fn kinds(&self) -> Vec<String> {
         let Ok(tables) = self.recording.tables() else { return Vec::new() };
         (0..tables.kind_count()).map(|kind| tables.kind_name(KindId(kind as u32)).to_owned()).collect()
     }
 }
 
-/// What may follow `by`.
+/// What may follow `by`, about objects.
 fn orders(verb: &str) -> Vec<&'static str> {
     match commands::named(verb).map(|command| command.name) {
         Ok("find") => OBJECT_ORDERS.into(),

@@ -5,9 +5,10 @@ use std::fs;
 use std::path::Path;
 
 /// The crates whose files are checked.
-const CRATES: [&str; 13] = [
+const CRATES: [&str; 14] = [
     "format",
     "progress",
+    "expressions",
     "writer",
     "writer/capi",
     "analyzer",

@@ -7,6 +7,7 @@ mod graph;
 mod heap;
 mod kleknev;
 mod phases;
+mod processes;
 mod random;
 mod shelf;
 
@@ -17,6 +18,7 @@ pub use graph::Graph;
 pub use heap::{Edge, Heap, Node, Vocabulary};
 pub use kleknev::kleknev_log;
 pub use phases::Phases;
+pub use processes::{Happening, ProcessLog};
 pub use random::Random;
 pub use shelf::Shelf;
 

@@ -10,7 +10,7 @@ import { complete, fragment, launch, leave, openPage, settled } from './harness/
 import { INVOICES } from './harness/fixtures.mjs';
 
 const IMAGES = join(ROOT, 'docs/images');
-/** What is pictured: a line, its view, and how. */
+/** What is pictured: a line, its view, and how. @type {{name: string, view: string, state: Record<string, string> | null, look: object}[]} */
 const PICTURES = [
   { name: 'series', view: 'series', state: { q: 'growth' }, look: { height: 860 } },
   { name: 'types', view: 'types', state: { q: 'diff 0 5' }, look: { height: 640 } },

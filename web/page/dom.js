@@ -37,13 +37,22 @@ export function svg(tag, props, ...children) {
 }
 
 /**
- * Replaces what an element contains.
+ * Replaces what an element contains. A link or a field with the focus leaves it to the one of the same name.
  * @param {Element} element
  * @param {...Children} children
  */
 export function fill(element, ...children) {
+  const active = document.activeElement;
+  const same = () => [...element.querySelectorAll(active?.localName ?? '*')].filter((one) => nameOf(one) === nameOf(/** @type {Element} */ (active)));
+  const isOne = active !== element && element.contains(active) && same().length === 1;
   element.replaceChildren();
   add(element, children);
+  if (isOne && !active?.isConnected) /** @type {HTMLElement | undefined} */ (same()[0])?.focus();
+}
+
+/** @param {Element} element */
+function nameOf(element) {
+  return element.ariaLabel ?? element.textContent;
 }
 
 /** @param {HTMLElement | SVGElement} element @param {Props | null} [props] */

@@ -222,7 +222,7 @@ function showStrip({ state, file }) {
   });
   const snapshots = count === 1 ? h('span', null, '1 snapshot') : h('span', { class: 'snapshot-choice' },
     `${grouped(count)} snapshots `, step('◂', 'snapshot before', selected - 1), choice, step('▸', 'next snapshot', selected + 1),
-    state.s === null ? h('span', { class: 'muted' }, ' last') : h('a', { href: format(changed(state, { s: null })) }, ' last'));
+    ' ', state.s === null ? h('span', { class: 'muted' }, 'last') : h('a', { class: 'step-button', href: format(changed(state, { s: null })) }, 'last'));
   const brush = count < 2 ? null : state.a === null || state.b === null ? h('span', { class: 'brushed muted' }, 'brush: all')
     : h('span', { class: 'chip' }, `brush ${state.a}..${state.b} `, remove(state, { a: null, b: null }, 'all snapshots'));
   const unknown = selected >= count ? h('span', { class: 'warning' }, `there is no snapshot ${selected}`) : null;
@@ -282,7 +282,7 @@ function showTabs({ state, file, verbs, view }) {
   const names = { series: 'Series', types: 'Types', tree: 'Tree & map', object: 'Object' };
   const active = view === 'objects' ? 'object' : view;
   const tabs = Object.entries(names).map(([name, label]) => h('a', {
-    href: format(changed(state, { q: lines[name] })), 'aria-current': name === active ? 'page' : null, title: `${lines[name]} (g ${name[0]})`,
+    href: format(changed(state, { q: lines[name] })), 'aria-current': name === active ? 'page' : null, title: `${lines[name]} (g ${name === 'tree' ? 'd' : name[0]})`,
   }, label));
   const page = verbs.filter((verb) => verb.page && !['help'].includes(verb.name) && (MENU.includes(verb.name) || viewOf(verb.name) === 'answer'));
   page.sort((one, other) => placeOf(one.name) - placeOf(other.name));

@@ -133,6 +133,7 @@ export class Section {
 
   /** Says why there is nothing. @param {string} why */
   empty(why) {
+    this.body.classList.remove('stale');
     fill(this.body, h('p', { class: 'empty' }, why));
     this.is('empty');
   }

@@ -1,6 +1,7 @@
 // Places of the dominator tree, as answers of `dominators` tell them, and the lines that ask for what is below a place.
 
 import { grouped } from './cell.js';
+import { literal } from './state.js';
 
 /** @typedef {import('./ask.js').Answer} Answer */
 /**
@@ -77,12 +78,7 @@ function groupWord(type) {
 /** @param {number | null} object @param {string | null} roots @param {number} snapshot */
 function wordOf(object, roots, snapshot) {
   if (object !== null) return `${snapshot}:@${object}`;
-  return roots === null ? '' : `roots ${quotedName(roots)}`;
-}
-
-/** A name in a line. @param {string} name */
-export function quotedName(name) {
-  return `"${name.replace(/["\\]/g, '\\$&')}"`;
+  return roots === null ? '' : `roots ${literal(roots)}`;
 }
 
 /** The tree at a place as a question. @param {string} word @param {string} [rest] */

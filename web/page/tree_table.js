@@ -33,8 +33,8 @@ import { VirtualRows } from './virtual_rows.js';
 const [PAGE, LARGE_PAGE, LARGE_BRANCH] = [250, 1000, 500_000];
 /** The next window is loaded when the end of one is so near, in rows. */
 const AHEAD = 120;
-/** Windows that are kept. */
-const MOST_PAGES = 150;
+/** Windows that are kept: more than are wanted at once where each row is a window of its own, on a long chain. */
+const MOST_PAGES = 400;
 /** Deeper levels have their number, because they are not indented much further. */
 const DEEPEST_INDENT = 8;
 /** While rows fly by, nothing is loaded: only what stays for this time, in milliseconds. */
@@ -55,6 +55,8 @@ export class TreeTable {
     this.loaded = [];
     /** Windows on their way. @type {Set<Flight>} */
     this.flights = new Set();
+    /** Whether rows are to be drawn again. */
+    this.isStale = false;
     /** The row with the focus. @type {Place | null} */
     this.active = null;
     this.whole = 0;
@@ -207,8 +209,18 @@ export class TreeTable {
     const nodes = this.options.source.known(branch.node).slice(page * pageSize(branch), page * pageSize(branch) + n);
     if (nodes.length === n) this.#keep(branch, page, nodes);
     else if (nodes.length > 0) this.#pagesOf(branch).set(page, { nodes, isWhole: false, problem: null });
-    if (nodes.length > 0) this.rows.refresh();
+    if (nodes.length > 0) this.#refreshSoon();
     return nodes.length === n;
+  }
+
+  /** Draws the rows again after all that is taken now. */
+  #refreshSoon() {
+    if (this.isStale) return;
+    this.isStale = true;
+    queueMicrotask(() => {
+      this.isStale = false;
+      this.rows.refresh();
+    });
   }
 
   /** More is known without asking: rows that wait for their window may be among it. */

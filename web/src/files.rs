@@ -1,5 +1,6 @@
 //! What is served: recordings and dumps, each with a number.
 
+mod place;
 mod scan;
 mod served;
 
@@ -13,6 +14,7 @@ use serde_json::{Value, json};
 
 use crate::templates::Templates;
 
+use self::place::Place;
 use self::scan::Found;
 pub(crate) use self::served::{Served, Unready};
 
@@ -40,7 +42,8 @@ impl Files {
         for path in &named {
             check(path)?;
         }
-        let named = named.into_iter().map(|path| Found { name: scan::file_name(&path), path, is_named: true });
+        let named =
+            named.into_iter().map(|path| Found { name: scan::file_name(&path), place: Place { path, within: None } });
         let served = Mutex::default();
         let files = Files { folders, version, served, next_scan: Mutex::new(Instant::now()) };
         files.add(named, templates);
@@ -89,10 +92,10 @@ impl Files {
     fn add(&self, found: impl Iterator<Item = Found>, templates: &Templates) {
         let known = self.all();
         let known: HashSet<&Path> = known.iter().map(|file| file.path()).collect();
-        for file in found.filter(|file| !known.contains(file.path.as_path())) {
+        for file in found.filter(|file| !known.contains(file.place.path.as_path())) {
             let served = self.all();
             // A folder can be named twice.
-            if served.iter().any(|known| known.path() == file.path) {
+            if served.iter().any(|known| known.path() == file.place.path) {
                 continue;
             }
             let mut name = file.name.clone();
@@ -102,7 +105,7 @@ impl Files {
                 copy += 1;
             }
             // Opened without the lock, which every question needs.
-            let new = Served::new(served.len(), name, file.path, file.is_named, templates);
+            let new = Served::new(served.len(), name, file.place, templates);
             self.served.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::new(new));
         }
     }

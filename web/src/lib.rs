@@ -16,6 +16,7 @@ mod address;
 mod assets;
 mod body;
 mod comments;
+mod connection;
 mod encoder;
 mod error;
 mod files;

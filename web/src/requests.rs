@@ -15,6 +15,7 @@ use tokio::sync::Semaphore;
 
 use crate::assets::Asset;
 use crate::body::Body;
+use crate::connection::TOO_LONG;
 use crate::encoder::Encoder;
 use crate::error::Refusal;
 use crate::files::{Files, Served, Unready};
@@ -52,6 +53,10 @@ async fn route<B>(app: &Arc<App>, request: &Request<B>) -> Result<Response<Body>
     let (method, path, headers) = (request.method(), request.uri().path(), request.headers());
     let query = request.uri().query().unwrap_or_default();
     app.guard.check_origin(method, headers)?;
+    if request.uri().to_string().len() >= TOO_LONG {
+        let message = "this address is too long; a line has at most 8 KiB";
+        return Err(Refusal::new(StatusCode::URI_TOO_LONG, message));
+    }
     let token = form_urlencoded::parse(query.as_bytes()).find(|(key, _)| key == "token").map(|(_, value)| value);
     app.guard.check_token(headers, token.as_deref())?;
     if token.is_some() && path == "/" {
@@ -95,7 +100,7 @@ fn asset(path: &str, headers: &HeaderMap) -> Result<Response<Body>, Refusal> {
         Asset::at(path).ok_or_else(|| Refusal::new(StatusCode::NOT_FOUND, "there is nothing at this address"))?;
     let (packed, tag) = asset.packed();
     let tag = format!("\"{tag}\"");
-    let is_live = cfg!(debug_assertions);
+    let is_live = cfg!(debug_assertions) && std::env::var_os("BARROW_PAGE").is_some();
     let response = Response::builder().header(CONTENT_TYPE, asset.content_type()).header(CACHE_CONTROL, "no-cache");
     let response = response.header(VARY, "accept-encoding");
     let is_known = headers.get_all(IF_NONE_MATCH).iter().any(|known| known.as_bytes() == tag.as_bytes());

@@ -12,8 +12,10 @@ use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
-use tokio::sync::Semaphore;
+use tokio::net::TcpStream;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
+use crate::connection::Connection;
 use crate::error::WebError;
 use crate::files::Files;
 use crate::guard::Guard;
@@ -26,10 +28,12 @@ const MOST_QUESTIONS: usize = 16;
 const MOST_DOWNLOADS: usize = 8;
 /// Threads that answer questions, make CSV files, look at files, and wait for disks.
 const MOST_THREADS: usize = MOST_QUESTIONS + MOST_DOWNLOADS + 8;
-/// How long a browser may take to send the head of a request.
-const HEAD_TIMEOUT: Duration = Duration::from_secs(20);
+/// How long a browser may take to send the head of a request, and keep a connection that it does not use.
+const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
 /// The longest head of a request.
-const HEAD_BYTES: usize = 256 << 10;
+const HEAD_BYTES: usize = 128 << 10;
+/// Connections at a time; others wait. A browser has six. Systems allow 256 files and more.
+const MOST_CONNECTIONS: usize = 100;
 /// How often the server looks whether it should end.
 const NAP: Duration = Duration::from_millis(50);
 
@@ -94,12 +98,13 @@ impl Server {
         let Server { listener, app, .. } = self;
         runtime.block_on(async {
             let listener = tokio::net::TcpListener::from_std(listener)?;
+            let connections = Arc::new(Semaphore::new(MOST_CONNECTIONS));
             let mut nap = tokio::time::interval(NAP);
             while !is_over() {
                 tokio::select! {
                     biased;
-                    accepted = listener.accept() => match accepted {
-                        Ok((stream, _)) => serve(stream, &app),
+                    accepted = accept(&listener, &connections) => match accepted {
+                        Ok((stream, permit)) => drop(tokio::spawn(serve(stream, Arc::clone(&app), permit))),
                         // Too many open files, or a browser that has left: later ones may succeed.
                         Err(_) => tokio::time::sleep(NAP).await,
                     },
@@ -114,19 +119,25 @@ impl Server {
     }
 }
 
+/// The next connection, when there may be one more.
+async fn accept(
+    listener: &tokio::net::TcpListener,
+    connections: &Arc<Semaphore>,
+) -> std::io::Result<(TcpStream, OwnedSemaphorePermit)> {
+    let permit = Arc::clone(connections).acquire_owned().await.map_err(std::io::Error::other)?;
+    Ok((listener.accept().await?.0, permit))
+}
+
 /// Answers the requests of one connection.
-fn serve(stream: tokio::net::TcpStream, app: &Arc<App>) {
-    let app = Arc::clone(app);
+async fn serve(stream: TcpStream, app: Arc<App>, _permit: OwnedSemaphorePermit) {
     // Small answers are sent at once.
     let _ = stream.set_nodelay(true);
-    tokio::spawn(async move {
-        let service = service_fn(move |request: Request<Incoming>| {
-            let app = Arc::clone(&app);
-            async move { Ok::<_, Infallible>(respond(&app, &request).await) }
-        });
-        let mut http = http1::Builder::new();
-        http.timer(TokioTimer::new()).header_read_timeout(HEAD_TIMEOUT).max_buf_size(HEAD_BYTES);
-        // A connection that breaks is the browser's business.
-        let _ = http.serve_connection(TokioIo::new(stream), service).await;
+    let service = service_fn(move |request: Request<Incoming>| {
+        let app = Arc::clone(&app);
+        async move { Ok::<_, Infallible>(respond(&app, &request).await) }
     });
+    let mut http = http1::Builder::new();
+    http.timer(TokioTimer::new()).header_read_timeout(HEAD_TIMEOUT).max_buf_size(HEAD_BYTES);
+    // A connection that breaks is the browser's business.
+    let _ = http.serve_connection(TokioIo::new(Connection::new(stream)), service).await;
 }

@@ -150,9 +150,44 @@ fn paths_lead_to_the_files_of_the_page_and_nowhere_else() {
 fn heads_have_an_end() {
     let page = page();
     assert_eq!(page.get(&format!("/api/ask?q={}", "x".repeat(8 << 10))).status, 400);
-    assert_eq!(page.get(&format!("/api/ask?q={}", "x".repeat((8 << 10) + 1))).status, 414);
     assert_eq!(page.get(&format!("/api/ask?q=top&w={}", "x".repeat((8 << 10) + 1))).status, 414);
-    assert_eq!(page.get(&format!("/api/ask?q={}", "x".repeat(200_000))).status, 414);
+    for length in [(8 << 10) + 1, 30_000, 61_400, 65_500, 65_534, 65_535, 200_000, 1 << 20, 50 << 20] {
+        for path in ["api/ask?q=", "api/csv?q=top&f=0&s=", "", "http://localhost/"] {
+            let reply = page.get(&format!("/{path}{}", "x".repeat(length)));
+            if length > 61_440 || path == "api/ask?q=" {
+                assert!(reply.status == 414 && reply.message().contains("at most 8 KiB"), "{path} {length}: {reply:?}");
+            } else {
+                assert!([400, 404].contains(&reply.status), "{path} {length}: {reply:?}");
+            }
+        }
+    }
     let many: String = (0..1000).map(|number| format!("X{number}: 1\r\n")).collect();
     assert_eq!(page.request("GET", "/api/files", &(page.own() + &many)).status, 431);
+    let long = format!("X: {}\r\n", "x ".repeat(1 << 20));
+    assert_eq!(page.request("GET", "/api/files", &(page.own() + &long)).status, 431);
+}
+
+#[test]
+fn a_connection_goes_on_after_a_long_address() {
+    let page = page();
+    let long = format!("GET /api/ask?q={} HTTP/1.1\r\n{}\r\n", "x".repeat(1 << 20), page.own());
+    let next = format!("GET /api/files HTTP/1.1\r\n{}Connection: close\r\n\r\n", page.own());
+    let mut text = String::new();
+    std::io::Read::read_to_string(&mut page.open(&(long + &next)), &mut text).expect("two responses");
+    assert!(
+        text.starts_with("HTTP/1.1 414 ") && text.contains("HTTP/1.1 200 ") && text.contains("\"files\""),
+        "{text}"
+    );
+}
+
+#[test]
+fn connections_without_requests_end() {
+    let page = page();
+    let begun = std::time::Instant::now();
+    let mut idle: Vec<_> =
+        ["", "G", "GET / HTTP/1.1\r\nHost: "].iter().cycle().take(100).map(|head| page.open(head)).collect();
+    assert_eq!(page.get("/api/files").status, 200);
+    assert!(begun.elapsed().as_secs() < 20, "{:?}", begun.elapsed());
+    let ended = std::io::Read::read(&mut idle[0], &mut [0; 1000]);
+    assert!(ended.is_ok(), "{ended:?}");
 }

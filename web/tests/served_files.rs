@@ -246,3 +246,65 @@ fn damage_is_told() {
     assert!(file["growing"] == false && file["state"] == "ready", "{file}");
     page.answer("summary all", "");
 }
+
+#[cfg(unix)]
+#[test]
+fn what_takes_the_place_of_a_file_is_not_opened() {
+    use std::os::unix::fs::symlink;
+    let outside = tempfile::tempdir().unwrap();
+    let secret = copy("invoices.barrow", &outside.path().join("secret.barrow"));
+    fs::create_dir(outside.path().join("below")).unwrap();
+    copy("orders.barrow", &outside.path().join("below/a.barrow"));
+    type Change<'a> = &'a dyn Fn(&Path);
+    let link = |path: &Path| symlink(&secret, path).unwrap();
+    let pipe = |path: &Path| assert!(std::process::Command::new("mkfifo").arg(path).status().unwrap().success());
+    let folder = |path: &Path| fs::create_dir(path).unwrap();
+    let above = |path: &Path| {
+        let below = path.parent().unwrap();
+        fs::remove_dir(below).unwrap();
+        symlink(outside.path().join("below"), below).unwrap();
+    };
+    let changes: [(&str, Change); 4] = [("link", &link), ("pipe", &pipe), ("folder", &folder), ("above", &above)];
+    for (name, change) in changes {
+        for original in ["orders.barrow", "foreign/moarvm-3-cut.mvmheap"] {
+            let served = tempfile::tempdir().unwrap();
+            fs::create_dir(served.path().join("below")).unwrap();
+            let path = copy(original, &served.path().join("below/a.barrow"));
+            let page = Page::of(&[served.path().to_owned()]);
+            let is_dump = page.files()[0]["state"] == "dump";
+            fs::remove_file(&path).unwrap();
+            change(&path);
+            for path in ["/api/ask?q=top", "/api/csv?q=top"] {
+                assert_eq!(page.get(path).status, 409, "{name} {original}");
+            }
+            assert_eq!(page.files()[0]["replaced"], true, "{name} {original}");
+            let lines = page.post("/api/import?f=0").lines();
+            assert!(lines.last().unwrap()["error"].is_object(), "{name} {original}: {lines:?}");
+            let opened = &page.post("/api/open?f=0").json()["file"];
+            assert!(opened["state"] == "unreadable" && opened["snapshots"].is_null(), "{name} {is_dump}: {opened}");
+            let reply = page.ask("top", "");
+            assert!(reply.status == 422 && reply.message().starts_with("this is"), "{name} {original}: {reply:?}");
+            // The file is there again.
+            if name != "above" {
+                fs::remove_file(&path).or_else(|_| fs::remove_dir(&path)).unwrap();
+                copy("orders.barrow", &path);
+                page.post("/api/open?f=0");
+                page.answer("top", "");
+            }
+        }
+    }
+}
+
+#[test]
+fn only_dumps_are_imported() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("app.barrow");
+    let writer = Writer::create(&path, Options { threads: 1, ..Options::default() }).unwrap();
+    let vocabulary = Vocabulary::declare(&writer).unwrap();
+    let page = Page::of(std::slice::from_ref(&path));
+    let lines = page.post("/api/import?f=0").lines();
+    assert!(lines[0]["error"]["message"].as_str().is_some_and(|text| text.contains("no dump")), "{lines:?}");
+    record(&writer, &vocabulary, 0);
+    page.answer("summary", "");
+    assert_eq!(page.post("/api/import?f=0").lines()[0]["imported"]["file"]["state"], "ready");
+}

@@ -18,7 +18,7 @@ use barrow_format::index::parse_index;
 use barrow_format::rows::{Chunk, KeyValue, Kind, Shape, Site, Strength, Type};
 use barrow_format::{FormatError, SnapshotId};
 
-use crate::file::processes::Checked;
+use crate::file::process_ids::Checked;
 use crate::file::tables::{CheckedRow, TableRoom};
 
 /// Where the sections of a file are.

@@ -3,14 +3,15 @@
 //! Rows are decoded chunk by chunk and not kept, so a question that needs them once takes little memory, however many
 //! there are. All ids in a row are checked before it is handed over.
 
+use barrow_format::FormatError;
 use barrow_format::codec::Decompressor;
 use barrow_format::frame::SectionType;
 use barrow_format::rows::ProcessRow;
-use barrow_format::{FormatError, ProcessId, StringId};
 
 use crate::error::{AnalyzerError, Result};
+use crate::file::process_ids::Checked;
 use crate::file::recording::Recording;
-use crate::file::tables::{TableRoom, below, chunk_at};
+use crate::file::tables::{TableRoom, chunk_at};
 
 impl Recording {
     /// Whether it holds a process tree.
@@ -56,51 +57,5 @@ impl Recording {
     fn process_chunks(&self) -> impl Iterator<Item = u64> + '_ {
         let chunks = self.contents().chunks.iter();
         chunks.filter(|(section, _)| *section == SectionType::PROCESSES).map(|&(_, offset)| offset)
-    }
-}
-
-/// Checks the ids of rows in the order of the table.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Checked {
-    /// Rows of the string table.
-    pub(crate) strings: u32,
-    /// Processes that began so far.
-    pub(crate) processes: u32,
-}
-
-impl Checked {
-    /// Fails unless the row names only strings and processes that are there, and numbers a new process in order.
-    pub(crate) fn check(&mut self, row: &ProcessRow) -> Result<(), FormatError> {
-        match row {
-            ProcessRow::Begin { process, parent, host, program, .. } => {
-                if process.0 != self.processes {
-                    let (stored, found) = (process.0.into(), self.processes.into());
-                    return Err(FormatError::Mismatch { what: "number of a process", stored, found });
-                }
-                parent.map_or(Ok(()), |parent| self.process(parent))?;
-                host.iter().copied().chain(program.strings()).try_for_each(|text| self.string(text))?;
-                self.processes = self.processes.saturating_add(1);
-                Ok(())
-            }
-            ProcessRow::Image { process, program, .. } => {
-                self.process(*process)?;
-                program.strings().try_for_each(|text| self.string(text))
-            }
-            ProcessRow::End { process, .. } | ProcessRow::Heap { process, .. } => self.process(*process),
-            ProcessRow::Attributes { process, attributes } => {
-                self.process(*process)?;
-                attributes.iter().flat_map(|&(key, value)| [key, value]).try_for_each(|text| self.string(text))
-            }
-            ProcessRow::Memory { bytes, .. } => bytes.iter().try_for_each(|&(process, _)| self.process(process)),
-            ProcessRow::Unknown => Ok(()),
-        }
-    }
-
-    fn process(&self, process: ProcessId) -> Result<(), FormatError> {
-        below("process", process.0, self.processes)
-    }
-
-    fn string(&self, text: StringId) -> Result<(), FormatError> {
-        below("string of a process", text.0, self.strings)
     }
 }

@@ -7,7 +7,7 @@ use barrow_format::{ObjectId, StringId};
 use crate::file::object::Reference;
 use crate::file::tables::Tables;
 use crate::graph::object_set::ObjectSet;
-use crate::questions::expression::{ExpressionError, name_pattern};
+use barrow_expressions::{ExpressionError, name_pattern};
 
 /// The objects and references that are excluded from a heap.
 #[derive(Debug, Clone)]

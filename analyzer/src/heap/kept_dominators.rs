@@ -55,7 +55,7 @@ impl Heap {
         let types = self.types(progress)?;
         let largest = Largest::of(dominators);
         let canopy = Canopy::of(dominators, &largest).to_column();
-        let suspects = leaks::suspects(dominators, types, self.recording.tables()?, LEAK_THRESHOLD);
+        let suspects = leaks::suspects(dominators, types, self.recording.tables()?, LEAK_THRESHOLD, progress)?;
         let (largest, suspects) = (largest.to_column(), leaks::to_column(&suspects));
         let type_tables = self.type_tables(dominators, types, progress)?;
         let mut columns = vec![
@@ -104,11 +104,11 @@ impl Heap {
             || {
                 rayon::join(
                     || self.site_tables(dominators, progress),
-                    || leaks::to_column(&leaks::suspects(dominators, types, tables, LEAK_THRESHOLD)),
+                    || leaks::suspects(dominators, types, tables, LEAK_THRESHOLD, progress),
                 )
             },
         );
-        let type_tables = type_tables?;
+        let (type_tables, suspects) = (type_tables?, leaks::to_column(&suspects?));
         // Damaged site tables must not prevent other answers.
         let site_tables = match site_tables {
             Err(AnalyzerError::Section { .. }) => None,
@@ -293,7 +293,7 @@ impl Heap {
             return Ok(kept);
         }
         let tables = self.recording.tables()?;
-        Ok(leaks::suspects(self.dominators(progress)?, self.types(progress)?, tables, threshold))
+        leaks::suspects(self.dominators(progress)?, self.types(progress)?, tables, threshold, progress)
     }
 
     /// The retained sizes of threads, as written by [`Heap::keep_threads`].

@@ -28,13 +28,16 @@
 //! References: the leak hunter of Eclipse MAT (accumulation point); A. O. Hirschman, *The Paternity of an Index*, 1964
 //! (the inverse of Herfindahl's index as an effective number).
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 
 use barrow_format::rows::KindRole;
 use barrow_format::{ObjectId, TypeId};
 
+use crate::error::{AnalyzerError, Result};
 use crate::file::tables::Tables;
-use crate::graph::dominators::{Dominators, Holder, TreePlace};
+use crate::graph::dominators::{Dominators, Holder, PIECE, TreePlace};
+use crate::progress::Progress;
 
 /// The default threshold: the share of all reachable bytes that a suspect must accumulate.
 pub const LEAK_THRESHOLD: f64 = 0.1;
@@ -88,20 +91,33 @@ pub struct Accumulated {
 ///
 /// Time: linear in the number of children of all objects that retain the threshold. Memory: linear in the number of
 /// types.
-pub(crate) fn suspects(dominators: &Dominators, types: &[u32], tables: &Tables, threshold: f64) -> Vec<Suspect> {
+///
+/// # Errors
+/// [`AnalyzerError::Cancelled`].
+pub(crate) fn suspects(
+    dominators: &Dominators,
+    types: &[u32],
+    tables: &Tables,
+    threshold: f64,
+    progress: &dyn Progress,
+) -> Result<Vec<Suspect>> {
     let least = (dominators.reachable_bytes() as f64 * threshold).max(1.0) as u64;
     let roles = (0..tables.type_count() as u32).map(|id| tables.kind_role(tables.type_kind(TypeId(id)))).collect();
-    let mut search = Search { dominators, types, roles, least, open: holders_of_roots(dominators), found: Vec::new() };
+    let (open, found, is_cancelled) = (holders_of_roots(dominators), Vec::new(), &Cell::new(false));
+    let mut search = Search { dominators, types, roles, least, open, found, progress, is_cancelled };
     while let Some(place) = search.open.pop() {
         match search.object_that_holds(place) {
             Some(object) => search.look_at_object(object, place),
             None => search.look_below_roots(place),
         }
+        if search.is_cancelled.get() {
+            return Err(AnalyzerError::Cancelled);
+        }
     }
     let mut suspects = search.found;
     suspects
         .sort_by_key(|suspect| (std::cmp::Reverse((suspect.ranking_bytes, suspect.retained_bytes)), suspect.object));
-    suspects
+    Ok(suspects)
 }
 
 /// A search for suspects from the roots down.
@@ -114,9 +130,12 @@ struct Search<'d> {
     /// Places that retain at least `least` and were not visited yet.
     open: Vec<TreePlace>,
     found: Vec<Suspect>,
+    progress: &'d dyn Progress,
+    /// Children were left out, because the search is cancelled: nothing that was found counts.
+    is_cancelled: &'d Cell<bool>,
 }
 
-impl Search<'_> {
+impl<'d> Search<'d> {
     fn role(&self, type_id: u32) -> KindRole {
         self.roles[type_id as usize]
     }
@@ -131,7 +150,7 @@ impl Search<'_> {
     fn look_below_roots(&mut self, place: TreePlace) {
         let mut small: BTreeMap<u32, Parts> = BTreeMap::new();
         let mut below = 0u64;
-        for child in self.dominators.children(place) {
+        for child in self.all_children(place) {
             let bytes = self.dominators.bytes_at(child);
             below = below.wrapping_add(bytes);
             let Holder::Object(object) = self.dominators.at(child) else { continue };
@@ -219,9 +238,20 @@ impl Search<'_> {
         Link { bytes: bytes.wrapping_sub(of_next), next, others }
     }
 
+    /// The children of a place, until the search is cancelled.
+    fn all_children(&self, place: TreePlace) -> impl Iterator<Item = TreePlace> + use<'d> {
+        let Search { dominators, progress, is_cancelled, .. } = *self;
+        dominators.children(place).enumerate().map_while(move |(number, child)| {
+            if number.is_multiple_of(PIECE) && progress.cancelled() {
+                is_cancelled.set(true);
+            }
+            (!is_cancelled.get()).then_some(child)
+        })
+    }
+
     /// The children of a place: objects of the type `own_type`, and others.
     fn children(&self, place: TreePlace, own_type: u32) -> (Vec<TreePlace>, Vec<TreePlace>) {
-        self.dominators.children(place).partition(|&child| {
+        self.all_children(place).partition(|&child| {
             let object = self.dominators.at(child).object();
             object.is_some_and(|object| self.types[object.index()] == own_type)
         })

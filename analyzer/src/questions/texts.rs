@@ -15,7 +15,7 @@ use crate::file::blocks::{map_blocks, places};
 use crate::file::object::dictionary_place;
 use crate::heap::Heap;
 use crate::progress::Progress;
-use crate::questions::expression::{ExpressionError, name_pattern};
+use barrow_expressions::{ExpressionError, name_pattern};
 
 /// A pattern for texts.
 #[derive(Debug, Clone)]

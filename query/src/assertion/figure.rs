@@ -10,6 +10,11 @@ pub(super) enum Figure {
     ObjectsPerSnapshot,
     BytesPerSnapshot,
     Suspects,
+    /// Programs that processes executed.
+    Programs,
+    Processes,
+    /// Nanoseconds.
+    Time,
 }
 
 impl Figure {
@@ -21,6 +26,9 @@ impl Figure {
             Figure::ObjectsPerSnapshot => "objects per snapshot",
             Figure::BytesPerSnapshot => "bytes per snapshot",
             Figure::Suspects => "suspects",
+            Figure::Programs => "programs",
+            Figure::Processes => "processes",
+            Figure::Time => "ns",
         }
     }
 
@@ -38,6 +46,7 @@ impl Figure {
         let magnitude = value.abs();
         let text = match self {
             Figure::Bytes | Figure::BytesPerSnapshot => units::size(magnitude.round() as u64),
+            Figure::Time => units::duration(magnitude.round() as u64),
             _ if magnitude.fract() == 0.0 => units::grouped(magnitude as u64),
             _ => format!("{magnitude:.1}"),
         };

@@ -5,13 +5,16 @@ use std::path::Path;
 
 use barrow_analyzer::SnapshotId;
 
-use super::{Assertion, Judge};
+use super::judge::Baseline;
+use super::{Assertion, Judge, Scope};
 use crate::arguments::Arguments;
 use crate::assertion;
 use crate::error::QueryError;
 use crate::flags::SnapshotName;
+use crate::language::asked;
 use crate::language::operand::{Compared, Operand};
 use crate::session::Session;
+use crate::sources::opening::{self, OpenFile};
 
 /// These assertions and those of `--from`, about this snapshot unless they name another.
 ///
@@ -23,7 +26,13 @@ pub(crate) fn assertions_of(
     texts: &[String],
     arguments: &Arguments,
 ) -> Result<Vec<Assertion>, QueryError> {
-    let scope = session.scope(snapshot);
+    // `watch` reads assertions before there is a recording.
+    let recording = session.file().map(|file| &file.recording);
+    let has_processes = recording.is_some_and(|recording| recording.has_processes());
+    let has_snapshots = recording.is_some_and(|recording| recording.snapshot_ids().next().is_some());
+    let only_processes = has_processes && !has_snapshots;
+    let (objects, processes) = (session.scope(snapshot), asked::Scope { session });
+    let scope = Scope { objects: &objects, processes: &processes, has_processes, only_processes };
     let mut assertions = texts.iter().map(|text| Assertion::parse(text, &scope)).collect::<Result<Vec<_>, _>>()?;
     if let Some(path) = &arguments.flags.from {
         let text = read(path)?;
@@ -55,8 +64,17 @@ pub(crate) fn judge(session: &Session, arguments: &Arguments) -> Result<Judge, Q
     Ok(judge)
 }
 
-/// `FILE`, `FILE:3`; a number is a snapshot of the open recording.
-fn baseline(session: &Session, name: &str) -> Result<Compared, QueryError> {
+/// `FILE`, `FILE:3`; a number is a snapshot of the open recording. A file of processes need not hold a snapshot.
+fn baseline(session: &Session, name: &str) -> Result<Baseline, QueryError> {
     let file = || Operand::Other(name.to_owned(), SnapshotName::Last);
-    Operand::named(name).unwrap_or_else(file).look_up(session)
+    let operand = Operand::named(name).unwrap_or_else(file);
+    if let Operand::Other(file, SnapshotName::Last) = &operand {
+        let OpenFile { name, recording, damage, .. } = opening::open(file, &session.context)?;
+        if recording.has_processes() {
+            let snapshot = recording.snapshot_ids().next_back();
+            return Ok(Baseline { file: name, recording, snapshot, damage });
+        }
+    }
+    let Compared { file, recording, snapshot, damage } = operand.look_up(session)?;
+    Ok(Baseline { file, recording, snapshot: Some(snapshot), damage })
 }

@@ -4,18 +4,20 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use barrow_analyzer::{
-    Heap, Judgement as Growth, LEAST_POINTS, ObjectSet, Reason, SURE_POINTS, SnapshotId, Verdict as Said,
+    Heap, Judgement as Growth, LEAST_POINTS, ObjectSet, Reason, Recording, SURE_POINTS, SnapshotId, Verdict as Said,
 };
+use barrow_processes::ProcessTree;
 
 use super::excused::{self, Excused};
 use super::figure::Figure;
+use super::process_witness;
+use super::processes::ProcessMeasure;
 use super::witness::{self, Witness};
-use super::{Assertion, Claim, Comparison, Known, Measure, Quantity, When};
+use super::{Assertion, Claim, Comparison, Known, Limit, Measure, Quantity, When};
 use crate::answer::series;
 use crate::answer::units;
 use crate::error::QueryError;
 use crate::flags::Least;
-use crate::language::operand::Compared;
 use crate::language::selection;
 use crate::progress::Meter;
 use crate::session::Session;
@@ -54,9 +56,11 @@ pub(super) struct Judgement {
 #[derive(Default)]
 pub(crate) struct Judge {
     /// The recording to compare with.
-    pub(crate) baseline: Option<Compared>,
+    pub(crate) baseline: Option<Baseline>,
     /// Leaks that may be there, whatever is asserted.
     pub(crate) allowed: Vec<Known>,
+    /// The processes of the baseline, once they were read.
+    tree_of_baseline: Option<Arc<ProcessTree>>,
     /// What a leak suspect has to hold.
     pub(crate) min: Option<Least>,
     /// The recording is still being written: what is not there may come.
@@ -65,6 +69,23 @@ pub(crate) struct Judge {
     measured: HashMap<Measured, (f64, bool)>,
     /// Whether all that the assertion at hand was measured by is exact.
     is_exact: bool,
+}
+
+/// A recording to compare with.
+pub(crate) struct Baseline {
+    /// The file, as it was named.
+    pub(crate) file: String,
+    pub(crate) recording: Arc<Recording>,
+    /// Its snapshot; none if it holds processes only.
+    pub(crate) snapshot: Option<SnapshotId>,
+    /// What the file had lost.
+    pub(crate) damage: Option<String>,
+}
+
+impl Baseline {
+    fn snapshot(&self) -> Result<SnapshotId, QueryError> {
+        self.snapshot.ok_or_else(|| QueryError::usage("the baseline holds no snapshot"))
+    }
 }
 
 /// What was measured: of the baseline or not, what is excluded, the quantity, expression and snapshot.
@@ -95,6 +116,9 @@ impl Judge {
     }
 
     fn verdict_on(&mut self, session: &Session, assertion: &Assertion) -> Result<Judgement, QueryError> {
+        if let Claim::Processes { measure, comparison, limit } = &assertion.claim {
+            return self.of_processes(session, measure, *comparison, *limit);
+        }
         let snapshots = match self.snapshots(session, assertion, Side::Open) {
             Err(QueryError::Usage { message }) if self.waits => return Ok(undecided(message, assertion.claim.unit())),
             snapshots => snapshots?,
@@ -112,6 +136,7 @@ impl Judge {
                 }
                 self.amount(session, measure, *comparison, limit, &snapshots)
             }
+            Claim::Processes { .. } => Ok(undecided("it is not about snapshots".to_owned(), assertion.claim.unit())),
         }
     }
 
@@ -140,7 +165,7 @@ impl Judge {
 
     /// What the baseline has: in its last snapshot, or the one that was named; as growth over the same snapshots.
     fn of_baseline(&mut self, session: &Session, assertion: &Assertion, measure: &Measure) -> Result<f64, QueryError> {
-        let snapshot = self.baseline()?.snapshot;
+        let snapshot = self.baseline()?.snapshot()?;
         if measure.expression.snapshot().is_some() {
             return Err(QueryError::usage(
                 "sets and rows belong to the open recording; the baseline does not have them",
@@ -154,7 +179,59 @@ impl Judge {
         Ok(judged(&series).trend.slope)
     }
 
-    fn baseline(&self) -> Result<&Compared, QueryError> {
+    /// What is measured of processes is compared with the limit. What was not recorded of any is undecided.
+    fn of_processes(
+        &mut self,
+        session: &Session,
+        measure: &ProcessMeasure,
+        comparison: Comparison,
+        limit: Limit,
+    ) -> Result<Judgement, QueryError> {
+        let unit = measure.quantity.unit();
+        let baseline = match limit.factor {
+            None => 0.0,
+            Some(_) => match self.processes_of_baseline(session, measure)? {
+                Ok(found) => found,
+                Err(why) => return Ok(undecided(format!("of the baseline, {why}"), unit)),
+            },
+        };
+        let limit = limit.of(baseline);
+        let measured = measure.of(session, &session.process_tree()?)?;
+        let found = match &measured.found {
+            Ok(found) => *found,
+            Err(why) => return Ok(undecided(why.clone(), unit)),
+        };
+        let holds = comparison.may_hold(found, found, limit);
+        let witness = (!holds).then(|| process_witness::of_processes(&measured, measure.quantity));
+        let verdict = if holds { Verdict::Holds } else { Verdict::Fails };
+        let notes = measured.notes;
+        Ok(Judgement { verdict, snapshot: None, found, limit, said: None, unit, witness, is_exact: true, notes })
+    }
+
+    /// What the baseline has; an inner error says why that is not known.
+    fn processes_of_baseline(
+        &mut self,
+        session: &Session,
+        measure: &ProcessMeasure,
+    ) -> Result<Result<f64, String>, QueryError> {
+        if measure.expression.has_names() {
+            return Err(QueryError::usage(
+                "sets and rows belong to the open recording; the baseline does not have them",
+            ));
+        }
+        let recording = Arc::clone(&self.baseline()?.recording);
+        if !recording.has_processes() {
+            return Err(QueryError::usage("the baseline holds no processes"));
+        }
+        let tree = match &self.tree_of_baseline {
+            Some(tree) => Arc::clone(tree),
+            None => Arc::new(ProcessTree::read(recording)?),
+        };
+        self.tree_of_baseline = Some(Arc::clone(&tree));
+        Ok(measure.of(session, &tree)?.found)
+    }
+
+    fn baseline(&self) -> Result<&Baseline, QueryError> {
         self.baseline.as_ref().ok_or_else(|| QueryError::usage("which baseline? add `--baseline FILE`"))
     }
 
@@ -303,7 +380,7 @@ impl Judge {
     ) -> Result<Judgement, QueryError> {
         let mut excused = Excused { known: known.iter().chain(&self.allowed).collect(), of_baseline: Vec::new() };
         if known.contains(&Known::Baseline) || self.baseline.is_some() {
-            let heap = self.heap(session, Side::Baseline, self.baseline()?.snapshot)?;
+            let heap = self.heap(session, Side::Baseline, self.baseline()?.snapshot()?)?;
             let found = suspects(&heap, self.min, &session.meter())?;
             excused.of_baseline.extend(found.iter().map(|one| (one.fingerprint, one.retained_bytes)));
         }
@@ -384,6 +461,7 @@ impl Claim {
         match self {
             Claim::NoLeaks(_) => Figure::Suspects,
             Claim::Compared { measure, .. } => measure.unit(),
+            Claim::Processes { measure, .. } => measure.quantity.unit(),
         }
     }
 }

@@ -1,8 +1,11 @@
 //! From the text of an assertion to what it says.
 
-use barrow_analyzer::{Expression, ExpressionError, Names, parse_size};
+use barrow_analyzer::{Expression, ExpressionError, Names, parse_duration, parse_size};
 
-use super::{Assertion, Claim, Comparison, Known, Limit, Measure, Quantity, When};
+use super::figure::Figure;
+use super::processes::{ProcessMeasure, Quantity as OfProcesses};
+use super::{Assertion, Claim, Comparison, Known, Limit, Measure, Quantity, Scope, When};
+use crate::language::asked::{after_word, names_attribute};
 use crate::language::line;
 
 /// Digits that name a leak: fewer could be another's.
@@ -11,18 +14,18 @@ const LEAST_DIGITS: usize = 8;
 /// The name of a kind has no more words.
 const KIND_WORDS: usize = 4;
 
-const CLAIM: &str = "expected `count(…)`, `size(…)`, `retained(…)`, `growth(…)` or `no leaks` here";
-const LIMIT: &str = "expected a number such as 100 or 64M, or `baseline`, here";
-const CHANGE: &str = "expected a part such as 10% or a number such as 64K here";
+const CLAIM: &str = "expected `count(…)`, `size(…)`, `retained(…)`, `growth(…)` or `no leaks` here; of processes \
+    `count(…)`, `failed(…)`, `memory(…)`, `peak(…)`, `wall(…)`, `cpu(…)`, `user(…)`, `system(…)`, `reads(…)` or \
+    `writes(…)`";
 
 /// Reads the whole text.
-pub(super) fn parse(text: &str, names: &dyn Names) -> Result<Assertion, ExpressionError> {
+pub(super) fn parse(text: &str, scope: &Scope<'_>) -> Result<Assertion, ExpressionError> {
     let mut rest = Rest { text, position: 0 };
     let claim = match rest.word() {
         "no" => rest.no_leaks()?,
         word => {
             let position = rest.position - word.len();
-            rest.compared(word, position, names)?
+            rest.compared(word, position, scope)?
         }
     };
     rest.blanks();
@@ -35,6 +38,9 @@ pub(super) fn parse(text: &str, names: &dyn Names) -> Result<Assertion, Expressi
     }
     if let (Claim::Compared { measure: Measure { growth: true, .. }, .. }, When::In(_)) = (&claim, &when) {
         return Err(error(position, "one snapshot does not grow; expected `over 0..9` here"));
+    }
+    if let (Claim::Processes { .. }, When::In(_) | When::Over(_)) = (&claim, &when) {
+        return Err(error(position, "processes belong to no snapshot; expected the end here"));
     }
     Ok(Assertion { text: text[..end].trim().to_owned(), claim, when })
 }
@@ -142,28 +148,43 @@ impl<'t> Rest<'t> {
     }
 
     /// `measure(EXPR) comparison limit`, its first word read.
-    fn compared(&mut self, word: &str, position: usize, names: &dyn Names) -> Result<Claim, ExpressionError> {
+    fn compared(&mut self, word: &str, position: usize, scope: &Scope<'_>) -> Result<Claim, ExpressionError> {
+        let of_processes = OfProcesses::named(word);
         let quantity = match word {
             "count" => Quantity::Count,
             "size" => Quantity::Size,
             "retained" | "growth" => Quantity::Retained,
+            _ if of_processes.is_some() => Quantity::Count,
             _ => return Err(error(position, CLAIM)),
         };
-        let measure = self.measure(quantity, word == "growth", names)?;
-        self.blanks();
-        let at = self.position;
-        let comparison = Comparison::ALL.into_iter().find(|(sign, _)| self.is_next(sign));
-        let Some((_, comparison)) = comparison else {
-            return Err(error(at, "expected one of < <= > >= = != here"));
-        };
+        let before = self.position;
+        let (start, end) = self.inside()?;
+        if let Some(quantity) = of_processes
+            && (word != "count" || is_of_processes(&self.text[start..end], scope))
+        {
+            let measure = self.process_measure(quantity, (start, end), scope)?;
+            let (_, comparison) = self.comparison()?;
+            return Ok(Claim::Processes { comparison, limit: self.limit(quantity.unit())?, measure });
+        }
+        self.position = before;
+        let measure = self.measure(quantity, word == "growth", scope.objects)?;
+        let (at, comparison) = self.comparison()?;
         if measure.growth && comparison == Comparison::Different {
             return Err(error(at, "growth is known within an interval, so it is compared with < <= > >= or ="));
         }
-        Ok(Claim::Compared { measure, comparison, limit: self.limit()? })
+        Ok(Claim::Compared { measure, comparison, limit: self.limit(Figure::Bytes)? })
     }
 
-    /// `([KIND] EXPR)`, or `(count [KIND] EXPR)` for growth.
-    fn measure(&mut self, quantity: Quantity, growth: bool, names: &dyn Names) -> Result<Measure, ExpressionError> {
+    fn comparison(&mut self) -> Result<(usize, Comparison), ExpressionError> {
+        self.blanks();
+        let at = self.position;
+        let comparison = Comparison::ALL.into_iter().find(|(sign, _)| self.is_next(sign));
+        let expected = || error(at, "expected one of < <= > >= = != here");
+        comparison.map(|(_, comparison)| (at, comparison)).ok_or_else(expected)
+    }
+
+    /// Moves over `(…)`. Returns where what is between the parentheses begins and ends.
+    fn inside(&mut self) -> Result<(usize, usize), ExpressionError> {
         self.blanks();
         let (open, rest) = (self.position, self.rest());
         if !rest.starts_with('(') {
@@ -171,23 +192,48 @@ impl<'t> Rest<'t> {
         }
         let close = closing(rest).ok_or_else(|| error(open, "the ( that begins here is never closed"))?;
         self.position += close + 1;
-        let (mut start, mut quantity) = (open + 1, quantity);
-        let mut inside = Rest { text: &self.text[..open + close], position: start };
+        Ok((open + 1, open + close))
+    }
+
+    /// `([KIND] EXPR)`, or `(count [KIND] EXPR)` for growth.
+    fn measure(&mut self, quantity: Quantity, growth: bool, names: &dyn Names) -> Result<Measure, ExpressionError> {
+        let (mut start, end) = self.inside()?;
+        let mut quantity = quantity;
+        let mut inside = Rest { text: &self.text[..end], position: start };
         if growth && inside.word() == "count" {
             (start, quantity) = (inside.position, Quantity::Count);
         }
-        let text = &self.text[start..open + close];
+        let text = &self.text[start..end];
         let (kind, expression) =
             kind_and_expression(text, names).map_err(|wrong| error(start + wrong.position, wrong.message))?;
         Ok(Measure { quantity, growth, kind, expression, text: text.trim().to_owned() })
     }
 
-    fn limit(&mut self) -> Result<Limit, ExpressionError> {
+    /// An expression about processes, maybe after the word `processes`.
+    fn process_measure(
+        &self,
+        quantity: OfProcesses,
+        (start, end): (usize, usize),
+        scope: &Scope<'_>,
+    ) -> Result<ProcessMeasure, ExpressionError> {
+        let text = &self.text[start..end];
+        let rest = after_word(text).unwrap_or(text);
+        let start = end - rest.len();
+        let expression = barrow_processes::Expression::parse_with(rest, scope.processes);
+        let expression = expression.map_err(|wrong| error(start + wrong.position, wrong.message))?;
+        Ok(ProcessMeasure { quantity, expression })
+    }
+
+    fn limit(&mut self, unit: Figure) -> Result<Limit, ExpressionError> {
+        let (is_time, parse) = match unit {
+            Figure::Time => (true, parse_duration as fn(&str) -> Option<u64>),
+            _ => (false, parse_size as fn(&str) -> Option<u64>),
+        };
         self.blanks();
         let position = self.position;
         let word = self.word();
         if word != "baseline" {
-            let number = parse_size(word).ok_or_else(|| error(position, LIMIT))?;
+            let number = parse(word).ok_or_else(|| error(position, expected_limit(is_time)))?;
             return Ok(Limit { plus: number as f64, factor: None });
         }
         let signs = ["+", "-", "*"];
@@ -204,11 +250,11 @@ impl<'t> Rest<'t> {
         }
         let direction = if sign == "+" { 1.0 } else { -1.0 };
         if let Some(part) = word.strip_suffix('%') {
-            let part =
-                part.parse().ok().filter(|part: &f64| part.is_finite()).ok_or_else(|| error(position, CHANGE))?;
+            let part = part.parse().ok().filter(|part: &f64| part.is_finite());
+            let part = part.ok_or_else(|| error(position, expected_change(is_time)))?;
             return Ok(Limit { plus: 0.0, factor: Some(1.0 + direction * part / 100.0) });
         }
-        let number = parse_size(word).ok_or_else(|| error(position, CHANGE))?;
+        let number = parse(word).ok_or_else(|| error(position, expected_change(is_time)))?;
         Ok(Limit { plus: direction * number as f64, factor: Some(1.0) })
     }
 
@@ -236,6 +282,32 @@ impl<'t> Rest<'t> {
             }
         }
     }
+}
+
+fn expected_limit(is_time: bool) -> &'static str {
+    match is_time {
+        true => "expected a time with its unit, such as 1.5s or 10min, or `baseline`, here",
+        false => "expected a number such as 100 or 64M, or `baseline`, here",
+    }
+}
+
+fn expected_change(is_time: bool) -> &'static str {
+    match is_time {
+        true => "expected a part such as 10% or a time such as 30s here",
+        false => "expected a part such as 10% or a number such as 64K here",
+    }
+}
+
+/// Whether what `count` counts are processes, as for `find`.
+fn is_of_processes(text: &str, scope: &Scope<'_>) -> bool {
+    if after_word(text).is_some() || scope.only_processes {
+        return true;
+    }
+    let is_expression = barrow_processes::Expression::parse_with(text, scope.processes).is_ok();
+    let is_meant = || is_expression || names_attribute(text, scope.objects);
+    Expression::parse_with(text, scope.objects).is_err()
+        // The word before an expression may be a kind, such as `class`.
+        && (is_expression && scope.has_processes || kind_and_expression(text, scope.objects).is_err() && is_meant())
 }
 
 /// An expression, and the words before it if it is none with them: they name a kind, which a recording may have.
@@ -277,14 +349,36 @@ fn closing(text: &str) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use barrow_analyzer::SnapshotId;
+    use barrow_processes::{ImageId, ImageNames, ImageSet};
 
     use super::*;
-    use crate::session::sets::{Scope, Sets};
+    use crate::session::listed::Listed;
+    use crate::session::sets::{self as session, Sets};
+
+    struct NoNames;
+
+    impl ImageNames for NoNames {
+        fn schemata(&self) -> Vec<String> {
+            Vec::new()
+        }
+
+        fn set(&self, name: &str) -> Result<Arc<ImageSet>, String> {
+            Err(format!("no ${name}"))
+        }
+
+        fn row(&self, row: usize) -> Result<ImageId, String> {
+            Err(format!("no %{row}"))
+        }
+    }
 
     fn parsed(text: &str) -> Result<Assertion, (usize, String)> {
         let sets = Sets::default();
-        let scope = Scope { snapshot: SnapshotId(0), sets: &sets, listed: &[] };
+        let listed = Listed::default();
+        let objects = session::Scope { snapshot: SnapshotId(0), sets: &sets, listed: &listed };
+        let scope = Scope { objects: &objects, processes: &NoNames, has_processes: false, only_processes: false };
         parse(text, &scope).map_err(|error| (error.position, error.message))
     }
 
@@ -309,6 +403,25 @@ mod tests {
         assert_eq!(when, When::Over("3..10".into()));
         assert_eq!(compared("growth(size > 1M) = 0").0.quantity, Quantity::Retained);
         assert_eq!(compared("count() != 5 in last").3, When::In(crate::flags::SnapshotName::Last));
+    }
+
+    #[test]
+    fn processes_are_measured_too() {
+        let claim = |text: &str| match parsed(text).unwrap().claim {
+            Claim::Processes { measure, comparison, limit } => Some((measure.quantity, comparison, limit)),
+            _ => None,
+        };
+        let limit = |plus: f64| Limit { plus, factor: None };
+        let memory = Some((OfProcesses::Memory, Comparison::Less, limit((2u64 << 30) as f64)));
+        assert_eq!(claim("memory(class = \"ld\") < 2G"), memory);
+        assert_eq!(claim("wall() <= 10min"), Some((OfProcesses::Wall, Comparison::AtMost, limit(6e11))));
+        let baseline = Limit { plus: 3e10, factor: Some(1.0) };
+        assert_eq!(claim("cpu(processes) < baseline + 30s"), Some((OfProcesses::Cpu, Comparison::Less, baseline)));
+        assert_eq!(claim("count(failed or cpu > 5s) = 0"), Some((OfProcesses::Count, Comparison::Equal, limit(0.0))));
+        assert_eq!(claim("count(processes) = 0"), Some((OfProcesses::Count, Comparison::Equal, limit(0.0))));
+        assert_eq!(claim("count(type = command) = 0"), None, "a value is no attribute");
+        assert_eq!(claim("count() = 0"), None);
+        assert_eq!(claim("count(class size > 5) = 0"), None, "a kind may be called so");
     }
 
     #[test]
@@ -347,9 +460,36 @@ mod tests {
     /// Whatever is typed, there is an answer, and the place of a mistake is one in the text.
     #[test]
     fn any_text_is_read_or_refused() {
-        const PIECES: [&str; 24] = [
-            "count", "retained", "growth", "(", ")", "()", "<=", "≠", "baseline", "+", "10%", "64M", "no", "leaks",
-            "except", ",", "over", "1..2", "in", "é", "\"", "~ /", "type = a", "1a2b3c4d",
+        const PIECES: [&str; 29] = [
+            "count",
+            "retained",
+            "growth",
+            "(",
+            ")",
+            "()",
+            "<=",
+            "≠",
+            "baseline",
+            "+",
+            "10%",
+            "64M",
+            "no",
+            "leaks",
+            "except",
+            ",",
+            "over",
+            "1..2",
+            "in",
+            "é",
+            "\"",
+            "~ /",
+            "type = a",
+            "1a2b3c4d",
+            "memory",
+            "wall",
+            "class = a",
+            "5min",
+            "processes",
         ];
         let mut random = 1u32;
         for _ in 0..20_000 {
@@ -389,6 +529,14 @@ mod tests {
             ("growth(size > 1) != 5", 17, "interval"),
             ("growth(size > 1) < 5 in 2", 21, "does not grow"),
             ("count(%1) < 5", 6, "lists no objects"),
+            ("count(class = a size) < 5", 16, "expected `and`"),
+            ("memory(type = a) < 5", 7, "unknown attribute"),
+            ("memory(processes cpu > 5) < 5", 23, "a time with its unit"),
+            ("memory() < 5s", 11, "expected a number such as"),
+            ("wall() < 5", 9, "expected a time with its unit"),
+            ("wall() < baseline + 5K", 20, "a time such as 30s"),
+            ("wall() < 5s in 3", 12, "belong to no snapshot"),
+            ("failed < 5", 7, "expected `(`"),
         ] {
             let (at, told) = parsed(text).unwrap_err();
             assert!(at == position && told.contains(message), "{text}: {at} {told}");

@@ -2,6 +2,8 @@
 
 use std::fs;
 
+use barrow_analyzer::SnapshotId;
+
 use crate::answer::Answer;
 use crate::arguments::Arguments;
 use crate::assertion::input::{assertions_of, judge};
@@ -18,12 +20,16 @@ pub(super) const COMMAND: Command = Command {
     aliases: &[],
     group: Group::Alive,
     arguments: "ASSERTION..",
-    about: "Checks statements about the heap, with a witness if false: for CI",
+    about: "Checks statements about the recording, with a witness if false: for CI",
     details: "An ASSERTION is one of these: `count(EXPR) <= 100`; `size(EXPR)`, shallow and unmanaged; \
               `retained(EXPR) < 64M`, what would be freed with all these objects; `growth(EXPR) <= 0`, by how many \
               bytes per snapshot their retained size grows; `growth(count EXPR)`, by how many objects per snapshot \
               their number grows; or `no leaks`, no suspects as `leaks` lists them, also `no leaks except FINGERPRINT \
-              up to 64M, ..`. Numbers are compared by `<` `<=` `>` `>=` `=` `!=`. EXPR is that of `find`, and a KIND \
+              up to 64M, ..`. About processes: `count(EXPR)`, programs that were executed; `failed(EXPR) = 0`, processes \
+              that failed; `memory(EXPR) < 2G`, the largest peak of a single process; `peak(EXPR) < 8G`, the most \
+              memory of all of them together in a sample; `wall(EXPR) < 10min`, from the beginning of the first to \
+              the end of the last; `cpu(EXPR)`, `user(EXPR)`, `system(EXPR)`, `reads(EXPR)` and `writes(EXPR)`, their \
+              sums. Without EXPR each is about the whole tree: `wall() < 10min`. Numbers are compared by `<` `<=` `>` `>=` `=` `!=`. EXPR is that of `find`, and a KIND \
               may precede it: `count(frames size > 1M)`. An assertion is about the selected snapshot; `in 3` selects \
               another, and `over 3..10` each of these. Growth is measured over all snapshots, at least 5, and judged \
               as in `growth` and `trend`. It is too large only if the objects grow by that judgement and the whole \
@@ -65,7 +71,12 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
 
 /// The assertions of the line and of `--from`.
 fn assertions(session: &Session, arguments: &Arguments) -> Result<Vec<Assertion>, QueryError> {
-    let assertions = assertions_of(session, session.snapshot()?, &arguments.assertions(), arguments)?;
+    // A recording of processes need not hold a snapshot.
+    let snapshot = match session.snapshot() {
+        Err(QueryError::NoSnapshot) if session.recording()?.has_processes() => SnapshotId(0),
+        snapshot => snapshot?,
+    };
+    let assertions = assertions_of(session, snapshot, &arguments.assertions(), arguments)?;
     if assertions.is_empty() {
         return Err(QueryError::usage(format!("what should hold? `{}`", COMMAND.example)));
     }

@@ -1,10 +1,13 @@
 //! `count`: how many objects match an expression.
 
 use barrow_analyzer::{Counted, Expression, SnapshotId};
+use barrow_processes::{Selection, Sum};
 
-use crate::answer::{Answer, Column, Unit};
+use crate::answer::units;
+use crate::answer::{Answer, Column, Unit, Value};
 use crate::arguments::Arguments;
 use crate::error::QueryError;
+use crate::language::asked::{self, Asked};
 use crate::session::Session;
 use crate::tables::found;
 use crate::touches::Touches;
@@ -16,9 +19,11 @@ pub(super) const COMMAND: Command = Command {
     aliases: &[],
     group: Group::Objects,
     arguments: "[KIND] [EXPR]",
-    about: "How many objects match an expression, and their sizes",
-    details: "The objects are of every kind unless KIND is given. Afterwards `$_` is the set of these objects. `help \
-              expressions` describes EXPR; in a shell put it in single quotes.",
+    about: "How many objects or processes match an expression, and their sum",
+    details: "The objects are of every kind unless KIND is given. Afterwards `$_` is the set of these objects. Of \
+              processes it counts the programs that they executed and adds up what these used, children not included. \
+              Which of both EXPR is about is decided as for `find`. `help expressions` describes EXPR; in a shell put \
+              it in single quotes.",
     example: "count objects size > 1K",
     flags: &[],
     subject: Subject::Recording,
@@ -29,8 +34,16 @@ pub(super) const COMMAND: Command = Command {
 };
 
 fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryError> {
-    let snapshot = session.snapshot()?;
-    let (kinds, expression) = found::kinds_and_expression_or_all(session, snapshot, arguments, 0)?;
+    let (snapshot, kinds, expression) = match asked::asked(session, &arguments.divided(), 0)? {
+        Asked::Objects(snapshot, kinds, expression) => (snapshot, kinds, expression),
+        Asked::Processes(expression) => {
+            let (tree, images) = asked::select(session, &expression)?;
+            let selection = Selection::of(&tree, &images);
+            session.sets.set_last_images(images);
+            let answer = with_selection(Answer::default(), &selection);
+            return Ok(answer.lines(asked::notes(session, &expression)?));
+        }
+    };
     if let Some(counted) = session.counted(snapshot) {
         let types = expression.matching_types(&*session.recording()?, &kinds)?;
         let types = types.ok_or_else(|| QueryError::usage("this needs the whole dump"))?;
@@ -64,4 +77,34 @@ pub(super) fn with_totals(answer: Answer, snapshot: SnapshotId, counted: Counted
         .fact(Column::new("objects", "objects", Unit::Count), counted.objects)
         .fact(Column::new("shallow_bytes", "shallow", Unit::Bytes), counted.heap_bytes)
         .fact(Column::new("unmanaged_bytes", "unmanaged", Unit::Bytes), counted.unmanaged_bytes)
+}
+
+/// Adds what processes add up to. A sum is unknown if nothing of it is known; a note tells of what is missing in one.
+pub(super) fn with_selection(answer: Answer, selection: &Selection) -> Answer {
+    // Of no programs at all, the sum is 0.
+    let sum = |sum: Sum| if selection.images == 0 { Value::Number(0) } else { sum.value().into() };
+    let answer = answer
+        .fact(Column::new("processes", "processes", Unit::Count), selection.processes)
+        .fact(Column::new("images", "programs", Unit::Count), selection.images)
+        .fact(Column::new("failed", "failed", Unit::Count), selection.failed)
+        .fact(Column::new("user_ns", "user", Unit::Duration), sum(selection.user_ns))
+        .fact(Column::new("system_ns", "system", Unit::Duration), sum(selection.system_ns))
+        .fact(Column::new("wall_ns", "first to last", Unit::Duration), selection.wall_ns())
+        .fact(Column::new("peak_bytes", "largest peak of memory", Unit::Bytes), selection.peak_bytes)
+        .fact(Column::new("read_bytes", "reads", Unit::Bytes), sum(selection.read_bytes))
+        .fact(Column::new("written_bytes", "writes", Unit::Bytes), sum(selection.written_bytes));
+    let missing = [
+        ("processor time", selection.unknown_cpu()),
+        ("peak of memory", selection.unknown_peaks),
+        ("bytes read", selection.read_bytes.unknown()),
+        ("bytes written", selection.written_bytes.unknown()),
+    ];
+    let missing: Vec<_> = missing.into_iter().filter(|&(_, unknown)| unknown > 0).collect();
+    if missing.is_empty() {
+        return answer.exact();
+    }
+    missing.into_iter().fold(answer.at_least(), |answer, (what, unknown)| {
+        let programs = units::counted(unknown.into(), "program");
+        answer.note(format!("the {what} of {programs} was not recorded and is not included"))
+    })
 }

@@ -1,5 +1,7 @@
 //! `find`: objects that match an expression.
 
+mod processes;
+
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::sync::Arc;
@@ -12,6 +14,7 @@ use crate::answer::units;
 use crate::answer::{Answer, Column, Table, Unit, Value};
 use crate::arguments::Arguments;
 use crate::error::QueryError;
+use crate::language::asked::{self, Asked};
 use crate::language::request::Request;
 use crate::session::Session;
 use crate::tables::found;
@@ -23,12 +26,15 @@ pub(super) const COMMAND: Command = Command {
     name: "find",
     aliases: &[],
     group: Group::Objects,
-    arguments: "[N] [KIND] [EXPR] [by size|unmanaged|retained|references]",
-    about: "Objects that match an expression",
+    arguments: "[N] [KIND] [EXPR] [by size|unmanaged|retained|references|ATTRIBUTE]",
+    about: "Objects or processes that match an expression",
     details: "The first N of them (default 15) in the order of their numbers, of every kind unless KIND is given. \
               `by` lists the N largest instead, the largest first. At the prompt `| COMMAND` and `> FILE` get all of \
               them unless N is given. Afterwards `%3` is the object in row 3, and `$_` the set of all listed objects. \
-              `help expressions` describes EXPR; in a shell put it in single quotes.",
+              In a recording of processes it lists these, a row for each program that a process executed, in the \
+              order in which they began; `by` takes each attribute that is a number: `find failed by total.cpu`. In a \
+              recording that holds both, EXPR is about processes if it names one of their attributes or follows the \
+              word `processes`. `help expressions` describes EXPR; in a shell put it in single quotes.",
     example: "find 5 objects type = \"Int\" and size > 1K",
     flags: &[],
     subject: Subject::Recording,
@@ -54,9 +60,18 @@ pub(crate) struct Question {
 }
 
 fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryError> {
-    let snapshot = session.snapshot()?;
     let request = Request::of(arguments);
-    let (kinds, expression) = found::kinds_and_expression_or_all(session, snapshot, &request.rest, 0)?;
+    let (snapshot, kinds, expression) = match asked::asked(session, &request.rest, 0)? {
+        Asked::Objects(snapshot, kinds, expression) => (snapshot, kinds, expression),
+        Asked::Processes(expression) => {
+            let by = match &request.by[..] {
+                [] => None,
+                [name] => Some(name.as_str()),
+                [_, other, ..] => return Err(COMMAND.refuses(&format!("by {other}"))),
+            };
+            return processes::found(session, &expression, by, request.rows);
+        }
+    };
     let question = Question { snapshot, kinds, expression, from: ObjectId(0), rows: request.rows, matching: None };
     session.listed.clear();
     match &request.by[..] {

@@ -29,9 +29,17 @@ pub(super) const COMMAND: Command = Command {
 /// Help is as wide as a narrow terminal.
 const WIDTH: usize = 80;
 
+/// Between the attributes of objects and those of processes.
+const OF_PROCESSES: &str = "
+In a recording of processes it is compared with every program that a process
+executed. Times have a unit: 200ms, 1.5s, 10min. What a program used does not
+include its children; `total.` does.
+
+";
+
 /// After the attributes, in `help expressions`.
 const OPERATORS: &str = r#"
-  =  !=                   equal: "text", a word, or a number: 64KiB, 0x7f00
+  =  !=                   equal: "text", a word, or a number: 64KiB, 0x7f00, 10min
   <  <=  >  >=            numbers
   in                      a range with both its ends: 1K..2M, 1K.., ..2M
   ~  !~                   matches /regular expression/ or "glob*", or does not
@@ -47,10 +55,14 @@ const OPERATORS: &str = r#"
   type = "Foo Bar" and size in 1K..2M
   name ~ /^Str/ and not (refs = 0 or unmanaged > 1M)
   $before - $after - type = "Cache"
+  class = "cc1" and memory > 500M or failed and wall > 10min
 
-A comparison with a number that an object does not have is false, even `!=`.
-Examples are the distance of an unreachable object, and an address that was not
-recorded. Sets and rows belong to one snapshot. A word that names a kind is read
+A comparison with a number that an object or a process does not have is false,
+even `!=`. Examples are the distance of an unreachable object, an address that
+was not recorded, and what a process used that was still running. A text that is
+missing equals no text. In a recording that holds snapshots and processes, an
+expression is about processes if it names one of their attributes, or begins
+with the word `processes`. Sets and rows belong to one snapshot. A word that names a kind is read
 as that kind: where `root` is a kind, `all root` asks for the property. A type
 that the recording does not know is an error. A pattern with `~` may match
 nothing. `-` needs blanks around it. Names with blanks or one of
@@ -66,6 +78,10 @@ compares an attribute. In parentheses both belong to the expression."#;
 pub fn expressions() -> String {
     let mut text = "An expression is compared with every object of the kind.\n\n".to_owned();
     for (name, meaning) in barrow_analyzer::ATTRIBUTES {
+        let _ = writeln!(text, "{}", wrapped(&format!("  {name:22}  {meaning}"), 26));
+    }
+    text += OF_PROCESSES;
+    for (name, meaning) in barrow_processes::ATTRIBUTES {
         let _ = writeln!(text, "{}", wrapped(&format!("  {name:22}  {meaning}"), 26));
     }
     text + OPERATORS

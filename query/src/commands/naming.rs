@@ -2,11 +2,14 @@
 
 use std::sync::Arc;
 
+use barrow_processes::Selection;
+
 use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
 use crate::arguments::Arguments;
 use crate::error::QueryError;
+use crate::language::asked::{self, Asked};
 use crate::session::Session;
-use crate::session::sets::Sets;
+use crate::session::sets::{Named, Sets};
 use crate::tables::found;
 use crate::touches::Touches;
 
@@ -17,9 +20,10 @@ pub(super) const COMMAND: Command = Command {
     aliases: &[],
     group: Group::Objects,
     arguments: "[$NAME = [KIND] [EXPR]]",
-    about: "Names the objects that match an expression; alone, lists the names",
+    about: "Names what matches an expression; alone, lists the names",
     details: "Later expressions can use the name, as `$NAME`, in the snapshot of these objects. `$_` is the last \
-              result: the rows that `find` listed, or all objects that `count` counted or `let` named.",
+              result: the rows that `find` listed, or all objects that `count` counted or `let` named. A set holds \
+              objects or processes, as decided for `find`, and can be used in expressions about the same.",
     example: "let $large = objects size > 1K",
     flags: &[],
     subject: Subject::Session,
@@ -35,11 +39,23 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
         return Ok(list(session));
     }
     let (name, rest) = definition(&text)?;
-    let snapshot = session.snapshot()?;
-    let (kinds, expression) = found::kinds_and_expression(session, snapshot, &Arguments::of_text(rest)?, 0)?;
-    let (set, counted) = found::select(session, snapshot, &kinds, &expression)?;
-    session.sets.name(name, Arc::clone(&set));
     let answer = Answer::default().fact(Column::new("set", "set", Unit::Text), format!("${name}"));
+    let arguments = Arguments::of_text(rest)?;
+    if arguments.words().is_empty() {
+        return Err(undefined(name));
+    }
+    let (snapshot, kinds, expression) = match asked::asked(session, &arguments, 0)? {
+        Asked::Objects(snapshot, kinds, expression) => (snapshot, kinds, expression),
+        Asked::Processes(expression) => {
+            let (tree, images) = asked::select(session, &expression)?;
+            session.sets.set_last_images(Arc::clone(&images));
+            session.sets.name(name, Named::Images(Arc::clone(&images)));
+            let answer = count::with_selection(answer, &Selection::of(&tree, &images));
+            return Ok(answer.lines(asked::notes(session, &expression)?));
+        }
+    };
+    let (set, counted) = found::select(session, snapshot, &kinds, &expression)?;
+    session.sets.name(name, Named::Objects(Arc::clone(&set)));
     found::with_exactness(count::with_totals(answer, snapshot, counted), session, snapshot, &expression)
 }
 
@@ -50,7 +66,7 @@ fn definition(text: &str) -> Result<(&str, &str), QueryError> {
     let name = word.strip_prefix('$').filter(|name| Sets::can_be_named(name));
     match name {
         Some(name) if text.len() > before.len() => Ok((name, rest.trim())),
-        Some(name) => Err(QueryError::usage(format!("what is ${name}? `let ${name} = objects size > 1K`"))),
+        Some(name) => Err(undefined(name)),
         None if word == "$_" => Err(QueryError::usage("`$_` is always the last result; choose another name")),
         None => Err(QueryError::usage(format!(
             "`{word}` cannot be the name of a set; names are `$` and letters, digits or `_`: `{}`",
@@ -59,17 +75,30 @@ fn definition(text: &str) -> Result<(&str, &str), QueryError> {
     }
 }
 
+fn undefined(name: &str) -> QueryError {
+    QueryError::usage(format!("what is ${name}? `let ${name} = objects size > 1K`"))
+}
+
 fn list(session: &Session) -> Answer {
-    let columns = vec![
+    let mut columns = vec![
         Column::new("set", "set", Unit::Text),
         Column::new("snapshot", "snapshot", Unit::Number),
         Column::new("objects", "objects", Unit::Count),
     ];
-    let rows: Vec<Vec<Value>> = session
-        .sets
-        .iter()
-        .map(|(name, set)| vec![Value::Text(format!("${name}")), set.snapshot().0.into(), set.len().into()])
-        .collect();
+    let has_processes = session.sets.iter().any(|(_, set)| matches!(set, Named::Images(_)));
+    if has_processes {
+        columns.push(Column::new("images", "programs", Unit::Count));
+    }
+    let row = |(name, set): (&str, &Named)| {
+        let (snapshot, objects, images) = match set {
+            Named::Objects(set) => (set.snapshot().0.into(), set.len().into(), Value::None),
+            Named::Images(set) => (Value::None, Value::None, set.len().into()),
+        };
+        let mut row = vec![Value::Text(format!("${name}")), snapshot, objects, images];
+        row.truncate(columns.len());
+        row
+    };
+    let rows: Vec<Vec<Value>> = session.sets.iter().map(row).collect();
     let is_empty = rows.is_empty();
     let answer = Answer::default().table(Table { key: "sets", audience: Audience::Everyone, columns, rows }).exact();
     if is_empty { answer.note(format!("no set has a name; `{}` gives one", COMMAND.example)) } else { answer }

@@ -70,12 +70,13 @@ fn is_redirection(rest: &str) -> bool {
 /// Whether expressions know an attribute of this name.
 fn is_attribute(word: &str) -> bool {
     barrow_analyzer::ATTRIBUTES.iter().any(|(name, _)| name.eq_ignore_ascii_case(word))
+        || barrow_processes::Expression::is_attribute(word)
 }
 
 /// `$a | $b` is one set or the other, and so is `type = "A" | type = "B"`; `find … | less` goes through a command.
 fn is_pipe(rest: &str) -> bool {
     let rest = rest.trim_start();
-    let word = rest.split(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap_or(rest);
+    let word = rest.split(|c: char| !c.is_alphanumeric() && c != '_' && c != '.').next().unwrap_or(rest);
     let is_comparison = is_attribute(word) && {
         let rest_after = rest[word.len()..].trim_start();
         rest_after.starts_with(['=', '!', '~', '<', '>']) || rest_after.starts_with("in ")

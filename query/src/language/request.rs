@@ -28,10 +28,11 @@ impl Request {
         let arguments = arguments.divided();
         let words = arguments.words();
         let mut left: Vec<usize> = (0..words.len()).collect();
+        let goes_on = |at: usize| !arguments.ends_quoted(at) && is_operator(&words[at]);
         let mut by = Vec::new();
         let mut at = 0;
         while at + 1 < left.len() {
-            let is_by = words[left[at]] == "by" && !(at > 0 && is_operator(&words[left[at - 1]]));
+            let is_by = words[left[at]] == "by" && !(at > 0 && goes_on(left[at - 1]));
             if is_by {
                 by.push(words[left[at + 1]].clone());
                 left.drain(at..at + 2);
@@ -46,7 +47,7 @@ impl Request {
             if let Some(first) = number(0) {
                 rows = Some(first);
                 left.remove(0);
-            } else if let Some(number) = number(last).filter(|_| !is_operator(&words[left[last - 1]])) {
+            } else if let Some(number) = number(last).filter(|_| !goes_on(left[last - 1])) {
                 rows = Some(number);
                 left.pop();
             }
@@ -90,5 +91,9 @@ mod tests {
         assert_eq!(divided("type = by and refs=2").1, Vec::<String>::new());
         assert_eq!(divided("$_ by retained"), (None, vec!["retained".to_owned()], "$_".to_owned()));
         assert_eq!(divided(r#"type = "by size" by size"#).2, r#"type = "by size""#);
+        // What is in quotes is no operator.
+        let (rows, by, rest) = divided(r#"type = "Vec<int>" by retained 5"#);
+        assert_eq!((rows, &*by, &*rest), (Some(5), &["retained".to_owned()][..], r#"type = "Vec<int>""#));
+        assert_eq!(divided("type ~ /x|/ 5").0, Some(5));
     }
 }

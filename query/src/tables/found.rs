@@ -13,7 +13,7 @@ use crate::language::names;
 use crate::session::Session;
 
 /// Where to read on after a mistake.
-const EXPRESSIONS: &str = "`help expressions` lists what can be asked";
+pub(crate) const EXPRESSIONS: &str = "`help expressions` lists what can be asked";
 
 /// Reads `[KIND] [EXPR]` as [`kinds_and_expression`] does; without any word every object matches.
 pub(crate) fn kinds_and_expression_or_all(

@@ -2,7 +2,7 @@
 
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -68,6 +68,7 @@ export function makeFixtures() {
   const leak = readFileSync(LEAK);
   writeFileSync(DAMAGED, withDamage(leak));
   writeFileSync(CUT, leak.subarray(0, Math.floor(leak.length * 0.7)));
+  age(CUT);
   makeBad(readFileSync(ONE));
   writeFileSync(made, recipe());
 }
@@ -102,6 +103,12 @@ function withDamage(whole) {
   return damaged;
 }
 
+/** Makes a file old: a recording without an end may be growing while it is new. @param {string} file */
+function age(file) {
+  const before = new Date(Date.now() - 3_600_000);
+  utimesSync(file, before, before);
+}
+
 /** @param {Buffer} whole a recording */
 function makeBad(whole) {
   const folder = join(FOLDER, 'bad');
@@ -109,7 +116,10 @@ function makeBad(whole) {
   const newer = Buffer.from(whole);
   newer[8] = 0xfe; // The major version.
   const made = { ...BAD, 'header-only.barrow': whole.subarray(0, 16), 'newer.barrow': newer };
-  for (const [name, bytes] of Object.entries(made)) writeFileSync(join(folder, name), /** @type {Buffer} */ (bytes));
+  for (const [name, bytes] of Object.entries(made)) {
+    writeFileSync(join(folder, name), /** @type {Buffer} */ (bytes));
+    age(join(folder, name));
+  }
 }
 
 /** A folder of one's own, gone after the test. @param {{after: (end: () => void) => void}} test */

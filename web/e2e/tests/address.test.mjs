@@ -121,6 +121,29 @@ test('`without`, `let` and `snapshot` change the state, and every view says so',
   await leave(page);
 });
 
+test('the keys that tabs tell lead to their views', async () => {
+  const page = await openPage(browser, server, { fragment: fragment({ q: 'threads' }) });
+  await settled(page, 'answer');
+  for (const [tab, view] of [['Series', 'series'], ['Types', 'types'], ['Tree & map', 'tree'], ['Object', 'objects']]) {
+    const title = await page.locator('.tabs').getByRole('link', { name: tab, exact: true }).getAttribute('title') ?? '';
+    for (const key of title.match(/\((\w) (\w)\)$/)?.slice(1) ?? []) await page.keyboard.press(key);
+    await settled(page, view);
+  }
+  await leave(page);
+});
+
+test('what was followed by a key keeps the focus where the view stays', async () => {
+  const page = await openPage(browser, server, { fragment: fragment({ q: 'histogram by type' }) });
+  await settled(page, 'types');
+  await page.getByRole('link', { name: 'count', exact: true }).press('Enter');
+  await page.waitForFunction(() => location.hash.includes('count') && document.activeElement?.textContent === 'count');
+  const before = page.getByRole('link', { name: 'snapshot before' });
+  await before.press('Enter');
+  await before.press('Enter');
+  await page.waitForFunction(() => location.hash.includes('s=5') && document.activeElement?.ariaLabel === 'snapshot before');
+  await leave(page);
+});
+
 test('two tabs show two snapshots', async () => {
   const page = await openPage(browser, server, { fragment: fragment({ q: 'top 10', s: 1 }) });
   const other = await anotherTab(page.context(), server);

@@ -5,7 +5,7 @@ import { existsSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 
 import { barrow, serve } from '../harness/binary.mjs';
-import { ask, clipboard, fragment, launch, leave, openPage, quiet, settled } from '../harness/browser.mjs';
+import { accessible, ask, clipboard, fragment, launch, leave, openPage, quiet, settled } from '../harness/browser.mjs';
 import { LEAK } from '../harness/fixtures.mjs';
 
 /** @type {import('../harness/binary.mjs').Server} */
@@ -27,6 +27,10 @@ const HARM = '/tmp/barrow-e2e-harm';
 const BAD = /** @type {[string, number, RegExp][]} */ ([
   ['info @99999999', 400, /99999999/],
   ['frobnicate', 400, /frobnicate/],
+  // What each object of JavaScript has is no verb.
+  ['constructor', 400, /constructor/],
+  ['__proto__', 400, /__proto__/],
+  ['toString 3', 400, /toString/],
   ['find size >', 400, /file/],
   ['find size > 1K and (type = "x"', 400, /expected|\)/],
   ['diff 1 99', 400, /snapshot/],
@@ -51,6 +55,7 @@ test('bad lines say what is wrong and keep the last good view', async () => {
     await quiet(page);
     assert.match(await error.innerText(), says, line);
     assert.ok((await page.locator('main').innerText()).includes(good.split('\n')[0]), `${line.slice(0, 60)}: the last good view stays`);
+    await accessible(page, line.slice(0, 60));
     const answer = await server.get(`/api/ask?f=0&q=${encodeURIComponent(line)}`);
     assert.equal(answer.status, status, line.slice(0, 60));
     await page.goBack();

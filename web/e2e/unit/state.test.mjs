@@ -58,7 +58,9 @@ test('verbs choose views', () => {
 
 test('titles of types become expressions', () => {
   assert.equal(typeIs('Cache'), 'type = "Cache"');
-  assert.equal(typeIs('a "b"'), `type = 'a "b"'`);
+  assert.equal(typeIs('a "b"'), 'type = "a \\"b\\""');
+  assert.equal(typeIs(`a*"${'x'.repeat(1_000_000)}`), `type ~ "a?\\"${'x'.repeat(197)}*"`, 'a line that a server takes');
+  assert.equal(typeIs('a\nb\0'), 'type ~ "a?b?"', 'a field for a line has no ends of lines, a shell no NUL');
   assert.equal(typeIs('<unit> (/x/y.raku:1)'), 'type = "<unit>" and file = "/x/y.raku"');
   assert.equal(typeIs('type object Cache', ['type object', 'type']), 'kind = "type object" and name = "Cache"');
 });

@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { nodesOf, quotedName, shortType, treeLine, withRestByType } from '../../page/tree_nodes.js';
+import { nodesOf, shortType, treeLine, withRestByType } from '../../page/tree_nodes.js';
+import { literal } from '../../page/state.js';
 
 const KEYS = ['depth', 'object', 'type', 'name', 'roots', 'kind', 'shallow_bytes', 'unmanaged_bytes', 'retained_objects', 'retained_bytes', 'left_out', 'left_out_bytes'];
 
@@ -43,7 +44,7 @@ test('sums that differ divide nothing', () => {
 });
 
 test('names in lines are quoted', () => {
-  assert.equal(quotedName('a"b\\c'), '"a\\"b\\\\c"');
+  assert.equal(literal('a"b\\c'), '"a\\"b\\\\c"');
   assert.equal(treeLine('', '--cells 5'), 'dominators --cells 5');
   assert.deepEqual(shortType('java.util.HashMap$Node[]'), ['HashMap$Node[]', 'java.util']);
   assert.deepEqual(shortType('<anon> (a.b:1)'), ['<anon> (a.b:1)', '']);

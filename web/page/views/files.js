@@ -37,7 +37,7 @@ function table(files, ctx, show) {
   const head = ['file', 'format', 'size', 'snapshots', 'state'];
   return h('div', { class: 'table-scroll', tabindex: 0, role: 'group', 'aria-label': 'files' }, h('table', { class: 'rows' },
     h('thead', null, h('tr', null, head.map((name) => h('th', { scope: 'col', class: ['size', 'snapshots'].includes(name) ? 'number' : '' }, name)))),
-    h('tbody', null, files.map((file) => h('tr', { 'data-file-state': file.state },
+    h('tbody', null, files.map((file) => h('tr', { 'data-file': file.id, 'data-file-state': file.state },
       h('td', null, h('a', { href: ctx.href({ f: file.name, q: '', p: file.state === 'ready' ? null : 'files' }) }, h('bdi', null, visible(file.name)))),
       h('td', null, visible(file.format ?? '')), h('td', { class: 'number' }, size(file.bytes)),
       h('td', { class: 'number' }, file.snapshots === null ? '' : grouped(file.snapshots)),
@@ -74,6 +74,8 @@ function begin(file, ctx, show) {
     imports.delete(file.id);
     ctx.announce(told);
     show();
+    // The button that had the focus is gone.
+    if (document.activeElement === document.body) /** @type {HTMLElement | null} */ (document.querySelector(`[data-file="${file.id}"] a`))?.focus();
   };
   importDump(file, { signal: controller.signal, onProgress: (next) => { progress = next; } }).then(
     () => end(`imported ${file.name}`),

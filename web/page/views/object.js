@@ -5,7 +5,7 @@ import { fill, h } from '../dom.js';
 import { forPeople, grouped, nameNode, numberText, objectLink, visible } from '../cell.js';
 import { cellOf, factOf, renderAnswer, renderTable, snapshotOf } from '../answer.js';
 import { Section } from '../section.js';
-import { quotedName } from '../tree_nodes.js';
+import { literal, typeIs } from '../state.js';
 
 /** @typedef {import('../context.js').Context} Context */
 /** @typedef {import('../state.js').State} State */
@@ -189,7 +189,7 @@ class ObjectPane {
     fill(this.head,
       h('h2', null, h('span', { class: 'object' }, of.name), ' ', nameNode(of.type), of.own === null || of.own === undefined ? null : [' ', h('span', { class: 'muted' }, nameNode(of.own))]),
       h('div', { class: 'object-actions' }, without, line(`path ${of.name} 3`, 'path 3'), line(`path ${of.name} --weak`, 'weak'), this.#avoid(of.name),
-        line(`dominators ${of.name}`, 'tree from here'), line(`find type = ${quotedName(of.type)}${of.kind ? ` and kind = ${quotedName(of.kind)}` : ''} by retained`, 'objects of this type'),
+        line(`dominators ${of.name}`, 'tree from here'), line(`find ${typeIs(of.type)}${of.kind ? ` and kind = ${literal(of.kind)}` : ''} by retained`, 'objects of this type'),
         copy, this.#close()));
   }
 

@@ -7,7 +7,7 @@ import { Section } from '../section.js';
 import { Snapshots, Trend } from '../snapshots_chart.js';
 import { excused, suspectsNode, suspectsOf } from '../suspects.js';
 import { copyButton } from '../frame.js';
-import { assertLine, typeIs, verbOf, words } from '../state.js';
+import { assertLine, literal, typeIs, verbOf, words } from '../state.js';
 
 /** @typedef {import('../context.js').Context} Context */
 /** @typedef {import('../state.js').State} State */
@@ -172,7 +172,7 @@ function stepsOf(row, table) {
 /** A step of a path of types: its objects, the largest first; of a group of roots: what these dominate. @param {string} step @param {Context} ctx @param {Where} where */
 function stepLink(step, ctx, { kinds, ...s }) {
   const group = step.match(/^\[(.*)\]$/s)?.[1];
-  const line = group !== undefined ? `dominators roots "${group}"` : `find 100 ${typeIs(step, kinds)} by retained`;
+  const line = group !== undefined ? `dominators roots ${literal(group)}` : `find 100 ${typeIs(step, kinds)} by retained`;
   if (step === 'any path') return h('span', null, step);
   return h('a', { href: ctx.href({ q: line, ...s }), title: line }, h('bdi', null, visible(step.length > 200 ? `${step.slice(0, 200)}…` : step)));
 }

@@ -5,9 +5,8 @@ import { cellNode, forPeople, grouped, isNumeric, nameNode, numberOf, text, visi
 import { factOf, numbersOf, renderTable, snapshotOf } from '../answer.js';
 import { Section } from '../section.js';
 import { sparkline } from '../sparkline.js';
-import { words, verbOf } from '../state.js';
+import { literal, typeIs, verbOf, words } from '../state.js';
 import { RowsTable } from '../rows_table.js';
-import { quotedName } from '../tree_nodes.js';
 
 /** @typedef {import('../context.js').Context} Context */
 /** @typedef {import('../state.js').State} State */
@@ -190,7 +189,7 @@ class TypesView {
     if (at('object') !== null) return `info ${snapshotOf(/** @type {Answer} */ (this.answer), this.ctx)}:@${at('object')}`;
     if (columnOf(table, 'type') >= 0) return `find ${expressionOf(at('type'), at('kind'))} by retained`;
     if (at('site') !== null) return `site ${at('site')}`;
-    return at('kind') === null ? this.ctx.state.q : `find kind = ${quotedName(at('kind'))} by retained`;
+    return at('kind') === null ? this.ctx.state.q : `find kind = ${literal(at('kind'))} by retained`;
   }
 
   /** @param {Row} row */
@@ -246,7 +245,7 @@ function orderedLine({ verb, before, after, rest }, order) {
 
 /** Objects of a type and kind. @param {string} type @param {string | null} kind */
 function expressionOf(type, kind) {
-  return `type = ${quotedName(type)}${kind === null ? '' : ` and kind = ${quotedName(kind)}`}`;
+  return `${typeIs(type)}${kind === null ? '' : ` and kind = ${literal(kind)}`}`;
 }
 
 /** @param {Answer} answer @returns {Table} */

@@ -2,8 +2,11 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use barrow_query::is_readable;
+
+use super::place::Place;
 
 /// Folders below a folder that are searched.
 const DEPTH: usize = 3;
@@ -15,15 +18,13 @@ const MOST_ENTRIES: usize = 20_000;
 /// A file that can be served.
 pub(super) struct Found {
     pub(super) name: String,
-    pub(super) path: PathBuf,
-    /// It was named itself, and not only its folder.
-    pub(super) is_named: bool,
+    pub(super) place: Place,
 }
 
 /// The files in a folder that barrow reads, by name. Links that lead out of the folder, hidden files, and what barrow
 /// keeps beside recordings are left out.
 pub(super) fn files(folder: &Path) -> Vec<Found> {
-    let Ok(top) = folder.canonicalize() else { return Vec::new() };
+    let Ok(top) = folder.canonicalize().map(Arc::<Path>::from) else { return Vec::new() };
     let (mut found, mut seen) = (Vec::new(), 0);
     let mut open = vec![(folder.to_owned(), String::new(), 0)];
     while let Some((folder, below, depth)) = open.pop() {
@@ -36,16 +37,18 @@ pub(super) fn files(folder: &Path) -> Vec<Found> {
                 break;
             }
             let name = format!("{below}{}", file_name(&path));
-            let is_within = path.canonicalize().is_ok_and(|target| target.starts_with(&top));
-            if found.len() == MOST_FILES || file_name(&path).starts_with('.') || !is_within {
+            if found.len() == MOST_FILES || file_name(&path).starts_with('.') {
                 continue;
             }
             if path.is_dir() {
                 if depth < DEPTH && !path.is_symlink() {
                     open.push((path, format!("{name}/"), depth + 1));
                 }
-            } else if path.is_file() && is_readable(&path).unwrap_or(false) {
-                found.push(Found { name, path, is_named: false });
+                continue;
+            }
+            let place = Place { path, within: Some(Arc::clone(&top)) };
+            if place.problem().is_none() && is_readable(&place.path).unwrap_or(false) {
+                found.push(Found { name, place });
             }
         }
     }

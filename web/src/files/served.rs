@@ -1,7 +1,7 @@
 //! One file that is served: what it is, and whether it is still the one that was opened.
 
 use std::fs::Metadata;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
@@ -9,6 +9,7 @@ use barrow_analyzer::{Growing, Look, Recording};
 use barrow_query::{OpenFile, QueryError, Recognised, Watcher, recognise};
 use serde_json::{Value, json};
 
+use super::place::Place;
 use crate::reporter::Reporter;
 use crate::templates::Templates;
 
@@ -18,12 +19,16 @@ const STILL: Duration = Duration::from_secs(30);
 /// How often a page that waits for an import looks whether it has ended.
 const NAP: Duration = Duration::from_millis(20);
 
+/// Why a file is not imported,
+const NO_DUMP: &str = "this is no dump that could be imported now";
+/// and why its import is in vain.
+const OTHER_FILE: &str = "it was opened again while it was imported";
+
 /// A file that is served.
 pub(crate) struct Served {
     number: usize,
     name: String,
-    path: PathBuf,
-    is_named: bool,
+    place: Place,
     state: Mutex<State>,
 }
 
@@ -61,9 +66,9 @@ pub(crate) enum Unready {
 }
 
 impl Served {
-    pub(super) fn new(number: usize, name: String, path: PathBuf, is_named: bool, templates: &Templates) -> Self {
-        let state = State::open(&path, templates);
-        Served { number, name, path, is_named, state: Mutex::new(state) }
+    pub(super) fn new(number: usize, name: String, place: Place, templates: &Templates) -> Self {
+        let state = State::open(&place, templates);
+        Served { number, name, place, state: Mutex::new(state) }
     }
 
     pub(crate) fn name(&self) -> &str {
@@ -71,12 +76,12 @@ impl Served {
     }
 
     pub(crate) fn path(&self) -> &Path {
-        &self.path
+        &self.place.path
     }
 
     /// Refuses a file that cannot be opened.
     pub(super) fn check(&self) -> Result<(), QueryError> {
-        let path = self.path.display().to_string();
+        let path = self.path().display().to_string();
         self.state().problem.clone().map_or(Ok(()), |cause| Err(QueryError::Unreadable { path, cause }))
     }
 
@@ -89,7 +94,7 @@ impl Served {
     /// A file that was cut or replaced is not asked: what is mapped of it may be gone.
     pub(crate) fn open(&self, templates: &Templates) -> Result<(OpenFile, u64), Unready> {
         let mut state = self.state();
-        state.look(self.number, &self.path, templates);
+        state.look(self.number, &self.place, templates);
         let name = &self.name;
         if state.is_replaced {
             return Err(Unready::Replaced(format!("{name} is not the file any more that was opened: open it again")));
@@ -107,7 +112,7 @@ impl Served {
     /// Looks at the file again. Returns what the page shows of it.
     pub(super) fn look(&self, templates: &Templates) -> Value {
         let mut state = self.state();
-        state.look(self.number, &self.path, templates);
+        state.look(self.number, &self.place, templates);
         self.shown(&state)
     }
 
@@ -115,15 +120,16 @@ impl Served {
     pub(crate) fn reopen(&self, templates: &Templates) -> Value {
         let mut state = self.state();
         let revision = state.revision + 1;
-        *state = State { revision, ..State::open(&self.path, templates) };
+        *state = State { revision, ..State::open(&self.place, templates) };
         templates.forget(self.number);
         self.shown(&state)
     }
 
     /// Imports a dump, unless that was done already. Questions about other files go on meanwhile.
     pub(crate) fn import(&self, templates: &Templates, reporter: &Reporter) -> Result<Value, QueryError> {
-        let stamp = loop {
+        let (stamp, revision) = loop {
             let mut state = self.state();
+            state.look(self.number, &self.place, templates);
             if state.is_importing {
                 // Another page has asked for it.
                 drop(state);
@@ -133,15 +139,20 @@ impl Served {
                 std::thread::sleep(NAP);
             } else if state.file.is_some() {
                 return Ok(self.shown(&state));
+            } else if state.is_replaced || !matches!(state.kind, Kind::Dump(_)) {
+                return Err(QueryError::Unreadable { path: self.name.clone(), cause: NO_DUMP.to_owned() });
             } else {
                 state.is_importing = true;
-                break stamp_of(&self.path);
+                break (stamp_of(self.path()), state.revision);
             }
         };
         let mut session = templates.bare();
         session.watch_with(std::sync::Arc::new(reporter.clone()));
-        let opened = session.open(&self.path.display().to_string());
+        let opened = session.open(&self.path().display().to_string());
         let mut state = self.state();
+        if state.revision != revision {
+            return Err(QueryError::Unreadable { path: self.name.clone(), cause: OTHER_FILE.to_owned() });
+        }
         state.is_importing = false;
         match opened {
             Ok(()) => {
@@ -171,21 +182,21 @@ impl Served {
             "name": self.name,
             "state": if state.problem.is_some() { "unreadable" } else { what },
             "format": format,
-            "bytes": std::fs::metadata(&self.path).map(|file| file.len()).ok(),
+            "bytes": std::fs::metadata(self.path()).map(|file| file.len()).ok(),
             "snapshots": recording.map(|recording| recording.snapshot_ids().count()),
             "growing": state.is_growing,
             "replaced": state.is_replaced,
             "lost": state.file.as_ref().and_then(|file| file.damage.clone()),
             "problem": state.problem,
             "revision": state.revision.to_string(),
-            "named": self.is_named,
+            "named": self.place.within.is_none(),
         })
     }
 }
 
 impl State {
     /// Opens what can be opened at once: recordings, and dumps that were imported before.
-    fn open(path: &Path, templates: &Templates) -> Self {
+    fn open(place: &Place, templates: &Templates) -> Self {
         let mut state = State {
             kind: Kind::Unknown,
             file: None,
@@ -196,6 +207,11 @@ impl State {
             problem: None,
             revision: 0,
         };
+        if let Some(problem) = place.problem() {
+            state.problem = Some(problem.to_owned());
+            return state;
+        }
+        let path = &*place.path;
         let name = path.display().to_string();
         let mut session = templates.bare();
         match recognise(path) {
@@ -237,10 +253,16 @@ impl State {
     }
 
     /// Looks whether the file has grown, or is another one.
-    fn look(&mut self, number: usize, path: &Path, templates: &Templates) {
+    fn look(&mut self, number: usize, place: &Place, templates: &Templates) {
         if self.is_replaced {
             return;
         }
+        if place.problem().is_some() {
+            // It is not said of what was opened in vain.
+            self.is_replaced = self.problem.is_none();
+            return self.forget_if_replaced(number, templates);
+        }
+        let path = &*place.path;
         let look = match &mut self.kind {
             Kind::Recording(growing) => growing.look(),
             Kind::Dump(_) => {

@@ -5,15 +5,14 @@
 //! cheap terms of `and` and `or` first. Each term scans one column of the block and yields one bit for each object.
 //! Names of objects are compared once for every string of the recording, and texts of sites once for every site.
 
+use barrow_expressions::Pattern;
 use barrow_format::block::BlockColumns;
 use barrow_format::{KindId, ObjectId, SiteId, TypeId};
 
 use super::Expression;
 use super::block_objects::{BlockObjects, Sizes};
 use super::needs::needs_sites;
-use super::tree::{
-    Node, NumberAttribute, NumberComparison, Pattern, Property, SiteComparison, TextAttribute, TextComparison,
-};
+use super::terms::{Node, NumberAttribute, NumberComparison, Property, Term, TextAttribute, TextComparison};
 use crate::error::Result;
 use crate::file::recording::Recording;
 use crate::file::sites::Sites;
@@ -180,29 +179,35 @@ enum Step<'e> {
 
 impl<'e> Step<'e> {
     fn of(node: &'e Node, texts: &Texts<'e, '_>) -> Self {
-        let tables = texts.tables;
         match node {
             Node::Any(nodes) => Step::Any(cheapest_first(nodes, texts)),
             Node::All(nodes) => Step::All(cheapest_first(nodes, texts)),
             Node::Not(node) => Step::Not(Box::new(Step::of(node, texts))),
-            Node::Text(comparison) => {
+            Node::Term(term) => Step::of_term(term, texts),
+        }
+    }
+
+    fn of_term(term: &'e Term, texts: &Texts<'e, '_>) -> Self {
+        let tables = texts.tables;
+        match term {
+            Term::Text(comparison) if comparison.attribute == TextAttribute::Site => comparison.of_site_texts(texts),
+            Term::Text(comparison) => {
                 let by_type = type_ids(tables).map(|id| comparison.holds(tables, id)).collect();
                 match comparison.attribute {
                     TextAttribute::Name => {
-                        let is_match = move |text: &str| comparison.pattern.matches(text) != comparison.negated;
+                        let is_match = move |text: &str| comparison.test.holds(Some(text));
                         Step::Names { by_string: tables.string_answers(is_match), by_type }
                     }
                     _ => Step::Types(by_type),
                 }
             }
-            Node::Site(comparison) => comparison.step(texts),
-            Node::Number(comparison) => match comparison.attribute {
+            Term::Number(comparison) => match comparison.attribute {
                 NumberAttribute::Site | NumberAttribute::Generation => comparison.of_sites(texts),
                 _ => Step::Number(*comparison),
             },
-            Node::Is(property) => Step::Is(*property),
-            Node::Member(set) => Step::Member(set),
-            Node::Object(id) => Step::Object(*id),
+            Term::Is(property) => Step::Is(*property),
+            Term::Member(set) => Step::Member(set),
+            Term::Object(id) => Step::Object(*id),
         }
     }
 
@@ -320,24 +325,25 @@ impl TextComparison {
             TextAttribute::Kind => Some(tables.kind_name(tables.type_kind(id))),
             TextAttribute::Layout => tables.type_layout(id),
             TextAttribute::File => tables.type_file(id),
+            // Compared by site, see `of_site_texts`.
+            TextAttribute::Site => None,
         };
-        text.is_some_and(|text| self.pattern.matches(text)) != self.negated
+        self.test.holds(text)
     }
-}
 
-impl SiteComparison {
     /// Compares the text of every site. With `=`, `file:line` alone is compared as well.
-    fn step<'e>(&self, texts: &Texts<'e, '_>) -> Step<'e> {
+    fn of_site_texts<'e>(&self, texts: &Texts<'e, '_>) -> Step<'e> {
         let ids = (0u32..).map(SiteId).take(texts.sites.count() + 1);
+        let (pattern, negated) = (&self.test.pattern, self.test.negated);
         let is_match = |id| {
             let Some(site) = texts.sites.details(id, texts.tables) else { return false };
-            let mut forms = site.title().into_iter().chain(match self.pattern {
+            let mut forms = site.title().into_iter().chain(match pattern {
                 Pattern::Exact(_) => site.place(),
                 Pattern::Regex(_) => None,
             });
-            forms.any(|text| self.pattern.matches(&text))
+            forms.any(|text| pattern.matches(&text))
         };
-        Step::Sites { by_site: ids.map(|id| is_match(id) != self.negated).collect(), otherwise: self.negated }
+        Step::Sites { by_site: ids.map(|id| is_match(id) != negated).collect(), otherwise: negated }
     }
 }
 

@@ -18,6 +18,16 @@ pub trait Names {
     fn row(&self, row: usize) -> Option<(SnapshotId, ObjectId)>;
     /// The number of rows of the last table that are objects.
     fn row_count(&self) -> usize;
+
+    /// If a set of this name exists that holds no objects: a sentence that says so.
+    fn other_set(&self, _name: &str) -> Option<String> {
+        None
+    }
+
+    /// If the last table has this row, but it is no object: a sentence that says so.
+    fn other_row(&self, _row: usize) -> Option<String> {
+        None
+    }
 }
 
 /// No names exist.

@@ -3,7 +3,7 @@
 use barrow_format::block::Wanted;
 
 use super::Expression;
-use super::tree::{Node, NumberAttribute, Property, TextAttribute};
+use super::terms::{Node, NumberAttribute, Property, Term, TextAttribute};
 
 /// The derived columns that an expression needs: those computed from the references of all objects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -44,7 +44,7 @@ impl Expression {
             match node {
                 Node::All(nodes) => nodes.iter().map(least).max().unwrap_or(0),
                 Node::Any(nodes) => nodes.iter().map(least).min().unwrap_or(0),
-                Node::Number(comparison)
+                Node::Term(Term::Number(comparison))
                     if comparison.attribute == NumberAttribute::Retained && !comparison.range.negated =>
                 {
                     comparison.range.low
@@ -58,9 +58,8 @@ impl Expression {
     /// Whether only the types of objects, and their kinds, decide which of them match.
     #[must_use]
     pub fn is_of_types(&self) -> bool {
-        let is_other = |node: &Node| match node {
-            Node::Any(_) | Node::All(_) | Node::Not(_) => false,
-            Node::Text(comparison) => !matches!(comparison.attribute, TextAttribute::Type | TextAttribute::Kind),
+        let is_other = |term: &Term| match term {
+            Term::Text(comparison) => !matches!(comparison.attribute, TextAttribute::Type | TextAttribute::Kind),
             _ => true,
         };
         !any(&self.node, &is_other)
@@ -68,20 +67,19 @@ impl Expression {
 
     /// Whether the expression needs the types of objects.
     pub(crate) fn needs_types(&self) -> bool {
-        any(&self.node, &|node| matches!(node, Node::Text(_)))
+        any(&self.node, &|term| matches!(term, Term::Text(text) if text.attribute != TextAttribute::Site))
     }
 
     /// The columns of blocks that the expression needs.
     pub(crate) fn wanted(&self) -> Wanted {
         use NumberAttribute::{Address, Generation, Serial, Site};
-        let tells_apart = |node: &Node| match node {
-            Node::Number(comparison) => matches!(comparison.attribute, Address | Generation | Serial | Site),
-            Node::Text(comparison) => comparison.attribute == TextAttribute::Name,
-            Node::Site(_) => true,
+        let tells_apart = |term: &Term| match term {
+            Term::Number(comparison) => matches!(comparison.attribute, Address | Generation | Serial | Site),
+            Term::Text(comparison) => matches!(comparison.attribute, TextAttribute::Name | TextAttribute::Site),
             _ => false,
         };
         let counts =
-            |node: &Node| matches!(node, Node::Number(comparison) if comparison.attribute == NumberAttribute::Outgoing);
+            |term: &Term| matches!(term, Term::Number(comparison) if comparison.attribute == NumberAttribute::Outgoing);
         if any(&self.node, &tells_apart) {
             Wanted::Identity
         } else if any(&self.node, &counts) {
@@ -94,37 +92,31 @@ impl Expression {
 
 fn needs(node: &Node) -> Needs {
     let none = Needs::default();
-    match node {
-        Node::Any(nodes) | Node::All(nodes) => nodes.iter().map(needs).fold(none, Needs::and),
-        Node::Not(node) => needs(node),
-        Node::Number(comparison) => match comparison.attribute {
+    let of_term = |term: &Term| match term {
+        Term::Number(comparison) => match comparison.attribute {
             NumberAttribute::Retained => Needs { retained: true, ..none },
             NumberAttribute::Distance => Needs { distance: true, ..none },
             NumberAttribute::Incoming => Needs { incoming: true, ..none },
             _ => none,
         },
-        Node::Is(Property::Reachable | Property::Unreachable) => Needs { reachable: true, ..none },
-        Node::Is(Property::Root) => Needs { roots: true, ..none },
-        Node::Text(_) | Node::Site(_) | Node::Member(_) | Node::Object(_) => none,
-    }
+        Term::Is(Property::Reachable | Property::Unreachable) => Needs { reachable: true, ..none },
+        Term::Is(Property::Root) => Needs { roots: true, ..none },
+        Term::Text(_) | Term::Member(_) | Term::Object(_) => none,
+    };
+    node.terms().into_iter().map(of_term).fold(none, Needs::and)
 }
 
-/// Whether any node of the tree satisfies `is`.
-fn any(node: &Node, is: &impl Fn(&Node) -> bool) -> bool {
-    let below = match node {
-        Node::Any(nodes) | Node::All(nodes) => nodes.iter().any(|node| any(node, is)),
-        Node::Not(node) => any(node, is),
-        _ => false,
-    };
-    below || is(node)
+/// Whether any term satisfies `is`.
+fn any(node: &Node, is: &impl Fn(&Term) -> bool) -> bool {
+    node.terms().into_iter().any(is)
 }
 
 /// Whether the expression needs the table of sites.
 pub(super) fn needs_sites(node: &Node) -> bool {
     use NumberAttribute::{Generation, Site};
-    any(node, &|node| match node {
-        Node::Site(_) => true,
-        Node::Number(comparison) => matches!(comparison.attribute, Generation | Site),
+    any(node, &|term| match term {
+        Term::Text(comparison) => comparison.attribute == TextAttribute::Site,
+        Term::Number(comparison) => matches!(comparison.attribute, Generation | Site),
         _ => false,
     })
 }

@@ -1,17 +1,17 @@
 //! Splits the text of an expression into tokens.
 
-use super::ExpressionError;
+use crate::error::ExpressionError;
 
 /// A token and its position.
 #[derive(Debug, Clone)]
-pub(super) struct Token {
-    pub(super) kind: TokenKind,
+pub(crate) struct Token {
+    pub(crate) kind: TokenKind,
     /// The position in the text, in bytes.
-    pub(super) position: usize,
+    pub(crate) position: usize,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum TokenKind {
+pub(crate) enum TokenKind {
     /// Attributes, values, and `and or not in -`.
     Word(String),
     Quoted(String),
@@ -32,7 +32,7 @@ pub(super) enum TokenKind {
 const OPERATORS: [&str; 12] = ["!=", "!~", "<=", ">=", "==", "=", "~", "<", ">", "&", "|", "!"];
 
 /// Splits the whole text.
-pub(super) fn tokens(text: &str) -> Result<Vec<Token>, ExpressionError> {
+pub(crate) fn tokens(text: &str) -> Result<Vec<Token>, ExpressionError> {
     let mut tokens = Vec::new();
     let mut position = 0;
     while let Some(first) = text[position..].chars().next() {

@@ -1,0 +1,152 @@
+//! The terms of expressions about objects, and the names of attributes and properties.
+
+use std::sync::Arc;
+
+use barrow_expressions::{Pattern, Range, TextTest, Unit};
+use barrow_format::ObjectId;
+
+use crate::graph::object_set::ObjectSet;
+
+/// An expression or a part of one.
+pub(super) type Node = barrow_expressions::Node<Term>;
+
+/// What is asked of an object.
+#[derive(Debug, Clone)]
+pub(super) enum Term {
+    Text(TextComparison),
+    Number(NumberComparison),
+    Is(Property),
+    Member(Arc<ObjectSet>),
+    Object(ObjectId),
+}
+
+/// The type names that are compared exactly, from left to right.
+pub(super) fn type_names(node: &Node) -> Vec<&str> {
+    let name = |term| match term {
+        &Term::Text(TextComparison {
+            attribute: TextAttribute::Type,
+            test: TextTest { pattern: Pattern::Exact(ref name), .. },
+        }) => Some(name.as_str()),
+        _ => None,
+    };
+    node.terms().into_iter().filter_map(name).collect()
+}
+
+/// The objects that are named by id.
+pub(super) fn objects(node: &Node) -> Vec<ObjectId> {
+    let object = |term: &Term| if let Term::Object(object) = term { Some(*object) } else { None };
+    node.terms().into_iter().filter_map(object).collect()
+}
+
+/// A comparison of a text of an object. [`TextAttribute::Site`] is the text of its allocation site, whose id is compared
+/// by [`NumberComparison`].
+#[derive(Debug, Clone)]
+pub(super) struct TextComparison {
+    pub(super) attribute: TextAttribute,
+    pub(super) test: TextTest,
+}
+
+#[derive(Debug, Clone, Copy)]
+pub(super) struct NumberComparison {
+    pub(super) attribute: NumberAttribute,
+    pub(super) range: Range,
+}
+
+/// The attributes and properties of expressions, with their meanings.
+pub const ATTRIBUTES: [(&str, &str); 19] = [
+    ("type", "name of the type or function"),
+    ("name", "the object's own name or text where it has one, else that of its type"),
+    ("kind", "name of the kind"),
+    ("layout", "memory layout in the runtime's words (also: repr)"),
+    ("file", "file the type is declared in"),
+    ("size", "shallow size in bytes (also: shallow)"),
+    ("unmanaged", "bytes outside the managed heap"),
+    ("retained", "bytes freed if the object were collected"),
+    ("distance", "references from the nearest root; no comparison holds for unreachable objects"),
+    ("inrefs", "number of incoming references (also: in, incoming)"),
+    ("refs", "number of outgoing references (also: references, outrefs)"),
+    ("id", "number of the object"),
+    ("site", "allocation site, if recorded: a number, or a text such as \"app.rb:12\" or /parse/"),
+    ("generation", "collection in which the object was allocated, if its site says so"),
+    ("serial", "what names the object across snapshots, if recorded"),
+    ("address", "where the object lived, if recorded: 0x7f00"),
+    ("reachable", "true if references lead to it from a root"),
+    ("unreachable", "true if none do"),
+    ("root", "true if the runtime itself refers to it"),
+];
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum TextAttribute {
+    Type,
+    Name,
+    Kind,
+    Layout,
+    File,
+    Site,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum NumberAttribute {
+    Size,
+    Unmanaged,
+    Retained,
+    Distance,
+    Incoming,
+    Outgoing,
+    Id,
+    Site,
+    Generation,
+    Serial,
+    Address,
+}
+
+/// A property that an object has or has not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Property {
+    Reachable,
+    Unreachable,
+    Root,
+}
+
+/// What a term starts with.
+pub(super) type Attribute = barrow_expressions::Attribute<TextAttribute, NumberAttribute, Property>;
+
+/// The attribute with this name, in lower case.
+pub(super) fn attribute_named(word: &str) -> Option<Attribute> {
+    use barrow_expressions::Attribute::{Either, Property as Is, Text};
+    let number = |attribute| Attribute::Number(attribute, Unit::Size);
+    Some(match word {
+        "type" => Text(TextAttribute::Type),
+        "name" => Text(TextAttribute::Name),
+        "kind" => Text(TextAttribute::Kind),
+        "layout" | "repr" => Text(TextAttribute::Layout),
+        "file" => Text(TextAttribute::File),
+        "size" | "shallow" => number(NumberAttribute::Size),
+        "unmanaged" => number(NumberAttribute::Unmanaged),
+        "retained" => number(NumberAttribute::Retained),
+        "distance" => number(NumberAttribute::Distance),
+        "inrefs" | "in" | "incoming" => number(NumberAttribute::Incoming),
+        "refs" | "references" | "outrefs" => number(NumberAttribute::Outgoing),
+        "id" => number(NumberAttribute::Id),
+        "site" => Either(TextAttribute::Site, NumberAttribute::Site, Unit::Size),
+        "generation" => number(NumberAttribute::Generation),
+        "serial" => number(NumberAttribute::Serial),
+        "address" => number(NumberAttribute::Address),
+        "reachable" => Is(Property::Reachable),
+        "unreachable" => Is(Property::Unreachable),
+        "root" => Is(Property::Root),
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_attribute_in_the_list_is_known() {
+        for (name, meaning) in ATTRIBUTES {
+            assert!(attribute_named(name).is_some() && !meaning.is_empty(), "{name}");
+        }
+    }
+}

@@ -1,0 +1,19 @@
+//! What is wrong with an expression, and where.
+
+/// An error in the text of an expression.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct ExpressionError {
+    /// The position in the text, in bytes.
+    pub position: usize,
+    /// What is wrong, and what is expected at this position.
+    pub message: String,
+}
+
+impl ExpressionError {
+    /// An error at a position.
+    #[must_use]
+    pub fn new(position: usize, message: impl Into<String>) -> Self {
+        ExpressionError { position, message: message.into() }
+    }
+}

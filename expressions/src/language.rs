@@ -1,0 +1,71 @@
+//! What a crate that knows rows tells this one: their attributes, and the rows that have names.
+
+use crate::pattern::TextTest;
+use crate::range::Range;
+
+/// An attribute or property of rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Attribute<T, N, P> {
+    /// Compared as a text.
+    Text(T),
+    /// Compared as a number.
+    Number(N, Unit),
+    /// Compared as a text if the operator or the value is one for texts, else as a number.
+    Either(T, N, Unit),
+    /// True or false of a row.
+    Property(P),
+}
+
+/// What a number counts, so how it is typed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unit {
+    /// Bytes or items: `100`, `64KiB`, `0x7f00`.
+    Size,
+    /// Nanoseconds: `10min`, `1.5s`, `200ms`, `0`.
+    Duration,
+}
+
+/// The rows that expressions are about.
+pub trait Language {
+    /// Attributes that are texts.
+    type Text;
+    /// Attributes that are numbers.
+    type Number;
+    /// Properties that a row has or has not.
+    type Property;
+    /// A comparison, a property, or named rows.
+    type Term;
+
+    /// What may begin a term, in words: ``an attribute such as `type` or `size`, a set, an object or `(` ``.
+    const TERM: &'static str;
+    /// A text to compare with, as an example: `Hash`.
+    const TEXT: &'static str;
+
+    /// The attribute with this name, in lower case.
+    fn attribute(&self, word: &str) -> Option<Attribute<Self::Text, Self::Number, Self::Property>>;
+    /// The names of all attributes, in the order to show them.
+    fn attributes(&self) -> Vec<String>;
+
+    /// The comparison of a text.
+    fn text(&self, attribute: Self::Text, test: TextTest) -> Self::Term;
+    /// The comparison of a number.
+    fn number(&self, attribute: Self::Number, range: Range) -> Self::Term;
+    /// A property.
+    fn property(&self, property: Self::Property) -> Self::Term;
+
+    /// The rows of the set of this name, given without `$`.
+    ///
+    /// # Errors
+    /// A sentence if there is no such set.
+    fn set(&self, name: &str) -> Result<Self::Term, String>;
+    /// The row `@123`.
+    ///
+    /// # Errors
+    /// A sentence if rows have no such names.
+    fn object(&self, number: u32) -> Result<Self::Term, String>;
+    /// The row of this number, counted from 1, in the last table.
+    ///
+    /// # Errors
+    /// A sentence if the table has no such row.
+    fn row(&self, row: usize) -> Result<Self::Term, String>;
+}

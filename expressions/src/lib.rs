@@ -1,0 +1,39 @@
+//! Predicates over rows, as users type them: `class = "cc1" and memory > 500M`.
+//!
+//! ```text
+//!   any   := all { ("or" | "|") all }
+//!   all   := one { ("and" | "&") one | "-" one }         a - b: a and not b
+//!   one   := ("not" | "!") one | "(" any ")" | comparison | property | rows
+//!   text attributes      = != ~ !~         "text"  word  Glob*  /regex/
+//!   number attributes    = != < <= > >=    12  1.5M  64KiB  0x7f00   of a time: 10min  1.5s  200ms  0
+//!                        in                1K..2M  1K..  ..2M
+//!   rows                 $name and $_ (a named set)   @123 (that row)   %3 (row 3 of the last table)
+//! ```
+//!
+//! `not` binds tightest, then `and`, `&` and `-` from left to right, then `or` and `|`. `-` needs blanks around it,
+//! because names may contain it. A word ends at a blank or at one of `( ) " ' = ! ~ < > & |`.
+//!
+//! `=` compares whole texts. `~` takes a glob pattern for a whole text, or a regular expression that matches anywhere.
+//! A range includes both ends.
+//!
+//! This crate knows the syntax. A [`Language`] says which attributes rows have, and makes a term of each comparison;
+//! [`parse`] makes a tree of such terms, a [`Node`]. Evaluating it is left to the crate that knows the rows.
+
+#![deny(unsafe_code)]
+
+mod error;
+mod language;
+mod lexer;
+mod number;
+mod parse;
+mod pattern;
+mod range;
+mod tree;
+
+pub use error::ExpressionError;
+pub use language::{Attribute, Language, Unit};
+pub use number::{parse_duration, parse_size};
+pub use parse::parse;
+pub use pattern::{Pattern, TextTest, name_pattern};
+pub use range::Range;
+pub use tree::Node;

@@ -1,0 +1,263 @@
+//! Parses the tokens of an expression into its tree.
+
+use crate::error::ExpressionError;
+use crate::language::{Attribute, Language, Unit};
+use crate::lexer::{Token, TokenKind, tokens};
+use crate::number::{parse_duration, parse_number};
+use crate::pattern::{Pattern, TextTest};
+use crate::range::Range;
+use crate::tree::Node;
+
+/// The maximum nesting of parentheses and `not`.
+const MAX_DEPTH: usize = 100;
+
+const OPERATOR: &str = "an operator such as `=`, `>` or `in`";
+
+/// Parses the whole text. An empty text matches every row.
+///
+/// # Errors
+/// [`ExpressionError`] with the position in the text.
+pub fn parse<L: Language>(text: &str, language: &L) -> Result<Node<L::Term>, ExpressionError> {
+    let tokens = tokens(text)?;
+    let mut parser = Parser { tokens: &tokens, next: 0, end: text.len(), depth: 0, language };
+    if tokens.is_empty() {
+        return Ok(Node::All(Vec::new()));
+    }
+    let node = parser.any()?;
+    match parser.peek() {
+        None => Ok(node),
+        Some(Token { kind: TokenKind::Word(word), position }) if word.starts_with('-') => {
+            Err(error(*position, "`-` needs blanks around it: `$a - $b`"))
+        }
+        Some(token) => Err(error(token.position, "expected `and`, `or`, `&`, `|`, `-` or the end here")),
+    }
+}
+
+fn error(position: usize, message: impl Into<String>) -> ExpressionError {
+    ExpressionError::new(position, message)
+}
+
+struct Parser<'t, L> {
+    tokens: &'t [Token],
+    next: usize,
+    /// The length of the text, which is the position of an error where something is missing at the end.
+    end: usize,
+    depth: usize,
+    language: &'t L,
+}
+
+impl<'t, L: Language> Parser<'t, L> {
+    fn peek(&self) -> Option<&'t Token> {
+        self.tokens.get(self.next)
+    }
+
+    fn take(&mut self, missing: &str) -> Result<&'t Token, ExpressionError> {
+        let token = self.peek().ok_or_else(|| error(self.end, format!("expected {missing} here")))?;
+        self.next += 1;
+        Ok(token)
+    }
+
+    /// Consumes `word` or `sign` if it is the next token. Returns whether it was.
+    fn is_next(&mut self, word: &str, sign: &str) -> bool {
+        let is_next = self.peek().is_some_and(|token| match &token.kind {
+            TokenKind::Word(next) => next.eq_ignore_ascii_case(word),
+            TokenKind::Operator(next) => *next == sign,
+            _ => false,
+        });
+        self.next += usize::from(is_next);
+        is_next
+    }
+
+    fn any(&mut self) -> Result<Node<L::Term>, ExpressionError> {
+        let mut nodes = vec![self.all()?];
+        while self.is_next("or", "|") {
+            nodes.push(self.all()?);
+        }
+        Ok(if nodes.len() == 1 { nodes.remove(0) } else { Node::Any(nodes) })
+    }
+
+    fn all(&mut self) -> Result<Node<L::Term>, ExpressionError> {
+        let mut nodes = vec![self.one()?];
+        loop {
+            if self.is_next("and", "&") {
+                nodes.push(self.one()?);
+            } else if self.is_next("-", "") {
+                nodes.push(Node::Not(Box::new(self.one()?)));
+            } else {
+                break;
+            }
+        }
+        Ok(if nodes.len() == 1 { nodes.remove(0) } else { Node::All(nodes) })
+    }
+
+    fn one(&mut self) -> Result<Node<L::Term>, ExpressionError> {
+        self.depth += 1;
+        if self.depth > MAX_DEPTH {
+            let position = self.peek().map_or(self.end, |token| token.position);
+            return Err(error(position, format!("nested deeper than {MAX_DEPTH}")));
+        }
+        let node = self.one_inside();
+        self.depth -= 1;
+        node
+    }
+
+    fn one_inside(&mut self) -> Result<Node<L::Term>, ExpressionError> {
+        if self.is_next("not", "!") {
+            return Ok(Node::Not(Box::new(self.one()?)));
+        }
+        let token = self.take(L::TERM)?;
+        match &token.kind {
+            TokenKind::Open => {
+                let node = self.any()?;
+                match self.take("`)`")? {
+                    Token { kind: TokenKind::Close, .. } => Ok(node),
+                    other => Err(error(other.position, "expected `)` here")),
+                }
+            }
+            TokenKind::Word(word) => self.attribute(word, token.position),
+            TokenKind::Set(name) => named(self.language.set(name), token.position),
+            TokenKind::Object(number) => named(self.language.object(*number), token.position),
+            TokenKind::Row(row) => named(self.language.row(*row), token.position),
+            _ => Err(error(token.position, format!("expected {} here", L::TERM))),
+        }
+    }
+
+    fn attribute(&mut self, word: &str, position: usize) -> Result<Node<L::Term>, ExpressionError> {
+        match self.language.attribute(&word.to_ascii_lowercase()) {
+            None => Err(error(position, unknown(word, &self.language.attributes()))),
+            Some(Attribute::Property(property)) => self.property(word, property),
+            Some(Attribute::Text(attribute)) => self.text(attribute),
+            Some(Attribute::Number(attribute, unit)) => self.number(attribute, unit),
+            Some(Attribute::Either(text, number, unit)) => match self.is_text(unit) {
+                true => self.text(text),
+                false => self.number(number, unit),
+            },
+        }
+    }
+
+    fn property(&mut self, word: &str, property: L::Property) -> Result<Node<L::Term>, ExpressionError> {
+        match self.peek() {
+            Some(Token { kind: TokenKind::Operator(operator), position }) if !["&", "|", "!"].contains(operator) => {
+                Err(error(*position, format!("`{word}` is true or false, and compared with nothing")))
+            }
+            _ => Ok(Node::Term(self.language.property(property))),
+        }
+    }
+
+    fn text(&mut self, attribute: L::Text) -> Result<Node<L::Term>, ExpressionError> {
+        let (operator, position) = self.operator()?;
+        let value = self.take("a value")?;
+        let test = test::<L>(operator, position, value)?;
+        Ok(Node::Term(self.language.text(attribute, test)))
+    }
+
+    fn number(&mut self, attribute: L::Number, unit: Unit) -> Result<Node<L::Term>, ExpressionError> {
+        let (operator, position) = self.operator()?;
+        let value = self.take("a value")?;
+        let range = if operator == "in" {
+            range(value, unit)?
+        } else {
+            // A wrong operator is reported before a wrong value.
+            let compared = |number| {
+                let message = "numbers are compared with = != < <= > >= in";
+                Range::compared(operator, number).ok_or_else(|| error(position, message))
+            };
+            compared(0)?;
+            let TokenKind::Word(word) = &value.kind else { return Err(error(value.position, unit.expected())) };
+            compared(unit.parse(word).ok_or_else(|| error(value.position, unit.expected()))?)?
+        };
+        Ok(Node::Term(self.language.number(attribute, range)))
+    }
+
+    /// Whether the operator or the value that comes next is one for texts.
+    fn is_text(&self, unit: Unit) -> bool {
+        let text_operator = |kind: &TokenKind| matches!(kind, TokenKind::Operator("~" | "!~"));
+        let text_value = |kind: &TokenKind| match kind {
+            TokenKind::Quoted(_) | TokenKind::Regex(_) => true,
+            TokenKind::Word(word) => unit.parse(word).is_none(),
+            _ => false,
+        };
+        let equality = |kind: &TokenKind| matches!(kind, TokenKind::Operator("=" | "==" | "!="));
+        match self.tokens.get(self.next..).unwrap_or_default() {
+            [operator, value, ..] => {
+                text_operator(&operator.kind) || equality(&operator.kind) && text_value(&value.kind)
+            }
+            [operator] => text_operator(&operator.kind),
+            [] => false,
+        }
+    }
+
+    /// The operator of a comparison, and its position.
+    fn operator(&mut self) -> Result<(&'static str, usize), ExpressionError> {
+        let token = self.take(OPERATOR)?;
+        match &token.kind {
+            TokenKind::Operator(operator) if !["&", "|", "!"].contains(operator) => Ok((operator, token.position)),
+            TokenKind::Word(word) if word.eq_ignore_ascii_case("in") => Ok(("in", token.position)),
+            _ => Err(error(token.position, format!("expected {OPERATOR} here"))),
+        }
+    }
+}
+
+fn named<T>(term: Result<T, String>, position: usize) -> Result<Node<T>, ExpressionError> {
+    term.map(Node::Term).map_err(|message| error(position, message))
+}
+
+/// Says which attributes there are, and which one was probably meant.
+fn unknown(word: &str, known: &[String]) -> String {
+    let lower = word.to_ascii_lowercase();
+    let nearest = known.iter().min_by_key(|name| strsim::levenshtein(&lower, name));
+    let near = nearest.filter(|name| strsim::levenshtein(&lower, name) <= 1 + lower.len() / 3);
+    let near = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
+    format!("unknown attribute; there are {}{near}", known.join(", "))
+}
+
+impl Unit {
+    fn parse(self, text: &str) -> Option<u64> {
+        match self {
+            Unit::Size => parse_number(text),
+            Unit::Duration => parse_duration(text),
+        }
+    }
+
+    fn expected(self) -> &'static str {
+        match self {
+            Unit::Size => "expected a number such as 100, 64KiB or 1.5M here",
+            Unit::Duration => "expected a time with its unit, such as 200ms, 1.5s or 10min, here",
+        }
+    }
+
+    fn expected_range(self) -> &'static str {
+        match self {
+            Unit::Size => "expected a range such as 1K..2M, 1K.. or ..2M here, without blanks",
+            Unit::Duration => "expected a range such as 1s..2min, 1s.. or ..2min here, without blanks",
+        }
+    }
+}
+
+/// Parses a range: `1K..2M`, `1K..` or `..2M`.
+fn range(value: &Token, unit: Unit) -> Result<Range, ExpressionError> {
+    let TokenKind::Word(word) = &value.kind else { return Err(error(value.position, unit.expected_range())) };
+    let end = |text: &str, missing| if text.is_empty() { Some(missing) } else { unit.parse(text) };
+    let ends = word.split_once("..").filter(|_| word != "..");
+    let ends = ends.and_then(|(low, high)| Some((end(low, 0)?, end(high, u64::MAX)?)));
+    match ends {
+        None => Err(error(value.position, unit.expected_range())),
+        Some((low, high)) if low > high => Err(error(value.position, "this range ends before it begins")),
+        Some((low, high)) => Ok(Range { low, high, negated: false }),
+    }
+}
+
+fn test<L: Language>(operator: &str, position: usize, value: &Token) -> Result<TextTest, ExpressionError> {
+    let negated = operator.starts_with('!');
+    let matches = operator.ends_with('~');
+    if !matches && !["=", "==", "!="].contains(&operator) {
+        return Err(error(position, "texts are compared with = != ~ !~"));
+    }
+    let pattern = match &value.kind {
+        TokenKind::Regex(source) => Pattern::regex(source),
+        TokenKind::Quoted(text) | TokenKind::Word(text) if matches => Pattern::glob(text),
+        TokenKind::Quoted(text) | TokenKind::Word(text) => Ok(Pattern::Exact(text.clone())),
+        _ => Err(format!("expected a text such as \"{0}\" or /^{0}/ here", L::TEXT)),
+    };
+    Ok(TextTest { pattern: pattern.map_err(|message| error(value.position, message))?, negated })
+}

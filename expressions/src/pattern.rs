@@ -1,0 +1,99 @@
+//! Tests of texts: equality, glob patterns and regular expressions.
+
+use regex::{Regex, RegexBuilder};
+
+use crate::error::ExpressionError;
+
+/// The maximum memory of a compiled regular expression, in bytes.
+const MAX_REGEX_BYTES: usize = 1 << 20;
+
+/// A comparison of a text.
+#[derive(Debug, Clone)]
+pub struct TextTest {
+    /// What it is compared with.
+    pub pattern: Pattern,
+    /// Whether the comparison holds for all other texts.
+    pub negated: bool,
+}
+
+impl TextTest {
+    /// Whether the comparison holds for a text. One that is missing equals no text and matches nothing.
+    #[must_use]
+    pub fn holds(&self, text: Option<&str>) -> bool {
+        text.is_some_and(|text| self.pattern.matches(text)) != self.negated
+    }
+}
+
+/// What a text is compared with.
+#[derive(Debug, Clone)]
+pub enum Pattern {
+    /// This text.
+    Exact(String),
+    /// Every text in which this matches.
+    Regex(Regex),
+}
+
+impl Pattern {
+    /// Whether a text is the same, or matches.
+    #[must_use]
+    pub fn matches(&self, text: &str) -> bool {
+        match self {
+            Pattern::Exact(exact) => text == exact,
+            Pattern::Regex(regex) => regex.is_match(text),
+        }
+    }
+
+    /// The regular expression of this source; the error is in words.
+    pub(crate) fn regex(source: &str) -> Result<Self, String> {
+        compiled(source).map(Pattern::Regex)
+    }
+
+    /// The glob pattern.
+    pub(crate) fn glob(pattern: &str) -> Result<Self, String> {
+        Pattern::regex(&glob(pattern))
+    }
+}
+
+fn compiled(source: &str) -> Result<Regex, String> {
+    let built = RegexBuilder::new(source).size_limit(MAX_REGEX_BYTES).build();
+    built.map_err(|cause| format!("not a regular expression: {}", last_line(&cause)))
+}
+
+fn last_line(cause: &regex::Error) -> String {
+    cause.to_string().lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned()
+}
+
+/// Compiles a glob pattern, or a regular expression between slashes, as people type names.
+///
+/// # Errors
+/// [`ExpressionError`] if the regular expression is not valid.
+pub fn name_pattern(text: &str) -> Result<Regex, ExpressionError> {
+    let between = text.strip_prefix('/').and_then(|rest| rest.strip_suffix('/'));
+    let source = between.map_or_else(|| glob(text), str::to_owned);
+    compiled(&source).map_err(|message| ExpressionError::new(0, message))
+}
+
+/// Translates a glob pattern into a regular expression: `*` matches any text, `?` any character.
+fn glob(pattern: &str) -> String {
+    let escaped = regex::escape(pattern).replace(r"\*", ".*").replace(r"\?", ".");
+    format!("(?s)^{escaped}$")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn globs_match_whole_texts() {
+        let regex = Regex::new(&glob("BOOT*?rray")).unwrap();
+        assert!(regex.is_match("BOOTArray"));
+        assert!(!regex.is_match("a BOOTArray"));
+    }
+
+    #[test]
+    fn a_missing_text_equals_none() {
+        let test = |negated| TextTest { pattern: Pattern::glob("*").unwrap(), negated };
+        assert!(test(false).holds(Some("")) && !test(false).holds(None));
+        assert!(!test(true).holds(Some("")) && test(true).holds(None));
+    }
+}

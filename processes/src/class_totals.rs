@@ -1,0 +1,250 @@
+//! What the classes of a schema used: totals, and the least, the mean and the most of a process.
+//!
+//! The images that a process ran in one class count as one process of the class. What is inclusive counts processes that
+//! are nested in others of the same class once.
+
+use crate::classes::{LabelId, Schema};
+use crate::totals::{Sum, Totals};
+use crate::tree::{ImageId, ProcessTree, duration};
+
+/// The least, the mean and the most of what is known of processes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Spread {
+    sum: Sum,
+    least: u64,
+    most: u64,
+}
+
+impl Spread {
+    fn add(&mut self, value: Option<u64>) {
+        if let Some(value) = value {
+            self.least = if self.sum.known() == 0 { value } else { self.least.min(value) };
+            self.most = self.most.max(value);
+        }
+        self.sum.add(value);
+    }
+
+    /// The least; `None` if nothing is known.
+    #[must_use]
+    pub fn minimum(&self) -> Option<u64> {
+        self.sum.value().map(|_| self.least)
+    }
+
+    /// The mean, rounded down; `None` if nothing is known.
+    #[must_use]
+    pub fn mean(&self) -> Option<u64> {
+        self.sum.value().map(|sum| sum / u64::from(self.sum.known()))
+    }
+
+    /// The most; `None` if nothing is known.
+    #[must_use]
+    pub fn maximum(&self) -> Option<u64> {
+        self.sum.value().map(|_| self.most)
+    }
+
+    /// The sum of what is known, and of how many processes nothing is.
+    #[must_use]
+    pub fn sum(&self) -> Sum {
+        self.sum
+    }
+}
+
+/// A time that the processes of a class took.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Figures {
+    /// Without what they started.
+    pub exclusive: Spread,
+    /// With it, of each process; what is nested is in several.
+    pub inclusive: Spread,
+    /// With what they started, together: what is nested counts once.
+    pub total: Sum,
+}
+
+/// What a class used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct ClassTotals {
+    /// Processes that ran an image of the class.
+    pub processes: u64,
+    /// Images of the class.
+    pub images: u64,
+    /// When the first image began.
+    pub first_ns: i64,
+    /// When the last one ended, or the recording did.
+    pub last_ns: i64,
+    /// How long at least one of them ran.
+    pub running_ns: u64,
+    /// Processor time in user mode.
+    pub user_ns: Figures,
+    /// Processor time in the system.
+    pub system_ns: Figures,
+    /// Processor time.
+    pub cpu_ns: Figures,
+    /// Time from start to end; without what they started: while nothing of that ran.
+    pub wall_ns: Figures,
+    /// Resident memory at most, of an image.
+    pub peak_bytes: Spread,
+}
+
+/// What a process did in one class.
+#[derive(Debug, Clone, Copy, Default)]
+struct Part {
+    label: usize,
+    user: [Sum; 2],
+    system: [Sum; 2],
+    wall: [u64; 2],
+    peak: Option<u64>,
+}
+
+/// The totals of all classes of a schema, by their labels.
+#[must_use]
+pub fn class_totals(tree: &ProcessTree, totals: &Totals, schema: &Schema) -> Vec<ClassTotals> {
+    let mut classes =
+        vec![ClassTotals { first_ns: i64::MAX, last_ns: i64::MIN, ..Default::default() }; schema.labels().len()];
+    by_process(tree, totals, schema, &mut classes, |class, part| class.add(part));
+    nested_once(tree, totals, schema, &mut classes);
+    for_each_run(tree, schema, |label, from, to| classes[label.index()].running_ns += duration(from, to));
+    classes
+}
+
+/// What a histogram counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Measure {
+    /// Processor time.
+    Cpu,
+    /// Processor time in user mode.
+    User,
+    /// Processor time in the system.
+    System,
+    /// Time from start to end.
+    Wall,
+    /// Resident memory at most.
+    Memory,
+}
+
+/// What each process of each class used, without what it started, as far as that is known.
+#[must_use]
+pub fn class_values(tree: &ProcessTree, totals: &Totals, schema: &Schema, measure: Measure) -> Vec<Vec<u64>> {
+    let mut classes = vec![ClassTotals::default(); schema.labels().len()];
+    let mut values = vec![Vec::new(); classes.len()];
+    by_process(tree, totals, schema, &mut classes, |_, part| {
+        let value = match measure {
+            Measure::Cpu => crate::totals::cpu_ns(part.user[0].value(), part.system[0].value()),
+            Measure::User => part.user[0].value(),
+            Measure::System => part.system[0].value(),
+            Measure::Wall => Some(part.wall[1]),
+            Measure::Memory => part.peak,
+        };
+        values[part.label].extend(value);
+    });
+    values
+}
+
+fn by_process(
+    tree: &ProcessTree,
+    totals: &Totals,
+    schema: &Schema,
+    classes: &mut [ClassTotals],
+    mut take: impl FnMut(&mut ClassTotals, &Part),
+) {
+    let mut parts: Vec<Part> = Vec::new();
+    // Where the part of a class is among those of the process, and of which process that was.
+    let mut place = vec![(usize::MAX, 0); classes.len()];
+    for (at, process) in tree.processes().iter().enumerate() {
+        parts.clear();
+        for (id, image) in
+            std::iter::successors(Some(process.first_image), |&id| tree.image(id).next).map(|id| (id, tree.image(id)))
+        {
+            let Some(label) = schema.label(id).map(LabelId::index) else { continue };
+            if place[label].0 != at {
+                place[label] = (at, parts.len());
+                parts.push(Part { label, ..Part::default() });
+            }
+            let class = &mut classes[label];
+            class.images += 1;
+            class.first_ns = class.first_ns.min(image.began_ns);
+            class.last_ns = class.last_ns.max(image.ended_ns.unwrap_or(tree.span_ns().1));
+            let part = &mut parts[place[label].1];
+            let inclusive = totals.inclusive(id);
+            part.user[0].add(image.used.user_ns);
+            part.user[1].add_all(inclusive.user_ns);
+            part.system[0].add(image.used.system_ns);
+            part.system[1].add_all(inclusive.system_ns);
+            part.wall[0] = part.wall[0].saturating_add(totals.alone_ns(id));
+            part.wall[1] = part.wall[1].saturating_add(tree.wall_ns(image));
+            part.peak = part.peak.max(image.used.peak_bytes);
+        }
+        parts.iter().for_each(|part| take(&mut classes[part.label], part));
+    }
+}
+
+impl ClassTotals {
+    fn add(&mut self, part: &Part) {
+        self.processes += 1;
+        let cpu = |of: usize| crate::totals::cpu_ns(part.user[of].value(), part.system[of].value());
+        for (figures, values) in [
+            (&mut self.user_ns, part.user.map(|sum| sum.value())),
+            (&mut self.system_ns, part.system.map(|sum| sum.value())),
+            (&mut self.cpu_ns, [cpu(0), cpu(1)]),
+            (&mut self.wall_ns, part.wall.map(Some)),
+        ] {
+            figures.exclusive.add(values[0]);
+            figures.inclusive.add(values[1]);
+        }
+        self.peak_bytes.add(part.peak);
+    }
+}
+
+/// Adds what images used that are not in a subtree of another image of their class.
+fn nested_once(tree: &ProcessTree, totals: &Totals, schema: &Schema, classes: &mut [ClassTotals]) {
+    // The end of the last subtree of each class, as a position of the walk.
+    let mut until = vec![0usize; classes.len()];
+    for (position, &id) in totals.walk().iter().enumerate() {
+        let Some(label) = schema.label(id).map(LabelId::index) else { continue };
+        if position < until[label] {
+            continue;
+        }
+        let inclusive = totals.inclusive(id);
+        until[label] = position + inclusive.images as usize;
+        let class = &mut classes[label];
+        class.user_ns.total.add_all(inclusive.user_ns);
+        class.system_ns.total.add_all(inclusive.system_ns);
+        class.cpu_ns.total.add(inclusive.cpu_ns());
+        class.wall_ns.total.add(Some(tree.wall_ns(tree.image(id))));
+    }
+}
+
+/// Calls `visit` for the times in which images of a class ran, without overlaps, in the order of their starts.
+fn for_each_run(tree: &ProcessTree, schema: &Schema, mut visit: impl FnMut(LabelId, i64, i64)) {
+    let mut order: Vec<ImageId> = (0..tree.images().len() as u32).map(ImageId).collect();
+    if !tree.images().is_sorted_by_key(|image| image.began_ns) {
+        order.sort_by_key(|&id| tree.image(id).began_ns);
+    }
+    let mut until = vec![i64::MIN; schema.labels().len()];
+    for id in order {
+        let Some(label) = schema.label(id) else { continue };
+        let image = tree.image(id);
+        let to = image.ended_ns.unwrap_or(tree.span_ns().1);
+        let from = image.began_ns.max(until[label.index()]);
+        if to > from {
+            visit(label, from, to);
+            until[label.index()] = to;
+        }
+    }
+}
+
+/// For the first classes of a schema, which part of each of `columns` equal spans of the recording some process of the
+/// class ran.
+#[must_use]
+pub fn running_shares(tree: &ProcessTree, schema: &Schema, classes: usize, columns: usize) -> Vec<Vec<f64>> {
+    let (start, end) = tree.span_ns();
+    let width = (duration(start, end) as f64 / columns as f64).max(1.0);
+    let mut shares = vec![vec![0.0; columns]; classes.min(schema.labels().len())];
+    for_each_run(tree, schema, |label, from, to| {
+        let Some(shares) = shares.get_mut(label.index()) else { return };
+        let (from, to) = (duration(start, from) as f64 / width, duration(start, to) as f64 / width);
+        for at in from as usize..columns.min(to.ceil() as usize) {
+            shares[at] += to.min(at as f64 + 1.0) - from.max(at as f64);
+        }
+    });
+    shares
+}

@@ -1,0 +1,127 @@
+//! The file of rules as TOML has it, and the place in it that an error is about.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use serde::Deserialize;
+use toml::Spanned;
+
+use crate::error::{ProcessError, Result};
+
+/// A text that knows its place.
+pub(super) type Text = Spanned<String>;
+
+/// The whole file.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct File {
+    /// Whether the default schemata follow those of the file.
+    #[serde(default = "yes")]
+    pub(super) default: bool,
+    #[serde(default)]
+    pub(super) schema: Vec<SchemaText>,
+    #[serde(default)]
+    pub(super) wrapper: Vec<WrapperText>,
+    #[serde(default)]
+    pub(super) shell: Vec<ShellText>,
+    #[serde(default)]
+    pub(super) interpreter: Vec<InterpreterText>,
+}
+
+fn yes() -> bool {
+    true
+}
+
+/// `[[schema]]`
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct SchemaText {
+    pub(super) name: Text,
+    /// Images with other labels in these schemata are ignored.
+    #[serde(default)]
+    pub(super) only: BTreeMap<String, Text>,
+    #[serde(default)]
+    pub(super) rule: Vec<RuleText>,
+    /// The label if no rule matches.
+    pub(super) otherwise: Option<Text>,
+}
+
+/// `[[schema.rule]]`: all that it tests has to match.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RuleText {
+    pub(super) program: Option<Text>,
+    pub(super) script: Option<Text>,
+    pub(super) executable: Option<Text>,
+    pub(super) directory: Option<Text>,
+    pub(super) target: Option<Text>,
+    pub(super) arguments: Option<Text>,
+    #[serde(default)]
+    pub(super) class: BTreeMap<String, Text>,
+    pub(super) label: Text,
+}
+
+/// `[[wrapper]]`: a program that executes the one in its arguments.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct WrapperText {
+    pub(super) program: Text,
+    /// Options that are followed by a value.
+    #[serde(default)]
+    pub(super) values: Vec<String>,
+    /// Words before the command, such as the time of `timeout`.
+    #[serde(default)]
+    pub(super) operands: usize,
+    /// Whether `NAME=VALUE` may come before the command.
+    #[serde(default)]
+    pub(super) assignments: bool,
+}
+
+/// `[[shell]]`: a program that runs the commands in the argument after `-c`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ShellText {
+    pub(super) program: Text,
+    /// Commands that prepare for the one that matters, such as `cd`.
+    #[serde(default)]
+    pub(super) skip: Vec<String>,
+}
+
+/// `[[interpreter]]`: a program that runs the script or the module in its arguments.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct InterpreterText {
+    pub(super) program: Text,
+    /// Options that are followed by a value.
+    #[serde(default)]
+    pub(super) values: Vec<String>,
+    /// Options that are followed by code: there is no script.
+    #[serde(default)]
+    pub(super) code: Vec<String>,
+}
+
+/// A file that is being read: its name and its text, for errors.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Source<'s> {
+    pub(super) name: &'s str,
+    pub(super) text: &'s str,
+}
+
+impl Source<'_> {
+    /// Reads the file.
+    ///
+    /// # Errors
+    /// [`ProcessError::Rules`]: it is no TOML, or has keys that mean nothing.
+    pub(super) fn parse(self) -> Result<File> {
+        toml::from_str(self.text).map_err(|error| self.error(error.span(), error.message()))
+    }
+
+    /// What is wrong at a place.
+    pub(super) fn error(self, place: Option<Range<usize>>, what: impl Into<String>) -> ProcessError {
+        let before = place.map_or(0, |place| place.start).min(self.text.len());
+        let line = self.text.as_bytes()[..before].iter().filter(|&&byte| byte == b'\n').count() + 1;
+        let what: String = what.into();
+        let what = what.split_whitespace().collect::<Vec<_>>().join(" ");
+        ProcessError::Rules { file: self.name.to_owned(), line, what }
+    }
+}

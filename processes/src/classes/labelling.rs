@@ -1,0 +1,255 @@
+//! Labels every image: each program once, in parallel, with what names and paths match remembered.
+
+use std::collections::HashMap;
+
+use barrow_analyzer::StringId;
+use foldhash::fast::RandomState;
+use rayon::prelude::*;
+use regex::Captures;
+
+use super::IGNORED;
+use super::command::{Command, Launching};
+use super::patterns::{RuleBits, rules_of};
+use super::rules::{IGNORE, Rule, Rules, SchemaRules};
+use super::template::{self, Field, Part};
+use crate::tree::{ProcessTree, ProgramId};
+
+/// The label of what nothing is known of.
+const UNKNOWN: &str = "UNKNOWN";
+/// Programs that one thread labels at a time, at least.
+const FEW: usize = 2048;
+/// From so many rules on, the arguments are compared with all patterns at once.
+const MANY_RULES: usize = 6;
+
+/// The labels of one schema.
+pub(super) struct Labelled {
+    pub(super) labels: Vec<String>,
+    pub(super) of_images: Vec<u32>,
+}
+
+/// What is labelled: a program, with what its process is said to build.
+type Item = (ProgramId, Option<StringId>);
+
+/// The labels of all images, by schema.
+pub(super) fn of(tree: &ProcessTree, rules: &Rules) -> Vec<Labelled> {
+    let (items, of_images) = items(tree);
+    let is_recipe = holds_recipes(tree);
+    let size = items.len().div_ceil(rayon::current_num_threads() * 2).max(FEW);
+    let parts: Vec<Vec<Labels>> = items
+        .par_chunks(size)
+        .map(|items| {
+            let mut worker = Worker::new(tree, rules, is_recipe);
+            items.iter().for_each(|&item| worker.label(item));
+            worker.labels
+        })
+        .collect();
+    let schemata = (0..rules.schemata.len()).into_par_iter().map(|schema| {
+        let mut all = Labels::default();
+        for part in &parts {
+            let part = &part[schema];
+            let ids: Vec<u32> = part.names.iter().map(|name| all.id(name)).collect();
+            all.of_items.extend(part.of_items.iter().map(|&label| ids.get(label as usize).copied().unwrap_or(IGNORED)));
+        }
+        let of_images = of_images.iter().map(|&item| all.of_items[item as usize]).collect();
+        Labelled { labels: all.names, of_images }
+    });
+    schemata.collect()
+}
+
+/// What has to be labelled, and which of it each image is.
+fn items(tree: &ProcessTree) -> (Vec<Item>, Vec<u32>) {
+    let mut items: Vec<Item> = tree.programs().map(|(program, _)| (program, None)).collect();
+    let mut special: HashMap<Item, u32> = HashMap::new();
+    let of_images = tree.images().iter().map(|image| {
+        let target = tree.attribute_id(tree.process(image.process), "label");
+        if target.is_none() {
+            return image.program.index() as u32;
+        }
+        *special.entry((image.program, target)).or_insert_with(|| {
+            items.push((image.program, target));
+            (items.len() - 1) as u32
+        })
+    });
+    let of_images = of_images.collect();
+    (items, of_images)
+}
+
+/// Whether shells were recorded and not what they execute.
+fn holds_recipes(tree: &ProcessTree) -> bool {
+    let facts = tree.recording().facts().unwrap_or_default();
+    let by = facts.iter().find(|(key, _)| key == "recorded by").map(|(_, by)| by.as_str());
+    matches!(by, Some("barrow-sh" | "Kleknev" | "ninja" | "Bazel"))
+}
+
+/// The labels of a schema, in the order in which they were met.
+#[derive(Default)]
+struct Labels {
+    names: Vec<String>,
+    ids: HashMap<String, u32, RandomState>,
+    of_items: Vec<u32>,
+}
+
+impl Labels {
+    fn id(&mut self, name: &str) -> u32 {
+        if let Some(&id) = self.ids.get(name) {
+            return id;
+        }
+        let id = u32::try_from(self.names.len()).unwrap_or(IGNORED);
+        self.names.push(name.to_owned());
+        self.ids.insert(name.to_owned(), id);
+        id
+    }
+
+    fn push(&mut self, label: &str) {
+        let id = if label == IGNORE { IGNORED } else { self.id(label) };
+        self.of_items.push(id);
+    }
+}
+
+/// Labels programs one after the other.
+struct Worker<'t> {
+    tree: &'t ProcessTree,
+    rules: &'t Rules,
+    is_recipe: bool,
+    launching: HashMap<&'t str, Launching, RandomState>,
+    /// For each schema and field: which rules a text satisfies.
+    satisfied: Vec<[HashMap<&'t str, RuleBits, RandomState>; 5]>,
+    command: Command<'t>,
+    /// The labels of the program, by schema.
+    texts: Vec<String>,
+    labels: Vec<Labels>,
+}
+
+/// What rules look at.
+struct Looked<'a, 't> {
+    /// For each of [`Field::ALL`].
+    fields: [&'t str; 5],
+    arguments: Joined<'a, 't>,
+}
+
+/// The arguments as one text, made when the first rule looks at them.
+struct Joined<'a, 't> {
+    arguments: &'a [&'t str],
+    text: Option<String>,
+}
+
+impl Joined<'_, '_> {
+    fn text(&mut self) -> &str {
+        self.text.get_or_insert_with(|| self.arguments.join(" "))
+    }
+}
+
+impl<'t> Worker<'t> {
+    fn new(tree: &'t ProcessTree, rules: &'t Rules, is_recipe: bool) -> Self {
+        let count = rules.schemata.len();
+        Worker {
+            tree,
+            rules,
+            is_recipe,
+            launching: HashMap::default(),
+            satisfied: (0..count).map(|_| Default::default()).collect(),
+            command: Command::default(),
+            texts: vec![String::new(); count],
+            labels: (0..count).map(|_| Labels::default()).collect(),
+        }
+    }
+
+    fn label(&mut self, (program, target): Item) {
+        let (tree, rules) = (self.tree, self.rules);
+        let program = tree.program_of(program);
+        let text = |id: Option<StringId>| id.map_or("", |id| tree.text(id));
+        let arguments = program.arguments.iter().map(|&argument| tree.text(argument));
+        let mut command = std::mem::take(&mut self.command);
+        command.read(text(program.executable), arguments, &rules.launchers, self.is_recipe, |name| {
+            *self.launching.entry(name).or_insert_with(|| rules.launchers.launching(name))
+        });
+        let mut looked = Looked {
+            fields: [command.name, command.script, command.executable, text(program.directory), text(target)],
+            arguments: Joined { arguments: &command.arguments, text: None },
+        };
+        for &schema in &rules.order {
+            let mut label = std::mem::take(&mut self.texts[schema]);
+            label.clear();
+            self.label_in(schema, &mut looked, &mut label);
+            self.texts[schema] = label;
+        }
+        self.command = command;
+        for (labels, text) in self.labels.iter_mut().zip(&self.texts) {
+            labels.push(text);
+        }
+    }
+
+    fn label_in(&mut self, schema: usize, looked: &mut Looked<'_, 't>, label: &mut String) {
+        let of = &self.rules.schemata[schema];
+        let is_left_out = of.only.iter().any(|(other, pattern)| !pattern.is_match(&self.texts[*other]));
+        if is_left_out {
+            label.push_str(IGNORE);
+            return;
+        }
+        match self.matching(schema, of, looked) {
+            Some(rule) => {
+                fill(label, &rule.label, Some(rule), looked, &self.texts);
+            }
+            None => fill(label, &of.otherwise, None, looked, &self.texts),
+        }
+        if label.is_empty() {
+            label.push_str(UNKNOWN);
+        }
+    }
+
+    /// The first rule that matches.
+    fn matching(&mut self, schema: usize, of: &'t SchemaRules, looked: &mut Looked<'_, 't>) -> Option<&'t Rule> {
+        if of.rules.is_empty() {
+            return None;
+        }
+        let mut left: Option<RuleBits> = None;
+        for (at, patterns) in of.fields.iter().enumerate().filter(|(_, patterns)| !patterns.is_empty()) {
+            let text = looked.fields[at];
+            let satisfied = self.satisfied[schema][at].entry(text).or_insert_with(|| patterns.satisfied(text));
+            match &mut left {
+                None => left = Some(satisfied.clone()),
+                Some(left) => left.iter_mut().zip(satisfied.iter()).for_each(|(left, more)| *left &= more),
+            }
+        }
+        let left = left.unwrap_or_else(|| of.arguments.all());
+        let texts = &self.texts;
+        let has_classes = |rule: &Rule| rule.classes.iter().all(|(other, pattern)| pattern.is_match(&texts[*other]));
+        if rules_of(&left).filter(|&at| of.rules[at].arguments.is_some()).nth(MANY_RULES).is_some() {
+            let satisfied = of.arguments.satisfied(looked.arguments.text());
+            let left = left.iter().zip(satisfied.iter()).map(|(left, more)| left & more).collect::<Vec<u64>>();
+            return rules_of(&left).map(|at| &of.rules[at]).find(|rule| has_classes(rule));
+        }
+        rules_of(&left).map(|at| &of.rules[at]).find(|rule| {
+            has_classes(rule) && rule.arguments.as_ref().is_none_or(|pattern| pattern.is_match(looked.arguments.text()))
+        })
+    }
+}
+
+/// Adds a label with its holes filled.
+fn fill(label: &mut String, parts: &[Part], rule: Option<&Rule>, looked: &mut Looked<'_, '_>, texts: &[String]) {
+    let has_groups = parts.iter().any(|part| matches!(part, Part::Group(..)));
+    let captured = rule.map_or(&[][..], |rule| &rule.captured).iter().filter(|_| has_groups);
+    let captured: Vec<_> = captured.collect();
+    if captured.iter().any(|(field, _)| field.is_none()) {
+        looked.arguments.text();
+    }
+    let arguments = looked.arguments.text.as_deref().unwrap_or_default();
+    let text = |field: Option<Field>| field.map_or(arguments, |field| looked.fields[field as usize]);
+    let captures: Vec<Option<Captures<'_>>> =
+        captured.iter().map(|(field, pattern)| pattern.captures(text(*field))).collect();
+    for part in parts {
+        match part {
+            Part::Text(text) => label.push_str(text),
+            Part::Group(pattern, group) => label.push_str(template::captured(captures[*pattern].as_ref(), *group)),
+            Part::Field(Field::Directory) => label.push_str(last_part(looked.fields[Field::Directory as usize])),
+            Part::Field(field) => label.push_str(looked.fields[*field as usize]),
+            Part::Class(other) => label.push_str(&texts[*other]),
+        }
+    }
+}
+
+/// The last part of a path; `/` of the root.
+fn last_part(path: &str) -> &str {
+    let trimmed = path.trim_end_matches('/');
+    if trimmed.is_empty() { path } else { trimmed.rsplit('/').next().unwrap_or(trimmed) }
+}

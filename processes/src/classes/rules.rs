@@ -1,0 +1,239 @@
+//! Rules, compiled: what each schema tests, and in which order the schemata are.
+
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use super::command::Launchers;
+use super::file::{File, RuleText, SchemaText, Source, Text};
+use super::patterns::{self, FieldPatterns};
+use super::template::{self, Field, Part};
+use crate::error::Result;
+
+/// The rules that are used without a file.
+const DEFAULT: &str = include_str!("default.toml");
+/// The label that leaves an image out.
+pub(super) const IGNORE: &str = "IGNORE";
+
+/// How images get their labels.
+#[derive(Debug)]
+pub struct Rules {
+    pub(super) schemata: Vec<SchemaRules>,
+    /// The schemata, each after those whose labels it tests.
+    pub(super) order: Vec<usize>,
+    pub(super) launchers: Launchers,
+}
+
+/// The rules of one schema.
+#[derive(Debug)]
+pub(super) struct SchemaRules {
+    pub(super) name: String,
+    pub(super) only: Vec<(usize, Regex)>,
+    pub(super) rules: Vec<Rule>,
+    /// For each of [`Field::ALL`].
+    pub(super) fields: [FieldPatterns; 5],
+    /// What the rules demand of the arguments.
+    pub(super) arguments: FieldPatterns,
+    /// The label if no rule matches.
+    pub(super) otherwise: Vec<Part>,
+}
+
+/// One rule.
+#[derive(Debug)]
+pub(super) struct Rule {
+    /// The patterns that have groups, in the order of [`Field::ALL`], then that on the arguments.
+    pub(super) captured: Vec<(Option<Field>, Regex)>,
+    pub(super) arguments: Option<Regex>,
+    pub(super) classes: Vec<(usize, Regex)>,
+    pub(super) label: Vec<Part>,
+}
+
+impl Rules {
+    /// The rules that are used without a file.
+    #[must_use]
+    pub fn standard() -> &'static Self {
+        static STANDARD: LazyLock<Rules> = LazyLock::new(|| {
+            let source = Source { name: "default.toml", text: DEFAULT };
+            source.parse().and_then(|file| Rules::compile(&[(source, &file)])).expect("the default file is right")
+        });
+        &STANDARD
+    }
+
+    /// Reads the rules of a file: `name` is its name for errors. Unless it says `default = false`, the default schemata
+    /// follow its own, without those of the same names.
+    ///
+    /// # Errors
+    /// [`ProcessError::Rules`](crate::ProcessError::Rules) with the file, the line and what is wrong.
+    pub fn read(name: &str, text: &str) -> Result<Self> {
+        let source = Source { name, text };
+        let file = source.parse()?;
+        if file.schema.is_empty() && !file.default {
+            return Err(source.error(None, "there is no [[schema]]"));
+        }
+        let standard = Source { name: "default.toml", text: DEFAULT };
+        match file.default {
+            true => Rules::compile(&[(source, &file), (standard, &standard.parse()?)]),
+            false => Rules::compile(&[(source, &file)]),
+        }
+    }
+
+    /// The names of the schemata.
+    pub fn schema_names(&self) -> impl Iterator<Item = &str> {
+        self.schemata.iter().map(|schema| schema.name.as_str())
+    }
+
+    /// Files in their order; a schema of an earlier file hides later ones of its name.
+    fn compile(files: &[(Source<'_>, &File)]) -> Result<Self> {
+        let mut all: Vec<(Source<'_>, &SchemaText)> = Vec::new();
+        for &(source, file) in files {
+            let before = all.len();
+            for schema in &file.schema {
+                let name = schema.name.get_ref();
+                match all.iter().position(|(_, known)| known.name.get_ref() == name) {
+                    Some(at) if at >= before => {
+                        return Err(source.error(Some(schema.name.span()), format!("there are two schemata `{name}`")));
+                    }
+                    Some(_) => {}
+                    None => all.push((source, schema)),
+                }
+            }
+        }
+        let names: Vec<&str> = all.iter().map(|(_, schema)| schema.name.get_ref().as_str()).collect();
+        let compiled = all.iter().map(|&(source, schema)| Compiling { source, names: &names }.schema(schema));
+        let (schemata, places): (Vec<SchemaRules>, Vec<Places>) =
+            compiled.collect::<Result<Vec<_>>>()?.into_iter().unzip();
+        let order = in_order(&all, &names, &places)?;
+        let launchers =
+            files.iter().map(|&(source, file)| Launchers::compile(source, file)).collect::<Result<Vec<_>>>()?;
+        Ok(Rules { schemata, order, launchers: launchers.into_iter().fold(Launchers::default(), Launchers::and_then) })
+    }
+}
+
+/// Which other schemata a schema needs, each with a place that says so.
+type Places = BTreeMap<usize, std::ops::Range<usize>>;
+
+/// Each schema after those that it needs.
+fn in_order(all: &[(Source<'_>, &SchemaText)], names: &[&str], needs: &[Places]) -> Result<Vec<usize>> {
+    let mut order = Vec::with_capacity(all.len());
+    let mut is_done = vec![false; all.len()];
+    while order.len() < all.len() {
+        let ready = |at: &usize| !is_done[*at] && needs[*at].keys().all(|&other| is_done[other]);
+        match (0..all.len()).find(ready) {
+            Some(at) => {
+                is_done[at] = true;
+                order.push(at);
+            }
+            None => return Err(circle(all, names, needs, &is_done)),
+        }
+    }
+    Ok(order)
+}
+
+/// The error of schemata that need each other.
+fn circle(
+    all: &[(Source<'_>, &SchemaText)],
+    names: &[&str],
+    needs: &[Places],
+    is_done: &[bool],
+) -> crate::ProcessError {
+    // Each that is left needs another one that is left, so the way comes back.
+    let next = |at: usize| needs[at].keys().copied().find(|&other| !is_done[other]).unwrap_or(at);
+    let mut way = vec![(0..all.len()).find(|&at| !is_done[at]).unwrap_or_default()];
+    loop {
+        let last = next(way[way.len() - 1]);
+        if let Some(start) = way.iter().position(|&at| at == last) {
+            way.drain(..start);
+            let text = way.iter().chain([&last]).map(|&at| names[at]).collect::<Vec<_>>().join(" → ");
+            let (source, _) = all[way[0]];
+            let place = needs[way[0]].get(&next(way[0])).cloned();
+            return source.error(place, format!("schemata test each other in a circle: {text}"));
+        }
+        way.push(last);
+    }
+}
+
+/// What the patterns and labels of a file are compiled with.
+#[derive(Clone, Copy)]
+struct Compiling<'c> {
+    source: Source<'c>,
+    names: &'c [&'c str],
+}
+
+impl Compiling<'_> {
+    fn schema(self, text: &SchemaText) -> Result<(SchemaRules, Places)> {
+        let mut needs = Places::new();
+        let only = self.classes(&text.only, &mut needs)?;
+        let rules = text.rule.iter().map(|rule| self.rule(rule, &mut needs)).collect::<Result<Vec<_>>>()?;
+        let otherwise = match &text.otherwise {
+            Some(label) => self.label(label, &[], &mut needs)?,
+            None => vec![Part::Field(Field::Program)],
+        };
+        let count = text.rule.len();
+        let field = |of: fn(&RuleText) -> Option<&Text>| {
+            let patterns =
+                text.rule.iter().enumerate().filter_map(|(at, rule)| Some((at, of(rule)?.get_ref().as_str())));
+            let patterns = FieldPatterns::new(&patterns.collect::<Vec<_>>(), count);
+            patterns.map_err(|what| self.source.error(Some(text.name.span()), what))
+        };
+        let fields = [
+            field(|rule| rule.program.as_ref())?,
+            field(|rule| rule.script.as_ref())?,
+            field(|rule| rule.executable.as_ref())?,
+            field(|rule| rule.directory.as_ref())?,
+            field(|rule| rule.target.as_ref())?,
+        ];
+        let arguments = field(|rule| rule.arguments.as_ref())?;
+        let name = text.name.get_ref().clone();
+        if name.is_empty() {
+            return Err(self.source.error(Some(text.name.span()), "the name of a schema is empty"));
+        }
+        Ok((SchemaRules { name, only, rules, fields, arguments, otherwise }, needs))
+    }
+
+    fn rule(self, text: &RuleText, needs: &mut Places) -> Result<Rule> {
+        let fields = [&text.program, &text.script, &text.executable, &text.directory, &text.target];
+        let mut captured = Vec::new();
+        for (field, pattern) in Field::ALL.into_iter().zip(fields) {
+            if let Some(pattern) = pattern {
+                captured.push((Some(field), self.pattern(pattern)?));
+            }
+        }
+        let arguments = text.arguments.as_ref().map(|pattern| self.pattern(pattern)).transpose()?;
+        captured.extend(arguments.clone().map(|pattern| (None, pattern)));
+        captured.retain(|(_, pattern)| pattern.captures_len() > 1);
+        let patterns: Vec<&Regex> = captured.iter().map(|(_, pattern)| pattern).collect();
+        let label = self.label(&text.label, &patterns, needs)?;
+        let classes = self.classes(&text.class, needs)?;
+        Ok(Rule { captured, arguments, classes, label })
+    }
+
+    fn classes(self, tested: &BTreeMap<String, Text>, needs: &mut Places) -> Result<Vec<(usize, Regex)>> {
+        let compiled = tested.iter().map(|(name, pattern)| {
+            let unknown = || self.source.error(Some(pattern.span()), format!("there is no schema `{name}`"));
+            let schema = self.find(name).ok_or_else(unknown)?;
+            needs.entry(schema).or_insert(pattern.span());
+            Ok((schema, self.pattern(pattern)?))
+        });
+        compiled.collect()
+    }
+
+    fn label(self, label: &Text, patterns: &[&Regex], needs: &mut Places) -> Result<Vec<Part>> {
+        let parts = template::parse(label.get_ref(), patterns, |name| self.find(name));
+        let parts = parts.map_err(|what| self.source.error(Some(label.span()), what))?;
+        for part in &parts {
+            if let Part::Class(schema) = part {
+                needs.entry(*schema).or_insert(label.span());
+            }
+        }
+        Ok(parts)
+    }
+
+    fn pattern(self, text: &Text) -> Result<Regex> {
+        patterns::pattern(text.get_ref()).map_err(|what| self.source.error(Some(text.span()), what))
+    }
+
+    fn find(self, name: &str) -> Option<usize> {
+        self.names.iter().position(|known| *known == name)
+    }
+}

@@ -1,0 +1,139 @@
+//! Labels with holes: `$1`, `${crate}`, `${program}`, `${category}`.
+
+use regex::{Captures, Regex};
+
+/// A part of a label.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Part {
+    Text(String),
+    /// A group of a pattern: which of the rule's patterns with groups, and the number of the group in it.
+    Group(usize, usize),
+    /// What is known of the command.
+    Field(Field),
+    /// The label in another schema.
+    Class(usize),
+}
+
+/// What is known of a command, and what patterns are compared with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Field {
+    /// Its name: the last part of the path of the program.
+    Program,
+    /// The script or module that it interprets.
+    Script,
+    /// The path of the program.
+    Executable,
+    /// The working directory; in a label, the last part of it.
+    Directory,
+    /// What the tool that started it says that it builds.
+    Target,
+}
+
+impl Field {
+    pub(super) const ALL: [Field; 5] =
+        [Field::Program, Field::Script, Field::Executable, Field::Directory, Field::Target];
+
+    fn named(name: &str) -> Option<Self> {
+        Some(match name {
+            "program" => Field::Program,
+            "script" => Field::Script,
+            "executable" => Field::Executable,
+            "directory" => Field::Directory,
+            "target" => Field::Target,
+            _ => return None,
+        })
+    }
+}
+
+/// Reads a label. `patterns` are those of the rule; `schema` finds a schema by its name.
+///
+/// # Errors
+/// A hole that nothing fills.
+pub(super) fn parse(
+    text: &str,
+    patterns: &[&Regex],
+    schema: impl Fn(&str) -> Option<usize>,
+) -> Result<Vec<Part>, String> {
+    let mut parts = Vec::new();
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once('$') {
+        push_text(&mut parts, before);
+        if let Some(after) = after.strip_prefix('$') {
+            push_text(&mut parts, "$");
+            rest = after;
+            continue;
+        }
+        let (name, after) = match after.strip_prefix('{') {
+            Some(inside) => inside.split_once('}').ok_or("`${` is not closed by `}`")?,
+            None => {
+                let end = after.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(after.len());
+                after.split_at(end)
+            }
+        };
+        let hole = group(name, patterns).or_else(|| Field::named(name).map(Part::Field));
+        let hole = hole.or_else(|| schema(name).map(Part::Class));
+        parts.push(hole.ok_or_else(|| {
+            format!("`${{{name}}}` is no group of the rule's patterns, no field and no schema; `$$` is a dollar sign")
+        })?);
+        rest = after;
+    }
+    push_text(&mut parts, rest);
+    Ok(parts)
+}
+
+fn push_text(parts: &mut Vec<Part>, text: &str) {
+    match parts.last_mut() {
+        _ if text.is_empty() => {}
+        Some(Part::Text(before)) => before.push_str(text),
+        _ => parts.push(Part::Text(text.to_owned())),
+    }
+}
+
+/// A group by its number, counted through all patterns, or by its name.
+fn group(name: &str, patterns: &[&Regex]) -> Option<Part> {
+    if let Ok(number) = name.parse::<usize>() {
+        let mut left = number.checked_sub(1)?;
+        for (at, pattern) in patterns.iter().enumerate() {
+            let groups = pattern.captures_len() - 1;
+            if left < groups {
+                return Some(Part::Group(at, left + 1));
+            }
+            left -= groups;
+        }
+        return None;
+    }
+    patterns.iter().enumerate().find_map(|(at, pattern)| {
+        let group = pattern.capture_names().position(|known| known == Some(name))?;
+        Some(Part::Group(at, group))
+    })
+}
+
+/// The group of a match as a text; empty if it took no part.
+pub(super) fn captured<'h>(captures: Option<&Captures<'h>>, group: usize) -> &'h str {
+    captures.and_then(|captures| captures.get(group)).map_or("", |found| found.as_str())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(text: &str) -> Result<Vec<Part>, String> {
+        let (one, two) = (Regex::new("(a)(?<crate>b)").unwrap(), Regex::new("(c)").unwrap());
+        parse(text, &[&one, &two], |name| (name == "category").then_some(7))
+    }
+
+    #[test]
+    fn holes_are_groups_fields_and_schemata() {
+        let text = |text: &str| Part::Text(text.to_owned());
+        assert_eq!(parsed("a$$b"), Ok(vec![text("a$b")]));
+        assert_eq!(parsed("$1-${3}x$crate"), {
+            Ok(vec![Part::Group(0, 1), text("-"), Part::Group(1, 1), text("x"), Part::Group(0, 2)])
+        });
+        assert_eq!(parsed("${program} ${category}"), {
+            Ok(vec![Part::Field(Field::Program), text(" "), Part::Class(7)])
+        });
+        for wrong in ["$4", "$0", "${x", "$", "${nothing}"] {
+            assert!(parsed(wrong).is_err(), "{wrong}");
+        }
+    }
+}

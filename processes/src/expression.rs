@@ -1,0 +1,98 @@
+//! Predicates over processes, as users type them: `class = "cc1" and memory > 500M`.
+//!
+//! `barrow_expressions` knows the syntax. Rows are images: the programs that processes executed. The attributes:
+//!
+//! ```text
+//!   texts         class class.NAME command executable arguments directory host label process signal
+//!   bytes, counts memory reads writes faults majorfaults exit signal pid image children descendants depth
+//!   times         cpu user system wall began ended                    200ms  1.5s  10min
+//!   inclusive     total.cpu total.user total.system total.reads total.writes total.faults
+//!   properties    failed forked running waited outofmemory
+//!   images        $name and $_ (a named set)   %3 (row 3 of the last table)
+//! ```
+//!
+//! A comparison with a number that was not recorded is false, even with `!=`. A text that was not recorded equals no text
+//! and matches nothing, so `!=` and `!~` hold. Exit status, signal and `failed` belong to the last image of a process:
+//! those before ended by executing the next.
+//!
+//! A sum, such as `cpu`, `faults` or a total of the images below an image, adds what is known; it is unknown if nothing of
+//! it is. So it is the number that tables show.
+
+use barrow_expressions::ExpressionError;
+
+use crate::classes::Classes;
+use crate::image_set::ImageSet;
+use crate::tree::ProcessTree;
+
+mod amounts;
+mod columns;
+mod evaluation;
+mod labels;
+mod language;
+mod names;
+mod terms;
+
+pub use amounts::{Amounts, Quantity};
+pub use labels::StrangeLabel;
+pub use names::ImageNames;
+pub use terms::ATTRIBUTES;
+
+use language::Images;
+use names::NoNames;
+use terms::{Node, Term, TextAttribute};
+
+/// A predicate over images.
+#[derive(Debug, Clone)]
+pub struct Expression {
+    node: Node,
+    has_names: bool,
+}
+
+impl Expression {
+    /// Parses an expression without names. An empty text matches every image.
+    ///
+    /// # Errors
+    /// [`ExpressionError`] with the position in the text; `class.NAME`, `$name` and `%3` are errors, too.
+    pub fn parse(text: &str) -> Result<Self, ExpressionError> {
+        Expression::parse_with(text, &NoNames)
+    }
+
+    /// Parses an expression that may contain `class.NAME`, `$name` and `%3`. They are looked up now, so later changes of
+    /// the names have no effect.
+    ///
+    /// # Errors
+    /// [`ExpressionError`] with the position in the text.
+    pub fn parse_with(text: &str, names: &dyn ImageNames) -> Result<Self, ExpressionError> {
+        let language = Images::new(names);
+        let node = barrow_expressions::parse(text, &language)?;
+        Ok(Expression { node, has_names: language.has_names() })
+    }
+
+    /// Whether a word, in any case, is an attribute of processes, or begins as `class.NAME` does.
+    #[must_use]
+    pub fn is_attribute(word: &str) -> bool {
+        let word = word.to_ascii_lowercase();
+        word.starts_with("class.") || terms::attribute_named(&word).is_some()
+    }
+
+    /// Whether it asks for classes.
+    #[must_use]
+    pub fn needs_classes(&self) -> bool {
+        self.node
+            .terms()
+            .iter()
+            .any(|term| matches!(term, Term::Text(TextAttribute::Class | TextAttribute::ClassOf(_), _)))
+    }
+
+    /// Whether it names images as `$name` or `%3`: what these mean changes.
+    #[must_use]
+    pub fn has_names(&self) -> bool {
+        self.has_names
+    }
+
+    /// The images that match, with all threads. `classes` are those of the tree; without them no image has one.
+    #[must_use]
+    pub fn select(&self, tree: &ProcessTree, classes: Option<&Classes>) -> ImageSet {
+        evaluation::select(&self.node, tree, classes)
+    }
+}

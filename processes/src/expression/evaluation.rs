@@ -1,0 +1,218 @@
+//! Evaluates an expression on images.
+//!
+//! Most images share their program's path, directory, host and class with others: these are compared once for each text.
+//! Arguments rarely repeat, so they are compared image by image, after the cheaper terms of `and` and `or`.
+
+use barrow_analyzer::StringId;
+use barrow_expressions::{Pattern, Range, TextTest};
+
+use super::columns::Column;
+use super::labels::schema_of;
+use super::terms::{Node, Property, Term, TextAttribute};
+use crate::classes::Classes;
+use crate::image_set::ImageSet;
+use crate::tree::{Image, ImageId, ProcessTree};
+
+/// The images for which an expression holds.
+pub(super) fn select(node: &Node, tree: &ProcessTree, classes: Option<&Classes>) -> ImageSet {
+    let step = Step::of(node, tree, classes);
+    ImageSet::of(tree, |image| step.holds(tree, image))
+}
+
+/// A node of the tree, prepared for one process tree.
+enum Step<'e> {
+    Any(Vec<Step<'e>>),
+    All(Vec<Step<'e>>),
+    Not(Box<Step<'e>>),
+    /// The answer for each label, and for images without one.
+    Labels {
+        schema: Option<usize>,
+        by_label: Vec<bool>,
+        otherwise: bool,
+        classes: Option<&'e Classes>,
+    },
+    /// The answer for each text that images have, and for images without one.
+    Texts {
+        text: fn(&ProcessTree, &Image) -> Option<StringId>,
+        by_text: Vec<bool>,
+        otherwise: bool,
+    },
+    /// A text that is made for each image.
+    Made(TextAttribute, &'e TextTest),
+    Number(Column, Range),
+    Is(Property),
+    Member(&'e ImageSet),
+    Image(ImageId),
+}
+
+impl<'e> Step<'e> {
+    fn of(node: &'e Node, tree: &ProcessTree, classes: Option<&'e Classes>) -> Self {
+        let parts = |nodes: &'e [Node]| {
+            let mut steps: Vec<Step<'e>> = nodes.iter().map(|node| Step::of(node, tree, classes)).collect();
+            steps.sort_by_key(Step::cost);
+            steps
+        };
+        match node {
+            Node::Any(nodes) => Step::Any(parts(nodes)),
+            Node::All(nodes) => Step::All(parts(nodes)),
+            Node::Not(node) => Step::Not(Box::new(Step::of(node, tree, classes))),
+            Node::Term(Term::Text(attribute, test)) => Step::of_text(*attribute, test, tree, classes),
+            Node::Term(Term::Number(attribute, range)) => Step::Number(Column::of(*attribute, tree), *range),
+            Node::Term(Term::Is(property)) => Step::Is(*property),
+            Node::Term(Term::Member(set)) => Step::Member(set),
+            Node::Term(Term::Image(id)) => Step::Image(*id),
+        }
+    }
+
+    fn of_text(attribute: TextAttribute, test: &'e TextTest, tree: &ProcessTree, classes: Option<&'e Classes>) -> Self {
+        let stored: fn(&ProcessTree, &Image) -> Option<StringId> = match attribute {
+            TextAttribute::Class => {
+                let schema = classes.map_or(0, |classes| schema_of(test, classes));
+                return Step::of_class(schema, test, classes);
+            }
+            TextAttribute::ClassOf(schema) => return Step::of_class(schema, test, classes),
+            TextAttribute::Executable => |tree, image| tree.program(image).executable,
+            TextAttribute::Directory => |tree, image| tree.program(image).directory,
+            TextAttribute::Host => |tree, image| tree.process(image.process).host,
+            TextAttribute::Command | TextAttribute::Arguments | TextAttribute::Label => {
+                return Step::Made(attribute, test);
+            }
+            TextAttribute::Process | TextAttribute::Signal => return Step::Made(attribute, test),
+        };
+        Step::Texts { text: stored, by_text: by_text(tree, stored, test), otherwise: test.holds(None) }
+    }
+
+    fn of_class(schema: usize, test: &TextTest, classes: Option<&'e Classes>) -> Self {
+        let known = classes.and_then(|classes| classes.schemata().get(schema));
+        let labels = known.map_or(&[][..], |schema| schema.labels());
+        let by_label = labels.iter().map(|label| test.holds(Some(label))).collect();
+        Step::Labels { schema: known.map(|_| schema), by_label, otherwise: test.holds(None), classes }
+    }
+
+    /// The relative cost of a term.
+    fn cost(&self) -> u32 {
+        match self {
+            Step::Any(steps) | Step::All(steps) => steps.iter().map(Step::cost).max().unwrap_or(0),
+            Step::Not(step) => step.cost(),
+            Step::Made(TextAttribute::Arguments | TextAttribute::Process, _) => 3,
+            Step::Made(..) => 2,
+            Step::Labels { .. } | Step::Texts { .. } | Step::Is(_) => 1,
+            Step::Number(..) | Step::Member(_) | Step::Image(_) => 0,
+        }
+    }
+
+    fn holds(&self, tree: &ProcessTree, id: ImageId) -> bool {
+        match self {
+            Step::Any(steps) => steps.iter().any(|step| step.holds(tree, id)),
+            Step::All(steps) => steps.iter().all(|step| step.holds(tree, id)),
+            Step::Not(step) => !step.holds(tree, id),
+            Step::Labels { schema, by_label, otherwise, classes } => {
+                let schema = schema.zip(*classes).and_then(|(number, classes)| classes.schemata().get(number));
+                let label = schema.and_then(|schema| schema.label(id));
+                label.map_or(*otherwise, |label| by_label[label.index()])
+            }
+            Step::Texts { text, by_text, otherwise } => {
+                text(tree, tree.image(id)).map_or(*otherwise, |text| by_text[text.index()])
+            }
+            Step::Made(attribute, test) => made_holds(*attribute, test, tree, id),
+            Step::Number(column, range) => column.get(tree, id).is_some_and(|number| range.contains(number)),
+            Step::Is(property) => is(*property, tree, id),
+            Step::Member(set) => set.contains(id),
+            Step::Image(image) => id == *image,
+        }
+    }
+}
+
+/// The answer for each text, by its id. Those that no image has stay false.
+fn by_text(tree: &ProcessTree, text: fn(&ProcessTree, &Image) -> Option<StringId>, test: &TextTest) -> Vec<bool> {
+    let mut answers: Vec<Option<bool>> = Vec::new();
+    for id in tree.images().iter().filter_map(|image| text(tree, image)) {
+        if answers.len() <= id.index() {
+            answers.resize(id.index() + 1, None);
+        }
+        let answer = &mut answers[id.index()];
+        if answer.is_none() {
+            *answer = Some(test.holds(Some(tree.text(id))));
+        }
+    }
+    answers.into_iter().map(|answer| answer == Some(true)).collect()
+}
+
+fn made_holds(attribute: TextAttribute, test: &TextTest, tree: &ProcessTree, id: ImageId) -> bool {
+    let image = tree.image(id);
+    match attribute {
+        TextAttribute::Arguments => {
+            let arguments: Vec<&str> = tree.arguments(image).collect();
+            match &arguments[..] {
+                [] => test.holds(None),
+                [only] => test.holds(Some(only)),
+                several => test.holds(Some(&several.join(" "))),
+            }
+        }
+        TextAttribute::Command => test.holds(tree.command(image)),
+        TextAttribute::Label => test.holds(tree.attribute(tree.process(image.process), "label")),
+        TextAttribute::Process => test.holds(Some(&tree.name(image.process))),
+        _ => {
+            let name = tree.end_of(id).and_then(|end| signal_name(end.signal?));
+            // With and without SIG.
+            let short = name.and_then(|name| name.strip_prefix("SIG"));
+            match &test.pattern {
+                Pattern::Exact(_) | Pattern::Regex(_) if name.is_none() => test.holds(None),
+                pattern => [name, short].into_iter().flatten().any(|name| pattern.matches(name)) != test.negated,
+            }
+        }
+    }
+}
+
+fn is(property: Property, tree: &ProcessTree, id: ImageId) -> bool {
+    let image = tree.image(id);
+    let process = tree.process(image.process);
+    match property {
+        Property::Failed => tree.end_of(id).is_some_and(|end| end.is_failure()),
+        Property::Forked => image.is_forked,
+        Property::Running => image.ended_ns.is_none(),
+        Property::Waited => process.end.is_some() && tree.attribute(process, "not waited for").is_none(),
+        Property::OutOfMemory => {
+            tree.end_of(id).is_some() && tree.attribute(process, "killed by") == Some("out of memory")
+        }
+    }
+}
+
+/// The name of a signal of Linux.
+fn signal_name(number: u64) -> Option<&'static str> {
+    const NAMES: [&str; 31] = [
+        "SIGHUP",
+        "SIGINT",
+        "SIGQUIT",
+        "SIGILL",
+        "SIGTRAP",
+        "SIGABRT",
+        "SIGBUS",
+        "SIGFPE",
+        "SIGKILL",
+        "SIGUSR1",
+        "SIGSEGV",
+        "SIGUSR2",
+        "SIGPIPE",
+        "SIGALRM",
+        "SIGTERM",
+        "SIGSTKFLT",
+        "SIGCHLD",
+        "SIGCONT",
+        "SIGSTOP",
+        "SIGTSTP",
+        "SIGTTIN",
+        "SIGTTOU",
+        "SIGURG",
+        "SIGXCPU",
+        "SIGXFSZ",
+        "SIGVTALRM",
+        "SIGPROF",
+        "SIGWINCH",
+        "SIGIO",
+        "SIGPWR",
+        "SIGSYS",
+    ];
+    let at = usize::try_from(number).ok()?.checked_sub(1)?;
+    NAMES.get(at).copied()
+}

@@ -1,0 +1,54 @@
+//! Labels that an expression compares classes with.
+//!
+//! `class` is the label in the first schema. A label that the first schema has not, and that is compared with `=` or
+//! `!=`, means the first schema that has it: `class = "cc1"` finds the compiler proper where the first schema calls it
+//! `compiler`.
+
+use barrow_expressions::{Pattern, TextTest};
+
+use super::Expression;
+use super::terms::{Term, TextAttribute};
+use crate::classes::Classes;
+
+/// A label that is not one of the schema that it would belong to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StrangeLabel<'e> {
+    /// The label.
+    pub label: &'e str,
+    /// The number of the schema that has it; `None` if no process has such a class.
+    pub schema: Option<usize>,
+}
+
+/// The number of the schema in which `class` is compared.
+pub(super) fn schema_of(test: &TextTest, classes: &Classes) -> usize {
+    match &test.pattern {
+        Pattern::Exact(label) => schema_with(label, classes).unwrap_or(0),
+        Pattern::Regex(_) => 0,
+    }
+}
+
+fn schema_with(label: &str, classes: &Classes) -> Option<usize> {
+    classes.schemata().iter().position(|schema| schema.labels().iter().any(|known| known == label))
+}
+
+impl Expression {
+    /// The labels that it compares exactly, and that the first schema, or the one that is named, does not have.
+    #[must_use]
+    pub fn strange_labels(&self, classes: &Classes) -> Vec<StrangeLabel<'_>> {
+        let strange = |term| match term {
+            &Term::Text(attribute, TextTest { pattern: Pattern::Exact(ref label), .. }) => {
+                let number = match attribute {
+                    TextAttribute::Class => schema_with(label, classes),
+                    TextAttribute::ClassOf(number) => {
+                        let labels = classes.schemata().get(number).map_or(&[][..], |schema| schema.labels());
+                        labels.contains(label).then_some(0)
+                    }
+                    _ => Some(0),
+                };
+                (number != Some(0)).then_some(StrangeLabel { label, schema: number })
+            }
+            _ => None,
+        };
+        self.node.terms().into_iter().filter_map(strange).collect()
+    }
+}

@@ -1,0 +1,95 @@
+//! The memory of a tree and of its classes over time, from the samples of a recording.
+
+use crate::classes::{LabelId, Schema};
+use crate::tree::{ImageId, ProcessTree};
+
+/// The most memory that a tree held at one time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Peak {
+    /// Bytes.
+    pub bytes: u64,
+    /// When.
+    pub time_ns: i64,
+    /// What the number is.
+    pub kind: PeakKind,
+}
+
+/// What a peak is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PeakKind {
+    /// The largest sample; the memory may have been larger between two of them.
+    Sampled,
+    /// No samples: the sum of the peaks of the images that ran at the same time, although their peaks need not have been at
+    /// the same time, and although shared pages count several times. It cannot have been more.
+    UpperBound,
+    /// As [`PeakKind::UpperBound`], without as many images whose peaks are unknown: it may have been less or more.
+    KnownPeaks(u32),
+}
+
+/// The memory of a tree in each sample: times, and bytes.
+#[must_use]
+pub fn memory_curve(tree: &ProcessTree) -> Vec<(i64, u64)> {
+    tree.samples().map(|sample| (sample.time_ns, sample.total_bytes())).collect()
+}
+
+/// The same of the images of a class.
+#[must_use]
+pub fn class_memory_curve(tree: &ProcessTree, schema: &Schema, label: LabelId) -> Vec<(i64, u64)> {
+    let of = tree.samples().map(|sample| {
+        let of_class = sample.bytes.iter().filter(|(image, _)| schema.label(*image) == Some(label));
+        (sample.time_ns, of_class.fold(0, |sum: u64, (_, bytes)| sum.saturating_add(*bytes)))
+    });
+    of.collect()
+}
+
+/// The largest sample of each class of a schema: its time, and the bytes of all images of the class together.
+#[must_use]
+pub fn class_peaks(tree: &ProcessTree, schema: &Schema) -> Vec<Option<(i64, u64)>> {
+    let mut peaks: Vec<Option<(i64, u64)>> = vec![None; schema.labels().len()];
+    let mut sums = vec![0u64; peaks.len()];
+    for sample in tree.samples() {
+        let labelled = |&(image, bytes): &(ImageId, u64)| schema.label(image).map(|label| (label.index(), bytes));
+        for (label, bytes) in sample.bytes.iter().filter_map(labelled) {
+            sums[label] = sums[label].saturating_add(bytes);
+        }
+        for (label, _) in sample.bytes.iter().filter_map(labelled) {
+            let sum = std::mem::take(&mut sums[label]);
+            if sum > peaks[label].map_or(0, |(_, bytes)| bytes) {
+                peaks[label] = Some((sample.time_ns, sum));
+            }
+        }
+    }
+    peaks
+}
+
+/// The most memory that the tree held at one time; `None` if nothing is known of it.
+#[must_use]
+pub fn peak(tree: &ProcessTree) -> Option<Peak> {
+    let largest = memory_curve(tree).into_iter().max_by_key(|&(time_ns, bytes)| (bytes, std::cmp::Reverse(time_ns)));
+    largest.map(|(time_ns, bytes)| Peak { bytes, time_ns, kind: PeakKind::Sampled }).or_else(|| bound(tree))
+}
+
+/// The largest sum of the peaks of images that ran at the same time.
+fn bound(tree: &ProcessTree) -> Option<Peak> {
+    let known = || tree.images().iter().filter_map(|image| Some((image, image.used.peak_bytes?)));
+    let mut starts: Vec<(i64, u64)> = known().map(|(image, bytes)| (image.began_ns, bytes)).collect();
+    let end = |ended: Option<i64>| ended.unwrap_or(i64::MAX);
+    let mut ends: Vec<(i64, u64)> = known().map(|(image, bytes)| (end(image.ended_ns), bytes)).collect();
+    starts.sort_unstable();
+    ends.sort_unstable();
+    let unknown = tree.images().len() - starts.len();
+    let kind = if unknown == 0 { PeakKind::UpperBound } else { PeakKind::KnownPeaks(unknown as u32) };
+    let (mut sum, mut ended) = (0u128, ends.iter().peekable());
+    let mut most: Option<(u128, i64)> = None;
+    for &(time_ns, bytes) in &starts {
+        // What ended before this one began; what ended at its very start may have overlapped.
+        while let Some(&(_, bytes)) = ended.next_if(|(end, _)| *end < time_ns) {
+            sum = sum.saturating_sub(bytes.into());
+        }
+        sum += u128::from(bytes);
+        if most.is_none_or(|(before, _)| sum > before) {
+            most = Some((sum, time_ns));
+        }
+    }
+    most.map(|(bytes, time_ns)| Peak { bytes: u64::try_from(bytes).unwrap_or(u64::MAX), time_ns, kind })
+}

@@ -1,0 +1,195 @@
+//! What an expression is about, in a recording that may hold snapshots, processes or both.
+//!
+//! ```text
+//!   the recording holds      an expression is about
+//!   snapshots                objects
+//!   processes                processes
+//!   both                     processes if it begins with the word `processes`, or names an attribute of processes;
+//!                            else objects
+//! ```
+//!
+//! No attribute belongs to both. Sets and rows are of objects or of processes.
+
+use std::sync::Arc;
+
+use barrow_analyzer::{ExpressionError, KindId, Names, SnapshotId};
+use barrow_processes::{Classes, Expression, ImageId, ImageNames, ImageSet, ProcessTree, Rules, StrangeLabel};
+
+use crate::arguments::Arguments;
+use crate::error::QueryError;
+use crate::language::names;
+use crate::session::Session;
+use crate::tables::found::{self, EXPRESSIONS, pointed_at};
+
+/// The word that asks for processes where a kind of objects could be.
+pub(crate) const PROCESSES: &str = "processes";
+
+/// What rows are asked for.
+pub(crate) enum Asked {
+    /// Objects of these kinds.
+    Objects(SnapshotId, Vec<KindId>, barrow_analyzer::Expression),
+    /// Processes.
+    Processes(Expression),
+}
+
+/// Reads `[KIND] [EXPR]` from the words from `first` on; without any word every row matches.
+///
+/// # Errors
+/// A usage error, with a caret where the expression has a mistake.
+pub(crate) fn asked(session: &Session, arguments: &Arguments, first: usize) -> Result<Asked, QueryError> {
+    let recording = session.recording()?;
+    let text = arguments.expression(first);
+    let has_snapshots = recording.snapshot_ids().next().is_some();
+    let is_meant = || names_attribute(&text, &session.scope(session.snapshot().unwrap_or(SnapshotId(0))));
+    if !recording.has_processes() {
+        let objects = objects(session, arguments, first);
+        return objects.map_err(|error| if is_meant() { QueryError::NoProcesses } else { error });
+    }
+    if let Some(rest) = after_word(&text) {
+        return processes(session, rest);
+    }
+    if !has_snapshots {
+        let is_of_objects = || !text.is_empty() && barrow_analyzer::Expression::parse(&text).is_ok();
+        return processes(session, &text).map_err(|error| match is_of_objects() {
+            true => QueryError::usage(
+                "this recording holds processes and no objects; `help expressions` lists their attributes",
+            ),
+            false => error,
+        });
+    }
+    match (processes(session, &text), objects(session, arguments, first)) {
+        (_, Ok(objects)) => Ok(objects),
+        (Ok(processes), Err(_)) => Ok(processes),
+        (Err(error), Err(_)) if is_meant() => Err(error),
+        (Err(_), Err(error)) => Err(error),
+    }
+}
+
+/// The images that an expression describes, and their tree.
+///
+/// # Errors
+/// Those of reading the tree and its classes.
+pub(crate) fn select(
+    session: &Session,
+    expression: &Expression,
+) -> Result<(Arc<ProcessTree>, Arc<ImageSet>), QueryError> {
+    let tree = session.process_tree()?;
+    let classes = if expression.needs_classes() { Some(classes(session, &tree)?) } else { None };
+    if let Some(classes) = &classes
+        && let Some(strange) = expression.strange_labels(classes).into_iter().find(|strange| strange.schema.is_none())
+    {
+        return Err(QueryError::usage(told(strange, classes)));
+    }
+    let images = expression.select(&tree, classes.as_deref());
+    Ok((tree, Arc::new(images)))
+}
+
+/// Says where a label is found that the first schema does not have.
+pub(crate) fn told(strange: StrangeLabel<'_>, classes: &Classes) -> String {
+    let StrangeLabel { label, schema } = strange;
+    if let Some(schema) = schema.and_then(|number| classes.schemata().get(number)) {
+        return format!("\"{label}\" is a class of the schema `{0}`: `class.{0}`", schema.name());
+    }
+    let known = classes.schemata().iter().flat_map(|schema| schema.labels());
+    let near = names::nearest(label, known.map(String::as_str));
+    let near = near.map_or_else(String::new, |near| format!("; did you mean \"{near}\"?"));
+    format!("no process of this recording has the class \"{label}\"{near}")
+}
+
+/// What is to be known of the labels in an expression, besides the answer.
+///
+/// # Errors
+/// As for [`classes`].
+pub(crate) fn notes(session: &Session, expression: &Expression) -> Result<Vec<String>, QueryError> {
+    if !expression.needs_classes() {
+        return Ok(Vec::new());
+    }
+    let classes = classes(session, &*session.process_tree()?)?;
+    Ok(expression.strange_labels(&classes).into_iter().map(|strange| told(strange, &classes)).collect())
+}
+
+/// The classes of the processes of the open recording.
+///
+/// # Errors
+/// Those of the rules.
+pub(crate) fn classes(_session: &Session, tree: &ProcessTree) -> Result<Arc<Classes>, QueryError> {
+    Ok(Arc::new(Classes::of(tree, Rules::standard())))
+}
+
+fn objects(session: &Session, arguments: &Arguments, first: usize) -> Result<Asked, QueryError> {
+    let snapshot = session.snapshot()?;
+    let (kinds, expression) = found::kinds_and_expression_or_all(session, snapshot, arguments, first)?;
+    Ok(Asked::Objects(snapshot, kinds, expression))
+}
+
+fn processes(session: &Session, text: &str) -> Result<Asked, QueryError> {
+    let expression = parsed(session, text);
+    expression.map(Asked::Processes).map_err(|(text, error)| pointed_at(&text, &error, EXPRESSIONS))
+}
+
+fn parsed(session: &Session, text: &str) -> Result<Expression, (String, ExpressionError)> {
+    Expression::parse_with(text, &Scope { session }).map_err(|error| (text.to_owned(), error))
+}
+
+/// What follows the word `processes`, if a text begins with it.
+pub(crate) fn after_word(text: &str) -> Option<&str> {
+    let rest = text.trim_start().strip_prefix(PROCESSES)?;
+    (rest.is_empty() || rest.starts_with(char::is_whitespace)).then(|| rest.trim_start())
+}
+
+/// Whether a text names an attribute of processes where an expression about objects has its mistake.
+pub(crate) fn names_attribute(text: &str, objects: &dyn Names) -> bool {
+    let Err(error) = barrow_analyzer::Expression::parse_with(text, objects) else { return false };
+    let rest = text.get(error.position..).unwrap_or_default();
+    let end = rest.find(|c: char| !c.is_alphanumeric() && c != '.' && c != '_').unwrap_or(rest.len());
+    Expression::is_attribute(&rest[..end])
+}
+
+/// What names mean in a question about processes.
+pub(crate) struct Scope<'s> {
+    /// The session that is asked.
+    pub(crate) session: &'s Session,
+}
+
+impl ImageNames for Scope<'_> {
+    fn schemata(&self) -> Vec<String> {
+        let tree = self.session.process_tree();
+        let classes = tree.and_then(|tree| classes(self.session, &tree));
+        let names = |classes: Arc<Classes>| classes.schemata().iter().map(|schema| schema.name().to_owned()).collect();
+        classes.map(names).unwrap_or_default()
+    }
+
+    fn set(&self, name: &str) -> Result<Arc<ImageSet>, String> {
+        self.session.scope(SnapshotId(0)).images(name)
+    }
+
+    fn row(&self, row: usize) -> Result<ImageId, String> {
+        self.session.scope(SnapshotId(0)).image(row)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::session::listed::Listed;
+    use crate::session::sets::{self, Sets};
+
+    #[test]
+    fn attributes_of_processes_tell_what_is_meant() {
+        let (sets, listed) = (Sets::default(), Listed::default());
+        let scope = sets::Scope { snapshot: SnapshotId(0), sets: &sets, listed: &listed };
+        for text in ["class = a", "(memory>5)", "size > 5 and not failed", "class.folder = x", "CPU > 1s"] {
+            assert!(names_attribute(text, &scope), "{text}");
+        }
+        for text in ["", "type = a", "classes", "$a", "size > memory", "type = command", "notfailed"] {
+            assert!(!names_attribute(text, &scope), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_word_asks_for_processes() {
+        assert_eq!(after_word("processes memory > 5"), Some("memory > 5"));
+        assert_eq!(after_word("processes"), Some(""));
+        assert_eq!(after_word("processesx"), None);
+    }
+}

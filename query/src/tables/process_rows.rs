@@ -1,0 +1,129 @@
+//! Processes as rows: one for each image.
+
+use barrow_processes::{Amounts, Classes, ImageId, ProcessTree, Quantity};
+
+use crate::answer::{Audience, Column, Table, Unit, Value};
+use crate::context::Context;
+use crate::error::QueryError;
+
+/// What a table of images needs.
+pub(crate) struct Rows<'a> {
+    /// The tree.
+    pub(crate) tree: &'a ProcessTree,
+    /// Its classes.
+    pub(crate) classes: &'a Classes,
+    /// What ranks them, if that is no column anyway.
+    pub(crate) by: Option<&'a Amounts>,
+}
+
+/// Attributes that the table shows anyway.
+const SHOWN: [&str; 9] = ["memory", "cpu", "user", "system", "wall", "reads", "writes", "began", "ended"];
+
+impl Rows<'_> {
+    /// A row for each image; `number` gives the number of the row at a position.
+    ///
+    /// # Errors
+    /// If the question is stopped.
+    pub(crate) fn table(
+        &self,
+        context: &Context,
+        images: &[ImageId],
+        number: impl Fn(usize) -> Value,
+    ) -> Result<Table, QueryError> {
+        let mut columns = columns();
+        let by = self.by.filter(|by| !SHOWN.contains(&by.name()));
+        columns.extend(by.map(|by| Column::new(by.name(), by.name(), unit(by.quantity()))));
+        let rows = images.iter().enumerate().map(|(at, &id)| {
+            let mut row = self.row(number(at), id);
+            row.extend(by.map(|by| by.of(self.tree, id).into()));
+            row
+        });
+        Ok(Table { key: "rows", audience: Audience::Everyone, columns, rows: context.collect(rows)? })
+    }
+
+    fn row(&self, number: Value, id: ImageId) -> Vec<Value> {
+        let tree = self.tree;
+        let image = tree.image(id);
+        let process = tree.process(image.process);
+        let (used, end) = (&image.used, tree.end_of(id));
+        let arguments: Vec<&str> = tree.arguments(image).collect();
+        let class =
+            self.classes.schemata().first().and_then(|schema| Some(&schema.labels()[schema.label(id)?.index()]));
+        let ended = end.map(|end| match (end.exit_status, end.signal) {
+            (_, Some(signal)) => format!("signal {signal}"),
+            (Some(status), None) => status.to_string(),
+            (None, None) => String::new(),
+        });
+        vec![
+            number,
+            Value::Text(tree.name(image.process)),
+            image.number.into(),
+            class.map(String::as_str).into(),
+            process.parent.map(|parent| tree.name(parent)).into(),
+            process.host.map(|host| tree.text(host)).into(),
+            tree.executable(image).into(),
+            tree.directory(image).into(),
+            Value::Flag(image.is_forked),
+            time(image.began_ns),
+            image.ended_ns.map_or(Value::None, time),
+            tree.wall_ns(image).into(),
+            tree.cpu_ns(image).into(),
+            used.user_ns.into(),
+            used.system_ns.into(),
+            used.peak_bytes.into(),
+            used.minor_faults.into(),
+            used.major_faults.into(),
+            used.read_bytes.into(),
+            used.written_bytes.into(),
+            end.and_then(|end| end.exit_status).into(),
+            end.and_then(|end| end.signal).into(),
+            ended.into(),
+            Value::List(arguments.iter().map(|argument| Value::text(*argument)).collect()),
+            Value::Text(arguments.join(" ")),
+        ]
+    }
+}
+
+/// Nanoseconds since the recording began, which may be negative.
+fn time(time_ns: i64) -> Value {
+    u64::try_from(time_ns).map_or(Value::Change(time_ns), Value::Number)
+}
+
+fn unit(quantity: Quantity) -> Unit {
+    match quantity {
+        Quantity::Bytes => Unit::Bytes,
+        Quantity::Time => Unit::Duration,
+        Quantity::Count => Unit::Count,
+        Quantity::Number => Unit::Number,
+    }
+}
+
+fn columns() -> Vec<Column> {
+    vec![
+        Column::row_number(),
+        Column::new("process", "process", Unit::Text),
+        Column::new("image", "", Unit::Number).for_machines(),
+        Column::new("class", "class", Unit::Text),
+        Column::new("parent", "", Unit::Text).for_machines(),
+        Column::new("host", "", Unit::Text).for_machines(),
+        Column::new("executable", "", Unit::Text).for_machines(),
+        Column::new("directory", "", Unit::Text).for_machines(),
+        Column::new("forked", "", Unit::Text).for_machines(),
+        Column::new("started_ns", "began", Unit::Duration).secondary(),
+        Column::new("ended_ns", "", Unit::Duration).for_machines(),
+        Column::new("wall_ns", "wall", Unit::Duration),
+        Column::new("cpu_ns", "cpu", Unit::Duration).for_people(),
+        Column::new("user_ns", "", Unit::Duration).for_machines(),
+        Column::new("system_ns", "", Unit::Duration).for_machines(),
+        Column::new("peak_bytes", "memory", Unit::Bytes),
+        Column::new("minor_faults", "", Unit::Count).for_machines(),
+        Column::new("major_faults", "", Unit::Count).for_machines(),
+        Column::new("read_bytes", "reads", Unit::Bytes).secondary(),
+        Column::new("written_bytes", "writes", Unit::Bytes).secondary(),
+        Column::new("exit_code", "", Unit::Number).for_machines(),
+        Column::new("signal", "", Unit::Number).for_machines(),
+        Column::new("exit", "exit", Unit::Text).for_people(),
+        Column::new("arguments", "", Unit::Nested).for_machines(),
+        Column::new("command_line", "arguments", Unit::Text),
+    ]
+}

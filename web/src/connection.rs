@@ -1,0 +1,117 @@
+//! The bytes of a connection. An address that is longer than any that is answered is cut as it arrives. So it takes no
+//! more memory than others, and is refused in a sentence like them.
+
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+
+/// Addresses of this length in bytes or more are refused. The HTTP library takes 65,534.
+pub(crate) const TOO_LONG: usize = 60 << 10;
+/// Where a line is cut: behind the longest method and an address that is refused.
+const CUT_AT: usize = TOO_LONG + "OPTIONS ".len();
+
+/// A connection whose long lines are cut.
+pub(crate) struct Connection<S> {
+    stream: S,
+    cutter: Cutter,
+}
+
+impl<S> Connection<S> {
+    pub(crate) fn new(stream: S) -> Self {
+        Connection { stream, cutter: Cutter::default() }
+    }
+}
+
+/// Cuts lines. The next word stays: after an address it is the version of HTTP.
+#[derive(Default)]
+struct Cutter {
+    /// Bytes of this line that were kept.
+    line: usize,
+    is_cutting: bool,
+}
+
+impl Cutter {
+    /// Moves what is kept to the front. Returns its length.
+    fn cut(&mut self, bytes: &mut [u8]) -> usize {
+        let mut kept = 0;
+        for at in 0..bytes.len() {
+            let byte = bytes[at];
+            self.is_cutting &= !matches!(byte, b' ' | b'\n');
+            if self.is_cutting {
+                continue;
+            }
+            bytes[kept] = byte;
+            kept += 1;
+            self.line = if byte == b'\n' { 0 } else { self.line + 1 };
+            self.is_cutting = self.line == CUT_AT;
+        }
+        kept
+    }
+}
+
+impl<S: AsyncRead + Unpin> AsyncRead for Connection<S> {
+    fn poll_read(self: Pin<&mut Self>, context: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        let Connection { stream, cutter } = self.get_mut();
+        let before = buffer.filled().len();
+        loop {
+            ready!(Pin::new(&mut *stream).poll_read(context, buffer))?;
+            let read = buffer.filled().len() - before;
+            let kept = cutter.cut(&mut buffer.filled_mut()[before..]);
+            buffer.set_filled(before + kept);
+            // Nothing kept would be the end of the stream.
+            if kept > 0 || read == 0 {
+                return Poll::Ready(Ok(()));
+            }
+        }
+    }
+}
+
+impl<S: AsyncWrite + Unpin> AsyncWrite for Connection<S> {
+    fn poll_write(self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.get_mut().stream).poll_write(context, bytes)
+    }
+
+    fn poll_write_vectored(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        pieces: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.get_mut().stream).poll_write_vectored(context, pieces)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.get_mut().stream).poll_flush(context)
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.get_mut().stream).poll_shutdown(context)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_lines_are_cut_wherever_pieces_end() {
+        let long = format!("GET /{} HTTP/1.1\r\nHost: a b c\r\n\r\nGET / HTTP/1.1\r\n\r\n", "x".repeat(3 * CUT_AT));
+        let expected = format!("GET /{} HTTP/1.1\r\nHost: a b c\r\n\r\nGET / HTTP/1.1\r\n\r\n", "x".repeat(CUT_AT - 5));
+        for piece in [1, 7, 8192, long.len()] {
+            let (mut cutter, mut kept) = (Cutter::default(), Vec::new());
+            for piece in long.as_bytes().chunks(piece) {
+                let mut piece = piece.to_vec();
+                let length = cutter.cut(&mut piece);
+                kept.extend_from_slice(&piece[..length]);
+            }
+            assert!(kept == expected.as_bytes(), "{piece}: {} bytes", kept.len());
+        }
+        let mut short = *b"POST /api/import?f=0 HTTP/1.1\r\n\r\n";
+        assert_eq!(Cutter::default().cut(&mut short), short.len());
+    }
+}
