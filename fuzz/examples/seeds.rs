@@ -10,7 +10,6 @@ mod dump;
 mod hprof;
 #[path = "../../importers/tests/json_lines/dumps.rs"]
 mod json_lines;
-#[expect(dead_code, reason = "the importer's tests use more of it")]
 #[path = "../../importers/tests/processes/logs.rs"]
 mod logs;
 #[path = "../../importers/tests/v8/dump.rs"]

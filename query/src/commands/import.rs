@@ -24,18 +24,19 @@ pub(super) const COMMAND: Command = Command {
     group: Group::File,
     arguments: "SRC.. -o DST [--compression none|lz4|zstd[:LEVEL]] [--patches] [--by-time] [--force]",
     about: "Turns dumps of other tools into a recording",
-    details: "SRC is recognised by its first bytes, never by its name. It may be inside gzip or zstd. A compressed \
-              dump is unpacked beside DST, into a file that vanishes with the import, and only as long as it looks \
-              like a dump; `barrow --max-unpacked SIZE` limits its size. Several dumps of one program become one \
-              recording. If each dump holds the time at which it was taken, as those of JVMs do, they are sorted by \
-              it. Otherwise they stay in the typed order. The exception are names in the order in which a shell \
-              expands `*`: they are put in natural order, `heap-2` before `heap-10`. `--by-time` sorts by the times \
-              in the dumps, or by those of the files where the dumps hold none. Copies have other file times, so \
-              these are used on request only, and never shown as times of snapshots. A line on stderr says when the \
-              order differs from the typed one, or when times contradict it. With `--patches` each snapshot is stored \
-              as its difference to the previous one, if the dumps identify objects across snapshots, as those of V8 \
-              do. Objects then get other numbers. An existing DST is replaced only with `--force`. `barrow FILE` \
-              opens a dump without this: it is imported into a cache.",
+    details: "SRC is a heap dump, or a log of processes: of Kleknev, ninja, Bazel or strace. It is recognised by its \
+              first bytes, never by its name. It may be inside gzip or zstd. A compressed dump is unpacked beside \
+              DST, into a file that vanishes with the import, and only as long as it looks like a dump; `barrow \
+              --max-unpacked SIZE` limits its size. Several dumps of one program become one recording. If each dump \
+              holds the time at which it was taken, as those of JVMs do, they are sorted by it. Otherwise they stay \
+              in the typed order. The exception are names in the order in which a shell expands `*`: they are put in \
+              natural order, `heap-2` before `heap-10`. `--by-time` sorts by the times in the dumps, or by those of \
+              the files where the dumps hold none. Copies have other file times, so these are used on request only, \
+              and never shown as times of snapshots. A line on stderr says when the order differs from the typed one, \
+              or when times contradict it. With `--patches` each snapshot is stored as its difference to the previous \
+              one, if the dumps identify objects across snapshots, as those of V8 do. Objects then get other numbers. \
+              An existing DST is replaced only with `--force`. `barrow FILE` opens a dump without this: it is \
+              imported into a cache.",
     example: "import heap.mvmheap -o heap.barrow",
     flags: &["-o", "--force", "--compression", "--patches", "--by-time"],
     subject: Subject::Nothing,
