@@ -29,6 +29,7 @@ mod naming;
 mod path;
 mod paths;
 mod processes;
+mod record;
 mod repack;
 mod repair;
 mod report;
@@ -128,6 +129,7 @@ pub const COMMANDS: &[&Command] = &[
     &tree::COMMAND,
     &classes::COMMAND,
     &heap::COMMAND,
+    &record::COMMAND,
     &watch::COMMAND,
     &serve::COMMAND,
     &report::COMMAND,

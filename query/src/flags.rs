@@ -160,6 +160,15 @@ pub struct QuestionFlags {
     /// A file of rules for the classes of processes; barrow-classes.toml beside the recording unless told.
     #[arg(long, value_name = "FILE")]
     pub classes: Option<PathBuf>,
+    /// What is recorded as `…` where an argument of a process contains it; repeatable.
+    #[arg(long, value_name = "REGEX")]
+    pub redact: Vec<String>,
+    /// Record no arguments of processes.
+    #[arg(long)]
+    pub no_arguments: bool,
+    /// Measure no memory over time.
+    #[arg(long)]
+    pub no_memory: bool,
     /// How hard to compress, from 1 to 22.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(i32).range(1..=22))]
     pub level: Option<i32>,

@@ -14,7 +14,7 @@ use crate::lines::{lines_of, run_lines};
 #[cfg(feature = "serve")]
 use crate::serving;
 use crate::version::version;
-use crate::{interrupt, manual, prompt, reporting, watching};
+use crate::{interrupt, manual, prompt, recording, reporting, watching};
 
 /// What is printed for `barrow` alone.
 const SHORT_HELP: &str = "\
@@ -39,6 +39,11 @@ enum Invocation<'a> {
 
 /// Does what `words` say. Returns the exit code.
 pub(crate) fn run(words: impl IntoIterator<Item = OsString>) -> u8 {
+    let words: Vec<OsString> = words.into_iter().collect();
+    // What follows `--` is another program's, whatever it looks like.
+    if words.first().is_some_and(|verb| verb == "record") {
+        return recording::run(&words);
+    }
     let answered = Flags::of_command_line(words).map_err(ReplError::from).and_then(|flags| {
         if flags.session.version {
             writeln!(io::stdout(), "barrow {}", version())?;

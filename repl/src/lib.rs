@@ -24,6 +24,7 @@ mod invocation;
 mod lines;
 mod manual;
 mod prompt;
+mod recording;
 mod reporting;
 #[cfg(feature = "serve")]
 mod serving;

@@ -21,5 +21,7 @@ mod sampler;
 mod system;
 mod tracer;
 
+pub use regex::Regex;
+
 pub use recording::{Options, RecordError, Recorded, record};
 pub use system::{Ended, die_of};
