@@ -26,6 +26,7 @@ mod more;
 mod naming;
 mod path;
 mod paths;
+mod record;
 mod repack;
 mod repair;
 mod report;
@@ -121,6 +122,7 @@ pub const COMMANDS: &[&Command] = &[
     &dups::COMMAND,
     &waste::COMMAND,
     &watch::COMMAND,
+    &record::COMMAND,
     &serve::COMMAND,
     &report::COMMAND,
     &verify::COMMAND,

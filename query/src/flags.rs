@@ -157,6 +157,18 @@ pub struct QuestionFlags {
     /// The largest report, like 500K; 2 MiB unless told.
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     pub max_size: Option<u64>,
+    /// What matches in arguments is left out; repeatable.
+    #[arg(long, value_name = "REGEX")]
+    pub redact: Vec<String>,
+    /// Record no arguments of processes.
+    #[arg(long)]
+    pub no_arguments: bool,
+    /// Take no samples of the memory of processes.
+    #[arg(long)]
+    pub no_memory: bool,
+    /// Record until all processes have ended.
+    #[arg(long)]
+    pub wait_all: bool,
     /// How hard to compress, from 1 to 22.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(i32).range(1..=22))]
     pub level: Option<i32>,

@@ -1,0 +1,38 @@
+//! `record`: runs a command and records its processes. The terminal does it.
+
+use crate::answer::Answer;
+use crate::arguments::Arguments;
+use crate::error::QueryError;
+use crate::session::Session;
+use crate::touches::Touches;
+
+use super::{Command, Completion, Group, Subject};
+
+pub(super) const COMMAND: Command = Command {
+    name: "record",
+    aliases: &[],
+    group: Group::File,
+    arguments: "[-o DST] [--redact REGEX].. [--no-arguments] [--no-memory] [--interval TIME] [--wait-all] -- COMMAND..",
+    about: "Run a command, such as a build, and record all its processes",
+    details: "It records every process that the command starts, directly or not: programs, arguments, directories, times, \
+              processor time, peak memory, faults, bytes read and written, how each ended; and samples the memory of all. \
+              It needs Linux and no privileges, and changes nothing in the build. The command keeps the terminal, its \
+              signals and its exit status; if a signal ended it, the same signal ends barrow. What barrow itself fails at is \
+              125, a command that cannot be run 126, one that is not found 127. DST is `record.barrow` unless told; \
+              `--force` replaces it. Rows are written as things happen: of a recording that is cut short, everything \
+              before the cut can be read. `--redact` (repeatable) replaces what matches in arguments by `…`, and \
+              `--no-arguments` keeps nothing but the name of each program. `--interval` is the shortest time between two \
+              samples, 50ms unless told; `--no-memory` takes none. Recording ends when the command does, or, with \
+              `--wait-all`, when all processes have ended.",
+    example: "record -o build.barrow -- make -j8",
+    flags: &["-o", "--force", "--redact", "--no-arguments", "--no-memory", "--interval", "--wait-all"],
+    subject: Subject::Program,
+    touches: Touches::WRITES_FILES,
+    asks_for_totals: None,
+    completion: Completion::Nothing,
+    run,
+};
+
+fn run(_: &mut Session, _: &Arguments) -> Result<Answer, QueryError> {
+    Err(QueryError::usage("a command is recorded from a shell: `barrow record -- COMMAND`"))
+}

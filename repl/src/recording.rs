@@ -1,0 +1,174 @@
+//! `barrow record -- COMMAND`: runs a command and records its processes.
+
+use std::ffi::OsString;
+use std::fs::OpenOptions;
+use std::io;
+use std::path::Path;
+
+use barrow_process_recorder::{Ended, Options, Outcome, RecorderError, die_of, record};
+use barrow_query::commands::Command;
+use barrow_query::{Flags, QueryError, Question};
+use barrow_writer::{Writer, WriterError};
+use regex::Regex;
+
+use crate::complaint::complain;
+use crate::error::ReplError;
+
+/// Where a recording goes unless told.
+const DESTINATION: &str = "record.barrow";
+/// barrow failed, not the command.
+const FAILED: u8 = 125;
+const CANNOT_RUN: u8 = 126;
+const NOT_FOUND: u8 = 127;
+
+/// Takes the command off the words of a command line: everything after the first `--`, if the verb is `record`.
+pub(crate) fn cut_command(mut words: Vec<OsString>) -> (Vec<OsString>, Vec<OsString>) {
+    let cut = words.iter().position(|word| word == "--");
+    match cut {
+        Some(cut) if words[..cut].iter().skip(1).any(|word| word == "record") => {
+            let command = words.split_off(cut + 1);
+            words.truncate(cut);
+            (words, command)
+        }
+        _ => (words, Vec::new()),
+    }
+}
+
+/// Records a command. Returns its exit status, or why there is none.
+///
+/// # Errors
+/// A usage error.
+pub(crate) fn run(
+    flags: &Flags,
+    verb: &'static Command,
+    words: &[String],
+    command: &[OsString],
+) -> Result<u8, ReplError> {
+    match options(flags, verb, words, command) {
+        Ok(options) => Ok(run_with(flags, command, options)),
+        Err(error) => {
+            complain(&error.to_string());
+            Ok(FAILED)
+        }
+    }
+}
+
+fn options(
+    flags: &Flags,
+    verb: &'static Command,
+    words: &[String],
+    command: &[OsString],
+) -> Result<Options, QueryError> {
+    if let Some(word) = words.first() {
+        return Err(QueryError::usage(format!("`{word}` before `--`; `barrow {}`", verb.usage())));
+    }
+    Question::of_words(verb, words, false, flags).check()?;
+    if command.is_empty() {
+        return Err(QueryError::usage(format!("which command? `barrow {}`", verb.usage())));
+    }
+    let asked = &flags.question;
+    let usual = Options::default();
+    Ok(Options {
+        redact: asked.redact.iter().map(|text| expression(text)).collect::<Result<_, _>>()?,
+        arguments: !asked.no_arguments,
+        memory: !asked.no_memory,
+        interval: asked.interval.unwrap_or(usual.interval),
+        wait_all: asked.wait_all,
+    })
+}
+
+fn expression(text: &str) -> Result<Regex, QueryError> {
+    Regex::new(text).map_err(|error| QueryError::usage(format!("`--redact {text}` is no regular expression: {error}")))
+}
+
+fn run_with(flags: &Flags, command: &[OsString], options: Options) -> u8 {
+    let to = flags.question.output.as_deref().unwrap_or(Path::new(DESTINATION));
+    let mut begun = false;
+    let line = if options.arguments { shell_line(command) } else { shell_line(&command[..1]) };
+    let recorded = record(command, &line, options, || {
+        let writer = create(to, flags.question.force)?;
+        begun = true;
+        Ok(writer)
+    });
+    match recorded {
+        Ok(outcome) => finish(&outcome, to),
+        Err(error) => {
+            if begun {
+                // It holds nothing but a process that executed nothing.
+                drop(std::fs::remove_file(to));
+            }
+            complain(&error.to_string());
+            match error {
+                RecorderError::NotFound(_) => NOT_FOUND,
+                RecorderError::CannotRun(..) => CANNOT_RUN,
+                _ => FAILED,
+            }
+        }
+    }
+}
+
+fn create(to: &Path, force: bool) -> Result<Writer, RecorderError> {
+    let mut how = OpenOptions::new();
+    how.write(true);
+    if force {
+        how.create(true).truncate(true)
+    } else {
+        how.create_new(true)
+    };
+    let file = how.open(to).map_err(|error| {
+        let hint = if error.kind() == io::ErrorKind::AlreadyExists { "; add --force to replace it" } else { "" };
+        RecorderError::Destination(format!("{}: {error}{hint}", to.display()))
+    })?;
+    Ok(Writer::to_file(file, barrow_writer::Options { threads: 0, ..barrow_writer::Options::default() })?)
+}
+
+fn finish(outcome: &Outcome, to: &Path) -> u8 {
+    for note in &outcome.notes {
+        complain(note);
+    }
+    if let Some(error) = &outcome.failure {
+        complain(&incomplete(error, to));
+    }
+    match outcome.ended {
+        Ended::Status(status) => status,
+        Ended::Signal(signal) => die_of(signal),
+    }
+}
+
+fn incomplete(error: &WriterError, to: &Path) -> String {
+    format!("{} is not complete: {error}; the command went on without it", to.display())
+}
+
+/// The command as a shell reads it.
+fn shell_line(command: &[OsString]) -> String {
+    let words: Vec<String> = command.iter().map(|word| quoted(&word.to_string_lossy())).collect();
+    words.join(" ")
+}
+
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "_-+=./,:@%".contains(c);
+    match !word.is_empty() && word.chars().all(plain) {
+        true => word.to_owned(),
+        false => format!("'{}'", word.replace('\'', r"'\''")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(line: &str) -> Vec<OsString> {
+        line.split(' ').map(OsString::from).collect()
+    }
+
+    #[test]
+    fn a_command_follows_two_dashes() {
+        assert_eq!(cut_command(words("barrow record -o x -- a -- b")), (words("barrow record -o x"), words("a -- b")));
+        assert_eq!(cut_command(words("barrow top -- record")), (words("barrow top -- record"), Vec::new()));
+    }
+
+    #[test]
+    fn a_line_is_quoted_as_shells_read_it() {
+        assert_eq!(shell_line(&["a=b".into(), "it's".into(), "".into()]), r"a=b 'it'\''s' ''");
+    }
+}
