@@ -25,13 +25,18 @@ const NOT_FOUND: u8 = 127;
 pub(crate) fn cut_command(mut words: Vec<OsString>) -> (Vec<OsString>, Vec<OsString>) {
     let cut = words.iter().position(|word| word == "--");
     match cut {
-        Some(cut) if words[..cut].iter().skip(1).any(|word| word == "record") => {
+        Some(cut) if verb(&words[..cut]).is_some_and(|verb| verb == "record") => {
             let command = words.split_off(cut + 1);
             words.truncate(cut);
             (words, command)
         }
         _ => (words, Vec::new()),
     }
+}
+
+/// The first word that is no flag.
+fn verb(words: &[OsString]) -> Option<&OsString> {
+    words.iter().find(|word| !word.as_encoded_bytes().starts_with(b"-"))
 }
 
 /// Records a command. Returns its exit status, or why there is none.
@@ -163,8 +168,11 @@ mod tests {
 
     #[test]
     fn a_command_follows_two_dashes() {
-        assert_eq!(cut_command(words("barrow record -o x -- a -- b")), (words("barrow record -o x"), words("a -- b")));
-        assert_eq!(cut_command(words("barrow top -- record")), (words("barrow top -- record"), Vec::new()));
+        assert_eq!(
+            cut_command(words("--quiet record -o x -- a -- b")),
+            (words("--quiet record -o x"), words("a -- b"))
+        );
+        assert_eq!(cut_command(words("top record -- x")), (words("top record -- x"), Vec::new()));
     }
 
     #[test]
