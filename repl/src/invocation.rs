@@ -129,9 +129,7 @@ fn ask_once(
         #[cfg(not(target_os = "linux"))]
         Subject::Program if command.name == "record" => {
             let _ = recorded;
-            return Err(ReplError::usage(
-                "`record` needs Linux; the wrapper records recipes elsewhere: BARROW_SH_LOG=build.log make SHELL=/path/to/barrow-sh",
-            ));
+            return Err(ReplError::usage("`record` needs Linux"));
         }
         Subject::Program if command.name == "report" => return reporting::run(flags, command, words),
         Subject::Program => {
