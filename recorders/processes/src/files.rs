@@ -1,7 +1,8 @@
 //! What `/proc` says of a process that is stopped.
 
-use std::fs;
-use std::path::Path;
+use std::fs::{self, File};
+use std::io::Read;
+use std::path::{Path, PathBuf};
 
 use crate::system::Pid;
 
@@ -13,8 +14,14 @@ pub(crate) struct Program {
     pub(crate) arguments: Vec<String>,
 }
 
+/// Most of these files fit in this many bytes, so that two calls read them.
+const USUAL_BYTES: usize = 8 << 10;
+
 fn text(pid: Pid, name: &str) -> Option<Vec<u8>> {
-    fs::read(format!("/proc/{pid}/{name}")).ok()
+    // `fs::read` asks for the length, which is 0, and then reads in small pieces.
+    let mut bytes = Vec::with_capacity(USUAL_BYTES);
+    File::open(format!("/proc/{pid}/{name}")).ok()?.read_to_end(&mut bytes).ok()?;
+    Some(bytes)
 }
 
 fn link(pid: Pid, name: &str) -> Option<String> {
@@ -53,10 +60,40 @@ pub(crate) fn peak_bytes(pid: Pid) -> Option<u64> {
     Some(number(&lines(pid, "status")?, "VmHWM:")? * 1024)
 }
 
-/// Bytes that the process read from devices and wrote to them.
-pub(crate) fn traffic(pid: Pid) -> Option<(u64, u64)> {
+/// What a process read and wrote, in bytes.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Traffic {
+    /// From devices.
+    pub(crate) read: u64,
+    /// To devices.
+    pub(crate) written: u64,
+    /// To any file, pipe or terminal.
+    pub(crate) passed: u64,
+}
+
+/// What the process read and wrote.
+pub(crate) fn traffic(pid: Pid) -> Option<Traffic> {
     let io = lines(pid, "io")?;
-    Some((number(&io, "read_bytes:")?, number(&io, "write_bytes:")?))
+    let of = |key| number(&io, key);
+    Some(Traffic { read: of("read_bytes:")?, written: of("write_bytes:")?, passed: of("wchar:")? })
+}
+
+/// A variable of the environment that the program began with.
+pub(crate) fn variable(pid: Pid, name: &str) -> Option<String> {
+    let environment = lines(pid, "environ")?;
+    let value = |entry: &str| Some(entry.strip_prefix(name)?.strip_prefix('=')?.to_owned());
+    environment.split('\0').find_map(value)
+}
+
+/// The files that the process has open.
+pub(crate) fn open_files(pid: Pid) -> Vec<PathBuf> {
+    let open = fs::read_dir(format!("/proc/{pid}/fd"));
+    open.into_iter().flatten().flatten().filter_map(|entry| fs::read_link(entry.path()).ok()).collect()
+}
+
+/// The working directory of the process.
+pub(crate) fn directory(pid: Pid) -> Option<PathBuf> {
+    fs::read_link(format!("/proc/{pid}/cwd")).ok()
 }
 
 /// The process that a thread belongs to, and the parent of that process.

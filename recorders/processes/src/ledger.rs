@@ -103,6 +103,11 @@ impl Ledger {
         self.write(|writer| writer.process_attributes(process, &[(key, value)]));
     }
 
+    pub(crate) fn heap(&self, process: ProcessId, uuid: [u8; 16], path: &str) {
+        self.write(|writer| writer.process_heap(process, uuid));
+        self.attribute(process, "heap", path);
+    }
+
     pub(crate) fn memory(&self, time_ns: i64, bytes: &[(ProcessId, u64)]) {
         self.write(|writer| writer.process_memory(time_ns, bytes));
     }

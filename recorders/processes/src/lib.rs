@@ -15,6 +15,7 @@
 mod accounts;
 mod error;
 mod files;
+mod heaps;
 mod ledger;
 mod options;
 mod sampler;

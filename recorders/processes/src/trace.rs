@@ -9,7 +9,8 @@ use barrow_writer::{ProcessEnd, ProcessId, Usage, Writer, WriterError};
 
 use crate::accounts::Account;
 use crate::error::RecorderError;
-use crate::files;
+use crate::files::{self, Traffic};
+use crate::heaps;
 use crate::ledger::Ledger;
 use crate::options::Options;
 use crate::sampler::Sampler;
@@ -48,7 +49,7 @@ struct Process {
 }
 
 /// The peak of the memory of a process, and the bytes that it read and wrote.
-type AtEnd = (Option<u64>, Option<(u64, u64)>);
+type AtEnd = (Option<u64>, Option<Traffic>);
 
 /// Everything that is followed.
 struct Tree {
@@ -236,8 +237,8 @@ impl Tree {
         let traffic = files::traffic(pid);
         let used = Usage {
             peak_bytes: process.account.image_peak(all),
-            read_bytes: traffic.map(|(read, _)| read),
-            written_bytes: traffic.map(|(_, written)| written),
+            read_bytes: traffic.map(|traffic| traffic.read),
+            written_bytes: traffic.map(|traffic| traffic.written),
             ..process.account.used(pid, all)
         };
         let Some(id) = process.id else { return false };
@@ -271,7 +272,13 @@ impl Tree {
         if process.threads > 0 {
             return;
         }
-        process.last = Some((files::peak_bytes(pid), files::traffic(pid)));
+        let traffic = files::traffic(pid);
+        process.last = Some((files::peak_bytes(pid), traffic));
+        if traffic.is_some_and(|traffic| traffic.passed >= heaps::FEWEST_BYTES)
+            && let Some((id, heap)) = process.id.zip(heaps::written_by(pid))
+        {
+            self.ledger.heap(id, heap.uuid, &heap.path);
+        }
         let (never, living) = (process.account.settle(), process.children.clone());
         for id in never.into_iter().flatten() {
             self.ledger.attribute(id, "not waited for", "never");
@@ -305,8 +312,8 @@ impl Tree {
         let (peak_bytes, traffic) = process.last.unwrap_or_default();
         let used = Usage {
             peak_bytes,
-            read_bytes: traffic.map(|(read, _)| read),
-            written_bytes: traffic.map(|(_, written)| written),
+            read_bytes: traffic.map(|traffic| traffic.read),
+            written_bytes: traffic.map(|traffic| traffic.written),
             ..process.account.used(pid, all)
         };
         if let Some(parent) = process.parent.and_then(|parent| self.processes.get_mut(&parent)) {

@@ -121,12 +121,8 @@ fn signals_reach_what_is_run() {
     let folder = tempfile::tempdir().unwrap();
     let log = folder.path().join("log");
     let script = "trap 'echo got; exit 9' TERM; echo ready; while :; do sleep 0.01; done";
-    let mut child = Command::new(OURS)
-        .args(["-c", script])
-        .env("BARROW_SH_LOG", &log)
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let mut child =
+        Command::new(OURS).args(["-c", script]).env("BARROW_SH_LOG", &log).stdout(Stdio::piped()).spawn().unwrap();
     let mut ready = [0; 6];
     let mut out = child.stdout.take().unwrap();
     std::io::Read::read_exact(&mut out, &mut ready).unwrap();

@@ -1,0 +1,45 @@
+//! Recordings of heaps that traced processes write.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use crate::files;
+use crate::system::Pid;
+
+/// The bytes that a recording begins with, and where its unique identifier is.
+const MAGIC: [u8; 8] = [0x89, 0x42, 0x52, 0x57, 0x0d, 0x0a, 0x1a, 0x0a];
+const UUID: std::ops::Range<usize> = 32..48;
+/// The variable that names the recording of a program that records itself.
+const VARIABLE: &str = "BARROW_OUT";
+
+/// The fewest bytes that a process with a recording has written.
+pub(crate) const FEWEST_BYTES: u64 = 200;
+
+/// A recording of a heap.
+pub(crate) struct Heap {
+    pub(crate) uuid: [u8; 16],
+    pub(crate) path: String,
+}
+
+/// The recording that a process wrote, which is about to end: a file that it has open, or that its environment names.
+pub(crate) fn written_by(pid: Pid) -> Option<Heap> {
+    let is_recording = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "barrow");
+    let open = files::open_files(pid).into_iter().filter(is_recording).find_map(|path| recording(&path));
+    open.or_else(|| recording(&files::directory(pid)?.join(files::variable(pid, VARIABLE)?)))
+}
+
+/// The recording at `path`, if there is one.
+fn recording(path: &Path) -> Option<Heap> {
+    // Opening a pipe would wait for its writer.
+    if !path.is_file() {
+        return None;
+    }
+    let mut begin = [0; UUID.end];
+    File::open(path).ok()?.read_exact(&mut begin).ok()?;
+    if begin[..MAGIC.len()] != MAGIC {
+        return None;
+    }
+    let path = path.to_string_lossy().into_owned();
+    Some(Heap { uuid: begin[UUID].try_into().ok()?, path })
+}
