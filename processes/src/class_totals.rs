@@ -242,8 +242,10 @@ pub fn running_shares(tree: &ProcessTree, schema: &Schema, classes: usize, colum
     for_each_run(tree, schema, |label, from, to| {
         let Some(shares) = shares.get_mut(label.index()) else { return };
         let (from, to) = (duration(start, from) as f64 / width, duration(start, to) as f64 / width);
-        for at in from as usize..columns.min(to.ceil() as usize) {
-            shares[at] += to.min(at as f64 + 1.0) - from.max(at as f64);
+        let reached = from as usize..columns.min(to.ceil() as usize);
+        let first = reached.start;
+        for (at, share) in (first..).zip(shares.get_mut(reached).into_iter().flatten()) {
+            *share += to.min(at as f64 + 1.0) - from.max(at as f64);
         }
     });
     shares

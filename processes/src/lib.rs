@@ -29,3 +29,8 @@ pub use memory::{Peak, PeakKind, class_memory_curve, class_peaks, memory_curve, 
 pub use selection::{SampledPeak, Selection};
 pub use totals::{Inclusive, Sum, Totals, cpu_ns};
 pub use tree::{BeforeExec, End, Image, ImageId, Process, ProcessTree, ProgramId, Sample};
+
+/// The README, whose example is compiled with those of this crate.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+pub struct Readme;

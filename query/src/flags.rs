@@ -169,6 +169,9 @@ pub struct QuestionFlags {
     /// Measure no memory over time.
     #[arg(long)]
     pub no_memory: bool,
+    /// Record until all processes have ended.
+    #[arg(long)]
+    pub wait_all: bool,
     /// How hard to compress, from 1 to 22.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(i32).range(1..=22))]
     pub level: Option<i32>,

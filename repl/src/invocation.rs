@@ -11,10 +11,12 @@ use barrow_query::{Flags, QueryError, Question, STDIN};
 use crate::asking::Terminal;
 use crate::error::{ReplError, report};
 use crate::lines::{lines_of, run_lines};
+#[cfg(target_os = "linux")]
+use crate::recording;
 #[cfg(feature = "serve")]
 use crate::serving;
 use crate::version::version;
-use crate::{interrupt, manual, prompt, recording, reporting, watching};
+use crate::{interrupt, manual, prompt, reporting, watching};
 
 /// What is printed for `barrow` alone.
 const SHORT_HELP: &str = "\
@@ -39,11 +41,10 @@ enum Invocation<'a> {
 
 /// Does what `words` say. Returns the exit code.
 pub(crate) fn run(words: impl IntoIterator<Item = OsString>) -> u8 {
-    let words: Vec<OsString> = words.into_iter().collect();
-    // What follows `--` is another program's, whatever it looks like.
-    if words.first().is_some_and(|verb| verb == "record") {
-        return recording::run(&words);
-    }
+    #[cfg(target_os = "linux")]
+    let (words, command) = recording::cut_command(words.into_iter().collect());
+    #[cfg(not(target_os = "linux"))]
+    let command = Vec::new();
     let answered = Flags::of_command_line(words).map_err(ReplError::from).and_then(|flags| {
         if flags.session.version {
             writeln!(io::stdout(), "barrow {}", version())?;
@@ -53,7 +54,7 @@ pub(crate) fn run(words: impl IntoIterator<Item = OsString>) -> u8 {
             let _ = write!(io::stderr(), "{SHORT_HELP}");
             return Ok(code::USAGE);
         }
-        dispatch(&flags)
+        dispatch(&flags, &command)
     });
     answered.unwrap_or_else(|error| {
         report(&error);
@@ -61,7 +62,7 @@ pub(crate) fn run(words: impl IntoIterator<Item = OsString>) -> u8 {
     })
 }
 
-fn dispatch(flags: &Flags) -> Result<u8, ReplError> {
+fn dispatch(flags: &Flags, recorded: &[OsString]) -> Result<u8, ReplError> {
     match resolve(flags)? {
         Invocation::Help => {
             write!(io::stdout(), "{SHORT_HELP}\n{}\n\n{}", commands::overview(), manual::flags())?;
@@ -71,7 +72,7 @@ fn dispatch(flags: &Flags) -> Result<u8, ReplError> {
             writeln!(io::stdout(), "{}", commands::page(command))?;
             Ok(code::ANSWERED)
         }
-        Invocation::Ask(command, words) => ask_once(flags, command, words),
+        Invocation::Ask(command, words) => ask_once(flags, command, words, recorded),
         Invocation::Open(file) => {
             let mut terminal = Terminal::new(flags)?;
             interrupt::listen();
@@ -113,11 +114,23 @@ fn file<'a>(name: &'a str, rest: &[String]) -> Result<Invocation<'a>, ReplError>
     }
 }
 
-fn ask_once(flags: &Flags, command: &'static Command, words: &[String]) -> Result<u8, ReplError> {
+fn ask_once(
+    flags: &Flags,
+    command: &'static Command,
+    words: &[String],
+    recorded: &[OsString],
+) -> Result<u8, ReplError> {
     match command.subject {
         Subject::Growing => return watching::run(flags, command, words),
         #[cfg(feature = "serve")]
         Subject::Program if command.name == "serve" => return serving::run(flags, command, words),
+        #[cfg(target_os = "linux")]
+        Subject::Program if command.name == "record" => return recording::run(flags, command, words, recorded),
+        #[cfg(not(target_os = "linux"))]
+        Subject::Program if command.name == "record" => {
+            let _ = recorded;
+            return Err(ReplError::usage("`record` needs Linux"));
+        }
         Subject::Program if command.name == "report" => return reporting::run(flags, command, words),
         Subject::Program => {
             manual::answer(command, words)?;

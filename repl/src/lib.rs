@@ -24,6 +24,7 @@ mod invocation;
 mod lines;
 mod manual;
 mod prompt;
+#[cfg(target_os = "linux")]
 mod recording;
 mod reporting;
 #[cfg(feature = "serve")]

@@ -1,115 +1,182 @@
 //! `barrow record -- COMMAND`: runs a command and records its processes.
 
 use std::ffi::OsString;
+use std::fs::OpenOptions;
+use std::io;
+use std::path::Path;
 
-use barrow_query::commands;
-use barrow_query::{Flags, Question};
+use barrow_process_recorder::{Ended, Options, Outcome, RecorderError, die_of, record};
+use barrow_query::commands::Command;
+use barrow_query::{Flags, QueryError, Question};
+use barrow_writer::{Writer, WriterError};
+use regex::Regex;
 
+use crate::complaint::complain;
 use crate::error::ReplError;
 
-/// The exit code of failures that are not those of the command.
+/// Where a recording goes unless told.
+const DESTINATION: &str = "record.barrow";
+/// barrow failed, not the command.
 const FAILED: u8 = 125;
-/// The exit code of a command that cannot be executed.
-#[cfg(target_os = "linux")]
 const CANNOT_RUN: u8 = 126;
-/// The exit code of a command that is not found.
-#[cfg(target_os = "linux")]
 const NOT_FOUND: u8 = 127;
 
-/// Runs what follows `--`, and records it. Returns the exit code.
-pub(crate) fn run(words: &[OsString]) -> u8 {
-    let (ours, command) = match words.iter().position(|word| word == "--") {
-        Some(at) => (&words[..at], &words[at + 1..]),
-        None => (words, &[][..]),
-    };
-    match checked(ours, command) {
-        Ok(Some(flags)) => recorded(&flags, command),
-        Ok(None) => 0,
-        Err(error) => {
-            crate::error::report(&error);
-            FAILED
+/// Takes the command off the words of a command line: everything after the first `--`, if the verb is `record`.
+pub(crate) fn cut_command(mut words: Vec<OsString>) -> (Vec<OsString>, Vec<OsString>) {
+    let cut = words.iter().position(|word| word == "--");
+    match cut {
+        Some(cut) if verb(&words[..cut]).is_some_and(|verb| verb == "record") => {
+            let command = words.split_off(cut + 1);
+            words.truncate(cut);
+            (words, command)
         }
+        _ => (words, Vec::new()),
     }
 }
 
-/// The flags, if they make sense; `None` if they asked for help, which is printed.
-fn checked(ours: &[OsString], command: &[OsString]) -> Result<Option<Flags>, ReplError> {
-    let flags = Flags::of_command_line(ours.iter().cloned())?;
-    let verb = commands::named("record")?;
-    if flags.help {
-        println!("{}", commands::page(verb));
-        return Ok(None);
-    }
-    Question::of_words(verb, &[], false, &flags).check()?;
-    if let Some(word) = flags.words.get(1) {
-        return Err(ReplError::usage(format!("`{word}` before `--`; the form is `barrow {}`", verb.usage())));
-    }
-    if command.is_empty() {
-        return Err(ReplError::usage(format!("which command? `barrow {}`", verb.example)));
-    }
-    Ok(Some(flags))
+/// The first word that is no flag.
+fn verb(words: &[OsString]) -> Option<&OsString> {
+    words.iter().find(|word| !word.as_encoded_bytes().starts_with(b"-"))
 }
 
-#[cfg(not(target_os = "linux"))]
-fn recorded(_: &Flags, _: &[OsString]) -> u8 {
-    crate::complaint::complain("processes are traced on Linux only; `barrow-sh` in the place of the shell records elsewhere");
-    FAILED
-}
-
-#[cfg(target_os = "linux")]
-fn recorded(flags: &Flags, command: &[OsString]) -> u8 {
-    use crate::complaint::complain;
-    use barrow_process_recorder::{RecordError, record};
-
-    let options = match options(flags) {
-        Ok(options) => options,
-        Err(error) => {
-            crate::error::report(&error);
-            return FAILED;
-        }
-    };
-    match record(command, options) {
-        Ok(recorded) => {
-            recorded.remarks.iter().for_each(|remark| complain(remark));
-            if let Some(problem) = recorded.problem {
-                complain(&format!("the recording is not complete: {problem}"));
-            }
-            if let Some(signal) = recorded.ended.signal {
-                barrow_process_recorder::die_of(signal);
-            }
-            recorded.ended.status.unwrap_or(FAILED)
-        }
+/// Records a command. Returns its exit status, or why there is none.
+///
+/// # Errors
+/// A usage error.
+pub(crate) fn run(
+    flags: &Flags,
+    verb: &'static Command,
+    words: &[String],
+    command: &[OsString],
+) -> Result<u8, ReplError> {
+    match options(flags, verb, words, command) {
+        Ok(options) => Ok(run_with(flags, command, options)),
         Err(error) => {
             complain(&error.to_string());
+            Ok(FAILED)
+        }
+    }
+}
+
+fn options(
+    flags: &Flags,
+    verb: &'static Command,
+    words: &[String],
+    command: &[OsString],
+) -> Result<Options, QueryError> {
+    if let Some(word) = words.first() {
+        return Err(QueryError::usage(format!("`{word}` before `--`; `barrow {}`", verb.usage())));
+    }
+    Question::of_words(verb, words, false, flags).check()?;
+    if command.is_empty() {
+        return Err(QueryError::usage(format!("which command? `barrow {}`", verb.usage())));
+    }
+    let asked = &flags.question;
+    let usual = Options::default();
+    Ok(Options {
+        redact: asked.redact.iter().map(|text| expression(text)).collect::<Result<_, _>>()?,
+        arguments: !asked.no_arguments,
+        memory: !asked.no_memory,
+        interval: asked.interval.unwrap_or(usual.interval),
+        wait_all: asked.wait_all,
+    })
+}
+
+fn expression(text: &str) -> Result<Regex, QueryError> {
+    Regex::new(text).map_err(|error| QueryError::usage(format!("`--redact {text}` is no regular expression: {error}")))
+}
+
+fn run_with(flags: &Flags, command: &[OsString], options: Options) -> u8 {
+    let to = flags.question.output.as_deref().unwrap_or(Path::new(DESTINATION));
+    let mut begun = false;
+    let line = if options.arguments { shell_line(command) } else { shell_line(&command[..1]) };
+    let recorded = record(command, &line, options, || {
+        let writer = create(to, flags.question.force)?;
+        begun = true;
+        Ok(writer)
+    });
+    match recorded {
+        Ok(outcome) => finish(&outcome, to),
+        Err(error) => {
+            if begun {
+                // It holds nothing but a process that executed nothing.
+                drop(std::fs::remove_file(to));
+            }
+            complain(&error.to_string());
             match error {
-                RecordError::Command { source, .. } if source.kind() == std::io::ErrorKind::NotFound => NOT_FOUND,
-                RecordError::Command { .. } => CANNOT_RUN,
+                RecorderError::NotFound(_) => NOT_FOUND,
+                RecorderError::CannotRun(..) => CANNOT_RUN,
                 _ => FAILED,
             }
         }
     }
 }
 
-#[cfg(target_os = "linux")]
-fn options(flags: &Flags) -> Result<barrow_process_recorder::Options, ReplError> {
-    use std::time::Duration;
-
-    /// The time between two samples of memory.
-    const INTERVAL: Duration = Duration::from_millis(200);
-    let asked = &flags.question;
-    let output = asked.output.clone().unwrap_or_else(|| "record.barrow".into());
-    if !asked.force && output.exists() {
-        let name = output.display();
-        return Err(ReplError::usage(format!("{name} exists; `--force` replaces it, `-o OTHER.barrow` keeps it")));
-    }
-    let regex = |text: &String| {
-        barrow_process_recorder::Regex::new(text)
-            .map_err(|error| ReplError::usage(format!("`--redact {text}`: {error}")))
+fn create(to: &Path, force: bool) -> Result<Writer, RecorderError> {
+    let mut how = OpenOptions::new();
+    how.write(true);
+    if force {
+        how.create(true).truncate(true)
+    } else {
+        how.create_new(true)
     };
-    Ok(barrow_process_recorder::Options {
-        output,
-        redact: asked.redact.iter().map(regex).collect::<Result<_, _>>()?,
-        with_arguments: !asked.no_arguments,
-        interval: (!asked.no_memory).then(|| asked.interval.unwrap_or(INTERVAL)),
-    })
+    let file = how.open(to).map_err(|error| {
+        let hint = if error.kind() == io::ErrorKind::AlreadyExists { "; add --force to replace it" } else { "" };
+        RecorderError::Destination(format!("{}: {error}{hint}", to.display()))
+    })?;
+    Ok(Writer::to_file(file, barrow_writer::Options { threads: 0, ..barrow_writer::Options::default() })?)
+}
+
+fn finish(outcome: &Outcome, to: &Path) -> u8 {
+    for note in &outcome.notes {
+        complain(note);
+    }
+    if let Some(error) = &outcome.failure {
+        complain(&incomplete(error, to));
+    }
+    match outcome.ended {
+        Ended::Status(status) => status,
+        Ended::Signal(signal) => die_of(signal),
+    }
+}
+
+fn incomplete(error: &WriterError, to: &Path) -> String {
+    format!("{} is not complete: {error}; the command went on without it", to.display())
+}
+
+/// The command as a shell reads it.
+fn shell_line(command: &[OsString]) -> String {
+    let words: Vec<String> = command.iter().map(|word| quoted(&word.to_string_lossy())).collect();
+    words.join(" ")
+}
+
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "_-+=./,:@%".contains(c);
+    match !word.is_empty() && word.chars().all(plain) {
+        true => word.to_owned(),
+        false => format!("'{}'", word.replace('\'', r"'\''")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(line: &str) -> Vec<OsString> {
+        line.split(' ').map(OsString::from).collect()
+    }
+
+    #[test]
+    fn a_command_follows_two_dashes() {
+        assert_eq!(
+            cut_command(words("--quiet record -o x -- a -- b")),
+            (words("--quiet record -o x"), words("a -- b"))
+        );
+        assert_eq!(cut_command(words("top record -- x")), (words("top record -- x"), Vec::new()));
+    }
+
+    #[test]
+    fn a_line_is_quoted_as_shells_read_it() {
+        assert_eq!(shell_line(&["a=b".into(), "it's".into(), "".into()]), r"a=b 'it'\''s' ''");
+    }
 }

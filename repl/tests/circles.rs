@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 /// The crates whose files are checked.
-const CRATES: [&str; 14] = [
+const CRATES: [&str; 15] = [
     "format",
     "progress",
     "expressions",
@@ -16,6 +16,7 @@ const CRATES: [&str; 14] = [
     "rewrite",
     "importers",
     "symbols",
+    "recorders/processes",
     "recorders/rust",
     "recorders/python",
     "query",

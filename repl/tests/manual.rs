@@ -48,9 +48,11 @@ fn shells_complete_every_verb() {
 
 #[test]
 fn bash_loads_its_script() {
-    let script = run(&["completions", "bash"]).stdout;
-    let loaded = std::process::Command::new("bash").args(["--norc", "-c", &(script + "\ncomplete -p barrow")]).output();
-    let loaded = loaded.expect("bash is there");
+    // The script is longer than an argument may be.
+    let file = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(file.path(), run(&["completions", "bash"]).stdout).unwrap();
+    let line = format!("source '{}' && complete -p barrow", file.path().display());
+    let loaded = std::process::Command::new("bash").args(["--norc", "-c", &line]).output().expect("bash is there");
     let (out, errors) = (String::from_utf8_lossy(&loaded.stdout), String::from_utf8_lossy(&loaded.stderr));
     assert!(out.contains("-F _barrow") && out.ends_with(" barrow\n"), "{out}{errors}");
 }

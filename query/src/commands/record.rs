@@ -1,4 +1,4 @@
-//! `record`: runs a command and records its processes. The terminal answers it.
+//! `record`: runs a command and records its processes. The terminal does it.
 
 use crate::answer::Answer;
 use crate::arguments::Arguments;
@@ -11,23 +11,23 @@ use super::{Command, Completion, Group, Subject};
 pub(super) const COMMAND: Command = Command {
     name: "record",
     aliases: &[],
-    group: Group::Processes,
-    arguments: "[-o DST] [--force] [--redact REGEX].. [--no-arguments] [--no-memory] [--interval TIME] -- COMMAND..",
-    about: "Run a command, and record every process that it starts",
-    details: "The command runs as it would alone: with its terminal, signals and exit status; if a signal ends it, it \
-              ends barrow too. No privileges and no change to the command are needed. Recorded are what each process \
-              executed, when it began and ended and how, its processor time, peak memory, page faults, and bytes read \
-              and written; and the memory of all of them over time, every 200 ms unless `--interval` tells, or less \
-              often where measuring would take more than a hundredth of a core. DST is `record.barrow` unless told, and \
-              is not replaced without `--force`. It can be read while the command runs, and is complete up to then if \
-              barrow is killed; the command goes on. Arguments may hold secrets: what matches REGEX in one is recorded \
-              as `…`. Recording ends with the command: what still runs then is marked as running. barrow's own \
-              failures have the exit code 125, a command that cannot be executed 126, one that is not found 127. Where \
-              processes cannot be traced, `barrow-sh` in the place of the shell records without tracing.",
+    group: Group::File,
+    arguments: "[-o DST] [--redact REGEX].. [--no-arguments] [--no-memory] [--interval TIME] [--wait-all] -- COMMAND..",
+    about: "Run a command, such as a build, and record all its processes",
+    details: "It records every process that the command starts, directly or not: programs, arguments, directories, times, \
+              processor time, peak memory, faults, bytes read and written, how each ended; and samples the memory of all. \
+              It needs Linux and no privileges, and changes nothing in the build. The command keeps the terminal, its \
+              signals and its exit status; if a signal ended it, the same signal ends barrow. What barrow itself fails at is \
+              125, a command that cannot be run 126, one that is not found 127. DST is `record.barrow` unless told; \
+              `--force` replaces it. Rows are written as things happen: of a recording that is cut short, everything \
+              before the cut can be read. `--redact` (repeatable) replaces what matches in arguments by `…`, and \
+              `--no-arguments` keeps nothing but the name of each program. `--interval` is the shortest time between two \
+              samples, 50ms unless told; `--no-memory` takes none. Recording ends when the command does, or, with \
+              `--wait-all`, when all processes have ended.",
     example: "record -o build.barrow -- make -j8",
-    flags: &["-o", "--force", "--redact", "--no-arguments", "--no-memory", "--interval"],
+    flags: &["-o", "--force", "--redact", "--no-arguments", "--no-memory", "--interval", "--wait-all"],
     subject: Subject::Program,
-    touches: Touches::WRITES_FILES.with(Touches::RUNS_PROGRAMS),
+    touches: Touches::WRITES_FILES,
     asks_for_totals: None,
     completion: Completion::Nothing,
     run,

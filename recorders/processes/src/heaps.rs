@@ -2,9 +2,10 @@
 
 use std::fs::File;
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use crate::proc::Proc;
+use crate::files;
+use crate::system::Pid;
 
 /// The bytes that a recording begins with, and where its unique identifier is.
 const MAGIC: [u8; 8] = [0x89, 0x42, 0x52, 0x57, 0x0d, 0x0a, 0x1a, 0x0a];
@@ -12,27 +13,28 @@ const UUID: std::ops::Range<usize> = 32..48;
 /// The variable that names the recording of a program that records itself.
 const VARIABLE: &str = "BARROW_OUT";
 
+/// The fewest bytes that a process with a recording has written.
+pub(crate) const FEWEST_BYTES: u64 = 200;
+
 /// A recording of a heap.
 pub(crate) struct Heap {
     pub(crate) uuid: [u8; 16],
     pub(crate) path: String,
 }
 
-/// The recording that a process writes, which is about to end: a file that it has open, or that its environment names.
-pub(crate) fn of(pid: i32, proc: &mut Proc) -> Option<Heap> {
-    let open = std::fs::read_dir(format!("/proc/{pid}/fd")).ok()?;
-    let files = open.flatten().filter_map(|entry| std::fs::read_link(entry.path()).ok());
-    let mut recordings = files.filter(|path| path.extension().is_some_and(|extension| extension == "barrow"));
-    let mut named = || {
-        let name = proc.variable(pid, VARIABLE)?;
-        let folder = std::fs::read_link(format!("/proc/{pid}/cwd")).ok()?;
-        Some(folder.join(name))
-    };
-    recordings.find_map(|path| recording(&path)).or_else(|| recording(&named()?))
+/// The recording that a process wrote, which is about to end: a file that it has open, or that its environment names.
+pub(crate) fn written_by(pid: Pid) -> Option<Heap> {
+    let is_recording = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "barrow");
+    let open = files::open_files(pid).into_iter().filter(is_recording).find_map(|path| recording(&path));
+    open.or_else(|| recording(&files::directory(pid)?.join(files::variable(pid, VARIABLE)?)))
 }
 
 /// The recording at `path`, if there is one.
 fn recording(path: &Path) -> Option<Heap> {
+    // Opening a pipe would wait for its writer.
+    if !path.is_file() {
+        return None;
+    }
     let mut begin = [0; UUID.end];
     File::open(path).ok()?.read_exact(&mut begin).ok()?;
     if begin[..MAGIC.len()] != MAGIC {

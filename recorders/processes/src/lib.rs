@@ -1,27 +1,32 @@
-//! Records every process of a command: what each executed, when, what it used, and the memory of the tree over time.
+//! Records a tree of processes, such as a build: what each executes, uses and ends with, and the memory of all over time.
 //!
 //! ```text
-//!   barrow record -- make -j8
-//!      │
-//!      ├─ traces make and all that it starts: fork, exec, exit; nothing in between
-//!      ├─ measures their memory now and then
-//!      └─ appends rows to a recording, which is complete up to now at any moment
+//!   command ◀── executes, forks, ends ──▶ trace (ptrace, events only) ──▶ ledger ──▶ barrow_writer::Writer
+//!                                                                           ▲
+//!                                                           sampler (PSS, flush)
 //! ```
 //!
-//! It needs no privileges and no change to the command, which runs as it would alone: with its terminal, its signals and
-//! its exit status. In reading order: `recording` (runs the command), `tracer` (follows processes), `proc` (what the system
-//! says of one), `sampler` (memory), `log` (the rows), `heaps` (recordings that processes write), `system` (system calls).
+//! Nothing is asked of the system while a process runs: it stops for a moment when it forks, executes or ends. Reading
+//! order: `trace` (what happens), `ledger` (what is written of it), `accounts` (what a process used), `files` (what `/proc`
+//! says), `sampler` and `system` (calls of the system).
+
 #![cfg(target_os = "linux")]
 
+mod accounts;
+mod error;
+mod files;
 mod heaps;
-mod log;
-mod proc;
-mod recording;
+mod ledger;
+mod options;
 mod sampler;
 mod system;
-mod tracer;
+mod trace;
 
-pub use regex::Regex;
+pub use error::RecorderError;
+pub use options::Options;
+pub use trace::{Ended, Outcome, record};
 
-pub use recording::{Options, RecordError, Recorded, record};
-pub use system::{Ended, die_of};
+/// Ends this process as a signal ended the command; no second dump of memory is written.
+pub fn die_of(signal: u64) -> ! {
+    system::die_of(i32::try_from(signal).unwrap_or(libc::SIGKILL))
+}

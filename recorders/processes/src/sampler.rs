@@ -1,45 +1,81 @@
-//! Measures the memory of all processes from time to time, and has the rows of the recording written.
+//! A thread that samples the memory of all processes and writes what waits.
+//!
+//! It waits a hundred times as long as a sample took, so that it never takes more than 1 % of a processor.
 
-use std::sync::mpsc::{Receiver, RecvTimeoutError};
-use std::sync::{Mutex, PoisonError};
-use std::time::Duration;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
 
 use barrow_writer::ProcessId;
 
-use crate::log::Log;
-use crate::proc::Proc;
+use crate::files;
+use crate::ledger::Ledger;
 use crate::system;
 
-/// The shortest time between two samples.
-const SHORTEST: Duration = Duration::from_millis(50);
-/// The share of a core that measuring may take is one part in this.
-const SHARE: u32 = 100;
+/// How many times as long as its work the sampler waits.
+const PATIENCE: u64 = 100;
+/// Rows wait at most this long.
+const FLUSH: Duration = Duration::from_millis(100);
+/// A long recording is written less often, so that its file does not grow by that.
+const FLUSHES_PER_RECORDING: u32 = 3_000;
 
-/// The processes that run now.
-pub(crate) type Running = Mutex<Vec<(i32, ProcessId)>>;
+/// The thread; it ends when this is dropped.
+pub(crate) struct Sampler {
+    stop: Option<Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
 
-/// Measures until `ended` hangs up. `interval` is the time between two samples; `None` measures no memory.
-pub(crate) fn run(log: &Log, running: &Running, interval: Option<Duration>, ended: &Receiver<()>) {
-    let mut proc = Proc::default();
-    let mut wait = interval.map_or(SHORTEST, |interval| interval.max(SHORTEST));
-    while ended.recv_timeout(wait) == Err(RecvTimeoutError::Timeout) {
-        let before = system::own_cpu_ns();
-        if interval.is_some() {
-            sample(log, running, &mut proc);
-        }
-        log.flush_if_due();
-        let cost = Duration::from_nanos(system::own_cpu_ns() - before);
-        wait = interval.unwrap_or(SHORTEST).max(SHORTEST).max(cost * SHARE);
+impl Sampler {
+    pub(crate) fn start(ledger: &Arc<Ledger>) -> std::io::Result<Self> {
+        let (stop, stopped) = channel();
+        let ledger = Arc::clone(ledger);
+        let builder = std::thread::Builder::new().name("sampler".into());
+        let thread = builder.spawn(move || run(&ledger, &stopped))?;
+        Ok(Sampler { stop: Some(stop), thread: Some(thread) })
     }
 }
 
-fn sample(log: &Log, running: &Running, proc: &mut Proc) {
-    let now = running.lock().unwrap_or_else(PoisonError::into_inner).clone();
-    let mut bytes = Vec::with_capacity(now.len());
-    for (pid, process) in now {
-        bytes.extend(proc.proportional_bytes(pid).map(|size| (process, size)));
+impl Drop for Sampler {
+    fn drop(&mut self) {
+        self.stop = None;
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
     }
-    if !bytes.is_empty() {
-        log.memory(&bytes);
+}
+
+fn run(ledger: &Ledger, stopped: &Receiver<()>) {
+    let (began, mut flushed) = (Instant::now(), Instant::now());
+    let mut wait = Duration::from_millis(5);
+    let mut sample_at = Instant::now() + wait;
+    while stopped.recv_timeout(wait) == Err(RecvTimeoutError::Timeout) {
+        if ledger.options().memory && Instant::now() >= sample_at {
+            let before = system::own_processor_ns();
+            let time_ns = ledger.now();
+            let sample = sample(ledger);
+            if !sample.is_empty() {
+                ledger.memory(time_ns, &sample);
+            }
+            let cost = Duration::from_nanos((system::own_processor_ns() - before) * PATIENCE);
+            sample_at = Instant::now() + cost.max(ledger.options().interval);
+        }
+        if flushed.elapsed() >= FLUSH.max(began.elapsed() / FLUSHES_PER_RECORDING) {
+            ledger.flush();
+            flushed = Instant::now();
+        }
+        let until_flush = FLUSH.saturating_sub(flushed.elapsed());
+        let until_sample = sample_at.saturating_duration_since(Instant::now());
+        let until = if ledger.options().memory { until_flush.min(until_sample) } else { until_flush };
+        wait = until.max(Duration::from_millis(5));
     }
+}
+
+/// The memory of each process that can be measured now.
+fn sample(ledger: &Ledger) -> Vec<(ProcessId, u64)> {
+    let living = ledger.living().into_iter();
+    let mut sample: Vec<(ProcessId, u64)> =
+        living.filter_map(|(pid, process)| Some((process, files::proportional_bytes(pid)?))).collect();
+    sample.sort_unstable_by_key(|&(process, _)| process.0);
+    sample
 }

@@ -1,300 +1,281 @@
-//! Calls of the system: tracing, waiting, clocks and signals. All `unsafe` of this crate is here.
+//! Calls of the system that no safe crate offers.
 
-use std::io;
-use std::sync::atomic::{AtomicI32, Ordering};
+use std::ffi::{CString, OsString};
+use std::io::{self, Error};
+use std::os::unix::ffi::OsStringExt;
+use std::{mem, ptr};
 
-use libc::{c_int, c_long, pid_t};
+pub(crate) type Pid = libc::pid_t;
 
-/// What a traced process or thread did, and the process or thread itself.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Event {
-    pub(crate) pid: pid_t,
-    pub(crate) what: What,
+/// What happened to a process or a thread.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Happened {
+    /// It waits until it is continued: the signal, and which event of ptrace.
+    Stopped { signal: i32, event: i32 },
+    /// It ended.
+    Exited { status: i32 },
+    /// A signal ended it.
+    Killed { signal: i32 },
 }
 
-/// What a traced process or thread did. It waits, unless it ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum What {
-    /// It forked; the number of the child.
-    Forked(pid_t),
-    /// It made a thread, or a process that shares much with it; the number of that.
-    Cloned(pid_t),
-    /// It executed a program. The number of the thread that did, before.
-    Executed(pid_t),
-    /// It is about to end.
-    Ending,
-    /// It stopped, as job control wants it.
-    Stopped,
-    /// It is there, and can be set going.
-    Attached,
-    /// A signal arrived.
-    Signalled(c_int),
-    /// It ended: exit status, or signal.
-    Ended { status: Option<u8>, signal: Option<c_int> },
-}
-
-/// Processor time, in nanoseconds, and memory as the system adds them up when a process is waited for: its children that
-/// were waited for are included.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Waited {
+/// Times and counters of a process with those of the children that it waited for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Resources {
     pub(crate) user_ns: u64,
     pub(crate) system_ns: u64,
+    pub(crate) minor_faults: u64,
+    pub(crate) major_faults: u64,
+    pub(crate) voluntary_switches: u64,
+    pub(crate) involuntary_switches: u64,
+    /// Of the process or one of these children: the largest.
+    pub(crate) peak_bytes: u64,
 }
 
-/// How a command ended.
+/// Which processes to hear of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Ended {
-    /// Its exit status, unless a signal ended it.
-    pub status: Option<u8>,
-    /// The signal that ended it.
-    pub signal: Option<i32>,
+pub(crate) enum Patience {
+    Wait,
+    Look,
 }
 
-const OPTIONS: c_int = libc::PTRACE_O_TRACEFORK
-    | libc::PTRACE_O_TRACEVFORK
-    | libc::PTRACE_O_TRACECLONE
-    | libc::PTRACE_O_TRACEEXEC
-    | libc::PTRACE_O_TRACEEXIT;
-
-/// Traces a process that waits for this.
-///
-/// # Errors
-/// The system's: `EPERM` where tracing is forbidden.
-pub(crate) fn seize(pid: pid_t) -> io::Result<()> {
-    trace(libc::PTRACE_SEIZE, pid, c_long::from(OPTIONS))
+fn checked(result: libc::c_long) -> io::Result<libc::c_long> {
+    if result < 0 { Err(Error::last_os_error()) } else { Ok(result) }
 }
 
-/// Sets a traced process or thread going, and gives it a signal unless that is 0. One that ended meanwhile is none.
-pub(crate) fn go_on(pid: pid_t, signal: c_int) {
-    let _ = trace(libc::PTRACE_CONT, pid, signal.into());
+/// A process that waits, before it executes anything, until it is told to.
+pub(crate) struct Forked {
+    pub(crate) pid: Pid,
+    go: i32,
+    failure: i32,
 }
 
-/// Lets a process that job control stopped wait for the signal that continues it.
-pub(crate) fn stay_stopped(pid: pid_t) {
-    let _ = trace(libc::PTRACE_LISTEN, pid, 0);
-}
-
-/// Stops tracing a process or thread, which goes on.
-pub(crate) fn let_go(pid: pid_t) {
-    let _ = trace(libc::PTRACE_DETACH, pid, 0);
-}
-
-fn trace(request: libc::c_uint, pid: pid_t, data: c_long) -> io::Result<()> {
-    let none: *mut libc::c_void = std::ptr::null_mut();
-    // SAFETY: these requests read no memory of this process; `data` is a number.
-    checked(unsafe { libc::ptrace(request, pid, none, data) }).map(drop)
-}
-
-/// The number that belongs to the event at which `pid` waits.
-fn message(pid: pid_t) -> pid_t {
-    let mut number: libc::c_ulong = 0;
-    let none: *mut libc::c_void = std::ptr::null_mut();
-    // SAFETY: the request writes one `unsigned long` to `number`.
-    let _ = unsafe { libc::ptrace(libc::PTRACE_GETEVENTMSG, pid, none, &raw mut number) };
-    pid_t::try_from(number).unwrap_or(0)
-}
-
-/// Waits for what happens next. A process that ended stays as it is until [`reap`]. `None` if there is nothing to wait for,
-/// or, if `now`, nothing yet.
-///
-/// # Errors
-/// The system's, `EINTR` not among them.
-pub(crate) fn next(now: bool) -> io::Result<Option<Event>> {
-    let flags = libc::WEXITED | libc::WSTOPPED | libc::__WALL | libc::WNOWAIT | if now { libc::WNOHANG } else { 0 };
-    loop {
-        // SAFETY: a `siginfo_t` of zeros is valid.
-        let mut info: libc::siginfo_t = unsafe { std::mem::zeroed() };
-        // SAFETY: `info` is written by the call.
-        let waited = unsafe { libc::waitid(libc::P_ALL, 0, &raw mut info, flags) };
-        match checked(waited.into()) {
-            Err(error) if error.raw_os_error() == Some(libc::EINTR) => continue,
-            Err(error) if error.raw_os_error() == Some(libc::ECHILD) => return Ok(None),
-            Err(error) => return Err(error),
-            Ok(_) => {}
+impl Forked {
+    /// Forks this process. `words` are the command. Signals are blocked as `mask` says once it executes.
+    pub(crate) fn new(words: &[OsString], mask: &libc::sigset_t) -> io::Result<Self> {
+        let words: Vec<CString> = words
+            .iter()
+            .map(|word| CString::new(word.clone().into_vec()).map_err(Error::from))
+            .collect::<io::Result<_>>()?;
+        let mut arguments: Vec<*const libc::c_char> = words.iter().map(|word| word.as_ptr()).collect();
+        arguments.push(ptr::null());
+        let (mut go, mut failure) = ([0; 2], [0; 2]);
+        // SAFETY: both are arrays of two numbers.
+        unsafe {
+            checked(libc::pipe2(go.as_mut_ptr(), libc::O_CLOEXEC).into())?;
+            checked(libc::pipe2(failure.as_mut_ptr(), libc::O_CLOEXEC).into())?;
         }
-        // SAFETY: after `waitid` the fields of a child are valid.
-        let (pid, status) = unsafe { (info.si_pid(), info.si_status()) };
+        // SAFETY: the child only calls functions that may be called after a fork of a program with threads, with memory
+        // that was prepared before.
+        let pid = unsafe { libc::fork() };
         if pid == 0 {
-            return Ok(None);
-        }
-        return Ok(Some(match info.si_code {
-            libc::CLD_EXITED => Event { pid, what: What::Ended { status: Some((status & 0xff) as u8), signal: None } },
-            libc::CLD_KILLED | libc::CLD_DUMPED => {
-                Event { pid, what: What::Ended { status: None, signal: Some(status) } }
-            }
-            _ => match stop_of(pid) {
-                Some(what) => Event { pid, what },
-                // Killed while it was stopped: its end comes next.
-                None => continue,
-            },
-        }));
-    }
-}
-
-/// Takes the stop of a traced process or thread.
-fn stop_of(pid: pid_t) -> Option<What> {
-    let mut status = 0;
-    // SAFETY: `status` is written by the call.
-    let waited = unsafe { libc::waitpid(pid, &raw mut status, libc::__WALL | libc::WNOHANG) };
-    if waited != pid || !libc::WIFSTOPPED(status) {
-        return None;
-    }
-    let signal = libc::WSTOPSIG(status);
-    Some(match status >> 16 {
-        libc::PTRACE_EVENT_FORK | libc::PTRACE_EVENT_VFORK => What::Forked(message(pid)),
-        libc::PTRACE_EVENT_CLONE => What::Cloned(message(pid)),
-        libc::PTRACE_EVENT_EXEC => What::Executed(message(pid)),
-        libc::PTRACE_EVENT_EXIT => What::Ending,
-        libc::PTRACE_EVENT_STOP if signal == libc::SIGTRAP => What::Attached,
-        libc::PTRACE_EVENT_STOP => What::Stopped,
-        _ => What::Signalled(signal),
-    })
-}
-
-/// Takes the end of a process or thread, with what it and the children that it waited for used.
-pub(crate) fn reap(pid: pid_t) -> Waited {
-    let mut status = 0;
-    // SAFETY: an `rusage` of zeros is valid.
-    let mut used: libc::rusage = unsafe { std::mem::zeroed() };
-    // SAFETY: both are written by the call.
-    unsafe { libc::wait4(pid, &raw mut status, libc::__WALL | libc::WNOHANG, &raw mut used) };
-    let ns = |time: libc::timeval| time.tv_sec.cast_unsigned() * 1_000_000_000 + time.tv_usec.cast_unsigned() * 1_000;
-    Waited { user_ns: ns(used.ru_utime), system_ns: ns(used.ru_stime) }
-}
-
-/// The processor time of a process and all its threads, in nanoseconds; `None` if it is gone.
-pub(crate) fn cpu_ns(pid: pid_t) -> Option<u64> {
-    // As glibc's `clock_getcpuclockid` makes it: the clock of a process that counts what its threads ran.
-    const CPUCLOCK_SCHED: libc::clockid_t = 2;
-    let clock = (!pid << 3) | CPUCLOCK_SCHED;
-    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: `time` is written by the call.
-    let got = unsafe { libc::clock_gettime(clock, &raw mut time) };
-    (got == 0).then(|| time.tv_sec.cast_unsigned() * 1_000_000_000 + time.tv_nsec.cast_unsigned())
-}
-
-/// The processor time of this thread, in nanoseconds.
-pub(crate) fn own_cpu_ns() -> u64 {
-    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: `time` is written by the call.
-    unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &raw mut time) };
-    time.tv_sec.cast_unsigned() * 1_000_000_000 + time.tv_nsec.cast_unsigned()
-}
-
-/// The user whose rights this process has.
-pub(crate) fn own_user() -> u32 {
-    // SAFETY: it cannot fail.
-    unsafe { libc::geteuid() }
-}
-
-/// How long a tick of `/proc/PID/stat` is, in nanoseconds.
-pub(crate) fn tick_ns() -> u64 {
-    // SAFETY: it reads a constant of the system.
-    let ticks = unsafe { libc::sysconf(libc::_SC_CLK_TCK) };
-    1_000_000_000 / u64::try_from(ticks).unwrap_or(100).max(1)
-}
-
-/// Signals that whoever sends them to the recorder means for the command.
-const PASSED_ON: [c_int; 4] = [libc::SIGTERM, libc::SIGHUP, libc::SIGUSR1, libc::SIGUSR2];
-/// Signals that the terminal sends to the command as well.
-const LEFT_TO_COMMAND: [c_int; 2] = [libc::SIGINT, libc::SIGQUIT];
-/// The process that gets signals, once it is known. Relaxed: a number of its own.
-static COMMAND: AtomicI32 = AtomicI32::new(0);
-
-extern "C" fn pass_on(signal: c_int) {
-    let command = COMMAND.load(Ordering::Relaxed);
-    if command > 0 {
-        // SAFETY: `kill` may be called in a handler.
-        unsafe { libc::kill(command, signal) };
-    }
-}
-
-/// Signals that are passed on or ignored, until this is dropped.
-pub(crate) struct Signals {
-    before: Before,
-}
-
-/// What signals did before.
-#[derive(Clone)]
-pub(crate) struct Before(Vec<(c_int, libc::sigaction)>);
-
-impl Before {
-    /// From now on signals do that again.
-    pub(crate) fn restore(&self) {
-        for (signal, old) in &self.0 {
-            // SAFETY: the action was in force before.
-            unsafe { libc::sigaction(*signal, old, std::ptr::null_mut()) };
-        }
-    }
-}
-
-impl Signals {
-    /// From now on passes signals on to the command, and ignores those that the terminal sends to it as well.
-    pub(crate) fn take() -> Self {
-        let mut before = Vec::new();
-        let handlers = PASSED_ON.map(|signal| (signal, pass_on as extern "C" fn(c_int) as libc::sighandler_t));
-        let ignored = LEFT_TO_COMMAND.map(|signal| (signal, libc::SIG_IGN));
-        for (signal, handler) in handlers.into_iter().chain(ignored) {
-            // SAFETY: actions of zeros are valid; the handler calls nothing but `kill`.
+            // SAFETY: as above. The child never returns.
             unsafe {
-                let mut old: libc::sigaction = std::mem::zeroed();
-                libc::sigaction(signal, std::ptr::null(), &raw mut old);
-                before.push((signal, old));
-                // What is ignored stays ignored, as for the command.
-                if old.sa_sigaction != libc::SIG_IGN {
-                    let mut new: libc::sigaction = std::mem::zeroed();
-                    new.sa_sigaction = handler;
-                    new.sa_flags = libc::SA_RESTART;
-                    libc::sigaction(signal, &raw const new, std::ptr::null_mut());
+                libc::close(go[1]);
+                let mut byte = 0_u8;
+                if libc::read(go[0], (&raw mut byte).cast(), 1) != 1 {
+                    libc::_exit(125);
                 }
+                libc::signal(libc::SIGPIPE, libc::SIG_DFL);
+                libc::sigprocmask(libc::SIG_SETMASK, mask, ptr::null_mut());
+                libc::execvp(arguments[0], arguments.as_ptr());
+                let code = *libc::__errno_location();
+                libc::write(failure[1], (&raw const code).cast(), mem::size_of::<i32>());
+                libc::_exit(if code == libc::ENOENT { 127 } else { 126 });
             }
         }
-        Signals { before: Before(before) }
+        let error = Error::last_os_error();
+        // SAFETY: these were opened above and are used by nobody else.
+        unsafe {
+            libc::close(go[0]);
+            libc::close(failure[1]);
+        }
+        let forked = Forked { pid, go: go[1], failure: failure[0] };
+        if pid < 0 { Err(error) } else { Ok(forked) }
     }
 
-    /// The process that signals are passed on to.
-    pub(crate) fn pass_to(command: pid_t) {
-        COMMAND.store(command, Ordering::Relaxed);
+    /// Lets it execute the command.
+    pub(crate) fn go(&self) -> io::Result<()> {
+        // SAFETY: one byte is there.
+        checked(unsafe { libc::write(self.go, [1_u8].as_ptr().cast(), 1) } as libc::c_long).map(drop)
     }
 
-    /// What signals did before.
-    pub(crate) fn before(&self) -> Before {
-        self.before.clone()
+    /// Why the command could not be executed, once that is known: the process executed something, or ended.
+    pub(crate) fn failure(&self) -> Option<Error> {
+        let mut code = 0_i32;
+        let size = mem::size_of::<i32>();
+        // SAFETY: there is room for four bytes.
+        let read = unsafe { libc::read(self.failure, (&raw mut code).cast(), size) };
+        (read == size as isize).then(|| Error::from_raw_os_error(code))
     }
 }
 
-impl Drop for Signals {
+impl Drop for Forked {
     fn drop(&mut self) {
-        COMMAND.store(0, Ordering::Relaxed);
-        self.before.restore();
+        // SAFETY: these are open and nobody else's.
+        unsafe {
+            libc::close(self.go);
+            libc::close(self.failure);
+        }
     }
 }
 
-/// Ends this process by a signal, without a core dump of its own. Returns if the signal does not end it.
-pub fn die_of(signal: i32) {
-    // SAFETY: nothing of this process is needed any more.
+/// Traces a process and everything that it starts. It ends with nobody who traces it.
+pub(crate) fn seize(pid: Pid) -> io::Result<()> {
+    let options = libc::PTRACE_O_TRACEFORK
+        | libc::PTRACE_O_TRACEVFORK
+        | libc::PTRACE_O_TRACECLONE
+        | libc::PTRACE_O_TRACEEXEC
+        | libc::PTRACE_O_TRACEEXIT;
+    // SAFETY: the call reads no memory.
+    checked(unsafe { libc::ptrace(libc::PTRACE_SEIZE, pid, 0, options as libc::c_long) }).map(drop)
+}
+
+/// Continues a process that is stopped, with a signal or none.
+pub(crate) fn resume(pid: Pid, signal: i32) {
+    // SAFETY: the call reads no memory. It fails if the process was killed meanwhile, which is heard of later.
+    unsafe { libc::ptrace(libc::PTRACE_CONT, pid, 0, libc::c_long::from(signal)) };
+}
+
+/// Leaves a process stopped that a signal stopped, until another one continues it.
+pub(crate) fn listen(pid: Pid) {
+    // SAFETY: as for `resume`.
+    unsafe { libc::ptrace(libc::PTRACE_LISTEN, pid, 0, 0) };
+}
+
+/// Traces a process no longer.
+pub(crate) fn detach(pid: Pid) {
+    // SAFETY: as for `resume`.
+    unsafe { libc::ptrace(libc::PTRACE_DETACH, pid, 0, 0) };
+}
+
+/// The number that belongs to an event: a new process, a former thread.
+pub(crate) fn message(pid: Pid) -> Option<Pid> {
+    let mut message: libc::c_ulong = 0;
+    // SAFETY: the system writes one number.
+    let result = unsafe { libc::ptrace(libc::PTRACE_GETEVENTMSG, pid, 0, &raw mut message) };
+    if result < 0 { None } else { Pid::try_from(message).ok() }
+}
+
+/// What happened to some process. It stays as it is: one that ended has to be [`bury`]ed. Nothing if nothing happened yet
+/// and nobody waits, or if there is no process.
+pub(crate) fn next(patience: Patience) -> io::Result<Option<(Pid, Happened, Resources)>> {
+    let mut options = libc::WEXITED | libc::WSTOPPED | libc::WNOWAIT | libc::__WALL;
+    if patience == Patience::Look {
+        options |= libc::WNOHANG;
+    }
+    // SAFETY: both may be all zeros.
+    let (mut info, mut usage): (libc::siginfo_t, libc::rusage) = unsafe { (mem::zeroed(), mem::zeroed()) };
+    // SAFETY: the system writes one of each.
+    let result = unsafe { libc::syscall(libc::SYS_waitid, libc::P_ALL, 0, &raw mut info, options, &raw mut usage) };
+    match checked(result) {
+        Err(error) if error.raw_os_error() == Some(libc::ECHILD) => return Ok(None),
+        Err(error) if error.kind() == io::ErrorKind::Interrupted => return next(patience),
+        other => other?,
+    };
+    // SAFETY: `waitid` filled these in, or left zeros.
+    let (pid, status) = unsafe { (info.si_pid(), info.si_status()) };
+    let happened = match info.si_code {
+        _ if pid == 0 => return Ok(None),
+        libc::CLD_EXITED => Happened::Exited { status },
+        libc::CLD_KILLED | libc::CLD_DUMPED => Happened::Killed { signal: status },
+        _ => Happened::Stopped { signal: status & 0xff, event: status >> 8 },
+    };
+    Ok(Some((pid, happened, Resources::of(&usage))))
+}
+
+/// Takes notice of the end of a process, so that its parent hears of it.
+pub(crate) fn bury(pid: Pid) {
+    // SAFETY: nothing is written.
+    unsafe { libc::waitpid(pid, ptr::null_mut(), libc::__WALL) };
+}
+
+impl Resources {
+    fn of(usage: &libc::rusage) -> Self {
+        let ns = |time: libc::timeval| time.tv_sec.unsigned_abs() * 1_000_000_000 + time.tv_usec.unsigned_abs() * 1000;
+        Resources {
+            user_ns: ns(usage.ru_utime),
+            system_ns: ns(usage.ru_stime),
+            minor_faults: usage.ru_minflt.unsigned_abs(),
+            major_faults: usage.ru_majflt.unsigned_abs(),
+            voluntary_switches: usage.ru_nvcsw.unsigned_abs(),
+            involuntary_switches: usage.ru_nivcsw.unsigned_abs(),
+            peak_bytes: usage.ru_maxrss.unsigned_abs() * 1024,
+        }
+    }
+}
+
+/// Whether a process of that number is there, even if it ended and nobody waited for it.
+pub(crate) fn exists(pid: Pid) -> bool {
+    // SAFETY: nothing is sent.
+    unsafe { libc::kill(pid, 0) == 0 || Error::last_os_error().raw_os_error() == Some(libc::EPERM) }
+}
+
+/// Processor time of a process without its children, in nanoseconds.
+pub(crate) fn processor_ns(pid: Pid) -> Option<u64> {
+    clock((!pid << 3) | 2)
+}
+
+/// Processor time of this thread, in nanoseconds.
+pub(crate) fn own_processor_ns() -> u64 {
+    clock(libc::CLOCK_THREAD_CPUTIME_ID).unwrap_or(0)
+}
+
+fn clock(id: libc::clockid_t) -> Option<u64> {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: the system writes one time.
+    let result = unsafe { libc::clock_gettime(id, &raw mut time) };
+    (result == 0).then(|| time.tv_sec.unsigned_abs() * 1_000_000_000 + time.tv_nsec.unsigned_abs())
+}
+
+/// Signals that are passed on to the command when somebody sends them to the recorder.
+const PASSED_ON: [i32; 4] = [libc::SIGTERM, libc::SIGHUP, libc::SIGUSR1, libc::SIGUSR2];
+
+/// Blocks the signals that are passed on, in this thread and those that it starts. Returns which were blocked before.
+pub(crate) fn block_signals() -> libc::sigset_t {
+    // SAFETY: both are sets of signals that the system fills in.
+    unsafe {
+        let (mut blocked, mut before): (libc::sigset_t, libc::sigset_t) = (mem::zeroed(), mem::zeroed());
+        libc::sigemptyset(&raw mut blocked);
+        for signal in PASSED_ON.into_iter().chain([libc::SIGINT, libc::SIGQUIT]) {
+            libc::sigaddset(&raw mut blocked, signal);
+        }
+        libc::pthread_sigmask(libc::SIG_BLOCK, &raw const blocked, &raw mut before);
+        before
+    }
+}
+
+/// Passes signals on to a process, for ever. What the terminal sends reaches the command without that.
+pub(crate) fn pass_signals_on(to: Pid) {
+    // SAFETY: sets and the description of a signal are filled in by the system.
+    unsafe {
+        let mut awaited: libc::sigset_t = mem::zeroed();
+        libc::sigemptyset(&raw mut awaited);
+        for signal in PASSED_ON {
+            libc::sigaddset(&raw mut awaited, signal);
+        }
+        loop {
+            let mut info: libc::siginfo_t = mem::zeroed();
+            let signal = libc::sigwaitinfo(&raw const awaited, &raw mut info);
+            if signal > 0 && info.si_code <= 0 {
+                libc::kill(to, signal);
+            }
+        }
+    }
+}
+
+/// Ends this process as a signal ended the command, without a dump of its memory.
+pub(crate) fn die_of(signal: i32) -> ! {
+    // SAFETY: plain calls; the process ends here.
     unsafe {
         let none = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
         libc::setrlimit(libc::RLIMIT_CORE, &raw const none);
+        libc::prctl(libc::PR_SET_DUMPABLE, 0);
         libc::signal(signal, libc::SIG_DFL);
-        let mut set: libc::sigset_t = std::mem::zeroed();
-        libc::sigemptyset(&raw mut set);
-        libc::sigaddset(&raw mut set, signal);
-        libc::sigprocmask(libc::SIG_UNBLOCK, &raw const set, std::ptr::null_mut());
-        libc::raise(signal);
+        let mut only: libc::sigset_t = mem::zeroed();
+        libc::sigemptyset(&raw mut only);
+        libc::sigaddset(&raw mut only, signal);
+        libc::kill(libc::getpid(), signal);
+        libc::pthread_sigmask(libc::SIG_UNBLOCK, &raw const only, ptr::null_mut());
+        libc::_exit(128 + signal)
     }
-}
-
-/// Runs `before` in the child between fork and exec.
-pub(crate) fn in_child(
-    command: &mut std::process::Command,
-    before: impl FnMut() -> io::Result<()> + Send + Sync + 'static,
-) {
-    use std::os::unix::process::CommandExt;
-    // SAFETY: `before` only sets signal actions, and reads and writes pipes.
-    unsafe { command.pre_exec(before) };
-}
-
-fn checked(returned: c_long) -> io::Result<c_long> {
-    if returned < 0 { Err(io::Error::last_os_error()) } else { Ok(returned) }
 }

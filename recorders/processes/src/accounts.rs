@@ -1,0 +1,156 @@
+//! What a process used without its children.
+//!
+//! The system counts a process together with the children that it waited for, in microseconds. What the children
+//! used is known from their ends, so it is taken off again. Where that cannot be right, the counters of `/proc` are used
+//! (10 ms). The sum of both times is that of the process's own clock, in nanoseconds.
+
+use barrow_writer::{ProcessId, Usage};
+
+use crate::files;
+use crate::system::{self, Pid, Resources};
+
+/// Both times may differ by this much, by rounding, before the split is doubted, for each child.
+const TOLERANCE_NS: u64 = 2_000;
+/// And by this much in any case: the clock goes on a little between two questions.
+const SLACK_NS: u64 = 200_000;
+const NS_PER_TICK: u64 = 10_000_000;
+
+/// What is known of the uses of a process.
+#[derive(Debug, Default)]
+pub(crate) struct Account {
+    /// Sums of the children that it waited for.
+    waited: Resources,
+    waited_count: u64,
+    /// Children that ended, for which it did not wait yet.
+    ended: Vec<(Pid, Option<ProcessId>, Resources)>,
+    /// The largest peak that a former image or a child had.
+    highest_before: u64,
+}
+
+impl Account {
+    /// A child ended.
+    pub(crate) fn child_ended(&mut self, pid: Pid, id: Option<ProcessId>, used: Resources) {
+        self.ended.push((pid, id, used));
+    }
+
+    /// Finds out which children the process waited for. Returns those that are still there.
+    pub(crate) fn settle(&mut self) -> Vec<Option<ProcessId>> {
+        let ended = std::mem::take(&mut self.ended);
+        for (pid, id, used) in ended {
+            if system::exists(pid) {
+                self.ended.push((pid, id, used));
+            } else {
+                add(&mut self.waited, used);
+                self.waited_count += 1;
+            }
+        }
+        self.ended.iter().map(|&(_, id, _)| id).collect()
+    }
+
+    /// The peak of the image that ends as another one begins: exact if it was larger than what came before, otherwise
+    /// unknown.
+    pub(crate) fn image_peak(&mut self, all: Resources) -> Option<u64> {
+        let before = self.highest_before.max(self.waited.peak_bytes);
+        self.highest_before = self.highest_before.max(all.peak_bytes);
+        (all.peak_bytes > before).then_some(all.peak_bytes)
+    }
+
+    /// What the process used until now, without children. `all` is what the system counts with them.
+    pub(crate) fn used(&self, pid: Pid, all: Resources) -> Usage {
+        let own = less(all, self.waited);
+        let clock = system::processor_ns(pid);
+        let counted = own.map(|own| own.user_ns + own.system_ns);
+        let tolerance = SLACK_NS + TOLERANCE_NS * self.waited_count;
+        let agrees = match (clock, counted) {
+            (Some(clock), Some(counted)) => clock.abs_diff(counted) <= tolerance.max(clock / 100),
+            (None, Some(_)) => true,
+            (_, None) => false,
+        };
+        if let (true, Some(own)) = (agrees, own) {
+            let (user_ns, system_ns) = split(clock.or(counted).unwrap_or(0), own.user_ns, own.system_ns);
+            return Usage {
+                user_ns: Some(user_ns),
+                system_ns: Some(system_ns),
+                minor_faults: Some(own.minor_faults),
+                major_faults: Some(own.major_faults),
+                voluntary_switches: Some(own.voluntary_switches),
+                involuntary_switches: Some(own.involuntary_switches),
+                ..Usage::default()
+            };
+        }
+        let counters = files::counters(pid);
+        let ticks = counters.map(|[user, system, ..]| (user * NS_PER_TICK, system * NS_PER_TICK));
+        let times = ticks.map(|(user, system)| split(clock.unwrap_or(user + system), user, system));
+        Usage {
+            user_ns: times.map(|(user, _)| user),
+            system_ns: times.map(|(_, system)| system),
+            minor_faults: counters.map(|[.., minor, _]| minor),
+            major_faults: counters.map(|[.., major]| major),
+            ..Usage::default()
+        }
+    }
+}
+
+/// Divides a time in the proportion of two others.
+fn split(total: u64, user: u64, system: u64) -> (u64, u64) {
+    let sum = u128::from(user) + u128::from(system);
+    if sum == 0 {
+        return (total, 0);
+    }
+    let user = u64::try_from(u128::from(total) * u128::from(user) / sum).unwrap_or(total);
+    (user, total - user)
+}
+
+fn add(sum: &mut Resources, used: Resources) {
+    sum.user_ns += used.user_ns;
+    sum.system_ns += used.system_ns;
+    sum.minor_faults += used.minor_faults;
+    sum.major_faults += used.major_faults;
+    sum.voluntary_switches += used.voluntary_switches;
+    sum.involuntary_switches += used.involuntary_switches;
+    sum.peak_bytes = sum.peak_bytes.max(used.peak_bytes);
+}
+
+fn less(all: Resources, children: Resources) -> Option<Resources> {
+    // Times of children are rounded down one by one.
+    let time = |all: u64, children: u64| (children <= all + SLACK_NS).then(|| all.saturating_sub(children));
+    Some(Resources {
+        user_ns: time(all.user_ns, children.user_ns)?,
+        system_ns: time(all.system_ns, children.system_ns)?,
+        minor_faults: all.minor_faults.checked_sub(children.minor_faults)?,
+        major_faults: all.major_faults.checked_sub(children.major_faults)?,
+        voluntary_switches: all.voluntary_switches.checked_sub(children.voluntary_switches)?,
+        involuntary_switches: all.involuntary_switches.checked_sub(children.involuntary_switches)?,
+        peak_bytes: all.peak_bytes,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_is_divided_in_proportion() {
+        assert_eq!(split(100, 3, 1), (75, 25));
+        assert_eq!(split(100, 0, 0), (100, 0));
+        assert_eq!(split(u64::MAX, u64::MAX, u64::MAX), (u64::MAX / 2, u64::MAX / 2 + 1));
+    }
+
+    #[test]
+    fn the_peak_of_an_image_is_known_if_it_is_the_largest() {
+        let peak = |peak_bytes| Resources { peak_bytes, ..Resources::default() };
+        let mut account = Account::default();
+        assert_eq!(account.image_peak(peak(10)), Some(10));
+        assert_eq!(account.image_peak(peak(10)), None);
+        assert_eq!(account.image_peak(peak(11)), Some(11));
+    }
+
+    #[test]
+    fn children_are_taken_off() {
+        let all = Resources { user_ns: 10, minor_faults: 7, ..Resources::default() };
+        let children = Resources { user_ns: 4, minor_faults: 5, ..Resources::default() };
+        let own = less(all, children).unwrap();
+        assert_eq!((own.user_ns, own.minor_faults), (6, 2));
+        assert_eq!(less(children, Resources { minor_faults: 6, ..all }), None);
+    }
+}

@@ -1,0 +1,37 @@
+//! Which program is wrapped.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::Metadata;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+/// The name under which this program wraps the shell.
+const OWN_NAME: &str = "barrow-sh";
+/// Shells, if `/bin/sh` is this program itself.
+const SHELLS: [&str; 3] = ["/bin/dash", "/bin/bash", "/usr/bin/bash"];
+
+/// The program that is meant by the name under which this one was invoked; `None` if there is none but this one.
+pub(crate) fn wanted(invoked_as: Option<&OsString>) -> Option<PathBuf> {
+    let own = std::env::current_exe().and_then(std::fs::metadata).ok();
+    let is_other = |path: &PathBuf| is_program(path, own.as_ref());
+    let name = invoked_as.and_then(|name| Path::new(name).file_name()).unwrap_or(OsStr::new(OWN_NAME));
+    if name != OWN_NAME {
+        return in_path(name).find(is_other);
+    }
+    let shells = SHELLS.into_iter().map(PathBuf::from);
+    std::iter::once(PathBuf::from("/bin/sh")).chain(in_path(OsStr::new("sh"))).chain(shells).find(is_other)
+}
+
+fn in_path(name: &OsStr) -> impl Iterator<Item = PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_else(|| "/usr/bin:/bin".into());
+    let name = name.to_owned();
+    let folders: Vec<PathBuf> = std::env::split_paths(&path).collect();
+    folders.into_iter().map(move |folder| folder.join(&name))
+}
+
+/// Whether there is a program at `path` that is not this one, whatever links lead there.
+fn is_program(path: &Path, own: Option<&Metadata>) -> bool {
+    let Ok(found) = std::fs::metadata(path) else { return false };
+    let is_own = own.is_some_and(|own| (own.dev(), own.ino()) == (found.dev(), found.ino()));
+    found.is_file() && found.permissions().mode() & 0o111 != 0 && !is_own
+}
