@@ -8,8 +8,15 @@ use barrow_query::{Format, Question, Session, Settings, Touches, Workspace};
 use browser::{Page, encoded};
 use serde_json::{Map, Value, json};
 
-const FILES: [&str; 6] =
-    ["orders.barrow", "invoices.barrow", "raku.barrow", "orders-addresses.barrow", "threads.barrow", "smallest.barrow"];
+const FILES: [&str; 7] = [
+    "orders.barrow",
+    "invoices.barrow",
+    "raku.barrow",
+    "orders-addresses.barrow",
+    "threads.barrow",
+    "smallest.barrow",
+    "build.barrow",
+];
 
 /// Lines besides the examples and the bare verbs.
 const LINES: [&str; 21] = [

@@ -8,7 +8,8 @@ use std::sync::Arc;
 use barrow_format::FormatError;
 use barrow_format::codec::Decompressor;
 use barrow_format::frame::SectionType;
-use barrow_format::rows::ProcessRow;
+use barrow_format::rows::{Chunk, ProcessRow};
+use rayon::prelude::*;
 
 use crate::error::{AnalyzerError, Result};
 use crate::file::process_ids::Checked;
@@ -26,10 +27,19 @@ impl Recording {
     ///
     /// # Errors
     /// [`AnalyzerError::Section`] if the table is damaged; those of `visit`, which ends the reading.
-    pub fn process_rows(&self, mut visit: impl FnMut(ProcessRow) -> Result<()>) -> Result<()> {
+    pub fn process_rows(&self, mut visit: impl FnMut(ProcessRow) -> Result<()> + Send) -> Result<()> {
         let mut place = Place::beginning_of(self)?;
-        for offset in self.process_chunks() {
-            place.read(self, offset, &mut visit)?;
+        let chunks = self.process_chunks().map(|offset| place.chunk(self, offset)).collect::<Result<Vec<_>>>()?;
+        let decoded = |chunks: &[LogChunk<'_>]| chunks.par_iter().map(LogChunk::rows).collect::<Vec<_>>();
+        let mut batches = chunks.chunks(rayon::current_num_threads());
+        let mut next = batches.next().map(decoded);
+        // While one batch is visited, the next one is decoded.
+        while let Some(batch) = next {
+            let following = batches.next();
+            let visited = || batch.into_iter().try_for_each(|rows| place.take(rows?, &mut visit));
+            let (visited, decoded) = rayon::join(visited, || following.map(decoded));
+            visited?;
+            next = decoded;
         }
         Ok(())
     }
@@ -70,12 +80,37 @@ impl ProcessLog {
     pub fn next_rows(&mut self) -> Result<Option<Vec<ProcessRow>>> {
         let Some(offset) = self.recording.process_chunks().nth(self.chunks) else { return Ok(None) };
         self.chunks += 1;
-        let mut rows = Vec::new();
-        self.place.read(&self.recording, offset, &mut |row| {
-            rows.push(row);
+        let rows = self.place.chunk(&self.recording, offset)?.rows()?;
+        let mut checked = Vec::with_capacity(rows.rows.len());
+        self.place.take(rows, &mut |row| {
+            checked.push(row);
             Ok(())
         })?;
-        Ok(Some(rows))
+        Ok(Some(checked))
+    }
+}
+
+/// A chunk of the log.
+struct LogChunk<'r> {
+    offset: u64,
+    chunk: Chunk<'r>,
+}
+
+/// The rows of a chunk, whose ids are not yet checked.
+struct Rows {
+    offset: u64,
+    rows: Vec<ProcessRow>,
+}
+
+impl LogChunk<'_> {
+    fn rows(&self) -> Result<Rows> {
+        let mut rows = Vec::new();
+        let read = self.chunk.for_each(&mut Decompressor::new(), |row| {
+            rows.push(row);
+            Ok(())
+        });
+        read.map_err(AnalyzerError::section("PROCESSES", self.offset))?;
+        Ok(Rows { offset: self.offset, rows })
     }
 }
 
@@ -83,6 +118,7 @@ impl ProcessLog {
 struct Place {
     checked: Checked,
     room: TableRoom,
+    /// Rows of the chunks so far.
     rows: u64,
 }
 
@@ -92,13 +128,8 @@ impl Place {
         Ok(Place { checked, room: TableRoom::new(recording.bytes()), rows: 0 })
     }
 
-    /// Reads the chunk at `offset`.
-    fn read(
-        &mut self,
-        recording: &Recording,
-        offset: u64,
-        visit: &mut dyn FnMut(ProcessRow) -> Result<()>,
-    ) -> Result<()> {
+    /// The next chunk.
+    fn chunk<'r>(&mut self, recording: &'r Recording, offset: u64) -> Result<LogChunk<'r>> {
         let at = AnalyzerError::section("PROCESSES", offset);
         let chunk = chunk_at(recording.bytes(), SectionType::PROCESSES, offset, &mut self.room).map_err(&at)?;
         if chunk.first != self.rows {
@@ -106,18 +137,15 @@ impl Place {
             return Err(at(FormatError::Mismatch { what, stored: chunk.first, found: self.rows }));
         }
         self.rows += chunk.count;
-        // An error of `visit` stops the chunk; it is not one of the format.
-        let mut failed = None;
-        let read = chunk.for_each(&mut Decompressor::new(), |row| {
-            self.checked.check(&row)?;
-            visit(row).map_err(|error| {
-                failed = Some(error);
-                FormatError::Missing { what: "a further row" }
-            })
-        });
-        match failed {
-            Some(error) => Err(error),
-            None => read.map_err(&at),
+        Ok(LogChunk { offset, chunk })
+    }
+
+    /// Checks the rows of the next chunk, and hands them over.
+    fn take(&mut self, rows: Rows, visit: &mut dyn FnMut(ProcessRow) -> Result<()>) -> Result<()> {
+        for row in rows.rows {
+            self.checked.check(&row).map_err(AnalyzerError::section("PROCESSES", rows.offset))?;
+            visit(row)?;
         }
+        Ok(())
     }
 }

@@ -68,7 +68,7 @@ fn items(tree: &ProcessTree) -> (Vec<Item>, Vec<u32>) {
     let mut items: Vec<Item> = tree.programs().map(|(program, _)| (program, None)).collect();
     let mut special: HashMap<Item, u32> = HashMap::new();
     let of_images = tree.images().iter().map(|image| {
-        let target = tree.attribute_id(tree.process(image.process), "label");
+        let target = tree.process(image.process).label;
         if target.is_none() {
             return image.program.index() as u32;
         }

@@ -6,8 +6,8 @@ use std::sync::LazyLock;
 use barrow_analyzer::Recording;
 use regex::Regex;
 
-use super::command::Launchers;
 use super::Labeller;
+use super::command::Launchers;
 use super::file::{File, RuleText, SchemaText, Source, Text};
 use super::patterns::{self, FieldPatterns};
 use super::template::{self, Field, Part};
