@@ -44,6 +44,11 @@ const MOST_BLOCKS: usize = 2000;
 /// Samples of the memory.
 const MOST_SAMPLES: u32 = 300;
 
+/// The schema that says what a process builds.
+const UNITS: &str = "unit";
+/// Images of a tree whose blocks tell it: it takes about 1 s for each million.
+const MOST_NAMED: usize = 200_000;
+
 /// What is asked.
 #[derive(Debug, Default)]
 struct Asked {
@@ -114,7 +119,10 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
     let cells = arguments.flags.cells.unwrap_or(USUAL_CELLS);
     let limits = Limits { cells, lanes: MOST_LANES, blocks: MOST_BLOCKS };
     let blocks = lanes.blocks(schema, window, limits);
-    let drawn = Drawn::new(&tree, &lanes, schema, window);
+    let is_large = tree.images().len() > MOST_NAMED;
+    let units = if is_large { None } else { Some(session.classes_in(&arguments.flags, Some(UNITS))?) };
+    let units = units.as_ref().and_then(|classes| classes.schema(UNITS));
+    let drawn = Drawn::new(&tree, &lanes, schema, window).named(units);
     session.listed.clear();
     let mut answer = Answer::default()
         .fact(Column::new("from_ns", "from", Unit::Duration), process_text::time(window.from_ns))

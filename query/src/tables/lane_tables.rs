@@ -23,6 +23,8 @@ const OTHER: char = '?';
 pub(crate) struct Drawn<'a> {
     tree: &'a ProcessTree,
     schema: &'a Schema,
+    /// What processes build, if that is known.
+    units: Option<&'a Schema>,
     window: Window,
     /// By label.
     classes: Vec<ClassUse>,
@@ -40,7 +42,12 @@ impl<'a> Drawn<'a> {
         let mut ranks = vec![0; ranked.len()];
         ranked.iter().enumerate().for_each(|(rank, label)| ranks[label.index()] = rank);
         let classes = if window == Window::of(tree) { whole } else { lanes.classes(tree, schema, window) };
-        Drawn { tree, schema, window, classes, ranked, ranks }
+        Drawn { tree, schema, units: None, window, classes, ranked, ranks }
+    }
+
+    /// The same, whose blocks tell what their processes build: the labels of a schema.
+    pub(crate) fn named(self, units: Option<&'a Schema>) -> Self {
+        Drawn { units, ..self }
     }
 
     /// How long anything of a class ran.
@@ -67,6 +74,7 @@ impl<'a> Drawn<'a> {
             Column::new("process", "process", Unit::Text),
             Column::new("image", "image", Unit::Number),
             Column::new("program", "program", Unit::Text),
+            Column::new("unit", "unit", Unit::Text),
         ];
         let rows = blocks.blocks.iter().map(|block| self.block(block)).collect();
         Table { key: "blocks", audience: Audience::Machines, columns, rows }
@@ -85,6 +93,7 @@ impl<'a> Drawn<'a> {
             image.map(|image| self.tree.name(image.process)).into(),
             image.map(|image| image.number).into(),
             block.image.and_then(|id| self.program(id)).into(),
+            block.image.and_then(|id| self.units?.class(id)).into(),
         ]
     }
 
