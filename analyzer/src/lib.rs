@@ -83,6 +83,7 @@ pub use error::{AnalyzerError, Result};
 pub use file::contents::{Damage, LostSnapshot};
 pub use file::growing::{Growing, Look};
 pub use file::object::{ObjectDetails, Reference, object, object_at_address, objects, outgoing, outgoing_page, walk};
+pub use file::processes::ProcessLog;
 pub use file::recording::{Recording, SnapshotInfo};
 pub use file::sites::SiteDetails;
 pub use file::tables::Tables;

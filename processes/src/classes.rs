@@ -16,7 +16,8 @@ mod patterns;
 mod rules;
 mod template;
 
-pub use rules::Rules;
+pub use labelling::Labeller;
+pub use rules::{Evaluation, Rules};
 
 use crate::tree::{ImageId, ProcessTree};
 

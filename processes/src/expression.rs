@@ -78,10 +78,18 @@ impl Expression {
     /// Whether it asks for classes.
     #[must_use]
     pub fn needs_classes(&self) -> bool {
-        self.node
-            .terms()
-            .iter()
-            .any(|term| matches!(term, Term::Text(TextAttribute::Class | TextAttribute::ClassOf(_), _)))
+        self.last_schema().is_some()
+    }
+
+    /// The number of the last schema that it names; that of the first if it asks for `class` alone.
+    #[must_use]
+    pub fn last_schema(&self) -> Option<usize> {
+        let schema = |term: &Term| match term {
+            Term::Text(TextAttribute::Class, _) => Some(0),
+            Term::Text(TextAttribute::ClassOf(schema), _) => Some(*schema),
+            _ => None,
+        };
+        self.node.terms().into_iter().filter_map(schema).max()
     }
 
     /// Whether it names images as `$name` or `%3`: what these mean changes.

@@ -22,7 +22,7 @@ mod window;
 
 pub use barrow_analyzer::{ProcessId, Usage};
 pub use class_totals::{ClassTotals, Figures, Measure, Spread, class_totals, class_values, running_shares};
-pub use classes::{Classes, LabelId, Rules, Schema};
+pub use classes::{Classes, Evaluation, LabelId, Labeller, Rules, Schema};
 pub use comparison::{SideUse, UseChange, changes_by_class, changes_by_command, whole_wall_ns};
 pub use error::{ProcessError, Result};
 pub use expression::{ATTRIBUTES, Amounts, Expression, ImageNames, Quantity, StrangeLabel};

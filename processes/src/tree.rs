@@ -13,7 +13,8 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use barrow_analyzer::{ProcessId, ProcessRow, Program, Recording, StringId, Usage};
+use barrow_analyzer::{ProcessId, ProcessRow, Program, Recording, StringId, Tables, Usage};
+use foldhash::fast::RandomState;
 
 use crate::error::Result;
 
@@ -54,7 +55,13 @@ pub struct Process {
     pub before_exec: Option<BeforeExec>,
     /// The unique identifier of the recording of its heap, if it wrote one.
     pub heap: Option<[u8; 16]>,
-    /// What else is known: keys and values.
+    /// What it is said to build, such as a target.
+    pub label: Option<StringId>,
+    /// Whether its parent never waited for it.
+    pub is_not_waited_for: bool,
+    /// Whether the system killed it because memory was short.
+    pub is_killed_for_memory: bool,
+    /// All that else is known, these three included: keys and values.
     pub attributes: Vec<(StringId, StringId)>,
 }
 
@@ -82,8 +89,8 @@ impl End {
 pub struct BeforeExec {
     /// When it executed the first program, in nanoseconds since the recording began.
     pub until_ns: i64,
-    /// What it had used by then; the peak is that of the copy of its parent.
-    pub used: Usage,
+    /// The peak of its memory as a copy of its parent.
+    pub peak_bytes: Option<u64>,
 }
 
 /// One program that a process executed.
@@ -158,7 +165,7 @@ impl ProcessTree {
     /// # Errors
     /// Those of the analyzer.
     pub fn read(recording: Arc<Recording>) -> Result<Self> {
-        let mut reading = Reading::default();
+        let mut reading = Reading::of(recording.tables()?);
         recording.process_rows(|row| {
             reading.take(row);
             Ok(())
@@ -282,12 +289,8 @@ impl ProcessTree {
     /// The value of an attribute of a process.
     #[must_use]
     pub fn attribute(&self, process: &Process, key: &str) -> Option<&str> {
-        self.attribute_id(process, key).map(|value| self.text(value))
-    }
-
-    pub(crate) fn attribute_id(&self, process: &Process, key: &str) -> Option<StringId> {
         let found = process.attributes.iter().find(|&&(name, _)| self.text(name) == key);
-        found.map(|&(_, value)| value)
+        found.map(|&(_, value)| self.text(value))
     }
 
     pub(crate) fn program_of(&self, id: ProgramId) -> &Program {
@@ -300,9 +303,20 @@ pub(crate) fn duration(from_ns: i64, to_ns: i64) -> u64 {
     if to_ns > from_ns { to_ns.abs_diff(from_ns) } else { 0 }
 }
 
+/// An attribute that questions look at.
+#[derive(Debug, Clone, Copy)]
+enum Attribute {
+    Label,
+    NotWaitedFor,
+    KilledBy,
+    Other,
+}
+
 /// Takes rows one after the other.
-#[derive(Default)]
-struct Reading {
+struct Reading<'t> {
+    tables: &'t Tables,
+    /// What the keys of attributes mean.
+    keys: HashMap<StringId, Attribute, RandomState>,
     processes: Vec<Process>,
     images: Vec<Image>,
     programs: Vec<Program>,
@@ -310,12 +324,27 @@ struct Reading {
     sampled: Vec<(ImageId, u64)>,
     span: Option<(i64, i64)>,
     /// How many processes of a host have each number.
-    serials: HashMap<(Option<StringId>, u64), u32>,
-    /// For each process, what it had used when its last image began.
-    used: Vec<Usage>,
+    serials: HashMap<(Option<StringId>, u64), u32, RandomState>,
+    /// What processes with several images had used when the last one began.
+    used: HashMap<ProcessId, Usage, RandomState>,
 }
 
-impl Reading {
+impl<'t> Reading<'t> {
+    fn of(tables: &'t Tables) -> Self {
+        Reading {
+            tables,
+            keys: HashMap::default(),
+            processes: Vec::new(),
+            images: Vec::new(),
+            programs: Vec::new(),
+            samples: Vec::new(),
+            sampled: Vec::new(),
+            span: None,
+            serials: HashMap::default(),
+            used: HashMap::default(),
+        }
+    }
+
     /// Ids in the row were checked by the analyzer.
     fn take(&mut self, row: ProcessRow) {
         match row {
@@ -332,9 +361,7 @@ impl Reading {
                 self.end(process, End { time_ns, exit_status, signal }, &used);
             }
             ProcessRow::Heap { process, uuid } => self.processes[process.index()].heap = Some(uuid),
-            ProcessRow::Attributes { process, attributes } => {
-                self.processes[process.index()].attributes.extend(attributes);
-            }
+            ProcessRow::Attributes { process, attributes } => self.describe(process, attributes),
             ProcessRow::Memory { time_ns, bytes } => {
                 self.at(time_ns);
                 let running = bytes.iter().map(|&(process, bytes)| (self.processes[process.index()].last_image, bytes));
@@ -348,6 +375,30 @@ impl Reading {
     fn at(&mut self, time_ns: i64) {
         let (first, last) = self.span.unwrap_or((time_ns, time_ns));
         self.span = Some((first.min(time_ns), last.max(time_ns)));
+    }
+
+    /// Of an attribute that is given twice, the first value counts.
+    fn describe(&mut self, process: ProcessId, attributes: Vec<(StringId, StringId)>) {
+        let of = &mut self.processes[process.index()];
+        for &(key, value) in &attributes {
+            let meant = *self.keys.entry(key).or_insert_with(|| match self.tables.string(key) {
+                "label" => Attribute::Label,
+                "not waited for" => Attribute::NotWaitedFor,
+                "killed by" => Attribute::KilledBy,
+                _ => Attribute::Other,
+            });
+            match meant {
+                Attribute::Label => of.label = of.label.or(Some(value)),
+                Attribute::NotWaitedFor => of.is_not_waited_for = true,
+                Attribute::KilledBy => of.is_killed_for_memory |= self.tables.string(value) == "out of memory",
+                Attribute::Other => {}
+            }
+        }
+        if of.attributes.is_empty() {
+            of.attributes = attributes;
+        } else {
+            of.attributes.extend(attributes);
+        }
     }
 
     fn begin(
@@ -391,9 +442,11 @@ impl Reading {
             last_image: image,
             before_exec: None,
             heap: None,
+            label: None,
+            is_not_waited_for: false,
+            is_killed_for_memory: false,
             attributes: Vec::new(),
         });
-        self.used.push(Usage::default());
     }
 
     fn execute(&mut self, process: ProcessId, time_ns: i64, program: Program, used: Usage) {
@@ -405,14 +458,14 @@ impl Reading {
         if running.is_forked {
             running.is_forked = false;
             running.program = program;
-            self.processes[process.index()].before_exec = Some(BeforeExec { until_ns: time_ns, used });
+            self.processes[process.index()].before_exec =
+                Some(BeforeExec { until_ns: time_ns, peak_bytes: used.peak_bytes });
             return;
         }
         running.ended_ns = Some(time_ns);
         running.next = Some(next);
-        running.used = since(&self.used[process.index()], &used);
+        running.used = since(&self.used.insert(process, used).unwrap_or_default(), &used);
         let number = running.number.saturating_add(1);
-        self.used[process.index()] = used;
         self.processes[process.index()].last_image = next;
         let began_ns = time_ns;
         self.images.push(Image {
@@ -428,12 +481,12 @@ impl Reading {
     }
 
     fn end(&mut self, process: ProcessId, end: End, used: &Usage) {
-        let before = &self.used[process.index()];
+        let before = self.used.remove(&process).unwrap_or_default();
         let of = &mut self.processes[process.index()];
         of.end = Some(end);
         let image = &mut self.images[of.last_image.index()];
         image.ended_ns = Some(end.time_ns);
-        image.used = since(before, used);
+        image.used = since(&before, used);
     }
 
     fn add_program(&mut self, program: Program) -> ProgramId {

@@ -51,7 +51,7 @@ fn a_process_has_an_image_for_each_program() {
     // The fork belongs to the first program, but not the memory of the copy.
     assert_eq!((images[0].began_ns, images[0].ended_ns, images[0].used), (10, Some(20), cpu(5, 100)));
     assert_eq!((images[1].began_ns, images[1].ended_ns, images[1].used), (20, Some(50), cpu(95, 800)));
-    assert_eq!(tree.process(ProcessId(1)).before_exec.unwrap().used.peak_bytes, Some(900));
+    assert_eq!(tree.process(ProcessId(1)).before_exec.unwrap().peak_bytes, Some(900));
     // A process that never executed is a copy of the image that forked it.
     let assembler = tree.image(tree.process(ProcessId(2)).first_image);
     assert!(assembler.is_forked && tree.arguments(assembler).eq(["gcc"]));

@@ -3,10 +3,13 @@
 //! Rows are decoded chunk by chunk and not kept, so a question that needs them once takes little memory, however many
 //! there are. All ids in a row are checked before it is handed over.
 
+use std::sync::Arc;
+
 use barrow_format::FormatError;
 use barrow_format::codec::Decompressor;
 use barrow_format::frame::SectionType;
-use barrow_format::rows::ProcessRow;
+use barrow_format::rows::{Chunk, ProcessRow};
+use rayon::prelude::*;
 
 use crate::error::{AnalyzerError, Result};
 use crate::file::process_ids::Checked;
@@ -24,32 +27,19 @@ impl Recording {
     ///
     /// # Errors
     /// [`AnalyzerError::Section`] if the table is damaged; those of `visit`, which ends the reading.
-    pub fn process_rows(&self, mut visit: impl FnMut(ProcessRow) -> Result<()>) -> Result<()> {
-        let mut checked = Checked { strings: self.tables()?.counts().strings, processes: 0 };
-        let mut decompressor = Decompressor::new();
-        let mut room = TableRoom::new(self.bytes());
-        let mut rows = 0;
-        for offset in self.process_chunks() {
-            let at = AnalyzerError::section("PROCESSES", offset);
-            let chunk = chunk_at(self.bytes(), SectionType::PROCESSES, offset, &mut room).map_err(&at)?;
-            if chunk.first != rows {
-                let what = "first row of a table chunk";
-                return Err(at(FormatError::Mismatch { what, stored: chunk.first, found: rows }));
-            }
-            rows += chunk.count;
-            // An error of `visit` stops the chunk; it is not one of the format.
-            let mut failed = None;
-            let read = chunk.for_each(&mut decompressor, |row| {
-                checked.check(&row)?;
-                visit(row).map_err(|error| {
-                    failed = Some(error);
-                    FormatError::Missing { what: "a further row" }
-                })
-            });
-            match failed {
-                Some(error) => return Err(error),
-                None => read.map_err(&at)?,
-            }
+    pub fn process_rows(&self, mut visit: impl FnMut(ProcessRow) -> Result<()> + Send) -> Result<()> {
+        let mut place = Place::beginning_of(self)?;
+        let chunks = self.process_chunks().map(|offset| place.chunk(self, offset)).collect::<Result<Vec<_>>>()?;
+        let decoded = |chunks: &[LogChunk<'_>]| chunks.par_iter().map(LogChunk::rows).collect::<Vec<_>>();
+        let mut batches = chunks.chunks(rayon::current_num_threads());
+        let mut next = batches.next().map(decoded);
+        // While one batch is visited, the next one is decoded.
+        while let Some(batch) = next {
+            let following = batches.next();
+            let visited = || batch.into_iter().try_for_each(|rows| place.take(rows?, &mut visit));
+            let (visited, decoded) = rayon::join(visited, || following.map(decoded));
+            visited?;
+            next = decoded;
         }
         Ok(())
     }
@@ -57,5 +47,105 @@ impl Recording {
     fn process_chunks(&self) -> impl Iterator<Item = u64> + '_ {
         let chunks = self.contents().chunks.iter();
         chunks.filter(|(section, _)| *section == SectionType::PROCESSES).map(|&(_, offset)| offset)
+    }
+}
+
+/// The log of a process tree, chunk by chunk: for a question that gives its answer piece by piece.
+pub struct ProcessLog {
+    recording: Arc<Recording>,
+    place: Place,
+    /// Chunks that were read.
+    chunks: usize,
+}
+
+impl ProcessLog {
+    /// The log from its beginning.
+    ///
+    /// # Errors
+    /// Those of [`Recording::tables`].
+    pub fn new(recording: Arc<Recording>) -> Result<Self> {
+        Ok(ProcessLog { place: Place::beginning_of(&recording)?, recording, chunks: 0 })
+    }
+
+    /// The recording.
+    #[must_use]
+    pub fn recording(&self) -> &Arc<Recording> {
+        &self.recording
+    }
+
+    /// The rows of the next chunk, of at most 4 MiB in the file; `None` after the last one.
+    ///
+    /// # Errors
+    /// [`AnalyzerError::Section`] if it is damaged.
+    pub fn next_rows(&mut self) -> Result<Option<Vec<ProcessRow>>> {
+        let Some(offset) = self.recording.process_chunks().nth(self.chunks) else { return Ok(None) };
+        self.chunks += 1;
+        let rows = self.place.chunk(&self.recording, offset)?.rows()?;
+        let mut checked = Vec::with_capacity(rows.rows.len());
+        self.place.take(rows, &mut |row| {
+            checked.push(row);
+            Ok(())
+        })?;
+        Ok(Some(checked))
+    }
+}
+
+/// A chunk of the log.
+struct LogChunk<'r> {
+    offset: u64,
+    chunk: Chunk<'r>,
+}
+
+/// The rows of a chunk, whose ids are not yet checked.
+struct Rows {
+    offset: u64,
+    rows: Vec<ProcessRow>,
+}
+
+impl LogChunk<'_> {
+    fn rows(&self) -> Result<Rows> {
+        let mut rows = Vec::new();
+        let read = self.chunk.for_each(&mut Decompressor::new(), |row| {
+            rows.push(row);
+            Ok(())
+        });
+        read.map_err(AnalyzerError::section("PROCESSES", self.offset))?;
+        Ok(Rows { offset: self.offset, rows })
+    }
+}
+
+/// What is known where the reading of a log has come to.
+struct Place {
+    checked: Checked,
+    room: TableRoom,
+    /// Rows of the chunks so far.
+    rows: u64,
+}
+
+impl Place {
+    fn beginning_of(recording: &Recording) -> Result<Self> {
+        let checked = Checked { strings: recording.tables()?.counts().strings, processes: 0 };
+        Ok(Place { checked, room: TableRoom::new(recording.bytes()), rows: 0 })
+    }
+
+    /// The next chunk.
+    fn chunk<'r>(&mut self, recording: &'r Recording, offset: u64) -> Result<LogChunk<'r>> {
+        let at = AnalyzerError::section("PROCESSES", offset);
+        let chunk = chunk_at(recording.bytes(), SectionType::PROCESSES, offset, &mut self.room).map_err(&at)?;
+        if chunk.first != self.rows {
+            let what = "first row of a table chunk";
+            return Err(at(FormatError::Mismatch { what, stored: chunk.first, found: self.rows }));
+        }
+        self.rows += chunk.count;
+        Ok(LogChunk { offset, chunk })
+    }
+
+    /// Checks the rows of the next chunk, and hands them over.
+    fn take(&mut self, rows: Rows, visit: &mut dyn FnMut(ProcessRow) -> Result<()>) -> Result<()> {
+        for row in rows.rows {
+            self.checked.check(&row).map_err(AnalyzerError::section("PROCESSES", rows.offset))?;
+            visit(row)?;
+        }
+        Ok(())
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use barrow_analyzer::StringId;
+use barrow_analyzer::{Program, Recording, StringId, Tables};
 use foldhash::fast::RandomState;
 use rayon::prelude::*;
 use regex::Captures;
@@ -33,14 +33,18 @@ type Item = (ProgramId, Option<StringId>);
 /// The labels of all images, by schema. Only those of `order` are evaluated; the others ignore everything.
 pub(super) fn of(tree: &ProcessTree, rules: &Rules, order: &[usize]) -> Vec<Labelled> {
     let (items, of_images) = items(tree);
-    let is_recipe = holds_recipes(tree);
+    let is_recipe = holds_recipes(tree.recording());
     let size = items.len().div_ceil(rayon::current_num_threads() * 2).max(FEW);
     let parts: Vec<Vec<Labels>> = items
         .par_chunks(size)
         .map(|items| {
-            let mut worker = Worker::new(tree, rules, order, is_recipe);
-            items.iter().for_each(|&item| worker.label(item));
-            worker.labels
+            let mut worker = Worker::new(tree.recording(), rules, order, is_recipe);
+            let mut labels: Vec<Labels> = rules.schemata.iter().map(|_| Labels::default()).collect();
+            for &(program, target) in items {
+                worker.label(tree.program_of(program), target);
+                order.iter().for_each(|&schema| labels[schema].push(&worker.texts[schema]));
+            }
+            labels
         })
         .collect();
     let schemata = (0..rules.schemata.len()).into_par_iter().map(|schema| {
@@ -64,7 +68,7 @@ fn items(tree: &ProcessTree) -> (Vec<Item>, Vec<u32>) {
     let mut items: Vec<Item> = tree.programs().map(|(program, _)| (program, None)).collect();
     let mut special: HashMap<Item, u32> = HashMap::new();
     let of_images = tree.images().iter().map(|image| {
-        let target = tree.attribute_id(tree.process(image.process), "label");
+        let target = tree.process(image.process).label;
         if target.is_none() {
             return image.program.index() as u32;
         }
@@ -78,8 +82,8 @@ fn items(tree: &ProcessTree) -> (Vec<Item>, Vec<u32>) {
 }
 
 /// Whether shells were recorded and not what they execute.
-fn holds_recipes(tree: &ProcessTree) -> bool {
-    let facts = tree.recording().facts().unwrap_or_default();
+fn holds_recipes(recording: &Recording) -> bool {
+    let facts = recording.facts().unwrap_or_default();
     let by = facts.iter().find(|(key, _)| key == "recorded by").map(|(_, by)| by.as_str());
     matches!(by, Some("barrow-sh" | "Kleknev" | "ninja" | "Bazel"))
 }
@@ -110,10 +114,10 @@ impl Labels {
 }
 
 /// Labels programs one after the other.
-struct Worker<'t> {
-    tree: &'t ProcessTree,
+struct Worker<'t, 'o> {
+    tables: Option<&'t Tables>,
     rules: &'t Rules,
-    order: &'t [usize],
+    order: &'o [usize],
     is_recipe: bool,
     launching: HashMap<&'t str, Launching, RandomState>,
     /// For each schema and field: which rules a text satisfies.
@@ -121,7 +125,24 @@ struct Worker<'t> {
     command: Command<'t>,
     /// The labels of the program, by schema.
     texts: Vec<String>,
-    labels: Vec<Labels>,
+}
+
+/// Labels programs one after the other in one schema, for a question that does not hold the whole tree.
+pub struct Labeller<'t> {
+    worker: Worker<'t, 't>,
+    schema: usize,
+}
+
+impl<'t> Labeller<'t> {
+    pub(super) fn new(recording: &'t Recording, rules: &'t Rules, schema: usize, order: &'t [usize]) -> Self {
+        Labeller { worker: Worker::new(recording, rules, order, holds_recipes(recording)), schema }
+    }
+
+    /// The label of a program of the recording, with what its process is said to build; `None` if the schema ignores it.
+    pub fn label(&mut self, program: &Program, target: Option<StringId>) -> Option<&str> {
+        self.worker.label(program, target);
+        Some(self.worker.texts[self.schema].as_str()).filter(|label| *label != IGNORE)
+    }
 }
 
 /// What rules look at.
@@ -143,11 +164,11 @@ impl Joined<'_, '_> {
     }
 }
 
-impl<'t> Worker<'t> {
-    fn new(tree: &'t ProcessTree, rules: &'t Rules, order: &'t [usize], is_recipe: bool) -> Self {
+impl<'t, 'o> Worker<'t, 'o> {
+    fn new(recording: &'t Recording, rules: &'t Rules, order: &'o [usize], is_recipe: bool) -> Self {
         let count = rules.schemata.len();
         Worker {
-            tree,
+            tables: recording.tables().ok(),
             rules,
             order,
             is_recipe,
@@ -155,15 +176,14 @@ impl<'t> Worker<'t> {
             satisfied: (0..count).map(|_| Default::default()).collect(),
             command: Command::default(),
             texts: vec![String::new(); count],
-            labels: (0..count).map(|_| Labels::default()).collect(),
         }
     }
 
-    fn label(&mut self, (program, target): Item) {
-        let (tree, rules) = (self.tree, self.rules);
-        let program = tree.program_of(program);
-        let text = |id: Option<StringId>| id.map_or("", |id| tree.text(id));
-        let arguments = program.arguments.iter().map(|&argument| tree.text(argument));
+    /// The labels of a program, into `texts`.
+    fn label(&mut self, program: &Program, target: Option<StringId>) {
+        let (tables, rules, order) = (self.tables, self.rules, self.order);
+        let text = |id: Option<StringId>| tables.zip(id).map_or("", |(tables, id)| tables.string(id));
+        let arguments = program.arguments.iter().map(|&argument| text(Some(argument)));
         let mut command = std::mem::take(&mut self.command);
         command.read(text(program.executable), arguments, &rules.launchers, self.is_recipe, |name| {
             *self.launching.entry(name).or_insert_with(|| rules.launchers.launching(name))
@@ -172,16 +192,13 @@ impl<'t> Worker<'t> {
             fields: [command.name, command.script, command.executable, text(program.directory), text(target)],
             arguments: Joined { arguments: &command.arguments, text: None },
         };
-        for &schema in self.order {
+        for &schema in order {
             let mut label = std::mem::take(&mut self.texts[schema]);
             label.clear();
             self.label_in(schema, &mut looked, &mut label);
             self.texts[schema] = label;
         }
         self.command = command;
-        for &schema in self.order {
-            self.labels[schema].push(&self.texts[schema]);
-        }
     }
 
     fn label_in(&mut self, schema: usize, looked: &mut Looked<'_, 't>, label: &mut String) {

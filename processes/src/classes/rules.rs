@@ -3,8 +3,10 @@
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
+use barrow_analyzer::Recording;
 use regex::Regex;
 
+use super::Labeller;
 use super::command::Launchers;
 use super::file::{File, RuleText, SchemaText, Source, Text};
 use super::patterns::{self, FieldPatterns};
@@ -25,6 +27,13 @@ pub struct Rules {
     /// The schemata whose labels each tests.
     needs: Vec<Vec<usize>>,
     pub(super) launchers: Launchers,
+}
+
+/// A schema with those whose labels it tests, in an order in which they can be evaluated.
+#[derive(Debug, Clone)]
+pub struct Evaluation {
+    schema: usize,
+    schemata: Vec<usize>,
 }
 
 /// The rules of one schema.
@@ -89,6 +98,18 @@ impl Rules {
             }
         }
         self.order.iter().copied().filter(|&schema| is_needed[schema]).collect()
+    }
+
+    /// What labels programs one after the other, in the schema of `evaluation`.
+    #[must_use]
+    pub fn labeller<'t>(&'t self, recording: &'t Recording, evaluation: &'t Evaluation) -> Labeller<'t> {
+        Labeller::new(recording, self, evaluation.schema, &evaluation.schemata)
+    }
+
+    /// What it takes to label programs in the schema at this position.
+    #[must_use]
+    pub fn evaluation(&self, schema: usize) -> Evaluation {
+        Evaluation { schema, schemata: self.order_of(|at| at == schema) }
     }
 
     /// The names of the schemata.

@@ -150,7 +150,7 @@ fn made_holds(attribute: TextAttribute, test: &TextTest, tree: &ProcessTree, id:
             }
         }
         TextAttribute::Command => test.holds(tree.command(image)),
-        TextAttribute::Label => test.holds(tree.attribute(tree.process(image.process), "label")),
+        TextAttribute::Label => test.holds(tree.process(image.process).label.map(|label| tree.text(label))),
         TextAttribute::Process => test.holds(Some(&tree.name(image.process))),
         _ => {
             let name = tree.end_of(id).and_then(|end| signal_name(end.signal?));
@@ -171,10 +171,8 @@ fn is(property: Property, tree: &ProcessTree, id: ImageId) -> bool {
         Property::Failed => tree.end_of(id).is_some_and(|end| end.is_failure()),
         Property::Forked => image.is_forked,
         Property::Running => image.ended_ns.is_none(),
-        Property::Waited => process.end.is_some() && tree.attribute(process, "not waited for").is_none(),
-        Property::OutOfMemory => {
-            tree.end_of(id).is_some() && tree.attribute(process, "killed by") == Some("out of memory")
-        }
+        Property::Waited => process.end.is_some() && !process.is_not_waited_for,
+        Property::OutOfMemory => tree.end_of(id).is_some() && process.is_killed_for_memory,
     }
 }
 

@@ -94,7 +94,7 @@ impl ProcessMeasure {
     /// Those of the classes.
     pub(super) fn of(&self, session: &Session, tree: &Arc<ProcessTree>) -> Result<Measured, QueryError> {
         let classes = if self.expression.needs_classes() {
-            Some(asked::classes(session, tree, &QuestionFlags::default())?)
+            Some(asked::classes(session, tree, &self.expression, &QuestionFlags::default())?)
         } else {
             None
         };

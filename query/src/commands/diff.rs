@@ -109,11 +109,12 @@ fn of_processes(
     if !other.recording.has_processes() {
         return Err(QueryError::Unreadable { path: name.clone(), cause: "it holds no processes".to_owned() });
     }
-    let after = ProcessTree::read(Arc::clone(&other.recording))?;
+    let after = Arc::new(ProcessTree::read(Arc::clone(&other.recording))?);
     let table = if is_by_command {
         process_change::table("command", "command", &changes_by_command([&before, &after]))
     } else {
-        let (old, new) = (session.classes(&arguments.flags)?, session.classes_of(&after, &arguments.flags)?);
+        let (old, new) =
+            (session.classes_in(&arguments.flags, None)?, session.first_classes(&after, 1, &arguments.flags)?);
         process_change::table("class", "class", &changes_by_class([&before, &after], [old.first(), new.first()]))
     };
     let mut answer = Answer::default();

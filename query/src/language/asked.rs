@@ -88,7 +88,7 @@ pub(crate) fn select(
     flags: &QuestionFlags,
 ) -> Result<(Arc<ProcessTree>, Arc<ImageSet>), QueryError> {
     let tree = session.process_tree()?;
-    let classes = if expression.needs_classes() { Some(classes(session, &tree, flags)?) } else { None };
+    let classes = if expression.needs_classes() { Some(classes(session, &tree, expression, flags)?) } else { None };
     if let Some(classes) = &classes
         && let Some(strange) = expression.strange_labels(classes).into_iter().find(|strange| strange.schema.is_none())
     {
@@ -122,22 +122,30 @@ pub(crate) fn notes(
     if !expression.needs_classes() {
         return Ok(Vec::new());
     }
-    let classes = classes(session, &*session.process_tree()?, flags)?;
+    let classes = classes(session, &session.process_tree()?, expression, flags)?;
     Ok(expression.strange_labels(&classes).into_iter().map(|strange| told(strange, &classes)).collect())
 }
 
-/// The classes of the processes of the open recording.
+/// The classes of the processes of a tree that an expression asks for, and those of the first schema. The later schemata
+/// are those that take long: they have labels only if the expression names them, or compares with a label that the
+/// earlier ones do not have.
 ///
 /// # Errors
 /// Those of the rules.
 pub(crate) fn classes(
     session: &Session,
-    tree: &ProcessTree,
+    tree: &Arc<ProcessTree>,
+    expression: &Expression,
     flags: &QuestionFlags,
 ) -> Result<Arc<Classes>, QueryError> {
-    match session.process_tree() {
-        Ok(open) if std::ptr::eq(&*open, tree) => session.classes(flags),
-        _ => Ok(Arc::new(session.classes_of(tree, flags)?)),
+    let mut count = expression.last_schema().unwrap_or(0) + 1;
+    loop {
+        let classes = session.first_classes(tree, count, flags)?;
+        let is_unknown = |strange: StrangeLabel<'_>| strange.schema.is_none();
+        if count >= classes.schemata().len() || !expression.strange_labels(&classes).into_iter().any(is_unknown) {
+            return Ok(classes);
+        }
+        count += 1;
     }
 }
 
@@ -165,7 +173,10 @@ pub(crate) fn after_word(text: &str) -> Option<&str> {
 /// Whether a text names an attribute of processes where an expression about objects has its mistake.
 pub(crate) fn names_attribute(text: &str, objects: &dyn Names) -> bool {
     let Err(error) = barrow_analyzer::Expression::parse_with(text, objects) else { return false };
-    let rest = text.get(error.position..).unwrap_or_default();
+    let (before, rest) = text.split_at_checked(error.position).unwrap_or((text, ""));
+    if before.trim_end().ends_with(['=', '<', '>', '~']) {
+        return false;
+    }
     let end = rest.find(|c: char| !c.is_alphanumeric() && c != '.' && c != '_').unwrap_or(rest.len());
     Expression::is_attribute(&rest[..end])
 }
@@ -180,10 +191,7 @@ pub(crate) struct Scope<'s> {
 
 impl ImageNames for Scope<'_> {
     fn schemata(&self) -> Vec<String> {
-        let tree = self.session.process_tree();
-        let classes = tree.and_then(|tree| classes(self.session, &tree, self.flags));
-        let names = |classes: Arc<Classes>| classes.schemata().iter().map(|schema| schema.name().to_owned()).collect();
-        classes.map(names).unwrap_or_default()
+        self.session.schema_names(self.flags).unwrap_or_default()
     }
 
     fn set(&self, name: &str) -> Result<Arc<ImageSet>, String> {

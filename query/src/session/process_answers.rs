@@ -42,7 +42,9 @@ impl Session {
         let file = self.rules_file(flags);
         let text = file.as_deref().map(read).transpose()?;
         let key = format!("all {text:?}");
-        self.context.workspace.classes(&tree, &key, || classes(&tree, file.as_deref(), text.as_deref()))
+        self.context
+            .workspace
+            .classes(&tree, &key, || with_rules(file.as_deref(), text.as_deref(), |rules| Classes::of(&tree, rules)))
     }
 
     /// The same for one schema, which takes less: the first one, or that of a name. The others may have no labels.
@@ -51,25 +53,49 @@ impl Session {
     /// As for [`Session::classes`].
     pub(crate) fn classes_in(&self, flags: &QuestionFlags, name: Option<&str>) -> Result<Arc<Classes>, QueryError> {
         let tree = self.process_tree()?;
+        let Some(name) = name else { return self.first_classes(&tree, 1, flags) };
         let file = self.rules_file(flags);
         let text = file.as_deref().map(read).transpose()?;
-        let key = format!("{name:?} {text:?}");
-        self.context.workspace.classes(&tree, &key, || {
+        self.context.workspace.classes(&tree, &format!("{name:?} {text:?}"), || {
             with_rules(file.as_deref(), text.as_deref(), |rules| {
-                let at = name.and_then(|name| rules.schema_names().position(|known| known == name));
+                let at = rules.schema_names().position(|known| known == name);
                 Classes::only(&tree, rules, |schema| schema == at.unwrap_or(0))
             })
         })
     }
 
-    /// The classes of another tree, by the same rules.
+    /// The same for the first schemata, so many of them, of the open tree or of another one.
     ///
     /// # Errors
     /// A file of rules that cannot be read.
-    pub(crate) fn classes_of(&self, tree: &ProcessTree, flags: &QuestionFlags) -> Result<Classes, QueryError> {
+    pub(crate) fn first_classes(
+        &self,
+        tree: &Arc<ProcessTree>,
+        count: usize,
+        flags: &QuestionFlags,
+    ) -> Result<Arc<Classes>, QueryError> {
         let file = self.rules_file(flags);
         let text = file.as_deref().map(read).transpose()?;
-        classes(tree, file.as_deref(), text.as_deref())
+        let make = || {
+            with_rules(file.as_deref(), text.as_deref(), |rules| Classes::only(tree, rules, |schema| schema < count))
+        };
+        match self.process_tree() {
+            Ok(open) if Arc::ptr_eq(&open, tree) => {
+                self.context.workspace.classes(tree, &format!("{count} {text:?}"), make)
+            }
+            _ => Ok(Arc::new(make()?)),
+        }
+    }
+
+    /// The names of all schemata.
+    ///
+    /// # Errors
+    /// A file of rules that cannot be read.
+    pub(crate) fn schema_names(&self, flags: &QuestionFlags) -> Result<Vec<String>, QueryError> {
+        let file = self.rules_file(flags);
+        let text = file.as_deref().map(read).transpose()?;
+        let names = |rules: &Rules| rules.schema_names().map(str::to_owned).collect();
+        with_rules(file.as_deref(), text.as_deref(), names)
     }
 
     fn rules_file(&self, flags: &QuestionFlags) -> Option<PathBuf> {
@@ -78,10 +104,6 @@ impl Session {
             folder.is_file().then_some(folder)
         })
     }
-}
-
-fn classes(tree: &ProcessTree, file: Option<&Path>, text: Option<&str>) -> Result<Classes, QueryError> {
-    with_rules(file, text, |rules| Classes::of(tree, rules))
 }
 
 /// Makes something with the rules of a file, or with the default ones.

@@ -60,7 +60,7 @@ pub(crate) fn answer(
     if let Some(before) = process.before_exec {
         answer = answer
             .fact(Column::new("executed_ns", "executed", Unit::Duration), process_text::time(before.until_ns))
-            .fact(Column::new("before_exec_peak_bytes", "peak before exec", Unit::Bytes), before.used.peak_bytes);
+            .fact(Column::new("before_exec_peak_bytes", "peak before exec", Unit::Bytes), before.peak_bytes);
     }
     for &(key, value) in &process.attributes {
         let pair = format!("{}: {}", tree.text(key), tree.text(value));

@@ -19,8 +19,8 @@ fn counts(tree: &ProcessTree) -> Counts {
     for process in tree.processes() {
         counts.failed += u64::from(process.end.is_some_and(|end| end.is_failure()));
         counts.running += u64::from(process.end.is_none());
-        counts.not_waited_for += u64::from(tree.attribute(process, "not waited for").is_some());
-        counts.out_of_memory += u64::from(tree.attribute(process, "killed by") == Some("out of memory"));
+        counts.not_waited_for += u64::from(process.is_not_waited_for);
+        counts.out_of_memory += u64::from(process.is_killed_for_memory);
     }
     counts.forked = tree.images().iter().filter(|image| image.is_forked).count() as u64;
     counts

@@ -38,7 +38,7 @@ pub(crate) fn found(
     let (tree, set) = asked::select(session, expression, flags)?;
     let by = by.map(|name| Amounts::named(name, &tree).ok_or_else(|| no_order(name))).transpose()?;
     let images = by.as_ref().map_or_else(|| set.iter().collect(), |by| by.ranked(&tree, &set));
-    let classes = asked::classes(session, &tree, flags)?;
+    let classes = asked::classes(session, &tree, expression, flags)?;
     session.listed.clear();
     let notes = asked::notes(session, expression, flags)?;
     Ok(Found { tree, classes, by, images, shown: 0, rows }.answer(session, Some(set))?.lines(notes))
