@@ -12,11 +12,13 @@ mod error;
 mod expression;
 mod facts;
 mod image_set;
+mod lanes;
 mod memory;
 mod names;
 mod selection;
 mod totals;
 mod tree;
+mod window;
 
 pub use barrow_analyzer::{ProcessId, Usage};
 pub use class_totals::{ClassTotals, Figures, Measure, Spread, class_totals, class_values, running_shares};
@@ -25,10 +27,14 @@ pub use comparison::{SideUse, UseChange, changes_by_class, changes_by_command, w
 pub use error::{ProcessError, Result};
 pub use expression::{ATTRIBUTES, Amounts, Expression, ImageNames, Quantity, StrangeLabel};
 pub use image_set::ImageSet;
-pub use memory::{Peak, PeakKind, class_memory_curve, class_peaks, memory_curve, peak};
+pub use lanes::{Block, Blocks, ClassUse, Lanes, Limits, Span};
+pub use memory::{
+    Memory, Peak, PeakKind, class_memory_curve, class_peaks, class_peaks_within, memory_curve, memory_within, peak,
+};
 pub use selection::{SampledPeak, Selection};
 pub use totals::{Inclusive, Sum, Totals, cpu_ns};
 pub use tree::{BeforeExec, End, Image, ImageId, Process, ProcessTree, ProgramId, Sample};
+pub use window::Window;
 
 /// The README, whose example is compiled with those of this crate.
 #[cfg(doctest)]

@@ -1,7 +1,8 @@
 //! The memory of a tree and of its classes over time, from the samples of a recording.
 
 use crate::classes::{LabelId, Schema};
-use crate::tree::{ImageId, ProcessTree};
+use crate::tree::{ImageId, ProcessTree, Sample, duration};
+use crate::window::Window;
 
 /// The most memory that a tree held at one time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,9 +46,15 @@ pub fn class_memory_curve(tree: &ProcessTree, schema: &Schema, label: LabelId) -
 /// The largest sample of each class of a schema: its time, and the bytes of all images of the class together.
 #[must_use]
 pub fn class_peaks(tree: &ProcessTree, schema: &Schema) -> Vec<Option<(i64, u64)>> {
+    class_peaks_within(tree, schema, Window::of(tree))
+}
+
+/// The same of the samples in a window.
+#[must_use]
+pub fn class_peaks_within(tree: &ProcessTree, schema: &Schema, window: Window) -> Vec<Option<(i64, u64)>> {
     let mut peaks: Vec<Option<(i64, u64)>> = vec![None; schema.labels().len()];
     let mut sums = vec![0u64; peaks.len()];
-    for sample in tree.samples() {
+    for sample in tree.samples().filter(|sample| window.has_sample(sample.time_ns)) {
         let labelled = |&(image, bytes): &(ImageId, u64)| schema.label(image).map(|label| (label.index(), bytes));
         for (label, bytes) in sample.bytes.iter().filter_map(labelled) {
             sums[label] = sums[label].saturating_add(bytes);
@@ -60,6 +67,42 @@ pub fn class_peaks(tree: &ProcessTree, schema: &Schema) -> Vec<Option<(i64, u64)
         }
     }
     peaks
+}
+
+/// The memory of a tree at one time.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Memory {
+    /// When it was measured.
+    pub time_ns: i64,
+    /// Bytes of all processes.
+    pub bytes: u64,
+    /// Bytes of each class, by label. What the schema ignores is in none.
+    pub by_label: Vec<u64>,
+}
+
+/// The samples in a window: of those in the same one of `cells` equal parts, the largest.
+#[must_use]
+pub fn memory_within(tree: &ProcessTree, schema: &Schema, window: Window, cells: u32) -> Vec<Memory> {
+    let cell_ns = window.length_ns().div_ceil(cells.max(1).into()).max(1);
+    let mut largest: Vec<(u64, Sample<'_>, u64)> = Vec::new();
+    for sample in tree.samples().filter(|sample| window.has_sample(sample.time_ns)) {
+        let (cell, bytes) = (duration(window.from_ns, sample.time_ns) / cell_ns, sample.total_bytes());
+        match largest.last_mut().filter(|last| last.0 == cell) {
+            Some(last) if last.2 >= bytes => {}
+            Some(last) => *last = (cell, sample, bytes),
+            None => largest.push((cell, sample, bytes)),
+        }
+    }
+    let of = largest.into_iter().map(|(_, sample, bytes)| {
+        let mut by_label = vec![0u64; schema.labels().len()];
+        for (image, bytes) in sample.bytes {
+            if let Some(label) = schema.label(*image) {
+                by_label[label.index()] = by_label[label.index()].saturating_add(*bytes);
+            }
+        }
+        Memory { time_ns: sample.time_ns, bytes, by_label }
+    });
+    of.collect()
 }
 
 /// The most memory that the tree held at one time; `None` if nothing is known of it.

@@ -210,7 +210,7 @@ fn alone(tree: &ProcessTree) -> Vec<u64> {
 }
 
 /// All processes, those first that began first.
-fn in_order_of_start(tree: &ProcessTree) -> Vec<ProcessId> {
+pub(crate) fn in_order_of_start(tree: &ProcessTree) -> Vec<ProcessId> {
     let mut order: Vec<ProcessId> = (0..tree.processes().len() as u32).map(ProcessId).collect();
     if !tree.processes().is_sorted_by_key(|process| process.began_ns) {
         order.sort_by_key(|&id| tree.process(id).began_ns);

@@ -22,6 +22,7 @@ mod idom;
 mod import;
 mod info;
 mod inrefs;
+mod lanes;
 mod leaks;
 mod man;
 mod more;
@@ -128,6 +129,7 @@ pub const COMMANDS: &[&Command] = &[
     &processes::COMMAND,
     &tree::COMMAND,
     &classes::COMMAND,
+    &lanes::COMMAND,
     &heap::COMMAND,
     &record::COMMAND,
     &watch::COMMAND,

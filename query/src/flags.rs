@@ -106,7 +106,7 @@ pub struct QuestionFlags {
     /// Leave out what is less, like 1% or 64K.
     #[arg(long, value_name = "SHARE|SIZE", value_parser = parse_least)]
     pub min: Option<Least>,
-    /// The number of places of the tree, the largest ones.
+    /// How finely it is drawn: the number of places of a tree, the largest ones; the parts of a time.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub cells: Option<u32>,
     /// A file of assertions, one a line.

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use barrow_analyzer::{Heap, Memory, Recording, SnapshotId};
-use barrow_processes::{Classes, ProcessTree, Totals};
+use barrow_processes::{Classes, Lanes, ProcessTree, Totals};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::error::QueryError;
@@ -45,6 +45,7 @@ pub struct Workspace {
 struct OfTree {
     tree: Option<Arc<ProcessTree>>,
     totals: Option<Arc<Totals>>,
+    lanes: Option<Arc<Lanes>>,
     /// By what they are made of.
     classes: Vec<(String, Arc<Classes>)>,
 }
@@ -118,6 +119,12 @@ impl Workspace {
     pub(crate) fn process_totals(&self, tree: &Arc<ProcessTree>) -> Arc<Totals> {
         let mut kept = self.of_tree.lock().unwrap_or_else(PoisonError::into_inner);
         Arc::clone(kept.about(tree).totals.get_or_insert_with(|| Arc::new(Totals::of(tree))))
+    }
+
+    /// The lanes of a process tree.
+    pub(crate) fn process_lanes(&self, tree: &Arc<ProcessTree>) -> Arc<Lanes> {
+        let mut kept = self.of_tree.lock().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(kept.about(tree).lanes.get_or_insert_with(|| Arc::new(Lanes::of(tree))))
     }
 
     /// The classes of a process tree; `key` says what they are made of, and `make` makes them.

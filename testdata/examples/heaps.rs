@@ -8,8 +8,8 @@ use std::io::{self, BufRead, Write};
 use std::path::Path;
 
 use barrow_writer::{
-    KindRole, Label, Object, Options, Result, SnapshotInfo, StrengthId, StringId, ThreadDescription, TypeDescription,
-    TypeId, Writer,
+    KindRole, Label, Object, Options, ProcessDescription, ProcessEnd, ProcessId, ProgramDescription, Result,
+    SnapshotInfo, StrengthId, StringId, ThreadDescription, TypeDescription, TypeId, Usage, Writer,
 };
 
 /// Objects of the linked list.
@@ -32,6 +32,7 @@ fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
             no_snapshot(&folder.join("nothing.barrow"))?;
             no_object(&folder.join("empty.barrow"))?;
             one(&folder.join("one.barrow"))?;
+            both(&folder.join("both.barrow"))?;
         }
         _ => return Err("which folder?".into()),
     }
@@ -176,6 +177,38 @@ fn no_object(path: &Path) -> Result<()> {
 fn one(path: &Path) -> Result<()> {
     let writer = create(path)?;
     commit_list(&writer, &declare(&writer, LIST)?, 3)?;
+    writer.finish()?;
+    Ok(())
+}
+
+/// A heap, and a tree of processes with hostile names.
+fn both(path: &Path) -> Result<()> {
+    const SECOND: i64 = 1_000_000_000;
+    let writer = create(path)?;
+    commit_list(&writer, &declare(&writer, LIST)?, 3)?;
+    let names = hostile_names();
+    let begin = |time_ns: i64, pid: u64, parent: Option<ProcessId>, name: &str| {
+        let arguments = [name, &names[0], &names[5], &names[7]];
+        let program =
+            ProgramDescription { executable: Some(name), directory: Some(names[1].as_str()), arguments: &arguments };
+        let host = Some(if pid % 2 == 0 { names[0].as_str() } else { "a b" });
+        writer.begin_process(&ProcessDescription { time_ns, pid, parent, host, program })
+    };
+    let end = |process: ProcessId, time_ns: i64| {
+        let used = Usage { user_ns: Some(SECOND as u64), peak_bytes: Some(1 << 20), ..Usage::default() };
+        writer.end_process(process, time_ns, &ProcessEnd { exit_status: Some(0), signal: None, used })
+    };
+    let make = begin(0, 1, None, "make")?;
+    let mut begun = Vec::new();
+    for (at, name) in (0..).zip(&names) {
+        begun.push(begin((at + 1) * SECOND, 2 + at as u64, Some(make), name)?);
+    }
+    let memory: Vec<(ProcessId, u64)> = begun.iter().map(|process| (*process, 1 << 20)).collect();
+    writer.process_memory(12 * SECOND, &memory)?;
+    for (at, process) in (0..).zip(begun) {
+        end(process, (20 + 2 * at) * SECOND)?;
+    }
+    end(make, 60 * SECOND)?;
     writer.finish()?;
     Ok(())
 }

@@ -1,6 +1,7 @@
 // One value of an answer: by its kind and its unit, as text and as what is shown.
 
 import { h } from './dom.js';
+import { processLine } from './state.js';
 
 /** @typedef {import('./ask.js').Value} Value */
 /** @typedef {import('./ask.js').Column} Column */
@@ -55,6 +56,12 @@ function rate(bytes) {
   return sign + size(Math.round(magnitude));
 }
 
+/** Nanoseconds as `1.25 s`; short times as `1.25 ms` and `12.5 µs`. @param {number} ns */
+export function duration(ns) {
+  if (ns > 0 && ns < 1e5) return `${(ns / 1e3).toFixed(1)} µs`;
+  return ns > 0 && ns < 1e7 ? `${(ns / 1e6).toFixed(2)} ms` : `${(ns / 1e9).toFixed(2)} s`;
+}
+
 /** A number by its unit. @param {number | string} number @param {string} unit */
 export function numberText(number, unit) {
   switch (unit) {
@@ -62,7 +69,7 @@ export function numberText(number, unit) {
     case 'count': return grouped(number);
     case 'object': return `@${number}`;
     case 'address': return `0x${BigInt(number).toString(16)}`;
-    case 'duration': return `${(Number(number) / 1e9).toFixed(2)} s`;
+    case 'duration': return duration(Number(number));
     case 'share': return `${(Number(number) * 100).toFixed(1)} %`;
     default: return String(number);
   }
@@ -133,13 +140,13 @@ export function forPeople(of) {
 
 /**
  * What is shown of a value.
- * @param {Value} value @param {Pick<Column, 'unit'>} column @param {CellContext} ctx @returns {Node}
+ * @param {Value} value @param {Pick<Column, 'unit'> & {key?: string}} column @param {CellContext} ctx @returns {Node}
  */
 export function cellNode(value, column, ctx) {
   switch (value.kind) {
     case 'none': return document.createTextNode('');
     case 'text':
-    case 'name': return value.value === '' ? document.createTextNode('') : nameNode(value.value);
+    case 'name': return value.value === '' ? document.createTextNode('') : column.key === 'process' ? processLink(value.value, ctx) : nameNode(value.value);
     case 'path': return pathNode(value.value);
     case 'number': return column.unit === 'object' ? objectLink(value.value, ctx) : number(value, column);
     case 'estimate':
@@ -172,6 +179,12 @@ function changeNode(value, column) {
 export function objectLink(id, ctx, label) {
   const name = ctx.snapshot === null || ctx.snapshot === undefined ? `@${id}` : `${ctx.snapshot}:@${id}`;
   return h('a', { class: 'object', href: ctx.href({ q: `info ${name}` }), title: `info ${name}` }, label ?? `@${id}`);
+}
+
+/** A link to a process. @param {string} name such as `1234:0` @param {CellContext} ctx */
+export function processLink(name, ctx) {
+  const line = processLine(name);
+  return h('a', { class: 'object', href: ctx.href({ q: line }), title: visible(line) }, h('bdi', null, visible(name)));
 }
 
 /** A text of a dump: isolated, visible, cut at 200 characters with the whole on demand. @param {string} name */

@@ -209,7 +209,9 @@ function showTold({ file }) {
 /** @param {Shown} what */
 function showStrip({ state, file }) {
   const count = file?.snapshots ?? 0;
-  if (!file || file.state !== 'ready' || count === 0) return fill(place.strip);
+  const time = state.extra.t ? h('span', { class: 'chip' }, `brush ${visible(state.extra.t)} `, remove(state, { t: null }, 'the whole time')) : null;
+  const live = file?.growing ? h('span', { class: 'chip live' }, '● growing') : null;
+  if (!file || file.state !== 'ready' || count === 0) return fill(place.strip, time, file?.processes ? live : null);
   const selected = selectedSnapshot(state, file) ?? 0;
   const step = (/** @type {string} */ label, /** @type {string} */ name, /** @type {number} */ to) => h('a', {
     class: 'step-button', 'aria-label': name, title: `${name} (${label === '◂' ? '[' : ']'})`,
@@ -226,7 +228,7 @@ function showStrip({ state, file }) {
   const brush = count < 2 ? null : state.a === null || state.b === null ? h('span', { class: 'brushed muted' }, 'brush: all')
     : h('span', { class: 'chip' }, `brush ${state.a}..${state.b} `, remove(state, { a: null, b: null }, 'all snapshots'));
   const unknown = selected >= count ? h('span', { class: 'warning' }, `there is no snapshot ${selected}`) : null;
-  fill(place.strip, count > 2 ? place.overview : null, snapshots, brush, unknown, file.growing ? h('span', { class: 'chip live' }, '● growing') : null);
+  fill(place.strip, count > 2 ? place.overview : null, snapshots, brush, time, unknown, live);
 }
 
 /** All snapshots as a line, once it is known. @param {Shown} what */
@@ -266,10 +268,20 @@ function showBanners({ state, file }) {
   document.body.classList.toggle('is-replaced', Boolean(file?.replaced));
 }
 
+const TABS = /** @type {Record<string, string>} */ ({
+  lanes: 'Processes', series: 'Series', types: 'Types', tree: 'Tree & map', object: 'Object', summary: 'Summary', classes: 'Classes', ptree: 'Tree', processes: 'List',
+});
+/** The keys after `g`. */
+const TAB_KEYS = /** @type {Record<string, string>} */ ({ lanes: 'p', series: 's', types: 't', tree: 'd', object: 'o' });
+
 /** Where the tabs lead. @param {State} state @param {ServedFile} file @returns {Record<string, string>} */
 export function tabLines(state, file) {
   const several = (file.snapshots ?? 0) > 1;
+  /** @type {Record<string, string>} */
+  const ofProcesses = file.processes ? { lanes: 'lanes' } : {};
+  if (file.processes && !file.snapshots) return { ...ofProcesses, summary: 'summary', classes: 'classes', ptree: 'tree', processes: 'processes 50' };
   return {
+    ...ofProcesses,
     series: several ? 'summary all' : 'summary', types: 'histogram', tree: 'dominators',
     object: visitedIn(file).length > 0 ? `info ${visitedIn(file)[0].name}` : 'info',
   };
@@ -279,12 +291,13 @@ export function tabLines(state, file) {
 function showTabs({ state, file, verbs, view }) {
   if (!file || file.state !== 'ready') return fill(place.tabs);
   const lines = tabLines(state, file);
-  const names = { series: 'Series', types: 'Types', tree: 'Tree & map', object: 'Object' };
-  const active = view === 'objects' ? 'object' : view;
-  const tabs = Object.entries(names).map(([name, label]) => h('a', {
-    href: format(changed(state, { q: lines[name] })), 'aria-current': name === active ? 'page' : null, title: `${lines[name]} (g ${name === 'tree' ? 'd' : name[0]})`,
-  }, label));
-  const page = verbs.filter((verb) => verb.page && !['help'].includes(verb.name) && (MENU.includes(verb.name) || viewOf(verb.name) === 'answer'));
+  const verb = verbOf(state.q);
+  const active = view === 'objects' ? 'object' : view === 'answer' ? (verb === 'tree' ? 'ptree' : verb) : view;
+  const tabs = Object.entries(lines).map(([name, line]) => h('a', {
+    href: format(changed(state, { q: line })), 'aria-current': name === active ? 'page' : null, title: TAB_KEYS[name] ? `${line} (g ${TAB_KEYS[name]})` : line,
+  }, TABS[name]));
+  const isThere = (/** @type {Verb} */ { needs }) => needs === null || Boolean(needs === 'heap' ? file.snapshots : file.processes);
+  const page = verbs.filter((verb) => verb.page && isThere(verb) && !['help'].includes(verb.name) && (MENU.includes(verb.name) || viewOf(verb.name, file) === 'answer'));
   page.sort((one, other) => placeOf(one.name) - placeOf(other.name));
   const item = (/** @type {Verb} */ verb) => {
     const isWhole = !verb.usage.replace(/\[[^\]]*\]/g, '').trim().includes(' ');

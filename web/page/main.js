@@ -23,6 +23,7 @@ const VIEWS = {
   object: () => import('./views/object.js'),
   objects: () => import('./views/objects.js'),
   answer: () => import('./views/answer.js'),
+  lanes: () => import('./views/lanes.js'),
   files: () => import('./views/files.js'),
   help: () => import('./views/help.js'),
   search: () => import('./views/search.js'),
@@ -75,7 +76,7 @@ function viewNamed(of) {
   if (asked === 'help' || viewOf(of.q) === 'help') return 'help';
   if (!file || file.state !== 'ready' || asked === 'files') return 'files';
   if (asked === 'search') return 'search';
-  return viewOf(of.q);
+  return viewOf(of.q, file);
 }
 
 /** What a file is shown with at first. @param {State} of @returns {State} */
@@ -84,7 +85,8 @@ function withLine(of) {
   const change = of.q ? changeOf(of.q, of) : null;
   if (change) return withLine(changed({ ...of, q: '' }, change));
   if (of.q || of.extra.p || !file || file.state !== 'ready') return of;
-  return { ...of, q: file.snapshots === 0 ? 'info' : (file.snapshots ?? 0) > 1 ? 'summary all' : 'summary' };
+  if (file.snapshots === 0) return { ...of, q: file.processes ? 'lanes' : 'info' };
+  return { ...of, q: (file.snapshots ?? 0) > 1 ? 'summary all' : 'summary' };
 }
 
 /** Shows what the address says. */

@@ -10,6 +10,7 @@ import { AskError, forgetAnswers, stream } from './ask.js';
  * @property {string} format
  * @property {number} bytes
  * @property {number | null} snapshots
+ * @property {boolean | null} processes whether it holds a process tree
  * @property {boolean} growing
  * @property {boolean} replaced
  * @property {string | null} lost

@@ -96,7 +96,7 @@ const VIEWS = {
   __proto__: null,
   summary: 'series', snapshots: 'series', growth: 'series', leaks: 'series', trend: 'series',
   top: 'types', histogram: 'types', diff: 'types', sites: 'types', age: 'types', born: 'types', died: 'types',
-  dominators: 'tree', info: 'object', help: 'help',
+  dominators: 'tree', info: 'object', help: 'help', lanes: 'lanes',
 };
 
 /** @type {(word: string) => string} */
@@ -112,10 +112,24 @@ export function verbOf(line) {
   return resolve((words(line)[0] ?? '').toLowerCase());
 }
 
-/** The name of the view that shows a line. @param {string} line */
-export function viewOf(line) {
+/** The line that asks about a process. @param {string} name */
+export function processLine(name) {
+  return `info ${/^[\w.:-]+$/.test(name) ? name : literal(name)}`;
+}
+
+/** Views of heaps. */
+const OF_HEAPS = ['series', 'types', 'tree', 'object', 'objects'];
+
+/**
+ * The name of the view that shows a line of a file: what is about processes has none of those of heaps.
+ * @param {string} line @param {{snapshots: number | null, processes: boolean | null} | null} [file]
+ */
+export function viewOf(line, file = null) {
   const verb = verbOf(line);
   const rest = words(line).slice(1);
+  const isProcess = verb === 'info' && /^["']?([^@%]*:)?\d+["']?$/.test(rest[0] ?? '');
+  const isOfProcesses = file?.processes && (!file.snapshots || isProcess);
+  if (isOfProcesses && OF_HEAPS.includes(viewOf(line))) return 'answer';
   if (verb === 'info' && rest.length === 0) return 'objects';
   if ((verb === 'snapshots' || verb === 'summary') && rest.some((word) => word !== 'all')) return 'answer';
   return VIEWS[verb] ?? 'answer';

@@ -26,11 +26,15 @@ export const HOSTILE = join(FOLDER, 'hostile.barrow');
 export const NOTHING = join(FOLDER, 'nothing.barrow');
 export const EMPTY = join(FOLDER, 'empty.barrow');
 export const ONE = join(FOLDER, 'one.barrow');
+/** A heap with three objects, and processes with hostile names. */
+export const BOTH = join(FOLDER, 'both.barrow');
 /** Damage in the middle; an end that is missing. */
 export const DAMAGED = join(FOLDER, 'damaged.barrow');
 export const CUT = join(FOLDER, 'cut.barrow');
 /** Three snapshots of a Raku program: half a million objects each. */
 export const RAKU = join(ROOT, 'testdata/raku.barrow');
+/** The processes of `make -j4`, 58 of them, with their memory. */
+export const BUILD = join(ROOT, 'testdata/build.barrow');
 /** Allocation sites, threads. */
 export const INVOICES = join(ROOT, 'testdata/invoices.barrow');
 export const THREADS = join(ROOT, 'testdata/threads.barrow');

@@ -5,7 +5,7 @@ import { after, before, test } from 'node:test';
 
 import { serve } from '../harness/binary.mjs';
 import { accessible, fits, fragment, held, launch, leave, openPage, quiet, settled } from '../harness/browser.mjs';
-import { EMPTY, FOLDER, LEAK } from '../harness/fixtures.mjs';
+import { BUILD, EMPTY, FOLDER, LEAK } from '../harness/fixtures.mjs';
 
 /** What each view asks; what it asks in vain; what empties it. */
 const VIEWS = {
@@ -16,6 +16,11 @@ const VIEWS = {
   objects: { line: 'info', wrong: null },
   answer: { line: 'find 20 size > 1K', wrong: 'find size >' },
   help: { line: 'help', wrong: null },
+};
+/** Views of processes. */
+const OF_PROCESSES = {
+  lanes: { line: 'lanes', wrong: 'lanes 5s..1s', other: 'lanes program' },
+  answer: { line: 'info 1001', wrong: 'info 1:99', other: 'processes 5' },
 };
 const LOOKS = [
   { name: 'light', options: {} },

@@ -41,10 +41,10 @@ export function mount(root, ctx) {
       const object = find.match(/^(\d+:)?@\d+$|^0x[0-9a-f]+$/i)?.[0];
       fill(direct, object ? ['an object: ', h('a', { href: ctx.href({ q: `info ${object}` }) }, `info ${object}`)] : null);
       root.dataset.state = find ? 'ready' : 'empty';
-      const lines = linesOf(find);
+      const lines = linesOf(find, ctx);
       sections.forEach((section, at) => {
-        section.element.hidden = !find;
-        if (find) ask(section, lines[at], ctx);
+        section.element.hidden = !find || !lines[at];
+        if (find && lines[at]) ask(section, lines[at], ctx);
         else section.stop();
       });
     },
@@ -55,10 +55,11 @@ export function mount(root, ctx) {
   };
 }
 
-/** The three questions. @param {string} find */
-function linesOf(find) {
+/** The three questions; of a recording of processes only, the second one alone. @param {string} find @param {Context} ctx */
+function linesOf(find, ctx) {
   const isRegex = /^\/.+\/$/s.test(find);
   const pattern = isRegex ? find : literal(/[*?]/.test(find) ? find : `*${find}*`);
+  if (ctx.file.processes && !ctx.file.snapshots) return ['', `find ${ROWS} arguments ~ ${pattern}`, ''];
   return [`histogram type ~ ${pattern}`, `find ${ROWS} name ~ ${pattern}`, `strings ${pattern}`];
 }
 

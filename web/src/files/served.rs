@@ -184,6 +184,7 @@ impl Served {
             "format": format,
             "bytes": std::fs::metadata(self.path()).map(|file| file.len()).ok(),
             "snapshots": recording.map(|recording| recording.snapshot_ids().count()),
+            "processes": recording.map(|recording| recording.has_processes()),
             "growing": state.is_growing,
             "replaced": state.is_replaced,
             "lost": state.file.as_ref().and_then(|file| file.damage.clone()),

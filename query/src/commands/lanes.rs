@@ -1,0 +1,150 @@
+//! `lanes`: what really ran at each time, in lanes.
+
+use barrow_analyzer::parse_duration;
+use barrow_processes::{Limits, ProcessTree, Schema, Window, memory_within};
+
+use crate::answer::{Answer, Column, Unit, units};
+use crate::arguments::Arguments;
+use crate::error::QueryError;
+use crate::flags::Format;
+use crate::session::Session;
+use crate::tables::lane_tables::{self, Drawn};
+use crate::tables::process_text;
+use crate::touches::Touches;
+
+use super::{Command, Completion, Group, Subject};
+
+pub(super) const COMMAND: Command = Command {
+    name: "lanes",
+    aliases: &[],
+    group: Group::Processes,
+    arguments: "[FROM..TO] [SCHEMA] [--cells N] [--classes FILE]",
+    about: "What really ran at each time, in lanes by class",
+    details: "A process is drawn while nothing that it started runs: a compiler, not the shell and the driver that wait for \
+              it. Nothing in a lane overlaps, and there are as many lanes as processes are drawn at one time: with make -j4, \
+              about four. FROM..TO is a part of the time since the recording began, such as 10s..1min; either end may be \
+              missing. SCHEMA is one of `classes`. What is shorter than one of N cells is merged and has the class that ran \
+              longest in it; N is 64 unless told. `running` is the time for which a class is drawn. `cpu` is an estimate \
+              where a process is partly in the time that is asked for: as much of what it used as of its time.",
+    example: "lanes 10s..1min",
+    flags: &["--cells", "--classes"],
+    subject: Subject::Recording,
+    touches: Touches::RECORDING,
+    asks_for_totals: None,
+    completion: Completion::Nothing,
+    run,
+};
+
+/// Cells unless told.
+const USUAL_CELLS: u32 = 64;
+/// Lanes that are drawn.
+const MOST_LANES: usize = 100;
+/// Blocks that are drawn.
+const MOST_BLOCKS: usize = 2000;
+/// Samples of the memory.
+const MOST_SAMPLES: u32 = 300;
+
+/// The schema that says what a process builds.
+const UNITS: &str = "unit";
+/// Images of a tree whose blocks tell it: it takes about 1 s for each million.
+const MOST_NAMED: usize = 200_000;
+
+/// What is asked.
+#[derive(Debug, Default)]
+struct Asked {
+    /// In nanoseconds since the recording began.
+    from: Option<i64>,
+    to: Option<i64>,
+    schema: Option<String>,
+}
+
+fn asked(words: &[String]) -> Result<Asked, QueryError> {
+    let mut asked = Asked::default();
+    let (mut has_window, mut words) = (false, words.iter());
+    for word in &mut words {
+        match word.split_once("..") {
+            Some((from, to)) if !has_window => {
+                (asked.from, asked.to) = (time(from)?, time(to)?);
+                has_window = true;
+            }
+            None if asked.schema.is_none() => asked.schema = Some(word.clone()),
+            _ => return Err(COMMAND.refuses(word)),
+        }
+    }
+    Ok(asked)
+}
+
+/// A time, if there is one.
+fn time(text: &str) -> Result<Option<i64>, QueryError> {
+    if text.is_empty() {
+        return Ok(None);
+    }
+    let wrong =
+        || QueryError::usage(format!("`{text}` is no time: a time is a number with a unit, such as 10s or 1.5min"));
+    let time_ns = parse_duration(text).and_then(|time_ns| i64::try_from(time_ns).ok()).ok_or_else(wrong)?;
+    Ok(Some(time_ns))
+}
+
+impl Asked {
+    fn window(&self, tree: &ProcessTree) -> Result<Window, QueryError> {
+        let all = Window::of(tree);
+        let window = Window { from_ns: self.from.unwrap_or(all.from_ns), to_ns: self.to.unwrap_or(all.to_ns) };
+        let is_whole = self.from.is_none() && self.to.is_none();
+        if window.from_ns < window.to_ns || is_whole {
+            return Ok(window);
+        }
+        let at = |time_ns: i64| units::duration(u64::try_from(time_ns).unwrap_or(0));
+        Err(QueryError::usage(format!(
+            "{} to {} is no time; the recording has processes from {} to {}",
+            at(window.from_ns),
+            at(window.to_ns),
+            at(all.from_ns),
+            at(all.to_ns)
+        )))
+    }
+}
+
+fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryError> {
+    let asked = asked(&arguments.words())?;
+    let (tree, lanes) = (session.process_tree()?, session.process_lanes()?);
+    let classes = session.classes_in(&arguments.flags, asked.schema.as_deref())?;
+    let schema = match &asked.schema {
+        None => classes.first(),
+        Some(name) => classes.schema(name).ok_or_else(|| {
+            let names: Vec<&str> = classes.schemata().iter().map(Schema::name).collect();
+            QueryError::usage(format!("there is no schema `{name}`; there are {}", names.join(", ")))
+        })?,
+    };
+    let window = asked.window(&tree)?;
+    let cells = arguments.flags.cells.unwrap_or(USUAL_CELLS);
+    let limits = Limits { cells, lanes: MOST_LANES, blocks: MOST_BLOCKS };
+    let blocks = lanes.blocks(schema, window, limits);
+    let is_large = tree.images().len() > MOST_NAMED;
+    let units = if is_large { None } else { Some(session.classes_in(&arguments.flags, Some(UNITS))?) };
+    let units = units.as_ref().and_then(|classes| classes.schema(UNITS));
+    let drawn = Drawn::new(&tree, &lanes, schema, window).named(units);
+    session.listed.clear();
+    let mut answer = Answer::default()
+        .fact(Column::new("from_ns", "from", Unit::Duration), process_text::time(window.from_ns))
+        .fact(Column::new("to_ns", "to", Unit::Duration), process_text::time(window.to_ns))
+        .fact(Column::new("lanes", "lanes", Unit::Count), lanes.len())
+        .fact(Column::new("running_ns", "running", Unit::Duration), drawn.running_ns())
+        .fact(Column::new("schema", "schema", Unit::Text), schema.name())
+        .fact(Column::new("cell_ns", "", Unit::Duration).for_machines(), blocks.cell_ns);
+    if session.context.settings.format == Format::Table {
+        answer = answer.table(drawn.picture(&blocks, cells as usize));
+    } else {
+        let memory = memory_within(&tree, schema, window, cells.min(MOST_SAMPLES));
+        answer = answer.table(drawn.blocks(&blocks)).table(drawn.memory(&memory));
+    }
+    answer = answer.table(drawn.classes());
+    if lanes.len() > MOST_LANES {
+        let left_out = units::counted((lanes.len() - MOST_LANES) as u64, "lane");
+        let running = units::duration(blocks.left_out_ns);
+        answer = answer.cut(format!("{left_out} more, in which processes ran for {running}, are not drawn"));
+    }
+    if drawn.is_partial() {
+        answer = answer.note(lane_tables::ESTIMATE);
+    }
+    Ok(answer)
+}

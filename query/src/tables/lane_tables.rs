@@ -1,0 +1,210 @@
+//! Lanes as tables: blocks for machines, a picture for people, and what the classes did.
+
+use std::cmp::Reverse;
+
+use barrow_processes::{Block, Blocks, ClassUse, ImageId, LabelId, Lanes, Memory, ProcessTree, Schema, Window};
+
+use super::process_text::time;
+use crate::answer::{Audience, Column, Table, Unit, Value, units};
+
+/// What the estimates are.
+pub(crate) const ESTIMATE: &str = "cpu is an estimate: processes that ran partly in this time count with that part of what \
+                                   they used";
+/// Classes that are listed; the others are together.
+const MOST_CLASSES: usize = 100;
+/// Classes that have a column of their own in the memory.
+const CLASSES_OF_MEMORY: usize = 8;
+/// Marks of classes in a picture, the first one for that which ran longest.
+const MARKS: &str = "#=+o*xv%~^abcdefghijklmnpqrstuwyz";
+/// The mark of all others.
+const OTHER: char = '?';
+
+/// A window of lanes, with its classes.
+pub(crate) struct Drawn<'a> {
+    tree: &'a ProcessTree,
+    schema: &'a Schema,
+    /// What processes build, if that is known.
+    units: Option<&'a Schema>,
+    window: Window,
+    /// By label.
+    classes: Vec<ClassUse>,
+    /// Labels, that first which ran longest in the whole recording: so a class has one colour in all windows.
+    ranked: Vec<LabelId>,
+    /// The place of each label among them.
+    ranks: Vec<usize>,
+}
+
+impl<'a> Drawn<'a> {
+    pub(crate) fn new(tree: &'a ProcessTree, lanes: &Lanes, schema: &'a Schema, window: Window) -> Self {
+        let whole = lanes.classes(tree, schema, Window::of(tree));
+        let mut ranked: Vec<LabelId> = (0..whole.len() as u32).map(LabelId).collect();
+        ranked.sort_by_key(|label| Reverse(whole[label.index()].running_ns));
+        let mut ranks = vec![0; ranked.len()];
+        ranked.iter().enumerate().for_each(|(rank, label)| ranks[label.index()] = rank);
+        let classes = if window == Window::of(tree) { whole } else { lanes.classes(tree, schema, window) };
+        Drawn { tree, schema, units: None, window, classes, ranked, ranks }
+    }
+
+    /// The same, whose blocks tell what their processes build: the labels of a schema.
+    pub(crate) fn named(self, units: Option<&'a Schema>) -> Self {
+        Drawn { units, ..self }
+    }
+
+    /// How long anything of a class ran.
+    pub(crate) fn running_ns(&self) -> u64 {
+        self.classes.iter().fold(0, |sum: u64, class| sum.saturating_add(class.running_ns))
+    }
+
+    /// Whether the window is a part of the recording.
+    pub(crate) fn is_partial(&self) -> bool {
+        let all = Window::of(self.tree);
+        self.window.from_ns > all.from_ns || self.window.to_ns < all.to_ns
+    }
+
+    /// A row for each block.
+    pub(crate) fn blocks(&self, blocks: &Blocks) -> Table {
+        let columns = vec![
+            Column::new("lane", "lane", Unit::Number),
+            Column::new("from_ns", "from", Unit::Duration),
+            Column::new("to_ns", "to", Unit::Duration),
+            Column::new("class", "class", Unit::Text),
+            Column::new("class_ns", "of the class", Unit::Duration),
+            Column::new("running_ns", "running", Unit::Duration),
+            Column::new("spans", "spans", Unit::Count),
+            Column::new("process", "process", Unit::Text),
+            Column::new("image", "image", Unit::Number),
+            Column::new("program", "program", Unit::Text),
+            Column::new("unit", "unit", Unit::Text),
+        ];
+        let rows = blocks.blocks.iter().map(|block| self.block(block)).collect();
+        Table { key: "blocks", audience: Audience::Machines, columns, rows }
+    }
+
+    fn block(&self, block: &Block) -> Vec<Value> {
+        let image = block.image.map(|id| self.tree.image(id));
+        vec![
+            block.lane.into(),
+            time(block.from_ns),
+            time(block.to_ns),
+            block.label.map(|label| self.schema.text(label)).into(),
+            block.label_ns.into(),
+            block.running_ns.into(),
+            block.spans.into(),
+            image.map(|image| self.tree.name(image.process)).into(),
+            image.map(|image| image.number).into(),
+            block.image.and_then(|id| self.program(id)).into(),
+            block.image.and_then(|id| self.units?.class(id)).into(),
+        ]
+    }
+
+    /// The name of the program of an image.
+    fn program(&self, id: ImageId) -> Option<&'a str> {
+        let image = self.tree.image(id);
+        let path = self.tree.arguments(image).next().or_else(|| self.tree.executable(image))?;
+        path.rsplit('/').next()
+    }
+
+    /// The memory of all processes over time, and that of the first classes.
+    pub(crate) fn memory(&self, memory: &[Memory]) -> Table {
+        let columns = vec![
+            Column::new("time_ns", "time", Unit::Duration),
+            Column::new("bytes", "memory", Unit::Bytes),
+            Column::new("class_bytes", "", Unit::Nested),
+        ];
+        let first = &self.ranked[..self.ranked.len().min(CLASSES_OF_MEMORY)];
+        let rows = memory.iter().map(|at| {
+            let of = first.iter().map(|label| at.by_label[label.index()].into()).collect();
+            vec![time(at.time_ns), at.bytes.into(), Value::List(of)]
+        });
+        Table { key: "memory", audience: Audience::Machines, rows: rows.collect(), columns }
+    }
+
+    /// What the classes did in the window, that first which ran longest in it.
+    pub(crate) fn classes(&self) -> Table {
+        let columns = vec![
+            Column::new("mark", "", Unit::Text).for_people(),
+            Column::new("class", "class", Unit::Text),
+            Column::new("rank", "", Unit::Number).for_machines(),
+            Column::new("images", "processes", Unit::Count),
+            Column::new("running_ns", "running", Unit::Duration),
+            Column::new("running_share", "share", Unit::Share),
+            Column::new("cpu_ns", "cpu", Unit::Duration),
+            Column::new("peak_bytes", "peak together", Unit::Bytes),
+        ];
+        let mut present: Vec<LabelId> =
+            self.ranked.iter().copied().filter(|label| self.classes[label.index()].images > 0).collect();
+        present.sort_by_key(|label| Reverse(self.classes[label.index()].running_ns));
+        let all = self.running_ns();
+        let listed = present.len().min(MOST_CLASSES);
+        let mut rows: Vec<Vec<Value>> = present[..listed].iter().map(|&label| self.class(label, all)).collect();
+        if let [first, others @ ..] = &present[listed..] {
+            let mut sum = self.classes[first.index()];
+            for other in others.iter().map(|label| &self.classes[label.index()]) {
+                sum.images += other.images;
+                sum.running_ns += other.running_ns;
+                sum.cpu_ns.add_all(other.cpu_ns);
+            }
+            sum.peak_bytes = None;
+            let name = format!("{} other classes", units::grouped((others.len() + 1) as u64));
+            rows.push(self.row(&sum, name.into(), Value::None, OTHER, all));
+        }
+        Table { key: "classes", audience: Audience::Everyone, columns, rows }
+    }
+
+    fn class(&self, label: LabelId, all: u64) -> Vec<Value> {
+        let rank = self.ranks[label.index()];
+        self.row(&self.classes[label.index()], self.schema.text(label).into(), rank.into(), mark(rank), all)
+    }
+
+    fn row(&self, class: &ClassUse, name: Value, rank: Value, mark: char, all: u64) -> Vec<Value> {
+        let cpu = Value::from(class.cpu_ns.value());
+        vec![
+            Value::text(mark),
+            name,
+            rank,
+            class.images.into(),
+            class.running_ns.into(),
+            Value::share(class.running_ns, all),
+            if self.is_partial() { cpu.estimated() } else { cpu },
+            class.peak_bytes.into(),
+        ]
+    }
+
+    /// A line for each lane: in each of `cells` the mark of the class that ran longest.
+    pub(crate) fn picture(&self, blocks: &Blocks, cells: usize) -> Table {
+        let columns = vec![
+            Column::new("lane", "lane", Unit::Number),
+            Column::new("running_ns", "running", Unit::Duration),
+            Column::new("picture", "", Unit::Text),
+        ];
+        let cells = cells.clamp(1, 1000);
+        let rows = blocks.blocks.chunk_by(|one, other| one.lane == other.lane).map(|of_lane| {
+            let running = of_lane.iter().fold(0u64, |sum, block| sum.saturating_add(block.running_ns));
+            vec![of_lane[0].lane.into(), running.into(), format!("|{}|", self.line(of_lane, cells)).into()]
+        });
+        Table { key: "picture", audience: Audience::People, rows: rows.collect(), columns }
+    }
+
+    fn line(&self, blocks: &[Block], cells: usize) -> String {
+        let length = u128::from(self.window.length_ns().max(1));
+        let place = |time_ns: i64| u128::from(self.window.from_ns.abs_diff(time_ns)) * cells as u128;
+        // The part of each cell that is covered by the block that covers most of it, in parts of the window.
+        let mut most: Vec<(u128, char)> = vec![(0, '.'); cells];
+        for block in blocks {
+            let mark = block.label.map_or(OTHER, |label| mark(self.ranks[label.index()]));
+            let (from, to) = (place(block.from_ns), place(block.to_ns));
+            for cell in from / length..=((to - 1) / length).min(cells as u128 - 1) {
+                let covered = to.min((cell + 1) * length) - from.max(cell * length);
+                let before = &mut most[cell as usize];
+                if covered > before.0 {
+                    *before = (covered, mark);
+                }
+            }
+        }
+        most.into_iter().map(|(_, mark)| mark).collect()
+    }
+}
+
+fn mark(rank: usize) -> char {
+    MARKS.chars().nth(rank).unwrap_or(OTHER)
+}
