@@ -15,6 +15,7 @@ mod image_set;
 mod memory;
 mod names;
 mod selection;
+mod timeline;
 mod totals;
 mod tree;
 
@@ -27,6 +28,7 @@ pub use expression::{ATTRIBUTES, Amounts, Expression, ImageNames, Quantity, Stra
 pub use image_set::ImageSet;
 pub use memory::{Peak, PeakKind, class_memory_curve, class_peaks, memory_curve, peak};
 pub use selection::{SampledPeak, Selection};
+pub use timeline::{Block, Event, Happening, Timeline, Window};
 pub use totals::{Inclusive, Sum, Totals, cpu_ns};
 pub use tree::{BeforeExec, End, Image, ImageId, Process, ProcessTree, ProgramId, Sample};
 

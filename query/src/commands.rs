@@ -48,6 +48,7 @@ mod summary;
 mod survival;
 mod survived;
 mod threads;
+mod timeline;
 mod top;
 mod tree;
 mod trend;
@@ -128,6 +129,7 @@ pub const COMMANDS: &[&Command] = &[
     &processes::COMMAND,
     &tree::COMMAND,
     &classes::COMMAND,
+    &timeline::COMMAND,
     &heap::COMMAND,
     &record::COMMAND,
     &watch::COMMAND,
