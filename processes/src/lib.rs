@@ -18,6 +18,7 @@ mod memory;
 mod names;
 mod replay;
 mod selection;
+mod timeline;
 mod totals;
 mod tree;
 mod window;
@@ -36,6 +37,7 @@ pub use memory::{
 };
 pub use replay::{Outcome, Plan};
 pub use selection::{SampledPeak, Selection};
+pub use timeline::{Bar, Event, Happening, TimeRange, Timeline};
 pub use totals::{Inclusive, Sum, Totals, cpu_ns};
 pub use tree::{BeforeExec, End, Image, ImageId, Process, ProcessTree, ProgramId, Sample};
 pub use window::Window;

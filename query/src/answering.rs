@@ -130,7 +130,9 @@ impl Session {
     /// # Errors
     /// Why there is no answer.
     pub fn ask(&mut self, question: &Question) -> Result<Answer, QueryError> {
-        self.pieces(question, false)?.next().unwrap_or_else(|| Ok(Answer::default()))
+        let mut pieces = self.pieces(question, false)?;
+        pieces.session.in_pieces = false;
+        pieces.next().unwrap_or_else(|| Ok(Answer::default()))
     }
 
     /// Answers a question piece by piece: the first answer, then answers with further rows of its last table. If
@@ -152,6 +154,7 @@ impl Session {
         self.context.settings.format = question.format.unwrap_or(self.context.settings.format);
         self.selected = question.snapshot.unwrap_or(self.selected);
         self.whole = whole;
+        self.in_pieces = true;
         self.paged = self.paged && !whole;
         Ok(Pieces { session: self, question: question.clone(), before, state: State::First })
     }
@@ -312,7 +315,7 @@ impl Drop for Pieces<'_> {
             // No page of an answer that was given up waits for `more`.
             session.more = None;
         }
-        (session.whole, session.paged) = (false, self.before.paged);
+        (session.whole, session.in_pieces, session.paged) = (false, false, self.before.paged);
         session.context.settings.format = self.before.format.unwrap_or(session.context.settings.format);
         session.selected = self.before.selected.unwrap_or(session.selected);
     }

@@ -50,6 +50,7 @@ mod summary;
 mod survival;
 mod survived;
 mod threads;
+mod timeline;
 mod top;
 mod tree;
 mod trend;
@@ -131,6 +132,7 @@ pub const COMMANDS: &[&Command] = &[
     &processes::COMMAND,
     &tree::COMMAND,
     &classes::COMMAND,
+    &timeline::COMMAND,
     &lanes::COMMAND,
     &critical::COMMAND,
     &what_if::COMMAND,

@@ -32,6 +32,8 @@ pub struct Settings {
     pub cache: Option<PathBuf>,
     /// Long paths are shortened, as on a terminal.
     pub short_paths: bool,
+    /// How wide the terminal is, in columns, if there is one.
+    pub width: Option<usize>,
     /// A row for a type has its values in all snapshots as numbers, for a program that draws them.
     pub with_series: bool,
     /// How the JVM of an HPROF dump laid out its objects; `None`: the importer finds out.
@@ -57,6 +59,7 @@ impl Settings {
             index_size: flags.session.index_size,
             cache: None,
             short_paths: false,
+            width: None,
             with_series: false,
             object_layout: flags.session.object_layout,
             max_unpacked: flags.session.max_unpacked,

@@ -178,6 +178,9 @@ pub struct QuestionFlags {
     /// Record until all processes have ended.
     #[arg(long)]
     pub wait_all: bool,
+    /// The width of the drawing, in characters.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(40..=400))]
+    pub width: Option<u16>,
     /// How hard to compress, from 1 to 22.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(i32).range(1..=22))]
     pub level: Option<i32>,

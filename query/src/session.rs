@@ -74,6 +74,8 @@ pub struct Session {
     pub(crate) paged: bool,
     /// Answers have every row unless the question says how many.
     pub(crate) whole: bool,
+    /// What follows the first piece of an answer will be asked for.
+    pub(crate) in_pieces: bool,
     /// Rows that are made at a time where answers have every row.
     pub(crate) piece: usize,
     /// Rows before the window that is asked for. A command that need not make them takes this number.
@@ -107,6 +109,7 @@ impl Session {
             ended: false,
             paged: false,
             whole: false,
+            in_pieces: false,
             piece: PIECE_ROWS,
             skip: None,
             allowed: Touches::ALL,

@@ -19,6 +19,8 @@ pub(crate) mod ranking;
 pub(crate) mod references;
 pub(crate) mod suspect_lines;
 pub(crate) mod suspects;
+pub(crate) mod timeline_lines;
+pub(crate) mod timeline_rows;
 pub(crate) mod tree_cells;
 pub(crate) mod tree_rows;
 pub(crate) mod tree_walk;

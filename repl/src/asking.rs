@@ -39,6 +39,7 @@ impl Terminal {
         let progress = Arc::new(ProgressLine::new(flags.session.quiet));
         session.watch_with(Arc::clone(&progress) as _);
         session.settings_mut().short_paths = io::stdout().is_terminal();
+        session.settings_mut().width = terminal_width();
         let colour = !flags.session.no_color && std::env::var_os("NO_COLOR").is_none();
         Ok(Terminal { session, colour, progress })
     }

@@ -106,6 +106,15 @@ impl Session {
         with_rules(file.as_deref(), text.as_deref(), names)
     }
 
+    /// The rules for classes, if they are not the default ones.
+    ///
+    /// # Errors
+    /// A file of rules that cannot be read.
+    pub(crate) fn class_rules(&self, flags: &QuestionFlags) -> Result<Option<Rules>, QueryError> {
+        let Some(file) = self.rules_file(flags) else { return Ok(None) };
+        Ok(Some(Rules::read(&file.display().to_string(), &read(&file)?)?))
+    }
+
     fn rules_file(&self, flags: &QuestionFlags) -> Option<PathBuf> {
         flags.classes.clone().or_else(|| {
             let folder = Path::new(&self.file()?.name).parent()?.join(RULES);

@@ -1,0 +1,300 @@
+//! The timeline of a process tree: what began, executed and ended, in the order in which it happened, each process with
+//! the column in which it is drawn.
+//!
+//! ```text
+//!   0:00.000 <=100:0             column 0: make
+//!   0:00.010 +-<=101:0           column 1: its child
+//!   0:00.350 | \=340 ms
+//! ```
+//!
+//! Rows are read once and only processes that run are kept, so the memory that this takes follows from how many
+//! processes run at the same time.
+
+mod columns;
+mod serials;
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+
+use barrow_analyzer::{ProcessId, ProcessLog, ProcessRow, Program, Recording, StringId};
+
+use crate::classes::Labeller;
+use crate::error::Result;
+use crate::totals::cpu_ns;
+use crate::tree::duration;
+
+use columns::Columns;
+use serials::Serials;
+
+/// The attribute that says what a process builds.
+const TARGET: &str = "label";
+
+/// Something that happened to a process.
+#[derive(Debug, Clone)]
+pub struct Event {
+    /// When, in nanoseconds since the recording began.
+    pub time_ns: i64,
+    /// What.
+    pub what: Happening,
+    /// The process.
+    pub block: Bar,
+}
+
+/// What happened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Happening {
+    /// It began.
+    Begins,
+    /// It is running when the part of the timeline that is asked for begins.
+    Runs,
+    /// It executes another program.
+    Executes,
+    /// It ended.
+    Ends {
+        /// Its exit status, unless a signal ended it.
+        exit_status: Option<u64>,
+        /// The signal that ended it.
+        signal: Option<u64>,
+        /// Its processor time, in user mode and in the system, its children not included.
+        cpu_ns: Option<u64>,
+    },
+    /// It was running when the recording ended.
+    Interrupted,
+}
+
+/// A process that is drawn as a block: from its beginning to its end in one column.
+#[derive(Debug, Clone)]
+pub struct Bar {
+    /// The number that the system gave it.
+    pub pid: u64,
+    /// How many processes of this number, on the same host, began before it.
+    pub serial: u32,
+    /// The machine it runs on, if that was recorded.
+    pub host: Option<StringId>,
+    /// Number, serial and column of the process that started it, if that was still running.
+    pub parent: Option<(u64, u32, u32)>,
+    /// When it began, in nanoseconds since the recording began.
+    pub began_ns: i64,
+    /// Where it is drawn. Of two processes that run at the same time, none is in the column of the other; a process is to
+    /// the right of the one that started it.
+    pub column: u32,
+    /// The class of what it executes; `None` if the schema ignores it.
+    pub class: Option<Arc<str>>,
+}
+
+impl Event {
+    /// How long the process had run, in nanoseconds.
+    #[must_use]
+    pub fn wall_ns(&self) -> u64 {
+        duration(self.block.began_ns, self.time_ns)
+    }
+}
+
+/// A process that runs.
+struct Running {
+    block: Bar,
+    program: Arc<Program>,
+    /// What it is said to build.
+    target: Option<StringId>,
+}
+
+/// Reads a timeline event by event.
+pub struct Timeline {
+    log: ProcessLog,
+    /// Rows of the chunk that was read last.
+    rows: std::vec::IntoIter<ProcessRow>,
+    running: BTreeMap<ProcessId, Running>,
+    serials: Serials,
+    columns: Columns,
+    /// Events that are to be handed over before the next row is read.
+    ready: VecDeque<Event>,
+    window: TimeRange,
+    /// Nothing more is read.
+    is_closed: bool,
+    /// The latest time of any row.
+    last_ns: Option<i64>,
+}
+
+/// The part of the timeline that is asked for, in nanoseconds since the recording began; both ends belong to it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct TimeRange {
+    /// Its beginning.
+    pub from_ns: Option<i64>,
+    /// Its end.
+    pub to_ns: Option<i64>,
+}
+
+impl Timeline {
+    /// The timeline of a recording. Processes are put into the first `columns` columns while there is room.
+    ///
+    /// # Errors
+    /// Those of the analyzer.
+    pub fn new(recording: Arc<Recording>, window: TimeRange, columns: u32) -> Result<Self> {
+        Ok(Timeline {
+            log: ProcessLog::new(recording)?,
+            rows: Vec::new().into_iter(),
+            running: BTreeMap::new(),
+            serials: Serials::default(),
+            columns: Columns::new(columns),
+            ready: VecDeque::new(),
+            window,
+            is_closed: false,
+            last_ns: None,
+        })
+    }
+
+    /// The recording.
+    #[must_use]
+    pub fn recording(&self) -> &Arc<Recording> {
+        self.log.recording()
+    }
+
+    /// How many processes run after the last event.
+    #[must_use]
+    pub fn running(&self) -> usize {
+        self.running.len()
+    }
+
+    /// The next event; `None` after the last one. `labeller` labels programs of the same recording.
+    ///
+    /// # Errors
+    /// Those of the analyzer.
+    pub fn next_event(&mut self, labeller: &mut Labeller<'_>) -> Result<Option<Event>> {
+        loop {
+            if let Some(event) = self.ready.pop_front() {
+                return Ok(Some(event));
+            }
+            let Some(row) = self.next_row()? else {
+                self.interrupt_all();
+                return Ok(self.ready.pop_front());
+            };
+            if let Some(time_ns) = time_of(&row) {
+                if self.window.to_ns.is_some_and(|to_ns| time_ns > to_ns) {
+                    self.begin_window();
+                    self.close();
+                    continue;
+                }
+                self.last_ns = self.last_ns.max(Some(time_ns));
+                if self.window.from_ns.is_none_or(|from_ns| time_ns >= from_ns) {
+                    self.begin_window();
+                }
+            }
+            if let Some(event) = self.take(row, labeller).filter(|_| self.window.from_ns.is_none()) {
+                self.ready.push_back(event);
+            }
+        }
+    }
+
+    fn next_row(&mut self) -> Result<Option<ProcessRow>> {
+        while !self.is_closed {
+            if let Some(row) = self.rows.next() {
+                return Ok(Some(row));
+            }
+            match self.log.next_rows()? {
+                Some(rows) => self.rows = rows.into_iter(),
+                None => break,
+            }
+        }
+        Ok(None)
+    }
+
+    /// The first row of the window was read: what runs is announced.
+    fn begin_window(&mut self) {
+        let Some(time_ns) = self.window.from_ns.take() else { return };
+        let blocks = self.running.values().map(|running| running.block.clone());
+        self.ready.extend(blocks.map(|block| Event { time_ns, what: Happening::Runs, block }));
+    }
+
+    /// The window has ended: nothing more is read.
+    fn close(&mut self) {
+        self.rows = Vec::new().into_iter();
+        self.is_closed = true;
+        self.last_ns = None;
+    }
+
+    /// The recording has ended.
+    fn interrupt_all(&mut self) {
+        let Some(time_ns) = self.last_ns.take().filter(|_| self.window.from_ns.is_none()) else { return };
+        let running = std::mem::take(&mut self.running).into_values();
+        self.ready.extend(running.map(|running| Event { time_ns, what: Happening::Interrupted, block: running.block }));
+    }
+
+    /// What a row tells. Ids in it were checked by the analyzer.
+    fn take(&mut self, row: ProcessRow, labeller: &mut Labeller<'_>) -> Option<Event> {
+        match row {
+            ProcessRow::Begin { process, time_ns, pid, parent, host, program } => {
+                let running = self.begin(time_ns, pid, parent, host, program, labeller);
+                let block = running.block.clone();
+                self.running.insert(process, running);
+                Some(Event { time_ns, what: Happening::Begins, block })
+            }
+            ProcessRow::Image { process, time_ns, program, .. } => {
+                let running = self.running.get_mut(&process)?;
+                running.program = Arc::new(program);
+                running.relabel(labeller);
+                Some(Event { time_ns, what: Happening::Executes, block: running.block.clone() })
+            }
+            ProcessRow::End { process, time_ns, exit_status, signal, used } => {
+                let block = self.running.remove(&process)?.block;
+                self.columns.free(block.column);
+                let cpu_ns = cpu_ns(used.user_ns, used.system_ns);
+                Some(Event { time_ns, what: Happening::Ends { exit_status, signal, cpu_ns }, block })
+            }
+            ProcessRow::Attributes { process, attributes } => {
+                let tables = self.log.recording().tables().ok()?;
+                let target = attributes.iter().rfind(|(key, _)| tables.string(*key) == TARGET)?;
+                let running = self.running.get_mut(&process)?;
+                running.target = Some(target.1);
+                running.relabel(labeller);
+                None
+            }
+            ProcessRow::Heap { .. } | ProcessRow::Memory { .. } | ProcessRow::Unknown => None,
+        }
+    }
+
+    fn begin(
+        &mut self,
+        began_ns: i64,
+        pid: u64,
+        parent: Option<ProcessId>,
+        host: Option<StringId>,
+        program: Program,
+        labeller: &mut Labeller<'_>,
+    ) -> Running {
+        let parent = parent.and_then(|parent| self.running.get(&parent));
+        let column = self.columns.take(parent.map(|parent| parent.block.column));
+        let serial = self.serials.next(host, pid);
+        let named = parent.map(|Running { block, .. }| (block.pid, block.serial, block.column));
+        let block = Bar { pid, serial, host, parent: named, began_ns, column, class: None };
+        // A forked process executes what its parent executes.
+        match parent.filter(|_| program.is_empty()) {
+            Some(parent) if parent.target.is_none() => {
+                let class = parent.block.class.clone();
+                Running { block: Bar { class, ..block }, program: Arc::clone(&parent.program), target: None }
+            }
+            copied => {
+                let program = copied.map_or_else(|| Arc::new(program), |parent| Arc::clone(&parent.program));
+                let mut running = Running { block, program, target: None };
+                running.relabel(labeller);
+                running
+            }
+        }
+    }
+}
+
+impl Running {
+    fn relabel(&mut self, labeller: &mut Labeller<'_>) {
+        self.block.class = labeller.label(&self.program, self.target).map(Arc::from);
+    }
+}
+
+/// When it happened, if the row says so.
+fn time_of(row: &ProcessRow) -> Option<i64> {
+    match row {
+        ProcessRow::Begin { time_ns, .. }
+        | ProcessRow::Image { time_ns, .. }
+        | ProcessRow::End { time_ns, .. }
+        | ProcessRow::Memory { time_ns, .. } => Some(*time_ns),
+        ProcessRow::Heap { .. } | ProcessRow::Attributes { .. } | ProcessRow::Unknown => None,
+    }
+}

@@ -1,0 +1,25 @@
+//! How many processes of each number began: the system uses its numbers again.
+
+use std::collections::HashMap;
+
+use barrow_analyzer::StringId;
+
+/// Numbers whose counts are together. Systems give neighbours to processes that begin one after the other.
+const PAGE: u64 = 16;
+
+/// Counts processes by host and number, in 4 bytes a number.
+#[derive(Debug, Default)]
+pub(super) struct Serials {
+    pages: HashMap<(Option<StringId>, u64), [u32; PAGE as usize]>,
+}
+
+impl Serials {
+    /// The serial of a process that begins.
+    pub(super) fn next(&mut self, host: Option<StringId>, pid: u64) -> u32 {
+        let page = self.pages.entry((host, pid / PAGE)).or_default();
+        let next = &mut page[(pid % PAGE) as usize];
+        let serial = *next;
+        *next = next.saturating_add(1);
+        serial
+    }
+}

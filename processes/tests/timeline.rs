@@ -1,0 +1,108 @@
+//! Timelines against what they are made of: the rows of random trees.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use barrow_analyzer::Recording;
+use barrow_processes::{Classes, Event, Happening, ProcessTree, Rules, TimeRange, Timeline};
+use barrow_testdata::{ProcessLog, Random};
+
+fn recording(log: &ProcessLog) -> Arc<Recording> {
+    Arc::new(Recording::from_bytes(log.bytes()).unwrap())
+}
+
+fn events(recording: &Arc<Recording>, window: TimeRange, columns: u32) -> Vec<Event> {
+    let rules = Rules::standard();
+    let evaluation = rules.evaluation(0);
+    let mut labeller = rules.labeller(recording, &evaluation);
+    let mut timeline = Timeline::new(Arc::clone(recording), window, columns).unwrap();
+    std::iter::from_fn(|| timeline.next_event(&mut labeller).unwrap()).collect()
+}
+
+fn name(event: &Event) -> (u64, u32) {
+    (event.block.pid, event.block.serial)
+}
+
+#[test]
+fn every_process_begins_and_ends_once_and_no_two_blocks_overlap() {
+    for seed in 0..300 {
+        let recording = recording(&ProcessLog::random(&mut Random::new(seed), 60));
+        let tree = ProcessTree::read(Arc::clone(&recording)).unwrap();
+        let classes = Classes::of(&tree, Rules::standard());
+        for room in [0, 20, 400] {
+            let mut running: HashMap<u32, (u64, u32)> = HashMap::new();
+            let (mut begun, mut ended) = (Vec::new(), Vec::new());
+            for event in events(&recording, TimeRange::default(), room) {
+                let name = name(&event);
+                match event.what {
+                    Happening::Begins => {
+                        let parent = event.block.parent;
+                        assert!(parent.is_none_or(|(.., column)| column < event.block.column), "seed {seed}");
+                        assert!(parent.is_none_or(|(pid, serial, at)| running[&at] == (pid, serial)), "seed {seed}");
+                        assert_eq!(running.insert(event.block.column, name), None, "seed {seed}, {name:?}");
+                        begun.push((name, event.time_ns));
+                    }
+                    Happening::Executes => assert_eq!(running[&event.block.column], name, "seed {seed}"),
+                    Happening::Ends { .. } | Happening::Interrupted => {
+                        assert_eq!(running.remove(&event.block.column), Some(name), "seed {seed}");
+                        let is_whole = event.what != Happening::Interrupted;
+                        ended.push((name, event.time_ns, is_whole, event.block.class));
+                    }
+                    Happening::Runs => panic!("there is no window"),
+                }
+            }
+            assert!(running.is_empty(), "seed {seed}");
+            let expected: Vec<_> =
+                tree.processes().iter().map(|process| ((process.pid, process.serial), process.began_ns)).collect();
+            assert_eq!(begun, expected, "seed {seed}");
+            ended.sort();
+            let mut expected: Vec<_> = tree
+                .processes()
+                .iter()
+                .map(|process| {
+                    let class = classes.first().class(process.last_image).map(Arc::from);
+                    ((process.pid, process.serial), tree.ended_ns(process), process.end.is_some(), class)
+                })
+                .collect();
+            expected.sort();
+            assert_eq!(ended, expected, "seed {seed}");
+        }
+    }
+}
+
+#[test]
+fn a_part_has_what_runs_at_its_beginning_and_the_events_in_it() {
+    for seed in 0..200 {
+        let recording = recording(&ProcessLog::random(&mut Random::new(seed), 40));
+        let all = events(&recording, TimeRange::default(), 400);
+        let last = all.last().map_or(0, |event| event.time_ns);
+        let mut random = Random::new(seed);
+        let from = random.below(last.unsigned_abs() + 1) as i64;
+        let to = from + random.below(20) as i64;
+        let part = events(&recording, TimeRange { from_ns: Some(from), to_ns: Some(to) }, 400);
+        let described = |event: &Event| (name(event), event.time_ns, format!("{:?}", event.what), event.block.column);
+        let interrupted = |event: &Event| event.what == Happening::Interrupted;
+        let inside = |event: &&Event| (from..=to).contains(&event.time_ns);
+        // Rows of memory may come after the last event; processes are interrupted by the end of the recording.
+        let expected: Vec<_> = all.iter().filter(inside).filter(|event| !interrupted(event)).map(described).collect();
+        let found = part.iter().filter(|event| event.what != Happening::Runs && !interrupted(event));
+        assert_eq!(found.map(described).collect::<Vec<_>>(), expected, "seed {seed}: {from} to {to}");
+        let mut before = HashMap::new();
+        for event in all.iter().filter(|event| event.time_ns < from) {
+            match event.what {
+                Happening::Begins => drop(before.insert(name(event), event.block.column)),
+                Happening::Ends { .. } => drop(before.remove(&name(event))),
+                _ => {}
+            }
+        }
+        let runs: HashMap<_, _> = part
+            .iter()
+            .filter(|event| event.what == Happening::Runs)
+            .map(|event| (name(event), event.block.column))
+            .collect();
+        if part.is_empty() {
+            continue;
+        }
+        assert_eq!(runs, before, "seed {seed}: {from} to {to}");
+    }
+}

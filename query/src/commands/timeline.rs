@@ -1,0 +1,200 @@
+//! `timeline`: what began and ended, as a drawing with time from top to bottom.
+
+use barrow_analyzer::Recording;
+use barrow_processes::{Evaluation, Rules, TimeRange, Timeline};
+
+use crate::answer::{Answer, Audience, Column, Table, Unit, Value, units};
+use crate::arguments::Arguments;
+use crate::error::QueryError;
+use crate::flags::Format;
+use crate::session::{PIECE_ROWS, Session};
+use crate::tables::timeline_lines::{self, Drawing};
+use crate::tables::timeline_rows;
+use crate::touches::Touches;
+
+use super::{Command, Completion, Group, Subject};
+
+pub(super) const COMMAND: Command = Command {
+    name: "timeline",
+    aliases: &[],
+    group: Group::Processes,
+    arguments: "[SCHEMA] [from TIME] [to TIME] [--width N] [--classes FILE]",
+    about: "What began and ended, drawn with time from top to bottom",
+    details: "Each process is a block, which begins with its name and ends with how long it ran. Lines lead to a process \
+              from the one that started it. There is a line only where something happens, with its time in minutes and \
+              seconds; the class of a process is written down its block. The end of a block tells the processor time, an \
+              exit status other than 0, and `interrupted!` if a signal ended the process or if it was still running when \
+              the recording ended. `from 10s to 1.5min` draws a part. The drawing is as wide as the terminal, or has 80 \
+              columns, or N. Processes that have no room beside those that run at the same time are left out: `+3` at \
+              the end of a line counts them, and the last line says how many they were. JSON and CSV have a row for each \
+              event: `begin`, `execute`, `end` and `interrupted`, and `run` for what runs when the part begins.",
+    example: "timeline from 10s to 20s",
+    flags: &["--width", "--classes"],
+    subject: Subject::Recording,
+    touches: Touches::RECORDING,
+    asks_for_totals: None,
+    completion: Completion::Nothing,
+    run,
+};
+
+/// The width without a terminal, in characters.
+const USUAL_WIDTH: usize = 80;
+/// The width that places columns for machines.
+const WIDEST: usize = 400;
+/// Events between two checks for cancellation.
+const EVENTS: usize = 1024;
+
+/// What is asked.
+#[derive(Debug, Default)]
+struct Asked {
+    schema: Option<String>,
+    window: TimeRange,
+}
+
+fn asked(words: &[String]) -> Result<Asked, QueryError> {
+    let mut asked = Asked::default();
+    let mut words = words.iter().map(String::as_str);
+    while let Some(word) = words.next() {
+        match word {
+            "from" | "to" => {
+                let text = words.next().unwrap_or_default();
+                let time = barrow_analyzer::parse_duration(text).and_then(|ns| i64::try_from(ns).ok());
+                let time = time.ok_or_else(|| {
+                    QueryError::usage(format!("`{word} {text}` is no time; times are like 10s, 1.5min or 200ms"))
+                })?;
+                *(if word == "from" { &mut asked.window.from_ns } else { &mut asked.window.to_ns }) = Some(time);
+            }
+            name if asked.schema.is_none() => asked.schema = Some(name.to_owned()),
+            other => return Err(COMMAND.refuses(other)),
+        }
+    }
+    match asked.window {
+        TimeRange { from_ns: Some(from), to_ns: Some(to) } if from > to => {
+            Err(QueryError::usage("the part would end before it begins: `from` comes before `to`"))
+        }
+        _ => Ok(asked),
+    }
+}
+
+fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryError> {
+    let asked = asked(&arguments.words())?;
+    let recording = session.recording()?;
+    if !recording.has_processes() {
+        return Err(QueryError::NoProcesses);
+    }
+    let rules = session.class_rules(&arguments.flags)?;
+    let evaluation = evaluation(rules.as_ref().unwrap_or(Rules::standard()), asked.schema.as_deref())?;
+    let settings = &session.context.settings;
+    let width = arguments.flags.width.map_or(settings.width.unwrap_or(USUAL_WIDTH), usize::from);
+    let (drawing, width) = match settings.format {
+        Format::Table => (Some(Drawing::new(width)), width),
+        Format::Json | Format::Csv => (None, WIDEST),
+    };
+    session.listed.clear();
+    let timeline = Timeline::new(recording, asked.window, timeline_lines::columns(width))?;
+    let window = asked.window;
+    Pages { timeline, rules, evaluation, drawing, width, window, has_rows: false }.answer(session)
+}
+
+fn evaluation(rules: &Rules, name: Option<&str>) -> Result<Evaluation, QueryError> {
+    let names: Vec<&str> = rules.schema_names().collect();
+    let Some(name) = name else { return Ok(rules.evaluation(0)) };
+    let at = names.iter().position(|known| *known == name);
+    let at =
+        at.ok_or_else(|| QueryError::usage(format!("there is no schema `{name}`; there are {}", names.join(", "))))?;
+    Ok(rules.evaluation(at))
+}
+
+/// The pages of a timeline.
+struct Pages {
+    timeline: Timeline,
+    /// The rules for classes, if not the usual ones.
+    rules: Option<Rules>,
+    evaluation: Evaluation,
+    /// The drawing, for people.
+    drawing: Option<Drawing>,
+    width: usize,
+    window: TimeRange,
+    has_rows: bool,
+}
+
+impl Pages {
+    /// The next page.
+    fn answer(mut self, session: &mut Session) -> Result<Answer, QueryError> {
+        let is_paged = session.page_rows() != usize::MAX && !session.whole;
+        let most = match (is_paged, session.whole, session.in_pieces) {
+            (true, ..) => session.page_rows(),
+            (false, true, _) => session.piece,
+            (false, false, true) => PIECE_ROWS,
+            (false, false, false) => usize::MAX,
+        };
+        let (rows, has_ended) = self.rows(session, most)?;
+        self.has_rows |= !rows.is_empty();
+        let mut answer = Answer::default().table(self.table(rows));
+        if has_ended {
+            answer.notes = self.notes();
+            return Ok(answer.exact());
+        }
+        answer.goes_on = !is_paged;
+        if is_paged {
+            answer = answer.note("… more: `more`");
+        }
+        session.more = Some(Box::new(move |session| self.answer(session)));
+        Ok(answer.exact())
+    }
+
+    /// At least `most` rows if there are so many, and whether these are the last ones.
+    fn rows(&mut self, session: &Session, most: usize) -> Result<(Vec<Vec<Value>>, bool), QueryError> {
+        let recording = std::sync::Arc::clone(self.timeline.recording());
+        let tables = Recording::tables(&recording)?;
+        let rules = self.rules.as_ref().unwrap_or(Rules::standard());
+        let mut labeller = rules.labeller(&recording, &self.evaluation);
+        let (mut rows, mut lines, mut events) = (Vec::new(), Vec::new(), 0usize);
+        while rows.len() < most {
+            if events.is_multiple_of(EVENTS) {
+                session.context.check()?;
+            }
+            events += 1;
+            let Some(event) = self.timeline.next_event(&mut labeller)? else { return Ok((rows, true)) };
+            match &mut self.drawing {
+                Some(drawing) => {
+                    drawing.draw(&event, tables, &mut lines);
+                    rows.extend(lines.drain(..).map(|line| vec![Value::Text(line)]));
+                }
+                None => rows.push(timeline_rows::row(&event, tables)),
+            }
+        }
+        Ok((rows, false))
+    }
+
+    fn table(&self, rows: Vec<Vec<Value>>) -> Table {
+        let columns = match self.drawing {
+            Some(_) => vec![Column::new("line", "     time processes", Unit::Text)],
+            None => timeline_rows::columns(),
+        };
+        Table { key: "rows", audience: Audience::Everyone, columns, rows }
+    }
+
+    /// What is said at the end.
+    fn notes(&self) -> Vec<String> {
+        let mut notes = Vec::new();
+        if !self.has_rows {
+            notes.push("nothing happened in this part".to_owned());
+        }
+        let left_out = self.drawing.as_ref().map_or(0, Drawing::left_out);
+        if left_out > 0 {
+            let are = if left_out == 1 { "process is" } else { "processes are" };
+            let (left_out, width) = (units::grouped(left_out), self.width);
+            notes.push(format!(
+                "{left_out} {are} left out: {width} columns have no room for them; try --width {}",
+                width * 2
+            ));
+        }
+        let running = self.timeline.running();
+        if self.window.to_ns.is_some() && running > 0 {
+            let were = if running == 1 { "process was" } else { "processes were" };
+            notes.push(format!("{} {were} running then", units::grouped(running as u64)));
+        }
+        notes
+    }
+}
