@@ -319,8 +319,8 @@ impl Tree {
     }
 
     /// A thread ends, and is still there.
-    fn exits(&mut self, thread: Pid, all: Resources) {
-        let Some(thread) = self.threads.get_mut(&thread) else { return };
+    fn exits(&mut self, last: Pid, all: Resources) {
+        let Some(thread) = self.threads.get_mut(&last) else { return };
         thread.is_ending = true;
         let pid = thread.process;
         let Some(process) = self.processes.get_mut(&pid) else { return };
@@ -331,9 +331,10 @@ impl Tree {
         process.is_ending = true;
         let never = process.account.settle();
         let used = process.account.used(pid, all);
-        process.peak_bytes = used.peak_bytes.or_else(|| files::peak_bytes(pid));
+        // Of the other threads, also the first one, nothing is left.
+        process.peak_bytes = used.peak_bytes.or_else(|| files::peak_bytes(last));
         if let Some(id) = process.id.filter(|_| heaps::is_possible(&used))
-            && let Some(heap) = heaps::written_by(pid)
+            && let Some(heap) = heaps::written_by(last)
         {
             self.ledger.heap(id, heap.uuid, &heap.path);
         }
