@@ -88,20 +88,10 @@ fn expression(text: &str) -> Result<Regex, QueryError> {
 
 fn run_with(flags: &Flags, command: &[OsString], options: Options) -> u8 {
     let to = flags.question.output.as_deref().unwrap_or(Path::new(DESTINATION));
-    let mut begun = false;
     let line = if options.arguments { shell_line(command) } else { shell_line(&command[..1]) };
-    let recorded = record(command, &line, options, || {
-        let writer = create(to, flags.question.force)?;
-        begun = true;
-        Ok(writer)
-    });
-    match recorded {
+    match record(command, &line, options, || create(to, flags.question.force)) {
         Ok(outcome) => finish(&outcome, to),
         Err(error) => {
-            if begun {
-                // It holds nothing but a process that executed nothing.
-                drop(std::fs::remove_file(to));
-            }
             complain(&error.to_string());
             match error {
                 RecorderError::NotFound(_) => NOT_FOUND,

@@ -23,8 +23,10 @@ pub(crate) struct Account {
     waited_count: u64,
     /// Children that ended, for which it did not wait yet.
     ended: Vec<(Pid, Option<ProcessId>, Resources)>,
-    /// The largest peak that a former image or a child had.
+    /// The largest peak that a former image had.
     highest_before: u64,
+    /// It may have waited for processes that nothing is known of.
+    has_unknown_children: bool,
 }
 
 impl Account {
@@ -47,47 +49,67 @@ impl Account {
         self.ended.iter().map(|&(_, id, _)| id).collect()
     }
 
-    /// The peak of the image that ends as another one begins: exact if it was larger than what came before, otherwise
-    /// unknown.
-    pub(crate) fn image_peak(&mut self, all: Resources) -> Option<u64> {
-        let before = self.highest_before.max(self.waited.peak_bytes);
-        self.highest_before = self.highest_before.max(all.peak_bytes);
-        (all.peak_bytes > before).then_some(all.peak_bytes)
+    /// A child is not followed from now on.
+    pub(crate) fn child_is_left_alone(&mut self) {
+        self.has_unknown_children = true;
     }
 
-    /// What the process used until now, without children. `all` is what the system counts with them.
+    /// What the image that ends used, as another one begins, with what came before; and its peak.
+    pub(crate) fn image_ends(&mut self, pid: Pid, all: Resources) -> Usage {
+        let used = self.used(pid, all);
+        self.highest_before = self.highest_before.max(all.peak_bytes);
+        used
+    }
+
+    /// What the process used until now, without children. `all` is what the system counts with them. The peak of the present
+    /// image is one of those that the system counts together: it is known if it is larger than those of former images and
+    /// of children.
     pub(crate) fn used(&self, pid: Pid, all: Resources) -> Usage {
-        let own = less(all, self.waited);
-        let clock = system::processor_ns(pid);
-        let counted = own.map(|own| own.user_ns + own.system_ns);
-        let tolerance = SLACK_NS + TOLERANCE_NS * self.waited_count;
-        let agrees = match (clock, counted) {
-            (Some(clock), Some(counted)) => clock.abs_diff(counted) <= tolerance.max(clock / 100),
-            (None, Some(_)) => true,
-            (_, None) => false,
+        let own = match self.own(pid, all) {
+            Ok(own) => own,
+            Err(clock) => return from_counters(pid, clock),
         };
-        if let (true, Some(own)) = (agrees, own) {
-            let (user_ns, system_ns) = split(clock.or(counted).unwrap_or(0), own.user_ns, own.system_ns);
-            return Usage {
-                user_ns: Some(user_ns),
-                system_ns: Some(system_ns),
-                minor_faults: Some(own.minor_faults),
-                major_faults: Some(own.major_faults),
-                voluntary_switches: Some(own.voluntary_switches),
-                involuntary_switches: Some(own.involuntary_switches),
-                ..Usage::default()
-            };
-        }
-        let counters = files::counters(pid);
-        let ticks = counters.map(|[user, system, ..]| (user * NS_PER_TICK, system * NS_PER_TICK));
-        let times = ticks.map(|(user, system)| split(clock.unwrap_or(user + system), user, system));
+        let before = self.highest_before.max(self.waited.peak_bytes);
+        let is_largest = all.peak_bytes > before && !self.has_unknown_children;
         Usage {
-            user_ns: times.map(|(user, _)| user),
-            system_ns: times.map(|(_, system)| system),
-            minor_faults: counters.map(|[.., minor, _]| minor),
-            major_faults: counters.map(|[.., major]| major),
-            ..Usage::default()
+            user_ns: Some(own.user_ns),
+            system_ns: Some(own.system_ns),
+            peak_bytes: is_largest.then_some(all.peak_bytes),
+            minor_faults: Some(own.minor_faults),
+            major_faults: Some(own.major_faults),
+            read_bytes: Some(own.read_bytes),
+            written_bytes: Some(own.written_bytes),
+            voluntary_switches: Some(own.voluntary_switches),
+            involuntary_switches: Some(own.involuntary_switches),
         }
+    }
+
+    /// What is left of `all` without the children that are known, if the process's own clock agrees; otherwise that clock.
+    fn own(&self, pid: Pid, all: Resources) -> Result<Resources, Option<u64>> {
+        let clock = system::processor_ns(pid);
+        let own = less(all, self.waited).ok_or(clock)?;
+        let counted = own.user_ns + own.system_ns;
+        let tolerance = SLACK_NS + TOLERANCE_NS * self.waited_count;
+        let agrees = |clock: u64| clock.abs_diff(counted) <= tolerance.max(clock / 100);
+        if !clock.is_none_or(agrees) {
+            return Err(clock);
+        }
+        let (user_ns, system_ns) = split(clock.unwrap_or(counted), own.user_ns, own.system_ns);
+        Ok(Resources { user_ns, system_ns, ..own })
+    }
+}
+
+/// What the system counts of a process alone, in ticks.
+fn from_counters(pid: Pid, clock: Option<u64>) -> Usage {
+    let counters = files::counters(pid);
+    let ticks = counters.map(|[user, system, ..]| (user * NS_PER_TICK, system * NS_PER_TICK));
+    let times = ticks.map(|(user, system)| split(clock.unwrap_or(user + system), user, system));
+    Usage {
+        user_ns: times.map(|(user, _)| user),
+        system_ns: times.map(|(_, system)| system),
+        minor_faults: counters.map(|[.., minor, _]| minor),
+        major_faults: counters.map(|[.., major]| major),
+        ..Usage::default()
     }
 }
 
@@ -108,6 +130,8 @@ fn add(sum: &mut Resources, used: Resources) {
     sum.major_faults += used.major_faults;
     sum.voluntary_switches += used.voluntary_switches;
     sum.involuntary_switches += used.involuntary_switches;
+    sum.read_bytes += used.read_bytes;
+    sum.written_bytes += used.written_bytes;
     sum.peak_bytes = sum.peak_bytes.max(used.peak_bytes);
 }
 
@@ -121,6 +145,8 @@ fn less(all: Resources, children: Resources) -> Option<Resources> {
         major_faults: all.major_faults.checked_sub(children.major_faults)?,
         voluntary_switches: all.voluntary_switches.checked_sub(children.voluntary_switches)?,
         involuntary_switches: all.involuntary_switches.checked_sub(children.involuntary_switches)?,
+        read_bytes: all.read_bytes.checked_sub(children.read_bytes)?,
+        written_bytes: all.written_bytes.checked_sub(children.written_bytes)?,
         peak_bytes: all.peak_bytes,
     })
 }
@@ -138,11 +164,17 @@ mod tests {
 
     #[test]
     fn the_peak_of_an_image_is_known_if_it_is_the_largest() {
-        let peak = |peak_bytes| Resources { peak_bytes, ..Resources::default() };
+        // There is no such process (numbers are at most 2^22), so that no clock disagrees.
+        const NONE: Pid = 5_000_000;
+        let peak = |account: &mut Account, peak_bytes| {
+            account.image_ends(NONE, Resources { peak_bytes, ..Resources::default() }).peak_bytes
+        };
         let mut account = Account::default();
-        assert_eq!(account.image_peak(peak(10)), Some(10));
-        assert_eq!(account.image_peak(peak(10)), None);
-        assert_eq!(account.image_peak(peak(11)), Some(11));
+        assert_eq!(peak(&mut account, 10), Some(10));
+        assert_eq!(peak(&mut account, 10), None);
+        assert_eq!(peak(&mut account, 11), Some(11));
+        account.child_is_left_alone();
+        assert_eq!(peak(&mut account, 12), None);
     }
 
     #[test]

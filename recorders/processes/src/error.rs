@@ -15,7 +15,7 @@ pub enum RecorderError {
     CannotRun(String, io::Error),
     /// The system forbids to trace.
     #[error(
-        "the system does not let processes be traced here ({0}); record the recipes of a build with the wrapper instead: BARROW_SH_LOG=build.log make SHELL=/path/to/barrow-sh"
+        "the system does not let processes be traced here ({0}); record the recipes of a build with the wrapper instead: BARROW_SH_LOG=build.log make SHELL=$(command -v barrow-sh)"
     )]
     Forbidden(io::Error),
     /// The system refuses something else.

@@ -11,31 +11,42 @@ use crate::system::Pid;
 pub(crate) struct Program {
     pub(crate) executable: Option<String>,
     pub(crate) directory: Option<String>,
-    pub(crate) arguments: Vec<String>,
+    /// The arguments, each with a zero after it.
+    pub(crate) arguments: Vec<u8>,
 }
 
-/// Most of these files fit in this many bytes, so that two calls read them.
-const USUAL_BYTES: usize = 8 << 10;
+/// Nearly all of these files fit in this many bytes, so that one call reads them.
+const USUAL_BYTES: usize = 4 << 10;
 
 fn text(pid: Pid, name: &str) -> Option<Vec<u8>> {
     // `fs::read` asks for the length, which is 0, and then reads in small pieces.
-    let mut bytes = Vec::with_capacity(USUAL_BYTES);
-    File::open(format!("/proc/{pid}/{name}")).ok()?.read_to_end(&mut bytes).ok()?;
-    Some(bytes)
+    let mut file = File::open(format!("/proc/{pid}/{name}")).ok()?;
+    let mut bytes = vec![0; USUAL_BYTES];
+    let mut length = 0;
+    loop {
+        let read = file.read(bytes.get_mut(length..)?).ok()?;
+        length += read;
+        // The system fills what it is given, unless the file ends.
+        if read == 0 || length < bytes.len() {
+            bytes.truncate(length);
+            return Some(bytes);
+        }
+        bytes.resize(2 * length, 0);
+    }
 }
 
 fn link(pid: Pid, name: &str) -> Option<String> {
-    fs::read_link(format!("/proc/{pid}/{name}")).ok().map(|path| path.to_string_lossy().into_owned())
+    let path = fs::read_link(format!("/proc/{pid}/{name}")).ok()?;
+    Some(path.into_os_string().into_string().unwrap_or_else(|path| path.to_string_lossy().into_owned()))
 }
 
-/// What the process executes now.
-pub(crate) fn program(pid: Pid) -> Program {
-    let line = text(pid, "cmdline").unwrap_or_default();
-    let words = line.strip_suffix(b"\0").unwrap_or(&line);
-    let arguments = match words.is_empty() && line.is_empty() {
-        true => Vec::new(),
-        false => words.split(|&byte| byte == 0).map(|word| String::from_utf8_lossy(word).into_owned()).collect(),
-    };
+/// The arguments with which the process executes its program, each with a zero after it.
+pub(crate) fn arguments(pid: Pid) -> Vec<u8> {
+    text(pid, "cmdline").unwrap_or_default()
+}
+
+/// The program that the process executes, and its working directory.
+pub(crate) fn program(pid: Pid, arguments: Vec<u8>) -> Program {
     Program { executable: link(pid, "exe"), directory: link(pid, "cwd"), arguments }
 }
 
@@ -58,24 +69,6 @@ fn lines(pid: Pid, name: &str) -> Option<String> {
 /// The most memory that the program which the process executes had resident, in bytes.
 pub(crate) fn peak_bytes(pid: Pid) -> Option<u64> {
     Some(number(&lines(pid, "status")?, "VmHWM:")? * 1024)
-}
-
-/// What a process read and wrote, in bytes.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Traffic {
-    /// From devices.
-    pub(crate) read: u64,
-    /// To devices.
-    pub(crate) written: u64,
-    /// To any file, pipe or terminal.
-    pub(crate) passed: u64,
-}
-
-/// What the process read and wrote.
-pub(crate) fn traffic(pid: Pid) -> Option<Traffic> {
-    let io = lines(pid, "io")?;
-    let of = |key| number(&io, key);
-    Some(Traffic { read: of("read_bytes:")?, written: of("write_bytes:")?, passed: of("wchar:")? })
 }
 
 /// A variable of the environment that the program began with.
@@ -140,9 +133,9 @@ mod tests {
 
     #[test]
     fn the_system_tells_of_this_program() {
-        let program = program(own());
-        let said: Vec<String> = std::env::args().collect();
-        assert_eq!(program.arguments, said);
+        let program = program(own(), arguments(own()));
+        let said: String = std::env::args().map(|word| word + "\0").collect();
+        assert_eq!(program.arguments, said.as_bytes());
         assert_eq!(program.executable.unwrap(), std::env::current_exe().unwrap().to_str().unwrap());
         assert!(peak_bytes(own()).unwrap() > 100_000);
         assert_eq!(family(own()).unwrap().0, own());

@@ -4,6 +4,8 @@ use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
+use barrow_writer::Usage;
+
 use crate::files;
 use crate::system::Pid;
 
@@ -13,8 +15,14 @@ const UUID: std::ops::Range<usize> = 32..48;
 /// The variable that names the recording of a program that records itself.
 const VARIABLE: &str = "BARROW_OUT";
 
-/// The fewest bytes that a process with a recording has written.
-pub(crate) const FEWEST_BYTES: u64 = 200;
+/// A process that used less and wrote nothing to a device has hardly begun: it is not asked for its files.
+const FEWEST_NS: u64 = 2_000_000;
+
+/// Whether a process may have written a recording.
+pub(crate) fn is_possible(used: &Usage) -> bool {
+    let processor_ns = used.user_ns.zip(used.system_ns).map(|(user, system)| user + system);
+    used.written_bytes != Some(0) || processor_ns.is_none_or(|ns| ns >= FEWEST_NS)
+}
 
 /// A recording of a heap.
 pub(crate) struct Heap {

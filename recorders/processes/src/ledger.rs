@@ -86,10 +86,16 @@ impl Ledger {
     }
 
     pub(crate) fn image(&self, process: ProcessId, program: &Program, used: Usage) {
-        let arguments: Vec<&str> = program.arguments.iter().map(String::as_str).collect();
+        let options = &self.options;
+        let words = String::from_utf8_lossy(&program.arguments);
+        let arguments = options.arguments_of(&words);
+        let arguments: Vec<&str> = arguments.iter().map(AsRef::as_ref).collect();
+        let (executable, directory) = (program.executable.as_deref(), program.directory.as_deref());
+        let (executable, directory) =
+            (executable.map(|path| options.redacted(path)), directory.map(|path| options.redacted(path)));
         let described = ProgramDescription {
-            executable: program.executable.as_deref(),
-            directory: program.directory.as_deref(),
+            executable: executable.as_deref(),
+            directory: directory.as_deref(),
             arguments: &arguments,
         };
         self.write(|writer| writer.process_image(process, self.now(), &described, used));
@@ -105,7 +111,7 @@ impl Ledger {
 
     pub(crate) fn heap(&self, process: ProcessId, uuid: [u8; 16], path: &str) {
         self.write(|writer| writer.process_heap(process, uuid));
-        self.attribute(process, "heap", path);
+        self.attribute(process, "heap", &self.options.redacted(path));
     }
 
     pub(crate) fn memory(&self, time_ns: i64, bytes: &[(ProcessId, u64)]) {

@@ -7,8 +7,8 @@
 //! ```
 //!
 //! Nothing is asked of the system while a process runs: it stops for a moment when it forks, executes or ends. Reading
-//! order: `trace` (what happens), `ledger` (what is written of it), `accounts` (what a process used), `files` (what `/proc`
-//! says), `sampler` and `system` (calls of the system).
+//! order: `trace` (what happens), `ledger` (what is written of it), `accounts` (what a process used), `stack` and `files`
+//! (what a process and `/proc` say), `sampler` and `system` (calls of the system).
 
 #![cfg(target_os = "linux")]
 
@@ -19,6 +19,7 @@ mod heaps;
 mod ledger;
 mod options;
 mod sampler;
+mod stack;
 mod system;
 mod trace;
 

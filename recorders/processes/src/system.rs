@@ -3,6 +3,7 @@
 use std::ffi::{CString, OsString};
 use std::io::{self, Error};
 use std::os::unix::ffi::OsStringExt;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::{mem, ptr};
 
 pub(crate) type Pid = libc::pid_t;
@@ -27,9 +28,15 @@ pub(crate) struct Resources {
     pub(crate) major_faults: u64,
     pub(crate) voluntary_switches: u64,
     pub(crate) involuntary_switches: u64,
+    /// From devices and to devices.
+    pub(crate) read_bytes: u64,
+    pub(crate) written_bytes: u64,
     /// Of the process or one of these children: the largest.
     pub(crate) peak_bytes: u64,
 }
+
+/// The unit in which the system counts what is read and written.
+const BLOCK_BYTES: u64 = 512;
 
 /// Which processes to hear of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -75,7 +82,7 @@ impl Forked {
                 if libc::read(go[0], (&raw mut byte).cast(), 1) != 1 {
                     libc::_exit(125);
                 }
-                libc::signal(libc::SIGPIPE, libc::SIG_DFL);
+                restore_ignored();
                 libc::sigprocmask(libc::SIG_SETMASK, mask, ptr::null_mut());
                 libc::execvp(arguments[0], arguments.as_ptr());
                 let code = *libc::__errno_location();
@@ -156,10 +163,13 @@ pub(crate) fn message(pid: Pid) -> Option<Pid> {
     if result < 0 { None } else { Pid::try_from(message).ok() }
 }
 
+/// Children and traced processes of this thread, and their threads.
+const OWN: i32 = libc::__WALL | libc::__WNOTHREAD;
+
 /// What happened to some process. It stays as it is: one that ended has to be [`bury`]ed. Nothing if nothing happened yet
 /// and nobody waits, or if there is no process.
 pub(crate) fn next(patience: Patience) -> io::Result<Option<(Pid, Happened, Resources)>> {
-    let mut options = libc::WEXITED | libc::WSTOPPED | libc::WNOWAIT | libc::__WALL;
+    let mut options = libc::WEXITED | libc::WSTOPPED | libc::WNOWAIT | OWN;
     if patience == Patience::Look {
         options |= libc::WNOHANG;
     }
@@ -186,7 +196,17 @@ pub(crate) fn next(patience: Patience) -> io::Result<Option<(Pid, Happened, Reso
 /// Takes notice of the end of a process, so that its parent hears of it.
 pub(crate) fn bury(pid: Pid) {
     // SAFETY: nothing is written.
-    unsafe { libc::waitpid(pid, ptr::null_mut(), libc::__WALL) };
+    unsafe { libc::waitpid(pid, ptr::null_mut(), OWN) };
+}
+
+/// Takes notice that a process is stopped, so that [`next`] does not say so again. It stays stopped.
+pub(crate) fn take_stop(pid: Pid) {
+    // SAFETY: it may be all zeros, and the system writes one.
+    unsafe {
+        let mut info: libc::siginfo_t = mem::zeroed();
+        let id = pid.unsigned_abs();
+        libc::waitid(libc::P_PID, id, &raw mut info, libc::WSTOPPED | libc::WNOHANG | OWN);
+    }
 }
 
 impl Resources {
@@ -199,9 +219,37 @@ impl Resources {
             major_faults: usage.ru_majflt.unsigned_abs(),
             voluntary_switches: usage.ru_nvcsw.unsigned_abs(),
             involuntary_switches: usage.ru_nivcsw.unsigned_abs(),
+            read_bytes: usage.ru_inblock.unsigned_abs() * BLOCK_BYTES,
+            written_bytes: usage.ru_oublock.unsigned_abs() * BLOCK_BYTES,
             peak_bytes: usage.ru_maxrss.unsigned_abs() * 1024,
         }
     }
+}
+
+/// Whether `thread` is a thread of that process.
+pub(crate) fn is_thread_of(process: Pid, thread: Pid) -> bool {
+    // SAFETY: nothing is sent.
+    unsafe { libc::syscall(libc::SYS_tgkill, process, thread, 0) == 0 }
+}
+
+/// Where the stack of a stopped process ends: the lowest address in use.
+pub(crate) fn stack_pointer(pid: Pid) -> Option<u64> {
+    // As `struct ptrace_syscall_info`: what stopped it and the processor, the next instruction, the stack, other numbers.
+    const GET_SYSCALL_INFO: libc::c_int = 0x420e;
+    let mut numbers = [0_u64; 11];
+    let size = size_of_val(&numbers) as libc::c_long;
+    // SAFETY: the system writes at most as many bytes as it is told.
+    let written = unsafe { libc::ptrace(GET_SYSCALL_INFO as _, pid, size, numbers.as_mut_ptr()) };
+    (written >= 24).then_some(numbers[2])
+}
+
+/// Reads memory of another process. Returns how many bytes could be read.
+pub(crate) fn memory(pid: Pid, address: u64, bytes: &mut [u8]) -> usize {
+    let here = libc::iovec { iov_base: bytes.as_mut_ptr().cast(), iov_len: bytes.len() };
+    let there = libc::iovec { iov_base: address as *mut libc::c_void, iov_len: bytes.len() };
+    // SAFETY: the system writes no more than `bytes` holds; the other address is one of another process.
+    let read = unsafe { libc::process_vm_readv(pid, &raw const here, 1, &raw const there, 1, 0) };
+    usize::try_from(read).unwrap_or(0)
 }
 
 /// Whether a process of that number is there, even if it ended and nobody waited for it.
@@ -228,19 +276,86 @@ fn clock(id: libc::clockid_t) -> Option<u64> {
 }
 
 /// Signals that are passed on to the command when somebody sends them to the recorder.
-const PASSED_ON: [i32; 4] = [libc::SIGTERM, libc::SIGHUP, libc::SIGUSR1, libc::SIGUSR2];
+const PASSED_ON: [i32; 5] = [libc::SIGTERM, libc::SIGHUP, libc::SIGUSR1, libc::SIGUSR2, libc::SIGCONT];
+/// Signals of the terminal, which reach the command as well: what it does decides.
+const OF_TERMINAL: [i32; 5] = [libc::SIGINT, libc::SIGQUIT, libc::SIGTSTP, libc::SIGTTIN, libc::SIGTTOU];
 
-/// Blocks the signals that are passed on, in this thread and those that it starts. Returns which were blocked before.
-pub(crate) fn block_signals() -> libc::sigset_t {
+/// What this program was told to ignore when it began. Relaxed: written before `main`, read by the same thread.
+static PIPE_WAS_IGNORED: AtomicBool = AtomicBool::new(false);
+static CHILD_WAS_IGNORED: AtomicBool = AtomicBool::new(false);
+
+/// Runs before `main`, in which the standard library begins to ignore SIGPIPE.
+#[used]
+// SAFETY: the system's loader calls the functions of this section once, before other threads exist.
+#[unsafe(link_section = ".init_array")]
+static AT_START: extern "C" fn() = remember_ignored;
+
+extern "C" fn remember_ignored() {
+    PIPE_WAS_IGNORED.store(is_ignored(libc::SIGPIPE), Ordering::Relaxed);
+    CHILD_WAS_IGNORED.store(is_ignored(libc::SIGCHLD), Ordering::Relaxed);
+}
+
+fn is_ignored(signal: i32) -> bool {
+    // SAFETY: the system fills in the action.
+    unsafe {
+        let mut action: libc::sigaction = mem::zeroed();
+        libc::sigaction(signal, ptr::null(), &raw mut action);
+        action.sa_sigaction == libc::SIG_IGN
+    }
+}
+
+/// Ignores what was ignored when this program began, and nothing else. For a process that was forked.
+fn restore_ignored() {
+    for (signal, was_ignored) in [(libc::SIGPIPE, &PIPE_WAS_IGNORED), (libc::SIGCHLD, &CHILD_WAS_IGNORED)] {
+        let action = if was_ignored.load(Ordering::Relaxed) { libc::SIG_IGN } else { libc::SIG_DFL };
+        // SAFETY: neither action runs code of this program.
+        unsafe { libc::signal(signal, action) };
+    }
+}
+
+/// Blocks the signals that concern the command, in this thread and those that it starts. Returns which were blocked before.
+pub(crate) fn prepare_signals() -> libc::sigset_t {
     // SAFETY: both are sets of signals that the system fills in.
     unsafe {
+        // Where it is ignored, the system waits for children itself.
+        libc::signal(libc::SIGCHLD, libc::SIG_DFL);
         let (mut blocked, mut before): (libc::sigset_t, libc::sigset_t) = (mem::zeroed(), mem::zeroed());
         libc::sigemptyset(&raw mut blocked);
-        for signal in PASSED_ON.into_iter().chain([libc::SIGINT, libc::SIGQUIT]) {
+        // Beyond the largest size of a file, writing fails; the signal would end the recorder.
+        for signal in PASSED_ON.into_iter().chain(OF_TERMINAL).chain([libc::SIGXFSZ]) {
             libc::sigaddset(&raw mut blocked, signal);
         }
         libc::pthread_sigmask(libc::SIG_BLOCK, &raw const blocked, &raw mut before);
         before
+    }
+}
+
+/// Stops this process by the signal of the terminal that stopped the command.
+pub(crate) fn stop_likewise(signal: i32) {
+    // SAFETY: the set is filled in by the system; this thread has the signal blocked before and after.
+    unsafe {
+        let mut only: libc::sigset_t = mem::zeroed();
+        libc::sigemptyset(&raw mut only);
+        libc::sigaddset(&raw mut only, signal);
+        libc::kill(libc::getpid(), signal);
+        libc::pthread_sigmask(libc::SIG_UNBLOCK, &raw const only, ptr::null_mut());
+        libc::pthread_sigmask(libc::SIG_BLOCK, &raw const only, ptr::null_mut());
+    }
+}
+
+/// Ends a process that has not begun.
+pub(crate) fn kill(pid: Pid) {
+    // SAFETY: as above.
+    unsafe { libc::kill(pid, libc::SIGKILL) };
+    // It may be about to end before it has ended.
+    while let Ok(Some((other, happened, _))) = next(Patience::Wait) {
+        match happened {
+            Happened::Stopped { .. } => resume(other, 0),
+            Happened::Exited { .. } | Happened::Killed { .. } => bury(other),
+        }
+        if other == pid && !matches!(happened, Happened::Stopped { .. }) {
+            break;
+        }
     }
 }
 

@@ -9,11 +9,12 @@ use barrow_writer::{ProcessEnd, ProcessId, Usage, Writer, WriterError};
 
 use crate::accounts::Account;
 use crate::error::RecorderError;
-use crate::files::{self, Traffic};
+use crate::files;
 use crate::heaps;
 use crate::ledger::Ledger;
 use crate::options::Options;
 use crate::sampler::Sampler;
+use crate::stack;
 use crate::system::{self, Forked, Happened, Patience, Pid, Resources};
 
 /// How the command ended.
@@ -44,31 +45,43 @@ struct Process {
     threads: u64,
     children: HashSet<Pid>,
     account: Account,
-    /// What was known as its last thread ended.
-    last: Option<AtEnd>,
+    /// Its last thread was about to end.
+    is_ending: bool,
+    /// The peak of its memory, once that is so.
+    peak_bytes: Option<u64>,
 }
 
-/// The peak of the memory of a process, and the bytes that it read and wrote.
-type AtEnd = (Option<u64>, Option<Traffic>);
+/// A thread that is followed.
+#[derive(Clone, Copy)]
+struct Thread {
+    process: Pid,
+    /// It was about to end, and its process counts it no longer.
+    is_ending: bool,
+}
+
+impl Thread {
+    fn of(process: Pid) -> Self {
+        Thread { process, is_ending: false }
+    }
+}
 
 /// Everything that is followed.
 struct Tree {
     ledger: Arc<Ledger>,
     root: Pid,
     processes: HashMap<Pid, Process>,
-    /// The process of each thread.
-    threads: HashMap<Pid, Pid>,
+    threads: HashMap<Pid, Thread>,
     /// Threads that are there, and of which nobody said yet who started them.
     unknown: HashSet<Pid>,
-    /// Processes that trace others themselves.
-    left_alone: HashSet<Pid>,
+    /// The command is not traced: its stops concern the one who stopped it.
+    is_root_left_alone: bool,
     tracers: Vec<String>,
     kills: Option<u64>,
     ended: Option<Ended>,
 }
 
 /// Runs a command and records it and all processes that it starts. `words` are the command and its arguments; `command` is
-/// the line as a shell reads it. The writer is made once the command can be traced.
+/// the line as a shell reads it. The writer is made once the command is there, can be executed and is traced.
 ///
 /// # Errors
 /// [`RecorderError`]; the command did not run then.
@@ -78,32 +91,67 @@ pub fn record(
     options: Options,
     writer: impl FnOnce() -> Result<Writer, RecorderError>,
 ) -> Result<Outcome, RecorderError> {
-    let before = system::block_signals();
+    let before = system::prepare_signals();
     let forked = Forked::new(words, &before).map_err(RecorderError::System)?;
     let root = forked.pid;
     system::seize(root).map_err(RecorderError::Forbidden)?;
-    let ledger = Arc::new(Ledger::new(writer()?, options));
+    forked.go().map_err(RecorderError::System)?;
+    if !await_execution(root).map_err(RecorderError::System)? {
+        return Err(refusal(words, &forked));
+    }
+    // It is stopped, and executed nothing of the command yet.
+    let writer = writer().inspect_err(|_| system::kill(root))?;
+    let ledger = Arc::new(Ledger::new(writer, options));
     ledger.facts(&ledger.options().redacted(command));
     let passes = std::thread::Builder::new().name("signals".into()).spawn(move || system::pass_signals_on(root));
     passes.map_err(RecorderError::System)?;
     let mut tree = Tree::new(Arc::clone(&ledger), root);
     tree.begin(root, None);
     let sampler = Sampler::start(&ledger).map_err(RecorderError::System)?;
-    forked.go().map_err(RecorderError::System)?;
     let followed = tree.follow();
     drop(sampler);
-    if let Some(error) = forked.failure() {
-        let name = words.first().map(|word| word.to_string_lossy().into_owned()).unwrap_or_default();
-        return Err(match error.kind() {
-            io::ErrorKind::NotFound => RecorderError::NotFound(name),
-            _ => RecorderError::CannotRun(name, error),
-        });
-    }
     followed.map_err(RecorderError::System)?;
     let (ended, notes) = (tree.ended.unwrap_or(Ended::Status(125)), tree.notes());
     drop(tree);
     let failure = Arc::into_inner(ledger).and_then(Ledger::finish);
     Ok(Outcome { ended, notes, failure })
+}
+
+/// Waits until the command is executed; it is stopped then, and that is the next thing to be heard. False if it ended before.
+fn await_execution(root: Pid) -> io::Result<bool> {
+    while let Some((pid, happened, _)) = system::next(Patience::Wait)? {
+        match happened {
+            Happened::Stopped { event: libc::PTRACE_EVENT_EXEC, .. } if pid == root => return Ok(true),
+            Happened::Stopped { signal, event: 0 } => system::resume(pid, signal),
+            Happened::Stopped { .. } => system::resume(pid, 0),
+            Happened::Exited { .. } | Happened::Killed { .. } => {
+                system::bury(pid);
+                if pid == root {
+                    break;
+                }
+            }
+        }
+    }
+    Ok(false)
+}
+
+/// The number that a thread had before it executed a program.
+fn former_number(pid: Pid) -> Option<Pid> {
+    system::message(pid).or_else(|| {
+        // The system says nothing of one that was not the first of its process until the new number is noticed.
+        system::take_stop(pid);
+        system::message(pid)
+    })
+}
+
+/// Why the command was not executed.
+fn refusal(words: &[OsString], forked: &Forked) -> RecorderError {
+    let name = words.first().map(|word| word.to_string_lossy().into_owned()).unwrap_or_default();
+    match forked.failure() {
+        Some(error) if error.kind() == io::ErrorKind::NotFound => RecorderError::NotFound(name),
+        Some(error) => RecorderError::CannotRun(name, error),
+        None => RecorderError::System(io::Error::other("it was killed before it was executed")),
+    }
 }
 
 impl Tree {
@@ -114,7 +162,7 @@ impl Tree {
             processes: HashMap::new(),
             threads: HashMap::new(),
             unknown: HashSet::new(),
-            left_alone: HashSet::new(),
+            is_root_left_alone: false,
             tracers: Vec::new(),
             kills: files::kills(),
             ended: None,
@@ -144,23 +192,28 @@ impl Tree {
     }
 
     fn stopped(&mut self, pid: Pid, signal: i32, event: i32, all: Resources) {
-        if self.left_alone.contains(&pid) {
-            return system::bury(pid);
+        if self.is_root_left_alone && pid == self.root {
+            return system::take_stop(pid);
         }
         match event {
             0 => return system::resume(pid, signal),
             libc::PTRACE_EVENT_FORK | libc::PTRACE_EVENT_VFORK | libc::PTRACE_EVENT_CLONE => self.forked(pid, event),
             libc::PTRACE_EVENT_EXEC if self.executed(pid, all) => return,
             libc::PTRACE_EVENT_EXEC => {}
-            libc::PTRACE_EVENT_EXIT => self.exits(pid),
+            libc::PTRACE_EVENT_EXIT => self.exits(pid, all),
             libc::PTRACE_EVENT_STOP => {
                 let stops = [libc::SIGSTOP, libc::SIGTSTP, libc::SIGTTIN, libc::SIGTTOU];
                 if stops.contains(&signal) {
-                    return system::listen(pid);
+                    system::listen(pid);
+                    // The shell that started this program sees it stopped, as it would see the command.
+                    if pid == self.root && signal != libc::SIGSTOP {
+                        system::stop_likewise(signal);
+                    }
+                    return;
                 }
                 if !self.threads.contains_key(&pid) {
                     // It waits until its parent says that it started it.
-                    system::bury(pid);
+                    system::take_stop(pid);
                     self.unknown.insert(pid);
                     return;
                 }
@@ -183,10 +236,11 @@ impl Tree {
             threads: 1,
             children: HashSet::new(),
             account: Account::default(),
-            last: None,
+            is_ending: false,
+            peak_bytes: None,
         };
         self.processes.insert(pid, process);
-        self.threads.insert(pid, pid);
+        self.threads.insert(pid, Thread::of(pid));
     }
 
     fn forked(&mut self, by: Pid, event: i32) {
@@ -194,17 +248,17 @@ impl Tree {
         if self.threads.contains_key(&new) {
             return;
         }
-        let parent = self.threads.get(&by).copied();
-        // Only this one may also be a thread.
+        let parent = self.threads.get(&by).map(|thread| thread.process);
+        // Only this event may also be of a thread.
         let is_clone = event == libc::PTRACE_EVENT_CLONE;
-        let thread_of = if is_clone { files::family(new).map(|(process, _)| process) } else { None };
+        let thread_of = parent.filter(|&parent| is_clone && system::is_thread_of(parent, new));
         self.introduce(new, thread_of, parent);
     }
 
     fn introduce(&mut self, new: Pid, thread_of: Option<Pid>, parent: Option<Pid>) {
         match thread_of.filter(|&process| process != new) {
             Some(process) => {
-                self.threads.insert(new, process);
+                self.threads.insert(new, Thread::of(process));
                 if let Some(process) = self.processes.get_mut(&process) {
                     process.threads += 1;
                 }
@@ -227,24 +281,21 @@ impl Tree {
 
     /// Returns whether the process is left alone from now on.
     fn executed(&mut self, pid: Pid, all: Resources) -> bool {
-        // A thread that executes takes the number of its process; all other threads are gone.
-        self.threads.retain(|_, process| *process != pid);
-        self.threads.insert(pid, pid);
+        let former = former_number(pid);
         let Some(process) = self.processes.get_mut(&pid) else { return false };
-        process.threads = 1;
-        process.last = None;
+        // A thread that executes takes the number of its process; all other threads are gone.
+        if process.threads != 1 || former != Some(pid) {
+            self.threads.retain(|_, thread| thread.process != pid);
+            self.threads.insert(pid, Thread::of(pid));
+            process.threads = 1;
+        }
+        process.is_ending = false;
         process.account.settle();
-        let traffic = files::traffic(pid);
-        let used = Usage {
-            peak_bytes: process.account.image_peak(all),
-            read_bytes: traffic.map(|traffic| traffic.read),
-            written_bytes: traffic.map(|traffic| traffic.written),
-            ..process.account.used(pid, all)
-        };
+        let used = process.account.image_ends(pid, all);
         let Some(id) = process.id else { return false };
-        let mut program = files::program(pid);
+        let arguments = stack::start(pid).map_or_else(|| files::arguments(pid), |start| start.arguments);
+        let program = files::program(pid, arguments);
         let tracer = program.executable.as_deref().and_then(files::tracer).map(str::to_owned);
-        program.arguments = self.ledger.options().arguments_of(program.arguments);
         self.ledger.image(id, &program, used);
         let Some(tracer) = tracer else { return false };
         self.ledger.attribute(id, "not traced", &format!("{tracer} traces processes itself"));
@@ -258,28 +309,36 @@ impl Tree {
         self.threads.remove(&pid);
         if let Some(process) = self.processes.remove(&pid) {
             let known = process.parent.and_then(|parent| self.processes.get_mut(&parent));
-            known.map(|parent| parent.children.remove(&pid));
+            if let Some(parent) = known {
+                parent.children.remove(&pid);
+                parent.account.child_is_left_alone();
+            }
         }
-        self.left_alone.insert(pid);
+        self.is_root_left_alone |= pid == self.root;
         system::detach(pid);
     }
 
     /// A thread ends, and is still there.
-    fn exits(&mut self, thread: Pid) {
-        let Some(&pid) = self.threads.get(&thread) else { return };
+    fn exits(&mut self, last: Pid, all: Resources) {
+        let Some(thread) = self.threads.get_mut(&last) else { return };
+        thread.is_ending = true;
+        let pid = thread.process;
         let Some(process) = self.processes.get_mut(&pid) else { return };
         process.threads = process.threads.saturating_sub(1);
         if process.threads > 0 {
             return;
         }
-        let traffic = files::traffic(pid);
-        process.last = Some((files::peak_bytes(pid), traffic));
-        if traffic.is_some_and(|traffic| traffic.passed >= heaps::FEWEST_BYTES)
-            && let Some((id, heap)) = process.id.zip(heaps::written_by(pid))
+        process.is_ending = true;
+        let never = process.account.settle();
+        let used = process.account.used(pid, all);
+        // Of the other threads, also the first one, nothing is left.
+        process.peak_bytes = used.peak_bytes.or_else(|| files::peak_bytes(last));
+        if let Some(id) = process.id.filter(|_| heaps::is_possible(&used))
+            && let Some(heap) = heaps::written_by(last)
         {
             self.ledger.heap(id, heap.uuid, &heap.path);
         }
-        let (never, living) = (process.account.settle(), process.children.clone());
+        let living = process.children.clone();
         for id in never.into_iter().flatten() {
             self.ledger.attribute(id, "not waited for", "never");
         }
@@ -295,27 +354,29 @@ impl Tree {
         if pid == self.root {
             self.ended = Some(ended);
         }
-        if self.threads.remove(&pid).is_some_and(|process| process == pid)
-            && let Some(process) = self.processes.remove(&pid)
-        {
-            self.ledger.forget(pid);
-            self.write_end(pid, process, ended, all);
+        match self.threads.remove(&pid) {
+            Some(thread) if thread.process == pid => {
+                if let Some(process) = self.processes.remove(&pid) {
+                    self.ledger.forget(pid);
+                    self.write_end(pid, process, ended, all);
+                }
+            }
+            Some(Thread { process, is_ending: false }) => {
+                if let Some(process) = self.processes.get_mut(&process) {
+                    process.threads = process.threads.saturating_sub(1);
+                }
+            }
+            _ => {}
         }
-        self.left_alone.remove(&pid);
         system::bury(pid);
     }
 
     fn write_end(&mut self, pid: Pid, mut process: Process, ended: Ended, all: Resources) {
-        if process.last.is_none() {
+        if !process.is_ending {
             process.account.settle();
         }
-        let (peak_bytes, traffic) = process.last.unwrap_or_default();
-        let used = Usage {
-            peak_bytes,
-            read_bytes: traffic.map(|traffic| traffic.read),
-            written_bytes: traffic.map(|traffic| traffic.written),
-            ..process.account.used(pid, all)
-        };
+        let used = process.account.used(pid, all);
+        let used = Usage { peak_bytes: process.peak_bytes.or(used.peak_bytes), ..used };
         if let Some(parent) = process.parent.and_then(|parent| self.processes.get_mut(&parent)) {
             parent.children.remove(&pid);
             parent.account.child_ended(pid, process.id, all);

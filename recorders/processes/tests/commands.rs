@@ -4,29 +4,92 @@
 
 use std::ffi::OsString;
 use std::path::Path;
-use std::sync::{Arc, Mutex};
+use std::process::Command;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use barrow_analyzer::Recording;
 use barrow_process_recorder::{Ended, Options, RecorderError, record};
-use barrow_processes::ProcessTree;
+use barrow_processes::{Image, Process, ProcessTree};
 use barrow_writer::Writer;
+use regex::Regex;
 
 /// The recorder hears of every child of this process: one recording at a time.
 static TURN: Mutex<()> = Mutex::new(());
 
+fn turn() -> MutexGuard<'static, ()> {
+    TURN.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 fn recorded(words: &[&str]) -> (Ended, ProcessTree) {
-    let _turn = TURN.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    recorded_with(Options::default(), words)
+}
+
+fn recorded_with(options: Options, words: &[&str]) -> (Ended, ProcessTree) {
+    let _turn = turn();
+    recorded_now(options, words)
+}
+
+fn recorded_now(options: Options, words: &[&str]) -> (Ended, ProcessTree) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("x.barrow");
+    let command = words.join(" ");
     let words: Vec<OsString> = words.iter().map(OsString::from).collect();
     let create = || Ok(Writer::create(&path, barrow_writer::Options::default())?);
-    let outcome = record(&words, "a command", Options::default(), create).unwrap();
+    let outcome = record(&words, &command, options, create).unwrap();
     assert!(outcome.failure.is_none());
     (outcome.ended, read(&path))
 }
 
 fn read(path: &Path) -> ProcessTree {
     ProcessTree::read(Arc::new(Recording::open(path).unwrap())).unwrap()
+}
+
+/// Runs a command that is not recorded; `None` if it is not there.
+fn run(program: &str, words: &[&str]) -> Option<std::process::Output> {
+    let _turn = turn();
+    Command::new(program).args(words).output().ok()
+}
+
+fn line(tree: &ProcessTree, image: &Image) -> String {
+    tree.arguments(image).collect::<Vec<_>>().join(" ")
+}
+
+/// The image whose arguments are these.
+fn image<'t>(tree: &'t ProcessTree, arguments: &str) -> &'t Image {
+    let mut found = tree.images().iter().filter(|image| !image.is_forked && line(tree, image) == arguments);
+    found.next().unwrap_or_else(|| panic!("no `{arguments}` in {:?}", lines(tree)))
+}
+
+fn process<'t>(tree: &'t ProcessTree, arguments: &str) -> &'t Process {
+    tree.process(image(tree, arguments).process)
+}
+
+fn lines(tree: &ProcessTree) -> Vec<String> {
+    let mut lines: Vec<String> =
+        tree.images().iter().filter(|image| !image.is_forked).map(|image| line(tree, image)).collect();
+    lines.sort_unstable();
+    lines
+}
+
+/// The processor time of all children of this process that were waited for, with theirs, in nanoseconds.
+fn children_ns() -> u64 {
+    // SAFETY: the system fills in the structure.
+    let used = unsafe {
+        let mut used: libc::rusage = std::mem::zeroed();
+        libc::getrusage(libc::RUSAGE_CHILDREN, &raw mut used);
+        used
+    };
+    let ns = |time: libc::timeval| time.tv_sec.unsigned_abs() * 1_000_000_000 + time.tv_usec.unsigned_abs() * 1000;
+    ns(used.ru_utime) + ns(used.ru_stime)
+}
+
+/// A folder with a Makefile of this many targets, each with this recipe.
+fn makefile(targets: usize, recipe: &str) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let names: Vec<String> = (0..targets).map(|number| format!("t{number}")).collect();
+    let names = names.join(" ");
+    std::fs::write(folder.path().join("Makefile"), format!("all: {names}\n{names}:\n\t{recipe}\n")).unwrap();
+    folder
 }
 
 #[test]
@@ -53,9 +116,276 @@ fn a_stopped_process_goes_on_when_it_is_told_to() {
 }
 
 #[test]
+fn a_command_that_stops_itself_is_continued_by_its_child() {
+    let (ended, _) = recorded(&["sh", "-c", "(sleep 0.2; kill -CONT $$) & kill -STOP $$; exit 3"]);
+    assert_eq!(ended, Ended::Status(3));
+}
+
+#[test]
 fn a_command_that_is_not_there_is_not_recorded() {
-    let _turn = TURN.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-    let create = || Ok(Writer::to_stream(Box::new(std::io::sink()), barrow_writer::Options::default())?);
-    let refused = record(&["no-such-command".into()], "", Options::default(), create);
-    assert!(matches!(refused, Err(RecorderError::NotFound(_))));
+    let _turn = turn();
+    for (word, is_missing) in [("no-such-command", true), ("/", false)] {
+        let refused = record(&[word.into()], "", Options::default(), || panic!("nothing may be created"));
+        let refused = refused.unwrap_err();
+        assert_eq!(matches!(refused, RecorderError::NotFound(_)), is_missing, "{refused}");
+        assert_eq!(matches!(refused, RecorderError::CannotRun(..)), !is_missing, "{refused}");
+    }
+}
+
+#[test]
+fn nothing_of_the_command_runs_if_there_is_no_recording() {
+    let _turn = turn();
+    let folder = tempfile::tempdir().unwrap();
+    let made = folder.path().join("made");
+    let words: Vec<OsString> = vec!["touch".into(), made.clone().into()];
+    let refused =
+        record(&words, "", Options::default(), || Err(RecorderError::Destination("no room".to_owned()))).unwrap_err();
+    assert_eq!(refused.to_string(), "no room");
+    std::thread::sleep(std::time::Duration::from_millis(50));
+    assert!(!made.exists());
+}
+
+#[test]
+fn the_times_of_all_processes_add_up() {
+    let folder = makefile(40, "@i=0; while [ $$i -lt 3000 ]; do i=$$((i+1)); done; /bin/true; env sh -c /bin/true");
+    let _turn = turn();
+    let before = children_ns();
+    let command = ["make", "-s", "-j2", "-C", folder.path().to_str().unwrap()];
+    let (ended, tree) = recorded_now(Options::default(), &command);
+    let all = children_ns() - before;
+    assert_eq!(ended, Ended::Status(0));
+    // Of each recipe: a shell, true, env that becomes a shell, and true.
+    assert_eq!(tree.processes().len(), 1 + 40 * 4);
+    let sum: u64 = tree.images().iter().map(|image| image.used.user_ns.unwrap() + image.used.system_ns.unwrap()).sum();
+    assert!(sum.abs_diff(all) * 50 < all, "{sum} of {all}");
+}
+
+/// What `strace` saw executed, as its log tells.
+fn executed_in(log: &str) -> Vec<String> {
+    let word = Regex::new(r#""((?:[^"\\]|\\.)*)""#).unwrap();
+    // Of calls that were interrupted by others, arguments are in the first half and the result is in the second.
+    let mut unfinished = std::collections::HashMap::new();
+    let mut lines = Vec::new();
+    for text in log.lines() {
+        let (pid, text) = text.split_once(' ').unwrap();
+        let text = text.trim_start();
+        let whole = match text.strip_prefix("<... execve resumed>") {
+            Some(rest) => format!("{}{rest}", unfinished.remove(pid).unwrap_or_default()),
+            None if text.ends_with("<unfinished ...>") => {
+                unfinished.insert(pid, text.to_owned());
+                continue;
+            }
+            None => text.to_owned(),
+        };
+        if !whole.starts_with("execve(") || !whole.ends_with("= 0") {
+            continue;
+        }
+        let list = &whole[whole.find('[').unwrap()..];
+        let list = &list[..list.find("], ").unwrap()];
+        let words: Vec<String> = word.captures_iter(list).map(|found| found[1].replace("\\\"", "\"")).collect();
+        lines.push(words.join(" "));
+    }
+    lines.sort_unstable();
+    lines
+}
+
+#[test]
+fn each_program_that_strace_sees_is_recorded() {
+    let folder = makefile(20, "@env A=1 sh -c '/bin/true a$$0; /bin/echo x'; /bin/true & wait");
+    let command = ["make", "-s", "-j3", "-C", folder.path().to_str().unwrap()];
+    let log = folder.path().join("log");
+    let strace = ["-f", "-qq", "-s", "1000", "-e", "trace=execve", "-e", "signal=none", "-o", log.to_str().unwrap()];
+    if !run("strace", &[&strace[..], &command].concat()).is_some_and(|traced| traced.status.success()) {
+        eprintln!("not compared: there is no strace here");
+        return;
+    }
+    let (ended, tree) = recorded(&command);
+    assert_eq!(ended, Ended::Status(0));
+    let seen = executed_in(&std::fs::read_to_string(log).unwrap());
+    assert!(seen.len() >= 20 * 6, "{}", seen.len());
+    assert_eq!(lines(&tree), seen);
+}
+
+#[test]
+fn the_peak_of_a_program_is_what_the_system_says() {
+    let folder = tempfile::tempdir().unwrap();
+    let (bytes, said) = (folder.path().join("bytes"), folder.path().join("said"));
+    std::fs::write(&bytes, vec![b'x'; 30 << 20]).unwrap();
+    let time = Path::new("/usr/bin/time");
+    if !time.exists() {
+        eprintln!("not compared: there is no /usr/bin/time here");
+        return;
+    }
+    let (said, bytes) = (said.to_str().unwrap(), bytes.to_str().unwrap());
+    // `tail` keeps all that comes through a pipe.
+    let script = format!("cat {bytes} | /usr/bin/time -f %M -o {said} tail -c 20000000 > /dev/null");
+    let (_, tree) = recorded(&["sh", "-c", &script]);
+    let kib: u64 = std::fs::read_to_string(said).unwrap().trim().parse().unwrap();
+    let tail = image(&tree, "tail -c 20000000").used.peak_bytes.unwrap();
+    assert!(tail > 20_000_000 && tail.abs_diff(kib * 1024) <= 64 << 10, "{tail}, {kib} KiB");
+    // Its parent, which waited for it, has not its peak.
+    let parent = image(&tree, &format!("/usr/bin/time -f %M -o {said} tail -c 20000000")).used.peak_bytes.unwrap();
+    assert!(parent < 10_000_000, "{parent}");
+}
+
+#[test]
+fn arguments_are_what_the_program_was_given() {
+    let long = "x".repeat(100_000);
+    for arguments in [vec![""], vec!["", "a b", "\n", "ä"], vec![long.as_str()], vec!["y"; 3000], vec![&long; 5]] {
+        let words: Vec<&str> = std::iter::once("/bin/true").chain(arguments).collect();
+        let (_, tree) = recorded(&words);
+        assert!(tree.arguments(&tree.images()[0]).eq(words.iter().copied()), "{} words", words.len());
+    }
+    // Without an environment, the list of arguments is found in another way.
+    let (_, tree) = recorded(&["env", "-i", "/bin/echo", "-n", ""]);
+    let echo: Vec<&str> = tree.arguments(&tree.images()[1]).collect();
+    assert_eq!(echo, ["/bin/echo", "-n", ""]);
+}
+
+#[test]
+fn what_is_to_be_left_out_is_nowhere_in_the_file() {
+    let folder = tempfile::Builder::new().prefix("secret").tempdir().unwrap();
+    let program = folder.path().join("secret-tool");
+    std::fs::write(&program, "#!/bin/sh\n").unwrap();
+    run("chmod", &["+x", program.to_str().unwrap()]).unwrap();
+    std::os::unix::fs::symlink("/bin/sh", folder.path().join("sh")).unwrap();
+    let script = format!(
+        "cd {0} && cp /bin/echo secret-echo && ./secret-echo secret1 && ./secret-tool",
+        folder.path().display()
+    );
+    let options = Options { redact: vec![Regex::new("secret[a-z0-9]*").unwrap()], ..Options::default() };
+    let (ended, tree) = recorded_with(options, &["sh", "-c", &script]);
+    assert_eq!(ended, Ended::Status(0));
+    let facts = tree.recording().facts().unwrap();
+    assert!(facts.iter().any(|(key, value)| key == "command" && value.contains('…')), "{facts:?}");
+    let texts = facts.into_iter().flat_map(|(key, value)| [key, value]);
+    let texts = texts.chain(tree.images().iter().flat_map(|image| {
+        let path = tree.executable(image).unwrap_or_default().to_owned();
+        [path, tree.directory(image).unwrap_or_default().to_owned(), line(&tree, image)]
+    }));
+    let texts: Vec<String> = texts.collect();
+    assert!(texts.iter().any(|text| text.ends_with("/…-echo")), "{texts:?}");
+    assert!(!texts.iter().any(|text| text.contains("secret")), "{texts:?}");
+}
+
+#[test]
+fn only_names_of_programs_are_kept_without_arguments() {
+    let options = Options { arguments: false, ..Options::default() };
+    let (_, tree) = recorded_with(options, &["sh", "-c", "/bin/echo hidden > /dev/null; :"]);
+    assert_eq!(lines(&tree), ["/bin/echo", "sh"]);
+}
+
+#[test]
+fn processes_that_nobody_waits_for_are_marked() {
+    let options = Options { wait_all: true, ..Options::default() };
+    // The shell in parentheses ends before its child.
+    let (_, tree) = recorded_with(options, &["sh", "-c", "(sleep 0.3 &); sleep 0.1"]);
+    assert_eq!(tree.attribute(process(&tree, "sleep 0.3"), "not waited for"), Some("parent ended"));
+    assert_eq!(tree.attribute(process(&tree, "sleep 0.1"), "not waited for"), None);
+    assert!(process(&tree, "sleep 0.3").end.is_some());
+    // The shell becomes a program that knows of no child.
+    let (_, tree) = recorded(&["sh", "-c", "/bin/true & exec sleep 0.2"]);
+    assert_eq!(tree.attribute(process(&tree, "/bin/true"), "not waited for"), Some("never"));
+}
+
+#[test]
+fn a_process_that_outlives_the_command_is_running_at_the_end() {
+    let began = std::time::Instant::now();
+    let (ended, tree) = recorded(&["sh", "-c", "sleep 2 & sleep 0.1; exit 4"]);
+    assert_eq!(ended, Ended::Status(4));
+    assert!(began.elapsed().as_millis() < 1500);
+    assert!(process(&tree, "sleep 2").end.is_none());
+}
+
+/// Runs a script of Python; `None` if there is no Python.
+fn python(script: &str) -> Option<(Ended, ProcessTree)> {
+    let _ = run("python3", &["-V"])?;
+    Some(recorded(&["python3", "-c", script]))
+}
+
+#[test]
+fn threads_fork_and_execute() {
+    let script = "
+import os, subprocess, threading, time
+def fork():
+    pid = os.fork()
+    if not pid: os._exit(5)
+    os.waitpid(pid, 0)
+    subprocess.run(['/bin/echo', '-n'])
+def execute(): os.execv('/bin/sh', ['sh', '-c', '/bin/true last; exit 6'])
+for act in fork, execute:
+    for other in range(3): threading.Thread(target=time.sleep, args=(0.3,), daemon=True).start()
+    thread = threading.Thread(target=act); thread.start(); thread.join()
+";
+    let Some((ended, tree)) = python(script) else { return };
+    assert_eq!(ended, Ended::Status(6));
+    let root = tree.process(barrow_processes::ProcessId(0));
+    assert_eq!(process(&tree, "sh -c /bin/true last; exit 6"), root);
+    assert_eq!(process(&tree, "/bin/echo -n").parent, Some(barrow_processes::ProcessId(0)));
+    assert_eq!(process(&tree, "/bin/true last").started_by, Some(root.last_image));
+    let ended_with_5 = tree
+        .images()
+        .iter()
+        .filter(|image| image.is_forked && tree.process(image.process).end.and_then(|end| end.exit_status) == Some(5));
+    assert_eq!(ended_with_5.count(), 1);
+    // Those with several threads have a peak too.
+    assert!(tree.images().iter().all(|image| image.used.peak_bytes.is_some() || image.next.is_some()));
+}
+
+#[test]
+fn a_process_with_threads_has_a_peak_when_it_ends() {
+    let script = "
+import os, subprocess, threading, time
+for other in range(5): threading.Thread(target=time.sleep, args=(30,), daemon=True).start()
+held = bytearray(60_000_000)
+subprocess.run(['python3', '-c', 'bytearray(90_000_000)'])
+os._exit(0)
+";
+    let Some((_, tree)) = python(script) else { return };
+    let peak = tree.image(tree.processes()[0].last_image).used.peak_bytes.unwrap();
+    // Its child had more.
+    assert!((60_000_000..85_000_000).contains(&peak), "{peak}");
+}
+
+#[test]
+fn memory_over_time_is_that_of_the_program() {
+    let script = "
+import time
+time.sleep(0.3); held = bytearray(200_000_000); time.sleep(1); del held; time.sleep(1.5)
+";
+    let Some((_, tree)) = python(script) else { return };
+    let curve: Vec<(i64, u64)> = tree.samples().map(|sample| (sample.time_ns, sample.total_bytes())).collect();
+    let high: Vec<i64> = curve.iter().filter(|(_, bytes)| *bytes > 195_000_000).map(|&(time, _)| time).collect();
+    let span_ms = (high.last().unwrap() - high.first().unwrap()) / 1_000_000;
+    assert!((300..1300).contains(&span_ms), "{span_ms} ms: {curve:?}");
+    assert!(curve.iter().all(|&(_, bytes)| bytes < 260_000_000), "{curve:?}");
+    assert!(curve.first().unwrap().1 < 60_000_000 && curve.last().unwrap().1 < 60_000_000, "{curve:?}");
+}
+
+#[test]
+fn a_program_that_traces_runs_untraced() {
+    let script = "strace -f -o /dev/null sh -c 'exit 9'; exit $?";
+    if run("strace", &["-V"]).is_none() {
+        eprintln!("not tested: there is no strace here");
+        return;
+    }
+    let (ended, tree) = recorded(&["sh", "-c", script]);
+    assert_eq!(ended, Ended::Status(9));
+    let strace = process(&tree, "strace -f -o /dev/null sh -c exit 9");
+    assert_eq!(tree.attribute(strace, "not traced"), Some("strace traces processes itself"));
+    // And if it is the command itself, which stops, continues and ends.
+    let (ended, _) =
+        recorded(&["strace", "-o", "/dev/null", "sh", "-c", "(sleep 0.1; kill -CONT $$) & kill -STOP $$; exit 8"]);
+    assert_eq!(ended, Ended::Status(8));
+}
+
+#[test]
+fn what_a_process_wrote_is_not_what_its_children_wrote() {
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let script = format!("dd if=/dev/zero of={}/x bs=64k count=64 2> /dev/null; :", folder.path().display());
+    let (_, tree) = recorded(&["sh", "-c", &script]);
+    let written = |at: usize| tree.images()[at].used.written_bytes.unwrap();
+    // A file system in memory writes nothing to devices.
+    assert!(written(1) == 4 << 20 || written(1) == 0, "{}", written(1));
+    assert_eq!(written(0), 0);
 }

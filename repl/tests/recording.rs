@@ -1,0 +1,221 @@
+//! `barrow record`: the command behaves as if it ran alone, and what goes wrong with the recording does not concern it.
+
+#![cfg(target_os = "linux")]
+
+mod program;
+
+use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use program::{finished, program, testdata};
+
+const BARROW: &str = env!("CARGO_BIN_EXE_barrow");
+
+fn record(folder: &Path, words: &[&str]) -> Output {
+    program(folder).current_dir(folder).arg("record").args(words).output().unwrap()
+}
+
+/// What a script of Python prints that runs in `folder` and knows barrow as `sys.argv[1]`; `None` if there is no Python.
+fn python(folder: &Path, script: &str) -> Option<String> {
+    let output = Command::new("python3").args(["-c", script, BARROW]).current_dir(folder).output().ok()?;
+    Some(String::from_utf8(output.stdout).unwrap() + &String::from_utf8_lossy(&output.stderr))
+}
+
+/// Waits until there is a file.
+fn await_file(path: &Path) {
+    let began = Instant::now();
+    while !path.exists() {
+        assert!(began.elapsed() < Duration::from_secs(20), "{} does not come", path.display());
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+#[test]
+fn the_exit_status_is_that_of_the_command_or_says_what_failed() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("old"), "kept").unwrap();
+    let cases: [(&[&str], i32, &str); 6] = [
+        (&["-o", "new", "--", "sh", "-c", "exit 3"], 3, ""),
+        (&["--", "no-such-command"], 127, "no command \"no-such-command\""),
+        (&["-o", "old", "--force", "--", "no-such-command"], 127, "no command"),
+        (&["-o", "old", "--force", "--", "/"], 126, "cannot run \"/\": Permission denied"),
+        (&["-o", "old", "--", "true"], 125, "old: File exists (os error 17); add --force to replace it"),
+        (&["-o", "no/folder", "--", "touch", "made"], 125, "no/folder: No such file or directory"),
+    ];
+    for (words, code, said) in cases {
+        let run = finished(record(folder.path(), words));
+        assert_eq!((run.code, run.stdout.as_str()), (code, ""), "{words:?}: {}", run.stderr);
+        assert!(run.stderr.contains(said) && run.stderr.lines().count() == usize::from(code > 100), "{}", run.stderr);
+    }
+    assert_eq!(std::fs::read(folder.path().join("old")).unwrap(), b"kept");
+    let mut names: Vec<_> = std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    names.sort();
+    assert_eq!(names, ["new", "old"]);
+}
+
+#[test]
+fn the_signal_that_ends_the_command_ends_barrow() {
+    let folder = tempfile::tempdir().unwrap();
+    for signal in [2, 9, 13, 15] {
+        let ended = record(folder.path(), &["--force", "--", "sh", "-c", &format!("kill -{signal} $$")]);
+        assert_eq!(ended.status.signal(), Some(signal));
+    }
+    // And one that is sent to barrow reaches the command.
+    let mut recorder = program(folder.path());
+    let script = "trap 'exit 5' TERM; touch ready; while :; do sleep 0.02; done";
+    let recorder = recorder.current_dir(folder.path()).args(["record", "-o", "x", "--", "sh", "-c", script]);
+    let mut recorder = recorder.spawn().unwrap();
+    await_file(&folder.path().join("ready"));
+    Command::new("kill").arg(recorder.id().to_string()).status().unwrap();
+    assert_eq!(recorder.wait().unwrap().code(), Some(5));
+}
+
+#[test]
+fn the_command_has_the_signals_that_it_would_have_alone() {
+    let script = "
+import signal, subprocess, sys
+def prepare():
+    for ignored in signal.SIGPIPE, signal.SIGCHLD, signal.SIGINT: signal.signal(ignored, signal.SIG_IGN)
+    signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR1])
+def signals(words, prepare):
+    text = subprocess.run(words, stdout=subprocess.PIPE, preexec_fn=prepare, restore_signals=False).stdout.decode()
+    return [line for line in text.splitlines() if line.startswith('Sig') and not line.startswith('SigQ')]
+command = ['cat', '/proc/self/status']
+for how in None, prepare, lambda: signal.signal(signal.SIGPIPE, signal.SIG_DFL):
+    alone, recorded = signals(command, how), signals([sys.argv[1], 'record', '--force', '--'] + command, how)
+    assert len(alone) == 4 and alone == recorded, (alone, recorded)
+print('same')
+";
+    let folder = tempfile::tempdir().unwrap();
+    let Some(said) = python(folder.path(), script) else { return };
+    assert_eq!(said, "same\n");
+}
+
+#[test]
+fn a_terminal_has_the_command_in_the_foreground() {
+    let script = r#"
+import os, pty, re, select, sys, time
+pid, terminal = pty.fork()
+if pid == 0:
+    os.environ['PS1'] = '> '
+    os.execvp('bash', ['bash', '--norc', '--noprofile', '-i'])
+seen = ''
+def expect(pattern):
+    global seen
+    until = time.time() + 15
+    while not re.search(pattern, seen):
+        ready, _, _ = select.select([terminal], [], [], 0.1)
+        if ready: seen += os.read(terminal, 4096).decode()
+        if time.time() > until: sys.exit('no %s in %r' % (pattern, seen))
+    seen = seen[re.search(pattern, seen).end():]
+def say(text): os.write(terminal, text.encode())
+expect('> ')
+record = sys.argv[1] + ' record --force -o x -- '
+say(record + 'sh -c \'test -t 0 && test -t 1 && echo is a $((1+1))tty\'\n'); expect('is a 2tty')
+say(record + 'sh -c \'echo begun $((1+1)); sleep 30; echo went on\'\n'); expect('begun 2')
+time.sleep(0.2); say('\x1a'); expect('Stopped')
+say('fg\n'); expect('sleep 30'); time.sleep(0.3)
+say('\x03'); time.sleep(0.2); say('echo status $?.\n'); expect(r'status 130\.')
+say(record + 'sh -c \'trap "exit 7" INT; echo begun $((1+2)); while :; do sleep 0.1; done\'\n'); expect('begun 3')
+say('\x03'); time.sleep(0.2); say('echo status $?.\n'); expect(r'status 7\.')
+say(record + 'sleep 0.3 & wait $!; echo status $?.\n'); expect(r'status 0\.')
+say(record + 'cat & sleep 0.5; jobs\n'); expect('Stopped'); say('fg\n'); expect('cat'); time.sleep(0.2)
+say('a line\n'); expect('a line\r\na line'); say('\x04'); time.sleep(0.2); say('echo status $?.\n'); expect(r'status 0\.')
+print('as alone')
+"#;
+    let folder = tempfile::tempdir().unwrap();
+    let Some(said) = python(folder.path(), script) else { return };
+    assert_eq!(said, "as alone\n");
+}
+
+#[test]
+fn a_recording_that_cannot_be_written_does_not_end_the_command() {
+    let folder = tempfile::tempdir().unwrap();
+    // Files of at most 4 KiB: the recording is longer.
+    let script = format!(
+        "ulimit -f 4; {BARROW} record -o x -- sh -c 'for i in $(seq 300); do /bin/echo $i$i$i > /dev/null; done; exit 6'"
+    );
+    let output = Command::new("bash").args(["-c", &script]).current_dir(folder.path()).output().unwrap();
+    let run = finished(output);
+    assert_eq!((run.code, run.stdout.as_str()), (6, ""), "{}", run.stderr);
+    assert!(run.stderr.contains("x is not complete: ") && run.stderr.lines().count() == 1, "{}", run.stderr);
+    assert!(run.stderr.contains("File too large"), "{}", run.stderr);
+}
+
+#[test]
+fn the_command_outlives_a_recorder_that_is_killed() {
+    let folder = tempfile::tempdir().unwrap();
+    let script = "/bin/echo before > /dev/null; touch ready; sleep 1; /bin/true; touch done";
+    let mut recorder = program(folder.path());
+    let mut recorder = recorder
+        .current_dir(folder.path())
+        .args(["record", "-o", "x.barrow", "--", "sh", "-c", script])
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    await_file(&folder.path().join("ready"));
+    std::thread::sleep(Duration::from_millis(500));
+    recorder.kill().unwrap();
+    recorder.wait().unwrap();
+    await_file(&folder.path().join("done"));
+    let asked = ["processes", "x.barrow", "--format", "json"];
+    let run = finished(program(folder.path()).current_dir(folder.path()).args(asked).output().unwrap());
+    let answer: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
+    let rows = answer["rows"].as_array().unwrap();
+    let row = |name: &str| rows.iter().find(|row| row["arguments"][0] == name).unwrap_or_else(|| panic!("{rows:?}"));
+    assert_eq!(row("/bin/echo")["exit_code"], 0);
+    assert!(row("sleep")["ended_ns"].is_null() && row("sleep")["exit_code"].is_null());
+}
+
+#[test]
+fn a_process_leads_to_the_recording_of_its_heap() {
+    let folder = tempfile::tempdir().unwrap();
+    let raku = testdata("raku.barrow");
+    let words =
+        ["-o", "x.barrow", "--", "env", "BARROW_OUT=heap", BARROW, "repack", raku.to_str().unwrap(), "-o", "heap"];
+    let run = finished(record(folder.path(), &words));
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    let ask = |words: &[&str]| {
+        let output = program(folder.path()).current_dir(folder.path()).args(words).output().unwrap();
+        let run = finished(output);
+        assert_eq!(run.code, 0, "{words:?}: {}", run.stderr);
+        run.stdout
+    };
+    let rows: serde_json::Value = serde_json::from_str(&ask(&["processes", "x.barrow", "--format", "json"])).unwrap();
+    let name = rows["rows"][0]["process"].as_str().unwrap();
+    let through = ask(&["heap", "x.barrow", name, "summary", "--format", "json"]);
+    let (through, heap): (serde_json::Value, serde_json::Value) = (
+        serde_json::from_str(&through).unwrap(),
+        serde_json::from_str(&ask(&["summary", "heap", "--format", "json"])).unwrap(),
+    );
+    assert_eq!(through["snapshots"][0]["objects"], 540_607);
+    assert_eq!(through["snapshots"], heap["snapshots"]);
+}
+
+#[test]
+fn where_tracing_is_forbidden_a_sentence_says_what_else_there_is() {
+    // A filter of system calls that refuses ptrace: its number differs by processor.
+    let script = "
+import ctypes, os, platform, struct, sys
+number = {'x86_64': 101, 'aarch64': 117}[platform.machine()]
+code = [(0x20, 0, 0, 0), (0x15, 0, 1, number), (0x06, 0, 0, 0x00050001), (0x06, 0, 0, 0x7fff0000)]
+filters = ctypes.create_string_buffer(b''.join(struct.pack('HBBI', *line) for line in code))
+class Program(ctypes.Structure): _fields_ = [('length', ctypes.c_ushort), ('filters', ctypes.c_void_p)]
+libc = ctypes.CDLL(None, use_errno=True)
+assert libc.prctl(38, 1, 0, 0, 0) == 0
+program = Program(len(code), ctypes.addressof(filters))
+assert libc.prctl(22, 2, ctypes.byref(program)) == 0
+os.execv(sys.argv[1], ['barrow', 'record', '-o', 'x', '--', 'touch', 'made'])
+";
+    let folder = tempfile::tempdir().unwrap();
+    let output = Command::new("python3").args(["-c", script, BARROW]).current_dir(folder.path()).output();
+    let Ok(output) = output else { return };
+    let run = finished(output);
+    assert_eq!((run.code, run.stdout.as_str()), (125, ""), "{}", run.stderr);
+    let hint = "BARROW_SH_LOG=build.log make SHELL=$(command -v barrow-sh)";
+    assert!(run.stderr.contains("Operation not permitted") && run.stderr.contains(hint), "{}", run.stderr);
+    assert_eq!(run.stderr.lines().count(), 1);
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+}
