@@ -191,7 +191,7 @@ fn both(path: &Path) -> Result<()> {
         let arguments = [name, &names[0], &names[5], &names[7]];
         let program =
             ProgramDescription { executable: Some(name), directory: Some(names[1].as_str()), arguments: &arguments };
-        let host = Some(if pid % 2 == 0 { names[0].as_str() } else { "a b" });
+        let host = Some(if pid.is_multiple_of(2) { names[0].as_str() } else { "a b" });
         writer.begin_process(&ProcessDescription { time_ns, pid, parent, host, program })
     };
     let end = |process: ProcessId, time_ns: i64| {
