@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use barrow_analyzer::{Heap, IndexPlace, Memory, Recording, Silent, SnapshotId};
 use barrow_repl::Console;
@@ -30,6 +30,7 @@ struct Beside {
 
 /// Takes the bytes for the index file of a recording: unless they are that file, nothing of them is used.
 pub fn index(bytes: &[u8]) {
+    let _turn = turn();
     let beside = beside();
     fs::write(&beside.index, bytes).expect("a file in the temporary folder");
     let answers = ask(&beside.recording).expect("a whole recording answers, whatever its index is");
@@ -38,9 +39,16 @@ pub fn index(bytes: &[u8]) {
 
 /// As [`index`] with the key and every checksum made right first: lies get past them, and must not end in a panic.
 pub fn index_fixed(bytes: &[u8]) {
+    let _turn = turn();
     let beside = beside();
     fs::write(&beside.index, with_index_checksums(bytes, &beside.genuine)).expect("a file in the temporary folder");
     let _ = ask(&beside.recording);
+}
+
+/// The index file is written in place while nobody else has it mapped.
+fn turn() -> MutexGuard<'static, ()> {
+    static TURN: Mutex<()> = Mutex::new(());
+    TURN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn beside() -> &'static Beside {

@@ -10,6 +10,7 @@
 
 mod checksums;
 mod kept;
+mod processes;
 
 use std::sync::{Arc, OnceLock};
 
@@ -28,6 +29,7 @@ use barrow_writer::{
 
 pub use checksums::with_checksums;
 pub use kept::{cache, genuine_index, index, index_fixed};
+pub use processes::process_expression;
 
 /// Lines that one input is read as; more would only be slow.
 const MOST_LINES: usize = 6;
@@ -44,6 +46,8 @@ pub fn recording(bytes: &[u8]) {
         let answers = ask(&recording, id);
         assert!(!is_whole || answers.is_ok(), "verified, but {answers:?}");
     }
+    let processes = processes::ask(&recording);
+    assert!(!is_whole || processes.is_ok(), "verified, but {processes:?}");
     check_repair(&recording);
     if is_whole {
         check_repack(&recording);

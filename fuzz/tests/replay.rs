@@ -49,6 +49,11 @@ fn logs_of_processes() {
 }
 
 #[test]
+fn expressions_about_processes() {
+    replay("process_expression", barrow_fuzz::process_expression);
+}
+
+#[test]
 fn v8_snapshots() {
     replay("v8", barrow_fuzz::dump);
 }

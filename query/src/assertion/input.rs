@@ -10,7 +10,7 @@ use super::{Assertion, Judge, Scope};
 use crate::arguments::Arguments;
 use crate::assertion;
 use crate::error::QueryError;
-use crate::flags::{QuestionFlags, SnapshotName};
+use crate::flags::SnapshotName;
 use crate::language::asked;
 use crate::language::operand::{Compared, Operand};
 use crate::session::Session;
@@ -31,7 +31,7 @@ pub(crate) fn assertions_of(
     let has_processes = recording.is_some_and(|recording| recording.has_processes());
     let has_snapshots = recording.is_some_and(|recording| recording.snapshot_ids().next().is_some());
     let only_processes = has_processes && !has_snapshots;
-    let (objects, processes) = (session.scope(snapshot), asked::Scope { session, flags: &QuestionFlags::default() });
+    let (objects, processes) = (session.scope(snapshot), asked::Scope { session, flags: &arguments.flags });
     let scope = Scope { objects: &objects, processes: &processes, has_processes, only_processes };
     let mut assertions = texts.iter().map(|text| Assertion::parse(text, &scope)).collect::<Result<Vec<_>, _>>()?;
     if let Some(path) = &arguments.flags.from {
@@ -53,7 +53,7 @@ fn read(path: &Path) -> Result<String, QueryError> {
 /// The judge that the flags ask for.
 pub(crate) fn judge(session: &Session, arguments: &Arguments) -> Result<Judge, QueryError> {
     let mut judge = Judge::default();
-    judge.min = arguments.flags.min;
+    judge.flags = arguments.flags.clone();
     if let Some(name) = &arguments.flags.baseline {
         judge.baseline = Some(baseline(session, name)?);
     }

@@ -17,7 +17,7 @@ use super::{Assertion, Claim, Comparison, Known, Limit, Measure, Quantity, When}
 use crate::answer::series;
 use crate::answer::units;
 use crate::error::QueryError;
-use crate::flags::Least;
+use crate::flags::{Least, QuestionFlags};
 use crate::language::selection;
 use crate::progress::Meter;
 use crate::session::Session;
@@ -61,8 +61,8 @@ pub(crate) struct Judge {
     pub(crate) allowed: Vec<Known>,
     /// The processes of the baseline, once they were read.
     tree_of_baseline: Option<Arc<ProcessTree>>,
-    /// What a leak suspect has to hold.
-    pub(crate) min: Option<Least>,
+    /// The flags of the question: what a leak suspect has to hold, and the rules of classes.
+    pub(crate) flags: QuestionFlags,
     /// The recording is still being written: what is not there may come.
     pub(crate) waits: bool,
     /// What was measured, and whether it is exact which objects that was.
@@ -196,7 +196,7 @@ impl Judge {
             },
         };
         let limit = limit.of(baseline);
-        let measured = measure.of(session, &session.process_tree()?)?;
+        let measured = measure.of(session, &session.process_tree()?, &self.flags)?;
         let found = match &measured.found {
             Ok(found) => *found,
             Err(why) => return Ok(undecided(why.clone(), unit)),
@@ -228,7 +228,7 @@ impl Judge {
             None => Arc::new(ProcessTree::read(recording)?),
         };
         self.tree_of_baseline = Some(Arc::clone(&tree));
-        Ok(measure.of(session, &tree)?.found)
+        Ok(measure.of(session, &tree, &self.flags)?.found)
     }
 
     fn baseline(&self) -> Result<&Baseline, QueryError> {
@@ -381,12 +381,12 @@ impl Judge {
         let mut excused = Excused { known: known.iter().chain(&self.allowed).collect(), of_baseline: Vec::new() };
         if known.contains(&Known::Baseline) || self.baseline.is_some() {
             let heap = self.heap(session, Side::Baseline, self.baseline()?.snapshot()?)?;
-            let found = suspects(&heap, self.min, &session.meter())?;
+            let found = suspects(&heap, self.flags.min, &session.meter())?;
             excused.of_baseline.extend(found.iter().map(|one| (one.fingerprint, one.retained_bytes)));
         }
         let mut judgement = undecided("there is no such snapshot".to_owned(), Figure::Suspects);
         for &snapshot in snapshots {
-            judgement = leaks_of(&*session.heap(snapshot)?, self.min, &excused, &session.meter())?;
+            judgement = leaks_of(&*session.heap(snapshot)?, self.flags.min, &excused, &session.meter())?;
             if judgement.verdict == Verdict::Fails {
                 break;
             }

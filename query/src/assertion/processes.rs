@@ -92,9 +92,14 @@ impl ProcessMeasure {
     ///
     /// # Errors
     /// Those of the classes.
-    pub(super) fn of(&self, session: &Session, tree: &Arc<ProcessTree>) -> Result<Measured, QueryError> {
+    pub(super) fn of(
+        &self,
+        session: &Session,
+        tree: &Arc<ProcessTree>,
+        flags: &QuestionFlags,
+    ) -> Result<Measured, QueryError> {
         let classes = if self.expression.needs_classes() {
-            Some(asked::classes(session, tree, &self.expression, &QuestionFlags::default())?)
+            Some(asked::classes(session, tree, &self.expression, flags)?)
         } else {
             None
         };

@@ -41,11 +41,11 @@ pub(super) const COMMAND: Command = Command {
               more. A FINGERPRINT without `up to` has the same limit if the baseline has that suspect. Otherwise it \
               is excused at any size, and a note says so. `--from FILE` reads more assertions, one per line. `--allow \
               FILE` reads fingerprints of known leaks, each optionally with `up to SIZE`. `#` begins a comment. \
-              `--min` is that of `leaks`. `--junit FILE` writes the results for a CI server. In a shell each \
+              `--min` is that of `leaks`, `--classes` that of `classes`. `--junit FILE` writes the results for a CI server. In a shell each \
               ASSERTION is one word, so put it in single quotes; at the prompt a line is one. The exit code is 1 if \
               any is false, and 2 if there are too few snapshots to tell.",
     example: "assert 'retained(type = \"Cache\") < 64M'",
-    flags: &["--from", "--allow", "--baseline", "--junit", "--min"],
+    flags: &["--from", "--allow", "--baseline", "--junit", "--min", "--classes"],
     subject: Subject::Recording,
     touches: Touches::RECORDING,
     asks_for_totals: None,

@@ -92,7 +92,15 @@ pub(crate) fn used(of: &Totalled<'_>, measure: Measure) -> Table {
             if measure == Measure::Memory { Value::None } else { class.peak_bytes.maximum().into() },
         ]
     });
-    Table { key: "used", audience: Audience::People, rows: rows.collect(), columns }
+    let mut rows: Vec<Vec<Value>> = rows.collect();
+    if rows.len() > 1 && measure != Measure::Memory {
+        let mut total = vec![Value::None; columns.len()];
+        total[0] = Value::text("(all)");
+        total[1] = whole.into();
+        total[8] = of.totals.iter().filter_map(|class| class.peak_bytes.maximum()).max().into();
+        rows.push(total);
+    }
+    Table { key: "used", audience: Audience::People, rows, columns }
 }
 
 fn figures(class: &ClassTotals, measure: Measure) -> Option<&Figures> {
