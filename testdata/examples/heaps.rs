@@ -39,9 +39,12 @@ fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
+/// What distinguishes these recordings from others.
+const UUID: [u8; 16] = *b"for the web page";
+
 /// A recording whose bytes depend on nothing but this program.
 fn create(path: &Path) -> Result<Writer> {
-    Writer::create(path, Options { uuid: Some(*b"for the web page"), created_ns: Some(0), ..Options::default() })
+    Writer::create(path, Options { uuid: Some(UUID), created_ns: Some(0), ..Options::default() })
 }
 
 /// Types of kind `object`.
@@ -209,6 +212,7 @@ fn both(path: &Path) -> Result<()> {
         end(process, (20 + 2 * at) * SECOND)?;
     }
     end(make, 60 * SECOND)?;
+    writer.process_heap(make, UUID)?;
     writer.finish()?;
     Ok(())
 }

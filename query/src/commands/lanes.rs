@@ -118,7 +118,7 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
     let window = asked.window(&tree)?;
     let cells = arguments.flags.cells.unwrap_or(USUAL_CELLS);
     let limits = Limits { cells, lanes: MOST_LANES, blocks: MOST_BLOCKS };
-    let blocks = lanes.blocks(schema, window, limits);
+    let blocks = lanes.blocks(schema, &[], window, limits);
     let is_large = tree.images().len() > MOST_NAMED;
     let units = if is_large { None } else { Some(session.classes_in(&arguments.flags, Some(UNITS))?) };
     let units = units.as_ref().and_then(|classes| classes.schema(UNITS));

@@ -5,7 +5,7 @@ import { after, before, test } from 'node:test';
 
 import { answered, serve } from '../harness/binary.mjs';
 import { accessible, ask, complete, copied, fits, fragment, goTo, launch, leave, lineOf, openPage, quiet, settled, watchOf } from '../harness/browser.mjs';
-import { BOTH, BUILD, LEAK } from '../harness/fixtures.mjs';
+import { BOTH, BUILD, LEAK, ONE } from '../harness/fixtures.mjs';
 
 /** @type {Record<string, import('../harness/binary.mjs').Server>} */
 const servers = {};
@@ -195,6 +195,19 @@ test('a heap and processes are shown side by side, and names are texts', async (
   await settled(page, 'answer');
   await goTo(page, { q: 'histogram' });
   await settled(page, 'types');
+  await leave(page);
+});
+
+test('a process that recorded its heap leads to it', async (one) => {
+  const mine = await serve([BOTH, ONE]);
+  one.after(() => mine.stop());
+  const page = await openPage(browser, mine, { fragment: fragment({ f: 'both.barrow', q: 'find 1 arguments ~ "make*"' }) });
+  await settled(page, 'answer');
+  await page.locator('tbody a.object').first().click();
+  await settled(page, 'answer');
+  await page.getByRole('link', { name: 'one.barrow', exact: true }).last().click();
+  await settled(page, 'series', ['ready', 'empty']);
+  assert.equal(fieldsOf(page).f, 'one.barrow');
   await leave(page);
 });
 
