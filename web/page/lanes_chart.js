@@ -2,7 +2,7 @@
 
 import { fill, h, svg } from './dom.js';
 import { duration, grouped, processLink, size, visible } from './cell.js';
-import { fitting, heightOf, marksOf, nearest, rounded, stacked, stepOf, timeText } from './lane_times.js';
+import { fitting, heightOf, marksOf, nearest, rounded, stacked, stepOf, timeText, withoutFolders } from './lane_times.js';
 
 /** @typedef {import('./lane_times.js').Block} Block */
 /** @typedef {import('./lane_times.js').Range} Range */
@@ -12,7 +12,6 @@ import { fitting, heightOf, marksOf, nearest, rounded, stacked, stepOf, timeText
  * @property {number} lanes how many there are
  * @property {Block[]} blocks
  * @property {{name: string, rank: number, share: number}[]} classes those of the range
- * @property {Map<string, number>} ranks the colour of each class
  * @property {{time: number, bytes: number, classes: number[]}[]} memory
  */
 /**
@@ -25,13 +24,13 @@ import { fitting, heightOf, marksOf, nearest, rounded, stacked, stepOf, timeText
 
 /** Classes with a colour of their own. */
 export const COLOURS = 8;
-const [LEFT, RIGHT, AXIS, GAP, MEMORY] = [64, 8, 20, 10, 110];
+const [LEFT, RIGHT, AXIS, GAP, MEMORY] = [74, 8, 20, 10, 110];
 /** A pointer that moves less than this clicks, in pixels. */
 const CLICK = 4;
 
-/** The class of style of a class of processes. @param {number | undefined} rank */
+/** The class of style of a class of processes. @param {number | null} rank */
 export function colourOf(rank) {
-  return rank === undefined || rank >= COLOURS ? 'kind-other' : `kind-${rank + 1}`;
+  return rank === null || rank >= COLOURS ? 'kind-other' : `kind-${rank + 1}`;
 }
 
 export class LanesChart {
@@ -133,8 +132,8 @@ export class LanesChart {
     const height = heightOf(block, room);
     const bottom = block.lane * this.lane + 1 + room;
     const width = Math.max(end - x - (end - x > 4 ? 1 : 0), 1);
-    const kind = colourOf(this.charted?.ranks.get(block.name ?? ''));
-    const words = block.spans > 1 ? `${block.name ?? ''} ×${block.spans}` : block.program ?? block.name ?? '';
+    const kind = colourOf(block.rank);
+    const words = block.spans > 1 ? `${block.name ?? ''} ×${block.spans}` : withoutFolders(block.program ?? block.name ?? '');
     const text = room < 12 || height < 12 ? '' : fitting(visible(words), width - 6);
     return [svg('rect', { class: `${kind} block`, x: x.toFixed(1), y: (bottom - height).toFixed(1), width: width.toFixed(1), height: height.toFixed(1) }),
       text ? svg('text', { class: 'name', x: (x + 3).toFixed(1), y: bottom - room / 2 + 4 }, text) : null,
@@ -150,7 +149,7 @@ export class LanesChart {
     const areas = stacked([...classes, others]).map((pairs, rank) => {
       if (pairs.every(([from, to]) => from === to)) return null;
       const line = (/** @type {0 | 1} */ side) => pairs.map((pair, at) => `${this.x(memory[at].time).toFixed(1)},${y(pair[side])}`);
-      return svg('polygon', { class: `${colourOf(rank < classes.length ? rank : undefined)} area`, points: [...line(1), ...line(0).reverse()].join(' ') });
+      return svg('polygon', { class: `${colourOf(rank < classes.length ? rank : null)} area`, points: [...line(1), ...line(0).reverse()].join(' ') });
     });
     return [svg('line', { class: 'grid', x1: LEFT, x2: this.x(range[1]), y1: top + MEMORY, y2: top + MEMORY }), ...areas,
       svg('text', { x: LEFT - 6, y: top + 16, 'text-anchor': 'end' }, size(most).replace('.0 ', ' ')), svg('text', { x: LEFT - 6, y: top + MEMORY, 'text-anchor': 'end' }, '0'),

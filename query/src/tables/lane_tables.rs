@@ -14,6 +14,9 @@ pub(crate) const ESTIMATE: &str = "cpu is an estimate: processes that ran partly
 const MOST_CLASSES: usize = 100;
 /// Classes that have a column of their own in the memory.
 const CLASSES_OF_MEMORY: usize = 8;
+/// Characters of a name that a block repeats, and of the name of a class.
+const LONGEST_NAME: usize = 100;
+const LONGEST_CLASS: usize = 1000;
 /// Marks of classes in a picture, the first one for that which ran longest.
 const MARKS: &str = "#=+o*xv%~^abcdefghijklmnpqrstuwyz";
 /// The mark of all others.
@@ -68,6 +71,7 @@ impl<'a> Drawn<'a> {
             Column::new("from_ns", "from", Unit::Duration),
             Column::new("to_ns", "to", Unit::Duration),
             Column::new("class", "class", Unit::Text),
+            Column::new("rank", "", Unit::Number),
             Column::new("class_ns", "of the class", Unit::Duration),
             Column::new("running_ns", "running", Unit::Duration),
             Column::new("spans", "spans", Unit::Count),
@@ -86,14 +90,15 @@ impl<'a> Drawn<'a> {
             block.lane.into(),
             time(block.from_ns),
             time(block.to_ns),
-            block.label.map(|label| self.schema.text(label)).into(),
+            block.label.map(|label| cut(self.schema.text(label), LONGEST_NAME)).into(),
+            block.label.map(|label| self.ranks[label.index()]).into(),
             block.label_ns.into(),
             block.running_ns.into(),
             block.spans.into(),
             image.map(|image| self.tree.name(image.process)).into(),
             image.map(|image| image.number).into(),
-            block.image.and_then(|id| self.program(id)).into(),
-            block.image.and_then(|id| self.units?.class(id)).into(),
+            block.image.and_then(|id| self.program(id)).map(|program| cut(program, LONGEST_NAME)).into(),
+            block.image.and_then(|id| self.units?.class(id)).map(|unit| cut(unit, LONGEST_NAME)).into(),
         ]
     }
 
@@ -153,7 +158,13 @@ impl<'a> Drawn<'a> {
 
     fn class(&self, label: LabelId, all: u64) -> Vec<Value> {
         let rank = self.ranks[label.index()];
-        self.row(&self.classes[label.index()], self.schema.text(label).into(), rank.into(), mark(rank), all)
+        self.row(
+            &self.classes[label.index()],
+            cut(self.schema.text(label), LONGEST_CLASS).into(),
+            rank.into(),
+            mark(rank),
+            all,
+        )
     }
 
     fn row(&self, class: &ClassUse, name: Value, rank: Value, mark: char, all: u64) -> Vec<Value> {
@@ -202,6 +213,14 @@ impl<'a> Drawn<'a> {
             }
         }
         most.into_iter().map(|(_, mark)| mark).collect()
+    }
+}
+
+/// The beginning of a text.
+fn cut(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        None => text.to_owned(),
+        Some((end, _)) => format!("{}…", &text[..end]),
     }
 }
 

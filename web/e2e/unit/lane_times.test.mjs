@@ -3,12 +3,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { fitting, heightOf, lineWith, marksOf, nearest, rangeOf, rangeWord, rounded, stacked, stepOf, timeText, timeWord } from '../../page/lane_times.js';
+import { fitting, heightOf, lineWith, marksOf, nearest, rangeOf, rangeWord, rounded, stacked, stepOf, timeText, timeWord, withoutFolders } from '../../page/lane_times.js';
 import { viewOf, processLine } from '../../page/state.js';
 
 /** @param {Partial<import('../../page/lane_times.js').Block>} of */
 function block(of) {
-  return { lane: 0, from: 0, to: 10, name: 'a', own: 10, running: 10, spans: 1, process: null, program: null, critical: 0, ...of };
+  return { lane: 0, from: 0, to: 10, name: 'a', rank: 0, own: 10, running: 10, spans: 1, process: null, program: null, critical: 0, ...of };
 }
 
 test('a range is read as it is written', () => {
@@ -67,6 +67,10 @@ test('the area of a block is what ran', () => {
 test('names are cut where they do not fit', () => {
   assert.deepEqual(['cc1 lvm.c', 'cc1 lvm.c', 'cc1 lvm.c', 'cc1', ''].map((name, at) => fitting(name, [100, 40, 20, 19, 0][at])), ['cc1 lvm.c', 'cc1 l…', '', 'cc1', '']);
   assert.equal(fitting('𝒳'.repeat(1000), 63), `${'𝒳'.repeat(9)}…`);
+});
+
+test('paths are short in blocks', () => {
+  assert.deepEqual(['cc1 src/a/b.c', '/usr/bin/cc', 'a/', '', 'a b'].map(withoutFolders), ['cc1 b.c', 'cc', 'a/', '', 'a b']);
 });
 
 test('areas are above each other', () => {
