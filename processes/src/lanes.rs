@@ -112,7 +112,7 @@ impl Lanes {
 }
 
 /// All spans, those of an image in the order of time.
-fn spans(tree: &ProcessTree) -> Vec<Span> {
+pub(crate) fn spans(tree: &ProcessTree) -> Vec<Span> {
     let images = tree.images();
     let end = |at: usize| images[at].ended_ns.unwrap_or(tree.span_ns().1);
     let mut covered_until: Vec<i64> = images.iter().map(|image| image.began_ns).collect();

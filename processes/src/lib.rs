@@ -8,6 +8,7 @@
 mod class_totals;
 mod classes;
 mod comparison;
+mod critical;
 mod error;
 mod expression;
 mod facts;
@@ -15,6 +16,7 @@ mod image_set;
 mod lanes;
 mod memory;
 mod names;
+mod replay;
 mod selection;
 mod totals;
 mod tree;
@@ -24,6 +26,7 @@ pub use barrow_analyzer::{ProcessId, Usage};
 pub use class_totals::{ClassTotals, Figures, Measure, Spread, class_totals, class_values, running_shares};
 pub use classes::{Classes, Evaluation, LabelId, Labeller, Rules, Schema};
 pub use comparison::{SideUse, UseChange, changes_by_class, changes_by_command, whole_wall_ns};
+pub use critical::{Step, critical_path, idle_ns};
 pub use error::{ProcessError, Result};
 pub use expression::{ATTRIBUTES, Amounts, Expression, ImageNames, Quantity, StrangeLabel};
 pub use image_set::ImageSet;
@@ -31,6 +34,7 @@ pub use lanes::{Block, Blocks, ClassUse, Lanes, Limits, Span};
 pub use memory::{
     Memory, Peak, PeakKind, class_memory_curve, class_peaks, class_peaks_within, memory_curve, memory_within, peak,
 };
+pub use replay::{Outcome, Plan};
 pub use selection::{SampledPeak, Selection};
 pub use totals::{Inclusive, Sum, Totals, cpu_ns};
 pub use tree::{BeforeExec, End, Image, ImageId, Process, ProcessTree, ProgramId, Sample};

@@ -7,6 +7,7 @@ mod born;
 mod classes;
 mod completions;
 mod count;
+mod critical;
 mod died;
 mod diff;
 mod dominators;
@@ -56,6 +57,7 @@ mod unreachable;
 mod verify;
 mod waste;
 mod watch;
+mod what_if;
 mod without;
 
 pub use barrow_processes::ATTRIBUTES as PROCESS_ATTRIBUTES;
@@ -130,6 +132,8 @@ pub const COMMANDS: &[&Command] = &[
     &tree::COMMAND,
     &classes::COMMAND,
     &lanes::COMMAND,
+    &critical::COMMAND,
+    &what_if::COMMAND,
     &heap::COMMAND,
     &record::COMMAND,
     &watch::COMMAND,
@@ -241,8 +245,20 @@ mod tests {
     #[test]
     fn the_grammar_says_whether_there_are_words() {
         let without: Vec<&str> = COMMANDS.iter().filter(|command| !command.takes_words()).map(|one| one.name).collect();
-        let expected =
-            ["snapshots", "dups", "waste", "record", "watch", "verify", "repack", "repair", "resolve", "more", "exit"];
+        let expected = [
+            "snapshots",
+            "dups",
+            "waste",
+            "critical",
+            "record",
+            "watch",
+            "verify",
+            "repack",
+            "repair",
+            "resolve",
+            "more",
+            "exit",
+        ];
         assert_eq!(without, expected);
     }
 

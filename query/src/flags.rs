@@ -109,6 +109,12 @@ pub struct QuestionFlags {
     /// How finely it is drawn: the number of places of a tree, the largest ones; the parts of a time.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub cells: Option<u32>,
+    /// How many jobs run at the same time.
+    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    pub jobs: Option<u64>,
+    /// The most memory that all of them may need together, like 8G.
+    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
+    pub memory: Option<u64>,
     /// A file of assertions, one a line.
     #[arg(long, value_name = "FILE")]
     pub from: Option<PathBuf>,

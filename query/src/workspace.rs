@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use barrow_analyzer::{Heap, Memory, Recording, SnapshotId};
-use barrow_processes::{Classes, Lanes, ProcessTree, Totals};
+use barrow_processes::{Classes, Lanes, Plan, ProcessTree, Totals};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::error::QueryError;
@@ -46,6 +46,7 @@ struct OfTree {
     tree: Option<Arc<ProcessTree>>,
     totals: Option<Arc<Totals>>,
     lanes: Option<Arc<Lanes>>,
+    plan: Option<Arc<Plan>>,
     /// By what they are made of.
     classes: Vec<(String, Arc<Classes>)>,
 }
@@ -125,6 +126,13 @@ impl Workspace {
     pub(crate) fn process_lanes(&self, tree: &Arc<ProcessTree>) -> Arc<Lanes> {
         let mut kept = self.of_tree.lock().unwrap_or_else(PoisonError::into_inner);
         Arc::clone(kept.about(tree).lanes.get_or_insert_with(|| Arc::new(Lanes::of(tree))))
+    }
+
+    /// A process tree as jobs that can be replayed.
+    pub(crate) fn process_plan(&self, tree: &Arc<ProcessTree>) -> Arc<Plan> {
+        let totals = self.process_totals(tree);
+        let mut kept = self.of_tree.lock().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(kept.about(tree).plan.get_or_insert_with(|| Arc::new(Plan::of(tree, &totals))))
     }
 
     /// The classes of a process tree; `key` says what they are made of, and `make` makes them.

@@ -13,7 +13,7 @@ const WORDS: [&str; 10] =
 const KEYS: [&str; 5] = ["label", "not waited for", "killed by", "heap", "user_ns including children"];
 
 /// Questions besides the examples of all verbs.
-const LINES: [&str; 16] = [
+const LINES: [&str; 21] = [
     "summary",
     "tree",
     "tree --depth 3",
@@ -29,6 +29,11 @@ const LINES: [&str; 16] = [
     "count total.reads > 5 and began < 1s and depth >= 0",
     "assert memory() < 1G",
     "assert wall() < 1s and cpu() < 1s and peak() < 1G and failed() = 0",
+    "critical --min 0%",
+    "what-if --memory 1G",
+    "what-if compiler 2x -j 3",
+    "lanes 0s..1s",
+    "lanes program --cells 7",
     "count running or failed or forked or waited or outofmemory",
 ];
 

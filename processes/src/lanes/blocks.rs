@@ -140,12 +140,12 @@ impl<'s> Merging<'s> {
         if self.sums[slot] == 0 {
             self.seen.push(slot);
         }
-        self.sums[slot] += length;
+        self.sums[slot] = self.sums[slot].saturating_add(length);
         self.cell = cell;
         match &mut self.open {
             Some(open) => {
                 open.to_ns = span.ended_ns;
-                open.running_ns += length;
+                open.running_ns = open.running_ns.saturating_add(length);
                 open.spans = open.spans.saturating_add(1);
                 open.marked_ns += marked_ns;
                 open.image = open.image.filter(|&image| image == span.image);
@@ -183,8 +183,8 @@ impl<'s> Merging<'s> {
         match self.blocks.last_mut().filter(goes_on) {
             Some(last) => {
                 last.to_ns = open.to_ns;
-                last.label_ns += open.label_ns;
-                last.running_ns += open.running_ns;
+                last.label_ns = last.label_ns.saturating_add(open.label_ns);
+                last.running_ns = last.running_ns.saturating_add(open.running_ns);
                 last.spans = last.spans.saturating_add(open.spans);
                 last.marked_ns += open.marked_ns;
                 last.image = last.image.filter(|&image| open.image == Some(image));

@@ -35,7 +35,8 @@ impl Lanes {
         }
         for span in (0..self.len()).flat_map(|lane| self.within(lane, window)) {
             if let Some(label) = schema.label(span.image) {
-                found[label.index()].running_ns += duration(span.began_ns, span.ended_ns);
+                let running_ns = &mut found[label.index()].running_ns;
+                *running_ns = running_ns.saturating_add(duration(span.began_ns, span.ended_ns));
             }
         }
         for (of, peak) in found.iter_mut().zip(class_peaks_within(tree, schema, window)) {

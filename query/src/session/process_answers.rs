@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use barrow_processes::{Classes, Lanes, ProcessTree, Rules, Totals};
+use barrow_processes::{Classes, Lanes, Plan, ProcessTree, Rules, Totals};
 
 use super::Session;
 use crate::error::QueryError;
@@ -22,6 +22,14 @@ impl Session {
     /// As for [`Session::process_tree`].
     pub(crate) fn process_totals(&self) -> Result<Arc<Totals>, QueryError> {
         Ok(self.context.workspace.process_totals(&self.process_tree()?))
+    }
+
+    /// The process tree of the open recording as jobs that can be replayed.
+    ///
+    /// # Errors
+    /// As for [`Session::process_tree`].
+    pub(crate) fn process_plan(&self) -> Result<Arc<Plan>, QueryError> {
+        Ok(self.context.workspace.process_plan(&self.process_tree()?))
     }
 
     /// The lanes of the process tree of the open recording.

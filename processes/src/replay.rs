@@ -1,0 +1,27 @@
+//! A recorded tree run again in thought: with other slots, or with a class of processes that is faster.
+//!
+//! *Schedulers*, such as `make` and `cargo`, start as many jobs as they have slots. What else starts several processes, such as
+//! a script, starts them one after the other as it did before.
+//!
+//! ```text
+//!   sh build.sh ─┬─ configure          a job without a slot: the script waits for it
+//!                └─ make -j2 ─┬─ cc a.c          jobs, each in a slot
+//!                             ├─ cc b.c
+//!                             └─ make -C lib ─┬─ cc c.c     slots are shared, and a make that waits needs none
+//!                                             └─ ar lib.a   begins when the files that it names are there
+//! ```
+//!
+//! What is assumed: a job needs the processor as much as it did; jobs that together need more than all cores are slowed
+//! down alike; a job holds as much memory at each part of its time as recorded jobs did on average. So both results are
+//! estimates.
+
+mod jobs;
+mod load;
+mod memory;
+mod needs;
+mod simulation;
+mod starters;
+mod times;
+
+pub use jobs::Plan;
+pub use simulation::Outcome;

@@ -1,0 +1,297 @@
+//! What a recorded tree consists of when it is replayed: jobs, and what starts them.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap};
+use std::ops::Range;
+
+use barrow_analyzer::ProcessId;
+
+use super::load;
+use super::memory::{self, Curves};
+use super::needs;
+use super::simulation::{self, Outcome};
+use super::starters::Starters;
+use super::times::times;
+use crate::classes::{LabelId, Schema};
+use crate::memory::{Peak, PeakKind, peak};
+use crate::totals::{Totals, cpu_ns};
+use crate::tree::{ImageId, Process, ProcessTree, duration};
+use crate::window::Window;
+
+/// A job, or something that starts jobs.
+#[derive(Debug, Clone)]
+pub(super) struct Node {
+    pub(super) process: ProcessId,
+    /// What starts it; `None` for what nothing in the recording started.
+    pub(super) starter: Option<u32>,
+    /// Whether it is a job, with all that it starts.
+    pub(super) is_job: bool,
+    /// Whether it needs a slot while it runs.
+    pub(super) takes_slot: bool,
+    /// Whether its starter does not end before it.
+    pub(super) is_waited_for: bool,
+    /// From when all that it needs is there until it begins, in nanoseconds.
+    pub(super) lag_ns: f64,
+    /// How long a job takes if it has the processor when it needs it; how long a starter goes on after its last child.
+    pub(super) work_ns: f64,
+    /// Cores that it uses meanwhile.
+    pub(super) demand: f64,
+    /// Its memory, in bytes: of a job the most, of a starter what it holds itself.
+    pub(super) peak_bytes: f64,
+}
+
+/// One node needs another to have come so far.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Need {
+    pub(super) of: u32,
+    pub(super) node: u32,
+    /// The part of its work that has to be done: 1 if all.
+    pub(super) part: f64,
+}
+
+/// A recorded tree as jobs, which can be replayed.
+#[derive(Debug, Clone)]
+pub struct Plan {
+    pub(super) nodes: Vec<Node>,
+    /// Sorted by `node`: what becomes possible when it has come so far.
+    pub(super) needs: Vec<Need>,
+    /// Where the needs on each node end in `needs`.
+    need_ends: Vec<usize>,
+    /// The children of all starters, and where those of each node end.
+    children: Vec<u32>,
+    child_ends: Vec<usize>,
+    pub(super) curves: Curves,
+    /// Jobs that ran at the same time, at most.
+    slots: u64,
+    /// Cores of the machine; as many as slots if that was not recorded.
+    cores: u64,
+    /// Cores that the jobs had: fewer if other programs used them, too.
+    capacity: f64,
+    /// Whether the slots are also cores: jobs that have several threads share them.
+    slots_are_cores: bool,
+    /// For each process, the node that it belongs to.
+    node_of: Vec<u32>,
+    recorded_peak: Option<Peak>,
+    recorded_ns: u64,
+}
+
+impl Plan {
+    /// Takes a tree apart. Takes time in proportion to `n log n` for `n` images.
+    #[must_use]
+    pub fn of(tree: &ProcessTree, totals: &Totals) -> Self {
+        let starters = Starters::of(tree);
+        let (mut nodes, node_of) = nodes(tree, totals, &starters);
+        let peaks = memory::peaks(tree, &nodes, &node_of);
+        nodes.iter_mut().zip(peaks).for_each(|(node, peak)| node.peak_bytes = peak);
+        let order = order_of_begin(tree, &nodes);
+        let slots = most_at_once(tree, &nodes, &order);
+        let facts = tree.recording().facts().unwrap_or_default();
+        let cores = facts.iter().find(|(key, _)| key == "cores").and_then(|(_, cores)| cores.parse().ok());
+        let cores = cores.filter(|&cores| cores > 0).unwrap_or(slots);
+        let mut needs = needs::of(tree, &nodes, &node_of);
+        let capacity = load::take_off(tree, &mut nodes, cores);
+        times(tree, &mut nodes, &order, slots, &starters, &mut needs);
+        needs.sort_unstable_by_key(|need| (need.node, need.of));
+        needs.dedup_by_key(|need| (need.node, need.of));
+        let curves = Curves::of(tree, &nodes, &node_of);
+        let slots_are_cores = starters.has_cargo;
+        let (recorded_peak, recorded_ns) = (peak(tree), Window::of(tree).length_ns());
+        let need_ends = ends(nodes.len(), needs.iter().map(|need| need.node));
+        let child_ends = ends(nodes.len(), nodes.iter().filter_map(|node| node.starter));
+        let mut children: Vec<u32> =
+            (0..nodes.len() as u32).filter(|&node| nodes[node as usize].starter.is_some()).collect();
+        children.sort_by_key(|&node| nodes[node as usize].starter);
+        Plan {
+            nodes,
+            needs,
+            need_ends,
+            children,
+            child_ends,
+            curves,
+            slots,
+            cores,
+            capacity,
+            slots_are_cores,
+            node_of,
+            recorded_peak,
+            recorded_ns,
+        }
+    }
+
+    /// The positions of the needs on a node.
+    pub(super) fn needs_on(&self, node: u32) -> Range<usize> {
+        range(&self.need_ends, node)
+    }
+
+    /// What a node starts.
+    pub(super) fn children(&self, node: u32) -> impl Iterator<Item = u32> + '_ {
+        self.children[range(&self.child_ends, node)].iter().copied()
+    }
+
+    /// How many jobs ran at the same time, at most.
+    #[must_use]
+    pub fn recorded_slots(&self) -> u64 {
+        self.slots
+    }
+
+    /// Cores of the machine that was recorded.
+    #[must_use]
+    pub fn cores(&self) -> u64 {
+        self.cores
+    }
+
+    /// How many jobs need a slot.
+    #[must_use]
+    pub fn jobs(&self) -> usize {
+        self.nodes.iter().filter(|node| node.takes_slot).count()
+    }
+
+    /// The time from start to end that was recorded.
+    #[must_use]
+    pub fn recorded_ns(&self) -> u64 {
+        self.recorded_ns
+    }
+
+    /// The most memory that was recorded.
+    #[must_use]
+    pub fn recorded_peak(&self) -> Option<Peak> {
+        self.recorded_peak
+    }
+
+    /// What happens with so many slots; one at least.
+    #[must_use]
+    pub fn replay(&self, slots: u64) -> Outcome {
+        let slots = slots.max(1);
+        let capacity = if self.slots_are_cores { self.capacity.min(slots as f64) } else { self.capacity };
+        simulation::run(self, slots, capacity)
+    }
+
+    /// What holds the most memory of an outcome: of each job or starter the image that held most in the recording.
+    #[must_use]
+    pub fn heaviest_images(&self, tree: &ProcessTree, outcome: &Outcome) -> Vec<(ImageId, u64)> {
+        let mut heaviest: HashMap<u32, (Option<u64>, ImageId)> = HashMap::new();
+        let node_of = |process: ProcessId| self.node_of[process.index()];
+        for &(process, _) in &outcome.at_peak {
+            heaviest.insert(node_of(process), (None, tree.process(process).first_image));
+        }
+        for (id, image) in (0..).map(ImageId).zip(tree.images()) {
+            if let Some(heaviest) =
+                heaviest.get_mut(&node_of(image.process)).filter(|most| most.0 < image.used.peak_bytes)
+            {
+                *heaviest = (image.used.peak_bytes, id);
+            }
+        }
+        outcome.at_peak.iter().map(|&(process, bytes)| (heaviest[&node_of(process)].1, bytes)).collect()
+    }
+
+    /// The memory of an outcome, in bytes, as it would be sampled: as much less than the sum of the jobs as in the
+    /// recording. `as_recorded` is what happens with the recorded slots.
+    #[must_use]
+    pub fn sampled_bytes(&self, outcome: &Outcome, as_recorded: &Outcome) -> Option<u64> {
+        let recorded = self.recorded_peak?;
+        if recorded.kind != PeakKind::Sampled || as_recorded.peak_bytes <= 0.0 {
+            return (outcome.peak_bytes > 0.0).then_some(outcome.peak_bytes as u64);
+        }
+        Some((outcome.peak_bytes * recorded.bytes as f64 / as_recorded.peak_bytes) as u64)
+    }
+
+    /// The same tree if the processor needs `1 / factor` of the time for the images of a class. What schedulers and scripts
+    /// do themselves is as slow as before.
+    #[must_use]
+    pub fn faster(&self, tree: &ProcessTree, totals: &Totals, class: (&Schema, LabelId), factor: f64) -> Self {
+        let (schema, label) = class;
+        let mut plan = self.clone();
+        for (id, image) in (0..).map(ImageId).zip(tree.images()) {
+            let node = &mut plan.nodes[self.node_of[image.process.index()] as usize];
+            if !node.is_job || schema.label(id) != Some(label) {
+                continue;
+            }
+            let cpu = cpu_ns(image.used.user_ns, image.used.system_ns).unwrap_or(0) as f64;
+            let saved = 1.0 - 1.0 / factor;
+            let cores = node.demand * node.work_ns - cpu * saved;
+            let wall = duration_of(tree, tree.process(node.process)) as f64;
+            let share = if wall > 0.0 { node.work_ns / wall } else { 1.0 };
+            let alone = (totals.alone_ns(id) as f64).min(cpu.max(1.0));
+            node.work_ns = (node.work_ns - alone * share.min(1.0) * saved).max(0.0);
+            node.demand =
+                if node.work_ns > 0.0 { (cores / node.work_ns).clamp(0.0, node.demand.max(1.0)) } else { 0.0 };
+        }
+        plan
+    }
+}
+
+/// Where the items of each of `count` nodes end if they are sorted by node.
+fn ends(count: usize, nodes: impl Iterator<Item = u32>) -> Vec<usize> {
+    let mut ends = vec![0; count];
+    nodes.for_each(|node| ends[node as usize] += 1);
+    let mut sum = 0;
+    for end in &mut ends {
+        sum += *end;
+        *end = sum;
+    }
+    ends
+}
+
+fn range(ends: &[usize], node: u32) -> Range<usize> {
+    let node = node as usize;
+    node.checked_sub(1).map_or(0, |before| ends[before])..ends[node]
+}
+
+fn nodes(tree: &ProcessTree, totals: &Totals, starters: &Starters) -> (Vec<Node>, Vec<u32>) {
+    let mut nodes: Vec<Node> = Vec::new();
+    let mut node_of: Vec<u32> = Vec::with_capacity(tree.processes().len());
+    for (at, process) in tree.processes().iter().enumerate() {
+        let id = ProcessId(at as u32);
+        // A parent has a smaller number.
+        let starter = process.parent.map(|parent| node_of[parent.index()]);
+        if let Some(starter) = starter.filter(|&starter| nodes[starter as usize].is_job) {
+            node_of.push(starter);
+            continue;
+        }
+        node_of.push(nodes.len() as u32);
+        let is_job = !starters.has_scheduler[at];
+        let wall = duration_of(tree, process) as f64;
+        let cpu = totals.of_process(tree, id).cpu_ns().unwrap_or(0) as f64;
+        let ended_with_starter =
+            process.parent.is_none_or(|parent| tree.ended_ns(process) <= tree.ended_ns(tree.process(parent)));
+        nodes.push(Node {
+            process: id,
+            starter,
+            is_job,
+            takes_slot: is_job && starters.are_slots_of(process.parent),
+            is_waited_for: ended_with_starter,
+            lag_ns: 0.0,
+            work_ns: if is_job { wall } else { 0.0 },
+            demand: if is_job && wall > 0.0 { cpu / wall } else { 0.0 },
+            peak_bytes: 0.0,
+        });
+    }
+    (nodes, node_of)
+}
+
+pub(super) fn duration_of(tree: &ProcessTree, process: &Process) -> u64 {
+    duration(process.began_ns, tree.ended_ns(process))
+}
+
+fn order_of_begin(tree: &ProcessTree, nodes: &[Node]) -> Vec<u32> {
+    let mut order: Vec<u32> = (0..nodes.len() as u32).collect();
+    order.sort_by_key(|&node| tree.process(nodes[node as usize].process).began_ns);
+    order
+}
+
+/// How many jobs ran at the same time, at most.
+fn most_at_once(tree: &ProcessTree, nodes: &[Node], order: &[u32]) -> u64 {
+    let mut ends = BinaryHeap::new();
+    let mut most = 1;
+    for node in order.iter().map(|&node| &nodes[node as usize]).filter(|node| node.takes_slot) {
+        let process = tree.process(node.process);
+        while ends.peek().is_some_and(|&Reverse(end)| end <= process.began_ns) {
+            ends.pop();
+        }
+        if tree.ended_ns(process) > process.began_ns {
+            ends.push(Reverse(tree.ended_ns(process)));
+        }
+        most = most.max(ends.len() as u64);
+    }
+    most
+}

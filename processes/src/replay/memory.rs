@@ -1,0 +1,121 @@
+//! The memory of jobs: the most that each holds, and when.
+
+use super::jobs::{Node, duration_of};
+use crate::tree::{ProcessTree, duration};
+
+/// Parts of the time of a job.
+const PARTS: usize = 16;
+/// Samples of jobs that a part needs at least.
+const FEW_SAMPLES: usize = 3;
+
+/// How much memory each job holds while it works.
+#[derive(Debug, Clone)]
+pub(super) struct Curves {
+    /// What was sampled of each job: the part of its time that had passed, from 0 to 1, and the share of its peak.
+    points: Vec<(f32, f32)>,
+    /// Where those of each node end.
+    ends: Vec<usize>,
+    /// The share of its peak that a job held in each part of its time, weighted with peaks, for jobs with few samples.
+    usual: [f64; PARTS],
+}
+
+impl Curves {
+    /// The memory of the recorded jobs.
+    pub(super) fn of(tree: &ProcessTree, nodes: &[Node], node_of: &[u32]) -> Self {
+        let mut sampled = sampled(tree, nodes, node_of);
+        sampled.sort_by_key(|&(node, _, _)| node);
+        let (mut sums, mut weights, mut counts) = ([0.0; PARTS], [0.0; PARTS], [0usize; PARTS]);
+        let mut ends = vec![0; nodes.len()];
+        for &(node, part, share) in &sampled {
+            let bin = bin(part.into());
+            let weight = nodes[node as usize].peak_bytes;
+            sums[bin] += f64::from(share) * weight;
+            weights[bin] += weight;
+            counts[bin] += 1;
+            ends[node as usize] += 1;
+        }
+        let mut sum = 0;
+        for end in &mut ends {
+            sum += *end;
+            *end = sum;
+        }
+        let is_known = counts.iter().all(|&count| count >= FEW_SAMPLES);
+        let usual = std::array::from_fn(|part| if is_known { sums[part] / weights[part] } else { 1.0 });
+        Curves { points: sampled.into_iter().map(|(_, part, share)| (part, share)).collect(), ends, usual }
+    }
+
+    /// The share of its peak that a job holds when this part of its work is done, from 0 to 1.
+    pub(super) fn at(&self, node: u32, part: f64) -> f64 {
+        let node = node as usize;
+        let points = &self.points[node.checked_sub(1).map_or(0, |before| self.ends[before])..self.ends[node]];
+        if points.len() < FEW_SAMPLES {
+            return self.usual[bin(part)];
+        }
+        let next = points.partition_point(|&(at, _)| f64::from(at) < part);
+        let ((from, a), (to, b)) = match (next.checked_sub(1).map(|before| points[before]), points.get(next)) {
+            (Some(before), Some(&after)) => (before, after),
+            (None, Some(&after)) => ((0.0, 0.0), after),
+            (Some(before), None) => return before.1.into(),
+            (None, None) => return 1.0,
+        };
+        let along = if to > from { (part - f64::from(from)) / f64::from(to - from) } else { 1.0 };
+        f64::from(a) + f64::from(b - a) * along
+    }
+}
+
+fn bin(part: f64) -> usize {
+    ((part * PARTS as f64) as usize).min(PARTS - 1)
+}
+
+/// The samples of jobs: node, part of its time, share of its peak; those of a job in the order of time.
+fn sampled(tree: &ProcessTree, nodes: &[Node], node_of: &[u32]) -> Vec<(u32, f32, f32)> {
+    let mut held: Vec<f64> = vec![0.0; nodes.len()];
+    let (mut touched, mut sampled) = (Vec::new(), Vec::new());
+    for sample in tree.samples() {
+        for &(image, bytes) in sample.bytes {
+            let node = node_of[tree.image(image).process.index()];
+            if nodes[node as usize].is_job {
+                touched.push(node);
+                held[node as usize] += bytes as f64;
+            }
+        }
+        for node in touched.drain(..) {
+            let bytes = std::mem::take(&mut held[node as usize]);
+            let of = &nodes[node as usize];
+            let process = tree.process(of.process);
+            let length = duration_of(tree, process);
+            if bytes > 0.0 && of.peak_bytes > 0.0 && length > 0 {
+                let part = duration(process.began_ns, sample.time_ns) as f64 / length as f64;
+                sampled.push((node, part.min(1.0) as f32, (bytes / of.peak_bytes).min(1.0) as f32));
+            }
+        }
+    }
+    sampled
+}
+
+/// The most memory of each node: of a job that of all images that ran at the same time, each with its peak; of a starter its
+/// own.
+pub(super) fn peaks(tree: &ProcessTree, nodes: &[Node], node_of: &[u32]) -> Vec<f64> {
+    let mut peaks = vec![0.0f64; nodes.len()];
+    // Begins and ends of the images of each job.
+    let mut changes: Vec<(u32, i64, bool, u64)> = Vec::new();
+    for image in tree.images() {
+        let node = node_of[image.process.index()];
+        let bytes = image.used.peak_bytes.unwrap_or(0);
+        if !nodes[node as usize].is_job {
+            peaks[node as usize] = peaks[node as usize].max(bytes as f64);
+            continue;
+        }
+        let ended_ns = image.ended_ns.unwrap_or(tree.span_ns().1);
+        changes.extend([(node, image.began_ns, true, bytes), (node, ended_ns, false, bytes)]);
+    }
+    changes.sort_unstable();
+    let (mut of, mut held) = (u32::MAX, 0.0);
+    for (node, _, is_begin, bytes) in changes {
+        held = if node == of { held } else { 0.0 };
+        of = node;
+        held += if is_begin { bytes as f64 } else { -(bytes as f64) };
+        peaks[node as usize] = peaks[node as usize].max(held);
+    }
+    peaks
+}

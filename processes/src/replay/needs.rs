@@ -1,0 +1,150 @@
+//! Which jobs need files that others make, as far as their arguments tell.
+
+use std::collections::HashMap;
+
+use barrow_analyzer::StringId;
+use foldhash::fast::RandomState;
+
+use super::jobs::{Need, Node};
+use crate::tree::{Image, ProcessTree};
+
+/// A file, as arguments name it: the directory it is relative to, and its name.
+type Name = (Option<StringId>, u32);
+
+/// Texts of arguments that look like files, by their names without `./`.
+struct Files<'t> {
+    tree: &'t ProcessTree,
+    /// For each text: which file it names, if any.
+    named: HashMap<StringId, Option<(bool, u32)>, RandomState>,
+    names: HashMap<String, u32, RandomState>,
+}
+
+/// The needs of all nodes that begin after what they need has ended, or while it runs.
+pub(super) fn of(tree: &ProcessTree, nodes: &[Node], node_of: &[u32]) -> Vec<Need> {
+    let mut files = Files { tree, named: HashMap::default(), names: HashMap::default() };
+    let mut makers: HashMap<Name, u32, RandomState> = HashMap::default();
+    let (mut used, mut made) = (Vec::new(), Vec::new());
+    let mut needs = Vec::new();
+    for image in tree.images() {
+        let node = node_of[image.process.index()];
+        if !nodes[node as usize].is_job || image.is_forked {
+            continue;
+        }
+        used.clear();
+        made.clear();
+        files.look(image, &mut used, &mut made);
+        needs.extend(used.iter().filter_map(|file| need(tree, nodes, node, *makers.get(file)?)));
+        makers.extend(made.iter().map(|&file| (file, node)));
+    }
+    needs.sort_unstable_by_key(|need| (need.of, need.node));
+    needs.dedup_by_key(|need| (need.of, need.node));
+    needs
+}
+
+/// That one node needs another, which made a file; they have a starter in common, or one of their starters has.
+fn need(tree: &ProcessTree, nodes: &[Node], of: u32, maker: u32) -> Option<Need> {
+    let process = |node: u32| tree.process(nodes[node as usize].process);
+    let (user, made_by) = (process(of), process(maker));
+    if of == maker || user.began_ns <= made_by.began_ns {
+        return None;
+    }
+    let work = (tree.ended_ns(made_by) as f64) - made_by.began_ns as f64;
+    let waited = user.began_ns as f64 - made_by.began_ns as f64;
+    let part = if work > 0.0 { (waited / work).min(1.0) } else { 1.0 };
+    Some(Need { of, node: maker, part })
+}
+
+impl Files<'_> {
+    /// The files that an image names, and those of them that it makes.
+    fn look(&mut self, image: &Image, used: &mut Vec<Name>, made: &mut Vec<Name>) {
+        let tree = self.tree;
+        let program = tree.program(image);
+        let command = tree.command(image).unwrap_or_default();
+        if command.ends_with("rustc") {
+            return self.look_at_rustc(image, used, made);
+        }
+        if command.starts_with("build-script") || command.starts_with("build_script") {
+            made.push((None, self.id(&build_script(tree.directory(image).unwrap_or_default()))));
+        }
+        let is_archiver = command == "ar" || command.ends_with("-ar") || command.ends_with("ranlib");
+        let mut is_output = false;
+        let mut is_first = true;
+        for &argument in program.arguments.iter().skip(1) {
+            if tree.text(argument) == "-o" {
+                is_output = true;
+                continue;
+            }
+            let Some(file) = self.file(program.directory, argument) else { continue };
+            // An archiver names its archive first, and changes it if it is there.
+            let is_archive = is_archiver && is_first;
+            is_first = false;
+            if is_output || is_archive {
+                made.push(file);
+            }
+            if !is_output {
+                used.push(file);
+            }
+            is_output = false;
+        }
+        // What was built may be executed.
+        used.extend(program.executable.and_then(|path| self.file(program.directory, path)));
+    }
+
+    /// `rustc` makes `libNAME-HASH.rlib` in a folder, and `--extern` names those that it needs.
+    fn look_at_rustc(&mut self, image: &Image, used: &mut Vec<Name>, made: &mut Vec<Name>) {
+        let tree = self.tree;
+        let words: Vec<&str> = tree.arguments(image).collect();
+        let after =
+            |flag: &str| words.iter().zip(words.iter().skip(1)).find(|(word, _)| **word == flag).map(|(_, next)| *next);
+        let extra = words.iter().find_map(|word| word.strip_prefix("extra-filename=")).unwrap_or_default();
+        let (name, folder) = (after("--crate-name").unwrap_or_default(), after("--out-dir").unwrap_or_default());
+        made.push((None, self.id(&format!("lib{name}{extra}"))));
+        if name.starts_with("build_script") {
+            made.push((None, self.id(&format!("{folder}/build-script-build"))));
+            made.push((None, self.id(&format!("{folder}/build-script-main"))));
+        } else {
+            // What the build script of the package found out is an argument or a variable.
+            used.push((None, self.id(&build_script(tree.directory(image).unwrap_or_default()))));
+        }
+        for (flag, crate_) in words.iter().zip(words.iter().skip(1)) {
+            let path = if *flag == "--extern" { crate_.split_once('=').map(|(_, path)| path) } else { None };
+            let Some(file) = path.and_then(|path| path.rsplit('/').next()) else { continue };
+            let stem = file.rsplit_once('.').map_or(file, |(stem, _)| stem);
+            used.push((None, self.id(stem)));
+        }
+    }
+
+    fn file(&mut self, directory: Option<StringId>, argument: StringId) -> Option<Name> {
+        let found = match self.named.get(&argument) {
+            Some(found) => *found,
+            None => {
+                let found = name(self.tree.text(argument)).map(|name| (name.starts_with('/'), self.id(name)));
+                self.named.insert(argument, found);
+                found
+            }
+        };
+        found.map(|(is_absolute, name)| (directory.filter(|_| !is_absolute), name))
+    }
+
+    fn id(&mut self, name: &str) -> u32 {
+        if let Some(&id) = self.names.get(name) {
+            return id;
+        }
+        let id = self.names.len() as u32;
+        self.names.insert(name.to_owned(), id);
+        id
+    }
+}
+
+/// What stands for the results of the build script of a package.
+fn build_script(package: &str) -> String {
+    format!("build script in {package}")
+}
+
+/// The file that an argument may be: not a flag, not a script.
+fn name(argument: &str) -> Option<&str> {
+    let is_file = !argument.starts_with('-')
+        && argument.contains(['.', '/'])
+        && !argument.contains(|c: char| c.is_whitespace() || "=;|<>\"'".contains(c));
+    is_file.then(|| argument.trim_start_matches("./"))
+}

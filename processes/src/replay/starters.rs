@@ -1,0 +1,90 @@
+//! What starts jobs: schedulers, scripts, and what contains them.
+
+use barrow_analyzer::ProcessId;
+
+use crate::tree::ProcessTree;
+
+/// Programs that start as many jobs as they have slots.
+const SCHEDULERS: [&str; 20] = [
+    "make",
+    "gmake",
+    "mingw32-make",
+    "ninja",
+    "ninja-build",
+    "samu",
+    "cargo",
+    "bazel",
+    "buck2",
+    "scons",
+    "waf",
+    "xargs",
+    "parallel",
+    "gradle",
+    "mvn",
+    "go",
+    "dune",
+    "cabal",
+    "stack",
+    "barrow-make",
+];
+/// Programs that start processes one after the other, or several for one pipeline.
+const SHELLS: [&str; 7] = ["sh", "bash", "dash", "zsh", "ksh", "ash", "fish"];
+/// Other programs that run several children at a time are schedulers if they have so many.
+const FEW_CHILDREN: u32 = 4;
+/// Which processes start jobs, and how.
+pub(super) struct Starters {
+    is_scheduler: Vec<bool>,
+    /// Whether it is one, or one of its descendants is.
+    pub(super) has_scheduler: Vec<bool>,
+    pub(super) has_cargo: bool,
+    /// When the last of the children that it waited for ended.
+    pub(super) last_child_ns: Vec<Option<i64>>,
+    /// Several roots are the jobs of a scheduler that was not recorded.
+    has_many_roots: bool,
+}
+
+impl Starters {
+    pub(super) fn of(tree: &ProcessTree) -> Self {
+        let processes = tree.processes();
+        let (mut children, mut overlapping) = (vec![0u32; processes.len()], vec![false; processes.len()]);
+        let mut last_end = vec![i64::MIN; processes.len()];
+        let mut last_child_ns = vec![None; processes.len()];
+        for process in processes {
+            let Some(parent) = process.parent.map(ProcessId::index) else { continue };
+            children[parent] = children[parent].saturating_add(1);
+            overlapping[parent] |= process.began_ns < last_end[parent];
+            let ended_ns = tree.ended_ns(process);
+            last_end[parent] = last_end[parent].max(ended_ns);
+            if ended_ns <= tree.ended_ns(&processes[parent]) {
+                last_child_ns[parent] = last_child_ns[parent].max(Some(ended_ns));
+            }
+        }
+        let mut starters = Starters {
+            is_scheduler: vec![false; processes.len()],
+            has_scheduler: vec![false; processes.len()],
+            has_cargo: false,
+            last_child_ns,
+            has_many_roots: processes.iter().filter(|process| process.parent.is_none()).count() > 1,
+        };
+        for id in (0..processes.len() as u32).rev().map(ProcessId) {
+            let at = id.index();
+            if children[at] > 0 {
+                let names = || tree.images_of(id).filter_map(|(_, image)| tree.command(image));
+                let is_known = names().any(|name| SCHEDULERS.contains(&name));
+                let may_be = overlapping[at] && children[at] >= FEW_CHILDREN;
+                starters.is_scheduler[at] = is_known || may_be && !names().any(|name| SHELLS.contains(&name));
+                starters.has_cargo |= is_known && names().any(|name| name == "cargo");
+            }
+            starters.has_scheduler[at] |= starters.is_scheduler[at];
+            if let Some(parent) = processes[at].parent {
+                starters.has_scheduler[parent.index()] |= starters.has_scheduler[at];
+            }
+        }
+        starters
+    }
+
+    /// Whether the children of a process are jobs in slots; `None` is what started the first processes.
+    pub(super) fn are_slots_of(&self, starter: Option<ProcessId>) -> bool {
+        starter.map_or(self.has_many_roots, |starter| self.is_scheduler[starter.index()])
+    }
+}

@@ -1,0 +1,269 @@
+//! `what-if`: the recorded tree with other slots, or with a faster class.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use barrow_processes::{Classes, LabelId, Outcome, PeakKind, Plan, ProcessTree, Schema};
+use rayon::prelude::*;
+
+use crate::answer::{Answer, Audience, Column, Table, Unit, Value, units};
+use crate::arguments::Arguments;
+use crate::error::QueryError;
+use crate::language::names;
+use crate::session::Session;
+use crate::touches::Touches;
+
+use super::{Command, Completion, Group, Subject};
+
+pub(super) const COMMAND: Command = Command {
+    name: "what-if",
+    aliases: &[],
+    group: Group::Processes,
+    arguments: "[-j N] [--memory SIZE] [CLASS FACTORx] [--classes FILE]",
+    about: "Time and memory with other slots (-j), or with a faster class",
+    details: "Replays the recorded tree: jobs of make, ninja, cargo and other programs that run several at a time begin when \
+              one of N slots is free and the files that they name are there; scripts start theirs one after the other. \
+              Cores are shared by jobs that need more than all of them. `--memory 8G` looks for the largest N that needs \
+              no more. `compiler 2x` lets programs of a class need half of their processor time; the class is one of any \
+              schema. All results are estimates. `replayed` is the same estimate for the slots that were recorded, beside \
+              what was recorded: so far they are wrong at least. A recording with -j1 says little about what can run at \
+              the same time: jobs that need results of others without naming their files start too early.",
+    example: "what-if -j 8",
+    flags: &["-j", "--memory", "--classes"],
+    subject: Subject::Recording,
+    touches: Touches::RECORDING,
+    asks_for_totals: None,
+    completion: Completion::Nothing,
+    run,
+};
+
+/// The most slots that are tried.
+const MOST_SLOTS: u64 = 128;
+/// Classes that are listed.
+const MOST_CLASSES: usize = 10;
+
+/// What is asked.
+struct Asked {
+    slots: Option<u64>,
+    memory: Option<u64>,
+    faster: Option<(String, f64)>,
+}
+
+fn asked(arguments: &Arguments) -> Result<Asked, QueryError> {
+    let flags = &arguments.flags;
+    let faster = match &arguments.words()[..] {
+        [] => None,
+        [class, factor] => Some((class.clone(), parse_factor(factor)?)),
+        [class] => {
+            return Err(QueryError::usage(format!("how much faster? say `what-if {class} 2x`")));
+        }
+        [_, _, word, ..] => return Err(COMMAND.refuses(word)),
+    };
+    Ok(Asked { slots: flags.jobs, memory: flags.memory, faster })
+}
+
+fn parse_factor(text: &str) -> Result<f64, QueryError> {
+    let factor = text.strip_suffix(['x', 'X']).and_then(|factor| factor.parse::<f64>().ok());
+    factor
+        .filter(|factor| (0.001..=1000.0).contains(factor))
+        .ok_or_else(|| QueryError::usage(format!("`{text}` is no factor: 2x is twice as fast, 0.5x half as fast")))
+}
+
+fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryError> {
+    let asked = asked(arguments)?;
+    let (tree, recorded) = (session.process_tree()?, session.process_plan()?);
+    let classes = match &asked.faster {
+        None => session.classes_in(&arguments.flags, None)?,
+        Some((class, _)) => with_class(session, &tree, class, arguments)?,
+    };
+    let plan = match &asked.faster {
+        None => Arc::clone(&recorded),
+        Some((class, factor)) => {
+            let (schema, label) = class_named(&classes, class)?;
+            Arc::new(recorded.faster(&tree, &*session.process_totals()?, (schema, label), *factor))
+        }
+    };
+    let as_recorded = recorded.replay(recorded.recorded_slots());
+    let question = Question { tree: &tree, recorded: &recorded, plan: &plan, as_recorded: &as_recorded };
+    let choices = question.choices(&asked);
+    let chosen = question.chosen(&asked, &choices);
+    session.listed.clear();
+    let mut answer = question.facts(chosen);
+    answer = answer.table(question.table(&choices, chosen));
+    if let Some(choice) = chosen {
+        answer = answer.table(question.at_peak(choice, classes.first()));
+    }
+    for note in question.notes(&asked, chosen) {
+        answer = answer.note(note);
+    }
+    Ok(answer)
+}
+
+/// The classes of the schemata up to the one that has a label.
+fn with_class(
+    session: &Session,
+    tree: &Arc<ProcessTree>,
+    class: &str,
+    arguments: &Arguments,
+) -> Result<Arc<Classes>, QueryError> {
+    let mut count = 1;
+    loop {
+        let classes = session.first_classes(tree, count, &arguments.flags)?;
+        if count >= classes.schemata().len() || class_named(&classes, class).is_ok() {
+            return Ok(classes);
+        }
+        count += 1;
+    }
+}
+
+fn class_named<'c>(classes: &'c Classes, name: &str) -> Result<(&'c Schema, LabelId), QueryError> {
+    let label = |schema: &Schema| schema.labels().iter().position(|label| label == name);
+    let found = classes.schemata().iter().find_map(|schema| Some((schema, LabelId(label(schema)? as u32))));
+    found.ok_or_else(|| {
+        let known = classes.schemata().iter().flat_map(|schema| schema.labels());
+        let near = names::nearest(name, known.map(String::as_str));
+        let near = near.map_or_else(String::new, |near| format!("; did you mean \"{near}\"?"));
+        QueryError::usage(format!("no process of this recording has the class \"{name}\"{near}"))
+    })
+}
+
+/// What happens with so many slots.
+struct Choice {
+    slots: u64,
+    outcome: Outcome,
+    peak_bytes: Option<u64>,
+}
+
+struct Question<'q> {
+    tree: &'q ProcessTree,
+    /// As it was.
+    recorded: &'q Plan,
+    /// As it would be.
+    plan: &'q Plan,
+    as_recorded: &'q Outcome,
+}
+
+impl Question<'_> {
+    fn choice(&self, slots: u64) -> Choice {
+        let outcome = self.plan.replay(slots);
+        let peak_bytes = self.recorded.sampled_bytes(&outcome, self.as_recorded);
+        Choice { slots, outcome, peak_bytes }
+    }
+
+    /// What is tried: all numbers if the largest one that fits is looked for, otherwise powers of two, and what was recorded.
+    fn choices(&self, asked: &Asked) -> Vec<Choice> {
+        let recorded = self.recorded.recorded_slots();
+        let usual = self.recorded.cores().saturating_mul(2).max(recorded).clamp(1, MOST_SLOTS);
+        let mut slots: Vec<u64> = match asked.memory {
+            Some(_) => (1..=usual.saturating_mul(2).min(MOST_SLOTS)).collect(),
+            None => (0..8).map(|power| 1 << power).filter(|&slots| slots <= usual).collect(),
+        };
+        slots.extend([recorded].into_iter().chain(asked.slots));
+        slots.sort_unstable();
+        slots.dedup();
+        slots.into_par_iter().map(|slots| self.choice(slots)).collect()
+    }
+
+    fn chosen<'c>(&self, asked: &Asked, choices: &'c [Choice]) -> Option<&'c Choice> {
+        let fits =
+            |choice: &&Choice| asked.memory.is_none_or(|most| choice.peak_bytes.is_some_and(|peak| peak <= most));
+        match (asked.slots, asked.memory) {
+            (None, Some(_)) => choices.iter().rfind(fits),
+            (slots, _) => {
+                let slots = slots.unwrap_or(self.recorded.recorded_slots());
+                choices.iter().find(|choice| choice.slots == slots)
+            }
+        }
+    }
+
+    fn facts(&self, chosen: Option<&Choice>) -> Answer {
+        let estimate = |value: Option<u64>| value.map_or(Value::None, Value::Estimate);
+        let recorded = self.recorded;
+        let (was, is) = (recorded.recorded_ns(), self.as_recorded.wall_ns);
+        let sampled = recorded.recorded_peak().filter(|peak| peak.kind == PeakKind::Sampled);
+        Answer::default()
+            .fact(Column::new("slots", "slots", Unit::Count), chosen.map(|choice| choice.slots))
+            .fact(Column::new("wall_ns", "wall", Unit::Duration), estimate(chosen.map(|choice| choice.outcome.wall_ns)))
+            .fact(Column::new("peak_bytes", "peak", Unit::Bytes), estimate(chosen.and_then(|choice| choice.peak_bytes)))
+            .fact(Column::new("recorded_slots", "recorded slots", Unit::Count), recorded.recorded_slots())
+            .fact(Column::new("recorded_wall_ns", "recorded wall", Unit::Duration), was)
+            .fact(Column::new("replayed_wall_ns", "replayed wall", Unit::Duration), estimate(Some(is)))
+            .fact(Column::new("", "error", Unit::Text).for_people(), error(was, is))
+            .fact(Column::new("recorded_peak_bytes", "recorded peak", Unit::Bytes), sampled.map(|peak| peak.bytes))
+            .fact(Column::new("cores", "cores", Unit::Count), recorded.cores())
+            .fact(Column::new("jobs", "jobs", Unit::Count), recorded.jobs())
+    }
+
+    fn table(&self, choices: &[Choice], chosen: Option<&Choice>) -> Table {
+        let columns = vec![
+            Column::new("slots", "-j", Unit::Number),
+            Column::new("wall_ns", "wall", Unit::Duration),
+            Column::new("peak_bytes", "peak", Unit::Bytes),
+            Column::new("used_slots", "used slots", Unit::Count),
+            Column::new("", "", Unit::Text).for_people(),
+        ];
+        let rows = choices.iter().map(|choice| {
+            let marks = [
+                (choice.slots == self.recorded.recorded_slots()).then_some("recorded"),
+                chosen.filter(|chosen| chosen.slots == choice.slots).map(|_| "asked for"),
+            ];
+            vec![
+                choice.slots.into(),
+                Value::Estimate(choice.outcome.wall_ns),
+                choice.peak_bytes.map_or(Value::None, Value::Estimate),
+                choice.outcome.most_jobs.into(),
+                Value::Text(marks.into_iter().flatten().collect::<Vec<_>>().join(", ")),
+            ]
+        });
+        Table { key: "choices", audience: Audience::Everyone, rows: rows.collect(), columns }
+    }
+
+    /// The classes that hold the memory when most is held.
+    fn at_peak(&self, choice: &Choice, schema: &Schema) -> Table {
+        let columns = vec![
+            Column::new("class", "at the peak", Unit::Text),
+            Column::new("processes", "at once", Unit::Count),
+            Column::new("bytes", "memory", Unit::Bytes),
+        ];
+        let sum = choice.outcome.peak_bytes.max(1.0);
+        let factor = choice.peak_bytes.map_or(1.0, |peak| peak as f64 / sum);
+        let mut sums: HashMap<Option<LabelId>, (u64, f64)> = HashMap::new();
+        for (image, bytes) in self.plan.heaviest_images(self.tree, &choice.outcome) {
+            let sum = sums.entry(schema.label(image)).or_default();
+            *sum = (sum.0 + 1, sum.1 + bytes as f64 * factor);
+        }
+        let mut sums: Vec<_> = sums.into_iter().collect();
+        sums.sort_by(|(one, (_, a)), (other, (_, b))| b.total_cmp(a).then(one.cmp(other)));
+        let rows = sums.into_iter().take(MOST_CLASSES).map(|(label, (processes, bytes))| {
+            vec![label.map(|label| schema.text(label)).into(), processes.into(), Value::Estimate(bytes as u64)]
+        });
+        Table { key: "at_peak", audience: Audience::Everyone, rows: rows.collect(), columns }
+    }
+
+    fn notes(&self, asked: &Asked, chosen: Option<&Choice>) -> Vec<String> {
+        let mut notes = Vec::new();
+        if let (Some(most), None, None) = (asked.memory, asked.slots, chosen) {
+            notes.push(match self.choice(1).peak_bytes {
+                Some(peak) => {
+                    format!("nothing fits in {}: one slot needs about {}", units::size(most), units::size(peak))
+                }
+                None => "no memory was recorded".to_owned(),
+            });
+        }
+        if self.recorded.recorded_peak().is_none_or(|peak| peak.kind != PeakKind::Sampled) {
+            notes.push(
+                "the memory of the whole was not sampled: each peak is a sum of peaks of processes, an upper bound"
+                    .to_owned(),
+            );
+        }
+        if self.recorded.jobs() == 0 {
+            notes.push("nothing in this recording runs jobs in slots; -j changes nothing".to_owned());
+        }
+        notes
+    }
+}
+
+/// By how much the second number differs from the first one.
+fn error(was: u64, is: u64) -> String {
+    if was == 0 { String::new() } else { format!("{:+.1} %", (is as f64 - was as f64) * 100.0 / was as f64) }
+}
