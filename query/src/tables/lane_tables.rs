@@ -65,7 +65,7 @@ impl<'a> Drawn<'a> {
     }
 
     /// A row for each block.
-    pub(crate) fn blocks(&self, blocks: &Blocks) -> Table {
+    pub(crate) fn blocks(&self, key: &'static str, blocks: &Blocks) -> Table {
         let columns = vec![
             Column::new("lane", "lane", Unit::Number),
             Column::new("from_ns", "from", Unit::Duration),
@@ -74,6 +74,7 @@ impl<'a> Drawn<'a> {
             Column::new("rank", "", Unit::Number),
             Column::new("class_ns", "of the class", Unit::Duration),
             Column::new("running_ns", "running", Unit::Duration),
+            Column::new("critical_ns", "critical", Unit::Duration),
             Column::new("spans", "spans", Unit::Count),
             Column::new("process", "process", Unit::Text),
             Column::new("image", "image", Unit::Number),
@@ -81,7 +82,7 @@ impl<'a> Drawn<'a> {
             Column::new("unit", "unit", Unit::Text),
         ];
         let rows = blocks.blocks.iter().map(|block| self.block(block)).collect();
-        Table { key: "blocks", audience: Audience::Machines, columns, rows }
+        Table { key, audience: Audience::Machines, columns, rows }
     }
 
     fn block(&self, block: &Block) -> Vec<Value> {
@@ -94,6 +95,7 @@ impl<'a> Drawn<'a> {
             block.label.map(|label| self.ranks[label.index()]).into(),
             block.label_ns.into(),
             block.running_ns.into(),
+            block.marked_ns.into(),
             block.spans.into(),
             image.map(|image| self.tree.name(image.process)).into(),
             image.map(|image| image.number).into(),
@@ -181,18 +183,21 @@ impl<'a> Drawn<'a> {
         ]
     }
 
-    /// A line for each lane: in each of `cells` the mark of the class that ran longest.
-    pub(crate) fn picture(&self, blocks: &Blocks, cells: usize) -> Table {
+    /// A line for the critical path and for each lane: in each of `cells` the mark of the class that ran longest.
+    pub(crate) fn picture(&self, path: &Blocks, blocks: &Blocks, cells: usize) -> Table {
         let columns = vec![
-            Column::new("lane", "lane", Unit::Number),
+            Column::new("lane", "lane", Unit::Text),
             Column::new("running_ns", "running", Unit::Duration),
             Column::new("picture", "", Unit::Text),
         ];
         let cells = cells.clamp(1, 1000);
-        let rows = blocks.blocks.chunk_by(|one, other| one.lane == other.lane).map(|of_lane| {
+        let row = |name: String, of_lane: &[Block]| {
             let running = of_lane.iter().fold(0u64, |sum, block| sum.saturating_add(block.running_ns));
-            vec![of_lane[0].lane.into(), running.into(), format!("|{}|", self.line(of_lane, cells)).into()]
-        });
+            vec![name.into(), running.into(), format!("|{}|", self.line(of_lane, cells)).into()]
+        };
+        let lanes = blocks.blocks.chunk_by(|one, other| one.lane == other.lane);
+        let first = Some(&path.blocks[..]).filter(|path| !path.is_empty()).map(|path| row("critical".to_owned(), path));
+        let rows = first.into_iter().chain(lanes.map(|of_lane| row(of_lane[0].lane.to_string(), of_lane)));
         Table { key: "picture", audience: Audience::People, rows: rows.collect(), columns }
     }
 

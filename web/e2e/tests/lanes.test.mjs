@@ -45,7 +45,7 @@ test('a recording of processes opens with its lanes, and no view of heaps', asyn
   const [area, whole] = await page.evaluate(() => {
     const boxes = (/** @type {string} */ selector) => [...document.querySelectorAll(selector)].map((one) => /** @type {SVGGraphicsElement} */ (one).getBBox());
     const sum = (/** @type {DOMRect[]} */ all) => all.reduce((one, box) => one + box.width * box.height, 0);
-    return [sum(boxes('.lanes .block.kind-1')), sum(boxes('.lanes .block'))];
+    return [sum(boxes('.lanes .block.kind-1:not(.path)')), sum(boxes('.lanes .block:not(.path)'))];
   });
   assert.ok(Math.abs(area / whole - told.classes[0].running_share) < 0.03, `${area / whole}`);
   for (const tab of await page.locator('#head nav.tabs > a').all()) {
@@ -164,6 +164,59 @@ test('a click opens a block', async () => {
   await settled(page, 'answer');
   assert.match(await lineOf(page), /^info \d+:0$/);
   assert.match(await page.locator('main').innerText(), /linker/);
+  await leave(page);
+});
+
+test('the critical path is marked, and listed', async () => {
+  const page = await openPage(browser, servers.build, { fragment: fragment({ q: 'lanes' }) });
+  await settled(page, 'lanes');
+  await complete(page);
+  const chain = answered(BUILD, 'critical');
+  // Its line is as long as it takes, and so are the marks in the lanes.
+  const [path, marks, all] = await page.evaluate(() => {
+    const sum = (/** @type {string} */ selector) => [...document.querySelectorAll(selector)].reduce((one, element) => one + /** @type {SVGGraphicsElement} */ (element).getBBox().width, 0);
+    return [sum('.lanes .path'), sum('.lanes .critical'), /** @type {SVGGraphicsElement} */ (document.querySelector('.lanes svg')).getBBox().width - 82];
+  });
+  const told = answered(BUILD, 'lanes');
+  const share = chain.wall_ns / (told.to_ns - told.from_ns);
+  assert.ok(Math.abs(path / all - share) < 0.05 && Math.abs(marks / all - share) < 0.1, `${path} ${marks} of ${all}, ${share}`);
+  const rows = await page.locator('[data-section="critical"] table').last().locator('tbody tr').allInnerTexts();
+  const least = chain.rows.filter((/** @type {any} */ row) => row.wall_ns >= chain.wall_ns / 100);
+  assert.equal(rows.length, least.length);
+  least.forEach((/** @type {any} */ row, /** @type {number} */ at) => assert.ok(rows[at].startsWith(row.process), rows[at]));
+  await page.locator('.lanes').focus();
+  await page.keyboard.press('ArrowUp');
+  assert.match(await page.locator('.lanes').getAttribute('aria-valuetext') ?? '', /the critical path/);
+  await leave(page);
+});
+
+test('a slider predicts other numbers of slots', async () => {
+  const page = await openPage(browser, servers.build, { fragment: fragment({ q: 'lanes' }) });
+  await settled(page, 'lanes');
+  await complete(page);
+  const section = page.locator('[data-section="what-if"]');
+  const slider = page.locator('#slots');
+  const told = answered(BUILD, 'what-if');
+  assert.equal(await slider.inputValue(), String(told.recorded_slots));
+  for (const slots of [1, 2, 8]) {
+    await slider.fill(String(slots));
+    await page.waitForFunction((j) => new URLSearchParams(location.hash.slice(1)).get('j') === j, String(slots));
+    await complete(page);
+    const { wall_ns: wall, recorded_wall_ns: recorded } = answered(BUILD, `what-if -j ${slots}`);
+    const words = await section.innerText();
+    const seconds = (/** @type {number} */ ns) => `${(ns / 1e9).toFixed(2)} s`;
+    assert.match(words, new RegExp(`predicted, -j ${slots}\\s+~${seconds(wall)}\\s+~`), words);
+    assert.match(words, new RegExp(`recorded, -j ${told.recorded_slots}\\s+${seconds(recorded)}`), words);
+    assert.ok(await page.locator('.lanes .block').count() > 0);
+  }
+  await slider.focus();
+  await page.keyboard.press('ArrowLeft');
+  await page.waitForFunction(() => new URLSearchParams(location.hash.slice(1)).get('j') === '7');
+  await page.goto(page.url());
+  await settled(page, 'lanes');
+  await complete(page);
+  assert.match(await section.innerText(), /predicted, -j 7/);
+  await accessible(page, 'the slider');
   await leave(page);
 });
 

@@ -17,6 +17,7 @@ import { Slots } from '../slots.js';
 
 /** Processes that are listed. */
 const MOST = 10;
+const CRITICAL = 'critical --min 1%';
 
 /** @param {HTMLElement} root @param {Context} ctx @returns {import('../context.js').View} */
 export function mount(root, ctx) {
@@ -117,8 +118,8 @@ class LanesView {
     }
     const hasCritical = this.ctx.verbs.some((verb) => verb.name === 'critical');
     critical.element.hidden = !hasCritical;
-    if (hasCritical && this.isNew('critical', 'critical')) {
-      void critical.ask('critical', {}, { isQuiet: true, draw: (answer) => renderAnswer(answer, this.ctx, { line: 'critical' }) });
+    if (hasCritical && this.isNew('critical', CRITICAL)) {
+      void critical.ask(CRITICAL, {}, { isQuiet: true, draw: (answer) => renderAnswer(answer, this.ctx, { line: CRITICAL }) });
     }
   }
 
@@ -163,11 +164,12 @@ function chartedOf(answer) {
   const table = (/** @type {string} */ key) => /** @type {Table} */ (answer.tables.find((one) => one.key === key) ?? { key, columns: [], rows: [] });
   const rowsOf = (/** @type {Table} */ of) => of.rows.map((row) => (/** @type {string} */ key) => cellOf(of, row, key)?.value ?? null);
   const classes = rowsOf(table('classes')).map((get) => ({ name: String(get('class')), rank: Number(get('rank') ?? Infinity), share: Number(get('running_share') ?? 0) }));
+  const path = table('critical_path').rows.length;
   return {
     range: [Number(factOf(answer, 'from_ns')), Number(factOf(answer, 'to_ns'))],
     lanes: Number(factOf(answer, 'lanes')),
-    blocks: rowsOf(table('blocks')).map((get) => ({
-      lane: Number(get('lane')), from: Number(get('from_ns')), to: Number(get('to_ns')), name: get('class'), rank: get('rank'), own: Number(get('class_ns')), running: Number(get('running_ns')),
+    blocks: [...rowsOf(table('critical_path')), ...rowsOf(table('blocks'))].map((get, at) => ({
+      lane: at < path ? -1 : Number(get('lane')), from: Number(get('from_ns')), to: Number(get('to_ns')), name: get('class'), rank: get('rank'), own: Number(get('class_ns')), running: Number(get('running_ns')),
       spans: Number(get('spans')), process: get('process'), program: [get('program'), get('unit')].filter(Boolean).join(' ') || null, critical: Number(get('critical_ns') ?? 0),
     })),
     classes,
