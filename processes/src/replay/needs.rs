@@ -14,8 +14,8 @@ type Name = (Option<StringId>, u32);
 /// Texts of arguments that look like files, by their names without `./`.
 struct Files<'t> {
     tree: &'t ProcessTree,
-    /// For each text: which file it names, if any.
-    named: HashMap<StringId, Option<(bool, u32)>, RandomState>,
+    /// Which file an argument names in a directory.
+    named: HashMap<(Option<StringId>, StringId), Name, RandomState>,
     names: HashMap<String, u32, RandomState>,
 }
 
@@ -74,7 +74,7 @@ impl Files<'_> {
                 is_output = true;
                 continue;
             }
-            let Some(file) = self.file(program.directory, argument) else { continue };
+            let Some(file) = self.file(program.directory, argument, is_output) else { continue };
             // An archiver names its archive first, and changes it if it is there.
             let is_archive = is_archiver && is_first;
             is_first = false;
@@ -87,7 +87,7 @@ impl Files<'_> {
             is_output = false;
         }
         // What was built may be executed.
-        used.extend(program.executable.and_then(|path| self.file(program.directory, path)));
+        used.extend(program.executable.and_then(|path| self.file(program.directory, path, false)));
     }
 
     /// `rustc` makes `libNAME-HASH.rlib` in a folder, and `--extern` names those that it needs.
@@ -114,16 +114,23 @@ impl Files<'_> {
         }
     }
 
-    fn file(&mut self, directory: Option<StringId>, argument: StringId) -> Option<Name> {
-        let found = match self.named.get(&argument) {
-            Some(found) => *found,
-            None => {
-                let found = name(self.tree.text(argument)).map(|name| (name.starts_with('/'), self.id(name)));
-                self.named.insert(argument, found);
-                found
-            }
+    /// The file that an argument names: what looks like one, and what was made before.
+    fn file(&mut self, directory: Option<StringId>, argument: StringId, is_output: bool) -> Option<Name> {
+        if let Some(&found) = self.named.get(&(directory, argument)) {
+            return Some(found);
+        }
+        let (name, looks_like_a_file) = name(self.tree.text(argument))?;
+        // Below the directory it has the same name as without it.
+        let below = directory.and_then(|directory| name.strip_prefix(self.tree.text(directory))?.strip_prefix('/'));
+        let of = directory.filter(|_| below.is_some() || !name.starts_with('/'));
+        let name = below.unwrap_or(name);
+        let id = match self.names.get(name) {
+            Some(&id) => id,
+            None if is_output || looks_like_a_file => self.id(name),
+            None => return None,
         };
-        found.map(|(is_absolute, name)| (directory.filter(|_| !is_absolute), name))
+        self.named.insert((directory, argument), (of, id));
+        Some((of, id))
     }
 
     fn id(&mut self, name: &str) -> u32 {
@@ -141,10 +148,10 @@ fn build_script(package: &str) -> String {
     format!("build script in {package}")
 }
 
-/// The file that an argument may be: not a flag, not a script.
-fn name(argument: &str) -> Option<&str> {
-    let is_file = !argument.starts_with('-')
-        && argument.contains(['.', '/'])
+/// The file that an argument may be, unless it is a flag or a script, and whether it looks like one.
+fn name(argument: &str) -> Option<(&str, bool)> {
+    let may_be = !argument.is_empty()
+        && !argument.starts_with('-')
         && !argument.contains(|c: char| c.is_whitespace() || "=;|<>\"'".contains(c));
-    is_file.then(|| argument.trim_start_matches("./"))
+    may_be.then(|| (argument.trim_start_matches("./"), argument.contains(['.', '/'])))
 }
