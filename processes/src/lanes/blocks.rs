@@ -147,7 +147,7 @@ impl<'s> Merging<'s> {
                 open.to_ns = span.ended_ns;
                 open.running_ns = open.running_ns.saturating_add(length);
                 open.spans = open.spans.saturating_add(1);
-                open.marked_ns += marked_ns;
+                open.marked_ns = open.marked_ns.saturating_add(marked_ns);
                 open.image = open.image.filter(|&image| image == span.image);
             }
             None => self.open = Some(Block { marked_ns, ..block(lane, span, label) }),
@@ -160,7 +160,7 @@ impl<'s> Merging<'s> {
         self.passed += left.partition_point(|piece| piece.ended_ns <= span.began_ns);
         let near = self.path[self.passed..].iter().take_while(|piece| piece.began_ns < span.ended_ns);
         let common = |piece: &Span| duration(piece.began_ns.max(span.began_ns), piece.ended_ns.min(span.ended_ns));
-        near.filter(|piece| piece.image == span.image).map(common).sum()
+        near.filter(|piece| piece.image == span.image).map(common).fold(0, u64::saturating_add)
     }
 
     /// Makes a block of the short spans of a cell, or a part of the one before if that is of the same class and near.
@@ -186,7 +186,7 @@ impl<'s> Merging<'s> {
                 last.label_ns = last.label_ns.saturating_add(open.label_ns);
                 last.running_ns = last.running_ns.saturating_add(open.running_ns);
                 last.spans = last.spans.saturating_add(open.spans);
-                last.marked_ns += open.marked_ns;
+                last.marked_ns = last.marked_ns.saturating_add(open.marked_ns);
                 last.image = last.image.filter(|&image| open.image == Some(image));
             }
             None => self.blocks.push(open),

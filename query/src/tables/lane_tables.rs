@@ -147,8 +147,8 @@ impl<'a> Drawn<'a> {
         if let [first, others @ ..] = &present[listed..] {
             let mut sum = self.classes[first.index()];
             for other in others.iter().map(|label| &self.classes[label.index()]) {
-                sum.images += other.images;
-                sum.running_ns += other.running_ns;
+                sum.images = sum.images.saturating_add(other.images);
+                sum.running_ns = sum.running_ns.saturating_add(other.running_ns);
                 sum.cpu_ns.add_all(other.cpu_ns);
             }
             sum.peak_bytes = None;

@@ -1,11 +1,13 @@
 // Processes over time: from the first page to a process, by mouse and by keys; brush, zoom and tables; heaps beside them.
 
 import assert from 'node:assert/strict';
+import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 
 import { answered, serve } from '../harness/binary.mjs';
 import { accessible, ask, complete, copied, fits, fragment, goTo, launch, leave, lineOf, openPage, quiet, settled, watchOf } from '../harness/browser.mjs';
-import { BOTH, BUILD, LEAK, ONE } from '../harness/fixtures.mjs';
+import { BOTH, BUILD, LEAK, ONE, scratch } from '../harness/fixtures.mjs';
 
 /** @type {Record<string, import('../harness/binary.mjs').Server>} */
 const servers = {};
@@ -262,6 +264,21 @@ test('a process that recorded its heap leads to it', async (one) => {
   await settled(page, 'series', ['ready', 'empty']);
   assert.equal(fieldsOf(page).f, 'one.barrow');
   await leave(page);
+});
+
+test('a recording that ends opens with its lanes', async (one) => {
+  const file = join(scratch(one), 'now.barrow');
+  const whole = readFileSync(BUILD);
+  writeFileSync(file, whole.subarray(0, whole.length - 1000));
+  const mine = await serve([file]);
+  one.after(() => mine.stop());
+  const page = await openPage(browser, mine);
+  await page.locator('main .error', { hasText: 'when their recording has ended' }).waitFor();
+  appendFileSync(file, whole.subarray(whole.length - 1000));
+  await settled(page, 'lanes');
+  assert.equal(await lineOf(page), 'lanes');
+  await complete(page);
+  await leave(page, [422]);
 });
 
 test('a recording of a heap says that it holds no processes', async () => {

@@ -105,7 +105,10 @@ impl Served {
         match (&state.problem, &state.kind) {
             (Some(problem), _) => Err(Unready::Unreadable(problem.clone())),
             (None, Kind::Dump(_)) => Err(Unready::NotImported(format!("{name} is a dump: import it first"))),
-            (None, _) => Err(Unready::Unreadable(format!("{name} holds no whole snapshot yet"))),
+            (None, _) => {
+                let why = "holds no whole snapshot yet; processes can be asked about when their recording has ended";
+                Err(Unready::Unreadable(format!("{name} {why}")))
+            }
         }
     }
 
