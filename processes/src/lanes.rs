@@ -72,6 +72,13 @@ impl Lanes {
         Lanes { spans: packed, ends }
     }
 
+    /// One lane of spans in the order of time, of which none overlaps another: a path.
+    #[must_use]
+    pub fn of_path(path: Vec<Span>) -> Self {
+        let ends = if path.is_empty() { Vec::new() } else { vec![path.len()] };
+        Lanes { spans: path, ends }
+    }
+
     /// How many there are.
     #[must_use]
     pub fn len(&self) -> usize {

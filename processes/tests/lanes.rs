@@ -107,7 +107,7 @@ fn blocks_are_all_spans_of_a_window() {
         for cells in [1, 3, 10, 1000] {
             let window = some_window(&tree, &mut random);
             let limits = Limits { cells, lanes: 3, blocks: 20 };
-            let drawn = lanes.blocks(schema, window, limits);
+            let drawn = lanes.blocks(schema, &[], window, limits);
             assert!(drawn.blocks.len() <= 20 || window.length_ns() / drawn.cell_ns <= 4);
             for block in &drawn.blocks {
                 check_block(&lanes, schema, block, window, drawn.cell_ns);
@@ -134,7 +134,7 @@ fn a_cell_has_the_class_that_ran_longest_in_it() {
         let (lanes, classes) = (Lanes::of(&tree), Classes::of(&tree, Rules::standard()));
         let (schema, window) = (classes.first(), Window::of(&tree));
         let limits = Limits { cells: 1, lanes: usize::MAX, blocks: usize::MAX };
-        for block in lanes.blocks(schema, window, limits).blocks.iter().filter(|block| block.spans > 1) {
+        for block in lanes.blocks(schema, &[], window, limits).blocks.iter().filter(|block| block.spans > 1) {
             let of = |label| {
                 let spans = spans_of(&lanes, block, window);
                 spans.iter().filter(|span| schema.label(span.image) == label).map(length).sum::<u64>()
@@ -206,5 +206,35 @@ fn the_memory_of_a_window_is_the_largest_sample_of_each_part() {
                 }
             }
         }
+    }
+}
+
+#[test]
+fn a_path_is_marked_where_it_is_drawn() {
+    for (tree, mut random) in random_trees() {
+        let (lanes, classes) = (Lanes::of(&tree), Classes::of(&tree, Rules::standard()));
+        // Pieces of some spans, one after the other.
+        let mut path: Vec<Span> = Vec::new();
+        let mut spans: Vec<&Span> = all_spans(&lanes).collect();
+        spans.sort_by_key(|span| span.began_ns);
+        for span in spans {
+            let began_ns = path.last().map_or(span.began_ns, |last| last.ended_ns.max(span.began_ns));
+            if began_ns < span.ended_ns && random.below(3) > 0 {
+                let ended_ns = began_ns + 1 + random.below(began_ns.abs_diff(span.ended_ns)) as i64;
+                path.push(Span { image: span.image, began_ns, ended_ns });
+            }
+        }
+        let window = some_window(&tree, &mut random);
+        let inside = |piece: &Span| {
+            piece.ended_ns.min(window.to_ns).saturating_sub(piece.began_ns.max(window.from_ns)).max(0) as u64
+        };
+        let limits = Limits { cells: 1 + random.below(20) as u32, lanes: usize::MAX, blocks: 50 };
+        let drawn = lanes.blocks(classes.first(), &path, window, limits).blocks;
+        let marked: u64 = drawn.iter().map(|block| block.marked_ns).sum();
+        assert_eq!(marked, path.iter().map(inside).sum::<u64>());
+        assert!(drawn.iter().all(|block| block.marked_ns <= block.running_ns));
+        let alone = Lanes::of_path(path.clone());
+        let drawn = alone.blocks(classes.first(), &[], window, limits).blocks;
+        assert_eq!(drawn.iter().map(|block| block.running_ns).sum::<u64>(), marked);
     }
 }

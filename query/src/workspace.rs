@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use barrow_analyzer::{Heap, Memory, Recording, SnapshotId};
-use barrow_processes::{Classes, Lanes, Plan, ProcessTree, Totals};
+use barrow_processes::{Classes, Lanes, Plan, ProcessTree, Span, Step, Totals, critical_path};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::error::QueryError;
@@ -47,6 +47,7 @@ struct OfTree {
     totals: Option<Arc<Totals>>,
     lanes: Option<Arc<Lanes>>,
     plan: Option<Arc<Plan>>,
+    critical: Option<Arc<Lanes>>,
     /// By what they are made of.
     classes: Vec<(String, Arc<Classes>)>,
 }
@@ -133,6 +134,16 @@ impl Workspace {
         let totals = self.process_totals(tree);
         let mut kept = self.of_tree.lock().unwrap_or_else(PoisonError::into_inner);
         Arc::clone(kept.about(tree).plan.get_or_insert_with(|| Arc::new(Plan::of(tree, &totals))))
+    }
+
+    /// The critical path of a process tree, as a lane.
+    pub(crate) fn process_critical(&self, tree: &Arc<ProcessTree>) -> Arc<Lanes> {
+        let mut kept = self.of_tree.lock().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(kept.about(tree).critical.get_or_insert_with(|| {
+            let steps = critical_path(tree).into_iter();
+            let span = |step: Step| Span { image: step.image, began_ns: step.from_ns, ended_ns: step.to_ns };
+            Arc::new(Lanes::of_path(steps.map(span).collect()))
+        }))
     }
 
     /// The classes of a process tree; `key` says what they are made of, and `make` makes them.

@@ -39,9 +39,12 @@ fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
+/// What distinguishes these recordings from others.
+const UUID: [u8; 16] = *b"for the web page";
+
 /// A recording whose bytes depend on nothing but this program.
 fn create(path: &Path) -> Result<Writer> {
-    Writer::create(path, Options { uuid: Some(*b"for the web page"), created_ns: Some(0), ..Options::default() })
+    Writer::create(path, Options { uuid: Some(UUID), created_ns: Some(0), ..Options::default() })
 }
 
 /// Types of kind `object`.
@@ -191,7 +194,7 @@ fn both(path: &Path) -> Result<()> {
         let arguments = [name, &names[0], &names[5], &names[7]];
         let program =
             ProgramDescription { executable: Some(name), directory: Some(names[1].as_str()), arguments: &arguments };
-        let host = Some(if pid % 2 == 0 { names[0].as_str() } else { "a b" });
+        let host = Some(if pid.is_multiple_of(2) { names[0].as_str() } else { "a b" });
         writer.begin_process(&ProcessDescription { time_ns, pid, parent, host, program })
     };
     let end = |process: ProcessId, time_ns: i64| {
@@ -209,6 +212,7 @@ fn both(path: &Path) -> Result<()> {
         end(process, (20 + 2 * at) * SECOND)?;
     }
     end(make, 60 * SECOND)?;
+    writer.process_heap(make, UUID)?;
     writer.finish()?;
     Ok(())
 }

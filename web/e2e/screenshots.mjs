@@ -1,4 +1,4 @@
-// Makes the pictures of the main views in docs/images, from a recording that is bundled: `node web/e2e/screenshots.mjs`.
+// Makes the pictures of the main views in docs/images, from bundled recordings: `node web/e2e/screenshots.mjs [NAME…]`.
 // `pngquant` makes them smaller, if it is installed.
 
 import { spawnSync } from 'node:child_process';
@@ -7,7 +7,7 @@ import { join } from 'node:path';
 
 import { ROOT, serve } from './harness/binary.mjs';
 import { complete, fragment, launch, leave, openPage, settled } from './harness/browser.mjs';
-import { INVOICES } from './harness/fixtures.mjs';
+import { BUILD, INVOICES } from './harness/fixtures.mjs';
 
 const IMAGES = join(ROOT, 'docs/images');
 /** What is pictured: a line, its view, and how. @type {{name: string, view: string, state: Record<string, string> | null, look: object}[]} */
@@ -17,14 +17,16 @@ const PICTURES = [
   { name: 'tree', view: 'tree', state: { q: 'dominators' }, look: { height: 760 } },
   { name: 'tree-dark', view: 'tree', state: { q: 'dominators', colour: 'growth' }, look: { height: 760, dark: true } },
   { name: 'object', view: 'object', state: null, look: { height: 800 } },
+  { name: 'lanes', view: 'lanes', state: { f: 'build.barrow', q: 'lanes', t: '0.1s..0.3s' }, look: { height: 900 } },
   { name: 'narrow', view: 'series', state: { q: 'growth' }, look: { width: 360, height: 740 } },
 ];
 
-const server = await serve([INVOICES, '--no-index']);
+const server = await serve([INVOICES, BUILD, '--no-index']);
+const wanted = process.argv.slice(2);
 const browser = await launch();
 mkdirSync(IMAGES, { recursive: true });
-for (const { name, view, state, look } of PICTURES) {
-  const page = await openPage(browser, server, { ...look, fragment: fragment(state ?? { q: 'leaks' }) });
+for (const { name, view, state, look } of PICTURES.filter((one) => wanted.length === 0 || wanted.includes(one.name))) {
+  const page = await openPage(browser, server, { ...look, fragment: fragment({ f: 'invoices.barrow', ...(state ?? { q: 'leaks' }) }) });
   await settled(page, state ? view : 'series');
   await complete(page);
   if (!state) {

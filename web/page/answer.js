@@ -50,7 +50,7 @@ export function renderAnswer(answer, ctx, options = {}) {
   const snapshot = snapshotOf(answer, ctx);
   const own = { href: ctx.href, snapshot };
   /** @type {any[]} */
-  const nodes = [outcomeNode(answer, ctx), factList(answer, own)];
+  const nodes = [outcomeNode(answer, ctx), factList(answer, own, ctx)];
   const tables = answer.tables.filter((table) => table.columns.length > 0 && (forPeople(table) || table.rows.length > 0));
   const shown = tables.filter(forPeople);
   tables.forEach((table) => {
@@ -95,12 +95,18 @@ function outcomeNode(answer, ctx) {
   return [told ? h('p', { class: `outcome ${answer.outcome}` }, told) : null, lost];
 }
 
-/** @param {Answer} answer @param {import('./cell.js').CellContext} ctx */
-function factList(answer, ctx) {
+/** @param {Answer} answer @param {import('./cell.js').CellContext} own @param {Context} ctx */
+function factList(answer, own, ctx) {
   const facts = answer.facts.filter((fact) => forPeople(fact.column) && fact.column.heading && fact.value.kind !== 'none');
   if (facts.length === 0) return null;
   return h('dl', { class: 'facts' }, facts.map(({ column, value }) => h('div', null,
-    h('dt', null, column.heading), h('dd', null, cellNode(value, column, ctx)))));
+    h('dt', null, column.heading), h('dd', null, column.key === 'heap' ? heapNode(value, ctx) : cellNode(value, column, own)))));
+}
+
+/** The heap that a process recorded: the file, if that is served too. @param {Value} value @param {Context} ctx */
+function heapNode(value, ctx) {
+  const file = ctx.files.find((one) => one.uuid === value.value && one !== ctx.file);
+  return file ? h('a', { href: ctx.href({ f: file.name, q: '' }) }, h('bdi', null, visible(file.name))) : cellNode(value, { unit: 'text' }, ctx);
 }
 
 /** @param {Answer} answer */

@@ -146,7 +146,9 @@ export function cellNode(value, column, ctx) {
   switch (value.kind) {
     case 'none': return document.createTextNode('');
     case 'text':
-    case 'name': return value.value === '' ? document.createTextNode('') : column.key === 'process' ? processLink(value.value, ctx) : nameNode(value.value);
+    case 'name': return value.value === '' ? document.createTextNode('') : column.key === 'process' ? processLink(value.value, ctx)
+      // A bar that is drawn with letters.
+      : /^\|[#\-. ]{1,99}\|$/.test(value.value) ? h('code', { class: 'bar-text' }, value.value) : nameNode(value.value);
     case 'path': return pathNode(value.value);
     case 'number': return column.unit === 'object' ? objectLink(value.value, ctx) : number(value, column);
     case 'estimate':

@@ -8,6 +8,7 @@
  * @property {number} from in nanoseconds
  * @property {number} to
  * @property {string | null} name its class
+ * @property {number | null} rank the place of that among all classes
  * @property {number} own how long that class ran in it
  * @property {number} running how long anything did
  * @property {number} spans
@@ -88,6 +89,11 @@ export function nearest(blocks, lane, time) {
 export function heightOf(block, height) {
   const length = block.to - block.from;
   return length <= 0 || block.spans === 1 ? height : Math.max(2, Math.min(1, block.running / length) * height);
+}
+
+/** Words without the folders of paths. @param {string} text */
+export function withoutFolders(text) {
+  return text.split(' ').map((word) => word.slice(word.lastIndexOf('/') + 1) || word).join(' ');
 }
 
 /** The beginning of a name that fits, in letters of about this width; empty if too little does. @param {string} name @param {number} room in pixels */

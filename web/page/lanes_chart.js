@@ -2,7 +2,7 @@
 
 import { fill, h, svg } from './dom.js';
 import { duration, grouped, processLink, size, visible } from './cell.js';
-import { fitting, heightOf, marksOf, nearest, rounded, stacked, stepOf, timeText } from './lane_times.js';
+import { fitting, heightOf, marksOf, nearest, rounded, stacked, stepOf, timeText, withoutFolders } from './lane_times.js';
 
 /** @typedef {import('./lane_times.js').Block} Block */
 /** @typedef {import('./lane_times.js').Range} Range */
@@ -12,7 +12,6 @@ import { fitting, heightOf, marksOf, nearest, rounded, stacked, stepOf, timeText
  * @property {number} lanes how many there are
  * @property {Block[]} blocks
  * @property {{name: string, rank: number, share: number}[]} classes those of the range
- * @property {Map<string, number>} ranks the colour of each class
  * @property {{time: number, bytes: number, classes: number[]}[]} memory
  */
 /**
@@ -25,13 +24,15 @@ import { fitting, heightOf, marksOf, nearest, rounded, stacked, stepOf, timeText
 
 /** Classes with a colour of their own. */
 export const COLOURS = 8;
-const [LEFT, RIGHT, AXIS, GAP, MEMORY] = [64, 8, 20, 10, 110];
+const [LEFT, RIGHT, AXIS, GAP, MEMORY] = [74, 8, 20, 10, 110];
+/** Between the critical path and the lanes. */
+const APART = 6;
 /** A pointer that moves less than this clicks, in pixels. */
 const CLICK = 4;
 
-/** The class of style of a class of processes. @param {number | undefined} rank */
+/** The class of style of a class of processes. @param {number | null} rank */
 export function colourOf(rank) {
-  return rank === undefined || rank >= COLOURS ? 'kind-other' : `kind-${rank + 1}`;
+  return rank === null || rank >= COLOURS ? 'kind-other' : `kind-${rank + 1}`;
 }
 
 export class LanesChart {
@@ -73,7 +74,7 @@ export class LanesChart {
     const isSame = charted === this.charted;
     [this.charted, this.brush] = [charted, brush];
     if (isSame && this.plot.hasChildNodes()) return this.mark();
-    this.at = charted.blocks.length > 0 ? 0 : -1;
+    this.at = charted.blocks.findIndex((block) => block.lane >= 0);
     const others = charted.classes.filter((one) => one.rank >= COLOURS);
     const share = (/** @type {number} */ of) => ` ${(of * 100).toFixed(1)} %`;
     fill(this.legend, charted.classes.filter((one) => one.rank < COLOURS).map((one) => h('li', { class: colourOf(one.rank) },
@@ -95,7 +96,7 @@ export class LanesChart {
     const { left, top } = this.plot.getBoundingClientRect();
     const [from, to] = /** @type {Charted} */ (this.charted).range;
     const share = (event.clientX - left - LEFT) / Math.max(this.width - LEFT - RIGHT, 1);
-    return { time: Math.round(from + Math.max(0, Math.min(1, share)) * (to - from)), lane: Math.floor((event.clientY - top) / this.lane) };
+    return { time: Math.round(from + Math.max(0, Math.min(1, share)) * (to - from)), lane: Math.floor((event.clientY - top - this.top(0)) / this.lane) };
   }
 
   /** The height of a lane. */
@@ -104,8 +105,14 @@ export class LanesChart {
     return lanes <= 8 ? 22 : lanes <= 24 ? 14 : 7;
   }
 
-  get shownLanes() {
-    return (this.charted?.blocks.at(-1)?.lane ?? 0) + 1;
+  /** Lines above the first lane: that of the critical path has the number −1. */
+  get above() {
+    return this.charted?.blocks[0]?.lane === -1 ? 1 : 0;
+  }
+
+  /** Where a lane begins. @param {number} lane */
+  top(lane) {
+    return lane < 0 ? 0 : lane * this.lane + this.above * (this.lane + APART);
   }
 
   draw() {
@@ -113,7 +120,7 @@ export class LanesChart {
     const charted = this.charted;
     if (!charted || this.width === 0) return;
     const { range, memory } = charted;
-    const below = this.shownLanes * this.lane;
+    const below = this.top((charted.blocks.at(-1)?.lane ?? 0) + 1);
     const step = stepOf(range[1] - range[0], Math.max(2, Math.floor((this.width - LEFT) / 90)));
     const height = below + AXIS + (memory.length > 0 ? GAP + MEMORY : 0);
     const axis = marksOf(range, step).map((time) => [
@@ -122,6 +129,7 @@ export class LanesChart {
     ]);
     fill(this.plot, svg('svg', { width: this.width, height, 'aria-hidden': 'true' }, axis.flat(),
       charted.blocks.flatMap((block) => this.block(block)),
+      this.above ? svg('text', { x: LEFT - 6, y: this.lane / 2 + 4, 'text-anchor': 'end' }, 'critical') : null,
       memory.length > 0 ? this.memory(charted, below + AXIS + GAP) : null, this.marks));
     this.mark();
   }
@@ -131,12 +139,12 @@ export class LanesChart {
     const [x, end] = [this.x(block.from), this.x(block.to)];
     const room = this.lane - 2;
     const height = heightOf(block, room);
-    const bottom = block.lane * this.lane + 1 + room;
+    const bottom = this.top(block.lane) + 1 + room;
     const width = Math.max(end - x - (end - x > 4 ? 1 : 0), 1);
-    const kind = colourOf(this.charted?.ranks.get(block.name ?? ''));
-    const words = block.spans > 1 ? `${block.name ?? ''} ×${block.spans}` : block.program ?? block.name ?? '';
+    const kind = colourOf(block.rank);
+    const words = block.spans > 1 ? `${block.name ?? ''} ×${block.spans}` : withoutFolders(block.program ?? block.name ?? '');
     const text = room < 12 || height < 12 ? '' : fitting(visible(words), width - 6);
-    return [svg('rect', { class: `${kind} block`, x: x.toFixed(1), y: (bottom - height).toFixed(1), width: width.toFixed(1), height: height.toFixed(1) }),
+    return [svg('rect', { class: `${kind} block${block.lane < 0 ? ' path' : ''}`, x: x.toFixed(1), y: (bottom - height).toFixed(1), width: width.toFixed(1), height: height.toFixed(1) }),
       text ? svg('text', { class: 'name', x: (x + 3).toFixed(1), y: bottom - room / 2 + 4 }, text) : null,
       block.critical > 0 ? svg('rect', { class: 'critical', x: x.toFixed(1), y: bottom - 2, width: width.toFixed(1), height: 3 }) : null];
   }
@@ -150,7 +158,7 @@ export class LanesChart {
     const areas = stacked([...classes, others]).map((pairs, rank) => {
       if (pairs.every(([from, to]) => from === to)) return null;
       const line = (/** @type {0 | 1} */ side) => pairs.map((pair, at) => `${this.x(memory[at].time).toFixed(1)},${y(pair[side])}`);
-      return svg('polygon', { class: `${colourOf(rank < classes.length ? rank : undefined)} area`, points: [...line(1), ...line(0).reverse()].join(' ') });
+      return svg('polygon', { class: `${colourOf(rank < classes.length ? rank : null)} area${memory.length === 1 ? ' single' : ''}`, points: [...line(1), ...line(0).reverse()].join(' ') });
     });
     return [svg('line', { class: 'grid', x1: LEFT, x2: this.x(range[1]), y1: top + MEMORY, y2: top + MEMORY }), ...areas,
       svg('text', { x: LEFT - 6, y: top + 16, 'text-anchor': 'end' }, size(most).replace('.0 ', ' ')), svg('text', { x: LEFT - 6, y: top + MEMORY, 'text-anchor': 'end' }, '0'),
@@ -166,7 +174,7 @@ export class LanesChart {
     const block = charted.blocks[this.at];
     fill(this.marks,
       brush && svg('rect', { class: 'brush', x: this.x(brush[0]), width: Math.max(this.x(brush[1]) - this.x(brush[0]), 1), y: 0, height }),
-      block && svg('rect', { class: 'chosen', x: this.x(block.from) - 1, width: Math.max(this.x(block.to) - this.x(block.from), 1) + 2, y: block.lane * this.lane, height: this.lane }));
+      block && svg('rect', { class: 'chosen', x: this.x(block.from) - 1, width: Math.max(this.x(block.to) - this.x(block.from), 1) + 2, y: this.top(block.lane), height: this.lane }));
     this.tell();
   }
 
@@ -277,6 +285,6 @@ function wordsOf(block) {
   const what = isOne || block.process ? block.program ?? block.name ?? 'a process' : `${grouped(block.spans)} pieces`;
   const share = Math.round((block.own / Math.max(block.running, 1)) * 100);
   const of = block.name === null ? 'without a class' : isOne || share === 100 ? block.name : `${share} % ${block.name}`;
-  return [visible(what), visible(of), `${duration(block.from)} to ${duration(block.to)}`, `ran ${duration(block.running)}`, `lane ${block.lane}`,
+  return [visible(what), visible(of), `${duration(block.from)} to ${duration(block.to)}`, `ran ${duration(block.running)}`, block.lane < 0 ? 'the critical path' : `lane ${block.lane}`,
     ...(block.critical > 0 ? [`${duration(block.critical)} on the critical path`] : [])];
 }

@@ -184,8 +184,10 @@ function filesChanged(before) {
   const isAgain = Boolean(old?.replaced && !file?.replaced);
   const isOther = old?.state !== file?.state || isAgain;
   const hasGrown = old && file && old.revision !== file.revision && !file.replaced;
-  state = withLine(state);
-  if (isOther && state.q) history.replaceState(null, '', format(state));
+  // What was asked before anything was known of the file was not chosen.
+  const isUnknown = old?.snapshots === null && file?.processes && !file.snapshots && state.q === 'summary';
+  state = withLine(isUnknown ? { ...state, q: '' } : state);
+  if ((isOther || isUnknown) && state.q) history.replaceState(null, '', format(state));
   if (!current || isOther || (hasGrown && (state.s === null || current.name === 'series')) || current.name === 'files') void show(isAgain);
   else showFrame({ state, file, files: nowServed().files, verbs, view: current.name });
 }

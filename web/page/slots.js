@@ -11,7 +11,7 @@ import { Section } from './section.js';
 
 /** A choice is asked after this time without a further one, in milliseconds. */
 const SETTLES = 200;
-const MOST_SLOTS = 64;
+const MOST_SLOTS = 128;
 
 export class Slots {
   /** @param {Context} ctx */
@@ -43,17 +43,21 @@ export class Slots {
     const isKnown = this.ctx.verbs.some((verb) => verb.name === 'what-if');
     this.section.element.hidden = !isKnown;
     if (!isKnown) return;
-    const slots = /^\d{1,2}$/.test(state.extra.j ?? '') ? Math.max(1, Math.min(MOST_SLOTS, Number(state.extra.j))) : 4;
-    if (document.activeElement !== this.slider) this.slider.value = String(slots);
-    this.show(slots);
-    const line = `what-if -j ${slots}`;
+    const slots = /^\d{1,3}$/.test(state.extra.j ?? '') ? Math.max(1, Math.min(MOST_SLOTS, Number(state.extra.j))) : null;
+    // Without a choice it is the recorded number.
+    const line = slots === null ? 'what-if' : `what-if -j ${slots}`;
     const key = `${line} ${this.ctx.file.revision}`;
     if (key === this.asked) return;
     this.asked = key;
     void this.section.ask(line, {}, {
       isQuiet: true,
       draw: (answer) => {
-        fill(this.result, resultNode(answer, slots));
+        const asked = Number(factOf(answer, 'slots') ?? slots ?? 1);
+        const most = 4 * Math.max(Number(factOf(answer, 'cores') ?? 0), Number(factOf(answer, 'recorded_slots') ?? 0), 4);
+        this.slider.max = String(Math.min(MOST_SLOTS, Math.max(most, asked)));
+        if (document.activeElement !== this.slider || slots === null) this.slider.value = String(asked);
+        this.show(Number(this.slider.value));
+        fill(this.result, resultNode(answer, asked));
         return this.drawn;
       },
     });
@@ -75,7 +79,7 @@ function resultNode(answer, slots) {
   return h('div', null, h('table', { class: 'rows' }, h('caption', { class: 'sr-only' }, 'predicted and recorded'),
     h('thead', null, h('tr', null, h('td'), h('th', { scope: 'col', class: 'number' }, 'wall'), h('th', { scope: 'col', class: 'number' }, 'peak memory'))),
     h('tbody', null, row(`predicted, -j ${grouped(slots)}`, `~${fact('wall_ns', 'duration')}`, `~${fact('peak_bytes', 'bytes')}`),
-      row('recorded', fact('recorded_wall_ns', 'duration'), fact('recorded_peak_bytes', 'bytes')),
+      row(`recorded${factOf(answer, 'recorded_slots') ? `, -j ${factOf(answer, 'recorded_slots')}` : ''}`, fact('recorded_wall_ns', 'duration'), fact('recorded_peak_bytes', 'bytes')),
       row('replayed as recorded', `~${fact('replayed_wall_ns', 'duration')}`, ''))),
   h('ul', { class: 'notes' }, answer.notes.filter(Boolean).map((note) => h('li', null, visible(note)))));
 }

@@ -199,7 +199,7 @@ export function literal(text) {
 }
 
 /** What has a name, as an expression: as a pattern if no line can hold the name. @param {string} attribute @param {string} name */
-function nameIs(attribute, name) {
+export function nameIs(attribute, name) {
   const first = name.length < 1000 ? name : [...name.slice(0, 400)].slice(0, 200).join('');
   if (first === name && !/[\0\r\n]/.test(name)) return `${attribute} = ${literal(name)}`;
   return `${attribute} ~ ${literal(first.replace(/[*\0\r\n]/g, '?') + (first === name ? '' : '*'))}`;

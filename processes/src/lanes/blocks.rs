@@ -25,6 +25,8 @@ pub struct Block {
     pub spans: u32,
     /// Its image, if all of it is of one.
     pub image: Option<ImageId>,
+    /// How much of it is on the path that is marked.
+    pub marked_ns: u64,
 }
 
 /// How much is drawn at most.
@@ -54,15 +56,16 @@ pub struct Blocks {
 const LEAST_CELLS: u64 = 4;
 
 impl Lanes {
-    /// What is drawn of a window.
+    /// What is drawn of a window. A path is marked where it is drawn: pieces of time of images in the order of time, of which
+    /// none overlaps another.
     #[must_use]
-    pub fn blocks(&self, schema: &Schema, window: Window, limits: Limits) -> Blocks {
+    pub fn blocks(&self, schema: &Schema, path: &[Span], window: Window, limits: Limits) -> Blocks {
         let length = window.length_ns();
         let mut cell_ns = length.div_ceil(limits.cells.max(1).into()).max(1);
         let shown = self.len().min(limits.lanes);
         let left_out = (shown..self.len()).flat_map(|lane| self.within(lane, window));
         let left_out_ns = left_out.fold(0, |sum: u64, span| sum.saturating_add(length_of(&span)));
-        let mut merging = Merging::new(schema, window.from_ns);
+        let mut merging = Merging::new(schema, path, window.from_ns);
         loop {
             let is_widest = length / cell_ns <= LEAST_CELLS;
             let most = if is_widest { usize::MAX } else { limits.blocks };
@@ -81,6 +84,9 @@ fn length_of(span: &Span) -> u64 {
 /// Merges spans of one lane after the other.
 struct Merging<'s> {
     schema: &'s Schema,
+    path: &'s [Span],
+    /// The pieces of the path that end before the lane has come to them.
+    passed: usize,
     from_ns: i64,
     cell_ns: u64,
     blocks: Vec<Block>,
@@ -94,9 +100,10 @@ struct Merging<'s> {
 }
 
 impl<'s> Merging<'s> {
-    fn new(schema: &'s Schema, from_ns: i64) -> Self {
+    fn new(schema: &'s Schema, path: &'s [Span], from_ns: i64) -> Self {
         let sums = vec![0; schema.labels().len() + 1];
-        Merging { schema, from_ns, cell_ns: 1, blocks: Vec::new(), open: None, cell: 0, sums, seen: Vec::new() }
+        let (blocks, seen) = (Vec::new(), Vec::new());
+        Merging { schema, path, passed: 0, from_ns, cell_ns: 1, blocks, open: None, cell: 0, sums, seen }
     }
 
     /// Whether there are at most so many blocks.
@@ -104,6 +111,7 @@ impl<'s> Merging<'s> {
         self.cell_ns = cell_ns;
         self.blocks.clear();
         for lane in 0..shown {
+            self.passed = 0;
             for span in lanes.within(lane, window) {
                 self.add(lane as u32, &span);
                 if self.blocks.len() > most {
@@ -118,9 +126,10 @@ impl<'s> Merging<'s> {
 
     fn add(&mut self, lane: u32, span: &Span) {
         let (label, length) = (self.schema.label(span.image), length_of(span));
+        let marked_ns = self.marked_ns(span);
         if length >= self.cell_ns {
             self.close();
-            self.blocks.push(block(lane, span, label));
+            self.blocks.push(Block { marked_ns, ..block(lane, span, label) });
             return;
         }
         let cell = duration(self.from_ns, span.began_ns) / self.cell_ns;
@@ -138,10 +147,20 @@ impl<'s> Merging<'s> {
                 open.to_ns = span.ended_ns;
                 open.running_ns = open.running_ns.saturating_add(length);
                 open.spans = open.spans.saturating_add(1);
+                open.marked_ns = open.marked_ns.saturating_add(marked_ns);
                 open.image = open.image.filter(|&image| image == span.image);
             }
-            None => self.open = Some(block(lane, span, label)),
+            None => self.open = Some(Block { marked_ns, ..block(lane, span, label) }),
         }
+    }
+
+    /// How much of a span is on the path. Spans of a lane come in the order of time.
+    fn marked_ns(&mut self, span: &Span) -> u64 {
+        let left = &self.path[self.passed..];
+        self.passed += left.partition_point(|piece| piece.ended_ns <= span.began_ns);
+        let near = self.path[self.passed..].iter().take_while(|piece| piece.began_ns < span.ended_ns);
+        let common = |piece: &Span| duration(piece.began_ns.max(span.began_ns), piece.ended_ns.min(span.ended_ns));
+        near.filter(|piece| piece.image == span.image).map(common).fold(0, u64::saturating_add)
     }
 
     /// Makes a block of the short spans of a cell, or a part of the one before if that is of the same class and near.
@@ -167,6 +186,7 @@ impl<'s> Merging<'s> {
                 last.label_ns = last.label_ns.saturating_add(open.label_ns);
                 last.running_ns = last.running_ns.saturating_add(open.running_ns);
                 last.spans = last.spans.saturating_add(open.spans);
+                last.marked_ns = last.marked_ns.saturating_add(open.marked_ns);
                 last.image = last.image.filter(|&image| open.image == Some(image));
             }
             None => self.blocks.push(open),
@@ -185,5 +205,6 @@ fn block(lane: u32, span: &Span, label: Option<LabelId>) -> Block {
         running_ns: length,
         spans: 1,
         image: Some(span.image),
+        marked_ns: 0,
     }
 }

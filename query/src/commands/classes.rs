@@ -1,6 +1,6 @@
 //! `classes`: what the classes of processes used, and when they ran.
 
-use barrow_processes::{Measure, Schema, class_peaks, class_totals, class_values, running_shares};
+use barrow_processes::{Measure, ProcessTree, Schema, class_peaks, class_totals, class_values, running_shares};
 
 use crate::answer::{Answer, Audience, Column, Unit, Value, units};
 use crate::arguments::Arguments;
@@ -103,28 +103,21 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
     }
     let totalled =
         |schema| Totalled { schema, totals: class_totals(&tree, &totals, schema), peaks: class_peaks(&tree, schema) };
-    match session.context.settings.format {
+    let settings = &session.context.settings;
+    let tables = || people(&tree, &totalled(schema), measure, rows);
+    match settings.format {
         Format::Json => {
             let all = classes.schemata().iter().filter(|one| asked.schema.is_none() || std::ptr::eq(*one, schema));
             let records = all.map(|schema| class_tables::record(&totalled(schema))).collect();
             let column = Column::new("schemata", "", Unit::Nested).for_machines();
-            Ok(Answer::default().fact(column, Value::List(records)).exact())
+            // The page shows what people see beside it.
+            let mut answer = if settings.with_series { tables() } else { Answer::default() };
+            answer.tables.iter_mut().for_each(|table| table.audience = Audience::People);
+            Ok(answer.fact(column, Value::List(records)).exact())
         }
         Format::Csv => Ok(Answer::default().table(class_tables::flat(&totalled(schema))).exact()),
         Format::Table => {
-            let of = totalled(schema);
-            let shares = running_shares(&tree, schema, MOST_BARS, class_tables::BAR);
-            let unknown: u64 = of.totals.iter().map(|class| u64::from(class.cpu_ns.exclusive.sum().unknown())).sum();
-            let mut when = class_tables::when(&of, &shares);
-            when.rows.truncate(rows);
-            let mut answer = Answer::default().table(when).table(class_tables::used(&of, measure));
-            answer.tables[0].audience = Audience::People;
-            if unknown > 0 {
-                let processes = if unknown == 1 { "process" } else { "processes" };
-                let unknown = units::grouped(unknown);
-                answer =
-                    answer.note(format!("the processor time of {unknown} {processes} is not known, and in no figure"));
-            }
+            let mut answer = tables();
             if asked.schema.is_none() && names.len() > 1 {
                 let others: Vec<&str> = names.iter().copied().filter(|name| *name != schema.name()).collect();
                 answer = answer.note(format!("schema {}; others: {}", schema.name(), others.join(", ")));
@@ -132,4 +125,20 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
             Ok(more::first_page(session, answer.exact(), rows))
         }
     }
+}
+
+/// When the classes ran, and what they used.
+fn people(tree: &ProcessTree, of: &Totalled<'_>, measure: Measure, rows: usize) -> Answer {
+    let shares = running_shares(tree, of.schema, MOST_BARS, class_tables::BAR);
+    let unknown: u64 = of.totals.iter().map(|class| u64::from(class.cpu_ns.exclusive.sum().unknown())).sum();
+    let mut when = class_tables::when(of, &shares);
+    when.rows.truncate(rows);
+    when.audience = Audience::People;
+    let answer = Answer::default().table(when).table(class_tables::used(of, measure));
+    if unknown == 0 {
+        return answer;
+    }
+    let processes = if unknown == 1 { "process" } else { "processes" };
+    let unknown = units::grouped(unknown);
+    answer.note(format!("the processor time of {unknown} {processes} is not known, and in no figure"))
 }

@@ -24,7 +24,7 @@ pub(super) const COMMAND: Command = Command {
               it. Nothing in a lane overlaps, and there are as many lanes as processes are drawn at one time: with make -j4, \
               about four. FROM..TO is a part of the time since the recording began, such as 10s..1min; either end may be \
               missing. SCHEMA is one of `classes`. What is shorter than one of N cells is merged and has the class that ran \
-              longest in it; N is 64 unless told. `running` is the time for which a class is drawn. `cpu` is an estimate \
+              longest in it; N is 64 unless told. The first line is the critical path: `help critical`. `running` is the time for which a class is drawn. `cpu` is an estimate \
               where a process is partly in the time that is asked for: as much of what it used as of its time.",
     example: "lanes 10s..1min",
     flags: &["--cells", "--classes"],
@@ -41,6 +41,8 @@ const USUAL_CELLS: u32 = 64;
 const MOST_LANES: usize = 100;
 /// Blocks that are drawn.
 const MOST_BLOCKS: usize = 2000;
+/// Blocks of the critical path.
+const MOST_OF_PATH: usize = 300;
 /// Samples of the memory.
 const MOST_SAMPLES: u32 = 300;
 
@@ -118,7 +120,10 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
     let window = asked.window(&tree)?;
     let cells = arguments.flags.cells.unwrap_or(USUAL_CELLS);
     let limits = Limits { cells, lanes: MOST_LANES, blocks: MOST_BLOCKS };
-    let blocks = lanes.blocks(schema, window, limits);
+    let critical = session.process_critical()?;
+    let path = if critical.is_empty() { &[] } else { critical.lane(0) };
+    let blocks = lanes.blocks(schema, path, window, limits);
+    let path = critical.blocks(schema, &[], window, Limits { blocks: MOST_OF_PATH, ..limits });
     let is_large = tree.images().len() > MOST_NAMED;
     let units = if is_large { None } else { Some(session.classes_in(&arguments.flags, Some(UNITS))?) };
     let units = units.as_ref().and_then(|classes| classes.schema(UNITS));
@@ -132,10 +137,13 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
         .fact(Column::new("schema", "schema", Unit::Text), schema.name())
         .fact(Column::new("cell_ns", "", Unit::Duration).for_machines(), blocks.cell_ns);
     if session.context.settings.format == Format::Table {
-        answer = answer.table(drawn.picture(&blocks, cells as usize));
+        answer = answer.table(drawn.picture(&path, &blocks, cells as usize));
     } else {
         let memory = memory_within(&tree, schema, window, cells.min(MOST_SAMPLES));
-        answer = answer.table(drawn.blocks(&blocks)).table(drawn.memory(&memory));
+        answer = answer
+            .table(drawn.blocks("blocks", &blocks))
+            .table(drawn.blocks("critical_path", &path))
+            .table(drawn.memory(&memory));
     }
     answer = answer.table(drawn.classes());
     if lanes.len() > MOST_LANES {

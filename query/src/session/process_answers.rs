@@ -40,6 +40,14 @@ impl Session {
         Ok(self.context.workspace.process_lanes(&self.process_tree()?))
     }
 
+    /// The critical path of the process tree of the open recording, as a lane.
+    ///
+    /// # Errors
+    /// As for [`Session::process_tree`].
+    pub(crate) fn process_critical(&self) -> Result<Arc<Lanes>, QueryError> {
+        Ok(self.context.workspace.process_critical(&self.process_tree()?))
+    }
+
     /// The classes of the images of the open recording: by the rules of `--classes`, or of the file beside it, or the
     /// default ones.
     ///

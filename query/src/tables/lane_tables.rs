@@ -14,6 +14,9 @@ pub(crate) const ESTIMATE: &str = "cpu is an estimate: processes that ran partly
 const MOST_CLASSES: usize = 100;
 /// Classes that have a column of their own in the memory.
 const CLASSES_OF_MEMORY: usize = 8;
+/// Characters of a name that a block repeats, and of the name of a class.
+const LONGEST_NAME: usize = 100;
+const LONGEST_CLASS: usize = 1000;
 /// Marks of classes in a picture, the first one for that which ran longest.
 const MARKS: &str = "#=+o*xv%~^abcdefghijklmnpqrstuwyz";
 /// The mark of all others.
@@ -62,14 +65,16 @@ impl<'a> Drawn<'a> {
     }
 
     /// A row for each block.
-    pub(crate) fn blocks(&self, blocks: &Blocks) -> Table {
+    pub(crate) fn blocks(&self, key: &'static str, blocks: &Blocks) -> Table {
         let columns = vec![
             Column::new("lane", "lane", Unit::Number),
             Column::new("from_ns", "from", Unit::Duration),
             Column::new("to_ns", "to", Unit::Duration),
             Column::new("class", "class", Unit::Text),
+            Column::new("rank", "", Unit::Number),
             Column::new("class_ns", "of the class", Unit::Duration),
             Column::new("running_ns", "running", Unit::Duration),
+            Column::new("critical_ns", "critical", Unit::Duration),
             Column::new("spans", "spans", Unit::Count),
             Column::new("process", "process", Unit::Text),
             Column::new("image", "image", Unit::Number),
@@ -77,7 +82,7 @@ impl<'a> Drawn<'a> {
             Column::new("unit", "unit", Unit::Text),
         ];
         let rows = blocks.blocks.iter().map(|block| self.block(block)).collect();
-        Table { key: "blocks", audience: Audience::Machines, columns, rows }
+        Table { key, audience: Audience::Machines, columns, rows }
     }
 
     fn block(&self, block: &Block) -> Vec<Value> {
@@ -86,14 +91,16 @@ impl<'a> Drawn<'a> {
             block.lane.into(),
             time(block.from_ns),
             time(block.to_ns),
-            block.label.map(|label| self.schema.text(label)).into(),
+            block.label.map(|label| cut(self.schema.text(label), LONGEST_NAME)).into(),
+            block.label.map(|label| self.ranks[label.index()]).into(),
             block.label_ns.into(),
             block.running_ns.into(),
+            block.marked_ns.into(),
             block.spans.into(),
             image.map(|image| self.tree.name(image.process)).into(),
             image.map(|image| image.number).into(),
-            block.image.and_then(|id| self.program(id)).into(),
-            block.image.and_then(|id| self.units?.class(id)).into(),
+            block.image.and_then(|id| self.program(id)).map(|program| cut(program, LONGEST_NAME)).into(),
+            block.image.and_then(|id| self.units?.class(id)).map(|unit| cut(unit, LONGEST_NAME)).into(),
         ]
     }
 
@@ -140,8 +147,8 @@ impl<'a> Drawn<'a> {
         if let [first, others @ ..] = &present[listed..] {
             let mut sum = self.classes[first.index()];
             for other in others.iter().map(|label| &self.classes[label.index()]) {
-                sum.images += other.images;
-                sum.running_ns += other.running_ns;
+                sum.images = sum.images.saturating_add(other.images);
+                sum.running_ns = sum.running_ns.saturating_add(other.running_ns);
                 sum.cpu_ns.add_all(other.cpu_ns);
             }
             sum.peak_bytes = None;
@@ -153,7 +160,13 @@ impl<'a> Drawn<'a> {
 
     fn class(&self, label: LabelId, all: u64) -> Vec<Value> {
         let rank = self.ranks[label.index()];
-        self.row(&self.classes[label.index()], self.schema.text(label).into(), rank.into(), mark(rank), all)
+        self.row(
+            &self.classes[label.index()],
+            cut(self.schema.text(label), LONGEST_CLASS).into(),
+            rank.into(),
+            mark(rank),
+            all,
+        )
     }
 
     fn row(&self, class: &ClassUse, name: Value, rank: Value, mark: char, all: u64) -> Vec<Value> {
@@ -170,18 +183,21 @@ impl<'a> Drawn<'a> {
         ]
     }
 
-    /// A line for each lane: in each of `cells` the mark of the class that ran longest.
-    pub(crate) fn picture(&self, blocks: &Blocks, cells: usize) -> Table {
+    /// A line for the critical path and for each lane: in each of `cells` the mark of the class that ran longest.
+    pub(crate) fn picture(&self, path: &Blocks, blocks: &Blocks, cells: usize) -> Table {
         let columns = vec![
-            Column::new("lane", "lane", Unit::Number),
+            Column::new("lane", "lane", Unit::Text),
             Column::new("running_ns", "running", Unit::Duration),
             Column::new("picture", "", Unit::Text),
         ];
         let cells = cells.clamp(1, 1000);
-        let rows = blocks.blocks.chunk_by(|one, other| one.lane == other.lane).map(|of_lane| {
+        let row = |name: String, of_lane: &[Block]| {
             let running = of_lane.iter().fold(0u64, |sum, block| sum.saturating_add(block.running_ns));
-            vec![of_lane[0].lane.into(), running.into(), format!("|{}|", self.line(of_lane, cells)).into()]
-        });
+            vec![name.into(), running.into(), format!("|{}|", self.line(of_lane, cells)).into()]
+        };
+        let lanes = blocks.blocks.chunk_by(|one, other| one.lane == other.lane);
+        let first = Some(&path.blocks[..]).filter(|path| !path.is_empty()).map(|path| row("critical".to_owned(), path));
+        let rows = first.into_iter().chain(lanes.map(|of_lane| row(of_lane[0].lane.to_string(), of_lane)));
         Table { key: "picture", audience: Audience::People, rows: rows.collect(), columns }
     }
 
@@ -202,6 +218,14 @@ impl<'a> Drawn<'a> {
             }
         }
         most.into_iter().map(|(_, mark)| mark).collect()
+    }
+}
+
+/// The beginning of a text.
+fn cut(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        None => text.to_owned(),
+        Some((end, _)) => format!("{}…", &text[..end]),
     }
 }
 

@@ -32,6 +32,8 @@ const LOOKS = [
 /** @type {import('../harness/binary.mjs').Server} */
 let server;
 /** @type {import('../harness/binary.mjs').Server} */
+let build;
+/** @type {import('../harness/binary.mjs').Server} */
 let empty;
 /** @type {import('../harness/binary.mjs').Server} */
 let folder;
@@ -39,12 +41,12 @@ let folder;
 let browser;
 
 before(async () => {
-  [server, empty, folder] = await Promise.all([serve([LEAK]), serve([EMPTY]), serve([`${FOLDER}/bad`])]);
+  [server, build, empty, folder] = await Promise.all([serve([LEAK]), serve([BUILD]), serve([EMPTY]), serve([`${FOLDER}/bad`])]);
   browser = await launch();
 });
 after(async () => {
   await browser?.close();
-  await Promise.all([server, empty, folder].map((one) => one?.stop()));
+  await Promise.all([server, build, empty, folder].map((one) => one?.stop()));
 });
 
 /** Waits until some section of the view has a state. @param {import('playwright-core').Page} page @param {string} view @param {string} state */
@@ -53,18 +55,19 @@ async function some(page, view, state) {
 }
 
 for (const { name: look, options } of LOOKS) {
-  for (const [view, { line, wrong }] of Object.entries(VIEWS)) {
-    test(`${view}, ${look}`, async () => {
-      const page = await openPage(browser, server, { ...options, fragment: fragment({ q: line }) });
+  const all = [...Object.entries(VIEWS).map(([view, one]) => ({ view, other: '', ...one, of: () => server })), ...Object.entries(OF_PROCESSES).map(([view, one]) => ({ view, ...one, of: () => build }))];
+  for (const { view, line, wrong, other, of } of all) {
+    test(`${view}${other && ' of processes'}, ${look}`, async () => {
+      const page = await openPage(browser, of(), { ...options, fragment: fragment({ q: line }) });
       await settled(page, view);
       await quiet(page);
       await accessible(page, `${view}, ready, ${look}`);
       await fits(page, `${view}, ready, ${look}`);
 
       if (view !== 'help') {
-        // The same, asked with something excluded, while the answer is on its way; then stopped.
+        // The same, asked with something excluded, or something else, while the answer is on its way; then stopped.
         const gate = await held(page);
-        await page.evaluate((hash) => { location.hash = hash; }, fragment({ q: line, w: 'type = "float"' }));
+        await page.evaluate((hash) => { location.hash = hash; }, fragment(other ? { q: other } : { q: line, w: 'type = "float"' }));
         await some(page, view, 'loading');
         await page.locator('.view .progress button.stop').first().waitFor();
         await accessible(page, `${view}, loading, ${look}`);

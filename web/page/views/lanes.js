@@ -6,7 +6,7 @@ import { cellOf, factOf, renderAnswer } from '../answer.js';
 import { LanesChart, colourOf } from '../lanes_chart.js';
 import { lineWith, rangeOf, rangeWord, timeWord } from '../lane_times.js';
 import { Section } from '../section.js';
-import { literal, processLine, words } from '../state.js';
+import { nameIs, processLine, words } from '../state.js';
 import { Slots } from '../slots.js';
 
 /** @typedef {import('../context.js').Context} Context */
@@ -17,6 +17,7 @@ import { Slots } from '../slots.js';
 
 /** Processes that are listed. */
 const MOST = 10;
+const CRITICAL = 'critical --min 1%';
 
 /** @param {HTMLElement} root @param {Context} ctx @returns {import('../context.js').View} */
 export function mount(root, ctx) {
@@ -117,8 +118,8 @@ class LanesView {
     }
     const hasCritical = this.ctx.verbs.some((verb) => verb.name === 'critical');
     critical.element.hidden = !hasCritical;
-    if (hasCritical && this.isNew('critical', 'critical')) {
-      void critical.ask('critical', {}, { isQuiet: true, draw: (answer) => renderAnswer(answer, this.ctx, { line: 'critical' }) });
+    if (hasCritical && this.isNew('critical', CRITICAL)) {
+      void critical.ask(CRITICAL, {}, { isQuiet: true, draw: (answer) => renderAnswer(answer, this.ctx, { line: CRITICAL }) });
     }
   }
 
@@ -140,8 +141,8 @@ class LanesView {
     const rank = cellOf(table, row, 'rank');
     const isOne = rank?.kind === 'number';
     const name = cellNode(row[at], { unit: 'text' }, { href: this.ctx.href });
-    const line = `processes 50 class = ${literal(String(row[at].value))}`;
-    return h('span', { class: `${colourOf(isOne ? numberOf(rank) : undefined)} swatch` }, h('span', { class: 'patch' }),
+    const line = `processes 50 ${nameIs('class', String(row[at].value))}`;
+    return h('span', { class: `${colourOf(isOne ? numberOf(rank) : null)} swatch` }, h('span', { class: 'patch' }),
       isOne ? h('a', { href: this.ctx.href({ q: line }), title: visible(line) }, name) : name);
   }
 
@@ -163,14 +164,15 @@ function chartedOf(answer) {
   const table = (/** @type {string} */ key) => /** @type {Table} */ (answer.tables.find((one) => one.key === key) ?? { key, columns: [], rows: [] });
   const rowsOf = (/** @type {Table} */ of) => of.rows.map((row) => (/** @type {string} */ key) => cellOf(of, row, key)?.value ?? null);
   const classes = rowsOf(table('classes')).map((get) => ({ name: String(get('class')), rank: Number(get('rank') ?? Infinity), share: Number(get('running_share') ?? 0) }));
+  const path = table('critical_path').rows.length;
   return {
     range: [Number(factOf(answer, 'from_ns')), Number(factOf(answer, 'to_ns'))],
     lanes: Number(factOf(answer, 'lanes')),
-    blocks: rowsOf(table('blocks')).map((get) => ({
-      lane: Number(get('lane')), from: Number(get('from_ns')), to: Number(get('to_ns')), name: get('class'), own: Number(get('class_ns')), running: Number(get('running_ns')),
+    blocks: [...rowsOf(table('critical_path')), ...rowsOf(table('blocks'))].map((get, at) => ({
+      lane: at < path ? -1 : Number(get('lane')), from: Number(get('from_ns')), to: Number(get('to_ns')), name: get('class'), rank: get('rank'), own: Number(get('class_ns')), running: Number(get('running_ns')),
       spans: Number(get('spans')), process: get('process'), program: [get('program'), get('unit')].filter(Boolean).join(' ') || null, critical: Number(get('critical_ns') ?? 0),
     })),
-    classes, ranks: new Map(classes.map((one) => [one.name, one.rank])),
+    classes,
     memory: rowsOf(table('memory')).map((get) => ({ time: Number(get('time_ns')), bytes: Number(get('bytes')), classes: (get('class_bytes') ?? []).map((/** @type {Value} */ one) => numberOf(one)) })),
   };
 }

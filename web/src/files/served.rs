@@ -105,7 +105,10 @@ impl Served {
         match (&state.problem, &state.kind) {
             (Some(problem), _) => Err(Unready::Unreadable(problem.clone())),
             (None, Kind::Dump(_)) => Err(Unready::NotImported(format!("{name} is a dump: import it first"))),
-            (None, _) => Err(Unready::Unreadable(format!("{name} holds no whole snapshot yet"))),
+            (None, _) => {
+                let why = "holds no whole snapshot yet; processes can be asked about when their recording has ended";
+                Err(Unready::Unreadable(format!("{name} {why}")))
+            }
         }
     }
 
@@ -185,6 +188,7 @@ impl Served {
             "bytes": std::fs::metadata(self.path()).map(|file| file.len()).ok(),
             "snapshots": recording.map(|recording| recording.snapshot_ids().count()),
             "processes": recording.map(|recording| recording.has_processes()),
+            "uuid": recording.map(|recording| hex(recording.uuid())),
             "growing": state.is_growing,
             "replaced": state.is_replaced,
             "lost": state.file.as_ref().and_then(|file| file.damage.clone()),
@@ -305,6 +309,11 @@ impl State {
             templates.forget(number);
         }
     }
+}
+
+/// As questions write it.
+fn hex(uuid: [u8; 16]) -> String {
+    uuid.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Why a file cannot be read, without its path.
