@@ -219,3 +219,22 @@ os.execv(sys.argv[1], ['barrow', 'record', '-o', 'x', '--', 'touch', 'made'])
     assert_eq!(run.stderr.lines().count(), 1);
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
 }
+
+#[test]
+fn a_program_that_loses_its_rights_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let own = std::os::unix::fs::MetadataExt::uid(&std::fs::metadata(folder.path()).unwrap());
+    if own != 0 {
+        eprintln!("not tested: only root can make such a program");
+        return;
+    }
+    // `id` with the rights of root, for a user without any.
+    let script = format!(
+        "cp /usr/bin/id id; chmod 4755 id; chmod 777 .; cp {BARROW} barrow
+         setpriv --reuid=65534 --regid=65534 --clear-groups ./barrow record -o x -- ./id"
+    );
+    let run = finished(Command::new("sh").args(["-c", &script]).current_dir(folder.path()).output().unwrap());
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    let said = "ran without the rights of its owner, which a traced program does not get: ";
+    assert!(run.stderr.contains(said) && run.stderr.lines().count() == 1, "{}", run.stderr);
+}

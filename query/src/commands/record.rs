@@ -20,10 +20,11 @@ pub(super) const COMMAND: Command = Command {
               signals and its exit status; if a signal ended it, the same signal ends barrow. What barrow itself fails at is \
               125, a command that cannot be run 126, one that is not found 127. DST is `record.barrow` unless told; \
               `--force` replaces it. Rows are written as things happen: of a recording that is cut short, everything \
-              before the cut can be read. `--redact` (repeatable) replaces what matches in arguments by `…`, and \
+              before the cut can be read. `--redact` (repeatable) replaces what matches in arguments and paths by `…`, and \
               `--no-arguments` keeps nothing but the name of each program. `--interval` is the shortest time between two \
               samples, 50ms unless told; `--no-memory` takes none. Recording ends when the command does, or, with \
-              `--wait-all`, when all processes have ended.",
+              `--wait-all`, when all processes have ended. A program that traces processes itself, such as gdb, runs untraced, \
+              and one with the rights of its owner runs without them unless root records; a line says so.",
     example: "record -o build.barrow -- make -j8",
     flags: &["-o", "--force", "--redact", "--no-arguments", "--no-memory", "--interval", "--wait-all"],
     subject: Subject::Program,

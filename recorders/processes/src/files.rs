@@ -2,6 +2,7 @@
 
 use std::fs::{self, File};
 use std::io::Read;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use crate::system::Pid;
@@ -110,6 +111,23 @@ pub(crate) fn proportional_bytes(pid: Pid) -> Option<u64> {
     Some(number(&lines(pid, "smaps_rollup")?, "Pss:")? * 1024)
 }
 
+/// The memory of a process in bytes, where shared pages count in full.
+pub(crate) fn resident_bytes(pid: Pid) -> Option<u64> {
+    let status = lines(pid, "status")?;
+    Some(number(&status, "VmRSS:")? * 1024)
+}
+
+/// Whether a program that has the rights of its owner or group runs without them.
+pub(crate) fn has_lost_rights(pid: Pid, executable: &str) -> bool {
+    let (Ok(file), Some(status)) = (fs::metadata(executable), lines(pid, "status")) else { return false };
+    let effective = |key| {
+        let line = status.lines().find_map(|line| line.strip_prefix(key))?;
+        line.split_whitespace().nth(1)?.parse::<u32>().ok()
+    };
+    let lacks = |bit: u32, key, of_file: u32| file.mode() & bit != 0 && effective(key).is_some_and(|id| id != of_file);
+    lacks(libc::S_ISUID, "Uid:", file.uid()) || lacks(libc::S_ISGID, "Gid:", file.gid())
+}
+
 /// How often the system killed a process because memory ran out.
 pub(crate) fn kills() -> Option<u64> {
     let text = fs::read_to_string("/proc/vmstat").ok()?;
@@ -140,7 +158,8 @@ mod tests {
         assert!(peak_bytes(own()).unwrap() > 100_000);
         assert_eq!(family(own()).unwrap().0, own());
         assert!(counters(own()).unwrap()[2] > 10);
-        assert!(proportional_bytes(own()).unwrap() > 10_000);
+        let (proportional, resident) = (proportional_bytes(own()).unwrap(), resident_bytes(own()).unwrap());
+        assert!(10_000 < proportional && proportional <= resident, "{proportional} {resident}");
     }
 
     #[test]

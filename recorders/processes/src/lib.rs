@@ -7,7 +7,7 @@
 //! ```
 //!
 //! Nothing is asked of the system while a process runs: it stops for a moment when it forks, executes or ends. Reading
-//! order: `trace` (what happens), `ledger` (what is written of it), `accounts` (what a process used), `stack` and `files`
+//! order: `trace` (what happens), `ledger` (what is written of it), `accounts` (what a process used), `kills` (by the system), `stack` and `files`
 //! (what a process and `/proc` say), `sampler` and `system` (calls of the system).
 
 #![cfg(target_os = "linux")]
@@ -16,6 +16,7 @@ mod accounts;
 mod error;
 mod files;
 mod heaps;
+mod kills;
 mod ledger;
 mod options;
 mod sampler;

@@ -1,7 +1,8 @@
 //! A thread that samples the memory of all processes and writes what waits.
 //!
-//! It waits a hundred times as long as a sample took, so that it never takes more than 1 % of a processor.
+//! It waits a hundred times as long as a sample and the writing took, so that it takes no more than 1 % of a processor.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
@@ -13,8 +14,8 @@ use crate::files;
 use crate::ledger::Ledger;
 use crate::system;
 
-/// How many times as long as its work the sampler waits.
-const PATIENCE: u64 = 100;
+/// How many times as long as its work the sampler waits: a little more than a hundred times, for what waiting itself takes.
+const PATIENCE: u64 = 105;
 /// Rows wait at most this long.
 const FLUSH: Duration = Duration::from_millis(100);
 /// A long recording is written less often, so that its file does not grow by that.
@@ -46,18 +47,22 @@ impl Drop for Sampler {
 }
 
 fn run(ledger: &Ledger, stopped: &Receiver<()>) {
+    let mut resident = HashSet::new();
+    let mut accounted = system::own_processor_ns();
     let (began, mut flushed) = (Instant::now(), Instant::now());
     let mut wait = Duration::from_millis(5);
     let mut sample_at = Instant::now() + wait;
     while stopped.recv_timeout(wait) == Err(RecvTimeoutError::Timeout) {
         if ledger.options().memory && Instant::now() >= sample_at {
-            let before = system::own_processor_ns();
             let time_ns = ledger.now();
-            let sample = sample(ledger);
+            let sample = sample(ledger, &mut resident);
             if !sample.is_empty() {
                 ledger.memory(time_ns, &sample);
             }
-            let cost = Duration::from_nanos((system::own_processor_ns() - before) * PATIENCE);
+            // What was written since the last sample counts, too.
+            let all = system::own_processor_ns();
+            let cost = Duration::from_nanos((all - accounted) * PATIENCE);
+            accounted = all;
             sample_at = Instant::now() + cost.max(ledger.options().interval);
         }
         if flushed.elapsed() >= FLUSH.max(began.elapsed() / FLUSHES_PER_RECORDING) {
@@ -71,11 +76,20 @@ fn run(ledger: &Ledger, stopped: &Receiver<()>) {
     }
 }
 
-/// The memory of each process that can be measured now.
-fn sample(ledger: &Ledger) -> Vec<(ProcessId, u64)> {
-    let living = ledger.living().into_iter();
-    let mut sample: Vec<(ProcessId, u64)> =
-        living.filter_map(|(pid, process)| Some((process, files::proportional_bytes(pid)?))).collect();
+/// The memory of each process that can be measured now. Where the system does not tell how pages are shared, as of programs
+/// with other rights, it is the resident size, and an attribute says so.
+fn sample(ledger: &Ledger, resident: &mut HashSet<ProcessId>) -> Vec<(ProcessId, u64)> {
+    let mut sample = Vec::new();
+    for (pid, process) in ledger.living() {
+        if let Some(bytes) = files::proportional_bytes(pid) {
+            sample.push((process, bytes));
+        } else if let Some(bytes) = files::resident_bytes(pid) {
+            if resident.insert(process) {
+                ledger.attribute(process, "memory", "resident");
+            }
+            sample.push((process, bytes));
+        }
+    }
     sample.sort_unstable_by_key(|&(process, _)| process.0);
     sample
 }

@@ -389,7 +389,8 @@ pub(crate) fn die_of(signal: i32) -> ! {
         let mut only: libc::sigset_t = mem::zeroed();
         libc::sigemptyset(&raw mut only);
         libc::sigaddset(&raw mut only, signal);
-        libc::kill(libc::getpid(), signal);
+        // To this thread: another one waits for signals that are passed on.
+        libc::raise(signal);
         libc::pthread_sigmask(libc::SIG_UNBLOCK, &raw const only, ptr::null_mut());
         libc::_exit(128 + signal)
     }

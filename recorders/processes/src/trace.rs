@@ -11,6 +11,7 @@ use crate::accounts::Account;
 use crate::error::RecorderError;
 use crate::files;
 use crate::heaps;
+use crate::kills::Kills;
 use crate::ledger::Ledger;
 use crate::options::Options;
 use crate::sampler::Sampler;
@@ -76,7 +77,9 @@ struct Tree {
     /// The command is not traced: its stops concern the one who stopped it.
     is_root_left_alone: bool,
     tracers: Vec<String>,
-    kills: Option<u64>,
+    /// Programs that ran without the rights of their owners.
+    without_rights: Vec<String>,
+    kills: Kills,
     ended: Option<Ended>,
 }
 
@@ -164,7 +167,8 @@ impl Tree {
             unknown: HashSet::new(),
             is_root_left_alone: false,
             tracers: Vec::new(),
-            kills: files::kills(),
+            without_rights: Vec::new(),
+            kills: Kills::new(),
             ended: None,
         }
     }
@@ -293,8 +297,15 @@ impl Tree {
         process.account.settle();
         let used = process.account.image_ends(pid, all);
         let Some(id) = process.id else { return false };
-        let arguments = stack::start(pid).map_or_else(|| files::arguments(pid), |start| start.arguments);
+        let start = stack::start(pid);
+        let has_new_rights = start.as_ref().is_some_and(|start| start.has_new_rights);
+        let arguments = start.map_or_else(|| files::arguments(pid), |start| start.arguments);
         let program = files::program(pid, arguments);
+        if let Some(path) = program.executable.as_deref().filter(|_| has_new_rights)
+            && files::has_lost_rights(pid, path)
+        {
+            self.without_rights.push(path.to_owned());
+        }
         let tracer = program.executable.as_deref().and_then(files::tracer).map(str::to_owned);
         self.ledger.image(id, &program, used);
         let Some(tracer) = tracer else { return false };
@@ -387,22 +398,26 @@ impl Tree {
             Ended::Signal(signal) => (None, Some(signal)),
         };
         self.ledger.end(id, &ProcessEnd { exit_status, signal, used });
-        if signal == Some(9) && self.memory_ran_out() {
-            self.ledger.attribute(id, "killed by", "out of memory");
+        if signal == Some(9)
+            && let Some(reason) = self.kills.reason(pid)
+        {
+            self.ledger.attribute(id, "killed by", reason);
         }
     }
 
-    /// Whether the system killed a process for that since the last time.
-    fn memory_ran_out(&mut self) -> bool {
-        let before = std::mem::replace(&mut self.kills, files::kills());
-        matches!((before, self.kills), (Some(before), Some(now)) if now > before)
-    }
-
     fn notes(&mut self) -> Vec<String> {
-        self.tracers.sort_unstable();
-        self.tracers.dedup();
-        let names = self.tracers.join(", ");
-        let note = format!("not traced, because it traces processes itself: {names}, with what it started");
-        if names.is_empty() { Vec::new() } else { vec![note] }
+        let said = [
+            ("not traced, because it traces processes itself, with what it started", &mut self.tracers),
+            ("ran without the rights of its owner, which a traced program does not get", &mut self.without_rights),
+        ];
+        let mut notes = Vec::new();
+        for (what, names) in said {
+            names.sort_unstable();
+            names.dedup();
+            if !names.is_empty() {
+                notes.push(format!("{what}: {}", names.join(", ")));
+            }
+        }
+        notes
     }
 }

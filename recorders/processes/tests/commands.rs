@@ -385,7 +385,7 @@ fn what_a_process_wrote_is_not_what_its_children_wrote() {
     let script = format!("dd if=/dev/zero of={}/x bs=64k count=64 2> /dev/null; :", folder.path().display());
     let (_, tree) = recorded(&["sh", "-c", &script]);
     let written = |at: usize| tree.images()[at].used.written_bytes.unwrap();
-    // A file system in memory writes nothing to devices.
-    assert!(written(1) == 4 << 20 || written(1) == 0, "{}", written(1));
-    assert_eq!(written(0), 0);
+    // What describes the file may count as well; a file system in memory writes nothing to devices.
+    assert!(written(1) == 0 || written(1).wrapping_sub(4 << 20) <= 64 << 10, "{}", written(1));
+    assert!(written(0) <= 64 << 10, "{}", written(0));
 }
