@@ -12,6 +12,7 @@ mod error;
 mod expression;
 mod facts;
 mod image_set;
+mod lanes;
 mod memory;
 mod names;
 mod selection;
@@ -26,6 +27,7 @@ pub use comparison::{SideUse, UseChange, changes_by_class, changes_by_command, w
 pub use error::{ProcessError, Result};
 pub use expression::{ATTRIBUTES, Amounts, Expression, ImageNames, Quantity, StrangeLabel};
 pub use image_set::ImageSet;
+pub use lanes::Lanes;
 pub use memory::{Peak, PeakKind, class_memory_curve, class_peaks, memory_curve, peak};
 pub use selection::{SampledPeak, Selection};
 pub use timeline::{Block, Event, Happening, Timeline, Window};

@@ -12,6 +12,7 @@ mod diff;
 mod dominators;
 mod dups;
 mod exit;
+mod export;
 mod find;
 mod growth;
 mod heap;
@@ -130,6 +131,7 @@ pub const COMMANDS: &[&Command] = &[
     &tree::COMMAND,
     &classes::COMMAND,
     &timeline::COMMAND,
+    &export::COMMAND,
     &heap::COMMAND,
     &record::COMMAND,
     &watch::COMMAND,
@@ -226,7 +228,7 @@ mod tests {
 
     #[test]
     fn what_writes_files_is_named_in_full() {
-        for word in ["im", "impor", "repai", "repac", "resol", "IMPO"] {
+        for word in ["im", "expo", "impor", "repai", "repac", "resol", "IMPO"] {
             let told = named(word).err().map(|error| error.to_string()).unwrap_or_default();
             assert!(told.contains("type its name in full"), "{word}: {told}");
         }
@@ -241,7 +243,8 @@ mod tests {
     #[test]
     fn the_grammar_says_whether_there_are_words() {
         let without: Vec<&str> = COMMANDS.iter().filter(|command| !command.takes_words()).map(|one| one.name).collect();
-        let expected = ["dups", "waste", "watch", "verify", "repack", "repair", "resolve", "more", "exit", "snapshots"];
+        let expected =
+            ["dups", "waste", "watch", "verify", "export", "repack", "repair", "resolve", "more", "exit", "snapshots"];
         assert!(without.iter().all(|name| expected.contains(name)) && without.len() == expected.len(), "{without:?}");
     }
 

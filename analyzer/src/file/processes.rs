@@ -75,6 +75,8 @@ impl ProcessLog {
             rows.push(row);
             Ok(())
         })?;
+        // The log is read once, and the file may be larger than what the question needs.
+        self.recording.release();
         Ok(Some(rows))
     }
 }
