@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use barrow_analyzer::Recording;
-use barrow_processes::{Classes, Event, Happening, Lanes, ProcessId, ProcessTree, Rules, Timeline, Window};
+use barrow_processes::{Classes, Event, Happening, NestedLanes, ProcessId, ProcessTree, Rules, Timeline, Window};
 use barrow_testdata::{ProcessLog, Random};
 
 fn recording(log: &ProcessLog) -> Arc<Recording> {
@@ -111,7 +111,7 @@ fn a_part_has_what_runs_at_its_beginning_and_the_events_in_it() {
 fn every_process_is_on_one_lane_where_none_overlaps_without_containing() {
     for seed in 0..300 {
         let tree = ProcessTree::read(recording(&ProcessLog::random(&mut Random::new(seed), 60))).unwrap();
-        let lanes = Lanes::of(&tree);
+        let lanes = NestedLanes::of(&tree);
         let mut all: Vec<_> = lanes.iter().flatten().map(|id| id.index()).collect();
         all.sort_unstable();
         assert!(all.into_iter().eq(0..tree.processes().len()), "seed {seed}");

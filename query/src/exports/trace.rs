@@ -2,7 +2,7 @@
 
 use std::io;
 
-use barrow_processes::{Lanes, Process, ProcessId, ProcessTree, Schema, memory_curve};
+use barrow_processes::{NestedLanes, Process, ProcessId, ProcessTree, Schema, memory_curve};
 
 use crate::answer::shell;
 use crate::tables::process_text::signal;
@@ -57,8 +57,8 @@ impl Trace<'_> {
     }
 
     /// The lanes.
-    pub(crate) fn lanes(&self) -> Lanes {
-        Lanes::of(self.tree)
+    pub(crate) fn lanes(&self) -> NestedLanes {
+        NestedLanes::of(self.tree)
     }
 
     /// The bar of a process.

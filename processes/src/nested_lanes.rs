@@ -1,4 +1,4 @@
-//! Lanes: where a viewer of traces draws processes, which lets what is on one line overlap only if one contains the other.
+//! Nested lanes: where a viewer of traces draws processes. What is on one lane overlaps only if one contains the other.
 //!
 //! ```text
 //!   lane 0   |------------ make -------------|
@@ -14,12 +14,12 @@ use barrow_analyzer::ProcessId;
 
 /// The processes of a tree on lanes.
 #[derive(Debug, Clone, Default)]
-pub struct Lanes {
+pub struct NestedLanes {
     /// The processes of each lane, in the order of their beginning.
     lanes: Vec<Vec<ProcessId>>,
 }
 
-impl Lanes {
+impl NestedLanes {
     /// Puts each process on the lane of the one that started it if it ends before that one and before what else that one
     /// runs there; else on the first lane on which nothing runs.
     #[must_use]
@@ -33,7 +33,7 @@ impl Lanes {
             let parent = process.parent.and_then(|parent| lane_of[parent.index()]);
             lane_of[id.index()] = Some(placing.place(id, process.began_ns, end_of(tree, process), parent));
         }
-        Lanes { lanes: placing.lanes }
+        NestedLanes { lanes: placing.lanes }
     }
 
     /// The processes of each lane, in the order of their beginning: each contains the next one, or ends before it.
