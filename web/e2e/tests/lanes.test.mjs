@@ -273,7 +273,7 @@ test('a recording that ends opens with its lanes', async (one) => {
   const mine = await serve([file]);
   one.after(() => mine.stop());
   const page = await openPage(browser, mine);
-  await page.locator('main .error', { hasText: 'when their recording has ended' }).waitFor();
+  await page.locator('main .error', { hasText: 'when their recording has ended' }).first().waitFor();
   appendFileSync(file, whole.subarray(whole.length - 1000));
   await settled(page, 'lanes');
   assert.equal(await lineOf(page), 'lanes');
