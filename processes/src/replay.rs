@@ -23,5 +23,5 @@ mod simulation;
 mod starters;
 mod times;
 
-pub use jobs::Plan;
+pub use jobs::{Plan, most_jobs};
 pub use simulation::Outcome;

@@ -80,7 +80,7 @@ impl Plan {
     #[must_use]
     pub fn of(tree: &ProcessTree, totals: &Totals) -> Self {
         let starters = Starters::of(tree);
-        let (mut nodes, node_of) = nodes(tree, totals, &starters);
+        let (mut nodes, node_of) = nodes(tree, Some(totals), &starters);
         let peaks = memory::peaks(tree, &nodes, &node_of);
         nodes.iter_mut().zip(peaks).for_each(|(node, peak)| node.peak_bytes = peak);
         let order = order_of_begin(tree, &nodes);
@@ -237,7 +237,15 @@ fn range(ends: &[usize], node: u32) -> Range<usize> {
     node.checked_sub(1).map_or(0, |before| ends[before])..ends[node]
 }
 
-fn nodes(tree: &ProcessTree, totals: &Totals, starters: &Starters) -> (Vec<Node>, Vec<u32>) {
+/// How many jobs ran at the same time, at most; 1 if nothing ran jobs in slots.
+#[must_use]
+pub fn most_jobs(tree: &ProcessTree) -> u64 {
+    let (nodes, _) = nodes(tree, None, &Starters::of(tree));
+    most_at_once(tree, &nodes, &order_of_begin(tree, &nodes))
+}
+
+/// Without totals nothing is known of what jobs compute.
+fn nodes(tree: &ProcessTree, totals: Option<&Totals>, starters: &Starters) -> (Vec<Node>, Vec<u32>) {
     let mut nodes: Vec<Node> = Vec::new();
     let mut node_of: Vec<u32> = Vec::with_capacity(tree.processes().len());
     for (at, process) in tree.processes().iter().enumerate() {
@@ -251,7 +259,7 @@ fn nodes(tree: &ProcessTree, totals: &Totals, starters: &Starters) -> (Vec<Node>
         node_of.push(nodes.len() as u32);
         let is_job = !starters.has_scheduler[at];
         let wall = duration_of(tree, process) as f64;
-        let cpu = totals.of_process(tree, id).cpu_ns().unwrap_or(0) as f64;
+        let cpu = totals.and_then(|totals| totals.of_process(tree, id).cpu_ns()).unwrap_or(0) as f64;
         let ended_with_starter =
             process.parent.is_none_or(|parent| tree.ended_ns(process) <= tree.ended_ns(tree.process(parent)));
         nodes.push(Node {

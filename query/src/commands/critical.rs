@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use barrow_processes::{LabelId, ProcessTree, Schema, Step, critical_path, idle_ns};
+use barrow_processes::{LabelId, ProcessTree, Schema, Step, critical_path, idle_ns, most_jobs};
 
 use crate::answer::{Answer, Audience, Column, Table, Unit, Value, units};
 use crate::arguments::Arguments;
@@ -51,7 +51,7 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
     }
     let tree = session.process_tree()?;
     let classes = session.classes_in(&arguments.flags, None)?;
-    let slots = session.process_plan()?.recorded_slots();
+    let slots = most_jobs(&tree);
     let is_for_people = session.context.settings.format == Format::Table;
     let least = match arguments.flags.min {
         None => {

@@ -93,7 +93,7 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
     if let Some(choice) = chosen {
         answer = answer.table(question.at_peak(choice, classes.first()));
     }
-    for note in question.notes(&asked, chosen) {
+    for note in question.notes(&asked, &choices, chosen) {
         answer = answer.note(note);
     }
     Ok(answer)
@@ -240,8 +240,18 @@ impl Question<'_> {
         Table { key: "at_peak", audience: Audience::Everyone, rows: rows.collect(), columns }
     }
 
-    fn notes(&self, asked: &Asked, chosen: Option<&Choice>) -> Vec<String> {
+    fn notes(&self, asked: &Asked, choices: &[Choice], chosen: Option<&Choice>) -> Vec<String> {
         let mut notes = Vec::new();
+        if let (Some(_), None, Some(chosen)) = (asked.memory, asked.slots, chosen) {
+            if choices.last().is_some_and(|last| last.slots == chosen.slots) {
+                notes.push(format!("no more than {} slots were tried; -j tries one number", chosen.slots));
+            }
+            let fastest = choices.iter().filter(|choice| choice.slots <= chosen.slots);
+            if let Some(fastest) = fastest.min_by_key(|choice| (choice.outcome.wall_ns, choice.slots)) {
+                let wall = units::duration(fastest.outcome.wall_ns);
+                notes.push(format!("the fastest of these that fit is -j{} with about {wall}", fastest.slots));
+            }
+        }
         if let (Some(most), None, None) = (asked.memory, asked.slots, chosen) {
             notes.push(match self.choice(1).peak_bytes {
                 Some(peak) => {
