@@ -20,6 +20,7 @@ mod replay;
 mod selection;
 mod timeline;
 mod totals;
+mod tracks;
 mod tree;
 mod window;
 
@@ -39,6 +40,7 @@ pub use replay::{Outcome, Plan};
 pub use selection::{SampledPeak, Selection};
 pub use timeline::{Bar, Event, Happening, TimeRange, Timeline};
 pub use totals::{Inclusive, Sum, Totals, cpu_ns};
+pub use tracks::Tracks;
 pub use tree::{BeforeExec, End, Image, ImageId, Process, ProcessTree, ProgramId, Sample};
 pub use window::Window;
 

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use barrow_analyzer::Recording;
-use barrow_processes::{Classes, Event, Happening, ProcessTree, Rules, TimeRange, Timeline};
+use barrow_processes::{Classes, Event, Happening, ProcessId, ProcessTree, Rules, TimeRange, Timeline, Tracks};
 use barrow_testdata::{ProcessLog, Random};
 
 fn recording(log: &ProcessLog) -> Arc<Recording> {
@@ -104,5 +104,26 @@ fn a_part_has_what_runs_at_its_beginning_and_the_events_in_it() {
             continue;
         }
         assert_eq!(runs, before, "seed {seed}: {from} to {to}");
+    }
+}
+
+#[test]
+fn every_process_is_on_one_track_where_none_overlaps_without_containing() {
+    for seed in 0..300 {
+        let tree = ProcessTree::read(recording(&ProcessLog::random(&mut Random::new(seed), 60))).unwrap();
+        let tracks = Tracks::of(&tree);
+        let mut all: Vec<_> = tracks.iter().flatten().map(|id| id.index()).collect();
+        all.sort_unstable();
+        assert!(all.into_iter().eq(0..tree.processes().len()), "seed {seed}");
+        let span = |id: ProcessId| (tree.process(id).began_ns, tree.ended_ns(tree.process(id)));
+        for track in tracks.iter() {
+            for (at, &one) in track.iter().enumerate() {
+                let (began, ended) = span(one);
+                for (other_began, other_ended) in track[at + 1..].iter().map(|&other| span(other)) {
+                    assert!(other_began >= began, "seed {seed}");
+                    assert!(other_began >= ended || other_ended <= ended, "seed {seed}: {track:?}");
+                }
+            }
+        }
     }
 }

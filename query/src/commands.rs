@@ -13,6 +13,7 @@ mod diff;
 mod dominators;
 mod dups;
 mod exit;
+mod export;
 mod find;
 mod growth;
 mod heap;
@@ -136,6 +137,7 @@ pub const COMMANDS: &[&Command] = &[
     &lanes::COMMAND,
     &critical::COMMAND,
     &what_if::COMMAND,
+    &export::COMMAND,
     &heap::COMMAND,
     &record::COMMAND,
     &watch::COMMAND,
@@ -232,7 +234,7 @@ mod tests {
 
     #[test]
     fn what_writes_files_is_named_in_full() {
-        for word in ["im", "impor", "repai", "repac", "resol", "IMPO"] {
+        for word in ["im", "expo", "impor", "repai", "repac", "resol", "IMPO"] {
             let told = named(word).err().map(|error| error.to_string()).unwrap_or_default();
             assert!(told.contains("type its name in full"), "{word}: {told}");
         }
@@ -252,6 +254,7 @@ mod tests {
             "dups",
             "waste",
             "critical",
+            "export",
             "record",
             "watch",
             "verify",

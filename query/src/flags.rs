@@ -178,6 +178,9 @@ pub struct QuestionFlags {
     /// Record until all processes have ended.
     #[arg(long)]
     pub wait_all: bool,
+    /// The format of the file.
+    #[arg(long, value_name = "FORMAT", value_enum)]
+    pub to: Option<ExportFormat>,
     /// The width of the drawing, in characters.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(40..=400))]
     pub width: Option<u16>,
@@ -218,6 +221,19 @@ pub enum Format {
     Json,
     /// After RFC 4180.
     Csv,
+}
+
+/// A format of other programs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ExportFormat {
+    /// The Trace Event Format.
+    Chrome,
+    /// Packets of Perfetto.
+    Perfetto,
+    /// After RFC 4180.
+    Csv,
+    /// One object.
+    Json,
 }
 
 /// A snapshot as it is named: by number, or as the last one.

@@ -37,6 +37,7 @@ mod arguments;
 mod assertion;
 mod command;
 mod context;
+mod exports;
 mod guard;
 mod language;
 mod progress;

@@ -86,6 +86,8 @@ impl ProcessLog {
             checked.push(row);
             Ok(())
         })?;
+        // The log is read once, and the file may be larger than what the question needs.
+        self.recording.release();
         Ok(Some(checked))
     }
 }

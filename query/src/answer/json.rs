@@ -137,7 +137,7 @@ fn value(value: &Value) -> String {
 
 /// A string of JSON. Beyond what JSON demands, hidden characters are escaped: the value is the same, and a
 /// terminal that shows it is not misled.
-fn string(text: &str) -> String {
+pub(crate) fn string(text: &str) -> String {
     let string = serde_json::Value::from(text).to_string();
     if !string.contains(visible::is_hidden) {
         return string;

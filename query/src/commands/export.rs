@@ -1,0 +1,107 @@
+//! `export`: the process tree as a file for other programs.
+
+use std::io::{self, BufWriter, Write};
+use std::path::PathBuf;
+
+use barrow_processes::{Classes, ImageId, ProcessTree};
+
+use crate::answer::{Answer, Column, Unit, Value, csv, json};
+use crate::arguments::Arguments;
+use crate::error::QueryError;
+use crate::exports::trace::Trace;
+use crate::exports::{chrome, perfetto};
+use crate::flags::ExportFormat;
+use crate::session::{PIECE_ROWS, Session};
+use crate::sources::destination::{Access, Destination};
+use crate::tables::process_rows::Rows;
+use crate::touches::Touches;
+
+use super::{Command, Completion, Group, Subject};
+
+pub(super) const COMMAND: Command = Command {
+    name: "export",
+    aliases: &[],
+    group: Group::Processes,
+    arguments: "--to FORMAT [-o DST] [--force] [--classes FILE]",
+    about: "Writes the process tree as a file for other programs",
+    details: "FORMAT is `chrome`, the Trace Event Format, which chrome://tracing, Perfetto and Speedscope read; `perfetto`, \
+              for ui.perfetto.dev; `csv` or `json`, the rows of `processes by start`. In traces a process is a bar on the \
+              track of the process that started it, or on a track of its own where they would overlap; its category is its \
+              class, and its details are its arguments, folder, end, processor time and peak of memory. The memory of all \
+              processes is a counter, if it was recorded. DST is named like the recording unless told, and is replaced \
+              only with `--force`.",
+    example: "export --to perfetto -o build.perfetto-trace",
+    flags: &["--to", "-o", "--force", "--classes"],
+    subject: Subject::Recording,
+    touches: Touches::RECORDING.with(Touches::WRITES_FILES),
+    asks_for_totals: None,
+    completion: Completion::Nothing,
+    run,
+};
+
+fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryError> {
+    let flags = &arguments.flags;
+    let format = flags.to.ok_or_else(|| QueryError::usage("which format? add `--to chrome`, perfetto, csv or json"))?;
+    let (tree, classes) = (session.process_tree()?, session.classes_in(flags, None)?);
+    let place = flags.output.clone().unwrap_or_else(|| usual_place(session, format));
+    let sources = tree.recording().path();
+    let part = Destination::new(Some(&place), flags.force, sources.as_slice())?.begin(Access::Usual)?;
+    let check = || session.context.check().map_err(|_| io::Error::from(io::ErrorKind::Interrupted));
+    let trace = Trace { tree: &tree, schema: classes.first(), check: &check };
+    let mut out = BufWriter::new(part.file()?);
+    let written = match format {
+        ExportFormat::Chrome => chrome::write(&trace, &mut out),
+        ExportFormat::Perfetto => perfetto::write(&trace, &mut out),
+        ExportFormat::Csv | ExportFormat::Json => rows(session, &tree, &classes, format, &mut out),
+    };
+    // A watcher that stops the question stops the writing.
+    session.context.check()?;
+    written.and_then(|()| out.flush()).map_err(|error| QueryError::file(&place, error))?;
+    let length = part.file()?.metadata().map_err(|error| QueryError::file(&place, error))?.len();
+    let name = part.commit()?;
+    Ok(Answer::default()
+        .fact(Column::new("written", "written", Unit::Text), name)
+        .fact(Column::new("length_bytes", "length", Unit::Bytes), length)
+        .fact(Column::new("processes", "processes", Unit::Count), tree.processes().len())
+        .exact())
+}
+
+/// Beside the recording, or in the working directory if that is the standard input.
+fn usual_place(session: &Session, format: ExportFormat) -> PathBuf {
+    let name = session.file().map_or("processes", |file| file.name.as_str());
+    let name = if name == crate::STDIN { "processes" } else { name };
+    PathBuf::from(name).with_extension(match format {
+        ExportFormat::Chrome => "trace.json",
+        ExportFormat::Perfetto => "perfetto-trace",
+        ExportFormat::Csv => "csv",
+        ExportFormat::Json => "json",
+    })
+}
+
+/// The rows of `processes`, some at a time.
+fn rows(
+    session: &Session,
+    tree: &ProcessTree,
+    classes: &Classes,
+    format: ExportFormat,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let check = || Ok(());
+    let mut progress = json::Progress::default();
+    let ids: Vec<ImageId> = (0..).map(ImageId).take(tree.images().len()).collect();
+    let source = json::Source { file: session.file().map(|file| file.name.as_str()), damage: None };
+    let rows = Rows { tree, classes, by: None };
+    // There is a first piece even of nothing.
+    let none = ids.is_empty().then_some(&ids[..]);
+    for (number, piece) in none.into_iter().chain(ids.chunks(PIECE_ROWS)).enumerate() {
+        let table = rows.table(&session.context, piece, |_| Value::None).map_err(io::Error::other)?;
+        let answer = Answer::default().table(table).exact();
+        match (format, number) {
+            (ExportFormat::Csv, 0) => csv::begin(&answer, &check, out)?,
+            (ExportFormat::Csv, _) => csv::go_on(&answer, &check, out)?,
+            (_, 0) => json::begin(&answer, &mut progress, source, &check, out)?,
+            (_, _) => json::go_on(&answer, &mut progress, &check, out)?,
+        }
+    }
+    if format == ExportFormat::Json { json::end(&progress, out) } else { Ok(()) }
+}

@@ -1,0 +1,124 @@
+//! What viewers of traces show of a process tree: a bar for each process on its track, and the memory of all.
+
+use std::io;
+
+use barrow_processes::{Process, ProcessId, ProcessTree, Schema, Tracks, memory_curve};
+
+use crate::answer::shell;
+use crate::tables::process_text::signal;
+
+/// A process tree as a viewer shows it.
+pub(crate) struct Trace<'t> {
+    /// The tree.
+    pub(crate) tree: &'t ProcessTree,
+    /// The classes of its images.
+    pub(crate) schema: &'t Schema,
+    /// Called now and then; an error stops the writing.
+    pub(crate) check: &'t dyn Fn() -> io::Result<()>,
+}
+
+/// A value that a bar shows when it is selected.
+pub(crate) enum Detail {
+    Text(String),
+    Number(u64),
+}
+
+/// The bar of a process.
+pub(crate) struct Bar {
+    /// When it begins, in nanoseconds since the trace began.
+    pub(crate) began_ns: u64,
+    /// When it ends.
+    pub(crate) ended_ns: u64,
+    /// What it executed last.
+    pub(crate) name: String,
+    /// Its class.
+    pub(crate) class: String,
+    /// What else is known.
+    pub(crate) details: Vec<(&'static str, Detail)>,
+}
+
+/// The beginning or the end of a bar.
+pub(crate) enum Edge {
+    Begins(Bar),
+    Ends(u64),
+}
+
+impl Trace<'_> {
+    /// What was recorded.
+    pub(crate) fn title(&self) -> String {
+        let facts = self.tree.recording().facts().unwrap_or_default();
+        let command = facts.into_iter().find(|(key, _)| key == "command").map(|(_, command)| command);
+        command.unwrap_or_else(|| "processes".to_owned())
+    }
+
+    /// The memory of all processes: times, and bytes.
+    pub(crate) fn memory(&self) -> impl Iterator<Item = (u64, u64)> {
+        memory_curve(self.tree).into_iter().map(|(time_ns, bytes)| (self.time(time_ns), bytes))
+    }
+
+    /// The tracks.
+    pub(crate) fn tracks(&self) -> Tracks {
+        Tracks::of(self.tree)
+    }
+
+    /// The bar of a process.
+    pub(crate) fn bar(&self, id: ProcessId) -> Bar {
+        let process = self.tree.process(id);
+        let image = self.tree.image(process.last_image);
+        let (began_ns, ended_ns) = (self.time(process.began_ns), self.time(self.tree.ended_ns(process)));
+        Bar {
+            began_ns,
+            ended_ns: ended_ns.max(began_ns),
+            name: self.tree.command(image).unwrap_or("(unknown)").to_owned(),
+            class: self.schema.class(process.last_image).unwrap_or_default().to_owned(),
+            details: self.details(id, process),
+        }
+    }
+
+    /// The beginnings and ends of the bars of a track, in their order.
+    pub(crate) fn edges(&self, track: &[ProcessId], mut show: impl FnMut(Edge) -> io::Result<()>) -> io::Result<()> {
+        let mut open: Vec<u64> = Vec::new();
+        for &id in track {
+            (self.check)()?;
+            let bar = self.bar(id);
+            while let Some(end) = open.pop_if(|end| *end <= bar.began_ns) {
+                show(Edge::Ends(end))?;
+            }
+            open.push(bar.ended_ns);
+            show(Edge::Begins(bar))?;
+        }
+        open.into_iter().rev().try_for_each(|end| show(Edge::Ends(end)))
+    }
+
+    /// A time since the trace began: that is the beginning of the recording, or what was recorded of earlier times.
+    fn time(&self, time_ns: i64) -> u64 {
+        time_ns.abs_diff(self.tree.span_ns().0.min(0))
+    }
+
+    fn details(&self, id: ProcessId, process: &Process) -> Vec<(&'static str, Detail)> {
+        let mut details = vec![("process", Detail::Text(self.tree.name(id)))];
+        let last = self.tree.image(process.last_image);
+        let images = || self.tree.images_of(id).map(|(_, image)| image);
+        let commands: Vec<String> = images().map(|image| shell::line(self.tree.arguments(image))).collect();
+        details.push(("arguments", Detail::Text(commands.join("; then "))));
+        let mut text = |key, text: Option<String>| details.extend(text.map(|text| (key, Detail::Text(text))));
+        text("directory", self.tree.directory(last).map(str::to_owned));
+        text("host", process.host.map(|host| self.tree.text(host).to_owned()));
+        text("signal", process.end.and_then(|end| end.signal).map(signal));
+        text("ended", process.end.is_none().then(|| "was running when the recording ended".to_owned()));
+        let sum = |part: fn(&barrow_processes::Usage) -> Option<u64>| {
+            images().filter_map(|image| part(&image.used)).reduce(u64::saturating_add)
+        };
+        let peak = images().filter_map(|image| image.used.peak_bytes).max();
+        let numbers = [
+            ("exit status", process.end.and_then(|end| end.exit_status)),
+            ("user_ns", sum(|used| used.user_ns)),
+            ("system_ns", sum(|used| used.system_ns)),
+            ("peak_bytes", peak),
+            ("read_bytes", sum(|used| used.read_bytes)),
+            ("written_bytes", sum(|used| used.written_bytes)),
+        ];
+        details.extend(numbers.into_iter().filter_map(|(key, number)| Some((key, Detail::Number(number?)))));
+        details
+    }
+}
