@@ -110,7 +110,7 @@ pub struct QuestionFlags {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub cells: Option<u32>,
     /// How many jobs run at the same time.
-    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    #[arg(short, long, value_name = "N", value_parser = parse_jobs)]
     pub jobs: Option<u64>,
     /// The most memory that all of them may need together, like 8G.
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
@@ -283,6 +283,11 @@ fn parse_least(text: &str) -> Result<Least, String> {
         Some(_) => Err("shares are written like 1% or 0.5%".to_owned()),
         None => parse_size(text).map(Least::Amount),
     }
+}
+
+fn parse_jobs(text: &str) -> Result<u64, String> {
+    let jobs = text.parse().ok().filter(|jobs| (1..=1_000_000).contains(jobs));
+    jobs.ok_or_else(|| "a number of jobs is written like 8, and is at least 1".to_owned())
 }
 
 /// The sizes of expressions: `64KiB`, `1M`, `4096`.

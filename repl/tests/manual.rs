@@ -16,7 +16,7 @@ fn the_page_of_the_program_names_every_verb() {
     assert_eq!((page.code, page.stderr.as_str()), (0, ""));
     assert!(page.stdout.contains(".TH barrow 1"), "{}", page.stdout);
     for command in verbs() {
-        assert!(page.stdout.contains(&format!("barrow\\-{}(1)", command.name)), "{}", command.name);
+        assert!(page.stdout.contains(&format!("barrow\\-{}(1)", command.name.replace('-', "\\-"))), "{}", command.name);
     }
 }
 

@@ -47,6 +47,8 @@ impl Starters {
     pub(super) fn of(tree: &ProcessTree) -> Self {
         let processes = tree.processes();
         let (mut children, mut overlapping) = (vec![0u32; processes.len()], vec![false; processes.len()]);
+        // When the first child ended, and whether another one began then: workers that all begin at once are no jobs.
+        let (mut first_end, mut refilled) = (vec![i64::MAX; processes.len()], vec![false; processes.len()]);
         let mut last_end = vec![i64::MIN; processes.len()];
         let mut last_child_ns = vec![None; processes.len()];
         for process in processes {
@@ -54,6 +56,8 @@ impl Starters {
             children[parent] = children[parent].saturating_add(1);
             overlapping[parent] |= process.began_ns < last_end[parent];
             let ended_ns = tree.ended_ns(process);
+            refilled[parent] |= process.began_ns >= first_end[parent];
+            first_end[parent] = first_end[parent].min(ended_ns);
             last_end[parent] = last_end[parent].max(ended_ns);
             if ended_ns <= tree.ended_ns(&processes[parent]) {
                 last_child_ns[parent] = last_child_ns[parent].max(Some(ended_ns));
@@ -71,7 +75,7 @@ impl Starters {
             if children[at] > 0 {
                 let names = || tree.images_of(id).filter_map(|(_, image)| tree.command(image));
                 let is_known = names().any(|name| SCHEDULERS.contains(&name));
-                let may_be = overlapping[at] && children[at] >= FEW_CHILDREN;
+                let may_be = overlapping[at] && refilled[at] && children[at] >= FEW_CHILDREN;
                 starters.is_scheduler[at] = is_known || may_be && !names().any(|name| SHELLS.contains(&name));
                 starters.has_cargo |= is_known && names().any(|name| name == "cargo");
             }
