@@ -1,4 +1,4 @@
-//! `docs/guides/{leaks,rust,python}.md`: their programs are run, and their commands typed, as they are written there.
+//! `docs/guides/{leaks,rust,python}.md`, `docs/recording-builds.md`: their programs are run, and their commands typed, as they are written there.
 //!
 //! Sizes, numbers and times differ from run to run, so of each answer only the lines are compared that name what leaks,
 //! how a command ended, and what an assertion came to, without their numbers. `BLESS=1` rewrites all answers. A section
@@ -11,7 +11,7 @@ use std::path::Path;
 use std::process::Command;
 
 /// Lines with one of these are compared.
-const TELLING: [&str; 13] = [
+const TELLING: [&str; 17] = [
     "orders::",
     "Invoice",
     "lru_cache",
@@ -25,6 +25,10 @@ const TELLING: [&str; 13] = [
     "exit code",
     "snapshots",
     "testsuites",
+    "compiler",
+    "wall",
+    "slots",
+    "zstd_opt.c",
 ];
 
 fn repository() -> &'static Path {
@@ -63,6 +67,14 @@ fn the_leak_in_rust_is_found() {
 fn the_leak_in_a_recorded_python_is_found() {
     // The recording is bundled, here too.
     replay("docs/guides/python.md", "## Finding a leak", "cargo", &["testdata/invoices.barrow"]);
+}
+
+#[test]
+fn the_cost_of_a_build_is_found() {
+    // The recordings are bundled: nothing but a shell is needed, and all answers stay the same.
+    let builds = ["testdata/builds/ninja-j1.barrow", "testdata/builds/ninja-j2.barrow"];
+    let sections = ["## What costs most", "## How many jobs", "## In CI", "## A page, a drawing, other viewers"];
+    sections.iter().for_each(|section| replay("docs/recording-builds.md", section, "cargo", &builds));
 }
 
 /// Types the commands of a section of a document in a folder with these files.
