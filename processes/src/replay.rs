@@ -12,8 +12,8 @@
 //! ```
 //!
 //! What is assumed: a job needs the processor as much as it did; jobs that together need more than all cores are slowed
-//! down alike; a job holds as much memory at each part of its time as recorded jobs did on average. So both results are
-//! estimates.
+//! down alike; a job holds as much memory at each part of its time as was sampled, or as recorded jobs did on average; jobs
+//! of one program share as much as the smallest of them held. So both results are estimates.
 
 mod jobs;
 mod load;

@@ -32,10 +32,10 @@ fn errors(from: &Build, to: &Build) -> (f64, f64) {
 #[test]
 fn each_recording_predicts_those_with_other_slots() {
     for (name, slots, most_time, most_memory) in [
-        ("cargo", &[1, 2][..], 0.1, 0.25),
-        ("ninja", &[1, 2], 0.03, 0.17),
-        ("autotools", &[1, 2], 0.05, 0.45),
-        ("make", &[1, 2, 4], 0.1, 1.0),
+        ("cargo", &[1, 2][..], 0.1, 0.2),
+        ("ninja", &[1, 2], 0.03, 0.1),
+        ("autotools", &[1, 2], 0.05, 0.3),
+        ("make", &[1, 2, 4], 0.1, 0.55),
     ] {
         let builds: Vec<Build> = slots.iter().map(|slots| build(&format!("{name}-j{slots}"))).collect();
         for (from, j) in builds.iter().zip(slots) {

@@ -144,7 +144,8 @@ fn any_tree_comes_to_its_end() {
             let most: u64 = tree.images().iter().filter_map(|image| image.used.peak_bytes).sum();
             assert!(outcome.peak_bytes <= most as f64 + 1.0, "seed {seed}");
             let held: u64 = outcome.at_peak.iter().map(|&(_, bytes)| bytes).sum();
-            assert!((held as f64 - outcome.peak_bytes).abs() <= outcome.at_peak.len() as f64 + 1.0, "seed {seed}");
+            // What is shared is in each of them.
+            assert!(held as f64 + outcome.at_peak.len() as f64 + 1.0 >= outcome.peak_bytes, "seed {seed}");
         }
     }
 }

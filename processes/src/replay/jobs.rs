@@ -7,7 +7,7 @@ use std::ops::Range;
 use barrow_analyzer::ProcessId;
 
 use super::load;
-use super::memory::{self, Curves};
+use super::memory::{self, Curves, Shared};
 use super::needs;
 use super::simulation::{self, Outcome};
 use super::starters::Starters;
@@ -38,6 +38,8 @@ pub(super) struct Node {
     pub(super) demand: f64,
     /// Its memory, in bytes: of a job the most, of a starter what it holds itself.
     pub(super) peak_bytes: f64,
+    /// What it shares with other jobs of the same program: the number of that, and bytes.
+    pub(super) shares: Option<(u32, f64)>,
 }
 
 /// One node needs another to have come so far.
@@ -81,8 +83,8 @@ impl Plan {
     pub fn of(tree: &ProcessTree, totals: &Totals) -> Self {
         let starters = Starters::of(tree);
         let (mut nodes, node_of) = nodes(tree, Some(totals), &starters);
-        let peaks = memory::peaks(tree, &nodes, &node_of);
-        nodes.iter_mut().zip(peaks).for_each(|(node, peak)| node.peak_bytes = peak);
+        let shared = Shared::of(tree);
+        memory::measure(tree, &mut nodes, &node_of, &shared);
         let order = order_of_begin(tree, &nodes);
         let slots = most_at_once(tree, &nodes, &order);
         let facts = tree.recording().facts().unwrap_or_default();
@@ -93,7 +95,7 @@ impl Plan {
         times(tree, &mut nodes, &order, slots, &starters, &mut needs);
         needs.sort_unstable_by_key(|need| (need.node, need.of));
         needs.dedup_by_key(|need| (need.node, need.of));
-        let curves = Curves::of(tree, &nodes, &node_of);
+        let curves = Curves::of(tree, &nodes, &node_of, &shared);
         let slots_are_cores = starters.has_cargo;
         let (recorded_peak, recorded_ns) = (peak(tree), Window::of(tree).length_ns());
         let need_ends = ends(nodes.len(), needs.iter().map(|need| need.node));
@@ -272,6 +274,7 @@ fn nodes(tree: &ProcessTree, totals: Option<&Totals>, starters: &Starters) -> (V
             work_ns: if is_job { wall } else { 0.0 },
             demand: if is_job && wall > 0.0 { cpu / wall } else { 0.0 },
             peak_bytes: 0.0,
+            shares: None,
         });
     }
     (nodes, node_of)

@@ -1,12 +1,55 @@
-//! The memory of jobs: the most that each holds, and when.
+//! The memory of jobs: the most that each holds, and when; and what jobs that execute the same program share.
+//!
+//! The code of a program is in memory once, however many processes execute it: it is a part of the peak of each, and samples
+//! divide it among them.
+
+use std::collections::HashMap;
+
+use barrow_analyzer::StringId;
+use foldhash::fast::RandomState;
 
 use super::jobs::{Node, duration_of};
-use crate::tree::{ProcessTree, duration};
+use crate::tree::{Image, ProcessTree, duration};
 
 /// Parts of the time of a job.
 const PARTS: usize = 16;
 /// Samples of jobs that a part needs at least.
 const FEW_SAMPLES: usize = 3;
+
+/// So many processes have to have executed a program.
+const FEW_PROCESSES: u32 = 3;
+
+/// What the processes of each program share, in bytes.
+#[derive(Debug, Clone)]
+pub(super) struct Shared {
+    /// The smallest peak of each executable file, and how many images executed it.
+    programs: HashMap<StringId, (u64, u32), RandomState>,
+}
+
+impl Shared {
+    pub(super) fn of(tree: &ProcessTree) -> Self {
+        let mut programs: HashMap<StringId, (u64, u32), RandomState> = HashMap::default();
+        for image in tree.images().iter().filter(|image| !image.is_forked) {
+            if let Some((program, peak)) = tree.program(image).executable.zip(image.used.peak_bytes) {
+                let of = programs.entry(program).or_insert((peak, 0));
+                *of = (of.0.min(peak), of.1.saturating_add(1));
+            }
+        }
+        Shared { programs }
+    }
+
+    /// What all processes that execute a program share: as much as the smallest of them held, which is nearly all code.
+    fn bytes(&self, program: StringId) -> f64 {
+        let known = self.programs.get(&program).filter(|(_, count)| *count >= FEW_PROCESSES);
+        known.map_or(0.0, |&(smallest, _)| smallest as f64)
+    }
+
+    /// What the image shares with others that execute the same program.
+    pub(super) fn of_image(&self, tree: &ProcessTree, image: &Image) -> Option<(StringId, f64)> {
+        let program = tree.program(image).executable?;
+        Some((program, self.bytes(program))).filter(|(_, bytes)| *bytes > 0.0)
+    }
+}
 
 /// How much memory each job holds while it works.
 #[derive(Debug, Clone)]
@@ -21,8 +64,8 @@ pub(super) struct Curves {
 
 impl Curves {
     /// The memory of the recorded jobs.
-    pub(super) fn of(tree: &ProcessTree, nodes: &[Node], node_of: &[u32]) -> Self {
-        let mut sampled = sampled(tree, nodes, node_of);
+    pub(super) fn of(tree: &ProcessTree, nodes: &[Node], node_of: &[u32], shared: &Shared) -> Self {
+        let mut sampled = sampled(tree, nodes, node_of, shared);
         sampled.sort_by_key(|&(node, _, _)| node);
         let (mut sums, mut weights, mut counts) = ([0.0; PARTS], [0.0; PARTS], [0usize; PARTS]);
         let mut ends = vec![0; nodes.len()];
@@ -68,15 +111,21 @@ fn bin(part: f64) -> usize {
 }
 
 /// The samples of jobs: node, part of its time, share of its peak; those of a job in the order of time.
-fn sampled(tree: &ProcessTree, nodes: &[Node], node_of: &[u32]) -> Vec<(u32, f32, f32)> {
+fn sampled(tree: &ProcessTree, nodes: &[Node], node_of: &[u32], shared: &Shared) -> Vec<(u32, f32, f32)> {
+    let mut sharing: HashMap<StringId, f64, RandomState> = HashMap::default();
     let mut held: Vec<f64> = vec![0.0; nodes.len()];
     let (mut touched, mut sampled) = (Vec::new(), Vec::new());
     for sample in tree.samples() {
+        sharing.clear();
+        let of = |image| shared.of_image(tree, tree.image(image));
+        let programs = sample.bytes.iter().filter_map(|&(image, _)| of(image));
+        programs.for_each(|(program, _)| *sharing.entry(program).or_default() += 1.0);
         for &(image, bytes) in sample.bytes {
+            let others = of(image).map_or(0.0, |(program, bytes)| bytes * (1.0 - 1.0 / sharing[&program]));
             let node = node_of[tree.image(image).process.index()];
             if nodes[node as usize].is_job {
                 touched.push(node);
-                held[node as usize] += bytes as f64;
+                held[node as usize] += bytes as f64 + others;
             }
         }
         for node in touched.drain(..) {
@@ -93,18 +142,23 @@ fn sampled(tree: &ProcessTree, nodes: &[Node], node_of: &[u32]) -> Vec<(u32, f32
     sampled
 }
 
-/// The most memory of each node: of a job that of all images that ran at the same time, each with its peak; of a starter its
-/// own.
-pub(super) fn peaks(tree: &ProcessTree, nodes: &[Node], node_of: &[u32]) -> Vec<f64> {
-    let mut peaks = vec![0.0f64; nodes.len()];
+/// The most memory of each node, and what it shares: of a job that of all images that ran at the same time, each with its peak,
+/// and what the largest of them shares; of a starter its own.
+pub(super) fn measure(tree: &ProcessTree, nodes: &mut [Node], node_of: &[u32], shared: &Shared) {
     // Begins and ends of the images of each job.
     let mut changes: Vec<(u32, i64, bool, u64)> = Vec::new();
+    let mut largest = vec![0; nodes.len()];
     for image in tree.images() {
         let node = node_of[image.process.index()];
+        let of = &mut nodes[node as usize];
         let bytes = image.used.peak_bytes.unwrap_or(0);
-        if !nodes[node as usize].is_job {
-            peaks[node as usize] = peaks[node as usize].max(bytes as f64);
+        if !of.is_job {
+            of.peak_bytes = of.peak_bytes.max(bytes as f64);
             continue;
+        }
+        if bytes > largest[node as usize] {
+            largest[node as usize] = bytes;
+            of.shares = shared.of_image(tree, image).map(|(program, bytes)| (program.0, bytes));
         }
         let ended_ns = image.ended_ns.unwrap_or(tree.span_ns().1);
         changes.extend([(node, image.began_ns, true, bytes), (node, ended_ns, false, bytes)]);
@@ -115,7 +169,7 @@ pub(super) fn peaks(tree: &ProcessTree, nodes: &[Node], node_of: &[u32]) -> Vec<
         held = if node == of { held } else { 0.0 };
         of = node;
         held += if is_begin { bytes as f64 } else { -(bytes as f64) };
-        peaks[node as usize] = peaks[node as usize].max(held);
+        let peak_bytes = &mut nodes[node as usize].peak_bytes;
+        *peak_bytes = peak_bytes.max(held);
     }
-    peaks
 }

@@ -5,7 +5,7 @@
 //! when the second clock has gone on by its work, whatever begins or ends meanwhile: no other job has to be looked at.
 
 use std::cmp::{Ordering, Reverse};
-use std::collections::BinaryHeap;
+use std::collections::{BinaryHeap, HashMap};
 
 use barrow_analyzer::ProcessId;
 
@@ -16,9 +16,9 @@ use super::jobs::Plan;
 pub struct Outcome {
     /// From start to end, in nanoseconds.
     pub wall_ns: u64,
-    /// The most memory of all jobs together, in bytes: the sum of what each holds then.
+    /// The most memory of all jobs together, in bytes: the sum of what each holds then, with what they share once.
     pub peak_bytes: f64,
-    /// The jobs and starters that hold it, with their bytes.
+    /// The jobs and starters that hold it, with their bytes; what they share is in each.
     pub at_peak: Vec<(ProcessId, u64)>,
     /// Jobs that ran at the same time in slots, at most.
     pub most_jobs: u64,
@@ -211,7 +211,7 @@ impl Simulation<'_> {
                 self.running.push(Reverse((Time(self.work + of.work_ns * part), Event::Met(need as u32))));
             }
         }
-        self.held.begin_job(node, self.work);
+        self.held.begin_job(node, self.work, of.shares);
     }
 
     fn end(&mut self, node: u32) {
@@ -220,7 +220,7 @@ impl Simulation<'_> {
         if of.is_job {
             self.demand -= of.demand;
             self.free_slots += u64::from(of.takes_slot);
-            self.held.end_job(node);
+            self.held.end_job(node, of.shares);
         } else {
             self.held.end_starter(node, of.peak_bytes);
         }
@@ -248,6 +248,9 @@ struct Held {
     began: Vec<f64>,
     starters: Vec<u32>,
     starter_bytes: f64,
+    /// Jobs that run, by the program that they share, and what is in memory once instead of several times.
+    sharing: HashMap<u32, u32>,
+    shared_bytes: f64,
     /// Ends since the last look.
     unseen: usize,
 }
@@ -255,16 +258,35 @@ struct Held {
 impl Held {
     fn new(nodes: usize) -> Self {
         let (places, began) = (vec![0; nodes], vec![0.0; nodes]);
-        Held { jobs: Vec::new(), places, began, starters: Vec::new(), starter_bytes: 0.0, unseen: 0 }
+        Held {
+            jobs: Vec::new(),
+            places,
+            began,
+            starters: Vec::new(),
+            starter_bytes: 0.0,
+            sharing: HashMap::new(),
+            shared_bytes: 0.0,
+            unseen: 0,
+        }
     }
 
-    fn begin_job(&mut self, node: u32, work: f64) {
+    fn begin_job(&mut self, node: u32, work: f64, shares: Option<(u32, f64)>) {
+        if let Some((program, bytes)) = shares {
+            let others = self.sharing.entry(program).or_default();
+            self.shared_bytes += if *others > 0 { bytes } else { 0.0 };
+            *others += 1;
+        }
         self.places[node as usize] = self.jobs.len() as u32;
         self.began[node as usize] = work;
         self.jobs.push(node);
     }
 
-    fn end_job(&mut self, node: u32) {
+    fn end_job(&mut self, node: u32, shares: Option<(u32, f64)>) {
+        if let Some((program, bytes)) = shares {
+            let others = self.sharing.entry(program).or_insert(1);
+            *others = others.saturating_sub(1);
+            self.shared_bytes -= if *others > 0 { bytes } else { 0.0 };
+        }
         let place = self.places[node as usize] as usize;
         self.jobs.swap_remove(place);
         if let Some(&moved) = self.jobs.get(place) {
@@ -301,7 +323,7 @@ impl Held {
             of.peak_bytes
                 * plan.curves.at(node, if of.work_ns > 0.0 { (done / of.work_ns).clamp(0.0, 1.0) } else { 1.0 })
         };
-        let bytes = self.starter_bytes + self.jobs.iter().map(bytes_of).sum::<f64>();
+        let bytes = self.starter_bytes - self.shared_bytes + self.jobs.iter().map(bytes_of).sum::<f64>();
         if bytes > outcome.peak_bytes {
             let process = |&node: &u32| plan.nodes[node as usize].process;
             let starters =

@@ -225,8 +225,9 @@ impl Question<'_> {
             Column::new("processes", "at once", Unit::Count),
             Column::new("bytes", "memory", Unit::Bytes),
         ];
-        let sum = choice.outcome.peak_bytes.max(1.0);
-        let factor = choice.peak_bytes.map_or(1.0, |peak| peak as f64 / sum);
+        // Of what processes share, each has a part.
+        let sum: f64 = choice.outcome.at_peak.iter().map(|&(_, bytes)| bytes as f64).sum();
+        let factor = choice.peak_bytes.map_or(1.0, |peak| peak as f64 / sum.max(1.0));
         let mut sums: HashMap<Option<LabelId>, (u64, f64)> = HashMap::new();
         for (image, bytes) in self.plan.heaviest_images(self.tree, &choice.outcome) {
             let sum = sums.entry(schema.label(image)).or_default();
