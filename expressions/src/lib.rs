@@ -17,7 +17,7 @@
 //! A range includes both ends.
 //!
 //! This crate knows the syntax. A [`Language`] says which attributes rows have, and makes a term of each comparison;
-//! [`parse`] makes a tree of such terms, a [`Node`]. Evaluating it is left to the crate that knows the rows.
+//! [`parse()`] makes a tree of such terms, a [`Node`]. Evaluating it is left to the crate that knows the rows.
 
 #![deny(unsafe_code)]
 
