@@ -12,6 +12,7 @@
 //! ```
 
 use barrow_analyzer::ProcessId;
+use rayon::prelude::*;
 
 use crate::lanes::{Span, spans};
 use crate::tree::{ImageId, ProcessTree, duration};
@@ -76,7 +77,7 @@ pub fn idle_ns(tree: &ProcessTree, steps: &[Step], slots: u64) -> Vec<u64> {
     for Span { began_ns, ended_ns, .. } in spans(tree) {
         changes.extend([(began_ns, 1), (ended_ns, -1)]);
     }
-    changes.sort_unstable();
+    changes.par_sort_unstable();
     let (mut next, mut running) = (0, 0i64);
     let mut idle = Vec::with_capacity(steps.len());
     for step in steps {
@@ -154,7 +155,7 @@ impl Children {
         }
         let mut ids = vec![ProcessId(0); tree.processes().len()];
         let mut order: Vec<ProcessId> = (0..tree.processes().len() as u32).map(ProcessId).collect();
-        order.sort_by_key(|&id| tree.ended_ns(tree.process(id)));
+        order.par_sort_by_key(|&id| tree.ended_ns(tree.process(id)));
         for id in order {
             let at = &mut ends[place(tree.process(id).parent)];
             ids[*at] = id;

@@ -15,13 +15,15 @@
 //! down alike; a job holds as much memory at each part of its time as was sampled, or as recorded jobs did on average; jobs
 //! of one program share as much as the smallest of them held. So both results are estimates.
 
-mod jobs;
 mod load;
 mod memory;
 mod needs;
+mod node;
+mod plan;
+mod schedule;
 mod simulation;
 mod starters;
 mod times;
 
-pub use jobs::{Plan, most_jobs};
+pub use plan::{Plan, most_jobs};
 pub use simulation::Outcome;

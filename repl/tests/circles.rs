@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 /// The crates whose files are checked.
-const CRATES: [&str; 15] = [
+const CRATES: [&str; 16] = [
     "format",
     "progress",
     "expressions",
@@ -13,6 +13,7 @@ const CRATES: [&str; 15] = [
     "writer/capi",
     "analyzer",
     "statistics",
+    "processes",
     "rewrite",
     "importers",
     "symbols",

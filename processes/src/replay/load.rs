@@ -1,6 +1,8 @@
 //! How much recorded jobs were slowed down by one another.
 
-use super::jobs::{Node, duration_of};
+use rayon::prelude::*;
+
+use super::node::{Node, duration_of};
 use crate::tree::{ProcessTree, duration};
 
 /// The share of the time with more jobs than cores from which on it tells what the cores really did.
@@ -16,7 +18,7 @@ pub(super) fn take_off(tree: &ProcessTree, nodes: &mut [Node], cores: u64) -> f6
             changes.extend([(process.began_ns, true, node), (tree.ended_ns(process), false, node)]);
         }
     }
-    changes.sort_unstable();
+    changes.par_sort_unstable();
     let mut work = vec![0.0; nodes.len()];
     // Work that one job could do since the beginning; time in which jobs ran, and that in which there were too many.
     let (mut running, mut now, mut done) = (0u64, i64::MIN, 0.0);

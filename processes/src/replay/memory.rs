@@ -7,8 +7,9 @@ use std::collections::HashMap;
 
 use barrow_analyzer::StringId;
 use foldhash::fast::RandomState;
+use rayon::prelude::*;
 
-use super::jobs::{Node, duration_of};
+use super::node::{Node, duration_of};
 use crate::tree::{Image, ProcessTree, duration};
 
 /// Parts of the time of a job.
@@ -142,34 +143,40 @@ fn sampled(tree: &ProcessTree, nodes: &[Node], node_of: &[u32], shared: &Shared)
     sampled
 }
 
+/// What a node holds at most, in bytes, and what it shares with others: the number of a program, and bytes.
+type AtMost = (f64, Option<(u32, f64)>);
+
 /// The most memory of each node, and what it shares: of a job that of all images that ran at the same time, each with its peak,
 /// and what the largest of them shares; of a starter its own.
-pub(super) fn measure(tree: &ProcessTree, nodes: &mut [Node], node_of: &[u32], shared: &Shared) {
+pub(super) fn measure(tree: &ProcessTree, nodes: &[Node], node_of: &[u32]) -> (Shared, Vec<AtMost>) {
+    let shared = Shared::of(tree);
     // Begins and ends of the images of each job.
     let mut changes: Vec<(u32, i64, bool, u64)> = Vec::new();
     let mut largest = vec![0; nodes.len()];
+    let mut held: Vec<AtMost> = vec![(0.0, None); nodes.len()];
     for image in tree.images() {
         let node = node_of[image.process.index()];
-        let of = &mut nodes[node as usize];
+        let of = &mut held[node as usize];
         let bytes = image.used.peak_bytes.unwrap_or(0);
-        if !of.is_job {
-            of.peak_bytes = of.peak_bytes.max(bytes as f64);
+        if !nodes[node as usize].is_job {
+            of.0 = of.0.max(bytes as f64);
             continue;
         }
         if bytes > largest[node as usize] {
             largest[node as usize] = bytes;
-            of.shares = shared.of_image(tree, image).map(|(program, bytes)| (program.0, bytes));
+            of.1 = shared.of_image(tree, image).map(|(program, bytes)| (program.0, bytes));
         }
         let ended_ns = image.ended_ns.unwrap_or(tree.span_ns().1);
         changes.extend([(node, image.began_ns, true, bytes), (node, ended_ns, false, bytes)]);
     }
-    changes.sort_unstable();
-    let (mut of, mut held) = (u32::MAX, 0.0);
+    changes.par_sort_unstable();
+    let (mut of, mut sum) = (u32::MAX, 0.0);
     for (node, _, is_begin, bytes) in changes {
-        held = if node == of { held } else { 0.0 };
+        sum = if node == of { sum } else { 0.0 };
         of = node;
-        held += if is_begin { bytes as f64 } else { -(bytes as f64) };
-        let peak_bytes = &mut nodes[node as usize].peak_bytes;
-        *peak_bytes = peak_bytes.max(held);
+        sum += if is_begin { bytes as f64 } else { -(bytes as f64) };
+        let most = &mut held[node as usize].0;
+        *most = most.max(sum);
     }
+    (shared, held)
 }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use barrow_analyzer::StringId;
 use foldhash::fast::RandomState;
 
-use super::jobs::{Need, Node};
+use super::node::{Need, Node};
 use crate::tree::{Image, ProcessTree};
 
 /// A file, as arguments name it: the directory it is relative to, and its name.

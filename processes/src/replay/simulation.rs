@@ -9,7 +9,7 @@ use std::collections::{BinaryHeap, HashMap};
 
 use barrow_analyzer::ProcessId;
 
-use super::jobs::Plan;
+use super::schedule::Schedule;
 
 /// What happens with other slots.
 #[derive(Debug, Clone, Default)]
@@ -54,7 +54,7 @@ enum Event {
 }
 
 struct Simulation<'p> {
-    plan: &'p Plan,
+    schedule: &'p Schedule,
     now: f64,
     /// The second clock.
     work: f64,
@@ -79,10 +79,10 @@ struct Simulation<'p> {
 /// A node has begun.
 const BEGUN: u32 = u32::MAX;
 
-pub(super) fn run(plan: &Plan, slots: u64, capacity: f64) -> Outcome {
-    let nodes = &plan.nodes;
+pub(super) fn run(schedule: &Schedule, slots: u64, capacity: f64) -> Outcome {
+    let nodes = &schedule.nodes;
     let mut missing: Vec<u32> = nodes.iter().map(|node| u32::from(node.starter.is_some())).collect();
-    plan.needs.iter().for_each(|need| missing[need.of as usize] += 1);
+    schedule.needs.iter().for_each(|need| missing[need.of as usize] += 1);
     let mut children_left = vec![0u32; nodes.len()];
     for node in nodes.iter().filter(|node| node.is_waited_for) {
         if let Some(starter) = node.starter {
@@ -90,7 +90,7 @@ pub(super) fn run(plan: &Plan, slots: u64, capacity: f64) -> Outcome {
         }
     }
     let mut simulation = Simulation {
-        plan,
+        schedule,
         now: 0.0,
         work: 0.0,
         capacity,
@@ -110,7 +110,7 @@ pub(super) fn run(plan: &Plan, slots: u64, capacity: f64) -> Outcome {
 
 impl Simulation<'_> {
     fn run(&mut self, slots: u64) {
-        for node in 0..self.plan.nodes.len() as u32 {
+        for node in 0..self.schedule.nodes.len() as u32 {
             self.start_if_ready(node);
         }
         let mut next = 0;
@@ -164,14 +164,14 @@ impl Simulation<'_> {
         match event {
             Event::Begin(node) => self.begin(node),
             Event::End(node) => self.end(node),
-            Event::Met(need) => self.meet(self.plan.needs[need as usize].of),
+            Event::Met(need) => self.meet(self.schedule.needs[need as usize].of),
         }
     }
 
     fn start_if_ready(&mut self, node: u32) {
         if self.missing[node as usize] == 0 {
             self.missing[node as usize] = BEGUN;
-            let lag = self.plan.nodes[node as usize].lag_ns;
+            let lag = self.schedule.nodes[node as usize].lag_ns;
             self.timers.push(Reverse((Time(self.now + lag), Event::Begin(node))));
         }
     }
@@ -185,7 +185,7 @@ impl Simulation<'_> {
     }
 
     fn begin(&mut self, node: u32) {
-        let of = &self.plan.nodes[node as usize];
+        let of = &self.schedule.nodes[node as usize];
         if of.takes_slot {
             self.ready.push(Reverse(node));
         } else if of.is_job {
@@ -195,18 +195,18 @@ impl Simulation<'_> {
             if self.children_left[node as usize] == 0 {
                 self.timers.push(Reverse((Time(self.now + of.work_ns), Event::End(node))));
             }
-            for child in self.plan.children(node) {
+            for child in self.schedule.children(node) {
                 self.meet(child);
             }
         }
     }
 
     fn run_job(&mut self, node: u32) {
-        let of = &self.plan.nodes[node as usize];
+        let of = &self.schedule.nodes[node as usize];
         self.demand += of.demand;
         self.running.push(Reverse((Time(self.work + of.work_ns), Event::End(node))));
-        for need in self.plan.needs_on(node) {
-            let part = self.plan.needs[need].part;
+        for need in self.schedule.needs_on(node) {
+            let part = self.schedule.needs[need].part;
             if part < 1.0 {
                 self.running.push(Reverse((Time(self.work + of.work_ns * part), Event::Met(need as u32))));
             }
@@ -215,8 +215,8 @@ impl Simulation<'_> {
     }
 
     fn end(&mut self, node: u32) {
-        let of = &self.plan.nodes[node as usize];
-        self.held.look(self.plan, self.work, &mut self.outcome);
+        let of = &self.schedule.nodes[node as usize];
+        self.held.look(self.schedule, self.work, &mut self.outcome);
         if of.is_job {
             self.demand -= of.demand;
             self.free_slots += u64::from(of.takes_slot);
@@ -224,16 +224,16 @@ impl Simulation<'_> {
         } else {
             self.held.end_starter(node, of.peak_bytes);
         }
-        for need in self.plan.needs_on(node) {
-            if self.plan.needs[need].part >= 1.0 || !of.is_job {
-                self.meet(self.plan.needs[need].of);
+        for need in self.schedule.needs_on(node) {
+            if self.schedule.needs[need].part >= 1.0 || !of.is_job {
+                self.meet(self.schedule.needs[need].of);
             }
         }
         if let Some(starter) = of.starter.filter(|_| of.is_waited_for) {
             let left = &mut self.children_left[starter as usize];
             *left = left.saturating_sub(1);
             if *left == 0 {
-                let tail = self.plan.nodes[starter as usize].work_ns;
+                let tail = self.schedule.nodes[starter as usize].work_ns;
                 self.timers.push(Reverse((Time(self.now + tail), Event::End(starter))));
             }
         }
@@ -310,7 +310,7 @@ impl Held {
     }
 
     /// Adds up what is held now. With very many jobs only now and then, so that it takes no longer than all else.
-    fn look(&mut self, plan: &Plan, work: f64, outcome: &mut Outcome) {
+    fn look(&mut self, schedule: &Schedule, work: f64, outcome: &mut Outcome) {
         const JOBS_PER_LOOK: usize = 256;
         self.unseen += 1;
         if self.unseen * JOBS_PER_LOOK < self.jobs.len() {
@@ -318,16 +318,16 @@ impl Held {
         }
         self.unseen = 0;
         let bytes_of = |&node: &u32| {
-            let of = &plan.nodes[node as usize];
+            let of = &schedule.nodes[node as usize];
             let done = work - self.began[node as usize];
             of.peak_bytes
-                * plan.curves.at(node, if of.work_ns > 0.0 { (done / of.work_ns).clamp(0.0, 1.0) } else { 1.0 })
+                * schedule.curves.at(node, if of.work_ns > 0.0 { (done / of.work_ns).clamp(0.0, 1.0) } else { 1.0 })
         };
         let bytes = self.starter_bytes - self.shared_bytes + self.jobs.iter().map(bytes_of).sum::<f64>();
         if bytes > outcome.peak_bytes {
-            let process = |&node: &u32| plan.nodes[node as usize].process;
+            let process = |&node: &u32| schedule.nodes[node as usize].process;
             let starters =
-                self.starters.iter().map(|node| (process(node), plan.nodes[*node as usize].peak_bytes as u64));
+                self.starters.iter().map(|node| (process(node), schedule.nodes[*node as usize].peak_bytes as u64));
             outcome.peak_bytes = bytes;
             outcome.at_peak =
                 self.jobs.iter().map(|node| (process(node), bytes_of(node) as u64)).chain(starters).collect();

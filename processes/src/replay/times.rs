@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::jobs::{Need, Node};
+use super::node::{Need, Node};
 use super::starters::Starters;
 use crate::tree::{ProcessTree, duration};
 

@@ -55,7 +55,6 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
     }
     let tree = session.process_tree()?;
     let classes = session.classes_in(&arguments.flags, None)?;
-    let slots = most_jobs(&tree);
     let is_for_people = session.context.settings.format == Format::Table;
     let least = match arguments.flags.min {
         None => {
@@ -68,7 +67,7 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
         Some(Least::Share(share)) => share,
         Some(Least::Amount(_)) => return Err(QueryError::usage("--min is a share of the whole, such as 1% or 0.1%")),
     };
-    let steps = critical_path(&tree);
+    let (steps, slots) = rayon::join(|| critical_path(&tree), || most_jobs(&tree));
     let idle = idle_ns(&tree, &steps, slots);
     let chain = chain(&steps, &idle);
     let whole_ns = chain.iter().fold(0u64, |sum, link| sum.saturating_add(link.wall_ns));

@@ -1,68 +1,28 @@
-//! What a recorded tree consists of when it is replayed: jobs, and what starts them.
+//! What a recorded tree consists of when it is replayed.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
-use std::ops::Range;
 
 use barrow_analyzer::ProcessId;
 
 use super::load;
-use super::memory::{self, Curves, Shared};
+use super::memory::{self, Curves};
 use super::needs;
+use super::node::{Node, duration_of};
+use super::schedule::Schedule;
 use super::simulation::{self, Outcome};
 use super::starters::Starters;
 use super::times::times;
 use crate::classes::{LabelId, Schema};
 use crate::memory::{Peak, PeakKind, peak};
 use crate::totals::{Totals, cpu_ns};
-use crate::tree::{ImageId, Process, ProcessTree, duration};
+use crate::tree::{ImageId, ProcessTree};
 use crate::window::Window;
-
-/// A job, or something that starts jobs.
-#[derive(Debug, Clone)]
-pub(super) struct Node {
-    pub(super) process: ProcessId,
-    /// What starts it; `None` for what nothing in the recording started.
-    pub(super) starter: Option<u32>,
-    /// Whether it is a job, with all that it starts.
-    pub(super) is_job: bool,
-    /// Whether it needs a slot while it runs.
-    pub(super) takes_slot: bool,
-    /// Whether its starter does not end before it.
-    pub(super) is_waited_for: bool,
-    /// From when all that it needs is there until it begins, in nanoseconds.
-    pub(super) lag_ns: f64,
-    /// How long a job takes if it has the processor when it needs it; how long a starter goes on after its last child.
-    pub(super) work_ns: f64,
-    /// Cores that it uses meanwhile.
-    pub(super) demand: f64,
-    /// Its memory, in bytes: of a job the most, of a starter what it holds itself.
-    pub(super) peak_bytes: f64,
-    /// What it shares with other jobs of the same program: the number of that, and bytes.
-    pub(super) shares: Option<(u32, f64)>,
-}
-
-/// One node needs another to have come so far.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Need {
-    pub(super) of: u32,
-    pub(super) node: u32,
-    /// The part of its work that has to be done: 1 if all.
-    pub(super) part: f64,
-}
 
 /// A recorded tree as jobs, which can be replayed.
 #[derive(Debug, Clone)]
 pub struct Plan {
-    pub(super) nodes: Vec<Node>,
-    /// Sorted by `node`: what becomes possible when it has come so far.
-    pub(super) needs: Vec<Need>,
-    /// Where the needs on each node end in `needs`.
-    need_ends: Vec<usize>,
-    /// The children of all starters, and where those of each node end.
-    children: Vec<u32>,
-    child_ends: Vec<usize>,
-    pub(super) curves: Curves,
+    schedule: Schedule,
     /// Jobs that ran at the same time, at most.
     slots: u64,
     /// Cores of the machine; as many as slots if that was not recorded.
@@ -83,51 +43,21 @@ impl Plan {
     pub fn of(tree: &ProcessTree, totals: &Totals) -> Self {
         let starters = Starters::of(tree);
         let (mut nodes, node_of) = nodes(tree, Some(totals), &starters);
-        let shared = Shared::of(tree);
-        memory::measure(tree, &mut nodes, &node_of, &shared);
+        let needs = || needs::of(tree, &nodes, &node_of);
+        let ((shared, measured), mut needs) = rayon::join(|| memory::measure(tree, &nodes, &node_of), needs);
+        nodes.iter_mut().zip(measured).for_each(|(node, held)| (node.peak_bytes, node.shares) = held);
         let order = order_of_begin(tree, &nodes);
         let slots = most_at_once(tree, &nodes, &order);
         let facts = tree.recording().facts().unwrap_or_default();
         let cores = facts.iter().find(|(key, _)| key == "cores").and_then(|(_, cores)| cores.parse().ok());
         let cores = cores.filter(|&cores| cores > 0).unwrap_or(slots);
-        let mut needs = needs::of(tree, &nodes, &node_of);
         let capacity = load::take_off(tree, &mut nodes, cores);
         times(tree, &mut nodes, &order, slots, &starters, &mut needs);
-        needs.sort_unstable_by_key(|need| (need.node, need.of));
-        needs.dedup_by_key(|need| (need.node, need.of));
         let curves = Curves::of(tree, &nodes, &node_of, &shared);
         let slots_are_cores = starters.has_cargo;
         let (recorded_peak, recorded_ns) = (peak(tree), Window::of(tree).length_ns());
-        let need_ends = ends(nodes.len(), needs.iter().map(|need| need.node));
-        let child_ends = ends(nodes.len(), nodes.iter().filter_map(|node| node.starter));
-        let mut children: Vec<u32> =
-            (0..nodes.len() as u32).filter(|&node| nodes[node as usize].starter.is_some()).collect();
-        children.sort_by_key(|&node| nodes[node as usize].starter);
-        Plan {
-            nodes,
-            needs,
-            need_ends,
-            children,
-            child_ends,
-            curves,
-            slots,
-            cores,
-            capacity,
-            slots_are_cores,
-            node_of,
-            recorded_peak,
-            recorded_ns,
-        }
-    }
-
-    /// The positions of the needs on a node.
-    pub(super) fn needs_on(&self, node: u32) -> Range<usize> {
-        range(&self.need_ends, node)
-    }
-
-    /// What a node starts.
-    pub(super) fn children(&self, node: u32) -> impl Iterator<Item = u32> + '_ {
-        self.children[range(&self.child_ends, node)].iter().copied()
+        let schedule = Schedule::new(nodes, needs, curves);
+        Plan { schedule, slots, cores, capacity, slots_are_cores, node_of, recorded_peak, recorded_ns }
     }
 
     /// How many jobs ran at the same time, at most.
@@ -145,7 +75,7 @@ impl Plan {
     /// How many jobs need a slot.
     #[must_use]
     pub fn jobs(&self) -> usize {
-        self.nodes.iter().filter(|node| node.takes_slot).count()
+        self.schedule.nodes.iter().filter(|node| node.takes_slot).count()
     }
 
     /// The time from start to end that was recorded.
@@ -165,7 +95,7 @@ impl Plan {
     pub fn replay(&self, slots: u64) -> Outcome {
         let slots = slots.max(1);
         let capacity = if self.slots_are_cores { self.capacity.min(slots as f64) } else { self.capacity };
-        simulation::run(self, slots, capacity)
+        simulation::run(&self.schedule, slots, capacity)
     }
 
     /// What holds the most memory of an outcome: of each job or starter the image that held most in the recording.
@@ -204,7 +134,7 @@ impl Plan {
         let (schema, label) = class;
         let mut plan = self.clone();
         for (id, image) in (0..).map(ImageId).zip(tree.images()) {
-            let node = &mut plan.nodes[self.node_of[image.process.index()] as usize];
+            let node = &mut plan.schedule.nodes[self.node_of[image.process.index()] as usize];
             if !node.is_job || schema.label(id) != Some(label) {
                 continue;
             }
@@ -220,23 +150,6 @@ impl Plan {
         }
         plan
     }
-}
-
-/// Where the items of each of `count` nodes end if they are sorted by node.
-fn ends(count: usize, nodes: impl Iterator<Item = u32>) -> Vec<usize> {
-    let mut ends = vec![0; count];
-    nodes.for_each(|node| ends[node as usize] += 1);
-    let mut sum = 0;
-    for end in &mut ends {
-        sum += *end;
-        *end = sum;
-    }
-    ends
-}
-
-fn range(ends: &[usize], node: u32) -> Range<usize> {
-    let node = node as usize;
-    node.checked_sub(1).map_or(0, |before| ends[before])..ends[node]
 }
 
 /// How many jobs ran at the same time, at most; 1 if nothing ran jobs in slots.
@@ -278,10 +191,6 @@ fn nodes(tree: &ProcessTree, totals: Option<&Totals>, starters: &Starters) -> (V
         });
     }
     (nodes, node_of)
-}
-
-pub(super) fn duration_of(tree: &ProcessTree, process: &Process) -> u64 {
-    duration(process.began_ns, tree.ended_ns(process))
 }
 
 fn order_of_begin(tree: &ProcessTree, nodes: &[Node]) -> Vec<u32> {

@@ -1,0 +1,43 @@
+//! Jobs and what starts them, and what they need of one another.
+
+use barrow_analyzer::ProcessId;
+
+use crate::tree::{Process, ProcessTree, duration};
+
+/// A job, or something that starts jobs.
+#[derive(Debug, Clone)]
+pub(super) struct Node {
+    pub(super) process: ProcessId,
+    /// What starts it; `None` for what nothing in the recording started.
+    pub(super) starter: Option<u32>,
+    /// Whether it is a job, with all that it starts.
+    pub(super) is_job: bool,
+    /// Whether it needs a slot while it runs.
+    pub(super) takes_slot: bool,
+    /// Whether its starter does not end before it.
+    pub(super) is_waited_for: bool,
+    /// From when all that it needs is there until it begins, in nanoseconds.
+    pub(super) lag_ns: f64,
+    /// How long a job takes if it has the processor when it needs it; how long a starter goes on after its last child.
+    pub(super) work_ns: f64,
+    /// Cores that it uses meanwhile.
+    pub(super) demand: f64,
+    /// Its memory, in bytes: of a job the most, of a starter what it holds itself.
+    pub(super) peak_bytes: f64,
+    /// What it shares with other jobs of the same program: the number of that, and bytes.
+    pub(super) shares: Option<(u32, f64)>,
+}
+
+/// One node needs another to have come so far.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Need {
+    pub(super) of: u32,
+    pub(super) node: u32,
+    /// The part of its work that has to be done: 1 if all.
+    pub(super) part: f64,
+}
+
+/// How long a process ran.
+pub(super) fn duration_of(tree: &ProcessTree, process: &Process) -> u64 {
+    duration(process.began_ns, tree.ended_ns(process))
+}
