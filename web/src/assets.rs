@@ -154,6 +154,6 @@ mod tests {
     #[test]
     fn the_page_is_small() {
         let bytes: usize = ASSETS.iter().map(|asset| asset.packed().0.len()).sum();
-        assert!(bytes <= 80 << 10, "{bytes} bytes compressed");
+        assert!(bytes <= 80_000, "{bytes} bytes compressed");
     }
 }
