@@ -27,3 +27,4 @@ pub(crate) mod tree_walk;
 pub(crate) mod type_counts;
 pub(crate) mod type_path;
 pub(crate) mod type_series;
+pub(crate) mod unit_labels;

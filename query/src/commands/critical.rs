@@ -10,6 +10,7 @@ use crate::error::QueryError;
 use crate::flags::{Format, Least};
 use crate::session::Session;
 use crate::tables::process_text;
+use crate::tables::unit_labels::UnitLabels;
 use crate::touches::Touches;
 
 use super::{Command, Completion, Group, Subject, more};
@@ -21,11 +22,11 @@ pub(super) const COMMAND: Command = Command {
     arguments: "[--min SHARE] [--classes FILE]",
     about: "The chain of processes that makes up the time, and slots that were idle",
     details: "The chain is followed from the end to the start: before a process went on, it waited for the last of its \
-              children that ended. So the whole takes less time only if something on the chain does. `time` is that of a \
-              program on the chain, without the children that it waited for, and `unit` what it builds, where that is known. Programs with less than --min of the whole \
-              are left out of the chain: 1% unless told, 0% for machines. As many slots are counted as jobs ran at one \
-              time; `idle` adds up, over all slots, the time in which nothing ran in them meanwhile: they waited for the \
-              chain.",
+              children that ended. So the whole takes less time only if something on the chain does. `time` is that of \
+              a program on the chain, without the children that it waited for, and `unit` what it builds, where that is \
+              known. Programs with less than --min of the whole are left out of the chain: 1% unless told, 0% for \
+              machines. As many slots are counted as jobs ran at one time; `idle` adds up, over all slots, the time in \
+              which nothing ran in them meanwhile: they waited for the chain.",
     example: "critical --min 5%",
     flags: &["--min", "--classes"],
     subject: Subject::Recording,
@@ -37,10 +38,6 @@ pub(super) const COMMAND: Command = Command {
 
 /// Programs with less than this share of the whole are not shown one by one.
 const LEAST_SHARE: f64 = 0.01;
-
-/// The schema that says what a process builds, and images of a tree whose chain tells it: that takes 1 s for each million.
-const UNITS: &str = "unit";
-const MOST_NAMED: usize = 200_000;
 
 /// A step of the chain with what was idle meanwhile.
 struct Link {
@@ -73,9 +70,7 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
     let whole_ns = chain.iter().fold(0u64, |sum, link| sum.saturating_add(link.wall_ns));
     let idle_whole_ns = chain.iter().fold(0u64, |sum, link| sum.saturating_add(link.idle_ns));
     let shown: Vec<&Link> = chain.iter().filter(|link| link.wall_ns as f64 >= whole_ns as f64 * least).collect();
-    let is_large = tree.images().len() > MOST_NAMED;
-    let units = if is_large { None } else { Some(session.classes_in(&arguments.flags, Some(UNITS))?) };
-    let units = units.as_ref().and_then(|classes| classes.schema(UNITS));
+    let units = session.unit_labels(&arguments.flags)?;
     session.listed.clear();
     let answer = Answer::default()
         .fact(Column::new("wall_ns", "wall", Unit::Duration), whole_ns)
@@ -86,7 +81,7 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
             Value::share(idle_whole_ns, whole_ns.saturating_mul(slots)),
         )
         .table(by_class(&chain, classes.first(), whole_ns))
-        .table(rows(&tree, [Some(classes.first()), units], &shown, whole_ns));
+        .table(rows(&tree, (classes.first(), &units), &shown, whole_ns));
     let listed: Vec<_> = shown.iter().map(|link| link.step.image).collect();
     session.list_images(listed);
     let rows = session.page_rows();
@@ -140,7 +135,7 @@ fn by_class(chain: &[Link], schema: &Schema, whole_ns: u64) -> Table {
     Table { key: "classes", audience: Audience::Everyone, rows: rows.collect(), columns }
 }
 
-fn rows(tree: &ProcessTree, schemata: [Option<&Schema>; 2], chain: &[&Link], whole_ns: u64) -> Table {
+fn rows(tree: &ProcessTree, (schema, units): (&Schema, &UnitLabels), chain: &[&Link], whole_ns: u64) -> Table {
     let columns = vec![
         Column::new("process", "process", Unit::Text),
         Column::new("image", "", Unit::Number).for_machines(),
@@ -153,13 +148,13 @@ fn rows(tree: &ProcessTree, schemata: [Option<&Schema>; 2], chain: &[&Link], who
         Column::new("unit", "unit", Unit::Text),
         Column::new("command", "command", Unit::Text),
     ];
-    let rows = chain.iter().map(|link| {
+    let images: Vec<_> = chain.iter().map(|link| link.step.image).collect();
+    let rows = chain.iter().zip(units.of(tree, &images)).map(|(link, unit)| {
         let image = tree.image(link.step.image);
-        let [class, unit] = schemata.map(|schema| schema.and_then(|schema| schema.class(link.step.image)));
         vec![
             Value::Text(tree.name(image.process)),
             image.number.into(),
-            class.into(),
+            schema.class(link.step.image).into(),
             process_text::time(link.step.from_ns),
             process_text::time(link.step.to_ns),
             link.wall_ns.into(),

@@ -14,6 +14,7 @@ use crate::flags::ExportFormat;
 use crate::session::{PIECE_ROWS, Session};
 use crate::sources::destination::{Access, Destination};
 use crate::tables::process_rows::Rows;
+use crate::tables::unit_labels::UnitLabels;
 use crate::touches::Touches;
 
 use super::{Command, Completion, Group, Subject};
@@ -43,6 +44,7 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
     let flags = &arguments.flags;
     let format = flags.to.ok_or_else(|| QueryError::usage("which format? add `--to chrome`, perfetto, csv or json"))?;
     let (tree, classes) = (session.process_tree()?, session.classes_in(flags, None)?);
+    let units = session.unit_labels(flags)?;
     let place = flags.output.clone().unwrap_or_else(|| usual_place(session, format));
     let sources = tree.recording().path();
     let part = Destination::new(Some(&place), flags.force, sources.as_slice())?.begin(Access::Usual)?;
@@ -52,7 +54,7 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
     let written = match format {
         ExportFormat::Chrome => chrome::write(&trace, &mut out),
         ExportFormat::Perfetto => perfetto::write(&trace, &mut out),
-        ExportFormat::Csv | ExportFormat::Json => rows(session, &tree, &classes, format, &mut out),
+        ExportFormat::Csv | ExportFormat::Json => rows(session, &tree, (&classes, &units), format, &mut out),
     };
     // A watcher that stops the question stops the writing.
     session.context.check()?;
@@ -82,7 +84,7 @@ fn usual_place(session: &Session, format: ExportFormat) -> PathBuf {
 fn rows(
     session: &Session,
     tree: &ProcessTree,
-    classes: &Classes,
+    (classes, units): (&Classes, &UnitLabels),
     format: ExportFormat,
     out: &mut dyn Write,
 ) -> io::Result<()> {
@@ -90,7 +92,7 @@ fn rows(
     let mut progress = json::Progress::default();
     let ids: Vec<ImageId> = (0..).map(ImageId).take(tree.images().len()).collect();
     let source = json::Source { file: session.file().map(|file| file.name.as_str()), damage: None };
-    let rows = Rows { tree, classes, by: None };
+    let rows = Rows { tree, classes, units, by: None };
     // There is a first piece even of nothing.
     let none = ids.is_empty().then_some(&ids[..]);
     for (number, piece) in none.into_iter().chain(ids.chunks(PIECE_ROWS)).enumerate() {

@@ -42,7 +42,13 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
             let tree = session.process_tree()?;
             let id = process(session, &tree, name)?;
             let (totals, classes) = (session.process_totals()?, session.classes_in(&arguments.flags, None)?);
-            process_details::answer(&session.context, &tree, &totals, &classes, id)
+            process_details::answer(
+                &session.context,
+                &tree,
+                &totals,
+                (&classes, &session.unit_labels(&arguments.flags)?),
+                id,
+            )
         }
         [name] => {
             let (snapshot, id) = session.object(name)?;

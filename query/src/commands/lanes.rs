@@ -10,6 +10,7 @@ use crate::flags::Format;
 use crate::session::Session;
 use crate::tables::lane_tables::{self, Drawn};
 use crate::tables::process_text;
+use crate::tables::unit_labels::UNITS;
 use crate::touches::Touches;
 
 use super::{Command, Completion, Group, Subject};
@@ -46,8 +47,6 @@ const MOST_OF_PATH: usize = 300;
 /// Samples of the memory.
 const MOST_SAMPLES: u32 = 300;
 
-/// The schema that says what a process builds.
-const UNITS: &str = "unit";
 /// Images of a tree whose blocks tell it: it takes about 1 s for each million.
 const MOST_NAMED: usize = 200_000;
 

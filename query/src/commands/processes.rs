@@ -12,6 +12,7 @@ use crate::language::asked;
 use crate::language::request::Request;
 use crate::session::Session;
 use crate::tables::process_rows::Rows;
+use crate::tables::unit_labels::UnitLabels;
 use crate::touches::Touches;
 
 use super::{Command, Completion, Group, Subject};
@@ -24,10 +25,10 @@ pub(super) const COMMAND: Command = Command {
     about: "The processes that used most, and what they executed",
     details: "A process has a row for each program that it executed, one after the other: what it used is that of the \
               program, without the processes that it started. `by cpu` is the order unless told: processor time in user \
-              mode and in the system. `wall` is the time from start to end, `memory` the most that was resident, `reads` \
-              and `writes` are bytes from and to devices. What is not known is empty and comes last. A process is named \
-              1234:0: the first one that had the number 1234. With EXPR only those that match are listed; `help \
-              expressions` describes it.",
+              mode and in the system. `wall` is the time from start to end, `memory` the most that was resident, \
+              `reads` and `writes` are bytes from and to devices. `unit` is what the program builds, where its \
+              arguments tell. What is not known is empty and comes last. A process is named 1234:0: the first one that \
+              had the number 1234. With EXPR only those that match are listed; `help expressions` describes it.",
     example: "processes 5 by memory",
     flags: &["--classes"],
     subject: Subject::Recording,
@@ -98,13 +99,15 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
     let images: Vec<ImageId> = ranked.into_iter().map(|(_, Reverse(id))| id).collect();
     session.listed.clear();
     let piece = if request.rows.is_some() { usize::MAX } else { rows };
-    Listing { tree, classes, images, shown: 0, piece }.answer(session)
+    let units = session.unit_labels(&arguments.flags)?;
+    Listing { tree, classes, units, images, shown: 0, piece }.answer(session)
 }
 
 /// The images in their order, of which the first were shown.
 struct Listing {
     tree: Arc<ProcessTree>,
     classes: Arc<Classes>,
+    units: UnitLabels,
     images: Vec<ImageId>,
     shown: usize,
     /// Rows of a page.
@@ -122,7 +125,7 @@ impl Listing {
         let end = self.images.len().min(self.shown.saturating_add(piece));
         let page = &self.images[self.shown..end];
         let first = session.listed.images().len() + 1;
-        let rows = Rows { tree: &self.tree, classes: &self.classes, by: None };
+        let rows = Rows { tree: &self.tree, classes: &self.classes, units: &self.units, by: None };
         let table = rows.table(&session.context, page, |at| session.row_number(first + at))?;
         session.list_images(page.iter().copied());
         let mut answer = Answer::default().table(table);

@@ -9,6 +9,7 @@ use barrow_processes::{Classes, Lanes, Plan, ProcessTree, Rules, Totals};
 use super::Session;
 use crate::error::QueryError;
 use crate::flags::QuestionFlags;
+use crate::tables::unit_labels::UnitLabels;
 
 /// The file of rules beside a recording.
 const RULES: &str = "barrow-classes.toml";
@@ -121,6 +122,15 @@ impl Session {
     pub(crate) fn class_rules(&self, flags: &QuestionFlags) -> Result<Option<Rules>, QueryError> {
         let Some(file) = self.rules_file(flags) else { return Ok(None) };
         Ok(Some(Rules::read(&file.display().to_string(), &read(&file)?)?))
+    }
+
+    /// What labels the programs of a table with what they build.
+    ///
+    /// # Errors
+    /// A file of rules that cannot be read.
+    pub(crate) fn unit_labels(&self, flags: &QuestionFlags) -> Result<UnitLabels, QueryError> {
+        let Some(file) = self.rules_file(flags) else { return Ok(UnitLabels::new(None)) };
+        Ok(UnitLabels::new(Some(Rules::read(&file.display().to_string(), &read(&file)?)?)))
     }
 
     fn rules_file(&self, flags: &QuestionFlags) -> Option<PathBuf> {

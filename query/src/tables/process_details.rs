@@ -4,6 +4,7 @@ use barrow_processes::{Classes, Process, ProcessId, ProcessTree, Totals};
 
 use super::process_rows::Rows;
 use super::process_text;
+use super::unit_labels::UnitLabels;
 use crate::answer::{Answer, Audience, Column, Table, Unit, Value, shell};
 use crate::context::Context;
 use crate::error::QueryError;
@@ -18,7 +19,7 @@ pub(crate) fn answer(
     context: &Context,
     tree: &ProcessTree,
     totals: &Totals,
-    classes: &Classes,
+    (classes, units): (&Classes, &UnitLabels),
     id: ProcessId,
 ) -> Result<Answer, QueryError> {
     let process = tree.process(id);
@@ -78,7 +79,7 @@ pub(crate) fn answer(
     }
     let ancestors = std::iter::successors(process.parent, |&parent| tree.process(parent).parent);
     let ancestors: Vec<ProcessId> = ancestors.take(MOST_ANCESTORS).collect();
-    let images = images(context, tree, classes, id)?;
+    let images = images(context, tree, (classes, units), id)?;
     Ok(answer
         .table(relatives(tree, "ancestors", "started by", &ancestors))
         .table(images)
@@ -107,9 +108,14 @@ fn relatives(tree: &ProcessTree, key: &'static str, heading: &'static str, proce
 }
 
 /// The programs that it executed, if they are several.
-fn images(context: &Context, tree: &ProcessTree, classes: &Classes, id: ProcessId) -> Result<Table, QueryError> {
+fn images(
+    context: &Context,
+    tree: &ProcessTree,
+    (classes, units): (&Classes, &UnitLabels),
+    id: ProcessId,
+) -> Result<Table, QueryError> {
     let images: Vec<_> = tree.images_of(id).map(|(image, _)| image).collect();
-    let table = Rows { tree, classes, by: None }.table(context, &images, |_| Value::None)?;
+    let table = Rows { tree, classes, units, by: None }.table(context, &images, |_| Value::None)?;
     let audience = if images.len() > 1 { Audience::Everyone } else { Audience::Machines };
     Ok(Table { key: "images", audience, ..table })
 }

@@ -7,6 +7,7 @@ use crate::context::Context;
 use crate::error::QueryError;
 
 use super::process_text::time;
+use super::unit_labels::UnitLabels;
 
 /// What a table of images needs.
 pub(crate) struct Rows<'a> {
@@ -14,6 +15,8 @@ pub(crate) struct Rows<'a> {
     pub(crate) tree: &'a ProcessTree,
     /// Its classes.
     pub(crate) classes: &'a Classes,
+    /// What they build.
+    pub(crate) units: &'a UnitLabels,
     /// What ranks them, if that is no column anyway.
     pub(crate) by: Option<&'a Amounts>,
 }
@@ -35,15 +38,16 @@ impl Rows<'_> {
         let mut columns = columns();
         let by = self.by.filter(|by| !SHOWN.contains(&by.name()));
         columns.extend(by.map(|by| Column::new(by.name(), by.name(), unit(by.quantity()))));
-        let rows = images.iter().enumerate().map(|(at, &id)| {
-            let mut row = self.row(number(at), id);
+        let units = self.units.of(self.tree, images);
+        let rows = images.iter().zip(units).enumerate().map(|(at, (&id, unit))| {
+            let mut row = self.row(number(at), id, unit);
             row.extend(by.map(|by| by.of(self.tree, id).into()));
             row
         });
         Ok(Table { key: "rows", audience: Audience::Everyone, columns, rows: context.collect(rows)? })
     }
 
-    fn row(&self, number: Value, id: ImageId) -> Vec<Value> {
+    fn row(&self, number: Value, id: ImageId, unit: Option<String>) -> Vec<Value> {
         let tree = self.tree;
         let image = tree.image(id);
         let process = tree.process(image.process);
@@ -80,6 +84,7 @@ impl Rows<'_> {
             end.and_then(|end| end.exit_status).into(),
             end.and_then(|end| end.signal).into(),
             ended.into(),
+            unit.into(),
             Value::List(arguments.iter().map(|argument| Value::text(*argument)).collect()),
             Value::Text(shell::line(arguments)),
         ]
@@ -120,6 +125,7 @@ fn columns() -> Vec<Column> {
         Column::new("exit_code", "", Unit::Number).for_machines(),
         Column::new("signal", "", Unit::Number).for_machines(),
         Column::new("exit", "exit", Unit::Text).for_people(),
+        Column::new("unit", "unit", Unit::Text),
         Column::new("arguments", "", Unit::Nested).for_machines(),
         Column::new("command_line", "arguments", Unit::Text),
     ]

@@ -11,11 +11,13 @@ use crate::flags::QuestionFlags;
 use crate::language::asked;
 use crate::session::Session;
 use crate::tables::process_rows::Rows;
+use crate::tables::unit_labels::UnitLabels;
 
 /// Images that match, of which the first are shown.
 pub(crate) struct Found {
     tree: Arc<ProcessTree>,
     classes: Arc<Classes>,
+    units: UnitLabels,
     by: Option<Amounts>,
     /// In their order.
     images: Vec<ImageId>,
@@ -41,7 +43,8 @@ pub(crate) fn found(
     let classes = asked::classes(session, &tree, expression, flags)?;
     session.listed.clear();
     let notes = asked::notes(session, expression, flags)?;
-    Ok(Found { tree, classes, by, images, shown: 0, rows }.answer(session, Some(set))?.lines(notes))
+    let units = session.unit_labels(flags)?;
+    Ok(Found { tree, classes, units, by, images, shown: 0, rows }.answer(session, Some(set))?.lines(notes))
 }
 
 fn no_order(name: &str) -> QueryError {
@@ -61,7 +64,7 @@ impl Found {
         let page = &self.images[self.shown..end];
         let first = session.listed.images().len() + 1;
         let number = |at| session.row_number(first + at);
-        let rows = Rows { tree: &self.tree, classes: &self.classes, by: self.by.as_ref() };
+        let rows = Rows { tree: &self.tree, classes: &self.classes, units: &self.units, by: self.by.as_ref() };
         let table = rows.table(&session.context, page, number)?;
         session.list_images(page.iter().copied());
         match all {
