@@ -5,6 +5,8 @@ pub(crate) mod bytes;
 pub(crate) mod contents;
 pub(crate) mod growing;
 pub(crate) mod live_rows;
+pub(crate) mod measurement_ids;
+pub(crate) mod measurements;
 pub(crate) mod object;
 pub(crate) mod patch_chain;
 pub(crate) mod patch_merge;

@@ -74,8 +74,14 @@ pub use barrow_format::commit::Totals;
 pub use barrow_format::header::{
     MAGIC as RECORDING_MAGIC, MAJOR_VERSION as FORMAT_MAJOR_VERSION, MINOR_VERSION as FORMAT_MINOR_VERSION,
 };
-pub use barrow_format::rows::{KindRole, Label, ProcessRow, Program, Root, StrengthClass, Thread, TypeTotals, Usage};
-pub use barrow_format::{FormatError, KindId, ObjectId, ProcessId, SiteId, SnapshotId, StrengthId, StringId, TypeId};
+pub use barrow_format::rows::{
+    Better, Failure, KindRole, Label, MeasurementRow, ProcessRow, Program, Root, StrengthClass, Thread, TypeTotals,
+    Usage,
+};
+pub use barrow_format::{
+    FormatError, KindId, MetricId, ObjectId, ProcessId, RunId, SiteId, SnapshotId, StrengthId, StringId, TypeId,
+    VariantId,
+};
 pub use barrow_statistics::{FALSE_ALARMS, Judgement, LEAST_POINTS, Reason, SURE_POINTS, Trend, Verdict};
 pub use columns::index_file::IndexPlace;
 pub use columns::memory::Memory;

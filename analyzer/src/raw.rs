@@ -70,7 +70,8 @@ impl<'r> Frames<'r> {
     /// The first problem of the tables that all snapshots share, if they have any. All of them are decoded.
     #[must_use]
     pub fn table_problem(self) -> Option<AnalyzerError> {
-        let rows = || self.recording.process_rows(|_| Ok(()));
+        let rows =
+            || self.recording.process_rows(|_| Ok(())).and_then(|()| self.recording.measurement_rows(|_| Ok(())));
         match self.recording.sites().and_then(|_| rows()).and_then(|()| self.recording.tables()) {
             Ok(tables) => tables.string_problems().into_iter().next(),
             Err(error) => Some(error),

@@ -94,8 +94,10 @@ pub fn verify(recording: &Recording, progress: &dyn Progress) -> Result<Verifica
     if let Err(error) = recording.sites() {
         found.error(None, &error);
     }
-    if let Err(error) = recording.process_rows(|_| Ok(())) {
-        found.error(None, &error);
+    for log in [recording.process_rows(|_| Ok(())), recording.measurement_rows(|_| Ok(()))] {
+        if let Err(error) = log {
+            found.error(None, &error);
+        }
     }
     let snapshots: Vec<SnapshotId> = recording.snapshot_ids().collect();
     let mut whole = Vec::new();

@@ -30,6 +30,12 @@ pub enum FormatError {
         /// The incompatible feature bits that are unknown.
         bits: u64,
     },
+    /// A number that must be finite is not.
+    #[error("{what} is no finite number")]
+    NotFinite {
+        /// The number's name.
+        what: &'static str,
+    },
     /// A section that must not be skipped has an unknown type.
     #[error("section type {section} must not be skipped and is unknown; update barrow")]
     UnknownCriticalSection {

@@ -64,7 +64,7 @@ named_numbers! { SectionType, "" {
     GC_EVENTS = 18,
     /// What processes of a tree did: may be skipped.
     PROCESSES = 19,
-    /// Reserved: values that were measured.
+    /// Runs of programs and what was measured in them: may be skipped.
     MEASUREMENTS = 20,
     /// Objects of a snapshot as their difference to an earlier one.
     PATCH = 21,
@@ -74,8 +74,6 @@ named_numbers! { SectionType, "" {
     TEXTS = 23,
     /// Reserved: the memory maps of processes.
     MAPPINGS = 24,
-    /// Reserved: the runs of a trial, with their layouts.
-    RUNS = 25,
     /// Reserved: the fields of types that are no references.
     FIELDS = 26,
     /// Reserved: names the content of a recording without snapshots, as a commit does.
@@ -89,7 +87,8 @@ impl SectionType {
     /// Whether this crate reads the section, rather than skipping it.
     #[must_use]
     pub fn is_read(self) -> bool {
-        self.is_critical() || [SectionType::SITES, SectionType::THREADS, SectionType::PROCESSES].contains(&self)
+        let is_optional = [SectionType::SITES, SectionType::THREADS, SectionType::PROCESSES, SectionType::MEASUREMENTS];
+        self.is_critical() || is_optional.contains(&self)
     }
 
     /// Whether its body consists of columns, each with a checksum of its own.

@@ -55,6 +55,18 @@ id! {
     ProcessId
 }
 id! {
+    /// Something that is measured, counted from 0.
+    MetricId
+}
+id! {
+    /// A program that is measured, counted from 0.
+    VariantId
+}
+id! {
+    /// A run of a program that is measured, counted from 0 in the order in which they began.
+    RunId
+}
+id! {
     /// An allocation site: a row of the site table counted from 1. 0 means that none was recorded.
     SiteId
 }

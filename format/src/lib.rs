@@ -63,7 +63,9 @@ pub mod rows;
 pub mod varint;
 
 pub use error::{FormatError, Result};
-pub use ids::{KindId, ObjectId, ProcessId, ShapeId, SiteId, SnapshotId, StrengthId, StringId, TypeId};
+pub use ids::{
+    KindId, MetricId, ObjectId, ProcessId, RunId, ShapeId, SiteId, SnapshotId, StrengthId, StringId, TypeId, VariantId,
+};
 
 /// The README, whose example is compiled and run with those of this crate.
 #[cfg(doctest)]

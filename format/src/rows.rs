@@ -18,8 +18,10 @@
 //! | STATS | [`TypeTotals`] | over the snapshot |
 //! | THREADS | [`Thread`] | over the snapshot |
 //! | PROCESSES | [`ProcessRow`] | over the file |
+//! | MEASUREMENTS | [`MeasurementRow`] | over the file |
 
 mod kind;
+mod measurement;
 mod process;
 mod room;
 mod root;
@@ -32,6 +34,7 @@ mod totals;
 mod types;
 
 pub use kind::{Kind, KindRole};
+pub use measurement::{Better, Failure, MeasurementRow};
 pub use process::{ProcessRow, Program, Usage};
 pub use room::{table_memory_bytes, table_memory_limit, table_memory_name};
 pub use root::Root;

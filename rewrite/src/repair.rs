@@ -96,7 +96,8 @@ pub fn repair(recording: &Recording, destination: &Path, progress: &dyn Progress
     let recording = rescanned.as_ref().unwrap_or(recording);
     repaired.judge_damage(recording);
     repaired.judge_snapshots(recording, progress)?;
-    if repaired.kept.is_empty() && !recording.has_processes() && (recording.damage().is_some() || repaired.has_lost()) {
+    let has_logs = recording.has_processes() || recording.has_measurements();
+    if repaired.kept.is_empty() && !has_logs && (recording.damage().is_some() || repaired.has_lost()) {
         return Ok(repaired);
     }
     let bytes = write_anew(recording, destination, |copy| {

@@ -86,6 +86,12 @@ pub enum WriterError {
         /// How many rows the table has.
         known: u32,
     },
+    /// A measured value is not a number, or infinite.
+    #[error("the measured value {value} is no finite number")]
+    NotFinite {
+        /// The value.
+        value: f64,
+    },
     /// A reference was announced before any object, or after one that was refused.
     #[error("a reference was announced without the object that holds it")]
     ReferenceWithoutObject,

@@ -53,6 +53,7 @@ mod error;
 mod gate;
 mod interned;
 mod lock;
+mod measurements;
 mod object;
 mod options;
 mod patches;
@@ -69,9 +70,12 @@ mod writer;
 
 pub use barrow_format::codec::Compression;
 pub use barrow_format::commit::Totals;
-pub use barrow_format::rows::{KindRole, Label, StrengthClass, Usage};
-pub use barrow_format::{KindId, ObjectId, ProcessId, SiteId, SnapshotId, StrengthId, StringId, TypeId};
+pub use barrow_format::rows::{Better, KindRole, Label, StrengthClass, Usage};
+pub use barrow_format::{
+    KindId, MetricId, ObjectId, ProcessId, RunId, SiteId, SnapshotId, StrengthId, StringId, TypeId, VariantId,
+};
 pub use error::{Result, WriterError};
+pub use measurements::{MetricDescription, RunDescription, RunEnd, ValueDescription, VariantDescription};
 pub use object::Object;
 pub use options::{Options, Sync};
 pub use processes::{ProcessDescription, ProcessEnd, ProgramDescription};

@@ -8,8 +8,8 @@ use barrow_format::codec::{Compression, Compressor};
 use barrow_format::commit::TableCounts;
 use barrow_format::frame::NO_SNAPSHOT;
 use barrow_format::rows::{
-    KeyValue, Kind, MAX_CHUNK_BYTES, ProcessRow, Row, Site, Strength, StrengthClass, Text, Type, encode_raw_chunk,
-    table_memory_bytes, table_memory_limit, table_memory_name,
+    KeyValue, Kind, MAX_CHUNK_BYTES, MeasurementRow, ProcessRow, Row, Site, Strength, StrengthClass, Text, Type,
+    encode_raw_chunk, table_memory_bytes, table_memory_limit, table_memory_name,
 };
 use barrow_format::{KindId, ProcessId, SiteId, StrengthId, StringId, TypeId};
 
@@ -135,6 +135,10 @@ pub(crate) struct Counts {
     pub(crate) sites: AtomicU32,
     /// Processes that began, which are fewer than the rows of their table.
     pub(crate) processes: AtomicU32,
+    /// Metrics, variants and runs, each fewer than the rows of their table.
+    pub(crate) metrics: AtomicU32,
+    pub(crate) variants: AtomicU32,
+    pub(crate) runs: AtomicU32,
 }
 
 impl Counts {
@@ -168,6 +172,7 @@ pub(crate) struct Tables {
     facts: Pending,
     sites: Pending,
     processes: Pending,
+    measurements: Pending,
     compressor: Compressor,
 }
 
@@ -184,6 +189,7 @@ impl Tables {
             facts: Pending::new(),
             sites: Pending::new(),
             processes: Pending::new(),
+            measurements: Pending::new(),
             compressor: Compressor::new(compression)?,
         };
         let name = tables.string("strong", counts)?;
@@ -246,9 +252,15 @@ impl Tables {
         self.processes.push(row).map(drop)
     }
 
+    pub(crate) fn measurement(&mut self, row: &MeasurementRow) -> Result<()> {
+        self.measurements.push(row).map(drop)
+    }
+
     /// Whether enough rows wait to be written, so that they never take much memory.
     pub(crate) fn is_full(&self) -> bool {
-        [&self.strings, &self.types, &self.facts, &self.sites, &self.processes].into_iter().any(Pending::is_full)
+        [&self.strings, &self.types, &self.facts, &self.sites, &self.processes, &self.measurements]
+            .into_iter()
+            .any(Pending::is_full)
     }
 
     /// Writes all waiting rows.
@@ -261,6 +273,7 @@ impl Tables {
         self.facts.flush::<KeyValue>(NO_SNAPSHOT, sink, compressor)?;
         self.sites.flush::<Site>(NO_SNAPSHOT, sink, compressor)?;
         self.processes.flush::<ProcessRow>(NO_SNAPSHOT, sink, compressor)?;
+        self.measurements.flush::<MeasurementRow>(NO_SNAPSHOT, sink, compressor)?;
         Ok(())
     }
 

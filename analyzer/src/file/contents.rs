@@ -6,7 +6,8 @@
 //!       after a damaged header: try every eighth byte until a valid one is found
 //! ```
 //!
-//! A snapshot counts if its commit is undamaged and the tables it needs are present. Rows about processes need no commit.
+//! A snapshot counts if its commit is undamaged and the tables it needs are present. Rows about processes and
+//! measurements need no commit.
 
 use std::collections::BTreeSet;
 
@@ -18,6 +19,7 @@ use barrow_format::index::parse_index;
 use barrow_format::rows::{Chunk, KeyValue, Kind, Shape, Site, Strength, Type};
 use barrow_format::{FormatError, SnapshotId};
 
+use crate::file::measurement_ids;
 use crate::file::process_ids::Checked;
 use crate::file::tables::{CheckedRow, TableRoom};
 
@@ -47,7 +49,9 @@ pub struct Damage {
     pub first_and_last: Option<(SnapshotId, SnapshotId)>,
     /// Number of processes of which something can be read.
     pub processes: u32,
-    /// Offset of the end of the last of these snapshots, or of the last rows about processes.
+    /// Number of runs of a trial of which something can be read.
+    pub runs: u32,
+    /// Offset of the end of the last of these snapshots, or of the last rows about processes or runs.
     pub committed_end: u64,
     /// Snapshots that were committed but cannot be used, in ascending order.
     pub lost: Vec<LostSnapshot>,
@@ -97,6 +101,7 @@ impl std::fmt::Display for Damage {
         write!(f, "the recording is not whole: {}; ", self.reason)?;
         match self.whole_snapshots {
             0 if self.processes > 0 => write!(f, "what was recorded of {} processes is kept", self.processes)?,
+            0 if self.runs > 0 => write!(f, "what was recorded of {} runs is kept", self.runs)?,
             0 => f.write_str("no snapshot was complete")?,
             1 => f.write_str("1 complete snapshot is kept")?,
             count => write!(f, "{count} complete snapshots are kept")?,
@@ -106,7 +111,7 @@ impl std::fmt::Display for Damage {
         }
         let after = self.file_length.saturating_sub(self.committed_end);
         if after > 0 {
-            let last = if self.processes > 0 { "it" } else { "the last of them" };
+            let last = if self.processes > 0 || self.runs > 0 { "it" } else { "the last of them" };
             write!(f, ", {after} bytes after {last} are lost")?;
         }
         if self.unreadable_bytes > 0 {
@@ -288,6 +293,7 @@ impl Scan {
             whole_snapshots: contents.commits.len(),
             first_and_last: contents.first_and_last(),
             processes: self.known.processes,
+            runs: self.known.measured.runs,
             committed_end: self.committed_end.min(file_length),
             lost: self.lost,
             unreadable_bytes: self.unreadable_bytes,
@@ -332,7 +338,7 @@ impl Scan {
         if is_table(section) {
             if self.known.add(section, frame) {
                 self.contents.chunks.push((section, frame.offset));
-                if section == SectionType::PROCESSES {
+                if [SectionType::PROCESSES, SectionType::MEASUREMENTS].contains(&section) {
                     self.committed_end = frame.end();
                 }
             }
@@ -392,19 +398,22 @@ pub fn is_table(section: SectionType) -> bool {
         SectionType::SHAPES,
         SectionType::SITES,
         SectionType::PROCESSES,
+        SectionType::MEASUREMENTS,
     ]
     .contains(&section)
 }
 
 /// The number of rows of each table that a scan has seen without a gap.
 struct KnownRows {
-    counts: [u64; SectionType::PROCESSES.0 as usize + 1],
+    counts: [u64; SectionType::MEASUREMENTS.0 as usize + 1],
     room: TableRoom,
     decompressor: Decompressor,
     /// Whether strings are decoded too.
     decodes_strings: bool,
     /// Processes that began so far.
     processes: u32,
+    /// Metrics, variants and runs so far.
+    measured: measurement_ids::Checked,
 }
 
 impl KnownRows {
@@ -415,6 +424,7 @@ impl KnownRows {
             decompressor: Decompressor::new(),
             decodes_strings: false,
             processes: 0,
+            measured: measurement_ids::Checked::default(),
         }
     }
 
@@ -483,6 +493,14 @@ impl KnownRows {
                 let is_readable = chunk.for_each(decompressor, |row| checked.check(&row)).is_ok();
                 if is_readable {
                     self.processes = checked.processes;
+                }
+                is_readable
+            }
+            SectionType::MEASUREMENTS => {
+                let mut checked = self.measured.with_strings(known.strings);
+                let is_readable = chunk.for_each(decompressor, |row| checked.check(&row)).is_ok();
+                if is_readable {
+                    self.measured = checked;
                 }
                 is_readable
             }

@@ -1,5 +1,5 @@
-//! The tables of a recording in memory: strings, kinds, strengths, types and shapes. Sites and processes have files
-//! of their own, [`super::sites`] and [`super::processes`].
+//! The tables of a recording in memory: strings, kinds, strengths, types and shapes. Sites, processes and
+//! measurements have files of their own: [`super::sites`], [`super::processes`] and [`super::measurements`].
 //!
 //! Tables are loaded when a question first needs one. All ids in them are checked then, so later look-ups cannot fail.
 //! Strings are decoded when they are used, see [`super::strings`].
@@ -41,7 +41,8 @@ impl Tables {
         let mut tables = Tables { strings: Strings::of(file), ..Tables::default() };
         let mut decompressor = Decompressor::new();
         let mut room = TableRoom::new(file);
-        let is_other = |section| section == SectionType::SITES || section == SectionType::PROCESSES;
+        let others = [SectionType::SITES, SectionType::PROCESSES, SectionType::MEASUREMENTS];
+        let is_other = |section| others.contains(&section);
         for &(section, offset) in chunks.iter().filter(|&&(section, _)| !is_other(section)) {
             let name = section.name().unwrap_or("table");
             tables
@@ -359,7 +360,7 @@ pub(crate) fn below(what: &'static str, id: u32, count: u32) -> Result<(), Forma
 pub(crate) struct TableRoom {
     /// A limit that depends on the length of the file, for files written before writers had a limit.
     by_length: u64,
-    used: [u64; SectionType::PROCESSES.0 as usize + 1],
+    used: [u64; SectionType::MEASUREMENTS.0 as usize + 1],
 }
 
 /// The memory for a table if that is more than the writers' limit, in bytes: a fixed part, and a part for each byte of

@@ -594,7 +594,6 @@ fn sections_of_the_future() {
     };
     for section in [
         SectionType::GC_EVENTS,
-        SectionType::MEASUREMENTS,
         SectionType::CONTENTS,
         SectionType::TEXTS,
         SectionType::FIELDS,
@@ -765,7 +764,7 @@ fn a_file_of_the_future_without_snapshots() {
     forge.table(&parts.strings);
     let mut directory = directory(0, 4, 0, 1);
     *directory.last_mut().unwrap() = 1;
-    for section in [SectionType::PROCESSES, SectionType::RUNS, SectionType::MEASUREMENTS] {
+    for section in [SectionType::PROCESSES, SectionType::MEASUREMENTS] {
         forge.section(section, barrow_format::frame::NO_SNAPSHOT, &directory, &[3, 9, 1, 2]);
     }
     forge.section(SectionType::CHECKPOINT, barrow_format::frame::NO_SNAPSHOT, &[], &[0; 8]);

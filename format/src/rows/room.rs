@@ -12,8 +12,8 @@ const ROW_BYTES: u64 = 64;
 const LARGE_TABLE_BYTES: u64 = 512 << 20;
 /// The limit for the roots of one snapshot.
 const ROOTS_BYTES: u64 = 1 << 30;
-/// The limit for processes, of which there are a few rows each.
-const PROCESSES_BYTES: u64 = 4 << 30;
+/// The limit for processes, of which there are a few rows each, and for measurements.
+const LOG_BYTES: u64 = 4 << 30;
 /// The limit for the other ones: facts, kinds and strengths.
 const SMALL_TABLE_BYTES: u64 = 16 << 20;
 
@@ -36,7 +36,7 @@ pub fn table_memory_limit(section: SectionType) -> Option<u64> {
     match section {
         SectionType::TYPES | SectionType::SHAPES | SectionType::SITES | SectionType::THREADS => Some(LARGE_TABLE_BYTES),
         SectionType::ROOTS => Some(ROOTS_BYTES),
-        SectionType::PROCESSES => Some(PROCESSES_BYTES),
+        SectionType::PROCESSES | SectionType::MEASUREMENTS => Some(LOG_BYTES),
         SectionType::META | SectionType::KINDS | SectionType::STRENGTHS => Some(SMALL_TABLE_BYTES),
         _ => None,
     }
@@ -51,6 +51,7 @@ pub fn table_memory_name(section: SectionType) -> &'static str {
         SectionType::SITES => "memory for tables (SITES)",
         SectionType::THREADS => "memory for tables (THREADS)",
         SectionType::PROCESSES => "memory for tables (PROCESSES)",
+        SectionType::MEASUREMENTS => "memory for tables (MEASUREMENTS)",
         SectionType::ROOTS => "memory for tables (ROOTS)",
         SectionType::META => "memory for tables (META)",
         SectionType::KINDS => "memory for tables (KINDS)",
