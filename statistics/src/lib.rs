@@ -1,4 +1,5 @@
-//! Says how a short series of numbers goes, and how sure that is.
+//! Says how a short series of numbers goes, how values of trials are distributed, how two programs differ, and how sure
+//! that is.
 //!
 //! ```text
 //!   values, one per snapshot or run
@@ -8,6 +9,12 @@
 //!     └─────┴─▶ Judgement   grows, rises each time, does not (and why), too few
 //!                 │
 //!                 └─▶ judge_paths   a tree of series: which node explains the growth of those above it
+//!
+//!   Sample: values of trials, in groups that share a layout
+//!     │
+//!     ├─▶ Location, Modes, bins         median and quartiles, clusters, histogram
+//!     ├─▶ knob_shares                   which part of the layout explains the values
+//!     └─▶ compare ──▶ Comparison        equal, better, worse, moved weight, unknown; mode by mode
 //! ```
 //!
 //! ```
@@ -22,6 +29,20 @@
 //! assert_ne!(Judgement::of(&cache).verdict, Verdict::Grows);
 //! ```
 //!
+//! A program that became slower in a mode that one fifth of its runs are in, where the median shows nothing:
+//!
+//! ```
+//! use barrow_statistics::{ComparisonVerdict, Direction, Sample, Threshold, compare};
+//!
+//! let runs = |rare: f64| {
+//!     let value = |run: u32| if run % 5 == 0 { rare } else { 100.0 } + f64::from(run % 7) / 7.0;
+//!     Sample::new((0..60).map(|run| vec![value(run)]).collect())
+//! };
+//! let found = compare(&runs(120.0), &runs(156.0), Threshold { relative: 0.05, floor: 1.0 }, Direction::Lower);
+//! assert_eq!(found.verdict, ComparisonVerdict::Worse);
+//! assert_eq!(found.modes[0].verdict, ComparisonVerdict::Equal);
+//! ```
+//!
 //! The crate knows numbers only: no heaps, no files, no clock, no threads. Every result depends on the values and
 //! their order alone, so the same series gets the same answer everywhere.
 //!
@@ -34,18 +55,41 @@
 //! | `least_squares` | the least-squares line, and the autocorrelation of its residuals |
 //! | `trend` | [`Trend`]: slope, interval and p-value of a series |
 //! | `judgement` | [`Judgement`]: whether a series grows; in `shape` steps and flattening, in `tree` [`judge_paths`] |
+//! | `sample` | [`Sample`]: values of trials in groups, and whether groups differ |
+//! | `ranks`, `tails`, `random` | ranks, tails of distributions, numbers for resampling |
+//! | `quantile` | [`Location`]: quantiles by Harrell and Davis |
+//! | `rank_test`, `counts_test` | Mann and Whitney's test with Hodges and Lehmann's shift; Fisher's test |
+//! | `modes` | [`Modes`]: in `segments` the cuts, in `bootstrap` the intervals |
+//! | `bins` | [`bins`]: a histogram |
+//! | `comparison` | [`compare`]: in `matching` the pairs of modes |
+//! | `shares` | [`knob_shares`]: which knob explains the values |
 
 #![forbid(unsafe_code)]
 
+mod bins;
+mod comparison;
+mod counts_test;
 mod judgement;
 mod kendall;
 mod least_squares;
-#[cfg(test)]
+mod modes;
+mod quantile;
 mod random;
+mod rank_test;
+mod ranks;
+mod sample;
+mod shares;
 mod student;
+mod tails;
 mod trend;
 
+pub use bins::{Bin, bins, mvalue};
+pub use comparison::{Comparison, ComparisonVerdict, Direction, LEAST_GROUPS, ModePair, Threshold, compare};
 pub use judgement::{FALSE_ALARMS, Judgement, LEAST_POINTS, PathJudgement, Reason, SURE_POINTS, Verdict, judge_paths};
+pub use modes::{LEAST_VALUES, Mode, Modes, ModesVerdict, precision};
+pub use quantile::Location;
+pub use sample::Sample;
+pub use shares::{KnobValues, Share, knob_shares};
 pub use trend::{CONFIDENCE, Trend};
 
 /// The README, whose example is compiled and run with those of this crate.

@@ -1,4 +1,4 @@
-//! Random numbers for tests: SplitMix64 (Steele, Lea and Flood 2014), the same sequence for the same seed everywhere.
+//! Random numbers that depend on a seed alone: SplitMix64 (Steele, Lea and Flood 2014), for resampling and for tests.
 
 pub(crate) struct Random(u64);
 
@@ -18,5 +18,17 @@ impl Random {
     /// A number below `limit`, which is not 0.
     pub(crate) fn below(&mut self, limit: u64) -> u64 {
         self.next() % limit
+    }
+
+    /// A place in something of this length, which is not 0.
+    pub(crate) fn place(&mut self, length: usize) -> usize {
+        self.below(length as u64) as usize
+    }
+
+    /// Puts values into a random order (Fisher and Yates).
+    pub(crate) fn shuffle<T>(&mut self, values: &mut [T]) {
+        for last in (1..values.len()).rev() {
+            values.swap(last, self.place(last + 1));
+        }
     }
 }

@@ -1,0 +1,1 @@
+//! Layouts inside a benchmark.

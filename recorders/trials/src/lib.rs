@@ -1,0 +1,2 @@
+//! Records trials.
+#![cfg(target_os = "linux")]

@@ -1,0 +1,136 @@
+//! Modes: the clusters that values of trials form.
+//!
+//! ```text
+//!   values ──▶ segments   cut where several split-normal clusters are more likely than one
+//!                 │
+//!                 └─────▶ bootstrap   intervals of locations and weights, by resampling whole groups
+//! ```
+//!
+//! Values of a group may differ less than those of different groups, because they share a layout. If they do, each
+//! group counts once, with its median: a run whose values lie closely together is no mode.
+
+mod bootstrap;
+mod segments;
+
+use crate::sample::{Sample, median, sorted};
+use bootstrap::{Interval, intervals};
+
+/// Fewer values say nothing about modes.
+pub const LEAST_VALUES: usize = 12;
+
+/// The modes of a sample.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Modes {
+    /// What is known.
+    pub verdict: ModesVerdict,
+    /// The modes, the smallest location first; none if there are too few values.
+    pub modes: Vec<Mode>,
+}
+
+/// What is known of the modes of a sample.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ModesVerdict {
+    /// There are too few values, or too few groups where groups differ.
+    TooFew,
+    /// All values are equal: one mode.
+    AllEqual,
+    /// These modes were found.
+    Found,
+}
+
+/// A mode.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Mode {
+    /// The median of its values.
+    pub location: f64,
+    /// Its smallest value.
+    pub low: f64,
+    /// Its largest value.
+    pub high: f64,
+    /// The interval that holds the true location in 95 of 100 cases.
+    pub location_low: f64,
+    /// Its upper end.
+    pub location_high: f64,
+    /// The part of the values that are in it; each group has the same weight.
+    pub weight: f64,
+    /// The interval that holds the true weight in 95 of 100 cases.
+    pub weight_low: f64,
+    /// Its upper end.
+    pub weight_high: f64,
+    /// How many values are in it.
+    pub count: usize,
+}
+
+impl Modes {
+    /// Finds the modes of a sample.
+    #[must_use]
+    pub fn of(sample: &Sample) -> Self {
+        let values = sample.sorted();
+        let by_group = sample.has_group_effect();
+        let independent = if by_group { sorted(sample.medians()) } else { values.clone() };
+        let verdict = match (values.first(), values.last()) {
+            (Some(first), Some(last)) if independent.len() >= LEAST_VALUES => {
+                if first == last {
+                    ModesVerdict::AllEqual
+                } else {
+                    ModesVerdict::Found
+                }
+            }
+            _ => ModesVerdict::TooFew,
+        };
+        if verdict == ModesVerdict::TooFew {
+            return Modes { verdict, modes: Vec::new() };
+        }
+        let bounds = segments::bounds(&independent);
+        Modes { verdict, modes: modes(sample, &values, &bounds) }
+    }
+
+    /// The mode that a value of the sample is in.
+    #[must_use]
+    pub fn mode_of(&self, value: f64) -> Option<usize> {
+        self.modes.iter().position(|mode| (mode.low..=mode.high).contains(&value))
+    }
+}
+
+/// The modes between these bounds: values up to and with a bound are below it.
+fn modes(sample: &Sample, values: &[f64], bounds: &[f64]) -> Vec<Mode> {
+    let place = |value: f64| bounds.partition_point(|bound| *bound < value);
+    let intervals = intervals(sample, bounds.len() + 1, place);
+    let parts: Vec<&[f64]> = values.chunk_by(|one, other| place(*one) == place(*other)).collect();
+    parts.into_iter().map(|part| mode(part, &intervals[place(part[0])])).collect()
+}
+
+fn mode(values: &[f64], interval: &Interval) -> Mode {
+    let location = median(values);
+    Mode {
+        location,
+        low: values[0],
+        high: values[values.len() - 1],
+        location_low: interval.location.0.min(location),
+        location_high: interval.location.1.max(location),
+        weight: interval.share,
+        weight_low: interval.weight.0.min(interval.share),
+        weight_high: interval.weight.1.max(interval.share),
+        count: values.len(),
+    }
+}
+
+/// How precisely a sample is known, at 95 %: the widest half of an interval, relative to the location for locations of
+/// modes, absolute for weights; with one mode, that of the median. `None` if there are too few values for modes, or fewer
+/// than six groups.
+#[must_use]
+pub fn precision(sample: &Sample) -> Option<f64> {
+    const LEAST_GROUPS: usize = 6;
+    if sample.groups().len() < LEAST_GROUPS {
+        return None;
+    }
+    let modes = Modes::of(sample).modes;
+    let of_location = |mode: &Mode| {
+        let half = mode.location_high / 2.0 - mode.location_low / 2.0;
+        if half == 0.0 { 0.0 } else { half / mode.location.abs() }
+    };
+    let of_weight = |mode: &Mode| (mode.weight_high - mode.weight_low) / 2.0;
+    let weights = if modes.len() > 1 { &modes[..] } else { &[] };
+    let widest = modes.iter().map(of_location).chain(weights.iter().map(of_weight)).fold(0.0, f64::max);
+    (!modes.is_empty() && widest.is_finite()).then_some(widest)
+}

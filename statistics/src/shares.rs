@@ -1,0 +1,175 @@
+//! Which part of the spread of a sample each knob of the layout explains.
+
+use crate::random::Random;
+use crate::ranks::midranks;
+use crate::sample::Sample;
+
+/// A knob's values are divided into at most this many classes.
+const MOST_CLASSES: usize = 8;
+/// What sizes and addresses are divided by: vectors, cache lines and pages.
+const MODULI: [u64; 5] = [16, 32, 64, 128, 4096];
+/// Permutations for the p-value.
+const PERMUTATIONS: usize = 999;
+/// More groups are thinned.
+const MOST_GROUPS: usize = 2_000;
+
+/// The values of a knob, one for each group of a sample.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum KnobValues {
+    /// Numbers, such as sizes; their remainders are tried, too.
+    Numbers(Vec<u64>),
+    /// Numbers that stand for names.
+    Names(Vec<u64>),
+}
+
+/// The part of the spread that a knob explains.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Share {
+    /// The place of the knob.
+    pub knob: usize,
+    /// The part of the variance of ranks that is between its classes, without what chance explains: ε² of Kelley (1935),
+    /// from 0 to 1.
+    pub share: f64,
+    /// How often chance gives as large a share: by permutation, over all remainders that were tried.
+    pub p_value: f64,
+    /// What its values were divided by for the largest share; `None` if they were taken as they are.
+    pub modulus: Option<u64>,
+}
+
+/// The share of each knob that differs between groups. The median of each group counts.
+#[must_use]
+pub fn knob_shares(sample: &Sample, knobs: &[KnobValues]) -> Vec<Share> {
+    let medians = sample.medians();
+    let step = medians.len().div_ceil(MOST_GROUPS).max(1);
+    let kept: Vec<usize> = (0..medians.len()).step_by(step).collect();
+    let ranks = midranks(&kept.iter().map(|&group| medians[group]).collect::<Vec<f64>>());
+    let of = |(knob, values): (usize, &KnobValues)| share(knob, values, medians.len(), &kept, &ranks);
+    knobs.iter().enumerate().filter_map(of).collect()
+}
+
+/// A way to divide groups into classes.
+struct Classing {
+    modulus: Option<u64>,
+    class: Vec<usize>,
+    sizes: Vec<f64>,
+}
+
+fn share(knob: usize, values: &KnobValues, groups: usize, kept: &[usize], ranks: &[f64]) -> Option<Share> {
+    let (values, moduli) = match values {
+        KnobValues::Numbers(values) => (values, &MODULI[..]),
+        KnobValues::Names(values) => (values, &[][..]),
+    };
+    if values.len() != groups {
+        return None;
+    }
+    let values: Vec<u64> = kept.iter().map(|&group| values[group]).collect();
+    let classings: Vec<Classing> = std::iter::once(None)
+        .chain(moduli.iter().copied().map(Some))
+        .filter_map(|modulus| classing(&values, modulus))
+        .collect();
+    let best = |ranks: &[f64]| {
+        let shares = classings.iter().map(|classing| (explained(classing, ranks), classing.modulus));
+        // Of equal shares the first, which is the simplest, counts.
+        shares.fold(None, |best: Option<(f64, Option<u64>)>, next| match best {
+            Some(best) if best.0 >= next.0 => Some(best),
+            _ => Some(next),
+        })
+    };
+    let (found, modulus) = best(ranks)?;
+    let mut random = Random::new(values.len() as u64);
+    let mut shuffled = ranks.to_vec();
+    let as_large = (0..PERMUTATIONS).filter(|_| {
+        random.shuffle(&mut shuffled);
+        best(&shuffled).is_some_and(|(share, _)| share >= found)
+    });
+    let p_value = (as_large.count() + 1) as f64 / (PERMUTATIONS + 1) as f64;
+    Some(Share { knob, share: found.clamp(0.0, 1.0), p_value, modulus })
+}
+
+/// Classes of equal values, or of neighbouring ones where there are many; `None` if there is one class, or nearly as many
+/// as values.
+fn classing(values: &[u64], modulus: Option<u64>) -> Option<Classing> {
+    let values: Vec<u64> = values.iter().map(|value| modulus.map_or(*value, |modulus| value % modulus)).collect();
+    let mut distinct = values.clone();
+    distinct.sort_unstable();
+    let ordered = distinct.clone();
+    distinct.dedup();
+    let class: Vec<usize> = match distinct.len() <= MOST_CLASSES {
+        true => values.iter().map(|value| distinct.partition_point(|known| known < value)).collect(),
+        // By quantile: equal values are in one class.
+        false => values
+            .iter()
+            .map(|value| ordered.partition_point(|known| known < value) * MOST_CLASSES / ordered.len())
+            .collect(),
+    };
+    let mut sizes = vec![0.0; MOST_CLASSES];
+    class.iter().for_each(|&class| sizes[class] += 1.0);
+    let count = sizes.iter().filter(|size| **size > 0.0).count();
+    (count > 1 && values.len() > count + 1).then_some(Classing { modulus, class, sizes })
+}
+
+/// The part of the variance of ranks between the classes, less what chance explains.
+fn explained(classing: &Classing, ranks: &[f64]) -> f64 {
+    let n = ranks.len() as f64;
+    let mean = ranks.iter().sum::<f64>() / n;
+    let mut sums = vec![0.0; classing.sizes.len()];
+    let mut total = 0.0;
+    for (&class, rank) in classing.class.iter().zip(ranks) {
+        sums[class] += rank - mean;
+        total += (rank - mean) * (rank - mean);
+    }
+    if total == 0.0 {
+        return 0.0;
+    }
+    let sizes = classing.sizes.iter();
+    let between: f64 =
+        sums.iter().zip(sizes.clone()).filter(|(_, size)| **size > 0.0).map(|(sum, size)| sum * sum / size).sum();
+    let classes = sizes.filter(|size| **size > 0.0).count() as f64;
+    let within = (total - between) / (n - classes);
+    ((between - (classes - 1.0) * within) / total).max(0.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sample(values: &[f64]) -> Sample {
+        Sample::new(values.iter().map(|&value| vec![value]).collect())
+    }
+
+    #[test]
+    fn the_knob_that_decides_is_named_with_its_modulus() {
+        let mut random = Random::new(3);
+        let addresses: Vec<u64> = (0..100).map(|_| random.below(1 << 40) * 16).collect();
+        let others: Vec<u64> = (0..100).map(|_| random.below(1 << 40)).collect();
+        let noise: Vec<f64> = (0..100).map(|_| random.below(100) as f64 / 100.0).collect();
+        let slow = |address: &u64| if address % 64 == 0 { 30.0 } else { 20.0 };
+        let values: Vec<f64> = addresses.iter().zip(&noise).map(|(address, noise)| slow(address) + noise).collect();
+        let knobs = [KnobValues::Numbers(others), KnobValues::Numbers(addresses)];
+        let shares = knob_shares(&sample(&values), &knobs);
+        assert_eq!((shares[1].knob, shares[1].modulus), (1, Some(64)));
+        assert!(shares[1].share > 0.4 && shares[1].p_value < 0.005, "{shares:?}");
+        assert!(shares[0].share < 0.2 && shares[0].p_value > 0.01, "{shares:?}");
+    }
+
+    #[test]
+    fn chance_is_rarely_found() {
+        let mut random = Random::new(4);
+        let found = (0..100).filter(|_| {
+            let values: Vec<f64> = (0..40).map(|_| random.below(1000) as f64).collect();
+            let knob: Vec<u64> = (0..40).map(|_| random.below(1 << 20)).collect();
+            knob_shares(&sample(&values), &[KnobValues::Numbers(knob)])[0].p_value <= 0.05
+        });
+        assert!(found.count() <= 12);
+    }
+
+    #[test]
+    fn knobs_that_say_nothing_have_no_share() {
+        let values = sample(&[1.0, 2.0, 3.0, 4.0]);
+        let knobs = [KnobValues::Names(vec![5; 4]), KnobValues::Names(vec![1, 2]), KnobValues::Names(vec![1, 2, 3, 4])];
+        assert_eq!(knob_shares(&values, &knobs), []);
+        let equal = knob_shares(&sample(&[1.0; 8]), &[KnobValues::Names(vec![0, 1, 0, 1, 0, 1, 0, 1])]);
+        assert_eq!((equal[0].share, equal[0].p_value), (0.0, 1.0));
+        assert_eq!(knob_shares(&Sample::default(), &[KnobValues::Names(Vec::new())]), []);
+    }
+}

@@ -1,0 +1,28 @@
+//! Tails of distributions, from `statrs`.
+
+use statrs::function::{beta, erf, gamma};
+
+/// The chance that a standard normal number is above `z`.
+pub(crate) fn normal(z: f64) -> f64 {
+    erf::erfc(z / std::f64::consts::SQRT_2) / 2.0
+}
+
+/// The chance that a chi-squared number of `degrees` degrees of freedom is above `x`.
+pub(crate) fn chi_squared(x: f64, degrees: f64) -> f64 {
+    if x <= 0.0 { 1.0 } else { gamma::gamma_ur(degrees / 2.0, x / 2.0) }
+}
+
+/// The chance that a beta-distributed number is at most `x`.
+pub(crate) fn beta_up_to(x: f64, a: f64, b: f64) -> f64 {
+    match x {
+        x if x <= 0.0 => 0.0,
+        x if x >= 1.0 => 1.0,
+        x => beta::beta_reg(a, b, x),
+    }
+}
+
+/// The logarithm of the number of ways to choose `k` of `n`.
+pub(crate) fn ln_choose(n: u64, k: u64) -> f64 {
+    let ln_factorial = |n: u64| gamma::ln_gamma(n as f64 + 1.0);
+    ln_factorial(n) - ln_factorial(k) - ln_factorial(n - k)
+}
