@@ -9,6 +9,7 @@
 pub mod csv;
 pub mod json;
 pub(crate) mod label;
+pub(crate) mod measured;
 pub(crate) mod series;
 pub mod shell;
 pub mod text;
@@ -208,6 +209,13 @@ pub enum Value {
     EstimatedShare(f64),
     /// A number that need not be whole: so much per something, or a chance.
     Rate(f64),
+    /// A measured number, and the same for people: columns of trials hold values of several units.
+    Measured {
+        /// The number.
+        value: f64,
+        /// With its unit.
+        text: String,
+    },
     /// Yes or no.
     Flag(bool),
     /// Values in order; machines only.

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::answer::{Answer, Column, Outcome, Unit};
-use crate::command::Subject;
+use crate::command::{Content, Subject};
 use crate::commands;
 use crate::error::QueryError;
 use crate::flags::{Format, SnapshotName};
@@ -227,17 +227,31 @@ impl Session {
 
     fn run_command(&mut self, question: &Question) -> Result<Answer, QueryError> {
         let workspace = Arc::clone(&self.context.workspace);
-        let holds_no_heap =
-            || self.recording().is_ok_and(|recording| recording.has_processes() && recording.snapshot_count() == 0);
-        if question.command.needs_heap() && holds_no_heap() {
-            return Err(QueryError::NoHeap);
-        }
+        self.check_content(question)?;
         let answer = workspace.run(|| (question.command.run)(self, &question.arguments));
         answer.map_err(|error| match error {
-            QueryError::NoSnapshot if self.recording().is_ok_and(|recording| recording.has_processes()) => {
+            QueryError::NoSnapshot if self.content().iter().any(|content| *content != Content::Heap) => {
                 QueryError::NoHeap
             }
             error => error,
+        })
+    }
+
+    /// What the open recording holds.
+    fn content(&self) -> Vec<Content> {
+        self.recording().map(|recording| Content::of(&recording)).unwrap_or_default()
+    }
+
+    /// Fails if the recording holds something, and nothing that the question is about.
+    fn check_content(&self, question: &Question) -> Result<(), QueryError> {
+        let (held, needs) = (self.content(), question.command.needs());
+        if held.is_empty() || needs.is_empty() || needs.iter().any(|content| held.contains(content)) {
+            return Ok(());
+        }
+        Err(match needs[0] {
+            Content::Heap => QueryError::NoHeap,
+            Content::Processes => QueryError::NoProcesses,
+            Content::Trials => QueryError::NoTrials,
         })
     }
 

@@ -1,5 +1,7 @@
 //! A command: a verb, what may follow it, what it touches, and the function that answers.
 
+use barrow_analyzer::Recording;
+
 use crate::answer::Answer;
 use crate::arguments::Arguments;
 use crate::error::QueryError;
@@ -50,6 +52,8 @@ pub enum Group {
     Alive,
     /// Trees of processes.
     Processes,
+    /// Programs that ran many times.
+    Trials,
     /// The file itself.
     File,
     /// The session.
@@ -58,8 +62,16 @@ pub enum Group {
 
 impl Group {
     /// All of them, in the order of `help`.
-    pub const ALL: [Group; 7] =
-        [Group::Snapshots, Group::Series, Group::Objects, Group::Alive, Group::Processes, Group::File, Group::Session];
+    pub const ALL: [Group; 8] = [
+        Group::Snapshots,
+        Group::Series,
+        Group::Objects,
+        Group::Alive,
+        Group::Processes,
+        Group::Trials,
+        Group::File,
+        Group::Session,
+    ];
 
     /// Its heading.
     pub fn title(self) -> &'static str {
@@ -69,6 +81,7 @@ impl Group {
             Group::Objects => "Objects",
             Group::Alive => "Why it is alive",
             Group::Processes => "Processes",
+            Group::Trials => "Trials",
             Group::File => "The file",
             Group::Session => "The session",
         }
@@ -88,6 +101,40 @@ pub enum Subject {
     Growing,
     /// The program itself: its terminal answers.
     Program,
+}
+
+/// What a recording may hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Content {
+    /// Snapshots of a heap.
+    Heap,
+    /// A tree of processes.
+    Processes,
+    /// Trials.
+    Trials,
+}
+
+impl Content {
+    /// What a recording holds.
+    #[must_use]
+    pub fn of(recording: &Recording) -> Vec<Content> {
+        let held = [
+            (recording.snapshot_count() > 0, Content::Heap),
+            (recording.has_processes(), Content::Processes),
+            (recording.has_measurements(), Content::Trials),
+        ];
+        held.into_iter().filter(|(is_held, _)| *is_held).map(|(_, content)| content).collect()
+    }
+
+    /// Its name.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Content::Heap => "heap",
+            Content::Processes => "processes",
+            Content::Trials => "trials",
+        }
+    }
 }
 
 /// What completion offers after a verb.
@@ -118,12 +165,24 @@ impl Command {
         std::iter::once(self.name).chain(self.aliases.iter().copied())
     }
 
-    /// Whether it asks about a heap, and about nothing else.
+    /// What a recording must hold, one of these at least, to answer it; nothing if any recording does.
     #[must_use]
-    pub fn needs_heap(&self) -> bool {
-        const OF_PROCESSES_TOO: [&str; 7] = ["summary", "info", "find", "count", "let", "diff", "assert"];
-        let is_of_heaps = matches!(self.group, Group::Snapshots | Group::Series | Group::Objects | Group::Alive);
-        is_of_heaps && self.subject == Subject::Recording && !OF_PROCESSES_TOO.contains(&self.name)
+    pub fn needs(&self) -> &'static [Content] {
+        const OF_HEAPS_AND_PROCESSES: [&str; 4] = ["find", "count", "let", "diff"];
+        match (self.subject, self.name, self.group) {
+            (Subject::Recording, "summary" | "info" | "assert", _) => &[],
+            (Subject::Recording, "histogram", _) => &[Content::Heap, Content::Trials],
+            (Subject::Recording, "export", _) => &[Content::Processes, Content::Trials],
+            (Subject::Recording, name, _) if OF_HEAPS_AND_PROCESSES.contains(&name) => {
+                &[Content::Heap, Content::Processes]
+            }
+            (Subject::Recording, _, Group::Snapshots | Group::Series | Group::Objects | Group::Alive) => {
+                &[Content::Heap]
+            }
+            (Subject::Recording, _, Group::Processes) => &[Content::Processes],
+            (Subject::Recording, _, Group::Trials) => &[Content::Trials],
+            _ => &[],
+        }
     }
 
     /// Whether it writes a file that its arguments name.

@@ -5,6 +5,7 @@ mod age;
 mod assert;
 mod born;
 mod classes;
+mod compare;
 mod completions;
 mod count;
 mod critical;
@@ -27,6 +28,7 @@ mod inrefs;
 mod lanes;
 mod leaks;
 mod man;
+mod modes;
 mod more;
 mod naming;
 mod path;
@@ -39,6 +41,7 @@ mod report;
 mod resolve;
 mod retained;
 mod roots;
+mod runs;
 mod serve;
 mod set;
 mod show;
@@ -55,7 +58,10 @@ mod timeline;
 mod top;
 mod tree;
 mod trend;
+mod trial;
+mod trials;
 mod unreachable;
+mod values;
 mod verify;
 mod waste;
 mod watch;
@@ -66,7 +72,7 @@ pub use barrow_processes::ATTRIBUTES as PROCESS_ATTRIBUTES;
 pub use help::{expressions, from_shell, overview, page, usage_from_shell};
 pub use set::KEYS as SETTINGS;
 
-pub use crate::command::{Command, Completion, Group, Subject};
+pub use crate::command::{Command, Completion, Content, Group, Subject};
 
 use crate::arguments::Arguments;
 use crate::error::QueryError;
@@ -139,6 +145,12 @@ pub const COMMANDS: &[&Command] = &[
     &what_if::COMMAND,
     &export::COMMAND,
     &heap::COMMAND,
+    &trials::COMMAND,
+    &runs::COMMAND,
+    &values::COMMAND,
+    &modes::COMMAND,
+    &compare::COMMAND,
+    &trial::COMMAND,
     &record::COMMAND,
     &watch::COMMAND,
     &serve::COMMAND,

@@ -6,6 +6,7 @@ use barrow_analyzer::AnalyzerError;
 use barrow_importers::ImportError;
 use barrow_processes::ProcessError;
 use barrow_rewrite::RewriteError;
+use barrow_trials::TrialsError;
 use barrow_writer::WriterError;
 
 use crate::touches::Touches;
@@ -56,12 +57,15 @@ pub enum QueryError {
     /// There is nothing to ask.
     #[error("this recording holds no whole snapshot; `info` tells what it does hold")]
     NoSnapshot,
-    /// It is of processes and not of a heap.
-    #[error("this recording is of processes and holds no heap; `help` lists what can be asked about processes")]
+    /// It is of processes or trials and not of a heap.
+    #[error("this recording holds no heap; `help` lists what can be asked about what it does hold")]
     NoHeap,
     /// There is no process tree to ask about.
     #[error("this recording holds no processes; `barrow record -- COMMAND` records those of a command")]
     NoProcesses,
+    /// There are no trials to ask about.
+    #[error("this recording holds no trials; `barrow trial -- COMMAND` records those of a program")]
+    NoTrials,
     /// The recording did not answer.
     #[error(transparent)]
     Analyzer(AnalyzerError),
@@ -176,6 +180,15 @@ impl From<ProcessError> for QueryError {
     fn from(error: ProcessError) -> Self {
         match error {
             ProcessError::Analyzer(error) => error.into(),
+            error => QueryError::usage(error.to_string()),
+        }
+    }
+}
+
+impl From<TrialsError> for QueryError {
+    fn from(error: TrialsError) -> Self {
+        match error {
+            TrialsError::Analyzer(error) => error.into(),
             error => QueryError::usage(error.to_string()),
         }
     }

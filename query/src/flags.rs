@@ -1,5 +1,9 @@
 //! Flags, and nothing else: of the command line and of a line at the prompt.
 
+mod trial;
+
+pub use trial::{TrialFlags, Until};
+
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -130,9 +134,9 @@ pub struct QuestionFlags {
     /// How long to wait between two looks, like 250ms or 2s.
     #[arg(long, value_name = "TIME", value_parser = parse_interval)]
     pub interval: Option<Duration>,
-    /// The snapshot to end with.
-    #[arg(long, value_name = "N")]
-    pub until: Option<u32>,
+    /// What to end with: a snapshot, or how precisely values are known.
+    #[arg(long, value_name = "N|SHARE")]
+    pub until: Option<Until>,
     /// What has to hold for each snapshot; repeatable.
     #[arg(long = "assert", value_name = "ASSERTION")]
     pub assertions: Vec<String>,
@@ -187,6 +191,9 @@ pub struct QuestionFlags {
     /// How hard to compress, from 1 to 22.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(i32).range(1..=22))]
     pub level: Option<i32>,
+    /// Those about trials.
+    #[command(flatten)]
+    pub trial: TrialFlags,
 }
 
 impl QuestionFlags {
@@ -234,6 +241,8 @@ pub enum ExportFormat {
     Csv,
     /// One object.
     Json,
+    /// A table, as hyperfine writes it.
+    Markdown,
 }
 
 /// A snapshot as it is named: by number, or as the last one.

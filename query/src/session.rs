@@ -9,6 +9,7 @@ use std::sync::Arc;
 use barrow_analyzer::{Heap, ObjectId, ObjectSet, Recording, SnapshotId, TypeTotals, object_at_address, type_totals};
 
 use barrow_processes::{ImageId, ProcessTree};
+use barrow_trials::Trials;
 
 use crate::answer::{Answer, Value};
 use crate::context::{Context, Settings};
@@ -238,6 +239,18 @@ impl Session {
             return Err(QueryError::NoProcesses);
         }
         self.context.workspace.process_tree(&recording, || Ok(ProcessTree::read(Arc::clone(&recording))?))
+    }
+
+    /// The trials of the open recording.
+    ///
+    /// # Errors
+    /// [`QueryError::NoTrials`] if it has none; those of the analyzer.
+    pub(crate) fn trials(&self) -> Result<Arc<Trials>, QueryError> {
+        let recording = self.recording()?;
+        if !recording.has_measurements() {
+            return Err(QueryError::NoTrials);
+        }
+        self.context.workspace.trials(&recording)
     }
 
     /// The snapshot that questions are about.

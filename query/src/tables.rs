@@ -24,6 +24,7 @@ pub(crate) mod timeline_rows;
 pub(crate) mod tree_cells;
 pub(crate) mod tree_rows;
 pub(crate) mod tree_walk;
+pub(crate) mod trials;
 pub(crate) mod type_counts;
 pub(crate) mod type_path;
 pub(crate) mod type_series;

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use barrow_analyzer::{Heap, Memory, Recording, SnapshotId};
 use barrow_processes::{Classes, Lanes, Plan, ProcessTree, Span, Step, Totals, critical_path};
+use barrow_trials::Trials;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::error::QueryError;
@@ -37,6 +38,8 @@ pub struct Workspace {
     tree: Mutex<Option<Arc<ProcessTree>>>,
     /// What was computed about it.
     of_tree: Mutex<OfTree>,
+    /// The trials that were read last, with their recording.
+    trials: Mutex<Option<(Arc<Recording>, Arc<Trials>)>>,
     sessions: AtomicUsize,
 }
 
@@ -117,6 +120,20 @@ impl Workspace {
         Ok(tree)
     }
 
+    /// The trials of a recording.
+    ///
+    /// # Errors
+    /// Those of the analyzer.
+    pub(crate) fn trials(&self, recording: &Arc<Recording>) -> Result<Arc<Trials>, QueryError> {
+        let mut kept = self.trials.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, trials)) = kept.as_ref().filter(|(of, _)| Arc::ptr_eq(of, recording)) {
+            return Ok(Arc::clone(trials));
+        }
+        let trials = Arc::new(Trials::of(recording)?);
+        *kept = Some((Arc::clone(recording), Arc::clone(&trials)));
+        Ok(trials)
+    }
+
     /// The totals of a process tree.
     pub(crate) fn process_totals(&self, tree: &Arc<ProcessTree>) -> Arc<Totals> {
         let mut kept = self.of_tree.lock().unwrap_or_else(PoisonError::into_inner);
@@ -191,6 +208,7 @@ impl Workspace {
             heaps: Mutex::default(),
             tree: Mutex::default(),
             of_tree: Mutex::default(),
+            trials: Mutex::default(),
             sessions,
         }))
     }

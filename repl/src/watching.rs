@@ -9,6 +9,7 @@ use barrow_analyzer::{AnalyzerError, Growing, Look, LostSnapshot, Recording, Sna
 use barrow_query::answer::{Answer, Column, Unit, Value, units};
 use barrow_query::commands::Command;
 use barrow_query::error::code;
+use barrow_query::flags::Until;
 use barrow_query::{Flags, Format, Guard, QueryError, Question};
 
 use crate::asking::Terminal;
@@ -38,7 +39,12 @@ pub(crate) fn run(flags: &Flags, command: &'static Command, words: &[String]) ->
     // An index file belongs to the last commit: the next one makes it useless.
     terminal.session.settings_mut().no_index = true;
     let guard = Guard::new(&terminal.session, &flags.question)?;
-    let (lines, until) = (lines_of(flags)?, flags.question.until);
+    let lines = lines_of(flags)?;
+    let until = match flags.question.until {
+        None => None,
+        Some(Until::Snapshot(snapshot)) => Some(snapshot),
+        Some(Until::Precision(_)) => return Err(ReplError::usage("`watch` ends with a snapshot: `--until 12`")),
+    };
     // A line that cannot be understood is reported before the first snapshot is there.
     lines.iter().try_for_each(|line| Question::of_line(line)?.map_or(Ok(()), |question| question.check()))?;
     interrupt::listen();

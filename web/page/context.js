@@ -21,7 +21,7 @@ import { nowServed } from './served.js';
  * @property {string} example
  * @property {string[]} flags
  * @property {boolean} page whether it can be asked here
- * @property {'heap' | 'processes' | null} needs what the recording must hold
+ * @property {('heap' | 'processes' | 'trials')[]} needs what the recording must hold, one of these
  * @property {string | null} shell the line for a shell
  */
 /**

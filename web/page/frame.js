@@ -296,7 +296,7 @@ function showTabs({ state, file, verbs, view }) {
   const tabs = Object.entries(lines).map(([name, line]) => h('a', {
     href: format(changed(state, { q: line })), 'aria-current': name === active ? 'page' : null, title: TAB_KEYS[name] ? `${line} (g ${TAB_KEYS[name]})` : line,
   }, TABS[name]));
-  const isThere = (/** @type {Verb} */ { needs }) => needs === null || Boolean(needs === 'heap' ? file.snapshots : file.processes);
+  const isThere = (/** @type {Verb} */ { needs }) => needs.length === 0 || needs.some((one) => one === 'heap' ? file.snapshots : file[one]);
   const page = verbs.filter((verb) => verb.page && isThere(verb) && !['help'].includes(verb.name) && (MENU.includes(verb.name) || viewOf(verb.name, file) === 'answer'));
   page.sort((one, other) => placeOf(one.name) - placeOf(other.name));
   const item = (/** @type {Verb} */ verb) => {

@@ -11,6 +11,7 @@ import { AskError, forgetAnswers, stream } from './ask.js';
  * @property {number} bytes
  * @property {number | null} snapshots
  * @property {boolean | null} processes whether it holds a process tree
+ * @property {boolean | null} trials whether it holds trials
  * @property {string | null} uuid what a process that wrote it says
  * @property {boolean} growing
  * @property {boolean} replaced

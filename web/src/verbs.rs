@@ -1,7 +1,7 @@
 //! What can be asked, as the page lists it.
 
 use barrow_query::Touches;
-use barrow_query::commands::{self, COMMANDS, Command, Group, Subject};
+use barrow_query::commands::{self, COMMANDS, Command, Subject};
 use serde_json::{Value, json};
 
 /// What a question from the page may touch.
@@ -25,17 +25,9 @@ fn verb(command: &Command) -> Value {
         "example": command.example,
         "flags": command.flags,
         "page": is_for_page(command),
-        "needs": needs(command),
+        "needs": command.needs().iter().map(|content| content.name()).collect::<Vec<_>>(),
         "shell": is_for_shells.then(|| commands::from_shell(command)),
     })
-}
-
-/// What a recording must hold, if the command is about nothing else.
-fn needs(command: &Command) -> Option<&'static str> {
-    match command.group {
-        Group::Processes if command.subject == Subject::Recording => Some("processes"),
-        _ => command.needs_heap().then_some("heap"),
-    }
 }
 
 /// Whether a command asks a recording, or nothing, like `help`; and not a prompt or a terminal.

@@ -81,6 +81,7 @@ fn text(value: &Value) -> String {
         Value::Change(difference) => difference.to_string(),
         Value::Share(share) | Value::EstimatedShare(share) => format!("{share:.6}"),
         Value::Rate(rate) => rate.to_string(),
+        Value::Measured { value, .. } => value.to_string(),
         Value::Flag(flag) => flag.to_string(),
     }
 }

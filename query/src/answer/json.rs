@@ -129,6 +129,7 @@ fn value(value: &Value) -> String {
         Value::Change(difference) => difference.to_string(),
         Value::Share(share) | Value::EstimatedShare(share) => format!("{share:.6}"),
         Value::Rate(rate) => rate.to_string(),
+        Value::Measured { value, .. } => value.to_string(),
         Value::Flag(flag) => flag.to_string(),
         Value::List(values) => format!("[{}]", values.iter().map(self::value).collect::<Vec<_>>().join(",")),
         Value::Record(fields) => object(fields.iter().map(|(key, field)| (key.as_str(), field))),

@@ -18,6 +18,7 @@ pub fn text(value: &Value, unit: Unit) -> String {
         Value::EstimatedShare(share) => format!("~{:.1} %", share * 100.0),
         Value::Rate(rate) if unit == Unit::Bytes => units::rate(*rate),
         Value::Rate(rate) => rate.to_string(),
+        Value::Measured { text, .. } => visible::cell(text).into_owned(),
         Value::Flag(flag) => if *flag { "yes" } else { "no" }.to_owned(),
         Value::List(values) => values.iter().map(|value| text(value, unit)).collect::<Vec<_>>().join(", "),
         Value::Record(fields) => {

@@ -9,8 +9,8 @@ use crate::answer::{Answer, Column, Unit, Value, csv, json};
 use crate::arguments::Arguments;
 use crate::error::QueryError;
 use crate::exports::trace::Trace;
-use crate::exports::{chrome, perfetto};
-use crate::flags::ExportFormat;
+use crate::exports::{chrome, perfetto, trial_values};
+use crate::flags::{ExportFormat, QuestionFlags};
 use crate::session::{PIECE_ROWS, Session};
 use crate::sources::destination::{Access, Destination};
 use crate::tables::process_rows::Rows;
@@ -24,13 +24,14 @@ pub(super) const COMMAND: Command = Command {
     aliases: &[],
     group: Group::Processes,
     arguments: "--to FORMAT [-o DST] [--force] [--classes FILE]",
-    about: "Writes the process tree as a file for other programs",
+    about: "Writes the process tree, or trials, as a file for other programs",
     details: "FORMAT is `chrome`, the Trace Event Format, which chrome://tracing, Perfetto and Speedscope read; `perfetto`, \
               for ui.perfetto.dev; `csv` or `json`, the rows of `processes by start`. In traces a process is a bar on the \
               track of the process that started it, or on a track of its own where they would overlap; its category is its \
               class, and its details are its arguments, folder, end, processor time and peak of memory. The memory of all \
               processes is a counter, if it was recorded. DST is named like the recording unless told, and is replaced \
-              only with `--force`.",
+              only with `--force`. Trials are written as `csv`, a row for each value, which `import` reads; as `json` or \
+              `markdown`, a row for each metric.",
     example: "export --to perfetto -o build.perfetto-trace",
     flags: &["--to", "-o", "--force", "--classes"],
     subject: Subject::Recording,
@@ -42,7 +43,13 @@ pub(super) const COMMAND: Command = Command {
 
 fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryError> {
     let flags = &arguments.flags;
-    let format = flags.to.ok_or_else(|| QueryError::usage("which format? add `--to chrome`, perfetto, csv or json"))?;
+    let format = flags
+        .to
+        .ok_or_else(|| QueryError::usage("which format? add `--to chrome`, perfetto, csv, json or markdown"))?;
+    let recording = session.recording()?;
+    if recording.has_measurements() && !recording.has_processes() {
+        return of_trials(session, flags, format);
+    }
     let (tree, classes) = (session.process_tree()?, session.classes_in(flags, None)?);
     let units = session.unit_labels(flags)?;
     let place = flags.output.clone().unwrap_or_else(|| usual_place(session, format));
@@ -54,6 +61,7 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
     let written = match format {
         ExportFormat::Chrome => chrome::write(&trace, &mut out),
         ExportFormat::Perfetto => perfetto::write(&trace, &mut out),
+        ExportFormat::Markdown => return Err(QueryError::usage("`--to markdown` is for trials")),
         ExportFormat::Csv | ExportFormat::Json => rows(session, &tree, (&classes, &units), format, &mut out),
     };
     // A watcher that stops the question stops the writing.
@@ -68,6 +76,29 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
         .exact())
 }
 
+/// Writes trials.
+fn of_trials(session: &Session, flags: &QuestionFlags, format: ExportFormat) -> Result<Answer, QueryError> {
+    if matches!(format, ExportFormat::Chrome | ExportFormat::Perfetto) {
+        return Err(QueryError::usage("trials are exported `--to csv`, json or markdown"));
+    }
+    let trials = session.trials()?;
+    let place = flags.output.clone().unwrap_or_else(|| usual_place(session, format));
+    let recording = session.recording()?;
+    let part = Destination::new(Some(&place), flags.force, recording.path().as_slice())?.begin(Access::Usual)?;
+    let check = || session.context.check().map_err(|_| io::Error::from(io::ErrorKind::Interrupted));
+    let mut out = BufWriter::new(part.file()?);
+    let source = json::Source { file: session.file().map(|file| file.name.as_str()), damage: None };
+    let written = trial_values::write(&trials, format, source, &check, &mut out);
+    session.context.check()?;
+    written.and_then(|()| out.flush()).map_err(|error| QueryError::file(&place, error))?;
+    let length = part.file()?.metadata().map_err(|error| QueryError::file(&place, error))?.len();
+    let name = part.commit()?;
+    Ok(Answer::default()
+        .fact(Column::new("written", "written", Unit::Text), name)
+        .fact(Column::new("length_bytes", "length", Unit::Bytes), length)
+        .exact())
+}
+
 /// Beside the recording, or in the working directory if that is the standard input.
 fn usual_place(session: &Session, format: ExportFormat) -> PathBuf {
     let name = session.file().map_or("processes", |file| file.name.as_str());
@@ -77,6 +108,7 @@ fn usual_place(session: &Session, format: ExportFormat) -> PathBuf {
         ExportFormat::Perfetto => "perfetto-trace",
         ExportFormat::Csv => "csv",
         ExportFormat::Json => "json",
+        ExportFormat::Markdown => "md",
     })
 }
 

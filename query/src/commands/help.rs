@@ -8,7 +8,7 @@ use crate::error::QueryError;
 use crate::flags::{question_flags, shown};
 use crate::session::Session;
 
-use super::{COMMANDS, Command, Completion, Group, Subject, named};
+use super::{COMMANDS, Command, Completion, Content, Group, Subject, named};
 
 pub(super) const COMMAND: Command = Command {
     name: "help",
@@ -96,38 +96,28 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
     }
 }
 
-/// What the open recording holds, as far as that decides what can be asked.
-struct Held {
-    heap: bool,
-    processes: bool,
+/// What the open recording holds; nothing if that is not known, so that everything can be asked.
+fn held(session: &Session) -> Vec<Content> {
+    session.recording().map(|recording| Content::of(&recording)).unwrap_or_default()
 }
 
-fn held(session: &Session) -> Held {
-    let Ok(recording) = session.recording() else { return Held { heap: true, processes: true } };
-    let processes = recording.has_processes();
-    Held { heap: recording.snapshot_count() > 0 || !processes || session.is_importing(), processes }
-}
-
-impl Held {
-    /// Whether it answers a command.
-    fn answers(&self, command: &Command) -> bool {
-        match command.group {
-            Group::Processes => self.processes,
-            _ => self.heap || !command.needs_heap(),
-        }
-    }
+/// Whether a recording that holds this answers a command.
+fn answers(held: &[Content], command: &Command) -> bool {
+    let needs = command.needs();
+    held.is_empty() || needs.is_empty() || needs.iter().any(|content| held.contains(content))
 }
 
 /// Every command in a line, group by group.
 #[must_use]
 pub fn overview() -> String {
-    overview_of(&Held { heap: true, processes: true })
+    overview_of(&[])
 }
 
-fn overview_of(held: &Held) -> String {
+fn overview_of(held: &[Content]) -> String {
     let mut text = String::new();
     for group in Group::ALL {
-        let mut commands = COMMANDS.iter().filter(|command| command.group == group && held.answers(command)).peekable();
+        let mut commands =
+            COMMANDS.iter().filter(|command| command.group == group && answers(held, command)).peekable();
         if commands.peek().is_none() {
             continue;
         }
@@ -138,14 +128,13 @@ fn overview_of(held: &Held) -> String {
         }
         text.push('\n');
     }
-    match held {
-        Held { heap: false, .. } => {
-            text.push_str("This recording holds processes and no heap: what asks about heaps is left out.\n");
-        }
-        Held { processes: false, .. } => {
-            text.push_str("This recording holds no processes: what asks about them is left out.\n");
-        }
-        _ => {}
+    let named = |is_held: bool| {
+        let all = [Content::Heap, Content::Processes, Content::Trials].into_iter();
+        all.filter(|content| held.contains(content) == is_held).map(Content::name).collect::<Vec<_>>()
+    };
+    if !held.is_empty() && !named(false).is_empty() {
+        let (has, lacks) = (named(true).join(" and "), named(false).join(" and no "));
+        let _ = writeln!(text, "This recording holds {has} and no {lacks}: what asks about these is left out.");
     }
     text.push_str("`help VERB` says more, `help expressions` what `find`, `count` and `let` take.\n");
     text.push_str("A verb can be shortened. `> file` and `| command` send the answer elsewhere.");

@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use barrow_analyzer::{GroupRetained, Heap, Progress, TypeTotals};
+use barrow_statistics::Modes;
 
+use crate::answer::measured::measured;
 use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
 use crate::arguments::Arguments;
 use crate::error::QueryError;
@@ -12,6 +14,7 @@ use crate::language::request::Request;
 use crate::session::Session;
 use crate::tables::found;
 use crate::tables::ranking::{self, Order};
+use crate::tables::trials::{Named, histogram, modes};
 use crate::tables::type_series;
 use crate::touches::Touches;
 
@@ -21,12 +24,13 @@ pub(super) const COMMAND: Command = Command {
     name: "histogram",
     aliases: &["histo"],
     group: Group::Snapshots,
-    arguments: "[EXPR] [by type|kind|site|generation] [by size|count|unmanaged|retained]",
-    about: "Objects and sizes of every type, kind, allocation site or generation",
+    arguments: "[EXPR | METRIC [PROGRAM]] [by type|kind|site|generation] [by size|count|unmanaged|retained]",
+    about: "Objects and sizes of every type, kind, site or generation; values of trials",
     details: "The whole table, the largest shallow size first; at the prompt page by page. With EXPR only matching \
               objects count, by type or kind, and not by retained size. `by retained` adds the sum of the retained \
               sizes of each row's objects, counting nested ones once. Ruby's dumps say in which generation an object \
-              was allocated, that is, after how many collections.",
+              was allocated, that is, after how many collections. Of trials, `histogram METRIC` counts values in ranges \
+              of equal width, with empty ones, so that bars can be compared, and marks the modes.",
     example: "histogram by kind",
     flags: &[],
     subject: Subject::Recording,
@@ -46,6 +50,9 @@ enum Grouping {
 }
 
 fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryError> {
+    if let Some(answer) = of_trials(session, arguments)? {
+        return Ok(answer);
+    }
     let request = Request::of(arguments);
     let (mut grouping, mut order) = (Grouping::Type, Order::Size);
     for name in &request.by {
@@ -86,6 +93,39 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
     session.listed.clear();
     let rows = session.page_rows();
     Ok(more::first_page(session, answer, rows))
+}
+
+/// The values of a metric, if its name is asked for, or if the recording holds nothing but trials.
+fn of_trials(session: &mut Session, arguments: &Arguments) -> Result<Option<Answer>, QueryError> {
+    let (recording, words) = (session.recording()?, arguments.words());
+    if !recording.has_measurements() {
+        return Ok(None);
+    }
+    let trials = session.trials()?;
+    let has_heap = recording.snapshot_count() > 0;
+    let is_metric = words.first().is_some_and(|word| trials.metric(word).is_ok());
+    let (metric, variant) = match &words[..] {
+        _ if has_heap && !is_metric => return Ok(None),
+        [] => return Err(QueryError::usage("which metric? `trials` lists them: `histogram wall`")),
+        [metric] => (metric, None),
+        [metric, variant] => (metric, Some(variant.as_str())),
+        [_, _, other, ..] => return Err(COMMAND.refuses(other)),
+    };
+    let named = Named::of(&trials, metric, variant)?;
+    let found = Modes::of(&named.series.sample());
+    let unit = &named.metric().unit;
+    let values = named.series.values().iter().map(|value| measured(value.value, unit)).collect();
+    let mut answer = Answer::default();
+    for (column, value) in named.facts() {
+        answer = answer.fact(column, value);
+    }
+    answer = answer
+        .fact(Column::new("values", "", Unit::Nested).for_machines(), Value::List(values))
+        .table(histogram::table(&named.series, &found, unit))
+        .note(modes::sentence(&found, named.series.values().len()))
+        .exact();
+    session.listed.clear();
+    Ok(Some(answer))
 }
 
 /// The same of the objects that match.

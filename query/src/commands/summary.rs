@@ -12,6 +12,7 @@ use crate::error::QueryError;
 use crate::language::selection;
 use crate::session::Session;
 use crate::tables::process_summary;
+use crate::tables::trials::summary as trial_summary;
 
 use super::histogram::kind_columns;
 use crate::touches::Touches;
@@ -23,12 +24,12 @@ pub(super) const COMMAND: Command = Command {
     aliases: &["overview"],
     group: Group::Snapshots,
     arguments: "[all | every K | N..M | last] [--verify]",
-    about: "Totals: objects, sizes, references, roots, kinds; or of processes",
+    about: "Totals: objects, sizes, references, roots; of processes; of trials",
     details: "Without an argument it is about the selected snapshot. `all` prints a row for every snapshot. With at \
               least three snapshots, it also draws a line of each total from its least value to its greatest. The \
               numbers are the recorder's own statistics. With `--verify` the objects are decoded, counted and \
               compared. Of a recording of processes it tells the time from start to end, processor time, the most \
-              memory that they held at one time, and how many failed.",
+              memory that they held at one time, and how many failed; of trials, what ran and what was measured.",
     example: "summary all",
     flags: &["--verify"],
     subject: Subject::Recording,
@@ -44,6 +45,10 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
     let has_processes = recording.has_processes();
     if has_processes && words.is_empty() && session.snapshots()?.is_empty() {
         return of_processes(session, Answer::default().table(no_snapshots()));
+    }
+    if recording.has_measurements() && words.is_empty() && session.snapshots()?.is_empty() {
+        let answer = Answer::default().table(no_snapshots());
+        return Ok(trial_summary::add(answer, &*session.trials()?, &recording.facts().unwrap_or_default()).exact());
     }
     let snapshots = match words.is_empty() {
         true => vec![session.snapshot()?],

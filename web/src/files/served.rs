@@ -188,6 +188,7 @@ impl Served {
             "bytes": std::fs::metadata(self.path()).map(|file| file.len()).ok(),
             "snapshots": recording.map(|recording| recording.snapshot_ids().count()),
             "processes": recording.map(|recording| recording.has_processes()),
+            "trials": recording.map(|recording| recording.has_measurements()),
             "uuid": recording.map(|recording| hex(recording.uuid())),
             "growing": state.is_growing,
             "replaced": state.is_replaced,

@@ -1,0 +1,86 @@
+//! Measured numbers as people read them, in the units of their metrics.
+
+use super::{Value, units};
+
+/// Significant digits.
+const DIGITS: i32 = 4;
+
+/// A measured number of this unit.
+pub(crate) fn measured(value: f64, unit: &str) -> Value {
+    Value::Measured { value, text: text(value, unit) }
+}
+
+/// A difference of measured numbers, with its sign.
+pub(crate) fn difference(value: f64, unit: &str) -> Value {
+    let sign = if value > 0.0 { "+" } else { "" };
+    Value::Measured { value, text: format!("{sign}{}", text(value, unit)) }
+}
+
+/// A number with its unit: `19.32 ns`, `8.5 MiB`, `1,234`, `3.5 MB/s`.
+pub(crate) fn text(value: f64, unit: &str) -> String {
+    let magnitude = value.abs();
+    let sign = if value < 0.0 { "-" } else { "" };
+    match unit {
+        "ns" => format!("{sign}{}", time(magnitude)),
+        "bytes" if magnitude.fract() == 0.0 && magnitude < 1e15 => format!("{sign}{}", units::size(magnitude as u64)),
+        "bytes" if magnitude < 1e15 => match magnitude >= 1024.0 {
+            true => format!("{sign}{}", units::size(magnitude.round() as u64)),
+            false => format!("{sign}{} B", significant(magnitude)),
+        },
+        "" => format!("{sign}{}", significant(magnitude)),
+        unit => format!("{sign}{} {unit}", significant(magnitude)),
+    }
+}
+
+/// Nanoseconds in the unit that makes them short.
+fn time(nanoseconds: f64) -> String {
+    let units = [(1e9, "s"), (1e6, "ms"), (1e3, "µs")];
+    let unit = units.into_iter().find(|(size, _)| nanoseconds >= *size);
+    match unit {
+        Some((size, name)) => format!("{} {name}", significant(nanoseconds / size)),
+        None => format!("{} ns", significant(nanoseconds)),
+    }
+}
+
+/// A number of four significant digits; a whole one has all of its digits.
+fn significant(magnitude: f64) -> String {
+    if magnitude.fract() == 0.0 && magnitude < 1e15 {
+        return units::grouped(magnitude as u64);
+    }
+    if !(1e-4..1e15).contains(&magnitude) {
+        return format!("{magnitude:.3e}");
+    }
+    let whole_digits = magnitude.log10().floor() as i32 + 1;
+    let decimals = usize::try_from((DIGITS - whole_digits).max(0)).unwrap_or(0);
+    match decimals {
+        0 => units::grouped(magnitude.round() as u64),
+        decimals => format!("{magnitude:.decimals$}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_have_four_digits_and_a_unit() {
+        let texts = [
+            (17.5314, "ns", "17.53 ns"),
+            (1_234_567.0, "ns", "1.235 ms"),
+            (2.5e9, "ns", "2.500 s"),
+            (-1_500.0, "ns", "-1.500 µs"),
+            (0.0, "ns", "0 ns"),
+            (8_875_584.0, "bytes", "8.5 MiB"),
+            (100.5, "bytes", "100.5 B"),
+            (140_725.0, "", "140,725"),
+            (3.25, "MB/s", "3.250 MB/s"),
+            (1e300, "", "1.000e300"),
+            (1e-9, "s", "1.000e-9 s"),
+        ];
+        for (value, unit, expected) in texts {
+            assert_eq!(text(value, unit), expected);
+        }
+        let Value::Measured { text, .. } = difference(2.5, "ns") else { panic!() };
+        assert_eq!(text, "+2.500 ns");
+    }
+}

@@ -1,0 +1,169 @@
+//! `compare`: two programs, metric by metric and mode by mode.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use barrow_trials::{Series, Trials, VariantId};
+
+use crate::answer::{Answer, Column, Unit};
+use crate::arguments::Arguments;
+use crate::error::QueryError;
+use crate::session::Session;
+use crate::sources::opening;
+use crate::tables::trials::comparison::{self, Asked, Compared};
+use crate::touches::Touches;
+
+use super::{Command, Completion, Group, Subject, more};
+
+pub(super) const COMMAND: Command = Command {
+    name: "compare",
+    aliases: &[],
+    group: Group::Trials,
+    arguments: "[A] [B] [METRIC..] [--threshold SHARE] [--floor AMOUNT]",
+    about: "Whether B is faster or slower than A, also in its rarer modes",
+    details: "A and B are programs of the recording, by name; or FILE or FILE:PROGRAM of another recording, which stands \
+              for B with the open one as A: from a shell, `barrow compare A.barrow B.barrow`. Without names they are the \
+              first two programs. Values of a run share a layout, so runs are compared and not single values. The verdict \
+              of a metric is that of its worst mode: two tests of Mann and Whitney per mode, at the larger of `--threshold` \
+              (5% unless told; 0 for bytes that never vary) and `--floor` (1 ns). A mode that more or fewer values are in, \
+              with both modes where they were, has moved weight. `shift` is the estimate of Hodges and Lehmann with its \
+              95 % interval, and `could see` the smallest difference that this number of runs finds in 9 of 10 cases. \
+              Where the values support no statement, the verdict is unknown.",
+    example: "compare sort sort-new wall",
+    flags: &["--threshold", "--floor"],
+    subject: Subject::Recording,
+    touches: Touches::RECORDING.with(Touches::READS_FILES),
+    asks_for_totals: None,
+    completion: Completion::Nothing,
+    run,
+};
+
+/// One side of a comparison.
+struct Side {
+    trials: Arc<Trials>,
+    variant: VariantId,
+    damage: Option<String>,
+    /// As it was named.
+    name: String,
+}
+
+fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryError> {
+    let words = arguments.words();
+    let ([a, b], metrics) = sides(session, &words)?;
+    let asked = Asked { relative: arguments.flags.trial.threshold, floor: arguments.flags.trial.floor };
+    let rows = compared(&a, &b, metrics, asked)?;
+    session.context.check()?;
+    let notes = comparison::notes(&rows);
+    let mut answer = Answer::default()
+        .fact(Column::new("a", "A", Unit::Text), a.name.as_str())
+        .fact(Column::new("b", "B", Unit::Text), b.name.as_str());
+    for table in comparison::tables(&rows) {
+        answer = answer.table(table);
+    }
+    answer.lost = b.damage.as_ref().map(|damage| format!("{}: {damage}", b.name));
+    session.listed.clear();
+    let page = session.page_rows();
+    Ok(more::first_page(session, answer.lines(notes).exact(), page))
+}
+
+/// The metrics that both sides have values of, or those that were named.
+fn compared<'s>(a: &'s Side, b: &'s Side, named: &[String], asked: Asked) -> Result<Vec<Compared<'s>>, QueryError> {
+    let mut rows = Vec::new();
+    let names: Vec<&str> = match named {
+        [] => a.trials.metrics().iter().map(|metric| metric.name.as_str()).collect(),
+        named => named.iter().map(String::as_str).collect(),
+    };
+    for name in names {
+        let ids = (a.trials.metric(name), b.trials.metric(name));
+        let (of_a, of_b) = match ids {
+            (Ok(of_a), Ok(of_b)) => (of_a, of_b),
+            (Err(error), _) | (_, Err(error)) if !named.is_empty() => return Err(error.into()),
+            _ => continue,
+        };
+        let (old, new) = (&a.trials.metrics()[of_a.index()], &b.trials.metrics()[of_b.index()]);
+        if old.unit != new.unit {
+            return Err(QueryError::usage(format!("{name} is in {} in A and in {} in B", old.unit, new.unit)));
+        }
+        let series = (Series::of(&a.trials, of_a, a.variant), Series::of(&b.trials, of_b, b.variant));
+        if series.0.values().is_empty() || series.1.values().is_empty() {
+            if named.is_empty() {
+                continue;
+            }
+            return Err(QueryError::usage(format!("not both programs have a value of {name}")));
+        }
+        rows.push(Compared::of(old, &series.0, &series.1, asked));
+    }
+    if rows.is_empty() {
+        return Err(QueryError::usage(format!("{} and {} have no metric in common", a.name, b.name)));
+    }
+    Ok(rows)
+}
+
+/// Both sides, and the words after them.
+fn sides<'w>(session: &Session, words: &'w [String]) -> Result<([Side; 2], &'w [String]), QueryError> {
+    let trials = session.trials()?;
+    if let [first, rest @ ..] = words
+        && let Some((file, variant)) = file(first)
+    {
+        let b = of_file(session, file, variant)?;
+        let same = b.trials.variants()[b.variant.index()].name.as_str();
+        let a = trials.variant_ids().find(|id| trials.variants()[id.index()].name == same);
+        let a = of_variant(&trials, a.or_else(|| trials.variant_ids().next()).ok_or(QueryError::NoTrials)?);
+        return Ok(([a, b], rest));
+    }
+    if let [first, second, rest @ ..] = words
+        && let Ok(variant) = trials.variant(first)
+    {
+        let a = of_variant(&trials, variant);
+        if let Some((file, variant)) = file(second) {
+            return Ok(([a, of_file(session, file, variant)?], rest));
+        }
+        // A single name may be followed by metrics.
+        match trials.variant(second) {
+            Ok(variant) => return Ok(([a, of_variant(&trials, variant)], rest)),
+            Err(error) if trials.metric(first).is_err() => return Err(error.into()),
+            Err(_) => {}
+        }
+    }
+    if let Some(word) = words.iter().find(|word| trials.metric(word).is_err()) {
+        trials.variant(word)?;
+        return Err(QueryError::usage("name two programs, or a program and a FILE: `compare A B`"));
+    }
+    let mut ids = trials.variant_ids();
+    match (ids.next(), ids.next()) {
+        (Some(a), Some(b)) => Ok(([of_variant(&trials, a), of_variant(&trials, b)], words)),
+        _ => Err(QueryError::usage(
+            "this recording has one program; name another recording, `compare FILE`, or record two with `barrow trial \
+             --compare`",
+        )),
+    }
+}
+
+/// A word that names a file, and the program after its colon.
+fn file(word: &str) -> Option<(&str, Option<&str>)> {
+    if Path::new(word).is_file() {
+        return Some((word, None));
+    }
+    let (file, variant) = word.split_once(':').map_or((word, None), |(file, variant)| (file, Some(variant)));
+    let is_file = Path::new(file).is_file() || file.ends_with(".barrow");
+    is_file.then_some((file, variant))
+}
+
+fn of_variant(trials: &Arc<Trials>, variant: VariantId) -> Side {
+    let name = trials.variants()[variant.index()].name.clone();
+    Side { trials: Arc::clone(trials), variant, damage: None, name }
+}
+
+fn of_file(session: &Session, name: &str, variant: Option<&str>) -> Result<Side, QueryError> {
+    let other = opening::open(name, &session.context)?;
+    if !other.recording.has_measurements() {
+        return Err(QueryError::Unreadable { path: name.to_owned(), cause: "it holds no trials".to_owned() });
+    }
+    let trials = Arc::new(Trials::of(&other.recording)?);
+    let variant = match variant {
+        Some(variant) => trials.variant(variant)?,
+        None => trials.variant_ids().next().ok_or(QueryError::NoTrials)?,
+    };
+    let label = format!("{name}:{}", trials.variants()[variant.index()].name);
+    Ok(Side { trials, variant, damage: other.damage, name: label })
+}

@@ -1,0 +1,67 @@
+//! `modes`: the modes of a metric, and what explains them.
+
+use barrow_statistics::{Modes, bins, mvalue};
+
+use crate::answer::{Answer, Column, Unit, Value};
+use crate::arguments::Arguments;
+use crate::error::QueryError;
+use crate::session::Session;
+use crate::tables::trials::{Named, knobs, modes};
+use crate::touches::Touches;
+
+use super::{Command, Completion, Group, Subject};
+
+pub(super) const COMMAND: Command = Command {
+    name: "modes",
+    aliases: &[],
+    group: Group::Trials,
+    arguments: "METRIC [PROGRAM]",
+    about: "The modes of a metric, their weights, and the knobs that explain them",
+    details: "A mode is a cluster of values. Its location and its weight, the part of the values in it, have intervals \
+              that hold the true ones in 95 of 100 cases; values of a run that share a layout are resampled together. Below 12 \
+              values there is no statement. A knob's share is the part of the spread, in ranks, that lies between its values; \
+              addresses and sizes also count modulo 16 to 4096. `p` is how often chance gives as large a share. `values \
+              METRIC mode N` lists the runs of a mode. `mvalue` is Brendan Gregg's measure: above 2.8 suggests several \
+              modes.",
+    example: "modes wall",
+    flags: &[],
+    subject: Subject::Recording,
+    touches: Touches::RECORDING,
+    asks_for_totals: None,
+    completion: Completion::Nothing,
+    run,
+};
+
+fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryError> {
+    let trials = session.trials()?;
+    let words = arguments.words();
+    let (metric, variant) = match &words[..] {
+        [] => return Err(QueryError::usage("which metric? `trials` lists them: `modes wall`")),
+        [metric] => (metric, None),
+        [metric, variant] => (metric, Some(variant.as_str())),
+        [_, _, other, ..] => return Err(COMMAND.refuses(other)),
+    };
+    let named = Named::of(&trials, metric, variant)?;
+    let found = Modes::of(&named.series.sample());
+    let shares = knobs::shares(&trials, &named.series);
+    session.context.check()?;
+    let mut answer = Answer::default();
+    for (column, value) in named.facts() {
+        answer = answer.fact(column, value);
+    }
+    let mvalue = mvalue(&bins(&named.series.sample(), &found)).filter(|_| !found.modes.is_empty());
+    let mvalue = mvalue.map(|mvalue| Value::Measured { value: mvalue, text: format!("{mvalue:.2}") });
+    answer = answer
+        .fact(Column::new("mvalue", "mvalue", Unit::Number), mvalue)
+        .table(modes::table(&found, &named.metric().unit));
+    let knobs_table = knobs::table(&shares);
+    // Machines find the key even if no layout was recorded.
+    let has_layouts = !knobs_table.rows.is_empty();
+    let audience = if has_layouts { knobs_table.audience } else { crate::answer::Audience::Machines };
+    answer = answer.table(crate::answer::Table { audience, ..knobs_table });
+    session.listed.clear();
+    Ok(answer
+        .note(modes::sentence(&found, named.series.values().len()))
+        .note(knobs::sentence(&trials, &named.series, &shares))
+        .exact())
+}

@@ -1,0 +1,99 @@
+//! `runs`: the runs of trials, with their layouts and how they ended.
+
+use barrow_trials::{RunId, Trials};
+
+use crate::answer::visible;
+use crate::answer::{Answer, Audience, Column, Unit, Value};
+use crate::arguments::Arguments;
+use crate::error::QueryError;
+use crate::session::Session;
+use crate::tables::trials::runs;
+use crate::touches::Touches;
+
+use super::{Command, Completion, Group, Subject, more};
+
+pub(super) const COMMAND: Command = Command {
+    name: "runs",
+    aliases: &[],
+    group: Group::Trials,
+    arguments: "[RUN | PROGRAM] [failed]",
+    about: "The runs: layout, seed, how each ended, what failed ones printed",
+    details: "RUN is a number: the answer then has its values and the whole output that was kept. `barrow trial --replay \
+              RUN FILE` repeats a run under its layout.",
+    example: "runs failed",
+    flags: &[],
+    subject: Subject::Recording,
+    touches: Touches::RECORDING,
+    asks_for_totals: None,
+    completion: Completion::Nothing,
+    run,
+};
+
+fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryError> {
+    let trials = session.trials()?;
+    let mut words = arguments.words();
+    let is_failed = words.last().is_some_and(|word| word == "failed");
+    if is_failed {
+        words.pop();
+    }
+    let all = (0..u32::try_from(trials.runs().len()).unwrap_or(u32::MAX)).map(RunId);
+    session.listed.clear();
+    let rows = session.page_rows();
+    let chosen: Vec<RunId> = match &words[..] {
+        [] => all.collect(),
+        [number] if number.parse::<u32>().is_ok() && !is_failed => {
+            return one(&trials, number.parse().unwrap_or_default());
+        }
+        [name] => {
+            let variant = trials.variant(name)?;
+            all.filter(|run| trials.runs()[run.index()].variant == variant).collect()
+        }
+        [_, other, ..] => return Err(COMMAND.refuses(other)),
+    };
+    let chosen = chosen.into_iter().filter(|run| !is_failed || trials.runs()[run.index()].has_failed());
+    let table = runs::table(&trials, chosen);
+    let answer = if table.rows.is_empty() && is_failed {
+        Answer::default().table(table).note("no run failed")
+    } else {
+        Answer::default().table(table)
+    };
+    Ok(more::first_page(session, answer.exact(), rows))
+}
+
+/// Everything about one run.
+fn one(trials: &Trials, number: u32) -> Result<Answer, QueryError> {
+    let run = trials.run(number)?;
+    let mut values = crate::answer::Table {
+        key: "values",
+        audience: Audience::Everyone,
+        columns: vec![
+            Column::new("metric", "metric", Unit::Text),
+            Column::new("iteration", "iteration", Unit::Number),
+            Column::new("seed", "seed", Unit::Number).secondary(),
+            Column::new("value", "value", Unit::Number),
+        ],
+        rows: Vec::new(),
+    };
+    for metric in trials.metric_ids() {
+        let described = &trials.metrics()[metric.index()];
+        let of_run = trials.values(metric).iter().filter(|value| value.run.0 == number);
+        values.rows.extend(of_run.map(|value| {
+            vec![
+                described.name.as_str().into(),
+                value.iteration.into(),
+                value.seed.into(),
+                crate::answer::measured::measured(value.value, &described.unit),
+            ]
+        }));
+    }
+    let table = runs::table(trials, std::iter::once(RunId(number)));
+    let mut answer = Answer::default().table(table).table(values).exact();
+    if let Some(output) = run.end.as_ref().and_then(|end| end.output.as_deref()) {
+        answer = answer.fact(Column::new("output", "", Unit::Text).for_machines(), Value::text(output));
+        answer = answer.note("it printed last:").lines(output.lines().map(|line| format!("  {}", visible::cell(line))));
+    }
+    if !run.is_warmup && run.seed.is_some() {
+        answer = answer.note(format!("`barrow trial --replay {number} FILE` repeats it"));
+    }
+    Ok(answer)
+}

@@ -1,0 +1,56 @@
+//! `trials`: what was measured, in how many runs, and how it is distributed.
+
+use barrow_trials::Trials;
+
+use crate::answer::{Answer, Column, Unit, units};
+use crate::arguments::Arguments;
+use crate::error::QueryError;
+use crate::session::Session;
+use crate::tables::trials::overview;
+use crate::touches::Touches;
+
+use super::{Command, Completion, Group, Subject, more};
+
+pub(super) const COMMAND: Command = Command {
+    name: "trials",
+    aliases: &[],
+    group: Group::Trials,
+    arguments: "",
+    about: "What was measured: runs, medians, ranges, modes, whether layout matters",
+    details: "A row for each metric of each program. Runs that failed and warm-ups do not count. The median and the \
+              quartiles are those of Harrell and Davis. `modes` is the number of modes, unless 12 values are not there. \
+              `layout matters` is yes if some knob of the memory layout explains a part of the spread that chance gives \
+              in less than one of a hundred cases.",
+    example: "trials",
+    flags: &[],
+    subject: Subject::Recording,
+    touches: Touches::RECORDING,
+    asks_for_totals: None,
+    completion: Completion::Nothing,
+    run,
+};
+
+fn run(session: &mut Session, _: &Arguments) -> Result<Answer, QueryError> {
+    let trials = session.trials()?;
+    let table = overview::table(&trials, || session.context.check())?;
+    session.listed.clear();
+    let rows = session.page_rows();
+    let answer = add_runs(Answer::default(), &trials).table(table);
+    Ok(more::first_page(session, answer.exact(), rows))
+}
+
+/// Adds what does not count, and why.
+pub(super) fn add_runs(answer: Answer, trials: &Trials) -> Answer {
+    let failed = trials.runs().iter().filter(|run| !run.is_warmup && run.has_failed()).count();
+    let warmups = trials.runs().iter().filter(|run| run.is_warmup).count();
+    let machines = |key| Column::new(key, "", Unit::Count).for_machines();
+    let mut answer = answer.fact(machines("failed_runs"), failed).fact(machines("warmup_runs"), warmups);
+    if failed > 0 {
+        let runs = units::counted(failed as u64, "run");
+        answer = answer.note(format!("{runs} failed and do not count; `runs failed` lists them"));
+    }
+    if trials.runs().is_empty() {
+        answer = answer.note("no run was recorded");
+    }
+    answer
+}

@@ -1,0 +1,87 @@
+//! Tables about trials: what was measured, how it is distributed, and how two programs differ.
+//!
+//! `overview` has a row for each metric of each variant, `modes` the modes of one series, `knobs` which part of the
+//! layout explains them, `histogram` its values in ranges, `comparison` two series, `runs` the runs themselves, `summary` what ran.
+
+pub(crate) mod comparison;
+pub(crate) mod histogram;
+pub(crate) mod knobs;
+pub(crate) mod modes;
+pub(crate) mod overview;
+pub(crate) mod runs;
+pub(crate) mod summary;
+
+use barrow_trials::{Metric, MetricId, Series, Trials, Variant, VariantId};
+
+use crate::answer::{Column, Unit, Value};
+use crate::error::QueryError;
+
+/// A series that a question names.
+pub(crate) struct Named<'t> {
+    /// All trials.
+    pub(crate) trials: &'t Trials,
+    /// The values.
+    pub(crate) series: Series,
+}
+
+impl<'t> Named<'t> {
+    /// The series of a metric; of the variant that is named, or of the only one that has values.
+    ///
+    /// # Errors
+    /// A usage error if there is no such metric or variant, if it has no values, or if several variants have values and
+    /// none is named.
+    pub(crate) fn of(trials: &'t Trials, metric: &str, variant: Option<&str>) -> Result<Self, QueryError> {
+        let id = trials.metric(metric)?;
+        if let Some(name) = variant {
+            let series = Series::of(trials, id, trials.variant(name)?);
+            return match series.values().is_empty() {
+                true => Err(QueryError::usage(format!("no run of `{name}` that counts has a value of {metric}"))),
+                false => Ok(Named { trials, series }),
+            };
+        }
+        let mut all = Series::of_metric(trials, id);
+        match (all.pop(), all.is_empty()) {
+            (None, _) => Err(QueryError::usage(format!("no run that counts has a value of {metric}"))),
+            (Some(series), true) => Ok(Named { trials, series }),
+            (Some(last), false) => {
+                let ids = all.iter().map(Series::variant).chain([last.variant()]);
+                let names: Vec<&str> = ids.map(|id| variant_of(trials, id).name.as_str()).collect();
+                Err(QueryError::usage(format!(
+                    "several programs have values of {metric}; name one of them: {}",
+                    names.join(", ")
+                )))
+            }
+        }
+    }
+
+    /// What was measured.
+    pub(crate) fn metric(&self) -> &'t Metric {
+        metric_of(self.trials, self.series.metric())
+    }
+
+    /// The program that was measured.
+    pub(crate) fn variant(&self) -> &'t Variant {
+        variant_of(self.trials, self.series.variant())
+    }
+
+    /// The facts that every answer about a series begins with.
+    pub(crate) fn facts(&self) -> [(Column, Value); 4] {
+        let metric = self.metric();
+        [
+            (Column::new("metric", "metric", Unit::Text), metric.name.as_str().into()),
+            (Column::new("unit", "unit", Unit::Text).for_machines(), metric.unit.as_str().into()),
+            (Column::new("variant", "program", Unit::Text), self.variant().name.as_str().into()),
+            (Column::new("runs", "runs", Unit::Count), self.series.run_count().into()),
+        ]
+    }
+}
+
+/// The metric of an id that a series has.
+pub(crate) fn metric_of(trials: &Trials, id: MetricId) -> &Metric {
+    &trials.metrics()[id.index()]
+}
+
+/// The variant of an id that a series has.
+pub(crate) fn variant_of(trials: &Trials, id: VariantId) -> &Variant {
+    &trials.variants()[id.index()]
+}

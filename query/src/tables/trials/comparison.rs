@@ -1,0 +1,202 @@
+//! Two programs, metric by metric and mode by mode.
+
+use barrow_statistics::{Comparison, ComparisonVerdict, Direction, ModePair, Threshold, compare};
+use barrow_trials::{Better, Metric, Series};
+
+use crate::answer::measured::{difference, measured, text};
+use crate::answer::{Audience, Column, Table, Unit, Value};
+
+/// A change that is less does not matter, unless told otherwise.
+const RELATIVE: f64 = 0.05;
+/// Nor does one of a nanosecond.
+const FLOOR_NS: f64 = 1.0;
+
+/// How large a difference must be, as far as the question says.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Asked {
+    /// Relative to the median of the first program.
+    pub(crate) relative: Option<f64>,
+    /// In the unit of the metric.
+    pub(crate) floor: Option<f64>,
+}
+
+/// A metric in both programs.
+pub(crate) struct Compared<'t> {
+    /// What was measured.
+    pub(crate) metric: &'t Metric,
+    /// The difference that matters.
+    pub(crate) threshold: Threshold,
+    /// What was found.
+    pub(crate) comparison: Comparison,
+    /// The medians of both.
+    pub(crate) medians: [Option<f64>; 2],
+}
+
+impl<'t> Compared<'t> {
+    /// Compares a metric of two programs.
+    pub(crate) fn of(metric: &'t Metric, a: &Series, b: &Series, asked: Asked) -> Self {
+        let (a, b) = (a.sample_by_run(), b.sample_by_run());
+        let threshold = threshold(metric, [&a, &b], asked);
+        let comparison = compare(&a, &b, threshold, direction(metric));
+        let medians = [&a, &b].map(|sample| barrow_statistics::Location::of(sample).map(|location| location.median));
+        Compared { metric, threshold, comparison, medians }
+    }
+}
+
+/// Exact metrics that do not vary differ by any amount; others by what matters.
+fn threshold(metric: &Metric, samples: [&barrow_statistics::Sample; 2], asked: Asked) -> Threshold {
+    let is_constant = |sample: &barrow_statistics::Sample| {
+        let sorted = sample.sorted();
+        sorted.first() == sorted.last()
+    };
+    let is_exact = metric.is_exact && samples.into_iter().all(is_constant);
+    let (relative, floor) = match (is_exact, metric.unit.as_str()) {
+        (true, _) => (0.0, 0.0),
+        (false, "ns") => (RELATIVE, FLOOR_NS),
+        (false, _) => (RELATIVE, 0.0),
+    };
+    Threshold { relative: asked.relative.unwrap_or(relative), floor: asked.floor.unwrap_or(floor) }
+}
+
+fn direction(metric: &Metric) -> Direction {
+    if metric.better == Better::Higher { Direction::Higher } else { Direction::Lower }
+}
+
+/// The word for a verdict: times are faster or slower, amounts smaller or larger.
+pub(crate) fn word(metric: &Metric, verdict: ComparisonVerdict) -> &'static str {
+    let is_speed = metric.unit == "ns" || metric.better == Better::Higher;
+    match verdict {
+        ComparisonVerdict::Equal => "equal",
+        ComparisonVerdict::Better if is_speed => "faster",
+        ComparisonVerdict::Worse if is_speed => "slower",
+        ComparisonVerdict::Better => "smaller",
+        ComparisonVerdict::Worse => "larger",
+        ComparisonVerdict::MovedWeight => "moved weight",
+        ComparisonVerdict::Unknown => "unknown",
+    }
+}
+
+/// A row for each metric; and for people, one for each mode where there are several.
+pub(crate) fn tables(rows: &[Compared<'_>]) -> Vec<Table> {
+    let columns = vec![
+        Column::new("metric", "metric", Unit::Text),
+        Column::new("unit", "unit", Unit::Text).for_machines(),
+        Column::new("verdict", "B is", Unit::Text),
+        Column::new("median_a", "median A", Unit::Number),
+        Column::new("median_b", "median B", Unit::Number),
+        Column::new("shift", "shift", Unit::Number),
+        Column::new("shift_low", "from", Unit::Number),
+        Column::new("shift_high", "to", Unit::Number),
+        Column::new("threshold", "matters from", Unit::Share).secondary(),
+        Column::new("smallest_detectable", "could see", Unit::Share),
+        Column::new("modes", "", Unit::Nested).for_machines(),
+    ];
+    let main = Table { key: "rows", audience: Audience::Everyone, columns, rows: rows.iter().map(row).collect() };
+    let several: Vec<&Compared<'_>> = rows.iter().filter(|row| row.comparison.modes.len() > 1).collect();
+    let mut tables = vec![main];
+    if !several.is_empty() {
+        tables.push(by_mode(&several));
+    }
+    tables
+}
+
+fn row(of: &Compared<'_>) -> Vec<Value> {
+    let unit = of.metric.unit.as_str();
+    let change = |value: Option<f64>| value.map(|value| difference(value, unit)).into();
+    let Comparison { verdict, shift, shift_low, shift_high, smallest_detectable, .. } = &of.comparison;
+    let pairs = of.comparison.modes.iter().map(|pair| record(of.metric, pair));
+    vec![
+        of.metric.name.as_str().into(),
+        unit.into(),
+        word(of.metric, *verdict).into(),
+        of.medians[0].map(|median| measured(median, unit)).into(),
+        of.medians[1].map(|median| measured(median, unit)).into(),
+        change(*shift),
+        change(*shift_low),
+        change(*shift_high),
+        Value::Share(of.threshold.relative),
+        smallest_detectable.filter(|share| share.is_finite()).map(Value::Share).into(),
+        Value::List(pairs.collect()),
+    ]
+}
+
+/// `{a, b, location_change, location_low, …}`; modes are numbered from 1.
+fn record(metric: &Metric, pair: &ModePair) -> Value {
+    let number = |mode: Option<usize>| mode.map(|mode| mode + 1).into();
+    let rate = |value: Option<f64>| value.map_or(Value::None, Value::Rate);
+    let fields: [(&str, Value); 9] = [
+        ("a", number(pair.a)),
+        ("b", number(pair.b)),
+        ("location_change", rate(pair.location_change)),
+        ("location_low", rate(pair.location_low)),
+        ("location_high", rate(pair.location_high)),
+        ("weight_change", Value::Rate(pair.weight_change)),
+        ("weight_low", Value::Rate(pair.weight_low)),
+        ("weight_high", Value::Rate(pair.weight_high)),
+        ("verdict", word(metric, pair.verdict).into()),
+    ];
+    Value::Record(fields.map(|(key, value)| (key.to_owned(), value)).into())
+}
+
+fn by_mode(rows: &[&Compared<'_>]) -> Table {
+    let columns = vec![
+        Column::new("metric", "metric", Unit::Text),
+        Column::new("a", "mode of A", Unit::Number),
+        Column::new("b", "mode of B", Unit::Number),
+        Column::new("verdict", "B is", Unit::Text),
+        Column::new("location_change", "location", Unit::Number),
+        Column::new("location_low", "from", Unit::Number),
+        Column::new("location_high", "to", Unit::Number),
+        Column::new("weight_change", "weight", Unit::Text),
+        Column::new("weight_low", "from", Unit::Text),
+        Column::new("weight_high", "to", Unit::Text),
+    ];
+    let points = |share: f64| Value::text(format!("{:+.0} %", share * 100.0));
+    let rows = rows.iter().flat_map(|of| {
+        let unit = of.metric.unit.as_str();
+        let change = move |value: Option<f64>| value.map(|value| difference(value, unit)).into();
+        of.comparison.modes.iter().map(move |pair| {
+            vec![
+                of.metric.name.as_str().into(),
+                pair.a.map(|mode| mode + 1).into(),
+                pair.b.map(|mode| mode + 1).into(),
+                word(of.metric, pair.verdict).into(),
+                change(pair.location_change),
+                change(pair.location_low),
+                change(pair.location_high),
+                points(pair.weight_change),
+                points(pair.weight_low),
+                points(pair.weight_high),
+            ]
+        })
+    });
+    Table { key: "modes", audience: Audience::People, rows: rows.collect(), columns }
+}
+
+/// Sentences about what the comparison could not see.
+pub(crate) fn notes(rows: &[Compared<'_>]) -> Vec<String> {
+    let unknown: Vec<&Compared<'_>> =
+        rows.iter().filter(|row| row.comparison.verdict == ComparisonVerdict::Unknown).collect();
+    let mut notes = Vec::new();
+    for row in unknown {
+        let name = &row.metric.name;
+        notes.push(match row.comparison.smallest_detectable {
+            Some(least) if least.is_finite() => {
+                format!("{name}: these runs could have seen a difference of {:.1} %; more runs see less", least * 100.0)
+            }
+            _ => format!("{name}: too few runs for a statement; 6 of each program are the least"),
+        });
+    }
+    let limit = |row: &Compared<'_>| row.threshold.relative * 100.0;
+    if let Some(row) = rows.iter().find(|row| row.threshold.relative > 0.0) {
+        let floor = match row.threshold.floor > 0.0 {
+            true => format!(" and {}", text(row.threshold.floor, &row.metric.unit)),
+            false => String::new(),
+        };
+        notes.push(format!(
+            "a difference matters from {:.3} %{floor} on; `--threshold` and `--floor` change that",
+            limit(row)
+        ));
+    }
+    notes
+}

@@ -1,0 +1,79 @@
+//! Which knobs of the layout explain the values.
+
+use barrow_statistics::{KnobValues, Share, knob_shares};
+use barrow_trials::{KnobColumn, Series, Trials, knob_columns};
+
+use crate::answer::{Audience, Column, Table, Unit, Value};
+
+/// A share is found if chance gives one as large less often than this.
+const SIGNIFICANT: f64 = 0.01;
+/// Fewer values with a layout of their own tell nothing.
+const LEAST_LAYOUTS: usize = 12;
+
+/// The knobs of a series with their shares, the largest first.
+pub(crate) fn shares(trials: &Trials, series: &Series) -> Vec<(KnobColumn, Share)> {
+    let columns = knob_columns(trials, series);
+    let values: Vec<KnobValues> = columns.iter().map(|column| column.values.clone()).collect();
+    let mut shares: Vec<(KnobColumn, Share)> = knob_shares(&series.sample(), &values)
+        .into_iter()
+        .filter_map(|share| Some((columns.get(share.knob)?.clone(), share)))
+        .collect();
+    shares.sort_by(|(_, one), (_, other)| other.share.total_cmp(&one.share));
+    shares
+}
+
+/// Whether some knob of the layout explains a part of the values; `None` if layouts did not differ, or are too few.
+pub(crate) fn layout_matters(trials: &Trials, series: &Series) -> Option<bool> {
+    if series.sample().groups().len() < LEAST_LAYOUTS {
+        return None;
+    }
+    let shares = shares(trials, series);
+    // With several knobs, each may be the one that chance favours.
+    let limit = SIGNIFICANT / shares.len().max(1) as f64;
+    (!shares.is_empty()).then(|| shares.iter().any(|(_, share)| is_found(share, limit)))
+}
+
+fn is_found(share: &Share, limit: f64) -> bool {
+    share.p_value <= limit && share.share > 0.0
+}
+
+/// A row for each knob.
+pub(crate) fn table(shares: &[(KnobColumn, Share)]) -> Table {
+    let columns = vec![
+        Column::new("knob", "knob", Unit::Text),
+        Column::new("share", "of the spread", Unit::Share),
+        Column::new("p_value", "p", Unit::Number),
+        Column::new("modulus", "modulo", Unit::Number),
+    ];
+    let rows = shares.iter().map(|(column, share)| {
+        let p_value = Value::Measured { value: share.p_value, text: format!("{:.3}", share.p_value) };
+        vec![(&*column.name).into(), Value::Share(share.share), p_value, share.modulus.into()]
+    });
+    Table { key: "knobs", audience: Audience::Everyone, rows: rows.collect(), columns }
+}
+
+/// The finding in a sentence.
+pub(crate) fn sentence(trials: &Trials, series: &Series, shares: &[(KnobColumn, Share)]) -> String {
+    let groups = series.sample().groups().len();
+    if shares.is_empty() {
+        let has_layouts = trials.runs().iter().any(|run| !run.knobs.is_empty());
+        return match has_layouts {
+            true => "all values have the same layout, so its effect is not known; `--layout random` varies it",
+            false => "no layouts were recorded, so their effect is not known",
+        }
+        .to_owned();
+    }
+    if groups < LEAST_LAYOUTS {
+        return format!("{groups} layouts are too few to tell whether they matter; {LEAST_LAYOUTS} or more can");
+    }
+    let limit = SIGNIFICANT / shares.len() as f64;
+    let found: Vec<String> = shares
+        .iter()
+        .filter(|(_, share)| is_found(share, limit))
+        .map(|(column, share)| {
+            let modulus = share.modulus.map(|modulus| format!(" modulo {modulus}")).unwrap_or_default();
+            format!("{:.0} % of the spread is {}{modulus}", share.share * 100.0, column.name)
+        })
+        .collect();
+    if found.is_empty() { "no layout effect found".to_owned() } else { found.join("; ") }
+}

@@ -1,0 +1,50 @@
+//! The modes of a series.
+
+use barrow_statistics::{Modes, ModesVerdict};
+
+use crate::answer::measured::measured;
+use crate::answer::{Audience, Column, Table, Unit, Value};
+
+/// A row for each mode, numbered from 1.
+pub(crate) fn table(modes: &Modes, unit: &str) -> Table {
+    let columns = vec![
+        Column::new("mode", "mode", Unit::Number),
+        Column::new("location", "location", Unit::Number),
+        Column::new("low", "from", Unit::Number),
+        Column::new("high", "to", Unit::Number),
+        Column::new("location_low", "location from", Unit::Number).for_machines(),
+        Column::new("location_high", "location to", Unit::Number).for_machines(),
+        Column::new("values", "values", Unit::Count),
+        Column::new("weight", "weight", Unit::Share),
+        Column::new("weight_low", "weight from", Unit::Share),
+        Column::new("weight_high", "weight to", Unit::Share),
+    ];
+    let value = |value| measured(value, unit);
+    let rows = modes.modes.iter().enumerate().map(|(number, mode)| {
+        vec![
+            (number + 1).into(),
+            value(mode.location),
+            value(mode.low),
+            value(mode.high),
+            value(mode.location_low),
+            value(mode.location_high),
+            mode.count.into(),
+            Value::Share(mode.weight),
+            Value::Share(mode.weight_low),
+            Value::Share(mode.weight_high),
+        ]
+    });
+    Table { key: "rows", audience: Audience::Everyone, rows: rows.collect(), columns }
+}
+
+/// What there is to say about the number of modes.
+pub(crate) fn sentence(modes: &Modes, values: usize) -> String {
+    match (modes.verdict, modes.modes.len()) {
+        (ModesVerdict::TooFew, _) => {
+            format!("{values} values are too few for a statement about modes; 12 or more can have one")
+        }
+        (ModesVerdict::AllEqual, _) => "all values are equal".to_owned(),
+        (ModesVerdict::Found, 1) => "one mode".to_owned(),
+        (ModesVerdict::Found, several) => format!("{several} modes"),
+    }
+}

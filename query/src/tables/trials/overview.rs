@@ -1,0 +1,66 @@
+//! A row for each metric of each variant.
+
+use barrow_statistics::{Location, Modes, ModesVerdict};
+use barrow_trials::{Series, Trials};
+
+use crate::answer::measured::measured;
+use crate::answer::{Audience, Column, Table, Unit, Value};
+
+use super::{knobs, metric_of, variant_of};
+
+/// The rows of all series. `check` is called before each.
+///
+/// # Errors
+/// Those of `check`.
+pub(crate) fn table<E>(trials: &Trials, mut check: impl FnMut() -> Result<(), E>) -> Result<Table, E> {
+    let mut rows = Vec::new();
+    for metric in trials.metric_ids() {
+        for series in Series::of_metric(trials, metric) {
+            check()?;
+            rows.extend(row(trials, &series));
+        }
+    }
+    Ok(Table { key: "rows", audience: Audience::Everyone, columns: columns(trials), rows })
+}
+
+fn columns(trials: &Trials) -> Vec<Column> {
+    let variant = Column::new("variant", "program", Unit::Text);
+    let variant = if trials.variants().len() > 1 { variant } else { variant.for_machines() };
+    vec![
+        Column::new("metric", "metric", Unit::Text),
+        variant,
+        Column::new("unit", "unit", Unit::Text).for_machines(),
+        Column::new("runs", "runs", Unit::Count),
+        Column::new("values", "values", Unit::Count).secondary(),
+        Column::new("median", "median", Unit::Number),
+        Column::new("quartile_low", "25 %", Unit::Number).secondary(),
+        Column::new("quartile_high", "75 %", Unit::Number).secondary(),
+        Column::new("minimum", "minimum", Unit::Number),
+        Column::new("maximum", "maximum", Unit::Number),
+        Column::new("modes", "modes", Unit::Count),
+        Column::new("layout_matters", "layout matters", Unit::Text),
+    ]
+}
+
+fn row(trials: &Trials, series: &Series) -> Option<Vec<Value>> {
+    let sample = series.sample();
+    let location = Location::of(&sample)?;
+    let modes = Modes::of(&sample);
+    let metric = metric_of(trials, series.metric());
+    let value = |value| measured(value, &metric.unit);
+    let matters = knobs::layout_matters(trials, series);
+    Some(vec![
+        metric.name.as_str().into(),
+        variant_of(trials, series.variant()).name.as_str().into(),
+        metric.unit.as_str().into(),
+        series.run_count().into(),
+        series.values().len().into(),
+        value(location.median),
+        value(location.quartile_low),
+        value(location.quartile_high),
+        value(location.minimum),
+        value(location.maximum),
+        (modes.verdict != ModesVerdict::TooFew).then_some(modes.modes.len()).into(),
+        matters.map_or(Value::None, Value::Flag),
+    ])
+}

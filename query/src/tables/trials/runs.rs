@@ -1,0 +1,68 @@
+//! The runs of trials.
+
+use barrow_trials::{Run, RunId, Trials};
+
+use crate::answer::{Audience, Column, Table, Unit, Value};
+
+use super::variant_of;
+
+/// Characters of a failed run's output in a table.
+const OUTPUT: usize = 60;
+
+/// A row for each of these runs.
+pub(crate) fn table(trials: &Trials, runs: impl Iterator<Item = RunId>) -> Table {
+    let variant = Column::new("variant", "program", Unit::Text);
+    let columns = vec![
+        Column::new("run", "run", Unit::Number),
+        if trials.variants().len() > 1 { variant } else { variant.for_machines() },
+        Column::new("time_ns", "time", Unit::Duration),
+        Column::new("seed", "seed", Unit::Number).secondary(),
+        Column::new("state", "state", Unit::Text),
+        Column::new("exit_status", "exit", Unit::Number),
+        Column::new("signal", "signal", Unit::Number).secondary(),
+        Column::new("knobs", "", Unit::Nested).for_machines(),
+        Column::new("layout", "layout", Unit::Text).for_people(),
+        Column::new("output", "output", Unit::Text),
+    ];
+    let rows = runs.filter_map(|id| Some(row(trials, id, trials.runs().get(id.index())?)));
+    Table { key: "rows", audience: Audience::Everyone, rows: rows.collect(), columns }
+}
+
+fn row(trials: &Trials, id: RunId, run: &Run) -> Vec<Value> {
+    let end = run.end.as_ref();
+    let knobs = run.knobs.iter().filter(|knob| knob.iteration.is_none());
+    let record = knobs.clone().map(|knob| (knob.name.to_string(), Value::text(&*knob.value))).collect();
+    let layout: Vec<String> = knobs.map(|knob| format!("{}={}", knob.name, knob.value)).collect();
+    vec![
+        id.0.into(),
+        variant_of(trials, run.variant).name.as_str().into(),
+        u64::try_from(run.time_ns).ok().into(),
+        run.seed.into(),
+        state(run).into(),
+        end.and_then(|end| end.exit_status).into(),
+        end.and_then(|end| end.signal).into(),
+        Value::Record(record),
+        Value::text(layout.join(" ")),
+        end.and_then(|end| end.output.as_deref()).map(last_line).into(),
+    ]
+}
+
+/// What became of a run, in a word.
+pub(crate) fn state(run: &Run) -> &'static str {
+    match &run.end {
+        _ if run.is_warmup => "warm-up",
+        None => "",
+        Some(end) if end.timed_out => "timed out",
+        Some(end) if end.failed => "failed",
+        Some(_) => "ok",
+    }
+}
+
+/// The last line of an output that says something.
+fn last_line(output: &str) -> String {
+    let line = output.lines().rfind(|line| !line.trim().is_empty()).unwrap_or_default().trim();
+    match line.char_indices().nth(OUTPUT) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line.to_owned(),
+    }
+}
