@@ -1,2 +1,46 @@
-//! Records trials.
+//! Runs programs many times under fixed or random memory layouts, and records every value.
+//!
+//! ```text
+//!   Plan ──▶ trial ── round: which layout ──▶ run ──▶ the program, with the shim ──▶ counters, output, resources
+//!              │                                                                          │
+//!              └──────────── ledger ◀── values, knobs, how it ended ◀─────────────────────┘
+//!                               └──▶ barrow_writer::Writer
+//! ```
+//!
+//! Reading order: `plan` (what to run), `layout` and `round` (knobs, and their values for one run), `program` (what kind
+//! of file it is), `shim` (the library that counts and moves blocks), `run` with `output`, `events` and `system` (one
+//! run), `pattern` and `reported` (values that a program tells), `ledger` (what is written), `trial` (all runs),
+//! `replay` (one of them again), `disturbances` (what makes times worthless).
+
 #![cfg(target_os = "linux")]
+
+mod disturbances;
+mod error;
+mod events;
+mod layout;
+mod ledger;
+mod output;
+mod pattern;
+mod plan;
+mod program;
+mod replay;
+mod reported;
+mod round;
+mod run;
+mod shim;
+mod system;
+mod trial;
+
+pub use disturbances::disturbances;
+pub use error::TrialError;
+pub use layout::{Knobs, Layout, LayoutKind};
+pub use pattern::ValuePattern;
+pub use plan::{Command, IgnoreFailure, Plan, Shell, Stop, VariantPlan};
+pub use replay::{Replay, replay};
+pub use run::Ended;
+pub use trial::{Failure, Observer, Outcome, Progress, record};
+
+/// The README, whose example is compiled with those of this crate.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+pub struct Readme;

@@ -1,0 +1,211 @@
+//! The counters of a process, in a file that barrow reads after the run: what is in it stays when the process is killed.
+//!
+//! ```text
+//!   u32 slots taken · zeros up to 64 bytes │ slot 0 │ slot 1 │ …        a slot: 64 bytes
+//!   slot: u64 process · allocated bytes · blocks · live bytes · peak of live bytes · live blocks
+//! ```
+//!
+//! Each process takes a slot: when it executes a program, and when it is forked. A forked process begins with the live
+//! bytes of its parent, which it holds copies of.
+
+use core::ffi::{c_char, c_void};
+use core::ptr;
+use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering};
+
+use crate::libc;
+
+/// Bytes of the file.
+const FILE_BYTES: usize = 64 + SLOTS * size_of::<Slot>();
+const SLOTS: usize = 4095;
+
+#[repr(C, align(64))]
+struct Slot {
+    process: AtomicU64,
+    allocated: AtomicU64,
+    blocks: AtomicU64,
+    live: AtomicU64,
+    peak: AtomicU64,
+    live_blocks: AtomicU64,
+}
+
+/// Null while nothing is counted.
+static SLOT: AtomicPtr<Slot> = AtomicPtr::new(ptr::null_mut());
+static FILE: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
+
+/// Whether the environment was read: counting begins with the first block, which may be before any function of ours.
+static STATE: AtomicU32 = AtomicU32::new(UNKNOWN);
+const UNKNOWN: u32 = 0;
+const KNOWN: u32 = 1;
+
+static LAYOUT: [AtomicUsize; 4] = [const { AtomicUsize::new(0) }; 4];
+
+/// Blocks that move what a program places, in bytes.
+pub(crate) struct Layout {
+    pub(crate) small: usize,
+    pub(crate) large: usize,
+    pub(crate) offset: usize,
+    pub(crate) stack: usize,
+}
+
+/// The layout that barrow asks for.
+pub(crate) fn layout() -> Layout {
+    read_environment();
+    let [small, large, offset, stack] = [0, 1, 2, 3].map(|at: usize| LAYOUT[at].load(Ordering::Relaxed));
+    Layout { small, large, offset, stack }
+}
+
+/// Runs before `main`.
+pub(crate) fn begin() {
+    read_environment();
+    // SAFETY: the function may be called at any time.
+    unsafe { libc::pthread_atfork(None, None, Some(forked)) };
+}
+
+unsafe extern "C" fn forked() {
+    let before = SLOT.load(Ordering::Relaxed);
+    if before.is_null() {
+        return;
+    }
+    // SAFETY: a slot stays mapped for the life of the process.
+    let (live, live_blocks) =
+        unsafe { ((*before).live.load(Ordering::Relaxed), (*before).live_blocks.load(Ordering::Relaxed)) };
+    take_slot(live, live_blocks);
+}
+
+/// Reads what barrow asks for, once. The first caller is alone: no thread starts without a block.
+#[inline]
+fn read_environment() {
+    if STATE.load(Ordering::Acquire) == UNKNOWN {
+        read_environment_now();
+    }
+}
+
+#[cold]
+fn read_environment_now() {
+    // Whatever is called from here may allocate; that is not counted.
+    STATE.store(KNOWN, Ordering::Release);
+    // SAFETY: the name is a C string.
+    let text = unsafe { libc::getenv(c"BARROW_TRIAL_SHIM".as_ptr()) };
+    if text.is_null() {
+        return;
+    }
+    let mut path = [0_u8; 256];
+    let mut length = 0;
+    let mut at = text.cast::<u8>();
+    // SAFETY: the text ends with a zero, and nothing is read after it.
+    unsafe {
+        while *at != 0 && *at != b':' && length + 1 < path.len() {
+            path[length] = *at;
+            length += 1;
+            at = at.add(1);
+        }
+        for number in &LAYOUT {
+            if *at != b':' {
+                break;
+            }
+            at = at.add(1);
+            let mut value = 0_usize;
+            while (*at).is_ascii_digit() {
+                value = value.wrapping_mul(10).wrapping_add(usize::from(*at - b'0'));
+                at = at.add(1);
+            }
+            // More would be no layout, but a lack of memory.
+            number.store(value.min(1 << 20), Ordering::Relaxed);
+        }
+    }
+    if length > 0 {
+        open(path.as_ptr().cast());
+    }
+}
+
+fn open(path: *const c_char) {
+    // SAFETY: the path is a C string; the file is longer than what is mapped, as barrow made it.
+    let mapped = unsafe {
+        let file = libc::open(path, libc::O_RDWR | libc::O_CLOEXEC);
+        if file < 0 {
+            return;
+        }
+        let mapped = libc::mmap(ptr::null_mut(), FILE_BYTES, libc::PROT_READ_WRITE, libc::MAP_SHARED, file, 0);
+        libc::close(file);
+        mapped
+    };
+    if mapped != libc::MAP_FAILED {
+        FILE.store(mapped, Ordering::Relaxed);
+        take_slot(0, 0);
+    }
+}
+
+fn take_slot(live: u64, live_blocks: u64) {
+    let file = FILE.load(Ordering::Relaxed);
+    // SAFETY: the file begins with the number of slots, and is mapped.
+    let number = unsafe { (*file.cast::<AtomicU32>()).fetch_add(1, Ordering::Relaxed) } as usize;
+    if number >= SLOTS {
+        SLOT.store(ptr::null_mut(), Ordering::Relaxed);
+        return;
+    }
+    // SAFETY: the slot lies in the mapping, which is aligned to a page.
+    unsafe {
+        let slot = file.cast::<u8>().add(64).cast::<Slot>().add(number);
+        (*slot).live.store(live, Ordering::Relaxed);
+        (*slot).peak.store(live, Ordering::Relaxed);
+        (*slot).live_blocks.store(live_blocks, Ordering::Relaxed);
+        (*slot).process.store(libc::getpid() as u64, Ordering::Relaxed);
+        SLOT.store(slot, Ordering::Release);
+    }
+}
+
+/// The slot that counts, if any does.
+#[inline]
+fn slot() -> Option<&'static Slot> {
+    read_environment();
+    // SAFETY: a slot stays mapped for the life of the process.
+    unsafe { SLOT.load(Ordering::Acquire).as_ref() }
+}
+
+/// Counts a block, if there is one, and returns it.
+///
+/// # Safety
+/// The block is null or was handed out by malloc.
+#[inline]
+pub(crate) unsafe fn allocated(block: *mut c_void) -> *mut c_void {
+    if let Some(slot) = slot()
+        && !block.is_null()
+    {
+        // SAFETY: the caller's promise.
+        let bytes = unsafe { libc::malloc_usable_size(block) } as u64;
+        slot.allocated.fetch_add(bytes, Ordering::Relaxed);
+        slot.blocks.fetch_add(1, Ordering::Relaxed);
+        slot.live_blocks.fetch_add(1, Ordering::Relaxed);
+        let live = slot.live.fetch_add(bytes, Ordering::Relaxed) + bytes;
+        if live > slot.peak.load(Ordering::Relaxed) {
+            slot.peak.fetch_max(live, Ordering::Relaxed);
+        }
+    }
+    block
+}
+
+/// Counts a block as gone.
+///
+/// # Safety
+/// As for [`allocated`].
+#[inline]
+pub(crate) unsafe fn freed(block: *mut c_void) {
+    if !block.is_null() {
+        // SAFETY: the caller's promise.
+        released(unsafe { libc::malloc_usable_size(block) });
+    }
+}
+
+/// Counts bytes as gone. Blocks from before the counting began are not in the sums: these stay at 0.
+#[inline]
+pub(crate) fn released(bytes: usize) {
+    let Some(slot) = slot() else { return };
+    let less = |count: &AtomicU64, by: u64| {
+        let before = count.fetch_sub(by, Ordering::Relaxed);
+        if before < by {
+            count.fetch_add(by - before, Ordering::Relaxed);
+        }
+    };
+    less(&slot.live, bytes as u64);
+    less(&slot.live_blocks, 1);
+}

@@ -1,0 +1,84 @@
+//! Why nothing was measured.
+
+use std::io;
+
+use barrow_writer::WriterError;
+
+use crate::trial::Failure;
+
+/// Why nothing, or no more, was measured.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum TrialError {
+    /// There is no such program.
+    #[error("`{0}` was not found")]
+    NotFound(String),
+    /// The program cannot be executed.
+    #[error("`{program}` cannot be executed: {cause}")]
+    CannotRun {
+        /// The program.
+        program: String,
+        /// What the system said.
+        cause: io::Error,
+    },
+    /// A line of a command could not be divided into words.
+    #[error("`{0}` cannot be divided into words: a quote is not closed, or there are none")]
+    Words(String),
+    /// A command around the runs failed.
+    #[error("`{command}` failed: {ended}{}", said(.output))]
+    Around {
+        /// The command.
+        command: String,
+        /// How it ended.
+        ended: String,
+        /// The end of what it printed.
+        output: String,
+    },
+    /// A pattern found nothing in the output of a run.
+    #[error("the pattern of `{name}` matches nothing that run {run} printed{}", said(.output))]
+    NoMatch {
+        /// The metric.
+        name: String,
+        /// The run.
+        run: u32,
+        /// The end of what it printed.
+        output: String,
+    },
+    /// What a pattern found is no number.
+    #[error("the pattern of `{name}` found `{text}`, which is no finite number")]
+    NotANumber {
+        /// The metric.
+        name: String,
+        /// What was found.
+        text: String,
+    },
+    /// No run succeeded.
+    #[error("no run succeeded: {} of `{}` {}{}", .0.run, .0.variant, .0.ended, said(&.0.output))]
+    AllFailed(Box<Failure>),
+    /// A recorded run cannot be repeated.
+    #[error("the run cannot be repeated: {0}")]
+    NoReplay(&'static str),
+    /// The recording cannot be written.
+    #[error(transparent)]
+    Writer(#[from] WriterError),
+    /// Something else that the system refused.
+    #[error("cannot {action}: {source}")]
+    Io {
+        /// What was tried.
+        action: &'static str,
+        /// What the system said.
+        source: io::Error,
+    },
+}
+
+impl TrialError {
+    pub(crate) fn io(action: &'static str) -> impl FnOnce(io::Error) -> TrialError {
+        move |source| TrialError::Io { action, source }
+    }
+}
+
+/// The last line of an output, for an error.
+fn said(output: &str) -> String {
+    let last = output.lines().rfind(|line| !line.trim().is_empty());
+    last.map_or_else(String::new, |line| format!("; it printed last: {}", line.trim()))
+}

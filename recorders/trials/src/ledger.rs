@@ -1,0 +1,158 @@
+//! What is written of runs.
+
+use std::collections::HashMap;
+
+use barrow_writer::{
+    Better, MetricDescription, MetricId, RunDescription, RunEnd, RunId, ValueDescription, VariantDescription,
+    VariantId, Writer,
+};
+
+use crate::error::TrialError;
+use crate::plan::{Plan, VariantPlan};
+use crate::reported::Reported;
+use crate::round::Round;
+use crate::run::{Ended, Measured};
+use crate::system;
+
+/// The recording while it is written.
+pub(crate) struct Ledger {
+    writer: Writer,
+    metrics: HashMap<String, MetricId>,
+    began_ns: i64,
+}
+
+impl Ledger {
+    pub(crate) fn new(writer: Writer) -> Self {
+        Ledger { writer, metrics: HashMap::new(), began_ns: system::now_ns() }
+    }
+
+    /// Nanoseconds since the recording began.
+    fn time(&self, clock_ns: i64) -> i64 {
+        clock_ns - self.began_ns
+    }
+
+    /// What is known of the recording as a whole.
+    pub(crate) fn fact(&self, key: &str, value: &str) -> Result<(), TrialError> {
+        Ok(self.writer.fact(key, value)?)
+    }
+
+    /// A program, with all that is needed to repeat a run.
+    pub(crate) fn variant(&self, plan: &Plan, variant: &VariantPlan) -> Result<VariantId, TrialError> {
+        let words = variant.command.words(&plan.shell)?;
+        let words: Vec<String> = words.iter().map(|word| word.to_string_lossy().into_owned()).collect();
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        let directory = std::env::current_dir().ok().map(|directory| directory.display().to_string());
+        let on = |is_on: bool| if is_on { "yes" } else { "no" }.to_owned();
+        let mut attributes = vec![
+            ("line".to_owned(), variant.command.text()),
+            ("shell".to_owned(), plan.shell.name()),
+            ("layout".to_owned(), plan.layout.text()),
+            ("counts heap".to_owned(), on(plan.count_heap)),
+        ];
+        if let Some(input) = &plan.input {
+            attributes.push(("input".to_owned(), input.display().to_string()));
+        }
+        attributes.extend(variant.parameters.iter().map(|(name, value)| (format!("parameter {name}"), value.clone())));
+        let attributes: Vec<(&str, &str)> =
+            attributes.iter().map(|(key, value)| (key.as_str(), value.as_str())).collect();
+        let described = VariantDescription {
+            name: &variant.name,
+            command: &words,
+            directory: directory.as_deref(),
+            attributes: &attributes,
+        };
+        Ok(self.writer.variant(&described)?)
+    }
+
+    /// A run begins, with its layout.
+    pub(crate) fn begin(
+        &self,
+        variant: VariantId,
+        seed: u64,
+        warmup: bool,
+        round: &Round,
+    ) -> Result<RunId, TrialError> {
+        let time_ns = self.time(system::now_ns());
+        let run = self.writer.begin_run(&RunDescription { variant, time_ns, seed: Some(seed), warmup })?;
+        let pairs = round.pairs();
+        let pairs: Vec<(&str, &str)> = pairs.iter().map(|(name, value)| (*name, value.as_str())).collect();
+        if !pairs.is_empty() {
+            self.writer.run_knobs(run, None, &pairs)?;
+        }
+        Ok(run)
+    }
+
+    /// A run ended. `output` is the end of what it printed, if it failed.
+    pub(crate) fn end(&self, run: RunId, ended: Ended, output: Option<&str>) -> Result<(), TrialError> {
+        let number = |number: i32| u64::try_from(number).unwrap_or_default();
+        let end = RunEnd {
+            time_ns: self.time(system::now_ns()),
+            exit_status: ended.exit_status.map(number),
+            signal: ended.signal.map(number),
+            failed: output.is_some(),
+            timed_out: ended.timed_out,
+            output,
+        };
+        Ok(self.writer.end_run(run, &end)?)
+    }
+
+    /// What the system and the shim counted.
+    pub(crate) fn measured(&mut self, run: RunId, measured: &Measured) -> Result<(), TrialError> {
+        let used = &measured.used;
+        let time_ns = Some(self.time(used.began_ns));
+        let mut value = |name: &str, unit: &str, exact: bool, value: f64| {
+            let described = MetricDescription { name, unit, better: Better::Lower, exact };
+            let metric = self.metric(&described)?;
+            let value = ValueDescription { metric, run, time_ns, value, ..ValueDescription::default() };
+            self.writer.value(&value).map_err(TrialError::from)
+        };
+        value("wall", "ns", false, used.wall_ns as f64)?;
+        value("user", "ns", false, used.user_ns as f64)?;
+        value("system", "ns", false, used.system_ns as f64)?;
+        value("peak_resident", "bytes", false, used.peak_bytes as f64)?;
+        value("page_faults", "", false, used.page_faults as f64)?;
+        value("context_switches", "", false, used.context_switches as f64)?;
+        if let Some(counted) = &measured.counted {
+            value("peak_heap", "bytes", true, counted.peak_bytes as f64)?;
+            value("allocated", "bytes", true, counted.allocated_bytes as f64)?;
+            value("blocks", "", true, counted.blocks as f64)?;
+            value("live_at_end", "bytes", true, counted.live_bytes as f64)?;
+        }
+        for (name, count) in &measured.events {
+            value(name, "", false, *count as f64)?;
+        }
+        Ok(())
+    }
+
+    /// A value that a program printed or reported.
+    pub(crate) fn reported(&mut self, run: RunId, reported: &Reported) -> Result<(), TrialError> {
+        let Reported { metric, unit, better, iteration, seed, value, knobs } = reported;
+        let described = MetricDescription { name: metric, unit, better: *better, exact: false };
+        let metric = self.metric(&described)?;
+        if !knobs.is_empty() {
+            let knobs: Vec<(&str, &str)> = knobs.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+            self.writer.run_knobs(run, *iteration, &knobs)?;
+        }
+        let value = ValueDescription { metric, run, iteration: *iteration, seed: *seed, time_ns: None, value: *value };
+        Ok(self.writer.value(&value)?)
+    }
+
+    fn metric(&mut self, described: &MetricDescription<'_>) -> Result<MetricId, TrialError> {
+        if let Some(&metric) = self.metrics.get(described.name) {
+            return Ok(metric);
+        }
+        let metric = self.writer.metric(described)?;
+        self.metrics.insert(described.name.to_owned(), metric);
+        Ok(metric)
+    }
+
+    /// Writes what waits, so that it is there if barrow is killed.
+    pub(crate) fn flush(&self) -> Result<(), TrialError> {
+        Ok(self.writer.flush()?)
+    }
+
+    /// Ends the recording.
+    pub(crate) fn finish(self) -> Result<(), TrialError> {
+        self.writer.finish().map(drop).map_err(TrialError::from)
+    }
+}

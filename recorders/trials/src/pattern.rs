@@ -1,0 +1,101 @@
+//! Values that a program prints: a name, a regular expression, and which values are better.
+
+use std::str::FromStr;
+
+use barrow_writer::Better;
+use regex::Regex;
+
+use crate::error::TrialError;
+
+/// A value that a program prints.
+#[derive(Debug, Clone)]
+pub struct ValuePattern {
+    /// The name of the metric.
+    pub name: String,
+    /// What follows the number in the expression, if that is plain text.
+    pub unit: String,
+    /// Which values are better.
+    pub better: Better,
+    expression: Regex,
+}
+
+impl ValuePattern {
+    /// All numbers that a text holds.
+    pub(crate) fn values(&self, text: &str) -> Result<Vec<f64>, TrialError> {
+        let found = self.expression.captures_iter(text).map(|captures| {
+            let group = captures.name("value").or_else(|| captures.get(1)).or_else(|| captures.get(0));
+            let text = group.map_or("", |group| group.as_str()).trim();
+            // Thousands may be divided: 1,234,567 or 1_234_567.
+            let plain = text.replace([',', '_'], "");
+            plain
+                .parse::<f64>()
+                .ok()
+                .filter(|number| number.is_finite())
+                .ok_or_else(|| TrialError::NotANumber { name: self.name.clone(), text: text.to_owned() })
+        });
+        found.collect()
+    }
+}
+
+impl FromStr for ValuePattern {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let wrong = || format!("`{text}` is no value; it is written like 'throughput=([0-9.]+) MB/s:higher'");
+        let (name, rest) = text.split_once('=').ok_or_else(wrong)?;
+        if name.trim().is_empty() || rest.is_empty() {
+            return Err(wrong());
+        }
+        let (expression, better) = match rest.rsplit_once(':') {
+            Some((expression, "higher")) => (expression, Better::Higher),
+            Some((expression, "lower")) => (expression, Better::Lower),
+            _ => (rest, Better::Unknown),
+        };
+        let compiled = Regex::new(expression)
+            .map_err(|error| format!("the expression of `{name}` is none: {}", last_line(&error.to_string())))?;
+        let unit = unit(expression);
+        Ok(ValuePattern { name: name.trim().to_owned(), unit, better, expression: compiled })
+    }
+}
+
+/// What follows the first group, if that is no more than a unit: `MB/s`, `%`, `ns`.
+fn unit(expression: &str) -> String {
+    let Some((_, after)) = expression.split_once(')') else { return String::new() };
+    let unit = after.trim();
+    let is_plain = unit.chars().all(|c| c.is_alphanumeric() || "/%µ".contains(c));
+    if is_plain && unit.chars().count() <= 16 { unit.to_owned() } else { String::new() }
+}
+
+fn last_line(text: &str) -> &str {
+    text.lines().rfind(|line| !line.trim().is_empty()).unwrap_or(text).trim()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pattern(text: &str) -> ValuePattern {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn a_value_has_a_name_a_unit_and_a_direction() {
+        let throughput = pattern("throughput=([0-9.]+) MB/s:higher");
+        assert_eq!((throughput.name.as_str(), throughput.unit.as_str()), ("throughput", "MB/s"));
+        assert_eq!(throughput.better, Better::Higher);
+        assert_eq!(throughput.values("x 1.5 MB/s\n2000 MB/s, 3.25 MB/s").unwrap(), [1.5, 2000.0, 3.25]);
+        let time = pattern("t=time: (?<value>[^ ]+) s.*");
+        assert_eq!((time.unit.as_str(), time.better), ("", Better::Unknown));
+        assert_eq!(time.values("time: 1_000.5 s").unwrap(), [1000.5]);
+        assert!(time.values("time: soon s").unwrap_err().to_string().contains("`soon`"));
+        assert!(time.values("time: NaN s").is_err() && time.values("time: inf s").is_err());
+        assert_eq!(pattern("n=[0-9]+").values("7 8").unwrap(), [7.0, 8.0]);
+    }
+
+    #[test]
+    fn what_is_no_pattern_is_refused() {
+        for wrong in ["", "x", "=1", "x=", "x=(", "x=:higher"] {
+            assert!(wrong.parse::<ValuePattern>().is_err() || wrong == "x=:higher", "{wrong}");
+        }
+    }
+}

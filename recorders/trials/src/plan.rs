@@ -1,0 +1,194 @@
+//! What to run, how often, and how.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crate::error::TrialError;
+use crate::layout::Layout;
+use crate::pattern::ValuePattern;
+
+/// What to run, how often, and how.
+#[derive(Debug, Clone)]
+pub struct Plan {
+    /// The programs.
+    pub variants: Vec<VariantPlan>,
+    /// What runs commands that are lines.
+    pub shell: Shell,
+    /// When to stop.
+    pub stop: Stop,
+    /// Runs of each program before those that count.
+    pub warmup: u64,
+    /// The memory layout of runs.
+    pub layout: Layout,
+    /// What random layouts and the order of runs follow from.
+    pub seed: u64,
+    /// Commands before each run: none, one for all programs, or one for each.
+    pub prepare: Vec<String>,
+    /// Commands after each run, likewise.
+    pub conclude: Vec<String>,
+    /// A command before all runs of a program.
+    pub setup: Option<String>,
+    /// A command after all runs of a program.
+    pub cleanup: Option<String>,
+    /// Values that programs print.
+    pub values: Vec<ValuePattern>,
+    /// Which exit statuses other than 0 are no failures.
+    pub ignore_failure: IgnoreFailure,
+    /// A run that takes longer is killed, and has failed.
+    pub time_limit: Option<Duration>,
+    /// What programs allocate is counted.
+    pub count_heap: bool,
+    /// Instructions, cycles and misses are counted where the kernel permits.
+    pub count_events: bool,
+    /// What programs read; nothing unless told.
+    pub input: Option<PathBuf>,
+    /// What programs print is shown.
+    pub show_output: bool,
+}
+
+/// A program that is measured.
+#[derive(Debug, Clone)]
+pub struct VariantPlan {
+    /// Its name in answers.
+    pub name: String,
+    /// What is run.
+    pub command: Command,
+    /// The parameters that its command was made with.
+    pub parameters: Vec<(String, String)>,
+}
+
+/// A command.
+#[derive(Debug, Clone)]
+pub enum Command {
+    /// Words, the first of which is the program.
+    Words(Vec<OsString>),
+    /// A line for a shell.
+    Line(String),
+}
+
+/// What runs commands that are lines.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Shell {
+    /// `/bin/sh -c`.
+    Default,
+    /// None: a line is divided into words as a shell would, and nothing else of it means anything.
+    None,
+    /// Another one: words before `-c` and the line.
+    Custom(Vec<String>),
+}
+
+/// When to stop.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Stop {
+    /// After so many runs of each program that count.
+    Runs(u64),
+    /// When modes, or the median if there is one, are known this precisely at 95 %.
+    Until {
+        /// As a part of the whole.
+        precision: f64,
+        /// The fewest runs of each program.
+        at_least: u64,
+        /// The most runs of each program.
+        at_most: u64,
+        /// The most time.
+        within: Duration,
+    },
+}
+
+/// Which exit statuses other than 0 are no failures.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum IgnoreFailure {
+    /// None.
+    None,
+    /// All of them, and signals.
+    All,
+    /// These.
+    Statuses(Vec<i32>),
+}
+
+impl IgnoreFailure {
+    /// Whether a run that ended so has failed.
+    pub(crate) fn is_failure(&self, exit_status: Option<i32>) -> bool {
+        match (self, exit_status) {
+            (_, Some(0)) | (IgnoreFailure::All, _) => false,
+            (IgnoreFailure::Statuses(statuses), Some(status)) => !statuses.contains(&status),
+            _ => true,
+        }
+    }
+}
+
+impl Command {
+    /// The words that are executed.
+    pub(crate) fn words(&self, shell: &Shell) -> Result<Vec<OsString>, TrialError> {
+        match (self, shell) {
+            (Command::Words(words), _) if !words.is_empty() => Ok(words.clone()),
+            (Command::Words(_), _) => Err(TrialError::Words(String::new())),
+            (Command::Line(line), shell) => line_words(line, shell),
+        }
+    }
+
+    /// The command as one text, for people.
+    #[must_use]
+    pub fn text(&self) -> String {
+        match self {
+            Command::Line(line) => line.clone(),
+            Command::Words(words) => {
+                let words: Vec<String> = words.iter().map(|word| word.to_string_lossy().into_owned()).collect();
+                let quoted = shlex::try_join(words.iter().map(String::as_str));
+                quoted.unwrap_or_else(|_| words.join(" "))
+            }
+        }
+    }
+}
+
+/// The words that run a line.
+pub(crate) fn line_words(line: &str, shell: &Shell) -> Result<Vec<OsString>, TrialError> {
+    let with = |shell: Vec<OsString>| shell.into_iter().chain(["-c".into(), line.into()]).collect();
+    match shell {
+        Shell::Default => Ok(with(vec!["/bin/sh".into()])),
+        Shell::Custom(words) => Ok(with(words.iter().map(OsString::from).collect())),
+        Shell::None => {
+            let words = shlex::split(line).filter(|words| !words.is_empty());
+            let words = words.ok_or_else(|| TrialError::Words(line.to_owned()))?;
+            Ok(words.into_iter().map(OsString::from).collect())
+        }
+    }
+}
+
+impl Shell {
+    /// Its name in a recording.
+    pub(crate) fn name(&self) -> String {
+        match self {
+            Shell::Default => "/bin/sh".to_owned(),
+            Shell::None => "none".to_owned(),
+            Shell::Custom(words) => words.join(" "),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_go_to_the_shell_or_are_divided() {
+        let line = Command::Line("sort 'a b' | head".to_owned());
+        assert_eq!(line.words(&Shell::Default).unwrap(), ["/bin/sh", "-c", "sort 'a b' | head"]);
+        assert_eq!(line.words(&Shell::None).unwrap(), ["sort", "a b", "|", "head"]);
+        let shell = Shell::Custom(vec!["bash".into(), "-e".into()]);
+        assert_eq!(line.words(&shell).unwrap(), ["bash", "-e", "-c", "sort 'a b' | head"]);
+        for wrong in ["", "  ", "echo 'x"] {
+            assert!(Command::Line(wrong.to_owned()).words(&Shell::None).is_err(), "{wrong}");
+        }
+        assert_eq!(Command::Words(vec!["a b".into(), "c".into()]).text(), "'a b' c");
+    }
+
+    #[test]
+    fn some_failures_are_none() {
+        let some = IgnoreFailure::Statuses(vec![1, 3]);
+        let found = [Some(0), Some(1), Some(2), None].map(|status| some.is_failure(status));
+        assert_eq!(found, [false, false, true, true]);
+        assert!(!IgnoreFailure::All.is_failure(None) && IgnoreFailure::None.is_failure(Some(1)));
+    }
+}

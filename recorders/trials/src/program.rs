@@ -1,0 +1,177 @@
+//! What kind of file a program is, and so which knobs move its memory.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io::{self, Read};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+use object::read::elf::{ElfFile32, ElfFile64};
+use object::{Endianness, elf};
+
+use crate::error::TrialError;
+
+/// Scripts that run scripts that run scripts.
+const MOST_INTERPRETERS: usize = 5;
+/// Bytes that are read of a program: its header and what follows it.
+const READ_BYTES: u64 = 1 << 20;
+const SETUID_OR_SETGID: u32 = 0o6000;
+
+/// A program as it is executed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Program {
+    /// Where it is.
+    pub(crate) path: PathBuf,
+    /// What kind of file it, or the interpreter of the script, is.
+    pub(crate) kind: Kind,
+}
+
+/// What kind of file a program is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// It is linked with glibc when it starts.
+    Dynamic,
+    /// It loads nothing, so no shim.
+    Static,
+    /// It is linked with another library than glibc.
+    OtherLibrary,
+    /// It has the rights of its owner, and takes no shim.
+    Privileged,
+    /// It is for another processor than barrow, or of no known format.
+    Foreign,
+}
+
+impl Kind {
+    /// Why it cannot have the shim.
+    pub(crate) fn reason(self) -> Option<&'static str> {
+        match self {
+            Kind::Dynamic => None,
+            Kind::Static => Some("is linked statically"),
+            Kind::OtherLibrary => Some("does not use glibc"),
+            Kind::Privileged => Some("has the rights of its owner"),
+            Kind::Foreign => Some("is of a format or for a processor that barrow does not know"),
+        }
+    }
+}
+
+impl Program {
+    /// Finds a program as a shell does.
+    pub(crate) fn find(name: &OsStr) -> Result<Self, TrialError> {
+        let path = located(name).ok_or_else(|| TrialError::NotFound(name.to_string_lossy().into_owned()))?;
+        let cannot = |cause| TrialError::CannotRun { program: path.display().to_string(), cause };
+        let details = path.metadata().map_err(cannot)?;
+        if details.is_dir() || details.permissions().mode() & 0o111 == 0 {
+            let program = path.display().to_string();
+            return Err(TrialError::CannotRun { program, cause: io::ErrorKind::PermissionDenied.into() });
+        }
+        Ok(Program { kind: kind(&path, MOST_INTERPRETERS), path })
+    }
+}
+
+/// The file of this name: a path, or in a folder of PATH.
+fn located(name: &OsStr) -> Option<PathBuf> {
+    if name.as_bytes().contains(&b'/') {
+        return Path::new(name).exists().then(|| PathBuf::from(name));
+    }
+    let folders = std::env::var_os("PATH").unwrap_or_else(|| OsString::from("/usr/bin:/bin"));
+    let candidates: Vec<PathBuf> = std::env::split_paths(&folders).map(|folder| folder.join(name)).collect();
+    let is_executable =
+        |path: &&PathBuf| path.metadata().is_ok_and(|file| file.is_file() && file.permissions().mode() & 0o111 != 0);
+    candidates.iter().find(is_executable).or_else(|| candidates.iter().find(|path| path.is_file())).cloned()
+}
+
+fn kind(path: &Path, interpreters: usize) -> Kind {
+    let is_privileged = || path.metadata().is_ok_and(|file| file.mode() & SETUID_OR_SETGID != 0);
+    let Ok(bytes) = beginning(path) else { return Kind::Foreign };
+    if let Some(interpreter) = interpreter_of_script(&bytes) {
+        return if interpreters == 0 { Kind::Foreign } else { kind(&interpreter, interpreters - 1) };
+    }
+    if is_privileged() { Kind::Privileged } else { kind_of_elf(&bytes) }
+}
+
+fn beginning(path: &Path) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    File::open(path)?.take(READ_BYTES).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// The program after `#!`.
+fn interpreter_of_script(bytes: &[u8]) -> Option<PathBuf> {
+    let line = bytes.strip_prefix(b"#!")?.split(|&byte| byte == b'\n').next()?;
+    let mut words = line.split(|byte| byte.is_ascii_whitespace()).filter(|word| !word.is_empty());
+    let interpreter = words.next()?;
+    let path = |word: &[u8]| PathBuf::from(OsString::from_vec(word.to_vec()));
+    // `env` executes what follows it; its flags and variables are passed over.
+    if interpreter.ends_with(b"/env") {
+        let program = words.find(|word| !word.starts_with(b"-") && !word.contains(&b'='))?;
+        return located(OsStr::from_bytes(program));
+    }
+    Some(path(interpreter))
+}
+
+fn kind_of_elf(bytes: &[u8]) -> Kind {
+    let interpreter = match object::FileKind::parse(bytes) {
+        Ok(object::FileKind::Elf64) => {
+            ElfFile64::<Endianness>::parse(bytes).ok().map(|file| interpreter_of(&file, bytes))
+        }
+        Ok(object::FileKind::Elf32) => {
+            ElfFile32::<Endianness>::parse(bytes).ok().map(|file| interpreter_of(&file, bytes))
+        }
+        _ => None,
+    };
+    let is_ours =
+        bytes.get(18..20) == beginning(Path::new("/proc/self/exe")).ok().as_deref().and_then(|own| own.get(18..20));
+    match interpreter {
+        None => Kind::Foreign,
+        Some(_) if !is_ours => Kind::Foreign,
+        Some(None) => Kind::Static,
+        Some(Some(loader)) if loader.starts_with(b"/lib") && contains(&loader, b"/ld-linux") => Kind::Dynamic,
+        Some(Some(_)) => Kind::OtherLibrary,
+    }
+}
+
+fn contains(text: &[u8], part: &[u8]) -> bool {
+    text.windows(part.len()).any(|window| window == part)
+}
+
+/// The path of the loader that a program names.
+fn interpreter_of<E>(file: &object::read::elf::ElfFile<'_, E>, bytes: &[u8]) -> Option<Vec<u8>>
+where
+    E: object::read::elf::FileHeader<Endian = Endianness>,
+{
+    use object::read::elf::ProgramHeader;
+    let endian = file.endian();
+    let header = file.elf_program_headers().iter().find(|header| header.p_type(endian) == elf::PT_INTERP)?;
+    let path = header.data(endian, bytes).ok()?;
+    Some(path.iter().copied().take_while(|&byte| byte != 0).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn programs_are_found_as_a_shell_finds_them() {
+        let sh = Program::find(OsStr::new("sh")).unwrap();
+        assert!(sh.path.is_absolute());
+        assert!(matches!(Program::find(OsStr::new("no-such-program")), Err(TrialError::NotFound(_))));
+        assert!(matches!(Program::find(OsStr::new("/etc")), Err(TrialError::CannotRun { .. })));
+        assert!(matches!(Program::find(OsStr::new("/etc/passwd")), Err(TrialError::CannotRun { .. })));
+    }
+
+    #[test]
+    fn a_script_is_what_its_interpreter_is() {
+        let folder = tempfile::tempdir().unwrap();
+        let script = folder.path().join("script");
+        let of = |text: &str| {
+            std::fs::write(&script, text).unwrap();
+            kind(&script, MOST_INTERPRETERS)
+        };
+        let shell = kind(Path::new("/bin/sh"), 0);
+        assert_eq!([of("#!/bin/sh\n"), of("#! /usr/bin/env sh\n"), of("#!/usr/bin/env -S A=1 sh -e\n")], [shell; 3]);
+        assert_eq!([of(""), of("text"), of("#!/no/such\n"), of("\x7fELF\x02\x01")], [Kind::Foreign; 4]);
+        let itself = format!("#!{}\n", script.display());
+        assert_eq!(of(&itself), Kind::Foreign);
+    }
+}

@@ -1,0 +1,57 @@
+//! Repeats a recorded run under its layout, at the terminal, perhaps in a debugger.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use crate::error::TrialError;
+use crate::layout::{Knobs, Layout};
+use crate::round::Round;
+use crate::run::{Ended, How, Runner};
+
+/// A recorded run.
+#[derive(Debug, Clone, Default)]
+pub struct Replay {
+    /// The command, word by word.
+    pub command: Vec<String>,
+    /// The working directory.
+    pub directory: Option<String>,
+    /// What else was recorded of the program.
+    pub attributes: Vec<(String, String)>,
+    /// Names and values of the knobs of the run.
+    pub knobs: Vec<(String, String)>,
+    /// The seed of its layout.
+    pub seed: Option<u64>,
+}
+
+/// Repeats a run, with the terminal's input and output. `under` are words before the command, such as `gdb --args`: what
+/// they start has the layout, too.
+///
+/// # Errors
+/// That nothing can be repeated, because the run was imported; that the program cannot be started.
+pub fn replay(run: &Replay, under: &[OsString]) -> Result<Ended, TrialError> {
+    if run.command.is_empty() {
+        return Err(TrialError::NoReplay("its command is not known"));
+    }
+    let seed = run.seed.ok_or(TrialError::NoReplay("its layout is not known"))?;
+    let attribute = |name: &str| run.attributes.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str());
+    let layout: Layout = attribute("layout").and_then(|text| text.parse().ok()).unwrap_or(Layout::AS_IS);
+    if let Some(directory) = &run.directory {
+        std::env::set_current_dir(directory).map_err(TrialError::io("enter the recorded directory"))?;
+    }
+    let input = attribute("input").map(PathBuf::from);
+    let mut runner = Runner::new(input.as_deref(), Vec::new())?;
+    let words = under.iter().cloned().chain(run.command.iter().map(OsString::from)).collect();
+    let prepared = runner.prepare(words, Knobs::NONE)?;
+    let how = How {
+        layout,
+        round: Round::of_pairs(&run.knobs),
+        seed,
+        values: None,
+        counts_heap: attribute("counts heap") == Some("yes"),
+        shows_output: true,
+        time_limit: None,
+        has_terminal: input.is_none(),
+    };
+    let measured = runner.run(&prepared, how, &|| false)?;
+    Ok(measured.map(|measured| measured.ended).unwrap_or_default())
+}

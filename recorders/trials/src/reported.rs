@@ -1,0 +1,108 @@
+//! Values that a program reports itself, line by line in a file, see `recorders/trial-libraries`.
+//!
+//! ```text
+//!   value <tab> METRIC <tab> UNIT <tab> DIRECTION <tab> ITERATION <tab> SEED <tab> VALUE [ <tab> knob=value … ]
+//! ```
+//!
+//! ITERATION and SEED may be empty. Lines that are no values are counted, and nothing more.
+
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::Path;
+
+use barrow_writer::Better;
+use tempfile::NamedTempFile;
+
+/// More of a file is not read.
+const MOST_BYTES: u64 = 64 << 20;
+
+/// A value as it was reported.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Reported {
+    pub(crate) metric: String,
+    pub(crate) unit: String,
+    pub(crate) better: Better,
+    pub(crate) iteration: Option<u64>,
+    pub(crate) seed: Option<u64>,
+    pub(crate) value: f64,
+    pub(crate) knobs: Vec<(String, String)>,
+}
+
+/// The file that programs report to.
+pub(crate) struct ReportFile {
+    file: NamedTempFile,
+}
+
+impl ReportFile {
+    pub(crate) fn new() -> io::Result<Self> {
+        Ok(ReportFile { file: tempfile::Builder::new().prefix("barrow-values-").rand_bytes(8).tempfile()? })
+    }
+
+    /// Where it is.
+    pub(crate) fn path(&self) -> &Path {
+        self.file.path()
+    }
+
+    /// Takes what was reported since the last time, with the number of lines that are no values.
+    pub(crate) fn take(&self) -> io::Result<(Vec<Reported>, usize)> {
+        // A program may have replaced the file.
+        let length = fs::metadata(self.path()).map_or(0, |file| file.len());
+        if length == 0 {
+            return Ok((Vec::new(), 0));
+        }
+        let mut bytes = Vec::new();
+        File::open(self.path())?.take(MOST_BYTES).read_to_end(&mut bytes)?;
+        fs::write(self.path(), [])?;
+        let text = String::from_utf8_lossy(&bytes);
+        let mut values = Vec::new();
+        let mut others = usize::from(length > MOST_BYTES);
+        for line in text.lines().filter(|line| !line.is_empty()) {
+            match reported(line) {
+                Some(value) => values.push(value),
+                None => others += 1,
+            }
+        }
+        Ok((values, others))
+    }
+}
+
+fn reported(line: &str) -> Option<Reported> {
+    let mut fields = line.split('\t');
+    if fields.next()? != "value" {
+        return None;
+    }
+    let metric = fields.next().filter(|name| !name.is_empty())?.to_owned();
+    let unit = fields.next()?.to_owned();
+    let better = match fields.next()? {
+        "lower" => Better::Lower,
+        "higher" => Better::Higher,
+        _ => Better::Unknown,
+    };
+    let number = |field: &str| if field.is_empty() { Some(None) } else { field.parse().ok().map(Some) };
+    let (iteration, seed) = (number(fields.next()?)?, number(fields.next()?)?);
+    let value = fields.next()?.parse::<f64>().ok().filter(|value| value.is_finite())?;
+    let knob = |field: &str| field.split_once('=').map(|(name, value)| (name.to_owned(), value.to_owned()));
+    let knobs = fields.map(knob).collect::<Option<_>>()?;
+    Some(Reported { metric, unit, better, iteration, seed, value, knobs })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_values_or_are_counted() {
+        let file = ReportFile::new().unwrap();
+        let lines = "value\tlatency\tns\tlower\t3\t17\t12.5\theap_small=4\n\
+                     value\tlatency\tns\tlower\t\t\t1e3\n\
+                     value\tlatency\tns\tlower\t\t\tNaN\nvalue\nnoise\nvalue\t\tns\tlower\t\t\t1\n";
+        fs::write(file.path(), lines).unwrap();
+        let (values, others) = file.take().unwrap();
+        assert_eq!((values.len(), others), (2, 4));
+        assert_eq!(values[0].knobs, [("heap_small".to_owned(), "4".to_owned())]);
+        assert_eq!((values[0].iteration, values[0].seed, values[1].seed), (Some(3), Some(17), None));
+        assert_eq!(file.take().unwrap(), (Vec::new(), 0));
+        fs::write(file.path(), [0xff, b'\n', 0, b'\t', b'\n']).unwrap();
+        assert_eq!(file.take().unwrap(), (Vec::new(), 2));
+    }
+}

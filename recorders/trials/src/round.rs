@@ -1,0 +1,180 @@
+//! The layout of one run: what each knob is set to.
+//!
+//! It follows from the seed of the run, and is written as names and values, from which a run can be repeated.
+
+use crate::layout::{Knobs, Layout, LayoutKind};
+
+/// Blocks of 128 KiB and more have pages of their own in glibc; a large block is smaller.
+const LARGE_BYTES: u64 = 85 << 10;
+/// Positions of a small thing within a block of the heap.
+const SMALL_BYTES: u64 = 32;
+/// The page: what knobs move is seen modulo its size.
+const PAGE: u64 = 4096;
+/// The alignment of stacks and of blocks.
+const ALIGNMENT: u64 = 16;
+/// Bytes by which the path that is executed grows at most: a path has at most 4,096.
+const PATH_BYTES: u64 = 3000;
+
+/// The layout of one run. `None` is a knob that is left as it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Round {
+    /// Whether the system randomises addresses.
+    pub(crate) aslr: Option<bool>,
+    /// Bytes that the environment grows by.
+    pub(crate) env: Option<u64>,
+    /// Bytes that the executed path grows by.
+    pub(crate) argv: Option<u64>,
+    /// Bytes on the stack below `main`.
+    pub(crate) stack: Option<u64>,
+    /// A small block on the heap, a large one, and one that moves the beginning.
+    pub(crate) heap: Option<[u64; 3]>,
+    /// Whether huge pages are used.
+    pub(crate) thp: Option<bool>,
+}
+
+/// SplitMix64 (Steele, Lea and Flood 2014).
+pub(crate) struct Seeds(u64);
+
+impl Seeds {
+    /// The sequence of a seed.
+    pub(crate) fn new(seed: u64) -> Self {
+        Seeds(seed)
+    }
+
+    pub(crate) fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    }
+
+    /// A number below `limit`, which is not 0.
+    pub(crate) fn below(&mut self, limit: u64) -> u64 {
+        self.next() % limit
+    }
+}
+
+impl Round {
+    /// The layout that follows from a seed.
+    pub(crate) fn of(layout: Layout, seed: u64) -> Self {
+        match layout.kind {
+            LayoutKind::AsIs => Round::default(),
+            LayoutKind::Fixed => {
+                Round { aslr: Some(false), env: Some(0), argv: Some(0), stack: Some(0), heap: Some([0; 3]), thp: None }
+            }
+            LayoutKind::Random => Round::random(layout.knobs, seed),
+        }
+    }
+
+    /// Every knob draws its number, whether it is used or not: the others do not depend on which are.
+    fn random(knobs: Knobs, seed: u64) -> Self {
+        let mut seeds = Seeds::new(seed);
+        let aslr = seeds.below(2) == 1;
+        let env = seeds.below(PAGE);
+        let argv = seeds.below(PATH_BYTES);
+        let stack = seeds.below(PAGE / ALIGNMENT) * ALIGNMENT;
+        let heap = [
+            seeds.below(SMALL_BYTES),
+            LARGE_BYTES + seeds.below(SMALL_BYTES),
+            seeds.below(PAGE / ALIGNMENT) * ALIGNMENT,
+        ];
+        let thp = seeds.below(2) == 1;
+        Round {
+            // What varies must be seen: without the knob, addresses follow from the others alone.
+            aslr: Some(knobs.has(Knobs::ASLR) && aslr),
+            env: knobs.has(Knobs::ENV).then_some(env),
+            argv: knobs.has(Knobs::ARGV).then_some(argv),
+            stack: knobs.has(Knobs::STACK).then_some(stack),
+            heap: knobs.has(Knobs::HEAP).then_some(heap),
+            thp: knobs.has(Knobs::THP).then_some(thp),
+        }
+    }
+
+    /// The same without knobs that the system or the program does not have.
+    pub(crate) fn limited(mut self, missing: Knobs) -> Self {
+        let is_missing = |knob| missing.has(knob);
+        self.aslr = self.aslr.filter(|_| !is_missing(Knobs::ASLR));
+        self.env = self.env.filter(|_| !is_missing(Knobs::ENV));
+        self.argv = self.argv.filter(|_| !is_missing(Knobs::ARGV));
+        self.stack = self.stack.filter(|_| !is_missing(Knobs::STACK));
+        self.heap = self.heap.filter(|_| !is_missing(Knobs::HEAP));
+        self.thp = self.thp.filter(|_| !is_missing(Knobs::THP));
+        self
+    }
+
+    /// Names and values, as they are recorded.
+    pub(crate) fn pairs(&self) -> Vec<(&'static str, String)> {
+        let switch = |on: bool| if on { "on" } else { "off" }.to_owned();
+        let [small, large, offset] = match self.heap {
+            Some(blocks) => blocks.map(Some),
+            None => [None; 3],
+        };
+        let pairs = [
+            ("aslr", self.aslr.map(switch)),
+            ("env", self.env.map(|bytes| bytes.to_string())),
+            ("argv", self.argv.map(|bytes| bytes.to_string())),
+            ("stack", self.stack.map(|bytes| bytes.to_string())),
+            ("heap_small", small.map(|bytes| bytes.to_string())),
+            ("heap_large", large.map(|bytes| bytes.to_string())),
+            ("heap_offset", offset.map(|bytes| bytes.to_string())),
+            ("thp", self.thp.map(switch)),
+        ];
+        pairs.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
+    }
+
+    /// Reads names and values; what is not known is left as it is.
+    pub(crate) fn of_pairs(pairs: &[(String, String)]) -> Self {
+        let of = |name: &str| pairs.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str());
+        let bytes = |name: &str| of(name).and_then(|value| value.parse::<u64>().ok()).map(|bytes| bytes.min(1 << 20));
+        let switch = |name: &str| {
+            of(name).and_then(|value| match value {
+                "on" => Some(true),
+                "off" => Some(false),
+                _ => None,
+            })
+        };
+        let heap = [bytes("heap_small"), bytes("heap_large"), bytes("heap_offset")];
+        Round {
+            aslr: switch("aslr"),
+            env: bytes("env"),
+            argv: bytes("argv").map(|bytes| bytes.min(PATH_BYTES)),
+            stack: bytes("stack"),
+            heap: heap.iter().any(Option::is_some).then(|| heap.map(Option::unwrap_or_default)),
+            thp: switch("thp"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_layout_follows_from_its_seed_and_is_read_back() {
+        for text in ["random", "fixed", "as-is", "random=heap,thp"] {
+            let layout: Layout = text.parse().unwrap();
+            for seed in 0..50 {
+                let round = Round::of(layout, seed);
+                assert_eq!(round, Round::of(layout, seed));
+                let pairs: Vec<(String, String)> =
+                    round.pairs().into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+                assert_eq!(Round::of_pairs(&pairs), round);
+            }
+        }
+    }
+
+    #[test]
+    fn knobs_vary_and_do_not_depend_on_each_other() {
+        let all: Layout = "random".parse().unwrap();
+        let only: Layout = "random=heap".parse().unwrap();
+        let mut offsets = std::collections::BTreeSet::new();
+        for seed in 0..1000 {
+            let (round, heap) = (Round::of(all, seed), Round::of(only, seed));
+            assert_eq!(round.heap, heap.heap);
+            assert!(heap.env.is_none() && heap.aslr == Some(false));
+            offsets.insert(round.heap.unwrap()[2]);
+        }
+        assert!(offsets.len() > 240, "{}", offsets.len());
+        assert_eq!(Round::of(all, 3).limited(Knobs::HEAP).heap, None);
+    }
+}

@@ -1,0 +1,334 @@
+//! One run of a program: its environment, its layout, and what it used.
+
+use std::ffi::{OsStr, OsString};
+use std::fmt;
+use std::fs::File;
+use std::io;
+use std::os::fd::AsRawFd;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use crate::error::TrialError;
+use crate::events::{Counter, Event};
+use crate::layout::{Knobs, Layout, LayoutKind};
+use crate::output::Output;
+use crate::program::Program;
+use crate::round::Round;
+use crate::shim::{Counted, Shim};
+use crate::system::{Child, Shared, Start, Waited};
+
+/// The environment is padded to multiples of this, its pointers included, unless layouts are left as they are.
+const ENVIRONMENT_BYTES: usize = 32 << 10;
+/// The executed path is padded to multiples of this.
+const PATH_BYTES: usize = 256;
+/// The longest path.
+const MOST_PATH_BYTES: usize = 4000;
+/// What begins with this belongs to barrow, and is not handed on.
+const OWN: &str = "BARROW_TRIAL_";
+/// How long to wait before looking whether to stop.
+const PATIENCE: Duration = Duration::from_millis(100);
+
+/// How a run ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Ended {
+    /// Its exit status, unless a signal ended it.
+    pub exit_status: Option<i32>,
+    /// The signal that ended it.
+    pub signal: Option<i32>,
+    /// It was killed because it took longer than permitted.
+    pub timed_out: bool,
+}
+
+impl fmt::Display for Ended {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.timed_out, self.exit_status, self.signal) {
+            (true, ..) => f.write_str("took longer than permitted"),
+            (_, Some(status), _) => write!(f, "ended with status {status}"),
+            (_, None, Some(signal)) => write!(f, "was killed by signal {signal}"),
+            (_, None, None) => f.write_str("ended"),
+        }
+    }
+}
+
+/// What a run used.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Measured {
+    pub(crate) ended: Ended,
+    pub(crate) used: Waited,
+    pub(crate) counted: Option<Counted>,
+    pub(crate) events: Vec<(&'static str, u64)>,
+}
+
+/// What runs have in common.
+pub(crate) struct Runner {
+    pub(crate) output: Output,
+    pub(crate) shim: Option<Shim>,
+    pub(crate) events: Vec<Event>,
+    shared: Shared,
+    input: File,
+    environment: Vec<(OsString, OsString)>,
+}
+
+/// A program that is ready to run.
+#[derive(Debug, Clone)]
+pub(crate) struct Prepared {
+    pub(crate) program: Program,
+    pub(crate) words: Vec<OsString>,
+    /// Knobs that do nothing for it.
+    pub(crate) missing: Knobs,
+}
+
+/// How one run is to be made.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct How<'h> {
+    pub(crate) layout: Layout,
+    pub(crate) round: Round,
+    pub(crate) seed: u64,
+    /// Where the program may report values.
+    pub(crate) values: Option<&'h Path>,
+    pub(crate) counts_heap: bool,
+    pub(crate) shows_output: bool,
+    pub(crate) time_limit: Option<Duration>,
+    /// It keeps the terminal: its input, and the keys that stop it.
+    pub(crate) has_terminal: bool,
+}
+
+impl Runner {
+    /// Everything that runs need. `input` is what programs read, nothing unless told.
+    pub(crate) fn new(input: Option<&Path>, events: Vec<Event>) -> Result<Self, TrialError> {
+        let input = File::open(input.unwrap_or(Path::new("/dev/null"))).map_err(TrialError::io("open the input"))?;
+        let is_own = |name: &OsString| name.as_bytes().starts_with(OWN.as_bytes()) || name == "LD_PRELOAD";
+        Ok(Runner {
+            output: Output::new().map_err(TrialError::io("make a file in memory"))?,
+            shim: Shim::unpack().map_err(TrialError::io("unpack the shim"))?,
+            events,
+            shared: Shared::new().map_err(TrialError::io("share a page with programs"))?,
+            input,
+            environment: std::env::vars_os().filter(|(name, _)| !is_own(name)).collect(),
+        })
+    }
+
+    /// A program with what it can do; `missing` are knobs that the system does not have.
+    pub(crate) fn prepare(&self, words: Vec<OsString>, missing: Knobs) -> Result<Prepared, TrialError> {
+        let program = Program::find(words.first().map_or(OsStr::new(""), OsString::as_os_str))?;
+        let mut missing = missing;
+        if program.kind.reason().is_some() || self.shim.is_none() {
+            missing = missing.and(Knobs::HEAP).and(Knobs::STACK);
+        }
+        if !cfg!(any(target_arch = "x86_64", target_arch = "aarch64")) {
+            missing = missing.and(Knobs::STACK);
+        }
+        Ok(Prepared { program, words, missing })
+    }
+
+    /// Runs a program once. `None` if `is_stopped` said so before its end.
+    pub(crate) fn run(
+        &mut self,
+        prepared: &Prepared,
+        how: How<'_>,
+        is_stopped: &dyn Fn() -> bool,
+    ) -> Result<Option<Measured>, TrialError> {
+        if prepared.program.kind.reason().is_some() {
+            return self.run_with(prepared, how, None, is_stopped);
+        }
+        let counters = match &mut self.shim {
+            Some(shim) => Some(shim.counters().map_err(TrialError::io("make counters"))?),
+            None => None,
+        };
+        self.run_with(prepared, how, counters, is_stopped)
+    }
+
+    fn run_with(
+        &mut self,
+        prepared: &Prepared,
+        how: How<'_>,
+        counters: Option<crate::shim::Counters>,
+        is_stopped: &dyn Fn() -> bool,
+    ) -> Result<Option<Measured>, TrialError> {
+        self.output.clear().map_err(TrialError::io("clear the output"))?;
+        let start = Start {
+            path: path(&prepared.program.path, how),
+            words: &prepared.words,
+            environment: self.environment(how, counters.as_ref().map(crate::shim::Counters::path)),
+            input: if how.has_terminal { 0 } else { self.input.as_raw_fd() },
+            output: (!how.shows_output).then(|| self.output.descriptor()),
+            aslr: how.round.aslr,
+            thp: how.round.thp,
+            has_group: !how.has_terminal,
+        };
+        let mut opened = Vec::new();
+        let events = self.events.clone();
+        let mut open = |pid| opened.extend(events.iter().filter_map(|event| Counter::of(*event, pid).ok()));
+        let before: Option<&mut dyn FnMut(_)> = if events.is_empty() { None } else { Some(&mut open) };
+        rewind(&self.input).map_err(TrialError::io("read the input again"))?;
+        let child = Child::start(&start, &self.shared, before).map_err(TrialError::io("start a process"))?;
+        let pid = child.pid;
+        let began = Instant::now();
+        let mut timed_out = false;
+        while !how.has_terminal && !child.has_ended_within(patience(how.time_limit, began)) {
+            if is_stopped() {
+                return Ok(None);
+            }
+            if !timed_out && how.time_limit.is_some_and(|limit| began.elapsed() >= limit) {
+                timed_out = true;
+                child.kill();
+            }
+            self.output.limit().map_err(TrialError::io("bound the output"))?;
+        }
+        let cannot = |cause| TrialError::CannotRun { program: prepared.program.path.display().to_string(), cause };
+        let used = child.wait(&self.shared).map_err(cannot)?;
+        let ended = Ended { exit_status: used.exit_status, signal: used.signal, timed_out };
+        let counted = match counters.filter(|_| how.counts_heap) {
+            Some(counters) => counters.read(pid as u64).map_err(TrialError::io("read counters"))?,
+            None => None,
+        };
+        let events = opened.into_iter().filter_map(|counter| Some((counter.event.name, counter.read()?))).collect();
+        Ok(Some(Measured { ended, used, counted, events }))
+    }
+
+    /// `NAME=VALUE` of all variables.
+    fn environment(&self, how: How<'_>, counters: Option<&Path>) -> Vec<OsString> {
+        let mut variables: Vec<OsString> =
+            self.environment.iter().map(|(name, value)| variable(name, value.as_bytes())).collect();
+        let preload = std::env::var_os("LD_PRELOAD").filter(|libraries| !libraries.is_empty());
+        let [small, large, offset] = how.round.heap.unwrap_or_default();
+        let stack = how.round.stack.unwrap_or_default();
+        let is_wanted = how.counts_heap || how.round.heap.is_some() || how.round.stack.is_some();
+        match (&self.shim, counters) {
+            (Some(shim), Some(counters)) if is_wanted => {
+                let mut libraries = shim.library().as_os_str().to_owned();
+                if let Some(others) = preload {
+                    libraries.push(":");
+                    libraries.push(others);
+                }
+                variables.push(variable("LD_PRELOAD", libraries.as_bytes()));
+                let mut asked = if how.counts_heap { counters.as_os_str().to_owned() } else { OsString::new() };
+                // Of one length for all layouts.
+                asked.push(format!(":{small:06}:{large:06}:{offset:06}:{stack:06}"));
+                variables.push(variable("BARROW_TRIAL_SHIM", asked.as_bytes()));
+            }
+            _ => variables.extend(preload.map(|libraries| variable("LD_PRELOAD", libraries.as_bytes()))),
+        }
+        if let Some(values) = how.values {
+            variables.push(variable("BARROW_TRIAL_VALUES", values.as_os_str().as_bytes()));
+        }
+        variables.push(variable("BARROW_TRIAL_SEED", format!("{:020}", how.seed).as_bytes()));
+        variables.push(variable("BARROW_TRIAL_LAYOUT", how.layout.kind.name().as_bytes()));
+        variables.push(variable("BARROW_TRIAL_KNOBS", how.layout.knobs.names().as_bytes()));
+        if how.layout.kind != LayoutKind::AsIs {
+            let bytes = padding(&variables) + how.round.env.unwrap_or_default() as usize;
+            variables.push(variable("BARROW_TRIAL_PAD", &vec![b'x'; bytes]));
+        }
+        variables
+    }
+}
+
+/// How long to wait for the end before looking at other things.
+fn patience(limit: Option<Duration>, began: Instant) -> Duration {
+    let left = limit.map_or(PATIENCE, |limit| limit.saturating_sub(began.elapsed()));
+    left.clamp(Duration::from_millis(1), PATIENCE)
+}
+
+fn rewind(mut input: &File) -> io::Result<()> {
+    // A pipe cannot be read again; each run reads on.
+    match io::Seek::rewind(&mut input) {
+        Err(error) if error.raw_os_error() != Some(libc::ESPIPE) => Err(error),
+        _ => Ok(()),
+    }
+}
+
+fn variable(name: impl AsRef<OsStr>, value: &[u8]) -> OsString {
+    let mut bytes = name.as_ref().as_bytes().to_vec();
+    bytes.push(b'=');
+    bytes.extend_from_slice(value);
+    OsString::from_vec(bytes)
+}
+
+/// Bytes that make the environment a multiple of its padded size, with the pointers to its variables.
+fn padding(variables: &[OsString]) -> usize {
+    const POINTER: usize = size_of::<usize>();
+    let own = "BARROW_TRIAL_PAD=".len() + 1 + POINTER;
+    let bytes: usize = variables.iter().map(|variable| variable.len() + 1 + POINTER).sum();
+    (bytes + own).next_multiple_of(ENVIRONMENT_BYTES) - bytes - own
+}
+
+/// The path that is executed, with as many further slashes as the layout says: the path itself is the same.
+fn path(path: &Path, how: How<'_>) -> OsString {
+    let bytes = path.as_os_str().as_bytes();
+    if how.layout.kind == LayoutKind::AsIs {
+        return path.as_os_str().to_owned();
+    }
+    let slash = bytes.iter().rposition(|&byte| byte == b'/').unwrap_or(0);
+    let padded = bytes.len().next_multiple_of(PATH_BYTES) + how.round.argv.unwrap_or_default() as usize;
+    let more = padded.min(MOST_PATH_BYTES).saturating_sub(bytes.len());
+    let (folder, name) = bytes.split_at(slash);
+    OsString::from_vec([folder, &vec![b'/'; more], name].concat())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn how(text: &str) -> How<'static> {
+        let layout: Layout = text.parse().unwrap();
+        How {
+            layout,
+            round: Round::of(layout, 7),
+            seed: 7,
+            values: None,
+            counts_heap: true,
+            shows_output: false,
+            time_limit: None,
+            has_terminal: false,
+        }
+    }
+
+    #[test]
+    fn fixed_environments_are_of_one_size() {
+        let mut runner = Runner::new(None, Vec::new()).unwrap();
+        let size = |variables: &[OsString]| variables.iter().map(|variable| variable.len() + 9).sum::<usize>();
+        let before = size(&runner.environment(how("fixed"), None));
+        assert!(before.is_multiple_of(ENVIRONMENT_BYTES));
+        runner.environment.push(("MORE".into(), "something".into()));
+        assert_eq!(size(&runner.environment(how("fixed"), None)), before);
+        let random = size(&runner.environment(how("random=env"), None));
+        assert_eq!(random, before + usize::try_from(how("random").round.env.unwrap()).unwrap());
+    }
+
+    #[test]
+    fn a_padded_path_is_the_same_path() {
+        let fixed = path(Path::new("/bin/sh"), how("fixed"));
+        assert_eq!(fixed.len(), PATH_BYTES);
+        let random = path(Path::new("/bin/sh"), how("random"));
+        assert!(random.len() > PATH_BYTES && random.len() <= MOST_PATH_BYTES);
+        assert_eq!(std::fs::canonicalize(&random).unwrap(), std::fs::canonicalize("/bin/sh").unwrap());
+        assert_eq!(path(Path::new("/bin/sh"), how("as-is")), "/bin/sh");
+    }
+
+    #[test]
+    fn a_run_is_measured() {
+        let mut runner = Runner::new(None, Vec::new()).unwrap();
+        let run = |runner: &mut Runner, script: &str, limit| {
+            let words = ["sh", "-c", script].map(OsString::from).to_vec();
+            let prepared = runner.prepare(words, Knobs::NONE).unwrap();
+            runner.run(&prepared, How { time_limit: limit, ..how("fixed") }, &|| false).unwrap().unwrap()
+        };
+        let measured = run(&mut runner, "echo out; echo err >&2; exit 3", None);
+        assert_eq!(measured.ended, Ended { exit_status: Some(3), ..Ended::default() });
+        assert_eq!(runner.output.text().unwrap(), "out\nerr\n");
+        assert!(measured.used.wall_ns > 0 && measured.used.peak_bytes > 100_000, "{measured:?}");
+        assert!(measured.counted.is_some_and(|counted| counted.blocks > 0), "{measured:?}");
+        assert_eq!(run(&mut runner, "kill -9 $$", None).ended.signal, Some(9));
+        let late = run(&mut runner, "sleep 30 & sleep 30", Some(Duration::from_millis(50)));
+        assert!(late.ended.timed_out && late.used.wall_ns < 5_000_000_000, "{late:?}");
+        assert_eq!(late.ended.to_string(), "took longer than permitted");
+    }
+
+    #[test]
+    fn a_run_can_be_stopped() {
+        let mut runner = Runner::new(None, Vec::new()).unwrap();
+        let prepared = runner.prepare(["sleep", "30"].map(OsString::from).to_vec(), Knobs::NONE).unwrap();
+        assert_eq!(runner.run(&prepared, how("as-is"), &|| true).unwrap(), None);
+    }
+}

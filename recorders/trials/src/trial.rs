@@ -1,0 +1,486 @@
+//! All runs of a trial, in their order.
+//!
+//! ```text
+//!   setup A, setup B │ warm-ups │ block 1: B A │ block 2: A B │ … until enough │ cleanup A, cleanup B
+//!                                  └ prepare, run, conclude
+//! ```
+//!
+//! Each block runs every program once, in random order, so that a machine that becomes slower meets all of them. The
+//! programs of a block have the same layout.
+
+use std::collections::HashMap;
+use std::ffi::OsString;
+use std::time::{Duration, Instant};
+
+use barrow_statistics::{Sample, precision};
+use barrow_writer::{Better, VariantId, Writer};
+
+use crate::error::TrialError;
+use crate::events;
+use crate::layout::{Knobs, Layout, LayoutKind};
+use crate::ledger::Ledger;
+use crate::plan::{Plan, Stop, line_words};
+use crate::reported::{ReportFile, Reported};
+use crate::round::{Round, Seeds};
+use crate::run::{Ended, How, Measured, Prepared, Runner};
+use crate::system;
+
+/// A program that fails so often without ever succeeding is not run again.
+const MOST_FAILURES: u64 = 3;
+
+/// Hears how a trial goes on, and may stop it.
+pub trait Observer {
+    /// A run ended.
+    fn run_ended(&self, progress: &Progress<'_>);
+    /// Something is to be known, a sentence.
+    fn note(&self, text: &str);
+    /// Whether to stop.
+    fn is_cancelled(&self) -> bool;
+}
+
+/// How far a trial is.
+#[derive(Debug, Clone, Copy)]
+pub struct Progress<'p> {
+    /// What ran.
+    pub variant: &'p str,
+    /// Runs that ended, of all programs, without warm-ups.
+    pub done: u64,
+    /// How many there will be, if that is known.
+    pub planned: Option<u64>,
+    /// How many of them failed.
+    pub failed: u64,
+    /// How long this one took, in nanoseconds.
+    pub wall_ns: u64,
+    /// How precisely values are known by now, if that decides when to stop.
+    pub precision: Option<f64>,
+    /// Since the trial began.
+    pub elapsed: Duration,
+    /// It was a warm-up.
+    pub warmup: bool,
+}
+
+/// What came of a trial.
+#[derive(Debug, Clone, Default)]
+pub struct Outcome {
+    /// Runs, without warm-ups.
+    pub runs: u64,
+    /// How many of them failed.
+    pub failed: u64,
+    /// The first that failed.
+    pub first_failure: Option<Failure>,
+    /// Whether values are known as precisely as was asked for, if that was asked for.
+    pub reached: Option<bool>,
+    /// The observer stopped it.
+    pub cancelled: bool,
+}
+
+/// A run that failed.
+#[derive(Debug, Clone)]
+pub struct Failure {
+    /// Its number.
+    pub run: u32,
+    /// What ran.
+    pub variant: String,
+    /// How it ended.
+    pub ended: Ended,
+    /// The end of what it printed.
+    pub output: String,
+}
+
+/// Runs what a plan says, and records it; the recording is finished in any case, with all values so far.
+///
+/// # Errors
+/// Why nothing, or no more, could be measured.
+pub fn record(plan: &Plan, writer: Writer, observer: &dyn Observer) -> Result<Outcome, TrialError> {
+    let mut trial = Trial::new(plan, writer, observer)?;
+    let ran = trial.run();
+    let outcome = trial.outcome.clone();
+    let finished = trial.ledger.finish();
+    ran?;
+    finished?;
+    Ok(outcome)
+}
+
+/// A program that is measured, with what is known of its runs.
+struct Variant<'p> {
+    name: &'p str,
+    id: VariantId,
+    prepared: Prepared,
+    succeeded: u64,
+    failed: u64,
+    /// Values by metric, in groups by run.
+    values: HashMap<String, Vec<Vec<f64>>>,
+}
+
+struct Trial<'p> {
+    plan: &'p Plan,
+    observer: &'p dyn Observer,
+    runner: Runner,
+    ledger: Ledger,
+    reports: ReportFile,
+    variants: Vec<Variant<'p>>,
+    outcome: Outcome,
+    began: Instant,
+    precision: Option<f64>,
+    has_told_uncounted: bool,
+}
+
+impl<'p> Trial<'p> {
+    fn new(plan: &'p Plan, writer: Writer, observer: &'p dyn Observer) -> Result<Self, TrialError> {
+        let (found, why) = if plan.count_events { events::available() } else { (Vec::new(), None) };
+        why.iter().for_each(|why| observer.note(why));
+        let runner = Runner::new(plan.input.as_deref(), found)?;
+        let missing = missing_knobs(plan.layout, observer);
+        let ledger = Ledger::new(writer);
+        facts(plan, &ledger)?;
+        let mut variants: Vec<Variant<'p>> = Vec::new();
+        for variant in &plan.variants {
+            let prepared = runner.prepare(variant.command.words(&plan.shell)?, missing)?;
+            if let Some(reason) = prepared.program.kind.reason() {
+                observer.note(&without_shim(plan, &variant.name, reason));
+            }
+            let id = ledger.variant(plan, variant)?;
+            variants.push(Variant {
+                name: &variant.name,
+                id,
+                prepared,
+                succeeded: 0,
+                failed: 0,
+                values: HashMap::new(),
+            });
+        }
+        Ok(Trial {
+            plan,
+            observer,
+            runner,
+            ledger,
+            reports: ReportFile::new().map_err(TrialError::io("make a file for values"))?,
+            variants,
+            outcome: Outcome::default(),
+            began: Instant::now(),
+            precision: None,
+            has_told_uncounted: false,
+        })
+    }
+
+    fn run(&mut self) -> Result<(), TrialError> {
+        if let Some(setup) = &self.plan.setup {
+            (0..self.variants.len()).try_for_each(|at| self.around(at, setup))?;
+        }
+        let ran = self.run_all();
+        if let Some(cleanup) = &self.plan.cleanup {
+            let cleaned = (0..self.variants.len()).try_for_each(|at| self.around(at, cleanup));
+            return ran.and(cleaned);
+        }
+        ran
+    }
+
+    fn run_all(&mut self) -> Result<(), TrialError> {
+        for warmup in 0..self.plan.warmup {
+            self.block(u64::MAX - warmup, true)?;
+        }
+        self.began = Instant::now();
+        let mut block = 0;
+        while !self.outcome.cancelled && !self.is_enough(block) {
+            self.block(block, false)?;
+            block += 1;
+            self.ledger.flush()?;
+        }
+        match self.outcome.first_failure.take() {
+            Some(failure) if self.variants.iter().all(|variant| variant.succeeded == 0) => {
+                Err(TrialError::AllFailed(Box::new(failure)))
+            }
+            failure => {
+                self.outcome.first_failure = failure;
+                Ok(())
+            }
+        }
+    }
+
+    /// Whether so many blocks are enough.
+    fn is_enough(&mut self, blocks: u64) -> bool {
+        match self.plan.stop {
+            Stop::Runs(runs) => blocks >= runs,
+            Stop::Until { precision, at_least, at_most, within } => {
+                // To look is work as well: less often where there is much to look at.
+                let is_time_to_look = blocks >= at_least && (blocks - at_least).is_multiple_of((blocks / 10).max(1));
+                if is_time_to_look {
+                    self.precision = self.known();
+                }
+                let is_reached = is_time_to_look && self.precision.is_some_and(|known| known <= precision);
+                let is_over = blocks >= at_most || self.began.elapsed() >= within;
+                if is_over && !is_time_to_look && blocks > 0 {
+                    self.precision = self.known();
+                }
+                self.outcome.reached = Some(self.precision.is_some_and(|known| known <= precision));
+                is_reached || is_over
+            }
+        }
+    }
+
+    /// How precisely all values are known that decide: those that the program tells, otherwise the times.
+    fn known(&self) -> Option<f64> {
+        let mut widest = Some(0.0_f64);
+        for variant in &self.variants {
+            let told = variant.values.iter().filter(|(name, _)| *name != "wall");
+            let deciding: Vec<&Vec<Vec<f64>>> = match variant.values.len() {
+                0 | 1 => variant.values.values().collect(),
+                _ => told.map(|(_, groups)| groups).collect(),
+            };
+            if deciding.is_empty() {
+                return None;
+            }
+            for groups in deciding {
+                let known = precision(&Sample::new(groups.clone()));
+                widest = widest.zip(known).map(|(widest, known)| widest.max(known));
+            }
+        }
+        widest
+    }
+
+    /// Runs every program once.
+    fn block(&mut self, block: u64, warmup: bool) -> Result<(), TrialError> {
+        let mut seeds = Seeds::new(self.plan.seed ^ Seeds::new(block).next());
+        let seed = if self.plan.layout.kind == LayoutKind::Random { seeds.next() } else { self.plan.seed };
+        let mut order: Vec<usize> = (0..self.variants.len()).collect();
+        for last in (1..order.len()).rev() {
+            order.swap(last, seeds.below(last as u64 + 1) as usize);
+        }
+        for at in order {
+            if self.outcome.cancelled || self.observer.is_cancelled() {
+                self.outcome.cancelled = true;
+                return Ok(());
+            }
+            self.one(at, seed, warmup)?;
+        }
+        Ok(())
+    }
+
+    /// Runs a program once, with what is around it.
+    fn one(&mut self, at: usize, seed: u64, warmup: bool) -> Result<(), TrialError> {
+        let for_variant = |commands: &'p [String]| match commands {
+            [] => None,
+            [one] => Some(one),
+            several => several.get(at),
+        };
+        if let Some(command) = for_variant(&self.plan.prepare) {
+            self.around(at, command)?;
+        }
+        let variant = &self.variants[at];
+        let round = Round::of(self.plan.layout, seed).limited(variant.prepared.missing);
+        let how = How {
+            layout: self.plan.layout,
+            round,
+            seed,
+            values: Some(self.reports.path()),
+            counts_heap: self.plan.count_heap,
+            shows_output: self.plan.show_output,
+            time_limit: self.plan.time_limit,
+            has_terminal: false,
+        };
+        let observer = self.observer;
+        let Some(measured) = self.runner.run(&variant.prepared, how, &|| observer.is_cancelled())? else {
+            self.outcome.cancelled = true;
+            return Ok(());
+        };
+        // Written when it is known how it ended: one that is stopped is not recorded.
+        let run = self.ledger.begin(variant.id, seed, warmup, &round)?;
+        self.take(at, run.0, warmup, &measured)?;
+        if let Some(command) = for_variant(&self.plan.conclude) {
+            self.around(at, command)?;
+        }
+        let programs = self.variants.len() as u64;
+        self.observer.run_ended(&Progress {
+            variant: self.variants[at].name,
+            done: self.outcome.runs,
+            planned: if let Stop::Runs(runs) = self.plan.stop { Some(runs * programs) } else { None },
+            failed: self.outcome.failed,
+            wall_ns: u64::try_from(measured.used.wall_ns).unwrap_or_default(),
+            precision: self.precision,
+            elapsed: self.began.elapsed(),
+            warmup,
+        });
+        Ok(())
+    }
+
+    /// Records a run that ended.
+    fn take(&mut self, at: usize, run: u32, warmup: bool, measured: &Measured) -> Result<(), TrialError> {
+        let id = barrow_writer::RunId(run);
+        let (reported, others) = self.reports.take().map_err(TrialError::io("read reported values"))?;
+        if others > 0 {
+            self.observer.note(&format!("{others} lines that run {run} reported are no values"));
+        }
+        let name = self.variants[at].name;
+        let has_failed = measured.ended.timed_out || self.plan.ignore_failure.is_failure(measured.ended.exit_status);
+        self.outcome.runs += u64::from(!warmup);
+        if has_failed {
+            let output = self.runner.output.tail().map_err(TrialError::io("read the output"))?;
+            self.ledger.end(id, measured.ended, Some(&output))?;
+            self.outcome.failed += u64::from(!warmup);
+            let variant = &mut self.variants[at];
+            variant.failed += 1;
+            let failure = Failure { run, variant: name.to_owned(), ended: measured.ended, output };
+            if variant.succeeded == 0 && variant.failed >= MOST_FAILURES {
+                return Err(TrialError::AllFailed(Box::new(failure)));
+            }
+            self.outcome.first_failure.get_or_insert(failure);
+            return Ok(());
+        }
+        let printed = self.printed(run)?;
+        self.ledger.measured(id, measured)?;
+        for value in printed.iter().chain(&reported) {
+            self.ledger.reported(id, value)?;
+        }
+        self.ledger.end(id, measured.ended, None)?;
+        let variant = &mut self.variants[at];
+        variant.succeeded += 1;
+        let is_uncounted = self.plan.count_heap && measured.counted.is_none();
+        if is_uncounted && variant.prepared.program.kind.reason().is_none() && !self.has_told_uncounted {
+            self.has_told_uncounted = true;
+            let why = "it starts too many processes, or none that takes the shim";
+            self.observer.note(&format!("`{name}`: its allocations are not known: {why}"));
+        }
+        if !warmup {
+            variant.values.entry("wall".to_owned()).or_default().push(vec![measured.used.wall_ns as f64]);
+            let mut of_run: HashMap<&str, Vec<f64>> = HashMap::new();
+            for value in printed.iter().chain(&reported) {
+                of_run.entry(&value.metric).or_default().push(value.value);
+            }
+            for (metric, values) in of_run {
+                variant.values.entry(metric.to_owned()).or_default().push(values);
+            }
+        }
+        Ok(())
+    }
+
+    /// The values that patterns find in the output.
+    fn printed(&self, run: u32) -> Result<Vec<Reported>, TrialError> {
+        if self.plan.values.is_empty() {
+            return Ok(Vec::new());
+        }
+        let text = self.runner.output.text().map_err(TrialError::io("read the output"))?;
+        let mut printed = Vec::new();
+        for pattern in &self.plan.values {
+            let values = pattern.values(&text)?;
+            if values.is_empty() {
+                let output = self.runner.output.tail().map_err(TrialError::io("read the output"))?;
+                return Err(TrialError::NoMatch { name: pattern.name.clone(), run, output });
+            }
+            let several = values.len() > 1;
+            printed.extend(values.into_iter().enumerate().map(|(iteration, value)| Reported {
+                metric: pattern.name.clone(),
+                unit: pattern.unit.clone(),
+                better: pattern.better,
+                iteration: several.then_some(iteration as u64),
+                seed: None,
+                value,
+                knobs: Vec::new(),
+            }));
+        }
+        Ok(printed)
+    }
+
+    /// Runs a command that is not measured, with the parameters of a program.
+    fn around(&mut self, at: usize, command: &str) -> Result<(), TrialError> {
+        let mut line = command.to_owned();
+        for (name, value) in &self.plan.variants[at].parameters {
+            line = line.replace(&format!("{{{name}}}"), value);
+        }
+        let words: Vec<OsString> = line_words(&line, &self.plan.shell)?;
+        let prepared = self.runner.prepare(words, Knobs::ALL)?;
+        let how = How {
+            layout: Layout::AS_IS,
+            round: Round::default(),
+            seed: self.plan.seed,
+            values: None,
+            counts_heap: false,
+            shows_output: self.plan.show_output,
+            time_limit: None,
+            has_terminal: false,
+        };
+        let observer = self.observer;
+        let Some(measured) = self.runner.run(&prepared, how, &|| observer.is_cancelled())? else {
+            self.outcome.cancelled = true;
+            return Ok(());
+        };
+        if measured.ended.exit_status == Some(0) {
+            return Ok(());
+        }
+        let output = self.runner.output.tail().map_err(TrialError::io("read the output"))?;
+        Err(TrialError::Around { command: line, ended: measured.ended.to_string(), output })
+    }
+}
+
+/// The knobs that the system does not have, of those that are wanted.
+fn missing_knobs(layout: Layout, observer: &dyn Observer) -> Knobs {
+    let mut missing = Knobs::NONE;
+    if layout.kind == LayoutKind::AsIs {
+        return missing;
+    }
+    if !system::can_fix_addresses() {
+        observer.note("the system forbids to switch address space randomisation off (personality): it stays as it is");
+        missing = missing.and(Knobs::ASLR);
+    }
+    let wants_pages = layout.kind == LayoutKind::Random && layout.knobs.has(Knobs::THP);
+    let pages = std::fs::read_to_string("/sys/kernel/mm/transparent_hugepage/enabled").unwrap_or_default();
+    if !wants_pages {
+        return missing;
+    }
+    if !pages.contains("[always]") && !pages.contains("[madvise]") {
+        observer.note("this system has no transparent huge pages: the knob thp is left out");
+        missing = missing.and(Knobs::THP);
+    } else if !system::can_disable_huge_pages() {
+        observer.note("the system forbids to switch huge pages off (prctl): the knob thp is left out");
+        missing = missing.and(Knobs::THP);
+    }
+    missing
+}
+
+/// What a program without the shim lacks.
+fn without_shim(plan: &Plan, name: &str, reason: &str) -> String {
+    let mut lacks = Vec::new();
+    if plan.count_heap {
+        lacks.push("its allocations are not counted");
+    }
+    if plan.layout.kind == LayoutKind::Random {
+        lacks.push("the knobs stack and heap do nothing");
+    }
+    let lacks = if lacks.is_empty() { "no shim is loaded".to_owned() } else { lacks.join(" and ") };
+    format!("`{name}` {reason}: {lacks}")
+}
+
+/// What is known of the recording as a whole.
+fn facts(plan: &Plan, ledger: &Ledger) -> Result<(), TrialError> {
+    let read = |path: &str| std::fs::read_to_string(path).ok().map(|text| text.trim().to_owned());
+    let memory = read("/proc/meminfo").and_then(|text| {
+        let line = text.lines().find(|line| line.starts_with("MemTotal:"))?.to_owned();
+        let kib = line.split_whitespace().nth(1)?.parse::<u64>().ok()?;
+        Some((kib * 1024).to_string())
+    });
+    let lines: Vec<String> = plan.variants.iter().map(|variant| variant.command.text()).collect();
+    let stop = match plan.stop {
+        Stop::Runs(runs) => format!("{runs} runs of each program"),
+        Stop::Until { precision, at_least, at_most, .. } => {
+            format!("known to {} %, {at_least} to {at_most} runs", precision * 100.0)
+        }
+    };
+    let facts = [
+        ("recorded by", Some("barrow trial".to_owned())),
+        ("command", Some(lines.join("; "))),
+        ("layout", Some(plan.layout.text())),
+        ("seed", Some(plan.seed.to_string())),
+        ("stop", Some(stop)),
+        ("host", read("/proc/sys/kernel/hostname")),
+        ("kernel", read("/proc/sys/kernel/osrelease")),
+        ("cores", std::thread::available_parallelism().map(|cores| cores.to_string()).ok()),
+        ("memory", memory),
+    ];
+    for (key, value) in facts {
+        if let Some(value) = value {
+            ledger.fact(key, &value)?;
+        }
+    }
+    let values: Vec<&str> =
+        plan.values.iter().filter(|value| value.better == Better::Unknown).map(|value| value.name.as_str()).collect();
+    if values.is_empty() { Ok(()) } else { ledger.fact("values without direction", &values.join(", ")) }
+}
