@@ -25,7 +25,8 @@ fn recorded() -> Vec<u8> {
         let run = writer.begin_run(&described).unwrap();
         writer.run_knobs(run, None, &[("heap_offset", "64")]).unwrap();
         let value = f64::from(number) + 0.5;
-        let value = ValueDescription { metric: wall, run, value, time_ns: Some(time_ns), ..ValueDescription::default() };
+        let value =
+            ValueDescription { metric: wall, run, value, time_ns: Some(time_ns), ..ValueDescription::default() };
         writer.value(&value).unwrap();
         let failed = number == 7;
         let output = failed.then_some("no space left");

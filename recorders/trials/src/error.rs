@@ -55,6 +55,9 @@ pub enum TrialError {
     /// No run succeeded.
     #[error("no run succeeded: {} of `{}` {}{}", .0.run, .0.variant, .0.ended, said(&.0.output))]
     AllFailed(Box<Failure>),
+    /// The recording cannot be made: a sentence.
+    #[error("{0}")]
+    Destination(String),
     /// A recorded run cannot be repeated.
     #[error("the run cannot be repeated: {0}")]
     NoReplay(&'static str),

@@ -19,7 +19,7 @@ use crate::error::TrialError;
 use crate::events;
 use crate::layout::{Knobs, Layout, LayoutKind};
 use crate::ledger::Ledger;
-use crate::plan::{Plan, Stop, line_words};
+use crate::plan::{Plan, Stop, VariantPlan, line_words};
 use crate::reported::{ReportFile, Reported};
 use crate::round::{Round, Seeds};
 use crate::run::{Ended, How, Measured, Prepared, Runner};
@@ -87,12 +87,17 @@ pub struct Failure {
     pub output: String,
 }
 
-/// Runs what a plan says, and records it; the recording is finished in any case, with all values so far.
+/// Runs what a plan says, and records it in the recording that `create` makes once all programs were found. The recording
+/// is finished in any case, with all values so far.
 ///
 /// # Errors
 /// Why nothing, or no more, could be measured.
-pub fn record(plan: &Plan, writer: Writer, observer: &dyn Observer) -> Result<Outcome, TrialError> {
-    let mut trial = Trial::new(plan, writer, observer)?;
+pub fn record(
+    plan: &Plan,
+    create: impl FnOnce() -> Result<Writer, TrialError>,
+    observer: &dyn Observer,
+) -> Result<Outcome, TrialError> {
+    let mut trial = Trial::new(plan, create, observer)?;
     let ran = trial.run();
     let outcome = trial.outcome.clone();
     let finished = trial.ledger.finish();
@@ -126,16 +131,21 @@ struct Trial<'p> {
 }
 
 impl<'p> Trial<'p> {
-    fn new(plan: &'p Plan, writer: Writer, observer: &'p dyn Observer) -> Result<Self, TrialError> {
+    fn new(
+        plan: &'p Plan,
+        create: impl FnOnce() -> Result<Writer, TrialError>,
+        observer: &'p dyn Observer,
+    ) -> Result<Self, TrialError> {
         let (found, why) = if plan.count_events { events::available() } else { (Vec::new(), None) };
         why.iter().for_each(|why| observer.note(why));
         let runner = Runner::new(plan.input.as_deref(), found)?;
         let missing = missing_knobs(plan.layout, observer);
-        let ledger = Ledger::new(writer);
+        let prepare = |variant: &VariantPlan| runner.prepare(variant.command.words(&plan.shell)?, missing);
+        let prepared: Vec<Prepared> = plan.variants.iter().map(prepare).collect::<Result<_, _>>()?;
+        let ledger = Ledger::new(create()?);
         facts(plan, &ledger)?;
         let mut variants: Vec<Variant<'p>> = Vec::new();
-        for variant in &plan.variants {
-            let prepared = runner.prepare(variant.command.words(&plan.shell)?, missing)?;
+        for (variant, prepared) in plan.variants.iter().zip(prepared) {
             if let Some(reason) = prepared.program.kind.reason() {
                 observer.note(&without_shim(plan, &variant.name, reason));
             }
