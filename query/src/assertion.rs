@@ -7,6 +7,8 @@
 //!              | measure "(" [ KIND ] EXPR ")" comparison limit
 //!   measure   := "count" | "size" | "retained" | "growth"            growth(count EXPR) counts, growth(EXPR) weighs
 //!              | "count" | "failed" | "memory" | "peak" | "wall" | "cpu" | "user" | "system" | "reads" | "writes"
+//!              | "compare" | "median" | "minimum" | "maximum" | "modes" | "runs" | "failed"
+//!                "(" [ METRIC { "," PROGRAM } ] ")"                  of trials
 //!   limit     := NUMBER | SIZE | TIME | "baseline" [ ("+" | "-") (NUMBER "%" | SIZE | TIME) | "*" FACTOR ]
 //! ```
 //!
@@ -22,6 +24,7 @@ mod parse;
 mod process_witness;
 mod processes;
 mod report;
+mod trials;
 mod witness;
 
 use barrow_analyzer::{Counted, Expression, ExpressionError, Heap, Names, ObjectSet};
@@ -33,6 +36,7 @@ use crate::language::kinds::{self, Kinds};
 use crate::progress::Meter;
 
 use processes::ProcessMeasure;
+use trials::{TrialLimit, TrialMeasure};
 
 pub(crate) use judge::{Judge, Verdict};
 pub(crate) use report::{Judged, answer, junit_cases};
@@ -56,6 +60,8 @@ enum Claim {
     Compared { measure: Measure, comparison: Comparison, limit: Limit },
     /// The same of processes.
     Processes { measure: ProcessMeasure, comparison: Comparison, limit: Limit },
+    /// The same of trials.
+    Trials { measure: TrialMeasure, comparison: Comparison, limit: TrialLimit },
 }
 
 /// What names mean in an assertion.
@@ -66,6 +72,8 @@ pub(crate) struct Scope<'s> {
     pub(crate) processes: &'s dyn ImageNames,
     /// Whether the recording holds processes.
     pub(crate) has_processes: bool,
+    /// Whether the recording holds trials, and neither processes nor snapshots: `failed()` counts runs.
+    pub(crate) only_trials: bool,
     /// Whether `count()` counts processes: the recording holds them, and no snapshot.
     pub(crate) only_processes: bool,
 }
@@ -148,7 +156,7 @@ impl Assertion {
     /// The names of types in it that no type of these tables has.
     fn unknown_types(&self, tables: &barrow_analyzer::Tables) -> Vec<&str> {
         match &self.claim {
-            Claim::NoLeaks(_) | Claim::Processes { .. } => Vec::new(),
+            Claim::NoLeaks(_) | Claim::Processes { .. } | Claim::Trials { .. } => Vec::new(),
             Claim::Compared { measure, .. } => measure.expression.unknown_types(tables),
         }
     }

@@ -2,6 +2,7 @@
 
 mod trial;
 
+pub(crate) use trial::{Amount, AmountUnit};
 pub use trial::{TrialFlags, Until};
 
 use std::ffi::OsString;

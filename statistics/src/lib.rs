@@ -58,6 +58,7 @@
 //! | `sample` | [`Sample`]: values of trials in groups, and whether groups differ |
 //! | `ranks`, `tails`, `random` | ranks, tails of distributions, numbers for resampling |
 //! | `quantile` | [`Location`]: quantiles by Harrell and Davis |
+//! | `median_interval` | [`median_interval`]: where the true median is |
 //! | `rank_test`, `counts_test` | Mann and Whitney's test with Hodges and Lehmann's shift; Fisher's test |
 //! | `modes` | [`Modes`]: in `segments` the cuts, in `bootstrap` the intervals |
 //! | `bins` | [`bins`]: a histogram |
@@ -72,6 +73,7 @@ mod counts_test;
 mod judgement;
 mod kendall;
 mod least_squares;
+mod median_interval;
 mod modes;
 mod quantile;
 mod random;
@@ -86,6 +88,7 @@ mod trend;
 pub use bins::{Bin, bins, mvalue};
 pub use comparison::{Comparison, ComparisonVerdict, Direction, LEAST_GROUPS, ModePair, Threshold, compare};
 pub use judgement::{FALSE_ALARMS, Judgement, LEAST_POINTS, PathJudgement, Reason, SURE_POINTS, Verdict, judge_paths};
+pub use median_interval::median_interval;
 pub use modes::{LEAST_VALUES, Mode, Modes, ModesVerdict, precision};
 pub use quantile::Location;
 pub use sample::Sample;

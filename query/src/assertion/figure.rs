@@ -1,6 +1,6 @@
 //! What the figures of an assertion count, and how they read.
 
-use crate::answer::units;
+use crate::answer::{measured, units};
 
 /// What a figure counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,6 +15,43 @@ pub(super) enum Figure {
     Processes,
     /// Nanoseconds.
     Time,
+    /// Runs of a program.
+    Runs,
+    /// Clusters of values.
+    Modes,
+    /// Values of a metric.
+    Measured(MeasuredUnit),
+    /// A part of a whole.
+    Share,
+}
+
+/// The unit of a metric, as far as figures depend on it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum MeasuredUnit {
+    /// Nanoseconds.
+    Time,
+    Bytes,
+    /// Any other unit, or none.
+    Other,
+}
+
+impl MeasuredUnit {
+    /// The unit of this name.
+    pub(super) fn of(name: &str) -> Self {
+        match name {
+            "ns" => MeasuredUnit::Time,
+            "bytes" => MeasuredUnit::Bytes,
+            _ => MeasuredUnit::Other,
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            MeasuredUnit::Time => "ns",
+            MeasuredUnit::Bytes => "bytes",
+            MeasuredUnit::Other => "",
+        }
+    }
 }
 
 impl Figure {
@@ -29,6 +66,10 @@ impl Figure {
             Figure::Programs => "programs",
             Figure::Processes => "processes",
             Figure::Time => "ns",
+            Figure::Runs => "runs",
+            Figure::Modes => "modes",
+            Figure::Measured(unit) => unit.name(),
+            Figure::Share => "share",
         }
     }
 
@@ -43,6 +84,11 @@ impl Figure {
 
     /// A figure as people read it.
     pub(super) fn text(self, value: f64) -> String {
+        match self {
+            Figure::Measured(unit) => return measured::text(value, unit.name()),
+            Figure::Share => return format!("{:.1} %", value * 100.0),
+            _ => {}
+        }
         let magnitude = value.abs();
         let text = match self {
             Figure::Bytes | Figure::BytesPerSnapshot => units::size(magnitude.round() as u64),

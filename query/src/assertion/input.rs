@@ -31,8 +31,10 @@ pub(crate) fn assertions_of(
     let has_processes = recording.is_some_and(|recording| recording.has_processes());
     let has_snapshots = recording.is_some_and(|recording| recording.snapshot_ids().next().is_some());
     let only_processes = has_processes && !has_snapshots;
+    let only_trials =
+        recording.is_some_and(|recording| recording.has_measurements()) && !has_processes && !has_snapshots;
     let (objects, processes) = (session.scope(snapshot), asked::Scope { session, flags: &arguments.flags });
-    let scope = Scope { objects: &objects, processes: &processes, has_processes, only_processes };
+    let scope = Scope { objects: &objects, processes: &processes, has_processes, only_trials, only_processes };
     let mut assertions = texts.iter().map(|text| Assertion::parse(text, &scope)).collect::<Result<Vec<_>, _>>()?;
     if let Some(path) = &arguments.flags.from {
         let text = read(path)?;
@@ -64,13 +66,14 @@ pub(crate) fn judge(session: &Session, arguments: &Arguments) -> Result<Judge, Q
     Ok(judge)
 }
 
-/// `FILE`, `FILE:3`; a number is a snapshot of the open recording. A file of processes need not hold a snapshot.
+/// `FILE`, `FILE:3`; a number is a snapshot of the open recording. A file of processes or trials need
+/// not hold a snapshot.
 fn baseline(session: &Session, name: &str) -> Result<Baseline, QueryError> {
     let file = || Operand::Other(name.to_owned(), SnapshotName::Last);
     let operand = Operand::named(name).unwrap_or_else(file);
     if let Operand::Other(file, SnapshotName::Last) = &operand {
         let OpenFile { name, recording, damage, .. } = opening::open(file, &session.context)?;
-        if recording.has_processes() {
+        if recording.has_processes() || recording.has_measurements() {
             let snapshot = recording.snapshot_ids().next_back();
             return Ok(Baseline { file: name, recording, snapshot, damage });
         }

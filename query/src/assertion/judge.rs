@@ -7,11 +7,13 @@ use barrow_analyzer::{
     Heap, Judgement as Growth, LEAST_POINTS, ObjectSet, Reason, Recording, SURE_POINTS, SnapshotId, Verdict as Said,
 };
 use barrow_processes::ProcessTree;
+use barrow_trials::Trials;
 
 use super::excused::{self, Excused};
 use super::figure::Figure;
 use super::process_witness;
 use super::processes::ProcessMeasure;
+use super::trials::{Judged, TrialLimit, TrialMeasure};
 use super::witness::{self, Witness};
 use super::{Assertion, Claim, Comparison, Known, Limit, Measure, Quantity, When};
 use crate::answer::series;
@@ -61,6 +63,8 @@ pub(crate) struct Judge {
     pub(crate) allowed: Vec<Known>,
     /// The processes of the baseline, once they were read.
     tree_of_baseline: Option<Arc<ProcessTree>>,
+    /// The trials of the baseline, once they were read.
+    trials_of_baseline: Option<Arc<Trials>>,
     /// The flags of the question: what a leak suspect has to hold, and the rules of classes.
     pub(crate) flags: QuestionFlags,
     /// The recording is still being written: what is not there may come.
@@ -119,6 +123,9 @@ impl Judge {
         if let Claim::Processes { measure, comparison, limit } = &assertion.claim {
             return self.of_processes(session, measure, *comparison, *limit);
         }
+        if let Claim::Trials { measure, comparison, limit } = &assertion.claim {
+            return self.of_trials(session, measure, *comparison, *limit);
+        }
         let snapshots = match self.snapshots(session, assertion, Side::Open) {
             Err(QueryError::Usage { message }) if self.waits => return Ok(undecided(message, assertion.claim.unit())),
             snapshots => snapshots?,
@@ -136,7 +143,9 @@ impl Judge {
                 }
                 self.amount(session, measure, *comparison, limit, &snapshots)
             }
-            Claim::Processes { .. } => Ok(undecided("it is not about snapshots".to_owned(), assertion.claim.unit())),
+            Claim::Processes { .. } | Claim::Trials { .. } => {
+                Ok(undecided("it is not about snapshots".to_owned(), assertion.claim.unit()))
+            }
         }
     }
 
@@ -206,6 +215,24 @@ impl Judge {
         let verdict = if holds { Verdict::Holds } else { Verdict::Fails };
         let notes = measured.notes;
         Ok(Judgement { verdict, snapshot: None, found, limit, said: None, unit, witness, is_exact: true, notes })
+    }
+
+    /// What is measured of trials is compared with the limit, or with the baseline.
+    fn of_trials(
+        &mut self,
+        session: &Session,
+        measure: &TrialMeasure,
+        comparison: Comparison,
+        limit: TrialLimit,
+    ) -> Result<Judgement, QueryError> {
+        let trials = session.trials()?;
+        if let (None, Some(baseline)) = (&self.trials_of_baseline, &self.baseline) {
+            if !baseline.recording.has_measurements() {
+                return Err(QueryError::usage("the baseline holds no trials"));
+            }
+            self.trials_of_baseline = Some(Arc::new(Trials::of(&baseline.recording)?));
+        }
+        Judged { trials: &trials, baseline: self.trials_of_baseline.as_deref() }.judge(measure, comparison, limit)
     }
 
     /// What the baseline has; an inner error says why that is not known.
@@ -441,7 +468,8 @@ fn breaks(growth: &Growth, comparison: Comparison, limit: f64) -> bool {
     }
 }
 
-fn undecided(why: String, unit: Figure) -> Judgement {
+/// A judgement of what is not known, for this reason.
+pub(super) fn undecided(why: String, unit: Figure) -> Judgement {
     Judgement {
         verdict: Verdict::Undecided(why),
         snapshot: None,
@@ -462,6 +490,7 @@ impl Claim {
             Claim::NoLeaks(_) => Figure::Suspects,
             Claim::Compared { measure, .. } => measure.unit(),
             Claim::Processes { measure, .. } => measure.quantity.unit(),
+            Claim::Trials { measure, .. } => measure.quantity.unit(),
         }
     }
 }

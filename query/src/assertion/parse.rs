@@ -4,7 +4,9 @@ use barrow_analyzer::{Expression, ExpressionError, Names, parse_duration, parse_
 
 use super::figure::Figure;
 use super::processes::{ProcessMeasure, Quantity as OfProcesses};
+use super::trials::{LimitUnit, Quantity as OfTrials, TrialLimit, TrialMeasure};
 use super::{Assertion, Claim, Comparison, Known, Limit, Measure, Quantity, Scope, When};
+use crate::flags::{Amount, AmountUnit};
 use crate::language::asked::{after_word, names_attribute};
 use crate::language::line;
 
@@ -16,7 +18,7 @@ const KIND_WORDS: usize = 4;
 
 const CLAIM: &str = "expected `count(…)`, `size(…)`, `retained(…)`, `growth(…)` or `no leaks` here; of processes \
     `count(…)`, `failed(…)`, `memory(…)`, `peak(…)`, `wall(…)`, `cpu(…)`, `user(…)`, `system(…)`, `reads(…)` or \
-    `writes(…)`";
+    `writes(…)`; of trials `compare(…)`, `median(…)`, `minimum(…)`, `maximum(…)`, `modes(…)`, `runs(…)` or `failed(…)`";
 
 /// Reads the whole text.
 pub(super) fn parse(text: &str, scope: &Scope<'_>) -> Result<Assertion, ExpressionError> {
@@ -39,8 +41,14 @@ pub(super) fn parse(text: &str, scope: &Scope<'_>) -> Result<Assertion, Expressi
     if let (Claim::Compared { measure: Measure { growth: true, .. }, .. }, When::In(_)) = (&claim, &when) {
         return Err(error(position, "one snapshot does not grow; expected `over 0..9` here"));
     }
-    if let (Claim::Processes { .. }, When::In(_) | When::Over(_)) = (&claim, &when) {
-        return Err(error(position, "processes belong to no snapshot; expected the end here"));
+    match (&claim, &when) {
+        (Claim::Processes { .. }, When::In(_) | When::Over(_)) => {
+            return Err(error(position, "processes belong to no snapshot; expected the end here"));
+        }
+        (Claim::Trials { .. }, When::In(_) | When::Over(_)) => {
+            return Err(error(position, "trials belong to no snapshot; expected the end here"));
+        }
+        _ => {}
     }
     Ok(Assertion { text: text[..end].trim().to_owned(), claim, when })
 }
@@ -149,6 +157,10 @@ impl<'t> Rest<'t> {
 
     /// `measure(EXPR) comparison limit`, its first word read.
     fn compared(&mut self, word: &str, position: usize, scope: &Scope<'_>) -> Result<Claim, ExpressionError> {
+        let is_of_trials = |quantity: &OfTrials| *quantity != OfTrials::Failed || scope.only_trials;
+        if let Some(quantity) = OfTrials::named(word).filter(is_of_trials) {
+            return self.of_trials(quantity);
+        }
         let of_processes = OfProcesses::named(word);
         let quantity = match word {
             "count" => Quantity::Count,
@@ -173,6 +185,57 @@ impl<'t> Rest<'t> {
             return Err(error(at, "growth is known within an interval, so it is compared with < <= > >= or ="));
         }
         Ok(Claim::Compared { measure, comparison, limit: self.limit(Figure::Bytes)? })
+    }
+
+    /// `(METRIC, PROGRAM ..) comparison limit`.
+    fn of_trials(&mut self, quantity: OfTrials) -> Result<Claim, ExpressionError> {
+        let (start, end) = self.inside()?;
+        let mut names = named_parts(&self.text[start..end]).into_iter();
+        let metric = if quantity.counts_runs() { None } else { names.next() };
+        if !quantity.counts_runs() && metric.is_none() {
+            return Err(error(start, "expected the name of a metric here; `trials` lists them"));
+        }
+        let programs: Vec<String> = names.collect();
+        if programs.len() > quantity.most_programs() {
+            return Err(error(start, "too many names; put one that holds a comma or a parenthesis in quotes"));
+        }
+        let (_, comparison) = self.comparison()?;
+        let limit = self.trial_limit()?;
+        Ok(Claim::Trials { measure: TrialMeasure { quantity, metric, programs }, comparison, limit })
+    }
+
+    /// `10ms`, `64K`, `5%`, `baseline + 5%`.
+    fn trial_limit(&mut self) -> Result<TrialLimit, ExpressionError> {
+        self.blanks();
+        let position = self.position;
+        let word = self.word();
+        if word == "baseline" {
+            // What is added decides the unit.
+            let before = self.position;
+            let is_changed = ["+", "-"].into_iter().any(|sign| self.is_next(sign));
+            let added = if is_changed { self.word() } else { "" };
+            let amount = Amount::parse(added).filter(|_| !added.ends_with('%'));
+            self.position = before;
+            if let Some(amount) = amount {
+                let sign = if self.is_next("-") { -1.0 } else { 1.0 };
+                self.is_next("+");
+                self.word();
+                let limit = Limit { plus: sign * amount.value, factor: Some(1.0) };
+                return Ok(TrialLimit { limit, unit: LimitUnit::of(amount.unit) });
+            }
+            self.position = position;
+            return Ok(TrialLimit { limit: self.limit(Figure::Bytes)?, unit: LimitUnit::Number });
+        }
+        if let Some(part) = word.strip_suffix('%') {
+            let part = part.parse().ok().filter(|part: &f64| part.is_finite() && *part >= 0.0);
+            let part = part.ok_or_else(|| error(position, "expected a part such as 5% here"))?;
+            return Ok(TrialLimit { limit: Limit { plus: part / 100.0, factor: None }, unit: LimitUnit::Share });
+        }
+        let amount = Amount::parse(word);
+        let amount = amount.ok_or_else(|| {
+            error(position, "expected a number such as 10ms, 64M or 3, a part such as 5%, or `baseline`, here")
+        })?;
+        Ok(TrialLimit { limit: Limit { plus: amount.value, factor: None }, unit: LimitUnit::of(amount.unit) })
     }
 
     fn comparison(&mut self) -> Result<(usize, Comparison), ExpressionError> {
@@ -284,6 +347,30 @@ impl<'t> Rest<'t> {
     }
 }
 
+impl LimitUnit {
+    fn of(unit: AmountUnit) -> Self {
+        match unit {
+            AmountUnit::Number => LimitUnit::Number,
+            AmountUnit::Size => LimitUnit::Size,
+            AmountUnit::Time => LimitUnit::Time,
+        }
+    }
+}
+
+/// Names between commas; one in double quotes may hold commas and parentheses.
+fn named_parts(text: &str) -> Vec<String> {
+    let mut parts = vec![String::new()];
+    let mut is_quoted = false;
+    for c in text.chars() {
+        match c {
+            '"' => is_quoted = !is_quoted,
+            ',' if !is_quoted => parts.push(String::new()),
+            c => parts.last_mut().expect("there is a first part").push(c),
+        }
+    }
+    parts.iter().map(|part| part.trim().to_owned()).filter(|part| !part.is_empty()).collect()
+}
+
 fn expected_limit(is_time: bool) -> &'static str {
     match is_time {
         true => "expected a time with its unit, such as 1.5s or 10min, or `baseline`, here",
@@ -378,7 +465,13 @@ mod tests {
         let sets = Sets::default();
         let listed = Listed::default();
         let objects = session::Scope { snapshot: SnapshotId(0), sets: &sets, listed: &listed };
-        let scope = Scope { objects: &objects, processes: &NoNames, has_processes: false, only_processes: false };
+        let scope = Scope {
+            objects: &objects,
+            processes: &NoNames,
+            has_processes: false,
+            only_trials: false,
+            only_processes: false,
+        };
         parse(text, &scope).map_err(|error| (error.position, error.message))
     }
 
@@ -425,6 +518,33 @@ mod tests {
     }
 
     #[test]
+    fn trials_are_measured_too() {
+        let claim = |text: &str| match parsed(text).unwrap().claim {
+            Claim::Trials { measure, comparison, limit } => (measure, comparison, limit),
+            other => panic!("{other:?}"),
+        };
+        let (measure, comparison, limit) = claim("compare(wall) <= 5%");
+        assert_eq!((measure.quantity, measure.metric.as_deref()), (OfTrials::Compare, Some("wall")));
+        assert_eq!((comparison, limit.unit, limit.limit.plus), (Comparison::AtMost, LimitUnit::Share, 0.05));
+        let (measure, _, limit) = claim("median(\"a (1), b\", sort -n) < 2.5ms");
+        assert_eq!((measure.metric.as_deref(), &measure.programs[..]), (Some("a (1), b"), &["sort -n".to_owned()][..]));
+        assert_eq!((limit.unit, limit.limit.plus), (LimitUnit::Time, 2.5e6));
+        let baseline = |text: &str| claim(&format!("median(peak_heap) <= {text}")).2;
+        let limit = |plus, factor, unit| TrialLimit { limit: Limit { plus, factor: Some(factor) }, unit };
+        assert_eq!(baseline("baseline"), limit(0.0, 1.0, LimitUnit::Number));
+        assert_eq!(baseline("baseline + 10%"), limit(0.0, 1.1, LimitUnit::Number));
+        assert_eq!(baseline("baseline - 64K"), limit(-65536.0, 1.0, LimitUnit::Size));
+        assert_eq!(baseline("baseline + 3ms"), limit(3e6, 1.0, LimitUnit::Time));
+        assert_eq!(baseline("baseline * 1.5"), limit(0.0, 1.5, LimitUnit::Number));
+        assert_eq!(claim("modes(wall) = 1").2.limit.plus, 1.0);
+        assert_eq!(claim("runs() >= 20").0.metric, None);
+        for (text, position) in [("median() < 5", 7), ("median(wall) < soon", 15), ("runs(a, b) > 1", 5)] {
+            assert_eq!(parsed(text).unwrap_err().0, position, "{text}");
+        }
+        assert!(parsed("median(wall) < 5ms in 3").unwrap_err().1.contains("no snapshot"));
+    }
+
+    #[test]
     fn an_expression_may_follow_a_kind() {
         let kind = |text: &str| compared(&format!("{text} < 5")).0.kind.join(" ");
         assert_eq!(kind("count(frames size > 1)"), "frames");
@@ -460,7 +580,7 @@ mod tests {
     /// Whatever is typed, there is an answer, and the place of a mistake is one in the text.
     #[test]
     fn any_text_is_read_or_refused() {
-        const PIECES: [&str; 29] = [
+        const PIECES: [&str; 33] = [
             "count",
             "retained",
             "growth",
@@ -490,6 +610,10 @@ mod tests {
             "class = a",
             "5min",
             "processes",
+            "compare",
+            "median",
+            "5%",
+            "2.5ms",
         ];
         let mut random = 1u32;
         for _ in 0..20_000 {

@@ -47,7 +47,9 @@ impl Judged {
         }
         let sign = match &assertion.claim {
             Claim::NoLeaks(_) => "=",
-            Claim::Compared { comparison, .. } | Claim::Processes { comparison, .. } => comparison.sign(),
+            Claim::Compared { comparison, .. }
+            | Claim::Processes { comparison, .. }
+            | Claim::Trials { comparison, .. } => comparison.sign(),
         };
         let seconds = meter.elapsed().as_secs_f64();
         Ok(Judged { text: assertion.text.clone(), sign, judgement, notes, seconds })
@@ -77,9 +79,10 @@ impl Judged {
         let text = unit.text(found);
         match unit {
             Figure::Suspects => format!("{place}{}", units::counted(found as u64, "suspect")),
-            Figure::Objects | Figure::Programs | Figure::Processes => {
+            Figure::Objects | Figure::Programs | Figure::Processes | Figure::Runs | Figure::Modes => {
                 format!("{place}{text} {}, not {} {}", unit.name(), self.sign, unit.text(limit))
             }
+            Figure::Share => format!("{place}worse by {text}, not {} {}", self.sign, unit.text(limit)),
             _ => format!("{place}{text}, not {} {}", self.sign, unit.text(limit)),
         }
     }

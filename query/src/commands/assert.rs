@@ -29,7 +29,12 @@ pub(super) const COMMAND: Command = Command {
               `memory(EXPR) < 2G`, the largest peak of a single process; `peak(EXPR) < 8G`, the most memory of all of \
               them together in a sample; `wall(EXPR) < 10min`, from the beginning of the first to the end of the last; \
               `cpu(EXPR)`, `user(EXPR)`, `system(EXPR)`, `reads(EXPR)` and `writes(EXPR)`, their sums. Without EXPR \
-              each is about the whole tree: `wall() < 10min`. Numbers are compared by `<` `<=` `>` `>=` `=` `!=`. EXPR \
+              each is about the whole tree: `wall() < 10min`. About trials: `compare(METRIC) <= 5%`, that the second \
+              program, or this recording beside that of `--baseline`, is not worse by more, in any of its modes; \
+              `median(METRIC) < 64M`, `minimum(METRIC)`, `maximum(METRIC)`, `modes(METRIC) = 1`, `runs() >= 20` and \
+              `failed() = 0`. They are about each program unless one is named: `median(wall, sort) < 10ms`, \
+              `compare(wall, sort, \"sort -n\") <= 5%`. If the values do not tell, because the limit is within the 95 % \
+              interval or the runs are too few, the assertion is undecided. Numbers are compared by `<` `<=` `>` `>=` `=` `!=`. EXPR \
               is that of `find`, and a KIND may precede it: `count(frames size > 1M)`. An assertion is about the \
               selected snapshot; `in 3` selects another, and `over 3..10` each of these. Growth is measured over all \
               snapshots, at least 5, and judged as in `growth` and `trend`. It is too large only if the objects grow by \
@@ -43,7 +48,7 @@ pub(super) const COMMAND: Command = Command {
               line. `--allow FILE` reads fingerprints of known leaks, each optionally with `up to SIZE`. `#` begins a \
               comment. `--min` is that of `leaks`, `--classes` that of `classes`. `--junit FILE` writes the results for \
               a CI server. In a shell each ASSERTION is one word, so put it in single quotes; at the prompt a line is \
-              one. The exit code is 1 if any is false, and 2 if there are too few snapshots to tell.",
+              one. The exit code is 1 if any is false, and 2 if there are too few snapshots or runs to tell.",
     example: "assert 'retained(type = \"Cache\") < 64M'",
     flags: &["--from", "--allow", "--baseline", "--junit", "--min", "--classes"],
     subject: Subject::Recording,
@@ -71,9 +76,13 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
 
 /// The assertions of the line and of `--from`.
 fn assertions(session: &Session, arguments: &Arguments) -> Result<Vec<Assertion>, QueryError> {
-    // A recording of processes need not hold a snapshot.
+    // A recording of processes or trials need not hold a snapshot.
     let snapshot = match session.snapshot() {
-        Err(QueryError::NoSnapshot) if session.recording()?.has_processes() => SnapshotId(0),
+        Err(QueryError::NoSnapshot)
+            if session.recording()?.has_processes() || session.recording()?.has_measurements() =>
+        {
+            SnapshotId(0)
+        }
         snapshot => snapshot?,
     };
     let assertions = assertions_of(session, snapshot, &arguments.assertions(), arguments)?;

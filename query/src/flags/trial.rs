@@ -152,15 +152,46 @@ fn parse_share(text: &str) -> Result<f64, String> {
     share.map(|share| share / 100.0).ok_or_else(|| "shares are written like 5% or 0.5%".to_owned())
 }
 
-/// An amount with a unit of time or size, or a number: `1ns`, `2.5us`, `64K`, `0.5`.
+/// An amount in the unit of a metric: nanoseconds, bytes, or whatever it counts.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Amount {
+    /// The amount, at least 0.
+    pub(crate) value: f64,
+    /// Which unit it had.
+    pub(crate) unit: AmountUnit,
+}
+
+/// Which unit an amount had.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum AmountUnit {
+    /// None.
+    Number,
+    /// A suffix of sizes, such as K.
+    Size,
+    /// One of time.
+    Time,
+}
+
+impl Amount {
+    /// An amount with a unit of time or size, or a number: `1ns`, `2.5us`, `64K`, `0.5`.
+    pub(crate) fn parse(text: &str) -> Option<Self> {
+        const TIMES: [(&str, f64); 7] =
+            [("ns", 1.0), ("us", 1e3), ("µs", 1e3), ("ms", 1e6), ("min", 6e10), ("s", 1e9), ("h", 3.6e12)];
+        let time = TIMES.into_iter().find_map(|(unit, factor)| {
+            text.strip_suffix(unit).and_then(|number| number.trim().parse::<f64>().ok()).map(|number| number * factor)
+        });
+        let time = time.map(|value| Amount { value, unit: AmountUnit::Time });
+        let number = || text.parse().ok().map(|value| Amount { value, unit: AmountUnit::Number });
+        let size = || {
+            let bytes = barrow_analyzer::parse_size(text)?;
+            Some(Amount { value: bytes as f64, unit: AmountUnit::Size })
+        };
+        time.or_else(number).or_else(size).filter(|amount| amount.value.is_finite() && amount.value >= 0.0)
+    }
+}
+
 fn parse_amount(text: &str) -> Result<f64, String> {
-    let times = [("ns", 1.0), ("us", 1e3), ("µs", 1e3), ("ms", 1e6), ("s", 1e9)];
-    let time = times.into_iter().find_map(|(unit, factor)| {
-        text.strip_suffix(unit).and_then(|number| number.trim().parse::<f64>().ok()).map(|number| number * factor)
-    });
-    let number = || text.parse::<f64>().ok();
-    let size = || barrow_analyzer::parse_size(text).map(|bytes| bytes as f64);
-    let amount = time.or_else(number).or_else(size).filter(|amount| amount.is_finite() && *amount >= 0.0);
+    let amount = Amount::parse(text).map(|amount| amount.value);
     amount.ok_or_else(|| "amounts are written like 1ns, 2.5us, 64K or 100".to_owned())
 }
 

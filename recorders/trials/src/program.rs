@@ -7,7 +7,7 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-use object::read::elf::{ElfFile32, ElfFile64};
+use object::read::elf::{FileHeader, ProgramHeader};
 use object::{Endianness, elf};
 
 use crate::error::TrialError;
@@ -111,22 +111,18 @@ fn interpreter_of_script(bytes: &[u8]) -> Option<PathBuf> {
 }
 
 fn kind_of_elf(bytes: &[u8]) -> Kind {
-    let interpreter = match object::FileKind::parse(bytes) {
-        Ok(object::FileKind::Elf64) => {
-            ElfFile64::<Endianness>::parse(bytes).ok().map(|file| interpreter_of(&file, bytes))
-        }
-        Ok(object::FileKind::Elf32) => {
-            ElfFile32::<Endianness>::parse(bytes).ok().map(|file| interpreter_of(&file, bytes))
-        }
+    let loader = match object::FileKind::parse(bytes) {
+        Ok(object::FileKind::Elf64) => loader::<elf::FileHeader64<Endianness>>(bytes),
+        Ok(object::FileKind::Elf32) => loader::<elf::FileHeader32<Endianness>>(bytes),
         _ => None,
     };
     let is_ours =
         bytes.get(18..20) == beginning(Path::new("/proc/self/exe")).ok().as_deref().and_then(|own| own.get(18..20));
-    match interpreter {
+    match loader {
         None => Kind::Foreign,
         Some(_) if !is_ours => Kind::Foreign,
         Some(None) => Kind::Static,
-        Some(Some(loader)) if loader.starts_with(b"/lib") && contains(&loader, b"/ld-linux") => Kind::Dynamic,
+        Some(Some(loader)) if contains(&loader, b"/ld-linux") => Kind::Dynamic,
         Some(Some(_)) => Kind::OtherLibrary,
     }
 }
@@ -135,16 +131,17 @@ fn contains(text: &[u8], part: &[u8]) -> bool {
     text.windows(part.len()).any(|window| window == part)
 }
 
-/// The path of the loader that a program names.
-fn interpreter_of<E>(file: &object::read::elf::ElfFile<'_, E>, bytes: &[u8]) -> Option<Vec<u8>>
-where
-    E: object::read::elf::FileHeader<Endian = Endianness>,
-{
-    use object::read::elf::ProgramHeader;
-    let endian = file.endian();
-    let header = file.elf_program_headers().iter().find(|header| header.p_type(endian) == elf::PT_INTERP)?;
-    let path = header.data(endian, bytes).ok()?;
-    Some(path.iter().copied().take_while(|&byte| byte != 0).collect())
+/// The path of the loader that a program names, or none if it names none. `None` for bytes that are no program. Its
+/// sections are not looked at: they may be behind the bytes that were read.
+fn loader<E: FileHeader<Endian = Endianness>>(bytes: &[u8]) -> Option<Option<Vec<u8>>> {
+    let header = E::parse(bytes).ok()?;
+    let endian = header.endian().ok()?;
+    let segments = header.program_headers(endian, bytes).ok()?;
+    let Some(segment) = segments.iter().find(|segment| segment.p_type(endian) == elf::PT_INTERP) else {
+        return Some(None);
+    };
+    let path = segment.data(endian, bytes).ok()?;
+    Some(Some(path.iter().copied().take_while(|&byte| byte != 0).collect()))
 }
 
 #[cfg(test)]
@@ -158,6 +155,14 @@ mod tests {
         assert!(matches!(Program::find(OsStr::new("no-such-program")), Err(TrialError::NotFound(_))));
         assert!(matches!(Program::find(OsStr::new("/etc")), Err(TrialError::CannotRun { .. })));
         assert!(matches!(Program::find(OsStr::new("/etc/passwd")), Err(TrialError::CannotRun { .. })));
+    }
+
+    #[test]
+    fn a_long_program_is_known_by_its_beginning() {
+        let own = beginning(Path::new("/proc/self/exe")).unwrap();
+        assert_eq!(kind_of_elf(&own), Kind::Dynamic);
+        assert_eq!(kind_of_elf(&own[..4096]), Kind::Dynamic);
+        assert_eq!(kind_of_elf(&own[..80]), Kind::Foreign);
     }
 
     #[test]

@@ -23,11 +23,21 @@ pub struct Replay {
     pub seed: Option<u64>,
 }
 
+impl Replay {
+    /// Whether the layout can be repeated to the byte: not where the system chose addresses.
+    #[must_use]
+    pub fn is_repeatable(&self) -> bool {
+        self.knobs.iter().any(|(name, value)| name == "aslr" && value == "off")
+    }
+}
+
 /// Repeats a run, with the terminal's input and output. `under` are words before the command, such as `gdb --args`: what
 /// they start has the layout, too.
 ///
 /// # Errors
 /// That nothing can be repeated, because the run was imported; that the program cannot be started.
+///
+/// Where the system randomised addresses, it does so again: [`Replay::is_repeatable`].
 pub fn replay(run: &Replay, under: &[OsString]) -> Result<Ended, TrialError> {
     if run.command.is_empty() {
         return Err(TrialError::NoReplay("its command is not known"));

@@ -12,6 +12,8 @@ const SMALL_BYTES: u64 = 32;
 const PAGE: u64 = 4096;
 /// The alignment of stacks and of blocks.
 const ALIGNMENT: u64 = 16;
+/// One of this many random layouts has no address space randomisation: all others differ in their addresses.
+const WITHOUT_ASLR: u64 = 8;
 /// Bytes by which the path that is executed grows at most: a path has at most 4,096.
 const PATH_BYTES: u64 = 3000;
 
@@ -69,7 +71,7 @@ impl Round {
     /// Every knob draws its number, whether it is used or not: the others do not depend on which are.
     fn random(knobs: Knobs, seed: u64) -> Self {
         let mut seeds = Seeds::new(seed);
-        let aslr = seeds.below(2) == 1;
+        let aslr = seeds.below(WITHOUT_ASLR) != 0;
         let env = seeds.below(PAGE);
         let argv = seeds.below(PATH_BYTES);
         let stack = seeds.below(PAGE / ALIGNMENT) * ALIGNMENT;

@@ -129,7 +129,8 @@ impl Runner {
         how: How<'_>,
         is_stopped: &dyn Fn() -> bool,
     ) -> Result<Option<Measured>, TrialError> {
-        if prepared.program.kind.reason().is_some() {
+        // Without counts nothing is written there.
+        if prepared.program.kind.reason().is_some() || !how.counts_heap {
             return self.run_with(prepared, how, None, is_stopped);
         }
         let counters = match &mut self.shim {
@@ -150,7 +151,7 @@ impl Runner {
         let start = Start {
             path: path(&prepared.program.path, how),
             words: &prepared.words,
-            environment: self.environment(how, counters.as_ref().map(crate::shim::Counters::path)),
+            environment: self.environment(prepared, how, counters.as_ref().map(crate::shim::Counters::path)),
             input: if how.has_terminal { 0 } else { self.input.as_raw_fd() },
             output: (!how.shows_output).then(|| self.output.descriptor()),
             aslr: how.round.aslr,
@@ -188,7 +189,7 @@ impl Runner {
     }
 
     /// `NAME=VALUE` of all variables.
-    fn environment(&self, how: How<'_>, counters: Option<&Path>) -> Vec<OsString> {
+    fn environment(&self, prepared: &Prepared, how: How<'_>, counters: Option<&Path>) -> Vec<OsString> {
         let mut variables: Vec<OsString> =
             self.environment.iter().map(|(name, value)| variable(name, value.as_bytes())).collect();
         let preload = std::env::var_os("LD_PRELOAD").filter(|libraries| !libraries.is_empty());
@@ -196,14 +197,14 @@ impl Runner {
         let stack = how.round.stack.unwrap_or_default();
         let is_wanted = how.counts_heap || how.round.heap.is_some() || how.round.stack.is_some();
         match (&self.shim, counters) {
-            (Some(shim), Some(counters)) if is_wanted => {
+            (Some(shim), counters) if is_wanted && prepared.program.kind.reason().is_none() => {
                 let mut libraries = shim.library().as_os_str().to_owned();
                 if let Some(others) = preload {
                     libraries.push(":");
                     libraries.push(others);
                 }
                 variables.push(variable("LD_PRELOAD", libraries.as_bytes()));
-                let mut asked = if how.counts_heap { counters.as_os_str().to_owned() } else { OsString::new() };
+                let mut asked = counters.map(|path| path.as_os_str().to_owned()).unwrap_or_default();
                 // Of one length for all layouts.
                 asked.push(format!(":{small:06}:{large:06}:{offset:06}:{stack:06}"));
                 variables.push(variable("BARROW_TRIAL_SHIM", asked.as_bytes()));
@@ -288,11 +289,12 @@ mod tests {
     fn fixed_environments_are_of_one_size() {
         let mut runner = Runner::new(None, Vec::new()).unwrap();
         let size = |variables: &[OsString]| variables.iter().map(|variable| variable.len() + 9).sum::<usize>();
-        let before = size(&runner.environment(how("fixed"), None));
+        let prepared = runner.prepare(vec!["sh".into()], Knobs::NONE).unwrap();
+        let before = size(&runner.environment(&prepared, how("fixed"), None));
         assert!(before.is_multiple_of(ENVIRONMENT_BYTES));
         runner.environment.push(("MORE".into(), "something".into()));
-        assert_eq!(size(&runner.environment(how("fixed"), None)), before);
-        let random = size(&runner.environment(how("random=env"), None));
+        assert_eq!(size(&runner.environment(&prepared, how("fixed"), None)), before);
+        let random = size(&runner.environment(&prepared, how("random=env"), None));
         assert_eq!(random, before + usize::try_from(how("random").round.env.unwrap()).unwrap());
     }
 

@@ -8,6 +8,7 @@ use barrow_query::{Flags, QueryError};
 use barrow_trial_recorder::{Replay, TrialError, replay as repeat};
 use barrow_trials::{Trials, TrialsError};
 
+use crate::complaint::complain;
 use crate::error::ReplError;
 
 use super::refused;
@@ -40,6 +41,9 @@ pub(super) fn replay(flags: &Flags, run: u32, words: &[String], command: &[OsStr
         knobs: knobs.map(|knob| (knob.name.to_string(), knob.value.to_string())).collect(),
         seed: recorded.seed,
     };
+    if !again.is_repeatable() && !flags.session.quiet {
+        complain("the system chose the addresses of this run and chooses others now; the other knobs are as they were");
+    }
     match repeat(&again, &under) {
         Ok(ended) => Ok(match (ended.exit_status, ended.signal) {
             (Some(status), _) => u8::try_from(status).unwrap_or(u8::MAX),
