@@ -11,12 +11,12 @@ use barrow_query::{Flags, QueryError, Question, STDIN};
 use crate::asking::Terminal;
 use crate::error::{ReplError, report};
 use crate::lines::{lines_of, run_lines};
-#[cfg(target_os = "linux")]
-use crate::recording;
 #[cfg(feature = "serve")]
 use crate::serving;
 use crate::version::version;
 use crate::{interrupt, manual, prompt, reporting, watching};
+#[cfg(target_os = "linux")]
+use crate::{measuring, recording};
 
 /// What is printed for `barrow` alone.
 const SHORT_HELP: &str = "\
@@ -126,10 +126,12 @@ fn ask_once(
         Subject::Program if command.name == "serve" => return serving::run(flags, command, words),
         #[cfg(target_os = "linux")]
         Subject::Program if command.name == "record" => return recording::run(flags, command, words, recorded),
+        #[cfg(target_os = "linux")]
+        Subject::Program if command.name == "trial" => return measuring::run(flags, command, words, recorded),
         #[cfg(not(target_os = "linux"))]
-        Subject::Program if command.name == "record" => {
+        Subject::Program if ["record", "trial"].contains(&command.name) => {
             let _ = recorded;
-            return Err(ReplError::usage("`record` needs Linux"));
+            return Err(ReplError::usage(format!("`{}` needs Linux", command.name)));
         }
         Subject::Program if command.name == "report" => return reporting::run(flags, command, words),
         Subject::Program => {

@@ -23,6 +23,8 @@ mod console;
 mod invocation;
 mod lines;
 mod manual;
+#[cfg(target_os = "linux")]
+mod measuring;
 mod prompt;
 #[cfg(target_os = "linux")]
 mod recording;

@@ -63,6 +63,26 @@ impl ProgressLine {
         self.shown.lock().unwrap_or_else(PoisonError::into_inner).next = Instant::now() + PATIENCE;
     }
 
+    /// Shows how far something is that counts for itself: steps of a phase, how many there will be if that is known, and
+    /// what follows them.
+    pub(crate) fn reached(&self, phase: &str, done: u64, total: Option<u64>, elapsed: Duration, rest: &str) {
+        if self.quiet {
+            return;
+        }
+        let mut shown = self.shown.lock().unwrap_or_else(PoisonError::into_inner);
+        let now = Instant::now();
+        if now >= shown.next {
+            shown.next = now + self.pause();
+            let text = line(phase, done, total.unwrap_or_default(), "", elapsed) + rest;
+            self.show(&mut shown, &text);
+        }
+    }
+
+    /// How long a line stays.
+    fn pause(&self) -> Duration {
+        if self.terminal { Duration::from_millis(100) } else { Duration::from_secs(2) }
+    }
+
     fn add(&self, steps: u64) {
         let done = self.done.fetch_add(steps, Ordering::Relaxed) + steps;
         if self.quiet {
@@ -74,7 +94,7 @@ impl ProgressLine {
         if now < shown.next {
             return;
         }
-        shown.next = now + if self.terminal { Duration::from_millis(100) } else { Duration::from_secs(2) };
+        shown.next = now + self.pause();
         let text = line(&shown.phase, done, shown.total, shown.unit, now - shown.phase_begun);
         let text = shown.known.clone() + &text;
         self.show(&mut shown, &text);

@@ -21,11 +21,12 @@ const FAILED: u8 = 125;
 const CANNOT_RUN: u8 = 126;
 const NOT_FOUND: u8 = 127;
 
-/// Takes the command off the words of a command line: everything after the first `--`, if the verb is `record`.
+/// Takes the command off the words of a command line: everything after the first `--`, if the verb is
+/// `record` or `trial`.
 pub(crate) fn cut_command(mut words: Vec<OsString>) -> (Vec<OsString>, Vec<OsString>) {
     let cut = words.iter().position(|word| word == "--");
     match cut {
-        Some(cut) if verb(&words[..cut]).is_some_and(|verb| verb == "record") => {
+        Some(cut) if verb(&words[..cut]).is_some_and(|verb| verb == "record" || verb == "trial") => {
             let command = words.split_off(cut + 1);
             words.truncate(cut);
             (words, command)

@@ -8,7 +8,7 @@ use barrow_writer::{
 };
 
 use crate::error::TrialError;
-use crate::plan::{Plan, VariantPlan};
+use crate::plan::{Command, Plan, Shell, VariantPlan};
 use crate::reported::Reported;
 use crate::round::Round;
 use crate::run::{Ended, Measured};
@@ -43,9 +43,10 @@ impl Ledger {
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         let directory = std::env::current_dir().ok().map(|directory| directory.display().to_string());
         let on = |is_on: bool| if is_on { "yes" } else { "no" }.to_owned();
+        let shell = if let Command::Words(_) = variant.command { &Shell::None } else { &plan.shell };
         let mut attributes = vec![
             ("line".to_owned(), variant.command.text()),
-            ("shell".to_owned(), plan.shell.name()),
+            ("shell".to_owned(), shell.name()),
             ("layout".to_owned(), plan.layout.text()),
             ("counts heap".to_owned(), on(plan.count_heap)),
         ];

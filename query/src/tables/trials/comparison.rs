@@ -187,14 +187,14 @@ pub(crate) fn notes(rows: &[Compared<'_>]) -> Vec<String> {
             _ => format!("{name}: too few runs for a statement; 6 of each program are the least"),
         });
     }
-    let limit = |row: &Compared<'_>| row.threshold.relative * 100.0;
+    let limit = |row: &Compared<'_>| (row.threshold.relative * 1e5).round() / 1e3;
     if let Some(row) = rows.iter().find(|row| row.threshold.relative > 0.0) {
         let floor = match row.threshold.floor > 0.0 {
             true => format!(" and {}", text(row.threshold.floor, &row.metric.unit)),
             false => String::new(),
         };
         notes.push(format!(
-            "a difference matters from {:.3} %{floor} on; `--threshold` and `--floor` change that",
+            "a difference matters from {} %{floor} on; `--threshold` and `--floor` change that",
             limit(row)
         ));
     }

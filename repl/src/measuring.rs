@@ -1,0 +1,204 @@
+//! `barrow trial`: runs programs many times, records every value, and tells what was measured.
+//!
+//! `commands` makes programs of words, lines and parameters; `plan` makes a plan of flags; `replaying` repeats a run.
+
+mod commands;
+mod plan;
+mod replaying;
+
+use std::ffi::OsString;
+use std::fs::OpenOptions;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use barrow_query::answer::units;
+use barrow_query::commands::Command;
+use barrow_query::error::code;
+use barrow_query::flags::ExportFormat;
+use barrow_query::{Flags, Format, QueryError, Question, Watcher as _};
+use barrow_trial_recorder::{Failure, Observer, Outcome, Plan, Progress, TrialError, disturbances, record};
+use barrow_writer::{Options, Writer};
+
+use crate::asking::Terminal;
+use crate::complaint::complain;
+use crate::error::ReplError;
+use crate::interrupt;
+use crate::progress::ProgressLine;
+
+/// Where a recording goes unless told.
+const DESTINATION: &str = "trial.barrow";
+/// A run failed.
+const RUN_FAILED: u8 = 1;
+/// barrow failed, not the program.
+const FAILED: u8 = 125;
+const CANNOT_RUN: u8 = 126;
+const NOT_FOUND: u8 = 127;
+
+/// Measures what `words`, flags and the command after `--` say, or repeats a run. Returns the exit code.
+///
+/// # Errors
+/// A usage error, those of questions.
+pub(crate) fn run(
+    flags: &Flags,
+    verb: &'static Command,
+    words: &[String],
+    command: &[OsString],
+) -> Result<u8, ReplError> {
+    Question::of_words(verb, words, false, flags).check()?;
+    if let Some(run) = flags.question.trial.replay {
+        return replaying::replay(flags, run, words, command);
+    }
+    let plan = plan::of(flags, verb, words, command)?;
+    let to = flags.question.output.as_deref().unwrap_or(Path::new(DESTINATION));
+    let exports = exports(flags)?;
+    tell_disturbances(flags)?;
+    interrupt::listen();
+    let reporter = Reporter { line: ProgressLine::new(flags.session.quiet), is_quiet: flags.session.quiet };
+    let recorded = record(&plan, || create(to, flags.question.force), &reporter);
+    reporter.line.end();
+    let outcome = match recorded {
+        Ok(outcome) => outcome,
+        Err(error) => return Ok(refused(&error)),
+    };
+    tell_outcome(&outcome, &plan);
+    interrupt::clear();
+    tell_values(flags, to, &exports, plan.variants.len())?;
+    Ok(match outcome {
+        Outcome { cancelled: true, .. } => code::STOPPED,
+        Outcome { failed: 0, .. } => code::ANSWERED,
+        _ => RUN_FAILED,
+    })
+}
+
+/// Why nothing was measured, on stderr. Returns the exit code.
+fn refused(error: &TrialError) -> u8 {
+    complain(&error.to_string());
+    match error {
+        TrialError::NotFound(_) => NOT_FOUND,
+        TrialError::CannotRun { .. } => CANNOT_RUN,
+        TrialError::AllFailed(_) => RUN_FAILED,
+        TrialError::Words(_) => code::USAGE,
+        TrialError::Destination(_) => code::UNREADABLE,
+        _ => FAILED,
+    }
+}
+
+fn create(to: &Path, force: bool) -> Result<Writer, TrialError> {
+    let mut how = OpenOptions::new();
+    how.write(true);
+    if force {
+        how.create(true).truncate(true)
+    } else {
+        how.create_new(true)
+    };
+    let file = how.open(to).map_err(|error| {
+        let hint = if error.kind() == io::ErrorKind::AlreadyExists { "; add --force to replace it" } else { "" };
+        TrialError::Destination(format!("{}: {error}{hint}", to.display()))
+    })?;
+    Ok(Writer::to_file(file, Options { threads: 0, ..Options::default() })?)
+}
+
+/// The files that are written beside the recording.
+fn exports(flags: &Flags) -> Result<Vec<(ExportFormat, PathBuf)>, QueryError> {
+    let trial = &flags.question.trial;
+    let wanted = [
+        (ExportFormat::Markdown, &trial.export_markdown),
+        (ExportFormat::Json, &trial.export_json),
+        (ExportFormat::Csv, &trial.export_csv),
+    ];
+    let exports: Vec<_> = wanted.into_iter().filter_map(|(format, path)| Some((format, path.clone()?))).collect();
+    // After an hour of runs it would be late to say so.
+    match exports.iter().find(|(_, path)| path.exists() && !flags.question.force) {
+        Some((_, path)) => Err(QueryError::usage(format!("{} exists; add --force to replace it", path.display()))),
+        None => Ok(exports),
+    }
+}
+
+/// What makes times vary on this machine; refuses to measure if that was asked for.
+fn tell_disturbances(flags: &Flags) -> Result<(), QueryError> {
+    let found = disturbances();
+    if found.is_empty() {
+        return Ok(());
+    }
+    let sentence = found.join("; ");
+    if flags.question.trial.no_disturb {
+        return Err(QueryError::usage(format!("times would not be worth much: {sentence}")));
+    }
+    if !flags.session.quiet {
+        complain(&format!("times may vary: {sentence}"));
+    }
+    Ok(())
+}
+
+fn tell_outcome(outcome: &Outcome, plan: &Plan) {
+    if let Some(Failure { run, variant, ended, output }) = &outcome.first_failure {
+        let last = output.lines().rfind(|line| !line.trim().is_empty());
+        let last = last.map_or_else(String::new, |line| format!("; it printed last: {}", line.trim()));
+        let (runs, failed) = (units::counted(outcome.runs, "run"), outcome.failed);
+        complain(&format!("{failed} of {runs} failed, first run {run} of `{variant}`, which {ended}{last}"));
+    }
+    if let (Some(false), false, barrow_trial_recorder::Stop::Until { precision, .. }) =
+        (outcome.reached, outcome.cancelled, plan.stop)
+    {
+        let wanted = precision * 100.0;
+        complain(&format!("values are not known to {wanted} % yet: the limit of runs or of time came first"));
+    }
+}
+
+/// Prints what was measured, and writes the exports.
+fn tell_values(
+    flags: &Flags,
+    to: &Path,
+    exports: &[(ExportFormat, PathBuf)],
+    programs: usize,
+) -> Result<(), ReplError> {
+    let mut terminal = Terminal::new(flags)?;
+    let name = to.to_string_lossy();
+    terminal.open(&name)?;
+    terminal.ask_line("trials")?;
+    if programs == 2 && flags.format.unwrap_or_default() == Format::Table {
+        terminal.ask_line("compare")?;
+    }
+    for (format, path) in exports {
+        let mut flags = Flags::default();
+        flags.question.to = Some(*format);
+        flags.question.output = Some(path.clone());
+        flags.question.force = true;
+        let export = barrow_query::commands::named("export")?;
+        terminal.session.ask(&Question::of_words(export, &[], false, &flags))?;
+    }
+    if flags.format.unwrap_or_default() == Format::Table && !flags.session.quiet {
+        complain(&format!("every value is in {name}: `barrow histogram {name} wall`, `modes`, `compare`, `runs`"));
+    }
+    Ok(())
+}
+
+/// Shows how a trial goes on.
+struct Reporter {
+    line: ProgressLine,
+    is_quiet: bool,
+}
+
+impl Observer for Reporter {
+    fn run_ended(&self, progress: &Progress<'_>) {
+        let phase = match (progress.warmup, progress.precision) {
+            (true, _) => "warming up".to_owned(),
+            (false, None) => "runs".to_owned(),
+            (false, Some(known)) => format!("known to {:.1} %, runs", known * 100.0),
+        };
+        let failed = if progress.failed > 0 { format!(", {} failed", progress.failed) } else { String::new() };
+        let last = units::duration(progress.wall_ns);
+        self.line.reached(&phase, progress.done, progress.planned, progress.elapsed, &format!("{failed}, last {last}"));
+    }
+
+    fn note(&self, text: &str) {
+        if !self.is_quiet {
+            self.line.end();
+            complain(text);
+        }
+    }
+
+    fn is_cancelled(&self) -> bool {
+        interrupt::requested()
+    }
+}
