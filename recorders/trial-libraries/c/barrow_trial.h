@@ -195,6 +195,9 @@ typedef struct barrow_trial_blocks {
     void **first, **last;
 } barrow_trial_blocks;
 
+static const size_t barrow_trial_gaps[] = {64 << 10, 32 << 10, 16 << 10, 8 << 10, 4 << 10, 2 << 10, 1 << 10};
+static const size_t barrow_trial_small_gaps[] = {512, 256, 128, 64, 40, 24};
+
 /* Allocates a block of at least the bytes of a pointer. Returns its address, or 0 if there is no memory. */
 static uintptr_t barrow_trial_hold(barrow_trial_blocks *blocks, size_t bytes) {
     void **block = (void **)malloc(bytes < sizeof(void *) ? sizeof(void *) : bytes);
@@ -209,16 +212,42 @@ static uintptr_t barrow_trial_hold(barrow_trial_blocks *blocks, size_t bytes) {
     return (uintptr_t)block;
 }
 
-/* Fills gaps of a size. `fresh` is an address in fresh memory, which is after all other blocks. malloc takes the smallest
- * gap that fits, and fresh memory if none does: so there is no gap of a size when a block of it is further on. */
-static uintptr_t barrow_trial_fill(barrow_trial_blocks *blocks, size_t bytes, uintptr_t fresh) {
+/* Fills gaps of these sizes, the largest first. `fresh` is an address in fresh memory, which is after all other blocks.
+ * malloc takes the smallest gap that fits, and fresh memory if none does: so there is no gap of a size when a block of it is
+ * further on. Returns the last of these addresses. */
+static uintptr_t barrow_trial_fill(barrow_trial_blocks *blocks, const size_t *sizes, size_t count, uintptr_t fresh) {
+    size_t i;
     int gap;
-    for (gap = 0; gap < 1000; gap++) {
-        uintptr_t address = barrow_trial_hold(blocks, bytes);
-        if (address > fresh)
-            return address;
+    for (i = 0; i < count; i++) {
+        for (gap = 0; gap < 1000; gap++) {
+            uintptr_t address = barrow_trial_hold(blocks, sizes[i]);
+            if (address > fresh) {
+                fresh = address;
+                break;
+            }
+        }
     }
     return fresh;
+}
+
+/* Allocates a block that has room after it, or else further ones. Without room, what comes next would be elsewhere. */
+static void barrow_trial_hold_with_room(barrow_trial_blocks *blocks, size_t bytes) {
+    int tries;
+    for (tries = 0; tries < 8; tries++) {
+        uintptr_t address = barrow_trial_hold(blocks, bytes), room;
+        void **before = blocks->last;
+        room = barrow_trial_hold(blocks, 120 << 10);
+        if (room >= address && room <= address + bytes + 64) {
+            if (blocks->last != before) {
+                free(blocks->last);
+                blocks->last = before;
+                *before = NULL;
+            }
+            return;
+        }
+        room = barrow_trial_fill(blocks, barrow_trial_gaps, 7, room);
+        barrow_trial_fill(blocks, barrow_trial_small_gaps, 6, room);
+    }
 }
 
 /* Allocates the blocks of a layout.
@@ -229,23 +258,20 @@ static uintptr_t barrow_trial_fill(barrow_trial_blocks *blocks, size_t bytes, ui
  * are filled first. glibc also keeps up to seven freed blocks of each size up to 1,032 bytes for the thread that freed
  * them, which are taken as well. */
 static barrow_trial_blocks barrow_trial_hold_layout(const barrow_trial_layout *layout) {
-    static const size_t small[] = {512, 256, 128, 64, 40, 24};
     barrow_trial_blocks blocks = {NULL, NULL};
     uintptr_t fresh = 0, address;
-    size_t bytes, i;
+    size_t i;
     for (i = 0; i < 4; i++) {
         address = barrow_trial_hold(&blocks, 120 << 10);
         fresh = address > fresh ? address : fresh;
     }
-    for (bytes = 64 << 10; bytes >= 1024; bytes /= 2)
-        fresh = barrow_trial_fill(&blocks, bytes, fresh);
+    fresh = barrow_trial_fill(&blocks, barrow_trial_gaps, 7, fresh);
     for (i = 0; i < 64 * 7; i++)
         barrow_trial_hold(&blocks, 24 + i / 7 * 16);
-    for (i = 0; i < sizeof small / sizeof *small; i++)
-        fresh = barrow_trial_fill(&blocks, small[i], fresh);
+    barrow_trial_fill(&blocks, barrow_trial_small_gaps, 6, fresh);
     barrow_trial_hold(&blocks, (size_t)layout->heap_small);
     barrow_trial_hold(&blocks, (size_t)layout->heap_large);
-    barrow_trial_hold(&blocks, (size_t)layout->heap_offset);
+    barrow_trial_hold_with_room(&blocks, (size_t)layout->heap_offset);
     return blocks;
 }
 

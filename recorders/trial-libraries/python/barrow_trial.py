@@ -32,6 +32,8 @@ _MASK = (1 << 64) - 1
 _BETTER = {"lower": "lower", "higher": "higher", "": "", None: ""}
 # Blocks of these sizes fill gaps, from large to small, see `_Blocks`.
 _GAPS = (64 << 10, 32 << 10, 16 << 10, 8 << 10, 4 << 10, 2 << 10, 1 << 10)
+_MOST_GAPS = 1000
+_USUAL_BLOCKS = 2000
 _SMALL_GAPS = (512, 256, 128, 64, 40, 24)
 
 
@@ -131,20 +133,30 @@ class _Blocks:
         # Of the interpreter's pools.
         self.small = bytes(layout.heap_small)
         self.free, allocate = _allocator()
-        self.held = held = []
         if allocate is None:
-            held.append(bytearray(layout.heap_large))
-            held.append(bytearray(layout.heap_offset))
+            self.held = [bytearray(layout.heap_large), bytearray(layout.heap_offset)]
             return
+        # A list that grew would leave gaps.
+        self.held = held = [None] * _USUAL_BLOCKS
+        self.count = 0
 
         def hold(size):
-            held.append(allocate(size))
-            return held[-1] or 0
+            address = allocate(size) or 0
+            if self.count < len(held):
+                held[self.count] = address
+            else:
+                held.append(address)
+            self.count += 1
+            return address
 
         def fill(sizes, fresh):
             # There is no gap of a size when a block of it is after all other blocks.
             for size in sizes:
-                fresh = next((address for address in map(hold, [size] * 1000) if address > fresh), fresh)
+                for _ in range(_MOST_GAPS):
+                    address = hold(size)
+                    if address > fresh:
+                        fresh = address
+                        break
             return fresh
 
         fresh = fill(_GAPS, max(hold(120 << 10) for _ in range(4)))
@@ -153,11 +165,18 @@ class _Blocks:
         fill(_SMALL_GAPS, fresh)
         hold(layout.heap_small)
         hold(layout.heap_large)
-        hold(layout.heap_offset)
+        # With room after it: without, what comes next would be elsewhere.
+        for _ in range(8):
+            address, room = hold(layout.heap_offset), hold(120 << 10)
+            if address <= room <= address + layout.heap_offset + 64:
+                self.count -= 1
+                self.free(held[self.count])
+                break
+            fill(_SMALL_GAPS, fill(_GAPS, room))
 
     def release(self):
         if self.free:
-            for block in self.held:
+            for block in self.held[: self.count]:
                 self.free(block)
         self.held = []
 

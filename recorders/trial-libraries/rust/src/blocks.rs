@@ -16,6 +16,10 @@ const MOST_GAPS: usize = 1000;
 const KEPT_BLOCKS: usize = 7;
 /// These sizes are 24 bytes, and 16 more for each of the others.
 const KEPT_SIZES: usize = 64;
+/// The next block is near if it is at most this far after the end of the one before.
+const NEAR_BYTES: usize = 64;
+/// How often a place with room is looked for.
+const MOST_TRIES: usize = 8;
 /// Blocks that there is room for without an allocation.
 const USUAL_BLOCKS: usize = 1000;
 
@@ -42,10 +46,26 @@ impl Blocks {
             blocks.hold(24 + number / KEPT_BLOCKS * 16);
         }
         blocks.fill_gaps(&SMALL_GAP_BYTES, fresh);
-        for bytes in [layout.heap_small, layout.heap_large, layout.heap_offset] {
-            blocks.hold(usize::try_from(bytes).unwrap_or_default());
-        }
+        let [small, large, offset] =
+            [layout.heap_small, layout.heap_large, layout.heap_offset].map(|bytes| usize::try_from(bytes).unwrap_or(0));
+        blocks.hold(small);
+        blocks.hold(large);
+        blocks.hold_with_room(offset);
         blocks
+    }
+
+    /// Allocates a block that has room after it, or else further ones. Without room, what comes next would be elsewhere.
+    fn hold_with_room(&mut self, bytes: usize) {
+        for _ in 0..MOST_TRIES {
+            let address = self.hold(bytes);
+            let room = self.hold(PROBE_BYTES);
+            if (address..=address + bytes + NEAR_BYTES).contains(&room) {
+                self.held.pop();
+                return;
+            }
+            let fresh = self.fill_gaps(&GAP_BYTES, room);
+            self.fill_gaps(&SMALL_GAP_BYTES, fresh);
+        }
     }
 
     /// Fills gaps of these sizes, the largest first. `fresh` is an address in fresh memory, which is after all other blocks.
