@@ -7,7 +7,8 @@ use crate::layout::Layout;
 /// Blocks that find where fresh memory begins: less than the 128 KiB from which glibc maps pages of their own.
 const PROBE_BYTES: usize = 120 << 10;
 const PROBES: usize = 4;
-/// Sizes of blocks that fill gaps, from large to small. glibc keeps some of the last ones for the thread that freed them.
+/// Sizes of blocks that fill gaps, from large to small. glibc keeps some of the last ones for the thread that freed
+/// them.
 const GAP_BYTES: [usize; 7] = [64 << 10, 32 << 10, 16 << 10, 8 << 10, 4 << 10, 2 << 10, 1 << 10];
 const SMALL_GAP_BYTES: [usize; 6] = [512, 256, 128, 64, 40, 24];
 /// At most this many gaps of each size are filled.
@@ -29,8 +30,8 @@ const USUAL_BLOCKS: usize = 1000;
 ///   … gap, filled │ gap, filled … │ heap_small │ heap_large │ heap_offset │ what is allocated next, and moves
 /// ```
 ///
-/// An allocator uses gaps that earlier blocks left before it uses fresh memory. What fits into a gap would not move, so all
-/// gaps are filled first.
+/// An allocator uses gaps that earlier blocks left before it uses fresh memory. What fits into a gap would not move, so
+/// all gaps are filled first.
 #[derive(Debug)]
 pub(crate) struct Blocks {
     held: Vec<Vec<u8>>,
@@ -54,7 +55,8 @@ impl Blocks {
         blocks
     }
 
-    /// Allocates a block that has room after it, or else further ones. Without room, what comes next would be elsewhere.
+    /// Allocates a block that has room after it, or else further ones. Without room, what comes next would be
+    /// elsewhere.
     fn hold_with_room(&mut self, bytes: usize) {
         for _ in 0..MOST_TRIES {
             let address = self.hold(bytes);
@@ -68,9 +70,9 @@ impl Blocks {
         }
     }
 
-    /// Fills gaps of these sizes, the largest first. `fresh` is an address in fresh memory, which is after all other blocks.
-    /// The allocator takes the smallest gap that fits, and fresh memory if none does: so there is no gap of a size when a
-    /// block of it is further on. Returns the last of these addresses.
+    /// Fills gaps of these sizes, the largest first. `fresh` is an address in fresh memory, which is after all other
+    /// blocks. The allocator takes the smallest gap that fits, and fresh memory if none does: so there is no gap of a
+    /// size when a block of it is further on. Returns the last of these addresses.
     fn fill_gaps(&mut self, sizes: &[usize], mut fresh: usize) -> usize {
         for &bytes in sizes {
             let further = (0..MOST_GAPS).map(|_| self.hold(bytes)).find(|&address| address > fresh);

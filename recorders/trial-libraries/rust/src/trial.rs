@@ -59,8 +59,8 @@ impl Trial {
 
     /// Runs `body` as an iteration: what it allocates and its place on the stack have a layout of their own.
     ///
-    /// Set up, measure and drop within `body`, since only what is allocated there moves. The blocks of the layout are held
-    /// until it returns or panics; then its values are written, with one call of the system.
+    /// Set up, measure and drop within `body`, since only what is allocated there moves. The blocks of the layout are
+    /// held until it returns or panics; then its values are written, with one call of the system.
     ///
     /// With a random layout an iteration costs about 50 µs, which is not measured by what `body` measures.
     pub fn iteration<R>(&self, body: impl FnOnce(&mut Iteration<'_>) -> R) -> R {
@@ -160,8 +160,8 @@ impl<'t> Iteration<'t> {
         self.report(metric, elapsed.as_nanos() as f64 / times as f64);
     }
 
-    /// Notes where a buffer is: the knob `NAME_address` is its address modulo 4,096. `modes` then says whether it decides
-    /// about speed.
+    /// Notes where a buffer is: the knob `NAME_address` is its address modulo 4,096. `modes` then says whether it
+    /// decides about speed.
     pub fn note_address<T: ?Sized>(&mut self, name: &str, address: *const T) {
         if self.values.is_some() {
             let name = if name.is_empty() { "address".to_owned() } else { format!("{name}_address") };

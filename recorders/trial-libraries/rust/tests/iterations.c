@@ -17,7 +17,8 @@ static void sum(barrow_trial_iteration *iteration, void *data) {
     barrow_trial_report(iteration, "s\tum\n", "n\rs", BARROW_TRIAL_LOWER, total / 8);
     barrow_trial_report(iteration, "rate", "", BARROW_TRIAL_HIGHER, *(double *)data);
     barrow_trial_report(iteration, "wrong", "", BARROW_TRIAL_UNKNOWN, total / (total - total));
-    printf("%d %d %d\n", (int)((uintptr_t)&local % 4096), (int)((uintptr_t)small % 4096), (int)((uintptr_t)input % 4096));
+    printf("%d %d %d\n", (int)((uintptr_t)&local % 4096), (int)((uintptr_t)small % 4096),
+           (int)((uintptr_t)input % 4096));
     free(small);
     free(input);
 }

@@ -92,6 +92,27 @@ fn programs_in_c() {
     }
 }
 
+#[test]
+fn documented_programs_compile() {
+    let folder = tempfile::tempdir().unwrap();
+    let page = std::fs::read_to_string(libraries().join("c/README.md")).unwrap();
+    let program = page.split("```c\n").nth(1).and_then(|rest| rest.split("```").next()).expect("an example");
+    let example = folder.path().join("example.c");
+    std::fs::write(&example, program).unwrap();
+    let benchmarks = libraries().join("../../benches/trials");
+    for source in [example, benchmarks.join("aligned.c"), benchmarks.join("steady.c")] {
+        let mut compiler = Command::new("cc");
+        compiler.args(["-std=gnu99", "-O2", "-Wall", "-Wextra", "-Werror", "-I"]).arg(libraries().join("c"));
+        compiler.arg(&source).arg("-o").arg(folder.path().join("program"));
+        match compiler.output() {
+            Ok(output) => said(&output),
+            Err(error) => return eprintln!("not tested: cc: {error}"),
+        };
+        let told = run(Command::new(folder.path().join("program")), Layouts::Random(1, "heap"));
+        assert_eq!(told.lines.len(), ITERATIONS, "{}", source.display());
+    }
+}
+
 fn python() -> Option<Command> {
     let interpreter = || {
         let mut command = Command::new(std::env::var_os("BARROW_PYTHON").unwrap_or_else(|| "python3".into()));
