@@ -62,7 +62,7 @@ impl Trial {
     /// Set up, measure and drop within `body`, since only what is allocated there moves. The blocks of the layout are
     /// held until it returns or panics; then its values are written, with one call of the system.
     ///
-    /// With a random layout an iteration costs about 50 µs, which is not measured by what `body` measures.
+    /// With a random layout an iteration costs about 200 µs, which is not part of what `body` measures.
     pub fn iteration<R>(&self, body: impl FnOnce(&mut Iteration<'_>) -> R) -> R {
         if !self.is_on() {
             return body(&mut Iteration::off());
