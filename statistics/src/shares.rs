@@ -8,8 +8,10 @@ use crate::sample::Sample;
 const MOST_CLASSES: usize = 8;
 /// What sizes and addresses are divided by: vectors, cache lines and pages.
 const MODULI: [u64; 5] = [16, 32, 64, 128, 4096];
-/// Permutations for the p-value.
+/// Permutations for the p-value, and how many of them with a share as large end the search: the p-value is then known to be
+/// large (Besag and Clifford 1991).
 const PERMUTATIONS: usize = 999;
+const ENOUGH: usize = 20;
 /// More groups are thinned.
 const MOST_GROUPS: usize = 2_000;
 
@@ -78,11 +80,17 @@ fn share(knob: usize, values: &KnobValues, groups: usize, kept: &[usize], ranks:
     let (found, modulus) = best(ranks)?;
     let mut random = Random::new(values.len() as u64);
     let mut shuffled = ranks.to_vec();
-    let as_large = (0..PERMUTATIONS).filter(|_| {
+    let mut as_large = 0;
+    let mut made = 0;
+    while made < PERMUTATIONS && as_large < ENOUGH {
         random.shuffle(&mut shuffled);
-        best(&shuffled).is_some_and(|(share, _)| share >= found)
-    });
-    let p_value = (as_large.count() + 1) as f64 / (PERMUTATIONS + 1) as f64;
+        as_large += usize::from(best(&shuffled).is_some_and(|(share, _)| share >= found));
+        made += 1;
+    }
+    let p_value = match as_large {
+        ENOUGH => ENOUGH as f64 / made as f64,
+        few => (few + 1) as f64 / (PERMUTATIONS + 1) as f64,
+    };
     Some(Share { knob, share: found.clamp(0.0, 1.0), p_value, modulus })
 }
 

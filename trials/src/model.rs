@@ -55,7 +55,7 @@ pub struct Run {
     pub seed: Option<u64>,
     /// It prepared the measurement: its values do not count.
     pub is_warmup: bool,
-    /// The layout of the run and of its iterations, in the order in which it was recorded.
+    /// The layout of the run, then those of its iterations, in the order in which they were recorded.
     pub knobs: Vec<Knob>,
     /// How it ended, if that is known.
     pub end: Option<RunEnd>,
@@ -283,7 +283,9 @@ impl Reader<'_> {
                     .map(|(name, value)| Knob { iteration, name: self.shared(name), value: self.shared(value) })
                     .collect();
                 if let Some(run) = self.trials.runs.get_mut(run.index()) {
-                    run.knobs.extend(knobs);
+                    let of_run = run.knobs.partition_point(|knob| knob.iteration.is_none());
+                    let at = if iteration.is_none() { of_run } else { run.knobs.len() };
+                    run.knobs.splice(at..at, knobs);
                 }
             }
             MeasurementRow::Value { metric, run, iteration, seed, time_ns, value } => {

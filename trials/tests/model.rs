@@ -86,5 +86,6 @@ fn values_with_a_layout_of_their_own_are_groups() {
     let KnobValues::Names(heap) = &columns[1].values else { panic!("{columns:?}") };
     assert_eq!(heap[..6], [1, 0, 0, 1, 0, 0]);
     let KnobValues::Numbers(env) = &columns[0].values else { panic!("{columns:?}") };
-    assert_eq!(env[..6], [16, 16, 16, 32, 32, 32]);
+    assert_eq!(*env, [16, 32, 48, 64, 80, 96, 112, 128], "a knob of the run counts once a run");
+    assert_eq!(columns.iter().map(|column| column.is_of_run).collect::<Vec<_>>(), [true, false]);
 }

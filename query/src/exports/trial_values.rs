@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use barrow_trials::{Better, Series, Trials};
 
 use crate::answer::measured::measured;
-use crate::answer::{Answer, Audience, Check, Column, Table, Unit, Value, csv, json};
+use crate::answer::{Answer, Audience, Column, Table, Unit, Value, csv, json};
 use crate::flags::ExportFormat;
 use crate::tables::trials::{metric_of, overview, variant_of};
 
@@ -19,7 +19,7 @@ pub(crate) fn write(
     trials: &Trials,
     format: ExportFormat,
     source: json::Source<'_>,
-    check: Check<'_>,
+    check: &(dyn Fn() -> io::Result<()> + Sync),
     out: &mut dyn Write,
 ) -> io::Result<()> {
     match format {

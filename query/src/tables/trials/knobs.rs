@@ -1,6 +1,6 @@
 //! Which knobs of the layout explain the values.
 
-use barrow_statistics::{KnobValues, Share, knob_shares};
+use barrow_statistics::{KnobValues, Sample, Share, knob_shares};
 use barrow_trials::{KnobColumn, Series, Trials, knob_columns};
 
 use crate::answer::{Audience, Column, Table, Unit, Value};
@@ -12,12 +12,15 @@ const LEAST_LAYOUTS: usize = 12;
 
 /// The knobs of a series with their shares, the largest first.
 pub(crate) fn shares(trials: &Trials, series: &Series) -> Vec<(KnobColumn, Share)> {
-    let columns = knob_columns(trials, series);
-    let values: Vec<KnobValues> = columns.iter().map(|column| column.values.clone()).collect();
-    let mut shares: Vec<(KnobColumn, Share)> = knob_shares(&series.sample(), &values)
-        .into_iter()
-        .filter_map(|share| Some((columns.get(share.knob)?.clone(), share)))
-        .collect();
+    let (of_runs, others): (Vec<KnobColumn>, Vec<KnobColumn>) =
+        knob_columns(trials, series).into_iter().partition(|column| column.is_of_run);
+    let shares_of = |sample: &Sample, columns: Vec<KnobColumn>| {
+        let values: Vec<KnobValues> = columns.iter().map(|column| column.values.clone()).collect();
+        let shares = knob_shares(sample, &values).into_iter();
+        shares.filter_map(|share| Some((columns.get(share.knob)?.clone(), share))).collect::<Vec<_>>()
+    };
+    let mut shares = shares_of(&series.sample_by_run(), of_runs);
+    shares.extend(shares_of(&series.sample(), others));
     shares.sort_by(|(_, one), (_, other)| other.share.total_cmp(&one.share));
     shares
 }

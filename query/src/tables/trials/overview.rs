@@ -2,24 +2,22 @@
 
 use barrow_statistics::{Location, Modes, ModesVerdict};
 use barrow_trials::{Series, Trials};
+use rayon::prelude::*;
 
 use crate::answer::measured::measured;
 use crate::answer::{Audience, Column, Table, Unit, Value};
 
 use super::{knobs, metric_of, variant_of};
 
-/// The rows of all series. `check` is called before each.
+/// The rows of all series, made in parallel. `check` is called before each.
 ///
 /// # Errors
 /// Those of `check`.
-pub(crate) fn table<E>(trials: &Trials, mut check: impl FnMut() -> Result<(), E>) -> Result<Table, E> {
-    let mut rows = Vec::new();
-    for metric in trials.metric_ids() {
-        for series in Series::of_metric(trials, metric) {
-            check()?;
-            rows.extend(row(trials, &series));
-        }
-    }
+pub(crate) fn table<E: Send>(trials: &Trials, check: impl Fn() -> Result<(), E> + Sync) -> Result<Table, E> {
+    let series: Vec<Series> = trials.metric_ids().flat_map(|metric| Series::of_metric(trials, metric)).collect();
+    let row = |series: &Series| check().map(|()| row(trials, series));
+    let rows = series.par_iter().map(row).collect::<Result<Vec<_>, E>>()?;
+    let rows = rows.into_iter().flatten().collect();
     Ok(Table { key: "rows", audience: Audience::Everyone, columns: columns(trials), rows })
 }
 
