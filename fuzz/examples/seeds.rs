@@ -19,6 +19,7 @@ use std::fs;
 use std::path::Path;
 
 use barrow_analyzer::{Recording, Silent};
+use barrow_importers::{FORMATS, Holds};
 use barrow_rewrite::{RepackOptions, repack};
 use barrow_testdata::{Heap, Random, Shelf, Vocabulary};
 use barrow_writer::{Compression, Options, SnapshotInfo, ThreadDescription, Writer};
@@ -57,6 +58,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         [("kleknev", &*kleknev), ("ninja", logs::NINJA), ("bazel", logs::BAZEL), ("strace", logs::STRACE)];
     for (name, log) in process_logs {
         write("process_logs", &format!("seed-{name}"), log.as_bytes())?;
+    }
+    for format in FORMATS.iter().filter(|format| format.holds() == Holds::Values) {
+        let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join("../testdata/foreign").join(format.sample());
+        write("measurements", &format!("seed-{}", format.key()), &fs::read(sample)?)?;
     }
     for version in v8::VERSIONS {
         let name = format!("seed-{version:?}").to_lowercase();

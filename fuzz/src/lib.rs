@@ -19,7 +19,7 @@ use barrow_analyzer::{
     Silent, SnapshotId, Threads, object, outgoing, outgoing_page, summary, verified_summaries, verify, walk,
 };
 use barrow_format::varint::{decode_u32, scalar};
-use barrow_importers::{Silent as Unwatched, import_bytes};
+use barrow_importers::{Silent as Unwatched, import_bytes, read_values};
 use barrow_repl::Console;
 use barrow_rewrite::{RepackOptions, repack, repair};
 use barrow_testdata::Shelf;
@@ -152,6 +152,17 @@ fn check_repack(recording: &Recording) {
         let totals = [recording, &small].map(|recording| summary(recording, id).expect("it is whole").kinds);
         assert_eq!(totals[0], totals[1]);
     }
+}
+
+/// [`dump`] for files of measured values: what is read of one without a recording is what an import finds.
+pub fn measurements(bytes: &[u8]) {
+    dump(bytes);
+    let Ok(read) = read_values(bytes) else { return };
+    assert!(!read.values.is_empty() && read.values.iter().all(|value| value.value.is_finite()));
+    let writer = Writer::to_stream(Box::new(std::io::sink()), Options::default()).expect("a stream to nowhere");
+    let imported = import_bytes(bytes, &writer, &Unwatched).expect("values were read");
+    assert_eq!(imported.values, read.values.len() as u64);
+    writer.finish().expect("the writer is usable after any import");
 }
 
 /// Imports the bytes as a dump; what was written must be a whole recording.

@@ -49,6 +49,11 @@ fn logs_of_processes() {
 }
 
 #[test]
+fn files_of_measured_values() {
+    replay("measurements", barrow_fuzz::measurements);
+}
+
+#[test]
 fn expressions_about_processes() {
     replay("process_expression", barrow_fuzz::process_expression);
 }

@@ -20,7 +20,7 @@ mod profile;
 
 use crate::context::{Context, Outcome};
 use crate::error::ImportError;
-use crate::format::Importer;
+use crate::format::{Holds, Importer};
 use crate::process_logs::{LeftOut, Reading, readable};
 use crate::screen::Text;
 use actions::Actions;
@@ -37,11 +37,12 @@ pub(crate) const IMPORTER: Importer = Importer {
     rejects: None,
     screen: |_| Some(Box::new(Text)),
     import,
+    read: None,
     totals: None,
     snapshots: None,
     announces_on_all_threads: true,
     taken_ns: Some(|first_bytes| Head::parse(first_bytes)?.started_ns()),
-    holds_processes: true,
+    holds: Holds::Processes,
     options: &[],
 };
 

@@ -2,11 +2,12 @@
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
+use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use barrow_writer::{
-    KindId, KindRole, MAX_TEXT_BYTES, Shortened, SiteDescription, SiteId, SnapshotInfo, StrengthClass, StrengthId,
-    StringId, Totals, TypeDescription, TypeId, Writer,
+    KindId, KindRole, MAX_TEXT_BYTES, MetricDescription, MetricId, Shortened, SiteDescription, SiteId, SnapshotInfo,
+    StrengthClass, StrengthId, StringId, Totals, TypeDescription, TypeId, VariantDescription, VariantId, Writer,
 };
 
 use crate::error::{Damage, ImportError, Stop};
@@ -30,6 +31,8 @@ pub(crate) trait Pages: Sync {
 pub(crate) struct Context<'w> {
     pub(crate) writer: &'w Writer,
     pub(crate) progress: &'w dyn Progress,
+    /// The file of the dump, if it has one.
+    pub(crate) source: Option<&'w Path>,
     /// The pages of the dump, if it is mapped.
     pub(crate) pages: Option<&'w dyn Pages>,
     pub(crate) options: &'w ImportOptions,
@@ -69,6 +72,10 @@ pub(crate) struct Outcome {
     pub(crate) snapshots: Vec<Totals>,
     /// How many processes were announced.
     pub(crate) processes: u64,
+    /// How many measured values were announced.
+    pub(crate) values: u64,
+    /// How many runs they are of.
+    pub(crate) runs: u64,
     /// Sentences for the user.
     pub(crate) notes: Vec<String>,
     /// Whether it reached the end of the dump.
@@ -77,7 +84,7 @@ pub(crate) struct Outcome {
 
 impl Default for Outcome {
     fn default() -> Self {
-        Outcome { snapshots: Vec::new(), processes: 0, notes: Vec::new(), end: Ok(()) }
+        Outcome { snapshots: Vec::new(), processes: 0, values: 0, runs: 0, notes: Vec::new(), end: Ok(()) }
     }
 }
 
@@ -88,8 +95,8 @@ impl Outcome {
     }
 }
 
-/// Kinds, strengths, types and sites that were already declared. Equal ones are declared once, so that the
-/// snapshots of several dumps can be compared.
+/// Kinds, strengths, types and sites, metrics and variants that were already declared. Equal ones are declared once, so
+/// that the snapshots and runs of several dumps can be compared.
 pub(crate) struct Vocabulary<'w> {
     writer: &'w Writer,
     declared: Mutex<Declared>,
@@ -105,7 +112,13 @@ struct Declared {
     strengths: HashMap<String, StrengthId>,
     types: HashMap<TypeKey, TypeId>,
     sites: HashMap<SiteKey, SiteId>,
+    /// By name and unit.
+    metrics: HashMap<(String, String), MetricId>,
+    variants: HashMap<VariantKey, VariantId>,
 }
+
+/// The name of a variant, and its attributes: keys and values.
+type VariantKey = (String, Vec<(String, String)>);
 
 #[derive(PartialEq, Eq, Hash)]
 struct TypeKey {
@@ -219,6 +232,31 @@ impl<'w> Vocabulary<'w> {
         Ok(site)
     }
 
+    /// The metric of this description. Of two with the same name and unit, the first holds.
+    pub(crate) fn metric(&self, described: &MetricDescription<'_>) -> Result<MetricId, ImportError> {
+        let metrics = &mut self.lock().metrics;
+        let key = (described.name.to_owned(), described.unit.to_owned());
+        if let Some(&metric) = metrics.get(&key) {
+            return Ok(metric);
+        }
+        let metric = self.writer.metric(described)?;
+        metrics.insert(key, metric);
+        Ok(metric)
+    }
+
+    /// The variant of this name and these attributes.
+    pub(crate) fn variant(&self, name: &str, attributes: &[(&str, &str)]) -> Result<VariantId, ImportError> {
+        let variants = &mut self.lock().variants;
+        let owned = attributes.iter().map(|&(key, value)| (key.to_owned(), value.to_owned())).collect();
+        let key = (name.to_owned(), owned);
+        if let Some(&variant) = variants.get(&key) {
+            return Ok(variant);
+        }
+        let variant = self.writer.variant(&VariantDescription { name, attributes, ..VariantDescription::default() })?;
+        variants.insert(key, variant);
+        Ok(variant)
+    }
+
     /// Counts texts that were shortened before the writer saw them.
     pub(crate) fn count_shortened(&self, shortened: Shortened) {
         self.lock().shortened.add(shortened);
@@ -271,6 +309,6 @@ pub(crate) mod tests {
         let writer = Writer::to_stream(Box::new(std::io::sink()), Options::default()).expect("writing to nowhere");
         let (options, vocabulary) = (&ImportOptions::default(), &Vocabulary::new(&writer));
         let info = SnapshotInfo::default();
-        test(&Context { writer: &writer, progress: &Silent, pages: None, options, info, vocabulary })
+        test(&Context { writer: &writer, progress: &Silent, source: None, pages: None, options, info, vocabulary })
     }
 }

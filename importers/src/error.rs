@@ -101,6 +101,18 @@ pub enum ImportError {
         /// The log's length in bytes.
         length: u64,
     },
+    /// The file of measured values is cut or damaged before the end of its first value.
+    #[error("no value: {damage}")]
+    NoWholeValue {
+        /// What is wrong, and where.
+        damage: Damage,
+    },
+    /// The file of measured values holds none that can be used.
+    #[error("no value: {reason}")]
+    NoValues {
+        /// Why, in a clause.
+        reason: String,
+    },
     /// Several logs are to become one recording, but do not say when they began.
     #[error("this {format} does not say when it began, so it cannot be joined with others; import it alone")]
     NoTime {
@@ -290,6 +302,8 @@ pub enum Kept {
     Snapshots(u64),
     /// Processes of a log.
     Processes(u64),
+    /// Measured values.
+    Values(u64),
 }
 
 fn left_out(count: u64, what: &str) -> String {
@@ -308,6 +322,8 @@ impl fmt::Display for Loss {
         match self.kept {
             Kept::Snapshots(1) => write!(f, "; 1 whole snapshot was imported"),
             Kept::Snapshots(count) => write!(f, "; {count} whole snapshots were imported"),
+            Kept::Values(1) => write!(f, "; 1 value was imported"),
+            Kept::Values(count) => write!(f, "; {count} values were imported"),
             Kept::Processes(1) => write!(f, "; 1 process was imported"),
             Kept::Processes(count) => write!(f, "; {count} processes were imported"),
         }

@@ -5,6 +5,7 @@ use std::fmt;
 use crate::context::{Context, Outcome};
 use crate::counted::{Counted, CountedSnapshots};
 use crate::error::ImportError;
+use crate::measurements::ReadFile;
 use crate::options::FormatOptions;
 use crate::screen::Screen;
 
@@ -26,6 +27,8 @@ pub(crate) struct Importer {
     pub(crate) screen: fn(first_bytes: &[u8]) -> Option<Box<dyn Screen>>,
     /// Imports a dump.
     pub(crate) import: fn(dump: &[u8], context: &Context<'_>) -> Result<Outcome, ImportError>,
+    /// Reads a file of measured values, if that is what it is.
+    pub(crate) read: Option<ReadFile>,
     /// Counts a dump by type, if that is much faster than an import.
     pub(crate) totals: Option<Count>,
     /// Counts the snapshots of a dump by type, without an import, if a dump can hold several.
@@ -35,8 +38,8 @@ pub(crate) struct Importer {
     /// When a dump with these first bytes was taken, or a log began, in nanoseconds since 1970, if those of this format say
     /// so.
     pub(crate) taken_ns: Option<ReadTime>,
-    /// Whether it is a log of processes, which holds no snapshots.
-    pub(crate) holds_processes: bool,
+    /// What its files hold.
+    pub(crate) holds: Holds,
     /// Options that only this format has.
     pub(crate) options: &'static [FormatOption],
 }
@@ -62,6 +65,17 @@ pub struct FormatOption {
     /// # Errors
     /// A sentence that says what values there are.
     pub set: fn(text: &str, options: &mut FormatOptions) -> Result<(), String>,
+}
+
+/// What files of a format hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Holds {
+    /// Snapshots of a heap.
+    Snapshots,
+    /// A tree of processes.
+    Processes,
+    /// Values that were measured in runs of programs.
+    Values,
 }
 
 /// A format of foreign dumps.
@@ -94,11 +108,11 @@ impl Format {
         self.0.announces_on_all_threads
     }
 
-    /// Whether it is a log of processes, which holds no snapshots. The recording should then begin when the log does:
+    /// What its files hold. If that is processes, the recording should begin when the log does:
     /// [`Options::created_ns`](barrow_writer::Options::created_ns) of [`taken_ns`](crate::taken_ns).
     #[must_use]
-    pub fn holds_processes(self) -> bool {
-        self.0.holds_processes
+    pub fn holds(self) -> Holds {
+        self.0.holds
     }
 
     /// The options that only this format has.

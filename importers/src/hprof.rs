@@ -28,7 +28,7 @@ use barrow_writer::SnapshotInfo;
 use crate::context::{Context, Outcome};
 use crate::counted::Counted;
 use crate::error::{ImportError, Kept, Loss, Stop};
-use crate::format::{FormatOption, Importer};
+use crate::format::{FormatOption, Holds, Importer};
 
 use announce::Announcer;
 use classes::Classes;
@@ -47,11 +47,12 @@ pub(crate) const IMPORTER: Importer = Importer {
     rejects: None,
     screen: RecordHeads::boxed,
     import,
+    read: None,
     totals: Some(totals),
     snapshots: None,
     announces_on_all_threads: true,
     taken_ns: Some(taken_ns),
-    holds_processes: false,
+    holds: Holds::Snapshots,
     options: &[OBJECT_LAYOUT],
 };
 

@@ -4,7 +4,7 @@ use barrow_writer::{Shortened, Totals};
 
 use crate::context::{Context, Outcome};
 use crate::error::{ImportError, Kept, Loss, Stop};
-use crate::format::Format;
+use crate::format::{Format, Holds};
 use crate::table::{recognise, unrecognised};
 
 /// What came of an import.
@@ -16,6 +16,10 @@ pub struct Imported {
     pub snapshots: Vec<Totals>,
     /// How many processes are in the recording, if it was a log of processes.
     pub processes: u64,
+    /// How many measured values are in the recording, if it was a file of such.
+    pub values: u64,
+    /// How many runs these values are of.
+    pub runs: u64,
     /// Set if the dump is cut or damaged: where, and what was lost.
     pub lost: Option<Loss>,
     /// Sentences for the user: where the dump contradicts itself without harm.
@@ -29,36 +33,39 @@ pub(crate) fn import_dump(dump: &[u8], context: &Context<'_>) -> Result<Imported
     context.progress.begin("importing", dump.len() as u64, "bytes");
     context.writer.fact("producer", "barrow import")?;
     context.writer.fact("source format", &format.to_string())?;
-    let Outcome { snapshots, processes, mut notes, end } = (format.0.import)(dump, context)?;
+    let Outcome { snapshots, processes, values, runs, mut notes, end } = (format.0.import)(dump, context)?;
     notes.extend(shortened_note(before, context.vocabulary.shortened()));
-    let lost = lost(end, kept(format, &snapshots, processes), dump)?;
-    Ok(Imported { format, snapshots, processes, lost, notes })
+    let mut imported = Imported { format, snapshots, processes, values, runs, lost: None, notes };
+    imported.lost = lost(end, imported.kept(), dump)?;
+    Ok(imported)
 }
 
 impl Imported {
     /// What is in the recording.
     pub(crate) fn kept(&self) -> Kept {
-        kept(self.format, &self.snapshots, self.processes)
+        match self.format.holds() {
+            Holds::Snapshots => Kept::Snapshots(self.snapshots.len() as u64),
+            Holds::Processes => Kept::Processes(self.processes),
+            Holds::Values => Kept::Values(self.values),
+        }
     }
-}
-
-fn kept(format: Format, snapshots: &[Totals], processes: u64) -> Kept {
-    if format.holds_processes() { Kept::Processes(processes) } else { Kept::Snapshots(snapshots.len() as u64) }
 }
 
 /// What a dump lost, of which `kept` was imported.
 ///
 /// # Errors
-/// Those of the system, and dumps without any whole snapshot or process.
+/// Those of the system, and dumps without any whole snapshot, process or value.
 pub(crate) fn lost(end: Result<(), Stop>, kept: Kept, dump: &[u8]) -> Result<Option<Loss>, ImportError> {
     let length = dump.len() as u64;
     match (end, kept) {
         (Err(Stop::Import(error)), _) => Err(error),
         (Ok(()), Kept::Snapshots(0)) => Err(ImportError::NoSnapshot { length }),
         (Ok(()), Kept::Processes(0)) => Err(ImportError::NoProcess { length }),
+        (Ok(()), Kept::Values(0)) => Err(ImportError::NoValues { reason: "it lists none".to_owned() }),
         (Ok(()), _) => Ok(None),
         (Err(Stop::Damage(damage, _)), Kept::Snapshots(0)) => Err(ImportError::NoWholeSnapshot { damage }),
         (Err(Stop::Damage(damage, _)), Kept::Processes(0)) => Err(ImportError::NoWholeProcess { damage }),
+        (Err(Stop::Damage(damage, _)), Kept::Values(0)) => Err(ImportError::NoWholeValue { damage }),
         (Err(Stop::Damage(damage, snapshot)), _) => Ok(Some(Loss { damage, snapshot, kept, is_last_partial: false })),
         (Err(Stop::Partial(damage)), _) => Ok(Some(Loss::partial(damage, kept))),
     }

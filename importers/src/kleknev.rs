@@ -22,7 +22,7 @@ mod usage;
 
 use crate::context::{Context, Outcome};
 use crate::error::ImportError;
-use crate::format::Importer;
+use crate::format::{Holds, Importer};
 use crate::screen::Text;
 use announcer::Announcer;
 use record::Record;
@@ -41,11 +41,12 @@ pub(crate) const IMPORTER: Importer = Importer {
     rejects: None,
     screen: |_| Some(Box::new(Text)),
     import,
+    read: None,
     totals: None,
     snapshots: None,
     announces_on_all_threads: true,
     taken_ns: Some(taken_ns),
-    holds_processes: true,
+    holds: Holds::Processes,
     options: &[],
 };
 

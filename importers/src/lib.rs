@@ -1,4 +1,4 @@
-//! Turns foreign heap dumps, and logs of processes, into barrow recordings.
+//! Turns foreign heap dumps, logs of processes, and values of benchmarks into barrow recordings.
 //!
 //! ```text
 //!   dump ──recognise──▶ row of the table ──▶ a folder per format ──▶ barrow_writer::Writer
@@ -33,29 +33,39 @@
 //!
 //! In reading order: `table` (one row per format), `format` (what a row says), the folders of the formats: `hprof` (JVMs),
 //! `moarvm`, `python` and `ruby` with `json_lines` (a JSON object a line), `v8`; then logs of processes: `kleknev`, `ninja`,
-//! `bazel` and `strace` with `process_logs`. They use `context` (what every importer
+//! `bazel` and `strace` with `process_logs`; then measured values: `csv_values`, `hyperfine`, `criterion`, `google_benchmark`,
+//! `benchmark_dotnet`, `pytest_benchmark`, `massif` and `dhat` with `measurements`. They use `context` (what every importer
 //! works with) and `cursor` (a position in a dump). `importing` and `series` call them. Before that, `dump` maps a file;
 //! `packing` (gzip and zstd), `unpacking` and `screening` turn a compressed dump into a file.
 
 #![deny(unsafe_code)]
 
 mod bazel;
+mod benchmark_dotnet;
 mod context;
 mod counted;
+mod criterion;
+mod csv_values;
 mod cursor;
+mod dhat;
 mod dump;
 mod error;
 mod first_bytes;
 mod format;
+mod google_benchmark;
 mod hprof;
+mod hyperfine;
 mod importing;
 mod json_lines;
 mod kleknev;
+mod massif;
+mod measurements;
 mod moarvm;
 mod ninja;
 mod options;
 mod packing;
 mod process_logs;
+mod pytest_benchmark;
 mod python;
 mod ruby;
 mod screen;
@@ -68,13 +78,14 @@ mod unpacking;
 mod v8;
 
 pub use barrow_progress::{Progress, Silent};
-pub use barrow_writer::Totals;
+pub use barrow_writer::{Better, Totals};
 pub use counted::{Counted, CountedSnapshot, CountedSnapshots, TypeCount};
 pub use error::{Damage, ImportError, Kept, Loss};
 pub use first_bytes::first_bytes;
-pub use format::{Format, FormatOption};
+pub use format::{Format, FormatOption, Holds};
 pub use hprof::ObjectLayout;
 pub use importing::Imported;
+pub use measurements::{ReadValue, ReadValues, read_values};
 pub use options::{FormatOptions, ImportOptions};
 pub use series::{Series, taken_ns};
 pub use table::{FORMATS, recognise};
@@ -116,7 +127,8 @@ pub fn totals(
     let pages = &dump::Releasing::new(&dump, progress);
     let vocabulary = &Vocabulary::new(writer);
     let info = SnapshotInfo::default();
-    let context = Context { writer, progress: pages, pages: Some(pages), options, info, vocabulary };
+    let context =
+        Context { writer, progress: pages, source: Some(source), pages: Some(pages), options, info, vocabulary };
     totals(dump.bytes(), &context).map(Some)
 }
 
@@ -137,7 +149,8 @@ pub fn snapshot_totals(
     let pages = &dump::Releasing::new(&dump, progress);
     let vocabulary = &Vocabulary::new(writer);
     let info = SnapshotInfo::default();
-    let context = Context { writer, progress: pages, pages: Some(pages), options, info, vocabulary };
+    let context =
+        Context { writer, progress: pages, source: Some(source), pages: Some(pages), options, info, vocabulary };
     snapshots(dump.bytes(), &context).map(Some)
 }
 
@@ -149,7 +162,7 @@ pub fn import_bytes(dump: &[u8], writer: &Writer, progress: &dyn Progress) -> Re
     let vocabulary = &Vocabulary::new(writer);
     let options = &ImportOptions::default();
     let info = SnapshotInfo::default();
-    import_dump(dump, &Context { writer, progress, pages: None, options, info, vocabulary })
+    import_dump(dump, &Context { writer, progress, source: None, pages: None, options, info, vocabulary })
 }
 
 /// The README, whose example is compiled and run with those of this crate.

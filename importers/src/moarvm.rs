@@ -37,7 +37,7 @@ mod format3;
 
 use crate::context::{Context, Outcome};
 use crate::error::{ImportError, Stop};
-use crate::format::Importer;
+use crate::format::{Holds, Importer};
 use crate::screen::{Anything, Screen, Text};
 use announcer::{Announcer, announce_all};
 use counting::count;
@@ -65,11 +65,12 @@ pub(crate) const IMPORTER_2: Importer = Importer {
     rejects: Some(header::reject_version),
     screen: |first_bytes| screen(first_bytes, format2::begins_chunk),
     import: |dump, context| import(context, |reading| format2::snapshots(dump, reading)),
+    read: None,
     totals: None,
     snapshots: Some(|dump, context| count(dump, context, |reading| format2::snapshots(dump, reading))),
     announces_on_all_threads: true,
     taken_ns: None,
-    holds_processes: false,
+    holds: Holds::Snapshots,
     options: &[],
 };
 

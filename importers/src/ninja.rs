@@ -17,7 +17,7 @@ mod entry;
 
 use crate::context::{Context, Outcome};
 use crate::error::ImportError;
-use crate::format::Importer;
+use crate::format::{Holds, Importer};
 use crate::process_logs::{LeftOut, Lines, Reading, readable};
 use crate::screen::Text;
 use builds::Builds;
@@ -36,11 +36,12 @@ pub(crate) const IMPORTER: Importer = Importer {
     rejects: Some(rejects),
     screen: |_| Some(Box::new(Text)),
     import,
+    read: None,
     totals: None,
     snapshots: None,
     announces_on_all_threads: true,
     taken_ns: None,
-    holds_processes: true,
+    holds: Holds::Processes,
     options: &[],
 };
 

@@ -17,7 +17,7 @@ mod types;
 
 use crate::context::{Context, Outcome, Vocabulary};
 use crate::error::{Damage, ImportError, Stop};
-use crate::format::Importer;
+use crate::format::{Holds, Importer};
 use crate::json_lines::FastMap;
 use crate::json_lines::{Addresses, LineStarts, Lines, MAX_NAME_BYTES, beginning, first_field, first_rows};
 use announcer::{Announced, Announcer, SharedTables};
@@ -34,11 +34,12 @@ pub(crate) const IMPORTER: Importer = Importer {
     rejects: None,
     screen: LineStarts::boxed,
     import,
+    read: None,
     totals: Some(counting::totals),
     snapshots: None,
     announces_on_all_threads: false,
     taken_ns: None,
-    holds_processes: false,
+    holds: Holds::Snapshots,
     options: &[],
 };
 

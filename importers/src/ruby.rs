@@ -23,7 +23,7 @@ mod types;
 
 use crate::context::{Context, Outcome, Vocabulary};
 use crate::error::{ImportError, Stop};
-use crate::format::Importer;
+use crate::format::{Holds, Importer};
 use crate::json_lines::{Addresses, LineStarts, Lines, beginning, first_field, first_rows};
 use announcer::{Announced, Announcer, SharedTables};
 use barrow_writer::{StrengthClass, StrengthId, StringId};
@@ -42,11 +42,12 @@ pub(crate) const IMPORTER: Importer = Importer {
     rejects: None,
     screen: LineStarts::boxed,
     import,
+    read: None,
     totals: Some(counting::totals),
     snapshots: None,
     announces_on_all_threads: false,
     taken_ns: None,
-    holds_processes: false,
+    holds: Holds::Snapshots,
     options: &[],
 };
 

@@ -10,7 +10,7 @@ use crate::context::{Context, Vocabulary};
 use crate::dump;
 use crate::error::{Damage, ImportError, Loss};
 use crate::first_bytes::first_bytes;
-use crate::format::Format;
+use crate::format::{Format, Holds};
 use crate::importing::{Imported, import_dump};
 use crate::options::ImportOptions;
 use crate::table::recognise;
@@ -62,7 +62,7 @@ impl<'w> Series<'w> {
     pub fn import(&mut self, source: &Path) -> Result<Imported, ImportError> {
         let open = |error| ImportError::Open { path: source.to_path_buf(), source: error };
         let (format, taken_ns) = format_and_time(source).map_err(open)?;
-        if let Some(format) = format.filter(|format| format.holds_processes() && taken_ns.is_none()) {
+        if let Some(format) = format.filter(|format| format.holds() == Holds::Processes && taken_ns.is_none()) {
             return Err(ImportError::NoTime { format: format.0.name });
         }
         self.start_ns = self.start_ns.or(taken_ns);
@@ -83,7 +83,8 @@ impl<'w> Series<'w> {
         self.format = found;
         let pages = &dump::Releasing::new(&dump, self.progress);
         let &mut Series { writer, options, ref vocabulary, .. } = self;
-        let context = Context { writer, progress: pages, pages: Some(pages), options, info, vocabulary };
+        let context =
+            Context { writer, progress: pages, source: Some(source), pages: Some(pages), options, info, vocabulary };
         let imported = import_dump(dump.bytes(), &context);
         let Some(damage) = damage else { return imported };
         // Where unpacking was ended, the dump does not end.
@@ -97,6 +98,9 @@ impl<'w> Series<'w> {
             }
             ImportError::NoWholeProcess { damage: found } if is_ours(&found) => {
                 ImportError::NoWholeProcess { damage: damage.clone() }
+            }
+            ImportError::NoWholeValue { damage: found } if is_ours(&found) => {
+                ImportError::NoWholeValue { damage: damage.clone() }
             }
             other => other,
         })?;

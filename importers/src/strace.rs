@@ -25,7 +25,7 @@ mod tasks;
 use crate::context::{Context, Outcome};
 use crate::error::ImportError;
 use crate::first_bytes::FIRST_BYTES;
-use crate::format::Importer;
+use crate::format::{Holds, Importer};
 use crate::process_logs::{Lines, Reading};
 use crate::screen::Text;
 use announcer::Announcer;
@@ -47,11 +47,12 @@ pub(crate) const IMPORTER: Importer = Importer {
     rejects: Some(rejects),
     screen: |_| Some(Box::new(Text)),
     import,
+    read: None,
     totals: None,
     snapshots: None,
     announces_on_all_threads: true,
     taken_ns: Some(|first_bytes| u64::try_from(first_line(first_bytes)?.wall_ns).ok()),
-    holds_processes: true,
+    holds: Holds::Processes,
     options: &[],
 };
 

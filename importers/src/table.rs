@@ -2,7 +2,10 @@
 
 use crate::error::ImportError;
 use crate::format::Format;
-use crate::{bazel, hprof, kleknev, moarvm, ninja, python, ruby, strace, v8};
+use crate::{
+    bazel, benchmark_dotnet, criterion, csv_values, dhat, google_benchmark, hprof, hyperfine, kleknev, massif, moarvm,
+    ninja, pytest_benchmark, python, ruby, strace, v8,
+};
 
 /// All formats that can be imported, in the order in which users read them.
 pub const FORMATS: &[Format] = &[
@@ -17,6 +20,15 @@ pub const FORMATS: &[Format] = &[
     Format(&ninja::IMPORTER),
     Format(&bazel::IMPORTER),
     Format(&strace::IMPORTER),
+    Format(&csv_values::IMPORTER),
+    Format(&hyperfine::IMPORTER),
+    Format(&criterion::MESSAGES),
+    Format(&criterion::SAMPLES),
+    Format(&google_benchmark::IMPORTER),
+    Format(&benchmark_dotnet::IMPORTER),
+    Format(&pytest_benchmark::IMPORTER),
+    Format(&massif::IMPORTER),
+    Format(&dhat::IMPORTER),
 ];
 
 /// Recognises a dump by its first bytes, of which 4096 are enough.
@@ -55,6 +67,41 @@ mod tests {
         assert_eq!(key(b"{\"otherData\":{\"build_id\":\"\",\"output_base\":\"\"},\"traceEv"), Some("bazel"));
         assert_eq!(key(b"strace: Process 7 attached\n[pid 7] 1795429206.86 fork() = 8\n"), Some("strace"));
         assert_eq!(key(b"7 1795429206.866250 +++ exited with 0 +++\n"), Some("strace"));
+    }
+
+    #[test]
+    fn first_keys_tell_files_of_values_apart() {
+        assert_eq!(key(b"metric,unit,run,iteration,seed,value\n"), Some("csv"));
+        assert_eq!(key(b"\xef\xbb\xbfvalue,metric\r\n1,a\r\n"), Some("csv"));
+        assert_eq!(key(br#"{ "results": [ { "command": "a", "mean""#), Some("hyperfine"));
+        assert_eq!(key(br#"{"reason":"benchmark-complete","id":"a""#), Some("cargo-criterion"));
+        assert_eq!(key(br#"{"reason":"group-complete","group_name":"#), Some("cargo-criterion"));
+        assert_eq!(key(br#"{"sampling_mode":"Linear","iters":[1.0,"#), Some("criterion"));
+        assert_eq!(key(br#"{"iters":[1.0,2.0],"times":["#), Some("criterion"));
+        assert_eq!(key(br#"{"context":{"date":"","num_cpus":2,"#), Some("google-benchmark"));
+        assert_eq!(key(br#"{"benchmarks":[{"name":"a","real_time":1"#), Some("google-benchmark"));
+        assert_eq!(key(br#"{"benchmarks":[{"fullname":"a","stats":{"#), Some("pytest-benchmark"));
+        assert_eq!(key(br#"{"machine_info":{"node":"a","python_version":"3"#), Some("pytest-benchmark"));
+        assert_eq!(key(br#"{"Title":"a","HostEnvironmentInfo":{"BenchmarkDotNetCaption":"#), Some("benchmark-dotnet"));
+        assert_eq!(key(b"desc: (none)\ncmd: ./a\ntime_unit: i\n"), Some("massif"));
+        assert_eq!(key(b"{\"dhatFileVersion\":2\n,\"mode\""), Some("dhat"));
+    }
+
+    #[test]
+    fn other_texts_are_no_files_of_values() {
+        for bytes in [
+            &b"metric;value\n"[..],
+            br#"{"results":[{"name":"a"}]}"#,
+            br#"{"results":{}}"#,
+            br#"{"reason":"compiler-artifact"}"#,
+            br#"{"context":{"date":""},"benchmarks":[]}"#,
+            br#"{"machine_info":{}}"#,
+            br#"[{"results":[{"command":"a"}]}]"#,
+            br#"{"a":{"dhatFileVersion":2}}"#,
+            b"desc: a\nother\n",
+        ] {
+            assert_eq!(key(bytes), None, "{}", bytes.escape_ascii());
+        }
     }
 
     #[test]

@@ -41,7 +41,7 @@ use std::num::NonZero;
 
 use crate::context::{Context, Outcome};
 use crate::error::{Damage, ImportError, Stop};
-use crate::format::Importer;
+use crate::format::{Holds, Importer};
 use crate::options::ImportOptions;
 use crate::screen::Text;
 use announce::{Announcer, DumpTables};
@@ -65,11 +65,12 @@ pub(crate) const IMPORTER: Importer = Importer {
     rejects: Some(recognition::rejects),
     screen: |_| Some(Box::new(Text)),
     import,
+    read: None,
     totals: Some(counting::totals),
     snapshots: None,
     announces_on_all_threads: false,
     taken_ns: None,
-    holds_processes: false,
+    holds: Holds::Snapshots,
     options: &[],
 };
 

@@ -174,3 +174,32 @@ fn strings_of_v8_do_not_stay_in_memory() {
     let most = pages.0.into_inner().saturating_sub(before);
     assert!(most < 64 << 10, "{most} KiB of a dump of 110 MiB");
 }
+
+#[test]
+fn values_take_memory_in_proportion() {
+    const FEW: usize = 100_000;
+    const MANY: usize = 400_000;
+    // A value, the room that a growing list has in reserve, and a copy to sort them.
+    const BYTES_PER_VALUE: usize = 256;
+    let _turn = turn();
+    let name = "n".repeat(1 << 10);
+    let json = |values: usize| {
+        let data = "1e-6,".repeat(values);
+        format!("{{\"benchmarks\":[{{\"fullname\":\"{name}\",\"stats\":{{\"data\":[{data}0]}}}}]}}")
+    };
+    let csv = |values: usize| format!("metric,value\n{}", format!("{name},1\n").repeat(values / 100));
+    let peak = |text: String| {
+        let (peak, imported) = peak_bytes(|| {
+            let writer = writer();
+            let imported = import_bytes(text.as_bytes(), &writer, &Silent).expect("values");
+            writer.finish().expect("written");
+            imported
+        });
+        (peak, imported.values as usize)
+    };
+    for text in [&json as &dyn Fn(usize) -> String, &csv] {
+        let ((few, few_values), (many, many_values)) = (peak(text(FEW)), peak(text(MANY)));
+        let each = many.saturating_sub(few) / (many_values - few_values);
+        assert!(each <= BYTES_PER_VALUE, "{each} bytes per value: {few}, then {many}");
+    }
+}

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
-use barrow_importers::{FORMATS, FormatOptions, ImportOptions, Silent, first_bytes, import, recognise};
+use barrow_importers::{FORMATS, FormatOptions, Holds, ImportOptions, Silent, first_bytes, import, recognise};
 use barrow_writer::{Options, Writer};
 
 fn repository(path: &str) -> PathBuf {
@@ -52,8 +52,14 @@ fn every_format_has_a_sample_with_its_origin() {
         let imported = import(&sample, &writer, &ImportOptions::default(), &Silent).expect("a dump");
         assert_eq!(imported.format, *format);
         let has_objects = imported.snapshots.iter().any(|totals| totals.objects > 0);
-        assert_eq!(has_objects, !format.holds_processes(), "{}", sample.display());
-        assert_eq!(imported.processes > 0, format.holds_processes(), "{}", sample.display());
+        let holds = [
+            (Holds::Snapshots, has_objects),
+            (Holds::Processes, imported.processes > 0),
+            (Holds::Values, imported.values > 0),
+        ];
+        for (kind, is_there) in holds {
+            assert_eq!(is_there, format.holds() == kind, "{kind:?} in {}", sample.display());
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use barrow_importers::Imported;
+use barrow_importers::{Holds, Imported};
 
 use crate::answer::units;
 use crate::answer::{Answer, Column, Unit};
@@ -12,6 +12,7 @@ use crate::error::QueryError;
 use crate::session::Session;
 use crate::sources::destination::{Access, Destination};
 use crate::sources::dump_order::{DumpOrder, OrderedBy};
+use crate::sources::folders;
 use crate::sources::importing::{Done, Wishes, import};
 use crate::sources::spool::{self, Spooled};
 use crate::touches::Touches;
@@ -23,9 +24,12 @@ pub(super) const COMMAND: Command = Command {
     aliases: &[],
     group: Group::File,
     arguments: "SRC.. -o DST [--compression none|lz4|zstd[:LEVEL]] [--patches] [--by-time] [--force]",
-    about: "Turns dumps of other tools into a recording",
-    details: "SRC is a heap dump, or a log of processes: of Kleknev, ninja, Bazel or strace. It is recognised by its \
-              first bytes, never by its name. It may be inside gzip or zstd. A compressed dump is unpacked beside \
+    about: "Turns dumps, logs and measured values of other tools into a recording",
+    details: "SRC is a heap dump; a log of processes: of Kleknev, ninja, Bazel or strace; or values that were \
+              measured: CSV with the columns metric and value, or files of hyperfine, Criterion, Google Benchmark, \
+              BenchmarkDotNet, pytest-benchmark, massif or DHAT. Of a folder such as `target/criterion`, all newest \
+              samples of Criterion are imported. Several files of values are successive runs of the same programs. \
+              SRC is recognised by its first bytes, never by its name. It may be inside gzip or zstd. A compressed dump is unpacked beside \
               DST, into a file that vanishes with the import, and only as long as it looks like a dump; `barrow \
               --max-unpacked SIZE` limits its size. Several dumps of one program become one recording. If each dump \
               holds the time at which it was taken, as those of JVMs do, they are sorted by it. Otherwise they stay \
@@ -58,6 +62,7 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
         None => PathBuf::from(word),
     };
     let paths: Vec<PathBuf> = words.iter().zip(&spooled).map(path).collect();
+    let paths = folders::expanded(paths)?;
     let sources: Vec<&Path> = paths.iter().map(PathBuf::as_path).collect();
     if sources.is_empty() {
         return Err(QueryError::usage(format!("what should be imported? `{}`", COMMAND.example)));
@@ -88,14 +93,19 @@ fn answer(done: Done, order: OrderedBy, written: String, elapsed: Duration) -> A
     let mut answer = Answer::default()
         .fact(Column::new("format", "format", Unit::Text), format)
         .fact(Column::new("written", "written", Unit::Text), written);
-    answer = if imported.iter().any(|(_, imported)| imported.format.holds_processes()) {
-        let processes = imported.iter().map(|(_, imported)| imported.processes).sum::<u64>();
-        answer.fact(Column::new("processes", "processes", Unit::Count), processes)
-    } else {
-        answer
+    let total = |of: fn(&Imported) -> u64| imported.iter().map(|(_, imported)| of(imported)).sum::<u64>();
+    let holds = imported.first().map_or(Holds::Snapshots, |(_, imported)| imported.format.holds());
+    answer = match holds {
+        Holds::Processes => {
+            answer.fact(Column::new("processes", "processes", Unit::Count), total(|imported| imported.processes))
+        }
+        Holds::Values => answer
+            .fact(Column::new("runs", "runs", Unit::Count), total(|imported| imported.runs))
+            .fact(Column::new("values", "values", Unit::Count), total(|imported| imported.values)),
+        Holds::Snapshots => answer
             .fact(Column::new("snapshots", "snapshots", Unit::Count), snapshots().count())
             .fact(Column::new("objects", "objects", Unit::Count), sum(|totals| totals.objects))
-            .fact(Column::new("references", "references", Unit::Count), sum(|totals| totals.references))
+            .fact(Column::new("references", "references", Unit::Count), sum(|totals| totals.references)),
     };
     answer = answer
         .fact(Column::new("source_bytes", "bytes in", Unit::Bytes), source_bytes)

@@ -5,7 +5,7 @@ use std::io;
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
 
-use barrow_importers::{Format, ImportError, ImportOptions, Imported, Series};
+use barrow_importers::{Format, Holds, ImportError, ImportOptions, Imported, Series};
 use barrow_writer::{Compression, Finished, Options, Writer};
 
 use crate::context::{Context, Settings};
@@ -76,7 +76,7 @@ pub(crate) fn import(
     options.patches = wishes.patches;
     // A log of processes has no other time; a heap snapshot that is alone needs none.
     if let [first, rest @ ..] = sources
-        && (!rest.is_empty() || formats.iter().any(|format| format.holds_processes()))
+        && (!rest.is_empty() || formats.iter().any(|format| format.holds() == Holds::Processes))
     {
         options.created_ns = barrow_importers::taken_ns(first).map_err(|error| QueryError::file(first, error))?;
     }

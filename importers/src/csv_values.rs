@@ -1,0 +1,182 @@
+//! Values in CSV: what `export --to csv` writes of trials, and tables of one's own.
+//!
+//! ```text
+//!   metric,unit,direction,variant,run,iteration,seed,value
+//!   wall,ns,lower,seq 10000,0,,7,1049959
+//! ```
+//!
+//! Only `metric` and `value` must be there; columns may have any order. What becomes of each is in `docs/imports.md`.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use barrow_writer::Better;
+use csv::ByteRecord;
+
+use crate::error::ImportError;
+use crate::format::Importer;
+use crate::measurements::{MetricText, ROW, Read, Values, import, standard, without_mark};
+use crate::process_logs::{LeftOut, readable, text};
+
+/// The columns that are read.
+const COLUMNS: [&str; 8] = ["metric", "unit", "direction", "variant", "run", "iteration", "seed", "value"];
+/// What a variant without a name is called.
+const UNNAMED: &str = "unnamed";
+
+/// Values in CSV.
+pub(crate) const IMPORTER: Importer = Importer {
+    key: "csv",
+    name: "values in CSV (metric, value)",
+    heading: "CSV",
+    sample: "values.csv",
+    recognises: |first_bytes| heading(first_bytes).is_some(),
+    import: |dump, context| import(dump, context, read),
+    read: Some(read),
+    ..ROW
+};
+
+/// Where each of [`COLUMNS`] is.
+type Places = [Option<usize>; COLUMNS.len()];
+
+/// The columns of the first line, and those that are not known.
+fn heading(first_bytes: &[u8]) -> Option<(Places, Vec<String>)> {
+    let text = without_mark(first_bytes);
+    let line = &text[..memchr::memchr2(b'\n', b'\r', text)?];
+    let mut record = ByteRecord::new();
+    reader(line).read_byte_record(&mut record).ok()?;
+    let mut places: Places = [None; COLUMNS.len()];
+    let mut unknown = Vec::new();
+    for (at, name) in record.iter().enumerate() {
+        match COLUMNS.iter().position(|known| known.as_bytes().eq_ignore_ascii_case(name)) {
+            Some(column) => places[column] = places[column].or(Some(at)),
+            None => unknown.push(readable(name)),
+        }
+    }
+    let has_both = places[0].is_some() && places[COLUMNS.len() - 1].is_some();
+    has_both.then_some((places, unknown))
+}
+
+fn reader(text: &[u8]) -> csv::Reader<&[u8]> {
+    csv::ReaderBuilder::new().has_headers(false).flexible(true).trim(csv::Trim::All).from_reader(text)
+}
+
+fn read(text: &[u8], _: Option<&Path>) -> Result<Read, ImportError> {
+    let mut values = Values::default();
+    let Some((places, unknown)) = heading(text) else {
+        return Err(ImportError::NoValues {
+            reason: "the first line is no heading with `metric` and `value`".to_owned(),
+        });
+    };
+    if !unknown.is_empty() {
+        values.note(format!("columns that are not read: {}", unknown.join(", ")));
+    }
+    let text = without_mark(text);
+    let mut rows = Rows { places, values, left_out: LeftOut::new("row"), counts: HashMap::new() };
+    let mut reader = reader(text);
+    let mut record = ByteRecord::new();
+    let mut is_heading = true;
+    // Reading from memory does not fail, and any number of fields is a record.
+    while reader.read_byte_record(&mut record).unwrap_or(false) {
+        if !std::mem::take(&mut is_heading) {
+            rows.add(&record, reader.position().byte());
+        }
+    }
+    let Rows { mut values, left_out, .. } = rows;
+    values.share_seeds();
+    Ok(Read { values, end: left_out.end() })
+}
+
+/// Reads row by row.
+struct Rows {
+    places: Places,
+    values: Values,
+    left_out: LeftOut,
+    /// How many values each metric of a variant has that names no run.
+    counts: HashMap<(usize, usize), u64>,
+}
+
+impl Rows {
+    fn add(&mut self, record: &ByteRecord, end: u64) {
+        let cell = |column: usize| self.places[column].and_then(|at| record.get(at)).unwrap_or_default();
+        let [metric, unit, direction, variant, run, iteration, seed, value] = std::array::from_fn(cell);
+        let (offset, line) = record.position().map_or((0, 0), |position| (position.byte(), position.line()));
+        let numbers = [run, iteration, seed].map(number);
+        let [Ok(run), Ok(iteration), Ok(seed)] = numbers else {
+            return self.leave_out(offset, end, || "run, iteration or seed is no whole number".to_owned());
+        };
+        if metric.is_empty() {
+            return self.leave_out(offset, end, || "it names no metric".to_owned());
+        }
+        let variant = if variant.is_empty() { UNNAMED.into() } else { unguarded(variant) };
+        let variant = self.values.variant(&variant, &[]);
+        let (name, unit) = (unguarded(metric), unguarded(unit));
+        let better = match direction {
+            b"lower" => Better::Lower,
+            b"higher" => Better::Higher,
+            _ => Better::Unknown,
+        };
+        let exact = standard::is_exact(&name, &unit);
+        let metric = self.values.metric(&MetricText { name: &name, unit: &unit, better, exact });
+        let run = match (run, iteration) {
+            (Some(run), _) => run,
+            (None, Some(_)) => 0,
+            (None, None) => {
+                let count = self.counts.entry((variant, metric)).or_default();
+                *count += 1;
+                *count - 1
+            }
+        };
+        let run = self.values.numbered_run(variant, run);
+        let number = str::from_utf8(value).ok().and_then(|value| value.parse().ok()).unwrap_or(f64::NAN);
+        self.values.value(metric, run, iteration, number, || format!("{} in line {line}", readable(value)));
+        if let Some(seed) = seed.filter(|_| number.is_finite()) {
+            self.values.seed(seed);
+        }
+    }
+
+    fn leave_out(&mut self, offset: u64, end: u64, reason: impl FnOnce() -> String) {
+        let (offset, end) = (usize::try_from(offset).unwrap_or(0), usize::try_from(end).unwrap_or(0));
+        self.left_out.add(offset, end.saturating_sub(offset), reason);
+    }
+}
+
+/// A whole number, if the cell is not empty.
+fn number(cell: &[u8]) -> Result<Option<u64>, ()> {
+    if cell.is_empty() {
+        return Ok(None);
+    }
+    str::from_utf8(cell).ok().and_then(|cell| cell.parse().ok()).map(Some).ok_or(())
+}
+
+/// The text of a cell without the apostrophe that guards spreadsheets against formulas.
+fn unguarded(cell: &[u8]) -> std::borrow::Cow<'_, str> {
+    match cell {
+        [b'\'', b'=' | b'+' | b'-' | b'@', ..] => text(&cell[1..]),
+        _ => text(cell),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_heading_names_metric_and_value() {
+        for text in
+            ["metric,value\n", "\u{feff}Value , x,metric\r\n", "\"value\",\"metric\"\n", "run,value,metric\n1,2,3"]
+        {
+            assert!(heading(text.as_bytes()).is_some(), "{text:?}");
+        }
+        for text in [
+            "",
+            "metric,value",
+            "metric\n",
+            "value,metrics\n",
+            "\nmetric,value\n",
+            "metric;value\n",
+            "{\"metric\",\"value\"\n",
+        ] {
+            assert!(heading(text.as_bytes()).is_none(), "{text:?}");
+        }
+    }
+}

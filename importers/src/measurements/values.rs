@@ -1,0 +1,297 @@
+//! Measured values as a neutral list, whatever file they are from.
+
+use std::collections::{HashMap, HashSet};
+use std::path::Path;
+use std::sync::Arc;
+
+use barrow_writer::Better;
+
+use super::json::Text;
+use crate::error::{ImportError, Stop};
+
+/// Reads a file of measured values. The path is that of the file, if it has one: some formats keep names in another file
+/// beside it.
+pub(crate) type ReadFile = fn(text: &[u8], source: Option<&Path>) -> Result<Read, ImportError>;
+
+/// What was read of a file.
+pub(crate) struct Read {
+    pub(crate) values: Values,
+    /// Whether all of the file was read.
+    pub(crate) end: Result<(), Stop>,
+}
+
+/// What is measured, as a file names it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct MetricText<'t> {
+    pub(crate) name: &'t str,
+    pub(crate) unit: &'t str,
+    pub(crate) better: Better,
+    pub(crate) exact: bool,
+}
+
+/// Measured values: 48 bytes for each, and each name once.
+#[derive(Debug, Default)]
+pub(crate) struct Values {
+    pub(super) variants: Vec<Variant>,
+    pub(super) metrics: Vec<Metric>,
+    pub(super) runs: Vec<Run>,
+    /// In the order of the file.
+    pub(super) rows: Vec<Row>,
+    /// Facts of the recording: keys and values.
+    pub(super) facts: Vec<(String, String)>,
+    notes: Vec<String>,
+    texts: HashSet<Arc<str>>,
+    variants_by_name: HashMap<Variant, usize>,
+    metrics_by_name: HashMap<(Arc<str>, Arc<str>), usize>,
+    runs_by_number: HashMap<(usize, u64), usize>,
+    /// How many runs each variant has.
+    run_counts: Vec<u64>,
+    unusable: u64,
+    first_unusable: String,
+}
+
+/// A program that was measured.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) struct Variant {
+    pub(super) name: Arc<str>,
+    pub(super) attributes: Vec<(Arc<str>, Arc<str>)>,
+}
+
+/// What was measured.
+#[derive(Debug)]
+pub(super) struct Metric {
+    pub(super) name: Arc<str>,
+    pub(super) unit: Arc<str>,
+    pub(super) better: Better,
+    pub(super) exact: bool,
+}
+
+/// A run of a variant.
+#[derive(Debug)]
+pub(super) struct Run {
+    pub(super) variant: usize,
+    /// Its number among those of its variant, as the file says, otherwise from 0.
+    pub(super) number: u64,
+    pub(super) seed: Option<u64>,
+    /// How it ended, if the file says so.
+    pub(super) end: Option<End>,
+}
+
+/// How a run ended.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct End {
+    pub(super) exit_status: Option<u64>,
+    pub(super) failed: bool,
+}
+
+/// A value.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Row {
+    pub(super) metric: usize,
+    pub(super) run: usize,
+    pub(super) iteration: Option<u64>,
+    pub(super) seed: Option<u64>,
+    pub(super) value: f64,
+}
+
+impl Values {
+    /// The variant of this name and these attributes.
+    pub(crate) fn variant(&mut self, name: &str, attributes: &[(&str, &str)]) -> usize {
+        let name = self.text(name);
+        let attributes = attributes.iter().map(|(key, value)| (self.text(key), self.text(value))).collect();
+        let variant = Variant { name, attributes };
+        if let Some(&known) = self.variants_by_name.get(&variant) {
+            return known;
+        }
+        self.variants_by_name.insert(variant.clone(), self.variants.len());
+        self.variants.push(variant);
+        self.run_counts.push(0);
+        self.variants.len() - 1
+    }
+
+    /// The metric of this name and unit. The first description that says which values are better holds.
+    pub(crate) fn metric(&mut self, described: &MetricText<'_>) -> usize {
+        let key = (self.text(described.name), self.text(described.unit));
+        if let Some(&known) = self.metrics_by_name.get(&key) {
+            if self.metrics[known].better == Better::Unknown {
+                self.metrics[known].better = described.better;
+            }
+            return known;
+        }
+        let (name, unit) = key.clone();
+        self.metrics_by_name.insert(key, self.metrics.len());
+        self.metrics.push(Metric { name, unit, better: described.better, exact: described.exact });
+        self.metrics.len() - 1
+    }
+
+    /// A new run of a variant.
+    pub(crate) fn run(&mut self, variant: usize) -> usize {
+        let number = self.run_counts[variant];
+        self.add_run(variant, number)
+    }
+
+    /// The run with this number among those of the variant.
+    pub(crate) fn numbered_run(&mut self, variant: usize, number: u64) -> usize {
+        if let Some(&known) = self.runs_by_number.get(&(variant, number)) {
+            return known;
+        }
+        let run = self.add_run(variant, number);
+        self.runs_by_number.insert((variant, number), run);
+        run
+    }
+
+    fn add_run(&mut self, variant: usize, number: u64) -> usize {
+        self.run_counts[variant] += 1;
+        self.runs.push(Run { variant, number, seed: None, end: None });
+        self.runs.len() - 1
+    }
+
+    /// How a run ended. Without an exit status it was killed, and so failed.
+    pub(crate) fn end_run(&mut self, run: usize, exit_status: Option<i64>) {
+        let failed = exit_status != Some(0);
+        self.runs[run].end =
+            Some(End { exit_status: exit_status.and_then(|status| u64::try_from(status).ok()), failed });
+    }
+
+    /// A value. If it is no finite number it is only counted; `place` says where the first of them is.
+    pub(crate) fn value(
+        &mut self,
+        metric: usize,
+        run: usize,
+        iteration: Option<u64>,
+        value: f64,
+        place: impl FnOnce() -> String,
+    ) {
+        if value.is_finite() {
+            self.rows.push(Row { metric, run, iteration, seed: None, value });
+        } else {
+            if self.unusable == 0 {
+                self.first_unusable = place();
+            }
+            self.unusable += 1;
+        }
+    }
+
+    /// The seed of the layout of the value that was added last.
+    pub(crate) fn seed(&mut self, seed: u64) {
+        if let Some(row) = self.rows.last_mut() {
+            row.seed = Some(seed);
+        }
+    }
+
+    /// A value that is no number, at a place.
+    pub(crate) fn no_number(&mut self, place: impl FnOnce() -> String) {
+        self.value(0, 0, None, f64::NAN, place);
+    }
+
+    /// Where all values of each run of a variant have the same seed, it is the seed of the run: of its values, none has a
+    /// layout of its own. So it also is where values are of a run as a whole.
+    pub(crate) fn share_seeds(&mut self) {
+        let mut has_own = vec![false; self.variants.len()];
+        for row in &self.rows {
+            let run = &mut self.runs[row.run];
+            match (run.seed, row.seed) {
+                (None, seed) => run.seed = seed,
+                (Some(known), Some(seed)) if known != seed && row.iteration.is_some() => has_own[run.variant] = true,
+                _ => {}
+            }
+        }
+        // Where iterations have layouts of their own, that of the run is what its other values say.
+        for run in self.runs.iter_mut().filter(|run| has_own[run.variant]) {
+            run.seed = None;
+        }
+        for row in &mut self.rows {
+            let run = &mut self.runs[row.run];
+            if !has_own[run.variant] {
+                row.seed = None;
+            } else if row.iteration.is_none() {
+                run.seed = run.seed.or(row.seed.take());
+                row.seed = None;
+            }
+        }
+    }
+
+    /// Whether there is no value.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// Facts of the recording, as far as they are known.
+    pub(crate) fn known_facts<const N: usize>(&mut self, facts: [(&str, Text); N]) {
+        for (key, value) in facts {
+            if let Some(value) = value.0 {
+                self.fact(key, &value);
+            }
+        }
+    }
+
+    /// A fact of the recording.
+    pub(crate) fn fact(&mut self, key: &str, value: &str) {
+        self.facts.push((key.to_owned(), value.to_owned()));
+    }
+
+    /// A sentence for the user.
+    pub(crate) fn note(&mut self, note: impl Into<String>) {
+        self.notes.push(note.into());
+    }
+
+    /// Takes the sentences for the user, with that about values which are no numbers.
+    pub(super) fn take_notes(&mut self) -> Vec<String> {
+        let first = std::mem::take(&mut self.first_unusable);
+        match std::mem::take(&mut self.unusable) {
+            0 => {}
+            1 => self.notes.push(format!("1 value is no finite number and was left out: {first}")),
+            more => {
+                self.notes.push(format!("{more} values are no finite numbers and were left out; the first: {first}"))
+            }
+        }
+        std::mem::take(&mut self.notes)
+    }
+
+    fn text(&mut self, text: &str) -> Arc<str> {
+        if let Some(known) = self.texts.get(text) {
+            return Arc::clone(known);
+        }
+        let text: Arc<str> = text.into();
+        self.texts.insert(Arc::clone(&text));
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn seeds(rows: &[(u64, Option<u64>, u64)]) -> (Vec<Option<u64>>, Vec<Option<u64>>) {
+        let mut values = Values::default();
+        let variant = values.variant("a", &[]);
+        let metric = values.metric(&super::super::standard::WALL);
+        for &(number, iteration, seed) in rows {
+            let run = values.numbered_run(variant, number);
+            values.value(metric, run, iteration, 1.0, String::new);
+            values.seed(seed);
+        }
+        values.share_seeds();
+        (values.runs.iter().map(|run| run.seed).collect(), values.rows.iter().map(|row| row.seed).collect())
+    }
+
+    #[test]
+    fn a_seed_that_all_values_share_is_that_of_the_run() {
+        assert_eq!(seeds(&[(0, None, 7), (0, None, 7), (1, None, 8)]), (vec![Some(7), Some(8)], vec![None; 3]));
+        assert_eq!(seeds(&[(0, Some(0), 7), (0, Some(1), 7)]), (vec![Some(7)], vec![None; 2]));
+    }
+
+    #[test]
+    fn iterations_keep_seeds_of_their_own() {
+        let (runs, rows) = seeds(&[(0, None, 1), (0, Some(0), 7), (0, Some(1), 8), (1, Some(0), 9)]);
+        assert_eq!((runs, rows), (vec![Some(1), None], vec![None, Some(7), Some(8), Some(9)]));
+    }
+
+    #[test]
+    fn what_is_no_number_is_counted_and_the_first_is_named() {
+        let mut values = Values::default();
+        values.no_number(|| "`x` in line 2".to_owned());
+        values.no_number(|| unreachable!("only the first is named"));
+        assert_eq!(values.take_notes(), ["2 values are no finite numbers and were left out; the first: `x` in line 2"]);
+    }
+}

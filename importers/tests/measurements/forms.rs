@@ -1,0 +1,133 @@
+//! Forms of values that the samples do not have.
+
+use barrow_importers::read_values;
+
+use crate::recorded::record;
+
+fn error(text: &str) -> String {
+    record(text.as_bytes()).map(drop).expect_err("no values").to_string()
+}
+
+fn text(file: &str) -> String {
+    record(file.as_bytes()).expect("values").text()
+}
+
+#[test]
+fn csv_without_runs_counts_them() {
+    let file = "value,metric\n1,a\n2,a\n3,b\n";
+    let expected = "\
+metric 0: a [] Unknown
+metric 1: b [] Unknown
+variant 0: unnamed
+run 0 of 0
+0 metric 0 = 1
+0 metric 1 = 3
+run 1 of 0
+1 metric 0 = 2
+";
+    assert_eq!(text(file), expected);
+    let iterations = "value,metric,iteration\n1,a,0\n2,a,1\n";
+    assert!(text(iterations).ends_with("run 0 of 0\n0.0 metric 0 = 1\n0.1 metric 0 = 2\n"));
+}
+
+#[test]
+fn csv_names_what_it_cannot_use() {
+    let file = "metric,value,note,run\na,1,x,0\na,fast,x,1\na,nan,x,2\n,3,x,3\na,4,x,-1\na\n\"'=a,b\",5,,4\n";
+    let recorded = record(file.as_bytes()).expect("values");
+    let notes = [
+        "columns that are not read: `note`",
+        "3 values are no finite numbers and were left out; the first: `fast` in line 3",
+    ];
+    assert_eq!(recorded.imported.notes, notes);
+    let lost =
+        "2 rows were left out, 16 bytes in all; the first is at byte 51: it names no metric; 2 values were imported";
+    assert_eq!(recorded.lost().as_deref(), Some(lost));
+    assert!(recorded.text().contains("metric 1: =a,b [] Unknown\n"), "{}", recorded.text());
+    assert_eq!(read_values(file.as_bytes()).expect("values").notes.len(), 3);
+    assert_eq!(error("metric,value\n"), "no value: it lists none");
+    assert_eq!(error("metric,value\na,\n"), "no value: 1 value is no finite number and was left out: `` in line 2");
+}
+
+#[test]
+fn memory_and_signals_of_hyperfine() {
+    let file = r#"{"results":[{"command":"a","times":[1.5,null],"memory_usage_byte":[4096,8192],"exit_codes":[0,null]},
+        {"command":"b","mean":1}]}"#;
+    let recorded = record(file.as_bytes()).expect("values");
+    let expected = "\
+metric 0: wall [ns] Lower
+metric 1: peak_resident [bytes] Lower
+variant 0: a
+run 0 of 0
+0 metric 0 = 1500000000
+0 metric 1 = 4096
+end 0 status 0
+run 1 of 0
+1 metric 1 = 8192
+end 1 failed
+";
+    assert_eq!(recorded.text(), expected);
+    assert_eq!(recorded.imported.notes[0], "commands that hold only means, without the times of their runs: 1");
+    assert_eq!(recorded.imported.notes[2], "1 value is no finite number and was left out: time 1 of `a`");
+}
+
+#[test]
+fn files_with_only_means_are_refused() {
+    let means = std::fs::read_to_string(crate::recorded::sample("pytest-benchmark-5.3-means.json")).expect("a sample");
+    let expected =
+        "no value: benchmarks that hold only means: 2; record with `--benchmark-save-data` or `--benchmark-json`";
+    assert_eq!(error(&means), expected);
+    let aggregates =
+        r#"{"context":{"num_cpus":2},"benchmarks":[{"name":"a_mean","run_type":"aggregate","real_time":1}]}"#;
+    assert!(error(aggregates).starts_with("no value: it holds only aggregates; run without"));
+    let dotnet = r#"{"HostEnvironmentInfo":{"BenchmarkDotNetVersion":"0.13"},"Benchmarks":[{"FullName":"a","Statistics":{"Mean":1}}]}"#;
+    assert!(error(dotnet).starts_with("no value: benchmarks without single values: 1;"));
+}
+
+#[test]
+fn google_benchmark_without_repetitions_and_with_numbers_that_are_none() {
+    let file = r#"{"benchmarks":[{"name":"a","real_time":NaN,"cpu_time":2,"time_unit":"ms"},{"name":"a","real_time":-Infinity,"cpu_time":3,"time_unit":"s"}],
+        "context":{"executable":"C:\\bin\\a.exe"}}"#;
+    let recorded = record(file.as_bytes()).expect("values");
+    let expected = "\
+metric 0: a [ns] Lower
+metric 1: a cpu [ns] Lower
+variant 0: a.exe
+run 0 of 0
+0.0 metric 1 = 2000000
+0.1 metric 1 = 3000000000
+";
+    assert_eq!(recorded.text(), expected);
+    let note = "2 values are no finite numbers and were left out; the first: repetition 0 of `a`";
+    assert_eq!(recorded.imported.notes, [note]);
+}
+
+#[test]
+fn samples_without_a_description_are_named() {
+    let recorded = record(br#"{"iters":[2,4,0],"times":[3,8,1,5]}"#).expect("values");
+    assert!(recorded.text().ends_with("metric 0 = 1.5\n0.1 metric 0 = 2\n"), "{}", recorded.text());
+    let notes = [
+        "no `benchmark.json` with the name of the benchmark is beside the samples; it is called `benchmark` here",
+        "benchmark has 3 counts of iterations and 4 times; the shorter list holds",
+        "1 value is no finite number and was left out: sample 2 of `benchmark`",
+    ];
+    assert_eq!(recorded.imported.notes, notes);
+}
+
+#[test]
+fn massif_of_pages_and_without_a_peak() {
+    let recorded =
+        record(b"desc: --pages-as-heap=yes\ncmd: a\nmem_heap_B=7\nmem_heap_B=9\nmem_heap_B=8\n").expect("a value");
+    assert!(recorded.text().starts_with("metric 0: peak_mapped [bytes] Lower\n"), "{}", recorded.text());
+    assert_eq!(recorded.values("peak_mapped"), [9.0]);
+    assert_eq!(recorded.imported.notes, ["no snapshot is marked as the peak; the largest one is taken"]);
+    assert_eq!(error("desc:\ncmd: a\n"), "no value: it lists none");
+}
+
+#[test]
+fn dhat_without_lifetimes_and_of_other_kinds() {
+    let file = r#"{"dhatFileVersion":2,"mode":"heap","bklt":false,"cmd":"a","pps":[{"tb":5,"tbk":1,"fs":[]}]}"#;
+    assert_eq!(record(file.as_bytes()).expect("values").imported.values, 2);
+    let copies = file.replace("\"heap\"", "\"copy\"");
+    assert!(error(&copies).starts_with("a file of DHAT that is not about a heap; record with"));
+    assert_eq!(error(r#"{"dhatFileVersion":2,"pps":[]}"#), "no value: it lists no program point");
+}
