@@ -19,7 +19,8 @@ pub(super) const COMMAND: Command = Command {
               lines, and those of --compare, are run in turn, in random blocks, so that drift of the machine meets all of \
               them. Every value is kept: wall, user and system time, peak_resident, page_faults, context_switches; \
               peak_heap, allocated, blocks and live_at_end from a counting allocator; instructions, cycles, branch and \
-              cache misses where the kernel permits; and what --value finds in the output. DST is `trial.barrow` \
+              cache misses where the kernel permits; and what --value finds in the output. `--read FILE` takes the values \
+              that each run writes to a file, in a format that `import` reads, such as the JSON of Criterion. DST is `trial.barrow` \
               unless told; `--force` replaces it.\n\
               `--layout fixed` makes memory figures repeat to the byte: no address space randomisation, environment and \
               arguments padded to a fixed size. `--layout random` gives each run another layout from a recorded seed, so \
@@ -45,6 +46,7 @@ pub(super) const COMMAND: Command = Command {
         "--layout",
         "--seed",
         "--value",
+        "--read",
         "--warmup",
         "--prepare",
         "--conclude",

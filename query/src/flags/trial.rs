@@ -30,6 +30,9 @@ pub struct TrialFlags {
     /// A value that the program prints: NAME=REGEX, then :higher or :lower is better; repeatable.
     #[arg(long = "value", value_name = "NAME=REGEX")]
     pub values: Vec<String>,
+    /// A file of values that each run writes, or - for what it prints: JSON of a benchmark, CSV; repeatable.
+    #[arg(long, value_name = "FILE")]
+    pub read: Vec<PathBuf>,
     /// Runs before those that count.
     #[arg(long, value_name = "N")]
     pub warmup: Option<u64>,

@@ -44,6 +44,24 @@ pub enum TrialError {
         /// The end of what it printed.
         output: String,
     },
+    /// A run did not write the file of its values.
+    #[error("run {run} did not write `{file}`")]
+    NotWritten {
+        /// The file.
+        file: String,
+        /// The run.
+        run: u32,
+    },
+    /// A file of values cannot be read.
+    #[error("`{file}` of run {run}: {cause}")]
+    Values {
+        /// The file.
+        file: String,
+        /// The run.
+        run: u32,
+        /// Why there are no values.
+        cause: String,
+    },
     /// What a pattern found is no number.
     #[error("the pattern of `{name}` found `{text}`, which is no finite number")]
     NotANumber {

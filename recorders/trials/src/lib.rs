@@ -9,7 +9,7 @@
 //!
 //! Reading order: `plan` (what to run), `layout` and `round` (knobs, and their values for one run), `program` (what kind
 //! of file it is), `shim` (the library that counts and moves blocks), `run` with `output`, `events` and `system` (one
-//! run), `pattern` and `reported` (values that a program tells), `ledger` (what is written), `trial` (all runs),
+//! run), `pattern`, `reported` and `files` (values that a program tells), `ledger` (what is written), `trial` (all runs),
 //! `replay` (one of them again), `disturbances` (what makes times worthless).
 
 #![cfg(target_os = "linux")]
@@ -17,6 +17,7 @@
 mod disturbances;
 mod error;
 mod events;
+mod files;
 mod layout;
 mod ledger;
 mod output;
@@ -35,8 +36,9 @@ pub use disturbances::disturbances;
 pub use error::TrialError;
 pub use layout::{Knobs, Layout, LayoutKind};
 pub use pattern::ValuePattern;
-pub use plan::{Command, IgnoreFailure, Plan, Shell, Stop, VariantPlan};
+pub use plan::{Command, IgnoreFailure, Plan, ReadValues, Shell, Stop, VariantPlan};
 pub use replay::{Replay, replay};
+pub use reported::Reported;
 pub use run::Ended;
 pub use trial::{Failure, Observer, Outcome, Progress, record};
 

@@ -7,6 +7,7 @@ use std::time::Duration;
 use crate::error::TrialError;
 use crate::layout::Layout;
 use crate::pattern::ValuePattern;
+use crate::reported::Reported;
 
 /// What to run, how often, and how.
 #[derive(Debug, Clone)]
@@ -33,6 +34,8 @@ pub struct Plan {
     pub cleanup: Option<String>,
     /// Values that programs print.
     pub values: Vec<ValuePattern>,
+    /// Files of values that programs write.
+    pub files: Vec<ReadValues>,
     /// Which exit statuses other than 0 are no failures.
     pub ignore_failure: IgnoreFailure,
     /// A run that takes longer is killed, and has failed.
@@ -45,6 +48,15 @@ pub struct Plan {
     pub input: Option<PathBuf>,
     /// What programs print is shown.
     pub show_output: bool,
+}
+
+/// A file of values that each run writes.
+#[derive(Debug, Clone)]
+pub struct ReadValues {
+    /// The file; `-` is what the program prints.
+    pub file: PathBuf,
+    /// Reads its bytes, or says why there are no values.
+    pub read: fn(&[u8]) -> Result<Vec<Reported>, String>,
 }
 
 /// A program that is measured.

@@ -16,16 +16,32 @@ use tempfile::NamedTempFile;
 /// More of a file is not read.
 const MOST_BYTES: u64 = 64 << 20;
 
-/// A value as it was reported.
+/// A value as a program told it.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Reported {
-    pub(crate) metric: String,
-    pub(crate) unit: String,
-    pub(crate) better: Better,
-    pub(crate) iteration: Option<u64>,
-    pub(crate) seed: Option<u64>,
-    pub(crate) value: f64,
-    pub(crate) knobs: Vec<(String, String)>,
+pub struct Reported {
+    /// What was measured.
+    pub metric: String,
+    /// Its unit: `ns`, `bytes`, any other text, or nothing for counts.
+    pub unit: String,
+    /// Which values are better.
+    pub better: Better,
+    /// The iteration of the run, from 0; nothing for the run as a whole.
+    pub iteration: Option<u64>,
+    /// The seed of the iteration's own layout.
+    pub seed: Option<u64>,
+    /// The value, a finite number.
+    pub value: f64,
+    /// Names and values of the knobs of the iteration.
+    pub knobs: Vec<(String, String)>,
+}
+
+impl Reported {
+    /// A value of 0 of a run as a whole.
+    #[must_use]
+    pub fn new(metric: &str, unit: &str, better: Better) -> Self {
+        let (metric, unit) = (metric.to_owned(), unit.to_owned());
+        Reported { metric, unit, better, iteration: None, seed: None, value: 0.0, knobs: Vec::new() }
+    }
 }
 
 /// The file that programs report to.

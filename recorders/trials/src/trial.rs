@@ -17,6 +17,7 @@ use barrow_writer::{Better, VariantId, Writer};
 
 use crate::error::TrialError;
 use crate::events;
+use crate::files::ValueFiles;
 use crate::layout::{Knobs, Layout, LayoutKind};
 use crate::ledger::Ledger;
 use crate::plan::{Plan, Stop, VariantPlan, line_words};
@@ -123,6 +124,7 @@ struct Trial<'p> {
     runner: Runner,
     ledger: Ledger,
     reports: ReportFile,
+    files: ValueFiles<'p>,
     variants: Vec<Variant<'p>>,
     outcome: Outcome,
     began: Instant,
@@ -165,6 +167,7 @@ impl<'p> Trial<'p> {
             runner,
             ledger,
             reports: ReportFile::new().map_err(TrialError::io("make a file for values"))?,
+            files: ValueFiles::new(&plan.files),
             variants,
             outcome: Outcome::default(),
             began: Instant::now(),
@@ -289,6 +292,7 @@ impl<'p> Trial<'p> {
             has_terminal: false,
         };
         let observer = self.observer;
+        self.files.begin();
         let Some(measured) = self.runner.run(&variant.prepared, how, &|| observer.is_cancelled())? else {
             self.outcome.cancelled = true;
             return Ok(());
@@ -336,7 +340,8 @@ impl<'p> Trial<'p> {
             self.outcome.first_failure.get_or_insert(failure);
             return Ok(());
         }
-        let printed = self.printed(run)?;
+        let mut printed = self.printed(run)?;
+        printed.extend(self.files.take(run, &self.runner.output)?);
         self.ledger.measured(id, measured)?;
         for value in printed.iter().chain(&reported) {
             self.ledger.reported(id, value)?;

@@ -8,7 +8,7 @@ use std::time::Duration;
 use barrow_query::commands::Command;
 use barrow_query::flags::{TrialFlags, Until};
 use barrow_query::{Flags, QueryError};
-use barrow_trial_recorder::{IgnoreFailure, Layout, LayoutKind, Plan, Shell, Stop, ValuePattern};
+use barrow_trial_recorder::{IgnoreFailure, Layout, LayoutKind, Plan, ReadValues, Reported, Shell, Stop, ValuePattern};
 
 use super::commands;
 
@@ -55,6 +55,7 @@ pub(super) fn of(
         setup: trial.setup.clone(),
         cleanup: trial.cleanup.clone(),
         values: trial.values.iter().map(|text| pattern(text)).collect::<Result<_, _>>()?,
+        files: trial.read.iter().map(|file| ReadValues { file: file.clone(), read }).collect(),
         ignore_failure: trial.ignore_failure.as_deref().map_or(Ok(IgnoreFailure::None), ignored)?,
         time_limit: trial.time_limit,
         count_heap: !trial.no_heap_counts,
@@ -111,6 +112,33 @@ fn seed(layout: Layout) -> u64 {
         LayoutKind::Fixed => 0,
         LayoutKind::AsIs | LayoutKind::Random => RandomState::new().build_hasher().finish(),
     }
+}
+
+/// The values of a file that a run wrote. A metric that `barrow trial` measures itself, and one of several programs, has the
+/// name of the program before its own.
+fn read(bytes: &[u8]) -> Result<Vec<Reported>, String> {
+    const OWN: [&str; 10] = [
+        "wall",
+        "user",
+        "system",
+        "peak_resident",
+        "page_faults",
+        "context_switches",
+        "peak_heap",
+        "allocated",
+        "blocks",
+        "live_at_end",
+    ];
+    let values = barrow_importers::read_values(bytes).map_err(|error| error.to_string())?.values;
+    let is_one = values.windows(2).all(|pair| pair[0].variant == pair[1].variant);
+    let values = values.iter().filter(|value| !value.failed).map(|value| {
+        let metric = match is_one && !OWN.contains(&&*value.metric) {
+            true => value.metric.to_string(),
+            false => format!("{} {}", value.variant, value.metric),
+        };
+        Reported { seed: value.seed, value: value.value, ..Reported::new(&metric, &value.unit, value.better) }
+    });
+    Ok(values.collect())
 }
 
 fn pattern(text: &str) -> Result<ValuePattern, QueryError> {
