@@ -8,6 +8,8 @@
  *     cc -O2 -I recorders/trial-libraries/c -o aligned benches/trials/aligned.c
  *     barrow trial -o aligned.barrow -n 10 --layout random -- ./aligned
  *     barrow modes aligned.barrow sum
+ *
+ * With -DFIXED the input begins at a cache line, and all layouts are alike. docs/trials.md tells the whole story.
  */
 #define BARROW_TRIAL_IMPLEMENTATION
 #include "barrow_trial.h"
@@ -37,7 +39,11 @@ __attribute__((noinline)) static float add_up(const float *numbers) {
 
 static void iterate(barrow_trial_iteration *iteration, void *data) {
     volatile float *result = (volatile float *)data;
+#ifdef FIXED
+    float *numbers = (float *)aligned_alloc(64, NUMBERS * sizeof *numbers);
+#else
     float *numbers = (float *)malloc(NUMBERS * sizeof *numbers);
+#endif
     for (int i = 0; i < NUMBERS; i++)
         numbers[i] = (float)i;
     double shortest = 1e18;
@@ -53,8 +59,10 @@ static void iterate(barrow_trial_iteration *iteration, void *data) {
     free(numbers);
 }
 
-int main(void) {
+int main(int count, char **words) {
     volatile float result = 0;
+    /* A label for a report. It has nothing to do with the sum, but it is allocated before the input. */
+    char *label = count > 1 ? strdup(words[1]) : NULL;
 #if defined(__x86_64__)
     if (!__builtin_cpu_supports("avx2")) {
         fprintf(stderr, "aligned: this processor has no loads of 32 bytes (AVX2)\n");
@@ -63,5 +71,8 @@ int main(void) {
 #endif
     for (int i = 0; i < ITERATIONS; i++)
         barrow_trial_iterate(iterate, (void *)&result);
+    if (label)
+        printf("%s: sum %g\n", label, (double)result);
+    free(label);
     return 0;
 }

@@ -6,8 +6,9 @@ use std::fs;
 use std::path::Path;
 
 use barrow_writer::{
-    KindRole, Label, Object, Options, SiteDescription, SnapshotInfo, StrengthClass, StrengthId, ThreadDescription,
-    TypeDescription, Writer, WriterError,
+    Better, KindRole, Label, MetricDescription, Object, Options, RunDescription, RunEnd, SiteDescription, SnapshotInfo,
+    StrengthClass, StrengthId, ThreadDescription, TypeDescription, ValueDescription, VariantDescription, Writer,
+    WriterError,
 };
 use program::{Run, finished, program};
 
@@ -231,6 +232,80 @@ fn no_error_holds_what_a_terminal_obeys() {
         let run = asked.run(&words);
         harmless(&run.stdout, &words);
         harmless(&run.stderr, &words);
+    }
+}
+
+/// Trials of two programs in which every name is hostile: two modes, failed runs, iterations with knobs.
+fn record_trials(path: &Path) -> Result<(), WriterError> {
+    let writer = Writer::create(path, Options::default())?;
+    writer.fact("command", &hostile("fact"))?;
+    let metric =
+        |name: &str, unit: &str| writer.metric(&MetricDescription { name, unit, better: Better::Higher, exact: false });
+    let metrics = [metric("m", &hostile("unit"))?, metric(&hostile("metric"), "ns")?];
+    for number in 0..2_u64 {
+        let name = hostile("program");
+        let attribute = hostile("attribute");
+        let variant = writer.variant(&VariantDescription {
+            name: &name,
+            command: &[&name, &attribute],
+            directory: Some(&attribute),
+            attributes: &[(&attribute, &name)],
+        })?;
+        for at in 0..30_u64 {
+            let run = writer.begin_run(&RunDescription { variant, time_ns: 5, seed: Some(at), warmup: false })?;
+            writer.run_knobs(run, None, &[(&hostile("knob"), &hostile(&(at % 3).to_string()))])?;
+            for metric in metrics {
+                let value = (100 + 50 * (at % 2) * (number + 1) + at) as f64;
+                writer.value(&ValueDescription { metric, run, value, ..ValueDescription::default() })?;
+            }
+            let output = hostile("output");
+            let failed = at == 7;
+            writer.end_run(run, &RunEnd { failed, output: failed.then_some(&output), ..RunEnd::default() })?;
+        }
+    }
+    writer.finish().map(drop)
+}
+
+#[test]
+fn no_answer_about_trials_holds_what_a_terminal_obeys() {
+    let folder = tempfile::tempdir().expect("there is a folder for temporary files");
+    let path = folder.path().join("hostile.barrow");
+    record_trials(&path).expect("the recording can be written");
+    let asked = Asked { file: path.display().to_string(), folder };
+    let (metric, program) = (hostile("metric"), hostile("program"));
+    for (verb, rest) in [
+        ("summary", &[][..]),
+        ("info", &[]),
+        ("verify", &[]),
+        ("trials", &[]),
+        ("runs", &[]),
+        ("runs", &["failed"]),
+        ("runs", &["7"]),
+        ("values", &["m"]),
+        ("values", &[&metric, &program, "mode", "1"]),
+        ("histogram", &[&metric, &program]),
+        ("histogram", &["m", &program]),
+        ("histogram", &["m"]),
+        ("modes", &[&metric, &program]),
+        ("modes", &["m"]),
+        ("modes", &[HOSTILE]),
+        ("compare", &[]),
+        ("compare", &["m"]),
+        ("compare", &[HOSTILE, &program]),
+        ("assert", &["compare(m) <= 1%"]),
+        ("assert", &["median(m) < 1"]),
+        ("assert", &["maximum(m) < 1", "modes(m) = 5", "failed() = 0", "runs() < 3"]),
+        ("find", &["m"]),
+        ("help", &[]),
+    ] {
+        asked.check(verb, rest);
+    }
+    for format in ["markdown", "csv", "json"] {
+        let to = asked.folder.path().join(format).display().to_string();
+        let words = ["export", &asked.file, "--to", format, "-o", &to];
+        assert_eq!(asked.run(&words).code, 0, "{format}");
+        let text = fs::read_to_string(&to).expect("it was written");
+        assert!(!text.contains(|c| is_dangerous(c) && !['\n', '\r'].contains(&c)), "{format}: {}", text.escape_debug());
     }
 }
 

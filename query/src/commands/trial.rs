@@ -19,7 +19,7 @@ pub(super) const COMMAND: Command = Command {
               lines, and those of --compare, are run in turn, in random blocks, so that drift of the machine meets all of \
               them. Every value is kept: wall, user and system time, peak_resident, page_faults, context_switches; \
               peak_heap, allocated, blocks and live_at_end from a counting allocator; instructions, cycles, branch and \
-              cache misses where the kernel permits; and what --value finds in the output. `--read FILE` takes the values \
+              cache misses where the kernel permits; and what --value finds in the output, or in that of --conclude. `--read FILE` takes the values \
               that each run writes to a file, in a format that `import` reads, such as the JSON of Criterion. DST is `trial.barrow` \
               unless told; `--force` replaces it.\n\
               `--layout fixed` makes memory figures repeat to the byte: no address space randomisation, environment and \

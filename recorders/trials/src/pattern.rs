@@ -3,7 +3,7 @@
 use std::str::FromStr;
 
 use barrow_writer::Better;
-use regex::Regex;
+use regex::{Regex, RegexBuilder};
 
 use crate::error::TrialError;
 
@@ -20,7 +20,7 @@ pub struct ValuePattern {
 }
 
 impl ValuePattern {
-    /// All numbers that a text holds.
+    /// All numbers that a text holds. `^` and `$` are the ends of a line.
     pub(crate) fn values(&self, text: &str) -> Result<Vec<f64>, TrialError> {
         let found = self.expression.captures_iter(text).map(|captures| {
             let group = captures.name("value").or_else(|| captures.get(1)).or_else(|| captures.get(0));
@@ -51,7 +51,9 @@ impl FromStr for ValuePattern {
             Some((expression, "lower")) => (expression, Better::Lower),
             _ => (rest, Better::Unknown),
         };
-        let compiled = Regex::new(expression)
+        let compiled = RegexBuilder::new(expression)
+            .multi_line(true)
+            .build()
             .map_err(|error| format!("the expression of `{name}` is none: {}", last_line(&error.to_string())))?;
         let unit = unit(expression);
         Ok(ValuePattern { name: name.trim().to_owned(), unit, better, expression: compiled })
@@ -89,6 +91,7 @@ mod tests {
         assert_eq!(time.values("time: 1_000.5 s").unwrap(), [1000.5]);
         assert!(time.values("time: soon s").unwrap_err().to_string().contains("`soon`"));
         assert!(time.values("time: NaN s").is_err() && time.values("time: inf s").is_err());
+        assert_eq!(pattern("n=^n ([0-9]+)$").values("n 7\nn 8 x\nn 9\n").unwrap(), [7.0, 9.0]);
         assert_eq!(pattern("n=[0-9]+").values("7 8").unwrap(), [7.0, 8.0]);
     }
 

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use crate::error::TrialError;
 use crate::layout::{Knobs, Layout};
+use crate::reported::ReportFile;
 use crate::round::Round;
 use crate::run::{Ended, How, Runner};
 
@@ -52,11 +53,13 @@ pub fn replay(run: &Replay, under: &[OsString]) -> Result<Ended, TrialError> {
     let mut runner = Runner::new(input.as_deref(), Vec::new())?;
     let words = under.iter().cloned().chain(run.command.iter().map(OsString::from)).collect();
     let prepared = runner.prepare(words, Knobs::NONE)?;
+    // What it reports is read by nothing; without the variable, its environment would be another.
+    let reports = ReportFile::new().map_err(TrialError::io("make a file for values"))?;
     let how = How {
         layout,
         round: Round::of_pairs(&run.knobs),
         seed,
-        values: None,
+        values: Some(reports.path()),
         counts_heap: attribute("counts heap") == Some("yes"),
         shows_output: true,
         time_limit: None,

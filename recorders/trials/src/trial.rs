@@ -118,6 +118,17 @@ struct Variant<'p> {
     values: HashMap<String, Vec<Vec<f64>>>,
 }
 
+/// What a run told.
+struct Told {
+    has_failed: bool,
+    /// The end of what it printed.
+    output: String,
+    /// All that patterns look at.
+    printed: String,
+    /// Values of files.
+    written: Vec<Reported>,
+}
+
 struct Trial<'p> {
     plan: &'p Plan,
     observer: &'p dyn Observer,
@@ -299,10 +310,25 @@ impl<'p> Trial<'p> {
         };
         // Written when it is known how it ended: one that is stopped is not recorded.
         let run = self.ledger.begin(variant.id, seed, warmup, &round)?;
-        self.take(at, run.0, warmup, &measured)?;
+        let output = self.runner.output.tail().map_err(TrialError::io("read the output"))?;
+        let mut printed = match self.plan.values.is_empty() {
+            true => String::new(),
+            false => self.runner.output.text().map_err(TrialError::io("read the output"))?,
+        };
+        let has_failed = measured.ended.timed_out || self.plan.ignore_failure.is_failure(measured.ended.exit_status);
+        let written = if has_failed { Vec::new() } else { self.files.take(run.0, &self.runner.output)? };
         if let Some(command) = for_variant(&self.plan.conclude) {
             self.around(at, command)?;
+            if self.outcome.cancelled {
+                return Ok(());
+            }
+            if !self.plan.values.is_empty() {
+                // It may tell what it finds out about the run.
+                printed += &self.runner.output.text().map_err(TrialError::io("read the output"))?;
+            }
         }
+        let told = Told { has_failed, output, printed, written };
+        self.take(at, run.0, warmup, &measured, told)?;
         let programs = self.variants.len() as u64;
         self.observer.run_ended(&Progress {
             variant: self.variants[at].name,
@@ -318,17 +344,16 @@ impl<'p> Trial<'p> {
     }
 
     /// Records a run that ended.
-    fn take(&mut self, at: usize, run: u32, warmup: bool, measured: &Measured) -> Result<(), TrialError> {
+    fn take(&mut self, at: usize, run: u32, warmup: bool, measured: &Measured, told: Told) -> Result<(), TrialError> {
         let id = barrow_writer::RunId(run);
         let (reported, others) = self.reports.take().map_err(TrialError::io("read reported values"))?;
         if others > 0 {
             self.observer.note(&format!("{others} lines that run {run} reported are no values"));
         }
         let name = self.variants[at].name;
-        let has_failed = measured.ended.timed_out || self.plan.ignore_failure.is_failure(measured.ended.exit_status);
         self.outcome.runs += u64::from(!warmup);
+        let Told { has_failed, output, printed, written } = told;
         if has_failed {
-            let output = self.runner.output.tail().map_err(TrialError::io("read the output"))?;
             self.ledger.end(id, measured.ended, Some(&output))?;
             self.outcome.failed += u64::from(!warmup);
             let variant = &mut self.variants[at];
@@ -340,8 +365,8 @@ impl<'p> Trial<'p> {
             self.outcome.first_failure.get_or_insert(failure);
             return Ok(());
         }
-        let mut printed = self.printed(run)?;
-        printed.extend(self.files.take(run, &self.runner.output)?);
+        let mut printed = self.found(run, &printed, output)?;
+        printed.extend(written);
         self.ledger.measured(id, measured)?;
         for value in printed.iter().chain(&reported) {
             self.ledger.reported(id, value)?;
@@ -368,17 +393,12 @@ impl<'p> Trial<'p> {
         Ok(())
     }
 
-    /// The values that patterns find in the output.
-    fn printed(&self, run: u32) -> Result<Vec<Reported>, TrialError> {
-        if self.plan.values.is_empty() {
-            return Ok(Vec::new());
-        }
-        let text = self.runner.output.text().map_err(TrialError::io("read the output"))?;
+    /// The values that patterns find in what was printed; `output` is its end.
+    fn found(&self, run: u32, text: &str, output: String) -> Result<Vec<Reported>, TrialError> {
         let mut printed = Vec::new();
         for pattern in &self.plan.values {
-            let values = pattern.values(&text)?;
+            let values = pattern.values(text)?;
             if values.is_empty() {
-                let output = self.runner.output.tail().map_err(TrialError::io("read the output"))?;
                 return Err(TrialError::NoMatch { name: pattern.name.clone(), run, output });
             }
             let several = values.len() > 1;

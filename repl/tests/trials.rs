@@ -1,0 +1,423 @@
+//! `barrow trial`: what it runs, what it keeps, and what it says of both.
+
+#![cfg(target_os = "linux")]
+
+mod program;
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use program::{Run, finished, program};
+use serde_json::Value;
+
+const BARROW: &str = env!("CARGO_BIN_EXE_barrow");
+
+fn barrow(folder: &Path, words: &[&str]) -> Run {
+    finished(program(folder).current_dir(folder).args(words).output().unwrap())
+}
+
+/// `barrow trial` with these words, quietly, into `t.barrow`.
+fn trial(folder: &Path, words: &[&str]) -> Run {
+    barrow(folder, &[&["trial", "--quiet", "--force", "-o", "t.barrow"], words].concat())
+}
+
+/// The answer of a question about `t.barrow`.
+fn asked(folder: &Path, words: &[&str]) -> Value {
+    let run = barrow(folder, &[&[words[0], "t.barrow"], &words[1..], &["--format", "json"]].concat());
+    assert_eq!(run.code, 0, "{words:?}: {}", run.stderr);
+    serde_json::from_str(&run.stdout).unwrap()
+}
+
+/// The values of a metric.
+fn values(folder: &Path, metric: &str) -> Vec<f64> {
+    let answer = asked(folder, &["values", metric]);
+    answer["rows"].as_array().unwrap().iter().map(|row| row["value"].as_f64().unwrap()).collect()
+}
+
+fn different(values: &[f64]) -> usize {
+    values.iter().map(|value| value.to_bits()).collect::<BTreeSet<_>>().len()
+}
+
+/// A program of C in the folder; `None` if there is no compiler, or no static libraries.
+fn compiled(folder: &Path, name: &str, source: &str, flags: &[&str]) -> Option<()> {
+    let file = folder.join(format!("{name}.c"));
+    std::fs::write(&file, source).unwrap();
+    let output: Output =
+        Command::new("cc").args(["-O1", "-o"]).arg(folder.join(name)).arg(file).args(flags).output().ok()?;
+    output.status.success().then_some(())
+}
+
+#[test]
+fn every_value_is_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let run =
+        trial(folder, &["-n", "7", "--warmup", "2", "--value", "x=x=([0-9]+) MB/s:higher", "--", "echo", "x=5 MB/s"]);
+    assert_eq!((run.code, run.stderr.as_str()), (0, ""));
+    let trials = asked(folder, &["trials"]);
+    let names: Vec<&str> =
+        trials["rows"].as_array().unwrap().iter().map(|row| row["metric"].as_str().unwrap()).collect();
+    for metric in ["wall", "user", "system", "peak_resident", "page_faults", "context_switches", "x"] {
+        assert!(names.contains(&metric) && values(folder, metric).len() == 7, "{metric}: {names:?}");
+    }
+    let row = trials["rows"].as_array().unwrap().iter().find(|row| row["metric"] == "x").unwrap();
+    assert_eq!(
+        (row["unit"].as_str(), row["median"].as_f64(), row["runs"].as_u64()),
+        (Some("MB/s"), Some(5.0), Some(7))
+    );
+    let runs = asked(folder, &["runs"]);
+    let states: Vec<&str> = runs["rows"].as_array().unwrap().iter().map(|row| row["state"].as_str().unwrap()).collect();
+    assert_eq!(states.len(), 9);
+    assert_eq!(states.iter().filter(|state| **state == "warm-up").count(), 2);
+    assert_eq!(barrow(folder, &["verify", "t.barrow"]).code, 0);
+}
+
+#[test]
+fn runs_that_fail_stay_runs_that_failed() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    // Each second run fails.
+    let line = "test -e odd && rm odd && echo 'no odd one' && exit 3; touch odd";
+    let run = trial(folder, &["-n", "6", line]);
+    assert_eq!(run.code, 1);
+    let said = "3 of 6 runs failed, first run 1 of `test -e odd && rm odd && echo 'no odd one' && exit 3; touch odd`, which \
+                ended with status 3; it printed last: no odd one";
+    assert!(run.stderr.contains(said), "{}", run.stderr);
+    assert_eq!(values(folder, "wall").len(), 3);
+    let failed = asked(folder, &["runs", "failed"]);
+    let failed = failed["rows"].as_array().unwrap();
+    assert_eq!(failed.len(), 3);
+    assert!(failed.iter().all(|run| run["exit_status"] == 3 && run["output"] == "no odd one"));
+    assert_eq!(barrow(folder, &["assert", "t.barrow", "failed() = 0"]).code, 1);
+    assert_eq!(trial(folder, &["-n", "6", "-i", line]).code, 0);
+    assert_eq!(trial(folder, &["-n", "6", "--ignore-failure=3,4", line]).code, 0);
+    assert_eq!(values(folder, "wall").len(), 6);
+    let late = trial(folder, &["-n", "2", "--time-limit", "50ms", "--", "sleep", "30"]);
+    assert!(
+        late.code == 1 && late.stderr.contains("no run succeeded") && late.stderr.contains("longer"),
+        "{}",
+        late.stderr
+    );
+    let killed = trial(folder, &["-n", "2", "kill -SEGV $$"]);
+    assert!(killed.code == 1 && killed.stderr.contains("killed by signal 11"), "{}", killed.stderr);
+}
+
+#[test]
+fn what_cannot_be_measured_is_said() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    std::fs::write(folder.join("old.barrow"), "kept").unwrap();
+    let cases: [(&[&str], u8, &str); 14] = [
+        (&["-o", "n.barrow", "--", "no-such-program"], 127, "`no-such-program` was not found"),
+        (&["-o", "n.barrow", "--", "/etc/passwd"], 126, "cannot be executed"),
+        (&["-o", "old.barrow", "--", "true"], 3, "old.barrow: File exists (os error 17); add --force to replace it"),
+        (&["-o", "no/folder", "--", "true"], 3, "no/folder: No such file or directory"),
+        (&["-o", "n.barrow"], 2, "which command?"),
+        (&["-o", "n.barrow", "--value", "x=([0-9]+)", "--", "echo", "none"], 125, "the pattern of `x` matches nothing"),
+        (&["-o", "n.barrow", "--value", "x=x=(.*)", "--", "echo", "x=NaN"], 125, "`NaN`, which is no finite number"),
+        (&["-o", "n.barrow", "--value", "x=(", "--", "true"], 2, "--value: the expression of `x` is none"),
+        (&["-o", "n.barrow", "--read", "none.json", "--", "true"], 125, "run 0 did not write `none.json`"),
+        (&["-o", "n.barrow", "--layout", "chaotic", "--", "true"], 2, "`chaotic` is no layout"),
+        (&["-o", "n.barrow", "-n", "5", "--until", "5%", "--", "true"], 2, "give one of them"),
+        (&["-o", "n.barrow", "--min-runs", "5", "--", "true"], 2, "limit `--until`"),
+        (&["-o", "n.barrow", "--compare", "a | b", "--", "true"], 2, "needs a shell"),
+        (&["-o", "n.barrow", "--setup", "exit 4", "--", "true"], 125, "`exit 4` failed: ended with status 4"),
+    ];
+    for (words, code, said) in cases {
+        let run = barrow(folder, &[&["trial", "--quiet"], words].concat());
+        let _ = std::fs::remove_file(folder.join("n.barrow"));
+        assert_eq!((run.code, run.stdout.as_str()), (i32::from(code), ""), "{words:?}: {}", run.stderr);
+        assert!(run.stderr.contains(said) && run.stderr.lines().count() == 1, "{words:?}: {}", run.stderr);
+    }
+    assert_eq!(std::fs::read(folder.join("old.barrow")).unwrap(), b"kept");
+}
+
+/// Prints where things are.
+const PLACES: &str = r#"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+extern char **environ;
+int main(int count, char **words) {
+    char *block = malloc(100);
+    memset(block, count, 100);
+    printf("stack=%lu environment=%lu heap=%lu", (unsigned long)&count, (unsigned long)environ[0], (unsigned long)block);
+    return 0;
+}
+"#;
+
+const PATTERNS: [&str; 6] =
+    ["--value", "stack=stack=([0-9]+)", "--value", "environment=environment=([0-9]+)", "--value", "heap=heap=([0-9]+)"];
+
+#[test]
+fn random_layouts_differ_and_fixed_ones_do_not() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    if compiled(folder, "places", PLACES, &[]).is_none() {
+        return;
+    }
+    let count = |layout: &str| {
+        let run = trial(folder, &[&["-n", "40", "--layout", layout], &PATTERNS[..], &["--", "./places"]].concat());
+        assert_eq!(run.code, 0, "{}", run.stderr);
+        ["stack", "environment", "heap"].map(|metric| different(&values(folder, metric)))
+    };
+    assert_eq!(count("fixed"), [1, 1, 1]);
+    for (layout, varies) in [
+        ("random=env", [true, true, false]),
+        ("random=argv", [true, true, false]),
+        ("random=stack", [true, false, false]),
+        ("random=heap", [false, false, true]),
+        ("random", [true, true, true]),
+    ] {
+        let found = count(layout).map(|count| count > 25);
+        assert_eq!(found, varies, "{layout}");
+    }
+}
+
+#[test]
+fn a_run_is_repeated_under_its_layout() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    if compiled(folder, "places", PLACES, &[]).is_none() {
+        return;
+    }
+    let layout = "random=env,argv,stack,heap";
+    let run = trial(folder, &[&["-n", "5", "--layout", layout], &PATTERNS[..], &["--", "./places"]].concat());
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    let [stack, environment, heap] = ["stack", "environment", "heap"].map(|metric| values(folder, metric)[3]);
+    let again = barrow(folder, &["trial", "--replay", "3", "t.barrow"]);
+    assert_eq!((again.code, again.stderr.as_str()), (0, ""));
+    assert_eq!(again.stdout, format!("stack={stack} environment={environment} heap={heap}"));
+    let under = barrow(folder, &["trial", "--replay", "3", "t.barrow", "--under", "env -u NOTHING"]);
+    assert_eq!(under.code, 0, "{}", under.stderr);
+    assert!(under.stdout.starts_with("stack="));
+    let missing = barrow(folder, &["trial", "--replay", "5", "t.barrow"]);
+    assert!(missing.code == 2 && missing.stderr.contains("there is no run 5"), "{}", missing.stderr);
+    // The exit status is that of the program.
+    trial(folder, &["-n", "2", "-i", "exit 7"]);
+    assert_eq!(barrow(folder, &["trial", "--replay", "0", "t.barrow", "--quiet"]).code, 7);
+}
+
+#[test]
+fn memory_of_a_fixed_layout_repeats_to_the_byte() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let numbers: Vec<String> = (0..20_000_u32).map(|number| (number * 7919 % 20_011).to_string()).collect();
+    std::fs::write(folder.join("numbers"), numbers.join("\n")).unwrap();
+    for command in [&["sort", "--parallel=1", "numbers"][..], &["python3", "-c", "print(len(str([{}] * 9999)))"]] {
+        let run = trial(folder, &[&["-n", "6", "--layout", "fixed", "--"], command].concat());
+        if run.code == 127 {
+            continue;
+        }
+        assert_eq!(run.code, 0, "{}", run.stderr);
+        let trials = asked(folder, &["trials"]);
+        if !trials["rows"].as_array().unwrap().iter().any(|row| row["metric"] == "peak_heap") {
+            // No glibc.
+            continue;
+        }
+        for metric in ["peak_heap", "allocated", "blocks", "live_at_end"] {
+            let found = values(folder, metric);
+            assert!(different(&found) == 1 && found[0] > 0.0, "{command:?}: {metric} {found:?}");
+        }
+        // One byte more is seen; the same is not.
+        let peak = values(folder, "peak_heap")[0];
+        assert_eq!(barrow(folder, &["assert", "t.barrow", &format!("median(peak_heap) <= {peak}")]).code, 0);
+        assert_eq!(barrow(folder, &["assert", "t.barrow", &format!("median(peak_heap) < {peak}")]).code, 1);
+    }
+}
+
+#[test]
+fn a_static_program_is_no_success_of_the_shim() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    if compiled(folder, "static", PLACES, &["-static"]).is_none() {
+        return;
+    }
+    let run = barrow(folder, &["trial", "-o", "t.barrow", "-n", "3", "--layout", "random", "--", "./static"]);
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    let said =
+        "`./static` is linked statically: its allocations are not counted and the knobs stack and heap do nothing";
+    assert!(run.stderr.contains(said), "{}", run.stderr);
+    assert!(!run.stdout.contains("peak_heap") && run.stdout.contains("wall"), "{}", run.stdout);
+    let runs = asked(folder, &["runs"]);
+    let knobs = runs["rows"][0]["knobs"].as_object().unwrap();
+    assert!(knobs.contains_key("env") && !knobs.contains_key("heap_offset"), "{knobs:?}");
+}
+
+#[test]
+fn forbidden_system_calls_are_named() {
+    // A filter of system calls that refuses personality and prctl for huge pages.
+    let script = "
+import ctypes, os, platform, struct, sys
+number = {'x86_64': 135, 'aarch64': 92}[platform.machine()]
+code = [(0x20, 0, 0, 0), (0x15, 0, 1, number), (0x06, 0, 0, 0x00050001), (0x06, 0, 0, 0x7fff0000)]
+filters = ctypes.create_string_buffer(b''.join(struct.pack('HBBI', *line) for line in code))
+class Program(ctypes.Structure): _fields_ = [('length', ctypes.c_ushort), ('filters', ctypes.c_void_p)]
+libc = ctypes.CDLL(None, use_errno=True)
+assert libc.prctl(38, 1, 0, 0, 0) == 0
+program = Program(len(code), ctypes.addressof(filters))
+assert libc.prctl(22, 2, ctypes.byref(program)) == 0
+os.execv(sys.argv[1], ['barrow', 'trial', '-n', '3', '-o', 't.barrow', '--layout', 'fixed', '--', 'true'])
+";
+    let folder = tempfile::tempdir().unwrap();
+    let output = Command::new("python3").args(["-c", script, BARROW]).current_dir(folder.path()).output();
+    let Ok(output) = output else { return };
+    let run = finished(output);
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    assert!(run.stderr.contains("the system forbids to switch address space randomisation off"), "{}", run.stderr);
+    let runs = asked(folder.path(), &["runs"]);
+    assert!(!runs["rows"][0]["knobs"].as_object().unwrap().contains_key("aslr"));
+}
+
+#[test]
+fn programs_take_turns_and_are_compared() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let words = ["-n", "12", "--value", "t=t=([0-9]+)", "--name", "old", "--name", "new"];
+    let run = trial(folder, &[&words[..], &["echo t=100", "--compare", "echo t=150"]].concat());
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    assert!(run.stdout.contains("A  old\nB  new\n"), "{}", run.stdout);
+    let compared = asked(folder, &["compare", "old", "new", "t"]);
+    assert_eq!(compared["rows"][0]["verdict"], "larger");
+    assert_eq!(compared["rows"][0]["modes"].as_array().unwrap().len(), 1);
+    // Each block has both, in random order.
+    let runs = asked(folder, &["runs"]);
+    let order: Vec<&str> =
+        runs["rows"].as_array().unwrap().iter().map(|row| row["variant"].as_str().unwrap()).collect();
+    assert!(order.chunks(2).all(|block| block[0] != block[1]));
+    assert!(order.chunks(2).any(|block| block[0] == "new") && order.chunks(2).any(|block| block[0] == "old"));
+    let holds = |assertion: &str| barrow(folder, &["assert", "t.barrow", assertion]).code;
+    assert_eq!([holds("compare(t) <= 60%"), holds("compare(t) <= 5%"), holds("compare(t, new, old) <= 0")], [0, 1, 0]);
+}
+
+#[test]
+fn what_users_of_hyperfine_expect() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let run = trial(
+        folder,
+        &[
+            "-n",
+            "3",
+            "-P",
+            "n",
+            "1",
+            "3",
+            "-D",
+            "2",
+            "-L",
+            "word",
+            "a,b",
+            "--setup",
+            "echo setup {n}{word} >> log",
+            "--prepare",
+            "echo prepare {n} >> log",
+            "--conclude",
+            "echo conclude >> log",
+            "--cleanup",
+            "echo cleanup >> log",
+            "--export-markdown",
+            "t.md",
+            "--export-json",
+            "t.json",
+            "--export-csv",
+            "t.csv",
+            "echo {n} {word}",
+        ],
+    );
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    let log = std::fs::read_to_string(folder.join("log")).unwrap();
+    let count = |word: &str| log.lines().filter(|line| line.starts_with(word)).count();
+    assert_eq!([count("setup"), count("prepare"), count("conclude"), count("cleanup")], [4, 12, 12, 4]);
+    assert!(log.contains("setup 1a") && log.contains("setup 3b"), "{log}");
+    let trials = asked(folder, &["trials"]);
+    let programs: BTreeSet<&str> =
+        trials["rows"].as_array().unwrap().iter().map(|row| row["variant"].as_str().unwrap()).collect();
+    assert_eq!(programs.into_iter().collect::<Vec<_>>(), ["echo 1 a", "echo 1 b", "echo 3 a", "echo 3 b"]);
+    let markdown = std::fs::read_to_string(folder.join("t.md")).unwrap();
+    assert!(markdown.starts_with("| metric | program |") && markdown.contains("| relative |"), "{markdown}");
+    let json: Value = serde_json::from_slice(&std::fs::read(folder.join("t.json")).unwrap()).unwrap();
+    assert_eq!(json["rows"], trials["rows"]);
+    // What is exported is imported.
+    let again = barrow(folder, &["trials", "t.csv", "--format", "json"]);
+    let again: Value = serde_json::from_str(&again.stdout).unwrap();
+    let medians = |answer: &Value| -> Vec<Value> {
+        let rows = answer["rows"].as_array().unwrap().iter();
+        rows.map(|row| serde_json::json!([row["metric"], row["variant"], row["median"], row["runs"]])).collect()
+    };
+    assert_eq!(medians(&again), medians(&trials));
+    std::fs::write(folder.join("input"), "a word").unwrap();
+    let run = trial(folder, &["-n", "2", "--input", "input", "--value", "n=^ *([0-9]+)$", "--shell=none", "wc -c"]);
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    assert_eq!(values(folder, "n"), [6.0, 6.0]);
+    let shown = trial(folder, &["-n", "2", "--show-output", "--", "echo", "shown"]);
+    assert!(shown.stdout.starts_with("shown\nshown\n"), "{}", shown.stdout);
+}
+
+#[test]
+fn it_stops_when_enough_is_known() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let run = trial(folder, &["--until", "5%", "--value", "t=t=([0-9]+)", "--", "echo", "t=7"]);
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    assert_eq!(values(folder, "t").len(), 20);
+    // Two modes of unknown weights need more runs than are permitted.
+    let line = "head -c1 /dev/urandom | od -An -tu1 | awk '{print \"t=\" 100 + 100 * ($1 % 2)}'";
+    let run = trial(folder, &["--until", "1%", "--max-runs", "40", "--value", "t=t=([0-9]+)", line]);
+    assert_eq!(run.code, 0);
+    assert!(run.stderr.contains("values are not known to 1 % yet"), "{}", run.stderr);
+    assert_eq!(values(folder, "t").len(), 40);
+}
+
+#[test]
+fn files_that_runs_write_are_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let line = "printf 'metric,unit,value\\nlatency,ns,12\\nlatency,ns,14\\nwall,ns,5\\n' > values.csv";
+    let run = trial(folder, &["-n", "3", "--read", "values.csv", line]);
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    let rows = asked(folder, &["values", "latency"]);
+    let rows: Vec<(u64, u64, f64)> = rows["rows"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|row| (row["run"].as_u64().unwrap(), row["iteration"].as_u64().unwrap(), row["value"].as_f64().unwrap()))
+        .collect();
+    assert_eq!(rows, [(0, 0, 12.0), (0, 1, 14.0), (1, 0, 12.0), (1, 1, 14.0), (2, 0, 12.0), (2, 1, 14.0)]);
+    // A wall time of the file is not that of the run.
+    assert!(values(folder, "wall").iter().all(|wall| *wall > 1000.0));
+}
+
+/// Whatever ends barrow, each run that ended is in the recording.
+#[test]
+fn a_trial_that_is_stopped_is_readable() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    for (signal, code) in [("INT", Some(130)), ("KILL", None)] {
+        let words = ["trial", "--quiet", "--force", "-o", "t.barrow", "-n", "100000", "echo run >> log"];
+        let _ = std::fs::remove_file(folder.join("log"));
+        let mut child = program(folder)
+            .current_dir(folder)
+            .args(words)
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let began = Instant::now();
+        let runs = || std::fs::read_to_string(folder.join("log")).map_or(0, |log| log.lines().count());
+        while runs() < 10 {
+            assert!(began.elapsed() < Duration::from_secs(20));
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        Command::new("kill").args(["-s", signal, &child.id().to_string()]).status().unwrap();
+        assert_eq!(child.wait().unwrap().code(), code, "{signal}");
+        let trials = barrow(folder, &["trials", "t.barrow", "--format", "json"]);
+        let is_damaged = signal == "KILL" && trials.code == 4;
+        assert!(trials.code == 0 || is_damaged, "{signal}: {}", trials.stderr);
+        let answer: Value = serde_json::from_str(&trials.stdout).unwrap();
+        let kept = answer["rows"][0]["runs"].as_u64().unwrap();
+        assert!(kept >= 9, "{signal}: {kept}");
+    }
+}
