@@ -1,6 +1,6 @@
 // Trials as data: values, bins, modes and knobs of answers; words with their units; axes; the lines that ask for more.
 
-import { grouped, numberOf, size } from './cell.js';
+import { grouped, numberOf, size, visible } from './cell.js';
 import { cellOf, factOf } from './answer.js';
 import { literal, path } from './state.js';
 
@@ -125,7 +125,7 @@ export function measured(value, unit, digits = 4) {
     return `${sign}${significant(amount / scale, digits)} ${name}`;
   }
   if (unit === 'bytes' && amount < 1e15) return sign + (Number.isInteger(amount) || amount >= 1024 ? size(Math.round(amount)) : `${significant(amount, digits)} B`);
-  return sign + significant(amount, digits) + (unit ? ` ${unit}` : '');
+  return sign + significant(amount, digits) + (unit ? ` ${visible(unit.slice(0, 30))}` : '');
 }
 
 /** A difference with its sign. @param {number} value @param {string} unit */
@@ -168,9 +168,10 @@ export function weightText({ weight, weightLow, weightHigh }) {
   return `${percent(weight)} (${Math.round(weightLow * 100)}–${percent(weightHigh)})`;
 }
 
-/** A name as a word of a line. @param {string} name */
+/** A name as a word of a line: its beginning, if no line can hold it, since a unique beginning names it too. @param {string} name */
 export function word(name) {
-  return /^[\w./+-]+$/.test(name) && !name.startsWith('-') ? name : literal(name);
+  const first = [...(name.slice(0, 400).match(/^[^\0\r\n]+/)?.[0] ?? '')].slice(0, 200).join('');
+  return /^[\w./+-]+$/.test(first) && !first.startsWith('-') ? first : literal(first);
 }
 
 /** The line of a series. @param {string} verb @param {string} metric @param {string} program */

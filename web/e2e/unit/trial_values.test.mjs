@@ -81,6 +81,7 @@ test('names are words of a line and of a shell', () => {
   assert.equal(seriesLine('histogram', 'wall', ''), 'histogram wall');
   assert.equal(seriesLine('modes', 'my time', './a "b"'), 'modes "my time" "./a \\"b\\""');
   assert.equal(seriesLine('modes', '-x', '| sh'), 'modes "-x" "| sh"');
+  assert.equal(seriesLine('modes', 'a\nb', 'n'.repeat(1000)), `modes a ${'n'.repeat(200)}`);
   assert.equal(replayLine(7, 't.barrow'), 'barrow trial --replay 7 t.barrow');
   assert.equal(replayLine(7, "-it's; $(x).barrow"), "barrow trial --replay 7 './-it'\\''s; $(x).barrow'");
 });
