@@ -68,6 +68,7 @@ after(async () => {
 function plain(value) {
   switch (value.kind) {
     case 'none': return null;
+    case 'measured': return value.value.value;
     case 'list': return value.value.map(plain);
     case 'record': return Object.fromEntries(value.value.map((/** @type {[string, any]} */ [key, one]) => [key, plain(one)]));
     default: return value.value;

@@ -68,9 +68,8 @@ impl<'t> Settings<'t> {
         let runs: HashSet<u32> = series.values().iter().map(|value| value.run.0).collect();
         let of_run = |run: u32| trials.runs().get(run as usize).map(|of| (run, &of.knobs));
         let all = runs.into_iter().filter_map(of_run);
-        let known = all.flat_map(|(run, knobs)| {
-            knobs.iter().map(move |knob| ((run, knob.iteration, &*knob.name), &*knob.value))
-        });
+        let known = all
+            .flat_map(|(run, knobs)| knobs.iter().map(move |knob| ((run, knob.iteration, &*knob.name), &*knob.value)));
         Settings { series, known: known.collect() }
     }
 
