@@ -162,6 +162,6 @@ mod tests {
     #[test]
     fn the_page_is_small() {
         let bytes: usize = ASSETS.iter().map(|asset| asset.packed().0.len()).sum();
-        assert!(bytes <= 104_000, "{bytes} bytes compressed");
+        assert!(bytes <= 104_500, "{bytes} bytes compressed");
     }
 }

@@ -67,7 +67,7 @@ for (const { name: look, options } of LOOKS) {
   const all = [...Object.entries(VIEWS).map(([view, one]) => ({ view, other: '', ...one, of: () => server })), ...Object.entries(OF_PROCESSES).map(([view, one]) => ({ view, ...one, of: () => build })),
     ...Object.entries(OF_TRIALS).map(([view, one]) => ({ view, ...one, of: () => trial }))];
   for (const { view, line, wrong, other, of } of all) {
-    test(`${view} ${other && `of ${line}`}, ${look}`, async () => {
+    test(`${view}${other && ` of ${line}`}, ${look}`, async () => {
       const page = await openPage(browser, of(), { ...options, fragment: fragment({ q: line }) });
       await settled(page, view);
       await quiet(page);
