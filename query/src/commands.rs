@@ -72,6 +72,8 @@ pub use barrow_processes::ATTRIBUTES as PROCESS_ATTRIBUTES;
 pub use help::{expressions, from_shell, overview, page, usage_from_shell};
 pub use set::KEYS as SETTINGS;
 
+pub(crate) use compare::is_recording_by_name;
+
 pub use crate::command::{Command, Completion, Content, Group, Subject};
 
 use crate::arguments::Arguments;

@@ -117,7 +117,11 @@ impl Question {
             Sink::File(_) => Touches::WRITES_FILES,
             Sink::Command(_) => Touches::RUNS_PROGRAMS,
         };
-        let is_file = |word: &String| matches!(Operand::named(word), Some(Operand::Other(..)));
+        let is_file = |word: &String| match self.command.name {
+            // A program may be called `./sort`: the recording tells, and `compare` checks before it reads a file.
+            "compare" => commands::is_recording_by_name(word),
+            _ => matches!(Operand::named(word), Some(Operand::Other(..))),
+        };
         let mut touches = self.command.touches;
         // A question about a recording reads other files only if its words name some.
         if self.command.subject == Subject::Recording && !self.arguments.words().iter().any(is_file) {

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 
 import { ROOT, serve } from './harness/binary.mjs';
 import { complete, fragment, launch, leave, openPage, settled } from './harness/browser.mjs';
-import { BUILD, INVOICES } from './harness/fixtures.mjs';
+import { BUILD, INVOICES, TRIAL } from './harness/fixtures.mjs';
 
 const IMAGES = join(ROOT, 'docs/images');
 /** What is pictured: a line, its view, and how. @type {{name: string, view: string, state: Record<string, string> | null, look: object}[]} */
@@ -18,10 +18,12 @@ const PICTURES = [
   { name: 'tree-dark', view: 'tree', state: { q: 'dominators', colour: 'growth' }, look: { height: 760, dark: true } },
   { name: 'object', view: 'object', state: null, look: { height: 800 } },
   { name: 'lanes', view: 'lanes', state: { f: 'build.barrow', q: 'lanes', t: '0.1s..0.3s' }, look: { height: 900 } },
+  { name: 'metric', view: 'metric', state: { f: 'trial.barrow', q: 'histogram wall scan' }, look: { height: 1400 } },
+  { name: 'compare', view: 'compare', state: { f: 'trial.barrow', q: 'compare scan scan-new' }, look: { height: 1200 } },
   { name: 'narrow', view: 'series', state: { q: 'growth' }, look: { width: 360, height: 740 } },
 ];
 
-const server = await serve([INVOICES, BUILD, '--no-index']);
+const server = await serve([INVOICES, BUILD, TRIAL, '--no-index']);
 const wanted = process.argv.slice(2);
 const browser = await launch();
 mkdirSync(IMAGES, { recursive: true });

@@ -100,6 +100,7 @@ export function text(value, column) {
     case 'share': return `${(of * 100).toFixed(1)} %`;
     case 'estimated_share': return `~${(of * 100).toFixed(1)} %`;
     case 'rate': return of === null ? '' : column.unit === 'bytes' ? rate(of) : String(of);
+    case 'measured': return visible(of.text);
     case 'flag': return of ? 'yes' : 'no';
     case 'list': return of.map((/** @type {Value} */ one) => text(one, column)).join(', ');
     case 'record':
@@ -113,6 +114,7 @@ export function numberOf(value) {
   switch (value.kind) {
     case 'number': case 'estimate': case 'change': case 'share': case 'estimated_share': return Number(value.value);
     case 'rate': return value.value === null ? NaN : value.value;
+    case 'measured': return Number(value.value.value);
     case 'flag': return value.value ? 1 : 0;
     default: return NaN;
   }
@@ -237,7 +239,7 @@ export function pathNode(steps) {
 /** @param {Value[]} values @param {Pick<Column, 'unit'>} column @param {CellContext} ctx */
 function listNode(values, column, ctx) {
   if (values.length === 0) return document.createTextNode('');
-  if (values.every((value) => ['number', 'estimate', 'none', 'rate', 'change'].includes(value.kind))) {
+  if (values.every((value) => ['number', 'estimate', 'none', 'rate', 'change', 'measured'].includes(value.kind))) {
     return nameNode(values.map((value) => text(value, column) || '–').join(', '));
   }
   const item = (/** @type {Value} */ value) => h('li', null, cellNode(value, column, ctx));

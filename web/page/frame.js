@@ -5,7 +5,8 @@ import { onRunning, runningQuestions, stopAll } from './ask.js';
 import { progressNode, showProgress } from './section.js';
 import { overview } from './overview.js';
 import { grouped, size, visible } from './cell.js';
-import { changed, format, serveLine, shellLine, verbOf, viewOf } from './state.js';
+import { changed, format, isBare, serveLine, shellLine, verbOf, viewOf } from './state.js';
+import { cellOf } from './answer.js';
 import { selectedSnapshot, visitedIn } from './context.js';
 import { isGone, openAgain } from './served.js';
 
@@ -29,11 +30,14 @@ import { isGone, openAgain } from './served.js';
  * @property {(text: string) => void} announce
  * @property {() => void} help
  * @property {() => Promise<import('./ask.js').Answer>} overview the answer of `summary all`
+ * @property {() => Promise<import('./ask.js').Answer>} programs an answer that names the programs of trials
  */
 
 /** Verbs of the menu that no tab shows, in its order; further ones follow. */
 const MENU = ['threads', 'roots', 'sites', 'strings', 'waste', 'dups', 'unreachable', 'paths', 'find', 'count', 'survival', 'verify'];
 
+/** Files of trials that have several programs, by their ids and revisions. @type {Map<string, boolean>} */
+const several = new Map();
 /** @type {Shown | null} */
 let shown = null;
 /** @type {Doing | null} */
@@ -90,6 +94,7 @@ export function showFrame(what) {
   });
   showVerbs(what.verbs);
   void showOverview(what);
+  void countPrograms(what);
   const title = what.state.q || what.view;
   document.title = visible(what.file ? `${title} – ${what.file.name} – barrow` : `${title} – barrow`);
 }
@@ -245,6 +250,23 @@ async function showOverview({ state, file }) {
   }
 }
 
+/** There is something to compare if several programs have values: then there is a tab for it. @param {Shown} what */
+async function countPrograms({ file }) {
+  const key = file && `${file.id} ${file.revision}`;
+  if (!key || file.state !== 'ready' || !file.trials || several.has(key)) return;
+  several.set(key, false);
+  try {
+    const answer = await doing?.programs();
+    const table = answer?.tables.find((one) => one.key === 'programs') ?? answer?.tables.at(-1);
+    const counted = table?.rows.filter((row) => cellOf(table, row, 'runs')?.value > 0).map((row) => cellOf(table, row, 'variant')?.value);
+    several.set(key, new Set(counted).size > 1);
+    if (shown?.file === file) keepFocus(() => showTabs(/** @type {Shown} */ (shown)));
+  } catch {
+    // The view says what is wrong.
+    several.delete(key);
+  }
+}
+
 /** @param {State} state @param {Change} change @param {string} name */
 function remove(state, change, name) {
   return h('a', { class: 'remove', href: format(changed(state, change)), 'aria-label': name, title: name }, '×');
@@ -269,20 +291,22 @@ function showBanners({ state, file }) {
 }
 
 const TABS = /** @type {Record<string, string>} */ ({
-  lanes: 'Processes', series: 'Series', types: 'Types', tree: 'Tree & map', object: 'Object', summary: 'Summary', classes: 'Classes', ptree: 'Tree', processes: 'List',
+  trials: 'Trials', compare: 'Compare', runs: 'Runs', lanes: 'Processes', series: 'Series', types: 'Types', tree: 'Tree & map', object: 'Object', summary: 'Summary', classes: 'Classes', ptree: 'Tree', processes: 'List',
 });
 /** The keys after `g`. */
-const TAB_KEYS = /** @type {Record<string, string>} */ ({ lanes: 'p', series: 's', types: 't', tree: 'd', object: 'o' });
+const TAB_KEYS = /** @type {Record<string, string>} */ ({ trials: 'r', compare: 'c', lanes: 'p', series: 's', types: 't', tree: 'd', object: 'o' });
 
 /** Where the tabs lead. @param {State} state @param {ServedFile} file @returns {Record<string, string>} */
 export function tabLines(state, file) {
-  const several = (file.snapshots ?? 0) > 1;
+  const isSeries = (file.snapshots ?? 0) > 1;
+  const hasOthers = several.get(`${file.id} ${file.revision}`);
   /** @type {Record<string, string>} */
-  const ofProcesses = file.processes ? { lanes: 'lanes' } : {};
-  if (file.processes && !file.snapshots) return { ...ofProcesses, summary: 'summary', classes: 'classes', ptree: 'tree', processes: 'processes 50' };
+  const without = { ...(file.processes ? { lanes: 'lanes' } : {}), ...(file.trials ? { trials: 'trials', ...(hasOthers ? { compare: 'compare' } : {}), runs: 'runs' } : {}) };
+  if (file.processes && !file.snapshots) return { ...without, summary: 'summary', classes: 'classes', ptree: 'tree', processes: 'processes 50' };
+  if (isBare(file)) return without;
   return {
-    ...ofProcesses,
-    series: several ? 'summary all' : 'summary', types: 'histogram', tree: 'dominators',
+    ...without,
+    series: isSeries ? 'summary all' : 'summary', types: 'histogram', tree: 'dominators',
     object: visitedIn(file).length > 0 ? `info ${visitedIn(file)[0].name}` : 'info',
   };
 }
@@ -292,7 +316,7 @@ function showTabs({ state, file, verbs, view }) {
   if (!file || file.state !== 'ready') return fill(place.tabs);
   const lines = tabLines(state, file);
   const verb = verbOf(state.q);
-  const active = view === 'objects' ? 'object' : view === 'answer' ? (verb === 'tree' ? 'ptree' : verb) : view;
+  const active = view === 'objects' ? 'object' : view === 'metric' ? 'trials' : view === 'answer' ? (verb === 'tree' ? 'ptree' : verb) : view;
   const tabs = Object.entries(lines).map(([name, line]) => h('a', {
     href: format(changed(state, { q: line })), 'aria-current': name === active ? 'page' : null, title: TAB_KEYS[name] ? `${line} (g ${TAB_KEYS[name]})` : line,
   }, TABS[name]));

@@ -24,6 +24,10 @@ const VIEWS = {
   objects: () => import('./views/objects.js'),
   answer: () => import('./views/answer.js'),
   lanes: () => import('./views/lanes.js'),
+  trials: () => import('./views/trials.js'),
+  metric: () => import('./views/metric.js'),
+  compare: () => import('./views/metric.js').then(({ mountCompare: mount }) => ({ mount })),
+  runs: () => import('./views/trials.js').then(({ mountRuns: mount }) => ({ mount })),
   files: () => import('./views/files.js'),
   help: () => import('./views/help.js'),
   search: () => import('./views/search.js'),
@@ -85,7 +89,7 @@ function withLine(of) {
   const change = of.q ? changeOf(of.q, of) : null;
   if (change) return withLine(changed({ ...of, q: '' }, change));
   if (of.q || of.extra.p || !file || file.state !== 'ready') return of;
-  if (file.snapshots === 0) return { ...of, q: file.processes ? 'lanes' : 'info' };
+  if (file.snapshots === 0) return { ...of, q: file.processes ? 'lanes' : file.trials ? 'trials' : 'info' };
   return { ...of, q: (file.snapshots ?? 0) > 1 ? 'summary all' : 'summary' };
 }
 
@@ -185,7 +189,7 @@ function filesChanged(before) {
   const isOther = old?.state !== file?.state || isAgain;
   const hasGrown = old && file && old.revision !== file.revision && !file.replaced;
   // What was asked before anything was known of the file was not chosen.
-  const isUnknown = old?.snapshots === null && file?.processes && !file.snapshots && state.q === 'summary';
+  const isUnknown = old?.snapshots === null && (file?.processes || file?.trials) && !file.snapshots && state.q === 'summary';
   state = withLine(isUnknown ? { ...state, q: '' } : state);
   if ((isOther || isUnknown) && state.q) history.replaceState(null, '', format(state));
   if (!current || isOther || (hasGrown && (state.s === null || current.name === 'series')) || current.name === 'files') void show(isAgain);
@@ -203,7 +207,7 @@ function verbNamed(word) {
 async function boot() {
   applyTheme();
   const own = contextOf({ state: () => state, file: () => fileNamed(state.f), verbs, go, announce, signal: new AbortController().signal });
-  buildFrame({ submit, go, announce, help: () => go({ q: 'help' }), overview: () => own.ask('summary all', { snapshot: null }) });
+  buildFrame({ submit, go, announce, help: () => go({ q: 'help' }), overview: () => own.ask('summary all', { snapshot: null }), programs: () => own.ask(own.file.snapshots ? 'trials' : 'summary') });
   listenToKeys({ go, state: () => state });
   resolveVerbsWith(verbNamed);
   try {

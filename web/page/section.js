@@ -128,7 +128,7 @@ export class Section {
     } else {
       this.empty(why);
     }
-    if (!drawing.isQuiet) this.ctx.announce(why ?? inWords(this.options.title ?? this.line, answer));
+    if (!drawing.isQuiet) this.ctx.announce(why ?? inWords(this.options.title ?? visible(this.line), answer));
   }
 
   /** Says why there is nothing. @param {string} why */

@@ -96,7 +96,7 @@ const VIEWS = {
   __proto__: null,
   summary: 'series', snapshots: 'series', growth: 'series', leaks: 'series', trend: 'series',
   top: 'types', histogram: 'types', diff: 'types', sites: 'types', age: 'types', born: 'types', died: 'types',
-  dominators: 'tree', info: 'object', help: 'help', lanes: 'lanes',
+  dominators: 'tree', info: 'object', help: 'help', lanes: 'lanes', trials: 'trials', compare: 'compare', values: 'runs', runs: 'runs',
 };
 
 /** @type {(word: string) => string} */
@@ -121,18 +121,29 @@ export function processLine(name) {
 const OF_HEAPS = ['series', 'types', 'tree', 'object', 'objects'];
 
 /**
- * The name of the view that shows a line of a file: what is about processes has none of those of heaps.
- * @param {string} line @param {{snapshots: number | null, processes: boolean | null} | null} [file]
+ * The name of the view that shows a line of a file: what is about processes or trials has none of those of heaps.
+ * @param {string} line @param {{snapshots: number | null, processes: boolean | null, trials: boolean | null} | null} [file]
  */
 export function viewOf(line, file = null) {
   const verb = verbOf(line);
   const rest = words(line).slice(1);
   const isProcess = verb === 'info' && /^["']?([^@%]*:)?\d+["']?$/.test(rest[0] ?? '');
   const isOfProcesses = file?.processes && (!file.snapshots || isProcess);
-  if (isOfProcesses && OF_HEAPS.includes(viewOf(line))) return 'answer';
+  if (file?.trials && verb === 'histogram' && (!file.snapshots || isSeries(rest))) return 'metric';
+  if ((isOfProcesses || isBare(file)) && OF_HEAPS.includes(viewOf(line))) return 'answer';
   if (verb === 'info' && rest.length === 0) return 'objects';
   if ((verb === 'snapshots' || verb === 'summary') && rest.some((word) => word !== 'all')) return 'answer';
   return VIEWS[verb] ?? 'answer';
+}
+
+/** Whether words may name a metric and a program, and are no expression. @param {string[]} rest */
+function isSeries(rest) {
+  return [1, 2].includes(rest.length) && !rest.includes('by') && rest.every((one) => !/[=<>~(]/.test(one) || /^["']/.test(one));
+}
+
+/** Whether a file holds trials and no heap. @param {{snapshots: number | null, trials: boolean | null} | null} file */
+export function isBare(file) {
+  return Boolean(file?.trials && !file.snapshots);
 }
 
 /**
@@ -165,7 +176,7 @@ export function quoted(text) {
 }
 
 /** A file name that no program takes for a flag. @param {string} name */
-function path(name) {
+export function path(name) {
   return quoted(name.startsWith('-') ? `./${name}` : name);
 }
 

@@ -61,16 +61,20 @@ assets! {
     "tree_rows.js",
     "tree_table.js",
     "treemap.js",
+    "trial_charts.js",
+    "trial_values.js",
     "views.css",
     "views/answer.js",
     "views/files.js",
     "views/help.js",
     "views/lanes.js",
+    "views/metric.js",
     "views/object.js",
     "views/objects.js",
     "views/search.js",
     "views/series.js",
     "views/tree.js",
+    "views/trials.js",
     "views/types.js",
     "virtual_rows.js",
 }
@@ -158,6 +162,6 @@ mod tests {
     #[test]
     fn the_page_is_small() {
         let bytes: usize = ASSETS.iter().map(|asset| asset.packed().0.len()).sum();
-        assert!(bytes <= 90_000, "{bytes} bytes compressed");
+        assert!(bytes <= 104_500, "{bytes} bytes compressed");
     }
 }

@@ -8,7 +8,7 @@ use barrow_query::{Format, Question, Session, Settings, Touches, Workspace};
 use browser::{Page, encoded};
 use serde_json::{Map, Value, json};
 
-const FILES: [&str; 7] = [
+const FILES: [&str; 8] = [
     "orders.barrow",
     "invoices.barrow",
     "raku.barrow",
@@ -16,10 +16,11 @@ const FILES: [&str; 7] = [
     "threads.barrow",
     "smallest.barrow",
     "build.barrow",
+    "trial.barrow",
 ];
 
 /// Lines besides the examples and the bare verbs.
-const LINES: [&str; 21] = [
+const LINES: [&str; 27] = [
     "summary all",
     "find 20 objects size > 1",
     "info @1",
@@ -41,6 +42,12 @@ const LINES: [&str; 21] = [
     "roots",
     "sites",
     "help top",
+    "histogram wall scan",
+    "modes pass scan-new",
+    "values wall mode 2",
+    "compare scan scan-new",
+    "runs 99",
+    "runs failed",
 ];
 
 fn session(file: &str) -> Session {
@@ -97,6 +104,7 @@ fn plain(value: &Value) -> Value {
             let fields = content.as_array().unwrap().iter();
             fields.map(|field| (field[0].as_str().unwrap().to_owned(), plain(&field[1]))).collect()
         }
+        "measured" => content["value"].clone(),
         // JSON has six digits of shares.
         "share" | "estimated_share" => serde_json::from_str(&format!("{:.6}", content.as_f64().unwrap())).unwrap(),
         _ => content.clone(),

@@ -21,9 +21,9 @@ pub(super) const COMMAND: Command = Command {
     group: Group::Trials,
     arguments: "[A] [B] [METRIC..] [--threshold SHARE] [--floor AMOUNT]",
     about: "Whether B is faster or slower than A, also in its rarer modes",
-    details: "A and B are programs of the recording, by name; or FILE or FILE:PROGRAM of another recording, which stands \
-              for B with the open one as A: from a shell, `barrow compare A.barrow B.barrow`. Without names they are the \
-              first two programs. Values of a run share a layout, so runs are compared and not single values. The verdict \
+    details: "A and B are programs of the recording, by name; or, if none has that name, FILE or FILE:PROGRAM of \
+              another recording, which stands for B with the open one as A: from a shell, `barrow compare A.barrow \
+              B.barrow`. Without names they are the first two programs. Values of a run share a layout, so runs are compared and not single values. The verdict \
               of a metric is that of its worst mode: two tests of Mann and Whitney per mode, at the larger of `--threshold` \
               (5% unless told; 0 for bytes that never vary) and `--floor` (1 ns). A mode that more or fewer values are in, \
               with both modes where they were, has moved weight. `shift` is the estimate of Hodges and Lehmann with its \
@@ -102,6 +102,7 @@ fn compared<'s>(a: &'s Side, b: &'s Side, named: &[String], asked: Asked) -> Res
 /// Both sides, and the words after them.
 fn sides<'w>(session: &Session, words: &'w [String]) -> Result<([Side; 2], &'w [String]), QueryError> {
     let trials = session.trials()?;
+    let file = |word| file(word).filter(|_| !trials.variants().iter().any(|variant| variant.name == word));
     if let [first, rest @ ..] = words
         && let Some((file, variant)) = file(first)
     {
@@ -139,6 +140,11 @@ fn sides<'w>(session: &Session, words: &'w [String]) -> Result<([Side; 2], &'w [
     }
 }
 
+/// Whether a word is meant to be a recording, whatever files and programs there are.
+pub(crate) fn is_recording_by_name(word: &str) -> bool {
+    word.ends_with(".barrow") || word.contains(".barrow:")
+}
+
 /// A word that names a file, and the program after its colon.
 fn file(word: &str) -> Option<(&str, Option<&str>)> {
     if Path::new(word).is_file() {
@@ -155,6 +161,9 @@ fn of_variant(trials: &Arc<Trials>, variant: VariantId) -> Side {
 }
 
 fn of_file(session: &Session, name: &str, variant: Option<&str>) -> Result<Side, QueryError> {
+    if !session.allowed.contains(Touches::READS_FILES) {
+        return Err(QueryError::NotAllowed { verb: COMMAND.name, touches: Touches::READS_FILES });
+    }
     let other = opening::open(name, &session.context)?;
     if !other.recording.has_measurements() {
         return Err(QueryError::Unreadable { path: name.to_owned(), cause: "it holds no trials".to_owned() });

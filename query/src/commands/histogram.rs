@@ -114,13 +114,18 @@ fn of_trials(session: &mut Session, arguments: &Arguments) -> Result<Option<Answ
     let named = Named::of(&trials, metric, variant)?;
     let found = Modes::of(&named.series.sample());
     let unit = &named.metric().unit;
-    let values = named.series.values().iter().map(|value| measured(value.value, unit)).collect();
+    let values = named.series.values();
+    let list = |of: fn(&barrow_trials::Value) -> Value| Value::List(values.iter().map(of).collect());
+    let machines = |key| Column::new(key, "", Unit::Nested).for_machines();
+    let measured = values.iter().map(|value| measured(value.value, unit)).collect();
     let mut answer = Answer::default();
     for (column, value) in named.facts() {
         answer = answer.fact(column, value);
     }
     answer = answer
-        .fact(Column::new("values", "", Unit::Nested).for_machines(), Value::List(values))
+        .fact(machines("values"), Value::List(measured))
+        .fact(machines("value_runs"), list(|value| value.run.0.into()))
+        .fact(machines("value_iterations"), list(|value| value.iteration.into()))
         .table(histogram::table(&named.series, &found, unit))
         .note(modes::sentence(&found, named.series.values().len()))
         .exact();

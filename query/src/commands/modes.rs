@@ -54,7 +54,7 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
     answer = answer
         .fact(Column::new("mvalue", "mvalue", Unit::Number), mvalue)
         .table(modes::table(&found, &named.metric().unit));
-    let knobs_table = knobs::table(&shares);
+    let knobs_table = knobs::table(&trials, &named.series, &shares);
     // Machines find the key even if no layout was recorded.
     let has_layouts = !knobs_table.rows.is_empty();
     let audience = if has_layouts { knobs_table.audience } else { crate::answer::Audience::Machines };

@@ -4,11 +4,11 @@ use barrow_statistics::Modes;
 use barrow_trials::Series;
 
 use crate::answer::measured::measured;
-use crate::answer::{Answer, Audience, Column, Table, Unit};
+use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
 use crate::arguments::Arguments;
 use crate::error::QueryError;
 use crate::session::Session;
-use crate::tables::trials::{metric_of, variant_of};
+use crate::tables::trials::{metric_of, runs, variant_of};
 use crate::touches::Touches;
 
 use super::{Command, Completion, Group, Subject, more};
@@ -20,8 +20,8 @@ pub(super) const COMMAND: Command = Command {
     arguments: "METRIC [PROGRAM] [mode N]",
     about: "Every value of a metric, with its run, iteration and seed",
     details: "Values are in the order in which they were recorded. `mode N` keeps those of one mode, as `modes` numbers \
-              them: `barrow trial --replay RUN FILE` repeats one of these runs under its layout. Values of failed runs and of \
-              warm-ups do not count and are not listed.",
+              them, with the layout of each run: `barrow trial --replay RUN FILE` repeats it. Values of failed runs and \
+              of warm-ups do not count and are not listed.",
     example: "values wall mode 2",
     flags: &[],
     subject: Subject::Recording,
@@ -55,13 +55,17 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
     };
     let metric = metric_of(&trials, id);
     let name = Column::new("variant", "program", Unit::Text);
-    let columns = vec![
+    let mut columns = vec![
         if series.len() > 1 { name } else { name.for_machines() },
         Column::new("run", "run", Unit::Number),
         Column::new("iteration", "iteration", Unit::Number),
         Column::new("seed", "seed", Unit::Number),
         Column::new("value", "value", Unit::Number),
     ];
+    if mode.is_some() {
+        columns.push(Column::new("knobs", "", Unit::Nested).for_machines());
+        columns.push(Column::new("layout", "layout", Unit::Text).for_people());
+    }
     let mut rows = Vec::new();
     for series in &series {
         let modes = mode.map(|_| Modes::of(&series.sample()));
@@ -70,13 +74,17 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
         rows.extend(series.values().iter().filter(|value| is_wanted(value.value)).map(|value| {
             let run = trials.runs().get(value.run.index());
             let seed = value.seed.or(run.and_then(|run| run.seed));
-            vec![
+            let mut row = vec![
                 variant.into(),
                 value.run.0.into(),
                 value.iteration.into(),
                 seed.into(),
                 measured(value.value, &metric.unit),
-            ]
+            ];
+            if mode.is_some() {
+                row.extend(run.map_or([Value::None, Value::None], |run| runs::layout(run, value.iteration)));
+            }
+            row
         }));
     }
     let table = Table { key: "rows", audience: Audience::Everyone, columns, rows };

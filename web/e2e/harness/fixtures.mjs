@@ -11,7 +11,7 @@ import { BARROW, ROOT } from './binary.mjs';
 
 /** Where they are. */
 export const FOLDER = process.env.BARROW_E2E ?? `${ROOT}target/e2e`;
-/** The program that writes recordings that are hard to show: `testdata/examples/heaps.rs`. */
+/** The program that writes recordings that are hard to show: `testdata/examples/heaps`. */
 const HEAPS = process.env.BARROW_HEAPS ?? `${ROOT}target/debug/examples/heaps`;
 
 /** Eight snapshots of a Python program with a leak, as docs/guides/leaks.md finds it in a shell. */
@@ -28,6 +28,13 @@ export const EMPTY = join(FOLDER, 'empty.barrow');
 export const ONE = join(FOLDER, 'one.barrow');
 /** A heap with three objects, and processes with hostile names. */
 export const BOTH = join(FOLDER, 'both.barrow');
+/** Trials: two modes that a knob explains, a failed run, five values per run that the program reports. */
+export const TRIAL = join(ROOT, 'testdata/trial.barrow');
+/** Trials with hostile names, too few values, equal ones; without a run that succeeded; of one program, with ten thousand values; beside a heap. */
+export const ODD_TRIALS = join(FOLDER, 'trials-odd.barrow');
+export const FAILED_TRIALS = join(FOLDER, 'trials-failed.barrow');
+export const MANY_TRIALS = join(FOLDER, 'trials-many.barrow');
+export const HEAP_TRIALS = join(FOLDER, 'trials-heap.barrow');
 /** Damage in the middle; an end that is missing. */
 export const DAMAGED = join(FOLDER, 'damaged.barrow');
 export const CUT = join(FOLDER, 'cut.barrow');
@@ -55,7 +62,7 @@ export const BAD = {
 /** What the files are made from, as a number. */
 function recipe() {
   const hash = createHash('sha256');
-  for (const path of ['web/e2e/harness/fixtures.mjs', 'testdata/examples/heaps.rs', 'docs/guides/leaks/shop.py', 'recorders/python/dump_heap.py']) {
+  for (const path of ['web/e2e/harness/fixtures.mjs', 'testdata/examples/heaps/main.rs', 'testdata/examples/heaps/trials.rs', 'docs/guides/leaks/shop.py', 'recorders/python/dump_heap.py']) {
     hash.update(readFileSync(join(ROOT, path)));
   }
   return hash.digest('hex');

@@ -5,7 +5,7 @@ import { after, before, test } from 'node:test';
 
 import { serve } from '../harness/binary.mjs';
 import { accessible, fits, fragment, held, launch, leave, openPage, quiet, settled } from '../harness/browser.mjs';
-import { BUILD, EMPTY, FOLDER, LEAK } from '../harness/fixtures.mjs';
+import { BUILD, EMPTY, FOLDER, LEAK, TRIAL } from '../harness/fixtures.mjs';
 
 /** What each view asks; what it asks in vain; what empties it. */
 const VIEWS = {
@@ -22,6 +22,13 @@ const OF_PROCESSES = {
   lanes: { line: 'lanes', wrong: 'lanes 5s..1s', other: 'lanes program' },
   answer: { line: 'info 1001', wrong: 'info 1:99', other: 'processes 5' },
 };
+/** Views of trials. */
+const OF_TRIALS = {
+  trials: { line: 'trials', wrong: 'trials x', other: 'trials -s last' },
+  metric: { line: 'histogram wall scan', wrong: 'histogram nothing scan', other: 'histogram user scan' },
+  compare: { line: 'compare scan scan-new', wrong: 'compare scan nothing', other: 'compare scan-new scan' },
+  runs: { line: 'values wall scan mode 2', wrong: 'runs 9999', other: 'runs 99' },
+};
 const LOOKS = [
   { name: 'light', options: {} },
   { name: 'dark', options: { dark: true } },
@@ -34,6 +41,8 @@ let server;
 /** @type {import('../harness/binary.mjs').Server} */
 let build;
 /** @type {import('../harness/binary.mjs').Server} */
+let trial;
+/** @type {import('../harness/binary.mjs').Server} */
 let empty;
 /** @type {import('../harness/binary.mjs').Server} */
 let folder;
@@ -41,12 +50,12 @@ let folder;
 let browser;
 
 before(async () => {
-  [server, build, empty, folder] = await Promise.all([serve([LEAK]), serve([BUILD]), serve([EMPTY]), serve([`${FOLDER}/bad`])]);
+  [server, build, trial, empty, folder] = await Promise.all([serve([LEAK]), serve([BUILD]), serve([TRIAL]), serve([EMPTY]), serve([`${FOLDER}/bad`])]);
   browser = await launch();
 });
 after(async () => {
   await browser?.close();
-  await Promise.all([server, build, empty, folder].map((one) => one?.stop()));
+  await Promise.all([server, build, trial, empty, folder].map((one) => one?.stop()));
 });
 
 /** Waits until some section of the view has a state. @param {import('playwright-core').Page} page @param {string} view @param {string} state */
@@ -55,9 +64,10 @@ async function some(page, view, state) {
 }
 
 for (const { name: look, options } of LOOKS) {
-  const all = [...Object.entries(VIEWS).map(([view, one]) => ({ view, other: '', ...one, of: () => server })), ...Object.entries(OF_PROCESSES).map(([view, one]) => ({ view, ...one, of: () => build }))];
+  const all = [...Object.entries(VIEWS).map(([view, one]) => ({ view, other: '', ...one, of: () => server })), ...Object.entries(OF_PROCESSES).map(([view, one]) => ({ view, ...one, of: () => build })),
+    ...Object.entries(OF_TRIALS).map(([view, one]) => ({ view, ...one, of: () => trial }))];
   for (const { view, line, wrong, other, of } of all) {
-    test(`${view}${other && ' of processes'}, ${look}`, async () => {
+    test(`${view}${other && ` of ${line}`}, ${look}`, async () => {
       const page = await openPage(browser, of(), { ...options, fragment: fragment({ q: line }) });
       await settled(page, view);
       await quiet(page);

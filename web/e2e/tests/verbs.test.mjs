@@ -5,11 +5,11 @@ import { after, before, test } from 'node:test';
 
 import { answered, serve } from '../harness/binary.mjs';
 import { fragment, launch, leave, openPage, quiet } from '../harness/browser.mjs';
-import { BUILD, INVOICES, LEAK, THREADS } from '../harness/fixtures.mjs';
+import { BUILD, INVOICES, LEAK, THREADS, TRIAL } from '../harness/fixtures.mjs';
 
 /** A question of each verb, and the recording that has something to say to it. Verbs that are not here are asked alone: of the first, or of `build` if
- *  they are about processes. */
-const FILES = { leak: LEAK, build: BUILD, invoices: INVOICES, threads: THREADS };
+ *  they are about processes, or of `trial` if they are about trials. */
+const FILES = { leak: LEAK, build: BUILD, invoices: INVOICES, threads: THREADS, trial: TRIAL };
 /** @type {Record<string, {line: string, file?: keyof typeof FILES}>} */
 const LINES = {
   age: { line: 'age' },
@@ -39,6 +39,10 @@ const LINES = {
   survived: { line: 'survived 2' },
   threads: { line: 'threads', file: 'threads' },
   top: { line: 'top 10' },
+  compare: { line: 'compare scan scan-new', file: 'trial' },
+  modes: { line: 'modes wall scan', file: 'trial' },
+  runs: { line: 'runs', file: 'trial' },
+  values: { line: 'values wall mode 2', file: 'trial' },
   'what-if': { line: 'what-if -j 2', file: 'build' },
   trend: { line: 'trend type = "__main__.Session"' },
 };
@@ -64,6 +68,7 @@ after(async () => {
 function plain(value) {
   switch (value.kind) {
     case 'none': return null;
+    case 'measured': return value.value.value;
     case 'list': return value.value.map(plain);
     case 'record': return Object.fromEntries(value.value.map((/** @type {[string, any]} */ [key, one]) => [key, plain(one)]));
     default: return value.value;
@@ -83,7 +88,7 @@ test('there are verbs', () => assert.ok(verbs.length >= 30, `${verbs.length} ver
 test('every verb has a page with the rows of a shell', async (context) => {
   for (const verb of verbs) {
     await context.test(verb.name, async () => {
-      const { line, file = verb.needs === 'processes' ? 'build' : 'leak' } = LINES[verb.name] ?? { line: verb.name };
+      const { line, file = verb.needs[0] === 'processes' ? 'build' : verb.needs[0] === 'trials' ? 'trial' : 'leak' } = LINES[verb.name] ?? { line: verb.name };
       const server = servers[file];
       const page = await openPage(browser, server, { fragment: fragment({ q: line }) });
       await page.locator('.view').first().waitFor();

@@ -3,7 +3,7 @@
 import { fill, h } from '../dom.js';
 import { renderAnswer } from '../answer.js';
 import { Section } from '../section.js';
-import { literal } from '../state.js';
+import { isBare, literal } from '../state.js';
 
 /** @typedef {import('../context.js').Context} Context */
 
@@ -39,7 +39,9 @@ export function mount(root, ctx) {
       if (key === searched) return;
       searched = key;
       const object = find.match(/^(\d+:)?@\d+$|^0x[0-9a-f]+$/i)?.[0];
-      fill(direct, object ? ['an object: ', h('a', { href: ctx.href({ q: `info ${object}` }) }, `info ${object}`)] : null);
+      const nothing = isBare(ctx.file) && !ctx.file.processes;
+      fill(direct, nothing ? ['This recording holds no heap and no processes to search; ', h('a', { href: ctx.href({ q: 'trials' }) }, 'trials'), ' lists what was measured.']
+        : object ? ['an object: ', h('a', { href: ctx.href({ q: `info ${object}` }) }, `info ${object}`)] : null);
       root.dataset.state = find ? 'ready' : 'empty';
       const lines = linesOf(find, ctx);
       sections.forEach((section, at) => {
@@ -55,11 +57,12 @@ export function mount(root, ctx) {
   };
 }
 
-/** The three questions; of a recording of processes only, the second one alone. @param {string} find @param {Context} ctx */
+/** The three questions; of a recording of processes only, the second one alone; of trials none. @param {string} find @param {Context} ctx */
 function linesOf(find, ctx) {
   const isRegex = /^\/.+\/$/s.test(find);
   const pattern = isRegex ? find : literal(/[*?]/.test(find) ? find : `*${find}*`);
   if (ctx.file.processes && !ctx.file.snapshots) return ['', `find ${ROWS} arguments ~ ${pattern}`, ''];
+  if (isBare(ctx.file)) return ['', '', ''];
   return [`histogram type ~ ${pattern}`, `find ${ROWS} name ~ ${pattern}`, `strings ${pattern}`];
 }
 

@@ -1,5 +1,7 @@
 //! Which knobs of the layout explain the values.
 
+use std::collections::{HashMap, HashSet};
+
 use barrow_statistics::{KnobValues, Sample, Share, knob_shares};
 use barrow_trials::{KnobColumn, Series, Trials, knob_columns};
 
@@ -40,19 +42,49 @@ fn is_found(share: &Share, limit: f64) -> bool {
     share.p_value <= limit && share.share > 0.0
 }
 
-/// A row for each knob.
-pub(crate) fn table(shares: &[(KnobColumn, Share)]) -> Table {
+/// A row for each knob; for machines with its setting for each value of the series.
+pub(crate) fn table(trials: &Trials, series: &Series, shares: &[(KnobColumn, Share)]) -> Table {
+    let settings = Settings::of(trials, series);
     let columns = vec![
         Column::new("knob", "knob", Unit::Text),
         Column::new("share", "of the spread", Unit::Share),
         Column::new("p_value", "p", Unit::Number),
         Column::new("modulus", "modulo", Unit::Number),
+        Column::new("settings", "", Unit::Nested).for_machines(),
     ];
     let rows = shares.iter().map(|(column, share)| {
         let p_value = Value::Measured { value: share.p_value, text: format!("{:.3}", share.p_value) };
-        vec![(&*column.name).into(), Value::Share(share.share), p_value, share.modulus.into()]
+        let settings = settings.of_knob(&column.name);
+        vec![(&*column.name).into(), Value::Share(share.share), p_value, share.modulus.into(), settings]
     });
     Table { key: "knobs", audience: Audience::Everyone, rows: rows.collect(), columns }
+}
+
+/// What the knobs were set to, by the run and by the iteration that has a layout of its own.
+struct Settings<'t> {
+    series: &'t Series,
+    known: HashMap<(u32, Option<u64>, &'t str), &'t str>,
+}
+
+impl<'t> Settings<'t> {
+    fn of(trials: &'t Trials, series: &'t Series) -> Self {
+        let runs: HashSet<u32> = series.values().iter().map(|value| value.run.0).collect();
+        let of_run = |run: u32| trials.runs().get(run as usize).map(|of| (run, &of.knobs));
+        let all = runs.into_iter().filter_map(of_run);
+        let known = all
+            .flat_map(|(run, knobs)| knobs.iter().map(move |knob| ((run, knob.iteration, &*knob.name), &*knob.value)));
+        Settings { series, known: known.collect() }
+    }
+
+    /// One setting for each value, in the order of the values: a number, or a text such as `on`.
+    fn of_knob(&self, name: &str) -> Value {
+        let setting = |value: &barrow_trials::Value| {
+            let of = |iteration| self.known.get(&(value.run.0, iteration, name)).copied();
+            let text = value.iteration.and_then(|iteration| of(Some(iteration))).or_else(|| of(None));
+            text.map_or(Value::None, |text| text.parse::<u64>().map_or_else(|_| Value::text(text), Value::from))
+        };
+        Value::List(self.series.values().iter().map(setting).collect())
+    }
 }
 
 /// The finding in a sentence.

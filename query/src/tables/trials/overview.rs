@@ -1,6 +1,6 @@
 //! A row for each metric of each variant.
 
-use barrow_statistics::{Location, Modes, ModesVerdict};
+use barrow_statistics::{Location, Modes, ModesVerdict, bins};
 use barrow_trials::{Series, Trials};
 use rayon::prelude::*;
 
@@ -37,6 +37,8 @@ fn columns(trials: &Trials) -> Vec<Column> {
         Column::new("maximum", "maximum", Unit::Number),
         Column::new("modes", "modes", Unit::Count),
         Column::new("layout_matters", "layout matters", Unit::Text),
+        Column::new("bin_counts", "", Unit::Nested).for_machines(),
+        Column::new("bin_modes", "", Unit::Nested).for_machines(),
     ]
 }
 
@@ -47,6 +49,7 @@ fn row(trials: &Trials, series: &Series) -> Option<Vec<Value>> {
     let metric = metric_of(trials, series.metric());
     let value = |value| measured(value, &metric.unit);
     let matters = knobs::layout_matters(trials, series);
+    let bins = bins(&sample, &modes);
     Some(vec![
         metric.name.as_str().into(),
         variant_of(trials, series.variant()).name.as_str().into(),
@@ -60,5 +63,7 @@ fn row(trials: &Trials, series: &Series) -> Option<Vec<Value>> {
         value(location.maximum),
         (modes.verdict != ModesVerdict::TooFew).then_some(modes.modes.len()).into(),
         matters.map_or(Value::None, Value::Flag),
+        Value::List(bins.iter().map(|bin| bin.count.into()).collect()),
+        Value::List(bins.iter().map(|bin| bin.mode.map(|mode| mode + 1).into()).collect()),
     ])
 }

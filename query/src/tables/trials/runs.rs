@@ -1,6 +1,6 @@
 //! The runs of trials.
 
-use barrow_trials::{Run, RunId, Trials};
+use barrow_trials::{Knob, Run, RunId, Trials};
 
 use crate::answer::{Audience, Column, Table, Unit, Value};
 
@@ -30,9 +30,7 @@ pub(crate) fn table(trials: &Trials, runs: impl Iterator<Item = RunId>) -> Table
 
 fn row(trials: &Trials, id: RunId, run: &Run) -> Vec<Value> {
     let end = run.end.as_ref();
-    let knobs = run.knobs.iter().filter(|knob| knob.iteration.is_none());
-    let record = knobs.clone().map(|knob| (knob.name.to_string(), Value::text(&*knob.value))).collect();
-    let layout: Vec<String> = knobs.map(|knob| format!("{}={}", knob.name, knob.value)).collect();
+    let [knobs, layout] = layout(run, None);
     vec![
         id.0.into(),
         variant_of(trials, run.variant).name.as_str().into(),
@@ -41,10 +39,20 @@ fn row(trials: &Trials, id: RunId, run: &Run) -> Vec<Value> {
         state(run).into(),
         end.and_then(|end| end.exit_status).into(),
         end.and_then(|end| end.signal).into(),
-        Value::Record(record),
-        Value::text(layout.join(" ")),
+        knobs,
+        layout,
         end.and_then(|end| end.output.as_deref()).map(last_line).into(),
     ]
+}
+
+/// The layout of a run, and of one of its iterations, for machines and for people.
+pub(crate) fn layout(run: &Run, iteration: Option<u64>) -> [Value; 2] {
+    let is_own = |knob: &&Knob| iteration.is_some() && knob.iteration == iteration;
+    let of_run = run.knobs.iter().filter(|knob| knob.iteration.is_none());
+    let knobs = of_run.chain(run.knobs.iter().filter(is_own));
+    let record = knobs.clone().map(|knob| (knob.name.to_string(), Value::text(&*knob.value))).collect();
+    let layout: Vec<String> = knobs.map(|knob| format!("{}={}", knob.name, knob.value)).collect();
+    [Value::Record(record), Value::text(layout.join(" "))]
 }
 
 /// What became of a run, in a word.

@@ -4,6 +4,8 @@
 //! `cargo run -p barrow-testdata --example heaps grow FILE` commits a snapshot for each line on its standard input, and
 //! says so on its standard output.
 
+mod trials;
+
 use std::io::{self, BufRead, Write};
 use std::path::Path;
 
@@ -33,6 +35,7 @@ fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
             no_object(&folder.join("empty.barrow"))?;
             one(&folder.join("one.barrow"))?;
             both(&folder.join("both.barrow"))?;
+            trials::write(folder)?;
         }
         _ => return Err("which folder?".into()),
     }
