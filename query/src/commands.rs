@@ -269,6 +269,7 @@ mod tests {
             "waste",
             "critical",
             "export",
+            "trials",
             "record",
             "watch",
             "verify",

@@ -1,4 +1,4 @@
-//! `docs/guides/{leaks,rust,python}.md`, `docs/recording-builds.md`: their programs are run, and their commands typed, as they are written there.
+//! `docs/guides/{leaks,rust,python}.md`, `docs/recording-builds.md`, `docs/trials.md`: their programs are run, and their commands typed, as they are written there.
 //!
 //! Sizes, numbers and times differ from run to run, so of each answer only the lines are compared that name what leaks,
 //! how a command ended, and what an assertion came to, without their numbers. `BLESS=1` rewrites all answers. A section
@@ -75,6 +75,16 @@ fn the_cost_of_a_build_is_found() {
     let builds = ["testdata/builds/ninja-j1.barrow", "testdata/builds/ninja-j2.barrow"];
     let sections = ["## What costs most", "## How many jobs", "## In CI", "## A page, a drawing, other viewers"];
     sections.iter().for_each(|section| replay("docs/recording-builds.md", section, "cargo", &builds));
+}
+
+#[test]
+fn a_benchmark_that_misleads_is_mended() {
+    let recordings = ["trials/before", "trials/after", "trials/random", "trials/fixed", "trial"];
+    let recordings = recordings.map(|name| format!("testdata/{name}.barrow"));
+    let recordings: Vec<&str> = recordings.iter().map(String::as_str).collect();
+    let sections =
+        ["## A benchmark that misleads", "## All layouts at once", "## The fix", "## In CI", "## The rare slower mode"];
+    sections.iter().for_each(|section| replay("docs/trials.md", section, "cargo", &recordings));
 }
 
 /// Types the commands of a section of a document in a folder with these files.

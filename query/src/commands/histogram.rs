@@ -25,7 +25,7 @@ pub(super) const COMMAND: Command = Command {
     aliases: &["histo"],
     group: Group::Snapshots,
     arguments: "[EXPR | METRIC [PROGRAM]] [by type|kind|site|generation] [by size|count|unmanaged|retained]",
-    about: "Objects and sizes of every type, kind, site or generation; values of trials",
+    about: "Every type, kind, site or generation; or the values of a trial",
     details: "The whole table, the largest shallow size first; at the prompt page by page. With EXPR only matching \
               objects count, by type or kind, and not by retained size. `by retained` adds the sum of the retained \
               sizes of each row's objects, counting nested ones once. Ruby's dumps say in which generation an object \

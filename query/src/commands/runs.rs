@@ -90,7 +90,8 @@ fn one(trials: &Trials, number: u32) -> Result<Answer, QueryError> {
     let mut answer = Answer::default().table(table).table(values).exact();
     if let Some(output) = run.end.as_ref().and_then(|end| end.output.as_deref()) {
         answer = answer.fact(Column::new("output", "", Unit::Text).for_machines(), Value::text(output));
-        answer = answer.note("it printed last:").lines(output.lines().map(|line| format!("  {}", visible::cell(line))));
+        answer =
+            answer.note("it printed last:").lines(output.lines().map(|line| format!("  | {}", visible::cell(line))));
     }
     if !run.is_warmup && run.seed.is_some() {
         answer = answer.note(format!("`barrow trial --replay {number} FILE` repeats it"));
