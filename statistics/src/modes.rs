@@ -6,13 +6,14 @@
 //!                 └─────▶ bootstrap   intervals of locations and weights, by resampling whole groups
 //! ```
 //!
-//! Values of a group may differ less than those of different groups, because they share a layout. If they do, each
-//! group counts once, with its median: a run whose values lie closely together is no mode.
+//! Values of a group may differ less than those of different groups, because they share a layout. `groups` says how many
+//! independent values they are worth: a run whose values lie closely together is no mode.
 
 mod bootstrap;
+mod groups;
 mod segments;
 
-use crate::sample::{Sample, median, sorted};
+use crate::sample::{Sample, median};
 use bootstrap::{Interval, intervals};
 
 /// Fewer values say nothing about modes.
@@ -65,24 +66,11 @@ impl Modes {
     /// Finds the modes of a sample.
     #[must_use]
     pub fn of(sample: &Sample) -> Self {
-        let values = sample.sorted();
-        let by_group = sample.has_group_effect();
-        let independent = if by_group { sorted(sample.medians()) } else { values.clone() };
-        let verdict = match (values.first(), values.last()) {
-            (Some(first), Some(last)) if independent.len() >= LEAST_VALUES => {
-                if first == last {
-                    ModesVerdict::AllEqual
-                } else {
-                    ModesVerdict::Found
-                }
-            }
-            _ => ModesVerdict::TooFew,
-        };
-        if verdict == ModesVerdict::TooFew {
-            return Modes { verdict, modes: Vec::new() };
+        let (verdict, bounds) = cuts(sample);
+        match verdict {
+            ModesVerdict::TooFew => Modes { verdict, modes: Vec::new() },
+            _ => Modes { verdict, modes: modes(sample, &bounds) },
         }
-        let bounds = segments::bounds(&independent);
-        Modes { verdict, modes: modes(sample, &values, &bounds) }
     }
 
     /// The mode that a value of the sample is in.
@@ -92,9 +80,31 @@ impl Modes {
     }
 }
 
-/// The modes between these bounds: values up to and with a bound are below it.
-fn modes(sample: &Sample, values: &[f64], bounds: &[f64]) -> Vec<Mode> {
-    let place = |value: f64| bounds.partition_point(|bound| *bound < value);
+/// What is known of the modes of a sample, and the bounds between them: values up to and with a bound are below it.
+pub(crate) fn cuts(sample: &Sample) -> (ModesVerdict, Vec<f64>) {
+    let groups = sample.groups();
+    let mut grouped: Vec<(f64, usize)> =
+        groups.iter().enumerate().flat_map(|(at, group)| group.iter().map(move |&value| (value, at))).collect();
+    grouped.sort_unstable_by(|one, other| one.0.total_cmp(&other.0).then(one.1.cmp(&other.1)));
+    if grouped.len() < LEAST_VALUES {
+        return (ModesVerdict::TooFew, Vec::new());
+    }
+    match segments::bounds(&grouped, groups.len(), LEAST_VALUES) {
+        None => (ModesVerdict::TooFew, Vec::new()),
+        Some(_) if grouped[0].0 == grouped[grouped.len() - 1].0 => (ModesVerdict::AllEqual, Vec::new()),
+        Some(bounds) => (ModesVerdict::Found, bounds),
+    }
+}
+
+/// The mode of a value between these bounds.
+pub(crate) fn place(bounds: &[f64], value: f64) -> usize {
+    bounds.partition_point(|bound| *bound < value)
+}
+
+/// The modes between these bounds.
+fn modes(sample: &Sample, bounds: &[f64]) -> Vec<Mode> {
+    let values = sample.sorted();
+    let place = |value: f64| place(bounds, value);
     let intervals = intervals(sample, bounds.len() + 1, place);
     let parts: Vec<&[f64]> = values.chunk_by(|one, other| place(*one) == place(*other)).collect();
     parts.into_iter().map(|part| mode(part, &intervals[place(part[0])])).collect()
