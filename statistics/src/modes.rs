@@ -3,18 +3,18 @@
 //! ```text
 //!   values ──▶ segments   cut where several split-normal clusters are more likely than one
 //!                 │
-//!                 └─────▶ bootstrap   intervals of locations and weights, by resampling whole groups
+//!                 └─────▶ intervals   of locations and weights
 //! ```
 //!
 //! Values of a group may differ less than those of different groups, because they share a layout. `groups` says how many
 //! independent values they are worth: a run whose values lie closely together is no mode.
 
-mod bootstrap;
 mod groups;
+mod intervals;
 mod segments;
 
 use crate::sample::{Sample, median};
-use bootstrap::{Interval, intervals};
+use intervals::{Interval, intervals, wilson};
 
 /// Fewer values say nothing about modes.
 pub const LEAST_VALUES: usize = 12;
@@ -126,8 +126,9 @@ fn mode(values: &[f64], interval: &Interval) -> Mode {
 }
 
 /// How precisely a sample is known, at 95 %: the widest half of an interval, relative to the location for locations of
-/// modes, absolute for weights; with one mode, that of the median. `None` if there are too few values for modes, or fewer
-/// than six groups.
+/// modes, absolute for weights; with one mode, that of the median. Values far outside of a mode that are too few for one of
+/// their own may become one, so the weight that they would have counts, too. `None` if there are too few values for modes,
+/// or fewer than six groups.
 #[must_use]
 pub fn precision(sample: &Sample) -> Option<f64> {
     const LEAST_GROUPS: usize = 6;
@@ -141,6 +142,31 @@ pub fn precision(sample: &Sample) -> Option<f64> {
     };
     let of_weight = |mode: &Mode| (mode.weight_high - mode.weight_low) / 2.0;
     let weights = if modes.len() > 1 { &modes[..] } else { &[] };
-    let widest = modes.iter().map(of_location).chain(weights.iter().map(of_weight)).fold(0.0, f64::max);
+    let known = modes.iter().map(of_location).chain(weights.iter().map(of_weight)).fold(0.0, f64::max);
+    let widest = known.max(of_outliers(sample, &modes));
     (!modes.is_empty() && widest.is_finite()).then_some(widest)
+}
+
+/// Half of the interval of the weight of values that are farther from their mode than the rest of it is wide; 0 if there are
+/// none.
+fn of_outliers(sample: &Sample, modes: &[Mode]) -> f64 {
+    let values = sample.sorted();
+    let (all, groups) = (values.len() as f64, sample.groups().len() as f64);
+    let mut widest = 0.0_f64;
+    for mode in modes {
+        let first = values.partition_point(|value| *value < mode.low);
+        let members = &values[first..first + mode.count];
+        for count in 1..segments::LEAST_MEMBERS.min(members.len() / 2) {
+            let rest = members.len() - count;
+            let gap_above = members[rest] / 2.0 - members[rest - 1] / 2.0;
+            let gap_below = members[count] / 2.0 - members[count - 1] / 2.0;
+            let is_outside = gap_above > members[rest - 1] / 2.0 - members[0] / 2.0
+                || gap_below > members[members.len() - 1] / 2.0 - members[count] / 2.0;
+            if is_outside {
+                let (low, high) = wilson(count as f64 / all, groups);
+                widest = widest.max((high - low) / 2.0);
+            }
+        }
+    }
+    widest
 }

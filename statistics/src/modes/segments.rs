@@ -12,7 +12,7 @@
 use crate::modes::groups::Groups;
 
 /// Values that a cluster has at least, in numbers and as a part of all.
-const LEAST_MEMBERS: usize = 6;
+pub(crate) const LEAST_MEMBERS: usize = 6;
 const LEAST_SHARE: f64 = 0.03;
 /// More values are thinned.
 const MOST_VALUES: usize = 240;
@@ -20,9 +20,10 @@ const MOST_VALUES: usize = 240;
 const MOST_CLUSTERS: usize = 8;
 /// Candidates for the peak of a cluster.
 const PEAKS: usize = 12;
-/// The price of the second cluster, in units of log-likelihood, and that of each further one.
-const SECOND: f64 = 5.75;
-const FURTHER: f64 = 3.0;
+/// The price of the second cluster, in units of log-likelihood, and that of each further one: for up to 60 values, and what
+/// comes to it for 200.
+const SECOND: [f64; 2] = [5.75, 1.5];
+const FURTHER: [f64; 2] = [3.0, 2.5];
 /// Parameters of a cluster: peak and two scales.
 const PARAMETERS: f64 = 3.0;
 /// No scale is less than this part of the range.
@@ -217,13 +218,13 @@ impl Halves {
 /// clusters that are believed.
 fn best(values: &[f64], groups: &Groups) -> Vec<Cluster> {
     let partitions = partitions(values, groups);
-    let price = |number: usize| if number == 0 { 0.0 } else { SECOND + FURTHER * (number - 1) as f64 };
     let mut believed = 0;
     loop {
         let part = groups.independent_part(values, &cuts(&partitions[believed]));
         let total = |number: usize| {
             let clusters = &partitions[number];
-            clusters.iter().map(|cluster| cluster.score(values.len(), part)).sum::<f64>() - price(number)
+            clusters.iter().map(|cluster| cluster.score(values.len(), part)).sum::<f64>()
+                - price(number, part * values.len() as f64)
         };
         let known = total(believed);
         match (believed + 1..partitions.len()).find(|&number| total(number) > known) {
@@ -232,6 +233,14 @@ fn best(values: &[f64], groups: &Groups) -> Vec<Cluster> {
         }
     }
     partitions.into_iter().nth(believed).unwrap_or_default()
+}
+
+/// The price of a number of clusters beyond the first, for this many independent values: more values have more places for a
+/// cut, of which the best counts.
+fn price(number: usize, independent: f64) -> f64 {
+    let growth = ((independent / 60.0).ln() / (200.0_f64 / 60.0).ln()).max(0.0);
+    let at = |[price, more]: [f64; 2]| price + more * growth;
+    if number == 0 { 0.0 } else { at(SECOND) + at(FURTHER) * (number - 1) as f64 }
 }
 
 /// Where clusters begin, and the end.
@@ -343,11 +352,12 @@ mod tests {
         let halves = Halves::of(&values);
         let n = values.len();
         let score = |first, last| halves.cluster(&values, first, last).score(n, 1.0);
-        let of_two = (6..=6).map(|cut| score(0, cut - 1) + score(cut, n - 1) - SECOND).fold(f64::MIN, f64::max);
+        let of_two =
+            (6..=6).map(|cut| score(0, cut - 1) + score(cut, n - 1) - price(1, n as f64)).fold(f64::MIN, f64::max);
         let groups: Vec<usize> = (0..n).collect();
         let found = best(&values, &Groups::of(&groups, n));
         let found_score: f64 =
-            found.iter().map(|one| one.score(n, 1.0)).sum::<f64>() - SECOND * (found.len() - 1) as f64;
+            found.iter().map(|one| one.score(n, 1.0)).sum::<f64>() - price(found.len() - 1, n as f64);
         assert!((found_score - of_two.max(score(0, n - 1))).abs() < 1e-9, "{found:?}");
     }
 
