@@ -14,7 +14,8 @@ mod intervals;
 mod segments;
 
 use crate::sample::{Sample, median};
-use intervals::{Interval, intervals, wilson};
+pub(crate) use intervals::wilson;
+use intervals::{Interval, intervals};
 
 /// Fewer values say nothing about modes.
 pub const LEAST_VALUES: usize = 12;

@@ -40,8 +40,8 @@ pub(crate) fn harrell_davis(sorted: &[f64], share: f64) -> f64 {
     // Differences to a middle value: sums of large numbers would lose digits, or overflow.
     let middle = midpoint(first, last);
     let mut sum = 0.0;
-    // Outside of ten standard deviations of the beta distribution, weights are below 1e-20.
-    let far = 10.0 * (share * (1.0 - share) / (n + 2.0)).sqrt();
+    // Ten standard deviations of the beta distribution away, and a little more for its skewness, weights are below 1e-15.
+    let far = 10.0 * (share * (1.0 - share) / (n + 2.0)).sqrt() + 20.0 / n;
     let start = ((share - far) * n).floor().max(0.0) as usize;
     let end = (((share + far) * n).ceil() as usize).min(sorted.len());
     let mut below = beta_up_to(start as f64 / n, a, b);

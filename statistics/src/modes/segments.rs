@@ -10,6 +10,7 @@
 //! cluster for several in more than 20 % of the cases.
 
 use crate::modes::groups::Groups;
+use crate::sample::midpoint;
 
 /// Values that a cluster has at least, in numbers and as a part of all.
 pub(crate) const LEAST_MEMBERS: usize = 6;
@@ -75,13 +76,15 @@ impl Scaled {
         Some(Scaled { values, groups, places })
     }
 
-    /// The largest original value below the cluster that begins with this value.
+    /// The middle between the cluster that begins with this value and what is below it.
     fn bound(&self, sorted: &[Grouped], first: usize) -> f64 {
         let (low, high) = (self.places[first - 1], self.places[first]);
         // Of what was thinned out between both, the widest gap is the bound.
         let gap = |at: &usize| sorted[at + 1].0 / 2.0 - sorted[*at].0 / 2.0;
-        let widest = (low..high).max_by(|one, other| gap(one).total_cmp(&gap(other)));
-        sorted[widest.unwrap_or(low)].0
+        let widest = (low..high).max_by(|one, other| gap(one).total_cmp(&gap(other))).unwrap_or(low);
+        let (below, above) = (sorted[widest].0, sorted[widest + 1].0);
+        let middle = midpoint(below, above);
+        if middle < above { middle } else { below }
     }
 }
 
@@ -366,7 +369,7 @@ mod tests {
         let two: Vec<f64> = (0..30).map(|at| f64::from(at % 10) + if at < 10 { 0.0 } else { 100.0 }).collect();
         let mut two = two;
         two.sort_by(f64::total_cmp);
-        assert_eq!(bounds(&two), [9.0]);
+        assert_eq!(bounds(&two), [54.5]);
         let one: Vec<f64> = (0..60).map(f64::from).collect();
         assert_eq!(bounds(&one), [0.0; 0]);
         assert_eq!(bounds(&[1.0; 50]), [0.0; 0]);
