@@ -16,6 +16,7 @@ mod segments;
 use crate::sample::{Sample, median};
 pub(crate) use intervals::wilson;
 use intervals::{Interval, intervals};
+pub(crate) use segments::Gap;
 
 /// Fewer values say nothing about modes.
 pub const LEAST_VALUES: usize = 12;
@@ -67,10 +68,10 @@ impl Modes {
     /// Finds the modes of a sample.
     #[must_use]
     pub fn of(sample: &Sample) -> Self {
-        let (verdict, bounds) = cuts(sample);
+        let (verdict, gaps) = cuts(sample);
         match verdict {
             ModesVerdict::TooFew => Modes { verdict, modes: Vec::new() },
-            _ => Modes { verdict, modes: modes(sample, &bounds) },
+            _ => Modes { verdict, modes: modes(sample, &gaps) },
         }
     }
 
@@ -81,8 +82,8 @@ impl Modes {
     }
 }
 
-/// What is known of the modes of a sample, and the bounds between them: values up to and with a bound are below it.
-pub(crate) fn cuts(sample: &Sample) -> (ModesVerdict, Vec<f64>) {
+/// What is known of the modes of a sample, and the gaps between them.
+pub(crate) fn cuts(sample: &Sample) -> (ModesVerdict, Vec<Gap>) {
     let groups = sample.groups();
     let mut grouped: Vec<(f64, usize)> =
         groups.iter().enumerate().flat_map(|(at, group)| group.iter().map(move |&value| (value, at))).collect();
@@ -90,22 +91,23 @@ pub(crate) fn cuts(sample: &Sample) -> (ModesVerdict, Vec<f64>) {
     if grouped.len() < LEAST_VALUES {
         return (ModesVerdict::TooFew, Vec::new());
     }
-    match segments::bounds(&grouped, groups.len(), LEAST_VALUES) {
+    match segments::gaps(&grouped, groups.len(), LEAST_VALUES) {
         None => (ModesVerdict::TooFew, Vec::new()),
         Some(_) if grouped[0].0 == grouped[grouped.len() - 1].0 => (ModesVerdict::AllEqual, Vec::new()),
-        Some(bounds) => (ModesVerdict::Found, bounds),
+        Some(gaps) => (ModesVerdict::Found, gaps),
     }
 }
 
-/// The mode of a value between these bounds.
+/// The mode of a value between these bounds: values up to and with a bound are below it.
 pub(crate) fn place(bounds: &[f64], value: f64) -> usize {
     bounds.partition_point(|bound| *bound < value)
 }
 
-/// The modes between these bounds.
-fn modes(sample: &Sample, bounds: &[f64]) -> Vec<Mode> {
+/// The modes between these gaps.
+fn modes(sample: &Sample, gaps: &[Gap]) -> Vec<Mode> {
     let values = sample.sorted();
-    let place = |value: f64| place(bounds, value);
+    let bounds: Vec<f64> = gaps.iter().map(|gap| gap.middle()).collect();
+    let place = |value: f64| place(&bounds, value);
     let intervals = intervals(sample, bounds.len() + 1, place);
     let parts: Vec<&[f64]> = values.chunk_by(|one, other| place(*one) == place(*other)).collect();
     parts.into_iter().map(|part| mode(part, &intervals[place(part[0])])).collect()

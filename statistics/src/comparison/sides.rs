@@ -1,7 +1,7 @@
 //! Two samples, cut into modes in three ways.
 
 use super::weight::Weight;
-use crate::modes::{cuts, place};
+use crate::modes::{Gap, cuts, place};
 use crate::sample::{Sample, median, sorted};
 
 /// Both samples, each cut at its own places, and both cut at the places of one.
@@ -15,9 +15,12 @@ pub(super) struct Sides {
 
 impl Sides {
     pub(super) fn of(a: &Sample, b: &Sample) -> Self {
-        let bounds = [a, b].map(|sample| cuts(sample).1);
-        let cut = |bounds: &[f64]| [a, b].map(|sample| Side::of(sample, bounds));
-        let (cut_as_a, cut_as_b) = (cut(&bounds[0]), cut(&bounds[1]));
+        let gaps = [a, b].map(|sample| cuts(sample).1);
+        let cut = |gaps: &[Gap], others: &[Gap]| {
+            let bounds = bounds(gaps, others);
+            [a, b].map(|sample| Side::of(sample, &bounds))
+        };
+        let (cut_as_a, cut_as_b) = (cut(&gaps[0], &gaps[1]), cut(&gaps[1], &gaps[0]));
         let own = [cut_as_a[0].clone(), cut_as_b[1].clone()];
         let extremes = [a, b].map(|sample| {
             let most = |sign: f64| {
@@ -38,6 +41,18 @@ impl Sides {
     pub(super) fn cut_as_b(&self, mode: usize) -> Weight {
         Weight::of(self.cut_as_b.each_ref().map(|side| side.shares(Some(mode))))
     }
+}
+
+/// A bound in each gap of one sample, as near as possible to a bound of the other: anywhere in a wide gap is as good, and a
+/// mode of the other sample may be there.
+fn bounds(gaps: &[Gap], others: &[Gap]) -> Vec<f64> {
+    let bound = |gap: &Gap| {
+        let distance = |one: f64| (one / 2.0 - gap.middle() / 2.0).abs();
+        let middles = others.iter().map(|other| other.middle());
+        let near = middles.min_by(|one, other| distance(*one).total_cmp(&distance(*other)));
+        near.map_or_else(|| gap.middle(), |near| gap.nearest(near))
+    };
+    gaps.iter().map(bound).collect()
 }
 
 /// A sample cut into modes.

@@ -37,9 +37,9 @@ const VALLEY_STEPS: usize = 64;
 /// A value, and the number of its group.
 pub(crate) type Grouped = (f64, usize);
 
-/// The bounds between clusters of ascending values, themselves ascending; none if there is one cluster. A value up to a
-/// bound is below it. `None` if the values count for fewer than `least` independent ones.
-pub(crate) fn bounds(sorted: &[Grouped], groups: usize, least: usize) -> Option<Vec<f64>> {
+/// The gaps between clusters of ascending values, themselves ascending; none if there is one cluster. Each is the last value
+/// of a cluster and the first of the next. `None` if the values count for fewer than `least` independent ones.
+pub(crate) fn gaps(sorted: &[Grouped], groups: usize, least: usize) -> Option<Vec<Gap>> {
     let Some(scaled) = Scaled::of(sorted) else { return (sorted.len() >= least).then(Vec::new) };
     let grouped = Groups::of(&scaled.groups, groups);
     let one = [0, scaled.values.len()];
@@ -49,7 +49,7 @@ pub(crate) fn bounds(sorted: &[Grouped], groups: usize, least: usize) -> Option<
     }
     let clusters = merged(best(&scaled.values, &grouped), &scaled.values);
     let cuts = clusters.windows(2).map(|pair| pair[1].first);
-    Some(cuts.map(|cut| scaled.bound(sorted, cut)).collect())
+    Some(cuts.map(|cut| scaled.gap(sorted, cut)).collect())
 }
 
 /// Values moved and scaled to 0 to 1, thinned, with equal ones spread over the resolution.
@@ -76,15 +76,33 @@ impl Scaled {
         Some(Scaled { values, groups, places })
     }
 
-    /// The middle between the cluster that begins with this value and what is below it.
-    fn bound(&self, sorted: &[Grouped], first: usize) -> f64 {
+    /// The gap between the cluster that begins with this value and what is below it.
+    fn gap(&self, sorted: &[Grouped], first: usize) -> Gap {
         let (low, high) = (self.places[first - 1], self.places[first]);
-        // Of what was thinned out between both, the widest gap is the bound.
-        let gap = |at: &usize| sorted[at + 1].0 / 2.0 - sorted[*at].0 / 2.0;
-        let widest = (low..high).max_by(|one, other| gap(one).total_cmp(&gap(other))).unwrap_or(low);
-        let (below, above) = (sorted[widest].0, sorted[widest + 1].0);
-        let middle = midpoint(below, above);
-        if middle < above { middle } else { below }
+        // Of what was thinned out between both, the widest gap counts.
+        let width = |at: &usize| sorted[at + 1].0 / 2.0 - sorted[*at].0 / 2.0;
+        let widest = (low..high).max_by(|one, other| width(one).total_cmp(&width(other))).unwrap_or(low);
+        Gap { low: sorted[widest].0, high: sorted[widest + 1].0 }
+    }
+}
+
+/// What is between two clusters.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Gap {
+    low: f64,
+    high: f64,
+}
+
+impl Gap {
+    /// The bound in its middle: a value up to it is below.
+    pub(crate) fn middle(self) -> f64 {
+        self.nearest(midpoint(self.low, self.high))
+    }
+
+    /// The bound that is nearest to a number.
+    pub(crate) fn nearest(self, to: f64) -> f64 {
+        // The values beside the gap stay on their sides, unless they are equal.
+        to.min(self.high.next_down()).max(self.low)
     }
 }
 
@@ -325,7 +343,8 @@ mod tests {
     }
 
     fn bounds(sorted: &[f64]) -> Vec<f64> {
-        super::bounds(&singles(sorted), sorted.len(), 12).unwrap_or_default()
+        let gaps = gaps(&singles(sorted), sorted.len(), 12).unwrap_or_default();
+        gaps.into_iter().map(Gap::middle).collect()
     }
 
     fn resolution(values: &[f64]) -> f64 {
