@@ -112,7 +112,8 @@ pub struct Comparison {
     pub shift_high: Option<f64>,
     /// The modes; one pair if neither sample has several, none if a sample is empty.
     pub modes: Vec<ModePair>,
-    /// The smallest shift, relative to the median of the first sample, that samples like these show in nine of ten cases.
+    /// The smallest shift, relative to the median of the first sample, that samples like these show in about nine of ten
+    /// cases. It is an estimate: for fewer than 20 groups, heavy tails or several modes the true chance may be 55 to 85 %.
     /// `None` if there are too few values.
     pub smallest_detectable: Option<f64>,
 }

@@ -4,9 +4,13 @@
 //! approximation with corrections for ties and continuity. The shift is the estimate of Hodges and Lehmann (1963): the
 //! median of all differences, with the interval that the test gives.
 
+use std::borrow::Cow;
+
 use crate::sample::midpoint;
 use crate::tails;
 
+/// More values are thinned for the shift.
+const MOST_VALUES: usize = 4000;
 /// Up to this many values on each side the distribution is exact.
 const EXACT: usize = 20;
 /// The standard normal number that 2.5 % are above.
@@ -109,21 +113,32 @@ impl Shift {
     /// The shift from `a` to `b`, both ascending; `None` if a side is empty or a difference is not finite. Time grows with
     /// m + n, not with the number of differences.
     pub(crate) fn of(a: &[f64], b: &[f64]) -> Option<Self> {
-        let differences = Differences { a, b };
         let (least, most) = (b.first()? - a.last()?, b.last()? - a.first()?);
         if !least.is_finite() || !most.is_finite() {
             return None;
         }
         let (m, n) = (a.len() as f64, b.len() as f64);
         let half = TWO_SIDED_95 * (m * n * (m + n + 1.0) / 12.0).sqrt();
-        // Below the quantile of U there are as many differences as lie outside of the interval on one side.
-        let last = a.len() * b.len() - 1;
-        let outside = ((m * n / 2.0 - half).floor().max(0.0) as usize).min(last);
+        let (few_a, few_b) = (thinned(a), thinned(b));
+        let differences = Differences { a: &few_a, b: &few_b };
+        let count = few_a.len() * few_b.len();
+        // Below the quantile of U there are as many differences as lie outside of the interval on one side: this part of all.
+        let outside = (m * n / 2.0 - half).max(0.0) * (count as f64 / (m * n));
+        let last = count - 1;
+        let outside = (outside.floor() as usize).min(last);
         let at = |place: usize| differences.at(place);
         let (low, high) = (at(outside), at(last - outside));
         let estimate = midpoint(at(last / 2), at(last.div_ceil(2)));
         Some(Shift { estimate, low: low.min(high), high: high.max(low) })
     }
+}
+
+/// Values at equal distances in order, where there are very many.
+fn thinned(ascending: &[f64]) -> Cow<'_, [f64]> {
+    if ascending.len() <= MOST_VALUES {
+        return Cow::Borrowed(ascending);
+    }
+    (0..MOST_VALUES).map(|at| ascending[(2 * at + 1) * ascending.len() / (2 * MOST_VALUES)]).collect()
 }
 
 /// All differences of values, in ascending order, without a list of them.

@@ -35,6 +35,9 @@ struct Flags {
     only: Vec<String>,
 }
 
+/// The name of a table, and what prints it.
+type Table = (&'static str, fn(u64));
+
 /// How many of `trials` trials each statement holds for, in percent. Each trial has a seed of its own.
 fn rates<const N: usize>(trials: u64, seed: u64, trial: impl Fn(u64) -> [bool; N] + Sync) -> [f64; N] {
     let add = |mut sum: [u64; N], found: [bool; N]| {
@@ -66,7 +69,7 @@ fn row(name: &str, rates: &[f64]) {
 
 fn main() {
     let flags = Flags::parse();
-    let tables: [(&str, fn(u64)); 7] = [
+    let tables: [Table; 7] = [
         ("modes", counts::table),
         ("rare", rare::slower),
         ("weight", rare::moved_weight),
