@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 pub use loaded::Loaded;
+pub use random::Random;
 
 /// The number of runs of each measurement.
 const RUNS: usize = 7;

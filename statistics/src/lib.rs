@@ -13,6 +13,7 @@
 //!   Sample: values of trials, in groups that share a layout
 //!     │
 //!     ├─▶ Location, Modes, bins         median and quartiles, clusters, histogram
+//!     ├─▶ dip                           a second opinion on whether there are several modes
 //!     ├─▶ knob_shares                   which part of the layout explains the values
 //!     └─▶ compare ──▶ Comparison        equal, better, worse, moved weight, unknown; mode by mode
 //! ```
@@ -60,9 +61,10 @@
 //! | `quantile` | [`Location`]: quantiles by Harrell and Davis |
 //! | `median_interval` | [`median_interval`]: where the true median is |
 //! | `rank_test`, `counts_test` | Mann and Whitney's test with Hodges and Lehmann's shift; Fisher's test |
-//! | `modes` | [`Modes`]: in `segments` the cuts, in `bootstrap` the intervals |
+//! | `modes` | [`Modes`]: in `segments` the cuts, in `groups` how independent values are, in `intervals` what is known |
+//! | `dip` | [`dip()`]: Hartigan and Hartigan's test, with its `table` |
 //! | `bins` | [`bins`]: a histogram |
-//! | `comparison` | [`compare`]: in `matching` the pairs of modes |
+//! | `comparison` | [`compare`]: in `sides` the cuts, in `matching` the pairs of modes, in `weight` their weights |
 //! | `shares` | [`knob_shares`]: which knob explains the values |
 
 #![forbid(unsafe_code)]
@@ -70,6 +72,7 @@
 mod bins;
 mod comparison;
 mod counts_test;
+mod dip;
 mod judgement;
 mod kendall;
 mod least_squares;
@@ -85,8 +88,12 @@ mod student;
 mod tails;
 mod trend;
 
+#[cfg(test)]
+mod reference;
+
 pub use bins::{Bin, bins, mvalue};
 pub use comparison::{Comparison, ComparisonVerdict, Direction, LEAST_GROUPS, ModePair, Threshold, compare};
+pub use dip::{Dip, dip};
 pub use judgement::{FALSE_ALARMS, Judgement, LEAST_POINTS, PathJudgement, Reason, SURE_POINTS, Verdict, judge_paths};
 pub use median_interval::median_interval;
 pub use modes::{LEAST_VALUES, Mode, Modes, ModesVerdict, precision};

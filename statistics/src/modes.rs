@@ -3,17 +3,20 @@
 //! ```text
 //!   values ──▶ segments   cut where several split-normal clusters are more likely than one
 //!                 │
-//!                 └─────▶ bootstrap   intervals of locations and weights, by resampling whole groups
+//!                 └─────▶ intervals   of locations and weights
 //! ```
 //!
-//! Values of a group may differ less than those of different groups, because they share a layout. If they do, each
-//! group counts once, with its median: a run whose values lie closely together is no mode.
+//! Values of a group may differ less than those of different groups, because they share a layout. `groups` says how many
+//! independent values they are worth: a run whose values lie closely together is no mode.
 
-mod bootstrap;
+mod groups;
+mod intervals;
 mod segments;
 
-use crate::sample::{Sample, median, sorted};
-use bootstrap::{Interval, intervals};
+use crate::sample::{Sample, median};
+pub(crate) use intervals::wilson;
+use intervals::{Interval, intervals};
+pub(crate) use segments::Gap;
 
 /// Fewer values say nothing about modes.
 pub const LEAST_VALUES: usize = 12;
@@ -65,24 +68,11 @@ impl Modes {
     /// Finds the modes of a sample.
     #[must_use]
     pub fn of(sample: &Sample) -> Self {
-        let values = sample.sorted();
-        let by_group = sample.has_group_effect();
-        let independent = if by_group { sorted(sample.medians()) } else { values.clone() };
-        let verdict = match (values.first(), values.last()) {
-            (Some(first), Some(last)) if independent.len() >= LEAST_VALUES => {
-                if first == last {
-                    ModesVerdict::AllEqual
-                } else {
-                    ModesVerdict::Found
-                }
-            }
-            _ => ModesVerdict::TooFew,
-        };
-        if verdict == ModesVerdict::TooFew {
-            return Modes { verdict, modes: Vec::new() };
+        let (verdict, gaps) = cuts(sample);
+        match verdict {
+            ModesVerdict::TooFew => Modes { verdict, modes: Vec::new() },
+            _ => Modes { verdict, modes: modes(sample, &gaps) },
         }
-        let bounds = segments::bounds(&independent);
-        Modes { verdict, modes: modes(sample, &values, &bounds) }
     }
 
     /// The mode that a value of the sample is in.
@@ -92,9 +82,32 @@ impl Modes {
     }
 }
 
-/// The modes between these bounds: values up to and with a bound are below it.
-fn modes(sample: &Sample, values: &[f64], bounds: &[f64]) -> Vec<Mode> {
-    let place = |value: f64| bounds.partition_point(|bound| *bound < value);
+/// What is known of the modes of a sample, and the gaps between them.
+pub(crate) fn cuts(sample: &Sample) -> (ModesVerdict, Vec<Gap>) {
+    let groups = sample.groups();
+    let mut grouped: Vec<(f64, usize)> =
+        groups.iter().enumerate().flat_map(|(at, group)| group.iter().map(move |&value| (value, at))).collect();
+    grouped.sort_unstable_by(|one, other| one.0.total_cmp(&other.0).then(one.1.cmp(&other.1)));
+    if grouped.len() < LEAST_VALUES {
+        return (ModesVerdict::TooFew, Vec::new());
+    }
+    match segments::gaps(&grouped, groups.len(), LEAST_VALUES) {
+        None => (ModesVerdict::TooFew, Vec::new()),
+        Some(_) if grouped[0].0 == grouped[grouped.len() - 1].0 => (ModesVerdict::AllEqual, Vec::new()),
+        Some(gaps) => (ModesVerdict::Found, gaps),
+    }
+}
+
+/// The mode of a value between these bounds: values up to and with a bound are below it.
+pub(crate) fn place(bounds: &[f64], value: f64) -> usize {
+    bounds.partition_point(|bound| *bound < value)
+}
+
+/// The modes between these gaps.
+fn modes(sample: &Sample, gaps: &[Gap]) -> Vec<Mode> {
+    let values = sample.sorted();
+    let bounds: Vec<f64> = gaps.iter().map(|gap| gap.middle()).collect();
+    let place = |value: f64| place(&bounds, value);
     let intervals = intervals(sample, bounds.len() + 1, place);
     let parts: Vec<&[f64]> = values.chunk_by(|one, other| place(*one) == place(*other)).collect();
     parts.into_iter().map(|part| mode(part, &intervals[place(part[0])])).collect()
@@ -116,8 +129,9 @@ fn mode(values: &[f64], interval: &Interval) -> Mode {
 }
 
 /// How precisely a sample is known, at 95 %: the widest half of an interval, relative to the location for locations of
-/// modes, absolute for weights; with one mode, that of the median. `None` if there are too few values for modes, or fewer
-/// than six groups.
+/// modes, absolute for weights; with one mode, that of the median. Values far outside of a mode that are too few for one of
+/// their own may become one, so the weight that they would have counts, too. `None` if there are too few values for modes,
+/// or fewer than six groups.
 #[must_use]
 pub fn precision(sample: &Sample) -> Option<f64> {
     const LEAST_GROUPS: usize = 6;
@@ -131,6 +145,31 @@ pub fn precision(sample: &Sample) -> Option<f64> {
     };
     let of_weight = |mode: &Mode| (mode.weight_high - mode.weight_low) / 2.0;
     let weights = if modes.len() > 1 { &modes[..] } else { &[] };
-    let widest = modes.iter().map(of_location).chain(weights.iter().map(of_weight)).fold(0.0, f64::max);
+    let known = modes.iter().map(of_location).chain(weights.iter().map(of_weight)).fold(0.0, f64::max);
+    let widest = known.max(of_outliers(sample, &modes));
     (!modes.is_empty() && widest.is_finite()).then_some(widest)
+}
+
+/// Half of the interval of the weight of values that are farther from their mode than the rest of it is wide; 0 if there are
+/// none.
+fn of_outliers(sample: &Sample, modes: &[Mode]) -> f64 {
+    let values = sample.sorted();
+    let (all, groups) = (values.len() as f64, sample.groups().len() as f64);
+    let mut widest = 0.0_f64;
+    for mode in modes {
+        let first = values.partition_point(|value| *value < mode.low);
+        let members = &values[first..first + mode.count];
+        for count in 1..segments::LEAST_MEMBERS.min(members.len() / 2) {
+            let rest = members.len() - count;
+            let gap_above = members[rest] / 2.0 - members[rest - 1] / 2.0;
+            let gap_below = members[count] / 2.0 - members[count - 1] / 2.0;
+            let is_outside = gap_above > members[rest - 1] / 2.0 - members[0] / 2.0
+                || gap_below > members[members.len() - 1] / 2.0 - members[count] / 2.0;
+            if is_outside {
+                let (low, high) = wilson(count as f64 / all, groups);
+                widest = widest.max((high - low) / 2.0);
+            }
+        }
+    }
+    widest
 }

@@ -4,42 +4,76 @@
 //! approximation with corrections for ties and continuity. The shift is the estimate of Hodges and Lehmann (1963): the
 //! median of all differences, with the interval that the test gives.
 
-use crate::ranks::{midranks, tie_term};
-use crate::sample::{median, sorted};
+use std::borrow::Cow;
+
+use crate::sample::midpoint;
 use crate::tails;
 
+/// More values are thinned for the shift.
+const MOST_VALUES: usize = 4000;
 /// Up to this many values on each side the distribution is exact.
 const EXACT: usize = 20;
 /// The standard normal number that 2.5 % are above.
 const TWO_SIDED_95: f64 = 1.959_963_984_540_054;
-/// More differences than this are thinned.
-const MOST_DIFFERENCES: usize = 4_000_000;
 
-/// The chance of values as large as `b`, relative to `a`, if both have the same distribution: a small one says that
-/// values of `b` tend to be larger. 1 if a side is empty.
-pub(crate) fn larger(a: &[f64], b: &[f64]) -> f64 {
-    if a.is_empty() || b.is_empty() {
-        return 1.0;
+/// The chances of values as large, and as small, as those of one sample relative to those of another.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Chances {
+    /// A small one says that the values tend to be larger.
+    pub(crate) larger: f64,
+    /// A small one says that the values tend to be smaller.
+    pub(crate) smaller: f64,
+}
+
+impl Chances {
+    /// Of `b`, relative to `a` with `by` added to each value, if both have the same distribution. Both are ascending. 1 if
+    /// a side is empty. Linear time.
+    pub(crate) fn of(a: &[f64], by: f64, b: &[f64]) -> Self {
+        if a.is_empty() || b.is_empty() {
+            return Chances { larger: 1.0, smaller: 1.0 };
+        }
+        let (m, n) = (a.len() as f64, b.len() as f64);
+        let (u, ties) = wins(a, by, b);
+        if ties == 0.0 && a.len() <= EXACT && b.len() <= EXACT {
+            let counts = counts(a.len(), b.len());
+            let tail = |u: f64| exact_tail(&counts, u as usize);
+            return Chances { larger: tail(u), smaller: tail(m * n - u) };
+        }
+        let total = m + n;
+        let variance = m * n / 12.0 * (total + 1.0 - ties / (total * (total - 1.0)));
+        if variance <= 0.0 {
+            return Chances { larger: 1.0, smaller: 1.0 };
+        }
+        let tail = |u: f64| tails::normal((u - m * n / 2.0 - 0.5) / variance.sqrt());
+        Chances { larger: tail(u), smaller: tail(m * n - u) }
     }
-    let all: Vec<f64> = a.iter().chain(b).copied().collect();
-    let ranks = midranks(&all);
-    let (m, n) = (a.len() as f64, b.len() as f64);
-    let u = ranks[a.len()..].iter().sum::<f64>() - n * (n + 1.0) / 2.0;
-    let ties = tie_term(&all);
-    if ties == 0.0 && a.len() <= EXACT && b.len() <= EXACT {
-        return exact_tail(a.len(), b.len(), u as usize);
+}
+
+/// U: how many pairs there are in which `b` is larger than `a` plus `by`, equal ones being half; and Σ t³ − t over the
+/// numbers t of equal values.
+fn wins(a: &[f64], by: f64, b: &[f64]) -> (f64, f64) {
+    let (mut u, mut ties) = (0.0, 0.0);
+    let (mut i, mut j) = (0, 0);
+    while i < a.len() || j < b.len() {
+        let old = a.get(i).map_or(f64::INFINITY, |value| value + by);
+        let new = b.get(j).copied().unwrap_or(f64::INFINITY);
+        let value = old.min(new);
+        let equal_a = a[i..].iter().take_while(|one| **one + by <= value).count();
+        let equal_b = b[j..].iter().take_while(|one| **one <= value).count();
+        if equal_a + equal_b == 0 {
+            // Values so large that their sum is not a number that can be compared.
+            break;
+        }
+        u += equal_b as f64 * (i as f64 + equal_a as f64 / 2.0);
+        let t = (equal_a + equal_b) as f64;
+        ties += t * t * t - t;
+        (i, j) = (i + equal_a, j + equal_b);
     }
-    let total = m + n;
-    let variance = m * n / 12.0 * (total + 1.0 - ties / (total * (total - 1.0)));
-    if variance <= 0.0 {
-        return 1.0;
-    }
-    tails::normal((u - m * n / 2.0 - 0.5) / variance.sqrt())
+    (u, ties)
 }
 
 /// The chance that U is at least `u`, without ties.
-fn exact_tail(m: usize, n: usize, u: usize) -> f64 {
-    let counts = counts(m, n);
+fn exact_tail(counts: &[f64], u: usize) -> f64 {
     let all: f64 = counts.iter().sum();
     counts.iter().skip(u).sum::<f64>() / all
 }
@@ -76,36 +110,87 @@ pub(crate) struct Shift {
 }
 
 impl Shift {
-    /// The shift from `a` to `b`; `None` if a side is empty or a difference is not finite.
+    /// The shift from `a` to `b`, both ascending; `None` if a side is empty or a difference is not finite. Time grows with
+    /// m + n, not with the number of differences.
     pub(crate) fn of(a: &[f64], b: &[f64]) -> Option<Self> {
-        let (a, b) = (thinned(a), thinned(b));
-        let differences = sorted(a.iter().flat_map(|a| b.iter().map(move |b| b - a)).collect());
-        if differences.is_empty() || differences.iter().any(|difference| !difference.is_finite()) {
+        let (least, most) = (b.first()? - a.last()?, b.last()? - a.first()?);
+        if !least.is_finite() || !most.is_finite() {
             return None;
         }
         let (m, n) = (a.len() as f64, b.len() as f64);
         let half = TWO_SIDED_95 * (m * n * (m + n + 1.0) / 12.0).sqrt();
-        // Below the quantile of U there are as many differences as lie outside of the interval on one side.
-        let outside = ((m * n / 2.0 - half).floor().max(0.0) as usize).min(differences.len() - 1);
-        let (low, high) = (differences[outside], differences[differences.len() - 1 - outside]);
-        Some(Shift { estimate: median(&differences), low: low.min(high), high: high.max(low) })
+        let (few_a, few_b) = (thinned(a), thinned(b));
+        let differences = Differences { a: &few_a, b: &few_b };
+        let count = few_a.len() * few_b.len();
+        // Below the quantile of U there are as many differences as lie outside of the interval on one side: this part of all.
+        let outside = (m * n / 2.0 - half).max(0.0) * (count as f64 / (m * n));
+        let last = count - 1;
+        let outside = (outside.floor() as usize).min(last);
+        let at = |place: usize| differences.at(place);
+        let (low, high) = (at(outside), at(last - outside));
+        let estimate = midpoint(at(last / 2), at(last.div_ceil(2)));
+        Some(Shift { estimate, low: low.min(high), high: high.max(low) })
     }
 }
 
-/// Values at equal distances in order, where all differences would be too many.
-fn thinned(values: &[f64]) -> Vec<f64> {
-    let most = MOST_DIFFERENCES.isqrt();
-    let values = sorted(values.to_vec());
-    if values.len() <= most {
-        return values;
+/// Values at equal distances in order, where there are very many.
+fn thinned(ascending: &[f64]) -> Cow<'_, [f64]> {
+    if ascending.len() <= MOST_VALUES {
+        return Cow::Borrowed(ascending);
     }
-    (0..most).map(|at| values[(2 * at + 1) * values.len() / (2 * most)]).collect()
+    (0..MOST_VALUES).map(|at| ascending[(2 * at + 1) * ascending.len() / (2 * MOST_VALUES)]).collect()
+}
+
+/// All differences of values, in ascending order, without a list of them.
+struct Differences<'v> {
+    a: &'v [f64],
+    b: &'v [f64],
+}
+
+impl Differences<'_> {
+    /// How many are at most `limit`: for larger values of `b`, the first value of `a` that is close enough is larger.
+    fn up_to(&self, limit: f64) -> usize {
+        let mut first = 0;
+        let close = |new: &f64| {
+            while first < self.a.len() && new - self.a[first] > limit {
+                first += 1;
+            }
+            self.a.len() - first
+        };
+        self.b.iter().map(close).sum()
+    }
+
+    /// The one at a place from 0, by halving the numbers that it may be: a 64-bit number takes 64 steps.
+    fn at(&self, place: usize) -> f64 {
+        let (mut low, mut high) = (ordered(-f64::MAX), ordered(f64::MAX));
+        while low < high {
+            let middle = ((i128::from(low) + i128::from(high)).div_euclid(2)) as i64;
+            if self.up_to(of_ordered(middle)) > place { high = middle } else { low = middle + 1 }
+        }
+        of_ordered(low)
+    }
+}
+
+/// A whole number that is larger if and only if the number is: negative numbers have their bits below the sign inverted.
+fn ordered(value: f64) -> i64 {
+    let bits = value.to_bits().cast_signed();
+    bits ^ ((bits >> 63).cast_unsigned() >> 1).cast_signed()
+}
+
+/// The number of an ordered whole number.
+fn of_ordered(ordered: i64) -> f64 {
+    f64::from_bits((ordered ^ ((ordered >> 63).cast_unsigned() >> 1).cast_signed()).cast_unsigned())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::random::Random;
+    use crate::sample::{median, sorted};
+
+    fn larger(a: &[f64], b: &[f64]) -> f64 {
+        Chances::of(&sorted(a.to_vec()), 0.0, &sorted(b.to_vec())).larger
+    }
 
     /// The p-value by the definition: every choice of places for `b`.
     fn by_enumeration(a: &[f64], b: &[f64]) -> f64 {
@@ -140,12 +225,34 @@ mod tests {
 
     #[test]
     fn the_shift_is_the_median_of_all_differences() {
-        let shift = Shift::of(&[1.0, 2.0, 3.0], &[11.0, 13.0, 12.5]).unwrap();
+        let shift = Shift::of(&[1.0, 2.0, 3.0], &[11.0, 12.5, 13.0]).unwrap();
         assert_eq!(shift.estimate, 10.0);
         assert!(shift.low <= 10.0 && shift.high >= 10.0);
         assert_eq!(Shift::of(&[5.0; 4], &[5.0; 4]), Some(Shift { estimate: 0.0, low: 0.0, high: 0.0 }));
         assert_eq!(Shift::of(&[], &[1.0]), None);
         assert_eq!(Shift::of(&[-f64::MAX], &[f64::MAX]), None);
+    }
+
+    #[test]
+    fn differences_are_found_without_a_list() {
+        let mut random = Random::new(6);
+        for _ in 0..50 {
+            let mut values = |count: usize| sorted((0..count).map(|_| random.below(40) as f64 / 7.0 - 2.0).collect());
+            let (a, b) = (values(9), values(12));
+            let all = sorted(a.iter().flat_map(|a| b.iter().map(move |b| b - a)).collect());
+            let differences = Differences { a: &a, b: &b };
+            assert!((0..all.len()).all(|place| differences.at(place) == all[place]));
+            assert_eq!(Shift::of(&a, &b).unwrap().estimate, median(&all));
+        }
+    }
+
+    #[test]
+    fn a_margin_is_added_to_the_first_sample() {
+        let (a, b) = ([1.0, 2.0, 4.0, 4.0], [3.0, 3.0, 5.0, 9.0]);
+        let moved = a.map(|value| value + 2.0);
+        assert_eq!(Chances::of(&a, 2.0, &b), Chances::of(&moved, 0.0, &b));
+        let turned = Chances::of(&b, 0.0, &moved);
+        assert_eq!(Chances::of(&a, 2.0, &b), Chances { larger: turned.smaller, smaller: turned.larger });
     }
 
     #[test]

@@ -151,7 +151,7 @@ mod tests {
         let addresses: Vec<u64> = (0..100).map(|_| random.below(1 << 40) * 16).collect();
         let others: Vec<u64> = (0..100).map(|_| random.below(1 << 40)).collect();
         let noise: Vec<f64> = (0..100).map(|_| random.below(100) as f64 / 100.0).collect();
-        let slow = |address: &u64| if address % 64 == 0 { 30.0 } else { 20.0 };
+        let slow = |address: &u64| if address.is_multiple_of(64) { 30.0 } else { 20.0 };
         let values: Vec<f64> = addresses.iter().zip(&noise).map(|(address, noise)| slow(address) + noise).collect();
         let knobs = [KnobValues::Numbers(others), KnobValues::Numbers(addresses)];
         let shares = knob_shares(&sample(&values), &knobs);

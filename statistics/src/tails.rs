@@ -26,3 +26,8 @@ pub(crate) fn ln_choose(n: u64, k: u64) -> f64 {
     let ln_factorial = |n: u64| gamma::ln_gamma(n as f64 + 1.0);
     ln_factorial(n) - ln_factorial(k) - ln_factorial(n - k)
 }
+
+/// The chance of at most `k` heads in `n` throws of a coin.
+pub(crate) fn at_most_half(k: usize, n: usize) -> f64 {
+    if k >= n { 1.0 } else { beta_up_to(0.5, (n - k) as f64, k as f64 + 1.0) }
+}

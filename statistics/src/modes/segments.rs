@@ -3,14 +3,17 @@
 //! A cluster is a split normal distribution: two halves of normal curves with scales of their own that meet at the peak,
 //! so that a skewed cluster is one and not two. Dynamic programming finds the cuts of highest classification likelihood
 //! (Symons 1981) for each number of clusters; each cluster has a price that grows as it gets small, each further one a
-//! price of its own. At last, neighbours without a valley between their peaks become one.
+//! price of its own. A cluster has values of at least six groups, so a run whose values lie closely together is none. At last, neighbours without a valley between their peaks become one.
 //!
 //! The prices were chosen by simulation: `trial_rates` in `benches/` prints how often one cluster is taken for several,
 //! and several for fewer. The lowland detector of Akinshin (2020) was tried first: with 60 values it took one normal
 //! cluster for several in more than 20 % of the cases.
 
+use crate::modes::groups::Groups;
+use crate::sample::midpoint;
+
 /// Values that a cluster has at least, in numbers and as a part of all.
-const LEAST_MEMBERS: usize = 6;
+pub(crate) const LEAST_MEMBERS: usize = 6;
 const LEAST_SHARE: f64 = 0.03;
 /// More values are thinned.
 const MOST_VALUES: usize = 240;
@@ -18,66 +21,122 @@ const MOST_VALUES: usize = 240;
 const MOST_CLUSTERS: usize = 8;
 /// Candidates for the peak of a cluster.
 const PEAKS: usize = 12;
-/// The price of the second cluster, in units of log-likelihood, and that of each further one.
-const SECOND: f64 = 5.75;
-const FURTHER: f64 = 3.0;
+/// The price of the second cluster, in units of log-likelihood, and that of each further one: for up to 60 values, and what
+/// comes to it for 200.
+const SECOND: [f64; 2] = [5.75, 1.5];
+const FURTHER: [f64; 2] = [3.0, 2.5];
 /// Parameters of a cluster: peak and two scales.
 const PARAMETERS: f64 = 3.0;
+/// No scale is less than this part of the range.
+const LEAST_SCALE: f64 = 1e-9;
 /// A valley is lower than this part of the lower peak beside it.
 const VALLEY: f64 = 0.75;
 /// Places where the density is looked at between two peaks.
 const VALLEY_STEPS: usize = 64;
 
-/// The bounds between clusters, ascending; none if there is one cluster. A value up to a bound is below it.
-pub(crate) fn bounds(sorted: &[f64]) -> Vec<f64> {
-    let Some(scaled) = Scaled::of(sorted) else { return Vec::new() };
-    let clusters = merged(best(&scaled.values), &scaled.values);
+/// A value, and the number of its group.
+pub(crate) type Grouped = (f64, usize);
+
+/// The gaps between clusters of ascending values, themselves ascending; none if there is one cluster. Each is the last value
+/// of a cluster and the first of the next. `None` if the values count for fewer than `least` independent ones.
+pub(crate) fn gaps(sorted: &[Grouped], groups: usize, least: usize) -> Option<Vec<Gap>> {
+    let Some(scaled) = Scaled::of(sorted) else { return (sorted.len() >= least).then(Vec::new) };
+    let grouped = Groups::of(&scaled.groups, groups);
+    let one = [0, scaled.values.len()];
+    let independent = grouped.independent_part(&scaled.values, &one) * scaled.values.len() as f64;
+    if independent < least as f64 {
+        return None;
+    }
+    let clusters = merged(best(&scaled.values, &grouped), &scaled.values);
     let cuts = clusters.windows(2).map(|pair| pair[1].first);
-    cuts.map(|cut| scaled.bound(sorted, cut)).collect()
+    Some(cuts.map(|cut| scaled.gap(sorted, cut)).collect())
 }
 
 /// Values moved and scaled to 0 to 1, thinned, with equal ones spread over the resolution.
 struct Scaled {
     values: Vec<f64>,
+    groups: Vec<usize>,
     /// The place of each in the original values.
     places: Vec<usize>,
 }
 
 impl Scaled {
     /// `None` for values that are too few or all equal.
-    fn of(sorted: &[f64]) -> Option<Self> {
-        let (&first, &last) = (sorted.first()?, sorted.last()?);
+    fn of(sorted: &[Grouped]) -> Option<Self> {
+        let (&(first, _), &(last, _)) = (sorted.first()?, sorted.last()?);
         let range = last / 2.0 - first / 2.0;
         if range <= 0.0 || sorted.len() < 2 * LEAST_MEMBERS {
             return None;
         }
-        let unit: Vec<f64> = sorted.iter().map(|value| (value / 2.0 - first / 2.0) / range).collect();
+        let unit: Vec<f64> = sorted.iter().map(|(value, _)| (value / 2.0 - first / 2.0) / range).collect();
         let spread = spread(&unit, resolution(sorted) / 2.0 / range);
         let count = spread.len().min(MOST_VALUES);
         let places: Vec<usize> = (0..count).map(|at| (2 * at + 1) * spread.len() / (2 * count)).collect();
-        Some(Scaled { values: places.iter().map(|&at| spread[at]).collect(), places })
+        let (values, groups) = places.iter().map(|&at| (spread[at], sorted[at].1)).unzip();
+        Some(Scaled { values, groups, places })
     }
 
-    /// The largest original value below the cluster that begins with this value.
-    fn bound(&self, sorted: &[f64], first: usize) -> f64 {
+    /// The gap between the cluster that begins with this value and what is below it.
+    fn gap(&self, sorted: &[Grouped], first: usize) -> Gap {
         let (low, high) = (self.places[first - 1], self.places[first]);
-        // Of what was thinned out between both, the widest gap is the bound.
-        let gap = |at: &usize| sorted[at + 1] / 2.0 - sorted[*at] / 2.0;
-        let widest = (low..high).max_by(|one, other| gap(one).total_cmp(&gap(other)));
-        sorted[widest.unwrap_or(low)]
+        // Of what was thinned out between both, the widest gap counts.
+        let width = |at: &usize| sorted[at + 1].0 / 2.0 - sorted[*at].0 / 2.0;
+        let widest = (low..high).max_by(|one, other| width(one).total_cmp(&width(other))).unwrap_or(low);
+        Gap { low: sorted[widest].0, high: sorted[widest + 1].0 }
     }
 }
 
-/// The distance of neighbouring numbers that can be told apart: for whole numbers their greatest common divisor, otherwise
-/// the smallest distance of different ones.
-fn resolution(sorted: &[f64]) -> f64 {
-    const MOST_EXACT: f64 = 9_007_199_254_740_992.0;
-    if sorted.iter().all(|value| value.fract() == 0.0 && value.abs() < MOST_EXACT) {
-        let divisor = sorted.iter().fold(0, |divisor, value| greatest_common_divisor(divisor, value.abs() as u64));
-        return divisor as f64;
+/// What is between two clusters.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Gap {
+    low: f64,
+    high: f64,
+}
+
+impl Gap {
+    /// The bound in its middle: a value up to it is below.
+    pub(crate) fn middle(self) -> f64 {
+        self.nearest(midpoint(self.low, self.high))
     }
-    let gaps = sorted.windows(2).map(|pair| pair[1] - pair[0]).filter(|gap| *gap > 0.0);
-    gaps.fold(f64::MAX, f64::min)
+
+    /// The bound that is nearest to a number.
+    pub(crate) fn nearest(self, to: f64) -> f64 {
+        // The values beside the gap stay on their sides, unless they are equal.
+        to.min(self.high.next_down()).max(self.low)
+    }
+}
+
+/// The distance of neighbouring numbers that can be told apart: the tick of a clock, the greatest common divisor of whole
+/// and of decimal numbers, otherwise the smallest distance of different ones.
+fn resolution(sorted: &[Grouped]) -> f64 {
+    /// Values are whole multiples of a tick if their distances differ from multiples by less than this part of it.
+    const ROUNDED: f64 = 0.1;
+    const LEAST_TICKS: usize = 4;
+    let (first, last) = (sorted[0].0, sorted[sorted.len() - 1].0);
+    // Distances in the last digits are errors of rounding.
+    let rounding = 8.0 * f64::EPSILON * first.abs().max(last.abs());
+    let distances = sorted.windows(2).map(|pair| pair[1].0 - pair[0].0).filter(move |distance| *distance > rounding);
+    let smallest = distances.clone().fold(f64::MAX, f64::min);
+    let is_multiple = |distance: f64| (distance / smallest - (distance / smallest).round()).abs() < ROUNDED;
+    if distances.clone().count() + 1 >= LEAST_TICKS && distances.clone().all(is_multiple) {
+        return smallest;
+    }
+    divisor(sorted).unwrap_or(smallest)
+}
+
+/// The greatest common divisor of numbers with at most six decimals.
+fn divisor(sorted: &[Grouped]) -> Option<f64> {
+    const MOST_EXACT: f64 = 9_007_199_254_740_992.0;
+    let whole = |value: f64, scale: f64| {
+        let scaled = value * scale;
+        let is_whole = (scaled - scaled.round()).abs() <= 4.0 * f64::EPSILON * scaled.abs();
+        (is_whole && scaled.abs() < MOST_EXACT).then(|| scaled.round().abs() as u64)
+    };
+    [1.0, 10.0, 100.0, 1e3, 1e4, 1e5, 1e6].into_iter().find_map(|scale| {
+        let mut wholes = sorted.iter().map(|(value, _)| whole(*value, scale));
+        let divisor = wholes.try_fold(0, |divisor, whole| Some(greatest_common_divisor(divisor, whole?)))?;
+        Some(divisor as f64 / scale)
+    })
 }
 
 fn greatest_common_divisor(mut one: u64, mut other: u64) -> u64 {
@@ -121,105 +180,146 @@ impl Cluster {
         self.len() as f64 / all as f64 * height * (-distance * distance / 2.0).exp()
     }
 
-    /// What it adds to the score of a partition.
-    fn score(&self, all: usize) -> f64 {
+    /// What it adds to the score of a partition, where this part of the values is independent.
+    fn score(&self, all: usize, part: f64) -> f64 {
         let members = self.len() as f64;
-        let price = PARAMETERS * members / (members - PARAMETERS - 1.0);
-        self.log_likelihood + members * (members / all as f64).ln() - price
+        let independent = (part * members).max(PARAMETERS + 2.0);
+        let price = PARAMETERS * independent / (independent - PARAMETERS - 1.0);
+        part * (self.log_likelihood + members * (members / all as f64).ln()) - price
     }
 }
 
-/// Sums of values and of their squares, so that each cluster takes constant time per candidate for its peak.
-struct Sums {
-    values: Vec<f64>,
-    squares: Vec<f64>,
+/// For each half of a cluster the cube root of its squared distances to the peak, added up, so that a cluster takes an
+/// addition per candidate for its peak.
+struct Halves {
+    count: usize,
+    /// From a first value up to before the peak: row of the first value, column of the peak.
+    left: Vec<f64>,
+    /// From the peak up to a last value: row of the last value, column of the peak.
+    right: Vec<f64>,
 }
 
-impl Sums {
+impl Halves {
     fn of(values: &[f64]) -> Self {
-        let sums = |of: &dyn Fn(f64) -> f64| {
-            let mut sum = 0.0;
-            let running = values.iter().map(|value| {
-                sum += of(*value);
-                sum
-            });
-            std::iter::once(0.0).chain(running.collect::<Vec<f64>>()).collect()
+        let n = values.len();
+        let mut halves = Halves { count: n, left: vec![0.0; n * n], right: vec![0.0; n * n] };
+        for (at, peak) in values.iter().enumerate() {
+            let squared = |sum: &mut f64, value: &f64| {
+                *sum += (value - peak) * (value - peak);
+                Some(*sum)
+            };
+            for (first, sum) in (0..at).rev().zip(values[..at].iter().rev().scan(0.0, squared)) {
+                halves.left[first * n + at] = sum.cbrt();
+            }
+            for (last, sum) in (at..n).zip(values[at..].iter().scan(0.0, squared)) {
+                halves.right[last * n + at] = sum.cbrt();
+            }
+        }
+        halves
+    }
+
+    /// The most likely cluster of the values from `first` to `last`.
+    fn cluster(&self, values: &[f64], first: usize, last: usize) -> Cluster {
+        let members = (last + 1 - first) as f64;
+        let (left, right) = (&self.left[first * self.count..], &self.right[last * self.count..]);
+        let places = (0..=PEAKS).map(|number| first + (last - first) * number / PEAKS);
+        let width = |at: &usize| left[*at] + right[*at];
+        let peak = places.min_by(|one, other| width(one).total_cmp(&width(other))).unwrap_or(first);
+        let scale = |half: f64| (half * width(&peak).sqrt() / members.sqrt()).max(LEAST_SCALE);
+        let (left, right) = (scale(left[peak]), scale(right[peak]));
+        let height = (2.0 / std::f64::consts::PI).sqrt() / (left + right);
+        let log_likelihood = members * (height.ln() - 0.5);
+        Cluster { first, last, peak: values[peak], left, right, log_likelihood }
+    }
+}
+
+/// The clusters of the highest score. For each number of clusters the best cuts are found. One cluster is what is believed
+/// at first; then the smallest larger number whose score is higher, and so on. Values of a group that say the same thing
+/// several times would raise the score of any number, so likelihoods count as much as the values are independent within the
+/// clusters that are believed.
+fn best(values: &[f64], groups: &Groups) -> Vec<Cluster> {
+    let partitions = partitions(values, groups);
+    let mut believed = 0;
+    loop {
+        let part = groups.independent_part(values, &cuts(&partitions[believed]));
+        let total = |number: usize| {
+            let clusters = &partitions[number];
+            clusters.iter().map(|cluster| cluster.score(values.len(), part)).sum::<f64>()
+                - price(number, part * values.len() as f64)
         };
-        Sums { values: sums(&|value| value), squares: sums(&|value| value * value) }
+        let known = total(believed);
+        match (believed + 1..partitions.len()).find(|&number| total(number) > known) {
+            Some(more) => believed = more,
+            None => break,
+        }
     }
-
-    /// Squared distances of the values from `first` to before `end` to a peak, added up.
-    fn squared(&self, first: usize, end: usize, peak: f64) -> f64 {
-        let (sum, squares) = (self.values[end] - self.values[first], self.squares[end] - self.squares[first]);
-        (squares - 2.0 * peak * sum + peak * peak * (end - first) as f64).max(0.0)
-    }
+    partitions.into_iter().nth(believed).unwrap_or_default()
 }
 
-/// The most likely cluster of these values.
-fn cluster(values: &[f64], sums: &Sums, first: usize, last: usize, least_scale: f64) -> Cluster {
-    let members = (last + 1 - first) as f64;
-    let candidate = |peak_at: usize| {
-        let peak = values[peak_at];
-        let (left, right) = (sums.squared(first, peak_at, peak).cbrt(), sums.squared(peak_at, last + 1, peak).cbrt());
-        let both = left + right;
-        let scale = |half: f64| (half * both.sqrt() / members.sqrt()).max(least_scale);
-        Cluster { first, last, peak, left: scale(left), right: scale(right), log_likelihood: 0.0 }
-    };
-    let step = |number: usize| first + (last - first) * number / PEAKS;
-    let narrowest = |one: &Cluster, other: &Cluster| (one.left + one.right).total_cmp(&(other.left + other.right));
-    let best = (0..=PEAKS).map(|number| candidate(step(number))).min_by(narrowest);
-    let best = best.unwrap_or_else(|| candidate(first));
-    let height = (2.0 / std::f64::consts::PI).sqrt() / (best.left + best.right);
-    Cluster { log_likelihood: members * (height.ln() - 0.5), ..best }
+/// The price of a number of clusters beyond the first, for this many independent values: more values have more places for a
+/// cut, of which the best counts.
+fn price(number: usize, independent: f64) -> f64 {
+    let growth = ((independent / 60.0).ln() / (200.0_f64 / 60.0).ln()).max(0.0);
+    let at = |[price, more]: [f64; 2]| price + more * growth;
+    if number == 0 { 0.0 } else { at(SECOND) + at(FURTHER) * (number - 1) as f64 }
 }
 
-/// The clusters of the highest score.
-fn best(values: &[f64]) -> Vec<Cluster> {
+/// Where clusters begin, and the end.
+fn cuts(clusters: &[Cluster]) -> Vec<usize> {
+    let end = clusters.last().map_or(0, |cluster| cluster.last + 1);
+    clusters.iter().map(|cluster| cluster.first).chain([end]).collect()
+}
+
+/// The best clusters for each number of them, from one on.
+fn partitions(values: &[f64], groups: &Groups) -> Vec<Vec<Cluster>> {
     let n = values.len();
     let least = LEAST_MEMBERS.max((n as f64 * LEAST_SHARE).ceil() as usize);
-    let sums = Sums::of(values);
-    // No scale is less than that of the values themselves.
-    let least_scale = 1e-9;
-    let made = |first: usize, last: usize| cluster(values, &sums, first, last, least_scale);
-    let score = |first: usize, end: usize| made(first, end - 1).score(n);
-    // best_up_to[k][end]: the score of the first `end` values in k + 1 clusters, and where the last of them begins.
-    let mut best_up_to: Vec<Vec<Option<(f64, usize)>>> =
-        vec![(0..=n).map(|end| (end >= least).then(|| (score(0, end), 0))).collect()];
+    let halves = Halves::of(values);
+    // The first end at which the values from each place on are of enough groups.
+    let ends = groups.ends(least);
     let scores: Vec<Vec<f64>> = (0..n)
-        .map(|first| (first + least..=n).map(|end| if first < least { f64::NAN } else { score(first, end) }).collect())
+        .map(|first| (ends[first]..=n).map(|end| halves.cluster(values, first, end - 1).score(n, 1.0)).collect())
         .collect();
+    let score = |first: usize, end: usize| scores[first].get(end.checked_sub(ends[first])?).copied();
+    // best_up_to[k][end]: the score of the first `end` values in k + 1 clusters, and where the last of them begins.
+    let whole = halves.cluster(values, 0, n - 1).score(n, 1.0);
+    let mut first_row: Vec<Option<(f64, usize)>> = (0..=n).map(|end| Some((score(0, end)?, 0))).collect();
+    first_row[n] = first_row[n].or(Some((whole, 0)));
+    let mut best_up_to = vec![first_row];
     for number in 1..MOST_CLUSTERS.min(n / least) {
         let before = &best_up_to[number - 1];
         let row = (0..=n).map(|end| {
-            let starts = (number * least)..=end.checked_sub(least)?;
-            let choice = |first: usize| Some((before[first]?.0 + scores[first][end - first - least], first));
-            starts.filter_map(choice).max_by(|one, other| one.0.total_cmp(&other.0))
+            let choice = |first: usize| Some((before[first]?.0 + score(first, end)?, first));
+            (1..end).filter_map(choice).max_by(|one, other| one.0.total_cmp(&other.0))
         });
-        let row = row.collect();
+        let row: Vec<Option<(f64, usize)>> = row.collect();
+        if row[n].is_none() {
+            break;
+        }
         best_up_to.push(row);
     }
-    let price = |number: usize| if number == 0 { 0.0 } else { SECOND + FURTHER * (number - 1) as f64 };
-    let total = |number: usize| best_up_to[number][n].map_or(f64::NEG_INFINITY, |(score, _)| score - price(number));
-    let count = (0..best_up_to.len()).max_by(|one, other| total(*one).total_cmp(&total(*other))).unwrap_or(0);
-    let mut clusters = Vec::new();
-    let mut end = n;
-    for number in (0..=count).rev() {
-        let first = best_up_to[number][end].map_or(0, |(_, first)| first);
-        clusters.push(made(first, end - 1));
-        end = first;
-    }
-    clusters.reverse();
-    clusters
+    let traced = |count: usize| {
+        let mut clusters = Vec::new();
+        let mut end = n;
+        for number in (0..=count).rev() {
+            let first = best_up_to[number][end].map_or(0, |(_, first)| first);
+            clusters.push(halves.cluster(values, first, end - 1));
+            end = first;
+        }
+        clusters.reverse();
+        clusters
+    };
+    (0..best_up_to.len()).map(traced).collect()
 }
 
 /// Joins neighbours without a valley between them, the shallowest first.
 fn merged(mut clusters: Vec<Cluster>, values: &[f64]) -> Vec<Cluster> {
-    let sums = Sums::of(values);
+    let halves = Halves::of(values);
     loop {
         let depths = clusters.windows(2).enumerate().map(|(at, pair)| (at, valley(&clusters, pair, values.len())));
         let shallowest = depths.max_by(|one, other| one.1.total_cmp(&other.1));
         let Some((at, _)) = shallowest.filter(|(_, depth)| *depth > VALLEY) else { return clusters };
-        let joined = cluster(values, &sums, clusters[at].first, clusters[at + 1].last, 1e-9);
+        let joined = halves.cluster(values, clusters[at].first, clusters[at + 1].last);
         clusters.splice(at..=at + 1, [joined]);
     }
 }
@@ -237,11 +337,29 @@ fn valley(clusters: &[Cluster], pair: &[Cluster], all: usize) -> f64 {
 mod tests {
     use super::*;
 
+    /// Values of which each is a group.
+    fn singles(values: &[f64]) -> Vec<Grouped> {
+        values.iter().copied().zip(0..).collect()
+    }
+
+    fn bounds(sorted: &[f64]) -> Vec<f64> {
+        let gaps = gaps(&singles(sorted), sorted.len(), 12).unwrap_or_default();
+        gaps.into_iter().map(Gap::middle).collect()
+    }
+
+    fn resolution(values: &[f64]) -> f64 {
+        super::resolution(&singles(values))
+    }
+
     #[test]
     fn whole_numbers_have_a_common_divisor() {
         assert_eq!(resolution(&[4096.0, 8192.0, 20480.0]), 4096.0);
         assert_eq!(resolution(&[0.25, 0.25, 0.75, 1.0]), 0.25);
         assert_eq!(resolution(&[-6.0, 0.0, 9.0]), 3.0);
+        assert_eq!(resolution(&[1.5, 1.5, 2.7]), 0.3);
+        // A clock of 24 MHz, in whole nanoseconds; and what rounding adds.
+        assert_eq!(resolution(&[41.0, 83.0, 83.0, 125.0, 208.0]), 42.0);
+        assert!((resolution(&[0.1 + 0.2, 0.3, 0.4, 0.5]) - 0.1).abs() < 1e-9);
     }
 
     #[test]
@@ -253,12 +371,15 @@ mod tests {
     fn the_cuts_are_those_of_the_highest_score() {
         // By definition: all cuts into two clusters are tried.
         let values: Vec<f64> = (0..12).map(|at| f64::from(at * at) / 300.0 + if at > 6 { 0.3 } else { 0.0 }).collect();
-        let sums = Sums::of(&values);
+        let halves = Halves::of(&values);
         let n = values.len();
-        let score = |first, last| cluster(&values, &sums, first, last, 1e-9).score(n);
-        let of_two = (6..=6).map(|cut| score(0, cut - 1) + score(cut, n - 1) - SECOND).fold(f64::MIN, f64::max);
-        let found = best(&values);
-        let found_score: f64 = found.iter().map(|one| one.score(n)).sum::<f64>() - SECOND * (found.len() - 1) as f64;
+        let score = |first, last| halves.cluster(&values, first, last).score(n, 1.0);
+        let of_two =
+            (6..=6).map(|cut| score(0, cut - 1) + score(cut, n - 1) - price(1, n as f64)).fold(f64::MIN, f64::max);
+        let groups: Vec<usize> = (0..n).collect();
+        let found = best(&values, &Groups::of(&groups, n));
+        let found_score: f64 =
+            found.iter().map(|one| one.score(n, 1.0)).sum::<f64>() - price(found.len() - 1, n as f64);
         assert!((found_score - of_two.max(score(0, n - 1))).abs() < 1e-9, "{found:?}");
     }
 
@@ -267,7 +388,7 @@ mod tests {
         let two: Vec<f64> = (0..30).map(|at| f64::from(at % 10) + if at < 10 { 0.0 } else { 100.0 }).collect();
         let mut two = two;
         two.sort_by(f64::total_cmp);
-        assert_eq!(bounds(&two), [9.0]);
+        assert_eq!(bounds(&two), [54.5]);
         let one: Vec<f64> = (0..60).map(f64::from).collect();
         assert_eq!(bounds(&one), [0.0; 0]);
         assert_eq!(bounds(&[1.0; 50]), [0.0; 0]);

@@ -1,0 +1,171 @@
+//! Intervals of the locations and weights of modes.
+//!
+//! Where each group has one value no resampling is needed: the median of a mode lies between two of its values with a
+//! chance that the binomial distribution gives (Thompson 1936), and its weight is a share of independent values (Wilson
+//! 1927). Otherwise whole groups are drawn again (the bootstrap of Efron 1979, with the percentile method).
+
+use crate::random::Random;
+use crate::sample::{Sample, midpoint, sorted};
+use crate::tails::at_most_half;
+
+/// Resamples, and fewer where there are very many values.
+const RESAMPLES: usize = 999;
+const LEAST_RESAMPLES: usize = 199;
+/// Values that are drawn in all.
+const MOST_DRAWN: usize = 4_000_000;
+/// The part of the resamples on each side of an interval.
+const OUTSIDE: f64 = 0.025;
+/// The standard normal number that 2.5 % are above.
+const TWO_SIDED_95: f64 = 1.959_963_984_540_054;
+
+/// What is known of a mode.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Interval {
+    /// Of the median of its values.
+    pub(crate) location: (f64, f64),
+    /// The part of the values that are in it; each group has the same weight.
+    pub(crate) share: f64,
+    /// Of this part.
+    pub(crate) weight: (f64, f64),
+}
+
+/// The interval of each of `modes` modes; `place` says which one a value is in.
+pub(crate) fn intervals(sample: &Sample, modes: usize, place: impl Fn(f64) -> usize) -> Vec<Interval> {
+    // For each mode its values, ascending, with their groups.
+    let mut members: Vec<Vec<(f64, usize)>> = vec![Vec::new(); modes];
+    for (at, group) in sample.groups().iter().enumerate() {
+        group.iter().for_each(|&value| members[place(value)].push((value, at)));
+    }
+    members.iter_mut().for_each(|members| members.sort_unstable_by(|one, other| one.0.total_cmp(&other.0)));
+    let sizes: Vec<usize> = sample.groups().iter().map(Vec::len).collect();
+    match sizes.iter().all(|size| *size == 1) {
+        true => members.iter().map(|members| of_independent(members, sizes.len())).collect(),
+        false => of_groups(&members, &sizes),
+    }
+}
+
+/// The interval of a mode of independent values, `all` of them with the other modes.
+fn of_independent(members: &[(f64, usize)], all: usize) -> Interval {
+    let share = members.len() as f64 / all.max(1) as f64;
+    let weight = if members.len() == all { (1.0, 1.0) } else { wilson(share, all as f64) };
+    Interval { location: median_interval(members), share, weight }
+}
+
+/// The two values between which the true median lies in 95 of 100 cases, or all values lie if there are fewer than six.
+fn median_interval(members: &[(f64, usize)]) -> (f64, f64) {
+    let (Some(first), Some(last)) = (members.first(), members.last()) else { return (f64::NAN, f64::NAN) };
+    // The largest place such that at most 2.5 % of samples have their median below it.
+    let (mut low, mut high) = (0, members.len() / 2);
+    while low < high {
+        let middle = (low + high).div_ceil(2);
+        if at_most_half(middle - 1, members.len()) <= OUTSIDE { low = middle } else { high = middle - 1 }
+    }
+    match low {
+        0 => (first.0, last.0),
+        place => (members[place - 1].0, members[members.len() - place].0),
+    }
+}
+
+/// The interval of a share of `n` independent values.
+pub(crate) fn wilson(share: f64, n: f64) -> (f64, f64) {
+    let square = TWO_SIDED_95 * TWO_SIDED_95;
+    let middle = (share + square / (2.0 * n)) / (1.0 + square / n);
+    let half = TWO_SIDED_95 / (1.0 + square / n) * (share * (1.0 - share) / n + square / (4.0 * n * n)).sqrt();
+    ((middle - half).max(0.0), (middle + half).min(1.0))
+}
+
+/// The interval of each mode, by drawing groups of these sizes.
+fn of_groups(members: &[Vec<(f64, usize)>], sizes: &[usize]) -> Vec<Interval> {
+    let groups = sizes.len();
+    // For each mode and group: the number of values, and their part of those of the group.
+    let counts: Vec<Vec<usize>> = members
+        .iter()
+        .map(|members| {
+            let mut counts = vec![0; groups];
+            members.iter().for_each(|&(_, group)| counts[group] += 1);
+            counts
+        })
+        .collect();
+    let share_of = |mode: usize, times: &[u32]| {
+        let of_group = |group: usize| f64::from(times[group]) * counts[mode][group] as f64 / sizes[group] as f64;
+        (0..groups).map(of_group).sum::<f64>() / groups as f64
+    };
+    let all: usize = sizes.iter().sum();
+    let resamples = (MOST_DRAWN / all.max(1)).clamp(LEAST_RESAMPLES, RESAMPLES);
+    let mut drawn: Vec<(Vec<f64>, Vec<f64>)> = vec![(Vec::new(), Vec::new()); members.len()];
+    let mut random = Random::new(groups as u64);
+    let mut times = vec![0_u32; groups];
+    for _ in 0..resamples {
+        times.fill(0);
+        (0..groups).for_each(|_| times[random.place(groups)] += 1);
+        for (mode, (locations, weights)) in drawn.iter_mut().enumerate() {
+            weights.push(share_of(mode, &times));
+            let count = (0..groups).map(|group| times[group] as usize * counts[mode][group]).sum();
+            locations.extend(middle(&members[mode], &times, count));
+        }
+    }
+    let once = vec![1; groups];
+    let both = drawn.into_iter().enumerate();
+    both.map(|(mode, (locations, weights))| Interval {
+        location: between(locations),
+        share: share_of(mode, &once),
+        weight: between(weights),
+    })
+    .collect()
+}
+
+/// The median of ascending values, each as often as its group was drawn, `count` in all; `None` if that is 0.
+fn middle(members: &[(f64, usize)], times: &[u32], count: usize) -> Option<f64> {
+    let lower = count.checked_sub(1)? / 2;
+    let mut seen = 0;
+    let mut values = members.iter().filter(|(_, group)| times[*group] > 0);
+    let low = values.find(|(_, group)| {
+        seen += times[*group] as usize;
+        seen > lower
+    })?;
+    let is_both = seen > count / 2;
+    let high = if is_both { low } else { values.next()? };
+    Some(midpoint(low.0, high.0))
+}
+
+/// The interval between the outermost resamples that count.
+fn between(values: Vec<f64>) -> (f64, f64) {
+    let values = sorted(values);
+    let outside = (values.len() as f64 * OUTSIDE) as usize;
+    match (values.get(outside), values.get(values.len().saturating_sub(outside + 1))) {
+        (Some(&low), Some(&high)) => (low, high),
+        _ => (f64::NAN, f64::NAN),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample::median;
+
+    #[test]
+    fn a_median_counts_values_as_often_as_their_group() {
+        let members = [(1.0, 0), (2.0, 1), (3.0, 2), (5.0, 0)];
+        let of = |times: [u32; 3]| {
+            let repeated = members.iter().flat_map(|&(value, group)| vec![value; times[group] as usize]);
+            let expected: Vec<f64> = repeated.collect();
+            let found = middle(&members, &times, expected.len());
+            assert_eq!(found, (!expected.is_empty()).then(|| median(&expected)), "{times:?}");
+        };
+        for times in 0..64 {
+            of([times % 4, times / 4 % 4, times / 16]);
+        }
+    }
+
+    #[test]
+    fn intervals_are_those_of_tables() {
+        let members: Vec<(f64, usize)> = (1..=20).map(|value| (f64::from(value), 0)).collect();
+        // Conover (1999), table A3: for 20 values the sixth and the fifteenth, with 95.9 %.
+        assert_eq!(median_interval(&members), (6.0, 15.0));
+        assert_eq!(median_interval(&members[..6]), (1.0, 6.0));
+        assert_eq!(median_interval(&members[..5]), (1.0, 5.0));
+        let (low, high) = wilson(0.2, 60.0);
+        assert!((low - 0.118_285).abs() < 1e-5 && (high - 0.317_818).abs() < 1e-5, "{low} {high}");
+        assert!(wilson(0.0, 10.0).0.abs() < 1e-15);
+    }
+}
