@@ -4,8 +4,10 @@ use crate::random::Random;
 use crate::ranks::midranks;
 use crate::sample::Sample;
 
-/// A knob's values are divided into at most this many classes.
+/// A knob's values are divided into at most this many classes, and fewer where these would have less than so many members:
+/// with classes of one or two, chance explains most of the spread.
 const MOST_CLASSES: usize = 8;
+const LEAST_MEMBERS: usize = 6;
 /// What sizes and addresses are divided by: vectors, cache lines and pages.
 const MODULI: [u64; 5] = [16, 32, 64, 128, 4096];
 /// Permutations for the p-value, and how many of them with a share as large end the search: the p-value is then known to be
@@ -102,13 +104,13 @@ fn classing(values: &[u64], modulus: Option<u64>) -> Option<Classing> {
     distinct.sort_unstable();
     let ordered = distinct.clone();
     distinct.dedup();
-    let class: Vec<usize> = match distinct.len() <= MOST_CLASSES {
+    let most = (values.len() / LEAST_MEMBERS).clamp(2, MOST_CLASSES);
+    let class: Vec<usize> = match distinct.len() <= most {
         true => values.iter().map(|value| distinct.partition_point(|known| known < value)).collect(),
         // By quantile: equal values are in one class.
-        false => values
-            .iter()
-            .map(|value| ordered.partition_point(|known| known < value) * MOST_CLASSES / ordered.len())
-            .collect(),
+        false => {
+            values.iter().map(|value| ordered.partition_point(|known| known < value) * most / ordered.len()).collect()
+        }
     };
     let mut sizes = vec![0.0; MOST_CLASSES];
     class.iter().for_each(|&class| sizes[class] += 1.0);

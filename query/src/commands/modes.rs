@@ -1,6 +1,6 @@
 //! `modes`: the modes of a metric, and what explains them.
 
-use barrow_statistics::{Modes, bins, mvalue};
+use barrow_statistics::{Modes, bins, dip, mvalue};
 
 use crate::answer::{Answer, Column, Unit, Value};
 use crate::arguments::Arguments;
@@ -22,7 +22,8 @@ pub(super) const COMMAND: Command = Command {
               values there is no statement. A knob's share is the part of the spread, in ranks, that lies between its values; \
               addresses and sizes also count modulo 16 to 4096. `p` is how often chance gives as large a share. `values \
               METRIC mode N` lists the runs of a mode. `mvalue` is Brendan Gregg's measure: above 2.8 suggests several \
-              modes.",
+              modes, above 3.2 two, above 4.2 three or more. `dip, p` is how often a single mode has as deep a dip \
+              (Hartigan and Hartigan): a second opinion.",
     example: "modes wall",
     flags: &[],
     subject: Subject::Recording,
@@ -51,8 +52,11 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
     }
     let mvalue = mvalue(&bins(&named.series.sample(), &found)).filter(|_| !found.modes.is_empty());
     let mvalue = mvalue.map(|mvalue| Value::Measured { value: mvalue, text: format!("{mvalue:.2}") });
+    let dip = dip(&named.series.sample()).filter(|_| !found.modes.is_empty());
+    let dip = dip.map(|dip| Value::Measured { value: dip.p_value, text: format!("{:.3}", dip.p_value) });
     answer = answer
         .fact(Column::new("mvalue", "mvalue", Unit::Number), mvalue)
+        .fact(Column::new("dip_p_value", "dip, p", Unit::Number), dip)
         .table(modes::table(&found, &named.metric().unit));
     let knobs_table = knobs::table(&trials, &named.series, &shares);
     // Machines find the key even if no layout was recorded.

@@ -9,10 +9,12 @@ use crate::answer::{Audience, Column, Table, Unit, Value};
 
 /// A share is found if chance gives one as large less often than this.
 const SIGNIFICANT: f64 = 0.01;
+/// Shares that chance gives more often are listed after the others.
+const LIKELY: f64 = 0.05;
 /// Fewer values with a layout of their own tell nothing.
 const LEAST_LAYOUTS: usize = 12;
 
-/// The knobs of a series with their shares, the largest first.
+/// The knobs of a series with their shares: those that chance hardly gives, then the others, the largest first.
 pub(crate) fn shares(trials: &Trials, series: &Series) -> Vec<(KnobColumn, Share)> {
     let (of_runs, others): (Vec<KnobColumn>, Vec<KnobColumn>) =
         knob_columns(trials, series).into_iter().partition(|column| column.is_of_run);
@@ -23,7 +25,9 @@ pub(crate) fn shares(trials: &Trials, series: &Series) -> Vec<(KnobColumn, Share
     };
     let mut shares = shares_of(&series.sample_by_run(), of_runs);
     shares.extend(shares_of(&series.sample(), others));
-    shares.sort_by(|(_, one), (_, other)| other.share.total_cmp(&one.share));
+    let is_likely = |share: &Share| share.p_value <= LIKELY;
+    shares
+        .sort_by(|(_, one), (_, other)| is_likely(other).cmp(&is_likely(one)).then(other.share.total_cmp(&one.share)));
     shares
 }
 
