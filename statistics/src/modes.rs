@@ -1,7 +1,7 @@
 //! Modes: the clusters that values of trials form.
 //!
 //! ```text
-//!   values ──▶ segments   cut where several split-normal clusters are more likely than one
+//!   values ──▶ segments   cut where several skewed clusters are more likely than one
 //!                 │
 //!                 └─────▶ intervals   of locations and weights
 //! ```

@@ -1,9 +1,11 @@
 //! Cuts ascending values into clusters.
 //!
-//! A cluster is a split normal distribution: two halves of normal curves with scales of their own that meet at the peak,
-//! so that a skewed cluster is one and not two. Dynamic programming finds the cuts of highest classification likelihood
+//! A cluster is two halves of a curve with scales of their own that meet at the peak, so that a skewed cluster is one and
+//! not two. The curve is that of a normal distribution, or has heavier tails, so that disturbances are no cluster. No
+//! cluster is narrower than what matters: the fine structure of a sharp peak is not looked at. Dynamic programming finds the cuts of highest classification likelihood
 //! (Symons 1981) for each number of clusters; each cluster has a price that grows as it gets small, each further one a
-//! price of its own. A cluster has values of at least six groups, so a run whose values lie closely together is none. At last, neighbours without a valley between their peaks become one.
+//! price of its own. A cluster has values of at least six groups, so a run whose values lie closely together is none. At
+//! last, neighbours without a valley between their peaks become one.
 //!
 //! The prices were chosen by simulation: `trial_rates` in `benches/` prints how often one cluster is taken for several,
 //! and several for fewer. The lowland detector of Akinshin (2020) was tried first: with 60 values it took one normal
@@ -23,12 +25,20 @@ const MOST_CLUSTERS: usize = 8;
 const PEAKS: usize = 12;
 /// The price of the second cluster, in units of log-likelihood, and that of each further one: for up to 60 values, and what
 /// comes to it for 200.
-const SECOND: [f64; 2] = [5.75, 1.5];
-const FURTHER: [f64; 2] = [3.0, 2.5];
+const SECOND: [f64; 2] = [4.0, 3.5];
+const FURTHER: [f64; 2] = [2.0, 3.0];
 /// Parameters of a cluster: peak and two scales.
 const PARAMETERS: f64 = 3.0;
 /// No scale is less than this part of the range.
 const LEAST_SCALE: f64 = 1e-9;
+/// Where values are not exact, no standard deviation of a cluster is less than this part of its peak, so that what matters
+/// to nobody is no structure. Peaks that are nearer than `LEAST_DISTANCE` of them, which is 1 %, are one.
+const LEAST_DEVIATION: f64 = 0.002;
+const LEAST_DISTANCE: f64 = 5.0;
+/// Whole numbers are exact if this part of them are there at least `LEAST_MEMBERS` times.
+const EXACT_SHARE: f64 = 0.8;
+/// The price of a cluster whose tails are not those of a normal distribution.
+const HEAVY: f64 = 1.0;
 /// A valley is lower than this part of the lower peak beside it.
 const VALLEY: f64 = 0.75;
 /// Places where the density is looked at between two peaks.
@@ -47,9 +57,36 @@ pub(crate) fn gaps(sorted: &[Grouped], groups: usize, least: usize) -> Option<Ve
     if independent < least as f64 {
         return None;
     }
-    let clusters = merged(best(&scaled.values, &grouped), &scaled.values);
+    let values = Values::of(&scaled.values, scaled.least_scales(sorted));
+    if let Some(gap) = between_two(sorted) {
+        return Some(vec![gap]);
+    }
+    let clusters = merged(best(&values, &grouped), &values);
     let cuts = clusters.windows(2).map(|pair| pair[1].first);
     Some(cuts.map(|cut| scaled.gap(sorted, cut)).collect())
+}
+
+/// The gap between two whole numbers, if values are nothing else, and each of them is in enough groups. They have no
+/// valley between them if they are neighbours, but neither is there any noise that could make one of the other.
+fn between_two(sorted: &[Grouped]) -> Option<Gap> {
+    let (low, high) = (sorted.first()?.0, sorted.last()?.0);
+    let mut parts = sorted.chunk_by(|one, other| one.0 == other.0);
+    let (Some(below), Some(above), None) = (parts.next(), parts.next(), parts.next()) else { return None };
+    let has_enough = |part: &[Grouped]| {
+        // Values that are equal are in the order of their groups.
+        part.chunk_by(|one, other| one.1 == other.1).count() >= LEAST_MEMBERS
+            && part.len() as f64 >= LEAST_SHARE * sorted.len() as f64
+    };
+    let is_whole = low.fract() == 0.0 && high.fract() == 0.0;
+    (is_whole && has_enough(below) && has_enough(above)).then_some(Gap { low, high })
+}
+
+/// Whether values are counts that mostly say the same: whole numbers, most of which there are several times.
+fn is_exact(sorted: &[Grouped]) -> bool {
+    let several =
+        sorted.chunk_by(|one, other| one.0 == other.0).map(<[Grouped]>::len).filter(|&len| len >= LEAST_MEMBERS);
+    sorted.iter().all(|(value, _)| value.fract() == 0.0)
+        && several.sum::<usize>() as f64 >= EXACT_SHARE * sorted.len() as f64
 }
 
 /// Values moved and scaled to 0 to 1, thinned, with equal ones spread over the resolution.
@@ -74,6 +111,14 @@ impl Scaled {
         let places: Vec<usize> = (0..count).map(|at| (2 * at + 1) * spread.len() / (2 * count)).collect();
         let (values, groups) = places.iter().map(|&at| (spread[at], sorted[at].1)).unzip();
         Some(Scaled { values, groups, places })
+    }
+
+    /// The least standard deviation of a cluster that has its peak at a value.
+    fn least_scales(&self, sorted: &[Grouped]) -> Vec<f64> {
+        let range = sorted[sorted.len() - 1].0 / 2.0 - sorted[0].0 / 2.0;
+        let part = if is_exact(sorted) { 0.0 } else { LEAST_DEVIATION };
+        let scale = |&at: &usize| (sorted[at].0.abs() / 2.0 / range * part).max(LEAST_SCALE);
+        self.places.iter().map(scale).collect()
     }
 
     /// The gap between the cluster that begins with this value and what is below it.
@@ -156,6 +201,24 @@ fn spread(values: &[f64], resolution: f64) -> Vec<f64> {
     spread
 }
 
+/// How steeply the density of a cluster falls: with the exponential of this power of the distance to the peak.
+#[derive(Debug, Clone, Copy)]
+struct Tail {
+    power: f64,
+    /// The integral of a half with scale 1: the gamma function of 1 + 1 / power.
+    width: f64,
+    /// The price of a cluster with such tails, in units of log-likelihood.
+    price: f64,
+}
+
+/// The tails that a cluster may have: those of the normal distribution, of the exponential one, and heavier ones. Times
+/// have rare disturbances of any size, which are no cluster.
+const TAILS: [Tail; 3] = [
+    Tail { power: 2.0, width: 0.886_226_925_452_758, price: 0.0 },
+    Tail { power: 1.0, width: 1.0, price: HEAVY },
+    Tail { power: 0.5, width: 2.0, price: HEAVY },
+];
+
 /// A cluster of neighbouring values.
 #[derive(Debug, Clone, Copy)]
 struct Cluster {
@@ -164,6 +227,7 @@ struct Cluster {
     peak: f64,
     left: f64,
     right: f64,
+    tail: Tail,
     log_likelihood: f64,
 }
 
@@ -175,23 +239,28 @@ impl Cluster {
     /// The density at a place, of all values.
     fn density(&self, at: f64, all: usize) -> f64 {
         let scale = if at < self.peak { self.left } else { self.right };
-        let height = (2.0 / std::f64::consts::PI).sqrt() / (self.left + self.right);
-        let distance = (at - self.peak) / scale.max(f64::MIN_POSITIVE);
-        self.len() as f64 / all as f64 * height * (-distance * distance / 2.0).exp()
+        let distance = (at - self.peak).abs() / scale.max(f64::MIN_POSITIVE);
+        self.len() as f64 / all as f64 * self.height() * (-distance.powf(self.tail.power)).exp()
+    }
+
+    /// The density at the peak, of its own values.
+    fn height(&self) -> f64 {
+        1.0 / (self.tail.width * (self.left + self.right))
     }
 
     /// What it adds to the score of a partition, where this part of the values is independent.
     fn score(&self, all: usize, part: f64) -> f64 {
         let members = self.len() as f64;
         let independent = (part * members).max(PARAMETERS + 2.0);
-        let price = PARAMETERS * independent / (independent - PARAMETERS - 1.0);
+        let price = PARAMETERS * independent / (independent - PARAMETERS - 1.0) + self.tail.price;
         part * (self.log_likelihood + members * (members / all as f64).ln()) - price
     }
 }
 
-/// For each half of a cluster the cube root of its squared distances to the peak, added up, so that a cluster takes an
+/// For each half of a cluster a root of the powers of its distances to the peak, added up, so that a cluster takes an
 /// addition per candidate for its peak.
 struct Halves {
+    tail: Tail,
     count: usize,
     /// From a first value up to before the peak: row of the first value, column of the peak.
     left: Vec<f64>,
@@ -200,36 +269,83 @@ struct Halves {
 }
 
 impl Halves {
-    fn of(values: &[f64]) -> Self {
+    fn of(values: &[f64], tail: Tail) -> Self {
         let n = values.len();
-        let mut halves = Halves { count: n, left: vec![0.0; n * n], right: vec![0.0; n * n] };
+        let mut halves = Halves { tail, count: n, left: vec![0.0; n * n], right: vec![0.0; n * n] };
+        // The power, and the root of degree power + 1.
+        let (power, root): (fn(f64) -> f64, fn(f64) -> f64) = match tail.power {
+            1.0 => (f64::abs, f64::sqrt),
+            0.5 => (|distance| distance.abs().sqrt(), |sum| (sum * sum).cbrt()),
+            _ => (|distance| distance * distance, f64::cbrt),
+        };
         for (at, peak) in values.iter().enumerate() {
-            let squared = |sum: &mut f64, value: &f64| {
-                *sum += (value - peak) * (value - peak);
+            let add = |sum: &mut f64, value: &f64| {
+                *sum += power(value - peak);
                 Some(*sum)
             };
-            for (first, sum) in (0..at).rev().zip(values[..at].iter().rev().scan(0.0, squared)) {
-                halves.left[first * n + at] = sum.cbrt();
+            for (first, sum) in (0..at).rev().zip(values[..at].iter().rev().scan(0.0, add)) {
+                halves.left[first * n + at] = root(sum);
             }
-            for (last, sum) in (at..n).zip(values[at..].iter().scan(0.0, squared)) {
-                halves.right[last * n + at] = sum.cbrt();
+            for (last, sum) in (at..n).zip(values[at..].iter().scan(0.0, add)) {
+                halves.right[last * n + at] = root(sum);
             }
         }
         halves
     }
 
     /// The most likely cluster of the values from `first` to `last`.
-    fn cluster(&self, values: &[f64], first: usize, last: usize) -> Cluster {
+    fn cluster(&self, values: &Values, first: usize, last: usize) -> Cluster {
+        let Tail { power, width, .. } = self.tail;
         let members = (last + 1 - first) as f64;
         let (left, right) = (&self.left[first * self.count..], &self.right[last * self.count..]);
         let places = (0..=PEAKS).map(|number| first + (last - first) * number / PEAKS);
-        let width = |at: &usize| left[*at] + right[*at];
-        let peak = places.min_by(|one, other| width(one).total_cmp(&width(other))).unwrap_or(first);
-        let scale = |half: f64| (half * width(&peak).sqrt() / members.sqrt()).max(LEAST_SCALE);
-        let (left, right) = (scale(left[peak]), scale(right[peak]));
-        let height = (2.0 / std::f64::consts::PI).sqrt() / (left + right);
-        let log_likelihood = members * (height.ln() - 0.5);
-        Cluster { first, last, peak: values[peak], left, right, log_likelihood }
+        let total = |at: &usize| left[*at] + right[*at];
+        let peak = places.min_by(|one, other| total(one).total_cmp(&total(other))).unwrap_or(first);
+        let common = match (total(&peak) * power / members, power) {
+            (common, 1.0) => common,
+            (common, 0.5) => common * common,
+            (common, _) => common.sqrt(),
+        };
+        let least = values.least_scales[peak] * TAILS[0].width * std::f64::consts::SQRT_2 / width;
+        let [left, right] = [left[peak], right[peak]].map(|half| (half, half * common));
+        // Of a half that is narrower than the least scale, the distances no longer add up to what they do at the best one.
+        let misfit = |(half, scale): (f64, f64)| match scale > least {
+            true => members / power * half / total(&peak),
+            false => half.powf(power + 1.0) / least.powf(power),
+        };
+        let misfits = misfit(left) + misfit(right);
+        let (left, right) = (left.1.max(least), right.1.max(least));
+        let log_likelihood = -members * (width * (left + right)).ln() - misfits;
+        Cluster { first, last, peak: values.scaled[peak], left, right, tail: self.tail, log_likelihood }
+    }
+}
+
+/// Values with what finds the most likely cluster of any of them.
+struct Values {
+    scaled: Vec<f64>,
+    /// For each value the least standard deviation of a cluster that has its peak there.
+    least_scales: Vec<f64>,
+    halves: Vec<Halves>,
+}
+
+impl Values {
+    fn of(scaled: &[f64], least_scales: Vec<f64>) -> Self {
+        let halves = TAILS.map(|tail| Halves::of(scaled, tail)).into();
+        Values { scaled: scaled.to_vec(), least_scales, halves }
+    }
+
+    fn len(&self) -> usize {
+        self.scaled.len()
+    }
+
+    /// The best cluster of the values from `first` to `last`.
+    fn cluster(&self, first: usize, last: usize) -> Cluster {
+        let worth = |cluster: &Cluster| cluster.log_likelihood - cluster.tail.price;
+        let normal = self.halves[0].cluster(self, first, last);
+        self.halves[1..]
+            .iter()
+            .map(|halves| halves.cluster(self, first, last))
+            .fold(normal, |best, cluster| if worth(&cluster) > worth(&best) { cluster } else { best })
     }
 }
 
@@ -237,11 +353,11 @@ impl Halves {
 /// at first; then the smallest larger number whose score is higher, and so on. Values of a group that say the same thing
 /// several times would raise the score of any number, so likelihoods count as much as the values are independent within the
 /// clusters that are believed.
-fn best(values: &[f64], groups: &Groups) -> Vec<Cluster> {
+fn best(values: &Values, groups: &Groups) -> Vec<Cluster> {
     let partitions = partitions(values, groups);
     let mut believed = 0;
     loop {
-        let part = groups.independent_part(values, &cuts(&partitions[believed]));
+        let part = groups.independent_part(&values.scaled, &cuts(&partitions[believed]));
         let total = |number: usize| {
             let clusters = &partitions[number];
             clusters.iter().map(|cluster| cluster.score(values.len(), part)).sum::<f64>()
@@ -271,18 +387,17 @@ fn cuts(clusters: &[Cluster]) -> Vec<usize> {
 }
 
 /// The best clusters for each number of them, from one on.
-fn partitions(values: &[f64], groups: &Groups) -> Vec<Vec<Cluster>> {
+fn partitions(values: &Values, groups: &Groups) -> Vec<Vec<Cluster>> {
     let n = values.len();
     let least = LEAST_MEMBERS.max((n as f64 * LEAST_SHARE).ceil() as usize);
-    let halves = Halves::of(values);
     // The first end at which the values from each place on are of enough groups.
     let ends = groups.ends(least);
     let scores: Vec<Vec<f64>> = (0..n)
-        .map(|first| (ends[first]..=n).map(|end| halves.cluster(values, first, end - 1).score(n, 1.0)).collect())
+        .map(|first| (ends[first]..=n).map(|end| values.cluster(first, end - 1).score(n, 1.0)).collect())
         .collect();
     let score = |first: usize, end: usize| scores[first].get(end.checked_sub(ends[first])?).copied();
     // best_up_to[k][end]: the score of the first `end` values in k + 1 clusters, and where the last of them begins.
-    let whole = halves.cluster(values, 0, n - 1).score(n, 1.0);
+    let whole = values.cluster(0, n - 1).score(n, 1.0);
     let mut first_row: Vec<Option<(f64, usize)>> = (0..=n).map(|end| Some((score(0, end)?, 0))).collect();
     first_row[n] = first_row[n].or(Some((whole, 0)));
     let mut best_up_to = vec![first_row];
@@ -303,7 +418,7 @@ fn partitions(values: &[f64], groups: &Groups) -> Vec<Vec<Cluster>> {
         let mut end = n;
         for number in (0..=count).rev() {
             let first = best_up_to[number][end].map_or(0, |(_, first)| first);
-            clusters.push(halves.cluster(values, first, end - 1));
+            clusters.push(values.cluster(first, end - 1));
             end = first;
         }
         clusters.reverse();
@@ -312,16 +427,31 @@ fn partitions(values: &[f64], groups: &Groups) -> Vec<Vec<Cluster>> {
     (0..best_up_to.len()).map(traced).collect()
 }
 
-/// Joins neighbours without a valley between them, the shallowest first.
-fn merged(mut clusters: Vec<Cluster>, values: &[f64]) -> Vec<Cluster> {
-    let halves = Halves::of(values);
+/// Joins neighbours without a valley between them, the shallowest first, and those that are nearer than what can be told
+/// apart.
+fn merged(mut clusters: Vec<Cluster>, values: &Values) -> Vec<Cluster> {
     loop {
-        let depths = clusters.windows(2).enumerate().map(|(at, pair)| (at, valley(&clusters, pair, values.len())));
+        let depths = clusters.windows(2).enumerate().map(|(at, pair)| {
+            let least = values.least_scales[pair[0].first] * LEAST_DISTANCE;
+            let is_near = pair[1].peak - pair[0].peak < least;
+            let depth = valley(&clusters, pair, values.len()).max(emptiness(pair, &values.scaled));
+            (at, if is_near { f64::MAX } else { depth })
+        });
         let shallowest = depths.max_by(|one, other| one.1.total_cmp(&other.1));
         let Some((at, _)) = shallowest.filter(|(_, depth)| *depth > VALLEY) else { return clusters };
-        let joined = halves.cluster(values, clusters[at].first, clusters[at + 1].last);
+        let joined = values.cluster(clusters[at].first, clusters[at + 1].last);
         clusters.splice(at..=at + 1, [joined]);
     }
+}
+
+/// How dense values are beside the cut of two clusters, relative to the middle half of the sparser one. The curves of a
+/// sharp peak and of its tail may have a valley that the values do not have.
+fn emptiness(pair: &[Cluster], values: &[f64]) -> f64 {
+    let density = |from: usize, to: usize| (to - from) as f64 / (values[to] - values[from]).max(f64::MIN_POSITIVE);
+    let middle = |cluster: &Cluster| density(cluster.first + cluster.len() / 4, cluster.last - cluster.len() / 4);
+    let beside = (pair[0].len().min(pair[1].len()) / 4).max(LEAST_MEMBERS / 2);
+    let cut = pair[1].first;
+    density(cut - beside, cut + beside - 1) / middle(&pair[0]).min(middle(&pair[1]))
 }
 
 /// The lowest density between two peaks, relative to the lower peak.
@@ -371,9 +501,9 @@ mod tests {
     fn the_cuts_are_those_of_the_highest_score() {
         // By definition: all cuts into two clusters are tried.
         let values: Vec<f64> = (0..12).map(|at| f64::from(at * at) / 300.0 + if at > 6 { 0.3 } else { 0.0 }).collect();
-        let halves = Halves::of(&values);
         let n = values.len();
-        let score = |first, last| halves.cluster(&values, first, last).score(n, 1.0);
+        let values = Values::of(&values, vec![LEAST_SCALE; n]);
+        let score = |first, last| values.cluster(first, last).score(n, 1.0);
         let of_two =
             (6..=6).map(|cut| score(0, cut - 1) + score(cut, n - 1) - price(1, n as f64)).fold(f64::MIN, f64::max);
         let groups: Vec<usize> = (0..n).collect();
