@@ -21,7 +21,7 @@ use serde::Deserialize;
 
 use crate::error::{ImportError, Stop};
 use crate::format::Importer;
-use crate::measurements::{Head, MetricText, Number, ROW, Read, Text, Values, each, field, import, strict};
+use crate::measurements::{Head, MetricText, Number, Read, Text, Values, each, field, import, strict};
 use stages::{Measured, Measurements};
 
 /// Results of BenchmarkDotNet.
@@ -36,7 +36,7 @@ pub(crate) const IMPORTER: Importer = Importer {
     },
     import: |dump, context| import(dump, context, read),
     read: Some(read),
-    ..ROW
+    ..Importer::OF_VALUES
 };
 
 /// What the variant of a benchmark without a job is called.

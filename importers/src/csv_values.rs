@@ -15,7 +15,7 @@ use csv::ByteRecord;
 
 use crate::error::ImportError;
 use crate::format::Importer;
-use crate::measurements::{MetricText, ROW, Read, Values, import, standard, without_mark};
+use crate::measurements::{MetricText, Read, Values, import, standard, without_mark};
 use crate::process_logs::{LeftOut, readable, text};
 
 /// The columns that are read.
@@ -32,7 +32,7 @@ pub(crate) const IMPORTER: Importer = Importer {
     recognises: |first_bytes| heading(first_bytes).is_some(),
     import: |dump, context| import(dump, context, read),
     read: Some(read),
-    ..ROW
+    ..Importer::OF_VALUES
 };
 
 /// Where each of [`COLUMNS`] is.

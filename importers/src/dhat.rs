@@ -14,7 +14,7 @@ use serde::Deserialize;
 
 use crate::error::{ImportError, Stop};
 use crate::format::Importer;
-use crate::measurements::{Head, ROW, Read, Text, Values, each, field, import, standard, without_mark};
+use crate::measurements::{Head, Read, Text, Values, each, field, import, standard, without_mark};
 
 /// Files of DHAT.
 pub(crate) const IMPORTER: Importer = Importer {
@@ -25,7 +25,7 @@ pub(crate) const IMPORTER: Importer = Importer {
     recognises: |first_bytes| Head::of(first_bytes).has("", "dhatFileVersion"),
     import: |dump, context| import(dump, context, read),
     read: Some(read),
-    ..ROW
+    ..Importer::OF_VALUES
 };
 
 /// What the variant is called if its command is not known.

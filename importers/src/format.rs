@@ -7,7 +7,7 @@ use crate::counted::{Counted, CountedSnapshots};
 use crate::error::ImportError;
 use crate::measurements::ReadFile;
 use crate::options::FormatOptions;
-use crate::screen::Screen;
+use crate::screen::{Screen, Text};
 
 /// A row of the table of importers: everything that other modules need to know of a format.
 pub(crate) struct Importer {
@@ -42,6 +42,27 @@ pub(crate) struct Importer {
     pub(crate) holds: Holds,
     /// Options that only this format has.
     pub(crate) options: &'static [FormatOption],
+}
+
+impl Importer {
+    /// What the rows of all formats of measured values have in common. It recognises nothing.
+    pub(crate) const OF_VALUES: Importer = Importer {
+        key: "",
+        name: "",
+        heading: "",
+        sample: "",
+        recognises: |_| false,
+        rejects: None,
+        screen: |_| Some(Box::new(Text)),
+        import: |_, _| Ok(Outcome::default()),
+        read: None,
+        totals: None,
+        snapshots: None,
+        announces_on_all_threads: true,
+        taken_ns: None,
+        holds: Holds::Values,
+        options: &[],
+    };
 }
 
 type Reject = fn(first_bytes: &[u8]) -> Option<ImportError>;

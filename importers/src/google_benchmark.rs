@@ -16,7 +16,7 @@ use serde::Deserialize;
 
 use crate::error::{ImportError, Stop};
 use crate::format::Importer;
-use crate::measurements::{Head, MetricText, Number, ROW, Read, Text, Values, each, field, import, strict};
+use crate::measurements::{Head, MetricText, Number, Read, Text, Values, each, field, import, strict};
 
 /// Results of Google Benchmark.
 pub(crate) const IMPORTER: Importer = Importer {
@@ -27,7 +27,7 @@ pub(crate) const IMPORTER: Importer = Importer {
     recognises,
     import: |dump, context| import(dump, context, read),
     read: Some(read),
-    ..ROW
+    ..Importer::OF_VALUES
 };
 
 /// What the variant is called if the name of the program is not known.

@@ -14,7 +14,7 @@ use serde::Deserialize;
 
 use crate::error::ImportError;
 use crate::format::Importer;
-use crate::measurements::{Head, Number, ROW, Read, Text, Values, each, import, standard, strict};
+use crate::measurements::{Head, Number, Read, Text, Values, each, import, standard, strict};
 
 /// Results of hyperfine.
 pub(crate) const IMPORTER: Importer = Importer {
@@ -28,7 +28,7 @@ pub(crate) const IMPORTER: Importer = Importer {
     },
     import: |dump, context| import(dump, context, read),
     read: Some(read),
-    ..ROW
+    ..Importer::OF_VALUES
 };
 
 /// The measurements of a command.

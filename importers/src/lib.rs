@@ -67,6 +67,7 @@ mod packing;
 mod process_logs;
 mod pytest_benchmark;
 mod python;
+mod read_value;
 mod ruby;
 mod screen;
 mod screening;
@@ -85,8 +86,8 @@ pub use first_bytes::first_bytes;
 pub use format::{Format, FormatOption, Holds};
 pub use hprof::ObjectLayout;
 pub use importing::Imported;
-pub use measurements::{ReadValue, ReadValues, read_values};
 pub use options::{FormatOptions, ImportOptions};
+pub use read_value::{ReadValue, ReadValues, read_values};
 pub use series::{Series, taken_ns};
 pub use table::{FORMATS, recognise};
 

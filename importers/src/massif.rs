@@ -22,7 +22,7 @@ use barrow_writer::Better;
 
 use crate::error::{Damage, ImportError, Stop};
 use crate::format::Importer;
-use crate::measurements::{MetricText, ROW, Read, Values, import, standard};
+use crate::measurements::{MetricText, Read, Values, import, standard};
 use crate::process_logs::{Lines, readable, text};
 
 /// Files of massif.
@@ -38,7 +38,7 @@ pub(crate) const IMPORTER: Importer = Importer {
     },
     import: |dump, context| import(dump, context, read),
     read: Some(read),
-    ..ROW
+    ..Importer::OF_VALUES
 };
 
 /// What the variant is called if its command is not known.

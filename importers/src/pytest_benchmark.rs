@@ -14,7 +14,7 @@ use serde::Deserialize;
 
 use crate::error::{ImportError, Stop};
 use crate::format::Importer;
-use crate::measurements::{Head, MetricText, Number, ROW, Read, Text, Values, each, field, import, strict};
+use crate::measurements::{Head, MetricText, Number, Read, Text, Values, each, field, import, strict};
 
 /// Results of pytest-benchmark.
 pub(crate) const IMPORTER: Importer = Importer {
@@ -32,7 +32,7 @@ pub(crate) const IMPORTER: Importer = Importer {
     },
     import: |dump, context| import(dump, context, read),
     read: Some(read),
-    ..ROW
+    ..Importer::OF_VALUES
 };
 
 /// The only variant: the name of a benchmark is that of its metric.

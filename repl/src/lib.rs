@@ -35,6 +35,8 @@ mod watching;
 
 mod asking;
 mod complaint;
+#[cfg(target_os = "linux")]
+mod destination;
 mod error;
 mod interrupt;
 mod output;

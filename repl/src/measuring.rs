@@ -7,8 +7,6 @@ mod plan;
 mod replaying;
 
 use std::ffi::OsString;
-use std::fs::OpenOptions;
-use std::io;
 use std::path::{Path, PathBuf};
 
 use barrow_query::answer::units;
@@ -17,10 +15,10 @@ use barrow_query::error::code;
 use barrow_query::flags::ExportFormat;
 use barrow_query::{Flags, Format, QueryError, Question, Watcher as _};
 use barrow_trial_recorder::{Failure, Observer, Outcome, Plan, Progress, TrialError, disturbances, record};
-use barrow_writer::{Options, Writer};
 
 use crate::asking::Terminal;
 use crate::complaint::complain;
+use crate::destination::create;
 use crate::error::ReplError;
 use crate::interrupt;
 use crate::progress::ProgressLine;
@@ -54,7 +52,7 @@ pub(crate) fn run(
     tell_disturbances(flags)?;
     interrupt::listen();
     let reporter = Reporter { line: ProgressLine::new(flags.session.quiet), is_quiet: flags.session.quiet };
-    let recorded = record(&plan, || create(to, flags.question.force), &reporter);
+    let recorded = record(&plan, || create(to, flags.question.force, TrialError::Destination), &reporter);
     reporter.line.end();
     let outcome = match recorded {
         Ok(outcome) => outcome,
@@ -81,21 +79,6 @@ fn refused(error: &TrialError) -> u8 {
         TrialError::Destination(_) => code::UNREADABLE,
         _ => FAILED,
     }
-}
-
-fn create(to: &Path, force: bool) -> Result<Writer, TrialError> {
-    let mut how = OpenOptions::new();
-    how.write(true);
-    if force {
-        how.create(true).truncate(true)
-    } else {
-        how.create_new(true)
-    };
-    let file = how.open(to).map_err(|error| {
-        let hint = if error.kind() == io::ErrorKind::AlreadyExists { "; add --force to replace it" } else { "" };
-        TrialError::Destination(format!("{}: {error}{hint}", to.display()))
-    })?;
-    Ok(Writer::to_file(file, Options { threads: 0, ..Options::default() })?)
 }
 
 /// The files that are written beside the recording.

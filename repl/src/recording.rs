@@ -1,17 +1,16 @@
 //! `barrow record -- COMMAND`: runs a command and records its processes.
 
 use std::ffi::OsString;
-use std::fs::OpenOptions;
-use std::io;
 use std::path::Path;
 
 use barrow_process_recorder::{Ended, Options, Outcome, RecorderError, die_of, record};
 use barrow_query::commands::Command;
 use barrow_query::{Flags, QueryError, Question};
-use barrow_writer::{Writer, WriterError};
+use barrow_writer::WriterError;
 use regex::Regex;
 
 use crate::complaint::complain;
+use crate::destination::create;
 use crate::error::ReplError;
 
 /// Where a recording goes unless told.
@@ -90,7 +89,7 @@ fn expression(text: &str) -> Result<Regex, QueryError> {
 fn run_with(flags: &Flags, command: &[OsString], options: Options) -> u8 {
     let to = flags.question.output.as_deref().unwrap_or(Path::new(DESTINATION));
     let line = if options.arguments { shell_line(command) } else { shell_line(&command[..1]) };
-    match record(command, &line, options, || create(to, flags.question.force)) {
+    match record(command, &line, options, || create(to, flags.question.force, RecorderError::Destination)) {
         Ok(outcome) => finish(&outcome, to),
         Err(error) => {
             complain(&error.to_string());
@@ -101,21 +100,6 @@ fn run_with(flags: &Flags, command: &[OsString], options: Options) -> u8 {
             }
         }
     }
-}
-
-fn create(to: &Path, force: bool) -> Result<Writer, RecorderError> {
-    let mut how = OpenOptions::new();
-    how.write(true);
-    if force {
-        how.create(true).truncate(true)
-    } else {
-        how.create_new(true)
-    };
-    let file = how.open(to).map_err(|error| {
-        let hint = if error.kind() == io::ErrorKind::AlreadyExists { "; add --force to replace it" } else { "" };
-        RecorderError::Destination(format!("{}: {error}{hint}", to.display()))
-    })?;
-    Ok(Writer::to_file(file, barrow_writer::Options { threads: 0, ..barrow_writer::Options::default() })?)
 }
 
 fn finish(outcome: &Outcome, to: &Path) -> u8 {

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use super::add;
 use crate::error::ImportError;
 use crate::format::Importer;
-use crate::measurements::{Number, ROW, Read, Text, Values, import, without_mark};
+use crate::measurements::{Number, Read, Text, Values, import, without_mark};
 use crate::process_logs::{LeftOut, Lines, readable};
 
 /// Messages of cargo-criterion.
@@ -22,7 +22,7 @@ pub(crate) const IMPORTER: Importer = Importer {
     },
     import: |dump, context| import(dump, context, read),
     read: Some(read),
-    ..ROW
+    ..Importer::OF_VALUES
 };
 
 /// A message; those of groups have no id.

@@ -10,7 +10,7 @@ use serde::Deserialize;
 use super::add;
 use crate::error::{ImportError, Stop};
 use crate::format::Importer;
-use crate::measurements::{Head, Number, ROW, Read, Text, Values, damage_of, import, strict};
+use crate::measurements::{Head, Number, Read, Text, Values, damage_of, import, strict};
 
 /// The longest description of a benchmark that is read, in bytes.
 const MOST_BYTES: u64 = 1 << 20;
@@ -29,7 +29,7 @@ pub(crate) const IMPORTER: Importer = Importer {
     },
     import: |dump, context| import(dump, context, read),
     read: Some(read),
-    ..ROW
+    ..Importer::OF_VALUES
 };
 
 /// The samples of a benchmark.

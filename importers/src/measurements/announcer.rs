@@ -26,7 +26,7 @@ pub(crate) fn import(text: &[u8], context: &Context<'_>, read: ReadFile) -> Resu
 }
 
 /// The error for a file without values, for the reasons in `notes`.
-pub(super) fn no_values(notes: &[String]) -> ImportError {
+pub(crate) fn no_values(notes: &[String]) -> ImportError {
     let reason = if notes.is_empty() { "it lists none".to_owned() } else { notes.join("; ") };
     ImportError::NoValues { reason }
 }

@@ -32,13 +32,13 @@ pub(crate) struct MetricText<'t> {
 /// Measured values: 48 bytes for each, and each name once.
 #[derive(Debug, Default)]
 pub(crate) struct Values {
-    pub(super) variants: Vec<Variant>,
-    pub(super) metrics: Vec<Metric>,
-    pub(super) runs: Vec<Run>,
+    pub(crate) variants: Vec<Variant>,
+    pub(crate) metrics: Vec<Metric>,
+    pub(crate) runs: Vec<Run>,
     /// In the order of the file.
-    pub(super) rows: Vec<Row>,
+    pub(crate) rows: Vec<Row>,
     /// Facts of the recording: keys and values.
-    pub(super) facts: Vec<(String, String)>,
+    pub(crate) facts: Vec<(String, String)>,
     notes: Vec<String>,
     texts: HashSet<Arc<str>>,
     variants_by_name: HashMap<Variant, usize>,
@@ -52,46 +52,46 @@ pub(crate) struct Values {
 
 /// A program that was measured.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(super) struct Variant {
-    pub(super) name: Arc<str>,
-    pub(super) attributes: Vec<(Arc<str>, Arc<str>)>,
+pub(crate) struct Variant {
+    pub(crate) name: Arc<str>,
+    pub(crate) attributes: Vec<(Arc<str>, Arc<str>)>,
 }
 
 /// What was measured.
 #[derive(Debug)]
-pub(super) struct Metric {
-    pub(super) name: Arc<str>,
-    pub(super) unit: Arc<str>,
-    pub(super) better: Better,
-    pub(super) exact: bool,
+pub(crate) struct Metric {
+    pub(crate) name: Arc<str>,
+    pub(crate) unit: Arc<str>,
+    pub(crate) better: Better,
+    pub(crate) exact: bool,
 }
 
 /// A run of a variant.
 #[derive(Debug)]
-pub(super) struct Run {
-    pub(super) variant: usize,
+pub(crate) struct Run {
+    pub(crate) variant: usize,
     /// Its number among those of its variant, as the file says, otherwise from 0.
-    pub(super) number: u64,
-    pub(super) seed: Option<u64>,
+    pub(crate) number: u64,
+    pub(crate) seed: Option<u64>,
     /// How it ended, if the file says so.
-    pub(super) end: Option<End>,
+    pub(crate) end: Option<End>,
 }
 
 /// How a run ended.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct End {
-    pub(super) exit_status: Option<u64>,
-    pub(super) failed: bool,
+pub(crate) struct End {
+    pub(crate) exit_status: Option<u64>,
+    pub(crate) failed: bool,
 }
 
 /// A value.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Row {
-    pub(super) metric: usize,
-    pub(super) run: usize,
-    pub(super) iteration: Option<u64>,
-    pub(super) seed: Option<u64>,
-    pub(super) value: f64,
+pub(crate) struct Row {
+    pub(crate) metric: usize,
+    pub(crate) run: usize,
+    pub(crate) iteration: Option<u64>,
+    pub(crate) seed: Option<u64>,
+    pub(crate) value: f64,
 }
 
 impl Values {
@@ -236,7 +236,7 @@ impl Values {
     }
 
     /// Takes the sentences for the user, with that about values which are no numbers.
-    pub(super) fn take_notes(&mut self) -> Vec<String> {
+    pub(crate) fn take_notes(&mut self) -> Vec<String> {
         let first = std::mem::take(&mut self.first_unusable);
         match std::mem::take(&mut self.unusable) {
             0 => {}

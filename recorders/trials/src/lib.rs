@@ -9,7 +9,7 @@
 //!
 //! Reading order: `plan` (what to run), `layout` and `round` (knobs, and their values for one run), `program` (what kind
 //! of file it is), `shim` (the library that counts and moves blocks), `run` with `output`, `events` and `system` (one
-//! run), `pattern`, `reported` and `files` (values that a program tells), `ledger` (what is written), `trial` (all runs),
+//! run), `pattern`, `reported` and `files` (values that a program tells), `ledger` (what is written), `surroundings` (what else is known), `trial` (all runs),
 //! `replay` (one of them again), `disturbances` (what makes times worthless).
 
 #![cfg(target_os = "linux")]
@@ -29,6 +29,7 @@ mod reported;
 mod round;
 mod run;
 mod shim;
+mod surroundings;
 mod system;
 mod trial;
 

@@ -13,7 +13,7 @@ use std::ffi::OsString;
 use std::time::{Duration, Instant};
 
 use barrow_statistics::{Sample, precision};
-use barrow_writer::{Better, VariantId, Writer};
+use barrow_writer::{VariantId, Writer};
 
 use crate::error::TrialError;
 use crate::events;
@@ -24,7 +24,7 @@ use crate::plan::{Plan, Stop, VariantPlan, line_words};
 use crate::reported::{ReportFile, Reported};
 use crate::round::{Round, Seeds};
 use crate::run::{Ended, How, Measured, Prepared, Runner};
-use crate::system;
+use crate::surroundings::{facts, missing_knobs, without_shim};
 
 /// A program that fails so often without ever succeeding is not run again.
 const MOST_FAILURES: u64 = 3;
@@ -444,78 +444,4 @@ impl<'p> Trial<'p> {
         let output = self.runner.output.tail().map_err(TrialError::io("read the output"))?;
         Err(TrialError::Around { command: line, ended: measured.ended.to_string(), output })
     }
-}
-
-/// The knobs that the system does not have, of those that are wanted.
-fn missing_knobs(layout: Layout, observer: &dyn Observer) -> Knobs {
-    let mut missing = Knobs::NONE;
-    if layout.kind == LayoutKind::AsIs {
-        return missing;
-    }
-    if !system::can_fix_addresses() {
-        observer.note("the system forbids to switch address space randomisation off (personality): it stays as it is");
-        missing = missing.and(Knobs::ASLR);
-    }
-    let wants_pages = layout.kind == LayoutKind::Random && layout.knobs.has(Knobs::THP);
-    let pages = std::fs::read_to_string("/sys/kernel/mm/transparent_hugepage/enabled").unwrap_or_default();
-    if !wants_pages {
-        return missing;
-    }
-    if !pages.contains("[always]") && !pages.contains("[madvise]") {
-        observer.note("this system has no transparent huge pages: the knob thp is left out");
-        missing = missing.and(Knobs::THP);
-    } else if !system::can_disable_huge_pages() {
-        observer.note("the system forbids to switch huge pages off (prctl): the knob thp is left out");
-        missing = missing.and(Knobs::THP);
-    }
-    missing
-}
-
-/// What a program without the shim lacks.
-fn without_shim(plan: &Plan, name: &str, reason: &str) -> String {
-    let mut lacks = Vec::new();
-    if plan.count_heap {
-        lacks.push("its allocations are not counted");
-    }
-    if plan.layout.kind == LayoutKind::Random {
-        lacks.push("the knobs stack and heap do nothing");
-    }
-    let lacks = if lacks.is_empty() { "no shim is loaded".to_owned() } else { lacks.join(" and ") };
-    format!("`{name}` {reason}: {lacks}")
-}
-
-/// What is known of the recording as a whole.
-fn facts(plan: &Plan, ledger: &Ledger) -> Result<(), TrialError> {
-    let read = |path: &str| std::fs::read_to_string(path).ok().map(|text| text.trim().to_owned());
-    let memory = read("/proc/meminfo").and_then(|text| {
-        let line = text.lines().find(|line| line.starts_with("MemTotal:"))?.to_owned();
-        let kib = line.split_whitespace().nth(1)?.parse::<u64>().ok()?;
-        Some((kib * 1024).to_string())
-    });
-    let lines: Vec<String> = plan.variants.iter().map(|variant| variant.command.text()).collect();
-    let stop = match plan.stop {
-        Stop::Runs(runs) => format!("{runs} runs of each program"),
-        Stop::Until { precision, at_least, at_most, .. } => {
-            format!("known to {} %, {at_least} to {at_most} runs", precision * 100.0)
-        }
-    };
-    let facts = [
-        ("recorded by", Some("barrow trial".to_owned())),
-        ("command", Some(lines.join("; "))),
-        ("layout", Some(plan.layout.text())),
-        ("seed", Some(plan.seed.to_string())),
-        ("stop", Some(stop)),
-        ("host", read("/proc/sys/kernel/hostname")),
-        ("kernel", read("/proc/sys/kernel/osrelease")),
-        ("cores", std::thread::available_parallelism().map(|cores| cores.to_string()).ok()),
-        ("memory", memory),
-    ];
-    for (key, value) in facts {
-        if let Some(value) = value {
-            ledger.fact(key, &value)?;
-        }
-    }
-    let values: Vec<&str> =
-        plan.values.iter().filter(|value| value.better == Better::Unknown).map(|value| value.name.as_str()).collect();
-    if values.is_empty() { Ok(()) } else { ledger.fact("values without direction", &values.join(", ")) }
 }

@@ -43,6 +43,7 @@ fn trials(layout: &str) -> Trials {
         setup: None,
         cleanup: None,
         values: Vec::new(),
+        files: Vec::new(),
         ignore_failure: IgnoreFailure::None,
         time_limit: None,
         count_heap: true,

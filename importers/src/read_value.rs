@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use barrow_writer::Better;
 
-use super::announcer::no_values;
 use crate::error::{Damage, ImportError, Stop};
+use crate::measurements::no_values;
 use crate::table::{recognise, unrecognised};
 
 /// The measured values of a file.
