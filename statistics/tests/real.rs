@@ -55,7 +55,7 @@ fn heavy_tails_are_one_mode() {
 #[test]
 fn structure_that_matters_to_nobody_is_none() {
     let two = |distance: f64| {
-        let value = |run: u32| 1000.0 + if run % 2 == 0 { 0.0 } else { distance } + f64::from(run % 7) / 10.0;
+        let value = |run: u32| 1000.0 + if run.is_multiple_of(2) { 0.0 } else { distance } + f64::from(run % 7) / 10.0;
         Modes::of(&Sample::new((0..60).map(|run| vec![value(run)]).collect())).modes.len()
     };
     assert_eq!((two(5.0), two(30.0)), (1, 2));
@@ -64,7 +64,7 @@ fn structure_that_matters_to_nobody_is_none() {
 #[test]
 fn two_exact_numbers_are_two_modes() {
     let of = |one: f64, other: f64| {
-        let value = |run: u32| vec![if run % 3 == 0 { one } else { other }];
+        let value = |run: u32| vec![if run.is_multiple_of(3) { one } else { other }];
         Modes::of(&Sample::new((0..60).map(value).collect())).modes.len()
     };
     assert_eq!((of(222.0, 223.0), of(8_875_584.0, 8_875_600.0)), (2, 2));

@@ -257,6 +257,8 @@ impl Cluster {
     }
 }
 
+type Function = fn(f64) -> f64;
+
 /// For each half of a cluster a root of the powers of its distances to the peak, added up, so that a cluster takes an
 /// addition per candidate for its peak.
 struct Halves {
@@ -273,7 +275,7 @@ impl Halves {
         let n = values.len();
         let mut halves = Halves { tail, count: n, left: vec![0.0; n * n], right: vec![0.0; n * n] };
         // The power, and the root of degree power + 1.
-        let (power, root): (fn(f64) -> f64, fn(f64) -> f64) = match tail.power {
+        let (power, root): (Function, Function) = match tail.power {
             1.0 => (f64::abs, f64::sqrt),
             0.5 => (|distance| distance.abs().sqrt(), |sum| (sum * sum).cbrt()),
             _ => (|distance| distance * distance, f64::cbrt),
