@@ -19,6 +19,7 @@ mod excused;
 mod figure;
 pub(crate) mod input;
 mod judge;
+mod judgement;
 pub(crate) mod junit;
 mod parse;
 mod process_witness;
@@ -38,7 +39,8 @@ use crate::progress::Meter;
 use processes::ProcessMeasure;
 use trials::{TrialLimit, TrialMeasure};
 
-pub(crate) use judge::{Judge, Verdict};
+pub(crate) use judge::Judge;
+pub(crate) use judgement::Verdict;
 pub(crate) use report::{Judged, answer, junit_cases};
 
 /// Something that is said about a recording.

@@ -4,6 +4,8 @@ use super::{Value, units};
 
 /// Significant digits.
 const DIGITS: i32 = 4;
+/// Shorter times are shown as 0.
+const LEAST_NS: f64 = 1e-3;
 
 /// A measured number of this unit.
 pub(crate) fn measured(value: f64, unit: &str) -> Value {
@@ -38,6 +40,8 @@ fn time(nanoseconds: f64) -> String {
     let unit = units.into_iter().find(|(size, _)| nanoseconds >= *size);
     match unit {
         Some((size, name)) => format!("{} {name}", significant(nanoseconds / size)),
+        // Less is a rest of arithmetic: quantiles are weighted means.
+        None if nanoseconds < LEAST_NS => "0 ns".to_owned(),
         None => format!("{} ns", significant(nanoseconds)),
     }
 }
@@ -50,7 +54,8 @@ fn significant(magnitude: f64) -> String {
     if !(1e-4..1e15).contains(&magnitude) {
         return format!("{magnitude:.3e}");
     }
-    let whole_digits = magnitude.log10().floor() as i32 + 1;
+    // 0.99999 is rounded to 1, which has a digit before the point.
+    let whole_digits = (magnitude * 1.000_05).log10().floor() as i32 + 1;
     let decimals = usize::try_from((DIGITS - whole_digits).max(0)).unwrap_or(0);
     match decimals {
         0 => units::grouped(magnitude.round() as u64),
@@ -74,6 +79,8 @@ mod tests {
             (100.5, "bytes", "100.5 B"),
             (140_725.0, "", "140,725"),
             (3.25, "MB/s", "3.250 MB/s"),
+            (0.999_99, "", "1.000"),
+            (2e-10, "ns", "0 ns"),
             (1e300, "", "1.000e300"),
             (1e-9, "s", "1.000e-9 s"),
         ];

@@ -1,7 +1,7 @@
 //! Assertions with what came of them, as an answer and as cases of JUnit.
 
 use super::figure::Figure;
-use super::judge::Judgement;
+use super::judgement::Judgement;
 use super::{Assertion, Claim, Judge, Verdict};
 use crate::answer::units;
 use crate::answer::visible;

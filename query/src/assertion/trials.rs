@@ -4,7 +4,7 @@ use barrow_statistics::{ComparisonVerdict, LEAST_GROUPS, Location, Modes, ModesV
 use barrow_trials::{Better, Metric, Series, Trials, VariantId};
 
 use super::figure::{Figure, MeasuredUnit};
-use super::judge::{Judgement, undecided};
+use super::judgement::{Judgement, undecided};
 use super::witness::Witness;
 use super::{Comparison, Limit, Verdict};
 use crate::answer::measured::{difference, text};

@@ -47,7 +47,8 @@ pub(super) fn add_runs(answer: Answer, trials: &Trials) -> Answer {
     let mut answer = answer.fact(machines("failed_runs"), failed).fact(machines("warmup_runs"), warmups);
     if failed > 0 {
         let runs = units::counted(failed as u64, "run");
-        answer = answer.note(format!("{runs} failed and do not count; `runs failed` lists them"));
+        let (do_not, them) = if failed == 1 { ("does not", "it") } else { ("do not", "them") };
+        answer = answer.note(format!("{runs} failed and {do_not} count; `runs failed` lists {them}"));
     }
     if trials.runs().is_empty() {
         answer = answer.note("no run was recorded");
