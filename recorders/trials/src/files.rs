@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::SystemTime;
 
 use crate::error::TrialError;
@@ -64,7 +64,7 @@ fn values(
     output: &Output,
 ) -> Result<Vec<Reported>, TrialError> {
     let name = || read.file.display().to_string();
-    let bytes = if read.file == PathBuf::from(OUTPUT) {
+    let bytes = if read.file == Path::new(OUTPUT) {
         output.text().map_err(TrialError::io("read the output"))?.into_bytes()
     } else if state(&read.file).is_none() || state(&read.file) == before {
         return Err(TrialError::NotWritten { file: name(), run });
