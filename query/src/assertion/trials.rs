@@ -355,7 +355,10 @@ fn compared(measure: &TrialMeasure, limit: TrialLimit, a: Side<'_>, b: Side<'_>)
         ComparisonVerdict::Unknown => {
             let why = match compared.comparison.smallest_detectable {
                 Some(least) => {
-                    format!("these runs could have seen a difference of {:.1} %; more runs see less", least * 100.0)
+                    format!(
+                        "these runs could have seen a difference of about {:.1} %; more runs see less",
+                        least * 100.0
+                    )
                 }
                 None => format!("too few runs for a statement; {LEAST_GROUPS} of each are the least"),
             };

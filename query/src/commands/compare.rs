@@ -27,7 +27,7 @@ pub(super) const COMMAND: Command = Command {
               of a metric is that of its worst mode: two tests of Mann and Whitney per mode, at the larger of `--threshold` \
               (5% unless told; 0 for bytes that never vary) and `--floor` (1 ns). A mode that more or fewer values are in, \
               with both modes where they were, has moved weight. `shift` is the estimate of Hodges and Lehmann with its \
-              95 % interval, and `could see` the smallest difference that this number of runs finds in 9 of 10 cases. \
+              95 % interval, and `could see` an estimate of the smallest difference that this number of runs finds in 9 of 10 cases, too small for fewer than 20 runs. \
               Where the values support no statement, the verdict is unknown.",
     example: "compare sort sort-new wall",
     flags: &["--threshold", "--floor"],

@@ -282,7 +282,7 @@ class CompareView {
     const verdict = String(row('verdict').value);
     return h('p', { class: 'finding' }, h('bdi', null, visible(metric.slice(0, 200))), ': B is ', h('strong', { class: `verdict ${verdictClass(verdict)}` }, verdict),
       words('shift') ? `; shift ${words('shift')}${words('shift_low') ? ` (${words('shift_low')} to ${words('shift_high')})` : ''}` : '',
-      share('smallest_detectable') ? `; could see ${share('smallest_detectable')}` : '', '.');
+      share('smallest_detectable') ? `; could see ~${share('smallest_detectable')}` : '', '.');
   }
 
   /** The modes that match, as a table. @param {string} metric */

@@ -88,7 +88,7 @@ pub(crate) fn tables(rows: &[Compared<'_>]) -> Vec<Table> {
         Column::new("shift_low", "from", Unit::Number),
         Column::new("shift_high", "to", Unit::Number),
         Column::new("threshold", "matters from", Unit::Share).secondary(),
-        Column::new("smallest_detectable", "could see", Unit::Share),
+        Column::new("smallest_detectable", "could see", Unit::Number),
         Column::new("modes", "", Unit::Nested).for_machines(),
     ];
     let main = Table { key: "rows", audience: Audience::Everyone, columns, rows: rows.iter().map(row).collect() };
@@ -115,9 +115,14 @@ fn row(of: &Compared<'_>) -> Vec<Value> {
         change(*shift_low),
         change(*shift_high),
         Value::Share(of.threshold.relative),
-        smallest_detectable.filter(|share| share.is_finite()).map(Value::Share).into(),
+        smallest_detectable.filter(|share| share.is_finite()).map(estimate).into(),
         Value::List(pairs.collect()),
     ]
+}
+
+/// A share that is known about.
+fn estimate(share: f64) -> Value {
+    Value::Measured { value: share, text: format!("~{:.1} %", share * 100.0) }
 }
 
 /// `{a, b, location_change, location_low, …}`; modes are numbered from 1.
@@ -182,7 +187,10 @@ pub(crate) fn notes(rows: &[Compared<'_>]) -> Vec<String> {
         let name = &row.metric.name;
         notes.push(match row.comparison.smallest_detectable {
             Some(least) if least.is_finite() => {
-                format!("{name}: these runs could have seen a difference of {:.1} %; more runs see less", least * 100.0)
+                format!(
+                    "{name}: these runs could have seen a difference of about {:.1} %; more runs see less",
+                    least * 100.0
+                )
             }
             _ => format!("{name}: too few runs for a statement; 6 of each program are the least"),
         });
