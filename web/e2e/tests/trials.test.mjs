@@ -86,7 +86,7 @@ test('from the first page to the command that repeats a run of the slow mode', a
   const bars = page.locator('[data-section="histogram"] svg .bar');
   assert.equal(await bars.count(), histogram.rows.length, 'empty bars are there');
   assert.equal(await page.locator('[data-section="histogram"] .mode').count(), 2);
-  assert.match(await page.locator('[data-section="histogram"] .mode').nth(1).innerHTML(), /mode 2: 30 % \(18–42 %\)/);
+  assert.match(await page.locator('[data-section="histogram"] .mode').nth(1).innerHTML(), /mode 2: 30 % \(20–43 %\)/);
   // All values are points; the knob that explains them is chosen.
   const points = await page.locator('[data-section="order"] path.points').evaluateAll((all) => all.reduce((sum, one) => sum + (one.getAttribute('d')?.split('M').length ?? 1) - 1, 0));
   assert.equal(points, 60);
@@ -133,7 +133,7 @@ test('keys choose bars and points, and open them', async () => {
   await page.keyboard.press('Enter');
   await settled(page, 'runs');
   assert.equal(await lineOf(page), 'runs 99');
-  assert.match(await page.locator('main').innerText(), /failed\s+1\s[^]*it printed last:\s+scan-new: the block ends in the next page/);
+  assert.match(await page.locator('main').innerText(), /failed\s+1\s[^]*it printed last:\s+\| scan-new: the block ends in the next page/);
   assert.match(await page.locator('.replay').innerText(), /barrow trial --replay 99 trial\.barrow/);
   await leave(page);
 });
