@@ -257,7 +257,7 @@ mod tests {
         }
         // What an abbreviation means does not depend on commands that it cannot mean.
         assert_eq!(named("ret").map(|command| command.name).ok(), Some("retained"));
-        assert_eq!(named("r").err().unwrap().to_string(), "`r` may be show, inrefs, roots, retained");
+        assert_eq!(named("r").err().unwrap().to_string(), "`r` may be show, inrefs, roots, retained, runs");
     }
 
     #[test]

@@ -67,6 +67,10 @@ fn share(knob: usize, values: &KnobValues, groups: usize, kept: &[usize], ranks:
         return None;
     }
     let values: Vec<u64> = kept.iter().map(|&group| values[group]).collect();
+    // Neighbours among numbers make a class; names that occur once each make none.
+    if moduli.is_empty() && distinct(&values).len() * 2 > values.len() {
+        return None;
+    }
     let classings: Vec<Classing> = std::iter::once(None)
         .chain(moduli.iter().copied().map(Some))
         .filter_map(|modulus| classing(&values, modulus))
@@ -100,10 +104,9 @@ fn share(knob: usize, values: &KnobValues, groups: usize, kept: &[usize], ranks:
 /// as values.
 fn classing(values: &[u64], modulus: Option<u64>) -> Option<Classing> {
     let values: Vec<u64> = values.iter().map(|value| modulus.map_or(*value, |modulus| value % modulus)).collect();
-    let mut distinct = values.clone();
-    distinct.sort_unstable();
-    let ordered = distinct.clone();
-    distinct.dedup();
+    let mut ordered = values.clone();
+    ordered.sort_unstable();
+    let distinct = distinct(&values);
     let most = (values.len() / LEAST_MEMBERS).clamp(2, MOST_CLASSES);
     let class: Vec<usize> = match distinct.len() <= most {
         true => values.iter().map(|value| distinct.partition_point(|known| known < value)).collect(),
@@ -116,6 +119,14 @@ fn classing(values: &[u64], modulus: Option<u64>) -> Option<Classing> {
     class.iter().for_each(|&class| sizes[class] += 1.0);
     let count = sizes.iter().filter(|size| **size > 0.0).count();
     (count > 1 && values.len() > count + 1).then_some(Classing { modulus, class, sizes })
+}
+
+/// Each value once, in order.
+fn distinct(values: &[u64]) -> Vec<u64> {
+    let mut distinct = values.to_vec();
+    distinct.sort_unstable();
+    distinct.dedup();
+    distinct
 }
 
 /// The part of the variance of ranks between the classes, less what chance explains.
