@@ -14,7 +14,7 @@ use barrow_query::commands::Command;
 use barrow_query::error::code;
 use barrow_query::flags::ExportFormat;
 use barrow_query::{Flags, Format, QueryError, Question, Watcher as _};
-use barrow_trial_recorder::{Failure, Observer, Outcome, Plan, Progress, TrialError, disturbances, record};
+use barrow_trial_recorder::{Failure, Observer, Outcome, Plan, Progress, Stop, TrialError, disturbances, record};
 
 use crate::asking::Terminal;
 use crate::complaint::complain;
@@ -74,7 +74,7 @@ fn refused(error: &TrialError) -> u8 {
     match error {
         TrialError::NotFound(_) => NOT_FOUND,
         TrialError::CannotRun { .. } => CANNOT_RUN,
-        TrialError::AllFailed(_) => RUN_FAILED,
+        TrialError::AllFailed { .. } => RUN_FAILED,
         TrialError::Words(_) => code::USAGE,
         TrialError::Destination(_) => code::UNREADABLE,
         _ => FAILED,
@@ -120,7 +120,11 @@ fn tell_outcome(outcome: &Outcome, plan: &Plan) {
         let (runs, failed) = (units::counted(outcome.runs, "run"), outcome.failed);
         complain(&format!("{failed} of {runs} failed, first run {run} of `{variant}`, which {ended}{last}"));
     }
-    if let (Some(false), false, barrow_trial_recorder::Stop::Until { precision, .. }) =
+    if let (true, Stop::Runs(runs)) = (outcome.cancelled, plan.stop) {
+        let planned = units::counted(runs * plan.variants.len() as u64, "run");
+        complain(&format!("stopped after {} of {planned}", outcome.runs));
+    }
+    if let (Some(false), false, Stop::Until { precision, .. }) =
         (outcome.reached, outcome.cancelled, plan.stop)
     {
         let wanted = precision * 100.0;

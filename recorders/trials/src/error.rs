@@ -71,8 +71,16 @@ pub enum TrialError {
         text: String,
     },
     /// No run succeeded.
-    #[error("no run succeeded: {} of `{}` {}{}", .0.run, .0.variant, .0.ended, said(&.0.output))]
-    AllFailed(Box<Failure>),
+    #[error(
+        "no run succeeded: all {failed} failed; run {} of `{}` {}{}", .first.run, .first.variant, .first.ended,
+        said(&.first.output)
+    )]
+    AllFailed {
+        /// How many runs failed.
+        failed: u64,
+        /// The first of them.
+        first: Box<Failure>,
+    },
     /// The recording cannot be made: a sentence.
     #[error("{0}")]
     Destination(String),

@@ -14,6 +14,30 @@ use crate::round::Round;
 use crate::run::{Ended, Measured};
 use crate::system;
 
+/// What is measured of every run, as far as it can be.
+const MEASURED: [&str; 14] = [
+    "wall",
+    "user",
+    "system",
+    "peak_resident",
+    "page_faults",
+    "context_switches",
+    "peak_heap",
+    "allocated",
+    "blocks",
+    "live_at_end",
+    "instructions",
+    "cycles",
+    "branch_misses",
+    "cache_misses",
+];
+
+/// Whether a metric of this name is measured by barrow itself, so that no other values may have it.
+#[must_use]
+pub fn is_measured(metric: &str) -> bool {
+    MEASURED.contains(&metric)
+}
+
 /// The recording while it is written.
 pub(crate) struct Ledger {
     writer: Writer,
@@ -102,6 +126,7 @@ impl Ledger {
         let used = &measured.used;
         let time_ns = Some(self.time(used.began_ns));
         let mut value = |name: &str, unit: &str, exact: bool, value: f64| {
+            debug_assert!(is_measured(name), "{name}");
             let described = MetricDescription { name, unit, better: Better::Lower, exact };
             let metric = self.metric(&described)?;
             let value = ValueDescription { metric, run, time_ns, value, ..ValueDescription::default() };

@@ -8,12 +8,14 @@
 //! ```
 //!
 //! Reading order: `plan` (what to run), `layout` and `round` (knobs, and their values for one run), `program` (what kind
-//! of file it is), `shim` (the library that counts and moves blocks), `run` with `output`, `events` and `system` (one
-//! run), `pattern`, `reported` and `files` (values that a program tells), `ledger` (what is written), `surroundings` (what else is known), `trial` (all runs),
-//! `replay` (one of them again), `disturbances` (what makes times worthless).
+//! of file it is), `shim` (the library that counts and moves blocks), `run` with `starter`, `child`,
+//! `output`, `events` and `system` (one run), `pattern`, `reported` and `files` (values that a program tells), `ledger`
+//! (what is written), `surroundings` (what else is known), `trial` (all runs), `replay` (one of them again),
+//! `disturbances` (what makes times worthless).
 
 #![cfg(target_os = "linux")]
 
+mod child;
 mod disturbances;
 mod error;
 mod events;
@@ -29,6 +31,7 @@ mod reported;
 mod round;
 mod run;
 mod shim;
+mod starter;
 mod surroundings;
 mod system;
 mod trial;
@@ -36,6 +39,7 @@ mod trial;
 pub use disturbances::disturbances;
 pub use error::TrialError;
 pub use layout::{Knobs, Layout, LayoutKind};
+pub use ledger::is_measured;
 pub use pattern::ValuePattern;
 pub use plan::{Command, IgnoreFailure, Plan, ReadValues, Shell, Stop, VariantPlan};
 pub use replay::{Replay, replay};

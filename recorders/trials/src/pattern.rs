@@ -6,6 +6,7 @@ use barrow_writer::Better;
 use regex::{Regex, RegexBuilder};
 
 use crate::error::TrialError;
+use crate::ledger::is_measured;
 
 /// A value that a program prints.
 #[derive(Debug, Clone)]
@@ -23,7 +24,8 @@ impl ValuePattern {
     /// All numbers that a text holds. `^` and `$` are the ends of a line.
     pub(crate) fn values(&self, text: &str) -> Result<Vec<f64>, TrialError> {
         let found = self.expression.captures_iter(text).map(|captures| {
-            let group = captures.name("value").or_else(|| captures.get(1)).or_else(|| captures.get(0));
+            // A group that took no part holds nothing.
+            let group = captures.name("value").or_else(|| captures.get(1));
             let text = group.map_or("", |group| group.as_str()).trim();
             // Thousands may be divided: 1,234,567 or 1_234_567.
             let plain = text.replace([',', '_'], "");
@@ -46,17 +48,35 @@ impl FromStr for ValuePattern {
         if name.trim().is_empty() || rest.is_empty() {
             return Err(wrong());
         }
+        let name = name.trim();
+        if is_measured(name) {
+            return Err(format!("`{name}` is measured of every run; give these values another name"));
+        }
         let (expression, better) = match rest.rsplit_once(':') {
             Some((expression, "higher")) => (expression, Better::Higher),
             Some((expression, "lower")) => (expression, Better::Lower),
+            Some((_, other)) if !other.is_empty() && other.chars().all(|c| c.is_ascii_lowercase()) => {
+                return Err(format!(
+                    "`:{other}` is no direction: `:higher` or `:lower`; `[:]{other}` is a part of the text"
+                ));
+            }
             _ => (rest, Better::Unknown),
         };
         let compiled = RegexBuilder::new(expression)
             .multi_line(true)
             .build()
             .map_err(|error| format!("the expression of `{name}` is none: {}", last_line(&error.to_string())))?;
+        let is_named = compiled.capture_names().any(|group| group == Some("value"));
+        match compiled.captures_len() - 1 {
+            0 => return Err(format!("which part of `{expression}` is the number? Write it as a group: ([0-9.]+)")),
+            1 => {}
+            _ if is_named => {}
+            groups => {
+                return Err(format!("`{expression}` has {groups} groups; the number is one of them: (?<value>[0-9.]+)"));
+            }
+        }
         let unit = unit(expression);
-        Ok(ValuePattern { name: name.trim().to_owned(), unit, better, expression: compiled })
+        Ok(ValuePattern { name: name.to_owned(), unit, better, expression: compiled })
     }
 }
 
@@ -92,13 +112,15 @@ mod tests {
         assert!(time.values("time: soon s").unwrap_err().to_string().contains("`soon`"));
         assert!(time.values("time: NaN s").is_err() && time.values("time: inf s").is_err());
         assert_eq!(pattern("n=^n ([0-9]+)$").values("n 7\nn 8 x\nn 9\n").unwrap(), [7.0, 9.0]);
-        assert_eq!(pattern("n=[0-9]+").values("7 8").unwrap(), [7.0, 8.0]);
+        assert_eq!(pattern("n=(a|b) (?<value>[0-9]+)").values("a 7 b 8").unwrap(), [7.0, 8.0]);
     }
 
     #[test]
     fn what_is_no_pattern_is_refused() {
-        for wrong in ["", "x", "=1", "x=", "x=(", "x=:higher"] {
-            assert!(wrong.parse::<ValuePattern>().is_err() || wrong == "x=:higher", "{wrong}");
+        for wrong in ["", "x", "=1", "x=", "x=(", "x=:higher", "x=[0-9]+", "x=([0-9]+) ([0-9]+)", "x=([0-9]+):sideways"]
+        {
+            assert!(wrong.parse::<ValuePattern>().is_err(), "{wrong}");
         }
+        assert!("wall=([0-9]+)".parse::<ValuePattern>().unwrap_err().contains("another name"));
     }
 }

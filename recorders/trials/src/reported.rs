@@ -4,7 +4,7 @@
 //!   value <tab> METRIC <tab> UNIT <tab> DIRECTION <tab> ITERATION <tab> SEED <tab> VALUE [ <tab> knob=value … ]
 //! ```
 //!
-//! ITERATION and SEED may be empty. Lines that are no values are counted, and nothing more.
+//! ITERATION and SEED may be empty. A metric that is measured of each run, such as `wall`, becomes `reported wall`. Lines that are no values are counted, and nothing more.
 
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -12,6 +12,8 @@ use std::path::Path;
 
 use barrow_writer::Better;
 use tempfile::NamedTempFile;
+
+use crate::ledger::is_measured;
 
 /// More of a file is not read.
 const MOST_BYTES: u64 = 64 << 20;
@@ -87,7 +89,8 @@ fn reported(line: &str) -> Option<Reported> {
     if fields.next()? != "value" {
         return None;
     }
-    let metric = fields.next().filter(|name| !name.is_empty())?.to_owned();
+    let metric = fields.next().filter(|name| !name.is_empty())?;
+    let metric = if is_measured(metric) { format!("reported {metric}") } else { metric.to_owned() };
     let unit = fields.next()?.to_owned();
     let better = match fields.next()? {
         "lower" => Better::Lower,
@@ -109,12 +112,14 @@ mod tests {
     #[test]
     fn lines_are_values_or_are_counted() {
         let file = ReportFile::new().unwrap();
-        let lines = "value\tlatency\tns\tlower\t3\t17\t12.5\theap_small=4\n\
+        let lines = "value\twall\tns\tlower\t\t\t5\nvalue\tlatency\tns\tlower\t3\t17\t12.5\theap_small=4\n\
                      value\tlatency\tns\tlower\t\t\t1e3\n\
                      value\tlatency\tns\tlower\t\t\tNaN\nvalue\nnoise\nvalue\t\tns\tlower\t\t\t1\n";
         fs::write(file.path(), lines).unwrap();
-        let (values, others) = file.take().unwrap();
-        assert_eq!((values.len(), others), (2, 4));
+        let (mut values, others) = file.take().unwrap();
+        assert_eq!((values.len(), others), (3, 4));
+        // The time of the whole run is another metric.
+        assert_eq!(values.remove(0).metric, "reported wall");
         assert_eq!(values[0].knobs, [("heap_small".to_owned(), "4".to_owned())]);
         assert_eq!((values[0].iteration, values[0].seed, values[1].seed), (Some(3), Some(17), None));
         assert_eq!(file.take().unwrap(), (Vec::new(), 0));

@@ -9,6 +9,7 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use crate::child::Waited;
 use crate::error::TrialError;
 use crate::events::{Counter, Event};
 use crate::layout::{Knobs, Layout, LayoutKind};
@@ -16,7 +17,7 @@ use crate::output::Output;
 use crate::program::Program;
 use crate::round::Round;
 use crate::shim::{Counted, Shim};
-use crate::system::{Child, Shared, Start, Waited};
+use crate::starter::{Start, Starter};
 
 /// The environment is padded to multiples of this, its pointers included, unless layouts are left as they are.
 const ENVIRONMENT_BYTES: usize = 32 << 10;
@@ -65,7 +66,7 @@ pub(crate) struct Runner {
     pub(crate) output: Output,
     pub(crate) shim: Option<Shim>,
     pub(crate) events: Vec<Event>,
-    shared: Shared,
+    pub(crate) starter: Starter,
     input: File,
     environment: Vec<(OsString, OsString)>,
 }
@@ -99,11 +100,14 @@ impl Runner {
     pub(crate) fn new(input: Option<&Path>, events: Vec<Event>) -> Result<Self, TrialError> {
         let input = File::open(input.unwrap_or(Path::new("/dev/null"))).map_err(TrialError::io("open the input"))?;
         let is_own = |name: &OsString| name.as_bytes().starts_with(OWN.as_bytes()) || name == "LD_PRELOAD";
+        let output = Output::new().map_err(TrialError::io("make a file in memory"))?;
+        // After all that programs are to have is open.
+        let starter = Starter::new().map_err(TrialError::io("start the process that starts programs"))?;
         Ok(Runner {
-            output: Output::new().map_err(TrialError::io("make a file in memory"))?,
+            output,
             shim: Shim::unpack().map_err(TrialError::io("unpack the shim"))?,
             events,
-            shared: Shared::new().map_err(TrialError::io("share a page with programs"))?,
+            starter,
             input,
             environment: std::env::vars_os().filter(|(name, _)| !is_own(name)).collect(),
         })
@@ -163,7 +167,7 @@ impl Runner {
         let mut open = |pid| opened.extend(events.iter().filter_map(|event| Counter::of(*event, pid).ok()));
         let before: Option<&mut dyn FnMut(_)> = if events.is_empty() { None } else { Some(&mut open) };
         rewind(&self.input).map_err(TrialError::io("read the input again"))?;
-        let child = Child::start(&start, &self.shared, before).map_err(TrialError::io("start a process"))?;
+        let child = self.starter.start(&start, before).map_err(TrialError::io("start a process"))?;
         let pid = child.pid;
         let began = Instant::now();
         let mut timed_out = false;
@@ -178,7 +182,7 @@ impl Runner {
             self.output.limit().map_err(TrialError::io("bound the output"))?;
         }
         let cannot = |cause| TrialError::CannotRun { program: prepared.program.path.display().to_string(), cause };
-        let used = child.wait(&self.shared).map_err(cannot)?;
+        let used = child.wait(&self.starter).map_err(cannot)?;
         let ended = Ended { exit_status: used.exit_status, signal: used.signal, timed_out };
         let counted = match counters.filter(|_| how.counts_heap) {
             Some(counters) => counters.read(pid as u64).map_err(TrialError::io("read counters"))?,
@@ -325,6 +329,32 @@ mod tests {
         let late = run(&mut runner, "sleep 30 & sleep 30", Some(Duration::from_millis(50)));
         assert!(late.ended.timed_out && late.used.wall_ns < 5_000_000_000, "{late:?}");
         assert_eq!(late.ended.to_string(), "took longer than permitted");
+    }
+
+    #[test]
+    fn the_memory_of_the_process_that_measures_is_not_measured() {
+        let mut runner = Runner::new(None, Vec::new()).unwrap();
+        let own = std::hint::black_box(vec![1_u8; 64 << 20]);
+        let prepared = runner.prepare(["true"].map(OsString::from).to_vec(), Knobs::NONE).unwrap();
+        for _ in 0..2 {
+            let measured = runner.run(&prepared, how("as-is"), &|| false).unwrap().unwrap();
+            let peak = measured.used.peak_bytes;
+            assert!(peak > 100_000 && peak < own.len() as i64 / 2, "{peak}");
+            assert!(peak >= runner.starter.peak_bytes(), "{measured:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_too_long_is_an_error_and_the_next_program_runs() {
+        let mut runner = Runner::new(None, Vec::new()).unwrap();
+        let words = |text: String| vec!["true".into(), OsString::from(text)];
+        for bytes in [1 << 20, 9 << 20] {
+            let prepared = runner.prepare(words("x".repeat(bytes)), Knobs::NONE).unwrap();
+            assert!(runner.run(&prepared, how("as-is"), &|| false).is_err(), "{bytes}");
+            let prepared = runner.prepare(words("x".to_owned()), Knobs::NONE).unwrap();
+            let measured = runner.run(&prepared, how("as-is"), &|| false).unwrap().unwrap();
+            assert_eq!(measured.ended.exit_status, Some(0));
+        }
     }
 
     #[test]

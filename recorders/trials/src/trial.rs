@@ -29,6 +29,9 @@ use crate::surroundings::{facts, missing_knobs, without_shim};
 /// A program that fails so often without ever succeeding is not run again.
 const MOST_FAILURES: u64 = 3;
 
+/// The system counts memory in steps of about so many bytes on each processor.
+const PEAK_STEP: i64 = 128 << 10;
+
 /// Hears how a trial goes on, and may stop it.
 pub trait Observer {
     /// A run ended.
@@ -118,6 +121,13 @@ struct Variant<'p> {
     values: HashMap<String, Vec<Vec<f64>>>,
 }
 
+impl Variant<'_> {
+    /// It failed so often, and never succeeded, that it is not run again.
+    fn is_given_up(&self) -> bool {
+        self.succeeded == 0 && self.failed >= MOST_FAILURES
+    }
+}
+
 /// What a run told.
 struct Told {
     has_failed: bool,
@@ -141,6 +151,7 @@ struct Trial<'p> {
     began: Instant,
     precision: Option<f64>,
     has_told_uncounted: bool,
+    has_told_bound: bool,
 }
 
 impl<'p> Trial<'p> {
@@ -184,6 +195,7 @@ impl<'p> Trial<'p> {
             began: Instant::now(),
             precision: None,
             has_told_uncounted: false,
+            has_told_bound: false,
         })
     }
 
@@ -205,14 +217,14 @@ impl<'p> Trial<'p> {
         }
         self.began = Instant::now();
         let mut block = 0;
-        while !self.outcome.cancelled && !self.is_enough(block) {
+        while !self.outcome.cancelled && !self.variants.iter().all(Variant::is_given_up) && !self.is_enough(block) {
             self.block(block, false)?;
             block += 1;
             self.ledger.flush()?;
         }
         match self.outcome.first_failure.take() {
             Some(failure) if self.variants.iter().all(|variant| variant.succeeded == 0) => {
-                Err(TrialError::AllFailed(Box::new(failure)))
+                Err(TrialError::AllFailed { failed: self.outcome.failed, first: Box::new(failure) })
             }
             failure => {
                 self.outcome.first_failure = failure;
@@ -245,7 +257,7 @@ impl<'p> Trial<'p> {
     /// How precisely all values are known that decide: those that the program tells, otherwise the times.
     fn known(&self) -> Option<f64> {
         let mut widest = Some(0.0_f64);
-        for variant in &self.variants {
+        for variant in self.variants.iter().filter(|variant| !variant.is_given_up()) {
             let told = variant.values.iter().filter(|(name, _)| *name != "wall");
             let deciding: Vec<&Vec<Vec<f64>>> = match variant.values.len() {
                 0 | 1 => variant.values.values().collect(),
@@ -275,7 +287,9 @@ impl<'p> Trial<'p> {
                 self.outcome.cancelled = true;
                 return Ok(());
             }
-            self.one(at, seed, warmup)?;
+            if !self.variants[at].is_given_up() {
+                self.one(at, seed, warmup)?;
+            }
         }
         Ok(())
     }
@@ -329,11 +343,14 @@ impl<'p> Trial<'p> {
         }
         let told = Told { has_failed, output, printed, written };
         self.take(at, run.0, warmup, &measured, told)?;
-        let programs = self.variants.len() as u64;
+        let planned = |runs: u64| {
+            let of = |variant: &Variant<'_>| if variant.is_given_up() { variant.failed } else { runs };
+            self.variants.iter().map(of).sum()
+        };
         self.observer.run_ended(&Progress {
             variant: self.variants[at].name,
             done: self.outcome.runs,
-            planned: if let Stop::Runs(runs) = self.plan.stop { Some(runs * programs) } else { None },
+            planned: if let Stop::Runs(runs) = self.plan.stop { Some(planned(runs)) } else { None },
             failed: self.outcome.failed,
             wall_ns: u64::try_from(measured.used.wall_ns).unwrap_or_default(),
             precision: self.precision,
@@ -359,8 +376,10 @@ impl<'p> Trial<'p> {
             let variant = &mut self.variants[at];
             variant.failed += 1;
             let failure = Failure { run, variant: name.to_owned(), ended: measured.ended, output };
-            if variant.succeeded == 0 && variant.failed >= MOST_FAILURES {
-                return Err(TrialError::AllFailed(Box::new(failure)));
+            if variant.is_given_up() {
+                let times = variant.failed;
+                let told = format!("`{name}` failed {times} times and never succeeded: it is not run again");
+                self.observer.note(&told);
             }
             self.outcome.first_failure.get_or_insert(failure);
             return Ok(());
@@ -379,6 +398,14 @@ impl<'p> Trial<'p> {
             self.has_told_uncounted = true;
             let why = "it starts too many processes, or none that takes the shim";
             self.observer.note(&format!("`{name}`: its allocations are not known: {why}"));
+        }
+        let bound = self.runner.starter.peak_bytes() + PEAK_STEP;
+        if measured.used.peak_bytes <= bound && !self.has_told_bound {
+            self.has_told_bound = true;
+            let bound = bound as f64 / f64::from(1 << 20);
+            self.observer.note(&format!(
+                "`{name}` may need less memory than peak_resident says: less than {bound:.1} MiB cannot be seen"
+            ));
         }
         if !warmup {
             variant.values.entry("wall".to_owned()).or_default().push(vec![measured.used.wall_ns as f64]);

@@ -36,6 +36,17 @@ pub(super) fn variants(
     if !words.is_empty() {
         templates.push(Command::Words(words.to_vec()));
     }
+    if let [first, .., last] = lines
+        && shell.is_none()
+        && lines.iter().any(|line| is_no_program(line))
+    {
+        let together = if lines.len() == 2 { format!("{first} {last}") } else { format!("{first} … {last}") };
+        let line = lines.iter().find(|line| is_no_program(line)).unwrap_or(last);
+        return Err(QueryError::usage(format!(
+            "`{line}` is no program; one program with arguments is `barrow {} -- {together}`",
+            verb.name
+        )));
+    }
     let is_started_alone = !words.is_empty() && shell.is_none();
     for line in lines.iter().chain(&flags.compare) {
         templates.push(match is_started_alone {
@@ -110,12 +121,26 @@ fn plain(line: &str) -> Option<Vec<OsString>> {
     let is_plain = |c: char| c.is_alphanumeric() || " \t_-+=./,:@%^".contains(c);
     let words: Vec<&str> = line.split_whitespace().collect();
     let first = words.first()?;
-    let is_program = !first.contains('=') && !BUILTINS.split_whitespace().any(|builtin| builtin == *first);
-    let is_there = first.contains('/') || {
-        let folders = std::env::var_os("PATH").unwrap_or_default();
-        std::env::split_paths(&folders).any(|folder| folder.join(Path::new(first)).is_file())
-    };
+    let is_program = !first.contains('=') && !is_builtin(first);
+    let is_there = first.contains('/') || is_in_path(first);
     (line.chars().all(is_plain) && is_program && is_there).then(|| words.into_iter().map(OsString::from).collect())
+}
+
+fn is_builtin(word: &str) -> bool {
+    BUILTINS.split_whitespace().any(|builtin| builtin == word)
+}
+
+fn is_in_path(name: &str) -> bool {
+    let folders = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&folders).any(|folder| folder.join(Path::new(name)).is_file())
+}
+
+/// Whether a line is one word that neither a program nor a shell has for its name.
+fn is_no_program(line: &str) -> bool {
+    let is_name = |c: char| c.is_alphanumeric() || "_-+.,:@%".contains(c);
+    let is_file = line.contains('/') && !Path::new(line).exists();
+    let is_word = !line.is_empty() && line.chars().all(|c| is_name(c) || c == '/');
+    is_word && !is_builtin(line) && (is_file || (!line.contains('/') && !is_in_path(line)))
 }
 
 /// The parameters of the flags.
@@ -245,6 +270,21 @@ mod tests {
             assert_eq!(plain(line), None, "{line}");
         }
         assert!(plain("no-such-program-anywhere").is_none());
+    }
+
+    #[test]
+    fn arguments_are_not_taken_for_programs() {
+        let verb = barrow_query::commands::named("trial").unwrap();
+        let of = |lines: &[&str], shell: Option<Shell>| {
+            let lines: Vec<String> = lines.iter().map(|line| (*line).to_owned()).collect();
+            variants(verb, &lines, &[], &TrialFlags::default(), &shell)
+        };
+        let told = of(&["sort", "no-such-file.txt"], None).unwrap_err().to_string();
+        assert!(told.contains("-- sort no-such-file.txt"), "{told}");
+        assert!(of(&["sort", "no-such-file.txt"], Some(Shell::Default)).is_ok());
+        assert_eq!(of(&["sort", "exit 3", "true", "A=1 x"], None).unwrap().len(), 4);
+        // Its runs will fail, which is told then.
+        assert_eq!(of(&["no-such-program"], None).unwrap().len(), 1);
     }
 
     #[test]

@@ -8,7 +8,9 @@ use std::time::Duration;
 use barrow_query::commands::Command;
 use barrow_query::flags::{TrialFlags, Until};
 use barrow_query::{Flags, QueryError};
-use barrow_trial_recorder::{IgnoreFailure, Layout, LayoutKind, Plan, ReadValues, Reported, Shell, Stop, ValuePattern};
+use barrow_trial_recorder::{
+    IgnoreFailure, Layout, LayoutKind, Plan, ReadValues, Reported, Shell, Stop, ValuePattern, is_measured,
+};
 
 use super::commands;
 
@@ -117,22 +119,10 @@ fn seed(layout: Layout) -> u64 {
 /// The values of a file that a run wrote. A metric that `barrow trial` measures itself, and one of several programs, has the
 /// name of the program before its own.
 fn read(bytes: &[u8]) -> Result<Vec<Reported>, String> {
-    const OWN: [&str; 10] = [
-        "wall",
-        "user",
-        "system",
-        "peak_resident",
-        "page_faults",
-        "context_switches",
-        "peak_heap",
-        "allocated",
-        "blocks",
-        "live_at_end",
-    ];
     let values = barrow_importers::read_values(bytes).map_err(|error| error.to_string())?.values;
     let is_one = values.windows(2).all(|pair| pair[0].variant == pair[1].variant);
     let values = values.iter().filter(|value| !value.failed).map(|value| {
-        let metric = match is_one && !OWN.contains(&&*value.metric) {
+        let metric = match is_one && !is_measured(&value.metric) {
             true => value.metric.to_string(),
             false => format!("{} {}", value.variant, value.metric),
         };

@@ -1,0 +1,365 @@
+//! The process that starts programs.
+//!
+//! The system counts the memory of the process that executes a program as the program's own (`ru_maxrss` of wait4(2) begins
+//! with it), and to copy this process for each run takes longer the larger it is. So this process is copied once, while
+//! it is small:
+//!
+//! ```text
+//!   barrow ──order──▶ starter ── borrows its memory to ──▶ child ── execve ──▶ program
+//!     ▲                                                      │
+//!     └────────────── its number, and its parent ────────────┘
+//! ```
+//!
+//! The child is one of barrow, not of the starter. The starter stands still until the child has executed its program, as
+//! with `posix_spawn`: nothing is copied. Orders are written to memory that both processes share, at one address.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io::{self, Error, Read, Write};
+use std::mem::MaybeUninit;
+use std::os::fd::{AsRawFd, FromRawFd, RawFd};
+use std::os::unix::ffi::OsStrExt;
+use std::ptr;
+use std::sync::atomic::{AtomicI64, Ordering};
+
+use crate::child::Child;
+use crate::system::{Pid, checked, now_ns, uses_huge_pages, zeroed};
+
+/// Room for an order: more than the system accepts as arguments and environment.
+const BOARD_BYTES: usize = 8 << 20;
+/// The stack of a child until it executes its program.
+const STACK_BYTES: usize = 64 << 10;
+
+/// What a child does before it executes a program.
+pub(crate) struct Start<'s> {
+    /// The path to execute.
+    pub(crate) path: OsString,
+    /// The arguments, beginning with the name of the program.
+    pub(crate) words: &'s [OsString],
+    /// `NAME=VALUE`.
+    pub(crate) environment: Vec<OsString>,
+    /// Its standard input, opened before the starter was.
+    pub(crate) input: RawFd,
+    /// Its standard output and standard error, opened before the starter was; `None`: those of this process.
+    pub(crate) output: Option<RawFd>,
+    /// Whether the system randomises addresses; `None`: as it does for this process.
+    pub(crate) aslr: Option<bool>,
+    /// Whether huge pages may be used; `None`: as for this process.
+    pub(crate) thp: Option<bool>,
+    /// It is the leader of a group of its own, which can be killed as a whole.
+    pub(crate) has_group: bool,
+}
+
+/// What a child reads. All pointers lead into the shared memory.
+#[derive(Clone, Copy)]
+struct Order {
+    path: *const libc::c_char,
+    /// These end with null.
+    words: *const *const libc::c_char,
+    environment: *const *const libc::c_char,
+    input: RawFd,
+    output: Option<RawFd>,
+    aslr: Option<bool>,
+    thp: Option<bool>,
+    has_group: bool,
+    /// It waits for a byte before it executes.
+    waits: bool,
+}
+
+/// Bytes that the starter and its child read from one pipe: an order is there; the child may execute its program. What is
+/// not expected is left over from a child that ended early.
+const ORDER: u8 = 1;
+const GO: u8 = 2;
+
+/// The beginning of the shared memory; zeros are a value of it.
+#[repr(C)]
+struct Board {
+    /// When the program was executed, in nanoseconds of [`now_ns`].
+    began: AtomicI64,
+    /// Why it could not be executed; 0 if it was.
+    failure: AtomicI64,
+    /// The most memory that the starter had, in bytes.
+    starter_peak: AtomicI64,
+    /// Read by the child alone, after a byte that follows its writing.
+    order: MaybeUninit<Order>,
+}
+
+/// Starts programs as children of this process.
+pub(crate) struct Starter {
+    pid: Pid,
+    board: *mut Board,
+    orders: File,
+    /// Four bytes: the number of a child, or a negative error.
+    children: File,
+    uses_huge_pages: Option<bool>,
+}
+
+fn pipe() -> io::Result<[File; 2]> {
+    let mut ends = [-1; 2];
+    // SAFETY: there is room for two descriptors, which are new and owned by nothing else.
+    unsafe {
+        checked(libc::pipe2(ends.as_mut_ptr(), libc::O_CLOEXEC).into())?;
+        Ok(ends.map(|end| File::from_raw_fd(end)))
+    }
+}
+
+impl Starter {
+    /// Copies this process. Descriptors that programs are to have are open by now.
+    pub(crate) fn new() -> io::Result<Self> {
+        let ([orders, send], [receive, children]) = (pipe()?, pipe()?);
+        let mut stack = vec![0_u128; STACK_BYTES / 16];
+        let top = stack.as_mut_ptr_range().end.cast();
+        let (access, how) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED | libc::MAP_ANONYMOUS);
+        // SAFETY: a new mapping, which nothing else uses. After the fork the child calls only functions that may be called
+        // there, and never returns. No signal may run a handler of this process in it, or stop it before this process ends.
+        unsafe {
+            let board = libc::mmap(ptr::null_mut(), BOARD_BYTES, access, how | libc::MAP_NORESERVE, -1, 0);
+            if board == libc::MAP_FAILED {
+                return Err(Error::last_os_error());
+            }
+            let board = board.cast::<Board>();
+            let (mut all, mut before) = (zeroed::<libc::sigset_t>(), zeroed::<libc::sigset_t>());
+            libc::sigfillset(&raw mut all);
+            libc::pthread_sigmask(libc::SIG_BLOCK, &raw const all, &raw mut before);
+            let pid = libc::fork();
+            if pid == 0 {
+                libc::close(send.as_raw_fd());
+                libc::close(receive.as_raw_fd());
+                serve(&Served { board, orders: orders.as_raw_fd(), children: children.as_raw_fd() }, top);
+            }
+            let error = Error::last_os_error();
+            libc::pthread_sigmask(libc::SIG_SETMASK, &raw const before, ptr::null_mut());
+            let starter = Starter { pid, board, orders: send, children: receive, uses_huge_pages: uses_huge_pages() };
+            if pid < 0 { Err(error) } else { Ok(starter) }
+        }
+    }
+
+    fn board(&self) -> &Board {
+        // SAFETY: the memory is mapped as long as this lives, and zeros are a board; both sides change only its atomics
+        // while it can be seen.
+        unsafe { &*self.board }
+    }
+
+    /// When the last program was executed.
+    pub(crate) fn began(&self) -> i64 {
+        self.board().began.load(Ordering::Relaxed)
+    }
+
+    /// Why the last program could not be executed.
+    pub(crate) fn failure(&self) -> Option<Error> {
+        let failure = self.board().failure.load(Ordering::Relaxed);
+        (failure != 0).then(|| Error::from_raw_os_error(failure as i32))
+    }
+
+    /// The most memory that the starter had, in bytes: no program seems to have had less.
+    pub(crate) fn peak_bytes(&self) -> i64 {
+        self.board().starter_peak.load(Ordering::Relaxed)
+    }
+
+    /// Starts a program. `before` is called with the child's number while it waits, if there is anything to call.
+    ///
+    /// # Errors
+    /// Those of the system; that the program could not be executed is [`Starter::failure`] when it has ended.
+    pub(crate) fn start(&mut self, start: &Start<'_>, before: Option<&mut dyn FnMut(Pid)>) -> io::Result<Child> {
+        self.write(start, before.is_some())?;
+        self.orders.write_all(&[ORDER])?;
+        let mut number = [0; 4];
+        self.children.read_exact(&mut number)?;
+        let pid = Pid::from_ne_bytes(number);
+        if pid < 0 {
+            return Err(Error::from_raw_os_error(-pid));
+        }
+        let child = Child::new(pid, start.has_group);
+        if let Some(before) = before {
+            before(pid);
+            self.orders.write_all(&[GO])?;
+        }
+        Ok(child)
+    }
+
+    /// Writes an order.
+    fn write(&mut self, start: &Start<'_>, waits: bool) -> io::Result<()> {
+        let mut room = Room { next: self.board.cast::<u8>(), left: BOARD_BYTES };
+        room.take(size_of::<Board>())?;
+        let path = room.text(&start.path)?;
+        let words = room.texts(start.words)?;
+        let environment = room.texts(&start.environment)?;
+        let Start { input, output, aslr, thp, has_group, .. } = *start;
+        // The starter has what the child before asked for.
+        let thp = thp.or(self.uses_huge_pages);
+        let order = Order { path, words, environment, input, output, aslr, thp, has_group, waits };
+        // SAFETY: the starter waits for an order, so that this process alone uses the memory.
+        unsafe { (*self.board).order = MaybeUninit::new(order) };
+        self.board().began.store(0, Ordering::Relaxed);
+        self.board().failure.store(0, Ordering::Relaxed);
+        Ok(())
+    }
+}
+
+impl Drop for Starter {
+    fn drop(&mut self) {
+        // It ends by itself when no order can come any more; but other copies of this process may have the pipe as well.
+        // SAFETY: it is a child that was not waited for; nothing refers to the memory any more.
+        unsafe {
+            if self.pid > 0 {
+                libc::kill(self.pid, libc::SIGKILL);
+                libc::waitpid(self.pid, ptr::null_mut(), 0);
+            }
+            libc::munmap(self.board.cast(), BOARD_BYTES);
+        }
+    }
+}
+
+/// The shared memory that is still free.
+struct Room {
+    next: *mut u8,
+    left: usize,
+}
+
+impl Room {
+    /// So many bytes, with room for a pointer to begin there.
+    fn take(&mut self, bytes: usize) -> io::Result<*mut u8> {
+        let bytes = bytes.next_multiple_of(align_of::<Board>());
+        self.left = self.left.checked_sub(bytes).ok_or_else(|| Error::from_raw_os_error(libc::E2BIG))?;
+        let taken = self.next;
+        // SAFETY: so many bytes are left.
+        self.next = unsafe { taken.add(bytes) };
+        Ok(taken)
+    }
+
+    /// A text with a zero at its end.
+    fn text(&mut self, text: &OsStr) -> io::Result<*const libc::c_char> {
+        let text = text.as_bytes();
+        if text.contains(&0) {
+            return Err(Error::from_raw_os_error(libc::EINVAL));
+        }
+        let to = self.take(text.len() + 1)?;
+        // SAFETY: so many bytes were taken.
+        unsafe {
+            ptr::copy_nonoverlapping(text.as_ptr(), to, text.len());
+            to.add(text.len()).write(0);
+        }
+        Ok(to.cast())
+    }
+
+    /// Pointers to texts, with null at their end.
+    fn texts(&mut self, texts: &[OsString]) -> io::Result<*const *const libc::c_char> {
+        let to = self.take((texts.len() + 1) * size_of::<*const libc::c_char>())?.cast::<*const libc::c_char>();
+        for (at, text) in texts.iter().enumerate() {
+            let text = self.text(text)?;
+            // SAFETY: so many pointers were taken, from an aligned place.
+            unsafe { to.add(at).write(text) };
+        }
+        // SAFETY: as above.
+        unsafe { to.add(texts.len()).write(ptr::null()) };
+        Ok(to)
+    }
+}
+
+/// What the starter has.
+struct Served {
+    board: *mut Board,
+    orders: RawFd,
+    children: RawFd,
+}
+
+impl Served {
+    /// Waits for a byte. Returns whether it came, or nothing can come any more.
+    ///
+    /// # Safety
+    /// The descriptor is open.
+    unsafe fn hears(&self, expected: u8) -> bool {
+        let mut byte = 0_u8;
+        loop {
+            // SAFETY: there is room for a byte.
+            match unsafe { libc::read(self.orders, (&raw mut byte).cast(), 1) } {
+                1 if byte != expected => {}
+                read => return read == 1,
+            }
+        }
+    }
+
+    /// # Safety
+    /// The descriptor is open.
+    unsafe fn tell(&self, number: Pid) {
+        let bytes = number.to_ne_bytes();
+        // SAFETY: four bytes are there.
+        unsafe { libc::write(self.children, bytes.as_ptr().cast(), bytes.len()) };
+    }
+}
+
+/// What the starter does until the process that it was copied from ends.
+///
+/// # Safety
+/// Only after a fork, with all signals blocked, and with the end of a stack that nothing else uses.
+unsafe fn serve(served: &Served, stack: *mut libc::c_void) -> ! {
+    extern "C" fn run(served: *mut libc::c_void) -> libc::c_int {
+        // SAFETY: the pointer is that of `serve`, which stands still.
+        unsafe { execute(&*served.cast::<Served>()) }
+    }
+    // SAFETY: the caller's promise. The stack is the child's alone until it has executed a program or ended, because this
+    // process goes on only then.
+    unsafe {
+        while served.hears(ORDER) {
+            let how = libc::CLONE_VM | libc::CLONE_VFORK | libc::CLONE_PARENT | libc::SIGCHLD;
+            let pid = libc::clone(run, stack, how, ptr::from_ref(served).cast_mut().cast());
+            if pid < 0 {
+                served.tell(-*libc::__errno_location());
+            }
+            let mut used: libc::rusage = zeroed();
+            libc::getrusage(libc::RUSAGE_SELF, &raw mut used);
+            (*served.board).starter_peak.fetch_max(used.ru_maxrss * 1024, Ordering::Relaxed);
+        }
+        libc::_exit(0)
+    }
+}
+
+/// What a child does.
+///
+/// # Safety
+/// Only in a child that borrows the memory of the starter, which waits, when an order was written.
+unsafe fn execute(served: &Served) -> ! {
+    // SAFETY: the caller's promise; all of these may be called after a fork.
+    unsafe {
+        served.tell(libc::getpid());
+        let board = served.board;
+        let order = (*board).order.assume_init();
+        if order.has_group {
+            libc::setpgid(0, 0);
+        }
+        // Handlers of this process must not run in borrowed memory; Rust programs ignore SIGPIPE, and what they start would
+        // as well.
+        for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGQUIT, libc::SIGWINCH, libc::SIGCHLD] {
+            let mut action: libc::sigaction = zeroed();
+            libc::sigaction(signal, ptr::null(), &raw mut action);
+            if ![libc::SIG_DFL, libc::SIG_IGN].contains(&action.sa_sigaction) {
+                libc::signal(signal, libc::SIG_DFL);
+            }
+        }
+        libc::signal(libc::SIGPIPE, libc::SIG_DFL);
+        let mut signals: libc::sigset_t = zeroed();
+        libc::sigemptyset(&raw mut signals);
+        libc::sigprocmask(libc::SIG_SETMASK, &raw const signals, ptr::null_mut());
+        libc::dup2(order.input, 0);
+        if let Some(output) = order.output {
+            libc::dup2(output, 1);
+            libc::dup2(output, 2);
+        }
+        if let Some(on) = order.aslr {
+            let now = libc::personality(0xffff_ffff) as libc::c_ulong;
+            let fixed = libc::ADDR_NO_RANDOMIZE as libc::c_ulong;
+            libc::personality(if on { now & !fixed } else { now | fixed });
+        }
+        if let Some(on) = order.thp {
+            libc::prctl(libc::PR_SET_THP_DISABLE, libc::c_ulong::from(!on), 0, 0, 0);
+        }
+        if order.waits && !served.hears(GO) {
+            libc::_exit(125);
+        }
+        (*board).began.store(now_ns(), Ordering::Relaxed);
+        libc::execve(order.path, order.words, order.environment);
+        let failure = *libc::__errno_location();
+        (*board).failure.store(failure.into(), Ordering::Relaxed);
+        libc::_exit(127)
+    }
+}
