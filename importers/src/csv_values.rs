@@ -5,7 +5,7 @@
 //!   wall,ns,lower,seq 10000,0,,7,1049959
 //! ```
 //!
-//! Only `metric` and `value` must be there; columns may have any order. What becomes of each is in `docs/imports.md`.
+//! Only `metric` and `value` must be there; columns may have any order; `variant` may be called `program` or `name`. What becomes of each is in `docs/imports.md`.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -20,6 +20,8 @@ use crate::process_logs::{LeftOut, readable, text};
 
 /// The columns that are read.
 const COLUMNS: [&str; 8] = ["metric", "unit", "direction", "variant", "run", "iteration", "seed", "value"];
+/// What other names of columns mean.
+const ALIASES: [(&str, &str); 2] = [("program", "variant"), ("name", "variant")];
 /// What a variant without a name is called.
 const UNNAMED: &str = "unnamed";
 
@@ -47,7 +49,9 @@ fn heading(first_bytes: &[u8]) -> Option<(Places, Vec<String>)> {
     let mut places: Places = [None; COLUMNS.len()];
     let mut unknown = Vec::new();
     for (at, name) in record.iter().enumerate() {
-        match COLUMNS.iter().position(|known| known.as_bytes().eq_ignore_ascii_case(name)) {
+        let alias = ALIASES.iter().find(|(alias, _)| alias.as_bytes().eq_ignore_ascii_case(name));
+        let known_name = alias.map_or(name, |(_, name)| name.as_bytes());
+        match COLUMNS.iter().position(|known| known.as_bytes().eq_ignore_ascii_case(known_name)) {
             Some(column) => places[column] = places[column].or(Some(at)),
             None => unknown.push(readable(name)),
         }
@@ -159,6 +163,12 @@ fn unguarded(cell: &[u8]) -> std::borrow::Cow<'_, str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_column_may_have_another_name() {
+        let (places, unknown) = heading(b"Program,metric,value,other\n").unwrap();
+        assert_eq!((places[3], unknown), (Some(0), vec!["`other`".to_owned()]));
+    }
 
     #[test]
     fn a_heading_names_metric_and_value() {

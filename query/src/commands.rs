@@ -269,7 +269,6 @@ mod tests {
             "waste",
             "critical",
             "export",
-            "trials",
             "record",
             "watch",
             "verify",

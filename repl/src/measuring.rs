@@ -60,7 +60,7 @@ pub(crate) fn run(
     };
     tell_outcome(&outcome, &plan);
     interrupt::clear();
-    tell_values(flags, to, &exports, plan.variants.len())?;
+    tell_values(flags, to, &exports, outcome.succeeded_programs)?;
     Ok(match outcome {
         Outcome { cancelled: true, .. } => code::STOPPED,
         Outcome { failed: 0, .. } => code::ANSWERED,
@@ -124,9 +124,7 @@ fn tell_outcome(outcome: &Outcome, plan: &Plan) {
         let planned = units::counted(runs * plan.variants.len() as u64, "run");
         complain(&format!("stopped after {} of {planned}", outcome.runs));
     }
-    if let (Some(false), false, Stop::Until { precision, .. }) =
-        (outcome.reached, outcome.cancelled, plan.stop)
-    {
+    if let (Some(false), false, Stop::Until { precision, .. }) = (outcome.reached, outcome.cancelled, plan.stop) {
         let wanted = precision * 100.0;
         complain(&format!("values are not known to {wanted} % yet: the limit of runs or of time came first"));
     }
@@ -143,7 +141,7 @@ fn tell_values(
     let name = to.to_string_lossy();
     terminal.open(&name)?;
     terminal.ask_line("trials")?;
-    if programs == 2 && flags.format.unwrap_or_default() == Format::Table {
+    if programs > 1 && flags.format.unwrap_or_default() == Format::Table {
         terminal.ask_line("compare")?;
     }
     for (format, path) in exports {

@@ -105,11 +105,44 @@ fn runs_that_fail_stay_runs_that_failed() {
 }
 
 #[test]
+fn a_program_that_never_succeeds_stops_no_other() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let run = trial(folder, &["-n", "9", "true", "false", "sleep 0.001"]);
+    assert_eq!(run.code, 1, "{}", run.stderr);
+    let runs = asked(folder, &["runs"]);
+    let of = |name: &str| runs["rows"].as_array().unwrap().iter().filter(|run| run["variant"] == name).count();
+    assert_eq!(["true", "false", "sleep 0.001"].map(of), [9, 3, 9]);
+    // Of more than two programs, each other one with values is compared with the first in its time.
+    assert!(run.stdout.contains("A  true"), "{}", run.stdout);
+    let compared = asked(folder, &["compare"]);
+    let rows: Vec<_> =
+        compared["rows"].as_array().unwrap().iter().map(|row| (&row["variant"], &row["metric"])).collect();
+    assert!(rows.iter().all(|(variant, _)| **variant == "sleep 0.001") && rows.len() > 5, "{rows:?}");
+    trial(folder, &["-n", "9", "--name", "c {n}", "-L", "n", "1,3,2", "sleep 0.00{n}"]);
+    let compared = asked(folder, &["compare"]);
+    let rows: Vec<_> =
+        compared["rows"].as_array().unwrap().iter().map(|row| (&row["variant"], &row["metric"])).collect();
+    assert_eq!(rows, [(&Value::from("c 3"), &Value::from("wall")), (&Value::from("c 2"), &Value::from("wall"))]);
+}
+
+#[test]
+fn the_memory_of_barrow_is_not_that_of_the_program() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let words = ["trial", "-o", "t.barrow", "-n", "3", "--", "true"];
+    let run = barrow(folder, &words);
+    assert!(run.stderr.contains("`true` may need less memory than peak_resident says"), "{}", run.stderr);
+    // The binary of barrow alone is larger.
+    assert!(values(folder, "peak_resident").iter().all(|&peak| peak < 3e6), "{:?}", values(folder, "peak_resident"));
+}
+
+#[test]
 fn what_cannot_be_measured_is_said() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     std::fs::write(folder.join("old.barrow"), "kept").unwrap();
-    let cases: [(&[&str], u8, &str); 14] = [
+    let cases: [(&[&str], u8, &str); 17] = [
         (&["-o", "n.barrow", "--", "no-such-program"], 127, "`no-such-program` was not found"),
         (&["-o", "n.barrow", "--", "/etc/passwd"], 126, "cannot be executed"),
         (&["-o", "old.barrow", "--", "true"], 3, "old.barrow: File exists (os error 17); add --force to replace it"),
@@ -123,6 +156,9 @@ fn what_cannot_be_measured_is_said() {
         (&["-o", "n.barrow", "-n", "5", "--until", "5%", "--", "true"], 2, "give one of them"),
         (&["-o", "n.barrow", "--min-runs", "5", "--", "true"], 2, "limit `--until`"),
         (&["-o", "n.barrow", "--compare", "a | b", "--", "true"], 2, "needs a shell"),
+        (&["-o", "n.barrow", "--value", "wall=([0-9]+)", "--", "true"], 2, "give these values another name"),
+        (&["-o", "n.barrow", "--value", "x=[0-9]+", "--", "true"], 2, "Write it as a group"),
+        (&["-o", "n.barrow", "sort", "none.txt"], 2, "one program with arguments is `barrow trial -- sort none.txt`"),
         (&["-o", "n.barrow", "--setup", "exit 4", "--", "true"], 125, "`exit 4` failed: ended with status 4"),
     ];
     for (words, code, said) in cases {

@@ -328,7 +328,7 @@ fn compared(measure: &TrialMeasure, limit: TrialLimit, a: Side<'_>, b: Side<'_>)
         true => Asked { relative: Some(amount), floor: None },
         false => Asked { relative: Some(0.0), floor: Some(amount) },
     };
-    let compared = Compared::of(metric, &of_a, &of_b, asked);
+    let compared = Compared::of(metric, &of_a, &of_b, "", asked);
     let Some(change) = change(&compared, metric) else {
         return Ok(undecided("the values cannot be compared".to_owned(), unit));
     };
@@ -353,16 +353,7 @@ fn compared(measure: &TrialMeasure, limit: TrialLimit, a: Side<'_>, b: Side<'_>)
                 .push("its modes are where they were and have other weights; `compare` shows them".to_owned());
         }
         ComparisonVerdict::Unknown => {
-            let why = match compared.comparison.smallest_detectable {
-                Some(least) => {
-                    format!(
-                        "these runs could have seen a difference of about {:.1} %; more runs see less",
-                        least * 100.0
-                    )
-                }
-                None => format!("too few runs for a statement; {LEAST_GROUPS} of each are the least"),
-            };
-            judgement.verdict = Verdict::Undecided(why);
+            judgement.verdict = Verdict::Undecided(compared.why_unknown());
         }
     }
     judgement.said = Some(said);

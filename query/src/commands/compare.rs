@@ -23,11 +23,14 @@ pub(super) const COMMAND: Command = Command {
     about: "Whether B is faster or slower than A, also in its rarer modes",
     details: "A and B are programs of the recording, by name; or, if none has that name, FILE or FILE:PROGRAM of \
               another recording, which stands for B with the open one as A: from a shell, `barrow compare A.barrow \
-              B.barrow`. Without names they are the first two programs. Values of a run share a layout, so runs are compared and not single values. The verdict \
+              B.barrow`. Without names, A is the first program and B each other one; where these are several, times are \
+              compared unless a metric is named. Values of a run share a layout, so runs are compared and not single \
+              values. The verdict \
               of a metric is that of its worst mode: two tests of Mann and Whitney per mode, at the larger of `--threshold` \
               (5% unless told; 0 for bytes that never vary) and `--floor` (1 ns). A mode that more or fewer values are in, \
-              with both modes where they were, has moved weight. `shift` is the estimate of Hodges and Lehmann with its \
-              95 % interval, and `could see` an estimate of the smallest difference that this number of runs finds in 9 of 10 cases, too small for fewer than 20 runs. \
+              with both modes where they were, has moved weight. `shift` is the estimate of Hodges and Lehmann, \
+              `change` the same as a part of the median of A, with its 95 % interval; `could see` is an estimate of the \
+              smallest difference that this number of runs finds in 9 of 10 cases, too small for fewer than 20 runs. \
               Where the values support no statement, the verdict is unknown.",
     example: "compare sort sort-new wall",
     flags: &["--threshold", "--floor"],
@@ -49,21 +52,39 @@ struct Side {
 
 fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryError> {
     let words = arguments.words();
-    let ([a, b], metrics) = sides(session, &words)?;
+    let (a, others, metrics) = sides(session, &words)?;
     let asked = Asked { relative: arguments.flags.trial.threshold, floor: arguments.flags.trial.floor };
-    let rows = compared(&a, &b, metrics, asked)?;
-    session.context.check()?;
-    let notes = comparison::notes(&rows);
-    let mut answer = Answer::default()
-        .fact(Column::new("a", "A", Unit::Text), a.name.as_str())
-        .fact(Column::new("b", "B", Unit::Text), b.name.as_str());
+    let has_several = others.len() > 1;
+    // Every metric of many programs would be a page that says nothing.
+    let main = [main_metric(&a.trials)];
+    let metrics = if has_several && metrics.is_empty() { &main[..] } else { metrics };
+    let mut rows = Vec::new();
+    for b in &others {
+        rows.extend(compared(&a, b, metrics, asked)?);
+        session.context.check()?;
+    }
+    let mut notes = comparison::notes(&rows);
+    let mut answer = Answer::default().fact(Column::new("a", "A", Unit::Text), a.name.as_str());
+    match &others[..] {
+        [b] => {
+            answer = answer.fact(Column::new("b", "B", Unit::Text), b.name.as_str());
+            answer.lost = b.damage.as_ref().map(|damage| format!("{}: {damage}", b.name));
+        }
+        _ => notes.push("`compare A B` compares two of them in all metrics".to_owned()),
+    }
     for table in comparison::tables(&rows) {
         answer = answer.table(table);
     }
-    answer.lost = b.damage.as_ref().map(|damage| format!("{}: {damage}", b.name));
     session.listed.clear();
     let page = session.page_rows();
     Ok(more::first_page(session, answer.lines(notes).exact(), page))
+}
+
+/// What many programs are compared in: the time, or the first metric.
+fn main_metric(trials: &Trials) -> String {
+    let metrics = trials.metrics();
+    let metric = metrics.iter().find(|metric| metric.name == "wall").or(metrics.first());
+    metric.map_or_else(|| "wall".to_owned(), |metric| metric.name.clone())
 }
 
 /// The metrics that both sides have values of, or those that were named.
@@ -91,7 +112,7 @@ fn compared<'s>(a: &'s Side, b: &'s Side, named: &[String], asked: Asked) -> Res
             }
             return Err(QueryError::usage(format!("not both programs have a value of {name}")));
         }
-        rows.push(Compared::of(old, &series.0, &series.1, asked));
+        rows.push(Compared::of(old, &series.0, &series.1, &b.name, asked));
     }
     if rows.is_empty() {
         return Err(QueryError::usage(format!("{} and {} have no metric in common", a.name, b.name)));
@@ -99,8 +120,8 @@ fn compared<'s>(a: &'s Side, b: &'s Side, named: &[String], asked: Asked) -> Res
     Ok(rows)
 }
 
-/// Both sides, and the words after them.
-fn sides<'w>(session: &Session, words: &'w [String]) -> Result<([Side; 2], &'w [String]), QueryError> {
+/// A, each B, and the words after them.
+fn sides<'w>(session: &Session, words: &'w [String]) -> Result<(Side, Vec<Side>, &'w [String]), QueryError> {
     let trials = session.trials()?;
     let file = |word| file(word).filter(|_| !trials.variants().iter().any(|variant| variant.name == word));
     if let [first, rest @ ..] = words
@@ -110,18 +131,18 @@ fn sides<'w>(session: &Session, words: &'w [String]) -> Result<([Side; 2], &'w [
         let same = b.trials.variants()[b.variant.index()].name.as_str();
         let a = trials.variant_ids().find(|id| trials.variants()[id.index()].name == same);
         let a = of_variant(&trials, a.or_else(|| trials.variant_ids().next()).ok_or(QueryError::NoTrials)?);
-        return Ok(([a, b], rest));
+        return Ok((a, vec![b], rest));
     }
     if let [first, second, rest @ ..] = words
         && let Ok(variant) = trials.variant(first)
     {
         let a = of_variant(&trials, variant);
         if let Some((file, variant)) = file(second) {
-            return Ok(([a, of_file(session, file, variant)?], rest));
+            return Ok((a, vec![of_file(session, file, variant)?], rest));
         }
         // A single name may be followed by metrics.
         match trials.variant(second) {
-            Ok(variant) => return Ok(([a, of_variant(&trials, variant)], rest)),
+            Ok(variant) => return Ok((a, vec![of_variant(&trials, variant)], rest)),
             Err(error) if trials.metric(first).is_err() => return Err(error.into()),
             Err(_) => {}
         }
@@ -130,11 +151,13 @@ fn sides<'w>(session: &Session, words: &'w [String]) -> Result<([Side; 2], &'w [
         trials.variant(word)?;
         return Err(QueryError::usage("name two programs, or a program and a FILE: `compare A B`"));
     }
-    let mut ids = trials.variant_ids();
-    match (ids.next(), ids.next()) {
-        (Some(a), Some(b)) => Ok(([of_variant(&trials, a), of_variant(&trials, b)], words)),
+    let has_run = |id: &VariantId| trials.runs().iter().any(|run| run.variant == *id && run.counts());
+    let mut all = trials.variant_ids().filter(has_run).map(|id| of_variant(&trials, id));
+    let (a, others): (_, Vec<Side>) = (all.next(), all.collect());
+    match a {
+        Some(a) if !others.is_empty() => Ok((a, others, words)),
         _ => Err(QueryError::usage(
-            "this recording has one program; name another recording, `compare FILE`, or record two with `barrow trial \
+            "one program of this recording has values; name another recording, `compare FILE`, or record two with `barrow trial \
              --compare`",
         )),
     }

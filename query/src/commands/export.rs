@@ -52,7 +52,7 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
     }
     let (tree, classes) = (session.process_tree()?, session.classes_in(flags, None)?);
     let units = session.unit_labels(flags)?;
-    let place = flags.output.clone().unwrap_or_else(|| usual_place(session, format));
+    let place = place(session, flags, format)?;
     let sources = tree.recording().path();
     let part = Destination::new(Some(&place), flags.force, sources.as_slice())?.begin(Access::Usual)?;
     let check = || session.context.check().map_err(|_| io::Error::from(io::ErrorKind::Interrupted));
@@ -82,7 +82,7 @@ fn of_trials(session: &Session, flags: &QuestionFlags, format: ExportFormat) -> 
         return Err(QueryError::usage("trials are exported `--to csv`, json or markdown"));
     }
     let trials = session.trials()?;
-    let place = flags.output.clone().unwrap_or_else(|| usual_place(session, format));
+    let place = place(session, flags, format)?;
     let recording = session.recording()?;
     let part = Destination::new(Some(&place), flags.force, recording.path().as_slice())?.begin(Access::Usual)?;
     let check = || session.context.check().map_err(|_| io::Error::from(io::ErrorKind::Interrupted));
@@ -97,6 +97,17 @@ fn of_trials(session: &Session, flags: &QuestionFlags, format: ExportFormat) -> 
         .fact(Column::new("written", "written", Unit::Text), name)
         .fact(Column::new("length_bytes", "length", Unit::Bytes), length)
         .exact())
+}
+
+/// The file to write.
+fn place(session: &Session, flags: &QuestionFlags, format: ExportFormat) -> Result<PathBuf, QueryError> {
+    match &flags.output {
+        Some(place) if place.as_os_str() == "-" => Err(QueryError::usage(
+            "an export is a file: `-o FILE`; an answer is printed in other formats with `--format csv` or json",
+        )),
+        Some(place) => Ok(place.clone()),
+        None => Ok(usual_place(session, format)),
+    }
 }
 
 /// Beside the recording, or in the working directory if that is the standard input.

@@ -15,13 +15,14 @@ pub(super) const COMMAND: Command = Command {
     name: "trials",
     aliases: &[],
     group: Group::Trials,
-    arguments: "",
+    arguments: "[METRIC..]",
     about: "What was measured: runs, medians, ranges, modes, whether layout matters",
     details: "A row for each metric of each program. Runs that failed and warm-ups do not count. The median and the \
-              quartiles are those of Harrell and Davis. `modes` is the number of modes, unless 12 values are not there. \
+              quartiles are those of Harrell and Davis: weighted means of all values, which may lie between any two of \
+              them. `modes` is the number of modes, unless 12 values are not there. \
               `layout matters` is yes if some knob of the memory layout explains a part of the spread that chance gives \
               in less than one of a hundred cases.",
-    example: "trials",
+    example: "trials wall",
     flags: &[],
     subject: Subject::Recording,
     touches: Touches::RECORDING,
@@ -30,9 +31,13 @@ pub(super) const COMMAND: Command = Command {
     run,
 };
 
-fn run(session: &mut Session, _: &Arguments) -> Result<Answer, QueryError> {
+fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryError> {
     let trials = session.trials()?;
-    let table = overview::table(&trials, || session.context.check())?;
+    let metrics: Vec<_> = match &arguments.words()[..] {
+        [] => trials.metric_ids().collect(),
+        named => named.iter().map(|name| trials.metric(name)).collect::<Result<_, _>>()?,
+    };
+    let table = overview::table(&trials, &metrics, || session.context.check())?;
     session.listed.clear();
     let rows = session.page_rows();
     let answer = add_runs(Answer::default(), &trials).table(table);

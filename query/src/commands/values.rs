@@ -64,7 +64,7 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
     ];
     if mode.is_some() {
         columns.push(Column::new("knobs", "", Unit::Nested).for_machines());
-        columns.push(Column::new("layout", "layout", Unit::Text).for_people());
+        columns.push(Column::new("layout", "layout", Unit::Text));
     }
     let mut rows = Vec::new();
     for series in &series {

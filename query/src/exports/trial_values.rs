@@ -22,10 +22,13 @@ pub(crate) fn write(
     check: &(dyn Fn() -> io::Result<()> + Sync),
     out: &mut dyn Write,
 ) -> io::Result<()> {
+    let metrics: Vec<_> = trials.metric_ids().collect();
     match format {
         ExportFormat::Csv => csv::begin(&Answer::default().table(values(trials)), check, out),
-        ExportFormat::Markdown => markdown::write(&with_relative(trials, overview::table(trials, check)?), out),
-        _ => json::draw(&Answer::default().table(overview::table(trials, check)?).exact(), source, out),
+        ExportFormat::Markdown => {
+            markdown::write(&with_relative(trials, overview::table(trials, &metrics, check)?), out)
+        }
+        _ => json::draw(&Answer::default().table(overview::table(trials, &metrics, check)?).exact(), source, out),
     }
 }
 

@@ -72,7 +72,9 @@ impl FromStr for ValuePattern {
             1 => {}
             _ if is_named => {}
             groups => {
-                return Err(format!("`{expression}` has {groups} groups; the number is one of them: (?<value>[0-9.]+)"));
+                return Err(format!(
+                    "`{expression}` has {groups} groups; the number is one of them: (?<value>[0-9.]+)"
+                ));
             }
         }
         let unit = unit(expression);

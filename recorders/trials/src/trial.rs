@@ -70,6 +70,8 @@ pub struct Outcome {
     pub runs: u64,
     /// How many of them failed.
     pub failed: u64,
+    /// Programs of which a run succeeded.
+    pub succeeded_programs: usize,
     /// The first that failed.
     pub first_failure: Option<Failure>,
     /// Whether values are known as precisely as was asked for, if that was asked for.
@@ -222,6 +224,7 @@ impl<'p> Trial<'p> {
             block += 1;
             self.ledger.flush()?;
         }
+        self.outcome.succeeded_programs = self.variants.iter().filter(|variant| variant.succeeded > 0).count();
         match self.outcome.first_failure.take() {
             Some(failure) if self.variants.iter().all(|variant| variant.succeeded == 0) => {
                 Err(TrialError::AllFailed { failed: self.outcome.failed, first: Box::new(failure) })

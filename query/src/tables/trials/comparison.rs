@@ -1,6 +1,6 @@
 //! Two programs, metric by metric and mode by mode.
 
-use barrow_statistics::{Comparison, ComparisonVerdict, Direction, ModePair, Threshold, compare};
+use barrow_statistics::{Comparison, ComparisonVerdict, Direction, LEAST_GROUPS, ModePair, Threshold, compare};
 use barrow_trials::{Better, Metric, Series};
 
 use crate::answer::measured::{difference, measured, text};
@@ -22,6 +22,8 @@ pub(crate) struct Asked {
 
 /// A metric in both programs.
 pub(crate) struct Compared<'t> {
+    /// The name of the second program.
+    pub(crate) variant: String,
     /// What was measured.
     pub(crate) metric: &'t Metric,
     /// The difference that matters.
@@ -30,16 +32,33 @@ pub(crate) struct Compared<'t> {
     pub(crate) comparison: Comparison,
     /// The medians of both.
     pub(crate) medians: [Option<f64>; 2],
+    /// The runs of the program that has fewer.
+    runs: usize,
 }
 
 impl<'t> Compared<'t> {
     /// Compares a metric of two programs.
-    pub(crate) fn of(metric: &'t Metric, a: &Series, b: &Series, asked: Asked) -> Self {
+    pub(crate) fn of(metric: &'t Metric, a: &Series, b: &Series, variant: &str, asked: Asked) -> Self {
         let (a, b) = (a.sample_by_run(), b.sample_by_run());
         let threshold = threshold(metric, [&a, &b], asked);
         let comparison = compare(&a, &b, threshold, direction(metric));
         let medians = [&a, &b].map(|sample| barrow_statistics::Location::of(sample).map(|location| location.median));
-        Compared { metric, threshold, comparison, medians }
+        let runs = a.groups().len().min(b.groups().len());
+        Compared { variant: variant.to_owned(), metric, threshold, comparison, medians, runs }
+    }
+
+    /// Why nothing can be said.
+    pub(crate) fn why_unknown(&self) -> String {
+        match self.comparison.smallest_detectable {
+            _ if self.runs < LEAST_GROUPS => {
+                format!("too few runs for a statement; {LEAST_GROUPS} of each program are the least")
+            }
+            Some(least) if least.is_finite() => {
+                let least = least * 100.0;
+                format!("these runs could have seen a difference of about {least:.1} %; more runs see less")
+            }
+            _ => "these values support no statement; more runs may".to_owned(),
+        }
     }
 }
 
@@ -76,41 +95,57 @@ pub(crate) fn word(metric: &Metric, verdict: ComparisonVerdict) -> &'static str 
     }
 }
 
-/// A row for each metric; and for people, one for each mode where there are several.
+/// A row for each metric of each second program; and for people, one for each mode where there are several.
 pub(crate) fn tables(rows: &[Compared<'_>]) -> Vec<Table> {
+    let has_several = has_several(rows);
+    let variant = Column::new("variant", "B", Unit::Text);
     let columns = vec![
+        if has_several { variant } else { variant.for_machines() },
         Column::new("metric", "metric", Unit::Text),
         Column::new("unit", "unit", Unit::Text).for_machines(),
         Column::new("verdict", "B is", Unit::Text),
         Column::new("median_a", "median A", Unit::Number),
         Column::new("median_b", "median B", Unit::Number),
-        Column::new("shift", "shift", Unit::Number),
-        Column::new("shift_low", "from", Unit::Number),
-        Column::new("shift_high", "to", Unit::Number),
+        Column::new("shift_share", "change", Unit::Number).for_people(),
+        Column::new("shift_share_low", "from", Unit::Number).for_people(),
+        Column::new("shift_share_high", "to", Unit::Number).for_people(),
+        Column::new("shift", "shift", Unit::Number).secondary(),
+        Column::new("shift_low", "from", Unit::Number).for_machines(),
+        Column::new("shift_high", "to", Unit::Number).for_machines(),
         Column::new("threshold", "matters from", Unit::Share).secondary(),
-        Column::new("smallest_detectable", "could see", Unit::Number),
+        Column::new("smallest_detectable", "could see", Unit::Number).secondary(),
         Column::new("modes", "", Unit::Nested).for_machines(),
     ];
     let main = Table { key: "rows", audience: Audience::Everyone, columns, rows: rows.iter().map(row).collect() };
     let several: Vec<&Compared<'_>> = rows.iter().filter(|row| row.comparison.modes.len() > 1).collect();
     let mut tables = vec![main];
-    if !several.is_empty() {
+    if !several.is_empty() && !has_several {
         tables.push(by_mode(&several));
     }
     tables
 }
 
+/// Whether there is more than one second program.
+fn has_several(rows: &[Compared<'_>]) -> bool {
+    rows.iter().any(|row| row.variant != rows[0].variant)
+}
+
 fn row(of: &Compared<'_>) -> Vec<Value> {
     let unit = of.metric.unit.as_str();
     let change = |value: Option<f64>| value.map(|value| difference(value, unit)).into();
+    let share = |value: Option<f64>| value.map(|value| share(value, of.medians[0], unit)).into();
     let Comparison { verdict, shift, shift_low, shift_high, smallest_detectable, .. } = &of.comparison;
     let pairs = of.comparison.modes.iter().map(|pair| record(of.metric, pair));
     vec![
+        of.variant.as_str().into(),
         of.metric.name.as_str().into(),
         unit.into(),
         word(of.metric, *verdict).into(),
         of.medians[0].map(|median| measured(median, unit)).into(),
         of.medians[1].map(|median| measured(median, unit)).into(),
+        share(*shift),
+        share(*shift_low),
+        share(*shift_high),
         change(*shift),
         change(*shift_low),
         change(*shift_high),
@@ -118,6 +153,18 @@ fn row(of: &Compared<'_>) -> Vec<Value> {
         smallest_detectable.filter(|share| share.is_finite()).map(estimate).into(),
         Value::List(pairs.collect()),
     ]
+}
+
+/// A difference as a part of the first median; as it is where that says nothing.
+fn share(change: f64, median: Option<f64>, unit: &str) -> Value {
+    // Without the sign of a zero.
+    let percent = change / median.unwrap_or_default().abs() * 100.0 + 0.0;
+    let sign = if percent > 0.0 { "+" } else { "" };
+    let decimals = if change == 0.0 || percent.abs() >= 0.05 { 1 } else { 3 };
+    match percent.is_finite() && (change == 0.0 || percent.abs() >= 5e-4) {
+        true => Value::text(format!("{sign}{percent:.decimals$} %")),
+        false => difference(change, unit),
+    }
 }
 
 /// A share that is known about.
@@ -185,14 +232,9 @@ pub(crate) fn notes(rows: &[Compared<'_>]) -> Vec<String> {
     let mut notes = Vec::new();
     for row in unknown {
         let name = &row.metric.name;
-        notes.push(match row.comparison.smallest_detectable {
-            Some(least) if least.is_finite() => {
-                format!(
-                    "{name}: these runs could have seen a difference of about {:.1} %; more runs see less",
-                    least * 100.0
-                )
-            }
-            _ => format!("{name}: too few runs for a statement; 6 of each program are the least"),
+        notes.push(match has_several(rows) {
+            true => format!("{name} of {}: {}", row.variant, row.why_unknown()),
+            false => format!("{name}: {}", row.why_unknown()),
         });
     }
     let limit = |row: &Compared<'_>| (row.threshold.relative * 1e5).round() / 1e3;
@@ -201,8 +243,12 @@ pub(crate) fn notes(rows: &[Compared<'_>]) -> Vec<String> {
             true => format!(" and {}", text(row.threshold.floor, &row.metric.unit)),
             false => String::new(),
         };
+        let exact = match rows.iter().any(|row| row.threshold.relative == 0.0) {
+            true => ", and at all in counts that never vary",
+            false => "",
+        };
         notes.push(format!(
-            "a difference matters from {} %{floor} on; `--threshold` and `--floor` change that",
+            "a difference matters from {} %{floor} on{exact}; see `--threshold` and `--floor`",
             limit(row)
         ));
     }

@@ -1,7 +1,7 @@
 //! A row for each metric of each variant.
 
 use barrow_statistics::{Location, Modes, ModesVerdict, bins};
-use barrow_trials::{Series, Trials};
+use barrow_trials::{MetricId, Series, Trials};
 use rayon::prelude::*;
 
 use crate::answer::measured::measured;
@@ -9,12 +9,16 @@ use crate::answer::{Audience, Column, Table, Unit, Value};
 
 use super::{knobs, metric_of, variant_of};
 
-/// The rows of all series, made in parallel. `check` is called before each.
+/// The rows of all series of these metrics, made in parallel. `check` is called before each.
 ///
 /// # Errors
 /// Those of `check`.
-pub(crate) fn table<E: Send>(trials: &Trials, check: impl Fn() -> Result<(), E> + Sync) -> Result<Table, E> {
-    let series: Vec<Series> = trials.metric_ids().flat_map(|metric| Series::of_metric(trials, metric)).collect();
+pub(crate) fn table<E: Send>(
+    trials: &Trials,
+    metrics: &[MetricId],
+    check: impl Fn() -> Result<(), E> + Sync,
+) -> Result<Table, E> {
+    let series: Vec<Series> = metrics.iter().flat_map(|metric| Series::of_metric(trials, *metric)).collect();
     let row = |series: &Series| check().map(|()| row(trials, series));
     let rows = series.par_iter().map(row).collect::<Result<Vec<_>, E>>()?;
     let rows = rows.into_iter().flatten().collect();

@@ -1,7 +1,10 @@
 //! The runs of trials.
 
+use std::collections::HashMap;
+
 use barrow_trials::{Knob, Run, RunId, Trials};
 
+use crate::answer::measured::measured;
 use crate::answer::{Audience, Column, Table, Unit, Value};
 
 use super::variant_of;
@@ -15,26 +18,37 @@ pub(crate) fn table(trials: &Trials, runs: impl Iterator<Item = RunId>) -> Table
     let columns = vec![
         Column::new("run", "run", Unit::Number),
         if trials.variants().len() > 1 { variant } else { variant.for_machines() },
-        Column::new("time_ns", "time", Unit::Duration),
+        Column::new("time_ns", "began", Unit::Duration).secondary(),
+        Column::new("wall", "wall", Unit::Number),
         Column::new("seed", "seed", Unit::Number).secondary(),
         Column::new("state", "state", Unit::Text),
         Column::new("exit_status", "exit", Unit::Number),
         Column::new("signal", "signal", Unit::Number).secondary(),
         Column::new("knobs", "", Unit::Nested).for_machines(),
-        Column::new("layout", "layout", Unit::Text).for_people(),
+        Column::new("layout", "layout", Unit::Text),
         Column::new("output", "output", Unit::Text),
     ];
-    let rows = runs.filter_map(|id| Some(row(trials, id, trials.runs().get(id.index())?)));
+    let walls = walls(trials);
+    let rows = runs.filter_map(|id| Some(row(trials, id, trials.runs().get(id.index())?, walls.get(&id).cloned())));
     Table { key: "rows", audience: Audience::Everyone, rows: rows.collect(), columns }
 }
 
-fn row(trials: &Trials, id: RunId, run: &Run) -> Vec<Value> {
+/// How long each run took.
+fn walls(trials: &Trials) -> HashMap<RunId, Value> {
+    let Ok(wall) = trials.metric("wall") else { return HashMap::new() };
+    let unit = trials.metrics()[wall.index()].unit.as_str();
+    let of_run = trials.values(wall).iter().filter(|value| value.iteration.is_none());
+    of_run.map(|value| (value.run, measured(value.value, unit))).collect()
+}
+
+fn row(trials: &Trials, id: RunId, run: &Run, wall: Option<Value>) -> Vec<Value> {
     let end = run.end.as_ref();
     let [knobs, layout] = layout(run, None);
     vec![
         id.0.into(),
         variant_of(trials, run.variant).name.as_str().into(),
         u64::try_from(run.time_ns).ok().into(),
+        wall.unwrap_or(Value::None),
         run.seed.into(),
         state(run).into(),
         end.and_then(|end| end.exit_status).into(),
