@@ -241,6 +241,12 @@ impl Session {
         self.context.workspace.process_tree(&recording, || Ok(ProcessTree::read(Arc::clone(&recording))?))
     }
 
+    /// How many runs of trials the recording holds; `None` if it holds no trials.
+    #[must_use]
+    pub fn run_count(&self) -> Option<usize> {
+        self.trials().ok().map(|trials| trials.runs().len())
+    }
+
     /// The trials of the open recording.
     ///
     /// # Errors

@@ -42,7 +42,7 @@ pub(crate) fn run(terminal: &mut Terminal) -> Result<u8, ReplError> {
     println!("{}", greeting(&terminal.session));
     while !terminal.session.has_ended() {
         if terminal.session.take_import()? {
-            println!("the import is complete: {}", snapshots(&terminal.session));
+            println!("the import is complete: {}", contents(&terminal.session));
             terminal.tell_damage();
         }
         let now = terminal.session.recording()?;
@@ -89,13 +89,17 @@ fn answer(terminal: &mut Terminal, line: String) -> Option<u8> {
 fn greeting(session: &Session) -> String {
     match session.is_importing() {
         true => "importing; `summary`, `top`, `histogram` and `count` are answered already".into(),
-        false => format!("{}; `summary` is a beginning, `help` lists what can be asked", snapshots(session)),
+        false => format!("{}; `summary` is a beginning, `help` lists what can be asked", contents(session)),
     }
 }
 
-fn snapshots(session: &Session) -> String {
-    let count = session.recording().map_or(0, |recording| recording.snapshot_count());
-    units::counted(count as u64, "snapshot")
+/// `28 snapshots`, or `40 runs` of trials.
+fn contents(session: &Session) -> String {
+    let snapshots = session.recording().map_or(0, |recording| recording.snapshot_count());
+    match session.run_count() {
+        Some(runs) if snapshots == 0 => units::counted(runs as u64, "run"),
+        _ => units::counted(snapshots as u64, "snapshot"),
+    }
 }
 
 /// `barrow[heap.barrow 27/28]> `

@@ -29,7 +29,8 @@ pub(super) const COMMAND: Command = Command {
               `-n` is the number of runs, 20 unless told. `--until 5%` goes on until the median, or the locations and \
               weights of all modes, are known to 5 % at a confidence of 95 %, between --min-runs (20) and --max-runs (1,000) \
               and within --max-time (10min). A run that fails is kept as a failed run, and its values do not count, unless \
-              --ignore-failure says so.\n\
+              `-i` or `-i=STATUS,..` (--ignore-failure) says so; a program that fails three times and never succeeds is \
+              not run again.\n\
               As in hyperfine: `-P NAME FROM TO` and `-L NAME A,B` run a program for each value in place of {NAME}; \
               --prepare, --conclude, --setup and --cleanup run commands around runs; --shell=none starts programs \
               without a shell; --warmup, --input, --show-output, --export-markdown, --export-json, --export-csv. \

@@ -57,17 +57,17 @@ pub struct TrialFlags {
     /// The shell that runs commands given as one line; none divides them into words.
     #[arg(long, value_name = "SHELL")]
     pub shell: Option<String>,
-    /// Runs that fail count, or only those of these exit statuses.
+    /// Runs that fail count, or only those of these exit statuses: -i=1,2.
     #[arg(short = 'i', long, value_name = "STATUS,..", num_args = 0..=1, require_equals = true, default_missing_value = "all")]
     pub ignore_failure: Option<String>,
     /// A run for each number from FROM to TO in place of {NAME}; repeatable.
-    #[arg(short = 'P', long, value_names = ["NAME", "FROM", "TO"], num_args = 3, action = clap::ArgAction::Append)]
+    #[arg(short = 'P', long, value_names = ["NAME", "FROM", "TO"], num_args = 3, allow_negative_numbers = true, action = clap::ArgAction::Append)]
     pub parameter_scan: Vec<String>,
     /// The step of --parameter-scan, 1 unless told.
     #[arg(short = 'D', long, value_name = "STEP")]
     pub parameter_step_size: Option<f64>,
     /// A run for each of these in place of {NAME}; repeatable.
-    #[arg(short = 'L', long, value_names = ["NAME", "A,B,.."], num_args = 2, action = clap::ArgAction::Append)]
+    #[arg(short = 'L', long, value_names = ["NAME", "A,B,.."], num_args = 2, allow_hyphen_values = true, action = clap::ArgAction::Append)]
     pub parameter_list: Vec<String>,
     /// A run that takes longer is killed and has failed, like 30s.
     #[arg(long, value_name = "TIME", value_parser = parse_time)]

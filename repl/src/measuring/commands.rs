@@ -61,7 +61,11 @@ pub(super) fn variants(
         let (names, programs) = (flags.name.len(), templates.len());
         return Err(QueryError::usage(format!("{names} times `--name` for {programs} commands; name each of them")));
     }
-    let combinations = combinations(&parameters(flags)?)?;
+    let parameters = parameters(flags)?;
+    if let Some(unused) = parameters.iter().find(|parameter| !is_used(&parameter.name, &templates, flags)) {
+        return Err(QueryError::usage(format!("no command has `{{{0}}}` for the parameter `{0}`", unused.name)));
+    }
+    let combinations = combinations(&parameters)?;
     let mut variants = Vec::new();
     for (at, template) in templates.iter().enumerate() {
         for parameters in &combinations {
@@ -69,6 +73,13 @@ pub(super) fn variants(
         }
     }
     Ok(variants)
+}
+
+/// Whether some command has a place for a parameter.
+fn is_used(parameter: &str, templates: &[Command], flags: &TrialFlags) -> bool {
+    let around = flags.prepare.iter().chain(&flags.conclude).chain(&flags.setup).chain(&flags.cleanup);
+    let place = format!("{{{parameter}}}");
+    templates.iter().map(Command::text).chain(around.cloned()).any(|text| text.contains(&place))
 }
 
 /// A line beside a command of words: both are started in the same way.
