@@ -5,7 +5,8 @@
 //!   wall,ns,lower,seq 10000,0,,7,1049959
 //! ```
 //!
-//! Only `metric` and `value` must be there; columns may have any order; `variant` may be called `program` or `name`. What becomes of each is in `docs/imports.md`.
+//! Only `metric` and `value` must be there; columns may have any order; `variant` may be called `program` or `name`. What
+//! becomes of each is in `docs/imports.md`.
 
 use std::collections::HashMap;
 use std::path::Path;

@@ -1,8 +1,10 @@
 //! `barrow trial`: runs programs many times, records every value, and tells what was measured.
 //!
-//! `commands` makes programs of words, lines and parameters; `plan` makes a plan of flags; `replaying` repeats a run.
+//! `commands` makes programs of words, `lines` and `parameters`; `plan` makes a plan of flags; `replaying` repeats a run.
 
 mod commands;
+mod lines;
+mod parameters;
 mod plan;
 mod replaying;
 

@@ -132,7 +132,7 @@ fn the_memory_of_barrow_is_not_that_of_the_program() {
     let folder = folder.path();
     let words = ["trial", "-o", "t.barrow", "-n", "3", "--", "true"];
     let run = barrow(folder, &words);
-    assert!(run.stderr.contains("`true` may need less memory than peak_resident says"), "{}", run.stderr);
+    assert!(run.stderr.contains("`true` may use less memory than peak_resident says"), "{}", run.stderr);
     // The binary of barrow alone is larger.
     assert!(values(folder, "peak_resident").iter().all(|&peak| peak < 3e6), "{:?}", values(folder, "peak_resident"));
 }
@@ -150,7 +150,7 @@ fn what_cannot_be_measured_is_said() {
         (&["-o", "n.barrow"], 2, "which command?"),
         (&["-o", "n.barrow", "--value", "x=([0-9]+)", "--", "echo", "none"], 125, "the pattern of `x` matches nothing"),
         (&["-o", "n.barrow", "--value", "x=x=(.*)", "--", "echo", "x=NaN"], 125, "`NaN`, which is no finite number"),
-        (&["-o", "n.barrow", "--value", "x=(", "--", "true"], 2, "--value: the expression of `x` is none"),
+        (&["-o", "n.barrow", "--value", "x=(", "--", "true"], 2, "--value: the expression of `x` is not valid"),
         (&["-o", "n.barrow", "--read", "none.json", "--", "true"], 125, "run 0 did not write `none.json`"),
         (&["-o", "n.barrow", "--layout", "chaotic", "--", "true"], 2, "`chaotic` is no layout"),
         (&["-o", "n.barrow", "-n", "5", "--until", "5%", "--", "true"], 2, "give one of them"),
@@ -158,7 +158,7 @@ fn what_cannot_be_measured_is_said() {
         (&["-o", "n.barrow", "--compare", "a | b", "--", "true"], 2, "needs a shell"),
         (&["-o", "n.barrow", "--value", "wall=([0-9]+)", "--", "true"], 2, "give these values another name"),
         (&["-o", "n.barrow", "--value", "x=[0-9]+", "--", "true"], 2, "Write it as a group"),
-        (&["-o", "n.barrow", "sort", "none.txt"], 2, "one program with arguments is `barrow trial -- sort none.txt`"),
+        (&["-o", "n.barrow", "sort", "none.txt"], 2, "a program is written `barrow trial -- sort none.txt`"),
         (&["-o", "n.barrow", "--setup", "exit 4", "--", "true"], 125, "`exit 4` failed: ended with status 4"),
     ];
     for (words, code, said) in cases {

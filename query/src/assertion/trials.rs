@@ -328,7 +328,7 @@ fn compared(measure: &TrialMeasure, limit: TrialLimit, a: Side<'_>, b: Side<'_>)
         true => Asked { relative: Some(amount), floor: None },
         false => Asked { relative: Some(0.0), floor: Some(amount) },
     };
-    let compared = Compared::of(metric, &of_a, &of_b, "", asked);
+    let compared = Compared::of(metric, &of_a, &of_b, b.name(), asked);
     let Some(change) = change(&compared, metric) else {
         return Ok(undecided("the values cannot be compared".to_owned(), unit));
     };

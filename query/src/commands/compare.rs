@@ -23,7 +23,7 @@ pub(super) const COMMAND: Command = Command {
     about: "Whether B is faster or slower than A, also in its rarer modes",
     details: "A and B are programs of the recording, by name; or, if none has that name, FILE or FILE:PROGRAM of \
               another recording, which stands for B with the open one as A: from a shell, `barrow compare A.barrow \
-              B.barrow`. Without names, A is the first program and B each other one; where these are several, times are \
+              B.barrow`. Without names, A is the first program and B each other one; where these are several, only `wall` is \
               compared unless a metric is named. Values of a run share a layout, so runs are compared and not single \
               values. The verdict \
               of a metric is that of its worst mode: two tests of Mann and Whitney per mode, at the larger of `--threshold` \
@@ -157,7 +157,7 @@ fn sides<'w>(session: &Session, words: &'w [String]) -> Result<(Side, Vec<Side>,
     match a {
         Some(a) if !others.is_empty() => Ok((a, others, words)),
         _ => Err(QueryError::usage(
-            "one program of this recording has values; name another recording, `compare FILE`, or record two with `barrow trial \
+            "only one program of this recording has values; name another recording, `compare FILE`, or record two with `barrow trial \
              --compare`",
         )),
     }

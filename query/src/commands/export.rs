@@ -103,7 +103,7 @@ fn of_trials(session: &Session, flags: &QuestionFlags, format: ExportFormat) -> 
 fn place(session: &Session, flags: &QuestionFlags, format: ExportFormat) -> Result<PathBuf, QueryError> {
     match &flags.output {
         Some(place) if place.as_os_str() == "-" => Err(QueryError::usage(
-            "an export is a file: `-o FILE`; an answer is printed in other formats with `--format csv` or json",
+            "`export` writes a file, so `-o -` means nothing; `--format csv` or json prints an answer",
         )),
         Some(place) => Ok(place.clone()),
         None => Ok(usual_place(session, format)),

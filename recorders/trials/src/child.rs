@@ -6,7 +6,7 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::ptr;
 use std::time::Duration;
 
-use crate::starter::Starter;
+use crate::starter::{Start, Starter};
 use crate::system::{Pid, now_ns, zeroed};
 
 /// A child that was started.
@@ -32,9 +32,17 @@ pub(crate) struct Waited {
 }
 
 impl Child {
-    /// A process of this number, a child of this one that nobody waited for.
-    pub(crate) fn new(pid: Pid, has_group: bool) -> Self {
-        Child { pid, descriptor: descriptor(pid), is_waited_for: false, has_group }
+    /// Starts a program. `before` is called with the child's number while it waits, if there is anything to call.
+    ///
+    /// # Errors
+    /// Those of the system; that the program could not be executed is one of [`Child::wait`].
+    pub(crate) fn start(
+        starter: &mut Starter,
+        start: &Start<'_>,
+        before: Option<&mut dyn FnMut(Pid)>,
+    ) -> io::Result<Self> {
+        let pid = starter.start(start, before)?;
+        Ok(Child { pid, descriptor: descriptor(pid), is_waited_for: false, has_group: start.has_group })
     }
 
     /// Waits until the child has ended, or for so long. Returns whether it has ended; its end is still to be asked for.

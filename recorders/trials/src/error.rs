@@ -4,7 +4,7 @@ use std::io;
 
 use barrow_writer::WriterError;
 
-use crate::trial::Failure;
+use crate::ended::Failure;
 
 /// Why nothing, or no more, was measured.
 #[derive(Debug, thiserror::Error)]

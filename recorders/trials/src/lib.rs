@@ -8,20 +8,23 @@
 //! ```
 //!
 //! Reading order: `plan` (what to run), `layout` and `round` (knobs, and their values for one run), `program` (what kind
-//! of file it is), `shim` (the library that counts and moves blocks), `run` with `starter`, `child`,
-//! `output`, `events` and `system` (one run), `pattern`, `reported` and `files` (values that a program tells), `ledger`
-//! (what is written), `surroundings` (what else is known), `trial` (all runs), `replay` (one of them again),
-//! `disturbances` (what makes times worthless).
+//! of file it is), `shim` (the library that counts and moves blocks), `run` with `starter`, `child`, `ended`, `output`,
+//! `events` and `system` (one run), `pattern`, `reported` and `files` (values that a program tells), `ledger` with
+//! `metrics` (what is written), `surroundings` (what else is known), `trial` with `observer` (all runs), `replay` (one of
+//! them again), `disturbances` (what makes times worthless).
 
 #![cfg(target_os = "linux")]
 
 mod child;
 mod disturbances;
+mod ended;
 mod error;
 mod events;
 mod files;
 mod layout;
 mod ledger;
+mod metrics;
+mod observer;
 mod output;
 mod pattern;
 mod plan;
@@ -37,15 +40,17 @@ mod system;
 mod trial;
 
 pub use disturbances::disturbances;
+pub use ended::{Ended, Failure};
 pub use error::TrialError;
 pub use layout::{Knobs, Layout, LayoutKind};
-pub use ledger::is_measured;
+pub use metrics::is_measured;
+pub use observer::{Observer, Progress};
 pub use pattern::ValuePattern;
 pub use plan::{Command, IgnoreFailure, Plan, ReadValues, Shell, Stop, VariantPlan};
+pub use program::is_program;
 pub use replay::{Replay, replay};
 pub use reported::Reported;
-pub use run::Ended;
-pub use trial::{Failure, Observer, Outcome, Progress, record};
+pub use trial::{Outcome, record};
 
 /// The README, whose example is compiled with those of this crate.
 #[cfg(doctest)]

@@ -6,7 +6,7 @@ use barrow_writer::Better;
 use regex::{Regex, RegexBuilder};
 
 use crate::error::TrialError;
-use crate::ledger::is_measured;
+use crate::metrics::is_measured;
 
 /// A value that a program prints.
 #[derive(Debug, Clone)]
@@ -50,14 +50,14 @@ impl FromStr for ValuePattern {
         }
         let name = name.trim();
         if is_measured(name) {
-            return Err(format!("`{name}` is measured of every run; give these values another name"));
+            return Err(format!("every run has a metric `{name}`; give these values another name"));
         }
         let (expression, better) = match rest.rsplit_once(':') {
             Some((expression, "higher")) => (expression, Better::Higher),
             Some((expression, "lower")) => (expression, Better::Lower),
             Some((_, other)) if !other.is_empty() && other.chars().all(|c| c.is_ascii_lowercase()) => {
                 return Err(format!(
-                    "`:{other}` is no direction: `:higher` or `:lower`; `[:]{other}` is a part of the text"
+                    "`:{other}` is neither `:higher` nor `:lower`; write `[:]{other}` to match that text"
                 ));
             }
             _ => (rest, Better::Unknown),
@@ -65,7 +65,7 @@ impl FromStr for ValuePattern {
         let compiled = RegexBuilder::new(expression)
             .multi_line(true)
             .build()
-            .map_err(|error| format!("the expression of `{name}` is none: {}", last_line(&error.to_string())))?;
+            .map_err(|error| format!("the expression of `{name}` is not valid: {}", last_line(&error.to_string())))?;
         let is_named = compiled.capture_names().any(|group| group == Some("value"));
         match compiled.captures_len() - 1 {
             0 => return Err(format!("which part of `{expression}` is the number? Write it as a group: ([0-9.]+)")),
@@ -73,7 +73,7 @@ impl FromStr for ValuePattern {
             _ if is_named => {}
             groups => {
                 return Err(format!(
-                    "`{expression}` has {groups} groups; the number is one of them: (?<value>[0-9.]+)"
+                    "`{expression}` has {groups} groups; name the one that holds the number: (?<value>[0-9.]+)"
                 ));
             }
         }

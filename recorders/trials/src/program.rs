@@ -69,6 +69,12 @@ impl Program {
     }
 }
 
+/// Whether there is a file of this name: a path, or in a folder of PATH.
+#[must_use]
+pub fn is_program(name: &str) -> bool {
+    located(OsStr::new(name)).is_some()
+}
+
 /// The file of this name: a path, or in a folder of PATH.
 fn located(name: &OsStr) -> Option<PathBuf> {
     if name.as_bytes().contains(&b'/') {

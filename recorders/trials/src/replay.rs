@@ -3,11 +3,12 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+use crate::ended::Ended;
 use crate::error::TrialError;
 use crate::layout::{Knobs, Layout};
 use crate::reported::ReportFile;
 use crate::round::Round;
-use crate::run::{Ended, How, Runner};
+use crate::run::{How, Runner};
 
 /// A recorded run.
 #[derive(Debug, Clone, Default)]

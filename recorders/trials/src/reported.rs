@@ -4,7 +4,8 @@
 //!   value <tab> METRIC <tab> UNIT <tab> DIRECTION <tab> ITERATION <tab> SEED <tab> VALUE [ <tab> knob=value … ]
 //! ```
 //!
-//! ITERATION and SEED may be empty. A metric that is measured of each run, such as `wall`, becomes `reported wall`. Lines that are no values are counted, and nothing more.
+//! ITERATION and SEED may be empty. A metric that barrow measures itself, such as `wall`, becomes `reported wall`. Lines
+//! that are no values are counted, and nothing more.
 
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -13,7 +14,7 @@ use std::path::Path;
 use barrow_writer::Better;
 use tempfile::NamedTempFile;
 
-use crate::ledger::is_measured;
+use crate::metrics::is_measured;
 
 /// More of a file is not read.
 const MOST_BYTES: u64 = 64 << 20;

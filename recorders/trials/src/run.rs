@@ -1,7 +1,6 @@
 //! One run of a program: its environment, its layout, and what it used.
 
 use std::ffi::{OsStr, OsString};
-use std::fmt;
 use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd;
@@ -9,7 +8,8 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use crate::child::Waited;
+use crate::child::{Child, Waited};
+use crate::ended::Ended;
 use crate::error::TrialError;
 use crate::events::{Counter, Event};
 use crate::layout::{Knobs, Layout, LayoutKind};
@@ -29,28 +29,6 @@ const MOST_PATH_BYTES: usize = 4000;
 const OWN: &str = "BARROW_TRIAL_";
 /// How long to wait before looking whether to stop.
 const PATIENCE: Duration = Duration::from_millis(100);
-
-/// How a run ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Ended {
-    /// Its exit status, unless a signal ended it.
-    pub exit_status: Option<i32>,
-    /// The signal that ended it.
-    pub signal: Option<i32>,
-    /// It was killed because it took longer than permitted.
-    pub timed_out: bool,
-}
-
-impl fmt::Display for Ended {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match (self.timed_out, self.exit_status, self.signal) {
-            (true, ..) => f.write_str("took longer than permitted"),
-            (_, Some(status), _) => write!(f, "ended with status {status}"),
-            (_, None, Some(signal)) => write!(f, "was killed by signal {signal}"),
-            (_, None, None) => f.write_str("ended"),
-        }
-    }
-}
 
 /// What a run used.
 #[derive(Debug, Clone, PartialEq)]
@@ -167,7 +145,7 @@ impl Runner {
         let mut open = |pid| opened.extend(events.iter().filter_map(|event| Counter::of(*event, pid).ok()));
         let before: Option<&mut dyn FnMut(_)> = if events.is_empty() { None } else { Some(&mut open) };
         rewind(&self.input).map_err(TrialError::io("read the input again"))?;
-        let child = self.starter.start(&start, before).map_err(TrialError::io("start a process"))?;
+        let child = Child::start(&mut self.starter, &start, before).map_err(TrialError::io("start a process"))?;
         let pid = child.pid;
         let began = Instant::now();
         let mut timed_out = false;

@@ -1,7 +1,7 @@
 //! The process that starts programs.
 //!
-//! The system counts the memory of the process that executes a program as the program's own (`ru_maxrss` of wait4(2) begins
-//! with it), and to copy this process for each run takes longer the larger it is. So this process is copied once, while
+//! The system counts the memory of the process that executes a program as the program's own (`ru_maxrss` of wait4(2)
+//! begins with it), and copying a process for each run takes longer the larger it is. So barrow copies itself once, while
 //! it is small:
 //!
 //! ```text
@@ -22,7 +22,6 @@ use std::os::unix::ffi::OsStrExt;
 use std::ptr;
 use std::sync::atomic::{AtomicI64, Ordering};
 
-use crate::child::Child;
 use crate::system::{Pid, checked, now_ns, uses_huge_pages, zeroed};
 
 /// Room for an order: more than the system accepts as arguments and environment.
@@ -156,11 +155,11 @@ impl Starter {
         self.board().starter_peak.load(Ordering::Relaxed)
     }
 
-    /// Starts a program. `before` is called with the child's number while it waits, if there is anything to call.
+    /// Starts a program and returns its number. `before` is called with this number while the child waits, if there is anything to call.
     ///
     /// # Errors
     /// Those of the system; that the program could not be executed is [`Starter::failure`] when it has ended.
-    pub(crate) fn start(&mut self, start: &Start<'_>, before: Option<&mut dyn FnMut(Pid)>) -> io::Result<Child> {
+    pub(crate) fn start(&mut self, start: &Start<'_>, before: Option<&mut dyn FnMut(Pid)>) -> io::Result<Pid> {
         self.write(start, before.is_some())?;
         self.orders.write_all(&[ORDER])?;
         let mut number = [0; 4];
@@ -169,12 +168,11 @@ impl Starter {
         if pid < 0 {
             return Err(Error::from_raw_os_error(-pid));
         }
-        let child = Child::new(pid, start.has_group);
         if let Some(before) = before {
             before(pid);
             self.orders.write_all(&[GO])?;
         }
-        Ok(child)
+        Ok(pid)
     }
 
     /// Writes an order.

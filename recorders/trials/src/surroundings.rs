@@ -5,9 +5,9 @@ use barrow_writer::Better;
 use crate::error::TrialError;
 use crate::layout::{Knobs, Layout, LayoutKind};
 use crate::ledger::Ledger;
+use crate::observer::Observer;
 use crate::plan::{Plan, Stop};
 use crate::system;
-use crate::trial::Observer;
 
 /// The knobs that the system does not have, of those that are wanted.
 pub(crate) fn missing_knobs(layout: Layout, observer: &dyn Observer) -> Knobs {

@@ -10,20 +10,22 @@
 
 use std::collections::HashMap;
 use std::ffi::OsString;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use barrow_statistics::{Sample, precision};
 use barrow_writer::{VariantId, Writer};
 
+use crate::ended::Failure;
 use crate::error::TrialError;
 use crate::events;
 use crate::files::ValueFiles;
 use crate::layout::{Knobs, Layout, LayoutKind};
 use crate::ledger::Ledger;
+use crate::observer::{Observer, Progress};
 use crate::plan::{Plan, Stop, VariantPlan, line_words};
 use crate::reported::{ReportFile, Reported};
 use crate::round::{Round, Seeds};
-use crate::run::{Ended, How, Measured, Prepared, Runner};
+use crate::run::{How, Measured, Prepared, Runner};
 use crate::surroundings::{facts, missing_knobs, without_shim};
 
 /// A program that fails so often without ever succeeding is not run again.
@@ -31,37 +33,6 @@ const MOST_FAILURES: u64 = 3;
 
 /// The system counts memory in steps of about so many bytes on each processor.
 const PEAK_STEP: i64 = 128 << 10;
-
-/// Hears how a trial goes on, and may stop it.
-pub trait Observer {
-    /// A run ended.
-    fn run_ended(&self, progress: &Progress<'_>);
-    /// Something is to be known, a sentence.
-    fn note(&self, text: &str);
-    /// Whether to stop.
-    fn is_cancelled(&self) -> bool;
-}
-
-/// How far a trial is.
-#[derive(Debug, Clone, Copy)]
-pub struct Progress<'p> {
-    /// What ran.
-    pub variant: &'p str,
-    /// Runs that ended, of all programs, without warm-ups.
-    pub done: u64,
-    /// How many there will be, if that is known.
-    pub planned: Option<u64>,
-    /// How many of them failed.
-    pub failed: u64,
-    /// How long this one took, in nanoseconds.
-    pub wall_ns: u64,
-    /// How precisely values are known by now, if that decides when to stop.
-    pub precision: Option<f64>,
-    /// Since the trial began.
-    pub elapsed: Duration,
-    /// It was a warm-up.
-    pub warmup: bool,
-}
 
 /// What came of a trial.
 #[derive(Debug, Clone, Default)]
@@ -78,19 +49,6 @@ pub struct Outcome {
     pub reached: Option<bool>,
     /// The observer stopped it.
     pub cancelled: bool,
-}
-
-/// A run that failed.
-#[derive(Debug, Clone)]
-pub struct Failure {
-    /// Its number.
-    pub run: u32,
-    /// What ran.
-    pub variant: String,
-    /// How it ended.
-    pub ended: Ended,
-    /// The end of what it printed.
-    pub output: String,
 }
 
 /// Runs what a plan says, and records it in the recording that `create` makes once all programs were found. The recording
@@ -153,7 +111,6 @@ struct Trial<'p> {
     began: Instant,
     precision: Option<f64>,
     has_told_uncounted: bool,
-    has_told_bound: bool,
 }
 
 impl<'p> Trial<'p> {
@@ -197,7 +154,6 @@ impl<'p> Trial<'p> {
             began: Instant::now(),
             precision: None,
             has_told_uncounted: false,
-            has_told_bound: false,
         })
     }
 
@@ -402,12 +358,11 @@ impl<'p> Trial<'p> {
             let why = "it starts too many processes, or none that takes the shim";
             self.observer.note(&format!("`{name}`: its allocations are not known: {why}"));
         }
-        let bound = self.runner.starter.peak_bytes() + PEAK_STEP;
-        if measured.used.peak_bytes <= bound && !self.has_told_bound {
-            self.has_told_bound = true;
-            let bound = bound as f64 / f64::from(1 << 20);
+        let least = self.runner.starter.peak_bytes() + PEAK_STEP;
+        if measured.used.peak_bytes <= least && variant.succeeded == 1 {
+            let least = least as f64 / f64::from(1 << 20);
             self.observer.note(&format!(
-                "`{name}` may need less memory than peak_resident says: less than {bound:.1} MiB cannot be seen"
+                "`{name}` may use less memory than peak_resident says: it cannot be below about {least:.1} MiB"
             ));
         }
         if !warmup {

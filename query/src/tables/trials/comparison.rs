@@ -23,7 +23,7 @@ pub(crate) struct Asked {
 /// A metric in both programs.
 pub(crate) struct Compared<'t> {
     /// The name of the second program.
-    pub(crate) variant: String,
+    pub(crate) variant: &'t str,
     /// What was measured.
     pub(crate) metric: &'t Metric,
     /// The difference that matters.
@@ -38,26 +38,26 @@ pub(crate) struct Compared<'t> {
 
 impl<'t> Compared<'t> {
     /// Compares a metric of two programs.
-    pub(crate) fn of(metric: &'t Metric, a: &Series, b: &Series, variant: &str, asked: Asked) -> Self {
+    pub(crate) fn of(metric: &'t Metric, a: &Series, b: &Series, variant: &'t str, asked: Asked) -> Self {
         let (a, b) = (a.sample_by_run(), b.sample_by_run());
         let threshold = threshold(metric, [&a, &b], asked);
         let comparison = compare(&a, &b, threshold, direction(metric));
         let medians = [&a, &b].map(|sample| barrow_statistics::Location::of(sample).map(|location| location.median));
         let runs = a.groups().len().min(b.groups().len());
-        Compared { variant: variant.to_owned(), metric, threshold, comparison, medians, runs }
+        Compared { variant, metric, threshold, comparison, medians, runs }
     }
 
     /// Why nothing can be said.
     pub(crate) fn why_unknown(&self) -> String {
         match self.comparison.smallest_detectable {
             _ if self.runs < LEAST_GROUPS => {
-                format!("too few runs for a statement; {LEAST_GROUPS} of each program are the least")
+                format!("too few runs to compare: each program needs at least {LEAST_GROUPS}")
             }
             Some(least) if least.is_finite() => {
                 let least = least * 100.0;
-                format!("these runs could have seen a difference of about {least:.1} %; more runs see less")
+                format!("these runs can detect a difference of about {least:.1} %; more runs detect smaller ones")
             }
-            _ => "these values support no statement; more runs may".to_owned(),
+            _ => "the values do not decide it; more runs may".to_owned(),
         }
     }
 }
@@ -137,7 +137,7 @@ fn row(of: &Compared<'_>) -> Vec<Value> {
     let Comparison { verdict, shift, shift_low, shift_high, smallest_detectable, .. } = &of.comparison;
     let pairs = of.comparison.modes.iter().map(|pair| record(of.metric, pair));
     vec![
-        of.variant.as_str().into(),
+        of.variant.into(),
         of.metric.name.as_str().into(),
         unit.into(),
         word(of.metric, *verdict).into(),
@@ -240,15 +240,15 @@ pub(crate) fn notes(rows: &[Compared<'_>]) -> Vec<String> {
     let limit = |row: &Compared<'_>| (row.threshold.relative * 1e5).round() / 1e3;
     if let Some(row) = rows.iter().find(|row| row.threshold.relative > 0.0) {
         let floor = match row.threshold.floor > 0.0 {
-            true => format!(" and {}", text(row.threshold.floor, &row.metric.unit)),
+            true => format!(" or {}", text(row.threshold.floor, &row.metric.unit)),
             false => String::new(),
         };
         let exact = match rows.iter().any(|row| row.threshold.relative == 0.0) {
-            true => ", and at all in counts that never vary",
+            true => ", except in counts that never vary",
             false => "",
         };
         notes.push(format!(
-            "a difference matters from {} %{floor} on{exact}; see `--threshold` and `--floor`",
+            "differences below {} %{floor} do not count{exact}; see `--threshold` and `--floor`",
             limit(row)
         ));
     }

@@ -1,0 +1,38 @@
+//! How runs end.
+
+use std::fmt;
+
+/// How a run ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Ended {
+    /// Its exit status, unless a signal ended it.
+    pub exit_status: Option<i32>,
+    /// The signal that ended it.
+    pub signal: Option<i32>,
+    /// It was killed because it took longer than permitted.
+    pub timed_out: bool,
+}
+
+impl fmt::Display for Ended {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.timed_out, self.exit_status, self.signal) {
+            (true, ..) => f.write_str("took longer than permitted"),
+            (_, Some(status), _) => write!(f, "ended with status {status}"),
+            (_, None, Some(signal)) => write!(f, "was killed by signal {signal}"),
+            (_, None, None) => f.write_str("ended"),
+        }
+    }
+}
+
+/// A run that failed.
+#[derive(Debug, Clone)]
+pub struct Failure {
+    /// Its number.
+    pub run: u32,
+    /// What ran.
+    pub variant: String,
+    /// How it ended.
+    pub ended: Ended,
+    /// The end of what it printed.
+    pub output: String,
+}

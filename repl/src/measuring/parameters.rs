@@ -1,0 +1,128 @@
+//! Parameters of programs: scans and lists of values, and their combinations.
+
+use barrow_query::QueryError;
+use barrow_query::flags::TrialFlags;
+
+/// The most programs that parameters may make.
+const MOST_PROGRAMS: usize = 10_000;
+
+/// A parameter with its values.
+pub(super) struct Parameter {
+    pub(super) name: String,
+    values: Vec<String>,
+}
+
+/// The parameters of the flags.
+pub(super) fn parameters(flags: &TrialFlags) -> Result<Vec<Parameter>, QueryError> {
+    let mut parameters = Vec::new();
+    for scan in flags.parameter_scan.chunks(3) {
+        let [name, from, to] = scan else { continue };
+        parameters.push(Parameter { name: name.clone(), values: scanned(from, to, flags.parameter_step_size)? });
+    }
+    if flags.parameter_step_size.is_some() && flags.parameter_scan.is_empty() {
+        return Err(QueryError::usage("`--parameter-step-size` is the step of `--parameter-scan`"));
+    }
+    for list in flags.parameter_list.chunks(2) {
+        let [name, values] = list else { continue };
+        parameters.push(Parameter { name: name.clone(), values: listed(values) });
+    }
+    let mut names: Vec<&str> = parameters.iter().map(|parameter| parameter.name.as_str()).collect();
+    names.sort_unstable();
+    match names.windows(2).find(|pair| pair[0] == pair[1]) {
+        Some(pair) => Err(QueryError::usage(format!("two parameters have the name `{}`", pair[0]))),
+        None => Ok(parameters),
+    }
+}
+
+/// The numbers of a scan, with as many decimals as were given.
+fn scanned(from: &str, to: &str, step: Option<f64>) -> Result<Vec<String>, QueryError> {
+    let wrong =
+        || QueryError::usage(format!("`--parameter-scan` goes from a number to a larger one, not {from} to {to}"));
+    let number = |text: &str| text.parse::<f64>().ok().filter(|number| number.is_finite());
+    let (first, last) = (number(from).ok_or_else(wrong)?, number(to).ok_or_else(wrong)?);
+    let step = step.unwrap_or(1.0);
+    if first > last {
+        return Err(wrong());
+    }
+    if !(step > 0.0 && step.is_finite()) {
+        return Err(QueryError::usage("the step of a parameter is more than 0"));
+    }
+    // A last value that rounding alone keeps out is meant.
+    let count = ((last - first) / step + 1e-9).floor() + 1.0;
+    if count > MOST_PROGRAMS as f64 {
+        return Err(too_many());
+    }
+    let decimals = |text: &str| text.split_once('.').map_or(0, |(_, decimals)| decimals.len());
+    let places = decimals(from).max(decimals(to)).max(decimals(&step.to_string()));
+    Ok((0..count as usize).map(|at| format!("{:.places$}", first + at as f64 * step)).collect())
+}
+
+/// The values of a list; `\,` is a comma in one of them.
+fn listed(text: &str) -> Vec<String> {
+    let mut values = vec![String::new()];
+    let mut characters = text.chars().peekable();
+    while let Some(c) = characters.next() {
+        let value = values.last_mut().expect("there is a first value");
+        match c {
+            '\\' if characters.peek() == Some(&',') => value.extend(characters.next()),
+            ',' => values.push(String::new()),
+            c => value.push(c),
+        }
+    }
+    values
+}
+
+/// All combinations of values, the first parameter slowest; one without any if there are no parameters.
+pub(super) fn combinations(parameters: &[Parameter]) -> Result<Vec<Vec<(String, String)>>, QueryError> {
+    let mut all = vec![Vec::new()];
+    for Parameter { name, values } in parameters {
+        if all.len() * values.len() > MOST_PROGRAMS {
+            return Err(too_many());
+        }
+        let extended = all.iter().flat_map(|before: &Vec<(String, String)>| {
+            values.iter().map(move |value| {
+                let mut next = before.clone();
+                next.push((name.clone(), value.clone()));
+                next
+            })
+        });
+        all = extended.collect();
+    }
+    Ok(all)
+}
+
+fn too_many() -> QueryError {
+    QueryError::usage(format!("these parameters make more than {MOST_PROGRAMS} programs"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_scan_reaches_its_end_in_spite_of_rounding() {
+        assert_eq!(scanned("0.1", "0.5", Some(0.1)).unwrap(), ["0.1", "0.2", "0.3", "0.4", "0.5"]);
+        assert_eq!(scanned("1", "4", None).unwrap(), ["1", "2", "3", "4"]);
+        assert_eq!(scanned("1", "4", Some(2.0)).unwrap(), ["1", "3"]);
+        for (from, to, step) in [("4", "1", None), ("a", "1", None), ("0", "1", Some(0.0)), ("0", "1e9", None)] {
+            assert!(scanned(from, to, step).is_err(), "{from} {to} {step:?}");
+        }
+    }
+
+    #[test]
+    fn values_of_a_list_may_hold_commas() {
+        assert_eq!(listed(r"a,b\,c,,d\e"), ["a", "b,c", "", r"d\e"]);
+    }
+
+    #[test]
+    fn parameters_are_combined() {
+        let flags = TrialFlags {
+            parameter_scan: ["n", "1", "2"].map(String::from).to_vec(),
+            parameter_list: ["x", "a,b"].map(String::from).to_vec(),
+            ..TrialFlags::default()
+        };
+        let all = combinations(&parameters(&flags).unwrap()).unwrap();
+        let texts: Vec<String> = all.iter().map(|one| one.iter().map(|(_, value)| value.as_str()).collect()).collect();
+        assert_eq!(texts, ["1a", "1b", "2a", "2b"]);
+    }
+}
