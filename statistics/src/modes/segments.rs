@@ -219,6 +219,30 @@ const TAILS: [Tail; 3] = [
     Tail { power: 0.5, width: 2.0, price: HEAVY },
 ];
 
+impl Tail {
+    /// A number that is not negative to this power.
+    fn raised(self, number: f64) -> f64 {
+        match self.power {
+            1.0 => number,
+            0.5 => number.sqrt(),
+            _ => number * number,
+        }
+    }
+}
+
+/// The cube root of a number that is not negative, within a few of its last digits; that of 0 is not 0, but below 1e-102.
+/// That of the standard library takes several times as long.
+fn cube_root(number: f64) -> f64 {
+    let number = number.max(f64::MIN_POSITIVE);
+    // A third of the exponent; then the method of Halley, of which each step has three times as many digits.
+    let mut root = f64::from_bits(number.to_bits() / 3 + 0x2a9f_7893_782d_a1ce);
+    for _ in 0..3 {
+        let cube = root * root * root;
+        root *= (cube + 2.0 * number) / (2.0 * cube + number);
+    }
+    root
+}
+
 /// A cluster of neighbouring values.
 #[derive(Debug, Clone, Copy)]
 struct Cluster {
@@ -240,7 +264,7 @@ impl Cluster {
     fn density(&self, at: f64, all: usize) -> f64 {
         let scale = if at < self.peak { self.left } else { self.right };
         let distance = (at - self.peak).abs() / scale.max(f64::MIN_POSITIVE);
-        self.len() as f64 / all as f64 * self.height() * (-distance.powf(self.tail.power)).exp()
+        self.len() as f64 / all as f64 * self.height() * (-self.tail.raised(distance)).exp()
     }
 
     /// The density at the peak, of its own values.
@@ -257,8 +281,6 @@ impl Cluster {
     }
 }
 
-type Function = fn(f64) -> f64;
-
 /// For each half of a cluster a root of the powers of its distances to the peak, added up, so that a cluster takes an
 /// addition per candidate for its peak.
 struct Halves {
@@ -272,38 +294,48 @@ struct Halves {
 
 impl Halves {
     fn of(values: &[f64], tail: Tail) -> Self {
+        match tail.power {
+            1.0 => Halves::with(values, tail, f64::abs, f64::sqrt),
+            0.5 => Halves::with(values, tail, |distance| distance.abs().sqrt(), |sum| cube_root(sum * sum)),
+            _ => Halves::with(values, tail, |distance| distance * distance, cube_root),
+        }
+    }
+
+    /// With the power, and the root of degree power + 1.
+    fn with(values: &[f64], tail: Tail, power: impl Fn(f64) -> f64, root: impl Fn(f64) -> f64) -> Self {
         let n = values.len();
         let mut halves = Halves { tail, count: n, left: vec![0.0; n * n], right: vec![0.0; n * n] };
-        // The power, and the root of degree power + 1.
-        let (power, root): (Function, Function) = match tail.power {
-            1.0 => (f64::abs, f64::sqrt),
-            0.5 => (|distance| distance.abs().sqrt(), |sum| (sum * sum).cbrt()),
-            _ => (|distance| distance * distance, f64::cbrt),
-        };
-        for (at, peak) in values.iter().enumerate() {
-            let add = |sum: &mut f64, value: &f64| {
-                *sum += power(value - peak);
-                Some(*sum)
-            };
-            for (first, sum) in (0..at).rev().zip(values[..at].iter().rev().scan(0.0, add)) {
-                halves.left[first * n + at] = root(sum);
+        let mut sums = vec![0.0; n];
+        for (first, value) in values.iter().enumerate().rev() {
+            let row = &mut halves.left[first * n..][..n];
+            for at in first + 1..n {
+                sums[at] += power(values[at] - value);
+                row[at] = root(sums[at]);
             }
-            for (last, sum) in (at..n).zip(values[at..].iter().scan(0.0, add)) {
-                halves.right[last * n + at] = root(sum);
+        }
+        sums.fill(0.0);
+        for (last, value) in values.iter().enumerate() {
+            let row = &mut halves.right[last * n..][..n];
+            for at in 0..=last {
+                sums[at] += power(value - values[at]);
+                row[at] = root(sums[at]);
             }
         }
         halves
     }
 
-    /// The most likely cluster of the values from `first` to `last`.
-    fn cluster(&self, values: &Values, first: usize, last: usize) -> Cluster {
+    /// The most likely cluster of the values from `first` to `last`, with its peak at one of these places.
+    fn cluster(&self, values: &Values, first: usize, last: usize, places: &[usize]) -> Cluster {
         let Tail { power, width, .. } = self.tail;
         let members = (last + 1 - first) as f64;
-        let (left, right) = (&self.left[first * self.count..], &self.right[last * self.count..]);
-        let places = (0..=PEAKS).map(|number| first + (last - first) * number / PEAKS);
-        let total = |at: &usize| left[*at] + right[*at];
-        let peak = places.min_by(|one, other| total(one).total_cmp(&total(other))).unwrap_or(first);
-        let common = match (total(&peak) * power / members, power) {
+        let row = |of: usize| of * self.count..(of + 1) * self.count;
+        let (left, right) = (&self.left[row(first)], &self.right[row(last)]);
+        let (mut total, mut peak) = (f64::MAX, first);
+        for &place in places {
+            let found = left[place] + right[place];
+            (total, peak) = if found < total { (found, place) } else { (total, peak) };
+        }
+        let common = match (total * power / members, power) {
             (common, 1.0) => common,
             (common, 0.5) => common * common,
             (common, _) => common.sqrt(),
@@ -312,8 +344,8 @@ impl Halves {
         let [left, right] = [left[peak], right[peak]].map(|half| (half, half * common));
         // Of a half that is narrower than the least scale, the distances no longer add up to what they do at the best one.
         let misfit = |(half, scale): (f64, f64)| match scale > least {
-            true => members / power * half / total(&peak),
-            false => half.powf(power + 1.0) / least.powf(power),
+            true => members / power * half / total,
+            false => half * self.tail.raised(half) / self.tail.raised(least),
         };
         let misfits = misfit(left) + misfit(right);
         let (left, right) = (left.1.max(least), right.1.max(least));
@@ -342,11 +374,12 @@ impl Values {
 
     /// The best cluster of the values from `first` to `last`.
     fn cluster(&self, first: usize, last: usize) -> Cluster {
+        let places: [usize; PEAKS + 1] = std::array::from_fn(|number| first + (last - first) * number / PEAKS);
         let worth = |cluster: &Cluster| cluster.log_likelihood - cluster.tail.price;
-        let normal = self.halves[0].cluster(self, first, last);
+        let normal = self.halves[0].cluster(self, first, last, &places);
         self.halves[1..]
             .iter()
-            .map(|halves| halves.cluster(self, first, last))
+            .map(|halves| halves.cluster(self, first, last, &places))
             .fold(normal, |best, cluster| if worth(&cluster) > worth(&best) { cluster } else { best })
     }
 }
@@ -394,23 +427,29 @@ fn partitions(values: &Values, groups: &Groups) -> Vec<Vec<Cluster>> {
     let least = LEAST_MEMBERS.max((n as f64 * LEAST_SHARE).ceil() as usize);
     // The first end at which the values from each place on are of enough groups.
     let ends = groups.ends(least);
-    let scores: Vec<Vec<f64>> = (0..n)
-        .map(|first| (ends[first]..=n).map(|end| values.cluster(first, end - 1).score(n, 1.0)).collect())
-        .collect();
-    let score = |first: usize, end: usize| scores[first].get(end.checked_sub(ends[first])?).copied();
+    // Of the values from the column up to before the row; none where these are too few.
+    let mut scores = vec![f64::NEG_INFINITY; (n + 1) * n];
+    for first in 0..n {
+        for end in ends[first]..=n {
+            scores[end * n + first] = values.cluster(first, end - 1).score(n, 1.0);
+        }
+    }
     // best_up_to[k][end]: the score of the first `end` values in k + 1 clusters, and where the last of them begins.
-    let whole = values.cluster(0, n - 1).score(n, 1.0);
-    let mut first_row: Vec<Option<(f64, usize)>> = (0..=n).map(|end| Some((score(0, end)?, 0))).collect();
-    first_row[n] = first_row[n].or(Some((whole, 0)));
+    let mut first_row: Vec<(f64, usize)> = (0..=n).map(|end| (scores[end * n], 0)).collect();
+    first_row[n].0 = values.cluster(0, n - 1).score(n, 1.0);
     let mut best_up_to = vec![first_row];
     for number in 1..MOST_CLUSTERS.min(n / least) {
         let before = &best_up_to[number - 1];
         let row = (0..=n).map(|end| {
-            let choice = |first: usize| Some((before[first]?.0 + score(first, end)?, first));
-            (1..end).filter_map(choice).max_by(|one, other| one.0.total_cmp(&other.0))
+            let mut best = (f64::NEG_INFINITY, 0);
+            for (first, (before, last)) in before.iter().zip(&scores[end * n..][..end]).enumerate().skip(1) {
+                let score = before.0 + last;
+                best = if score >= best.0 { (score, first) } else { best };
+            }
+            best
         });
-        let row: Vec<Option<(f64, usize)>> = row.collect();
-        if row[n].is_none() {
+        let row: Vec<(f64, usize)> = row.collect();
+        if row[n].0 == f64::NEG_INFINITY {
             break;
         }
         best_up_to.push(row);
@@ -419,7 +458,7 @@ fn partitions(values: &Values, groups: &Groups) -> Vec<Vec<Cluster>> {
         let mut clusters = Vec::new();
         let mut end = n;
         for number in (0..=count).rev() {
-            let first = best_up_to[number][end].map_or(0, |(_, first)| first);
+            let first = best_up_to[number][end].1;
             clusters.push(values.cluster(first, end - 1));
             end = first;
         }
