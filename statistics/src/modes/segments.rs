@@ -2,9 +2,9 @@
 //!
 //! A cluster is two halves of a curve with scales of their own that meet at the peak, so that a skewed cluster is one and
 //! not two. The curve is that of a normal distribution, or has heavier tails, so that disturbances are no cluster. No
-//! cluster is narrower than what matters: the fine structure of a sharp peak is not looked at. Dynamic programming finds the cuts of highest classification likelihood
-//! (Symons 1981) for each number of clusters; each cluster has a price that grows as it gets small, each further one a
-//! price of its own. A cluster has values of at least six groups, so a run whose values lie closely together is none. At
+//! cluster is narrower than what matters: the fine structure of a sharp peak is not looked at. Dynamic programming finds
+//! the cuts of highest classification likelihood (Symons 1981) for each number of clusters; each cluster has a price that
+//! grows as it gets small, each further one a price of its own. A cluster has values of at least six groups, so a run whose values lie closely together is none. At
 //! last, neighbours without a valley between their peaks become one.
 //!
 //! The prices were chosen by simulation: `trial_rates` in `benches/` prints how often one cluster is taken for several,
@@ -285,11 +285,12 @@ impl Cluster {
 /// addition per candidate for its peak.
 struct Halves {
     tail: Tail,
+    /// The scale of a standard deviation.
+    scale_of_deviation: f64,
     count: usize,
-    /// From a first value up to before the peak: row of the first value, column of the peak.
-    left: Vec<f64>,
-    /// From the peak up to a last value: row of the last value, column of the peak.
-    right: Vec<f64>,
+    /// Columns are peaks. After the diagonal: the half from the value of the row up to before the peak. Up to it: the half
+    /// from the peak up to the value of the row.
+    roots: Vec<f64>,
 }
 
 impl Halves {
@@ -304,10 +305,10 @@ impl Halves {
     /// With the power, and the root of degree power + 1.
     fn with(values: &[f64], tail: Tail, power: impl Fn(f64) -> f64, root: impl Fn(f64) -> f64) -> Self {
         let n = values.len();
-        let mut halves = Halves { tail, count: n, left: vec![0.0; n * n], right: vec![0.0; n * n] };
+        let mut roots = vec![0.0; n * n];
         let mut sums = vec![0.0; n];
         for (first, value) in values.iter().enumerate().rev() {
-            let row = &mut halves.left[first * n..][..n];
+            let row = &mut roots[first * n..][..n];
             for at in first + 1..n {
                 sums[at] += power(values[at] - value);
                 row[at] = root(sums[at]);
@@ -315,21 +316,22 @@ impl Halves {
         }
         sums.fill(0.0);
         for (last, value) in values.iter().enumerate() {
-            let row = &mut halves.right[last * n..][..n];
+            let row = &mut roots[last * n..][..n];
             for at in 0..=last {
                 sums[at] += power(value - values[at]);
                 row[at] = root(sums[at]);
             }
         }
-        halves
+        let scale_of_deviation = TAILS[0].width * std::f64::consts::SQRT_2 / tail.width;
+        Halves { tail, scale_of_deviation, count: n, roots }
     }
 
     /// The most likely cluster of the values from `first` to `last`, with its peak at one of these places.
     fn cluster(&self, values: &Values, first: usize, last: usize, places: &[usize]) -> Cluster {
         let Tail { power, width, .. } = self.tail;
         let members = (last + 1 - first) as f64;
-        let row = |of: usize| of * self.count..(of + 1) * self.count;
-        let (left, right) = (&self.left[row(first)], &self.right[row(last)]);
+        let row = |of: usize| &self.roots[of * self.count..][..self.count];
+        let (left, right) = (row(first), row(last));
         let (mut total, mut peak) = (f64::MAX, first);
         for &place in places {
             let found = left[place] + right[place];
@@ -340,15 +342,21 @@ impl Halves {
             (common, 0.5) => common * common,
             (common, _) => common.sqrt(),
         };
-        let least = values.least_scales[peak] * TAILS[0].width * std::f64::consts::SQRT_2 / width;
-        let [left, right] = [left[peak], right[peak]].map(|half| (half, half * common));
+        let least = values.least_scales[peak] * self.scale_of_deviation;
+        let halves = [left[peak], right[peak]];
+        let [left, right] = halves.map(|half| half * common);
         // Of a half that is narrower than the least scale, the distances no longer add up to what they do at the best one.
-        let misfit = |(half, scale): (f64, f64)| match scale > least {
-            true => members / power * half / total,
-            false => half * self.tail.raised(half) / self.tail.raised(least),
+        let misfits = match left > least && right > least {
+            true => members / power,
+            false => {
+                let misfit = |half: f64| match half * common > least {
+                    true => members / power * half / total,
+                    false => half * self.tail.raised(half) / self.tail.raised(least),
+                };
+                halves.into_iter().map(misfit).sum()
+            }
         };
-        let misfits = misfit(left) + misfit(right);
-        let (left, right) = (left.1.max(least), right.1.max(least));
+        let (left, right) = (left.max(least), right.max(least));
         let log_likelihood = -members * (width * (left + right)).ln() - misfits;
         Cluster { first, last, peak: values.scaled[peak], left, right, tail: self.tail, log_likelihood }
     }
