@@ -89,16 +89,16 @@ fn located(name: &OsStr) -> Option<PathBuf> {
 
 fn kind(path: &Path, interpreters: usize) -> Kind {
     let is_privileged = || path.metadata().is_ok_and(|file| file.mode() & SETUID_OR_SETGID != 0);
-    let Ok(bytes) = beginning(path) else { return Kind::Foreign };
+    let Ok(bytes) = beginning(path, READ_BYTES) else { return Kind::Foreign };
     if let Some(interpreter) = interpreter_of_script(&bytes) {
         return if interpreters == 0 { Kind::Foreign } else { kind(&interpreter, interpreters - 1) };
     }
     if is_privileged() { Kind::Privileged } else { kind_of_elf(&bytes) }
 }
 
-fn beginning(path: &Path) -> io::Result<Vec<u8>> {
+fn beginning(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    File::open(path)?.take(READ_BYTES).read_to_end(&mut bytes)?;
+    File::open(path)?.take(most).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 
@@ -122,8 +122,9 @@ fn kind_of_elf(bytes: &[u8]) -> Kind {
         Ok(object::FileKind::Elf32) => loader::<elf::FileHeader32<Endianness>>(bytes),
         _ => None,
     };
-    let is_ours =
-        bytes.get(18..20) == beginning(Path::new("/proc/self/exe")).ok().as_deref().and_then(|own| own.get(18..20));
+    let processor = 18..20;
+    let own = beginning(Path::new("/proc/self/exe"), processor.end as u64).ok();
+    let is_ours = bytes.get(processor.clone()) == own.as_deref().and_then(|own| own.get(processor));
     match loader {
         None => Kind::Foreign,
         Some(_) if !is_ours => Kind::Foreign,
@@ -165,7 +166,7 @@ mod tests {
 
     #[test]
     fn a_long_program_is_known_by_its_beginning() {
-        let own = beginning(Path::new("/proc/self/exe")).unwrap();
+        let own = beginning(Path::new("/proc/self/exe"), READ_BYTES).unwrap();
         assert_eq!(kind_of_elf(&own), Kind::Dynamic);
         assert_eq!(kind_of_elf(&own[..4096]), Kind::Dynamic);
         assert_eq!(kind_of_elf(&own[..80]), Kind::Foreign);

@@ -155,7 +155,8 @@ impl Starter {
         self.board().starter_peak.load(Ordering::Relaxed)
     }
 
-    /// Starts a program and returns its number. `before` is called with this number while the child waits, if there is anything to call.
+    /// Starts a program and returns its number. `before` is called with this number while the child waits, if there is
+    /// anything to call.
     ///
     /// # Errors
     /// Those of the system; that the program could not be executed is [`Starter::failure`] when it has ended.
@@ -298,6 +299,16 @@ unsafe fn serve(served: &Served, stack: *mut libc::c_void) -> ! {
     // SAFETY: the caller's promise. The stack is the child's alone until it has executed a program or ended, because this
     // process goes on only then.
     unsafe {
+        // Children take over what signals do here: handlers must not run in borrowed memory, and what Rust programs start
+        // would ignore SIGPIPE as they do.
+        for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGQUIT, libc::SIGWINCH, libc::SIGCHLD] {
+            let mut action: libc::sigaction = zeroed();
+            libc::sigaction(signal, ptr::null(), &raw mut action);
+            if ![libc::SIG_DFL, libc::SIG_IGN].contains(&action.sa_sigaction) {
+                libc::signal(signal, libc::SIG_DFL);
+            }
+        }
+        libc::signal(libc::SIGPIPE, libc::SIG_DFL);
         while served.hears(ORDER) {
             let how = libc::CLONE_VM | libc::CLONE_VFORK | libc::CLONE_PARENT | libc::SIGCHLD;
             let pid = libc::clone(run, stack, how, ptr::from_ref(served).cast_mut().cast());
@@ -325,16 +336,6 @@ unsafe fn execute(served: &Served) -> ! {
         if order.has_group {
             libc::setpgid(0, 0);
         }
-        // Handlers of this process must not run in borrowed memory; Rust programs ignore SIGPIPE, and what they start would
-        // as well.
-        for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGQUIT, libc::SIGWINCH, libc::SIGCHLD] {
-            let mut action: libc::sigaction = zeroed();
-            libc::sigaction(signal, ptr::null(), &raw mut action);
-            if ![libc::SIG_DFL, libc::SIG_IGN].contains(&action.sa_sigaction) {
-                libc::signal(signal, libc::SIG_DFL);
-            }
-        }
-        libc::signal(libc::SIGPIPE, libc::SIG_DFL);
         let mut signals: libc::sigset_t = zeroed();
         libc::sigemptyset(&raw mut signals);
         libc::sigprocmask(libc::SIG_SETMASK, &raw const signals, ptr::null_mut());
