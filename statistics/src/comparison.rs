@@ -29,8 +29,9 @@ const SIGNIFICANT: f64 = 0.01;
 const EQUIVALENT: f64 = 0.05;
 /// Fewer groups that vary say nothing.
 pub const LEAST_GROUPS: usize = 6;
-/// Samples are not called equal if this many groups of one are beyond all of the other.
-const UNUSUAL: usize = 3;
+/// Samples are not called equal if this many groups of one are beyond all of the other, of few groups and of more.
+const UNUSUAL: [usize; 2] = [2, 3];
+const FEW_GROUPS: usize = 30;
 /// Fewer groups that do not vary say nothing.
 const LEAST_CONSTANT: usize = 3;
 /// Standard normal numbers: that 0.5 % are above, and 10 %; and the half width of an interval of 95 %.
@@ -202,7 +203,7 @@ impl Test {
         let [a, b] = &sides.own;
         let locations = [a, b].map(|side| (0..side.count()).map(|mode| side.location(mode)).collect::<Vec<f64>>());
         let pairs = matched(&locations[0], &locations[1]);
-        let limit = limit(pairs.len());
+        let (limit, of_weight) = (limit(pairs.len()), weight_limit(pairs.len()));
         let made = pairs.iter().map(|&(of_a, of_b)| {
             let weight = Weight::of([a.shares(of_a), b.shares(of_b)]);
             let mut pair = ModePair {
@@ -222,11 +223,11 @@ impl Test {
                         pair.location_change = Some(shift.estimate);
                         (pair.location_low, pair.location_high) = (Some(shift.low), Some(shift.high));
                     }
-                    pair.verdict = self.of_partners(sides, [of_a, of_b], &weight, limit);
+                    pair.verdict = self.of_partners(sides, [of_a, of_b], &weight, [limit, of_weight]);
                 }
-                (None, Some(mode)) => pair.verdict = self.of_new(sides, mode, &locations, limit),
+                (None, Some(mode)) => pair.verdict = self.of_new(sides, mode, &locations, of_weight),
                 (Some(mode), None) => {
-                    let is_moved = sides.cut_as_a(mode).p_value <= limit;
+                    let is_moved = sides.cut_as_a(mode).p_value <= of_weight;
                     pair.verdict = if is_moved { ComparisonVerdict::MovedWeight } else { ComparisonVerdict::Unknown };
                 }
                 (None, None) => {}
@@ -239,7 +240,13 @@ impl Test {
     /// The verdict on two modes that are partners. Modes are found in each sample for itself, so they may differ only because
     /// the samples were cut at different places. A difference must also be there if both are cut as the first, or as the
     /// second.
-    fn of_partners(self, sides: &Sides, modes: [usize; 2], own: &Weight, limit: f64) -> ComparisonVerdict {
+    fn of_partners(
+        self,
+        sides: &Sides,
+        modes: [usize; 2],
+        own: &Weight,
+        [limit, of_weight]: [f64; 2],
+    ) -> ComparisonVerdict {
         let [a, b] = &sides.own;
         let margin = self.threshold.at(a.location(modes[0]));
         let alike = [(&sides.cut_as_a, modes[0]), (&sides.cut_as_b, modes[1])];
@@ -252,8 +259,8 @@ impl Test {
             });
             return if is_confirmed { location } else { ComparisonVerdict::Unknown };
         }
-        let is_moved = own.p_value <= limit
-            && weights.iter().all(|weight| weight.p_value <= limit && weight.change * own.change > 0.0);
+        let is_moved = own.p_value <= of_weight
+            && weights.iter().all(|weight| weight.p_value <= of_weight && weight.change * own.change > 0.0);
         if is_moved { ComparisonVerdict::MovedWeight } else { location }
     }
 
@@ -296,18 +303,26 @@ impl Test {
     fn is_beyond(self, sides: &Sides) -> bool {
         let [a, b] = &sides.extremes;
         let exceeds = |one: &[f64], other: &[f64]| {
-            let (Some(at), Some(most)) = (one.len().checked_sub(UNUSUAL), other.last()) else { return false };
+            let unusual = UNUSUAL[usize::from(one.len() > FEW_GROUPS)];
+            let (Some(at), Some(most)) = (one.len().checked_sub(unusual), other.last()) else { return false };
             one[at] > most + self.threshold.at(*most)
         };
         (0..2).any(|end| exceeds(&a[end], &b[end]) || exceeds(&b[end], &a[end]))
     }
 }
 
-/// The chance of a false alarm that each of the questions about this many pairs of modes may have: those about locations, about
-/// weights, which add up to 1, and about all values together.
+/// The chance of a false alarm that each of the questions about this many pairs of modes may have: those about locations,
+/// about weights, and about all values together.
 fn limit(pairs: usize) -> f64 {
     let questions = if pairs > 1 { 2 * pairs } else { 1 };
     SIGNIFICANT / questions as f64
+}
+
+/// The same for questions about weights, which are half of all. Weights add up to 1: of two modes one has what the other
+/// lacks, which is one question.
+fn weight_limit(pairs: usize) -> f64 {
+    let questions = if pairs == 2 { 1 } else { pairs };
+    SIGNIFICANT / 2.0 / questions as f64
 }
 
 #[cfg(test)]

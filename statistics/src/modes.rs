@@ -3,20 +3,25 @@
 //! ```text
 //!   values ──▶ segments   cut where several skewed clusters are more likely than one
 //!                 │
+//!                 ├─────▶ mixture     modes of one shape that overlap, if they are more likely still
+//!                 │
 //!                 └─────▶ intervals   of locations and weights
 //! ```
 //!
 //! Values of a group may differ less than those of different groups, because they share a layout. `groups` says how many
-//! independent values they are worth: a run whose values lie closely together is no mode.
+//! independent values they are worth: a run whose values lie closely together is no mode. But clusters that show within
+//! groups are real, however much groups differ.
 
 mod groups;
 mod intervals;
+mod mixture;
 mod segments;
 
 use crate::sample::{Sample, median};
 pub(crate) use intervals::wilson;
 use intervals::{Interval, intervals};
 pub(crate) use segments::Gap;
+use segments::Grouped;
 
 /// Fewer values say nothing about modes.
 pub const LEAST_VALUES: usize = 12;
@@ -84,18 +89,23 @@ impl Modes {
 
 /// What is known of the modes of a sample, and the gaps between them.
 pub(crate) fn cuts(sample: &Sample) -> (ModesVerdict, Vec<Gap>) {
-    let groups = sample.groups();
-    let mut grouped: Vec<(f64, usize)> =
-        groups.iter().enumerate().flat_map(|(at, group)| group.iter().map(move |&value| (value, at))).collect();
-    grouped.sort_unstable_by(|one, other| one.0.total_cmp(&other.0).then(one.1.cmp(&other.1)));
+    let grouped = grouped(sample);
     if grouped.len() < LEAST_VALUES {
         return (ModesVerdict::TooFew, Vec::new());
     }
-    match segments::gaps(&grouped, groups.len(), LEAST_VALUES) {
+    match segments::gaps(&grouped, sample.groups().len(), LEAST_VALUES) {
         None => (ModesVerdict::TooFew, Vec::new()),
         Some(_) if grouped[0].0 == grouped[grouped.len() - 1].0 => (ModesVerdict::AllEqual, Vec::new()),
         Some(gaps) => (ModesVerdict::Found, gaps),
     }
+}
+
+/// All values, ascending, with the numbers of their groups.
+fn grouped(sample: &Sample) -> Vec<Grouped> {
+    let with_group = |(at, group): (usize, &Vec<f64>)| group.iter().map(move |&value| (value, at)).collect::<Vec<_>>();
+    let mut grouped: Vec<Grouped> = sample.groups().iter().enumerate().flat_map(with_group).collect();
+    grouped.sort_unstable_by(|one, other| one.0.total_cmp(&other.0).then(one.1.cmp(&other.1)));
+    grouped
 }
 
 /// The mode of a value between these bounds: values up to and with a bound are below it.
@@ -150,26 +160,42 @@ pub fn precision(sample: &Sample) -> Option<f64> {
     (!modes.is_empty() && widest.is_finite()).then_some(widest)
 }
 
-/// Half of the interval of the weight of values that are farther from their mode than the rest of it is wide; 0 if there are
-/// none.
+/// Half of the interval of the weight of values that are farther from their mode than the rest of it is wide, and of too few
+/// groups for a mode; 0 if there are none.
 fn of_outliers(sample: &Sample, modes: &[Mode]) -> f64 {
-    let values = sample.sorted();
-    let (all, groups) = (values.len() as f64, sample.groups().len() as f64);
+    let grouped = grouped(sample);
+    let groups = sample.groups().len() as f64;
+    let mut first = 0;
     let mut widest = 0.0_f64;
     for mode in modes {
-        let first = values.partition_point(|value| *value < mode.low);
-        let members = &values[first..first + mode.count];
-        for count in 1..segments::LEAST_MEMBERS.min(members.len() / 2) {
-            let rest = members.len() - count;
-            let gap_above = members[rest] / 2.0 - members[rest - 1] / 2.0;
-            let gap_below = members[count] / 2.0 - members[count - 1] / 2.0;
-            let is_outside = gap_above > members[rest - 1] / 2.0 - members[0] / 2.0
-                || gap_below > members[members.len() - 1] / 2.0 - members[count] / 2.0;
-            if is_outside {
-                let (low, high) = wilson(count as f64 / all, groups);
-                widest = widest.max((high - low) / 2.0);
-            }
+        let members = &grouped[first..first + mode.count];
+        first += mode.count;
+        let upwards: Vec<Grouped> = members.iter().rev().map(|&(value, group)| (-value, group)).collect();
+        for count in [members, &upwards].into_iter().flat_map(outliers) {
+            let (low, high) = wilson(count as f64 / grouped.len() as f64, groups);
+            widest = widest.max((high - low) / 2.0);
         }
     }
     widest
+}
+
+/// How many of the first of these ascending values are farther from the others than those are from each other; all counts
+/// for which this holds.
+fn outliers(members: &[Grouped]) -> Vec<usize> {
+    let most = members[members.len() - 1].0;
+    let mut groups = Vec::new();
+    let mut found = Vec::new();
+    for count in 1..members.len() / 2 {
+        let (outer, inner) = (members[count - 1], members[count].0);
+        if !groups.contains(&outer.1) {
+            groups.push(outer.1);
+        }
+        if groups.len() >= segments::LEAST_MEMBERS {
+            break;
+        }
+        if inner / 2.0 - outer.0 / 2.0 > most / 2.0 - inner / 2.0 {
+            found.push(count);
+        }
+    }
+    found
 }

@@ -3,6 +3,9 @@
 /// Values have at least this many groups in each cluster, if there are as many.
 const LEAST_GROUPS: usize = 6;
 
+/// How often effects of groups and means of clusters are computed in turn.
+const ROUNDS: usize = 4;
+
 /// The group of each value, in the order of values.
 pub(crate) struct Groups {
     group: Vec<usize>,
@@ -39,6 +42,36 @@ impl Groups {
             found.min(n + 1)
         };
         (0..n).map(of).collect()
+    }
+
+    /// How many groups the values at these places are of.
+    pub(crate) fn within(&self, places: std::ops::Range<usize>) -> usize {
+        let mut groups = self.group[places].to_vec();
+        groups.sort_unstable();
+        groups.dedup();
+        groups.len()
+    }
+
+    /// The values without what their group adds to all of its own, where clusters begin and end at these cuts: the mean
+    /// distance to the means of the clusters.
+    pub(crate) fn without_effects(&self, values: &[f64], cuts: &[usize]) -> Vec<f64> {
+        let mut effects = vec![0.0; self.end];
+        let mut means = vec![0.0; cuts.len() - 1];
+        for _ in 0..ROUNDS {
+            for (mean, cut) in means.iter_mut().zip(cuts.windows(2)) {
+                let rest = (cut[0]..cut[1]).map(|at| values[at] - effects[self.group[at]]);
+                *mean = rest.sum::<f64>() / (cut[1] - cut[0]) as f64;
+            }
+            let mut sums = vec![(0.0_f64, 0.0_f64); self.end];
+            for (mean, cut) in means.iter().zip(cuts.windows(2)) {
+                for at in cut[0]..cut[1] {
+                    let sum = &mut sums[self.group[at]];
+                    (sum.0, sum.1) = (sum.0 + values[at] - mean, sum.1 + 1.0);
+                }
+            }
+            effects = sums.into_iter().map(|(sum, count)| sum / f64::max(count, 1.0)).collect();
+        }
+        values.iter().zip(&self.group).map(|(value, group)| value - effects[*group]).collect()
     }
 
     /// The part of the values that count as independent, where clusters begin and end at these cuts: by the design effect of

@@ -4,14 +4,16 @@
 //! not two. The curve is that of a normal distribution, or has heavier tails, so that disturbances are no cluster. No
 //! cluster is narrower than what matters: the fine structure of a sharp peak is not looked at. Dynamic programming finds
 //! the cuts of highest classification likelihood (Symons 1981) for each number of clusters; each cluster has a price that
-//! grows as it gets small, each further one a price of its own. A cluster has values of at least six groups, so a run whose values lie closely together is none. At
-//! last, neighbours without a valley between their peaks become one.
+//! grows as it gets small, each further one a price of its own. A cluster has values of at least six groups, so a run whose
+//! values lie closely together is none. Then neighbours without a valley between their peaks become one. At last, a mixture
+//! of modes of one shape may describe the values better.
 //!
 //! The prices were chosen by simulation: `trial_rates` in `benches/` prints how often one cluster is taken for several,
 //! and several for fewer. The lowland detector of Akinshin (2020) was tried first: with 60 values it took one normal
 //! cluster for several in more than 20 % of the cases.
 
 use crate::modes::groups::Groups;
+use crate::modes::mixture::Limits;
 use crate::sample::midpoint;
 
 /// Values that a cluster has at least, in numbers and as a part of all.
@@ -23,6 +25,8 @@ const MOST_VALUES: usize = 240;
 const MOST_CLUSTERS: usize = 8;
 /// Candidates for the peak of a cluster.
 const PEAKS: usize = 12;
+/// Candidates for the peak of a single cluster of all values.
+const FINE_PEAKS: usize = 60;
 /// The price of the second cluster, in units of log-likelihood, and that of each further one: for up to 60 values, and what
 /// comes to it for 200.
 const SECOND: [f64; 2] = [4.0, 3.5];
@@ -37,8 +41,12 @@ const LEAST_DEVIATION: f64 = 0.002;
 const LEAST_DISTANCE: f64 = 5.0;
 /// Whole numbers are exact if this part of them are there at least `LEAST_MEMBERS` times.
 const EXACT_SHARE: f64 = 0.8;
+/// Values less groups that must be left to look inside of groups.
+const LEAST_FREE: f64 = 12.0;
 /// The price of a cluster whose tails are not those of a normal distribution.
 const HEAVY: f64 = 1.0;
+/// The price of a cluster with a flat top.
+const FLAT_TOP: f64 = 4.0;
 /// A valley is lower than this part of the lower peak beside it.
 const VALLEY: f64 = 0.75;
 /// Places where the density is looked at between two peaks.
@@ -61,9 +69,11 @@ pub(crate) fn gaps(sorted: &[Grouped], groups: usize, least: usize) -> Option<Ve
     if let Some(gap) = between_two(sorted) {
         return Some(vec![gap]);
     }
-    let clusters = merged(best(&values, &grouped), &values);
-    let cuts = clusters.windows(2).map(|pair| pair[1].first);
-    Some(cuts.map(|cut| scaled.gap(sorted, cut)).collect())
+    let partitions = partitions(&values, &grouped);
+    let clusters = merged(best(&values, &grouped, &partitions), &values);
+    let overlapping = of_mixture(&values, &grouped, &partitions, &clusters);
+    let cuts = overlapping.unwrap_or_else(|| cuts(&clusters));
+    Some(cuts[1..cuts.len() - 1].iter().map(|cut| scaled.gap(sorted, *cut)).collect())
 }
 
 /// The gap between two whole numbers, if values are nothing else, and each of them is in enough groups. They have no
@@ -219,14 +229,39 @@ const TAILS: [Tail; 3] = [
     Tail { power: 0.5, width: 2.0, price: HEAVY },
 ];
 
+/// Flat tops, with which a single cluster is compared with several that overlap: all values between two may be equally
+/// likely.
+const FLAT: [Tail; 2] = [
+    Tail { power: 4.0, width: 0.906_402_477_055_477, price: FLAT_TOP },
+    Tail { power: 8.0, width: 0.941_742_699_849_701, price: FLAT_TOP },
+];
+
 impl Tail {
     /// A number that is not negative to this power.
     fn raised(self, number: f64) -> f64 {
         match self.power {
             1.0 => number,
             0.5 => number.sqrt(),
-            _ => number * number,
+            2.0 => number * number,
+            power => number.powf(power),
         }
+    }
+
+    /// The log-likelihood of all values if they are one cluster with such tails, which may end as sharply as it will.
+    fn log_likelihood(self, values: &[f64]) -> f64 {
+        let (n, last) = (values.len() as f64, values.len() - 1);
+        let of_peak = |number: usize| {
+            let peak = values[last * number / FINE_PEAKS];
+            let half = |values: &[f64]| {
+                let sum: f64 = values.iter().map(|value| self.raised((value - peak).abs())).sum();
+                sum.powf((self.power + 1.0).recip())
+            };
+            let at = values.partition_point(|value| *value < peak);
+            let halves = half(&values[..at]) + half(&values[at..]);
+            let common = (halves * self.power / n).powf(self.power.recip());
+            -n * (self.width * halves * common).ln() - n / self.power
+        };
+        (0..=FINE_PEAKS).map(of_peak).fold(f64::MIN, f64::max)
     }
 }
 
@@ -396,8 +431,7 @@ impl Values {
 /// at first; then the smallest larger number whose score is higher, and so on. Values of a group that say the same thing
 /// several times would raise the score of any number, so likelihoods count as much as the values are independent within the
 /// clusters that are believed.
-fn best(values: &Values, groups: &Groups) -> Vec<Cluster> {
-    let partitions = partitions(values, groups);
+fn best(values: &Values, groups: &Groups, partitions: &[Vec<Cluster>]) -> Vec<Cluster> {
     let mut believed = 0;
     loop {
         let part = groups.independent_part(&values.scaled, &cuts(&partitions[believed]));
@@ -407,12 +441,60 @@ fn best(values: &Values, groups: &Groups) -> Vec<Cluster> {
                 - price(number, part * values.len() as f64)
         };
         let known = total(believed);
-        match (believed + 1..partitions.len()).find(|&number| total(number) > known) {
+        let inside = |number: usize| within_groups(values, groups, &cuts(&partitions[number]));
+        let known_inside = inside(believed);
+        let shows_inside = |number: usize| Some(inside(number)? > known_inside?);
+        let is_better = |number: &usize| total(*number) > known || shows_inside(*number).unwrap_or(false);
+        match (believed + 1..partitions.len()).find(is_better) {
             Some(more) => believed = more,
             None => break,
         }
     }
-    partitions.into_iter().nth(believed).unwrap_or_default()
+    partitions[believed].clone()
+}
+
+/// The cuts of a mixture of modes that overlap, if it is more likely than these clusters, and than a single one, even one with
+/// flat tops, for the numbers that it takes.
+fn of_mixture(
+    values: &Values,
+    groups: &Groups,
+    partitions: &[Vec<Cluster>],
+    clusters: &[Cluster],
+) -> Option<Vec<usize>> {
+    let n = values.len();
+    let part = groups.independent_part(&values.scaled, &cuts(clusters));
+    let least_scale = values.least_scales[n / 2];
+    let limits =
+        Limits { values: &values.scaled, groups, part, least_scale, least_distance: LEAST_DISTANCE * least_scale };
+    let peaks: Vec<Vec<f64>> =
+        partitions.iter().map(|clusters| clusters.iter().map(|cluster| cluster.peak).collect()).collect();
+    let (score, cuts) = limits.best(peaks.iter().map(Vec::as_slice))?;
+    // A cluster beyond the first has two scales of its own as well.
+    let price = limits.mode_price() * (2 * clusters.len() - 1) as f64;
+    let density = |value: &f64| clusters.iter().map(|cluster| cluster.density(*value, n)).sum::<f64>();
+    let log_likelihood: f64 = values.scaled.iter().map(|value| density(value).max(f64::MIN_POSITIVE).ln()).sum();
+    let heavy: f64 = clusters.iter().map(|cluster| cluster.tail.price).sum();
+    let of_one = TAILS.iter().chain(&FLAT).map(|tail| part * tail.log_likelihood(&values.scaled) - tail.price);
+    let of_one = of_one.fold(f64::MIN, f64::max) - limits.mode_price();
+    let others = (part * log_likelihood - heavy - price).max(of_one);
+    (score > others).then_some(cuts)
+}
+
+/// The score of clusters with these cuts if what each group adds to its values is taken from them: clusters that show inside
+/// of groups are real, however different groups are. `None` if groups have too few values.
+fn within_groups(values: &Values, groups: &Groups, cuts: &[usize]) -> Option<f64> {
+    let n = values.len();
+    let free = (n - groups.count) as f64;
+    if free < LEAST_FREE {
+        return None;
+    }
+    let rest = groups.without_effects(&values.scaled, cuts);
+    let clusters = cuts.windows(2).map(|cut| {
+        let members = crate::sample::sorted(rest[cut[0]..cut[1]].to_vec());
+        let last = members.len() - 1;
+        Values::of(&members, values.least_scales[cut[0]..cut[1]].to_vec()).cluster(0, last).score(n, free / n as f64)
+    });
+    Some(clusters.sum::<f64>() - price(cuts.len() - 2, free))
 }
 
 /// The price of a number of clusters beyond the first, for this many independent values: more values have more places for a
@@ -556,7 +638,8 @@ mod tests {
         let of_two =
             (6..=6).map(|cut| score(0, cut - 1) + score(cut, n - 1) - price(1, n as f64)).fold(f64::MIN, f64::max);
         let groups: Vec<usize> = (0..n).collect();
-        let found = best(&values, &Groups::of(&groups, n));
+        let groups = Groups::of(&groups, n);
+        let found = best(&values, &groups, &partitions(&values, &groups));
         let found_score: f64 =
             found.iter().map(|one| one.score(n, 1.0)).sum::<f64>() - price(found.len() - 1, n as f64);
         assert!((found_score - of_two.max(score(0, n - 1))).abs() < 1e-9, "{found:?}");

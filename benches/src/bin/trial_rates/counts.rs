@@ -11,7 +11,7 @@ const SHAPES: [Shape; 3] = [Shape::Normal, Shape::LogNormal(0.4), Shape::Gamma];
 const LEAST_IN_A_MODE: usize = 6;
 
 /// Weights of modes: equal ones, and unequal ones.
-fn weights(modes: usize) -> Vec<(&'static str, Vec<f64>)> {
+pub(crate) fn weights(modes: usize) -> Vec<(&'static str, Vec<f64>)> {
     let unequal = match modes {
         2 => vec![0.75, 0.25],
         3 => vec![0.55, 0.25, 0.2],
@@ -23,17 +23,27 @@ fn weights(modes: usize) -> Vec<(&'static str, Vec<f64>)> {
     }
 }
 
-/// Values of which each mode has enough, and how many modes are found.
-fn found(modes: &[Mode], count: usize, shape: Shape, seed: u64) -> usize {
-    let mut random = Random::new(seed);
+/// Modes of these weights, whose neighbours are so many standard deviations apart.
+pub(crate) fn planted(weights: &[f64], apart: f64) -> Vec<Mode> {
+    let mode = |(number, &weight): (usize, &f64)| Mode { location: 100.0 + apart * number as f64, sigma: 1.0, weight };
+    weights.iter().enumerate().map(mode).collect()
+}
+
+/// Values of which each mode has enough.
+pub(crate) fn drawn(modes: &[Mode], count: usize, shape: Shape, random: &mut Random) -> Vec<f64> {
     loop {
-        let drawn: Vec<Mode> = (0..count).map(|_| crate::draw::chosen(modes, &mut random)).collect();
+        let drawn: Vec<Mode> = (0..count).map(|_| crate::draw::chosen(modes, random)).collect();
         let has_enough = |mode: &Mode| drawn.iter().filter(|one| *one == mode).count() >= LEAST_IN_A_MODE;
         if modes.iter().all(has_enough) {
-            let value = |mode: &Mode| vec![mode.location + mode.sigma * shape.draw(&mut random)];
-            return Modes::of(&Sample::new(drawn.iter().map(value).collect())).modes.len();
+            return drawn.iter().map(|mode| mode.location + mode.sigma * shape.draw(random)).collect();
         }
     }
+}
+
+/// How many modes are found in such values.
+fn found(modes: &[Mode], count: usize, shape: Shape, seed: u64) -> usize {
+    let values = drawn(modes, count, shape, &mut Random::new(seed));
+    Modes::of(&Sample::new(values.into_iter().map(|value| vec![value]).collect())).modes.len()
 }
 
 /// The tables of planted modes, of one mode of other shapes, and of runs with several values.
@@ -50,12 +60,7 @@ pub(crate) fn table(trials: u64) {
                     .into_iter()
                     .take(if count == 1 { 1 } else { 4 })
                     .map(|apart: f64| {
-                        let mode = |(number, &weight): (usize, &f64)| Mode {
-                            location: 100.0 + apart * number as f64,
-                            sigma: 1.0,
-                            weight,
-                        };
-                        let modes: Vec<Mode> = weights.iter().enumerate().map(mode).collect();
+                        let modes = planted(&weights, apart);
                         let seed = 11 + count as u64;
                         rates(trials, seed, |seed| [found(&modes, values, shape, seed) == count])[0]
                     })

@@ -3,6 +3,7 @@
 //! ```text
 //!   draw      modes of known location, width and weight; runs with an effect of their own ──▶ Sample
 //!   counts    the number of modes that is found
+//!   told      the same by a method that knows more than is known of real values: what can be expected
 //!   rare      A against B: a rare mode that is slower, modes that trade values, nothing at all
 //!   until     the same, where the precision of the values decides when the runs end
 //!   honesty   whether intervals hold the truth, and whether `smallest_detectable` is found
@@ -16,6 +17,7 @@ mod draw;
 mod honesty;
 mod others;
 mod rare;
+mod told;
 mod until;
 
 use std::time::Instant;
@@ -69,8 +71,9 @@ fn row(name: &str, rates: &[f64]) {
 
 fn main() {
     let flags = Flags::parse();
-    let tables: [Table; 7] = [
+    let tables: [Table; 8] = [
         ("modes", counts::table),
+        ("told", told::table),
         ("rare", rare::slower),
         ("weight", rare::moved_weight),
         ("same", rare::nothing),
