@@ -29,8 +29,9 @@ const SIGNIFICANT: f64 = 0.01;
 const EQUIVALENT: f64 = 0.05;
 /// Fewer groups that vary say nothing.
 pub const LEAST_GROUPS: usize = 6;
-/// Samples are not called equal if this many groups of one are beyond all of the other, of few groups and of more.
-const UNUSUAL: [usize; 2] = [2, 3];
+/// Samples are not called equal if this many groups of one are beyond all of the other: of up to `FEW_GROUPS`, and of more.
+const UNUSUAL_OF_FEW: usize = 2;
+const UNUSUAL: usize = 3;
 const FEW_GROUPS: usize = 30;
 /// Fewer groups that do not vary say nothing.
 const LEAST_CONSTANT: usize = 3;
@@ -303,7 +304,7 @@ impl Test {
     fn is_beyond(self, sides: &Sides) -> bool {
         let [a, b] = &sides.extremes;
         let exceeds = |one: &[f64], other: &[f64]| {
-            let unusual = UNUSUAL[usize::from(one.len() > FEW_GROUPS)];
+            let unusual = if one.len() > FEW_GROUPS { UNUSUAL } else { UNUSUAL_OF_FEW };
             let (Some(at), Some(most)) = (one.len().checked_sub(unusual), other.last()) else { return false };
             one[at] > most + self.threshold.at(*most)
         };

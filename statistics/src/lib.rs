@@ -61,7 +61,7 @@
 //! | `quantile` | [`Location`]: quantiles by Harrell and Davis |
 //! | `median_interval` | [`median_interval()`]: where the true median is |
 //! | `rank_test`, `counts_test` | Mann and Whitney's test with Hodges and Lehmann's shift; Fisher's test |
-//! | `modes` | [`Modes`]: in `segments` the cuts, in `groups` how independent values are, in `intervals` what is known |
+//! | `modes` | [`Modes`]: in `segments` the cuts, in `cluster` what lies between them, in `mixture` modes that overlap, in `groups` how independent values are, in `intervals` what is known |
 //! | `dip` | [`dip()`]: Hartigan and Hartigan's test, with its `table` |
 //! | `bins` | [`bins()`]: a histogram |
 //! | `comparison` | [`compare`]: in `sides` the cuts, in `matching` the pairs of modes, in `weight` their weights |

@@ -1,7 +1,10 @@
 //! Modes: the clusters that values of trials form.
 //!
 //! ```text
-//!   values ──▶ segments   cut where several skewed clusters are more likely than one
+//!   values ──▶ scaled     to the range 0 to 1, without what is too small to matter
+//!                 │
+//!                 ▼
+//!              segments   cut where several skewed clusters are more likely than one (cluster, valley, groups)
 //!                 │
 //!                 ├─────▶ mixture     modes of one shape that overlap, if they are more likely still
 //!                 │
@@ -12,16 +15,19 @@
 //! independent values they are worth: a run whose values lie closely together is no mode. But clusters that show within
 //! groups are real, however much groups differ.
 
+mod cluster;
 mod groups;
 mod intervals;
 mod mixture;
+mod scaled;
 mod segments;
+mod valley;
 
 use crate::sample::{Sample, median};
 pub(crate) use intervals::wilson;
 use intervals::{Interval, intervals};
-pub(crate) use segments::Gap;
-use segments::Grouped;
+pub(crate) use scaled::Gap;
+use scaled::Grouped;
 
 /// Fewer values say nothing about modes.
 pub const LEAST_VALUES: usize = 12;

@@ -1,5 +1,6 @@
 //! The modes of measured values, and of values with heavy tails. The files of `real` are wall times in nanoseconds; those
-//! of `two_layouts`, `one_layout` and `steady` are every third of 600. `run` is the number of the layout.
+//! of `two_layouts`, `one_layout` and `steady` are every third of 600, those of `true` are of a program that does nothing.
+//! `run` is the number of the layout.
 
 #![allow(missing_docs)]
 
@@ -23,6 +24,12 @@ fn narrow_peaks_with_disturbances_are_a_mode_each() {
     assert_eq!(locations(&sample(include_str!("real/two_layouts.csv"))), [117.0, 152.0]);
     assert_eq!(locations(&sample(include_str!("real/one_layout.csv"))), [117.0]);
     assert_eq!(locations(&sample(include_str!("real/steady.csv"))), [5033.0]);
+}
+
+#[test]
+fn the_end_of_a_long_tail_is_no_mode() {
+    let modes = Modes::of(&sample(include_str!("real/true.csv"))).modes;
+    assert!(modes.len() <= 2 && modes.iter().all(|mode| mode.weight > 0.2), "{modes:?}");
 }
 
 #[test]

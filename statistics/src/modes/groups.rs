@@ -45,7 +45,7 @@ impl Groups {
     }
 
     /// How many groups the values at these places are of.
-    pub(crate) fn within(&self, places: std::ops::Range<usize>) -> usize {
+    pub(crate) fn count_in(&self, places: std::ops::Range<usize>) -> usize {
         let mut groups = self.group[places].to_vec();
         groups.sort_unstable();
         groups.dedup();
@@ -133,6 +133,15 @@ mod tests {
         assert_eq!(mixed.independent_part(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0], &[0, 6]), 1.0);
         let single = Groups::of(&[0, 1, 2], 3);
         assert_eq!(single.independent_part(&[1.0, 2.0, 3.0], &[0, 3]), 1.0);
+    }
+
+    #[test]
+    fn what_groups_add_is_taken_from_their_values() {
+        // Three groups that add 0, 1 and 2 to values around 10 and 20.
+        let values = [10.0, 11.0, 12.0, 20.0, 21.0, 22.0];
+        let groups = Groups::of(&[0, 1, 2, 0, 1, 2], 3);
+        assert_eq!(groups.without_effects(&values, &[0, 3, 6]), [11.0, 11.0, 11.0, 21.0, 21.0, 21.0]);
+        assert_eq!((groups.count_in(0..3), groups.count_in(2..4), groups.count_in(0..1)), (3, 2, 1));
     }
 
     #[test]

@@ -1,12 +1,13 @@
-//! Mixtures of modes that have the same shape: values of one program under several layouts, say.
+//! Mixtures of modes that have the same shape, such as those of one program under several layouts.
 //!
-//! Where modes lie so near to each other that they overlap, a cut takes the tail of each mode for the other, and both look
-//! narrower than they are. A mixture gives each value a chance to be in each mode. All modes have the same two halves of a
-//! normal curve, left and right of the peak, so few numbers describe many modes: two values each, of location and weight,
-//! and two widths for all. The most likely mixture is found by expectation-maximisation (Dempster, Laird and Rubin 1977);
-//! what a number costs is near to what the criterion of Schwarz (1978) says.
+//! Where modes overlap, a cut assigns the tail of each mode to the other, and both look narrower than they are. A mixture
+//! gives each value a probability for each mode. Left and right of its peak, each mode is half of a normal curve; the two
+//! standard deviations are those of all modes. So a mode takes two numbers, its location and its weight.
+//! Expectation-maximisation (Dempster, Laird and Rubin 1977) finds the most likely mixture. The price of a number is near to
+//! that of Schwarz's criterion (1978).
 
 use crate::modes::groups::Groups;
+use crate::modes::valley::{VALLEY, lowest};
 
 /// Modes that are looked for.
 const MOST: usize = 5;
@@ -17,13 +18,12 @@ const ENOUGH: f64 = 1e-4;
 /// mixture.
 const MODE: f64 = 1.1;
 const ANY: f64 = 0.3;
-/// The values that a mode has at least, in numbers and as a part of all; and the groups that these are of.
+/// The values that a mode has at least, in numbers and as a part of all, and the groups that these are of. In real times,
+/// fewer values far above the others are disturbances: all modes are equally wide here, so a mixture takes the end of a
+/// long tail for a mode.
 const LEAST_MEMBERS: f64 = 5.0;
-const LEAST_SHARE: f64 = 0.03;
+const LEAST_SHARE: f64 = 0.06;
 const LEAST_GROUPS: usize = 5;
-/// A valley is lower than this part of the lower peak beside it; places where the density is looked at between two peaks.
-const VALLEY: f64 = 0.75;
-const VALLEY_STEPS: usize = 64;
 
 /// Modes of the same shape.
 #[derive(Debug, Clone, PartialEq)]
@@ -37,8 +37,8 @@ pub(crate) struct Mixture {
     log_likelihood: f64,
 }
 
-/// Values and what limits the mixtures of them.
-pub(crate) struct Limits<'v> {
+/// Finds mixtures of values.
+pub(crate) struct Search<'v> {
     /// Ascending.
     pub(crate) values: &'v [f64],
     pub(crate) groups: &'v Groups,
@@ -49,13 +49,14 @@ pub(crate) struct Limits<'v> {
     pub(crate) least_distance: f64,
 }
 
-impl Limits<'_> {
+impl Search<'_> {
     /// What one more mode costs.
     pub(crate) fn mode_price(&self) -> f64 {
         MODE * (self.part * self.values.len() as f64).ln()
     }
 
-    /// The score and the cuts of the best mixture of two or more modes, each beginning near the peaks of some of `begins`.
+    /// The score and the cuts of the best mixture of two or more modes. Each list has peaks to begin with: a mixture of as
+    /// many modes is looked for.
     pub(crate) fn best<'b>(&self, begins: impl Iterator<Item = &'b [f64]>) -> Option<(f64, Vec<usize>)> {
         let of = |peaks: &[f64]| {
             let mixture = self.likeliest(peaks)?;
@@ -85,7 +86,7 @@ impl Limits<'_> {
         let has_values = |weight: &f64| weight * all >= LEAST_MEMBERS.max(LEAST_SHARE * all);
         let is_apart = |pair: &[f64]| {
             let lower = mixture.density(pair[0]).min(mixture.density(pair[1]));
-            pair[1] - pair[0] >= self.least_distance && mixture.lowest(pair).1 < VALLEY * lower
+            pair[1] - pair[0] >= self.least_distance && mixture.valley(pair).1 < VALLEY * lower
         };
         mixture.weights.iter().all(has_values) && mixture.peaks.windows(2).all(is_apart)
     }
@@ -93,13 +94,13 @@ impl Limits<'_> {
     /// Where modes begin, and the end; `None` if one of them has values of too few groups.
     fn cuts(&self, mixture: &Mixture) -> Option<Vec<usize>> {
         let begin = |pair: &[f64]| {
-            let bound = mixture.lowest(pair).0;
+            let bound = mixture.valley(pair).0;
             self.values.partition_point(|value| *value < bound)
         };
         let begins = mixture.peaks.windows(2).map(begin);
         let cuts: Vec<usize> = std::iter::once(0).chain(begins).chain([self.values.len()]).collect();
         let least = LEAST_GROUPS.min(self.groups.count);
-        cuts.windows(2).all(|cut| self.groups.within(cut[0]..cut[1]) >= least).then_some(cuts)
+        cuts.windows(2).all(|cut| self.groups.count_in(cut[0]..cut[1]) >= least).then_some(cuts)
     }
 }
 
@@ -177,10 +178,8 @@ impl Mixture {
     }
 
     /// The place of the lowest density between two peaks, and the density.
-    fn lowest(&self, pair: &[f64]) -> (f64, f64) {
-        let at = |step: usize| pair[0] + (pair[1] - pair[0]) * step as f64 / VALLEY_STEPS as f64;
-        let places = (1..VALLEY_STEPS).map(at).map(|place| (place, self.density(place)));
-        places.min_by(|one, other| one.1.total_cmp(&other.1)).unwrap_or((pair[0], 0.0))
+    fn valley(&self, pair: &[f64]) -> (f64, f64) {
+        lowest(pair[0], pair[1], |value| self.density(value))
     }
 }
 
@@ -198,16 +197,16 @@ mod tests {
         values
     }
 
-    fn with<T>(values: &[f64], ask: impl FnOnce(&Limits<'_>) -> T) -> T {
+    fn with<T>(values: &[f64], ask: impl FnOnce(&Search<'_>) -> T) -> T {
         let numbers: Vec<usize> = (0..values.len()).collect();
         let groups = Groups::of(&numbers, values.len());
-        ask(&Limits { values, groups: &groups, part: 1.0, least_scale: 1e-3, least_distance: 1e-2 })
+        ask(&Search { values, groups: &groups, part: 1.0, least_scale: 1e-3, least_distance: 1e-2 })
     }
 
     #[test]
     fn no_mixture_nearby_is_more_likely() {
         let values = around(&[0.0, 4.5], 100);
-        let found = with(&values, |limits| limits.likeliest(&[1.0, 3.0])).unwrap();
+        let found = with(&values, |search| search.likeliest(&[1.0, 3.0])).unwrap();
         let likelihood = |mixture: &Mixture| values.iter().map(|value| mixture.density(*value).ln()).sum::<f64>();
         let reached = likelihood(&found);
         assert!((found.weights.iter().sum::<f64>() - 1.0).abs() < 1e-9);
@@ -233,7 +232,7 @@ mod tests {
     #[test]
     fn modes_that_overlap_are_cut_in_the_valley() {
         let values = around(&[0.0, 4.5, 9.0], 150);
-        let (_, cuts) = with(&values, |limits| limits.best([&[0.0, 4.0, 9.0][..]].into_iter())).unwrap();
+        let (_, cuts) = with(&values, |search| search.best([&[0.0, 4.0, 9.0][..]].into_iter())).unwrap();
         let counts: Vec<usize> = cuts.windows(2).map(|cut| cut[1] - cut[0]).collect();
         assert!(counts.len() == 3 && counts.iter().all(|count| (45..=55).contains(count)), "{counts:?}");
     }
@@ -241,9 +240,9 @@ mod tests {
     #[test]
     fn modes_without_a_valley_are_none() {
         let values = around(&[0.0, 1.0], 100);
-        assert_eq!(with(&values, |limits| limits.best([&[0.0, 1.0][..]].into_iter())), None);
+        assert_eq!(with(&values, |search| search.best([&[0.0, 1.0][..]].into_iter())), None);
         let mut few = around(&[0.0], 60);
         few.extend([20.0; 3]);
-        assert_eq!(with(&few, |limits| limits.best([&[0.0, 20.0][..]].into_iter())), None);
+        assert_eq!(with(&few, |search| search.best([&[0.0, 20.0][..]].into_iter())), None);
     }
 }

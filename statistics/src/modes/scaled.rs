@@ -1,0 +1,163 @@
+//! Values moved and scaled to the range 0 to 1, in which clusters are looked for, and the way back.
+
+use crate::modes::segments::LEAST_MEMBERS;
+use crate::sample::midpoint;
+
+/// More values are thinned.
+const MOST_VALUES: usize = 240;
+/// Whole numbers are exact if this part of them are there at least `LEAST_MEMBERS` times.
+const EXACT_SHARE: f64 = 0.8;
+/// No scale is less than this part of the range.
+pub(super) const LEAST_SCALE: f64 = 1e-9;
+/// Where values are not exact, no standard deviation of a cluster is less than this part of its peak, so that what matters
+/// to nobody is no structure. Peaks that are nearer than `LEAST_DISTANCE` of them, which is 1 %, are one.
+const LEAST_DEVIATION: f64 = 0.002;
+pub(super) const LEAST_DISTANCE: f64 = 5.0;
+
+/// A value, and the number of its group.
+pub(crate) type Grouped = (f64, usize);
+
+/// Whether values are counts that mostly say the same: whole numbers, most of which there are several times.
+fn is_exact(sorted: &[Grouped]) -> bool {
+    let several =
+        sorted.chunk_by(|one, other| one.0 == other.0).map(<[Grouped]>::len).filter(|&len| len >= LEAST_MEMBERS);
+    sorted.iter().all(|(value, _)| value.fract() == 0.0)
+        && several.sum::<usize>() as f64 >= EXACT_SHARE * sorted.len() as f64
+}
+
+/// Values moved and scaled to 0 to 1, thinned, with equal ones spread over the resolution.
+pub(super) struct Scaled {
+    pub(super) values: Vec<f64>,
+    pub(super) groups: Vec<usize>,
+    /// The place of each in the original values.
+    places: Vec<usize>,
+}
+
+impl Scaled {
+    /// `None` for values that are too few or all equal.
+    pub(super) fn of(sorted: &[Grouped]) -> Option<Self> {
+        let (&(first, _), &(last, _)) = (sorted.first()?, sorted.last()?);
+        let range = last / 2.0 - first / 2.0;
+        if range <= 0.0 || sorted.len() < 2 * LEAST_MEMBERS {
+            return None;
+        }
+        let unit: Vec<f64> = sorted.iter().map(|(value, _)| (value / 2.0 - first / 2.0) / range).collect();
+        let spread = spread(&unit, resolution(sorted) / 2.0 / range);
+        let count = spread.len().min(MOST_VALUES);
+        let places: Vec<usize> = (0..count).map(|at| (2 * at + 1) * spread.len() / (2 * count)).collect();
+        let (values, groups) = places.iter().map(|&at| (spread[at], sorted[at].1)).unzip();
+        Some(Scaled { values, groups, places })
+    }
+
+    /// The least standard deviation of a cluster that has its peak at a value.
+    pub(super) fn least_scales(&self, sorted: &[Grouped]) -> Vec<f64> {
+        let range = sorted[sorted.len() - 1].0 / 2.0 - sorted[0].0 / 2.0;
+        let part = if is_exact(sorted) { 0.0 } else { LEAST_DEVIATION };
+        let scale = |&at: &usize| (sorted[at].0.abs() / 2.0 / range * part).max(LEAST_SCALE);
+        self.places.iter().map(scale).collect()
+    }
+
+    /// The gap between the cluster that begins with this value and what is below it.
+    pub(super) fn gap(&self, sorted: &[Grouped], first: usize) -> Gap {
+        let (low, high) = (self.places[first - 1], self.places[first]);
+        // Of what was thinned out between both, the widest gap counts.
+        let width = |at: &usize| sorted[at + 1].0 / 2.0 - sorted[*at].0 / 2.0;
+        let widest = (low..high).max_by(|one, other| width(one).total_cmp(&width(other))).unwrap_or(low);
+        Gap { low: sorted[widest].0, high: sorted[widest + 1].0 }
+    }
+}
+
+/// What is between two clusters.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Gap {
+    pub(super) low: f64,
+    pub(super) high: f64,
+}
+
+impl Gap {
+    /// The bound in its middle: a value up to it is below.
+    pub(crate) fn middle(self) -> f64 {
+        self.nearest(midpoint(self.low, self.high))
+    }
+
+    /// The bound that is nearest to a number.
+    pub(crate) fn nearest(self, to: f64) -> f64 {
+        // The values beside the gap stay on their sides, unless they are equal.
+        to.min(self.high.next_down()).max(self.low)
+    }
+}
+
+/// The distance of neighbouring numbers that can be told apart: the tick of a clock, the greatest common divisor of whole
+/// and of decimal numbers, otherwise the smallest distance of different ones.
+fn resolution(sorted: &[Grouped]) -> f64 {
+    /// Values are whole multiples of a tick if their distances differ from multiples by less than this part of it.
+    const ROUNDED: f64 = 0.1;
+    const LEAST_TICKS: usize = 4;
+    let (first, last) = (sorted[0].0, sorted[sorted.len() - 1].0);
+    // Distances in the last digits are errors of rounding.
+    let rounding = 8.0 * f64::EPSILON * first.abs().max(last.abs());
+    let distances = sorted.windows(2).map(|pair| pair[1].0 - pair[0].0).filter(move |distance| *distance > rounding);
+    let smallest = distances.clone().fold(f64::MAX, f64::min);
+    let is_multiple = |distance: f64| (distance / smallest - (distance / smallest).round()).abs() < ROUNDED;
+    if distances.clone().count() + 1 >= LEAST_TICKS && distances.clone().all(is_multiple) {
+        return smallest;
+    }
+    divisor(sorted).unwrap_or(smallest)
+}
+
+/// The greatest common divisor of numbers with at most six decimals.
+fn divisor(sorted: &[Grouped]) -> Option<f64> {
+    const MOST_EXACT: f64 = 9_007_199_254_740_992.0;
+    let whole = |value: f64, scale: f64| {
+        let scaled = value * scale;
+        let is_whole = (scaled - scaled.round()).abs() <= 4.0 * f64::EPSILON * scaled.abs();
+        (is_whole && scaled.abs() < MOST_EXACT).then(|| scaled.round().abs() as u64)
+    };
+    [1.0, 10.0, 100.0, 1e3, 1e4, 1e5, 1e6].into_iter().find_map(|scale| {
+        let mut wholes = sorted.iter().map(|(value, _)| whole(*value, scale));
+        let divisor = wholes.try_fold(0, |divisor, whole| Some(greatest_common_divisor(divisor, whole?)))?;
+        Some(divisor as f64 / scale)
+    })
+}
+
+fn greatest_common_divisor(mut one: u64, mut other: u64) -> u64 {
+    while other > 0 {
+        (one, other) = (other, one % other);
+    }
+    one
+}
+
+/// Equal values get different places, all within the resolution around their value.
+fn spread(values: &[f64], resolution: f64) -> Vec<f64> {
+    let mut spread = Vec::with_capacity(values.len());
+    for tie in values.chunk_by(|one, other| one == other) {
+        let step = resolution / tie.len() as f64;
+        spread.extend(tie.iter().enumerate().map(|(at, value)| value + step * (at as f64 + 0.5) - resolution / 2.0));
+    }
+    spread
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn resolution(values: &[f64]) -> f64 {
+        super::resolution(&values.iter().copied().zip(0..).collect::<Vec<Grouped>>())
+    }
+
+    #[test]
+    fn whole_numbers_have_a_common_divisor() {
+        assert_eq!(resolution(&[4096.0, 8192.0, 20480.0]), 4096.0);
+        assert_eq!(resolution(&[0.25, 0.25, 0.75, 1.0]), 0.25);
+        assert_eq!(resolution(&[-6.0, 0.0, 9.0]), 3.0);
+        assert_eq!(resolution(&[1.5, 1.5, 2.7]), 0.3);
+        // A clock of 24 MHz, in whole nanoseconds; and what rounding adds.
+        assert_eq!(resolution(&[41.0, 83.0, 83.0, 125.0, 208.0]), 42.0);
+        assert!((resolution(&[0.1 + 0.2, 0.3, 0.4, 0.5]) - 0.1).abs() < 1e-9);
+    }
+
+    #[test]
+    fn equal_values_are_spread_around_their_value() {
+        assert_eq!(spread(&[0.0, 0.5, 0.5, 1.0], 0.25), [0.0, 0.4375, 0.5625, 1.0]);
+    }
+}
