@@ -196,7 +196,7 @@ fn outliers(members: &[Grouped]) -> Vec<usize> {
         if !groups.contains(&outer.1) {
             groups.push(outer.1);
         }
-        if groups.len() >= segments::LEAST_MEMBERS {
+        if groups.len() >= scaled::LEAST_MEMBERS {
             break;
         }
         if inner / 2.0 - outer.0 / 2.0 > most / 2.0 - inner / 2.0 {

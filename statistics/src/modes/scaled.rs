@@ -1,8 +1,9 @@
 //! Values moved and scaled to the range 0 to 1, in which clusters are looked for, and the way back.
 
-use crate::modes::segments::LEAST_MEMBERS;
 use crate::sample::midpoint;
 
+/// Values that a cluster has at least.
+pub(crate) const LEAST_MEMBERS: usize = 6;
 /// More values are thinned.
 const MOST_VALUES: usize = 240;
 /// Whole numbers are exact if this part of them are there at least `LEAST_MEMBERS` times.

@@ -15,11 +15,10 @@
 use crate::modes::cluster::{Cluster, FLAT, TAILS, Values};
 use crate::modes::groups::Groups;
 use crate::modes::mixture::Search;
-use crate::modes::scaled::{Gap, Grouped, LEAST_DISTANCE, Scaled};
+use crate::modes::scaled::{Gap, Grouped, LEAST_DISTANCE, LEAST_MEMBERS, Scaled};
 use crate::modes::valley::{VALLEY, lowest};
 
-/// Values that a cluster has at least, in numbers and as a part of all.
-pub(crate) const LEAST_MEMBERS: usize = 6;
+/// Values that a cluster has at least, as a part of all.
 const LEAST_SHARE: f64 = 0.03;
 /// Clusters that are looked for.
 const MOST_CLUSTERS: usize = 8;
